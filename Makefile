@@ -1,0 +1,135 @@
+# tapegrad: build, check, demo, bench, install.
+#
+#   make               the library and the programs, under build/
+#   make check         all tests            make check-long   the exhaustive ones too
+#   make demo          the main comparison on embedded data, with pictures
+#   make bench         speed, as ratios within one run
+#   make install       header, libraries and pkg-config file (PREFIX, DESTDIR)
+#
+# Options: SANITIZE=address,undefined   CC=clang   DEBUG=1   BUILD=some/other/folder
+#          DEPENDENCIES=check (look for packages, never install) or skip
+
+VERSION := 0.1.0
+PREFIX  ?= /usr/local
+CC      ?= cc
+BUILD   ?= build
+DEPENDENCIES ?= install
+
+comma := ,
+OUT := $(BUILD)$(if $(SANITIZE),/sanitize-$(subst $(comma),-,$(SANITIZE)))$(if $(filter 1,$(DEBUG)),/debug)
+
+# ---- what is there ---------------------------------------------------------
+LIBRARY_SOURCES := $(wildcard autograd/*.c autograd/ops/*.c nn/*.c optim/*.c) \
+                   $(filter-out autograd/kernels/isa.c,$(wildcard autograd/kernels/*.c))
+PROGRAM_SOURCES := $(wildcard examples/*.c)
+COMMON_SOURCES  := $(wildcard examples/common/*.c)
+BENCH_SOURCES   := $(wildcard tests/bench/*.c)
+TEST_SOURCES    := $(wildcard tests/*.c)
+PUBLIC_HEADERS  := $(filter-out %_internal.h,$(wildcard autograd/*.h autograd/*.def nn/*.h optim/*.h))
+
+# Kernels are compiled once for each instruction set and chosen when the program starts.
+MACHINE := $(shell $(CC) -dumpmachine)
+ifneq ($(filter x86_64%,$(MACHINE)),)
+ISAS := baseline v3 v4
+endif
+ISAS ?= baseline
+MARCH_v3 := -march=x86-64-v3
+MARCH_v4 := -march=x86-64-v4 -mprefer-vector-width=512
+
+# ---- how it is built -------------------------------------------------------
+OPTIMISE := $(if $(filter 1,$(DEBUG)),-O1 -g -DTG_DEBUG,-O2 -g)
+WARN     := -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings -Wvla
+ALL_CFLAGS = -std=c11 $(OPTIMISE) $(WARN) $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all) \
+             -fPIC -I. -I$(OUT)/include $(BLAS_CFLAGS) $(CFLAGS)
+KERNEL_CFLAGS = -O3 -fno-math-errno -fno-trapping-math -Wno-unused-function -Wno-unknown-pragmas -fopenmp-simd
+ALL_LDFLAGS = $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(LDFLAGS)
+
+PKG = $(shell pkg-config $(1) $(2) 2>/dev/null)
+BLAS_CFLAGS := $(call PKG,--cflags,openblas)
+BLAS_LIBS   := $(or $(call PKG,--libs,openblas),-lopenblas)
+PROGRAM_LIBS = -lz -lcsv $(call PKG,--libs,jansson smartcols)
+CHECK_LIBS   = $(call PKG,--libs,check)
+
+objects = $(patsubst %.c,$(OUT)/obj/%.o,$(1))
+KERNEL_OBJECTS  := $(foreach isa,$(ISAS),$(OUT)/obj/autograd/kernels/isa-$(isa).o)
+LIBRARY_OBJECTS := $(call objects,$(LIBRARY_SOURCES)) $(KERNEL_OBJECTS)
+COMMON_OBJECTS  := $(call objects,$(COMMON_SOURCES))
+PROGRAMS        := $(patsubst examples/%.c,$(OUT)/bin/%,$(PROGRAM_SOURCES))
+ifneq ($(BENCH_SOURCES),)
+PROGRAMS        += $(OUT)/bin/bench
+endif
+STATIC := $(OUT)/libtapegrad.a
+SHARED := $(OUT)/libtapegrad.so
+UMBRELLA := $(OUT)/include/tapegrad.h
+
+.PHONY: all lib check check-long demo bench install clean dependencies
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+all: lib $(PROGRAMS)
+lib: $(STATIC) $(SHARED)
+
+$(OUT)/obj/%.o: %.c $(UMBRELLA) | dependencies
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(OUT)/obj/autograd/kernels/isa-%.o: autograd/kernels/isa.c | dependencies
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(KERNEL_CFLAGS) $(MARCH_$*) -DTG_ISA=$* -MMD -MP -c -o $@ $<
+
+$(OUT)/obj/autograd/kernels/select.o: ALL_CFLAGS += $(foreach isa,$(ISAS),-DTG_HAVE_ISA_$(isa))
+$(OUT)/obj/examples/% $(OUT)/obj/tests/%: ALL_CFLAGS += -D_GNU_SOURCE -DTG_VERSION='"$(VERSION)"'
+
+# The header users include: every public header, in the order of the rooms.
+$(UMBRELLA): $(PUBLIC_HEADERS) Makefile
+	@mkdir -p $(@D)
+	@{ echo '/* tapegrad $(VERSION): the whole library. Made by the Makefile. */'; \
+	   echo '#ifndef TAPEGRAD_H'; echo '#define TAPEGRAD_H'; \
+	   for header in $(filter %.h,$(PUBLIC_HEADERS)); do echo "#include \"$$header\""; done; \
+	   echo '#endif'; } > $@
+
+$(STATIC): $(LIBRARY_OBJECTS)
+	@rm -f $@
+	ar rcs $@ $^
+
+$(SHARED): $(LIBRARY_OBJECTS)
+	$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,libtapegrad.so.0 -o $@ $^ $(BLAS_LIBS) -lm
+
+$(OUT)/bin/%: $(OUT)/obj/examples/%.o $(COMMON_OBJECTS) $(STATIC)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(PROGRAM_LIBS) $(BLAS_LIBS) -lm
+
+$(OUT)/bin/bench: $(call objects,$(BENCH_SOURCES)) $(COMMON_OBJECTS) $(STATIC)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(PROGRAM_LIBS) $(BLAS_LIBS) -lm
+
+$(OUT)/bin/tests: $(call objects,$(TEST_SOURCES)) $(COMMON_OBJECTS) $(STATIC)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(PROGRAM_LIBS) $(BLAS_LIBS) -lm
+
+dependencies:
+	@case "$(DEPENDENCIES)" in skip) ;; *) .ci/dependencies $(DEPENDENCIES) ;; esac
+
+check: all $(OUT)/bin/tests
+	TG_BUILD=$(OUT) TG_CC="$(CC)" $(OUT)/bin/tests
+
+check-long: all $(OUT)/bin/tests
+	TG_BUILD=$(OUT) TG_CC="$(CC)" TG_LONG=1 CK_TIMEOUT_MULTIPLIER=100 $(OUT)/bin/tests
+
+clean:
+	rm -rf $(BUILD)
+
+install: lib
+	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig
+	for header in $(PUBLIC_HEADERS); do \
+	    install -D -m 644 $$header $(DESTDIR)$(PREFIX)/include/tapegrad/$$header; done
+	install -m 644 $(UMBRELLA) $(DESTDIR)$(PREFIX)/include/tapegrad/tapegrad.h
+	install -m 644 $(STATIC) $(DESTDIR)$(PREFIX)/lib/libtapegrad.a
+	install -m 755 $(SHARED) $(DESTDIR)$(PREFIX)/lib/libtapegrad.so.0
+	ln -sf libtapegrad.so.0 $(DESTDIR)$(PREFIX)/lib/libtapegrad.so
+	printf '%s\n' 'prefix=$(PREFIX)' 'Name: tapegrad' \
+	    'Description: tape-based reverse-mode automatic differentiation for small networks' \
+	    'Version: $(VERSION)' 'Libs: -L$${prefix}/lib -ltapegrad' 'Libs.private: $(BLAS_LIBS) -lm' \
+	    'Cflags: -I$${prefix}/include/tapegrad' > $(DESTDIR)$(PREFIX)/lib/pkgconfig/tapegrad.pc
+
+-include $(shell find $(OUT)/obj -name '*.d' 2>/dev/null)

@@ -1,0 +1,266 @@
+/* Recording an operation and running it. */
+#include "autograd/ops.h"
+#include "autograd/tape_internal.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- error messages ---- */
+
+/* Text that grows in a fixed buffer and is cut at its end. */
+typedef struct text {
+    char *bytes;
+    size_t used, size;
+} text;
+
+#if defined __GNUC__
+__attribute__((format(printf, 2, 0)))
+#endif
+static void write_arguments(text *t, const char *format, va_list arguments)
+{
+    if (t->used >= t->size)
+        return;
+    int written = vsnprintf(t->bytes + t->used, t->size - t->used, format, arguments);
+    if (written > 0)
+        t->used += (size_t)written;
+}
+
+#if defined __GNUC__
+__attribute__((format(printf, 2, 3)))
+#endif
+static void write_text(text *t, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    write_arguments(t, format, arguments);
+    va_end(arguments);
+}
+
+static void write_scope(text *t, const tg_scope *scope)
+{
+    if (scope->parent) {
+        write_scope(t, scope->parent);
+        write_text(t, ".");
+    }
+    write_text(t, "%s", scope->name);
+}
+
+/* "matmul(f32[3, 4], layers.0.weight f32[5, 6])" */
+static void write_call(text *t, const tg_value *out)
+{
+    enum { SHOWN = 4 };
+    write_text(t, "%s(", out->op->name ? out->op->name : "?");
+    for (int i = 0; i < out->input_count && i < SHOWN; i++) {
+        const tg_value *input = out->inputs[i];
+        char shape[128];
+        write_text(t, "%s%s%s%s%s", i ? ", " : "", input->name ? input->name : "", input->name ? " " : "",
+                   tg_dtype_name(input->dtype), tg_shape_text(&input->shape, shape, sizeof shape));
+    }
+    write_text(t, out->input_count > SHOWN ? ", ...)" : ")");
+}
+
+/* " (operation 12 of the tape, in layers.0)" */
+static void write_place(text *t, const tg_value *out)
+{
+    write_text(t, " (operation %lld of the tape", (long long)out->index);
+    if (out->scope) {
+        write_text(t, ", in ");
+        write_scope(t, out->scope);
+    }
+    write_text(t, ")");
+}
+
+bool tg_expected(tg_value *out, const char *format, ...)
+{
+    if (!out || !out->tape)
+        return false;
+    char message[400];
+    text t = {message, 0, sizeof message};
+    write_call(&t, out);
+    write_text(&t, ": ");
+    va_list arguments;
+    va_start(arguments, format);
+    write_arguments(&t, format, arguments);
+    va_end(arguments);
+    write_place(&t, out);
+    tg_tape_fail(out->tape, "%s", message);
+    return false;
+}
+
+int tg_axis_of(tg_value *out, const tg_shape *shape, int axis)
+{
+    int positive = axis < 0 ? axis + shape->rank : axis;
+    if (positive >= 0 && positive < shape->rank)
+        return positive;
+    char dims[128];
+    tg_expected(out, "there is no axis %d in %s", axis, tg_shape_text(shape, dims, sizeof dims));
+    return -1;
+}
+
+/* ---- recording ---- */
+
+/* The tape on which an operation on these inputs is recorded; NULL if they give none. Two tapes, or a dead tensor beside
+ * a live one, are errors on the first live one's tape. */
+static tg_tape *common_tape(const tg_op *op, int count, const tg_tensor *inputs)
+{
+    tg_tape *tape = NULL;
+    for (int i = 0; i < count && !tape; i++)
+        tape = tg_tape_of(inputs[i]);
+    for (int i = 0; tape && i < count; i++) {
+        const tg_value *value = tg_value_of(inputs[i]);
+        if (!value)
+            tg_tape_fail(tape, "%s: input %d is %s", op->name, i,
+                         inputs[i].value ? "a tensor of a step that ended with tg_tape_reset" : "the zero tensor");
+        else if (value->tape != tape)
+            tg_tape_fail(tape, "%s: input %d is on another tape than input 0", op->name, i);
+    }
+    /* All dead: the tapes they were on still know, and one of them should tell. */
+    for (int i = 0; !tape && i < count; i++)
+        if (inputs[i].value)
+            tg_tape_fail(inputs[i].value->tape, "%s: input %d is a tensor of a step that ended with tg_tape_reset",
+                         op->name, i);
+    return tape && !tape->failed ? tape : NULL;
+}
+
+/* Every input of an elementwise operation broadcasts to the result. */
+static bool broadcast_shape(tg_value *out)
+{
+    out->shape = out->inputs[0]->shape;
+    for (int i = 1; i < out->input_count; i++)
+        if (!tg_shape_equal(&out->shape, &out->inputs[i]->shape) &&
+            !tg_shape_broadcast(&out->shape, &out->inputs[i]->shape, &out->shape))
+            return tg_expected(out, "the shapes do not broadcast: from the last axis on, sizes must be equal or 1");
+    return true;
+}
+
+static bool one_floating_type(tg_value *out)
+{
+    for (int i = 0; i < out->input_count; i++)
+        if (out->inputs[i]->dtype == TG_I32 || out->inputs[i]->dtype != out->inputs[0]->dtype)
+            return tg_expected(out, "expected inputs of one floating type, all f32 or all f64");
+    return true;
+}
+
+static bool set_inputs(tg_value *out, int count, const tg_tensor *inputs)
+{
+    out->inputs = tg_tape_take(out->tape, (size_t)count * sizeof *out->inputs, sizeof(void *));
+    if (!out->inputs)
+        return false;
+    out->input_count = count;
+    for (int i = 0; i < count; i++) {
+        out->inputs[i] = inputs[i].value;
+        out->requires_grad |= inputs[i].value->requires_grad;
+    }
+    if (out->tape->no_grad || (out->op->flags & TG_CONSTANT))
+        out->requires_grad = false;
+    return true;
+}
+
+static bool set_attributes(tg_value *out, const void *attributes)
+{
+    if (out->op->attributes_size == 0)
+        return true;
+    if (!attributes)
+        return tg_expected(out, "the operation has attributes, and none were given");
+    void *copy = tg_tape_take(out->tape, out->op->attributes_size, _Alignof(max_align_t));
+    if (!copy)
+        return false;
+    out->attributes = memcpy(copy, attributes, out->op->attributes_size);
+    return true;
+}
+
+static bool set_shape(tg_value *out)
+{
+    bool fits = out->op->flags & TG_ELEMENTWISE ? one_floating_type(out) && broadcast_shape(out) : true;
+    if (fits && out->op->shape)
+        fits = out->op->shape(out);
+    if (!fits) {
+        tg_expected(out, "the shapes or types do not fit"); /* unless the rule has said more */
+        return false;
+    }
+    out->size = tg_shape_size(&out->shape);
+    return out->size >= 0 || tg_expected(out, "the result would be too large, or of a rank over %d", TG_MAX_RANK);
+}
+
+static bool evaluate(tg_value *value)
+{
+    const tg_op *op = value->op;
+    if (!op)
+        return true;
+    if (op->flags & TG_VIEW && !value->data) {
+        const tg_value *base = value->inputs[0];
+        int64_t offset = op->view_offset ? op->view_offset(value) : 0;
+        value->data = (char *)base->data + offset * (int64_t)tg_dtype_size(value->dtype);
+        return true;
+    }
+    if (!tg_value_allocate(value))
+        return false;
+    if (op->flags & TG_ELEMENTWISE)
+        tg_elementwise_forward(value);
+    else
+        op->forward(value);
+    return true;
+}
+
+bool tg_tape_evaluate(tg_tape *tape)
+{
+    while (tape->evaluated < tape->count && !tape->failed) {
+        if (!evaluate(tg_tape_value(tape, tape->evaluated)))
+            return false;
+        tape->evaluated++;
+    }
+    return !tape->failed;
+}
+
+static bool fill_in(tg_value *out, const tg_op *op, const void *attributes, int count, const tg_tensor *inputs)
+{
+    out->op = op;
+    if (!set_inputs(out, count, inputs))
+        return false;
+    out->dtype = count > 0 ? out->inputs[0]->dtype : TG_F32;
+    if (!set_attributes(out, attributes) || !set_shape(out))
+        return false;
+    return out->tape->deferred || tg_tape_evaluate(out->tape);
+}
+
+static tg_tensor record(tg_tape *tape, const tg_op *op, const void *attributes, int count, const tg_tensor *inputs)
+{
+    tg_value *out = tg_tape_push(tape);
+    if (!out)
+        return (tg_tensor){0};
+    if (fill_in(out, op, attributes, count, inputs))
+        return tg_tensor_of(out);
+    tape->count = out->index; /* what failed is not on the tape */
+    return (tg_tensor){0};
+}
+
+tg_tensor tg_apply(const tg_op *op, const void *attributes, int count, const tg_tensor *inputs)
+{
+    if (!op || count < 1 || !inputs)
+        return (tg_tensor){0};
+    tg_tape *tape = common_tape(op, count, inputs);
+    if (!tape)
+        return (tg_tensor){0};
+    const char *missing = tg_op_missing(op);
+    if (missing)
+        tg_tape_fail(tape, "operation %s is refused: it lacks %s", op->name ? op->name : "without a name", missing);
+    else if (op->arity != TG_VARIADIC && op->arity != count)
+        tg_tape_fail(tape, "%s: expected %d inputs, not %d", op->name, op->arity, count);
+    else
+        return record(tape, op, attributes, count, inputs);
+    return (tg_tensor){0};
+}
+
+tg_tensor tg_apply_on(tg_tape *tape, const tg_op *op, const void *attributes)
+{
+    if (!tape || !op || tape->failed)
+        return (tg_tensor){0};
+    const char *missing = tg_op_missing(op);
+    if (missing || !(op->flags & TG_SOURCE)) {
+        tg_tape_fail(tape, "operation %s is refused: it lacks %s", op->name ? op->name : "without a name",
+                     missing ? missing : "the flag TG_SOURCE, which an operation without inputs needs");
+        return (tg_tensor){0};
+    }
+    return record(tape, op, attributes, 0, NULL);
+}

@@ -1,0 +1,100 @@
+/* Elementwise operations over inputs that broadcast: the core cuts the work into contiguous runs, within which every
+ * input either advances element by element or stands still.
+ *
+ *     [4, 1, 3] with [5, 1]:  result [4, 5, 3]. Runs of 3; the first input advances, the second stands still.
+ */
+#include "autograd/tape_internal.h"
+
+/* The result's axes, innermost first, neighbours merged where all inputs allow; strides in elements. */
+typedef struct walk {
+    int rank;
+    int64_t dim[TG_MAX_RANK];
+    int64_t stride[4][TG_MAX_RANK];
+} walk;
+
+/* The stride of an input along an axis of the result, counted from the back: 0 where it broadcasts. */
+static int64_t stride_of(const tg_shape *shape, int back)
+{
+    if (back >= shape->rank || shape->dim[shape->rank - 1 - back] == 1)
+        return 0;
+    int64_t stride = 1;
+    for (int b = 0; b < back; b++)
+        stride *= shape->dim[shape->rank - 1 - b];
+    return stride;
+}
+
+static bool merges(const walk *w, const int64_t *stride, int inputs)
+{
+    int last = w->rank - 1;
+    for (int k = 0; k < inputs; k++)
+        if (stride[k] != w->stride[k][last] * w->dim[last])
+            return false;
+    return true;
+}
+
+static walk plan(const tg_value *out)
+{
+    walk w = {0};
+    for (int back = 0; back < out->shape.rank; back++) {
+        int64_t dim = out->shape.dim[out->shape.rank - 1 - back], stride[4];
+        if (dim == 1)
+            continue;
+        for (int k = 0; k < out->input_count; k++)
+            stride[k] = stride_of(&out->inputs[k]->shape, back);
+        if (w.rank > 0 && merges(&w, stride, out->input_count)) {
+            w.dim[w.rank - 1] *= dim;
+            continue;
+        }
+        for (int k = 0; k < out->input_count; k++)
+            w.stride[k][w.rank] = stride[k];
+        w.dim[w.rank++] = dim;
+    }
+    return w;
+}
+
+static bool all_alike(const tg_value *out)
+{
+    for (int k = 0; k < out->input_count; k++)
+        if (out->inputs[k]->size != out->size)
+            return false;
+    return true;
+}
+
+void tg_elementwise_forward(const tg_value *out)
+{
+    if (out->size == 0)
+        return;
+    tg_loop loop = {.dtype = out->dtype, .n = (size_t)out->size, .out = out->data, .attributes = out->attributes};
+    for (int k = 0; k < out->input_count; k++) {
+        loop.in[k] = out->inputs[k]->data;
+        loop.step[k] = 1;
+    }
+    if (all_alike(out)) { /* equal sizes that broadcast differ by axes of size 1 at most */
+        out->op->loop(&loop);
+        return;
+    }
+
+    walk w = plan(out);
+    size_t element = tg_dtype_size(out->dtype);
+    loop.n = w.rank > 0 ? (size_t)w.dim[0] : 1;
+    for (int k = 0; k < out->input_count; k++)
+        loop.step[k] = w.rank > 0 && w.stride[k][0] != 0;
+    int64_t at[TG_MAX_RANK] = {0}, offset[4] = {0};
+    char *result = out->data;
+    for (int64_t runs = out->size / (int64_t)loop.n; runs > 0; runs--) {
+        for (int k = 0; k < out->input_count; k++)
+            loop.in[k] = (const char *)out->inputs[k]->data + offset[k] * (int64_t)element;
+        loop.out = result;
+        out->op->loop(&loop);
+        result += loop.n * element;
+        for (int axis = 1; axis < w.rank; axis++) { /* count up, outer axes last */
+            for (int k = 0; k < out->input_count; k++)
+                offset[k] += w.stride[k][axis];
+            if (++at[axis] < w.dim[axis])
+                break;
+            for (int k = 0; k < out->input_count; k++)
+                offset[k] -= w.stride[k][axis] * w.dim[axis];
+            at[axis] = 0;
+        }
+    }
+}

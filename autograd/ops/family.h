@@ -1,0 +1,42 @@
+/* What the files of the operation families share: small macros that keep an operation to a few lines. Internal.
+ *
+ *     TG_BINARY_LOOP(add)          // defines add_loop, which calls the kernel `add` of the right precision
+ *     TG_APPLY(&tg_op_add, NULL, a, b)
+ */
+#ifndef TG_FAMILY_H
+#define TG_FAMILY_H
+
+#include "autograd/kernels/kernels.h"
+#include "autograd/op.h"
+
+/* Records an operation on the tensors that follow the attributes (in parentheses, where they hold a comma). */
+#define TG_APPLY(op, attributes, ...)                                                                       \
+    tg_apply(op, attributes, (int)(sizeof((tg_tensor[]){__VA_ARGS__}) / sizeof(tg_tensor)),                 \
+             (tg_tensor[]){__VA_ARGS__})
+
+/* Calls the kernel in the precision of `dtype`; pointers to data go in as void pointers. */
+#define TG_KERNEL_CALL(dtype, kernel, ...)        \
+    do {                                          \
+        if ((dtype) == TG_F32)                    \
+            tg_kernels.f32->kernel(__VA_ARGS__);  \
+        else                                      \
+            tg_kernels.f64->kernel(__VA_ARGS__);  \
+    } while (0)
+
+/* Defines KERNEL_loop for elementwise operations without attributes. */
+#define TG_UNARY_LOOP(kernel)                                       \
+    static void kernel##_loop(const tg_loop *l)                     \
+    {                                                               \
+        TG_KERNEL_CALL(l->dtype, kernel, l->n, l->in[0], l->out);   \
+    }
+#define TG_BINARY_LOOP(kernel)                                                                      \
+    static void kernel##_loop(const tg_loop *l)                                                     \
+    {                                                                                               \
+        TG_KERNEL_CALL(l->dtype, kernel, l->n, l->in[0], l->step[0], l->in[1], l->step[1], l->out); \
+    }
+
+/* Zeros, tails, infinities and NaN: nine values for forward checks. */
+extern const double tg_edges[9];
+#define TG_EDGES tg_edges
+
+#endif

@@ -1,0 +1,59 @@
+/* The list of built-in operations, from ops.def. */
+#include "autograd/ops.h"
+
+#include <string.h>
+
+static const struct {
+    const tg_op *op;
+    const char *formula;
+} operations[] = {
+#define TG_OP(name, parameters, formula) {&tg_op_##name, formula},
+#include "autograd/ops.def"
+#undef TG_OP
+};
+enum { OPERATIONS = sizeof operations / sizeof operations[0] };
+
+const tg_op *tg_op_at(int index)
+{
+    return index >= 0 && index < OPERATIONS ? operations[index].op : NULL;
+}
+
+const tg_op *tg_op_find(const char *name)
+{
+    for (int i = 0; name && i < OPERATIONS; i++)
+        if (strcmp(operations[i].op->name, name) == 0)
+            return operations[i].op;
+    return NULL;
+}
+
+const char *tg_op_formula(const tg_op *op)
+{
+    for (int i = 0; i < OPERATIONS; i++)
+        if (operations[i].op == op)
+            return operations[i].formula;
+    return NULL;
+}
+
+const char *tg_op_missing(const tg_op *op)
+{
+    if (!op)
+        return "the operation itself (it is NULL)";
+    if (!op->name)
+        return "its name";
+    if (op->arity < TG_VARIADIC || (op->arity == 0) != !!(op->flags & TG_SOURCE))
+        return "its arity (only a TG_SOURCE has no inputs)";
+    if (op->flags & TG_ELEMENTWISE) {
+        if (!op->loop)
+            return "its loop";
+        if (op->arity < 1 || op->arity > 4)
+            return "an arity from 1 to 4, as an elementwise operation needs";
+    } else {
+        if (!op->shape)
+            return "its shape rule";
+        if (!op->forward && !(op->flags & TG_VIEW))
+            return "its forward function";
+    }
+    if (!op->derivative && !(op->flags & (TG_CONSTANT | TG_SOURCE)))
+        return "its derivative (or the flag TG_CONSTANT, if it has none by nature)";
+    return NULL;
+}

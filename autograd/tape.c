@@ -1,0 +1,285 @@
+#include "autograd/tape.h"
+
+#include "autograd/tape_internal.h"
+
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- life ---- */
+
+tg_tape *tg_tape_new(void)
+{
+    static atomic_uint_fast64_t tapes;
+    tg_tape *tape = calloc(1, sizeof *tape);
+    if (tape) /* serials differ between tapes, so that a parameter knows its place on one of them from its serial alone */
+        tape->next_serial = tape->first_serial = (atomic_fetch_add(&tapes, 1) + 1) << 40;
+    return tape;
+}
+
+void tg_tape_free(tg_tape *tape)
+{
+    if (!tape)
+        return;
+    for (int64_t i = 0; i < tape->block_count; i++)
+        free(tape->blocks[i]);
+    free(tape->blocks);
+    tg_arena_free(&tape->arena);
+    free(tape);
+}
+
+void tg_tape_reset(tg_tape *tape)
+{
+    if (!tape)
+        return;
+    tape->count = tape->evaluated = 0;
+    tape->first_serial = tape->next_serial;
+    tape->scope = NULL;
+    tape->no_grad = 0;
+    tape->deferred = false;
+    tg_arena_empty(&tape->arena);
+}
+
+tg_tape_counts tg_tape_count(const tg_tape *tape)
+{
+    if (!tape)
+        return (tg_tape_counts){0};
+    int64_t block_bytes = TG_BLOCK_VALUES * (int64_t)sizeof(tg_value);
+    return (tg_tape_counts){
+        .values = tape->count,
+        .bytes_used = tape->arena.bytes_used + tape->count * (int64_t)sizeof(tg_value),
+        .bytes_held = tape->arena.bytes_held + tape->block_count * block_bytes,
+        .allocations = tape->allocations + tape->arena.allocations,
+    };
+}
+
+/* ---- errors ---- */
+
+void tg_tape_fail(tg_tape *tape, const char *format, ...)
+{
+    if (!tape || tape->failed)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(tape->error, sizeof tape->error, format, arguments);
+    va_end(arguments);
+    tape->failed = true;
+}
+
+const char *tg_tape_error(const tg_tape *tape)
+{
+    if (!tape)
+        return "no tape: it is NULL, perhaps because tg_tape_new was out of memory";
+    return tape->failed ? tape->error : NULL;
+}
+
+void tg_tape_clear_error(tg_tape *tape)
+{
+    if (!tape)
+        return;
+    tape->failed = false;
+    tape->error[0] = '\0';
+}
+
+/* ---- values and handles ---- */
+
+tg_value *tg_value_of(tg_tensor x)
+{
+    tg_value *value = x.value;
+    if (!value || value->serial != x.serial)
+        return NULL;
+    return x.serial >= value->tape->first_serial && value->index < value->tape->count ? value : NULL;
+}
+
+tg_tensor tg_tensor_of(tg_value *value)
+{
+    return value ? (tg_tensor){value, value->serial} : (tg_tensor){0};
+}
+
+tg_value *tg_tape_value(const tg_tape *tape, int64_t index)
+{
+    return &tape->blocks[index >> TG_BLOCK_BITS][index & (TG_BLOCK_VALUES - 1)];
+}
+
+static bool add_block(tg_tape *tape)
+{
+    if (tape->block_count == tape->block_capacity) {
+        int64_t capacity = tape->block_capacity ? 2 * tape->block_capacity : 16;
+        tg_value **blocks = realloc(tape->blocks, (size_t)capacity * sizeof *blocks);
+        if (!blocks)
+            return false;
+        tape->blocks = blocks;
+        tape->block_capacity = capacity;
+        tape->allocations++;
+    }
+    tg_value *block = calloc(TG_BLOCK_VALUES, sizeof *block);
+    if (!block)
+        return false;
+    tape->blocks[tape->block_count++] = block;
+    tape->allocations++;
+    return true;
+}
+
+tg_value *tg_tape_push(tg_tape *tape)
+{
+    if (!tape || tape->failed)
+        return NULL;
+    if (tape->count == tape->block_count * TG_BLOCK_VALUES && !add_block(tape)) {
+        tg_tape_fail(tape, "out of memory for tensor number %lld of the tape", (long long)tape->count);
+        return NULL;
+    }
+    tg_value *value = tg_tape_value(tape, tape->count);
+    *value = (tg_value){
+        .tape = tape, .serial = tape->next_serial++, .index = tape->count++, .scope = tape->scope};
+    return value;
+}
+
+void *tg_tape_take(tg_tape *tape, size_t size, size_t alignment)
+{
+    void *bytes = tg_arena_take(&tape->arena, size, alignment);
+    if (!bytes)
+        tg_tape_fail(tape, "out of memory: %zu bytes for operation %lld of the tape", size, (long long)tape->count);
+    return bytes;
+}
+
+bool tg_value_allocate(tg_value *value)
+{
+    if (value->data)
+        return true;
+    value->data = tg_tape_take(value->tape, (size_t)value->size * tg_dtype_size(value->dtype), 64);
+    return value->data != NULL;
+}
+
+tg_tape *tg_tape_of(tg_tensor x)
+{
+    const tg_value *value = tg_value_of(x);
+    return value ? value->tape : NULL;
+}
+
+tg_tensor tg_named(tg_tensor x, const char *name)
+{
+    tg_value *value = tg_value_of(x);
+    if (value)
+        value->name = name;
+    return x;
+}
+
+/* ---- scopes ---- */
+
+void tg_no_grad_begin(tg_tape *tape)
+{
+    if (tape)
+        tape->no_grad++;
+}
+
+void tg_no_grad_end(tg_tape *tape)
+{
+    if (tape && tape->no_grad > 0)
+        tape->no_grad--;
+}
+
+void tg_scope_begin(tg_tape *tape, const char *name)
+{
+    if (!tape || tape->failed)
+        return;
+    tg_scope *scope = tg_tape_take(tape, sizeof *scope, _Alignof(tg_scope));
+    if (!scope)
+        return;
+    *scope = (tg_scope){.parent = tape->scope, .name = name ? name : "?"};
+    tape->scope = scope;
+}
+
+void tg_scope_end(tg_tape *tape)
+{
+    if (tape && tape->scope)
+        tape->scope = tape->scope->parent;
+}
+
+/* ---- leaves ---- */
+
+/* A value without an operation. With `data` NULL the buffer comes from the arena. */
+static tg_value *push_leaf(tg_tape *tape, const char *what, tg_dtype dtype, const tg_shape *shape, void *data)
+{
+    if (!tape || tape->failed)
+        return NULL;
+    int64_t size = tg_shape_size(shape);
+    if (size < 0) {
+        char text[128];
+        tg_tape_fail(tape, "%s: %s is no shape: a dimension is negative, the rank over %d or the size too large", what,
+                     tg_shape_text(shape, text, sizeof text), TG_MAX_RANK);
+        return NULL;
+    }
+    tg_value *value = tg_tape_push(tape);
+    if (!value)
+        return NULL;
+    value->dtype = dtype;
+    value->shape = *shape;
+    value->size = size;
+    value->data = data;
+    if (!tape->deferred)
+        tape->evaluated = tape->count;
+    return tg_value_allocate(value) ? value : NULL;
+}
+
+static tg_value *push_copy(tg_tape *tape, const char *what, tg_dtype dtype, const void *data, const tg_shape *shape)
+{
+    if (!data && tg_shape_size(shape) > 0) {
+        tg_tape_fail(tape, "%s: the data is NULL", what);
+        return NULL;
+    }
+    tg_value *value = push_leaf(tape, what, dtype, shape, NULL);
+    if (value && value->size > 0)
+        memcpy(value->data, data, (size_t)value->size * tg_dtype_size(dtype));
+    return value;
+}
+
+tg_tensor tg_constant(tg_tape *tape, tg_dtype dtype, const void *data, tg_shape shape)
+{
+    return tg_tensor_of(push_copy(tape, "tg_constant", dtype, data, &shape));
+}
+
+tg_tensor tg_borrow(tg_tape *tape, tg_dtype dtype, const void *data, tg_shape shape)
+{
+    if (!data)
+        return tg_constant(tape, dtype, data, shape);
+    /* The core writes into buffers it owns only, so the const survives the detour. */
+    return tg_tensor_of(push_leaf(tape, "tg_borrow", dtype, &shape, (void *)(uintptr_t)data));
+}
+
+tg_tensor tg_variable(tg_tape *tape, tg_dtype dtype, const void *data, tg_shape shape)
+{
+    if (dtype == TG_I32) {
+        tg_tape_fail(tape, "tg_variable: integers have no gradient; use tg_constant");
+        return (tg_tensor){0};
+    }
+    tg_value *value = push_copy(tape, "tg_variable", dtype, data, &shape);
+    if (value)
+        value->requires_grad = value->retains_gradient = true;
+    return tg_tensor_of(value);
+}
+
+tg_tensor tg_parameter_tensor(tg_tape *tape, tg_parameter *parameter)
+{
+    if (!parameter || !tape)
+        return (tg_tensor){0};
+    if (parameter->leaf_serial >= tape->first_serial && parameter->leaf_index < tape->count) {
+        tg_value *known = tg_tape_value(tape, parameter->leaf_index);
+        if (known->serial == parameter->leaf_serial)
+            return tg_tensor_of(known);
+    }
+    if (!parameter->data && tg_shape_size(&parameter->shape) > 0) {
+        tg_tape_fail(tape, "parameter %s has no data", parameter->name ? parameter->name : "without a name");
+        return (tg_tensor){0};
+    }
+    tg_value *value = push_leaf(tape, "tg_parameter_tensor", parameter->dtype, &parameter->shape, parameter->data);
+    if (!value)
+        return (tg_tensor){0};
+    value->parameter = parameter;
+    value->name = parameter->name;
+    value->requires_grad = parameter->gradient != NULL && parameter->dtype != TG_I32;
+    parameter->leaf_index = value->index;
+    parameter->leaf_serial = value->serial;
+    return tg_tensor_of(value);
+}

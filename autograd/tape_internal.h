@@ -1,0 +1,64 @@
+/* The inside of a tape, for the core: tape.c, apply.c and grad.c. Internal to the library. */
+#ifndef TG_TAPE_INTERNAL_H
+#define TG_TAPE_INTERNAL_H
+
+#include "autograd/arena.h"
+#include "autograd/op.h"
+
+typedef struct tg_scope {
+    const struct tg_scope *parent;
+    const char *name;
+} tg_scope;
+
+/* Values lie in blocks that never move and outlive every reset, so that a stale handle still points at a value, whose
+ * serial then tells it from the one it was made for:
+ *
+ *     handle {value, serial 17} --> values[3] {serial 42}     42 != 17: the handle is dead
+ */
+enum { TG_BLOCK_BITS = 8, TG_BLOCK_VALUES = 1 << TG_BLOCK_BITS };
+
+struct tg_tape {
+    tg_arena arena;
+    tg_value **blocks;
+    int64_t block_count, block_capacity;
+    int64_t count;         /* values on the tape */
+    int64_t evaluated;     /* values before this one have their data */
+    uint64_t next_serial;
+    uint64_t first_serial; /* of the values recorded since the last reset */
+    uint64_t sweep;        /* number of the last sweep, for tg_value.mark */
+    const tg_scope *scope;
+    int no_grad;           /* depth of no-grad scopes */
+    bool deferred;         /* operations are recorded now and evaluated by tg_tape_evaluate */
+    int64_t allocations;
+    bool failed;
+    char error[512];
+};
+
+/* The value behind a handle; NULL if it is inert or dead. */
+tg_value *tg_value_of(tg_tensor x);
+tg_tensor tg_tensor_of(tg_value *value);
+tg_value *tg_tape_value(const tg_tape *tape, int64_t index);
+
+/* A new value at the end of the tape, cleared but for tape, index and serial; NULL, with the error recorded, if out of
+ * memory or the tape has an error. */
+tg_value *tg_tape_push(tg_tape *tape);
+
+/* Records the first error. */
+#if defined __GNUC__
+__attribute__((format(printf, 2, 3)))
+#endif
+void tg_tape_fail(tg_tape *tape, const char *format, ...);
+
+/* Memory from the arena; NULL, with the error recorded, when there is none. */
+void *tg_tape_take(tg_tape *tape, size_t size, size_t alignment);
+
+/* Gives the value its buffer, unless it has one. */
+bool tg_value_allocate(tg_value *value);
+
+/* Computes every value recorded since the last evaluation. */
+bool tg_tape_evaluate(tg_tape *tape);
+
+/* Runs an elementwise operation over broadcast inputs (elementwise.c). */
+void tg_elementwise_forward(const tg_value *out);
+
+#endif

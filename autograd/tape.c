@@ -148,7 +148,8 @@ bool tg_value_allocate(tg_value *value)
 {
     if (value->data)
         return true;
-    value->data = tg_tape_take(value->tape, (size_t)value->size * tg_dtype_size(value->dtype), 64);
+    size_t size = (size_t)value->size * tg_dtype_size(value->dtype);
+    value->data = tg_tape_take(value->tape, size, size < 64 ? 16 : 64); /* a cache line, or what a vector load wants */
     return value->data != NULL;
 }
 

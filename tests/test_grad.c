@@ -1,0 +1,281 @@
+/* Reverse mode: accumulation, sharing, order, hooks, and tapes so long that recursion would overflow. */
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tapegrad.h>
+
+Suite *grad_suite(void);
+
+static tg_tape *tape;
+
+static void make_tape(void)
+{
+    tape = tg_tape_new();
+}
+
+static void free_tape(void)
+{
+    tg_tape_free(tape);
+}
+
+static tg_tensor variable(double value)
+{
+    return tg_variable(tape, TG_F64, &value, TG_SCALAR);
+}
+
+static double gradient_of(tg_tensor y, tg_tensor x)
+{
+    ck_assert(tg_backward(y));
+    return tg_item(tg_gradient(x));
+}
+
+START_TEST(a_value_used_twice_counts_twice)
+{
+    tg_tensor x = variable(3);
+    ck_assert_double_eq(gradient_of(tg_add(x, x), x), 2);
+    x = variable(3);
+    ck_assert_double_eq(gradient_of(tg_mul(x, x), x), 6);
+    x = variable(3);
+    ck_assert_double_eq(gradient_of(tg_scale(tg_mul(x, x), 2), x), 12); /* d(2x^2)/dx at 3 */
+    x = variable(3);
+    ck_assert_double_eq(gradient_of(tg_sub(x, x), x), 0);
+    x = variable(3);
+    ck_assert_double_eq(gradient_of(tg_div(x, x), x), 0);
+}
+END_TEST
+
+START_TEST(a_diamond_adds_up_both_ways)
+{
+    /* y = (2x + 1)(x^2): dy = 2 x^2 + (2x + 1) 2x, at 3: 18 + 42. */
+    tg_tensor x = variable(3);
+    tg_tensor left = tg_shift(tg_scale(x, 2), 1), right = tg_mul(x, x);
+    ck_assert_double_eq(gradient_of(tg_mul(left, right), x), 60);
+    /* Diamonds in a row: x -> x + x, 50 times, doubles each time. */
+    x = variable(1);
+    tg_tensor y = x;
+    for (int i = 0; i < 50; i++)
+        y = tg_add(y, y);
+    ck_assert_double_eq(gradient_of(y, x), 0x1p50);
+}
+END_TEST
+
+START_TEST(cotangents_shared_by_two_inputs_are_not_added_into_each_other)
+{
+    /* s = a + b hands one cotangent to both; a then gets more, twice, which must not reach b. */
+    tg_tensor a = variable(2), b = variable(5);
+    tg_tensor more = tg_add(tg_mul(a, a), tg_scale(a, 10));
+    tg_tensor s = tg_add(a, b);
+    tg_tensor loss = tg_add(more, tg_add(s, s));
+    ck_assert(tg_backward(loss));
+    ck_assert_double_eq(tg_item(tg_gradient(a)), 4 + 10 + 2);
+    ck_assert_double_eq(tg_item(tg_gradient(b)), 2);
+}
+END_TEST
+
+START_TEST(backward_twice_adds_up_in_variables_and_parameters)
+{
+    double w = 4, g = 99;
+    tg_parameter weight = {.name = "w", .dtype = TG_F64, .shape = TG_SCALAR, .data = &w, .gradient = &g};
+    tg_tensor x = variable(3);
+    tg_tensor y = tg_mul(tg_mul(x, x), tg_parameter_tensor(tape, &weight));
+    ck_assert(tg_backward(y));
+    ck_assert_double_eq(tg_item(tg_gradient(x)), 24);
+    ck_assert_double_eq(g, 9); /* written over what was there: has_gradient was false */
+    ck_assert(tg_backward(y));
+    ck_assert_double_eq(tg_item(tg_gradient(x)), 48);
+    ck_assert_double_eq(g, 18);
+    tg_tape_reset(tape); /* a further step without an optimiser's goes on adding */
+    y = tg_scale(tg_parameter_tensor(tape, &weight), 7);
+    ck_assert(tg_backward(y));
+    ck_assert_double_eq(g, 25);
+    weight.has_gradient = false;
+    ck_assert(tg_backward(y));
+    ck_assert_double_eq(g, 7);
+}
+END_TEST
+
+START_TEST(a_parameter_used_by_several_operations_gets_the_sum)
+{
+    double w[2] = {2, 3}, g[2];
+    tg_parameter weight = {.name = "w", .dtype = TG_F64, .shape = TG_SHAPE(2), .data = w, .gradient = g};
+    double data[6] = {1, 2, 3, 4, 5, 6};
+    tg_tensor x = tg_constant(tape, TG_F64, data, TG_SHAPE(3, 2));
+    tg_tensor first = tg_mul(x, tg_parameter_tensor(tape, &weight)); /* broadcast: summed on the way back */
+    tg_tensor second = tg_mul(first, tg_parameter_tensor(tape, &weight));
+    tg_tensor third = tg_add(tg_sum(second), tg_sum(tg_parameter_tensor(tape, &weight)));
+    ck_assert(tg_backward(third));
+    /* sum x w^2 + sum w: 2 w sum x + 1, column by column. */
+    ck_assert_double_eq(g[0], 2 * 2 * 9 + 1);
+    ck_assert_double_eq(g[1], 2 * 3 * 12 + 1);
+}
+END_TEST
+
+START_TEST(constants_and_no_grad_scopes_stop_differentiation)
+{
+    tg_tensor x = variable(3);
+    tg_no_grad_begin(tape);
+    tg_tensor constant = tg_mul(x, x);
+    tg_no_grad_end(tape);
+    ck_assert_double_eq(gradient_of(tg_mul(constant, x), x), 9);
+    ck_assert(!tg_backward(constant));
+    ck_assert_ptr_nonnull(strstr(tg_tape_error(tape), "depends on no parameter"));
+}
+END_TEST
+
+START_TEST(a_loss_of_many_elements_is_refused_with_its_shape)
+{
+    double data[6] = {0};
+    tg_tensor x = tg_variable(tape, TG_F64, data, TG_SHAPE(2, 3));
+    ck_assert(!tg_backward(x));
+    ck_assert_ptr_nonnull(strstr(tg_tape_error(tape), "not [2, 3]"));
+}
+END_TEST
+
+START_TEST(a_cotangent_of_the_wrong_shape_is_refused_with_both_shapes)
+{
+    double data[6] = {0};
+    tg_tensor x = tg_variable(tape, TG_F64, data, TG_SHAPE(2, 3));
+    ck_assert(!tg_backward_from(x, tg_full(tape, TG_F64, TG_SHAPE(3, 2), 1)));
+    ck_assert_str_eq(tg_tape_error(tape), "the cotangent is f64[3, 2], but its output is f64[2, 3]");
+}
+END_TEST
+
+START_TEST(gradients_have_gradients)
+{
+    /* x^5: 5 x^4, 20 x^3, 60 x^2, 120 x, 120, 0 */
+    tg_tensor x = variable(1.5), y = tg_mul(tg_mul(tg_mul(x, x), tg_mul(x, x)), x);
+    const double expected[] = {5 * pow(1.5, 4), 20 * pow(1.5, 3), 60 * 1.5 * 1.5, 180, 120, 0};
+    for (int order = 0; order < 6; order++) {
+        tg_tensor dy;
+        ck_assert(tg_grad(&y, 1, &x, 1, NULL, true, &dy));
+        ck_assert_double_eq_tol(tg_item(dy), expected[order], 1e-12);
+        y = dy;
+    }
+}
+END_TEST
+
+START_TEST(grad_takes_several_outputs_inputs_and_intermediates)
+{
+    tg_tensor x = variable(2), c = tg_full(tape, TG_F64, TG_SCALAR, 3); /* a constant may be asked about too */
+    tg_tensor middle = tg_mul(x, c), unrelated = variable(1);
+    tg_tensor outputs[2] = {tg_mul(middle, middle), tg_scale(x, 5)};
+    tg_tensor inputs[4] = {x, c, middle, unrelated}, cotangents[2] = {{0}, tg_full(tape, TG_F64, TG_SCALAR, 10)};
+    tg_tensor gradients[4];
+    ck_assert(tg_grad(outputs, 2, inputs, 4, cotangents, false, gradients));
+    ck_assert_double_eq(tg_item(gradients[0]), 2 * 6 * 3 + 50);
+    ck_assert_double_eq(tg_item(gradients[1]), 2 * 6 * 2);
+    ck_assert_double_eq(tg_item(gradients[2]), 12);
+    ck_assert_double_eq(tg_item(gradients[3]), 0);
+    ck_assert(!tg_ok(tg_gradient(x))); /* tg_grad leaves no trace */
+}
+END_TEST
+
+START_TEST(grad_does_not_touch_parameters)
+{
+    double w = 4, g = 99;
+    tg_parameter weight = {.name = "w", .dtype = TG_F64, .shape = TG_SCALAR, .data = &w, .gradient = &g};
+    tg_tensor p = tg_parameter_tensor(tape, &weight), y = tg_mul(p, p), dy;
+    ck_assert(tg_grad(&y, 1, &p, 1, NULL, false, &dy));
+    ck_assert_double_eq(tg_item(dy), 8);
+    ck_assert_double_eq(g, 99);
+    ck_assert(!weight.has_gradient);
+}
+END_TEST
+
+static tg_tensor clip_to_one(tg_tensor cotangent, void *calls)
+{
+    ++*(int *)calls;
+    return tg_scale(cotangent, 1 / fmax(1, fabs(tg_item(cotangent))));
+}
+
+START_TEST(a_hook_sees_the_complete_cotangent_once_and_may_change_it)
+{
+    int calls = 0;
+    tg_tensor x = variable(3), middle = tg_scale(x, 1);
+    ck_assert(tg_add_hook(middle, clip_to_one, &calls));
+    tg_tensor y = tg_add(tg_scale(middle, 5), tg_scale(middle, 7));
+    ck_assert_double_eq(gradient_of(y, x), 1);
+    ck_assert_int_eq(calls, 1);
+}
+END_TEST
+
+START_TEST(a_hook_on_a_parameter_changes_its_gradient)
+{
+    int calls = 0;
+    double w = 4, g;
+    tg_parameter weight = {.name = "w", .dtype = TG_F64, .shape = TG_SCALAR, .data = &w, .gradient = &g};
+    tg_tensor p = tg_parameter_tensor(tape, &weight);
+    tg_add_hook(p, clip_to_one, &calls);
+    ck_assert(tg_backward(tg_mul(p, p)));
+    ck_assert_double_eq(g, 1);
+    ck_assert_int_eq(calls, 1);
+}
+END_TEST
+
+START_TEST(intermediate_gradients_are_kept_on_request)
+{
+    tg_tensor x = variable(3), kept = tg_retain_gradient(tg_mul(x, x)), lost = tg_scale(kept, 2);
+    ck_assert(tg_backward(tg_mul(lost, lost)));
+    ck_assert_double_eq(tg_item(tg_gradient(kept)), 2 * 18 * 2);
+    ck_assert(!tg_ok(tg_gradient(lost)));
+}
+END_TEST
+
+START_TEST(empty_tensors_go_through_forward_and_backward)
+{
+    tg_tensor x = tg_variable(tape, TG_F64, NULL, TG_SHAPE(0, 3));
+    tg_tensor y = tg_sum(tg_mul(tg_add(x, tg_full(tape, TG_F64, TG_SHAPE(3), 1)), x));
+    ck_assert_double_eq(tg_item(y), 0);
+    ck_assert(tg_backward(y));
+    ck_assert_int_eq(tg_size(tg_gradient(x)), 0);
+    ck_assert(tg_ok(tg_gradient(x)));
+}
+END_TEST
+
+START_TEST(a_chain_of_a_million_operations_needs_no_stack)
+{
+    tg_tensor x = variable(1), y = x;
+    for (int i = 0; i < 1000000; i++)
+        y = tg_shift(y, 1e-6);
+    ck_assert_double_eq_tol(tg_item(y), 2, 1e-9);
+    ck_assert_double_eq(gradient_of(y, x), 1);
+}
+END_TEST
+
+START_TEST(a_hundred_thousand_consumers_of_one_tensor_are_added_up)
+{
+    enum { CONSUMERS = 100000 };
+    tg_tensor x = variable(1), y = tg_scale(x, 0);
+    for (int i = 1; i < CONSUMERS; i++)
+        y = tg_add(y, tg_scale(x, i));
+    ck_assert_double_eq(gradient_of(y, x), 0.5 * CONSUMERS * (CONSUMERS - 1.));
+}
+END_TEST
+
+Suite *grad_suite(void)
+{
+    Suite *suite = suite_create("grad");
+    TCase *tests = tcase_create("grad");
+    tcase_set_timeout(tests, 60);
+    tcase_add_checked_fixture(tests, make_tape, free_tape);
+    tcase_add_test(tests, a_value_used_twice_counts_twice);
+    tcase_add_test(tests, a_diamond_adds_up_both_ways);
+    tcase_add_test(tests, cotangents_shared_by_two_inputs_are_not_added_into_each_other);
+    tcase_add_test(tests, backward_twice_adds_up_in_variables_and_parameters);
+    tcase_add_test(tests, a_parameter_used_by_several_operations_gets_the_sum);
+    tcase_add_test(tests, constants_and_no_grad_scopes_stop_differentiation);
+    tcase_add_test(tests, a_loss_of_many_elements_is_refused_with_its_shape);
+    tcase_add_test(tests, a_cotangent_of_the_wrong_shape_is_refused_with_both_shapes);
+    tcase_add_test(tests, gradients_have_gradients);
+    tcase_add_test(tests, grad_takes_several_outputs_inputs_and_intermediates);
+    tcase_add_test(tests, grad_does_not_touch_parameters);
+    tcase_add_test(tests, a_hook_sees_the_complete_cotangent_once_and_may_change_it);
+    tcase_add_test(tests, a_hook_on_a_parameter_changes_its_gradient);
+    tcase_add_test(tests, intermediate_gradients_are_kept_on_request);
+    tcase_add_test(tests, empty_tensors_go_through_forward_and_backward);
+    tcase_add_test(tests, a_chain_of_a_million_operations_needs_no_stack);
+    tcase_add_test(tests, a_hundred_thousand_consumers_of_one_tensor_are_added_up);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

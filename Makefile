@@ -63,6 +63,7 @@ SHARED := $(OUT)/libtapegrad.so
 UMBRELLA := $(OUT)/include/tapegrad.h
 
 .PHONY: all lib check check-long demo bench install clean dependencies
+MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -113,6 +114,9 @@ $(OUT)/bin/tests: $(call objects,$(TEST_SOURCES)) $(COMMON_OBJECTS) $(STATIC)
 dependencies:
 	@case "$(DEPENDENCIES)" in skip) ;; *) .ci/dependencies $(DEPENDENCIES) ;; esac
 
+# The sanitizer's allocator would rather abort than say that a request is too large; our tests want the answer.
+export ASAN_OPTIONS ?= allocator_may_return_null=1
+
 check: all $(OUT)/bin/tests
 	TG_BUILD=$(OUT) TG_CC="$(CC)" $(OUT)/bin/tests
 
@@ -135,4 +139,5 @@ install: lib
 	    'Version: $(VERSION)' 'Libs: -L$${prefix}/lib -ltapegrad' 'Libs.private: $(BLAS_LIBS) -lm' \
 	    'Cflags: -I$${prefix}/include/tapegrad' > $(DESTDIR)$(PREFIX)/lib/pkgconfig/tapegrad.pc
 
+$(OUT)/obj/%.d: ;
 -include $(shell find $(OUT)/obj -name '*.d' 2>/dev/null)

@@ -1,89 +1,26 @@
 /* Recording an operation and running it. */
 #include "autograd/ops.h"
 #include "autograd/tape_internal.h"
+#include "autograd/text.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 /* ---- error messages ---- */
-
-/* Text that grows in a fixed buffer and is cut at its end. */
-typedef struct text {
-    char *bytes;
-    size_t used, size;
-} text;
-
-#if defined __GNUC__
-__attribute__((format(printf, 2, 0)))
-#endif
-static void write_arguments(text *t, const char *format, va_list arguments)
-{
-    if (t->used >= t->size)
-        return;
-    int written = vsnprintf(t->bytes + t->used, t->size - t->used, format, arguments);
-    if (written > 0)
-        t->used += (size_t)written;
-}
-
-#if defined __GNUC__
-__attribute__((format(printf, 2, 3)))
-#endif
-static void write_text(text *t, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    write_arguments(t, format, arguments);
-    va_end(arguments);
-}
-
-static void write_scope(text *t, const tg_scope *scope)
-{
-    if (scope->parent) {
-        write_scope(t, scope->parent);
-        write_text(t, ".");
-    }
-    write_text(t, "%s", scope->name);
-}
-
-/* "matmul(f32[3, 4], layers.0.weight f32[5, 6])" */
-static void write_call(text *t, const tg_value *out)
-{
-    enum { SHOWN = 4 };
-    write_text(t, "%s(", out->op->name ? out->op->name : "?");
-    for (int i = 0; i < out->input_count && i < SHOWN; i++) {
-        const tg_value *input = out->inputs[i];
-        char shape[128];
-        write_text(t, "%s%s%s%s%s", i ? ", " : "", input->name ? input->name : "", input->name ? " " : "",
-                   tg_dtype_name(input->dtype), tg_shape_text(&input->shape, shape, sizeof shape));
-    }
-    write_text(t, out->input_count > SHOWN ? ", ...)" : ")");
-}
-
-/* " (operation 12 of the tape, in layers.0)" */
-static void write_place(text *t, const tg_value *out)
-{
-    write_text(t, " (operation %lld of the tape", (long long)out->index);
-    if (out->scope) {
-        write_text(t, ", in ");
-        write_scope(t, out->scope);
-    }
-    write_text(t, ")");
-}
 
 bool tg_expected(tg_value *out, const char *format, ...)
 {
     if (!out || !out->tape)
         return false;
     char message[400];
-    text t = {message, 0, sizeof message};
-    write_call(&t, out);
-    write_text(&t, ": ");
+    tg_text t = {message, sizeof message, 0};
+    tg_text_call(&t, out);
+    tg_text_add(&t, ": ");
     va_list arguments;
     va_start(arguments, format);
-    write_arguments(&t, format, arguments);
+    tg_text_add_arguments(&t, format, arguments);
     va_end(arguments);
-    write_place(&t, out);
+    tg_text_place(&t, out);
     tg_tape_fail(out->tape, "%s", message);
     return false;
 }
@@ -183,11 +120,9 @@ static bool set_shape(tg_value *out)
     return out->size >= 0 || tg_expected(out, "the result would be too large, or of a rank over %d", TG_MAX_RANK);
 }
 
-static bool evaluate(tg_value *value)
+static bool compute(tg_value *value)
 {
     const tg_op *op = value->op;
-    if (!op)
-        return true;
     if (op->flags & TG_VIEW && !value->data) {
         const tg_value *base = value->inputs[0];
         int64_t offset = op->view_offset ? op->view_offset(value) : 0;
@@ -206,9 +141,12 @@ static bool evaluate(tg_value *value)
 bool tg_tape_evaluate(tg_tape *tape)
 {
     while (tape->evaluated < tape->count && !tape->failed) {
-        if (!evaluate(tg_tape_value(tape, tape->evaluated)))
+        tg_value *value = tg_tape_value(tape, tape->evaluated);
+        if (value->op && !compute(value))
             return false;
         tape->evaluated++;
+        if (tape->watches && !tg_anomaly_check(value))
+            return false;
     }
     return !tape->failed;
 }

@@ -125,6 +125,7 @@ static bool derive(const sweep *s, tg_value *value, tg_tensor cotangent)
 
     const tg_scope *scope = tape->scope;
     tape->scope = value->scope;
+    tape->differentiated = value;
     tape->deferred = true;
     const tg_derive d = {.out = tg_tensor_of(value), .cotangent = cotangent, .in = in, .count = count,
                          .attributes = value->attributes, .wanted = wanted, .give = give};
@@ -139,6 +140,7 @@ static bool derive(const sweep *s, tg_value *value, tg_tensor cotangent)
     tape->deferred = false;
     bool evaluated = tg_tape_evaluate(tape);
     tape->scope = scope;
+    tape->differentiated = NULL;
     return evaluated;
 }
 

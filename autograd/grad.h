@@ -43,6 +43,21 @@ bool tg_add_hook(tg_tensor x, tg_hook_function hook, void *user);
 bool tg_grad(const tg_tensor *outputs, int output_count, const tg_tensor *inputs, int input_count,
              const tg_tensor *cotangents, bool create_graph, tg_tensor *gradients);
 
+/* Vector-Jacobian product: tg_grad of one output. result[j] = (dy / d inputs[j])^T cotangent. */
+bool tg_vjp(tg_tensor y, tg_tensor cotangent, const tg_tensor *inputs, int count, tg_tensor *results);
+
+/* Jacobian-vector product, sum over j of (dy / d inputs[j]) tangents[j], like y: the derivative along a direction. By
+ * differentiating the vector-Jacobian product, which is linear in its cotangent, with respect to that. Inert on error. */
+tg_tensor tg_jvp(tg_tensor y, const tg_tensor *inputs, const tg_tensor *tangents, int count);
+
+/* Hessian-vector product of a scalar: results[j] = sum over k of d2 loss / (d inputs[j] d inputs[k]) vectors[k]. */
+bool tg_hvp(tg_tensor loss, const tg_tensor *inputs, const tg_tensor *vectors, int count, tg_tensor *results);
+
+/* The dense Jacobian [size of y, size of x] and the dense Hessian of a scalar [size of x, size of x], for study: one backward
+ * pass a row. Constants: not differentiable further. Inert on error. */
+tg_tensor tg_jacobian(tg_tensor y, tg_tensor x);
+tg_tensor tg_hessian(tg_tensor loss, tg_tensor x);
+
 #ifdef __cplusplus
 }
 #endif

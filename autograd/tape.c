@@ -39,6 +39,8 @@ void tg_tape_reset(tg_tape *tape)
     tape->scope = NULL;
     tape->no_grad = 0;
     tape->deferred = false;
+    tape->differentiated = NULL;
+    tape->steps++;
     tg_arena_empty(&tape->arena);
 }
 

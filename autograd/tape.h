@@ -95,6 +95,15 @@ typedef struct tg_tape_counts {
 
 tg_tape_counts tg_tape_count(const tg_tape *tape);
 
+/* Anomaly mode: while on, the first operation that makes a NaN out of none, or an infinity out of finite inputs, forward or
+ * backward, is an error of the tape that names it, its inputs' ranges, the step and the place. Costs a pass over each result. */
+void tg_tape_watch(tg_tape *tape, bool on);
+
+/* Writes the tape as a table, a line for each tensor (number, operation, shape, inputs, scope, bytes), or as a Graphviz graph
+ * (`dot -Tsvg`), like snprintf: returns the length of the whole text and writes as much of it as fits. */
+size_t tg_tape_table(const tg_tape *tape, char *text, size_t size);
+size_t tg_tape_dot(const tg_tape *tape, char *text, size_t size);
+
 #ifdef __cplusplus
 }
 #endif

@@ -29,6 +29,9 @@ struct tg_tape {
     const tg_scope *scope;
     int no_grad;           /* depth of no-grad scopes */
     bool deferred;         /* operations are recorded now and evaluated by tg_tape_evaluate */
+    bool watches;          /* stops at the first NaN or infinity that an operation makes */
+    const tg_value *differentiated; /* the value whose derivative is being recorded, in a backward pass */
+    int64_t steps;         /* resets so far */
     int64_t allocations;
     bool failed;
     char error[512];
@@ -57,6 +60,9 @@ bool tg_value_allocate(tg_value *value);
 
 /* Computes every value recorded since the last evaluation. */
 bool tg_tape_evaluate(tg_tape *tape);
+
+/* False, with the error recorded, if the value holds a NaN or an infinity that its inputs do not explain (anomaly.c). */
+bool tg_anomaly_check(const tg_value *value);
 
 /* Runs an elementwise operation over broadcast inputs (elementwise.c). */
 void tg_elementwise_forward(const tg_value *out);

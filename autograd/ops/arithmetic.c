@@ -184,3 +184,19 @@ tg_tensor tg_copy(tg_tensor x)
 {
     return TG_APPLY(&tg_op_copy, NULL, x);
 }
+
+/* ---- stop_gradient: the same values, as a constant ---- */
+
+static bool stop_gradient_shape(tg_value *out)
+{
+    out->shape = out->inputs[0]->shape;
+    return true;
+}
+
+const tg_op tg_op_stop_gradient = {.name = "stop_gradient", .arity = 1, .flags = TG_VIEW | TG_CONSTANT,
+                                   .shape = stop_gradient_shape, TG_SAMPLES(copy_samples)};
+
+tg_tensor tg_stop_gradient(tg_tensor x)
+{
+    return TG_APPLY(&tg_op_stop_gradient, NULL, x);
+}

@@ -1,0 +1,86 @@
+/* Anomaly mode: who made the first NaN or infinity. */
+#include "autograd/tape_internal.h"
+#include "autograd/text.h"
+
+#include <math.h>
+
+typedef struct range {
+    double low, high; /* of the finite elements */
+    bool nan, infinite;
+    int64_t first; /* the first element that is not finite; -1 if all are */
+} range;
+
+static range range_of(const tg_value *value)
+{
+    range r = {.low = INFINITY, .high = -INFINITY, .first = -1};
+    if (value->dtype == TG_I32)
+        return r;
+    for (int64_t i = 0; i < value->size; i++) {
+        double x = value->dtype == TG_F32 ? (double)((const float *)value->data)[i] : ((const double *)value->data)[i];
+        if (isfinite(x)) {
+            r.low = x < r.low ? x : r.low;
+            r.high = x > r.high ? x : r.high;
+            continue;
+        }
+        r.nan |= isnan(x);
+        r.infinite |= isinf(x);
+        r.first = r.first < 0 ? i : r.first;
+    }
+    return r;
+}
+
+static void add_range(tg_text *text, const tg_value *value)
+{
+    range r = range_of(value);
+    if (value->dtype == TG_I32 || value->size == 0)
+        tg_text_add(text, "%s", value->size ? "integers" : "empty");
+    else if (r.low > r.high)
+        tg_text_add(text, "nothing finite");
+    else
+        tg_text_add(text, "from %.4g to %.4g", r.low, r.high);
+    if (r.nan || r.infinite)
+        tg_text_add(text, " and %s", r.nan ? "NaN" : "infinities");
+}
+
+bool tg_anomaly_check(const tg_value *value)
+{
+    if (!value->op || !value->data)
+        return true;
+    range out = range_of(value);
+    if (!out.nan && !out.infinite)
+        return true;
+    bool had_nan = false, had_infinite = false;
+    for (int i = 0; i < value->input_count; i++) {
+        range in = range_of(value->inputs[i]);
+        had_nan |= in.nan;
+        had_infinite |= in.infinite;
+    }
+    /* A NaN explains anything; an infinity that was there before explains infinities. */
+    if (had_nan || (!out.nan && had_infinite) || value->input_count == 0)
+        return true;
+
+    char message[480];
+    tg_text t = {message, sizeof message, 0};
+    tg_tape *tape = value->tape;
+    tg_text_add(&t, "%s at element %lld of ", out.nan ? "NaN" : "infinity", (long long)out.first);
+    tg_text_call(&t, value);
+    tg_text_add(&t, " in step %lld", (long long)tape->steps);
+    if (tape->differentiated) {
+        tg_text_add(&t, ", in the backward pass of ");
+        tg_text_call(&t, tape->differentiated);
+        tg_text_place(&t, tape->differentiated);
+    } else
+        tg_text_place(&t, value);
+    for (int i = 0; i < value->input_count; i++) {
+        tg_text_add(&t, "; input %d: ", i);
+        add_range(&t, value->inputs[i]);
+    }
+    tg_tape_fail(tape, "%s", message);
+    return false;
+}
+
+void tg_tape_watch(tg_tape *tape, bool on)
+{
+    if (tape)
+        tape->watches = on;
+}

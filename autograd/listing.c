@@ -1,0 +1,95 @@
+/* The tape in words and as a graph. */
+#include "autograd/tape_internal.h"
+#include "autograd/text.h"
+
+static const char *kind_of(const tg_value *value)
+{
+    if (value->op)
+        return value->op->name;
+    return value->parameter ? "parameter" : value->retains_gradient ? "variable" : "constant";
+}
+
+/* A column: what `write` adds, padded to `width`. */
+static void add_column(tg_text *text, int width, const tg_value *value, void (*write)(tg_text *, const tg_value *))
+{
+    size_t start = text->used;
+    write(text, value);
+    int wide = (int)(text->used - start);
+    tg_text_add(text, "%*s ", wide < width ? width - wide : 0, "");
+}
+
+static void add_kind(tg_text *text, const tg_value *value)
+{
+    tg_text_add(text, "%s", kind_of(value));
+}
+
+static void add_inputs(tg_text *text, const tg_value *value)
+{
+    for (int i = 0; i < value->input_count; i++)
+        tg_text_add(text, "%s%lld", i ? " " : "", (long long)value->inputs[i]->index);
+}
+
+static void add_attributes(tg_text *text, const tg_value *value)
+{
+    const tg_field *field = value->op && value->attributes ? value->op->fields : NULL;
+    for (const char *between = ""; field && field->name; field++, between = ", ") {
+        const char *at = (const char *)value->attributes + field->offset;
+        char shape[128];
+        tg_text_add(text, "%s%s=", between, field->name);
+        switch (field->type) {
+        case TG_FIELD_INT:
+            tg_text_add(text, "%d", *(const int *)at);
+            break;
+        case TG_FIELD_BOOL:
+            tg_text_add(text, "%s", *(const bool *)at ? "yes" : "no");
+            break;
+        case TG_FIELD_REAL:
+            tg_text_add(text, "%g", *(const double *)at);
+            break;
+        case TG_FIELD_SHAPE:
+            tg_text_add(text, "%s", tg_shape_text((const tg_shape *)at, shape, sizeof shape));
+            break;
+        }
+    }
+}
+
+size_t tg_tape_table(const tg_tape *tape, char *bytes, size_t size)
+{
+    tg_text text = {bytes, size, 0};
+    tg_text_add(&text, "%6s  %-20s %-18s %-14s %12s  %-20s %s\n", "number", "operation", "result", "inputs", "bytes",
+                "in", "name and attributes");
+    for (int64_t i = 0; tape && i < tape->count; i++) {
+        const tg_value *value = tg_tape_value(tape, i);
+        bool owns = !value->parameter && !(value->op && value->op->flags & TG_VIEW);
+        tg_text_add(&text, "%6lld  ", (long long)i);
+        add_column(&text, 20, value, add_kind);
+        add_column(&text, 18, value, tg_text_type);
+        add_column(&text, 14, value, add_inputs);
+        tg_text_add(&text, "%12lld  ", owns ? (long long)value->size * (long long)tg_dtype_size(value->dtype) : 0LL);
+        add_column(&text, 20, value, tg_text_scope);
+        tg_text_add(&text, "%s%s", value->name ? value->name : "", value->name && value->attributes ? " " : "");
+        add_attributes(&text, value);
+        tg_text_add(&text, "\n");
+    }
+    return text.used;
+}
+
+size_t tg_tape_dot(const tg_tape *tape, char *bytes, size_t size)
+{
+    tg_text text = {bytes, size, 0};
+    tg_text_add(&text, "digraph tape {\n    node [shape=box, fontname=\"sans-serif\"];\n");
+    for (int64_t i = 0; tape && i < tape->count; i++) {
+        const tg_value *value = tg_tape_value(tape, i);
+        tg_text_add(&text, "    v%lld [label=\"%s%s%s\\n", (long long)i, kind_of(value), value->name ? " " : "",
+                    value->name ? value->name : "");
+        tg_text_type(&text, value);
+        tg_text_add(&text, "\"%s];\n",
+                    value->parameter ? ", style=filled, fillcolor=lightyellow"
+                    : !value->op     ? ", style=filled, fillcolor=lightgrey"
+                                     : "");
+        for (int k = 0; k < value->input_count; k++)
+            tg_text_add(&text, "    v%lld -> v%lld;\n", (long long)value->inputs[k]->index, (long long)i);
+    }
+    tg_text_add(&text, "}\n");
+    return text.used;
+}

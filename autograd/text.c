@@ -1,0 +1,66 @@
+#include "autograd/text.h"
+
+#include "autograd/tape_internal.h"
+
+#include <stdio.h>
+
+void tg_text_add_arguments(tg_text *text, const char *format, va_list arguments)
+{
+    size_t room = text->used < text->size ? text->size - text->used : 0;
+    int written = vsnprintf(room ? text->bytes + text->used : NULL, room, format, arguments);
+    if (written > 0)
+        text->used += (size_t)written;
+}
+
+void tg_text_add(tg_text *text, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    tg_text_add_arguments(text, format, arguments);
+    va_end(arguments);
+}
+
+void tg_text_type(tg_text *text, const tg_value *value)
+{
+    char shape[128];
+    tg_text_add(text, "%s%s", tg_dtype_name(value->dtype), tg_shape_text(&value->shape, shape, sizeof shape));
+}
+
+void tg_text_call(tg_text *text, const tg_value *value)
+{
+    enum { SHOWN = 4 };
+    tg_text_add(text, "%s(", value->op && value->op->name ? value->op->name : "?");
+    for (int i = 0; i < value->input_count && i < SHOWN; i++) {
+        const tg_value *input = value->inputs[i];
+        tg_text_add(text, i ? ", " : "");
+        if (input->name)
+            tg_text_add(text, "%s ", input->name);
+        tg_text_type(text, input);
+    }
+    tg_text_add(text, value->input_count > SHOWN ? ", ...)" : ")");
+}
+
+static void add_scope(tg_text *text, const tg_scope *scope)
+{
+    if (scope->parent) {
+        add_scope(text, scope->parent);
+        tg_text_add(text, ".");
+    }
+    tg_text_add(text, "%s", scope->name);
+}
+
+void tg_text_scope(tg_text *text, const tg_value *value)
+{
+    if (value->scope)
+        add_scope(text, value->scope);
+}
+
+void tg_text_place(tg_text *text, const tg_value *value)
+{
+    tg_text_add(text, " (operation %lld of the tape", (long long)value->index);
+    if (value->scope) {
+        tg_text_add(text, ", in ");
+        tg_text_scope(text, value);
+    }
+    tg_text_add(text, ")");
+}

@@ -71,7 +71,7 @@ static bool broadcast_shape(tg_value *out)
     return true;
 }
 
-static bool one_floating_type(tg_value *out)
+bool tg_same_floating_type(tg_value *out)
 {
     for (int i = 0; i < out->input_count; i++)
         if (out->inputs[i]->dtype == TG_I32 || out->inputs[i]->dtype != out->inputs[0]->dtype)
@@ -109,7 +109,7 @@ static bool set_attributes(tg_value *out, const void *attributes)
 
 static bool set_shape(tg_value *out)
 {
-    bool fits = out->op->flags & TG_ELEMENTWISE ? one_floating_type(out) && broadcast_shape(out) : true;
+    bool fits = out->op->flags & TG_ELEMENTWISE ? tg_same_floating_type(out) && broadcast_shape(out) : true;
     if (fits && out->op->shape)
         fits = out->op->shape(out);
     if (!fits) {

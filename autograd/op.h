@@ -164,6 +164,9 @@ bool tg_expected(tg_value *out, const char *format, ...);
 /* For shape rules: an axis counted from the end made positive; -1, with the error recorded, if there is no such axis. */
 int tg_axis_of(tg_value *out, const tg_shape *shape, int axis);
 
+/* For shape rules: whether all inputs have one floating type; refuses if not. Elementwise operations are checked by the core. */
+bool tg_same_floating_type(tg_value *out);
+
 /* Whether the operation is complete: NULL, or what is missing. tg_apply refuses an incomplete one. */
 const char *tg_op_missing(const tg_op *op);
 

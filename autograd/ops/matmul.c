@@ -1,0 +1,293 @@
+/* Matrix products, all of them through the BLAS. */
+#include "autograd/ops.h"
+#include "autograd/ops/family.h"
+
+#include <cblas.h>
+#include <limits.h>
+#include <string.h>
+
+/* out = A B + beta out for row-major A [m, k], B [k, n], out [m, n]; A or B may lie transposed in memory. */
+typedef struct product {
+    bool transpose_a, transpose_b;
+    int64_t m, n, k;
+} product;
+
+static bool fits_the_blas(tg_value *out, const product *p)
+{
+    if (p->m <= INT_MAX && p->n <= INT_MAX && p->k <= INT_MAX)
+        return true;
+    return tg_expected(out, "a size over %d is beyond the matrix library", INT_MAX);
+}
+
+static void multiply(tg_dtype dtype, const product *p, const void *a, const void *b, double beta, void *out)
+{
+    if (p->m == 0 || p->n == 0)
+        return;
+    if (p->k == 0) { /* a sum over nothing */
+        if (beta == 0)
+            memset(out, 0, (size_t)(p->m * p->n) * tg_dtype_size(dtype));
+        return;
+    }
+    const int m = (int)p->m, n = (int)p->n, k = (int)p->k;
+    const int row_a = p->transpose_a ? m : k, row_b = p->transpose_b ? k : n;
+    const CBLAS_TRANSPOSE order_a = p->transpose_a ? CblasTrans : CblasNoTrans;
+    const CBLAS_TRANSPOSE order_b = p->transpose_b ? CblasTrans : CblasNoTrans;
+    if (dtype == TG_F32)
+        cblas_sgemm(CblasRowMajor, order_a, order_b, m, n, k, 1, a, row_a, b, row_b, (float)beta, out, n);
+    else
+        cblas_dgemm(CblasRowMajor, order_a, order_b, m, n, k, 1, a, row_a, b, row_b, beta, out, n);
+}
+
+/* ---- matmul: matrices in the last two axes, the others broadcast ---- */
+
+typedef struct matmul_attributes {
+    bool transpose_a, transpose_b;
+} matmul_attributes;
+
+static const tg_field matmul_fields[] = {
+    {"transpose_a", TG_FIELD_BOOL, offsetof(matmul_attributes, transpose_a)},
+    {"transpose_b", TG_FIELD_BOOL, offsetof(matmul_attributes, transpose_b)},
+    {0}};
+
+static product product_of(const tg_value *out)
+{
+    const matmul_attributes *attributes = out->attributes;
+    const tg_shape *a = &out->inputs[0]->shape, *b = &out->inputs[1]->shape;
+    return (product){.transpose_a = attributes->transpose_a,
+                     .transpose_b = attributes->transpose_b,
+                     .m = a->dim[a->rank - (attributes->transpose_a ? 1 : 2)],
+                     .k = a->dim[a->rank - (attributes->transpose_a ? 2 : 1)],
+                     .n = b->dim[b->rank - (attributes->transpose_b ? 2 : 1)]};
+}
+
+/* The axes before the last two. */
+static tg_shape batch_of(tg_shape shape)
+{
+    shape.rank -= 2;
+    return shape;
+}
+
+static bool matmul_shape(tg_value *out)
+{
+    if (!tg_same_floating_type(out))
+        return false;
+    const matmul_attributes *attributes = out->attributes;
+    const tg_shape *a = &out->inputs[0]->shape, *b = &out->inputs[1]->shape;
+    if (a->rank < 2 || b->rank < 2)
+        return tg_expected(out, "expected matrices, or vectors; a scalar multiplies with tg_mul");
+    product p = product_of(out);
+    int64_t rows_of_b = b->dim[b->rank - (attributes->transpose_b ? 1 : 2)];
+    if (p.k != rows_of_b)
+        return tg_expected(out, "the inner sizes differ: %lld columns%s against %lld rows%s", (long long)p.k,
+                           p.transpose_a ? " (of the first, transposed)" : "", (long long)rows_of_b,
+                           p.transpose_b ? " (of the second, transposed)" : "");
+    tg_shape batch_a = batch_of(*a), batch_b = batch_of(*b);
+    if (!tg_shape_broadcast(&batch_a, &batch_b, &out->shape))
+        return tg_expected(out, "the axes before the last two do not broadcast");
+    out->shape.dim[out->shape.rank++] = p.m;
+    out->shape.dim[out->shape.rank++] = p.n;
+    return fits_the_blas(out, &p);
+}
+
+/* The distance in elements between consecutive matrices of an input along each batch axis of the result; 0 where it
+ * broadcasts. */
+static void batch_strides(const tg_shape *in, int batch_rank, int64_t *stride)
+{
+    int64_t step = in->dim[in->rank - 1] * in->dim[in->rank - 2];
+    for (int back = 1; back <= batch_rank; back++) {
+        int axis = in->rank - 2 - back;
+        stride[batch_rank - back] = axis < 0 || in->dim[axis] == 1 ? 0 : step;
+        if (axis >= 0)
+            step *= in->dim[axis];
+    }
+}
+
+static void matmul_forward(const tg_value *out)
+{
+    if (out->size == 0)
+        return;
+    const product p = product_of(out);
+    const int batch_rank = out->shape.rank - 2;
+    const int64_t element = (int64_t)tg_dtype_size(out->dtype);
+    int64_t step_a[TG_MAX_RANK], step_b[TG_MAX_RANK], at[TG_MAX_RANK] = {0}, from_a = 0, from_b = 0;
+    batch_strides(&out->inputs[0]->shape, batch_rank, step_a);
+    batch_strides(&out->inputs[1]->shape, batch_rank, step_b);
+    const char *a = out->inputs[0]->data, *b = out->inputs[1]->data;
+    char *result = out->data;
+    for (int64_t products = out->size / (p.m * p.n); products > 0; products--) {
+        multiply(out->dtype, &p, a + from_a * element, b + from_b * element, 0, result);
+        result += p.m * p.n * element;
+        for (int axis = batch_rank - 1; axis >= 0; axis--) {
+            from_a += step_a[axis];
+            from_b += step_b[axis];
+            if (++at[axis] < out->shape.dim[axis])
+                break;
+            from_a -= step_a[axis] * out->shape.dim[axis];
+            from_b -= step_b[axis] * out->shape.dim[axis];
+            at[axis] = 0;
+        }
+    }
+}
+
+/* For out = A B:  A takes G B^T, B takes A^T G; and the transpose of that where an input lies transposed. */
+static void matmul_derivative(const tg_derive *d)
+{
+    const matmul_attributes *attributes = d->attributes;
+    const bool ta = attributes->transpose_a, tb = attributes->transpose_b;
+    const tg_tensor a = d->in[0], b = d->in[1], g = d->cotangent;
+    if (d->wanted[0])
+        d->give[0] = ta ? tg_matmul_transposed(b, g, tb, true) : tg_matmul_transposed(g, b, false, !tb);
+    if (d->wanted[1])
+        d->give[1] = tb ? tg_matmul_transposed(g, a, true, ta) : tg_matmul_transposed(a, g, !ta, false);
+}
+
+#define FLAT (&(matmul_attributes){false, false})
+static const tg_sample matmul_samples[] = {
+    {.attributes = FLAT, .input = {{.shape = {2, {3, 4}}}, {.shape = {2, {4, 5}}}}},
+    {.attributes = &(matmul_attributes){true, false},
+     .input = {{.shape = {2, {4, 3}}}, {.shape = {2, {4, 5}}}}},
+    {.attributes = &(matmul_attributes){false, true},
+     .input = {{.shape = {2, {3, 4}}}, {.shape = {2, {5, 4}}}}},
+    {.attributes = &(matmul_attributes){true, true},
+     .input = {{.shape = {2, {4, 3}}}, {.shape = {2, {5, 4}}}}},
+    {.attributes = FLAT, .input = {{.shape = {3, {2, 3, 4}}}, {.shape = {3, {2, 4, 2}}}}},
+    {.attributes = &(matmul_attributes){false, true},
+     .input = {{.shape = {4, {2, 1, 3, 2}}}, {.shape = {3, {3, 4, 2}}}}},
+    {.attributes = &(matmul_attributes){true, true},
+     .input = {{.shape = {2, {2, 3}}}, {.shape = {3, {3, 4, 2}}}}},
+    {.attributes = FLAT, .input = {{.shape = {2, {3, 0}}}, {.shape = {2, {0, 2}}}}},
+    {.attributes = FLAT, .input = {{.shape = {3, {0, 3, 2}}}, {.shape = {2, {2, 4}}}}},
+    {.attributes = FLAT, .input = {{.shape = {2, {1, 1}}}, {.shape = {2, {1, 1}}}}},
+    {.attributes = FLAT, .input = {{.shape = {2, {17, 33}}}, {.shape = {2, {33, 9}}}}},
+};
+
+const tg_op tg_op_matmul = {.name = "matmul",
+                            .arity = 2,
+                            .attributes_size = sizeof(matmul_attributes),
+                            .fields = matmul_fields,
+                            .shape = matmul_shape,
+                            .forward = matmul_forward,
+                            .derivative = matmul_derivative,
+                            TG_SAMPLES(matmul_samples)};
+
+/* [..., k] as one matrix [rows, k]. */
+static tg_tensor rows_of(tg_tensor x)
+{
+    const tg_shape shape = tg_shape_of(x);
+    int64_t rows = 1;
+    for (int axis = 0; axis < shape.rank - 1; axis++)
+        rows *= shape.dim[axis];
+    return shape.rank == 2 ? x : tg_reshape(x, TG_SHAPE(rows, tg_dim(x, -1)));
+}
+
+tg_tensor tg_matmul_transposed(tg_tensor a, tg_tensor b, bool transpose_a, bool transpose_b)
+{
+    tg_shape shape = tg_shape_of(a);
+    const int rank_b = tg_rank(b);
+    const int64_t inner = tg_dim(b, transpose_b ? -1 : -2);
+    /* Many matrices times one are one product of all their rows. */
+    if (rank_b == 2 && shape.rank > 2 && !transpose_a && shape.dim[shape.rank - 1] == inner) {
+        shape.dim[shape.rank - 1] = tg_dim(b, transpose_b ? -2 : -1);
+        return tg_reshape(tg_matmul_transposed(rows_of(a), b, false, transpose_b), shape);
+    }
+    return TG_APPLY(&tg_op_matmul, (&(matmul_attributes){transpose_a, transpose_b}), a, b);
+}
+
+tg_tensor tg_matmul(tg_tensor a, tg_tensor b)
+{
+    const tg_shape shape_a = tg_shape_of(a), shape_b = tg_shape_of(b);
+    if (shape_a.rank != 1 && shape_b.rank != 1)
+        return tg_matmul_transposed(a, b, false, false);
+    /* A vector is a matrix of one row, or column, and that axis goes again. */
+    tg_tensor row = shape_a.rank == 1 ? tg_reshape(a, TG_SHAPE(1, shape_a.dim[0])) : a;
+    tg_tensor column = shape_b.rank == 1 ? tg_reshape(b, TG_SHAPE(shape_b.dim[0], 1)) : b;
+    tg_tensor both = tg_matmul_transposed(row, column, false, false);
+    tg_shape result = tg_shape_of(both);
+    if (shape_b.rank == 1)
+        result.rank--;
+    if (shape_a.rank == 1 && result.rank > 0) {
+        result.dim[result.rank - 2 + (shape_b.rank == 1)] = result.dim[result.rank - 1];
+        result.rank--;
+    }
+    return tg_reshape(both, result);
+}
+
+tg_tensor tg_dot(tg_tensor a, tg_tensor b)
+{
+    return tg_reshape(tg_matmul_transposed(tg_reshape(a, TG_SHAPE(1, tg_size(a))),
+                                           tg_reshape(b, TG_SHAPE(1, tg_size(b))), false, true),
+                      TG_SCALAR);
+}
+
+tg_tensor tg_outer(tg_tensor a, tg_tensor b)
+{
+    return tg_mul(tg_reshape(a, TG_SHAPE(tg_size(a), 1)), tg_reshape(b, TG_SHAPE(1, tg_size(b))));
+}
+
+/* ---- linear: x W^T + b ---- */
+
+static bool linear_shape(tg_value *out)
+{
+    if (!tg_same_floating_type(out))
+        return false;
+    if (out->input_count < 2 || out->input_count > 3)
+        return tg_expected(out, "expected x, a weight and perhaps a bias");
+    const tg_shape *x = &out->inputs[0]->shape, *weight = &out->inputs[1]->shape;
+    if (x->rank < 1 || weight->rank != 2 || x->dim[x->rank - 1] != weight->dim[1])
+        return tg_expected(out, "expected x [..., in] and a weight [out, in]");
+    if (out->input_count == 3 && !tg_shape_equal(&out->inputs[2]->shape, &TG_SHAPE(weight->dim[0])))
+        return tg_expected(out, "expected a bias [%lld], one for each row of the weight",
+                           (long long)weight->dim[0]);
+    out->shape = *x;
+    out->shape.dim[x->rank - 1] = weight->dim[0];
+    return true;
+}
+
+static void linear_forward(const tg_value *out)
+{
+    const tg_value *x = out->inputs[0], *weight = out->inputs[1];
+    const product p = {.transpose_b = true,
+                       .n = weight->shape.dim[0],
+                       .k = weight->shape.dim[1],
+                       .m = out->size / (weight->shape.dim[0] > 0 ? weight->shape.dim[0] : 1)};
+    const bool biased = out->input_count == 3;
+    if (biased)
+        TG_KERNEL_CALL(out->dtype, fill_rows, (size_t)p.m, (size_t)p.n, out->inputs[2]->data, out->data);
+    multiply(out->dtype, &p, x->data, weight->data, biased, out->data);
+}
+
+/* g W for x, g^T x for W, the column sums of g for b; all leading axes are rows. */
+static void linear_derivative(const tg_derive *d)
+{
+    const tg_tensor g = d->cotangent;
+    if (d->wanted[0])
+        d->give[0] = tg_matmul(g, d->in[1]);
+    if (d->wanted[1])
+        d->give[1] = tg_matmul_transposed(rows_of(g), rows_of(d->in[0]), true, false);
+    if (d->count == 3 && d->wanted[2])
+        d->give[2] = tg_sum_to(g, tg_shape_of(d->in[2]));
+}
+
+static const tg_sample linear_samples[] = {
+    {.count = 3, .input = {{.shape = {2, {5, 3}}}, {.shape = {2, {4, 3}}}, {.shape = {1, {4}}}}},
+    {.count = 2, .input = {{.shape = {2, {5, 3}}}, {.shape = {2, {4, 3}}}}},
+    {.count = 3, .input = {{.shape = {1, {3}}}, {.shape = {2, {2, 3}}}, {.shape = {1, {2}}}}},
+    {.count = 3, .input = {{.shape = {3, {2, 3, 4}}}, {.shape = {2, {3, 4}}}, {.shape = {1, {3}}}}},
+    {.count = 3, .input = {{.shape = {2, {3, 0}}}, {.shape = {2, {4, 0}}}, {.shape = {1, {4}}}}},
+    {.count = 3, .input = {{.shape = {2, {0, 3}}}, {.shape = {2, {4, 3}}}, {.shape = {1, {4}}}}},
+    {.count = 3, .input = {{.shape = {2, {2, 3}}}, {.shape = {2, {0, 3}}}, {.shape = {1, {0}}}}},
+    {.count = 2, .input = {{.shape = {2, {1, 1}}}, {.shape = {2, {1, 1}}}}},
+    {.count = 3, .input = {{.shape = {2, {7, 19}}}, {.shape = {2, {17, 19}}}, {.shape = {1, {17}}}}},
+};
+
+const tg_op tg_op_linear = {.name = "linear",
+                            .arity = TG_VARIADIC,
+                            .shape = linear_shape,
+                            .forward = linear_forward,
+                            .derivative = linear_derivative,
+                            TG_SAMPLES(linear_samples)};
+
+tg_tensor tg_linear(tg_tensor x, tg_tensor weight, tg_tensor bias)
+{
+    return tg_apply(&tg_op_linear, NULL, bias.value ? 3 : 2, (tg_tensor[]){x, weight, bias});
+}

@@ -1,0 +1,24 @@
+/* Files that a test writes into a folder of its own, which is gone when the test has passed.
+ *
+ *     tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
+ *     ...
+ *     temporary_write("x.csv", "a,b\n1,2\n", 8);
+ *     load(temporary_path("x.csv"));
+ */
+#ifndef TEMPORARY_FILES_H
+#define TEMPORARY_FILES_H
+
+#include <stddef.h>
+
+void temporary_folder_make(void);
+void temporary_folder_remove(void);
+
+/* The path of the folder, or of a file in it; it lasts for eight calls. */
+const char *temporary_folder(void);
+const char *temporary_path(const char *name);
+
+void temporary_write(const char *name, const void *bytes, size_t size);
+void temporary_write_gzip(const char *name, const void *bytes, size_t size);
+void temporary_delete(const char *name);
+
+#endif

@@ -1,0 +1,405 @@
+/* The reader of CSV files, on files written here and on real ones. */
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "examples/common/dataset.h"
+#include "tests/temporary_files.h"
+
+Suite *data_csv_suite(void);
+
+static bool load_text(const char *text, dataset_options options, dataset *set, char error[256])
+{
+    temporary_write("table.csv", text, strlen(text));
+    char spec[300];
+    snprintf(spec, sizeof spec, "csv:%s", temporary_path("table.csv"));
+    return dataset_load(spec, &options, set, error, 256);
+}
+
+static dataset loaded(const char *text, dataset_options options)
+{
+    dataset set;
+    char error[256];
+    ck_assert_msg(load_text(text, options, &set, error), "%s", error);
+    return set;
+}
+
+/* Loading must fail with exactly this message after the path. */
+static void expect_error(const char *text, dataset_options options, const char *message)
+{
+    dataset set;
+    char error[256], expected[400];
+    ck_assert_msg(!load_text(text, options, &set, error), "accepted: %s", text);
+    snprintf(expected, sizeof expected, "%s%s", temporary_path("table.csv"), message);
+    ck_assert_str_eq(error, expected);
+    ck_assert_ptr_null(set.name);
+}
+
+/* A feature of a row as the file has it, the standardisation undone. Row 0 validates ("first:1"), others train. */
+static double original(const dataset *set, size_t row, size_t feature)
+{
+    const dataset_part *part = row ? &set->train : &set->validation;
+    return part->features[(row ? row - 1 : 0) * set->features + feature] * set->feature_scale[feature] +
+           set->feature_mean[feature];
+}
+
+static const dataset_options first_validates = {.validation = "first:1"};
+
+/* ---- values ---------------------------------------------------------------- */
+
+START_TEST(however_it_is_written_the_table_is_the_same)
+{
+    static const char *const texts[] = {
+        "x,y,z,kind\n1,10,-1e3,0\n2,20.5,0,1\n4,0.25,+7,0\n8,3,1.5,1\n",
+        "x,y,z,kind\r\n1,10,-1e3,0\r\n2,20.5,0,1\r\n4,0.25,+7,0\r\n8,3,1.5,1\r\n",   /* CR LF */
+        "x,y,z,kind\r1,10,-1e3,0\r2,20.5,0,1\r4,0.25,+7,0\r8,3,1.5,1\r",             /* CR */
+        "x,y,z,kind\n1,10,-1e3,0\n2,20.5,0,1\n4,0.25,+7,0\n8,3,1.5,1",               /* no last newline */
+        "\xEF\xBB\xBFx,y,z,kind\n1,10,-1e3,0\n2,20.5,0,1\n4,0.25,+7,0\n8,3,1.5,1\n", /* byte-order mark */
+        "1,10,-1e3,0\n2,20.5,0,1\n4,0.25,+7,0\n8,3,1.5,1\n",                         /* no header */
+        "\"x\",\"y,y\",\"z\"\"\",kind\n\"1\",10,\"-1e3\",\"0\"\n2,20.5,0,1\n4,0.25,+7,0\n8,3,1.5,1\n",
+        "\"x\",\"two\nlines\",z,kind\n1,10,-1e3,0\n2,20.5,0,1\n4,0.25,+7,0\n8,3,1.5,1\n",
+        "x , y,z,kind\n 1, 10 ,-1e3,0\n\n2,20.5,0,1\n   \n4,0.25,+7,0\n8,3,1.5,1\n\n\n", /* spaces, blank lines */
+        "x;y;z;kind\n1;10;-1e3;0\n2;20.5;0;1\n4;0.25;+7;0\n8;3;1.5;1\n",
+        "x\ty\tz\tkind\n1\t10\t-1e3\t0\n2\t20.5\t0\t1\n4\t0.25\t+7\t0\n8\t3\t1.5\t1\n",
+        "x,y,z,kind\n1,10,-1e3,-0\n2,20.5,0,1.0\n4,0.25,+7,0e5\n8,3,1.5,01\n",
+    };
+    static const double values[4][3] = {{1, 10, -1e3}, {2, 20.5, 0}, {4, 0.25, 7}, {8, 3, 1.5}};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        dataset set = loaded(texts[i], first_validates);
+        ck_assert_int_eq(set.task, DATASET_CLASSIFICATION);
+        ck_assert_str_eq(set.name, "table");
+        ck_assert_uint_eq(set.features, 3);
+        ck_assert_uint_eq(set.train.rows, 3);
+        ck_assert_uint_eq(set.validation.rows, 1);
+        for (size_t row = 0; row < 4; row++)
+            for (size_t feature = 0; feature < 3; feature++)
+                ck_assert_double_eq_tol(original(&set, row, feature), values[row][feature], 1e-4);
+        ck_assert_int_eq(set.validation.labels[0], 0);
+        ck_assert_mem_eq(set.train.labels, ((int32_t[]){1, 0, 1}), 3 * sizeof(int32_t));
+        dataset_free(&set);
+    }
+}
+END_TEST
+
+START_TEST(packed_files_are_read_too)
+{
+    static const char text[] = "x,kind\n1,a\n2,b\n";
+    temporary_write_gzip("packed.csv.gz", text, strlen(text));
+    char spec[300], error[256];
+    snprintf(spec, sizeof spec, "csv:%s", temporary_path("packed.csv.gz"));
+    dataset set;
+    ck_assert_msg(dataset_load(spec, NULL, &set, error, sizeof error), "%s", error);
+    ck_assert_str_eq(set.name, "packed");
+    ck_assert_uint_eq(set.classes, 2);
+    dataset_free(&set);
+}
+END_TEST
+
+START_TEST(only_training_rows_decide_the_scale)
+{
+    /* Validation: 1000 and 7, far off. Training: x = 1, 2, 3, 6 with mean 3 and deviation sqrt(14/4); y = 2 always. */
+    dataset set = loaded("x,y,t\n1000,7,99.5\n1,2,0.5\n2,2,1.5\n3,2,1.5\n6,2,2.5\n", first_validates);
+    double deviation = sqrt(14. / 4);
+    static const double x[4] = {1, 2, 3, 6};
+    ck_assert_double_eq_tol(set.feature_mean[0], 3, 1e-12);
+    ck_assert_double_eq_tol(set.feature_scale[0], deviation, 1e-12);
+    for (size_t row = 0; row < 4; row++) {
+        ck_assert_float_eq_tol(set.train.features[2 * row], (float)((x[row] - 3) / deviation), 1e-6f);
+        ck_assert_float_eq(set.train.features[2 * row + 1], 0);
+    }
+    ck_assert_float_eq_tol(set.validation.features[0], (float)(997 / deviation), 1e-3f);
+    ck_assert_float_eq(set.validation.features[1], 0); /* constant in training: 0 everywhere */
+    ck_assert_double_eq(set.feature_mean[1], 2);
+    ck_assert_double_eq(set.feature_scale[1], 0);
+
+    ck_assert_int_eq(set.task, DATASET_REGRESSION);
+    ck_assert_ptr_null(set.train.labels);
+    ck_assert_double_eq_tol(set.target_mean[0], 1.5, 1e-12);
+    ck_assert_double_eq_tol(set.target_scale[0], sqrt(0.5), 1e-12);
+    ck_assert_float_eq_tol(set.train.targets[0], (float)(-1 / sqrt(0.5)), 1e-6f);
+    ck_assert_float_eq_tol(set.validation.targets[0], (float)(98 / sqrt(0.5)), 1e-3f);
+    dataset_free(&set);
+}
+END_TEST
+
+START_TEST(large_values_do_not_cost_the_deviation)
+{
+    dataset set = loaded("x,t\n0,0.5\n1000000001,1.5\n1000000002,0.5\n1000000003,1.5\n", first_validates);
+    ck_assert_double_eq_tol(set.feature_mean[0], 1000000002, 1e-6);
+    ck_assert_double_eq_tol(set.feature_scale[0], sqrt(2. / 3), 1e-9);
+    ck_assert_float_eq(set.train.features[1], 0);
+    dataset_free(&set);
+    set = loaded("x,t\n0,0.5\n0.1,1.5\n0.1,0.5\n0.1,1.5\n", first_validates); /* 0.1 + 0.1 + 0.1 rounds */
+    ck_assert_double_eq(set.feature_scale[0], 0);
+    dataset_free(&set);
+}
+END_TEST
+
+/* ---- targets --------------------------------------------------------------- */
+
+START_TEST(words_become_classes_in_alphabetical_order)
+{
+    dataset set = loaded("x,flower\n1,rose\n2,aster\n3,rose\n4,lily\n", first_validates);
+    ck_assert_uint_eq(set.classes, 3);
+    ck_assert_str_eq(set.class_names[0], "aster");
+    ck_assert_str_eq(set.class_names[1], "lily");
+    ck_assert_str_eq(set.class_names[2], "rose");
+    ck_assert_int_eq(set.validation.labels[0], 2);
+    ck_assert_mem_eq(set.train.labels, ((int32_t[]){0, 2, 1}), 3 * sizeof(int32_t));
+    ck_assert_ptr_null(set.train.targets);
+    dataset_free(&set);
+    set = loaded("5.1,rose\n4.9,aster\n", (dataset_options){0}); /* words above words: no header */
+    ck_assert_uint_eq(set.train.rows + set.validation.rows, 2);
+    dataset_free(&set);
+}
+END_TEST
+
+START_TEST(whole_numbers_become_classes_in_ascending_order)
+{
+    dataset set = loaded("x,grade\n1,10\n2,9\n3,10\n4,-3\n5,9\n6,-3\n", first_validates);
+    ck_assert_int_eq(set.task, DATASET_CLASSIFICATION);
+    ck_assert_uint_eq(set.classes, 3);
+    ck_assert_str_eq(set.class_names[0], "-3");
+    ck_assert_str_eq(set.class_names[2], "10");
+    ck_assert_int_eq(set.validation.labels[0], 2);
+    ck_assert_mem_eq(set.train.labels, ((int32_t[]){1, 2, 0, 1, 0}), 5 * sizeof(int32_t));
+    dataset_free(&set);
+}
+END_TEST
+
+START_TEST(the_task_is_guessed_or_chosen)
+{
+    static const struct {
+        const char *text;
+        dataset_task chosen, expected;
+    } cases[] = {
+        {"x,t\n1,0\n2,1\n3,0\n4,1\n", DATASET_TASK_AUTO, DATASET_CLASSIFICATION},
+        {"x,t\n1,0\n2,1\n3,0\n4,1\n", DATASET_REGRESSION, DATASET_REGRESSION},
+        {"x,t\n1,10\n2,20\n3,30\n4,40\n", DATASET_TASK_AUTO, DATASET_REGRESSION}, /* all different */
+        {"x,t\n1,10\n2,20\n3,30\n4,40\n", DATASET_CLASSIFICATION, DATASET_CLASSIFICATION},
+        {"x,t\n1,0\n2,0.5\n3,0\n4,0.5\n", DATASET_TASK_AUTO, DATASET_REGRESSION}, /* fractions */
+        {"x,t\n1,3\n2,3\n3,3\n4,3\n", DATASET_TASK_AUTO, DATASET_REGRESSION},     /* a constant */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        dataset set = loaded(cases[i].text, (dataset_options){.task = cases[i].chosen});
+        ck_assert_msg(set.task == cases[i].expected, "case %zu", i);
+        dataset_free(&set);
+    }
+    char many[400] = "x,t\n"; /* 21 classes, twice each */
+    for (int i = 0; i < 42; i++)
+        snprintf(many + strlen(many), sizeof many - strlen(many), "1,%d\n", i % 21);
+    dataset set = loaded(many, (dataset_options){0});
+    ck_assert_int_eq(set.task, DATASET_REGRESSION);
+    dataset_free(&set);
+}
+END_TEST
+
+START_TEST(targets_go_by_name_or_by_number)
+{
+    static const char text[] = "a,\"b,c\",1,d\n0.5,10.5,20.5,30.5\n1.5,11.5,22.5,33.5\n2.5,12.5,24.5,36.5\n";
+    static const struct {
+        const char *target;
+        double mean; /* of the rows after the first */
+    } cases[] = {{NULL, 35}, {"d", 35}, {"3", 35},   {"-1", 35}, {"a", 2},
+                 {"0", 2},   {"-4", 2}, {"b,c", 12}, {"1", 23.5}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) { /* the name "1" goes before the number 1 */
+        dataset_options options = {
+            .target = cases[i].target, .validation = "first:1", .header = DATASET_HEADER_YES};
+        dataset set = loaded(text, options);
+        ck_assert_uint_eq(set.targets, 1);
+        ck_assert_uint_eq(set.features, 3);
+        ck_assert_double_eq_tol(set.target_mean[0], cases[i].mean, 1e-12);
+        dataset_free(&set);
+    }
+    dataset_options two = {.target = "-1,a", .validation = "first:1", .header = DATASET_HEADER_YES};
+    dataset set = loaded(text, two);
+    ck_assert_uint_eq(set.targets, 2);
+    ck_assert_uint_eq(set.features, 2);
+    ck_assert_double_eq_tol(set.target_mean[0], 35, 1e-12);
+    ck_assert_double_eq_tol(set.target_mean[1], 2, 1e-12);
+    ck_assert_float_eq_tol(set.train.targets[2], 1,
+                           1e-6f); /* row 1, first target: [2, 2] with deviation 1.5 */
+    ck_assert_float_eq_tol(set.train.targets[3], 1, 1e-6f);
+    dataset_free(&set);
+}
+END_TEST
+
+/* ---- errors ---------------------------------------------------------------- */
+
+START_TEST(errors_name_line_and_column)
+{
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"", ": the file is empty"},
+        {"\n\n", ": the file is empty"},
+        {"a,b\n", ": only a header, expected rows below it"},
+        {"a,b\n1,2\n3\n", ":3: 1 field, expected 2 as in line 1"},
+        {"a,b\n1,2\n\n3,4,5\n", ":4: 3 fields, expected 2 as in line 1"},
+        {"1,2\n3,4,", ":2: 3 fields, expected 2 as in line 1"},
+        {"a,\"two\nlines\"\n1,2\n3\n", ":4: 1 field, expected 2 as in line 1"},
+        {"a,pH,t\n1,2,0.5\n1,abc,1.5\n", ":3, column 'pH': 'abc' is not a number"},
+        {"1,2,0.5\n1,abc,1.5\n", ":2, column 1 (of 0 to 2): 'abc' is not a number"},
+        {"a,pH,t\n1,2,0.5\n1,,1.5\n", ":3, column 'pH': empty, expected a number"},
+        {"a,pH,t\n1,2,0.5\n1,nan,1.5\n", ":3, column 'pH': 'nan' is not a finite number"},
+        {"a,pH,t\n1,2,0.5\n1,-inf,1.5\n", ":3, column 'pH': '-inf' is not a finite number"},
+        {"a,pH,t\n1,2,0.5\n1,1e39,1.5\n", ":3, column 'pH': '1e39' is not a finite number"},
+        {"a,pH,t\n1,2,0.5\n1,0x10,1.5\n", ":3, column 'pH': '0x10' is not a number"},
+        {"a,pH,t\n1,2,0.5\n1,1.5.2,1.5\n", ":3, column 'pH': '1.5.2' is not a number"},
+        {"a,pH,t\n1,2,0.5\n1,\"x\ny\",1.5\n", ":3, column 'pH': 'x?y' is not a number"},
+        {"a,t\n1,2\n3,x\n5,7\n", ":3, column 't': 'x' is not a number"},
+        {"a,t\n1,x\n3,4\n5,y\n", ":3, column 't': a number, expected the name of a class as in most rows"},
+        {"a,t\n1,x\n3,\n5,y\n", ":3, column 't': empty, expected the name of a class"},
+        {"a,t\n1,x\n3,x\n", ":2, column 't': the only class in the file, expected at least 2"},
+        {"oops,2,3\n4,5,6\n", ":1: 'oops' stands among numbers, expected a row of names or a row of data; "
+                              "choose header yes or no"},
+        {"a\n1\n2\n", ": 1 column, all of them targets, expected features as well"},
+        {"a,b\n1,2\n", ": 1 rows, expected at least 2, one to train and one to validate"},
+        {"a,b\n1,\"2\n3,4\n", ":2: a quote opens in this row and never closes"},
+        {"a,b\n1,2\"5\n3,4\n",
+         ":2: a quote inside a field, expected fields either quoted as a whole, with quotes "
+         "inside doubled, or not at all"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        expect_error(cases[i].text, (dataset_options){0}, cases[i].message);
+}
+END_TEST
+
+START_TEST(errors_of_options_name_what_there_is)
+{
+    static const char table[] = "a,b,b\n1,2,3\n4,5,6\n";
+    expect_error(table, (dataset_options){.target = "c"},
+                 ": no column 'c', expected a name of the header or a number from -3 to 2");
+    expect_error(table, (dataset_options){.target = "3"},
+                 ": no column '3', expected a name of the header or a number from -3 to 2");
+    expect_error("1,2\n3,4\n", (dataset_options){.target = "a"},
+                 ": no column 'a', expected a number from -2 to 1");
+    expect_error("1,2\n3,4\n", (dataset_options){.target = ""},
+                 ": no column '', expected a number from -2 to 1");
+    expect_error(table, (dataset_options){.target = "b"},
+                 ": 2 columns are called 'b', expected a number, such as 1");
+    expect_error(table, (dataset_options){.target = "a,-3"}, ": target '-3' is named twice");
+    expect_error(table, (dataset_options){.target = "0,1,2"},
+                 ": 3 columns, all of them targets, expected features as well");
+    expect_error(table, (dataset_options){.target = "0,1", .task = DATASET_CLASSIFICATION},
+                 ": 2 target columns, expected one for a classification");
+    expect_error("a,t\n1,0.5\n2,1\n", (dataset_options){.task = DATASET_CLASSIFICATION},
+                 ":2, column 't': a fraction, expected a whole number or a name for a class");
+    expect_error("a,t\n1,x\n2,y\n", (dataset_options){.task = DATASET_REGRESSION},
+                 ":2, column 't': 'x' is not a number");
+    expect_error("a,b\n1,2\n3,4\n", (dataset_options){.header = DATASET_HEADER_NO},
+                 ":1, column 0 (of 0 to 1): 'a' is not a number");
+}
+END_TEST
+
+START_TEST(files_that_are_no_text_are_refused)
+{
+    temporary_write("table.csv", "a,b\n1,2\0\n", 9);
+    char spec[300], error[256], expected[400];
+    snprintf(spec, sizeof spec, "csv:%s", temporary_path("table.csv"));
+    snprintf(expected, sizeof expected, "%s: a zero byte at offset 7, expected text in ASCII or UTF-8",
+             spec + 4);
+    dataset set;
+    ck_assert(!dataset_load(spec, NULL, &set, error, sizeof error));
+    ck_assert_str_eq(error, expected);
+    snprintf(spec, sizeof spec, "csv:%s", temporary_folder());
+    snprintf(expected, sizeof expected, "%s: Is a directory", spec + 4);
+    ck_assert(!dataset_load(spec, NULL, &set, error, sizeof error));
+    ck_assert_str_eq(error, expected);
+    ck_assert(!dataset_load("csv:no/such.csv", NULL, &set, error, sizeof error));
+    ck_assert_str_eq(error, "no/such.csv: No such file or directory");
+}
+END_TEST
+
+/* ---- real files ------------------------------------------------------------ */
+
+START_TEST(real_tables_have_their_rows_and_tasks)
+{
+    static const struct {
+        const char *path;
+        dataset_task task;
+        size_t rows, features, classes;
+    } cases[] = {
+        {"../shared/data/uci/iris.csv", DATASET_CLASSIFICATION, 150, 4, 3},
+        {"../shared/data/uci/wdbc.csv", DATASET_CLASSIFICATION, 569, 30, 2},
+        {"../shared/data/uci/winequality_red.csv", DATASET_CLASSIFICATION, 1599, 11, 6},
+        {"../shared/data/uci/california_housing.csv", DATASET_REGRESSION, 20640, 8, 0},
+        {"../shared/data/uci/concrete.csv", DATASET_REGRESSION, 1030, 8, 0},
+        {"../shared/data/optdigits/optdigits.tra", DATASET_CLASSIFICATION, 3823, 64, 10},
+        {"../shared/data/optdigits/optdigits.tes", DATASET_CLASSIFICATION, 1797, 64, 10},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        if (access(cases[i].path, R_OK) != 0) {
+            printf("skipped: %s is not there\n", cases[i].path);
+            continue;
+        }
+        dataset set;
+        char spec[100], error[256];
+        snprintf(spec, sizeof spec, "csv:%s", cases[i].path);
+        ck_assert_msg(dataset_load(spec, NULL, &set, error, sizeof error), "%s", error);
+        ck_assert_int_eq(set.task, cases[i].task);
+        ck_assert_uint_eq(set.train.rows + set.validation.rows, cases[i].rows);
+        ck_assert_uint_eq(set.features, cases[i].features);
+        ck_assert_uint_eq(set.classes, cases[i].classes);
+        for (size_t feature = 0; feature < set.features; feature++) {
+            double sum = 0, squares = 0, count = (double)set.train.rows;
+            for (size_t row = 0; row < set.train.rows; row++) {
+                double value = set.train.features[row * set.features + feature];
+                sum += value;
+                squares += value * value;
+            }
+            ck_assert_double_eq_tol(sum / count, 0, 1e-6);
+            ck_assert_double_eq_tol(squares / count, set.feature_scale[feature] > 0 ? 1 : 0, 1e-5);
+        }
+        dataset_free(&set);
+    }
+}
+END_TEST
+
+START_TEST(the_first_wine_is_as_in_its_file)
+{
+    static const char path[] = "../shared/data/uci/winequality_red.csv";
+    if (access(path, R_OK) != 0) {
+        printf("skipped: %s is not there\n", path);
+        return;
+    }
+    dataset set;
+    char error[256];
+    dataset_options options = {.validation = "first:1", .target = "quality", .task = DATASET_REGRESSION};
+    ck_assert_msg(
+        dataset_load("csv:../shared/data/uci/winequality_red.csv", &options, &set, error, sizeof error), "%s",
+        error);
+    static const double wine[11] = {7.4, 0.7, 0, 1.9, 0.076, 11, 34, 0.9978, 3.51, 0.56, 9.4};
+    for (size_t feature = 0; feature < 11; feature++)
+        ck_assert_double_eq_tol(original(&set, 0, feature), wine[feature], 1e-5);
+    ck_assert_double_eq_tol(set.validation.targets[0] * set.target_scale[0] + set.target_mean[0], 5, 1e-6);
+    dataset_free(&set);
+}
+END_TEST
+
+Suite *data_csv_suite(void)
+{
+    Suite *suite = suite_create("data_csv");
+    TCase *tests = tcase_create("files written here");
+    tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
+    tcase_add_test(tests, however_it_is_written_the_table_is_the_same);
+    tcase_add_test(tests, packed_files_are_read_too);
+    tcase_add_test(tests, only_training_rows_decide_the_scale);
+    tcase_add_test(tests, large_values_do_not_cost_the_deviation);
+    tcase_add_test(tests, words_become_classes_in_alphabetical_order);
+    tcase_add_test(tests, whole_numbers_become_classes_in_ascending_order);
+    tcase_add_test(tests, the_task_is_guessed_or_chosen);
+    tcase_add_test(tests, targets_go_by_name_or_by_number);
+    tcase_add_test(tests, errors_name_line_and_column);
+    tcase_add_test(tests, errors_of_options_name_what_there_is);
+    tcase_add_test(tests, files_that_are_no_text_are_refused);
+    suite_add_tcase(suite, tests);
+    TCase *real = tcase_create("real files");
+    tcase_set_timeout(real, 60);
+    tcase_add_test(real, real_tables_have_their_rows_and_tasks);
+    tcase_add_test(real, the_first_wine_is_as_in_its_file);
+    suite_add_tcase(suite, real);
+    return suite;
+}

@@ -69,12 +69,25 @@ void *tg_arena_take(tg_arena *arena, size_t size, size_t alignment)
     return take_from(arena, chunk, size, alignment);
 }
 
+tg_arena_position tg_arena_here(const tg_arena *arena)
+{
+    return (tg_arena_position){arena->current, arena->current ? arena->current->used : 0, arena->bytes_used};
+}
+
+void tg_arena_rewind(tg_arena *arena, tg_arena_position position)
+{
+    tg_chunk *after = position.chunk ? position.chunk->next : arena->first;
+    for (; after; after = after->next)
+        after->used = 0;
+    if (position.chunk)
+        position.chunk->used = position.used;
+    arena->current = position.chunk ? position.chunk : arena->first;
+    arena->bytes_used = position.bytes_used;
+}
+
 void tg_arena_empty(tg_arena *arena)
 {
-    for (tg_chunk *chunk = arena->first; chunk; chunk = chunk->next)
-        chunk->used = 0;
-    arena->current = arena->first;
-    arena->bytes_used = 0;
+    tg_arena_rewind(arena, (tg_arena_position){0});
 }
 
 void tg_arena_free(tg_arena *arena)

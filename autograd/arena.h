@@ -19,6 +19,16 @@ typedef struct tg_arena {
 /* `size` bytes, uninitialised, aligned to `alignment` (a power of two, at most 64); NULL if out of memory. */
 void *tg_arena_take(tg_arena *arena, size_t size, size_t alignment);
 
+/* Where the arena stands, and back to there: what was taken since is given back. */
+typedef struct tg_arena_position {
+    struct tg_chunk *chunk;
+    size_t used;
+    int64_t bytes_used;
+} tg_arena_position;
+
+tg_arena_position tg_arena_here(const tg_arena *arena);
+void tg_arena_rewind(tg_arena *arena, tg_arena_position position);
+
 void tg_arena_empty(tg_arena *arena); /* keeps the chunks */
 void tg_arena_free(tg_arena *arena);  /* gives them back */
 

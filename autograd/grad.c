@@ -328,3 +328,28 @@ bool tg_grad(const tg_tensor *outputs, int output_count, const tg_tensor *inputs
     clear_cotangents(&s);
     return fine;
 }
+
+bool tg_grad_since(int64_t start, tg_tensor output, tg_tensor cotangent, const tg_tensor *inputs, int input_count,
+                   bool create_graph, tg_tensor *gradients)
+{
+    tg_tape *tape = output.value->tape;
+    sweep s = {.tape = tape, .from = output.value->index, .to = start, .create_graph = create_graph};
+    tg_tensor *outer = tg_tape_take(tape, (size_t)input_count * sizeof *outer, sizeof(void *));
+    if (!outer)
+        return false;
+    for (int j = 0; j < input_count; j++) /* a sweep around this one may have left its sums here */
+        outer[j] = inputs[j].value->cotangent;
+    for (int j = 0; j < input_count; j++)
+        inputs[j].value->cotangent = (tg_tensor){0};
+    mark_paths(&s, inputs, input_count);
+    seed(&s, output.value, cotangent);
+    bool fine = run(&s);
+    for (int j = 0; j < input_count; j++) {
+        gradients[j] = inputs[j].value->cotangent;
+        inputs[j].value->cotangent = (tg_tensor){0};
+    }
+    for (int j = 0; j < input_count; j++)
+        inputs[j].value->cotangent = outer[j];
+    clear_cotangents(&s);
+    return fine;
+}

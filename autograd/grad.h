@@ -58,6 +58,15 @@ bool tg_hvp(tg_tensor loss, const tg_tensor *inputs, const tg_tensor *vectors, i
 tg_tensor tg_jacobian(tg_tensor y, tg_tensor x);
 tg_tensor tg_hessian(tg_tensor loss, tg_tensor x);
 
+/* A part of a model as a function: what checkpointing and the gradient checker run. */
+typedef tg_tensor (*tg_function)(tg_tape *tape, const tg_tensor *inputs, int count, void *user);
+
+/* function(inputs), whose own intermediate results are dropped at once and computed again in the backward pass: less memory for
+ * one more forward pass, with the same gradients (sums may be added up in another order). Tensors that it reaches through `user`, parameters and random
+ * streams drawn inside are taken care of; `user` must stay until the tape is reset. At least one input. (Chen, Xu, Zhang and
+ * Guestrin, "Training deep nets with sublinear memory cost", arXiv 1604.06174.) */
+tg_tensor tg_checkpoint(tg_function function, const tg_tensor *inputs, int count, void *user);
+
 #ifdef __cplusplus
 }
 #endif

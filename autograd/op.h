@@ -120,11 +120,13 @@ typedef enum tg_op_flags {
     TG_ELEMENTWISE = 1,  /* `loop` over broadcast inputs; no shape rule needed */
     TG_VIEW = 2,         /* the result is (part of) input 0's memory, from element number view_offset on; no forward needed */
     TG_CONSTANT = 4,     /* not differentiable by nature (argmax, comparisons): no derivative needed */
-    TG_RANDOM = 8,       /* the value depends on a stream of random numbers */
+    TG_RANDOM = 8,       /* the value depends on a stream of random numbers; of a source: its attributes begin with a tg_rng
+                            pointer, from which it draws */
     TG_SOURCE = 16,      /* no inputs: made by tg_apply_on */
 } tg_op_flags;
 
 enum { TG_VARIADIC = -1 };
+enum { TG_DRAW_NUMBERS = 2 }; /* 64-bit numbers that a random source takes from its generator */
 
 struct tg_op {
     const char *name;

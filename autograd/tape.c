@@ -27,6 +27,7 @@ void tg_tape_free(tg_tape *tape)
         free(tape->blocks[i]);
     free(tape->blocks);
     tg_arena_free(&tape->arena);
+    tg_arena_free(&tape->scratch);
     free(tape);
 }
 
@@ -42,6 +43,20 @@ void tg_tape_reset(tg_tape *tape)
     tape->differentiated = NULL;
     tape->steps++;
     tg_arena_empty(&tape->arena);
+    tg_arena_empty(&tape->scratch);
+}
+
+tg_tape_position tg_tape_here(const tg_tape *tape)
+{
+    return (tg_tape_position){tape->count, tg_arena_here(&tape->arena)};
+}
+
+void tg_tape_rewind(tg_tape *tape, tg_tape_position position)
+{
+    tape->count = position.count;
+    if (tape->evaluated > position.count)
+        tape->evaluated = position.count;
+    tg_arena_rewind(&tape->arena, position.arena);
 }
 
 tg_tape_counts tg_tape_count(const tg_tape *tape)
@@ -51,9 +66,9 @@ tg_tape_counts tg_tape_count(const tg_tape *tape)
     int64_t block_bytes = TG_BLOCK_VALUES * (int64_t)sizeof(tg_value);
     return (tg_tape_counts){
         .values = tape->count,
-        .bytes_used = tape->arena.bytes_used + tape->count * (int64_t)sizeof(tg_value),
-        .bytes_held = tape->arena.bytes_held + tape->block_count * block_bytes,
-        .allocations = tape->allocations + tape->arena.allocations,
+        .bytes_used = tape->arena.bytes_used + tape->scratch.bytes_used + tape->count * (int64_t)sizeof(tg_value),
+        .bytes_held = tape->arena.bytes_held + tape->scratch.bytes_held + tape->block_count * block_bytes,
+        .allocations = tape->allocations + tape->arena.allocations + tape->scratch.allocations,
     };
 }
 

@@ -19,6 +19,7 @@ enum { TG_BLOCK_BITS = 8, TG_BLOCK_VALUES = 1 << TG_BLOCK_BITS };
 
 struct tg_tape {
     tg_arena arena;
+    tg_arena scratch;      /* what has to outlive a rewind of the tape */
     tg_value **blocks;
     int64_t block_count, block_capacity;
     int64_t count;         /* values on the tape */
@@ -54,6 +55,20 @@ void tg_tape_fail(tg_tape *tape, const char *format, ...);
 
 /* Memory from the arena; NULL, with the error recorded, when there is none. */
 void *tg_tape_take(tg_tape *tape, size_t size, size_t alignment);
+
+/* Where the tape stands, and back to there: what was recorded since is gone, its memory reused. */
+typedef struct tg_tape_position {
+    int64_t count;
+    tg_arena_position arena;
+} tg_tape_position;
+
+tg_tape_position tg_tape_here(const tg_tape *tape);
+void tg_tape_rewind(tg_tape *tape, tg_tape_position position);
+
+/* The derivative of an output recorded since `start` with respect to inputs recorded before, which count as independent of
+ * each other; inert where there is no path. May run inside another sweep. An input given twice has its gradient at the first place. */
+bool tg_grad_since(int64_t start, tg_tensor output, tg_tensor cotangent, const tg_tensor *inputs, int input_count,
+                   bool create_graph, tg_tensor *gradients);
 
 /* Gives the value its buffer, unless it has one. */
 bool tg_value_allocate(tg_value *value);

@@ -1,0 +1,140 @@
+/* Recomputation: the same gradients to the bit, in less memory. */
+#include <check.h>
+#include <string.h>
+#include <tapegrad.h>
+
+Suite *checkpoint_suite(void);
+
+enum { WIDTH = 64, DEPTH = 12 };
+
+typedef struct model {
+    tg_parameter weight;
+    double values[WIDTH], gradients[WIDTH];
+    tg_tensor reached; /* a tensor that the function uses without being given it */
+} model;
+
+static model make_model(void)
+{
+    model m = {.weight = {.name = "w", .dtype = TG_F64, .shape = {1, {WIDTH}}}};
+    for (int i = 0; i < WIDTH; i++)
+        m.values[i] = 0.9 + 0.003 * i;
+    return m;
+}
+
+static tg_tensor block(tg_tape *tape, const tg_tensor *inputs, int count, void *user)
+{
+    (void)count;
+    model *m = user;
+    tg_tensor w = tg_parameter_tensor(tape, &m->weight), y = inputs[0];
+    for (int layer = 0; layer < DEPTH; layer++) {
+        tg_tensor square = tg_mul(y, y);
+        y = tg_div(tg_mul(tg_add(y, m->reached), w), tg_shift(square, 1));
+    }
+    return y;
+}
+
+/* Three blocks in a row; x's gradient and the peak of the tape's memory. */
+static void run(model *m, bool recompute, double x_gradient[WIDTH], int64_t *bytes)
+{
+    m->weight.data = m->values;
+    m->weight.gradient = m->gradients;
+    m->weight.has_gradient = false;
+    tg_tape *tape = tg_tape_new();
+    double data[WIDTH];
+    for (int i = 0; i < WIDTH; i++)
+        data[i] = 0.01 * i - 0.3;
+    tg_tensor x = tg_variable(tape, TG_F64, data, TG_SHAPE(WIDTH)), y = x;
+    m->reached = tg_mul(x, tg_full(tape, TG_F64, TG_SCALAR, 0.5));
+    for (int i = 0; i < 3; i++)
+        y = recompute ? tg_checkpoint(block, &y, 1, m) : block(tape, &y, 1, m);
+    tg_tensor loss = tg_sum(tg_mul(y, y));
+    ck_assert_msg(tg_backward(loss), "%s", tg_tape_error(tape));
+    ck_assert(tg_read(tg_gradient(x), TG_F64, x_gradient, WIDTH));
+    *bytes = tg_tape_count(tape).bytes_held;
+    tg_tape_free(tape);
+}
+
+START_TEST(gradients_are_the_same_and_memory_is_less)
+{
+    model plain = make_model(), recomputed = make_model();
+    double expected[WIDTH], got[WIDTH];
+    int64_t plain_bytes, recomputed_bytes;
+    run(&plain, false, expected, &plain_bytes);
+    run(&recomputed, true, got, &recomputed_bytes);
+    for (int i = 0; i < WIDTH; i++) { /* sums over three blocks are added in another order: equal to rounding */
+        ck_assert_double_eq_tol(got[i], expected[i], 1e-14 * (1 + (expected[i] < 0 ? -expected[i] : expected[i])));
+        ck_assert_double_eq_tol(recomputed.gradients[i], plain.gradients[i],
+                                1e-14 * (1 + (plain.gradients[i] < 0 ? -plain.gradients[i] : plain.gradients[i])));
+    }
+    ck_assert_int_lt(recomputed_bytes, plain_bytes * 2 / 3);
+}
+END_TEST
+
+static tg_tensor nested(tg_tape *tape, const tg_tensor *inputs, int count, void *user)
+{
+    (void)tape;
+    tg_tensor inner = tg_checkpoint(block, inputs, count, user);
+    return tg_mul(inner, tg_checkpoint(block, &inner, 1, user));
+}
+
+START_TEST(checkpoints_nest_and_can_be_differentiated_twice)
+{
+    model m = make_model();
+    m.weight.data = m.values;
+    m.weight.gradient = m.gradients;
+    double seconds[2];
+    for (int recompute = 0; recompute < 2; recompute++) {
+        tg_tape *tape = tg_tape_new();
+        double data[WIDTH];
+        for (int i = 0; i < WIDTH; i++)
+            data[i] = 0.01 * i - 0.3;
+        tg_tensor x = tg_variable(tape, TG_F64, data, TG_SHAPE(WIDTH)), dx, ddx;
+        m.reached = tg_full(tape, TG_F64, TG_SCALAR, 0.5);
+        tg_tensor y = recompute ? tg_checkpoint(nested, &x, 1, &m) : nested(tape, &x, 1, &m), sum = tg_sum(y);
+        ck_assert_msg(tg_grad(&sum, 1, &x, 1, NULL, true, &dx), "%s", tg_tape_error(tape));
+        tg_tensor square = tg_sum(tg_mul(dx, dx));
+        ck_assert_msg(tg_grad(&square, 1, &x, 1, NULL, false, &ddx), "%s", tg_tape_error(tape));
+        seconds[recompute] = tg_at(ddx, 3);
+        tg_tape_free(tape);
+    }
+    ck_assert_double_eq_tol(seconds[0], seconds[1], 1e-12 * (1 + (seconds[0] < 0 ? -seconds[0] : seconds[0])));
+}
+END_TEST
+
+static tg_tensor same(tg_tape *tape, const tg_tensor *inputs, int count, void *user)
+{
+    (void)tape, (void)user;
+    return inputs[count - 1];
+}
+
+static tg_tensor doubled(tg_tape *tape, const tg_tensor *inputs, int count, void *user)
+{
+    (void)tape, (void)user, (void)count;
+    return tg_add(tg_scale(inputs[0], 3), tg_scale(inputs[1], 5));
+}
+
+START_TEST(odd_functions_are_taken_as_they_are)
+{
+    tg_tape *tape = tg_tape_new();
+    tg_tensor x = tg_variable(tape, TG_F64, (double[]){2}, TG_SCALAR);
+    tg_tensor twice[2] = {x, x};
+    ck_assert(tg_checkpoint(same, &x, 1, NULL).value == x.value);
+    ck_assert(tg_backward(tg_checkpoint(doubled, twice, 2, NULL))); /* one tensor in two places */
+    ck_assert_double_eq(tg_item(tg_gradient(x)), 8);
+    ck_assert(!tg_ok(tg_checkpoint(NULL, &x, 1, NULL)));
+    ck_assert(!tg_ok(tg_checkpoint(same, NULL, 0, NULL)));
+    ck_assert(!tg_ok(tg_checkpoint(same, &(tg_tensor){0}, 1, NULL)));
+    tg_tape_free(tape);
+}
+END_TEST
+
+Suite *checkpoint_suite(void)
+{
+    Suite *suite = suite_create("checkpoint");
+    TCase *tests = tcase_create("checkpoint");
+    tcase_add_test(tests, gradients_are_the_same_and_memory_is_less);
+    tcase_add_test(tests, checkpoints_nest_and_can_be_differentiated_twice);
+    tcase_add_test(tests, odd_functions_are_taken_as_they_are);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

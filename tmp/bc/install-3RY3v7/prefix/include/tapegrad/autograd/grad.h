@@ -1,0 +1,73 @@
+/* Derivatives: reverse mode over the tape, to any order.
+ *
+ *     tg_tensor loss = tg_cross_entropy(tg_mlp_forward(net, x), labels);
+ *     if (!tg_backward(loss)) ...                       // gradients of all parameters, added up
+ *
+ *     tg_tensor y = tg_tanh(x), dy, d2y;                // derivatives as tensors
+ *     tg_grad(&y, 1, &x, 1, NULL, true, &dy);
+ *     tg_grad(&dy, 1, &x, 1, NULL, false, &d2y);
+ */
+#ifndef TG_GRAD_H
+#define TG_GRAD_H
+
+#include "autograd/tape.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Differentiates a scalar (one element) and adds d loss / d p to the gradient of every parameter p it depends on, and of
+ * every tg_variable and retained tensor. May be called several times: gradients add up until an optimiser's step, or
+ * has_gradient = false, starts afresh. False if the tape has an error. */
+bool tg_backward(tg_tensor loss);
+
+/* The same for a tensor of any shape, from a cotangent like it. */
+bool tg_backward_from(tg_tensor output, tg_tensor cotangent);
+
+/* What tg_backward left for a tensor on the tape: of a variable, a parameter or a tensor marked with tg_retain_gradient.
+ * Inert if there is nothing. */
+tg_tensor tg_gradient(tg_tensor x);
+
+/* Asks tg_backward to keep the gradient of this intermediate tensor; returns it. */
+tg_tensor tg_retain_gradient(tg_tensor x);
+
+/* Calls `hook` with the complete cotangent of x in every backward pass that reaches it, before it goes further;
+ * what it returns takes its place (return `cotangent` to only look). Hooks of one tensor run in the order they were added. */
+typedef tg_tensor (*tg_hook_function)(tg_tensor cotangent, void *user);
+bool tg_add_hook(tg_tensor x, tg_hook_function hook, void *user);
+
+/* gradients[j] = sum over i of (d outputs[i] / d inputs[j])^T cotangents[i], like inputs[j]; zeros where there is no
+ * path. Any floating tensor of the tape may be an input. `cotangents` NULL means ones; a single inert one means the same for
+ * that output. With create_graph the gradients can be differentiated again. Parameters' gradients are not touched.
+ * False, and inert gradients, if the tape has an error. */
+bool tg_grad(const tg_tensor *outputs, int output_count, const tg_tensor *inputs, int input_count,
+             const tg_tensor *cotangents, bool create_graph, tg_tensor *gradients);
+
+/* Vector-Jacobian product: tg_grad of one output. result[j] = (dy / d inputs[j])^T cotangent. */
+bool tg_vjp(tg_tensor y, tg_tensor cotangent, const tg_tensor *inputs, int count, tg_tensor *results);
+
+/* Jacobian-vector product, sum over j of (dy / d inputs[j]) tangents[j], like y: the derivative along a direction. By
+ * differentiating the vector-Jacobian product, which is linear in its cotangent, with respect to that. Inert on error. */
+tg_tensor tg_jvp(tg_tensor y, const tg_tensor *inputs, const tg_tensor *tangents, int count);
+
+/* Hessian-vector product of a scalar: results[j] = sum over k of d2 loss / (d inputs[j] d inputs[k]) vectors[k]. */
+bool tg_hvp(tg_tensor loss, const tg_tensor *inputs, const tg_tensor *vectors, int count, tg_tensor *results);
+
+/* The dense Jacobian [size of y, size of x] and the dense Hessian of a scalar [size of x, size of x], for study: one backward
+ * pass a row. Constants: not differentiable further. Inert on error. */
+tg_tensor tg_jacobian(tg_tensor y, tg_tensor x);
+tg_tensor tg_hessian(tg_tensor loss, tg_tensor x);
+
+/* A part of a model as a function: what checkpointing and the gradient checker run. */
+typedef tg_tensor (*tg_function)(tg_tape *tape, const tg_tensor *inputs, int count, void *user);
+
+/* function(inputs), whose own intermediate results are dropped at once and computed again in the backward pass: less memory for
+ * one more forward pass, with the same gradients (sums may be added up in another order). Tensors that it reaches through `user`, parameters and random
+ * streams drawn inside are taken care of; `user` must stay until the tape is reset. At least one input. (Chen, Xu, Zhang and
+ * Guestrin, "Training deep nets with sublinear memory cost", arXiv 1604.06174.) */
+tg_tensor tg_checkpoint(tg_function function, const tg_tensor *inputs, int count, void *user);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

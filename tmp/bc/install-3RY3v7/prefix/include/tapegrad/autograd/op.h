@@ -1,0 +1,183 @@
+/* What an operation is: one const struct. The built-in ones and a user's own are the same.
+ *
+ *     #define CUBE(real) { const real *x = l->in[0]; real *y = l->out; for (size_t i = 0; i < l->n; i++) y[i] = x[i] * x[i] * x[i]; }
+ *     static void cube_loop(const tg_loop *l)                       // y = x^3 over a run of elements
+ *     {
+ *         if (l->dtype == TG_F32) CUBE(float) else CUBE(double)
+ *     }
+ *     static void cube_derivative(const tg_derive *d)               // dy = 3 x^2, made of operations
+ *     {
+ *         d->give[0] = tg_mul(d->cotangent, tg_scale(tg_square(d->in[0]), 3));
+ *     }
+ *     static const tg_sample cube_samples[] = {{.input = {{.shape = {1, {5}}}}}, ...};
+ *     const tg_op tg_op_cube = {
+ *         .name = "cube", .arity = 1, .flags = TG_ELEMENTWISE,
+ *         .loop = cube_loop, .derivative = cube_derivative, TG_SAMPLES(cube_samples)};
+ *
+ *     tg_tensor y = tg_apply(&tg_op_cube, NULL, 1, &x);
+ *
+ * The core does the chores: broadcasting and its reduction in the backward pass, memory, gradients, error messages.
+ * An operation's own code never allocates, prints, or touches a gradient.
+ */
+#ifndef TG_OP_H
+#define TG_OP_H
+
+#include "autograd/tape.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tg_op tg_op;
+typedef struct tg_value tg_value;
+
+/* A tensor as the tape holds it. An operation's code reads op, attributes, inputs, dtype, shape, size and data.
+ *
+ *     value --inputs--> value --inputs--> ... --inputs--> leaf (op NULL: a constant, variable or parameter)
+ */
+struct tg_value {
+    const tg_op *op;
+    const void *attributes; /* a copy of what tg_apply was given; NULL if the operation has none */
+    tg_value **inputs;
+    int input_count;
+    tg_dtype dtype;
+    tg_shape shape;
+    int64_t size; /* number of elements */
+    void *data;   /* NULL until evaluated */
+
+    /* For the core. */
+    tg_tape *tape;
+    uint64_t serial;
+    int64_t index; /* position on the tape */
+    bool requires_grad;
+    bool retains_gradient;
+    const tg_value *accumulator_of; /* this value is the running sum of that one's cotangents: add in place */
+    uint64_t mark;          /* the sweep in which this value lies on a path to a wanted input */
+    tg_tensor cotangent;    /* during a sweep */
+    tg_tensor gradient;     /* after tg_backward, where retained */
+    tg_parameter *parameter;
+    struct tg_hook *hooks;
+    const char *name;
+    const struct tg_scope *scope;
+};
+
+/* One contiguous run of an elementwise operation. The distance from one element of input k to the next is step[k]:
+ * 1, or 0 for a single element that broadcasts. The output may be the very array of an input. */
+typedef struct tg_loop {
+    tg_dtype dtype;
+    size_t n;
+    const void *in[4];
+    int step[4];
+    void *out;
+    const void *attributes;
+} tg_loop;
+
+/* What the derivative of an operation gets and gives: for each input i with wanted[i] it sets give[i] to
+ * (d out / d in[i])^T cotangent, built from operations. give[i] has the shape of the input or, for an
+ * elementwise operation, the shape of the output: the core sums what was broadcast. Left zero, it is zero. */
+typedef struct tg_derive {
+    tg_tensor out;
+    tg_tensor cotangent; /* like out */
+    const tg_tensor *in;
+    int count;
+    const void *attributes;
+    const bool *wanted;
+    tg_tensor *give;
+} tg_derive;
+
+/* Sample inputs, from which an operation is checked: gradients of every order, the forward reference, the table of
+ * gradcheck. Elements are drawn uniformly from [low, high] (both 0: [-3, 3]), or as int32 from low .. high-1 where index is set.
+ * `values` overrides the draw: they fill the input in memory order, repeated as needed; samples with infinities or NaN serve the
+ * forward check only. */
+typedef struct tg_sample_input {
+    tg_shape shape;
+    double low, high;
+    bool index;
+    bool fixed; /* not differentiated in checks (a mask, a running mean) */
+    int value_count;
+    const double *values;
+} tg_sample_input;
+
+enum { TG_SAMPLE_INPUTS = 6 };
+
+typedef struct tg_sample {
+    const void *attributes;
+    int count; /* of inputs; 0 means the operation's arity */
+    tg_sample_input input[TG_SAMPLE_INPUTS];
+} tg_sample;
+
+#define TG_SAMPLES(table) .samples = (table), .sample_count = (int)(sizeof(table) / sizeof((table)[0]))
+
+/* How the attributes read, for listings and reference files; ends with a NULL name. */
+typedef enum tg_field_type { TG_FIELD_INT, TG_FIELD_BOOL, TG_FIELD_REAL, TG_FIELD_SHAPE } tg_field_type;
+typedef struct tg_field {
+    const char *name;
+    tg_field_type type; /* int, bool, double, tg_shape */
+    size_t offset;
+} tg_field;
+
+typedef enum tg_op_flags {
+    TG_ELEMENTWISE = 1,  /* `loop` over broadcast inputs; no shape rule needed */
+    TG_VIEW = 2,         /* the result is (part of) input 0's memory, from element number view_offset on; no forward needed */
+    TG_CONSTANT = 4,     /* not differentiable by nature (argmax, comparisons): no derivative needed */
+    TG_RANDOM = 8,       /* the value depends on a stream of random numbers; of a source: its attributes begin with a tg_rng
+                            pointer, from which it draws */
+    TG_SOURCE = 16,      /* no inputs: made by tg_apply_on */
+} tg_op_flags;
+
+enum { TG_VARIADIC = -1 };
+enum { TG_DRAW_NUMBERS = 2 }; /* 64-bit numbers that a random source takes from its generator */
+
+struct tg_op {
+    const char *name;
+    int arity; /* number of inputs, or TG_VARIADIC */
+    unsigned flags;
+    size_t attributes_size;
+    const tg_field *fields;
+
+    /* Sets out->dtype and out->shape from out->inputs and out->attributes, or refuses with tg_expected. out->dtype comes in
+     * as that of input 0. */
+    bool (*shape)(tg_value *out);
+
+    /* Computes out->data from the inputs' data. */
+    void (*forward)(const tg_value *out);
+    void (*loop)(const tg_loop *loop); /* instead of forward, where TG_ELEMENTWISE is set */
+    int64_t (*view_offset)(const tg_value *out); /* with TG_VIEW; NULL means 0 */
+
+    void (*derivative)(const tg_derive *d);
+
+    const tg_sample *samples;
+    int sample_count;
+};
+
+/* Records one operation and runs it: the way every tg_ function of ops.def ends. `attributes` is copied
+ * (attributes_size bytes). Inert inputs, inputs of two tapes, wrong counts or shapes give an inert tensor, with the error on the tape. */
+tg_tensor tg_apply(const tg_op *op, const void *attributes, int count, const tg_tensor *inputs);
+
+/* The same for an operation without inputs (TG_SOURCE). */
+tg_tensor tg_apply_on(tg_tape *tape, const tg_op *op, const void *attributes);
+
+/* For shape rules: records "NAME(shapes): message" and returns false. */
+#if defined __GNUC__
+__attribute__((format(printf, 2, 3)))
+#endif
+bool tg_expected(tg_value *out, const char *format, ...);
+
+/* For shape rules: an axis counted from the end made positive; -1, with the error recorded, if there is no such axis. */
+int tg_axis_of(tg_value *out, const tg_shape *shape, int axis);
+
+/* For shape rules: whether all inputs have one floating type; refuses if not. Elementwise operations are checked by the core. */
+bool tg_same_floating_type(tg_value *out);
+
+/* Whether the operation is complete: NULL, or what is missing. tg_apply refuses an incomplete one. */
+const char *tg_op_missing(const tg_op *op);
+
+/* The built-in operations in the order of ops.def; NULL past the end, or if none has that name. */
+const tg_op *tg_op_at(int index);
+const tg_op *tg_op_find(const char *name);
+const char *tg_op_formula(const tg_op *op); /* the line in ops.def; NULL for a user's own */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

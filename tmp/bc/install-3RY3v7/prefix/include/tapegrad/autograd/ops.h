@@ -1,0 +1,69 @@
+/* The operations: every line of ops.def as a function tg_NAME, and the shorthands below.
+ *
+ *     tg_tensor loss = tg_mean(tg_square(tg_sub(y, target)));
+ */
+#ifndef TG_OPS_H
+#define TG_OPS_H
+
+#include "autograd/op.h"
+#include "autograd/rng.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A set of axes; negative ones count from the end. TG_AXES(0, -1), or TG_ALL_AXES. */
+typedef struct tg_axes {
+    int count; /* 0 means all axes */
+    int axis[TG_MAX_RANK];
+} tg_axes;
+
+#ifdef __cplusplus
+#define TG_ALL_AXES (tg_axes())
+#else
+#define TG_AXES(...) ((tg_axes){.count = (int)(sizeof((int[]){__VA_ARGS__}) / sizeof(int)), .axis = {__VA_ARGS__}})
+#define TG_ALL_AXES  ((tg_axes){.count = 0})
+#endif
+
+/* Stands for an optional tensor that is not given. */
+#ifdef __cplusplus
+#define TG_NONE (tg_tensor())
+#else
+#define TG_NONE ((tg_tensor){0})
+#endif
+
+#define TG_OP(name, parameters, formula) \
+    extern const tg_op tg_op_##name;     \
+    tg_tensor tg_##name parameters;
+#include "autograd/ops.def"
+#undef TG_OP
+
+/* ---- shorthands: compositions of the operations above ---- */
+
+/* The sum of all elements, a scalar. */
+tg_tensor tg_sum(tg_tensor x);
+
+/* The mean of all elements, a scalar; over these axes, which stay with size 1 if `keep`. Of nothing, NaN. */
+tg_tensor tg_mean(tg_tensor x);
+tg_tensor tg_mean_over(tg_tensor x, tg_axes axes, bool keep);
+
+/* x summed down to `shape`, from which x's shape can be had by broadcasting: the adjoint of tg_expand. */
+tg_tensor tg_sum_to(tg_tensor x, tg_shape shape);
+
+/* -x. */
+tg_tensor tg_neg(tg_tensor x);
+
+/* x with two of its axes swapped. */
+tg_tensor tg_transpose(tg_tensor x, int axis, int other);
+
+/* a b, a^T b, a b^T or a^T b^T of the matrices in the last two axes, without a transposed copy. Both of rank 2 at least. */
+tg_tensor tg_matmul_transposed(tg_tensor a, tg_tensor b, bool transpose_a, bool transpose_b);
+
+/* The sum of the products of two vectors of one length, a scalar; and all their products, [elements of a, elements of b]. */
+tg_tensor tg_dot(tg_tensor a, tg_tensor b);
+tg_tensor tg_outer(tg_tensor a, tg_tensor b);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,56 @@
+/* Random numbers: counter-based, with an explicit generator and no global state.
+ *
+ *     tg_rng rng = tg_rng_seed(1);
+ *     double u = tg_rng_uniform(&rng);              // the next number of the sequence
+ *     tg_rng weights = tg_rng_stream(&rng, "weights");  // an independent sequence with a name
+ *     tg_rng shuffle = tg_rng_split(&rng, epoch);       // or with a number
+ *
+ * A generator is a key and a position: number i of a sequence is a pure function of the two (Philox 4x32 with
+ * ten rounds; Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011). So it can be
+ * copied, saved, or asked for number one million, and threads never share one.
+ */
+#ifndef TG_RNG_H
+#define TG_RNG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tg_rng {
+    uint64_t key;      /* which sequence */
+    uint64_t position; /* how many 64-bit numbers of it have been drawn */
+} tg_rng;
+
+/* The generator of a seed, at its beginning. Every seed gives an independent sequence. */
+tg_rng tg_rng_seed(uint64_t seed);
+
+/* An independent generator derived from the key of `rng` and a number or a name. Reads `rng` without moving it,
+ * so what is derived does not depend on how many numbers were drawn before. NULL gives that of seed 0. */
+tg_rng tg_rng_split(const tg_rng *rng, uint64_t number);
+tg_rng tg_rng_stream(const tg_rng *rng, const char *name);
+
+/* The next 64 random bits. With NULL, 0. */
+uint64_t tg_rng_bits(tg_rng *rng);
+
+/* Uniform in [0, 1), 53 bits. */
+double tg_rng_uniform(tg_rng *rng);
+
+/* Standard normal (Box and Muller, 1958); draws two numbers. */
+double tg_rng_normal(tg_rng *rng);
+
+/* Uniform in 0 .. bound-1 without bias (Lemire, 2019). With bound 0, 0. */
+uint64_t tg_rng_below(tg_rng *rng, uint64_t bound);
+
+/* Shuffles the indices in place (Fisher and Yates): every order is equally likely. */
+void tg_rng_shuffle(tg_rng *rng, size_t count, int32_t *indices);
+
+/* One block of Philox 4x32-10: four random words for a counter and a key. */
+void tg_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t words[4]);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,110 @@
+/* The tape: records operations as they run, owns their results, and remembers the first error.
+ *
+ *     tg_tape *tape = tg_tape_new();
+ *     for (int step = 0; step < steps; step++) {
+ *         tg_tape_reset(tape);                                   // last step's tensors end here
+ *         tg_tensor x = tg_constant(tape, TG_F32, batch, TG_SHAPE(32, 784));
+ *         tg_tensor w = tg_parameter_tensor(tape, &weight);
+ *         if (!tg_backward(tg_mean(tg_matmul(x, w))))
+ *             return fprintf(stderr, "%s\n", tg_tape_error(tape)), 1;
+ *     }
+ *     tg_tape_free(tape);
+ *
+ * Ownership: parameters are yours; everything an operation returns belongs to the tape and dies at
+ * tg_tape_reset. Errors are sticky: the first one is kept, later operations do nothing, and you look once.
+ * A tape serves one thread at a time; different threads use different tapes.
+ */
+#ifndef TG_TAPE_H
+#define TG_TAPE_H
+
+#include "autograd/tensor.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tg_tape tg_tape;
+
+/* A new, empty tape, or NULL if out of memory. */
+tg_tape *tg_tape_new(void);
+void tg_tape_free(tg_tape *tape);
+
+/* Ends every tensor of the tape and keeps its memory for the next step, so that a step like the last one allocates
+ * nothing. An error stays. */
+void tg_tape_reset(tg_tape *tape);
+
+/* The first error since the tape was made or cleared: which operation, the shapes and names of its inputs, what was
+ * expected, where. NULL if there was none. For a NULL tape, "no tape". */
+const char *tg_tape_error(const tg_tape *tape);
+void tg_tape_clear_error(tg_tape *tape);
+
+/* Between begin and end nothing is recorded for differentiation: results are constants. Pairs nest. */
+void tg_no_grad_begin(tg_tape *tape);
+void tg_no_grad_end(tg_tape *tape);
+
+/* Names the part of the model that records next, for errors and listings: "layers.0". Pairs nest.
+ * `name` must live until the tape is reset. */
+void tg_scope_begin(tg_tape *tape, const char *name);
+void tg_scope_end(tg_tape *tape);
+
+/* ---- what goes onto the tape ---- */
+
+/* A tensor with a copy of the data; not differentiated. NULL data is allowed when there are no elements. */
+tg_tensor tg_constant(tg_tape *tape, tg_dtype dtype, const void *data, tg_shape shape);
+
+/* The same without the copy: `data` stays yours and must not change or go before the tape is reset. */
+tg_tensor tg_borrow(tg_tape *tape, tg_dtype dtype, const void *data, tg_shape shape);
+
+/* A tensor with a copy of the data whose gradient is wanted: tg_backward leaves it in tg_gradient. */
+tg_tensor tg_variable(tg_tape *tape, tg_dtype dtype, const void *data, tg_shape shape);
+
+/* A parameter: values that outlive the tape, and the gradient that tg_backward adds up for them. Usually one of a
+ * set (autograd/parameters.h), where all values lie in one block and all gradients in another.
+ *
+ * has_gradient says whether `gradient` counts: while it is false, the next backward pass overwrites
+ * instead of adding. An optimiser step sets it back, so no pass is spent on writing zeros. */
+typedef struct tg_parameter {
+    const char *name;
+    tg_dtype dtype;
+    tg_shape shape;
+    void *data;
+    void *gradient; /* may be NULL: a parameter that is not trained */
+    bool has_gradient;
+    bool decay;     /* whether weight decay applies by default: weights yes, biases and norms no */
+    int64_t leaf_index; /* for the core: where it stands on the tape of this step */
+    uint64_t leaf_serial;
+} tg_parameter;
+
+/* The parameter's tensor on this tape, the same one each time until the tape is reset. Uses the parameter's own memory. */
+tg_tensor tg_parameter_tensor(tg_tape *tape, tg_parameter *parameter);
+
+/* Names a tensor for errors and listings; returns it. `name` must live until the tape is reset. */
+tg_tensor tg_named(tg_tensor x, const char *name);
+
+/* The tape of a tensor; NULL if it is inert. */
+tg_tape *tg_tape_of(tg_tensor x);
+
+/* ---- what a tape says of itself ---- */
+
+typedef struct tg_tape_counts {
+    int64_t values;      /* tensors on the tape now */
+    int64_t bytes_used;  /* memory of these */
+    int64_t bytes_held;  /* memory kept for reuse, the used part included */
+    int64_t allocations; /* calls of malloc since the tape was made */
+} tg_tape_counts;
+
+tg_tape_counts tg_tape_count(const tg_tape *tape);
+
+/* Anomaly mode: while on, the first operation that makes a NaN out of none, or an infinity out of finite inputs, forward or
+ * backward, is an error of the tape that names it, its inputs' ranges, the step and the place. Costs a pass over each result. */
+void tg_tape_watch(tg_tape *tape, bool on);
+
+/* Writes the tape as a table, a line for each tensor (number, operation, shape, inputs, scope, bytes), or as a Graphviz graph
+ * (`dot -Tsvg`), like snprintf: returns the length of the whole text and writes as much of it as fits. */
+size_t tg_tape_table(const tg_tape *tape, char *text, size_t size);
+size_t tg_tape_dot(const tg_tape *tape, char *text, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,107 @@
+/* Tensors: what a number on the tape looks like from outside.
+ *
+ *     tg_tensor x = tg_constant(tape, TG_F32, points, TG_SHAPE(256, 2));
+ *     tg_tensor y = tg_mul(x, x);
+ *     printf("%g\n", tg_item(tg_mean(y)));
+ *
+ * A tg_tensor is a small handle, passed by value like an int. It belongs to its tape and dies at tg_tape_reset;
+ * a dead handle, like the zero handle (tg_tensor){0}, is inert: every function takes it, none crashes. Contents are
+ * contiguous and row-major, of any rank up to 8; rank 0 is a scalar, and a dimension may be 0.
+ */
+#ifndef TG_TENSOR_H
+#define TG_TENSOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { TG_MAX_RANK = 8 };
+
+typedef enum tg_dtype {
+    TG_F32, /* float */
+    TG_F64, /* double */
+    TG_I32, /* int32_t: labels, indices; never differentiated */
+} tg_dtype;
+
+/* dim[0] is the slowest axis:  [2, 3]  is  a b c | d e f  in memory. */
+typedef struct tg_shape {
+    int rank;
+    int64_t dim[TG_MAX_RANK];
+} tg_shape;
+
+/* A shape from its dimensions, TG_SHAPE(32, 784), and that of a scalar. */
+#ifdef __cplusplus
+#define TG_SHAPE(...) (tg_shape_list({__VA_ARGS__}))
+#define TG_SCALAR     (tg_shape())
+#else
+#define TG_SHAPE(...)                                                           \
+    ((tg_shape){.rank = (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), \
+                .dim = {__VA_ARGS__}})
+#define TG_SCALAR ((tg_shape){.rank = 0})
+#endif
+
+/* The handle. Copy it freely; look inside through the functions below. */
+typedef struct tg_tensor {
+    struct tg_value *value;
+    uint64_t serial;
+} tg_tensor;
+
+/* True if the tensor is alive: made without error, on a tape that was not reset since. */
+bool tg_ok(tg_tensor x);
+
+/* Its type, shape and number of elements; of an inert tensor TG_F32, rank 0 and 0 elements. */
+tg_dtype tg_dtype_of(tg_tensor x);
+tg_shape tg_shape_of(tg_tensor x);
+int tg_rank(tg_tensor x);
+int64_t tg_size(tg_tensor x);
+
+/* The size of one axis; negative axes count from the end. 0 where there is none. */
+int64_t tg_dim(tg_tensor x, int axis);
+
+/* The elements, valid until the tape is reset; NULL if inert or of another type. */
+const void *tg_data(tg_tensor x);
+const float *tg_f32(tg_tensor x);
+const double *tg_f64(tg_tensor x);
+const int32_t *tg_i32(tg_tensor x);
+
+/* One element as a double: that of a tensor with a single element, or element number `index` in memory order.
+ * NaN when there is none. */
+double tg_item(tg_tensor x);
+double tg_at(tg_tensor x, int64_t index);
+
+/* Copies the elements out, converted to the type asked for; false and nothing written if there are not `count` of them. */
+bool tg_read(tg_tensor x, tg_dtype dtype, void *out, int64_t count);
+
+/* ---- shapes and types on their own ---- */
+
+/* The product of the dimensions, 1 for a scalar; -1 if a dimension is negative, the rank is out of range or the
+ * product does not fit. */
+int64_t tg_shape_size(const tg_shape *shape);
+bool tg_shape_equal(const tg_shape *a, const tg_shape *b);
+
+/* The shape that two broadcast to by NumPy's rule; false if they do not. */
+bool tg_shape_broadcast(const tg_shape *a, const tg_shape *b, tg_shape *out);
+
+/* "[32, 784]" into `text`, which is returned. */
+char *tg_shape_text(const tg_shape *shape, char *text, size_t size);
+
+const char *tg_dtype_name(tg_dtype dtype); /* "f32", "f64", "i32" */
+size_t tg_dtype_size(tg_dtype dtype);      /* bytes an element */
+
+#ifdef __cplusplus
+}
+#include <initializer_list>
+static inline tg_shape tg_shape_list(std::initializer_list<int64_t> dims)
+{
+    tg_shape shape = tg_shape();
+    for (int64_t dim : dims)
+        if (shape.rank < TG_MAX_RANK)
+            shape.dim[shape.rank++] = dim;
+    return shape;
+}
+#endif
+#endif

@@ -1,0 +1,36 @@
+/* Text that grows in a buffer of fixed size and is cut at its end; and how the core words a value. Internal. */
+#ifndef TG_TEXT_H
+#define TG_TEXT_H
+
+#include "autograd/op.h"
+
+#include <stdarg.h>
+
+typedef struct tg_text {
+    char *bytes; /* may be NULL when size is 0 */
+    size_t size;
+    size_t used; /* length of the whole text, also of what was cut */
+} tg_text;
+
+#if defined __GNUC__
+__attribute__((format(printf, 2, 3)))
+#endif
+void tg_text_add(tg_text *text, const char *format, ...);
+#if defined __GNUC__
+__attribute__((format(printf, 2, 0)))
+#endif
+void tg_text_add_arguments(tg_text *text, const char *format, va_list arguments);
+
+/* "f32[3, 4]" */
+void tg_text_type(tg_text *text, const tg_value *value);
+
+/* "matmul(f32[3, 4], layers.0.weight f32[5, 6])" */
+void tg_text_call(tg_text *text, const tg_value *value);
+
+/* "layers.0"; nothing at the outermost level */
+void tg_text_scope(tg_text *text, const tg_value *value);
+
+/* " (operation 12 of the tape, in layers.0)" */
+void tg_text_place(tg_text *text, const tg_value *value);
+
+#endif

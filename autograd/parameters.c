@@ -1,0 +1,291 @@
+#include "autograd/parameters.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A parameter and what only the set knows of it. */
+typedef struct entry {
+    tg_parameter parameter;
+    int64_t offset; /* of its first element in the blocks */
+    int64_t size;
+    char name[];
+} entry;
+
+struct tg_parameters {
+    tg_dtype dtype;
+    entry **entries;
+    int count, entry_capacity;
+    char *values, *gradients;
+    int64_t size, capacity; /* in elements */
+    char error[256];
+};
+
+enum { ALIGNMENT = 64, FIRST_ENTRIES = 16, FIRST_ELEMENTS = 256 };
+
+/* ---- life ---- */
+
+#if defined __GNUC__
+__attribute__((format(printf, 2, 3)))
+#endif
+static void *
+fail(tg_parameters *set, const char *format, ...)
+{
+    if (!set->error[0]) {
+        va_list arguments;
+        va_start(arguments, format);
+        vsnprintf(set->error, sizeof set->error, format, arguments);
+        va_end(arguments);
+    }
+    return NULL;
+}
+
+tg_parameters *tg_parameters_new(tg_dtype dtype)
+{
+    tg_parameters *set = calloc(1, sizeof *set);
+    if (!set)
+        return NULL;
+    set->dtype = dtype;
+    if (dtype != TG_F32 && dtype != TG_F64)
+        fail(set, "parameters are f32 or f64, not %s", tg_dtype_name(dtype));
+    return set;
+}
+
+void tg_parameters_free(tg_parameters *set)
+{
+    if (!set)
+        return;
+    for (int i = 0; i < set->count; i++)
+        free(set->entries[i]);
+    free(set->entries);
+    free(set->values);
+    free(set->gradients);
+    free(set);
+}
+
+const char *tg_parameters_error(const tg_parameters *set)
+{
+    if (!set)
+        return "no parameters: the set is NULL, perhaps because of too little memory";
+    return set->error[0] ? set->error : NULL;
+}
+
+/* ---- growing ---- */
+
+static size_t bytes_of(const tg_parameters *set, int64_t elements)
+{
+    return (size_t)elements * tg_dtype_size(set->dtype);
+}
+
+/* A block like the old one with room for more, and zeros behind what is copied; NULL if out of memory. */
+static char *larger_block(const tg_parameters *set, const char *old, int64_t capacity)
+{
+    size_t used = bytes_of(set, set->size), size = bytes_of(set, capacity);
+    char *block = aligned_alloc(ALIGNMENT, (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+    if (!block)
+        return NULL;
+    if (used)
+        memcpy(block, old, used);
+    memset(block + used, 0, size - used);
+    return block;
+}
+
+static bool reserve_elements(tg_parameters *set, int64_t more)
+{
+    if (set->capacity && more <= set->capacity - set->size)
+        return true;
+    int64_t capacity = set->capacity ? set->capacity : FIRST_ELEMENTS;
+    while (capacity - set->size < more) {
+        if (capacity > INT64_MAX / 32) /* so that bytes, and the next doubling, can be counted */
+            return false;
+        capacity *= 2;
+    }
+    char *values = larger_block(set, set->values, capacity);
+    char *gradients = larger_block(set, set->gradients, capacity);
+    if (!values || !gradients) {
+        free(values);
+        free(gradients);
+        return false;
+    }
+    for (int i = 0; i < set->count; i++) {
+        entry *e = set->entries[i];
+        e->parameter.data = values + bytes_of(set, e->offset);
+        if (e->parameter.gradient)
+            e->parameter.gradient = gradients + bytes_of(set, e->offset);
+    }
+    free(set->values);
+    free(set->gradients);
+    set->values = values;
+    set->gradients = gradients;
+    set->capacity = capacity;
+    return true;
+}
+
+static bool reserve_entry(tg_parameters *set)
+{
+    if (set->count < set->entry_capacity)
+        return true;
+    int capacity = set->entry_capacity ? 2 * set->entry_capacity : FIRST_ENTRIES;
+    entry **entries = realloc(set->entries, (size_t)capacity * sizeof(entry *));
+    if (!entries)
+        return false;
+    set->entries = entries;
+    set->entry_capacity = capacity;
+    return true;
+}
+
+static bool in_use(const tg_parameters *set)
+{
+    for (int i = 0; i < set->count; i++)
+        if (set->entries[i]->parameter.leaf_serial)
+            return true;
+    return false;
+}
+
+tg_parameter *tg_parameters_add(tg_parameters *set, const char *name, tg_shape shape, bool decay)
+{
+    if (!set || set->error[0])
+        return NULL;
+    if (!name || !*name)
+        return fail(set, "a parameter needs a name");
+    if (tg_parameters_find(set, name))
+        return fail(set, "there is a parameter named %s already", name);
+    char text[128];
+    int64_t size = tg_shape_size(&shape);
+    if (size < 0)
+        return fail(set, "parameter %s: %s is no shape", name, tg_shape_text(&shape, text, sizeof text));
+    if (in_use(set))
+        return fail(set, "parameter %s comes too late: others of the set are on a tape already", name);
+
+    entry *e = NULL;
+    if (reserve_entry(set) && reserve_elements(set, size))
+        e = calloc(1, sizeof *e + strlen(name) + 1);
+    if (!e)
+        return fail(set, "out of memory for parameter %s %s", name, tg_shape_text(&shape, text, sizeof text));
+    strcpy(e->name, name);
+    e->offset = set->size;
+    e->size = size;
+    e->parameter = (tg_parameter){.name = e->name,
+                                  .dtype = set->dtype,
+                                  .shape = shape,
+                                  .decay = decay,
+                                  .data = set->values + bytes_of(set, e->offset),
+                                  .gradient = set->gradients + bytes_of(set, e->offset)};
+    set->entries[set->count++] = e;
+    set->size += size;
+    return &e->parameter;
+}
+
+/* ---- reading ---- */
+
+int tg_parameters_count(const tg_parameters *set)
+{
+    return set ? set->count : 0;
+}
+
+tg_parameter *tg_parameters_at(const tg_parameters *set, int index)
+{
+    return set && index >= 0 && index < set->count ? &set->entries[index]->parameter : NULL;
+}
+
+tg_parameter *tg_parameters_find(const tg_parameters *set, const char *name)
+{
+    for (int i = 0; set && name && i < set->count; i++)
+        if (strcmp(set->entries[i]->name, name) == 0)
+            return &set->entries[i]->parameter;
+    return NULL;
+}
+
+tg_dtype tg_parameters_dtype(const tg_parameters *set)
+{
+    return set ? set->dtype : TG_F32;
+}
+
+int64_t tg_parameters_size(const tg_parameters *set)
+{
+    return set ? set->size : 0;
+}
+
+void *tg_parameters_values(const tg_parameters *set)
+{
+    return set ? set->values : NULL;
+}
+
+/* ---- gradients ---- */
+
+/* The gradient of entry number i, or NULL if it has none. */
+static const void *gradient_of(const tg_parameters *set, int i)
+{
+    const tg_parameter *parameter = &set->entries[i]->parameter;
+    return parameter->has_gradient ? parameter->gradient : NULL;
+}
+
+void *tg_parameters_gradients(tg_parameters *set)
+{
+    if (!set)
+        return NULL;
+    for (int i = 0; i < set->count; i++) {
+        entry *e = set->entries[i];
+        if (!gradient_of(set, i))
+            memset(set->gradients + bytes_of(set, e->offset), 0, bytes_of(set, e->size));
+        e->parameter.has_gradient = e->parameter.gradient != NULL;
+    }
+    return set->gradients;
+}
+
+bool tg_parameters_have_gradient(const tg_parameters *set)
+{
+    for (int i = 0; set && i < set->count; i++)
+        if (gradient_of(set, i))
+            return true;
+    return false;
+}
+
+double tg_parameters_gradient_norm(const tg_parameters *set)
+{
+    double squares = 0;
+    for (int i = 0; set && i < set->count; i++) {
+        const void *gradient = gradient_of(set, i);
+        for (int64_t k = 0; gradient && k < set->entries[i]->size; k++) {
+            double g = set->dtype == TG_F32 ? ((const float *)gradient)[k] : ((const double *)gradient)[k];
+            squares += g * g;
+        }
+    }
+    return sqrt(squares);
+}
+
+void tg_parameters_clear_gradients(tg_parameters *set)
+{
+    for (int i = 0; set && i < set->count; i++)
+        set->entries[i]->parameter.has_gradient = false;
+}
+
+/* ---- copying ---- */
+
+static void copy_values(const tg_parameter *to, const tg_parameter *from, int64_t size)
+{
+    if (to->dtype == from->dtype)
+        memmove(to->data, from->data, (size_t)size * tg_dtype_size(to->dtype));
+    else if (to->dtype == TG_F64)
+        for (int64_t k = 0; k < size; k++)
+            ((double *)to->data)[k] = ((const float *)from->data)[k];
+    else
+        for (int64_t k = 0; k < size; k++)
+            ((float *)to->data)[k] = (float)((const double *)from->data)[k];
+}
+
+int tg_parameters_copy(tg_parameters *to, const tg_parameters *from)
+{
+    int copied = 0;
+    for (int i = 0; to && from && i < to->count; i++) {
+        const tg_parameter *target = &to->entries[i]->parameter;
+        const tg_parameter *source = tg_parameters_find(from, target->name);
+        if (!source || !tg_shape_equal(&source->shape, &target->shape))
+            continue;
+        copy_values(target, source, to->entries[i]->size);
+        copied++;
+    }
+    return copied;
+}

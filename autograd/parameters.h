@@ -1,0 +1,71 @@
+/* Parameter sets: the numbers of a model that training changes, under their names.
+ *
+ *     tg_parameters *set = tg_parameters_new(TG_F32);
+ *     tg_parameter *weight = tg_parameters_add(set, "layers.0.weight", TG_SHAPE(128, 784), true);
+ *     tg_parameter *bias = tg_parameters_add(set, "layers.0.bias", TG_SHAPE(128), false);
+ *     if (tg_parameters_error(set)) ...
+ *     tg_tensor y = tg_linear(x, tg_parameter_tensor(tape, weight), tg_parameter_tensor(tape, bias));
+ *
+ * All values lie in one block and all gradients in another, in the order of addition and without gaps, so
+ * that a norm, an average or a file is one loop over tg_parameters_size numbers:
+ *
+ *     values     [ layers.0.weight ............. | layers.0.bias .. | layers.1.weight ... ]
+ *     gradients  [ the same layout                                                        ]
+ *
+ * The set owns blocks, names and parameters. Build it whole, then use it: while it grows, the blocks move
+ * (the tg_parameter pointers do not), so once a parameter has been used on a tape, adding is refused.
+ */
+#ifndef TG_PARAMETERS_H
+#define TG_PARAMETERS_H
+
+#include "autograd/tape.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tg_parameters tg_parameters;
+
+/* An empty set of TG_F32 or TG_F64 numbers, or NULL if out of memory. */
+tg_parameters *tg_parameters_new(tg_dtype dtype);
+void tg_parameters_free(tg_parameters *set);
+
+/* Adds a parameter of zeros and returns it; it belongs to the set. The name is copied and must be new.
+ * `decay` says whether weight decay applies: to weights yes, to biases and norms no. NULL on an error, which
+ * the set remembers. */
+tg_parameter *tg_parameters_add(tg_parameters *set, const char *name, tg_shape shape, bool decay);
+
+/* The first error while the set was built, or NULL: look once, when it is complete. */
+const char *tg_parameters_error(const tg_parameters *set);
+
+/* The parameters in the order of addition; NULL past the end, or if none has that name. */
+int tg_parameters_count(const tg_parameters *set);
+tg_parameter *tg_parameters_at(const tg_parameters *set, int index);
+tg_parameter *tg_parameters_find(const tg_parameters *set, const char *name);
+
+/* The two blocks: `size` numbers of `dtype` each. A parameter that the backward passes since the last step
+ * did not reach (has_gradient false) has the gradient zero: tg_parameters_gradients writes these zeros before
+ * it gives the block, and has_gradient becomes true. */
+tg_dtype tg_parameters_dtype(const tg_parameters *set);
+int64_t tg_parameters_size(const tg_parameters *set);
+void *tg_parameters_values(const tg_parameters *set);
+void *tg_parameters_gradients(tg_parameters *set);
+
+/* Whether some parameter has a gradient: whether tg_backward was called since the last step. */
+bool tg_parameters_have_gradient(const tg_parameters *set);
+
+/* The Euclidean norm of all gradients together, added up in double; parameters without a gradient count as
+ * zero. */
+double tg_parameters_gradient_norm(const tg_parameters *set);
+
+/* Forgets the gradients: the next backward pass starts afresh. An optimiser's step ends with this. */
+void tg_parameters_clear_gradients(tg_parameters *set);
+
+/* Copies the values of every parameter that has the same name and shape in both sets, converting the type.
+ * How many these were. */
+int tg_parameters_copy(tg_parameters *to, const tg_parameters *from);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

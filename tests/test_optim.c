@@ -1,0 +1,387 @@
+/* Optimisers and schedules against values computed elsewhere. */
+#include "tests/failing_memory.h"
+
+#include <check.h>
+#include <float.h>
+#include <math.h>
+#include <string.h>
+#include <tapegrad.h>
+
+Suite *optim_suite(void);
+
+/* Four weights, which decay, and two biases, which do not; the gradient of sum(k p^2 / 2 - p sin k), k = 1 ..
+ * 6. */
+enum { WEIGHTS = 4, SIZE = 6 };
+
+static tg_parameters *start(tg_dtype dtype)
+{
+    static const double values[SIZE] = {0.5, -1.25, 2, 0.125, -0.75, 1.5};
+    tg_parameters *set = tg_parameters_new(dtype);
+    tg_parameters_add(set, "weight", TG_SHAPE(WEIGHTS), true);
+    tg_parameters_add(set, "bias", TG_SHAPE(SIZE - WEIGHTS), false);
+    for (int k = 0; k < SIZE; k++)
+        if (dtype == TG_F32)
+            ((float *)tg_parameters_values(set))[k] = (float)values[k];
+        else
+            ((double *)tg_parameters_values(set))[k] = values[k];
+    return set;
+}
+
+static double number_at(const tg_parameters *set, const void *block, int k)
+{
+    return tg_parameters_dtype(set) == TG_F32 ? ((const float *)block)[k] : ((const double *)block)[k];
+}
+
+static void set_gradient(tg_parameters *set, int k, double g)
+{
+    void *gradients = tg_parameters_gradients(set); /* they count from here on */
+    if (tg_parameters_dtype(set) == TG_F32)
+        ((float *)gradients)[k] = (float)g;
+    else
+        ((double *)gradients)[k] = g;
+}
+
+static void differentiate(tg_parameters *set)
+{
+    for (int k = 0; k < SIZE; k++)
+        set_gradient(set, k, (k + 1) * number_at(set, tg_parameters_values(set), k) - sin(k + 1));
+}
+
+static void follow(tg_dtype dtype, const tg_optimizer_config *config, const double *expected,
+                   double tolerance)
+{
+    tg_parameters *set = start(dtype);
+    tg_optimizer *optimizer = tg_optimizer_new(set, config);
+    for (int step = 0; step < 5; step++) {
+        differentiate(set);
+        ck_assert(tg_optimizer_step(optimizer));
+        ck_assert(!tg_parameters_have_gradient(set)); /* applied and forgotten */
+    }
+    ck_assert_int_eq(tg_optimizer_steps(optimizer), 5);
+    for (int k = 0; k < SIZE; k++)
+        ck_assert_double_eq_tol(number_at(set, tg_parameters_values(set), k), expected[k], tolerance);
+    tg_optimizer_free(optimizer);
+    tg_parameters_free(set);
+}
+
+/* PyTorch 2.15 in double after five steps; w the weights, b the biases, k = arange(1, 7):
+ *     groups = [{'params': [w]}, {'params': [b], 'weight_decay': 0}]
+ *     opt = torch.optim.AdamW(groups, lr=0.1, weight_decay=0.3)
+ *     p = torch.cat([w, b]); (0.5 * k * p**2 - torch.sin(k) * p).sum().backward(); opt.step()
+ * and the same with Adam and SGD, and with torch.nn.utils.clip_grad_norm_([w, b], 1) before the last one's
+ * steps. */
+static const struct {
+    tg_optimizer_config config;
+    double expected[SIZE];
+    double tolerance; /* PyTorch adds 1e-6 to the norm it clips by */
+} trajectories[] = {
+    {{.kind = TG_ADAMW, .lr = 0.1, .weight_decay = 0.3},
+     {0.86036716381874179, -0.60787516012453058, 1.2520535851707777, -0.28810530108283566,
+      -0.27229691580907239, 1.0041763181289469},
+     1e-14},
+    {{.kind = TG_ADAMW, .lr = 0.1, .beta1 = 0.8, .beta2 = 0.95, .epsilon = 1e-3},
+     {0.92220788018141175, -0.75554990484481233, 1.5046383658495659, -0.28373823585703067,
+      -0.27922380615643616, 1.0061746834687662},
+     1e-14},
+    {{.kind = TG_ADAM, .lr = 0.1, .weight_decay = 0.3},
+     {0.72260233950624508, -0.75383499307552704, 1.5030404701542104, -0.29177829028933772,
+      -0.27229691580907239, 1.0041763181289469},
+     1e-14},
+    {{.kind = TG_SGD, .lr = 0.1, .weight_decay = 0.3},
+     {0.57387526174816073, -0.050013132697861042, 0.30701503396415164, -0.15788961447202843,
+      -0.20922907821598308, -0.030732380582894819},
+     1e-14},
+    {{.kind = TG_SGD, .lr = 0.1, .weight_decay = 0.3, .momentum = 0.9},
+     {0.68244055086621969, 1.5005394644909855, -1.4937987310590601, -0.38061691545580317,
+      0.099491807763527104, -0.40237297128576177},
+     1e-14},
+    {{.kind = TG_SGD, .lr = 0.1, .weight_decay = 0.3, .momentum = 0.9, .nesterov = true},
+     {0.68545591542097351, 1.087202271256976, -0.53755078569005876, -0.20972170573694843,
+      -0.18556790819667265, 0.048456161772052066},
+     1e-14},
+    {{.kind = TG_SGD, .lr = 0.1, .momentum = 0.9, .clip_norm = 1},
+     {0.54135991338883427, -0.84692249270403452, 1.323978181043185, -0.016500835130462316,
+      -0.44342856742466225, 0.50580904815302286},
+     1e-6},
+};
+
+START_TEST(five_steps_arrive_where_pytorch_does)
+{
+    const tg_optimizer_config *config = &trajectories[_i].config;
+    follow(TG_F64, config, trajectories[_i].expected, trajectories[_i].tolerance);
+    follow(TG_F32, config, trajectories[_i].expected, 2e-6);
+}
+END_TEST
+
+/* One step of plain gradient descent with rate 1 moves by what is left of the gradient. */
+static double moved_by(double gradient, double clip_norm)
+{
+    tg_parameters *set = tg_parameters_new(TG_F64);
+    tg_parameters_add(set, "a", TG_SHAPE(1), true);
+    tg_parameters_add(set, "b", TG_SHAPE(1), true);
+    tg_optimizer *sgd =
+        tg_optimizer_new(set, &(tg_optimizer_config){.kind = TG_SGD, .lr = 1, .clip_norm = clip_norm});
+    set_gradient(set, 0, 0.6 * gradient);
+    set_gradient(set, 1, 0.8 * gradient);
+    ck_assert(tg_optimizer_step(sgd));
+    ck_assert_double_eq_tol(tg_optimizer_gradient_norm(sgd), gradient, 1e-12);
+    const double *values = tg_parameters_values(set);
+    double moved = hypot(values[0], values[1]);
+    tg_optimizer_free(sgd);
+    tg_parameters_free(set);
+    return moved;
+}
+
+START_TEST(clipping_cuts_large_gradients_and_leaves_small_ones_alone)
+{
+    ck_assert_double_eq_tol(moved_by(20, 5), 5, 1e-14);
+    ck_assert_double_eq_tol(moved_by(20, 0), 20, 1e-14);
+    ck_assert_double_eq_tol(moved_by(0.25, 5), 0.25, 1e-15);
+}
+END_TEST
+
+START_TEST(decay_shrinks_weights_by_rate_times_decay_and_biases_not_at_all)
+{
+    tg_parameters *set = start(TG_F64);
+    tg_optimizer *adamw = tg_optimizer_new(set, &(tg_optimizer_config){.lr = 0.5, .weight_decay = 0.25});
+    tg_parameters_gradients(set); /* all zero: nothing but decay moves */
+    ck_assert(tg_optimizer_step(adamw));
+    tg_parameters *before = start(TG_F64);
+    const double *now = tg_parameters_values(set), *then = tg_parameters_values(before);
+    for (int k = 0; k < SIZE; k++)
+        ck_assert_double_eq_tol(now[k], (k < WEIGHTS ? 1 - 0.5 * 0.25 : 1) * then[k], 1e-16);
+    tg_parameters_free(before);
+    tg_optimizer_free(adamw);
+    tg_parameters_free(set);
+}
+END_TEST
+
+START_TEST(parameters_that_are_not_trained_stay)
+{
+    tg_parameters *set = start(TG_F64);
+    tg_parameter *bias = tg_parameters_find(set, "bias");
+    bias->gradient = NULL;
+    tg_optimizer *sgd = tg_optimizer_new(set, &(tg_optimizer_config){.kind = TG_SGD, .lr = 1});
+    double *gradient = tg_parameters_gradients(set);
+    gradient[0] = 1;
+    ck_assert(tg_optimizer_step(sgd));
+    ck_assert_double_eq(((double *)tg_parameters_values(set))[0], -0.5);
+    ck_assert_double_eq(((double *)bias->data)[0], -0.75);
+    tg_optimizer_free(sgd);
+    tg_parameters_free(set);
+}
+END_TEST
+
+START_TEST(an_infinite_gradient_is_refused_and_named_and_leaves_no_trace)
+{
+    static const double bad[] = {INFINITY, -INFINITY, NAN};
+    for (int i = 0; i < 3; i++) {
+        tg_parameters *set = start(TG_F32), *twin = start(TG_F32);
+        tg_optimizer *adamw = tg_optimizer_new(set, NULL), *other = tg_optimizer_new(twin, NULL);
+        differentiate(set);
+        set_gradient(set, 5, bad[i]);
+        ck_assert(!tg_optimizer_step(adamw));
+        ck_assert_str_eq(tg_optimizer_error(adamw), "optimiser step 1: the gradient of bias is not finite");
+        ck_assert(!tg_parameters_have_gradient(set));
+        ck_assert_int_eq(tg_optimizer_steps(adamw), 0);
+        for (int step = 0; step < 2; step++) { /* from here on as if nothing had been */
+            differentiate(set);
+            differentiate(twin);
+            ck_assert(tg_optimizer_step(adamw) && tg_optimizer_step(other));
+        }
+        ck_assert_ptr_null(tg_optimizer_error(adamw));
+        ck_assert_mem_eq(tg_parameters_values(set), tg_parameters_values(twin), SIZE * sizeof(float));
+        tg_optimizer_free(adamw);
+        tg_optimizer_free(other);
+        tg_parameters_free(set);
+        tg_parameters_free(twin);
+    }
+}
+END_TEST
+
+START_TEST(finite_single_precision_gradients_never_overflow_the_norm)
+{
+    tg_parameters *set = start(TG_F32);
+    tg_optimizer *sgd =
+        tg_optimizer_new(set, &(tg_optimizer_config){.kind = TG_SGD, .lr = 1, .clip_norm = 1});
+    set_gradient(set, 0, FLT_MAX);
+    ck_assert(tg_optimizer_step(sgd));
+    ck_assert_double_eq(tg_optimizer_gradient_norm(sgd), FLT_MAX);
+    ck_assert_float_eq_tol(((float *)tg_parameters_values(set))[0], -0.5F, 1e-6F);
+    tg_optimizer_free(sgd);
+    tg_parameters_free(set);
+}
+END_TEST
+
+START_TEST(a_step_without_a_backward_pass_is_refused)
+{
+    tg_parameters *set = start(TG_F64);
+    tg_optimizer *adamw = tg_optimizer_new(set, NULL);
+    ck_assert(!tg_optimizer_step(adamw));
+    ck_assert_str_eq(tg_optimizer_error(adamw),
+                     "optimiser step 1: no parameter has a gradient; tg_backward comes first");
+    tg_parameters_add(set, "more", TG_SHAPE(3), true);
+    ck_assert(!tg_optimizer_step(adamw));
+    ck_assert_ptr_nonnull(strstr(tg_optimizer_error(adamw), "has grown since the optimiser was made"));
+    tg_optimizer_free(adamw);
+    tg_parameters_free(set);
+}
+END_TEST
+
+START_TEST(schedules_have_the_values_of_their_formulas)
+{
+    tg_schedule cosine = {.kind = TG_WARMUP_COSINE, .warmup = 4, .steps = 10, .end = 0.1};
+    static const struct {
+        int64_t step;
+        double factor;
+    } known[] = {{-3, 0.25},      {0, 0.25},
+                 {1, 0.5},        {3, 1},
+                 {4, 1},          {6, 0.1 + 0.9 * 0.75},
+                 {7, 0.55},       {8, 0.1 + 0.9 * 0.25},
+                 {10, 0.1},       {11, 0.1},
+                 {INT64_MAX, 0.1}};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        ck_assert_double_eq_tol(tg_schedule_factor(&cosine, known[i].step), known[i].factor, 1e-15);
+    tg_schedule plain = {.kind = TG_WARMUP_COSINE, .steps = 8};
+    ck_assert_double_eq(tg_schedule_factor(&plain, 0), 1);
+    ck_assert_double_eq_tol(tg_schedule_factor(&plain, 2), (1 + sqrt(0.5)) / 2, 1e-15);
+
+    tg_schedule steps = {.kind = TG_STEP_DECAY, .warmup = 2, .period = 3, .decay = 0.5};
+    static const double factors[] = {0.5, 1, 1, 1, 1, 0.5, 0.5, 0.5, 0.25};
+    for (int step = 0; step < 9; step++)
+        ck_assert_double_eq(tg_schedule_factor(&steps, step), factors[step]);
+    steps.decay = 0;
+    ck_assert_double_eq_tol(tg_schedule_factor(&steps, 5), 0.1, 1e-16);
+    ck_assert_double_eq(tg_schedule_factor(&(tg_schedule){0}, 1000), 1);
+    ck_assert_double_eq(tg_schedule_factor(NULL, 3), 1);
+}
+END_TEST
+
+START_TEST(the_optimiser_follows_its_schedule)
+{
+    tg_parameters *set = tg_parameters_new(TG_F64);
+    tg_parameters_add(set, "a", TG_SCALAR, true);
+    tg_schedule schedule = {.kind = TG_WARMUP_COSINE, .warmup = 2, .steps = 6, .end = 0.125};
+    tg_optimizer *sgd =
+        tg_optimizer_new(set, &(tg_optimizer_config){.kind = TG_SGD, .lr = 0.5, .schedule = schedule});
+    double at = 0;
+    for (int step = 0; step < 8; step++) {
+        double rate = 0.5 * tg_schedule_factor(&schedule, step);
+        ck_assert_double_eq(tg_optimizer_rate(sgd), rate);
+        set_gradient(set, 0, 1);
+        ck_assert(tg_optimizer_step(sgd));
+        at -= rate;
+        ck_assert_double_eq(*(double *)tg_parameters_values(set), at);
+    }
+    tg_optimizer_free(sgd);
+    tg_parameters_free(set);
+}
+END_TEST
+
+START_TEST(wrong_configurations_are_refused_with_the_reason)
+{
+    static const struct {
+        tg_optimizer_config config;
+        const char *reason;
+    } wrong[] = {
+        {{.kind = (tg_optimizer_kind)7}, "known kind"},
+        {{.lr = -1}, "learning rate"},
+        {{.lr = NAN}, "learning rate"},
+        {{.weight_decay = -0.1}, "weight decay"},
+        {{.clip_norm = INFINITY}, "norm to clip"},
+        {{.beta1 = 1}, "beta1"},
+        {{.beta2 = -0.5}, "beta2"},
+        {{.epsilon = -1}, "epsilon"},
+        {{.kind = TG_SGD, .momentum = 1}, "momentum"},
+        {{.kind = TG_SGD, .nesterov = true}, "Nesterov"},
+        {{.schedule = {.kind = (tg_schedule_kind)7}}, "known kind"},
+        {{.schedule = {.kind = TG_WARMUP_COSINE}}, "needs steps"},
+        {{.schedule = {.kind = TG_WARMUP_COSINE, .steps = 3, .warmup = -1}}, "warm-up"},
+        {{.schedule = {.kind = TG_WARMUP_COSINE, .steps = 3, .end = 2}}, "end of the cosine"},
+        {{.schedule = {.kind = TG_STEP_DECAY}}, "period"},
+        {{.schedule = {.kind = TG_STEP_DECAY, .period = 3, .decay = 2}}, "decay of the step"},
+    };
+    tg_parameters *set = start(TG_F32);
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        const char *error = tg_optimizer_config_error(&wrong[i].config);
+        ck_assert_msg(error && strstr(error, wrong[i].reason), "%s: %s", wrong[i].reason,
+                      error ? error : "accepted");
+        ck_assert_ptr_null(tg_optimizer_new(set, &wrong[i].config));
+    }
+    tg_parameters_free(set);
+}
+END_TEST
+
+START_TEST(names_lead_to_kinds_and_back)
+{
+    for (int kind = 0; tg_optimizer_name((tg_optimizer_kind)kind); kind++) {
+        tg_optimizer_kind found = (tg_optimizer_kind)-1;
+        ck_assert(tg_optimizer_from_name(tg_optimizer_name((tg_optimizer_kind)kind), &found));
+        ck_assert_int_eq((int)found, kind);
+    }
+    for (int kind = 0; tg_schedule_name((tg_schedule_kind)kind); kind++) {
+        tg_schedule_kind found = (tg_schedule_kind)-1;
+        ck_assert(tg_schedule_from_name(tg_schedule_name((tg_schedule_kind)kind), &found));
+        ck_assert_int_eq((int)found, kind);
+    }
+    tg_optimizer_kind optimizer = TG_SGD;
+    tg_schedule_kind schedule = TG_STEP_DECAY;
+    ck_assert(!tg_optimizer_from_name("adams", &optimizer) && optimizer == TG_SGD);
+    ck_assert(!tg_schedule_from_name("linear", &schedule) && schedule == TG_STEP_DECAY);
+}
+END_TEST
+
+START_TEST(too_little_memory_gives_null)
+{
+    tg_parameters *set = start(TG_F32);
+    bool reached = true;
+    for (int nth = 0; reached; nth++) {
+        failing_memory_after(nth);
+        tg_optimizer *optimizer = tg_optimizer_new(set, NULL);
+        reached = failing_memory_stop();
+        ck_assert_int_eq(reached, optimizer == NULL);
+        tg_optimizer_free(optimizer);
+        ck_assert_int_lt(nth, 10);
+    }
+    tg_parameters_free(set);
+}
+END_TEST
+
+START_TEST(null_is_survived)
+{
+    ck_assert_ptr_null(tg_optimizer_new(NULL, NULL));
+    tg_optimizer_free(NULL);
+    ck_assert(!tg_optimizer_step(NULL));
+    ck_assert_ptr_nonnull(tg_optimizer_error(NULL));
+    ck_assert_int_eq(tg_optimizer_steps(NULL), 0);
+    ck_assert_double_eq(tg_optimizer_rate(NULL), 0);
+    ck_assert_double_eq(tg_optimizer_gradient_norm(NULL), 0);
+    ck_assert_ptr_null(tg_optimizer_config_error(NULL));
+    ck_assert(!tg_optimizer_from_name(NULL, NULL));
+    ck_assert(!tg_schedule_from_name("step", NULL));
+    ck_assert_ptr_null(tg_schedule_error(NULL));
+    ck_assert_ptr_null(tg_schedule_name((tg_schedule_kind)-1));
+}
+END_TEST
+
+Suite *optim_suite(void)
+{
+    Suite *suite = suite_create("optim");
+    TCase *tests = tcase_create("optim");
+    tcase_add_loop_test(tests, five_steps_arrive_where_pytorch_does, 0,
+                        sizeof trajectories / sizeof trajectories[0]);
+    tcase_add_test(tests, clipping_cuts_large_gradients_and_leaves_small_ones_alone);
+    tcase_add_test(tests, decay_shrinks_weights_by_rate_times_decay_and_biases_not_at_all);
+    tcase_add_test(tests, parameters_that_are_not_trained_stay);
+    tcase_add_test(tests, an_infinite_gradient_is_refused_and_named_and_leaves_no_trace);
+    tcase_add_test(tests, finite_single_precision_gradients_never_overflow_the_norm);
+    tcase_add_test(tests, a_step_without_a_backward_pass_is_refused);
+    tcase_add_test(tests, schedules_have_the_values_of_their_formulas);
+    tcase_add_test(tests, the_optimiser_follows_its_schedule);
+    tcase_add_test(tests, wrong_configurations_are_refused_with_the_reason);
+    tcase_add_test(tests, names_lead_to_kinds_and_back);
+    tcase_add_test(tests, too_little_memory_gives_null);
+    tcase_add_test(tests, null_is_survived);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

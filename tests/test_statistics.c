@@ -1,0 +1,131 @@
+/* The statistics of a comparison against closed forms and tables. */
+#include "examples/common/statistics.h"
+
+#include <check.h>
+#include <math.h>
+
+Suite *statistics_suite(void);
+
+static const double pi = 3.14159265358979323846;
+
+START_TEST(student_quantiles_agree_with_the_table)
+{
+    /* The 97.5 % quantiles for 1 to 100 degrees of freedom, from mpmath's incomplete beta function with 30 digits. */
+    static const double table[100] = {
+        12.7062047362, 4.30265272975, 3.18244630528, 2.77644510520, 2.57058183564, 2.44691185114,
+        2.36462425159, 2.30600413520, 2.26215716280, 2.22813885199, 2.20098516009, 2.17881282967,
+        2.16036865646, 2.14478668792, 2.13144954556, 2.11990529922, 2.10981557783, 2.10092204024,
+        2.09302405441, 2.08596344727, 2.07961384473, 2.07387306790, 2.06865761042, 2.06389856163,
+        2.05953855275, 2.05552943864, 2.05183051648, 2.04840714180, 2.04522964213, 2.04227245630,
+        2.03951344640, 2.03693334346, 2.03451529745, 2.03224450932, 2.03010792825, 2.02809400098,
+        2.02619246303, 2.02439416391, 2.02269092004, 2.02107539031, 2.01954097044, 2.01808170282,
+        2.01669219923, 2.01536757444, 2.01410338888, 2.01289559892, 2.01174051373, 2.01063475762,
+        2.00957523713, 2.00855911210, 2.00758377032, 2.00664680506, 2.00574599532, 2.00487928819,
+        2.00404478329, 2.00324071885, 2.00246545929, 2.00171748415, 2.00099537809, 2.00029782201,
+        1.99962358499, 1.99897151703, 1.99834054252, 1.99772965432, 1.99713790839, 1.99656441895,
+        1.99600835403, 1.99546893143, 1.99494541511, 1.99443711177, 1.99394336785, 1.99346356666,
+        1.99299712589, 1.99254349518, 1.99210215400, 1.99167260964, 1.99125439539, 1.99084706881,
+        1.99045021023, 1.99006342125, 1.98968632346, 1.98931855714, 1.98895978018, 1.98860966698,
+        1.98826790748, 1.98793420624, 1.98760828159, 1.98728986483, 1.98697869951, 1.98667454070,
+        1.98637715442, 1.98608631695, 1.98580181435, 1.98552344187, 1.98525100351, 1.98498431152,
+        1.98472318601, 1.98446745451, 1.98421695159, 1.98397151852,
+    };
+    for (int degrees = 1; degrees <= 100; degrees++)
+        ck_assert_double_eq_tol(statistics_student_quantile(0.975, degrees), table[degrees - 1],
+                                1e-10 * table[degrees - 1]);
+}
+END_TEST
+
+START_TEST(student_quantiles_have_their_closed_forms)
+{
+    for (double p = 0.001; p < 1; p += 0.037) {
+        double one = tan(pi * (p - 0.5)), two = (2 * p - 1) / sqrt(2 * p * (1 - p));
+        ck_assert_double_eq_tol(statistics_student_quantile(p, 1), one, 1e-12 * (1 + fabs(one)));
+        ck_assert_double_eq_tol(statistics_student_quantile(p, 2), two, 1e-12 * (1 + fabs(two)));
+    }
+    /* For many degrees of freedom, the normal quantile; the first correction is (z^3 + z) / (4 degrees). */
+    double z = 1.959963984540054;
+    ck_assert_double_eq_tol(statistics_student_quantile(0.975, 1e6), z + (z * z * z + z) / 4e6, 1e-8);
+}
+END_TEST
+
+START_TEST(student_quantiles_at_the_edges)
+{
+    ck_assert_double_eq(statistics_student_quantile(0.5, 3), 0);
+    ck_assert(isinf(statistics_student_quantile(1, 3)) && statistics_student_quantile(1, 3) > 0);
+    ck_assert(isinf(statistics_student_quantile(0, 3)) && statistics_student_quantile(0, 3) < 0);
+    ck_assert_double_eq(statistics_student_quantile(0.25, 5), -statistics_student_quantile(0.75, 5));
+    ck_assert_double_nan(statistics_student_quantile(1.5, 3));
+    ck_assert_double_nan(statistics_student_quantile(0.9, 0));
+    ck_assert_double_nan(statistics_student_quantile(NAN, 3));
+}
+END_TEST
+
+START_TEST(incomplete_beta_has_its_closed_forms)
+{
+    for (double x = 0; x <= 1; x += 1. / 64) {
+        ck_assert_double_eq_tol(statistics_incomplete_beta(x, 1, 1), x, 1e-14);
+        ck_assert_double_eq_tol(statistics_incomplete_beta(x, 5, 1), pow(x, 5), 1e-14);
+        ck_assert_double_eq_tol(statistics_incomplete_beta(x, 1, 7), 1 - pow(1 - x, 7), 1e-14);
+        ck_assert_double_eq_tol(statistics_incomplete_beta(x, 0.5, 0.5), 2 / pi * asin(sqrt(x)), 1e-14);
+    }
+    ck_assert_double_nan(statistics_incomplete_beta(1.1, 1, 1));
+    ck_assert_double_nan(statistics_incomplete_beta(0.5, 0, 1));
+}
+END_TEST
+
+START_TEST(an_estimate_has_the_textbook_values)
+{
+    static const double values[] = {2, 4, 4, 4, 5, 5, 7, 9};
+    statistics_estimate estimate = statistics_of(values, 8);
+    ck_assert_uint_eq(estimate.count, 8);
+    ck_assert_double_eq(estimate.mean, 5);
+    ck_assert_double_eq_tol(estimate.deviation, sqrt(32. / 7), 1e-15);
+    ck_assert_double_eq_tol(estimate.margin, 2.364624251592785 * sqrt(32. / 7 / 8), 1e-12);
+}
+END_TEST
+
+START_TEST(a_deviation_survives_a_large_mean)
+{
+    static const double values[] = {1e9 + 1, 1e9 + 2, 1e9 + 3};
+    ck_assert_double_eq(statistics_of(values, 3).deviation, 1);
+}
+END_TEST
+
+START_TEST(pairing_removes_what_seeds_have_in_common)
+{
+    static const double baseline[] = {10, 20, 30, 40}, values[] = {11, 21.5, 31, 40.5};
+    statistics_estimate difference = statistics_paired(values, baseline, 4);
+    ck_assert_double_eq_tol(difference.mean, 1, 1e-15);
+    ck_assert_double_eq_tol(difference.deviation, sqrt(0.5 / 3), 1e-15);
+    ck_assert_double_lt(difference.margin, statistics_of(values, 4).margin / 10);
+}
+END_TEST
+
+START_TEST(what_is_undefined_is_not_a_number)
+{
+    static const double values[] = {3, NAN, 4};
+    ck_assert_double_nan(statistics_of(values, 0).mean);
+    ck_assert_double_eq(statistics_of(values, 1).mean, 3);
+    ck_assert_double_nan(statistics_of(values, 1).deviation);
+    ck_assert_double_nan(statistics_of(values, 1).margin);
+    ck_assert_double_nan(statistics_of(values, 3).mean);
+    ck_assert_double_nan(statistics_paired(values, values, 3).margin);
+}
+END_TEST
+
+Suite *statistics_suite(void)
+{
+    Suite *suite = suite_create("statistics");
+    TCase *tests = tcase_create("statistics");
+    tcase_add_test(tests, student_quantiles_agree_with_the_table);
+    tcase_add_test(tests, student_quantiles_have_their_closed_forms);
+    tcase_add_test(tests, student_quantiles_at_the_edges);
+    tcase_add_test(tests, incomplete_beta_has_its_closed_forms);
+    tcase_add_test(tests, an_estimate_has_the_textbook_values);
+    tcase_add_test(tests, a_deviation_survives_a_large_mean);
+    tcase_add_test(tests, pairing_removes_what_seeds_have_in_common);
+    tcase_add_test(tests, what_is_undefined_is_not_a_number);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -1,0 +1,14 @@
+/* Made-up comparisons in the temporary folder of a test. */
+#ifndef RUN_LOGS_H
+#define RUN_LOGS_H
+
+#include "examples/common/runlog.h"
+
+/* Two epochs of relu with seeds 1 and 2; of gelu with the same; of "si,lu" with seed 1, where training diverged, and with
+ * seed 2, which did not finish. With accuracies or, as in a regression, without. To be freed. */
+runlog *run_log_small(bool accuracy);
+
+/* Writes the files of a log, which must succeed. */
+void run_log_write(const runlog *log);
+
+#endif

@@ -1,0 +1,48 @@
+# Validation accuracy over epochs: the mean of each activation and its band over seeds.
+#
+#     gnuplot -e "dir='results'" plots/accuracy.gp      # reads results/bands.csv, draws results/accuracy.png and accuracy.svg
+#
+# Further variables: title='...' for a heading, out='...' for another folder to draw into.
+
+load ARG0[1:strlen(ARG0) - strlen("accuracy.gp")] . "style.gp"
+
+stats bands using (strlen(strcol("val_accuracy"))) name "WRITTEN" nooutput
+if (WRITTEN_max == 0) { exit }                # a regression
+
+do for [i=1:count] {
+    stats bands using (is(i) ? (last[i] = 100 * column("val_accuracy"), 0) : 0) nooutput
+}
+
+# Where all get nearly everything right, what differs is how much they get wrong: then the axis is logarithmic in the
+# error, drawn upside down and labelled with the accuracy.
+stats bands using (100 * (1 - column("val_accuracy"))) name "ERROR" nooutput
+by_error = ERROR_min > 0 && ERROR_min < 10 && ERROR_max / ERROR_min > 3
+height(accuracy) = by_error ? 100 * (1 - accuracy) : 100 * accuracy
+if (by_error) {
+    set logscale y
+    set yrange [ERROR_max * 1.1 : ERROR_min / 1.15]
+    set ytics ()
+    do for [power=-6:1] {
+        do for [digit in ERROR_max / ERROR_min < 20 ? "1 1.5 2 3 4 5 7" : "1 2 5"] {
+            error = digit * 10.0**power
+            set ytics add (sprintf("%.10g", 100 - error) error)
+        }
+    }
+} else {
+    span = ERROR_max - ERROR_min > 0 ? ERROR_max - ERROR_min : 1
+    set yrange [100 - ERROR_max - 0.05 * span : 100 - ERROR_min + 0.05 * span]
+}
+set ylabel by_error ? "validation accuracy (%), logarithmic in the error" : "validation accuracy (%)"
+set key title "validation accuracy\nafter the last epoch"
+name(i) = sprintf("%s  %.2f %%", word(names, i), last[i])
+set label 2 over at graph 0, graph 1 left offset 0, 1.2 noenhanced textcolor rgb "#404040"
+
+do for [format in "png svg"] {
+    eval format eq "png" ? png : svg
+    set output out . "/accuracy." . format
+    plot for [i=1:count] bands using (epoch(i)):(height(of(i, "val_accuracy_low"))):(height(of(i, "val_accuracy_high"))) \
+             with filledcurves linetype shade(i) notitle, \
+         for [i=1:count] bands using (epoch(i)):(height(of(i, "val_accuracy"))) \
+             with linespoints linetype solid(i) pointinterval marks_every title name(i)
+    set output
+}

@@ -1,0 +1,46 @@
+# Loss over epochs: the mean of each activation and its band over seeds.
+#
+#     gnuplot -e "dir='results'" plots/loss.gp          # reads results/bands.csv, draws results/loss.png and loss.svg
+#
+# Further variables: title='...' for a heading, out='...' for another folder to draw into.
+
+load ARG0[1:strlen(ARG0) - strlen("loss.gp")] . "style.gp"
+
+do for [i=1:count] {
+    stats bands using (is(i) ? (last[i] = column("val_loss"), 0) : 0) nooutput
+}
+
+# The range is that of the validation losses and as much of the training losses beneath as leaves those readable.
+stats bands using (finite(column("val_loss"))) name "VAL" nooutput
+stats bands using (finite(column("train_loss"))) name "TRAIN" nooutput
+low = TRAIN_min < VAL_min ? TRAIN_min : VAL_min
+high = TRAIN_max > VAL_max ? TRAIN_max : VAL_max
+if (low > 0 && high / low > 6) {
+    low = low < VAL_min / 4 ? VAL_min / 4 : low
+    set logscale y
+    set ytics ()
+    do for [power=-15:15] {
+        do for [digit in tics_of(low, high)] {
+            set ytics add (sprintf("%g", digit * 10.0**power) digit * 10.0**power)
+        }
+    }
+    set yrange [low / 1.05 : high * 1.1]
+} else {
+    if (high > low) { set yrange [low - 0.05 * (high - low) : high + 0.05 * (high - low)] }
+}
+set ylabel "mean loss per example"
+set key title "validation loss after\nthe last epoch"
+name(i) = sprintf("%s  %#.3g", word(names, i), last[i])
+set label 2 "solid: validation, dashed: training; " . over at graph 0, graph 1 left offset 0, 1.2 noenhanced \
+    textcolor rgb "#404040"
+
+do for [format in "png svg"] {
+    eval format eq "png" ? png : svg
+    set output out . "/loss." . format
+    plot for [i=1:count] bands using (epoch(i)):(of(i, "val_loss_low")):(of(i, "val_loss_high")) \
+             with filledcurves linetype shade(i) notitle, \
+         for [i=1:count] bands using (epoch(i)):(of(i, "train_loss")) with lines linetype dashed(i) notitle, \
+         for [i=1:count] bands using (epoch(i)):(of(i, "val_loss")) \
+             with linespoints linetype solid(i) pointinterval marks_every title name(i)
+    set output
+}

@@ -1,0 +1,64 @@
+# What the pictures of a comparison share: the data, the names of the curves, colours, axes, terminals.
+# Loaded by loss.gp and accuracy.gp, which say how to call them.
+
+if (!exists("dir")) dir = "results"
+if (!exists("out")) out = dir
+if (!exists("title")) title = ""
+bands = dir . "/bands.csv"
+set datafile separator comma
+set datafile columnheaders
+
+# ---- the curves: activations in the order of the file
+names = ""
+count = 0
+register(name) = strstrt(" " . names . " ", " " . name . " ") ? count : (names = names . " " . name, count = count + 1)
+stats bands using (register(strcol("activation"))):(column("epoch")) name "EPOCH" nooutput
+stats bands using (column("runs")) name "RUNS" nooutput
+finite(x) = (abs(x) < 1e30) ? x : NaN        # where a run diverged the curve ends; the range does not follow it
+is(i) = (strcol("activation") eq word(names, i))
+epoch(i) = is(i) ? column("epoch") : NaN
+of(i, name) = is(i) ? finite(column(name)) : NaN
+
+array last[count]                            # the value after the last epoch, for the legend
+
+# ---- colours that colour-blind readers can tell apart (Okabe and Ito; Tol), and marks for print
+colours = "000000 0072B2 D55E00 009E73 CC79A7 56B4E9 E69F00 882255 999933 44AA99 AA4499 888888"
+marks = "7 5 9 11 13 15 6 4 8 10 12 14"
+variants = words(colours)
+do for [i=1:variants] {
+    set linetype i linecolor rgb "#" . word(colours, i) linewidth 2 pointtype int(word(marks, i)) pointsize 0.8
+    set linetype i + variants linecolor rgb "#60" . word(colours, i) linewidth 1.2 dashtype (12, 8)
+    set linetype i + 2 * variants linecolor rgb "#d8" . word(colours, i)
+}
+set linetype cycle 3 * variants
+solid(i) = (i - 1) % variants + 1
+dashed(i) = solid(i) + variants
+shade(i) = solid(i) + 2 * variants
+
+# ---- the horizontal axis, by whole epochs
+first_epoch = int(EPOCH_min_y)
+last_epoch = int(EPOCH_max_y)
+epochs = last_epoch - first_epoch + 1
+marks_every = int(ceil(epochs / 8.0))
+set xlabel "epoch"
+tic = 1
+do for [step in "2 5 10 20 50 100 200 500 1000 2000 5000 10000"] { if (epochs > 14 * tic) { tic = int(step) } }
+if (tic > 1) { set xtics 0, tic } else { set xtics first_epoch, 1 }
+margin = epochs > 1 ? 0.01 * epochs : 1
+set xrange [first_epoch - margin : last_epoch + margin]
+
+# ---- frame, grid, legend and heading
+set border 3 linecolor rgb "#606060"
+set tics nomirror out textcolor rgb "#404040"
+set grid ytics linecolor rgb "#e0e0e0" linetype 1 linewidth 1
+set key outside right center vertical maxrows 14 Left reverse samplen 2.5 spacing 1.3 noenhanced title left
+set tmargin 4.5
+over = RUNS_max < 2 ? "one seed" : sprintf("mean of %d seeds, band: %s", RUNS_max, \
+       RUNS_max > 3 ? "95 % interval of the mean" : "least to greatest")
+set label 1 title at graph 0, graph 1 left offset 0, 2.6 noenhanced font ",14"
+
+# A logarithmic axis labelled 1, 2, 5, 10, ... or by powers of ten when it is long.
+tics_of(low, high) = high / low > 2000 ? "1" : "1 2 5"
+
+png = 'set terminal pngcairo size 900, 560 font "DejaVu Sans,12" background rgb "white"'
+svg = 'set terminal svg size 900, 560 font "DejaVu Sans,14" background rgb "white" noenhanced'

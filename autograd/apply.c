@@ -8,7 +8,7 @@
 
 /* ---- error messages ---- */
 
-bool tg_expected(tg_value *out, const char *format, ...)
+bool tg_expected(const tg_value *out, const char *format, ...)
 {
     if (!out || !out->tape)
         return false;
@@ -135,7 +135,7 @@ static bool compute(tg_value *value)
         tg_elementwise_forward(value);
     else
         op->forward(value);
-    return true;
+    return !value->tape->failed;
 }
 
 bool tg_tape_evaluate(tg_tape *tape)
@@ -170,6 +170,8 @@ static tg_tensor record(tg_tape *tape, const tg_op *op, const void *attributes, 
     if (fill_in(out, op, attributes, count, inputs))
         return tg_tensor_of(out);
     tape->count = out->index; /* what failed is not on the tape */
+    if (tape->evaluated > tape->count)
+        tape->evaluated = tape->count;
     return (tg_tensor){0};
 }
 

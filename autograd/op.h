@@ -139,7 +139,8 @@ struct tg_op {
      * as that of input 0. */
     bool (*shape)(tg_value *out);
 
-    /* Computes out->data from the inputs' data. */
+    /* Computes out->data from the inputs' data. Where the data itself is at fault, an index out of range, it says so with
+     * tg_expected and returns; the result then counts for nothing. */
     void (*forward)(const tg_value *out);
     void (*loop)(const tg_loop *loop); /* instead of forward, where TG_ELEMENTWISE is set */
     int64_t (*view_offset)(const tg_value *out); /* with TG_VIEW; NULL means 0 */
@@ -157,11 +158,11 @@ tg_tensor tg_apply(const tg_op *op, const void *attributes, int count, const tg_
 /* The same for an operation without inputs (TG_SOURCE). */
 tg_tensor tg_apply_on(tg_tape *tape, const tg_op *op, const void *attributes);
 
-/* For shape rules: records "NAME(shapes): message" and returns false. */
+/* For shape rules, and for a forward function whose data is at fault: records "NAME(shapes): message" and returns false. */
 #if defined __GNUC__
 __attribute__((format(printf, 2, 3)))
 #endif
-bool tg_expected(tg_value *out, const char *format, ...);
+bool tg_expected(const tg_value *out, const char *format, ...);
 
 /* For shape rules: an axis counted from the end made positive; -1, with the error recorded, if there is no such axis. */
 int tg_axis_of(tg_value *out, const tg_shape *shape, int axis);

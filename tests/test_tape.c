@@ -104,6 +104,32 @@ START_TEST(a_failed_operation_leaves_the_tape_usable_after_clearing)
 }
 END_TEST
 
+/* An operation that takes no negative number. */
+static bool picky_shape(tg_value *out)
+{
+    out->shape = out->inputs[0]->shape;
+    return true;
+}
+
+static void picky_forward(const tg_value *out)
+{
+    for (int64_t i = 0; i < out->size; i++)
+        if (((const double *)out->inputs[0]->data)[i] < 0)
+            tg_expected(out, "element %lld is negative", (long long)i);
+}
+
+START_TEST(a_forward_function_may_refuse_its_data)
+{
+    static const tg_op picky = {
+        .name = "picky", .arity = 1, .flags = TG_CONSTANT, .shape = picky_shape, .forward = picky_forward};
+    tg_tensor x = tg_neg(numbers(3));
+    ck_assert(!tg_ok(tg_apply(&picky, NULL, 1, &x)));
+    ck_assert_str_eq(tg_tape_error(tape), "picky(f64[3]): element 0 is negative (operation 2 of the tape)");
+    tg_tape_clear_error(tape);
+    ck_assert_double_eq(tg_at(tg_neg(x), 2), 3);
+}
+END_TEST
+
 START_TEST(types_do_not_mix_and_integers_have_no_arithmetic)
 {
     int32_t labels[2] = {0, 1};
@@ -304,6 +330,7 @@ Suite *tape_suite(void)
     tcase_add_test(tests, a_shape_error_names_both_shapes_the_names_and_the_place);
     tcase_add_test(tests, the_first_error_stays_until_cleared_and_stops_everything_else);
     tcase_add_test(tests, a_failed_operation_leaves_the_tape_usable_after_clearing);
+    tcase_add_test(tests, a_forward_function_may_refuse_its_data);
     tcase_add_test(tests, types_do_not_mix_and_integers_have_no_arithmetic);
     tcase_add_test(tests, null_and_inert_arguments_are_survived_everywhere);
     tcase_add_test(tests, impossible_shapes_are_refused);

@@ -1,0 +1,44 @@
+/* What must hold after every dataset_load, whatever was in the file. */
+#ifndef DATASET_SOUND_H
+#define DATASET_SOUND_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "examples/common/dataset.h"
+
+/* Loads, checks and frees. Gives what is wrong, or NULL. */
+static inline const char *dataset_sound(const char *spec, const dataset_options *options)
+{
+    dataset set;
+    char error[300] = "";
+    if (!dataset_load(spec, options, &set, error, sizeof error)) {
+        if (set.name || set.train.features || set.class_names)
+            return "something is left after a failure";
+        return !*error ? "no message" : strchr(error, '\n') ? "a message of several lines" : NULL;
+    }
+    const char *problem = NULL;
+    size_t rows = set.train.rows + set.validation.rows;
+    if (*error)
+        problem = "a message without a failure";
+    if (!set.train.rows || !set.validation.rows || !set.features)
+        problem = "an empty part";
+    for (size_t i = 0; i < rows * set.features; i++)
+        if (!isfinite(set.train.features[i]))
+            problem = "a feature that is not finite";
+    for (size_t i = 0; i < rows * set.targets; i++)
+        if (!isfinite(set.train.targets[i]))
+            problem = "a target that is not finite";
+    for (size_t i = 0; i < rows && set.train.labels; i++)
+        if (set.train.labels[i] < 0 || (size_t)set.train.labels[i] >= set.classes)
+            problem = "a label out of range";
+    if ((set.task == DATASET_CLASSIFICATION) != (set.train.labels && set.class_names && set.classes > 0))
+        problem = "a classification without labels";
+    if ((set.task == DATASET_REGRESSION) != (set.train.targets && set.targets > 0))
+        problem = "a regression without targets";
+    dataset_free(&set);
+    return problem;
+}
+
+#endif

@@ -111,7 +111,7 @@ START_TEST(bad_options_are_explained)
     expect_error("moons", (dataset_options){.validation = "test"},
                  "moons: validation 'test' is for idx: only, expected a fraction or first:N");
     expect_error("moons", (dataset_options){.rows = 1},
-                 "moons: 1 rows, expected at least 2, one to train and one to validate");
+                 "moons: 1 row, expected at least 2, one to train and one to validate");
     expect_error("moons", (dataset_options){.rows = SIZE_MAX},
                  "moons: 18446744073709551615 rows, expected at most 2147483647");
     expect_error("moons", (dataset_options){.noise = NAN}, "moons: noise nan, expected at most 1000");

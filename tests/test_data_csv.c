@@ -256,7 +256,7 @@ START_TEST(errors_name_line_and_column)
         {"oops,2,3\n4,5,6\n", ":1: 'oops' stands among numbers, expected a row of names or a row of data; "
                               "choose header yes or no"},
         {"a\n1\n2\n", ": 1 column, all of them targets, expected features as well"},
-        {"a,b\n1,2\n", ": 1 rows, expected at least 2, one to train and one to validate"},
+        {"a,b\n1,2\n", ": 1 row, expected at least 2, one to train and one to validate"},
         {"a,b\n1,\"2\n3,4\n", ":2: a quote opens in this row and never closes"},
         {"a,b\n1,2\"5\n3,4\n",
          ":2: a quote inside a field, expected fields either quoted as a whole, with quotes "

@@ -56,8 +56,8 @@ static bool count_validation_rows(const char *source, size_t rows, const char *v
             error, "validation '%s': expected a fraction between 0 and 1, first:N or, for idx:, test",
             validation);
     if (rows < 2)
-        return dataset_fail(error, "%s: %zu rows, expected at least 2, one to train and one to validate",
-                            source, rows);
+        return dataset_fail(error, "%s: %zu %s, expected at least 2, one to train and one to validate",
+                            source, rows, rows == 1 ? "row" : "rows");
     *count = (size_t)llround(fraction * (double)rows);
     *count = *count < 1 ? 1 : *count >= rows ? rows - 1 : *count;
     return true;

@@ -64,6 +64,7 @@ static tg_tape *common_tape(const tg_op *op, int count, const tg_tensor *inputs)
 static bool broadcast_shape(tg_value *out)
 {
     out->shape = out->inputs[0]->shape;
+    out->size = out->inputs[0]->size;
     for (int i = 1; i < out->input_count; i++)
         if (!tg_shape_equal(&out->shape, &out->inputs[i]->shape) &&
             !tg_shape_broadcast(&out->shape, &out->inputs[i]->shape, &out->shape))
@@ -120,6 +121,15 @@ static bool set_shape(tg_value *out)
     return out->size >= 0 || tg_expected(out, "the result would be too large, or of a rank over %d", TG_MAX_RANK);
 }
 
+tg_value *tg_companion_of(const tg_value *value)
+{
+    const tg_tape *tape = value->tape;
+    if (!value->op || !value->op->companion || value->index + 1 >= tape->count)
+        return NULL;
+    tg_value *next = tg_tape_value(tape, value->index + 1);
+    return next->computed_along ? next : NULL;
+}
+
 static bool compute(tg_value *value)
 {
     const tg_op *op = value->op;
@@ -129,10 +139,13 @@ static bool compute(tg_value *value)
         value->data = (char *)base->data + offset * (int64_t)tg_dtype_size(value->dtype);
         return true;
     }
-    if (!tg_value_allocate(value))
+    if (value->computed_along)
+        return true;
+    tg_value *companion = tg_companion_of(value);
+    if (!tg_value_allocate(value) || (companion && !tg_value_allocate(companion)))
         return false;
     if (op->flags & TG_ELEMENTWISE)
-        tg_elementwise_forward(value);
+        tg_elementwise_forward(value, companion ? companion->data : NULL);
     else
         op->forward(value);
     return !value->tape->failed;
@@ -151,28 +164,55 @@ bool tg_tape_evaluate(tg_tape *tape)
     return !tape->failed;
 }
 
-static bool fill_in(tg_value *out, const tg_op *op, const void *attributes, int count, const tg_tensor *inputs)
+static tg_value *push(tg_tape *tape, const tg_op *op, const void *attributes, int count, const tg_tensor *inputs)
 {
+    tg_value *out = tg_tape_push(tape);
+    if (!out)
+        return NULL;
     out->op = op;
     if (!set_inputs(out, count, inputs))
-        return false;
+        return NULL;
     out->dtype = count > 0 ? out->inputs[0]->dtype : TG_F32;
-    if (!set_attributes(out, attributes) || !set_shape(out))
-        return false;
-    return out->tape->deferred || tg_tape_evaluate(out->tape);
+    return set_attributes(out, attributes) && set_shape(out) ? out : NULL;
 }
 
 static tg_tensor record(tg_tape *tape, const tg_op *op, const void *attributes, int count, const tg_tensor *inputs)
 {
-    tg_value *out = tg_tape_push(tape);
-    if (!out)
-        return (tg_tensor){0};
-    if (fill_in(out, op, attributes, count, inputs))
+    const int64_t before = tape->count;
+    tg_value *out = push(tape, op, attributes, count, inputs), *companion = NULL;
+    bool fine = out != NULL;
+    if (fine && op->companion && out->requires_grad) {
+        companion = push(tape, op->companion, attributes, count, inputs);
+        fine = companion != NULL;
+        if (fine)
+            companion->computed_along = true;
+    }
+    if (fine && (tape->deferred || tg_tape_evaluate(tape)))
         return tg_tensor_of(out);
-    tape->count = out->index; /* what failed is not on the tape */
+    tape->count = before; /* what failed is not on the tape */
     if (tape->evaluated > tape->count)
         tape->evaluated = tape->count;
     return (tg_tensor){0};
+}
+
+/* The usual case without looking further: nothing that tg_op_missing would find. */
+static bool looks_complete(const tg_op *op)
+{
+    return op->name && (op->loop || (op->shape && op->forward)) && op->derivative && op->arity > 0 && op->arity <= 4 &&
+           !op->companion == !op->loop_with;
+}
+
+/* Why the operation cannot be recorded with this many inputs: an error on the tape, and false. */
+static bool admit(tg_tape *tape, const tg_op *op, int count)
+{
+    const char *missing = looks_complete(op) ? NULL : tg_op_missing(op);
+    if (missing)
+        tg_tape_fail(tape, "operation %s is refused: it lacks %s", op->name ? op->name : "without a name", missing);
+    else if (op->arity != TG_VARIADIC && op->arity != count)
+        tg_tape_fail(tape, "%s: expected %d inputs, not %d", op->name, op->arity, count);
+    else
+        return true;
+    return false;
 }
 
 tg_tensor tg_apply(const tg_op *op, const void *attributes, int count, const tg_tensor *inputs)
@@ -180,27 +220,14 @@ tg_tensor tg_apply(const tg_op *op, const void *attributes, int count, const tg_
     if (!op || count < 1 || !inputs)
         return (tg_tensor){0};
     tg_tape *tape = common_tape(op, count, inputs);
-    if (!tape)
+    if (!tape || !admit(tape, op, count))
         return (tg_tensor){0};
-    const char *missing = tg_op_missing(op);
-    if (missing)
-        tg_tape_fail(tape, "operation %s is refused: it lacks %s", op->name ? op->name : "without a name", missing);
-    else if (op->arity != TG_VARIADIC && op->arity != count)
-        tg_tape_fail(tape, "%s: expected %d inputs, not %d", op->name, op->arity, count);
-    else
-        return record(tape, op, attributes, count, inputs);
-    return (tg_tensor){0};
+    return record(tape, op, attributes, count, inputs);
 }
 
 tg_tensor tg_apply_on(tg_tape *tape, const tg_op *op, const void *attributes)
 {
-    if (!tape || !op || tape->failed)
+    if (!tape || !op || tape->failed || !admit(tape, op, 0))
         return (tg_tensor){0};
-    const char *missing = tg_op_missing(op);
-    if (missing || !(op->flags & TG_SOURCE)) {
-        tg_tape_fail(tape, "operation %s is refused: it lacks %s", op->name ? op->name : "without a name",
-                     missing ? missing : "the flag TG_SOURCE, which an operation without inputs needs");
-        return (tg_tensor){0};
-    }
     return record(tape, op, attributes, 0, NULL);
 }

@@ -60,7 +60,7 @@ static bool all_alike(const tg_value *out)
     return true;
 }
 
-void tg_elementwise_forward(const tg_value *out)
+void tg_elementwise_forward(const tg_value *out, void *companion_data)
 {
     if (out->size == 0)
         return;
@@ -68,6 +68,10 @@ void tg_elementwise_forward(const tg_value *out)
     for (int k = 0; k < out->input_count; k++) {
         loop.in[k] = out->inputs[k]->data;
         loop.step[k] = 1;
+    }
+    if (companion_data) { /* one input, so nothing broadcasts */
+        out->op->loop_with(&loop, companion_data);
+        return;
     }
     if (all_alike(out)) { /* equal sizes that broadcast differ by axes of size 1 at most */
         out->op->loop(&loop);

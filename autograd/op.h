@@ -41,7 +41,6 @@ struct tg_value {
     tg_value **inputs;
     int input_count;
     tg_dtype dtype;
-    tg_shape shape;
     int64_t size; /* number of elements */
     void *data;   /* NULL until evaluated */
 
@@ -51,6 +50,7 @@ struct tg_value {
     int64_t index; /* position on the tape */
     bool requires_grad;
     bool retains_gradient;
+    bool computed_along;    /* with the value before it, whose companion it is */
     const tg_value *accumulator_of; /* this value is the running sum of that one's cotangents: add in place */
     uint64_t mark;          /* the sweep in which this value lies on a path to a wanted input */
     tg_tensor cotangent;    /* during a sweep */
@@ -59,6 +59,8 @@ struct tg_value {
     struct tg_hook *hooks;
     const char *name;
     const struct tg_scope *scope;
+
+    tg_shape shape;
 };
 
 /* One contiguous run of an elementwise operation. The distance from one element of input k to the next is step[k]:
@@ -78,6 +80,7 @@ typedef struct tg_loop {
 typedef struct tg_derive {
     tg_tensor out;
     tg_tensor cotangent; /* like out */
+    tg_tensor companion; /* of operations that have one; inert where it was not computed */
     const tg_tensor *in;
     int count;
     const void *attributes;
@@ -146,6 +149,11 @@ struct tg_op {
     int64_t (*view_offset)(const tg_value *out); /* with TG_VIEW; NULL means 0 */
 
     void (*derivative)(const tg_derive *d);
+
+    /* Another elementwise operation of the same inputs, wanted by the derivative and cheap to compute along with the value: the
+     * slope of an activation. Where a gradient is wanted it is recorded behind this one, and loop_with computes both. */
+    const tg_op *companion;
+    void (*loop_with)(const tg_loop *loop, void *companion_out);
 
     const tg_sample *samples;
     int sample_count;

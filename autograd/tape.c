@@ -102,24 +102,6 @@ void tg_tape_clear_error(tg_tape *tape)
 
 /* ---- values and handles ---- */
 
-tg_value *tg_value_of(tg_tensor x)
-{
-    tg_value *value = x.value;
-    if (!value || value->serial != x.serial)
-        return NULL;
-    return x.serial >= value->tape->first_serial && value->index < value->tape->count ? value : NULL;
-}
-
-tg_tensor tg_tensor_of(tg_value *value)
-{
-    return value ? (tg_tensor){value, value->serial} : (tg_tensor){0};
-}
-
-tg_value *tg_tape_value(const tg_tape *tape, int64_t index)
-{
-    return &tape->blocks[index >> TG_BLOCK_BITS][index & (TG_BLOCK_VALUES - 1)];
-}
-
 static bool add_block(tg_tape *tape)
 {
     if (tape->block_count == tape->block_capacity) {
@@ -148,8 +130,11 @@ tg_value *tg_tape_push(tg_tape *tape)
         return NULL;
     }
     tg_value *value = tg_tape_value(tape, tape->count);
-    *value = (tg_value){
-        .tape = tape, .serial = tape->next_serial++, .index = tape->count++, .scope = tape->scope};
+    memset(value, 0, offsetof(tg_value, shape)); /* the shape is always written by whoever asked */
+    value->tape = tape;
+    value->serial = tape->next_serial++;
+    value->index = tape->count++;
+    value->scope = tape->scope;
     return value;
 }
 

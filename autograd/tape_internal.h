@@ -38,10 +38,24 @@ struct tg_tape {
     char error[512];
 };
 
+static inline tg_value *tg_tape_value(const tg_tape *tape, int64_t index)
+{
+    return &tape->blocks[index >> TG_BLOCK_BITS][index & (TG_BLOCK_VALUES - 1)];
+}
+
 /* The value behind a handle; NULL if it is inert or dead. */
-tg_value *tg_value_of(tg_tensor x);
-tg_tensor tg_tensor_of(tg_value *value);
-tg_value *tg_tape_value(const tg_tape *tape, int64_t index);
+static inline tg_value *tg_value_of(tg_tensor x)
+{
+    tg_value *value = x.value;
+    if (!value || value->serial != x.serial)
+        return NULL;
+    return x.serial >= value->tape->first_serial && value->index < value->tape->count ? value : NULL;
+}
+
+static inline tg_tensor tg_tensor_of(tg_value *value)
+{
+    return value ? (tg_tensor){value, value->serial} : (tg_tensor){0};
+}
 
 /* A new value at the end of the tape, cleared but for tape, index and serial; NULL, with the error recorded, if out of
  * memory or the tape has an error. */
@@ -79,7 +93,10 @@ bool tg_tape_evaluate(tg_tape *tape);
 /* False, with the error recorded, if the value holds a NaN or an infinity that its inputs do not explain (anomaly.c). */
 bool tg_anomaly_check(const tg_value *value);
 
-/* Runs an elementwise operation over broadcast inputs (elementwise.c). */
-void tg_elementwise_forward(const tg_value *out);
+/* Runs an elementwise operation over broadcast inputs (elementwise.c); its companion too if there is room for it. */
+void tg_elementwise_forward(const tg_value *out, void *companion_data);
+
+/* The value that is computed along with this one; NULL if there is none. */
+tg_value *tg_companion_of(const tg_value *value);
 
 #endif

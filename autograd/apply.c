@@ -65,10 +65,13 @@ static bool broadcast_shape(tg_value *out)
 {
     out->shape = out->inputs[0]->shape;
     out->size = out->inputs[0]->size;
-    for (int i = 1; i < out->input_count; i++)
-        if (!tg_shape_equal(&out->shape, &out->inputs[i]->shape) &&
-            !tg_shape_broadcast(&out->shape, &out->inputs[i]->shape, &out->shape))
+    for (int i = 1; i < out->input_count; i++) {
+        if (tg_shape_equal(&out->shape, &out->inputs[i]->shape))
+            continue;
+        if (!tg_shape_broadcast(&out->shape, &out->inputs[i]->shape, &out->shape))
             return tg_expected(out, "the shapes do not broadcast: from the last axis on, sizes must be equal or 1");
+        out->size = -1; /* to be counted */
+    }
     return true;
 }
 
@@ -110,14 +113,19 @@ static bool set_attributes(tg_value *out, const void *attributes)
 
 static bool set_shape(tg_value *out)
 {
-    bool fits = out->op->flags & TG_ELEMENTWISE ? tg_same_floating_type(out) && broadcast_shape(out) : true;
-    if (fits && out->op->shape)
-        fits = out->op->shape(out);
+    const tg_op *op = out->op;
+    bool fits = true;
+    out->size = -1;
+    if (op->flags & TG_ELEMENTWISE)
+        fits = tg_same_floating_type(out) && broadcast_shape(out);
+    if (fits && op->shape)
+        fits = op->shape(out);
     if (!fits) {
         tg_expected(out, "the shapes or types do not fit"); /* unless the rule has said more */
         return false;
     }
-    out->size = tg_shape_size(&out->shape);
+    if (out->size < 0)
+        out->size = tg_shape_size(&out->shape);
     return out->size >= 0 || tg_expected(out, "the result would be too large, or of a rank over %d", TG_MAX_RANK);
 }
 

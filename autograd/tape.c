@@ -121,6 +121,24 @@ static bool add_block(tg_tape *tape)
     return true;
 }
 
+/* Field by field, which is several times as fast as what compilers make of `*value = (tg_value){0}`. What every
+ * caller writes itself is left out: dtype, shape, size, and the place on the tape. */
+static inline void clear(tg_value *value)
+{
+    value->op = NULL;
+    value->attributes = NULL;
+    value->inputs = NULL;
+    value->input_count = 0;
+    value->data = NULL;
+    value->requires_grad = value->retains_gradient = value->computed_along = false;
+    value->accumulator_of = NULL;
+    value->mark = 0;
+    value->cotangent = value->gradient = (tg_tensor){0};
+    value->parameter = NULL;
+    value->hooks = NULL;
+    value->name = NULL;
+}
+
 tg_value *tg_tape_push(tg_tape *tape)
 {
     if (!tape || tape->failed)
@@ -130,7 +148,7 @@ tg_value *tg_tape_push(tg_tape *tape)
         return NULL;
     }
     tg_value *value = tg_tape_value(tape, tape->count);
-    memset(value, 0, offsetof(tg_value, shape)); /* the shape is always written by whoever asked */
+    clear(value);
     value->tape = tape;
     value->serial = tape->next_serial++;
     value->index = tape->count++;

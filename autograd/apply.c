@@ -138,10 +138,10 @@ tg_value *tg_companion_of(const tg_value *value)
     return next->computed_along ? next : NULL;
 }
 
-static bool compute(tg_value *value)
+bool tg_value_compute(tg_value *value)
 {
     const tg_op *op = value->op;
-    if (op->flags & TG_VIEW && !value->data) {
+    if (op->flags & TG_VIEW) {
         const tg_value *base = value->inputs[0];
         int64_t offset = op->view_offset ? op->view_offset(value) : 0;
         value->data = (char *)base->data + offset * (int64_t)tg_dtype_size(value->dtype);
@@ -163,7 +163,7 @@ bool tg_tape_evaluate(tg_tape *tape)
 {
     while (tape->evaluated < tape->count && !tape->failed) {
         tg_value *value = tg_tape_value(tape, tape->evaluated);
-        if (value->op && !compute(value))
+        if (value->op && !tg_value_compute(value))
             return false;
         tape->evaluated++;
         if (tape->watches && !tg_anomaly_check(value))

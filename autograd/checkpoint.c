@@ -42,6 +42,7 @@ static void checkpoint_forward(const tg_value *out)
 {
     const checkpoint_attributes *a = out->attributes;
     memcpy(out->data, a->result, (size_t)out->size * tg_dtype_size(out->dtype));
+    out->tape->replay_obstacle = "tg_checkpoint forgets what it would have to run again";
 }
 
 /* Exchanges the generators' positions with the remembered ones: back before the recomputation, and forth after it. */

@@ -63,6 +63,7 @@ static void give_to_parameter(tg_value *leaf, tg_tensor give, bool fresh)
     tg_parameter *parameter = leaf->parameter;
     tg_value *value = tg_value_of(give);
     if (!parameter->has_gradient) {
+        leaf->gradient_was_fresh = true;
         bool pending = !value->data && value->op && !(value->op->flags & TG_VIEW);
         if (!fresh || !pending)
             value = tg_value_of(tg_copy(give));

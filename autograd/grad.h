@@ -67,6 +67,24 @@ typedef tg_tensor (*tg_function)(tg_tape *tape, const tg_tensor *inputs, int cou
  * Guestrin, "Training deep nets with sublinear memory cost", arXiv 1604.06174.) */
 tg_tensor tg_checkpoint(tg_function function, const tg_tensor *inputs, int count, void *user);
 
+/* Runs everything on the tape again, forward and backward as it was recorded, without recording it: for training steps that
+ * differ in their data only.
+ *
+ *     tg_tensor x = tg_borrow(tape, TG_F32, batch, TG_SHAPE(32, 784));   // record one step ...
+ *     tg_tensor loss = tg_cross_entropy(tg_mlp_forward(net, x), labels);
+ *     tg_backward(loss), tg_optimizer_step(adamw);
+ *     while (fill(batch))                                                // ... and run it on new numbers
+ *         tg_replay(tape), tg_optimizer_step(adamw);
+ *
+ * New data comes in through borrowed memory, or with tg_set. Gradients of parameters are written or added as in the recording;
+ * has_gradient must be what it was then. Random streams are drawn anew, so the numbers are those that recording again would give, to the
+ * bit. What the program itself computed in between, hooks included, is not repeated. False, with the error on the tape, where that
+ * cannot be done. */
+bool tg_replay(tg_tape *tape);
+
+/* Overwrites the elements of a constant or variable made from a copy. Type and shape must be those it has. */
+bool tg_set(tg_tensor x, tg_dtype dtype, const void *data, tg_shape shape);
+
 #ifdef __cplusplus
 }
 #endif

@@ -50,7 +50,9 @@ struct tg_value {
     int64_t index; /* position on the tape */
     bool requires_grad;
     bool retains_gradient;
+    bool borrowed;          /* the data belongs to somebody else */
     bool computed_along;    /* with the value before it, whose companion it is */
+    bool gradient_was_fresh; /* of a parameter's leaf: the backward pass wrote its gradient instead of adding to it */
     const tg_value *accumulator_of; /* this value is the running sum of that one's cotangents: add in place */
     uint64_t mark;          /* the sweep in which this value lies on a path to a wanted input */
     tg_tensor cotangent;    /* during a sweep */

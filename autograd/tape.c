@@ -41,6 +41,7 @@ void tg_tape_reset(tg_tape *tape)
     tape->no_grad = 0;
     tape->deferred = false;
     tape->differentiated = NULL;
+    tape->replay_obstacle = NULL;
     tape->steps++;
     tg_arena_empty(&tape->arena);
     tg_arena_empty(&tape->scratch);
@@ -130,7 +131,8 @@ static inline void clear(tg_value *value)
     value->inputs = NULL;
     value->input_count = 0;
     value->data = NULL;
-    value->requires_grad = value->retains_gradient = value->computed_along = false;
+    value->requires_grad = value->retains_gradient = value->borrowed = false;
+    value->computed_along = value->gradient_was_fresh = false;
     value->accumulator_of = NULL;
     value->mark = 0;
     value->cotangent = value->gradient = (tg_tensor){0};
@@ -239,6 +241,7 @@ static tg_value *push_leaf(tg_tape *tape, const char *what, tg_dtype dtype, cons
     value->shape = *shape;
     value->size = size;
     value->data = data;
+    value->borrowed = data != NULL;
     if (!tape->deferred)
         tape->evaluated = tape->count;
     return tg_value_allocate(value) ? value : NULL;

@@ -32,6 +32,7 @@ struct tg_tape {
     bool deferred;         /* operations are recorded now and evaluated by tg_tape_evaluate */
     bool watches;          /* stops at the first NaN or infinity that an operation makes */
     const tg_value *differentiated; /* the value whose derivative is being recorded, in a backward pass */
+    const char *replay_obstacle; /* why the tape cannot be replayed; NULL if it can */
     int64_t steps;         /* resets so far */
     int64_t allocations;
     bool failed;
@@ -86,6 +87,9 @@ bool tg_grad_since(int64_t start, tg_tensor output, tg_tensor cotangent, const t
 
 /* Gives the value its buffer, unless it has one. */
 bool tg_value_allocate(tg_value *value);
+
+/* Runs the operation of a value; its inputs must have been computed. */
+bool tg_value_compute(tg_value *value);
 
 /* Computes every value recorded since the last evaluation. */
 bool tg_tape_evaluate(tg_tape *tape);

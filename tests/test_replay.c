@@ -1,0 +1,133 @@
+/* A step run again gives what recording it again would give, to the bit. */
+#include <check.h>
+#include <string.h>
+#include <tapegrad.h>
+
+Suite *replay_suite(void);
+
+enum { ROWS = 4, COLUMNS = 3 };
+
+typedef struct learner {
+    tg_tape *tape;
+    tg_parameter weight;
+    float values[COLUMNS], gradient[COLUMNS];
+    float batch[ROWS * COLUMNS];
+    tg_tensor x, loss;
+} learner;
+
+static void make(learner *l)
+{
+    *l = (learner){.tape = tg_tape_new(),
+                   .weight = {.name = "w", .dtype = TG_F32, .shape = {1, {COLUMNS}}},
+                   .values = {0.5f, -1, 2}};
+    l->weight.data = l->values;
+    l->weight.gradient = l->gradient;
+}
+
+static void fill(learner *l, int step)
+{
+    for (int i = 0; i < ROWS * COLUMNS; i++)
+        l->batch[i] = 0.1f * (float)((i * 7 + step * 3) % 11) - 0.4f;
+}
+
+static bool record(learner *l)
+{
+    tg_tape_reset(l->tape);
+    l->x = tg_borrow(l->tape, TG_F32, l->batch, TG_SHAPE(ROWS, COLUMNS));
+    tg_tensor w = tg_parameter_tensor(l->tape, &l->weight);
+    tg_tensor y = tg_div(tg_mul(tg_mul(l->x, w), w), tg_shift(tg_mul(l->x, l->x), 1));
+    l->loss = tg_sum(tg_mul(y, y));
+    return tg_backward(l->loss);
+}
+
+static void descend(learner *l)
+{
+    for (int i = 0; i < COLUMNS; i++)
+        l->values[i] -= 0.1f * l->gradient[i];
+    l->weight.has_gradient = false;
+}
+
+START_TEST(replayed_steps_are_recorded_steps_to_the_bit)
+{
+    learner recorded, replayed;
+    make(&recorded);
+    make(&replayed);
+    for (int step = 0; step < 20; step++) {
+        fill(&recorded, step);
+        fill(&replayed, step);
+        ck_assert(record(&recorded));
+        ck_assert(step == 0 ? record(&replayed) : tg_replay(replayed.tape));
+        ck_assert_float_eq(tg_f32(recorded.loss)[0], tg_f32(replayed.loss)[0]);
+        ck_assert_mem_eq(recorded.gradient, replayed.gradient, sizeof recorded.gradient);
+        ck_assert(replayed.weight.has_gradient);
+        descend(&recorded);
+        descend(&replayed);
+    }
+    ck_assert_mem_eq(recorded.values, replayed.values, sizeof recorded.values);
+    ck_assert_float_ne(recorded.values[0], 0.5f); /* something was learnt */
+    tg_tape_free(recorded.tape);
+    tg_tape_free(replayed.tape);
+}
+END_TEST
+
+START_TEST(a_replay_without_a_step_of_the_optimiser_is_refused)
+{
+    learner l;
+    make(&l);
+    ck_assert(record(&l));
+    ck_assert(!tg_replay(l.tape));
+    ck_assert_ptr_nonnull(strstr(tg_tape_error(l.tape), "the gradient of w was not used by an optimiser's step"));
+    tg_tape_free(l.tape);
+}
+END_TEST
+
+START_TEST(new_data_must_have_the_old_shape)
+{
+    tg_tape *tape = tg_tape_new();
+    float data[6] = {1, 2, 3, 4, 5, 6};
+    tg_tensor x = tg_constant(tape, TG_F32, data, TG_SHAPE(2, 3)), sum = tg_sum(x);
+    data[0] = 100;
+    ck_assert(tg_set(x, TG_F32, data, TG_SHAPE(2, 3)) && tg_replay(tape));
+    ck_assert_double_eq(tg_item(sum), 120);
+    ck_assert(!tg_set(x, TG_F32, data, TG_SHAPE(3, 2)));
+    ck_assert_ptr_nonnull(strstr(tg_tape_error(tape), "f32[3, 2] does not fit into f32[2, 3]"));
+    tg_tape_clear_error(tape);
+    ck_assert(!tg_set(sum, TG_F32, data, TG_SCALAR)); /* a result is not an input */
+    tg_tape_clear_error(tape);
+    ck_assert(!tg_set(tg_borrow(tape, TG_F32, data, TG_SHAPE(6)), TG_F32, data, TG_SHAPE(6)));
+    tg_tape_free(tape);
+}
+END_TEST
+
+static tg_tensor square(tg_tape *tape, const tg_tensor *inputs, int count, void *user)
+{
+    (void)tape, (void)count, (void)user;
+    return tg_mul(inputs[0], inputs[0]);
+}
+
+START_TEST(what_cannot_be_replayed_says_so)
+{
+    tg_tape *tape = tg_tape_new();
+    ck_assert(!tg_replay(NULL));
+    ck_assert(!tg_replay(tape));
+    ck_assert_ptr_nonnull(strstr(tg_tape_error(tape), "nothing is recorded"));
+    tg_tape_clear_error(tape);
+    tg_tensor x = tg_variable(tape, TG_F64, (double[]){3}, TG_SCALAR);
+    tg_checkpoint(square, &x, 1, NULL);
+    ck_assert(!tg_replay(tape));
+    ck_assert_ptr_nonnull(strstr(tg_tape_error(tape), "tg_checkpoint"));
+    tg_tape_free(tape);
+}
+END_TEST
+
+Suite *replay_suite(void)
+{
+    Suite *suite = suite_create("replay");
+    TCase *tests = tcase_create("replay");
+    tcase_add_test(tests, replayed_steps_are_recorded_steps_to_the_bit);
+    tcase_add_test(tests, a_replay_without_a_step_of_the_optimiser_is_refused);
+    tcase_add_test(tests, new_data_must_have_the_old_shape);
+    tcase_add_test(tests, what_cannot_be_replayed_says_so);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

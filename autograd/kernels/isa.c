@@ -1,7 +1,9 @@
 /* All kernels for one instruction set, TG_ISA: the Makefile compiles this file once for each. */
 #include "autograd/kernels/kernels.h"
 
+#include <float.h>
 #include <math.h>
+#include <string.h>
 
 #define JOIN_(a, b, c) a##b##c
 #define JOIN(a, b, c)  JOIN_(a, b, c)

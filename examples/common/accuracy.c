@@ -1,0 +1,70 @@
+#include "examples/common/accuracy.h"
+
+#include <float.h>
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+/* Where the kernels of a function stand in the tables: the same place in both precisions. */
+typedef struct kernel_place {
+    const char *name;
+    size_t offset[REFERENCE_ORDERS];
+} kernel_place;
+
+#define PLACE(name)      offsetof(tg_kernels_f32, name)
+#define VALUE_ONLY(name) {#name, {PLACE(name), 0, 0}}
+#define SMOOTH(name)     {#name, {PLACE(name), PLACE(name##_d1), PLACE(name##_d2)}}
+
+static const kernel_place places[] = {
+    SMOOTH(gelu_exact), SMOOTH(gelu_tanh),  SMOOTH(gelu_quick),      SMOOTH(silu),     SMOOTH(softplus),
+    SMOOTH(mish),       SMOOTH(elu),        SMOOTH(selu),            VALUE_ONLY(exp),  VALUE_ONLY(expm1),
+    VALUE_ONLY(log),    VALUE_ONLY(log1p),  VALUE_ONLY(sin),         VALUE_ONLY(cos),  VALUE_ONLY(tanh),
+    VALUE_ONLY(sigmoid), VALUE_ONLY(log_sigmoid), VALUE_ONLY(erf),   VALUE_ONLY(erfc), VALUE_ONLY(sqrt),
+    VALUE_ONLY(rsqrt),
+};
+
+static const kernel_place *find_place(const char *name)
+{
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
+        if (strcmp(places[i].name, name) == 0)
+            return &places[i];
+    return NULL;
+}
+
+static void raise(double *worst, double *where, double error, double x)
+{
+    if (!(error <= *worst)) {
+        *worst = error;
+        *where = x;
+    }
+}
+
+static int near_crossing(double x, double crossing)
+{
+    double size = fabs(x);
+    return crossing > 0 && size > crossing / 1.6 && size < crossing * 1.6;
+}
+
+enum { BLOCK = 1024 };
+
+#define SCALAR  float
+#define WIDE    double
+#define NAME(f) f##_f32
+#define MATH(f) f
+#define HIGHEST FLT_MAX
+#define FIELD   f32
+#include "examples/common/accuracy_measure.inc"
+#undef SCALAR
+#undef WIDE
+#undef NAME
+#undef MATH
+#undef HIGHEST
+#undef FIELD
+
+#define SCALAR  double
+#define WIDE    long double
+#define NAME(f) f##_f64
+#define MATH(f) f##l
+#define HIGHEST DBL_MAX
+#define FIELD   f64
+#include "examples/common/accuracy_measure.inc"

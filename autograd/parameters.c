@@ -1,5 +1,7 @@
 #include "autograd/parameters.h"
 
+#include "autograd/kernels/kernels.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,7 +22,7 @@ struct tg_parameters {
     int count, entry_capacity;
     char *values, *gradients;
     int64_t size, capacity; /* in elements */
-    char error[256];
+    char error[512];
 };
 
 enum { ALIGNMENT = 64, FIRST_ENTRIES = 16, FIRST_ELEMENTS = 256 };
@@ -150,6 +152,8 @@ tg_parameter *tg_parameters_add(tg_parameters *set, const char *name, tg_shape s
         return NULL;
     if (!name || !*name)
         return fail(set, "a parameter needs a name");
+    if (strlen(name) >= TG_NAME_SIZE)
+        return fail(set, "parameter %.40s...: a name has fewer than %d letters", name, TG_NAME_SIZE);
     if (tg_parameters_find(set, name))
         return fail(set, "there is a parameter named %s already", name);
     char text[128];
@@ -248,10 +252,10 @@ double tg_parameters_gradient_norm(const tg_parameters *set)
     double squares = 0;
     for (int i = 0; set && i < set->count; i++) {
         const void *gradient = gradient_of(set, i);
-        for (int64_t k = 0; gradient && k < set->entries[i]->size; k++) {
-            double g = set->dtype == TG_F32 ? ((const float *)gradient)[k] : ((const double *)gradient)[k];
-            squares += g * g;
-        }
+        double part = 0;
+        if (gradient)
+            TG_KERNEL_CALL(set->dtype, sum_of_squares, (size_t)set->entries[i]->size, gradient, &part);
+        squares += part;
     }
     return sqrt(squares);
 }

@@ -30,9 +30,12 @@ typedef struct tg_parameters tg_parameters;
 tg_parameters *tg_parameters_new(tg_dtype dtype);
 void tg_parameters_free(tg_parameters *set);
 
-/* Adds a parameter of zeros and returns it; it belongs to the set. The name is copied and must be new.
- * `decay` says whether weight decay applies: to weights yes, to biases and norms no. NULL on an error, which
- * the set remembers. */
+/* Names of parameters are shorter than this. */
+enum { TG_NAME_SIZE = 200 };
+
+/* Adds a parameter of zeros and returns it; it belongs to the set. The name is copied and must be new. `decay`
+ * says whether weight decay applies: to weights yes, to biases and norms no. NULL on an error, which the set
+ * remembers. */
 tg_parameter *tg_parameters_add(tg_parameters *set, const char *name, tg_shape shape, bool decay);
 
 /* The first error while the set was built, or NULL: look once, when it is complete. */

@@ -38,6 +38,12 @@ void tg_tape_reset(tg_tape *tape);
 const char *tg_tape_error(const tg_tape *tape);
 void tg_tape_clear_error(tg_tape *tape);
 
+/* Records an error of your own, in the manner of printf, unless the tape has one: for layers and models. */
+#if defined __GNUC__
+__attribute__((format(printf, 2, 3)))
+#endif
+void tg_tape_fail(tg_tape *tape, const char *format, ...);
+
 /* Between begin and end nothing is recorded for differentiation: results are constants. Pairs nest. */
 void tg_no_grad_begin(tg_tape *tape);
 void tg_no_grad_end(tg_tape *tape);

@@ -62,12 +62,6 @@ static inline tg_tensor tg_tensor_of(tg_value *value)
  * memory or the tape has an error. */
 tg_value *tg_tape_push(tg_tape *tape);
 
-/* Records the first error. */
-#if defined __GNUC__
-__attribute__((format(printf, 2, 3)))
-#endif
-void tg_tape_fail(tg_tape *tape, const char *format, ...);
-
 /* Memory from the arena; NULL, with the error recorded, when there is none. */
 void *tg_tape_take(tg_tape *tape, size_t size, size_t alignment);
 

@@ -1,5 +1,7 @@
 #include "optim/optimizer.h"
 
+#include "autograd/kernels/kernels.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,9 +12,8 @@ struct tg_optimizer {
     tg_parameters *parameters;
     tg_optimizer_config config; /* defaults filled in */
     int64_t size;               /* of each moment */
-    void
-        *first; /* moment of the gradients, laid out like them: m, or the velocity u; NULL without momentum */
-    void *second; /* moment of their squares, v; NULL for SGD */
+    char *first;                /* moment of the gradients, laid out like them: m, or the velocity u */
+    char *second;               /* moment of their squares, v; NULL for SGD */
     int64_t steps;
     double gradient_norm;
     char error[256];
@@ -99,14 +100,13 @@ tg_optimizer *tg_optimizer_new(tg_parameters *parameters, const tg_optimizer_con
     optimizer->config = with_defaults(config);
     optimizer->size = tg_parameters_size(parameters);
 
-    bool adaptive = optimizer->config.kind != TG_SGD, moving = adaptive || optimizer->config.momentum > 0;
+    bool adaptive = optimizer->config.kind != TG_SGD;
     size_t count = optimizer->size ? (size_t)optimizer->size : 1;
     size_t element = tg_dtype_size(tg_parameters_dtype(parameters));
-    if (moving)
-        optimizer->first = calloc(count, element);
+    optimizer->first = calloc(count, element);
     if (adaptive)
         optimizer->second = calloc(count, element);
-    if ((moving && !optimizer->first) || (adaptive && !optimizer->second)) {
+    if (!optimizer->first || (adaptive && !optimizer->second)) {
         tg_optimizer_free(optimizer);
         return NULL;
     }
@@ -148,78 +148,44 @@ double tg_optimizer_gradient_norm(const tg_optimizer *optimizer)
 
 /* ---- one parameter ---- */
 
-/* What the loops need to know of a step. */
-typedef struct rule {
-    double gradient_scale; /* from clipping */
-    double l2;             /* this times the value is added to the gradient */
-    double shrink;         /* the value is multiplied by this first */
-    double beta1, beta2;   /* beta1 is the momentum of SGD */
-    double rate;           /* bias correction included */
-    double second_scale;   /* 1 / (1 - beta2^t) */
-    double epsilon;
-    bool nesterov;
-} rule;
+/* What every parameter's update needs to know of the step. */
+typedef struct step {
+    double rate, gradient_scale;
+    double correction1, correction2; /* 1 - beta^t */
+} step;
 
-#define DEFINE_LOOPS(real, root)                                                                             \
-    static void adam_##real(int64_t n, const rule *r, const real *g, real *p, real *m, real *v)              \
-    {                                                                                                        \
-        for (int64_t i = 0; i < n; i++) {                                                                    \
-            real gradient = (real)r->gradient_scale * g[i] + (real)r->l2 * p[i];                             \
-            m[i] = (real)r->beta1 * m[i] + (real)(1 - r->beta1) * gradient;                                  \
-            v[i] = (real)r->beta2 * v[i] + (real)(1 - r->beta2) * gradient * gradient;                       \
-            p[i] = (real)r->shrink * p[i] -                                                                  \
-                   (real)r->rate * m[i] / (root((real)r->second_scale * v[i]) + (real)r->epsilon);           \
-        }                                                                                                    \
-    }                                                                                                        \
-    static void sgd_##real(int64_t n, const rule *r, const real *g, real *p, real *u)                        \
-    {                                                                                                        \
-        for (int64_t i = 0; i < n; i++) {                                                                    \
-            real gradient = (real)r->gradient_scale * g[i] + (real)r->l2 * p[i];                             \
-            real velocity = u ? (u[i] = (real)r->beta1 * u[i] + gradient) : gradient;                        \
-            p[i] -= (real)r->rate * (r->nesterov ? gradient + (real)r->beta1 * velocity : velocity);         \
-        }                                                                                                    \
-    }
-DEFINE_LOOPS(float, sqrtf)
-DEFINE_LOOPS(double, sqrt)
-
-static rule rule_of(const tg_optimizer *optimizer, const tg_parameter *parameter, double gradient_scale)
+/* Adam's decay: gradient = scale gradient + decay value. The gradient is about to be forgotten, so it may change. */
+static void add_decay(const tg_parameter *p, size_t n, double scale, double decay)
 {
-    const tg_optimizer_config *config = &optimizer->config;
-    double decay = parameter->decay ? config->weight_decay : 0, rate = tg_optimizer_rate(optimizer);
-    rule r = {.gradient_scale = gradient_scale, .shrink = 1, .rate = rate};
-    if (config->kind == TG_ADAMW)
-        r.shrink = 1 - rate * decay;
-    else
-        r.l2 = decay;
-    if (config->kind == TG_SGD) {
-        r.beta1 = config->momentum;
-        r.nesterov = config->nesterov;
-        return r;
-    }
-    double t = (double)(optimizer->steps + 1);
-    r.beta1 = config->beta1;
-    r.beta2 = config->beta2;
-    r.rate = rate / (1 - pow(config->beta1, t));
-    r.second_scale = 1 / (1 - pow(config->beta2, t));
-    r.epsilon = config->epsilon;
-    return r;
+    float *g = p->gradient;
+    double *g64 = p->gradient;
+    for (size_t i = 0; i < n; i++)
+        if (p->dtype == TG_F32)
+            g[i] = (float)(scale * g[i] + decay * ((const float *)p->data)[i]);
+        else
+            g64[i] = scale * g64[i] + decay * ((const double *)p->data)[i];
 }
 
-static void update(const tg_optimizer *optimizer, const tg_parameter *parameter, const rule *r)
+static void update(const tg_optimizer *optimizer, const tg_parameter *p, const step *s)
 {
-    size_t offset = (size_t)((char *)parameter->data - (char *)tg_parameters_values(optimizer->parameters));
-    void *first = optimizer->first ? (char *)optimizer->first + offset : NULL;
-    void *second = optimizer->second ? (char *)optimizer->second + offset : NULL;
-    int64_t n = tg_shape_size(&parameter->shape);
-    bool single = parameter->dtype == TG_F32;
-    if (optimizer->config.kind == TG_SGD && single)
-        sgd_float(n, r, parameter->gradient, parameter->data, first);
-    else if (optimizer->config.kind == TG_SGD)
-        sgd_double(n, r, parameter->gradient, parameter->data, first);
-    else if (single)
-        adam_float(n, r, parameter->gradient, parameter->data, first, second);
-    else
-        adam_double(n, r, parameter->gradient, parameter->data, first, second);
+    const tg_optimizer_config *c = &optimizer->config;
+    size_t offset = (size_t)((char *)p->data - (char *)tg_parameters_values(optimizer->parameters));
+    size_t n = (size_t)tg_shape_size(&p->shape);
+    double scale = s->gradient_scale, decay = p->decay ? c->weight_decay : 0;
+    void *first = optimizer->first + offset;
+    if (c->kind == TG_SGD) {
+        TG_KERNEL_CALL(p->dtype, sgd_momentum, n, p->data, p->gradient, first, scale, s->rate, c->momentum,
+                       c->nesterov, decay);
+        return;
+    }
+    if (c->kind == TG_ADAM && decay > 0) {
+        add_decay(p, n, scale, decay);
+        scale = 1;
+        decay = 0;
+    }
+    void *second = optimizer->second + offset;
+    TG_KERNEL_CALL(p->dtype, adamw, n, p->data, p->gradient, first, second, scale, s->rate, c->beta1,
+                   c->beta2, c->epsilon, decay, s->correction1, s->correction2);
 }
 
 /* ---- the step ---- */
@@ -279,16 +245,20 @@ bool tg_optimizer_step(tg_optimizer *optimizer)
     optimizer->error[0] = '\0';
     if (!is_possible(optimizer))
         return false;
-    double norm = optimizer->gradient_norm, limit = optimizer->config.clip_norm;
-    double scale = limit > 0 && norm > limit ? limit / norm : 1;
-
+    double norm = optimizer->gradient_norm, limit = optimizer->config.clip_norm,
+           t = (double)optimizer->steps + 1;
+    const step s = {
+        .rate = tg_optimizer_rate(optimizer),
+        .gradient_scale = limit > 0 && norm > limit ? limit / norm : 1,
+        .correction1 = 1 - pow(optimizer->config.beta1, t),
+        .correction2 = 1 - pow(optimizer->config.beta2, t),
+    };
     tg_parameters *set = optimizer->parameters;
     tg_parameters_gradients(set); /* zeros where no backward pass came */
     for (int i = 0; i < tg_parameters_count(set); i++) {
         const tg_parameter *parameter = tg_parameters_at(set, i);
-        rule r = rule_of(optimizer, parameter, scale);
         if (parameter->gradient)
-            update(optimizer, parameter, &r);
+            update(optimizer, parameter, &s);
     }
     tg_parameters_clear_gradients(set);
     optimizer->steps++;

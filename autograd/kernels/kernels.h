@@ -35,6 +35,15 @@ typedef struct tg_kernel_set {
 /* The set in use: the best that this processor runs, chosen before main. */
 extern tg_kernel_set tg_kernels;
 
+/* Calls the kernel in the precision of `dtype`, a tg_dtype; pointers to data go in as void pointers. */
+#define TG_KERNEL_CALL(dtype, kernel, ...)        \
+    do {                                          \
+        if ((dtype) == TG_F32)                    \
+            tg_kernels.f32->kernel(__VA_ARGS__);  \
+        else                                      \
+            tg_kernels.f64->kernel(__VA_ARGS__);  \
+    } while (0)
+
 /* Set number `index` that was compiled in, best last, or NULL past the end; and whether this processor runs it. For tests
  * and benchmarks. */
 const tg_kernel_set *tg_kernel_set_at(int index);

@@ -14,15 +14,6 @@
     tg_apply(op, attributes, (int)(sizeof((tg_tensor[]){__VA_ARGS__}) / sizeof(tg_tensor)),                 \
              (tg_tensor[]){__VA_ARGS__})
 
-/* Calls the kernel in the precision of `dtype`; pointers to data go in as void pointers. */
-#define TG_KERNEL_CALL(dtype, kernel, ...)        \
-    do {                                          \
-        if ((dtype) == TG_F32)                    \
-            tg_kernels.f32->kernel(__VA_ARGS__);  \
-        else                                      \
-            tg_kernels.f64->kernel(__VA_ARGS__);  \
-    } while (0)
-
 /* Defines KERNEL_loop for elementwise operations without attributes. */
 #define TG_UNARY_LOOP(kernel)                                       \
     static void kernel##_loop(const tg_loop *l)                     \

@@ -4,6 +4,7 @@
 #   make check         all tests            make check-long   the exhaustive ones too
 #   make demo          the main comparison on embedded data, with pictures
 #   make bench         speed, as ratios within one run
+#   make golden        the reference values in tests/golden anew (python3 with torch and mpmath)
 #   make install       header, libraries and pkg-config file (PREFIX, DESTDIR)
 #
 # Options: SANITIZE=address,undefined   CC=clang   DEBUG=1   BUILD=some/other/folder
@@ -12,6 +13,7 @@
 VERSION := 0.1.0
 PREFIX  ?= /usr/local
 CC      ?= cc
+PYTHON  ?= python3
 BUILD   ?= build
 DEPENDENCIES ?= install
 
@@ -24,7 +26,7 @@ LIBRARY_SOURCES := $(wildcard autograd/*.c autograd/ops/*.c nn/*.c optim/*.c) \
 PROGRAM_SOURCES := $(wildcard examples/*.c)
 COMMON_SOURCES  := $(wildcard examples/common/*.c)
 BENCH_SOURCES   := $(wildcard tests/bench/*.c)
-TEST_SOURCES    := $(wildcard tests/*.c)
+TEST_SOURCES    := $(wildcard tests/*.c) tests/golden/sample.c tests/golden/expected.c
 PUBLIC_HEADERS  := $(filter-out %_internal.h,$(wildcard autograd/*.h autograd/*.def nn/*.h optim/*.h))
 
 # Kernels are compiled once for each instruction set and chosen when the program starts.
@@ -63,7 +65,7 @@ STATIC := $(OUT)/libtapegrad.a
 SHARED := $(OUT)/libtapegrad.so
 UMBRELLA := $(OUT)/include/tapegrad.h
 
-.PHONY: all lib check check-long demo bench install clean dependencies
+.PHONY: all lib check check-long demo bench golden install clean dependencies
 MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -111,6 +113,14 @@ WRAP_MEMORY := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_all
 $(OUT)/bin/tests: $(call objects,$(TEST_SOURCES)) $(COMMON_OBJECTS) $(STATIC)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_LDFLAGS) $(WRAP_MEMORY) -o $@ $^ $(CHECK_LIBS) $(PROGRAM_LIBS) $(BLAS_LIBS) -lm
+
+$(OUT)/bin/golden-samples: $(call objects,tests/golden/samples.c tests/golden/sample.c) $(STATIC)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(BLAS_LIBS) -lm
+
+# What the samples of the operations should give, by another route. The files are kept; a new operation, or a new sample, asks for it.
+golden: $(OUT)/bin/golden-samples
+	$< | $(PYTHON) tests/golden/make_golden.py
 
 dependencies:
 	@case "$(DEPENDENCIES)" in skip) ;; *) .ci/dependencies $(DEPENDENCIES) ;; esac

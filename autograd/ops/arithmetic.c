@@ -174,6 +174,10 @@ static const tg_sample copy_samples[] = {
     {.input = {{.shape = {2, {3, 4}}}}},
     {.input = {{.shape = {0}}}},
     {.input = {{.shape = {2, {3, 0}}}}},
+    {.input = {{.shape = {1, {1}}}}},
+    {.input = {{.shape = {1, {33}}}}},
+    {.input = {{.shape = {3, {2, 1, 3}}}}},
+    {.input = {{.shape = {8, {1, 1, 2, 1, 1, 2, 1, 1}}}}},
     {.input = {{.shape = {1, {9}}, .value_count = 9, .values = TG_EDGES}}},
 };
 

@@ -46,6 +46,11 @@ static const tg_sample full_samples[] = {
     {.attributes = &(full_attributes){.dtype = TG_F64, .shape = {2, {2, 3}}, .value = 0.1}},
     {.attributes = &(full_attributes){.dtype = TG_F64, .shape = {0}, .value = -2}},
     {.attributes = &(full_attributes){.dtype = TG_F64, .shape = {2, {0, 3}}, .value = 1}},
+    {.attributes = &(full_attributes){.dtype = TG_F32, .shape = {1, {5}}, .value = 0.1}},
+    {.attributes = &(full_attributes){.dtype = TG_I32, .shape = {2, {2, 2}}, .value = -7}},
+    {.attributes = &(full_attributes){.dtype = TG_F64, .shape = {1, {3}}, .value = INFINITY}},
+    {.attributes = &(full_attributes){.dtype = TG_F32, .shape = {1, {3}}, .value = NAN}},
+    {.attributes = &(full_attributes){.dtype = TG_F64, .shape = {3, {1, 7, 1}}, .value = 1e-300}},
 };
 
 const tg_op tg_op_full = {.name = "full", .arity = 0, .flags = TG_SOURCE | TG_CONSTANT,

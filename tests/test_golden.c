@@ -1,0 +1,205 @@
+/* Every operation against an independent reference: values and first gradients, in double and in float, on all its samples.
+ * The reference files come from PyTorch and mpmath: tests/golden/make_golden.py. */
+#include "tests/golden/expected.h"
+#include "tests/golden/sample.h"
+
+#include <check.h>
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+Suite *golden_suite(void);
+
+#define AGAIN "; `make golden` computes the reference files anew"
+
+static int operation_count(void)
+{
+    int count = 0;
+    while (tg_op_at(count))
+        count++;
+    return count;
+}
+
+/* ---- comparing ---- */
+
+typedef struct comparison {
+    const tg_op *op;
+    int sample;
+    const char *what; /* "output", "gradient-0" */
+} comparison;
+
+/* The largest error allowed. `terms` is the size of what the number was added up from. Results below the smallest normal
+ * number have fewer digits. */
+static double allowed_error(tg_dtype dtype, double expected, double terms)
+{
+    double size = fmax(fabs(expected), terms);
+    return dtype == TG_F32 ? 2e-6 * size + 4 * (double)FLT_TRUE_MIN : 1e-12 * size + 4 * DBL_TRUE_MIN;
+}
+
+/* The expected number as this type can hold it: what is too large for a float is infinite. */
+static double held_by(tg_dtype dtype, double number)
+{
+    return dtype == TG_F32 && fabs(number) > FLT_MAX ? copysign(INFINITY, number) : number;
+}
+
+static void compare_element(const comparison *c, tg_tensor got, int64_t index, double expected, double terms)
+{
+    const tg_dtype dtype = tg_dtype_of(got);
+    const tg_shape shape = tg_shape_of(got);
+    double is = tg_at(got, index), held = held_by(dtype, expected);
+    if (isnan(held) || isinf(held) || dtype == TG_I32) {
+        if ((isnan(held) && isnan(is)) || is == held)
+            return;
+    } else if (fabs(is - held) <= allowed_error(dtype, held, terms))
+        return;
+    char text[128];
+    ck_abort_msg(
+        "%s, sample %d, %s, element %lld of %s%s: expected %.17g, got %.17g (apart %.3g, allowed %.3g)",
+        c->op->name, c->sample, c->what, (long long)index, tg_dtype_name(dtype),
+        tg_shape_text(&shape, text, sizeof text), expected, is, fabs(is - held),
+        allowed_error(dtype, held, terms));
+}
+
+static double *terms_of(const comparison *c)
+{
+    char what[50];
+    expected_line line;
+    snprintf(what, sizeof what, "%s-terms", c->what);
+    return expected_find(c->op->name, c->sample, what, &line) ? expected_numbers(&line) : NULL;
+}
+
+static void compare(const comparison *c, tg_tensor got)
+{
+    expected_line line;
+    ck_assert_msg(expected_find(c->op->name, c->sample, c->what, &line),
+                  "%s, sample %d: the reference has no %s" AGAIN, c->op->name, c->sample, c->what);
+    double *expected = expected_numbers(&line), *terms = terms_of(c);
+    tg_shape shape = tg_shape_of(got);
+    char is[128], should_be[128];
+    ck_assert_msg(expected != NULL, "%s, sample %d, %s: not as many numbers as the shape says" AGAIN,
+                  c->op->name, c->sample, c->what);
+    ck_assert_msg(tg_shape_equal(&shape, &line.shape), "%s, sample %d, %s: the shape is %s, expected %s",
+                  c->op->name, c->sample, c->what, tg_shape_text(&shape, is, sizeof is),
+                  tg_shape_text(&line.shape, should_be, sizeof should_be));
+    for (int64_t i = 0; i < tg_size(got); i++)
+        compare_element(c, got, i, expected[i], terms ? terms[i] : 0);
+    free(expected);
+    free(terms);
+}
+
+/* ---- running ---- */
+
+static tg_tape *tape;
+
+static void start(void)
+{
+    tape = tg_tape_new();
+}
+
+static void finish(void)
+{
+    tg_tape_free(tape);
+}
+
+static void draw(const tg_op *op, int sample, tg_dtype dtype, bool variables, golden_case *c)
+{
+    uint64_t checksum;
+    tg_tape_reset(tape);
+    ck_assert_msg(golden_draw(tape, op, sample, dtype, variables, c), "%s, sample %d: %s", op->name, sample,
+                  tg_tape_error(tape));
+    ck_assert_msg(expected_checksum(op->name, sample, &checksum), "%s, sample %d: no reference" AGAIN,
+                  op->name, sample);
+    ck_assert_msg(checksum == c->checksum,
+                  "%s, sample %d: the reference is for another sample, perhaps a former one" AGAIN, op->name,
+                  sample);
+}
+
+/* The values, computed both as constants and as what is to be differentiated. */
+static void check_outputs(const tg_op *op, tg_dtype dtype)
+{
+    for (int sample = 0; sample < op->sample_count && expected_cases(op->name) > 0; sample++)
+        for (int variables = 0; variables <= 1; variables++) {
+            golden_case c;
+            draw(op, sample, dtype, variables, &c);
+            compare(&(comparison){op, sample, "output"}, c.output);
+        }
+}
+
+static void check_gradients(const tg_op *op, tg_dtype dtype)
+{
+    for (int sample = 0; sample < op->sample_count && expected_cases(op->name) > 0; sample++) {
+        golden_case c;
+        tg_tensor gradient;
+        char what[50];
+        draw(op, sample, dtype, true, &c);
+        for (int i = 0; i < c.count; i++) {
+            if (!c.differentiated[i])
+                continue;
+            ck_assert_msg(tg_vjp(c.output, c.cotangent, &c.input[i], 1, &gradient), "%s, sample %d: %s",
+                          op->name, sample, tg_tape_error(tape));
+            snprintf(what, sizeof what, "gradient-%d", i);
+            compare(&(comparison){op, sample, what}, gradient);
+        }
+    }
+}
+
+/* ---- the claims ---- */
+
+START_TEST(values_agree_in_double)
+{
+    check_outputs(tg_op_at(_i), TG_F64);
+}
+END_TEST
+
+START_TEST(values_agree_in_float)
+{
+    check_outputs(tg_op_at(_i), TG_F32);
+}
+END_TEST
+
+START_TEST(gradients_agree_in_double)
+{
+    check_gradients(tg_op_at(_i), TG_F64);
+}
+END_TEST
+
+START_TEST(gradients_agree_in_float)
+{
+    check_gradients(tg_op_at(_i), TG_F32);
+}
+END_TEST
+
+START_TEST(every_reference_belongs_to_a_sample)
+{
+    int known = 0;
+    for (int i = 0; tg_op_at(i); i++)
+        known += expected_cases(tg_op_at(i)->name);
+    ck_assert_msg(expected_cases(NULL) > 0,
+                  "tests/golden holds no reference files, or this is not the project's folder");
+    ck_assert_msg(known == expected_cases(NULL),
+                  "%d cases belong to operations that are no longer there" AGAIN,
+                  expected_cases(NULL) - known);
+}
+END_TEST
+
+static void load(void)
+{
+    expected_load("tests/golden");
+}
+
+Suite *golden_suite(void)
+{
+    Suite *suite = suite_create("golden");
+    TCase *tests = tcase_create("golden");
+    tcase_add_unchecked_fixture(tests, load, expected_free);
+    tcase_add_checked_fixture(tests, start, finish);
+    tcase_add_test(tests, every_reference_belongs_to_a_sample);
+    tcase_add_loop_test(tests, values_agree_in_double, 0, operation_count());
+    tcase_add_loop_test(tests, values_agree_in_float, 0, operation_count());
+    tcase_add_loop_test(tests, gradients_agree_in_double, 0, operation_count());
+    tcase_add_loop_test(tests, gradients_agree_in_float, 0, operation_count());
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -5,17 +5,6 @@
 
 #include <string.h>
 
-static const tg_sample two_operands[] = {
-    {.input = {{.shape = {2, {3, 4}}}, {.shape = {2, {3, 4}}}}},
-    {.input = {{.shape = {3, {2, 1, 3}}}, {.shape = {2, {4, 1}}}}},
-    {.input = {{.shape = {1, {5}}}, {.shape = {0}}}},
-    {.input = {{.shape = {0}}, {.shape = {2, {2, 3}}}}},
-    {.input = {{.shape = {2, {0, 3}}}, {.shape = {1, {3}}}}},
-    {.input = {{.shape = {1, {9}}, .value_count = 9, .values = TG_EDGES}, {.shape = {2, {9, 1}}, .value_count = 9, .values = TG_EDGES}}},
-    {.input = {{.shape = {4, {2, 1, 2, 1}}}, {.shape = {3, {3, 1, 2}}}}},
-    {.input = {{.shape = {1, {1}}}, {.shape = {3, {1, 1, 1}}}}},
-};
-
 /* ---- add ---- */
 
 static void add_derivative(const tg_derive *d)
@@ -26,7 +15,7 @@ static void add_derivative(const tg_derive *d)
 
 TG_BINARY_LOOP(add)
 const tg_op tg_op_add = {.name = "add", .arity = 2, .flags = TG_ELEMENTWISE, .loop = add_loop,
-                         .derivative = add_derivative, TG_SAMPLES(two_operands)};
+                         .derivative = add_derivative, TG_SAMPLES(tg_binary_samples)};
 
 tg_tensor tg_add(tg_tensor a, tg_tensor b)
 {
@@ -44,7 +33,7 @@ static void sub_derivative(const tg_derive *d)
 
 TG_BINARY_LOOP(sub)
 const tg_op tg_op_sub = {.name = "sub", .arity = 2, .flags = TG_ELEMENTWISE, .loop = sub_loop,
-                         .derivative = sub_derivative, TG_SAMPLES(two_operands)};
+                         .derivative = sub_derivative, TG_SAMPLES(tg_binary_samples)};
 
 tg_tensor tg_sub(tg_tensor a, tg_tensor b)
 {
@@ -63,7 +52,7 @@ static void mul_derivative(const tg_derive *d)
 
 TG_BINARY_LOOP(mul)
 const tg_op tg_op_mul = {.name = "mul", .arity = 2, .flags = TG_ELEMENTWISE, .loop = mul_loop,
-                         .derivative = mul_derivative, TG_SAMPLES(two_operands)};
+                         .derivative = mul_derivative, TG_SAMPLES(tg_binary_samples)};
 
 tg_tensor tg_mul(tg_tensor a, tg_tensor b)
 {

@@ -5,8 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-const double tg_edges[9] = {0, -0.0, 1e-30, -1e30, 1e30, INFINITY, -INFINITY, NAN, -5.5};
-
 /* ---- full: a constant tensor ---- */
 
 typedef struct full_attributes {

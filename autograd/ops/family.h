@@ -26,8 +26,31 @@
         TG_KERNEL_CALL(l->dtype, kernel, l->n, l->in[0], l->step[0], l->in[1], l->step[1], l->out); \
     }
 
+/* The same with the struct tg_op_KERNEL and the function tg_KERNEL: a whole elementwise operation without attributes,
+ * after its KERNEL_derivative. */
+#define TG_UNARY_OP(kernel, sample_table)                                                                      \
+    TG_UNARY_LOOP(kernel)                                                                                      \
+    const tg_op tg_op_##kernel = {.name = #kernel, .arity = 1, .flags = TG_ELEMENTWISE, .loop = kernel##_loop, \
+                                  .derivative = kernel##_derivative, TG_SAMPLES(sample_table)};                \
+    tg_tensor tg_##kernel(tg_tensor x)                                                                         \
+    {                                                                                                          \
+        return TG_APPLY(&tg_op_##kernel, NULL, x);                                                             \
+    }
+#define TG_BINARY_OP(kernel, sample_table)                                                                     \
+    TG_BINARY_LOOP(kernel)                                                                                     \
+    const tg_op tg_op_##kernel = {.name = #kernel, .arity = 2, .flags = TG_ELEMENTWISE, .loop = kernel##_loop, \
+                                  .derivative = kernel##_derivative, TG_SAMPLES(sample_table)};                \
+    tg_tensor tg_##kernel(tg_tensor a, tg_tensor b)                                                            \
+    {                                                                                                          \
+        return TG_APPLY(&tg_op_##kernel, NULL, a, b);                                                          \
+    }
+
 /* Zeros, tails, infinities and NaN: nine values for forward checks. */
 extern const double tg_edges[9];
 #define TG_EDGES tg_edges
+
+/* Inputs for operations of one operand: of any sign; positive; of any sign, not close to 0, where there is a kink. And for
+ * two operands that broadcast (samples.c). */
+extern const tg_sample tg_unary_samples[9], tg_positive_samples[8], tg_kinked_samples[8], tg_binary_samples[8];
 
 #endif

@@ -1,0 +1,123 @@
+/* Activations made of straight lines and parabolas. Where two pieces meet, the derivative is that of the flatter one. */
+#include "autograd/ops.h"
+#include "autograd/ops/family.h"
+
+/* ---- relu: max(0, x); g where the result is positive. The derivative has a kernel of its own, which reads the
+ *      result: that is kept for the next layer anyway ---- */
+
+static void relu_derivative(const tg_derive *d)
+{
+    d->give[0] = tg_relu_gradient(d->cotangent, d->out);
+}
+
+TG_UNARY_OP(relu, tg_kinked_samples)
+
+static void relu_gradient_derivative(const tg_derive *d)
+{
+    if (d->wanted[0])
+        d->give[0] = tg_relu_gradient(d->cotangent, d->in[1]);
+}
+
+TG_BINARY_OP(relu_gradient, tg_binary_samples)
+
+/* ---- leaky_relu: x for x > 0, slope x otherwise ---- */
+
+typedef struct slope_attributes {
+    double slope;
+} slope_attributes;
+
+static const tg_field slope_fields[] = {{"slope", TG_FIELD_REAL, offsetof(slope_attributes, slope)}, {0}};
+
+static const tg_sample leaky_relu_samples[] = {
+    {.attributes = &(slope_attributes){0.01}, .input = {{.shape = {2, {3, 4}}}}},
+    {.attributes = &(slope_attributes){0.2}, .input = {{.shape = {0}, .low = -2, .high = -0.5}}},
+    {.attributes = &(slope_attributes){0.01}, .input = {{.shape = {2, {2, 0}}}}},
+    {.attributes = &(slope_attributes){-0.5}, .input = {{.shape = {1, {33}}}}},
+    {.attributes = &(slope_attributes){0}, .input = {{.shape = {3, {1, 2, 1}}}}},
+    {.attributes = &(slope_attributes){1}, .input = {{.shape = {1, {17}}, .low = -12, .high = 12}}},
+    {.attributes = &(slope_attributes){2}, .input = {{.shape = {2, {2, 7}}, .low = -8, .high = -4}}},
+    {.attributes = &(slope_attributes){0.1},
+     .input = {{.shape = {1, {9}}, .value_count = 9, .values = TG_EDGES}}},
+};
+
+static void leaky_relu_loop(const tg_loop *l)
+{
+    TG_KERNEL_CALL(l->dtype, leaky_relu, l->n, l->in[0], ((const slope_attributes *)l->attributes)->slope,
+                   l->out);
+}
+
+static void leaky_relu_derivative(const tg_derive *d)
+{
+    const double slope = ((const slope_attributes *)d->attributes)->slope;
+    d->give[0] = tg_mul(d->cotangent, tg_leaky_relu_d1(d->in[0], slope));
+}
+
+const tg_op tg_op_leaky_relu = {.name = "leaky_relu",
+                                .arity = 1,
+                                .flags = TG_ELEMENTWISE,
+                                .attributes_size = sizeof(slope_attributes),
+                                .fields = slope_fields,
+                                .loop = leaky_relu_loop,
+                                .derivative = leaky_relu_derivative,
+                                TG_SAMPLES(leaky_relu_samples)};
+
+tg_tensor tg_leaky_relu(tg_tensor x, double slope)
+{
+    return TG_APPLY(&tg_op_leaky_relu, &(slope_attributes){slope}, x);
+}
+
+static void leaky_relu_d1_loop(const tg_loop *l)
+{
+    TG_KERNEL_CALL(l->dtype, leaky_relu_d1, l->n, l->in[0], ((const slope_attributes *)l->attributes)->slope,
+                   l->out);
+}
+
+const tg_op tg_op_leaky_relu_d1 = {.name = "leaky_relu_d1",
+                                   .arity = 1,
+                                   .flags = TG_ELEMENTWISE | TG_CONSTANT,
+                                   .attributes_size = sizeof(slope_attributes),
+                                   .fields = slope_fields,
+                                   .loop = leaky_relu_d1_loop,
+                                   TG_SAMPLES(leaky_relu_samples)};
+
+tg_tensor tg_leaky_relu_d1(tg_tensor x, double slope)
+{
+    return TG_APPLY(&tg_op_leaky_relu_d1, &(slope_attributes){slope}, x);
+}
+
+/* ---- hardsigmoid: 0 below -3, 1 above 3, (x + 3) / 6 between (Howard et al., 2019) ---- */
+
+static void hardsigmoid_derivative(const tg_derive *d)
+{
+    d->give[0] = tg_mul(d->cotangent, tg_hardsigmoid_d1(d->in[0]));
+}
+
+TG_UNARY_OP(hardsigmoid, tg_kinked_samples)
+
+TG_UNARY_LOOP(hardsigmoid_d1)
+const tg_op tg_op_hardsigmoid_d1 = {.name = "hardsigmoid_d1",
+                                    .arity = 1,
+                                    .flags = TG_ELEMENTWISE | TG_CONSTANT,
+                                    .loop = hardsigmoid_d1_loop,
+                                    TG_SAMPLES(tg_kinked_samples)};
+
+tg_tensor tg_hardsigmoid_d1(tg_tensor x)
+{
+    return TG_APPLY(&tg_op_hardsigmoid_d1, NULL, x);
+}
+
+/* ---- hardswish: x hardsigmoid(x);  f' = (2 x + 3) / 6 and f'' = 1/3 between -3 and 3 ---- */
+
+static void hardswish_derivative(const tg_derive *d)
+{
+    d->give[0] = tg_mul(d->cotangent, tg_hardswish_d1(d->in[0]));
+}
+
+TG_UNARY_OP(hardswish, tg_kinked_samples)
+
+static void hardswish_d1_derivative(const tg_derive *d)
+{
+    d->give[0] = tg_mul(d->cotangent, tg_scale(tg_hardsigmoid_d1(d->in[0]), 2));
+}
+
+TG_UNARY_OP(hardswish_d1, tg_kinked_samples)

@@ -53,6 +53,15 @@ tg_tensor tg_sum_to(tg_tensor x, tg_shape shape);
 /* -x. */
 tg_tensor tg_neg(tg_tensor x);
 
+/* tg_cross_entropy with targets of smoothing / classes everywhere and 1 - smoothing more at the label, and without the
+ * rows whose label is ignore_index (TG_NO_LABEL: all count). */
+enum { TG_NO_LABEL = INT32_MIN };
+tg_tensor tg_cross_entropy_with(tg_tensor logits, tg_tensor labels, double smoothing, int ignore_index);
+
+/* The mean over rows of -sum p log softmax(logits) along the last axis: cross-entropy to a distribution p for each row, or
+ * to one for all. */
+tg_tensor tg_cross_entropy_to(tg_tensor logits, tg_tensor probabilities);
+
 /* x with two of its axes swapped. */
 tg_tensor tg_transpose(tg_tensor x, int axis, int other);
 

@@ -62,6 +62,11 @@ tg_tensor tg_cross_entropy_with(tg_tensor logits, tg_tensor labels, double smoot
  * to one for all. */
 tg_tensor tg_cross_entropy_to(tg_tensor logits, tg_tensor probabilities);
 
+/* The stochastic GELU of Hendrycks and Gimpel (2016, "SOI map") in training: x with probability Phi(x), else 0, whose mean is
+ * gelu_exact(x), which stands for it in evaluation. Its derivative is that of the outcome, 1 where x passed and 0 where
+ * not; the mean of that is Phi(x), not the derivative of gelu_exact. */
+tg_tensor tg_stochastic_gelu(tg_tensor x, tg_tensor stream);
+
 /* x with two of its axes swapped. */
 tg_tensor tg_transpose(tg_tensor x, int axis, int other);
 

@@ -44,7 +44,7 @@ set xlabel "epoch"
 tic = 1
 do for [step in "2 5 10 20 50 100 200 500 1000 2000 5000 10000"] { if (epochs > 14 * tic) { tic = int(step) } }
 if (tic > 1) { set xtics 0, tic } else { set xtics first_epoch, 1 }
-margin = epochs > 1 ? 0.01 * epochs : 0.5
+margin = epochs > 1 ? 0.01 * epochs : 1
 set xrange [first_epoch - margin : last_epoch + margin]
 
 # ---- frame, grid, legend and heading
@@ -53,7 +53,6 @@ set tics nomirror out textcolor rgb "#404040"
 set grid ytics linecolor rgb "#e0e0e0" linetype 1 linewidth 1
 set key outside right center vertical maxrows 14 Left reverse samplen 2.5 spacing 1.3 noenhanced title left
 set tmargin 4.5
-set bmargin 4
 over = RUNS_max < 2 ? "one seed" : sprintf("mean of %d seeds, band: %s", RUNS_max, \
        RUNS_max > 3 ? "95 % interval of the mean" : "least to greatest")
 set label 1 title at graph 0, graph 1 left offset 0, 2.6 noenhanced font ",14"
@@ -62,4 +61,4 @@ set label 1 title at graph 0, graph 1 left offset 0, 2.6 noenhanced font ",14"
 tics_of(low, high) = high / low > 2000 ? "1" : "1 2 5"
 
 png = 'set terminal pngcairo size 900, 560 font "DejaVu Sans,12" background rgb "white"'
-svg = 'set terminal svg size 900, 560 font "DejaVu Sans,14" background rgb "white" noenhanced; set label 1 font ",17"'
+svg = 'set terminal svg size 900, 560 font "DejaVu Sans,14" background rgb "white" noenhanced'

@@ -15,8 +15,7 @@ unset grid
 unset xlabel
 set border 3
 set tmargin 2
-set bmargin -1
-set xrange [first_epoch - (epochs > 1 ? 0 : 0.5) : last_epoch + (epochs > 1 ? 0 : 0.5)]
+set xrange [first_epoch - (epochs > 1 ? 0 : 1) : last_epoch + (epochs > 1 ? 0 : 1)]
 set tics textcolor default
 set key outside right center vertical maxrows 14 Left reverse noenhanced notitle samplen 1 spacing 1
 if (narrow) { set key outside below horizontal maxrows auto }

@@ -54,7 +54,7 @@ void jobs_report(jobs_link *link, const jobs_progress *progress)
         jobs_progress progress;
     } message = {.head = {JOBS_MESSAGE_PROGRESS, sizeof *progress}, .progress = *progress};
     _Static_assert(sizeof message == sizeof(jobs_message_head) + sizeof(jobs_progress), "sent without a gap");
-    _Static_assert(sizeof message < 512, "a pipe takes a message up to POSIX's PIPE_BUF whole or not at all");
+    _Static_assert(sizeof message <= 512, "a pipe takes a message up to POSIX's PIPE_BUF whole or not at all");
     if (complete)
         send_bytes(link, &message, sizeof message);
     else if (write(link->descriptor, &message, sizeof message) < 0)

@@ -51,7 +51,7 @@ START_TEST(a_program_outside_the_tree_builds_and_runs_in_c_and_cplusplus_shared_
     ck_assert_ptr_nonnull(mkdtemp(folder));
     write_file("program.c", program);
     write_file("program.cc", program);
-    run("make install DEPENDENCIES=skip BUILD=\"${TG_BUILD:-build}\" CC=\"${TG_CC:-cc}\" PREFIX=\"$(realpath %s)/prefix\" > /dev/null", folder);
+    run("MAKEFLAGS= make install DEPENDENCIES=skip BUILD=\"${TG_BUILD:-build}\" CC=\"${TG_CC:-cc}\" PREFIX=\"$(realpath %s)/prefix\" > /dev/null", folder);
     run("cd %s && cc -std=c11 -Wall -Wextra -Wpedantic -Werror program.c -o shared "
         "$(PKG_CONFIG_PATH=prefix/lib/pkgconfig pkg-config --cflags --libs tapegrad) && LD_LIBRARY_PATH=prefix/lib ./shared | grep -q six",
         folder);

@@ -1,0 +1,35 @@
+#include "nn/feed_forward.h"
+
+#include <stdio.h>
+
+int64_t tg_gated_width(int64_t hidden)
+{
+    return hidden > 0 ? hidden / 3 * 2 + (hidden % 3 * 2 + 1) / 3 : 0;
+}
+
+tg_feed_forward tg_feed_forward_add(tg_parameters *set, const char *name, int64_t width, int64_t hidden,
+                                    tg_activation activation, bool bias)
+{
+    bool gated = tg_activation_is_gated(activation);
+    char first[TG_NAME_SIZE + 1], last[TG_NAME_SIZE + 1];
+    snprintf(first, sizeof first, "%s%s", name ? name : "", gated ? "" : ".fc1");
+    snprintf(last, sizeof last, "%s.%s", name ? name : "", gated ? "down_proj" : "fc2");
+    tg_feed_forward block;
+    block.hidden = tg_hidden_layer_add(set, first, width, hidden, activation, bias);
+    block.out = tg_linear_layer_add(set, last, hidden, width, bias);
+    return block;
+}
+
+bool tg_feed_forward_initialize(const tg_feed_forward *block, tg_init init, double gain, const tg_rng *rng)
+{
+    if (!block || !tg_hidden_layer_initialize(&block->hidden, init, gain, rng))
+        return false;
+    return tg_initialize(block->out.weight, init,
+                         gain != 0 ? gain : tg_init_gain(init, block->hidden.activation), rng);
+}
+
+tg_tensor tg_feed_forward_forward(const tg_feed_forward *block, tg_tensor x, tg_rng *training)
+{
+    tg_tensor h = tg_hidden_layer_forward(block ? &block->hidden : NULL, x, training, NULL);
+    return tg_ok(h) ? tg_linear_layer_forward(&block->out, h) : TG_NONE;
+}

@@ -1,0 +1,43 @@
+#include "nn/hidden_layer.h"
+
+#include <stdio.h>
+
+tg_hidden_layer tg_hidden_layer_add(tg_parameters *set, const char *name, int64_t inputs, int64_t outputs,
+                                    tg_activation activation, bool bias)
+{
+    tg_hidden_layer layer = {.activation = activation};
+    if (!tg_activation_is_gated(activation)) {
+        layer.linear = tg_linear_layer_add(set, name, inputs, outputs, bias);
+        return layer;
+    }
+    char full[TG_NAME_SIZE + 1];
+    snprintf(full, sizeof full, "%s.gate_proj", name ? name : "");
+    layer.linear = tg_linear_layer_add(set, full, inputs, outputs, bias);
+    snprintf(full, sizeof full, "%s.up_proj", name ? name : "");
+    layer.value = tg_linear_layer_add(set, full, inputs, outputs, bias);
+    return layer;
+}
+
+bool tg_hidden_layer_initialize(const tg_hidden_layer *layer, tg_init init, double gain, const tg_rng *rng)
+{
+    if (!layer)
+        return false;
+    if (gain == 0)
+        gain = tg_init_gain(init, layer->activation);
+    return tg_initialize(layer->linear.weight, init, gain, rng) &&
+           (!tg_activation_is_gated(layer->activation) ||
+            tg_initialize(layer->value.weight, init, gain, rng));
+}
+
+tg_tensor tg_hidden_layer_forward(const tg_hidden_layer *layer, tg_tensor x, tg_rng *training,
+                                  tg_tensor *preactivation)
+{
+    tg_tensor linear = tg_linear_layer_forward(layer ? &layer->linear : NULL, x);
+    if (preactivation)
+        *preactivation = linear;
+    if (!tg_ok(linear))
+        return TG_NONE;
+    if (!tg_activation_is_gated(layer->activation))
+        return tg_activate(layer->activation, linear, training);
+    return tg_activate_gated(layer->activation, linear, tg_linear_layer_forward(&layer->value, x));
+}

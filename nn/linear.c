@@ -1,0 +1,28 @@
+#include "nn/linear.h"
+
+#include <stdio.h>
+
+tg_linear_layer tg_linear_layer_add(tg_parameters *set, const char *name, int64_t inputs, int64_t outputs,
+                                    bool bias)
+{
+    tg_linear_layer layer = {0};
+    char full[TG_NAME_SIZE + 1]; /* what does not fit is too long for the set as well, which says so */
+    snprintf(full, sizeof full, "%s.weight", name ? name : "");
+    layer.weight = tg_parameters_add(set, full, TG_SHAPE(outputs, inputs), true);
+    if (bias) {
+        snprintf(full, sizeof full, "%s.bias", name ? name : "");
+        layer.bias = tg_parameters_add(set, full, TG_SHAPE(outputs), false);
+    }
+    return layer;
+}
+
+tg_tensor tg_linear_layer_forward(const tg_linear_layer *layer, tg_tensor x)
+{
+    tg_tape *tape = tg_tape_of(x);
+    if (!layer || !layer->weight) {
+        tg_tape_fail(tape, "tg_linear_layer_forward: the layer has no weight; tg_parameters_error tells why");
+        return TG_NONE;
+    }
+    tg_tensor weight = tg_parameter_tensor(tape, layer->weight);
+    return tg_linear(x, weight, layer->bias ? tg_parameter_tensor(tape, layer->bias) : TG_NONE);
+}

@@ -1,0 +1,194 @@
+/* Initial weights: their statistics, and what they depend on. */
+#include "tests/failing_memory.h"
+
+#include <check.h>
+#include <math.h>
+#include <tapegrad.h>
+
+Suite *init_suite(void);
+
+static tg_parameters *weight_set(tg_dtype dtype, tg_shape shape, tg_init init, double gain)
+{
+    tg_rng rng = tg_rng_seed(3);
+    tg_parameters *set = tg_parameters_new(dtype);
+    ck_assert(tg_initialize(tg_parameters_add(set, "weight", shape, true), init, gain, &rng));
+    return set;
+}
+
+static const double *doubles(const tg_parameters *set)
+{
+    return tg_parameters_values(set);
+}
+
+START_TEST(variances_are_those_of_the_formulas)
+{
+    enum { OUT = 300, IN = 200, N = OUT * IN };
+    static const struct {
+        tg_init init;
+        double gain, variance, fourth; /* moment, over the squared variance */
+    } kinds[] = {
+        {TG_INIT_FITTED, 1.5, 2.25 / IN, 3},
+        {TG_INIT_HE_NORMAL, 1, 1. / IN, 3},
+        {TG_INIT_HE_UNIFORM, 2, 4. / IN, 1.8},
+        {TG_INIT_XAVIER_NORMAL, 1, 2. / (IN + OUT), 3},
+        {TG_INIT_XAVIER_UNIFORM, 0.5, 0.5 / (IN + OUT), 1.8},
+        {TG_INIT_UNIT_ROWS, 1, 1. / IN, 3},
+        {TG_INIT_ORTHOGONAL, 1, 1. / OUT, 3}, /* columns are unit vectors of length 300 */
+    };
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+        tg_parameters *set = weight_set(TG_F64, TG_SHAPE(OUT, IN), kinds[k].init, kinds[k].gain);
+        double mean = 0, square = 0;
+        for (int i = 0; i < N; i++) {
+            mean += doubles(set)[i] / N;
+            square += doubles(set)[i] * doubles(set)[i] / N;
+        }
+        ck_assert_double_le(fabs(mean), 5 * sqrt(kinds[k].variance / N));
+        ck_assert_double_eq_tol(square / kinds[k].variance, 1, 5 * sqrt((kinds[k].fourth - 1) / N));
+        tg_parameters_free(set);
+    }
+}
+END_TEST
+
+START_TEST(uniform_weights_stay_within_their_bound)
+{
+    tg_parameters *set = weight_set(TG_F64, TG_SHAPE(100, 60), TG_INIT_HE_UNIFORM, 1);
+    double bound = sqrt(3. / 60), most = 0;
+    for (int i = 0; i < 6000; i++)
+        most = fmax(most, fabs(doubles(set)[i]));
+    ck_assert_double_le(most, bound);
+    ck_assert_double_ge(most, 0.99 * bound);
+    tg_parameters_free(set);
+}
+END_TEST
+
+START_TEST(unit_rows_have_unit_length)
+{
+    tg_parameters *set = weight_set(TG_F64, TG_SHAPE(128, 784), TG_INIT_UNIT_ROWS, 1);
+    for (int row = 0; row < 128; row++) {
+        double squares = 0;
+        for (int column = 0; column < 784; column++)
+            squares += pow(doubles(set)[row * 784 + column], 2);
+        ck_assert_double_eq_tol(squares, 1, 1e-13);
+    }
+    tg_parameters_free(set);
+}
+END_TEST
+
+/* The products of all pairs of rows, or of columns if these are fewer: gain^2 times the unit matrix. */
+static void assert_orthogonal(int rows, int columns, double gain)
+{
+    tg_parameters *set = weight_set(TG_F64, TG_SHAPE(rows, columns), TG_INIT_ORTHOGONAL, gain);
+    bool wide = rows <= columns;
+    int count = wide ? rows : columns, size = wide ? columns : rows;
+    int next = wide ? 1 : columns,
+        step = wide ? columns : 1; /* from element to element, from vector to vector */
+    for (int a = 0; a < count; a++)
+        for (int b = 0; b <= a; b++) {
+            double product = 0;
+            for (int i = 0; i < size; i++)
+                product += doubles(set)[a * step + i * next] * doubles(set)[b * step + i * next];
+            ck_assert_double_eq_tol(product, a == b ? gain * gain : 0, 1e-12);
+        }
+    tg_parameters_free(set);
+}
+
+START_TEST(orthogonal_matrices_are_orthogonal_to_rounding)
+{
+    assert_orthogonal(64, 64, 1);
+    assert_orthogonal(40, 130, 1);
+    assert_orthogonal(130, 40, 1.5);
+    assert_orthogonal(1, 1, 1);
+    assert_orthogonal(1, 5, 1);
+    assert_orthogonal(200, 199, 1);
+}
+END_TEST
+
+START_TEST(fans_of_a_convolution_count_its_window)
+{
+    enum { N = 64 * 32 * 9 };
+    tg_parameters *set = weight_set(TG_F64, TG_SHAPE(64, 32, 3, 3), TG_INIT_XAVIER_NORMAL, 1);
+    double square = 0, variance = 2. / (32 * 9 + 64 * 9);
+    for (int i = 0; i < N; i++)
+        square += doubles(set)[i] * doubles(set)[i] / N;
+    ck_assert_double_eq_tol(square / variance, 1, 5 * sqrt(2. / N));
+    tg_parameters_free(set);
+}
+END_TEST
+
+START_TEST(equal_names_get_equal_numbers_in_float_and_double_and_up_to_the_gain)
+{
+    for (int init = 0; tg_init_name((tg_init)init); init++) {
+        tg_parameters *twice = weight_set(TG_F64, TG_SHAPE(6, 9), (tg_init)init, 1);
+        tg_parameters *single = weight_set(TG_F32, TG_SHAPE(6, 9), (tg_init)init, 1);
+        tg_parameters *larger = weight_set(TG_F64, TG_SHAPE(6, 9), (tg_init)init, 2);
+        tg_rng rng = tg_rng_seed(3);
+        tg_parameters *other = tg_parameters_new(TG_F64);
+        ck_assert(
+            tg_initialize(tg_parameters_add(other, "another", TG_SHAPE(6, 9), true), (tg_init)init, 1, &rng));
+        for (int i = 0; i < 54; i++) {
+            ck_assert_float_eq(((const float *)tg_parameters_values(single))[i], (float)doubles(twice)[i]);
+            ck_assert_double_eq_tol(doubles(larger)[i], 2 * doubles(twice)[i], 1e-15);
+            ck_assert_double_ne(doubles(other)[i], doubles(twice)[i]);
+        }
+        tg_parameters_free(twice);
+        tg_parameters_free(single);
+        tg_parameters_free(larger);
+        tg_parameters_free(other);
+    }
+}
+END_TEST
+
+START_TEST(initialisers_have_names_and_gains)
+{
+    int count = 0;
+    for (; tg_init_name((tg_init)count); count++) {
+        tg_init found = (tg_init)-1;
+        ck_assert(tg_init_from_name(tg_init_name((tg_init)count), &found));
+        ck_assert_int_eq((int)found, count);
+    }
+    ck_assert_int_eq(count, TG_INIT_ORTHOGONAL + 1);
+    tg_init kept = TG_INIT_UNIT_ROWS;
+    ck_assert_ptr_null(tg_init_name((tg_init)-1));
+    ck_assert(!tg_init_from_name("kaiming", &kept) && !tg_init_from_name(NULL, &kept) &&
+              kept == TG_INIT_UNIT_ROWS);
+    ck_assert_double_eq(tg_init_gain(TG_INIT_FITTED, TG_SILU), tg_activation_gain(TG_SILU));
+    ck_assert_double_eq(tg_init_gain(TG_INIT_HE_UNIFORM, TG_SILU), sqrt(2));
+    ck_assert_double_eq(tg_init_gain(TG_INIT_XAVIER_NORMAL, TG_SILU), 1);
+    ck_assert_double_eq(tg_init_gain(TG_INIT_UNIT_ROWS, TG_SILU), 1);
+}
+END_TEST
+
+START_TEST(what_cannot_be_initialised_is_refused)
+{
+    tg_parameters *set = tg_parameters_new(TG_F32);
+    tg_parameter *vector = tg_parameters_add(set, "vector", TG_SHAPE(3), true);
+    tg_parameter *empty = tg_parameters_add(set, "empty", TG_SHAPE(0, 3), true);
+    tg_parameter *matrix = tg_parameters_add(set, "matrix", TG_SHAPE(4, 3), true);
+    ck_assert(!tg_initialize(NULL, TG_INIT_HE_NORMAL, 1, NULL));
+    ck_assert(!tg_initialize(vector, TG_INIT_HE_NORMAL, 1, NULL));
+    ck_assert(!tg_initialize(matrix, (tg_init)99, 1, NULL));
+    ck_assert(tg_initialize(empty, TG_INIT_ORTHOGONAL, 1, NULL));
+    ck_assert(tg_initialize(matrix, TG_INIT_HE_NORMAL, 1, NULL));
+    failing_memory_after(0);
+    bool fine = tg_initialize(matrix, TG_INIT_ORTHOGONAL, 1, NULL);
+    ck_assert(failing_memory_stop());
+    ck_assert(!fine);
+    tg_parameters_free(set);
+}
+END_TEST
+
+Suite *init_suite(void)
+{
+    Suite *suite = suite_create("init");
+    TCase *tests = tcase_create("init");
+    tcase_add_test(tests, variances_are_those_of_the_formulas);
+    tcase_add_test(tests, uniform_weights_stay_within_their_bound);
+    tcase_add_test(tests, unit_rows_have_unit_length);
+    tcase_add_test(tests, orthogonal_matrices_are_orthogonal_to_rounding);
+    tcase_add_test(tests, fans_of_a_convolution_count_its_window);
+    tcase_add_test(tests, equal_names_get_equal_numbers_in_float_and_double_and_up_to_the_gain);
+    tcase_add_test(tests, initialisers_have_names_and_gains);
+    tcase_add_test(tests, what_cannot_be_initialised_is_refused);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

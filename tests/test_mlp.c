@@ -1,0 +1,453 @@
+/* The multi-layer perceptron: shapes, widths, gradients, dead units. */
+#include "tests/failing_memory.h"
+#include "tests/tensors.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+Suite *mlp_suite(void);
+
+static const tg_mlp_config small = {.inputs = 3, .hidden = {5, 4}, .outputs = 2, .dtype = TG_F64};
+
+static tg_mlp *small_net(tg_activation activation, tg_dtype dtype)
+{
+    tg_rng rng = tg_rng_seed(2);
+    tg_mlp_config config = small;
+    config.activation = activation;
+    config.dtype = dtype;
+    tg_mlp *net = tg_mlp_new(&rng, &config);
+    ck_assert_ptr_nonnull(net);
+    return net;
+}
+
+START_TEST(parameters_have_the_names_and_shapes_of_the_ecosystem)
+{
+    static const struct {
+        const char *name;
+        tg_shape shape;
+    } plain[] = {{"layers.0.weight", {2, {5, 3}}}, {"layers.0.bias", {1, {5}}},
+                 {"layers.1.weight", {2, {4, 5}}}, {"layers.1.bias", {1, {4}}},
+                 {"layers.2.weight", {2, {2, 4}}}, {"layers.2.bias", {1, {2}}}};
+    tg_mlp *net = small_net(TG_RELU, TG_F32);
+    for (int i = 0; i < 6; i++) {
+        const tg_parameter *parameter = tg_parameters_at(tg_mlp_parameters(net), i);
+        ck_assert_str_eq(parameter->name, plain[i].name);
+        ck_assert(tg_shape_equal(&parameter->shape, &plain[i].shape));
+    }
+    ck_assert_int_eq(tg_parameters_count(tg_mlp_parameters(net)), 6);
+    tg_mlp_free(net);
+    net = small_net(TG_SWIGLU, TG_F32);
+    ck_assert_str_eq(tg_parameters_at(tg_mlp_parameters(net), 0)->name, "layers.0.gate_proj.weight");
+    ck_assert_str_eq(tg_parameters_at(tg_mlp_parameters(net), 3)->name, "layers.0.up_proj.bias");
+    ck_assert_str_eq(tg_parameters_at(tg_mlp_parameters(net), 8)->name, "layers.2.weight");
+    tg_mlp_free(net);
+}
+END_TEST
+
+START_TEST(the_net_of_the_paper_has_217354_parameters)
+{
+    tg_mlp_config paper = {.inputs = 784, .hidden = {128, 128, 128, 128, 128, 128, 128, 128}, .outputs = 10};
+    ck_assert_int_eq(tg_mlp_size(&paper, NULL), 217354);
+    int64_t widths[TG_MLP_HIDDEN + 1];
+    paper.activation = TG_SWIGLU;
+    int64_t size = tg_mlp_size(&paper, widths);
+    ck_assert_int_le(llabs(size - 217354), 250);
+    for (int i = 0; i < 8; i++)
+        ck_assert_int_le(llabs(widths[i] - widths[0]), 1);
+    ck_assert_int_eq(widths[8], 0);
+    paper.equal_width = true;
+    ck_assert_int_eq(tg_mlp_size(&paper, widths), 2 * (785 * 128 + 7 * 129 * 128) + 129 * 10);
+    ck_assert_int_eq(widths[0], 128);
+}
+END_TEST
+
+START_TEST(a_gated_net_comes_close_to_the_size_of_the_plain_one)
+{
+    tg_rng rng = tg_rng_seed(4);
+    for (int trial = 0; trial < 200; trial++) {
+        tg_mlp_config config = {.inputs = 1 + (int64_t)tg_rng_below(&rng, 100),
+                                .outputs = 1 + (int64_t)tg_rng_below(&rng, 10),
+                                .no_bias = trial % 2};
+        int64_t widest = 0, widths[TG_MLP_HIDDEN + 1];
+        for (int i = 0; i <= trial % 5; i++) {
+            config.hidden[i] = 8 + (int64_t)tg_rng_below(&rng, 200);
+            widest = config.hidden[i] > widest ? config.hidden[i] : widest;
+        }
+        int64_t plain = tg_mlp_size(&config, NULL);
+        config.activation = TG_GEGLU;
+        int64_t gated = tg_mlp_size(&config, widths);
+        /* Half of what the cheapest unit to add costs; no unit costs more than this. */
+        int64_t unit = 2 * (widest + config.inputs + 1) + 2 * widest + config.outputs;
+        ck_assert_int_le(llabs(gated - plain), unit / 2 + 1);
+        tg_mlp *net = tg_mlp_new(&rng, &config);
+        ck_assert_int_eq(tg_parameters_size(tg_mlp_parameters(net)), gated);
+        ck_assert_int_eq(tg_mlp_width(net, 0), widths[0]);
+        tg_mlp_free(net);
+    }
+}
+END_TEST
+
+/* The net by hand, one row at a time. */
+static void forward_by_hand(const tg_mlp *net, const double *x, double (*act)(double), double *out)
+{
+    double now[16], next[16];
+    memcpy(now, x, 3 * sizeof *x);
+    for (int layer = 0; layer < 3; layer++) {
+        const tg_parameter *weight = tg_parameters_at(tg_mlp_parameters(net), 2 * layer);
+        const double *w = weight->data, *b = tg_parameters_at(tg_mlp_parameters(net), 2 * layer + 1)->data;
+        int64_t outputs = weight->shape.dim[0], inputs = weight->shape.dim[1];
+        for (int64_t o = 0; o < outputs; o++) {
+            double sum = b[o];
+            for (int64_t i = 0; i < inputs; i++)
+                sum += w[o * inputs + i] * now[i];
+            next[o] = layer < 2 ? act(sum) : sum;
+        }
+        memcpy(now, next, sizeof now);
+    }
+    memcpy(out, now, 2 * sizeof *out);
+}
+
+START_TEST(forward_is_what_the_picture_says)
+{
+    tg_mlp *net = small_net(TG_TANH, TG_F64);
+    double *bias = tg_parameters_find(tg_mlp_parameters(net), "layers.1.bias")->data;
+    bias[2] = 0.75;
+    tg_tensor x = drawn(TG_F64, TG_SHAPE(2, 2, 3)), y = tg_mlp_forward(net, x);
+    assert_shape(y, TG_SHAPE(2, 2, 2));
+    for (int row = 0; row < 4; row++) {
+        double out[2];
+        forward_by_hand(net, tg_f64(x) + row * 3, tanh, out);
+        assert_close(tg_at(y, row * 2), out[0], TG_F64);
+        assert_close(tg_at(y, row * 2 + 1), out[1], TG_F64);
+    }
+    tg_mlp_free(net);
+}
+END_TEST
+
+enum { ROWS = 6, INPUTS = 3 };
+
+/* sum y^2 / 2 on a fixed batch, with gradients if asked for; NaN if that fails. */
+static double objective(const tg_mlp *net, bool differentiate)
+{
+    float single[ROWS * INPUTS];
+    double twice[ROWS * INPUTS];
+    for (int i = 0; i < ROWS * INPUTS; i++)
+        twice[i] = single[i] = (float)sin(i + 1);
+    tg_dtype dtype = tg_parameters_dtype(tg_mlp_parameters(net));
+    tg_tape_reset(tape);
+    tg_tensor x = tg_constant(tape, dtype, dtype == TG_F32 ? (void *)single : twice, TG_SHAPE(ROWS, INPUTS));
+    tg_tensor loss = tg_scale(tg_sum(tg_square(tg_mlp_forward(net, x))), 0.5);
+    return differentiate && !tg_backward(loss) ? NAN : tg_item(loss);
+}
+
+START_TEST(gradients_are_those_of_central_differences)
+{
+    tg_mlp *net = small_net((tg_activation)_i, TG_F64);
+    tg_parameters *set = tg_mlp_parameters(net);
+    objective(net, true);
+    const double *gradients = tg_parameters_gradients(set), h = 1e-5;
+    double *values = tg_parameters_values(set);
+    for (int64_t k = 0; k < tg_parameters_size(set); k++) {
+        double value = values[k];
+        values[k] = value + h;
+        double right = objective(net, false);
+        values[k] = value - h;
+        double left = objective(net, false);
+        values[k] = value;
+        ck_assert_double_eq_tol(gradients[k], (right - left) / (2 * h), 1e-7 * fmax(1, fabs(gradients[k])));
+    }
+    tg_mlp_free(net);
+}
+END_TEST
+
+START_TEST(float_and_double_nets_agree)
+{
+    tg_mlp *single = small_net((tg_activation)_i, TG_F32), *twice = small_net((tg_activation)_i, TG_F64);
+    ck_assert_double_eq_tol(objective(single, true), objective(twice, true), 1e-4);
+    const float *a = tg_parameters_gradients(tg_mlp_parameters(single));
+    const double *b = tg_parameters_gradients(tg_mlp_parameters(twice));
+    for (int64_t k = 0; k < tg_parameters_size(tg_mlp_parameters(twice)); k++)
+        ck_assert_double_eq_tol(a[k], b[k], 1e-4 * fmax(1, fabs(b[k])));
+    tg_mlp_free(single);
+    tg_mlp_free(twice);
+}
+END_TEST
+
+START_TEST(nets_of_one_seed_start_with_the_same_weights_up_to_the_gain)
+{
+    tg_rng rng = tg_rng_seed(9);
+    tg_mlp_config config = small;
+    config.activation = TG_RELU;
+    tg_mlp *relu = tg_mlp_new(&rng, &config), *same = tg_mlp_new(&rng, &config);
+    config.activation = TG_ELU;
+    tg_mlp *elu = tg_mlp_new(&rng, &config);
+    config.init = TG_INIT_HE_NORMAL;
+    tg_mlp *elu_with_gain_of_relu = tg_mlp_new(&rng, &config);
+    const tg_parameters *set = tg_mlp_parameters(relu);
+    size_t bytes = (size_t)tg_parameters_size(set) * sizeof(double);
+    ck_assert_mem_eq(tg_parameters_values(set), tg_parameters_values(tg_mlp_parameters(same)), bytes);
+    ck_assert_mem_eq(tg_parameters_values(set),
+                     tg_parameters_values(tg_mlp_parameters(elu_with_gain_of_relu)), bytes);
+    double ratio = tg_activation_gain(TG_ELU) / tg_activation_gain(TG_RELU);
+    for (int64_t k = 0; k < tg_parameters_size(set); k++)
+        ck_assert_double_eq_tol(((double *)tg_parameters_values(tg_mlp_parameters(elu)))[k],
+                                ratio * ((double *)tg_parameters_values(set))[k], 1e-15);
+    tg_mlp_free(relu);
+    tg_mlp_free(same);
+    tg_mlp_free(elu);
+    tg_mlp_free(elu_with_gain_of_relu);
+}
+END_TEST
+
+START_TEST(dropout_repeats_with_its_generator_and_is_absent_in_evaluation)
+{
+    tg_mlp_config config = {.inputs = 3, .hidden = {50}, .outputs = 1, .activation = TG_RELU, .dropout = 0.5};
+    tg_rng rng = tg_rng_seed(6), once = rng, again = rng;
+    tg_mlp *net = tg_mlp_new(&rng, &config);
+    tg_tensor x = drawn(TG_F32, TG_SHAPE(4, 3));
+    tg_tensor a = tg_mlp_forward_with(net, x, &once, NULL), b = tg_mlp_forward_with(net, x, &again, NULL);
+    tg_tensor next = tg_mlp_forward_with(net, x, &once, NULL);
+    tg_tensor still = tg_mlp_forward(net, x), same = tg_mlp_forward_with(net, x, NULL, NULL);
+    ck_assert_mem_eq(tg_data(a), tg_data(b), 4 * sizeof(float));
+    ck_assert_mem_eq(tg_data(still), tg_data(same), 4 * sizeof(float));
+    ck_assert_float_ne(tg_f32(a)[0], tg_f32(next)[0]);
+    ck_assert_float_ne(tg_f32(a)[0], tg_f32(still)[0]);
+    tg_mlp_free(net);
+}
+END_TEST
+
+/* A net of three hidden units with the pre-activations x - 100, x and x + 100. */
+static tg_mlp *three_units(tg_activation activation)
+{
+    tg_mlp *net = tg_mlp_new(NULL, &(tg_mlp_config){.inputs = 1,
+                                                    .hidden = {3},
+                                                    .outputs = 1,
+                                                    .activation = activation,
+                                                    .equal_width = true,
+                                                    .dtype = TG_F64});
+    double *weight = tg_parameters_at(tg_mlp_parameters(net), 0)->data;
+    double *bias = tg_parameters_at(tg_mlp_parameters(net), 1)->data;
+    for (int unit = 0; unit < 3; unit++) {
+        weight[unit] = 1;
+        bias[unit] = 100 * (unit - 1);
+    }
+    return net;
+}
+
+static double dead_after(tg_dead_units *dead, const tg_mlp *net, const double *inputs, int64_t count)
+{
+    tg_mlp_trace trace;
+    tg_mlp_forward_with(net, tg_constant(tape, TG_F64, inputs, TG_SHAPE(count, 1)), NULL, &trace);
+    ck_assert_int_eq(trace.count, 1);
+    assert_shape(trace.preactivation[0], TG_SHAPE(count, 3));
+    ck_assert(tg_dead_units_see(dead, &trace));
+    return tg_dead_units_fraction(dead);
+}
+
+START_TEST(a_unit_is_dead_when_it_reacts_to_nothing_seen)
+{
+    static const struct {
+        tg_activation activation;
+        double dead_third[2]; /* after inputs around 0, and after 200 as well */
+    } cases[] = {
+        {TG_RELU, {1, 0}},     {TG_GELU_EXACT, {1, 0}}, {TG_SILU, {1, 0}},  {TG_TANH, {2, 2}},
+        {TG_BILINEAR, {0, 0}}, {TG_SWIGLU, {1, 0}},     {TG_GLU, {2, 2}},   {TG_LEAKY_RELU, {0, 0}},
+        {TG_ELU, {1, 0}},      {TG_IDENTITY, {0, 0}},   {TG_REGLU, {1, 0}},
+    };
+    const double around_zero[] = {-0.5, 0.25, 1}, far[] = {200};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        tg_mlp *net = three_units(cases[i].activation);
+        tg_dead_units *dead = tg_dead_units_new(net);
+        ck_assert_double_eq(tg_dead_units_fraction(dead), 0); /* nothing seen, nothing claimed */
+        ck_assert_double_eq(dead_after(dead, net, around_zero, 3), cases[i].dead_third[0] / 3);
+        ck_assert_double_eq(dead_after(dead, net, far, 1), cases[i].dead_third[1] / 3);
+        tg_dead_units_clear(dead);
+        ck_assert_double_eq(dead_after(dead, net, around_zero, 3), cases[i].dead_third[0] / 3);
+        tg_dead_units_free(dead);
+        tg_mlp_free(net);
+    }
+}
+END_TEST
+
+START_TEST(dead_units_are_counted_inside_no_grad_too)
+{
+    tg_mlp *net = three_units(TG_RELU);
+    tg_dead_units *dead = tg_dead_units_new(net);
+    tg_no_grad_begin(tape);
+    ck_assert_double_eq(dead_after(dead, net, &(double){0.5}, 1), 1. / 3);
+    tg_no_grad_end(tape);
+    tg_dead_units_free(dead);
+    tg_mlp_free(net);
+}
+END_TEST
+
+START_TEST(a_trace_of_another_net_is_refused)
+{
+    tg_mlp *net = small_net(TG_RELU, TG_F64), *other = three_units(TG_RELU);
+    tg_dead_units *dead = tg_dead_units_new(net);
+    tg_mlp_trace trace;
+    ck_assert(tg_ok(tg_mlp_forward_with(other, drawn(TG_F64, TG_SHAPE(2, 1)), NULL, &trace)));
+    ck_assert(!tg_dead_units_see(dead, &trace));
+    trace = (tg_mlp_trace){.count = 2};
+    ck_assert(!tg_dead_units_see(dead, &trace));
+    tg_dead_units_free(dead);
+    tg_mlp_free(net);
+    tg_mlp_free(other);
+}
+END_TEST
+
+START_TEST(an_error_names_the_layer)
+{
+    tg_mlp *net = small_net(TG_RELU, TG_F64);
+    ck_assert(!tg_ok(tg_mlp_forward(net, drawn(TG_F64, TG_SHAPE(2, 4)))));
+    expect_error("layers.0.weight f64[5, 3]");
+    ck_assert(!tg_ok(tg_mlp_forward(NULL, drawn(TG_F64, TG_SHAPE(2, 4)))));
+    expect_error("tg_mlp_new gave NULL");
+    tg_mlp_free(net);
+}
+END_TEST
+
+START_TEST(a_net_without_hidden_layers_is_linear)
+{
+    tg_mlp *net = tg_mlp_new(NULL, &(tg_mlp_config){.inputs = 2, .outputs = 3, .activation = TG_SWIGLU});
+    ck_assert_int_eq(tg_parameters_size(tg_mlp_parameters(net)), 9);
+    assert_shape(tg_mlp_forward(net, drawn(TG_F32, TG_SHAPE(5, 2))), TG_SHAPE(5, 3));
+    tg_dead_units *dead = tg_dead_units_new(net);
+    ck_assert_double_eq(tg_dead_units_fraction(dead), 0);
+    tg_dead_units_free(dead);
+    tg_mlp_free(net);
+}
+END_TEST
+
+START_TEST(an_empty_batch_goes_through)
+{
+    tg_mlp *net = small_net(TG_GEGLU, TG_F64);
+    tg_tensor y = tg_mlp_forward(net, tg_constant(tape, TG_F64, NULL, TG_SHAPE(0, 3)));
+    assert_shape(y, TG_SHAPE(0, 2));
+    ck_assert(tg_backward(tg_sum(y)));
+    ck_assert_double_eq(tg_parameters_gradient_norm(tg_mlp_parameters(net)), 0);
+    tg_mlp_free(net);
+}
+END_TEST
+
+START_TEST(after_the_first_step_a_step_allocates_nothing)
+{
+    tg_mlp *net = small_net(TG_GELU_EXACT, TG_F64);
+    tg_optimizer *adamw = tg_optimizer_new(tg_mlp_parameters(net), NULL);
+    for (int step = 0; step < 4; step++) {
+        if (step > 0)
+            failing_memory_after(0);
+        bool fine = isfinite(objective(net, true)) && tg_optimizer_step(adamw),
+             allocated = failing_memory_stop();
+        ck_assert(fine && !allocated);
+    }
+    tg_optimizer_free(adamw);
+    tg_mlp_free(net);
+}
+END_TEST
+
+START_TEST(wrong_configurations_are_refused_with_the_reason)
+{
+    static const struct {
+        tg_mlp_config config;
+        const char *reason;
+    } wrong[] = {
+        {{.outputs = 1}, "inputs"},
+        {{.inputs = 1}, "outputs"},
+        {{.inputs = 1, .outputs = (int64_t)1 << 40}, "outputs"},
+        {{.inputs = 1, .outputs = 1, .hidden = {4, -1}}, "width"},
+        {{.inputs = 1, .outputs = 1, .activation = (tg_activation)99}, "activation"},
+        {{.inputs = 1, .outputs = 1, .dropout = 1}, "dropout"},
+        {{.inputs = 1, .outputs = 1, .dropout = NAN}, "dropout"},
+        {{.inputs = 1, .outputs = 1, .init = (tg_init)99}, "initialiser"},
+        {{.inputs = 1, .outputs = 1, .gain = INFINITY}, "gain"},
+        {{.inputs = 1, .outputs = 1, .dtype = TG_I32}, "f32 or f64"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        const char *error = tg_mlp_config_error(&wrong[i].config);
+        ck_assert_msg(error && strstr(error, wrong[i].reason), "%s: %s", wrong[i].reason,
+                      error ? error : "accepted");
+        ck_assert_ptr_null(tg_mlp_new(NULL, &wrong[i].config));
+        ck_assert_int_eq(tg_mlp_size(&wrong[i].config, NULL), -1);
+    }
+    tg_mlp_config endless = {.inputs = 1, .outputs = 1};
+    for (int i = 0; i <= TG_MLP_HIDDEN; i++)
+        endless.hidden[i] = 1;
+    ck_assert_ptr_nonnull(strstr(tg_mlp_config_error(&endless), "64 hidden layers"));
+    endless.hidden[TG_MLP_HIDDEN] = 0;
+    ck_assert_ptr_null(tg_mlp_config_error(&endless));
+}
+END_TEST
+
+START_TEST(too_little_memory_gives_null)
+{
+    bool reached = true;
+    for (int nth = 0; reached; nth++) {
+        failing_memory_after(nth);
+        tg_mlp *net = tg_mlp_new(NULL, &(tg_mlp_config){.inputs = 20,
+                                                        .hidden = {20, 20},
+                                                        .outputs = 3,
+                                                        .activation = TG_SWIGLU,
+                                                        .init = TG_INIT_ORTHOGONAL});
+        tg_dead_units *dead = tg_dead_units_new(net);
+        reached = failing_memory_stop();
+        ck_assert_int_eq(reached, !net || !dead);
+        tg_dead_units_free(dead);
+        tg_mlp_free(net);
+        ck_assert_int_lt(nth, 50);
+    }
+}
+END_TEST
+
+START_TEST(null_is_survived)
+{
+    ck_assert_ptr_null(tg_mlp_new(NULL, NULL));
+    ck_assert_int_eq(tg_mlp_size(NULL, NULL), -1);
+    tg_mlp_free(NULL);
+    ck_assert_ptr_null(tg_mlp_parameters(NULL));
+    ck_assert_int_eq(tg_mlp_hidden_count(NULL), 0);
+    ck_assert_int_eq(tg_mlp_width(NULL, 0), 0);
+    ck_assert_int_eq(tg_mlp_activation(NULL), TG_GELU_EXACT);
+    tg_mlp_trace trace;
+    ck_assert(!tg_ok(tg_mlp_forward_with(NULL, TG_NONE, NULL, &trace)));
+    ck_assert_int_eq(trace.count, 0);
+    tg_mlp *net = small_net(TG_RELU, TG_F32);
+    ck_assert(!tg_ok(tg_mlp_forward(net, TG_NONE)));
+    ck_assert_int_eq(tg_mlp_width(net, -1), 0);
+    ck_assert_int_eq(tg_mlp_width(net, 2), 0);
+    tg_mlp_free(net);
+    ck_assert_ptr_null(tg_dead_units_new(NULL));
+    tg_dead_units_free(NULL);
+    tg_dead_units_clear(NULL);
+    ck_assert(!tg_dead_units_see(NULL, NULL));
+    ck_assert_double_eq(tg_dead_units_fraction(NULL), 0);
+}
+END_TEST
+
+Suite *mlp_suite(void)
+{
+    Suite *suite = suite_create("mlp");
+    TCase *tests = tcase_create("mlp");
+    tcase_add_checked_fixture(tests, start_tape, finish_tape);
+    tcase_add_test(tests, parameters_have_the_names_and_shapes_of_the_ecosystem);
+    tcase_add_test(tests, the_net_of_the_paper_has_217354_parameters);
+    tcase_add_test(tests, a_gated_net_comes_close_to_the_size_of_the_plain_one);
+    tcase_add_test(tests, forward_is_what_the_picture_says);
+    tcase_add_loop_test(tests, gradients_are_those_of_central_differences, 0, TG_SWIGLU + 1);
+    tcase_add_loop_test(tests, float_and_double_nets_agree, 0, TG_SWIGLU + 1);
+    tcase_add_test(tests, nets_of_one_seed_start_with_the_same_weights_up_to_the_gain);
+    tcase_add_test(tests, dropout_repeats_with_its_generator_and_is_absent_in_evaluation);
+    tcase_add_test(tests, a_unit_is_dead_when_it_reacts_to_nothing_seen);
+    tcase_add_test(tests, dead_units_are_counted_inside_no_grad_too);
+    tcase_add_test(tests, a_trace_of_another_net_is_refused);
+    tcase_add_test(tests, an_error_names_the_layer);
+    tcase_add_test(tests, a_net_without_hidden_layers_is_linear);
+    tcase_add_test(tests, an_empty_batch_goes_through);
+    tcase_add_test(tests, after_the_first_step_a_step_allocates_nothing);
+    tcase_add_test(tests, wrong_configurations_are_refused_with_the_reason);
+    tcase_add_test(tests, too_little_memory_gives_null);
+    tcase_add_test(tests, null_is_survived);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -195,6 +195,24 @@ bool plots_draw(const char *directory, const char *title, char message[PLOTS_MES
     return drawn;
 }
 
+bool plots_run(const char *script, const char *directory, char message[PLOTS_MESSAGE])
+{
+    char *settings = NULL;
+    size_t size = 0;
+    FILE *command = open_memstream(&settings, &size), *output = tmpfile();
+    if (command) {
+        set_text(command, "dir", directory);
+        fclose(command);
+    }
+    bool drawn = command && output && run_script(script, settings, output, message);
+    if (!command || !output)
+        snprintf(message, PLOTS_MESSAGE, "no pictures are drawn: %s", strerror(errno));
+    if (output)
+        fclose(output);
+    free(settings);
+    return drawn;
+}
+
 /* ---- the terminal ------------------------------------------------------------------------------------------- */
 
 /* Copies lines without the blanks at their ends, and without the form feeds that gnuplot puts between pictures. */

@@ -20,6 +20,9 @@ enum { PLOTS_MESSAGE = 512 }; /* bytes of a message, which is one line */
  * NULL. A picture takes its name when it is complete. On failure, such as gnuplot missing, false and a message. */
 bool plots_draw(const char *directory, const char *title, char message[PLOTS_MESSAGE]);
 
+/* Runs another script of plots/ on a folder: it is told `dir`, and draws its pictures there. */
+bool plots_run(const char *script, const char *directory, char message[PLOTS_MESSAGE]);
+
 /* Prints the curves of validation loss and accuracy in letters, as wide as the terminal, or 80 columns elsewhere. False
  * if nothing could be drawn; a call of plots_draw tells why. */
 bool plots_show(const char *directory, FILE *out);

@@ -126,11 +126,32 @@ static void add_layers(tg_mlp *net)
                                       !config->no_bias);
 }
 
+static bool tames_products(const tg_mlp *net)
+{
+    return tg_activation_is_gated(net->config.activation) && !net->config.bare_products;
+}
+
+/* act(gate) (1 + something small): a gated layer that starts close to a plain one. */
+static bool start_close_to_plain(const tg_hidden_layer *layer, tg_init init, const tg_rng *rng)
+{
+    tg_parameter *bias = layer->value.bias;
+    if (!bias)
+        return true;
+    for (int64_t i = 0; i < bias->shape.dim[0]; i++) {
+        if (bias->dtype == TG_F32)
+            ((float *)bias->data)[i] = 1;
+        else
+            ((double *)bias->data)[i] = 1;
+    }
+    return tg_initialize(layer->value.weight, init, 0.5, rng);
+}
+
 static bool initialize(const tg_mlp *net, const tg_rng *rng)
 {
     const tg_mlp_config *config = &net->config;
     for (int i = 0; i < net->count; i++)
-        if (!tg_hidden_layer_initialize(&net->hidden[i], config->init, config->gain, rng))
+        if (!tg_hidden_layer_initialize(&net->hidden[i], config->init, config->gain, rng) ||
+            (tames_products(net) && !start_close_to_plain(&net->hidden[i], config->init, rng)))
             return false;
     double gain = config->gain != 0 ? config->gain : tg_init_gain(config->init, config->activation);
     return tg_initialize(net->output.weight, config->init, gain, rng);
@@ -185,6 +206,14 @@ int64_t tg_mlp_width(const tg_mlp *net, int layer)
 
 /* ---- forward ---- */
 
+/* x / sqrt(mean of x^2 over the last axis + epsilon) */
+static tg_tensor over_root_mean_square(tg_tensor x)
+{
+    const double epsilon = 1e-6;
+    tg_tensor mean = tg_mean_over(tg_square(x), (tg_axes){.count = 1, .axis = {-1}}, true);
+    return tg_mul(x, tg_rsqrt(tg_shift(mean, epsilon)));
+}
+
 tg_tensor tg_mlp_forward_with(const tg_mlp *net, tg_tensor x, tg_rng *training, tg_mlp_trace *trace)
 {
     tg_tape *tape = tg_tape_of(x);
@@ -197,6 +226,8 @@ tg_tensor tg_mlp_forward_with(const tg_mlp *net, tg_tensor x, tg_rng *training, 
     for (int i = 0; i < net->count; i++) {
         tg_scope_begin(tape, net->names[i]);
         x = tg_hidden_layer_forward(&net->hidden[i], x, training, trace ? &trace->preactivation[i] : NULL);
+        if (tames_products(net))
+            x = over_root_mean_square(x);
         x = tg_dropout_forward(x, net->config.dropout, training);
         tg_scope_end(tape);
     }

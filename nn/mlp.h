@@ -12,6 +12,10 @@
  *
  * Parameters are named layers.N.weight [out, in] and layers.N.bias, as of the linear layers of PyTorch's
  * Sequential; hidden layers with a gated activation have layers.N.gate_proj.* and layers.N.up_proj.* instead.
+ *
+ * A stack of products is a polynomial whose degree doubles with every layer: it vanishes, or explodes on the first row unlike
+ * those it was trained on. So a gated net divides every product by its root mean square over the layer (Zhang and Sennrich,
+ * arXiv 1910.07467, without parameters), and starts close to a plain net: up_proj.bias at 1, up_proj.weight at half size.
  */
 #ifndef TG_MLP_H
 #define TG_MLP_H
@@ -35,6 +39,7 @@ typedef struct tg_mlp_config {
     tg_dtype dtype;           /* 0: TG_F32 */
     bool no_bias;
     bool equal_width; /* gated: the widths as given, instead of the narrower ones of tg_mlp_size */
+    bool bare_products; /* gated: the products as they are, and biases that start at 0 */
 } tg_mlp_config;
 
 /* NULL, or what is wrong with the configuration. */

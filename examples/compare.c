@@ -1,0 +1,187 @@
+/* Compares activations: trains every activation with every seed, in parallel, and writes curves, a table and pictures. */
+#include "examples/common/experiment.h"
+#include "examples/common/jobs.h"
+#include "examples/common/plots.h"
+#include "examples/common/progress.h"
+#include "examples/common/runlog.h"
+#include "examples/common/training.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+typedef struct comparison {
+    experiment e;
+    runlog *log;
+    progress *view;
+    char (*names)[64]; /* [runs] */
+} comparison;
+
+/* ---- a run, in a process of its own ---- */
+
+typedef struct child {
+    jobs_link *link;
+} child;
+
+static void send_epoch(void *context, const runlog_epoch *epoch)
+{
+    jobs_record(((child *)context)->link, epoch, sizeof *epoch);
+}
+
+static void send_progress(void *context, const jobs_progress *now)
+{
+    jobs_report(((child *)context)->link, now);
+}
+
+static int train(int job, jobs_link *link, void *context)
+{
+    const comparison *c = context;
+    child me = {link};
+    char message[EXPERIMENT_MESSAGE];
+    const training_watch watch = {.context = &me, .on_epoch = send_epoch, .on_step = send_progress};
+    return training_run(&c->e, job, &watch, message) ? 0 : jobs_fail(link, "%s", message);
+}
+
+/* ---- what the runs report ---- */
+
+static void on_start(int job, void *context)
+{
+    progress_start(((comparison *)context)->view, job);
+}
+
+static void on_progress(int job, const jobs_progress *now, void *context)
+{
+    progress_update(((comparison *)context)->view, job, now);
+}
+
+static void on_record(int job, const void *bytes, size_t size, void *context)
+{
+    if (size == sizeof(runlog_epoch))
+        runlog_add_epoch(((comparison *)context)->log, job, bytes);
+}
+
+static void on_end(int job, jobs_state state, const char *message, void *context)
+{
+    comparison *c = context;
+    if (state == JOBS_DONE)
+        runlog_finish_run(c->log, job);
+    progress_end(c->view, job, state, message);
+}
+
+static void on_tick(void *context)
+{
+    progress_tick(((comparison *)context)->view);
+}
+
+/* ---- the whole ---- */
+
+static void keep_option(void *log, const char *name, json_t *value)
+{
+    runlog_option(log, name, value);
+}
+
+/* Announces every run to the log, so that the files list them in this order whichever ends first. */
+static bool open_log(comparison *c, char message[EXPERIMENT_MESSAGE])
+{
+    c->log = runlog_new(c->e.settings.out);
+    c->names = calloc((size_t)c->e.runs, sizeof *c->names);
+    if (!c->log || !c->names)
+        return snprintf(message, EXPERIMENT_MESSAGE, "out of memory"), false;
+    runlog_option(c->log, "version", json_string(TG_VERSION));
+    options_record(experiment_program.table, &c->e.settings, keep_option, c->log);
+    for (int run = 0; run < c->e.runs; run++) {
+        const char *activation = tg_activation_name(experiment_activation(&c->e, run));
+        int seed = experiment_seed(&c->e, run);
+        long parameters = training_parameters(&c->e, run, message);
+        if (parameters < 0)
+            return false;
+        snprintf(c->names[run], sizeof c->names[run], "%s seed %d", activation, seed);
+        if (runlog_add_run(c->log, activation, (uint64_t)seed, parameters) != run)
+            return snprintf(message, EXPERIMENT_MESSAGE, "out of memory"), false;
+    }
+    return true;
+}
+
+static jobs_outcome run_all(comparison *c)
+{
+    const size_t runs = (size_t)c->e.runs;
+    const char **names = calloc(runs, sizeof *names);
+    for (size_t run = 0; names && run < runs; run++)
+        names[run] = c->names[run];
+    if (names)
+        c->view = progress_new(&(progress_config){.out = stderr, .count = c->e.runs, .names = names, .unit = "rows"});
+    jobs_outcome outcome = jobs_run(&(jobs_config){.count = c->e.runs,
+                                                   .at_once = c->e.settings.jobs,
+                                                   .context = c,
+                                                   .run = train,
+                                                   .on_start = on_start,
+                                                   .on_progress = on_progress,
+                                                   .on_record = on_record,
+                                                   .on_end = on_end,
+                                                   .on_tick = on_tick});
+    progress_free(c->view);
+    free(names);
+    return outcome;
+}
+
+/* "mnist: 784-128x8-10", for the pictures. */
+static void describe(const comparison *c, char *title, size_t size)
+{
+    const dataset *data = &c->e.data;
+    snprintf(title, size, "%s: %zu-%s-%zu, %s", data->name, data->features, c->e.settings.hidden,
+             data->task == DATASET_CLASSIFICATION ? data->classes : data->targets, c->e.settings.optimizer);
+}
+
+/* Files, pictures, and the table on the terminal. */
+static bool show_results(comparison *c)
+{
+    const char *out = c->e.settings.out;
+    char message[EXPERIMENT_MESSAGE], title[256];
+    if (!runlog_write(c->log, message)) {
+        fprintf(stderr, "compare: %s\n", message);
+        return false;
+    }
+    describe(c, title, sizeof title);
+    bool draws = !c->e.settings.no_plots;
+    bool drawn = draws && plots_draw(out, title, message);
+    if (drawn)
+        plots_show(out, stdout);
+    runlog_print_table(c->log, stdout);
+    printf("\nin %s/: curves.csv, summary.csv, config.json%s\n", out,
+           !drawn                                        ? ""
+           : c->e.data.task == DATASET_CLASSIFICATION ? ", loss.png, loss.svg, accuracy.png, accuracy.svg"
+                                                         : ", loss.png, loss.svg");
+    if (draws && !drawn)
+        fprintf(stderr, "compare: %s\n", message);
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    static comparison c;
+    char message[EXPERIMENT_MESSAGE];
+    c.e = experiment_defaults();
+    options_parse(&experiment_program, argc, argv, &c.e.settings);
+    if (!experiment_prepare(&c.e, message)) {
+        fprintf(stderr, "compare: %s\n", message);
+        return 2;
+    }
+    const char *out = c.e.settings.out;
+    if (!runlog_check_directory(out, message)) {
+        fprintf(stderr, "compare: --out: %s\n", message);
+        return 2;
+    }
+    if (!open_log(&c, message)) {
+        fprintf(stderr, "compare: %s\n", message);
+        return 2;
+    }
+
+    jobs_outcome outcome = run_all(&c);
+    if (outcome.interrupted)
+        fprintf(stderr, "interrupted: %d of %d runs are complete and kept\n", outcome.done, c.e.runs);
+    bool written = show_results(&c);
+    runlog_free(c.log);
+    free(c.names);
+    experiment_free(&c.e);
+    return outcome.interrupted ? 130 : outcome.failed || !written ? 1 : 0;
+}

@@ -1,15 +1,15 @@
-"""How a reference is computed: by PyTorch in double, or by mpmath with 50 digits.
+"""How a reference is computed: by PyTorch in double, with functions of one number by mpmath with 50 digits.
 
     REFERENCES = {
-        "mul": by_torch(lambda a, b: a * b),
-        "erf": by_mpmath(mp.erf),
+        "mul": by_torch(lambda a, b: a * b, sums=GRADIENTS),
+        "erf": by_torch(exactly(mp.erf, LEVEL)),
     }
 
 A reference takes the inputs in their order and the attributes by their names, and returns the output. Gradients are
-never written down: PyTorch's own differentiation gives them, or mpmath's numerical one.
+never written down: PyTorch's own differentiation gives them, and mpmath's numerical one for functions made by `exactly`.
 """
 
-import itertools
+import functools
 from dataclasses import dataclass, field
 
 import numpy
@@ -17,6 +17,7 @@ import torch
 from mpmath import mp
 
 mp.dps = 50
+DIGITS_OF_DERIVATIVES = 200  # of numerical ones: what is left of the differences is then below every double
 
 GRADIENTS = ("gradients",)
 EVERYTHING = ("output", "gradients")
@@ -45,12 +46,9 @@ class Answer:
     gradient_terms: dict = field(default_factory=dict)
 
 
-# ---- PyTorch ----
-
-
-def by_torch(function, sums=()):
+def by_torch(function, sums=(), largest_term=0.0):
     """`function` of tensors. `sums` names what is added up from terms that may cancel, "output" or "gradients" or both: for
-    these the sizes of the terms are computed too."""
+    these the sizes of the terms are computed too. Where the output has a term that they cannot show, `largest_term` is its size."""
 
     def evaluate(case):
         inputs = [torch.tensor(x) for x in case.inputs]
@@ -69,7 +67,7 @@ def by_torch(function, sums=()):
         answer.gradients = {i: g.detach().numpy() for i, g in zip(wanted, gradients)}
         if sums:
             of_output, of_gradients = sizes_of_terms(output, variables, cotangent, gradients)
-            answer.output_terms = of_output if "output" in sums else None
+            answer.output_terms = numpy.maximum(of_output, largest_term) if "output" in sums else None
             answer.gradient_terms = dict(zip(wanted, of_gradients)) if "gradients" in sums else {}
         return answer
 
@@ -88,80 +86,69 @@ def gradients_of(output, variables, cotangent, create_graph=False, retain_graph=
 def sizes_of_terms(output, variables, cotangent, gradients):
     """The first order effect of rounding: for each element y the sum of |dy/dx x| over the inputs x, and for each element
     of a gradient the sum of its parts |dy/dx cotangent| and of |dg/dx x|."""
+
+    def effects(element):
+        rows = gradients_of(element, variables, None, retain_graph=True)
+        return rows, sum(torch.where(row == 0, 0.0, (row * v).abs()).sum() for row, v in zip(rows, variables))
+
     flat, weights = output.reshape(-1), cotangent.reshape(-1)
     of_output = torch.zeros_like(flat)
     of_gradients = [torch.zeros_like(v) for v in variables]
     for i in range(flat.numel()):
-        rows = gradients_of(flat[i], variables, None, retain_graph=True)
-        of_output[i] = sum((row * v).abs().sum() for row, v in zip(rows, variables))
+        rows, of_output[i] = effects(flat[i])
         for total, row in zip(of_gradients, rows):
             total += (row * weights[i]).abs()
     for gradient, total in zip(gradients, of_gradients):
-        sizes = total.reshape(-1)
+        sizes = total.view(-1)
         for k, element in enumerate(gradient.reshape(-1)):
-            rows = gradients_of(element, variables, None, retain_graph=True)
-            sizes[k] += sum((row * v).abs().sum() for row, v in zip(rows, variables))
+            sizes[k] += effects(element)[1]
     return of_output.reshape(output.shape).detach().numpy(), [total.detach().numpy() for total in of_gradients]
 
 
-# ---- mpmath: elementwise functions ----
+# ---- functions of one number, by mpmath ----
+
+INFINITY, NAN = numpy.inf, numpy.nan
+
+# Values at -infinity and +infinity, of the function and of its derivatives in turn; the last one stays.
+RAMP = ((0,), (INFINITY, 1, 0))  # 0 on the left, x on the right
+STEP = ((0,), (1, 0))
+LEVEL = ((-1, 0), (1, 0))  # of odd functions
+NOWHERE = ((NAN,), (NAN,))
 
 
-def by_mpmath(function, order=0, limits=None, direction=0):
-    """`function` of scalars; the operation is its derivative of this order (of one input). limits[sign] lists the values at
-    infinity of this sign, of the function and its derivatives, where mpmath does not know them. `direction` -1 or 1
-    differentiates at zero from one side."""
+def exactly(function, limits, order=0):
+    """A function of tensors, element by element, from one of mpmath numbers or from its derivative of this order. Its own
+    derivatives are mpmath's numerical ones."""
 
-    def evaluate(case):
-        def slope(x, orders):
-            return derivative_at(lambda *z: function(*z, **case.attributes), x, orders, limits, direction)
+    @functools.lru_cache(maxsize=None)
+    def slope(x, n):
+        if x != x:
+            return NAN
+        if numpy.isinf(x):
+            known = limits[x > 0]
+            return known[min(n, len(known) - 1)]
+        if n == 0:
+            return to_float(function(mp.mpf(x)))
+        with mp.workdps(DIGITS_OF_DERIVATIVES):
+            return to_float(mp.diff(function, mp.mpf(x), n))
 
-        arrays = numpy.broadcast_arrays(*case.inputs)
-        shape = arrays[0].shape
-        points = list(zip(*(a.reshape(-1) for a in arrays)))
-        value_orders = (order,) + (0,) * (len(arrays) - 1)
-        output = numpy.array([slope(x, value_orders) for x in points], dtype=float).reshape(shape)
-        answer = Answer(output)
-        if case.cotangent is None:
-            return answer
-        if case.cotangent.shape != shape:
-            raise ValueError(f"the output is {list(shape)} here and {list(case.cotangent.shape)} there")
-        for i in (i for i, flag in enumerate(case.differentiated) if flag):
-            orders = tuple(n + (k == i) for k, n in enumerate(value_orders))
-            slopes = numpy.array([slope(x, orders) for x in points], dtype=float).reshape(shape)
-            answer.gradients[i] = sum_to(slopes * case.cotangent, case.inputs[i].shape)
-            if slopes.shape != case.inputs[i].shape:
-                answer.gradient_terms[i] = sum_to(abs(slopes * case.cotangent), case.inputs[i].shape)
-        return answer
+    class Slope(torch.autograd.Function):
+        @staticmethod
+        def forward(context, x, n):
+            context.save_for_backward(x)
+            context.n = n
+            values = [slope(float(v), n) for v in x.detach().reshape(-1)]
+            return torch.tensor(values, dtype=torch.float64).reshape(x.shape)
 
-    return evaluate
+        @staticmethod
+        def backward(context, cotangent):
+            (x,) = context.saved_tensors
+            return cotangent * Slope.apply(x, context.n + 1), None
 
-
-def derivative_at(function, x, orders, limits, direction):
-    if any(numpy.isnan(v) for v in x):
-        return numpy.nan
-    if limits and len(x) == 1 and numpy.isinf(x[0]):
-        return limits[1 if x[0] > 0 else -1][orders[0]]
-    point = tuple(mp.mpf(float(v)) for v in x)
-    if not any(orders):
-        value = function(*point)
-    elif len(x) == 1:
-        side = direction if x[0] == 0 else 0
-        value = mp.diff(function, point[0], orders[0], direction=side)
-    else:
-        value = mp.diff(function, point, orders)
-    return to_float(value)
+    return lambda x: Slope.apply(x, order)
 
 
 def to_float(value):
-    if abs(value) > mp.mpf(2) ** 1024:
-        return numpy.inf if value > 0 else -numpy.inf
+    if abs(value) >= mp.mpf(2) ** 1024:
+        return INFINITY if value > 0 else -INFINITY
     return float(value)
-
-
-def sum_to(x, shape):
-    """x summed over the axes along which `shape` was broadcast."""
-    extra = x.ndim - len(shape)
-    x = x.sum(axis=tuple(range(extra)))
-    stretched = tuple(axis for axis, (a, b) in enumerate(itertools.zip_longest(x.shape, shape)) if a != b)
-    return x.sum(axis=stretched, keepdims=True)

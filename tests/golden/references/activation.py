@@ -1,0 +1,108 @@
+"""Activations, each with its first and second derivative where these are operations of their own, and gated products."""
+
+import torch
+import torch.nn.functional as F
+from mpmath import mp
+
+from .common import EVERYTHING, GRADIENTS, RAMP, STEP, by_torch, exactly
+
+SELU_SCALE, SELU_ALPHA = 1.0507009873554804934193349852946, 1.6732632423543772848170429916717
+
+
+def logistic(x):
+    return 1 / (1 + mp.exp(-x))
+
+
+def gelu_exact(x):
+    return x * mp.erfc(-x / mp.sqrt(2)) / 2
+
+
+def gelu_tanh(x):
+    """x/2 (1 + tanh u) as x logistic(2 u), in which nothing cancels."""
+    return x * logistic(2 * mp.sqrt(2 / mp.pi) * (x + mp.mpf("0.044715") * x**3))
+
+
+def gelu_quick(x):
+    return x * logistic(mp.mpf("1.702") * x)
+
+
+def silu(x):
+    return x * logistic(x)
+
+
+def mish(x):
+    return x * mp.tanh(mp.log1p(mp.exp(x)))
+
+
+SMOOTH = {"gelu_exact": gelu_exact, "gelu_tanh": gelu_tanh, "gelu_quick": gelu_quick, "silu": silu, "mish": mish}
+
+
+def elu_slope(x, alpha):
+    """Both derivatives where x is not positive."""
+    return alpha * torch.exp(torch.clamp(x, max=0))
+
+
+def elu_d1(x, alpha):
+    return torch.where(x > 0, torch.ones_like(x), elu_slope(x, alpha))
+
+
+def elu_d2(x, alpha):
+    return torch.where(x > 0, torch.zeros_like(x), elu_slope(x, alpha))
+
+
+def hardswish(x):
+    """F.hardswish, but 0 and not NaN at -infinity."""
+    inner = torch.clamp(x, -3, 3)
+    return torch.where(x >= 3, x, torch.where(x <= -3, torch.zeros_like(x), inner * (inner + 3) / 6))
+
+
+def hardswish_d1(x):
+    inner = torch.clamp(x, -3, 3)
+    return torch.where(x >= 3, 1.0, torch.where(x <= -3, 0.0, (2 * inner + 3) / 6))
+
+
+def gated(activation):
+    return by_torch(lambda a, b: activation(a) * b, sums=GRADIENTS)
+
+
+def gated_gradients(activation):
+    """Both gradients of activation(a) b for the cotangent g, one after the other."""
+
+    def both(g, a, b):
+        with torch.enable_grad():
+            a, b = (x if x.requires_grad else x.clone().requires_grad_(True) for x in (a, b))
+            return torch.stack(torch.autograd.grad(activation(a) * b, (a, b), g, create_graph=True)).reshape(2, -1)
+
+    return by_torch(both, sums=EVERYTHING)
+
+
+REFERENCES = {
+    "relu": by_torch(F.relu),
+    "relu_gradient": by_torch(lambda a, y: torch.where(y <= 0, 0.0, a), sums=GRADIENTS),
+    "leaky_relu": by_torch(lambda x, slope: F.leaky_relu(x, slope)),
+    "leaky_relu_d1": by_torch(lambda x, slope: torch.where(x > 0, 1.0, slope * torch.ones_like(x))),
+    "hardsigmoid": by_torch(lambda x: torch.clamp(x + 3, 0, 6) / 6),
+    "hardsigmoid_d1": by_torch(lambda x: torch.where(x.abs() < 3, 1 / 6, torch.zeros_like(x))),
+    "hardswish": by_torch(hardswish),
+    "hardswish_d1": by_torch(hardswish_d1),
+    "elu": by_torch(lambda x, alpha: F.elu(x, alpha)),
+    "elu_d1": by_torch(elu_d1),
+    "elu_d2": by_torch(elu_d2),
+    "selu": by_torch(F.selu),
+    "selu_d1": by_torch(lambda x: SELU_SCALE * elu_d1(x, SELU_ALPHA)),
+    "selu_d2": by_torch(lambda x: SELU_SCALE * elu_d2(x, SELU_ALPHA)),
+}
+for name, function in SMOOTH.items():
+    REFERENCES[name] = by_torch(exactly(function, RAMP), sums=GRADIENTS)
+    REFERENCES[f"{name}_d1"] = by_torch(exactly(function, RAMP, order=1), sums=EVERYTHING)
+    REFERENCES[f"{name}_d2"] = by_torch(exactly(function, RAMP, order=2), sums=EVERYTHING)
+
+GATES = {
+    "glu": exactly(logistic, STEP),
+    "reglu": F.relu,
+    "geglu": exactly(gelu_exact, RAMP),
+    "swiglu": exactly(silu, RAMP),
+}
+for name, activation in GATES.items():
+    REFERENCES[name] = gated(activation)
+    REFERENCES[f"{name}_gradients"] = gated_gradients(activation)

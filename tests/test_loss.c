@@ -243,6 +243,88 @@ START_TEST(bce_on_logits_keeps_its_digits)
 }
 END_TEST
 
+/* The mean of a formula over the elements of the two, and its slopes by central differences of that very mean. */
+static void assert_mean_of(tg_tensor loss, tg_tensor a, tg_tensor b, double (*formula)(double a, double b),
+                           double count)
+{
+    const double h = 1e-5;
+    const tg_dtype dtype = tg_dtype_of(a);
+    tg_tensor inputs[] = {a, b}, gradients[2];
+    double sum = 0;
+    for (int64_t i = 0; i < tg_size(a); i++)
+        sum += formula(tg_at(a, i), tg_at(b, i));
+    assert_shape(loss, TG_SCALAR);
+    assert_close(tg_item(loss), sum / count, dtype);
+    ck_assert(tg_grad(&loss, 1, inputs, 2, NULL, false, gradients));
+    for (int64_t i = 0; i < tg_size(a); i++) {
+        const double u = tg_at(a, i), v = tg_at(b, i);
+        const double da = (formula(u + h, v) - formula(u - h, v)) / (2 * h * count);
+        const double db = (formula(u, v + h) - formula(u, v - h)) / (2 * h * count);
+        ck_assert_double_eq_tol(tg_at(gradients[0], i), da, 1e-6);
+        ck_assert_double_eq_tol(tg_at(gradients[1], i), db, 1e-6);
+    }
+}
+
+static double distance(double a, double b)
+{
+    return fabs(a - b);
+}
+
+static double huber(double a, double b)
+{
+    const double error = fabs(a - b), delta = 0.7;
+    return error <= delta ? error * error / 2 : delta * (error - delta / 2);
+}
+
+static double divergence(double l, double p)
+{
+    return p * (log(p) - l);
+}
+
+START_TEST(l1_huber_and_kl_are_their_formulas)
+{
+    for (int precision = 0; precision < 2; precision++) {
+        const tg_dtype dtype = precision ? TG_F64 : TG_F32;
+        tg_tensor a = drawn(dtype, TG_SHAPE(7, 5)), b = drawn(dtype, TG_SHAPE(7, 5));
+        assert_mean_of(tg_l1(a, b), a, b, distance, 35);
+        assert_mean_of(tg_huber(a, b, 0.7), a, b, huber, 35);
+        tg_tensor l = tg_log_softmax(a, -1), p = tg_softmax(b, -1);
+        assert_mean_of(tg_kl(l, p), l, p, divergence, 7); /* over rows */
+    }
+    ck_assert(!tg_ok(tg_huber(drawn(TG_F32, TG_SHAPE(2)), drawn(TG_F32, TG_SHAPE(2)), 0)));
+    expect_error("expected delta > 0, not 0");
+}
+END_TEST
+
+START_TEST(kl_of_a_distribution_to_itself_is_zero_and_what_cannot_happen_adds_nothing)
+{
+    tg_tensor logits = drawn(TG_F64, TG_SHAPE(4, 6));
+    ck_assert_double_le(fabs(tg_item(tg_kl(tg_log_softmax(logits, -1), tg_softmax(logits, -1)))), 1e-15);
+    tg_tensor l = tg_constant(tape, TG_F64, (double[]){log(0.25), log(0.75)}, TG_SHAPE(2));
+    tg_tensor p = tg_constant(tape, TG_F64, (double[]){0, 1}, TG_SHAPE(2));
+    assert_close(tg_item(tg_kl(l, p)), -log(0.75), TG_F64);
+}
+END_TEST
+
+START_TEST(cross_entropy_to_distributions_generalises_labels)
+{
+    static const int32_t labels[] = {1, 0, 2};
+    static const double one_hot[] = {0, 1, 0, 1, 0, 0, 0, 0, 1};
+    tg_tensor logits = drawn(TG_F64, TG_SHAPE(3, 3)),
+              targets = tg_constant(tape, TG_F64, one_hot, TG_SHAPE(3, 3));
+    tg_tensor a = tg_cross_entropy(logits, labels_of(3, labels)), b = tg_cross_entropy_to(logits, targets),
+              da, db;
+    assert_close(tg_item(b), tg_item(a), TG_F64);
+    ck_assert(tg_grad(&a, 1, &logits, 1, NULL, false, &da) && tg_grad(&b, 1, &logits, 1, NULL, false, &db));
+    for (int i = 0; i < 9; i++)
+        assert_close(tg_at(db, i), tg_at(da, i), TG_F64);
+    /* One distribution for all rows: smoothing 1 is the uniform one. */
+    tg_tensor uniform = tg_full(tape, TG_F64, TG_SHAPE(3), 1. / 3);
+    assert_close(tg_item(tg_cross_entropy_to(logits, uniform)),
+                 tg_item(tg_cross_entropy_with(logits, labels_of(3, labels), 1, TG_NO_LABEL)), TG_F64);
+}
+END_TEST
+
 Suite *loss_suite(void)
 {
     Suite *suite = suite_create("loss");
@@ -261,6 +343,9 @@ Suite *loss_suite(void)
     tcase_add_test(tests, nothing_to_average_is_nan_with_a_gradient_of_zero);
     tcase_add_test(tests, mse_is_the_mean_of_squares);
     tcase_add_test(tests, bce_on_logits_keeps_its_digits);
+    tcase_add_test(tests, l1_huber_and_kl_are_their_formulas);
+    tcase_add_test(tests, kl_of_a_distribution_to_itself_is_zero_and_what_cannot_happen_adds_nothing);
+    tcase_add_test(tests, cross_entropy_to_distributions_generalises_labels);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -1,7 +1,7 @@
 #include "tests/temporary_files.h"
 
 #include <check.h>
-#include <dirent.h>
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -16,14 +16,15 @@ void temporary_folder_make(void)
     ck_assert_ptr_nonnull(mkdtemp(folder));
 }
 
+static int delete_entry(const char *path, const struct stat *status, int kind, struct FTW *place)
+{
+    (void)status, (void)kind, (void)place;
+    return remove(path);
+}
+
 void temporary_folder_remove(void)
 {
-    DIR *entries = opendir(folder);
-    ck_assert_ptr_nonnull(entries);
-    for (struct dirent *entry = readdir(entries); entry; entry = readdir(entries))
-        unlink(temporary_path(entry->d_name)); /* . and .. stay by themselves */
-    closedir(entries);
-    ck_assert_int_eq(rmdir(folder), 0);
+    ck_assert_int_eq(nftw(folder, delete_entry, 8, FTW_DEPTH | FTW_PHYS), 0);
 }
 
 const char *temporary_folder(void)

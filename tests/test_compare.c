@@ -1,0 +1,175 @@
+/* The program `compare` as a user meets it: what it says to wrong input, what it writes, and that it writes the same again. */
+#include "examples/common/experiment.h"
+#include "tests/temporary_files.h"
+
+#include <check.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+Suite *compare_suite(void);
+
+static const char *build(void)
+{
+    const char *folder = getenv("TG_BUILD");
+    return folder ? folder : "build";
+}
+
+/* Runs build/bin/compare with these arguments and the text it printed to standard error; its exit status. */
+static int run(const char *arguments, char *errors, size_t size)
+{
+    char command[2000];
+    snprintf(command, sizeof command, "%s/bin/compare %s 2>&1 >/dev/null </dev/null", build(), arguments);
+    FILE *pipe = popen(command, "r");
+    ck_assert_ptr_nonnull(pipe);
+    size_t length = fread(errors, 1, size - 1, pipe);
+    errors[length] = '\0';
+    int status = pclose(pipe);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static const struct {
+    const char *arguments, *says;
+} mistakes[] = {
+    {"--activations relu,gelu", "say gelu_exact, gelu_tanh or gelu_quick"},
+    {"--activations swish2", "'swish2': not an activation; there are gelu_exact"},
+    {"--activations relu,relu", "'relu' stands there twice"},
+    {"--batch 0", "--batch: '0' is not a whole number from 1"},
+    {"--batch 12.5", "--batch: '12.5' is not a whole number"},
+    {"--lr fast", "--lr: 'fast' is not a number from"},
+    {"--epochs -3", "--epochs: '-3'"},
+    {"--optimizer lion", "--optimizer: 'lion' is not one of adamw, adam, sgd"},
+    {"--hidden 128x", "--hidden: '128x' is not a list of"},
+    {"--hidden 8x1000", "--hidden: '8x1000' is not a list of at most 64"},
+    {"--data nowhere", "unknown data set 'nowhere'"},
+    {"--data csv:no-such-file.csv", "no-such-file.csv"},
+    {"--data idx:no-such-folder", "no-such-folder"},
+    {"--out /proc/nothing/here --data spirals", "--out: cannot create the folder '/proc/nothing"},
+    {"stray", "'stray' is not an option"},
+    {"--unheard-of", "unrecognized option '--unheard-of'"},
+};
+
+START_TEST(a_mistake_gets_a_line_that_names_it_and_status_2)
+{
+    char errors[2000];
+    ck_assert_int_eq(run(mistakes[_i].arguments, errors, sizeof errors), 2);
+    ck_assert_msg(strstr(errors, mistakes[_i].says) != NULL, "'%s' says: %s", mistakes[_i].arguments, errors);
+    ck_assert_msg(strncmp(errors, "compare: ", 9) == 0, "%s", errors);
+}
+END_TEST
+
+/* The rows of a curves.csv without their last column, the seconds. */
+static char *rows_without_seconds(const char *folder)
+{
+    char path[400], line[400], *text = NULL;
+    size_t size = 0;
+    snprintf(path, sizeof path, "%s/curves.csv", folder);
+    FILE *file = fopen(path, "r"), *rows = open_memstream(&text, &size);
+    ck_assert_msg(file && rows, "no %s", path);
+    while (fgets(line, sizeof line, file))
+        fprintf(rows, "%.*s\n", (int)(strrchr(line, ',') - line), line);
+    fclose(file);
+    fclose(rows);
+    return text;
+}
+
+#define SMALL "--data moons --rows 300 --hidden 8x2 --activations relu,gelu_exact,swiglu,stochastic_gelu " \
+              "--dropout 0.1 --seeds 2 --epochs 2 --batch 32 --no-plots "
+
+START_TEST(the_same_command_gives_the_same_curves_with_any_number_of_jobs)
+{
+    char errors[4000], arguments[600], *first = NULL;
+    for (int jobs = 1; jobs <= 3; jobs++) {
+        snprintf(arguments, sizeof arguments, SMALL "--jobs %d --out %s/jobs%d", jobs, temporary_folder(), jobs);
+        ck_assert_msg(run(arguments, errors, sizeof errors) == 0, "%s", errors);
+        char folder[300];
+        snprintf(folder, sizeof folder, "%s/jobs%d", temporary_folder(), jobs);
+        char *rows = rows_without_seconds(folder);
+        int lines = 0;
+        for (const char *c = rows; *c; c++)
+            lines += *c == '\n';
+        ck_assert_int_eq(lines, 1 + 4 * 2 * 2);
+        if (first)
+            ck_assert_str_eq(rows, first);
+        else
+            first = strdup(rows);
+        free(rows);
+    }
+    ck_assert_ptr_nonnull(strstr(first, "activation,seed,epoch,step,train_loss,val_loss,val_accuracy,grad_norm,dead_fraction\n"));
+    free(first);
+}
+END_TEST
+
+START_TEST(an_interruption_keeps_what_is_finished)
+{
+    char folder[300], path[400], epochs[32];
+    snprintf(folder, sizeof folder, "%s/interrupted", temporary_folder());
+    snprintf(path, sizeof path, "%s/bin/compare", build());
+    snprintf(epochs, sizeof epochs, "%d", 1000000);
+    pid_t child = fork();
+    if (child == 0) {
+        ck_assert_ptr_nonnull(freopen("/dev/null", "w", stdout));
+        ck_assert_ptr_nonnull(freopen("/dev/null", "w", stderr));
+        execl(path, "compare", "--data", "moons", "--hidden", "4", "--activations", "relu", "--seeds", "1", "--epochs", epochs,
+              "--no-plots", "--out", folder, (char *)NULL);
+        _exit(127);
+    }
+    sleep(1);
+    kill(child, SIGINT);
+    int status;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 130);
+    char *rows = rows_without_seconds(folder);
+    ck_assert_ptr_nonnull(strstr(rows, "relu,1,1,"));
+    free(rows);
+}
+END_TEST
+
+START_TEST(widths_are_read_as_written)
+{
+    int widths[EXPERIMENT_LAYERS + 1];
+    char message[EXPERIMENT_MESSAGE];
+    ck_assert(experiment_widths("128x3,10", widths, message));
+    const int expected[] = {128, 128, 128, 10, 0};
+    ck_assert_mem_eq(widths, expected, sizeof expected);
+    static const char *const wrong[] = {"", "x", "0", "-1", "8x0", "8x", "8,", ",8", "8 8", "8x65", "8x64,1", "99999999999"};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        ck_assert_msg(!experiment_widths(wrong[i], widths, message), "'%s' was taken", wrong[i]);
+}
+END_TEST
+
+START_TEST(regression_and_every_kind_of_option_run)
+{
+    char errors[4000], arguments[600];
+    static const char *const more[] = {
+        "--data sine --optimizer sgd --momentum 0.9 --lr 0.01 --schedule step",
+        "--data circles --optimizer adam --clip 1 --label-smoothing 0.1 --schedule constant",
+        "--data spirals --init unit_rows --gated width --weight-decay 0",
+        "--data moons --init orthogonal --validation 0.5 --noise -1",
+    };
+    for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) {
+        snprintf(arguments, sizeof arguments,
+                 "%s --rows 200 --hidden 6,5 --activations elu,geglu --seeds 1 --epochs 1 --no-plots --out %s/options%zu", more[i],
+                 temporary_folder(), i);
+        ck_assert_msg(run(arguments, errors, sizeof errors) == 0, "%s: %s", more[i], errors);
+    }
+}
+END_TEST
+
+Suite *compare_suite(void)
+{
+    Suite *suite = suite_create("compare");
+    TCase *tests = tcase_create("compare");
+    tcase_set_timeout(tests, 120);
+    tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
+    tcase_add_loop_test(tests, a_mistake_gets_a_line_that_names_it_and_status_2, 0, sizeof mistakes / sizeof mistakes[0]);
+    tcase_add_test(tests, the_same_command_gives_the_same_curves_with_any_number_of_jobs);
+    tcase_add_test(tests, an_interruption_keeps_what_is_finished);
+    tcase_add_test(tests, widths_are_read_as_written);
+    tcase_add_test(tests, regression_and_every_kind_of_option_run);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

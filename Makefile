@@ -8,7 +8,7 @@
 #   make install       header, libraries and pkg-config file (PREFIX, DESTDIR)
 #
 # Options: SANITIZE=address,undefined   CC=clang   DEBUG=1   BUILD=some/other/folder
-#          DEPENDENCIES=check (look for packages, never install) or skip
+#          DEPENDENCIES=check (look for packages, never install) or skip   V=1 (show the commands)
 
 VERSION := 0.1.0
 PREFIX  ?= /usr/local
@@ -67,6 +67,10 @@ UMBRELLA := $(OUT)/include/tapegrad.h
 
 .PHONY: all lib check check-long demo bench golden install clean dependencies
 MAKEFLAGS += --no-builtin-rules
+ifeq ($(filter -j%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 1)
+endif
+quietly = $(if $(V),,@echo "  $(1)  $@";)
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -75,11 +79,11 @@ lib: $(STATIC) $(SHARED)
 
 $(OUT)/obj/%.o: %.c $(UMBRELLA) | dependencies
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(call quietly,CC)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(OUT)/obj/autograd/kernels/isa-%.o: autograd/kernels/isa.c | dependencies
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(KERNEL_CFLAGS) $(MARCH_$*) -DTG_ISA=$* -MMD -MP -c -o $@ $<
+	$(call quietly,CC)$(CC) $(ALL_CFLAGS) $(KERNEL_CFLAGS) $(MARCH_$*) -DTG_ISA=$* -MMD -MP -c -o $@ $<
 
 $(OUT)/obj/autograd/kernels/select.o: ALL_CFLAGS += $(foreach isa,$(ISAS),-DTG_HAVE_ISA_$(isa))
 $(OUT)/obj/examples/% $(OUT)/obj/tests/%: ALL_CFLAGS += -D_GNU_SOURCE -DTG_VERSION='"$(VERSION)"'
@@ -94,29 +98,29 @@ $(UMBRELLA): $(PUBLIC_HEADERS) Makefile
 
 $(STATIC): $(LIBRARY_OBJECTS)
 	@rm -f $@
-	ar rcs $@ $^
+	$(call quietly,AR)ar rcs $@ $^
 
 $(SHARED): $(LIBRARY_OBJECTS)
-	$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,libtapegrad.so.0 -o $@ $^ $(BLAS_LIBS) -lm
+	$(call quietly,LD)$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,libtapegrad.so.0 -o $@ $^ $(BLAS_LIBS) -lm
 
 $(OUT)/bin/%: $(OUT)/obj/examples/%.o $(COMMON_OBJECTS) $(STATIC)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(PROGRAM_LIBS) $(BLAS_LIBS) -lm
+	$(call quietly,LD)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(PROGRAM_LIBS) $(BLAS_LIBS) -lm
 
 $(OUT)/bin/bench: $(call objects,$(BENCH_SOURCES)) $(COMMON_OBJECTS) $(STATIC)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(PROGRAM_LIBS) $(BLAS_LIBS) -lm
+	$(call quietly,LD)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(PROGRAM_LIBS) $(BLAS_LIBS) -lm
 
 # Tests can make the n-th allocation of the library fail: tests/failing_memory.h.
 WRAP_MEMORY := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc
 
 $(OUT)/bin/tests: $(call objects,$(TEST_SOURCES)) $(COMMON_OBJECTS) $(STATIC)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) $(WRAP_MEMORY) -o $@ $^ $(CHECK_LIBS) $(PROGRAM_LIBS) $(BLAS_LIBS) -lm
+	$(call quietly,LD)$(CC) $(ALL_LDFLAGS) $(WRAP_MEMORY) -o $@ $^ $(CHECK_LIBS) $(PROGRAM_LIBS) $(BLAS_LIBS) -lm
 
 $(OUT)/bin/golden-samples: $(call objects,tests/golden/samples.c tests/golden/sample.c) $(STATIC)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(BLAS_LIBS) -lm
+	$(call quietly,LD)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(BLAS_LIBS) -lm
 
 # What the samples of the operations should give, by another route. The files are kept; a new operation, or a new sample, asks for it.
 golden: $(OUT)/bin/golden-samples
@@ -133,6 +137,13 @@ check: all $(OUT)/bin/tests
 
 check-long: all $(OUT)/bin/tests
 	TG_BUILD=$(OUT) TG_CC="$(CC)" TG_LONG=1 CK_TIMEOUT_MULTIPLIER=100 $(OUT)/bin/tests
+
+demo: all
+	$(OUT)/bin/compare --data glyphs --hidden 128x4 --activations relu,gelu_exact,silu,swiglu --seeds 3 --epochs 8 --out $(OUT)/demo
+	@echo
+	@echo "The curves: $(OUT)/demo/loss.png and accuracy.png; the numbers: $(OUT)/demo/summary.csv."
+	@echo "Next: $(OUT)/bin/activations --out $(OUT)/demo, or your own data:"
+	@echo "      $(OUT)/bin/compare --data csv:FILE --activations relu,gelu_exact --seeds 5   (more with --help)"
 
 clean:
 	rm -rf $(BUILD)

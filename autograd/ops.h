@@ -70,6 +70,25 @@ tg_tensor tg_stochastic_gelu(tg_tensor x, tg_tensor stream);
 /* x with two of its axes swapped. */
 tg_tensor tg_transpose(tg_tensor x, int axis, int other);
 
+/* The tensors, of one shape, along a new axis. */
+tg_tensor tg_stack(const tg_tensor *tensors, int count, int axis);
+
+/* x cut along an axis into `count` equal parts; false, and inert parts, if it does not divide. */
+bool tg_split(tg_tensor x, int axis, int count, tg_tensor *parts);
+
+/* x in reverse order along these axes. */
+tg_tensor tg_flip(tg_tensor x, tg_axes axes);
+
+/* x with `before` and `after` places of the value `fill` on either side of each axis: lists of tg_rank(x) numbers. */
+tg_tensor tg_pad(tg_tensor x, tg_shape before, tg_shape after, double fill);
+
+/* Each element along an axis `times` times: a a b b; and x as a whole, for the last axes of the list: a b a b. */
+tg_tensor tg_repeat(tg_tensor x, int axis, int64_t times);
+tg_tensor tg_tile(tg_tensor x, tg_shape times);
+
+/* Rows of a table [entries, ...] by number: [index's axes, ...]. */
+tg_tensor tg_embedding(tg_tensor table, tg_tensor index);
+
 /* a b, a^T b, a b^T or a^T b^T of the matrices in the last two axes, without a transposed copy. Both of rank 2 at least. */
 tg_tensor tg_matmul_transposed(tg_tensor a, tg_tensor b, bool transpose_a, bool transpose_b);
 

@@ -68,6 +68,12 @@ void assert_close(double is, double should_be, tg_dtype dtype)
                   should_be);
 }
 
+void assert_relative(double is, double should_be, double error)
+{
+    ck_assert_msg(fabs(is - should_be) <= error * fabs(should_be), "%.17g is not %.17g but for %g", is,
+                  should_be, error);
+}
+
 void expect_error(const char *part)
 {
     const char *error = tg_tape_error(tape);

@@ -1,5 +1,238 @@
-/* Reductions over axes. */
+/* Sums, means, variances and the 2-norm over axes. */
 #include "autograd/ops.h"
+#include "autograd/ops/axes.h"
+#include "autograd/ops/family.h"
+
+#include <string.h>
+
+/* ---- sum_over: any set of axes ---- */
+
+typedef struct sum_attributes {
+    int axes; /* bit i: axis i is summed; ALL_AXES: every one there is */
+    bool keep;
+} sum_attributes;
+
+enum { ALL_AXES = (1 << TG_MAX_RANK) - 1, NO_SUCH_AXIS = 1 << TG_MAX_RANK };
+
+static const tg_field sum_fields[] = {{"axes", TG_FIELD_INT, offsetof(sum_attributes, axes)},
+                                      {"keep", TG_FIELD_BOOL, offsetof(sum_attributes, keep)},
+                                      {0}};
+
+static bool sum_over_shape(tg_value *out)
+{
+    const sum_attributes *a = out->attributes;
+    const tg_shape *in = &out->inputs[0]->shape;
+    if (out->dtype == TG_I32)
+        return tg_expected(out, "expected f32 or f64");
+    if (a->axes & NO_SUCH_AXIS)
+        return tg_expected(out, "expected axes from %d to %d", -in->rank, in->rank - 1);
+    out->shape.rank = 0;
+    for (int axis = 0; axis < in->rank; axis++) {
+        bool summed = a->axes >> axis & 1;
+        if (!summed || a->keep)
+            out->shape.dim[out->shape.rank++] = summed ? 1 : in->dim[axis];
+    }
+    return true;
+}
+
+/* Axes of the input to go through, innermost first. */
+typedef struct counter {
+    int rank;
+    int64_t dim[TG_MAX_RANK], stride[TG_MAX_RANK], at[TG_MAX_RANK];
+    int64_t offset; /* where it stands, in elements */
+} counter;
+
+/* To the next place; false, and back at the first one, after the last. */
+static bool advance(counter *c)
+{
+    for (int axis = 0; axis < c->rank; axis++) {
+        c->offset += c->stride[axis];
+        if (++c->at[axis] < c->dim[axis])
+            return true;
+        c->offset -= c->stride[axis] * c->dim[axis];
+        c->at[axis] = 0;
+    }
+    return false;
+}
+
+static void add_axis(counter *c, int64_t dim, int64_t stride)
+{
+    c->dim[c->rank] = dim;
+    c->stride[c->rank++] = stride;
+}
+
+/* What to sum, neighbouring axes of one kind merged:
+ *
+ *     kept      summed        the innermost axis is
+ *     [4]   x   [2]  [5]      run_summed:   sums of runs;           here [2, 4, 5] over axes 0 and 2
+ *     [4]   x   [2]  block    otherwise:    sums of whole blocks,   here [4, 2, 3] over axis 1
+ */
+typedef struct plan {
+    counter kept, summed;
+    bool run_summed;
+    int64_t run; /* size of the innermost axis, which is in neither counter */
+} plan;
+
+static plan plan_of(const tg_shape *in, int axes)
+{
+    plan p = {.run = 1};
+    int64_t stride = 1;
+    bool first = true, last_summed = false;
+    for (int axis = in->rank - 1; axis >= 0; axis--) {
+        const int64_t dim = in->dim[axis];
+        const bool summed = axes >> axis & 1;
+        if (dim == 1)
+            continue;
+        counter *c = summed ? &p.summed : &p.kept;
+        if (first || (c->rank == 0 && summed == p.run_summed && last_summed == summed)) {
+            p.run *= dim;
+            p.run_summed = summed;
+        } else if (summed == last_summed)
+            c->dim[c->rank - 1] *= dim;
+        else
+            add_axis(c, dim, stride);
+        first = false;
+        last_summed = summed;
+        stride *= dim;
+    }
+    return p;
+}
+
+static void store(tg_dtype dtype, int64_t count, const double *from, void *to)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (dtype == TG_F32)
+            ((float *)to)[i] = (float)from[i];
+        else
+            ((double *)to)[i] = from[i];
+}
+
+/* One output: the sum of all runs of the summed axes. */
+static void sum_runs(tg_dtype dtype, plan *p, const char *from, void *to)
+{
+    double total = 0;
+    do
+        TG_KERNEL_CALL(dtype, sum_run, (size_t)p->run,
+                       (const void *)(from + p->summed.offset * (int64_t)tg_dtype_size(dtype)), &total);
+    while (advance(&p->summed));
+    store(dtype, 1, &total, to);
+}
+
+/* A block of outputs: the sums of columns that lie side by side. */
+static void sum_blocks(tg_dtype dtype, const plan *p, const char *from, char *to)
+{
+    enum { WIDTH = 1024 };
+    const int64_t element = (int64_t)tg_dtype_size(dtype);
+    counter outer = p->summed; /* the first axis is left to the kernel: its rows lie a stride apart */
+    const int64_t rows = outer.rank > 0 ? outer.dim[0] : 1,
+                  stride = outer.rank > 0 ? outer.stride[0] : p->run;
+    if (outer.rank > 0)
+        outer.dim[0] = 1;
+    for (int64_t first = 0; first < p->run; first += WIDTH) {
+        const int64_t width = p->run - first < WIDTH ? p->run - first : WIDTH;
+        double total[WIDTH];
+        memset(total, 0, (size_t)width * sizeof *total);
+        do
+            TG_KERNEL_CALL(dtype, sum_columns, (size_t)rows, (size_t)width, (size_t)stride,
+                           (const void *)(from + (first + outer.offset) * element), total);
+        while (advance(&outer));
+        store(dtype, width, total, to + first * element);
+    }
+}
+
+static void sum_over_forward(const tg_value *out)
+{
+    const tg_value *in = out->inputs[0];
+    const int64_t element = (int64_t)tg_dtype_size(out->dtype);
+    if (in->size == 0) {
+        memset(out->data, 0, (size_t)out->size * (size_t)element);
+        return;
+    }
+    plan p = plan_of(&in->shape, ((const sum_attributes *)out->attributes)->axes);
+    if (p.run_summed && p.summed.rank == 0 && p.kept.rank <= 1) {
+        TG_KERNEL_CALL(out->dtype, sum_rows, (size_t)out->size, (size_t)p.run, in->data, out->data);
+        return;
+    }
+    char *to = out->data;
+    do {
+        const char *from = (const char *)in->data + p.kept.offset * element;
+        if (p.run_summed)
+            sum_runs(out->dtype, &p, from, to);
+        else
+            sum_blocks(out->dtype, &p, from, to);
+        to += (p.run_summed ? 1 : p.run) * element;
+    } while (advance(&p.kept));
+}
+
+static void sum_over_derivative(const tg_derive *d)
+{
+    const sum_attributes *a = d->attributes;
+    tg_shape in = tg_shape_of(d->in[0]), kept = in;
+    for (int axis = 0; axis < in.rank; axis++)
+        if (a->axes >> axis & 1)
+            kept.dim[axis] = 1;
+    tg_tensor g = a->keep ? d->cotangent : tg_reshape(d->cotangent, kept);
+    d->give[0] = tg_expand(g, in);
+}
+
+static const tg_sample sum_over_samples[] = {
+    {.attributes = &(sum_attributes){ALL_AXES, false}, .input = {{.shape = {2, {3, 4}}}}},
+    {.attributes = &(sum_attributes){1, false}, .input = {{.shape = {2, {3, 4}}}}},
+    {.attributes = &(sum_attributes){2, true}, .input = {{.shape = {2, {3, 4}}}}},
+    {.attributes = &(sum_attributes){5, true}, .input = {{.shape = {3, {2, 3, 4}}}}},
+    {.attributes = &(sum_attributes){2, false}, .input = {{.shape = {3, {2, 3, 4}}}}},
+    {.attributes = &(sum_attributes){ALL_AXES, true}, .input = {{.shape = {0}}}},
+    {.attributes = &(sum_attributes){1, false}, .input = {{.shape = {2, {0, 4}}}}},
+    {.attributes = &(sum_attributes){2, false}, .input = {{.shape = {2, {3, 0}}}}},
+    {.attributes = &(sum_attributes){6, true}, .input = {{.shape = {4, {2, 1, 3, 2}}}}},
+    {.attributes = &(sum_attributes){2, false},
+     .input = {{.shape = {2, {9, 1}}, .value_count = 9, .values = TG_EDGES}}},
+};
+
+const tg_op tg_op_sum_over = {.name = "sum_over",
+                              .arity = 1,
+                              .attributes_size = sizeof(sum_attributes),
+                              .fields = sum_fields,
+                              .shape = sum_over_shape,
+                              .forward = sum_over_forward,
+                              .derivative = sum_over_derivative,
+                              TG_SAMPLES(sum_over_samples)};
+
+/* The axes as a mask, with NO_SUCH_AXIS for one that a tensor of this rank does not have. */
+static int axes_mask(int rank, tg_axes axes)
+{
+    if (axes.count == 0)
+        return ALL_AXES;
+    int mask = 0;
+    for (int i = 0; i < axes.count && i < TG_MAX_RANK; i++) {
+        int axis = axes.axis[i] < 0 ? axes.axis[i] + rank : axes.axis[i];
+        mask |= axis >= 0 && axis < rank ? 1 << axis : NO_SUCH_AXIS;
+    }
+    return mask;
+}
+
+tg_tensor tg_sum_over(tg_tensor x, tg_axes axes, bool keep)
+{
+    return TG_APPLY(&tg_op_sum_over, (&(sum_attributes){axes_mask(tg_rank(x), axes), keep}), x);
+}
+
+tg_tensor tg_sum(tg_tensor x)
+{
+    return tg_sum_over(x, TG_ALL_AXES, false);
+}
+
+tg_tensor tg_sum_to(tg_tensor x, tg_shape shape)
+{
+    tg_shape from = tg_shape_of(x);
+    int extra = from.rank - shape.rank, axes = 0;
+    for (int axis = 0; axis < from.rank; axis++)
+        if (axis < extra || (shape.dim[axis - extra] == 1 && from.dim[axis] != 1))
+            axes |= 1 << axis;
+    if (extra == 0 && axes == 0)
+        return x;
+    tg_tensor sum = TG_APPLY(&tg_op_sum_over, (&(sum_attributes){axes, true}), x);
+    return extra == 0 ? sum : tg_reshape(sum, shape);
+}
 
 tg_tensor tg_mean_over(tg_tensor x, tg_axes axes, bool keep)
 {

@@ -1,5 +1,6 @@
-/* Tensors with their axes in another order. */
+/* Axes in another order, tensors joined, tiled and cut to triangles. */
 #include "autograd/ops.h"
+#include "autograd/ops/axes.h"
 #include "autograd/ops/family.h"
 #include "autograd/ops/strided.h"
 
@@ -37,12 +38,10 @@ static void permute_forward(const tg_value *out)
     const tg_shape *order = &((const permute_attributes *)out->attributes)->order;
     int64_t stride[TG_MAX_RANK];
     tg_strides(&out->inputs[0]->shape, stride);
-    tg_walk walk = {.rank = out->shape.rank};
+    tg_walk walk = tg_walk_over(&out->shape);
     tg_strides(&out->shape, walk.to);
-    for (int axis = 0; axis < walk.rank; axis++) {
-        walk.dim[axis] = out->shape.dim[axis];
+    for (int axis = 0; axis < walk.rank; axis++)
         walk.from[axis] = stride[order->dim[axis]];
-    }
     tg_move(out->dtype, &walk, out->inputs[0]->data, out->data);
 }
 
@@ -95,3 +94,254 @@ tg_tensor tg_transpose(tg_tensor x, int axis, int other)
         order.axis[i] = i == a ? b : i == b ? a : i;
     return tg_permute(x, order);
 }
+
+/* ---- concat, and stack, which joins along a new axis ---- */
+
+typedef struct concat_attributes {
+    int axis; /* of the result */
+    bool stack;
+} concat_attributes;
+
+static const tg_field concat_fields[] = {{"axis", TG_FIELD_INT, offsetof(concat_attributes, axis)},
+                                         {"stack", TG_FIELD_BOOL, offsetof(concat_attributes, stack)},
+                                         {0}};
+
+/* The shapes of the inputs must agree but for the axis along which they are joined. */
+static bool fits_the_first(tg_value *out, int input, int but_axis)
+{
+    const tg_shape *first = &out->inputs[0]->shape, *shape = &out->inputs[input]->shape;
+    char is[128], should_be[128];
+    bool fits = shape->rank == first->rank;
+    for (int axis = 0; fits && axis < first->rank; axis++)
+        fits = axis == but_axis || shape->dim[axis] == first->dim[axis];
+    if (!fits)
+        return tg_expected(out, "input %d is %s, which does not fit %s%s", input,
+                           tg_shape_text(shape, is, sizeof is),
+                           tg_shape_text(first, should_be, sizeof should_be),
+                           but_axis < 0 ? "" : " but for the axis along which they are joined");
+    return out->inputs[input]->dtype == out->dtype ||
+           tg_expected(out, "input %d is of another type than the first", input);
+}
+
+static bool concat_shape(tg_value *out)
+{
+    const concat_attributes *a = out->attributes;
+    const tg_shape *first = &out->inputs[0]->shape;
+    if (!a->stack && first->rank == 0)
+        return tg_expected(out, "scalars have no axis to be joined along; tg_stack makes one");
+    if (a->axis < 0 || a->axis >= first->rank + a->stack)
+        return tg_expected(out, "there is no axis %d in the result", a->axis);
+    int64_t total = 0;
+    for (int i = 0; i < out->input_count; i++) {
+        if (!fits_the_first(out, i, a->stack ? -1 : a->axis))
+            return false;
+        total += a->stack ? 1 : out->inputs[i]->shape.dim[a->axis];
+    }
+    if (a->stack && first->rank == TG_MAX_RANK)
+        return tg_expected(out, "the result would be of a rank over %d", TG_MAX_RANK);
+    out->shape = *first;
+    if (a->stack) {
+        out->shape.rank++;
+        for (int axis = first->rank; axis > a->axis; axis--)
+            out->shape.dim[axis] = first->dim[axis - 1];
+    }
+    out->shape.dim[a->axis] = total;
+    return true;
+}
+
+/* Each input is [outer, what it fills of a row], the result [outer, row]. */
+static void concat_forward(const tg_value *out)
+{
+    if (out->size == 0)
+        return;
+    const concat_attributes *a = out->attributes;
+    const tg_blocks blocks = tg_blocks_of(&out->shape, a->axis, 1);
+    char *to = out->data;
+    for (int i = 0; i < out->input_count; i++) {
+        const tg_value *in = out->inputs[i];
+        const int64_t row = in->size / blocks.outer;
+        const tg_walk walk = {2, {blocks.outer, row}, {row, 1}, {blocks.n * blocks.inner, 1}};
+        tg_move(out->dtype, &walk, in->data, to);
+        to += row * (int64_t)tg_dtype_size(out->dtype);
+    }
+}
+
+static void concat_derivative(const tg_derive *d)
+{
+    const concat_attributes *a = d->attributes;
+    int64_t start = 0;
+    for (int i = 0; i < d->count; i++) {
+        const int64_t stop = start + (a->stack ? 1 : tg_dim(d->in[i], a->axis));
+        if (d->wanted[i]) {
+            d->give[i] = tg_slice(d->cotangent, a->axis, start, stop, 1);
+            if (a->stack)
+                d->give[i] = tg_reshape(d->give[i], tg_shape_of(d->in[i]));
+        }
+        start = stop;
+    }
+}
+
+static const tg_sample concat_samples[] = {
+    {.attributes = &(concat_attributes){0, false},
+     .count = 2,
+     .input = {{.shape = {2, {2, 3}}}, {.shape = {2, {1, 3}}}}},
+    {.attributes = &(concat_attributes){1, false},
+     .count = 3,
+     .input = {{.shape = {2, {2, 3}}}, {.shape = {2, {2, 0}}}, {.shape = {2, {2, 4}}}}},
+    {.attributes = &(concat_attributes){1, false},
+     .count = 2,
+     .input = {{.shape = {3, {2, 1, 3}}}, {.shape = {3, {2, 2, 3}}}}},
+    {.attributes = &(concat_attributes){0, false}, .count = 1, .input = {{.shape = {1, {4}}}}},
+    {.attributes = &(concat_attributes){0, false},
+     .count = 2,
+     .input = {{.shape = {2, {0, 3}}}, {.shape = {2, {0, 3}}}}},
+    {.attributes = &(concat_attributes){0, true},
+     .count = 3,
+     .input = {{.shape = {0}}, {.shape = {0}}, {.shape = {0}}}},
+    {.attributes = &(concat_attributes){1, true},
+     .count = 2,
+     .input = {{.shape = {2, {2, 3}}}, {.shape = {2, {2, 3}}}}},
+    {.attributes = &(concat_attributes){2, true},
+     .count = 2,
+     .input = {{.shape = {2, {2, 3}}}, {.shape = {2, {2, 3}}}}},
+    {.attributes = &(concat_attributes){0, false},
+     .count = 2,
+     .input = {{.shape = {1, {9}}, .value_count = 9, .values = TG_EDGES}, {.shape = {1, {2}}}}},
+};
+
+const tg_op tg_op_concat = {.name = "concat",
+                            .arity = TG_VARIADIC,
+                            .attributes_size = sizeof(concat_attributes),
+                            .fields = concat_fields,
+                            .shape = concat_shape,
+                            .forward = concat_forward,
+                            .derivative = concat_derivative,
+                            TG_SAMPLES(concat_samples)};
+
+static tg_tensor join(const tg_tensor *tensors, int count, int axis, bool stack)
+{
+    if (!tensors || count < 1)
+        return TG_NONE;
+    const int rank = tg_rank(tensors[0]) + stack;
+    return tg_apply(&tg_op_concat, &(concat_attributes){axis < 0 ? axis + rank : axis, stack}, count,
+                    tensors);
+}
+
+tg_tensor tg_concat(const tg_tensor *tensors, int count, int axis)
+{
+    return join(tensors, count, axis, false);
+}
+
+tg_tensor tg_stack(const tg_tensor *tensors, int count, int axis)
+{
+    return join(tensors, count, axis, true);
+}
+
+/* ---- repetition: a new axis, expanded and merged with its neighbour ---- */
+
+tg_tensor tg_repeat(tg_tensor x, int axis, int64_t times)
+{
+    axis = tg_find_axis("repeat", x, axis);
+    if (axis < 0)
+        return TG_NONE;
+    if (times < 0)
+        return tg_refuse("repeat", x, "expected a number of times of at least 0, not %lld", (long long)times);
+    tg_shape result = tg_shape_of(x);
+    const tg_blocks b = tg_blocks_of(&result, axis, 1);
+    result.dim[axis] *= times;
+    return tg_reshape(
+        tg_expand(tg_reshape(x, TG_SHAPE(b.outer, b.n, 1, b.inner)), TG_SHAPE(b.outer, b.n, times, b.inner)),
+        result);
+}
+
+tg_tensor tg_tile(tg_tensor x, tg_shape times)
+{
+    tg_shape shape = tg_shape_of(x);
+    while (shape.rank < times.rank && shape.rank < TG_MAX_RANK) { /* new axes come first */
+        for (int axis = shape.rank++; axis > 0; axis--)
+            shape.dim[axis] = shape.dim[axis - 1];
+        shape.dim[0] = 1;
+    }
+    for (int i = 0; i < times.rank; i++) {
+        const int axis = shape.rank - times.rank + i;
+        if (axis < 0 || times.dim[i] < 0)
+            return tg_refuse("tile", x, "expected up to %d numbers of times of at least 0", TG_MAX_RANK);
+        const tg_blocks b = tg_blocks_of(&shape, axis, shape.rank - axis);
+        if (times.dim[i] != 1)
+            x = tg_expand(tg_reshape(x, TG_SHAPE(b.outer, 1, b.n)), TG_SHAPE(b.outer, times.dim[i], b.n));
+        shape.dim[axis] *= times.dim[i];
+    }
+    return tg_reshape(x, shape);
+}
+
+/* ---- tril and triu: what lies on and below a diagonal, or on and above; the rest is 0 ---- */
+
+typedef struct triangle_attributes {
+    int diagonal; /* 0 the main one, 1 the next one above it */
+} triangle_attributes;
+
+static const tg_field triangle_fields[] = {
+    {"diagonal", TG_FIELD_INT, offsetof(triangle_attributes, diagonal)}, {0}};
+
+static bool triangle_shape(tg_value *out)
+{
+    out->shape = out->inputs[0]->shape;
+    return out->shape.rank >= 2 || tg_expected(out, "expected matrices in the last two axes");
+}
+
+static void triangle_forward(const tg_value *out)
+{
+    if (out->size == 0)
+        return;
+    const bool upper = out->op == &tg_op_triu;
+    const int64_t diagonal = ((const triangle_attributes *)out->attributes)->diagonal;
+    const int64_t columns = out->shape.dim[out->shape.rank - 1], rows = out->shape.dim[out->shape.rank - 2];
+    const size_t element = tg_dtype_size(out->dtype);
+    const char *from = out->inputs[0]->data;
+    char *to = out->data;
+    memset(to, 0, (size_t)out->size * element);
+    for (int64_t row = 0; row < out->size / columns; row++) {
+        int64_t first = 0, end = row % rows + diagonal + 1; /* of tril */
+        if (upper) {
+            first = end - 1;
+            end = columns;
+        }
+        first = first < 0 ? 0 : first;
+        end = end > columns ? columns : end;
+        if (first < end)
+            memcpy(to + (size_t)(row * columns + first) * element,
+                   from + (size_t)(row * columns + first) * element, (size_t)(end - first) * element);
+    }
+}
+
+static const tg_sample triangle_samples[] = {
+    {.attributes = &(triangle_attributes){0}, .input = {{.shape = {2, {3, 3}}}}},
+    {.attributes = &(triangle_attributes){1}, .input = {{.shape = {2, {3, 4}}}}},
+    {.attributes = &(triangle_attributes){-1}, .input = {{.shape = {2, {4, 3}}}}},
+    {.attributes = &(triangle_attributes){-7}, .input = {{.shape = {2, {3, 3}}}}},
+    {.attributes = &(triangle_attributes){7}, .input = {{.shape = {2, {3, 3}}}}},
+    {.attributes = &(triangle_attributes){0}, .input = {{.shape = {4, {2, 1, 3, 2}}}}},
+    {.attributes = &(triangle_attributes){0}, .input = {{.shape = {3, {2, 0, 3}}}}},
+    {.attributes = &(triangle_attributes){0},
+     .input = {{.shape = {2, {3, 3}}, .value_count = 9, .values = TG_EDGES}}},
+};
+
+#define TRIANGLE(side)                                                                                       \
+    static void side##_derivative(const tg_derive *d)                                                        \
+    {                                                                                                        \
+        d->give[0] = tg_##side(d->cotangent, ((const triangle_attributes *)d->attributes)->diagonal);        \
+    }                                                                                                        \
+    const tg_op tg_op_##side = {.name = #side,                                                               \
+                                .arity = 1,                                                                  \
+                                .attributes_size = sizeof(triangle_attributes),                              \
+                                .fields = triangle_fields,                                                   \
+                                .shape = triangle_shape,                                                     \
+                                .forward = triangle_forward,                                                 \
+                                .derivative = side##_derivative,                                             \
+                                TG_SAMPLES(triangle_samples)};                                               \
+    tg_tensor tg_##side(tg_tensor x, int diagonal)                                                           \
+    {                                                                                                        \
+        return TG_APPLY(&tg_op_##side, &(triangle_attributes){diagonal}, x);                                 \
+    }
+TRIANGLE(tril)
+TRIANGLE(triu)

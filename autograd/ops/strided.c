@@ -11,6 +11,27 @@ void tg_strides(const tg_shape *shape, int64_t *stride)
     }
 }
 
+tg_walk tg_walk_over(const tg_shape *shape)
+{
+    tg_walk walk = {.rank = shape->rank};
+    for (int axis = 0; axis < shape->rank; axis++)
+        walk.dim[axis] = shape->dim[axis];
+    return walk;
+}
+
+void tg_fill(tg_dtype dtype, int64_t count, double value, void *to)
+{
+    if (dtype == TG_F32)
+        for (int64_t i = 0; i < count; i++)
+            ((float *)to)[i] = (float)value;
+    else if (dtype == TG_F64)
+        for (int64_t i = 0; i < count; i++)
+            ((double *)to)[i] = value;
+    else
+        for (int64_t i = 0; i < count; i++)
+            ((int32_t *)to)[i] = (int32_t)value;
+}
+
 /* The same walk without axes of size 1, and with neighbours merged that follow each other on both sides. */
 static tg_walk merged(const tg_walk *walk)
 {

@@ -20,7 +20,13 @@ typedef struct tg_walk {
 /* to[i0, i1, ...] = from[i0, i1, ...] for all indices. The two do not overlap; no element of `to` is reached twice. */
 void tg_move(tg_dtype dtype, const tg_walk *walk, const void *from, void *to);
 
+/* A walk over a tensor of this shape, its strides still to be set. */
+tg_walk tg_walk_over(const tg_shape *shape);
+
 /* The strides of a contiguous tensor of this shape. */
 void tg_strides(const tg_shape *shape, int64_t *stride);
+
+/* The same value everywhere. */
+void tg_fill(tg_dtype dtype, int64_t count, double value, void *to);
 
 #endif

@@ -1,0 +1,96 @@
+#include "autograd/ops/axes.h"
+
+#include "autograd/tape_internal.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+tg_tensor tg_refuse(const char *operation, tg_tensor x, const char *format, ...)
+{
+    char message[256], shape[128];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    tg_shape of = tg_shape_of(x);
+    tg_tape_fail(tg_tape_of(x), "%s(%s%s): %s", operation, tg_dtype_name(tg_dtype_of(x)),
+                 tg_shape_text(&of, shape, sizeof shape), message);
+    return (tg_tensor){0};
+}
+
+int tg_find_axis(const char *operation, tg_tensor x, int axis)
+{
+    const int rank = tg_rank(x), positive = axis < 0 ? axis + rank : axis;
+    if (positive >= 0 && positive < rank)
+        return positive;
+    tg_refuse(operation, x, "there is no axis %d", axis);
+    return -1;
+}
+
+tg_blocks tg_blocks_of(const tg_shape *shape, int first, int count)
+{
+    tg_blocks b = {1, 1, 1};
+    for (int axis = 0; axis < shape->rank; axis++)
+        *(axis < first ? &b.outer : axis < first + count ? &b.n : &b.inner) *= shape->dim[axis];
+    return b;
+}
+
+tg_shape tg_kept_shape(tg_shape shape, int first, int count)
+{
+    for (int axis = first; axis < first + count; axis++)
+        shape.dim[axis] = 1;
+    return shape;
+}
+
+/* The axes as bits; -1, with the error recorded, if one does not exist. */
+static int axis_bits(const char *operation, tg_tensor x, tg_axes axes)
+{
+    if (axes.count == 0)
+        return (1 << tg_rank(x)) - 1;
+    int bits = 0;
+    for (int i = 0; i < axes.count && i < TG_MAX_RANK; i++) {
+        int axis = tg_find_axis(operation, x, axes.axis[i]);
+        if (axis < 0)
+            return -1;
+        bits |= 1 << axis;
+    }
+    return bits;
+}
+
+bool tg_plan_reduction(const char *operation, tg_tensor x, tg_axes axes, bool keep, tg_reduction *plan)
+{
+    const int bits = axis_bits(operation, x, axes), rank = tg_rank(x);
+    if (bits < 0)
+        return false;
+    *plan = (tg_reduction){.x = x};
+    tg_axes order = {0}, reduced = {0};
+    for (int axis = 0; axis < rank; axis++) {
+        const bool goes = bits >> axis & 1;
+        if (goes && reduced.count++ == 0)
+            plan->first = axis;
+        if (goes)
+            reduced.axis[reduced.count - 1] = axis;
+        else
+            order.axis[order.count++] = axis;
+        if (!goes || keep)
+            plan->shape.dim[plan->shape.rank++] = goes ? 1 : tg_dim(x, axis);
+    }
+    plan->count = reduced.count;
+    if (bits >> plan->first == (1 << plan->count) - 1)
+        return true;
+    plan->first = order.count; /* they lie apart: behind the others */
+    for (int i = 0; i < reduced.count; i++)
+        order.axis[order.count++] = reduced.axis[i];
+    plan->x = tg_permute(x, order);
+    return true;
+}
+
+char *tg_position_text(const tg_shape *shape, int64_t element, char *text, size_t size)
+{
+    tg_shape position = {.rank = shape->rank};
+    for (int axis = shape->rank - 1; axis >= 0; axis--) {
+        position.dim[axis] = element % shape->dim[axis];
+        element /= shape->dim[axis];
+    }
+    return tg_shape_text(&position, text, size);
+}

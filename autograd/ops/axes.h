@@ -1,0 +1,44 @@
+/* Finding one's way among the axes of a tensor, for shorthands and forward functions. Internal.
+ *
+ *     int axis = tg_find_axis("concat", x, -1);        // the last one; -1, with the error recorded, if there is none
+ *     tg_blocks b = tg_blocks_of(&shape, axis, 1);     // x[outer, n, inner], n along the axis
+ */
+#ifndef TG_AXES_H
+#define TG_AXES_H
+
+#include "autograd/ops.h"
+
+/* Records "OPERATION(shape of x): message" as the error of x's tape, and returns an inert tensor. */
+#if defined __GNUC__
+__attribute__((format(printf, 3, 4)))
+#endif
+tg_tensor
+tg_refuse(const char *operation, tg_tensor x, const char *format, ...);
+
+/* An axis counted from the end made positive; -1, with the error recorded, if x has no such axis. */
+int tg_find_axis(const char *operation, tg_tensor x, int axis);
+
+/* A contiguous tensor seen as [outer, n, inner], where n are `count` axes from `first` on. */
+typedef struct tg_blocks {
+    int64_t outer, n, inner;
+} tg_blocks;
+
+tg_blocks tg_blocks_of(const tg_shape *shape, int first, int count);
+
+/* A reduction over a set of axes, brought into the form that its operation knows: `count` axes side by side from `first`
+ * on, which `x` has where they lay apart only after a permutation. The result has the shape `shape`. */
+typedef struct tg_reduction {
+    tg_tensor x;
+    int first, count;
+    tg_shape shape;
+} tg_reduction;
+
+bool tg_plan_reduction(const char *operation, tg_tensor x, tg_axes axes, bool keep, tg_reduction *plan);
+
+/* This shape with `count` axes from `first` on of size 1. */
+tg_shape tg_kept_shape(tg_shape shape, int first, int count);
+
+/* The multi-index of an element, as text: "[1, 0, 4]". */
+char *tg_position_text(const tg_shape *shape, int64_t element, char *text, size_t size);
+
+#endif

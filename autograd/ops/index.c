@@ -1,0 +1,426 @@
+/* Elements picked by integer tensors. gather and scatter_add, index_select and index_add are each other's derivatives. */
+#include "autograd/ops.h"
+#include "autograd/ops/axes.h"
+#include "autograd/ops/family.h"
+#include "autograd/ops/strided.h"
+
+#include <limits.h>
+#include <string.h>
+
+/* ---- what they share ---- */
+
+/* An axis, and how many places there are along it in the result of scatter_add and index_add. */
+typedef struct index_attributes {
+    int axis;
+    int size;
+} index_attributes;
+
+static const tg_field index_fields[] = {{"axis", TG_FIELD_INT, offsetof(index_attributes, axis)},
+                                        {"size", TG_FIELD_INT, offsetof(index_attributes, size)},
+                                        {0}};
+
+/* Whether all indices are from 0 to below `bound`; refuses, naming the first that is not. */
+static bool indices_fit(const tg_value *out, const tg_value *index, int64_t bound)
+{
+    const int32_t *i = index->data;
+    for (int64_t element = 0; element < index->size; element++)
+        if (i[element] < 0 || i[element] >= bound) {
+            char position[128];
+            return tg_expected(
+                out, "index %d at %s is out of range: expected 0 to below %lld", (int)i[element],
+                tg_position_text(&index->shape, element, position, sizeof position), (long long)bound);
+        }
+    return true;
+}
+
+static bool takes_an_index(tg_value *out)
+{
+    const index_attributes *a = out->attributes;
+    if (out->inputs[1]->dtype != TG_I32)
+        return tg_expected(out, "expected an index of type i32");
+    if (a->size < 0)
+        return tg_expected(out, "expected a size from 0 to %d", INT_MAX);
+    return true;
+}
+
+/* ---- gather: out[o, j, i] = x[o, index[o, j, i], i] ---- */
+
+/* The index has the shape of x but along the axis. */
+static bool index_lies_along(tg_value *out, int axis)
+{
+    const tg_shape *x = &out->inputs[0]->shape, *index = &out->inputs[1]->shape;
+    bool fits = x->rank == index->rank && axis >= 0 && axis < x->rank;
+    for (int i = 0; fits && i < x->rank; i++)
+        fits = i == axis || x->dim[i] == index->dim[i];
+    return fits ||
+           tg_expected(out, "expected an index of the shape of the first input but for axis %d", axis);
+}
+
+static bool gather_shape(tg_value *out)
+{
+    const index_attributes *a = out->attributes;
+    out->shape = out->inputs[1]->shape;
+    return takes_an_index(out) && index_lies_along(out, a->axis);
+}
+
+#define GATHER(type)                                                                                         \
+    do {                                                                                                     \
+        const type *from = in->data;                                                                         \
+        type *to = out->data;                                                                                \
+        for (int64_t o = 0; o < b.outer; o++, from += n * b.inner)                                           \
+            for (int64_t j = 0; j < b.n; j++)                                                                \
+                for (int64_t i = 0; i < b.inner; i++)                                                        \
+                    *to++ = from[*index++ * b.inner + i];                                                    \
+    } while (0)
+
+static void gather_forward(const tg_value *out)
+{
+    const int axis = ((const index_attributes *)out->attributes)->axis;
+    const tg_value *in = out->inputs[0];
+    const int64_t n = in->shape.dim[axis];
+    const int32_t *index = out->inputs[1]->data;
+    const tg_blocks b = tg_blocks_of(&out->shape, axis, 1);
+    if (!indices_fit(out, out->inputs[1], n))
+        return;
+    if (out->dtype == TG_F32)
+        GATHER(float);
+    else if (out->dtype == TG_F64)
+        GATHER(double);
+    else
+        GATHER(int32_t);
+}
+
+static void gather_derivative(const tg_derive *d)
+{
+    const int axis = ((const index_attributes *)d->attributes)->axis;
+    d->give[0] = tg_scatter_add(d->cotangent, axis, d->in[1], tg_dim(d->in[0], axis));
+}
+
+#define INDEX(rank, limit, ...)                                                                              \
+    {                                                                                                        \
+        .shape = {rank, {__VA_ARGS__}}, .index = true, .low = 0, .high = limit                               \
+    }
+static const tg_sample gather_samples[] = {
+    {.attributes = &(index_attributes){0, 0}, .input = {{.shape = {1, {5}}}, INDEX(1, 5, 7)}},
+    {.attributes = &(index_attributes){1, 0}, .input = {{.shape = {2, {3, 4}}}, INDEX(2, 4, 3, 1)}},
+    {.attributes = &(index_attributes){0, 0}, .input = {{.shape = {2, {3, 4}}}, INDEX(2, 3, 2, 4)}},
+    {.attributes = &(index_attributes){1, 0}, .input = {{.shape = {3, {2, 3, 4}}}, INDEX(3, 3, 2, 5, 4)}},
+    {.attributes = &(index_attributes){0, 0}, .input = {{.shape = {2, {3, 4}}}, INDEX(2, 3, 0, 4)}},
+    {.attributes = &(index_attributes){1, 0}, .input = {{.shape = {2, {0, 4}}}, INDEX(2, 4, 0, 2)}},
+    {.attributes = &(index_attributes){1, 0}, .input = {{.shape = {2, {3, 1}}}, INDEX(2, 1, 3, 4)}},
+    {.attributes = &(index_attributes){0, 0},
+     .input = {{.shape = {1, {9}}, .value_count = 9, .values = TG_EDGES}, INDEX(1, 9, 20)}},
+};
+
+const tg_op tg_op_gather = {.name = "gather",
+                            .arity = 2,
+                            .attributes_size = sizeof(index_attributes),
+                            .fields = index_fields,
+                            .shape = gather_shape,
+                            .forward = gather_forward,
+                            .derivative = gather_derivative,
+                            TG_SAMPLES(gather_samples)};
+
+tg_tensor tg_gather(tg_tensor x, int axis, tg_tensor index)
+{
+    axis = tg_find_axis("gather", x, axis);
+    return axis < 0 ? TG_NONE : TG_APPLY(&tg_op_gather, (&(index_attributes){axis, 0}), x, index);
+}
+
+/* ---- scatter_add: out[o, index[o, j, i], i] += x[o, j, i], from zeros ---- */
+
+static bool scatter_add_shape(tg_value *out)
+{
+    const index_attributes *a = out->attributes;
+    if (out->dtype == TG_I32)
+        return tg_expected(out, "expected f32 or f64");
+    if (!takes_an_index(out) || !index_lies_along(out, a->axis))
+        return false;
+    out->shape = out->inputs[0]->shape;
+    if (!tg_shape_equal(&out->shape, &out->inputs[1]->shape))
+        return tg_expected(out, "expected an index for each element");
+    out->shape.dim[a->axis] = a->size;
+    return true;
+}
+
+#define SCATTER_ADD(type)                                                                                    \
+    do {                                                                                                     \
+        const type *from = in->data;                                                                         \
+        type *to = out->data;                                                                                \
+        for (int64_t o = 0; o < b.outer; o++, to += n * b.inner)                                             \
+            for (int64_t j = 0; j < b.n; j++)                                                                \
+                for (int64_t i = 0; i < b.inner; i++)                                                        \
+                    to[*index++ * b.inner + i] += *from++;                                                   \
+    } while (0)
+
+static void scatter_add_forward(const tg_value *out)
+{
+    const int axis = ((const index_attributes *)out->attributes)->axis;
+    const tg_value *in = out->inputs[0];
+    const int64_t n = out->shape.dim[axis];
+    const int32_t *index = out->inputs[1]->data;
+    const tg_blocks b = tg_blocks_of(&in->shape, axis, 1);
+    if (!indices_fit(out, out->inputs[1], n))
+        return;
+    memset(out->data, 0, (size_t)out->size * tg_dtype_size(out->dtype));
+    if (out->dtype == TG_F32)
+        SCATTER_ADD(float);
+    else
+        SCATTER_ADD(double);
+}
+
+static void scatter_add_derivative(const tg_derive *d)
+{
+    d->give[0] = tg_gather(d->cotangent, ((const index_attributes *)d->attributes)->axis, d->in[1]);
+}
+
+static const tg_sample scatter_add_samples[] = {
+    {.attributes = &(index_attributes){0, 5}, .input = {{.shape = {1, {7}}}, INDEX(1, 5, 7)}},
+    {.attributes = &(index_attributes){1, 4}, .input = {{.shape = {2, {3, 1}}}, INDEX(2, 4, 3, 1)}},
+    {.attributes = &(index_attributes){0, 3}, .input = {{.shape = {2, {2, 4}}}, INDEX(2, 3, 2, 4)}},
+    {.attributes = &(index_attributes){1, 3}, .input = {{.shape = {3, {2, 5, 4}}}, INDEX(3, 3, 2, 5, 4)}},
+    {.attributes = &(index_attributes){0, 3}, .input = {{.shape = {2, {0, 4}}}, INDEX(2, 3, 0, 4)}},
+    {.attributes = &(index_attributes){0, 0}, .input = {{.shape = {2, {0, 4}}}, INDEX(2, 3, 0, 4)}},
+    {.attributes = &(index_attributes){1, 1}, .input = {{.shape = {2, {3, 4}}}, INDEX(2, 1, 3, 4)}},
+    {.attributes = &(index_attributes){0, 20},
+     .input = {{.shape = {1, {9}}, .value_count = 9, .values = TG_EDGES}, INDEX(1, 20, 9)}},
+};
+
+const tg_op tg_op_scatter_add = {.name = "scatter_add",
+                                 .arity = 2,
+                                 .attributes_size = sizeof(index_attributes),
+                                 .fields = index_fields,
+                                 .shape = scatter_add_shape,
+                                 .forward = scatter_add_forward,
+                                 .derivative = scatter_add_derivative,
+                                 TG_SAMPLES(scatter_add_samples)};
+
+/* The size as an attribute has it; -1, which every shape rule refuses, if it is too large. */
+static int places(int64_t size)
+{
+    return size <= INT_MAX ? (int)size : -1;
+}
+
+tg_tensor tg_scatter_add(tg_tensor x, int axis, tg_tensor index, int64_t size)
+{
+    axis = tg_find_axis("scatter_add", x, axis);
+    return axis < 0 ? TG_NONE
+                    : TG_APPLY(&tg_op_scatter_add, (&(index_attributes){axis, places(size)}), x, index);
+}
+
+/* ---- index_select: x[outer, index[...], inner] ---- */
+
+static bool index_select_shape(tg_value *out)
+{
+    const int axis = ((const index_attributes *)out->attributes)->axis;
+    const tg_shape *x = &out->inputs[0]->shape, *index = &out->inputs[1]->shape;
+    if (!takes_an_index(out))
+        return false;
+    if (axis < 0 || axis >= x->rank)
+        return tg_expected(out, "there is no axis %d", axis);
+    if (x->rank - 1 + index->rank > TG_MAX_RANK)
+        return tg_expected(out, "the result would be of a rank over %d", TG_MAX_RANK);
+    out->shape.rank = 0;
+    for (int i = 0; i < axis; i++)
+        out->shape.dim[out->shape.rank++] = x->dim[i];
+    for (int i = 0; i < index->rank; i++)
+        out->shape.dim[out->shape.rank++] = index->dim[i];
+    for (int i = axis + 1; i < x->rank; i++)
+        out->shape.dim[out->shape.rank++] = x->dim[i];
+    return true;
+}
+
+static void index_select_forward(const tg_value *out)
+{
+    const tg_value *in = out->inputs[0], *index = out->inputs[1];
+    const tg_blocks b = tg_blocks_of(&in->shape, ((const index_attributes *)out->attributes)->axis, 1);
+    if (!indices_fit(out, index, b.n) || out->size == 0)
+        return;
+    const int32_t *row = index->data;
+    const size_t bytes = (size_t)b.inner * tg_dtype_size(out->dtype);
+    const char *from = in->data;
+    char *to = out->data;
+    for (int64_t o = 0; o < b.outer; o++, from += (size_t)b.n * bytes)
+        for (int64_t j = 0; j < index->size; j++, to += bytes)
+            memcpy(to, from + (size_t)row[j] * bytes, bytes);
+}
+
+static void index_select_derivative(const tg_derive *d)
+{
+    const int axis = ((const index_attributes *)d->attributes)->axis;
+    d->give[0] = tg_index_add(d->cotangent, axis, d->in[1], tg_dim(d->in[0], axis));
+}
+
+static const tg_sample index_select_samples[] = {
+    {.attributes = &(index_attributes){0, 0}, .input = {{.shape = {2, {5, 3}}}, INDEX(1, 5, 7)}},
+    {.attributes = &(index_attributes){1, 0}, .input = {{.shape = {2, {3, 4}}}, INDEX(1, 4, 2)}},
+    {.attributes = &(index_attributes){0, 0}, .input = {{.shape = {2, {4, 3}}}, INDEX(2, 4, 2, 3)}},
+    {.attributes = &(index_attributes){1, 0}, .input = {{.shape = {3, {2, 3, 4}}}, INDEX(0, 3, 0)}},
+    {.attributes = &(index_attributes){0, 0}, .input = {{.shape = {1, {6}}}, INDEX(3, 6, 2, 1, 2)}},
+    {.attributes = &(index_attributes){0, 0}, .input = {{.shape = {2, {3, 4}}}, INDEX(1, 3, 0)}},
+    {.attributes = &(index_attributes){1, 0}, .input = {{.shape = {2, {0, 4}}}, INDEX(1, 4, 2)}},
+    {.attributes = &(index_attributes){0, 0},
+     .input = {{.shape = {1, {9}}, .value_count = 9, .values = TG_EDGES}, INDEX(1, 9, 20)}},
+};
+
+const tg_op tg_op_index_select = {.name = "index_select",
+                                  .arity = 2,
+                                  .attributes_size = sizeof(index_attributes),
+                                  .fields = index_fields,
+                                  .shape = index_select_shape,
+                                  .forward = index_select_forward,
+                                  .derivative = index_select_derivative,
+                                  TG_SAMPLES(index_select_samples)};
+
+tg_tensor tg_index_select(tg_tensor x, int axis, tg_tensor index)
+{
+    axis = tg_find_axis("index_select", x, axis);
+    return axis < 0 ? TG_NONE : TG_APPLY(&tg_op_index_select, (&(index_attributes){axis, 0}), x, index);
+}
+
+tg_tensor tg_embedding(tg_tensor table, tg_tensor index)
+{
+    return tg_index_select(table, 0, index);
+}
+
+/* ---- index_add: zeros [outer, size, inner], to which x[outer, index's axes, inner] is added ---- */
+
+static bool index_add_shape(tg_value *out)
+{
+    const index_attributes *a = out->attributes;
+    const tg_shape *x = &out->inputs[0]->shape, *index = &out->inputs[1]->shape;
+    if (out->dtype == TG_I32)
+        return tg_expected(out, "expected f32 or f64");
+    if (!takes_an_index(out))
+        return false;
+    bool fits = a->axis >= 0 && a->axis + index->rank <= x->rank;
+    for (int i = 0; fits && i < index->rank; i++)
+        fits = x->dim[a->axis + i] == index->dim[i];
+    if (!fits)
+        return tg_expected(out, "expected the axes of the index in the first input, from axis %d on",
+                           a->axis);
+    if (x->rank - index->rank + 1 > TG_MAX_RANK)
+        return tg_expected(out, "the result would be of a rank over %d", TG_MAX_RANK);
+    out->shape.rank = 0;
+    for (int i = 0; i < a->axis; i++)
+        out->shape.dim[out->shape.rank++] = x->dim[i];
+    out->shape.dim[out->shape.rank++] = a->size;
+    for (int i = a->axis + index->rank; i < x->rank; i++)
+        out->shape.dim[out->shape.rank++] = x->dim[i];
+    return true;
+}
+
+static void index_add_forward(const tg_value *out)
+{
+    const tg_value *index = out->inputs[1];
+    const tg_blocks b = tg_blocks_of(&out->shape, ((const index_attributes *)out->attributes)->axis, 1);
+    if (!indices_fit(out, index, b.n))
+        return;
+    memset(out->data, 0, (size_t)out->size * tg_dtype_size(out->dtype));
+    if (out->size == 0)
+        return;
+    const int32_t *row = index->data;
+    const size_t bytes = (size_t)b.inner * tg_dtype_size(out->dtype);
+    const char *from = out->inputs[0]->data;
+    char *to = out->data;
+    for (int64_t o = 0; o < b.outer; o++, to += (size_t)b.n * bytes)
+        for (int64_t j = 0; j < index->size; j++, from += bytes)
+            TG_KERNEL_CALL(out->dtype, accumulate, (size_t)b.inner, (const void *)from,
+                           (void *)(to + (size_t)row[j] * bytes));
+}
+
+static void index_add_derivative(const tg_derive *d)
+{
+    d->give[0] = tg_index_select(d->cotangent, ((const index_attributes *)d->attributes)->axis, d->in[1]);
+}
+
+static const tg_sample index_add_samples[] = {
+    {.attributes = &(index_attributes){0, 5}, .input = {{.shape = {2, {7, 3}}}, INDEX(1, 5, 7)}},
+    {.attributes = &(index_attributes){1, 4}, .input = {{.shape = {2, {3, 2}}}, INDEX(1, 4, 2)}},
+    {.attributes = &(index_attributes){0, 4}, .input = {{.shape = {3, {2, 3, 3}}}, INDEX(2, 4, 2, 3)}},
+    {.attributes = &(index_attributes){1, 3}, .input = {{.shape = {2, {2, 4}}}, INDEX(0, 3, 0)}},
+    {.attributes = &(index_attributes){0, 6}, .input = {{.shape = {3, {2, 1, 2}}}, INDEX(3, 6, 2, 1, 2)}},
+    {.attributes = &(index_attributes){0, 3}, .input = {{.shape = {2, {0, 4}}}, INDEX(1, 3, 0)}},
+    {.attributes = &(index_attributes){1, 4}, .input = {{.shape = {2, {0, 2}}}, INDEX(1, 4, 2)}},
+    {.attributes = &(index_attributes){0, 20},
+     .input = {{.shape = {1, {9}}, .value_count = 9, .values = TG_EDGES}, INDEX(1, 20, 9)}},
+};
+
+const tg_op tg_op_index_add = {.name = "index_add",
+                               .arity = 2,
+                               .attributes_size = sizeof(index_attributes),
+                               .fields = index_fields,
+                               .shape = index_add_shape,
+                               .forward = index_add_forward,
+                               .derivative = index_add_derivative,
+                               TG_SAMPLES(index_add_samples)};
+
+tg_tensor tg_index_add(tg_tensor x, int axis, tg_tensor index, int64_t size)
+{
+    if (axis < 0)
+        axis += tg_rank(x);
+    return TG_APPLY(&tg_op_index_add, (&(index_attributes){axis, places(size)}), x, index);
+}
+
+/* ---- one_hot ---- */
+
+typedef struct one_hot_attributes {
+    int classes;
+    int dtype;
+} one_hot_attributes;
+
+static const tg_field one_hot_fields[] = {{"classes", TG_FIELD_INT, offsetof(one_hot_attributes, classes)},
+                                          {"dtype", TG_FIELD_INT, offsetof(one_hot_attributes, dtype)},
+                                          {0}};
+
+static bool one_hot_shape(tg_value *out)
+{
+    const one_hot_attributes *a = out->attributes;
+    const tg_shape *index = &out->inputs[0]->shape;
+    if (out->inputs[0]->dtype != TG_I32)
+        return tg_expected(out, "expected an index of type i32");
+    if (a->classes < 0 || index->rank == TG_MAX_RANK)
+        return tg_expected(out, "expected at least 0 classes and a rank below %d", TG_MAX_RANK);
+    out->dtype = (tg_dtype)a->dtype;
+    out->shape = *index;
+    out->shape.dim[out->shape.rank++] = a->classes;
+    return true;
+}
+
+static void one_hot_forward(const tg_value *out)
+{
+    const tg_value *index = out->inputs[0];
+    const int64_t classes = ((const one_hot_attributes *)out->attributes)->classes;
+    if (!indices_fit(out, index, classes))
+        return;
+    const size_t element = tg_dtype_size(out->dtype);
+    memset(out->data, 0, (size_t)out->size * element);
+    for (int64_t i = 0; i < index->size; i++)
+        tg_fill(out->dtype, 1, 1,
+                (char *)out->data + (size_t)(i * classes + ((const int32_t *)index->data)[i]) * element);
+}
+
+static const tg_sample one_hot_samples[] = {
+    {.attributes = &(one_hot_attributes){4, TG_F64}, .input = {INDEX(1, 4, 5)}},
+    {.attributes = &(one_hot_attributes){3, TG_F64}, .input = {INDEX(0, 3, 0)}},
+    {.attributes = &(one_hot_attributes){3, TG_F64}, .input = {INDEX(2, 3, 2, 3)}},
+    {.attributes = &(one_hot_attributes){1, TG_F64}, .input = {INDEX(1, 1, 4)}},
+    {.attributes = &(one_hot_attributes){10, TG_F64}, .input = {INDEX(1, 10, 3)}},
+    {.attributes = &(one_hot_attributes){5, TG_F32}, .input = {INDEX(1, 5, 3)}},
+    {.attributes = &(one_hot_attributes){5, TG_F64}, .input = {INDEX(1, 5, 0)}},
+    {.attributes = &(one_hot_attributes){0, TG_F64}, .input = {INDEX(2, 1, 0, 2)}},
+};
+
+const tg_op tg_op_one_hot = {.name = "one_hot",
+                             .arity = 1,
+                             .flags = TG_CONSTANT,
+                             .attributes_size = sizeof(one_hot_attributes),
+                             .fields = one_hot_fields,
+                             .shape = one_hot_shape,
+                             .forward = one_hot_forward,
+                             TG_SAMPLES(one_hot_samples)};
+
+tg_tensor tg_one_hot(tg_tensor index, int64_t classes, tg_dtype dtype)
+{
+    return TG_APPLY(&tg_op_one_hot, (&(one_hot_attributes){places(classes), (int)dtype}), index);
+}

@@ -1,0 +1,336 @@
+/* Parts of tensors. A slice and the placing of a slice among a fill value are each other's derivative; views, padding,
+ * flipping and splitting are made of the two. */
+#include "autograd/ops.h"
+#include "autograd/ops/axes.h"
+#include "autograd/ops/family.h"
+#include "autograd/ops/strided.h"
+
+/* Which elements: start + i step along each axis, i below size. */
+typedef struct slice_attributes {
+    tg_shape start, step, size; /* lists, one number for each axis */
+} slice_attributes;
+
+static const tg_field slice_fields[] = {{"start", TG_FIELD_SHAPE, offsetof(slice_attributes, start)},
+                                        {"step", TG_FIELD_SHAPE, offsetof(slice_attributes, step)},
+                                        {"size", TG_FIELD_SHAPE, offsetof(slice_attributes, size)},
+                                        {0}};
+
+/* Whether the slice lies within a tensor of this shape. */
+static bool slice_fits(const tg_value *out, const slice_attributes *a, const tg_shape *whole)
+{
+    if (a->start.rank != whole->rank || a->step.rank != whole->rank || a->size.rank != whole->rank)
+        return tg_expected(out, "expected a start, a step and a size for each of %d axes", whole->rank);
+    for (int axis = 0; axis < whole->rank; axis++) {
+        const int64_t size = a->size.dim[axis], first = a->start.dim[axis], step = a->step.dim[axis];
+        const int64_t room = whole->dim[axis] - 1;
+        if (size < 0 || step == 0)
+            return tg_expected(out, "expected a step other than 0 and a size of at least 0 along axis %d",
+                               axis);
+        if (size == 0)
+            continue;
+        bool fits = first >= 0 && first <= room &&
+                    size - 1 <= (step > 0       ? (room - first) / step
+                                 : step < -room ? 0
+                                                : first / -step);
+        if (!fits)
+            return tg_expected(out, "%lld elements from %lld by steps of %lld leave axis %d of size %lld",
+                               (long long)size, (long long)first, (long long)step, axis, (long long)room + 1);
+    }
+    return true;
+}
+
+/* The strides along which a slice runs through a tensor of shape `whole`; returns the number of its first element. */
+static int64_t slice_strides(const slice_attributes *a, const tg_shape *whole, int64_t *stride)
+{
+    int64_t offset = 0;
+    tg_strides(whole, stride);
+    for (int axis = 0; axis < whole->rank; axis++) {
+        offset += stride[axis] * a->start.dim[axis];
+        stride[axis] *= a->step.dim[axis];
+    }
+    return offset;
+}
+
+/* Whether the elements of the slice follow each other in memory: axes of size 1, then one cut anywhere, then whole ones. */
+static bool in_one_piece(const slice_attributes *a, const tg_shape *whole)
+{
+    int axis = 0;
+    while (axis < whole->rank && a->size.dim[axis] == 1)
+        axis++;
+    if (axis < whole->rank && a->step.dim[axis++] != 1)
+        return false;
+    while (axis < whole->rank && a->size.dim[axis] == whole->dim[axis] && a->step.dim[axis] == 1)
+        axis++;
+    return axis == whole->rank;
+}
+
+/* ---- slice ---- */
+
+static bool slice_shape(tg_value *out)
+{
+    const slice_attributes *a = out->attributes;
+    out->shape = a->size;
+    return slice_fits(out, a, &out->inputs[0]->shape);
+}
+
+static void slice_forward(const tg_value *out)
+{
+    if (out->size == 0)
+        return;
+    const tg_value *in = out->inputs[0];
+    tg_walk walk = tg_walk_over(&out->shape);
+    tg_strides(&out->shape, walk.to);
+    int64_t offset = slice_strides(out->attributes, &in->shape, walk.from);
+    tg_move(out->dtype, &walk, (const char *)in->data + offset * (int64_t)tg_dtype_size(out->dtype),
+            out->data);
+}
+
+static void slice_derivative(const tg_derive *d)
+{
+    const slice_attributes *a = d->attributes;
+    d->give[0] = tg_place(d->cotangent, a->start, a->step, tg_shape_of(d->in[0]), 0);
+}
+
+#define SLICE(...) (&(slice_attributes){__VA_ARGS__})
+static const tg_sample slice_samples[] = {
+    {.attributes = SLICE({1, {1}}, {1, {1}}, {1, {3}}), .input = {{.shape = {1, {5}}}}},
+    {.attributes = SLICE({1, {4}}, {1, {-1}}, {1, {5}}), .input = {{.shape = {1, {5}}}}},
+    {.attributes = SLICE({1, {6}}, {1, {-3}}, {1, {3}}), .input = {{.shape = {1, {7}}}}},
+    {.attributes = SLICE({2, {0, 1}}, {2, {1, 2}}, {2, {3, 2}}), .input = {{.shape = {2, {3, 4}}}}},
+    {.attributes = SLICE({3, {1, 0, 2}}, {3, {1, 1, -1}}, {3, {1, 3, 2}}),
+     .input = {{.shape = {3, {2, 3, 4}}}}},
+    {.attributes = SLICE({2, {0, 0}}, {2, {1, 1}}, {2, {3, 0}}), .input = {{.shape = {2, {3, 4}}}}},
+    {.attributes = SLICE({2, {0, 0}}, {2, {1, 1}}, {2, {0, 4}}), .input = {{.shape = {2, {0, 4}}}}},
+    {.attributes = SLICE({0, {0}}, {0, {0}}, {0, {0}}), .input = {{.shape = {0}}}},
+    {.attributes = SLICE({1, {8}}, {1, {-1}}, {1, {9}}),
+     .input = {{.shape = {1, {9}}, .value_count = 9, .values = TG_EDGES}}},
+};
+
+const tg_op tg_op_slice = {.name = "slice",
+                           .arity = 1,
+                           .attributes_size = sizeof(slice_attributes),
+                           .fields = slice_fields,
+                           .shape = slice_shape,
+                           .forward = slice_forward,
+                           .derivative = slice_derivative,
+                           TG_SAMPLES(slice_samples)};
+
+/* ---- part: a slice in one piece needs no copy ---- */
+
+static bool part_shape(tg_value *out)
+{
+    const slice_attributes *a = out->attributes;
+    out->shape = a->size;
+    return slice_fits(out, a, &out->inputs[0]->shape) &&
+           (in_one_piece(a, &out->inputs[0]->shape) ||
+            tg_expected(out, "expected a slice in one piece of memory"));
+}
+
+static int64_t part_offset(const tg_value *out)
+{
+    int64_t stride[TG_MAX_RANK];
+    return out->size > 0 ? slice_strides(out->attributes, &out->inputs[0]->shape, stride) : 0;
+}
+
+static const tg_sample part_samples[] = {
+    {.attributes = SLICE({1, {1}}, {1, {1}}, {1, {3}}), .input = {{.shape = {1, {5}}}}},
+    {.attributes = SLICE({1, {0}}, {1, {1}}, {1, {5}}), .input = {{.shape = {1, {5}}}}},
+    {.attributes = SLICE({1, {6}}, {1, {-3}}, {1, {1}}), .input = {{.shape = {1, {7}}}}},
+    {.attributes = SLICE({2, {1, 0}}, {2, {1, 1}}, {2, {2, 4}}), .input = {{.shape = {2, {3, 4}}}}},
+    {.attributes = SLICE({3, {1, 1, 0}}, {3, {1, 1, 1}}, {3, {1, 2, 4}}),
+     .input = {{.shape = {3, {2, 3, 4}}}}},
+    {.attributes = SLICE({2, {0, 0}}, {2, {1, 1}}, {2, {0, 4}}), .input = {{.shape = {2, {3, 4}}}}},
+    {.attributes = SLICE({2, {0, 0}}, {2, {1, 1}}, {2, {0, 4}}), .input = {{.shape = {2, {0, 4}}}}},
+    {.attributes = SLICE({0, {0}}, {0, {0}}, {0, {0}}), .input = {{.shape = {0}}}},
+    {.attributes = SLICE({1, {2}}, {1, {1}}, {1, {7}}),
+     .input = {{.shape = {1, {9}}, .value_count = 9, .values = TG_EDGES}}},
+};
+
+const tg_op tg_op_part = {.name = "part",
+                          .arity = 1,
+                          .flags = TG_VIEW,
+                          .attributes_size = sizeof(slice_attributes),
+                          .fields = slice_fields,
+                          .shape = part_shape,
+                          .view_offset = part_offset,
+                          .derivative = slice_derivative,
+                          TG_SAMPLES(part_samples)};
+
+/* ---- place: the slice that it is, among a fill value ---- */
+
+typedef struct place_attributes {
+    tg_shape start, step, shape;
+    double fill;
+} place_attributes;
+
+static const tg_field place_fields[] = {{"start", TG_FIELD_SHAPE, offsetof(place_attributes, start)},
+                                        {"step", TG_FIELD_SHAPE, offsetof(place_attributes, step)},
+                                        {"shape", TG_FIELD_SHAPE, offsetof(place_attributes, shape)},
+                                        {"fill", TG_FIELD_REAL, offsetof(place_attributes, fill)},
+                                        {0}};
+
+static slice_attributes slice_of(const place_attributes *a, tg_shape size)
+{
+    return (slice_attributes){.start = a->start, .step = a->step, .size = size};
+}
+
+static bool place_shape(tg_value *out)
+{
+    const place_attributes *a = out->attributes;
+    const slice_attributes slice = slice_of(a, out->inputs[0]->shape);
+    char whole[128];
+    out->shape = a->shape;
+    if (tg_shape_size(&a->shape) < 0)
+        return tg_expected(out, "there is no shape %s", tg_shape_text(&a->shape, whole, sizeof whole));
+    return slice_fits(out, &slice, &a->shape);
+}
+
+static void place_forward(const tg_value *out)
+{
+    const tg_value *in = out->inputs[0];
+    const place_attributes *a = out->attributes;
+    if (in->size < out->size)
+        tg_fill(out->dtype, out->size, a->fill, out->data);
+    if (in->size == 0)
+        return;
+    const slice_attributes slice = slice_of(a, in->shape);
+    tg_walk walk = tg_walk_over(&in->shape);
+    tg_strides(&in->shape, walk.from);
+    int64_t offset = slice_strides(&slice, &out->shape, walk.to);
+    tg_move(out->dtype, &walk, in->data, (char *)out->data + offset * (int64_t)tg_dtype_size(out->dtype));
+}
+
+static tg_tensor cut(tg_tensor x, const slice_attributes *a)
+{
+    const tg_shape whole = tg_shape_of(x);
+    return TG_APPLY(in_one_piece(a, &whole) ? &tg_op_part : &tg_op_slice, a, x);
+}
+
+static void place_derivative(const tg_derive *d)
+{
+    const slice_attributes slice = slice_of(d->attributes, tg_shape_of(d->in[0]));
+    d->give[0] = cut(d->cotangent, &slice);
+}
+
+#define PLACE(...) (&(place_attributes){__VA_ARGS__})
+static const tg_sample place_samples[] = {
+    {.attributes = PLACE({1, {1}}, {1, {1}}, {1, {5}}, 0), .input = {{.shape = {1, {3}}}}},
+    {.attributes = PLACE({1, {4}}, {1, {-1}}, {1, {5}}, 0), .input = {{.shape = {1, {5}}}}},
+    {.attributes = PLACE({1, {6}}, {1, {-3}}, {1, {7}}, 2.5), .input = {{.shape = {1, {3}}}}},
+    {.attributes = PLACE({2, {0, 1}}, {2, {1, 2}}, {2, {3, 4}}, -1), .input = {{.shape = {2, {3, 2}}}}},
+    {.attributes = PLACE({3, {1, 0, 2}}, {3, {1, 1, -1}}, {3, {2, 3, 4}}, 0),
+     .input = {{.shape = {3, {1, 3, 2}}}}},
+    {.attributes = PLACE({2, {0, 0}}, {2, {1, 1}}, {2, {3, 4}}, 7), .input = {{.shape = {2, {3, 0}}}}},
+    {.attributes = PLACE({2, {0, 0}}, {2, {1, 1}}, {2, {0, 4}}, 0), .input = {{.shape = {2, {0, 4}}}}},
+    {.attributes = PLACE({0, {0}}, {0, {0}}, {0, {0}}, 0), .input = {{.shape = {0}}}},
+    {.attributes = PLACE({1, {2}}, {1, {1}}, {1, {12}}, 0),
+     .input = {{.shape = {1, {9}}, .value_count = 9, .values = TG_EDGES}}},
+};
+
+const tg_op tg_op_place = {.name = "place",
+                           .arity = 1,
+                           .attributes_size = sizeof(place_attributes),
+                           .fields = place_fields,
+                           .shape = place_shape,
+                           .forward = place_forward,
+                           .derivative = place_derivative,
+                           TG_SAMPLES(place_samples)};
+
+tg_tensor tg_place(tg_tensor x, tg_shape start, tg_shape step, tg_shape shape, double fill)
+{
+    return TG_APPLY(&tg_op_place, (&(place_attributes){start, step, shape, fill}), x);
+}
+
+/* ---- what they are made for ---- */
+
+/* All of x. */
+static slice_attributes everything(tg_tensor x)
+{
+    slice_attributes a = {.size = tg_shape_of(x)};
+    a.start.rank = a.step.rank = a.size.rank;
+    for (int axis = 0; axis < a.size.rank; axis++)
+        a.step.dim[axis] = 1;
+    return a;
+}
+
+tg_tensor tg_part(tg_tensor x, int axis, int64_t start, int64_t count)
+{
+    axis = tg_find_axis("part", x, axis);
+    if (axis < 0)
+        return TG_NONE;
+    slice_attributes a = everything(x);
+    a.start.dim[axis] = start;
+    a.size.dim[axis] = count;
+    return TG_APPLY(&tg_op_part, &a, x);
+}
+
+/* An end of a slice as Python has it: counted from the end if negative, then cut to low .. high. */
+static int64_t end_of(int64_t end, int64_t n, int64_t low, int64_t high)
+{
+    if (end < 0)
+        end += n;
+    return end < low ? low : end > high ? high : end;
+}
+
+tg_tensor tg_slice(tg_tensor x, int axis, int64_t start, int64_t stop, int64_t step)
+{
+    axis = tg_find_axis("slice", x, axis);
+    if (axis < 0)
+        return TG_NONE;
+    if (step == 0)
+        return tg_refuse("slice", x, "expected a step other than 0");
+    slice_attributes a = everything(x);
+    const int64_t n = a.size.dim[axis], low = step > 0 ? 0 : -1, high = step > 0 ? n : n - 1;
+    const int64_t from = end_of(start, n, low, high), to = end_of(stop, n, low, high);
+    const int64_t distance = step > 0 ? to - from : from - to;
+    const uint64_t stride = step > 0 ? (uint64_t)step : -(uint64_t)step;
+    a.size.dim[axis] = distance > 0 ? 1 + (int64_t)((uint64_t)(distance - 1) / stride) : 0;
+    a.start.dim[axis] = distance > 0 ? from : 0;
+    a.step.dim[axis] = a.size.dim[axis] > 1 ? step : 1;
+    return cut(x, &a);
+}
+
+tg_tensor tg_flip(tg_tensor x, tg_axes axes)
+{
+    slice_attributes a = everything(x);
+    for (int i = 0; i < (axes.count > 0 ? axes.count : a.size.rank); i++) {
+        int axis = tg_find_axis("flip", x, axes.count > 0 ? axes.axis[i] : i);
+        if (axis < 0)
+            return TG_NONE;
+        a.step.dim[axis] = a.size.dim[axis] > 1 ? -1 : 1;
+        a.start.dim[axis] = a.size.dim[axis] > 0 ? a.size.dim[axis] - 1 : 0;
+    }
+    return cut(x, &a);
+}
+
+tg_tensor tg_pad(tg_tensor x, tg_shape before, tg_shape after, double fill)
+{
+    slice_attributes a = everything(x);
+    tg_shape padded = a.size;
+    if (before.rank != padded.rank || after.rank != padded.rank)
+        return tg_refuse("pad", x, "expected the padding before and after each of %d axes, not of %d and %d",
+                         padded.rank, before.rank, after.rank);
+    for (int axis = 0; axis < padded.rank; axis++) {
+        if (before.dim[axis] < 0 || after.dim[axis] < 0)
+            return tg_refuse("pad", x, "the padding of axis %d is negative; tg_slice makes smaller", axis);
+        padded.dim[axis] += before.dim[axis] + after.dim[axis];
+    }
+    return tg_place(x, before, a.step, padded, fill);
+}
+
+bool tg_split(tg_tensor x, int axis, int count, tg_tensor *parts)
+{
+    for (int i = 0; parts && i < count; i++)
+        parts[i] = TG_NONE;
+    axis = tg_find_axis("split", x, axis);
+    if (axis < 0 || !parts)
+        return false;
+    const int64_t n = tg_dim(x, axis);
+    if (count < 1 || n % count != 0) {
+        tg_refuse("split", x, "axis %d does not divide into %d equal parts", axis, count);
+        return false;
+    }
+    for (int i = 0; i < count; i++)
+        parts[i] = tg_slice(x, axis, n / count * i, n / count * (i + 1), 1);
+    return tg_ok(parts[count - 1]);
+}

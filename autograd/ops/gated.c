@@ -27,7 +27,7 @@ static tg_tensor sigmoid_d2(tg_tensor x)
 
 static tg_tensor relu_d1(tg_tensor x)
 {
-    return tg_greater(x, constant_like(x, TG_SCALAR, 0));
+    return tg_relu_gradient(constant_like(x, TG_SCALAR, 1), x);
 }
 
 static tg_tensor relu_d2(tg_tensor x)

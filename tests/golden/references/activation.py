@@ -61,11 +61,6 @@ def hardswish_d1(x):
     return torch.where(x >= 3, 1.0, torch.where(x <= -3, 0.0, (2 * inner + 3) / 6))
 
 
-def relu(x):
-    """F.relu, but with the slope 0 at NaN, where any number is as good."""
-    return torch.where(x.isnan(), x.detach(), F.relu(x))
-
-
 def gated(activation):
     return by_torch(lambda a, b: activation(a) * b, sums=GRADIENTS)
 
@@ -104,7 +99,7 @@ for name, function in SMOOTH.items():
 
 GATES = {
     "glu": exactly(logistic, STEP),
-    "reglu": relu,
+    "reglu": F.relu,
     "geglu": exactly(gelu_exact, RAMP),
     "swiglu": exactly(silu, RAMP),
 }

@@ -2,7 +2,9 @@
  *
  *     gradcheck.c             a function: set-up, the comparisons of every order, the verdict
  *     gradcheck_op.c          an operation: its samples as functions
- *     gradcheck_evaluate.c    the function and its derivatives at any point; measured rounding
+ *     gradcheck_setup.c       the variables, and every level at the point
+ *     gradcheck_evaluate.c    the function and its derivatives at any point
+ *     gradcheck_noise.c       their rounding, measured
  *     gradcheck_slope.c       finite differences
  *     gradcheck_laws.c        what must hold besides
  *     gradcheck_blame.c       the first wrong operation of a function
@@ -71,16 +73,31 @@ typedef struct tg_check {
     tg_verdict verdict;
 } tg_check;
 
-/* ---- gradcheck_evaluate.c ---- */
+/* ---- gradcheck_setup.c ---- */
 
 /* Sets up a check and evaluates every level at the point; false, with the verdict written, if that fails. Close it in
  * either case. */
 bool tg_check_open(tg_check *c);
 void tg_check_close(tg_check *c);
 
-/* Memory for `count` doubles until the check is closed; NULL, with the verdict written, if there is none. */
+/* Memory for `count` zeros until the check is closed, or in another arena; NULL, with the verdict written, if there is none. */
 double *tg_check_take(tg_check *c, int64_t count);
 double *tg_check_take_from(tg_check *c, tg_arena *arena, int64_t count);
+
+/* A random number away from zero, of either sign. */
+double tg_check_weight(tg_rng *rng);
+
+static inline const tg_shape *tg_check_shape_of(const tg_gradcheck_input *input)
+{
+    return input->parameter ? &input->parameter->shape : &input->shape;
+}
+
+static inline bool tg_check_is_varied(const tg_gradcheck_input *input)
+{
+    return !input->fixed && !input->integers;
+}
+
+/* ---- gradcheck_evaluate.c ---- */
 
 /* Records the function at x on the emptied tape. */
 bool tg_check_record(tg_check *c, const double *x, tg_tensor *result);
@@ -88,14 +105,16 @@ bool tg_check_record(tg_check *c, const double *x, tg_tensor *result);
 /* Derivative number `level` of the function at x. What is not finite is passed on as it is. */
 bool tg_check_evaluate(tg_check *c, int level, const double *x, double *out);
 
-/* The derivative `level` of a function that is recorded already. */
+/* The same of a function that is recorded already. */
 bool tg_check_derive(tg_check *c, int level, tg_tensor result, double *out);
+
+/* ---- gradcheck_noise.c ---- */
+
+/* Measures the rounding of every level. */
+bool tg_check_measure(tg_check *c);
 
 /* The measured rounding of <weights, derivative number `level`>; the weights are not 0 from `from` to `to` only. */
 double tg_check_noise(const tg_check *c, int level, const double *weights, int64_t from, int64_t to);
-
-/* A random number away from zero, of either sign. */
-double tg_check_weight(tg_rng *rng);
 
 /* ---- gradcheck_slope.c ---- */
 

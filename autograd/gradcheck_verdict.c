@@ -5,11 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-static tg_shape shape_of_input(const tg_check *c, int input)
-{
-    return c->inputs[input].parameter ? c->inputs[input].parameter->shape : c->inputs[input].shape;
-}
-
 /* "input 1", or by its name; "[2, 1]" */
 static void add_place(tg_text *text, const tg_check *c, int input, int64_t index)
 {
@@ -21,7 +16,7 @@ static void add_place(tg_text *text, const tg_check *c, int input, int64_t index
         tg_text_add(text, "input %d", input);
     if (index < 0)
         return;
-    tg_shape shape = shape_of_input(c, input);
+    tg_shape shape = *tg_check_shape_of(in);
     int64_t at[TG_MAX_RANK];
     for (int axis = shape.rank - 1; axis >= 0; axis--) {
         at[axis] = shape.dim[axis] > 0 ? index % shape.dim[axis] : 0;

@@ -1,5 +1,6 @@
-/* Checks the derivatives of every operation against finite differences. */
+/* Checks the derivatives of every operation and layer against finite differences. */
 #include "examples/common/check_table.h"
+#include "examples/common/layer_checks.h"
 #include "examples/common/options.h"
 #include "examples/common/plots.h"
 
@@ -17,7 +18,7 @@ typedef struct settings {
 static const program_option options[] = {
     {"order", "N", "highest derivative to check; with 2, functions of one number are checked to the third",
      OPTION_INT, offsetof(settings, order), .low = 1, .high = TG_GRADCHECK_MAX_ORDER},
-    {"op", "NAME", "this operation only", OPTION_TEXT, offsetof(settings, op)},
+    {"op", "NAME", "this operation or layer only", OPTION_TEXT, offsetof(settings, op)},
     {"seed", "S", "of the inputs, cotangents and directions", OPTION_INT, offsetof(settings, seed), .low = 0,
      .high = 1e9},
     {"seeds", "N", "how many seeds to check with, from S on", OPTION_INT, offsetof(settings, seeds), .low = 1,
@@ -32,9 +33,9 @@ static const program_option options[] = {
 
 static const options_program program = {
     .name = "gradcheck",
-    .about = "Compares the derivatives of every operation of tapegrad, in double, with finite differences "
-             "that estimate their "
-             "own error.",
+    .about = "Compares the derivatives of every operation and layer of tapegrad, in double, with finite "
+             "differences "
+             "that estimate their own error.",
     .table = options,
     .after = "The last line counts what passed and what failed; the exit status is 1 if something failed.",
 };
@@ -45,23 +46,21 @@ typedef struct subject {
     const char *name;
     int order;
     const tg_op *op;
+    const layer_check *layer; /* if op is NULL */
 } subject;
 
 static tg_verdict check_once(const subject *what, uint64_t seed)
 {
-    return tg_gradcheck_op(what->op, &(tg_gradcheck_options){.order = what->order, .seed = seed});
+    const tg_gradcheck_options how = {.order = what->order, .seed = seed};
+    return what->op ? tg_gradcheck_op(what->op, &how) : layer_check_run(what->layer, &how);
 }
 
-/* Of several seeds the first that fails is shown, or else the worst. */
 static void check(const settings *s, const subject *what, check_table *table)
 {
     tg_verdict shown = check_once(what, (uint64_t)s->seed);
     for (int more = 1; more < s->seeds && shown.passed; more++) {
         tg_verdict next = check_once(what, (uint64_t)s->seed + (uint64_t)more);
-        int64_t comparisons = shown.comparisons + next.comparisons;
-        if (!next.passed || next.relative > shown.relative)
-            shown = next;
-        shown.comparisons = comparisons;
+        verdict_join(&shown, &next);
     }
     check_table_add(table, what->name, what->order, &shown);
 }
@@ -87,6 +86,11 @@ static void check_all(const settings *s, check_table *table)
             check_table_skip(table, op->name);
         else
             check(s, &(subject){.name = op->name, .order = order_of(s, op), .op = op}, table);
+    }
+    for (int i = 0; layer_check_at(i); i++) {
+        const layer_check *layer = layer_check_at(i);
+        if (is_wanted(s, layer->name))
+            check(s, &(subject){.name = layer->name, .order = s->order, .layer = layer}, table);
     }
 }
 
@@ -141,8 +145,12 @@ int main(int argc, char **argv)
 {
     settings s = {.order = 2, .seeds = 1, .out = "gradcheck"};
     options_parse(&program, argc, argv, &s);
-    if (s.op && !tg_op_find(s.op)) {
-        fprintf(stderr, "gradcheck: --op: there is no operation '%s'\n", s.op);
+    if (s.plot && s.op && !tg_op_find(s.op) && layer_check_find(s.op)) {
+        fprintf(stderr, "gradcheck: --plot: %s is a layer, and only operations are drawn\n", s.op);
+        return 2;
+    }
+    if (s.op && !tg_op_find(s.op) && !layer_check_find(s.op)) {
+        fprintf(stderr, "gradcheck: --op: there is no operation or layer '%s'\n", s.op);
         return 2;
     }
     check_table *table = check_table_new(s.csv);
@@ -151,10 +159,10 @@ int main(int argc, char **argv)
         return 1;
     }
     check_all(&s, table);
-    check_table_print(table);
+    check_table_print(table, stdout);
     if (s.plot && !draw(&s))
         return 2;
-    int failed = check_table_count(table);
+    int failed = check_table_count(table, s.csv ? stderr : stdout);
     check_table_free(table);
     return failed > 0;
 }

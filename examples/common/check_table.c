@@ -20,6 +20,16 @@ struct check_table {
     bool short_of_memory; /* rows are missing */
 };
 
+void verdict_join(tg_verdict *total, const tg_verdict *next)
+{
+    int samples = total->samples;
+    int64_t comparisons = total->comparisons + next->comparisons;
+    if (total->passed && (!next->passed || next->relative > total->relative))
+        *total = *next;
+    total->samples = samples;
+    total->comparisons = comparisons;
+}
+
 check_table *check_table_new(bool csv)
 {
     check_table *table = calloc(1, sizeof *table);
@@ -82,14 +92,14 @@ static void write_cells(const check_row *row, char cells[COLUMNS][160])
     snprintf(cells[WHERE], 160, "%s%s", v->passed ? "" : "FAILED ", v->where);
 }
 
-static void print_csv(const check_table *table)
+static void print_csv(const check_table *table, FILE *out)
 {
-    puts("operation,order,samples,derivatives,worst_relative_error,where,passed");
+    fputs("operation,order,samples,derivatives,worst_relative_error,where,passed\n", out);
     for (int i = 0; i < table->count; i++) {
         const check_row *row = &table->rows[i];
         const tg_verdict *v = &row->verdict;
-        printf("%s,%d,%d,%lld,%.6g,\"%s\",%d\n", row->name, row->order, v->samples, (long long)v->comparisons,
-               v->relative, v->where, v->passed);
+        fprintf(out, "%s,%d,%d,%lld,%.6g,\"%s\",%d\n", row->name, row->order, v->samples,
+                (long long)v->comparisons, v->relative, v->where, v->passed);
     }
 }
 
@@ -114,55 +124,54 @@ static void fill(const check_table *table, struct libscols_table *to, bool colou
     }
 }
 
-static void print_rows(const check_table *table)
+static void print_rows(const check_table *table, FILE *out)
 {
-    terminal screen = terminal_of(stdout);
+    terminal screen = terminal_of(out);
     struct libscols_table *to = table->count > 0 ? scols_new_table() : NULL;
     if (!to)
         return;
     scols_table_enable_colors(to, screen.colour);
     scols_table_set_termwidth(to, screen.live ? (size_t)screen.columns : 1000);
     scols_table_enable_maxout(to, 0);
-    scols_table_set_stream(to, stdout);
+    scols_table_set_stream(to, out);
     fill(table, to, screen.colour);
     scols_print_table(to);
     scols_unref_table(to);
 }
 
-static void print_failures(const check_table *table)
+static void print_failures(const check_table *table, FILE *out)
 {
     for (int i = 0; i < table->count; i++)
         if (!table->rows[i].verdict.passed)
-            printf("\n%s\n", table->rows[i].verdict.why);
+            fprintf(out, "\n%s\n", table->rows[i].verdict.why);
 }
 
-static void print_skipped(const check_table *table)
+static void print_skipped(const check_table *table, FILE *out)
 {
     for (int i = 0; i < table->skipped_count; i++)
-        printf("%s%s", i > 0 ? ", " : "\nconstant, nothing to check: ", table->skipped[i]);
+        fprintf(out, "%s%s", i > 0 ? ", " : "\nconstant, nothing to check: ", table->skipped[i]);
     if (table->skipped_count > 0)
-        puts("");
+        fputc('\n', out);
 }
 
-void check_table_print(check_table *table)
+void check_table_print(const check_table *table, FILE *out)
 {
-    if (table->csv)
-        print_csv(table);
-    else
-        print_rows(table);
-    if (!table->csv) {
-        print_failures(table);
-        print_skipped(table);
+    if (table->csv) {
+        print_csv(table, out);
+        return;
     }
+    print_rows(table, out);
+    print_failures(table, out);
+    print_skipped(table, out);
 }
 
-int check_table_count(const check_table *table)
+int check_table_count(const check_table *table, FILE *out)
 {
     int failed = table->short_of_memory;
     for (int i = 0; i < table->count; i++)
         failed += !table->rows[i].verdict.passed;
     if (table->short_of_memory)
-        fprintf(stderr, "out of memory: not everything is in the table\n");
-    fprintf(table->csv ? stderr : stdout, "%d passed, %d failed\n", table->count - failed, failed);
+        fprintf(out, "out of memory: not everything is in the table\n");
+    fprintf(out, "%d passed, %d failed\n", table->count - failed + table->short_of_memory, failed);
     return failed;
 }

@@ -107,14 +107,20 @@ $(OUT)/bin/%: $(OUT)/obj/examples/%.o $(COMMON_OBJECTS) $(STATIC)
 	@mkdir -p $(@D)
 	$(call quietly,LD)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(PROGRAM_LIBS) $(BLAS_LIBS) -lm
 
-$(OUT)/bin/bench: $(call objects,$(BENCH_SOURCES)) $(COMMON_OBJECTS) $(STATIC)
-	@mkdir -p $(@D)
-	$(call quietly,LD)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(PROGRAM_LIBS) $(BLAS_LIBS) -lm
-
-# Tests can make the n-th allocation of the library fail: tests/failing_memory.h.
+# The benchmark counts the library's allocations, and tests make the n-th one fail: tests/failing_memory.h.
 WRAP_MEMORY := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc
 
-$(OUT)/bin/tests: $(call objects,$(TEST_SOURCES)) $(COMMON_OBJECTS) $(STATIC)
+# What the tape is measured against is compiled for this very processor, as a user's own program would be.
+FLOOR_CFLAGS := -O3 $(call if_known,-march=native) -ffp-contract=fast -fno-math-errno -fno-trapping-math -fopenmp-simd
+$(OUT)/obj/tests/bench/floor.o: ALL_CFLAGS += $(FLOOR_CFLAGS)
+
+$(OUT)/bin/bench: $(call objects,$(BENCH_SOURCES)) $(COMMON_OBJECTS) $(STATIC)
+	@mkdir -p $(@D)
+	$(call quietly,LD)$(CC) $(ALL_LDFLAGS) $(WRAP_MEMORY) -o $@ $^ $(PROGRAM_LIBS) $(BLAS_LIBS) -lm
+
+FLOOR_OBJECTS := $(call objects,$(addprefix tests/bench/,floor.c nets.c step.c))
+
+$(OUT)/bin/tests: $(call objects,$(TEST_SOURCES)) $(FLOOR_OBJECTS) $(COMMON_OBJECTS) $(STATIC)
 	@mkdir -p $(@D)
 	$(call quietly,LD)$(CC) $(ALL_LDFLAGS) $(WRAP_MEMORY) -o $@ $^ $(CHECK_LIBS) $(PROGRAM_LIBS) $(BLAS_LIBS) -lm
 
@@ -124,8 +130,7 @@ $(OUT)/bin/golden-samples: $(call objects,tests/golden/samples.c tests/golden/sa
 
 # What the samples of the operations should give, by another route. The files are kept; a new operation, or a new sample, asks for it.
 golden: $(OUT)/bin/golden-samples
-	$< > $(OUT)/golden-samples.json
-	$(PYTHON) tests/golden/make_golden.py < $(OUT)/golden-samples.json
+	$< | $(PYTHON) tests/golden/make_golden.py
 
 dependencies:
 	@case "$(DEPENDENCIES)" in skip) ;; *) .ci/dependencies $(DEPENDENCIES) ;; esac
@@ -138,6 +143,13 @@ check: all $(OUT)/bin/tests
 
 check-long: all $(OUT)/bin/tests
 	TG_BUILD=$(OUT) TG_CC="$(CC)" TG_LONG=1 CK_TIMEOUT_MULTIPLIER=100 $(OUT)/bin/tests
+
+# The figures go to files, the progress to the terminal.
+bench: $(OUT)/bin/bench
+	@mkdir -p $(OUT)/bench
+	$(OUT)/bin/bench --peers --csv > $(OUT)/bench/steps.csv
+	gnuplot -e "dir='$(OUT)/bench'" plots/bench.gp
+	@echo "The figures: $(OUT)/bench/steps.csv; drawn: $(OUT)/bench/steps.png and steps.svg."
 
 demo: all
 	$(OUT)/bin/compare --data glyphs --hidden 128x4 --activations relu,gelu_exact,silu,swiglu --seeds 3 --epochs 8 --out $(OUT)/demo

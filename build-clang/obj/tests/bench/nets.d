@@ -1,0 +1,51 @@
+build-clang/obj/tests/bench/nets.o: tests/bench/nets.c tests/bench/nets.h \
+  build-clang/include/tapegrad.h autograd/arena.h autograd/grad.h \
+  autograd/tape.h autograd/tensor.h autograd/op.h autograd/ops.h \
+  autograd/rng.h autograd/ops.def autograd/parameters.h autograd/text.h \
+  nn/activation.h nn/dead_units.h nn/mlp.h nn/hidden_layer.h nn/init.h \
+  nn/linear.h nn/dropout.h nn/feed_forward.h optim/optimizer.h \
+  optim/schedule.h
+
+tests/bench/nets.h:
+
+build-clang/include/tapegrad.h:
+
+autograd/arena.h:
+
+autograd/grad.h:
+
+autograd/tape.h:
+
+autograd/tensor.h:
+
+autograd/op.h:
+
+autograd/ops.h:
+
+autograd/rng.h:
+
+autograd/ops.def:
+
+autograd/parameters.h:
+
+autograd/text.h:
+
+nn/activation.h:
+
+nn/dead_units.h:
+
+nn/mlp.h:
+
+nn/hidden_layer.h:
+
+nn/init.h:
+
+nn/linear.h:
+
+nn/dropout.h:
+
+nn/feed_forward.h:
+
+optim/optimizer.h:
+
+optim/schedule.h:

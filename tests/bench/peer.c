@@ -1,0 +1,102 @@
+#include "tests/bench/peer.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct bench_peer {
+    pid_t process;
+    FILE *to, *from;
+};
+
+/* tests/bench/peer_torch.py in the nearest folder above the program that has it, or in the current one. */
+static void find_script(char *path, size_t size)
+{
+    static const char script[] = "tests/bench/peer_torch.py";
+    char folder[2048];
+    ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 1);
+    folder[length > 0 ? length : 0] = '\0';
+    for (char *slash; (slash = strrchr(folder, '/'));) {
+        *slash = '\0';
+        snprintf(path, size, "%s/%s", folder, script);
+        if (access(path, R_OK) == 0)
+            return;
+    }
+    snprintf(path, size, "%s", script);
+}
+
+static void become_python(const char *python, int threads)
+{
+    static const char *const limits[] = {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"};
+    char script[4096], count[16];
+    find_script(script, sizeof script);
+    snprintf(count, sizeof count, "%d", threads);
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
+        setenv(limits[i], count, 1);
+    execlp(python, python, script, count, (char *)NULL);
+    _exit(127);
+}
+
+bench_peer *bench_peer_start(const char *python, int threads)
+{
+    bench_peer *peer = calloc(1, sizeof *peer);
+    int in[2], out[2];
+    if (!peer || pipe(in) != 0 || pipe(out) != 0) {
+        free(peer);
+        return NULL;
+    }
+    fflush(NULL);
+    peer->process = fork();
+    if (peer->process == 0) {
+        dup2(in[0], STDIN_FILENO);
+        dup2(out[1], STDOUT_FILENO);
+        close(in[0]), close(in[1]), close(out[0]), close(out[1]);
+        become_python(python, threads);
+    }
+    signal(SIGPIPE, SIG_IGN); /* a peer that died is noticed when it does not answer */
+    close(in[0]), close(out[1]);
+    peer->to = fdopen(in[1], "w");
+    peer->from = fdopen(out[0], "r");
+    char version[128];
+    if (!fgets(version, sizeof version, peer->from)) {
+        fprintf(stderr, "bench: %s cannot run PyTorch (import torch), so there is no peer\n", python);
+        bench_peer_stop(peer);
+        return NULL;
+    }
+    fprintf(stderr, "bench: peer %.*s, threads: %d\n", (int)strcspn(version, "\n"), version, threads);
+    return peer;
+}
+
+void bench_peer_stop(bench_peer *peer)
+{
+    if (!peer)
+        return;
+    fclose(peer->to); /* the script ends with its input */
+    fclose(peer->from);
+    waitpid(peer->process, NULL, 0);
+    free(peer);
+}
+
+/* Sends a line and waits for the answer. */
+static bool ask(bench_peer *peer, const char *question, char *answer, int size)
+{
+    return fprintf(peer->to, "%s\n", question) > 0 && fflush(peer->to) == 0 &&
+           fgets(answer, size, peer->from);
+}
+
+bool bench_peer_prepare(bench_peer *peer, const char *work)
+{
+    char answer[128];
+    return peer && ask(peer, work, answer, sizeof answer) && strcmp(answer, "ready\n") == 0;
+}
+
+double bench_peer_run(void *context, int steps)
+{
+    bench_peer *peer = context;
+    char question[32], answer[128];
+    snprintf(question, sizeof question, "run %d", steps);
+    return ask(peer, question, answer, sizeof answer) ? strtod(answer, NULL) : -1;
+}

@@ -1,0 +1,29 @@
+/* Times several ways to do the same work, in turn, so that whatever else the machine does meets all of them alike.
+ *
+ *     race_entry entries[] = {{.run = by_hand, .context = floor}, {.run = by_tape, .context = step}};
+ *     race(entries, 2, 1.0);
+ *     printf("%g us, %g times the first\n", 1e6 * entries[1].seconds, entries[1].ratio);
+ */
+#ifndef BENCH_RACE_H
+#define BENCH_RACE_H
+
+typedef struct race_entry {
+    double (*run)(void *context,
+                  int steps); /* does so many steps; returns the seconds they took, negative if it cannot */
+    void *context;
+    double seconds; /* of one step: the median over the rounds; NaN if it could not run */
+    double ratio;   /* to the first entry: the median over the rounds of the ratio within a round */
+} race_entry;
+
+enum { RACE_ENTRIES = 8 };
+
+/* Warms up, then lets every entry run some steps, one after the other and every second round in reverse order, until `budget`
+ * seconds are spent; at least RACE_ROUNDS times. */
+enum { RACE_ROUNDS = 9 };
+void race(race_entry *entries, int count, double budget);
+
+/* The clock for work on so many threads, in seconds. With one thread it counts processor time, so that other work on the machine
+ * hardly matters; with more it is that on the wall. */
+double race_clock(int threads);
+
+#endif

@@ -1,0 +1,20 @@
+/* Training steps: the tape against the floor, for every net, activation and number of threads asked for.
+ *
+ *     steps_bench(&(steps_settings){.nets = "toy,paper", .activations = "relu", .threads = "1,2", .seconds = 1});
+ */
+#ifndef BENCH_STEPS_H
+#define BENCH_STEPS_H
+
+#include <stdbool.h>
+
+typedef struct steps_settings {
+    const char *nets, *activations, *threads; /* separated by commas */
+    double seconds;                           /* for each line of the table */
+    bool csv;
+    const char *peer; /* the Python to run PyTorch in; NULL: no peer */
+} steps_settings;
+
+/* Prints the table, or its CSV form, on standard output. False, with a word on standard error, for a wrong list or if a step failed. */
+bool steps_bench(const steps_settings *settings);
+
+#endif

@@ -25,6 +25,15 @@ typedef struct tg_axes {
 #define TG_ALL_AXES  ((tg_axes){.count = 0})
 #endif
 
+/* How windows slide over images: {height, width}, or {length} alone in one dimension. 0 stands for the default: stride and
+ * dilation 1 (stride of a pool: the kernel's size, so that windows do not overlap), groups 1, no padding. */
+typedef struct tg_sliding {
+    int stride[2];
+    int padding[2];  /* places of zeros on either side; a maximum leaves them out */
+    int dilation[2]; /* distance of neighbours within a window */
+    int groups;      /* of channels, convolved separately; convolutions only */
+} tg_sliding;
+
 /* Stands for an optional tensor that is not given. */
 #ifdef __cplusplus
 #define TG_NONE (tg_tensor())
@@ -95,6 +104,35 @@ tg_tensor tg_matmul_transposed(tg_tensor a, tg_tensor b, bool transpose_a, bool 
 /* The sum of the products of two vectors of one length, a scalar; and all their products, [elements of a, elements of b]. */
 tg_tensor tg_dot(tg_tensor a, tg_tensor b);
 tg_tensor tg_outer(tg_tensor a, tg_tensor b);
+
+/* Rows of the last axis, normalised to mean 0 and variance 1 (layer_norm) or to mean square 1 (rms_norm), times a weight
+ * [size] plus a bias [size], each of which may be TG_NONE. epsilon is added to the variance: 1e-5 usually, 1e-12 in BERT. */
+tg_tensor tg_layer_norm(tg_tensor x, tg_tensor weight, tg_tensor bias, double epsilon);
+tg_tensor tg_rms_norm(tg_tensor x, tg_tensor weight, double epsilon);
+
+/* [batch, channels, ...], each channel normalised over all other axes by its own mean and variance: batch norm in training.
+ * And with a mean and a variance that are given, [channels] each: in evaluation. Weight and bias as above, [channels]. */
+tg_tensor tg_batch_norm(tg_tensor x, tg_tensor weight, tg_tensor bias, double epsilon);
+tg_tensor tg_batch_norm_with(tg_tensor x, tg_tensor mean, tg_tensor variance, tg_tensor weight, tg_tensor bias,
+                             double epsilon);
+
+/* The same, each sample's channels normalised in `groups` equal groups. */
+tg_tensor tg_group_norm(tg_tensor x, int groups, tg_tensor weight, tg_tensor bias, double epsilon);
+
+/* softmax(query key^T / sqrt(size)) value: query [..., positions, size], key [..., others, size], value [..., others, any];
+ * leading axes broadcast. The mask, of the same type, broadcasts to [..., positions, others] and forbids where it is 0 (TG_NONE
+ * forbids nothing); with `causal` position i sees others 0 to i only. A position that sees nothing gives zeros. */
+tg_tensor tg_scaled_dot_product_attention(tg_tensor query, tg_tensor key, tg_tensor value, tg_tensor mask, bool causal);
+
+/* Convolutions (cross-correlations, as everywhere in this field): x [batch, channels, height, width], weight
+ * [out, channels / groups, kernel height, kernel width], bias [out] or TG_NONE. In one dimension without the heights. */
+tg_tensor tg_conv2d(tg_tensor x, tg_tensor weight, tg_tensor bias, tg_sliding sliding);
+tg_tensor tg_conv1d(tg_tensor x, tg_tensor weight, tg_tensor bias, tg_sliding sliding);
+
+/* The mean of each window, the zeros of the padding included; and pools in one dimension, of x [batch, channels, length]. */
+tg_tensor tg_average_pool2d(tg_tensor x, int kernel_height, int kernel_width, tg_sliding sliding);
+tg_tensor tg_max_pool1d(tg_tensor x, int kernel, tg_sliding sliding);
+tg_tensor tg_average_pool1d(tg_tensor x, int kernel, tg_sliding sliding);
 
 #ifdef __cplusplus
 }

@@ -76,11 +76,34 @@ const tg_op tg_op_permute = {.name = "permute",
                              .derivative = permute_derivative,
                              TG_SAMPLES(permute_samples)};
 
+/* Whether only axes of size 1 change places, so that memory stays as it is. */
+static bool moves_nothing(const tg_shape *in, const tg_shape *order, tg_shape *result)
+{
+    int64_t last = -1;
+    unsigned seen = 0;
+    *result = (tg_shape){.rank = order->rank};
+    if (order->rank != in->rank)
+        return false;
+    for (int i = 0; i < order->rank; i++) {
+        const int64_t axis = order->dim[i];
+        if (axis < 0 || axis >= in->rank || seen >> axis & 1 || (in->dim[axis] != 1 && axis < last))
+            return false;
+        seen |= 1u << axis;
+        last = in->dim[axis] != 1 ? axis : last;
+        result->dim[i] = in->dim[axis];
+    }
+    return true;
+}
+
 tg_tensor tg_permute(tg_tensor x, tg_axes order)
 {
     permute_attributes attributes = {{.rank = order.count}};
+    const tg_shape in = tg_shape_of(x);
+    tg_shape result;
     for (int i = 0; i < order.count && i < TG_MAX_RANK; i++)
-        attributes.order.dim[i] = order.axis[i] < 0 ? order.axis[i] + tg_rank(x) : order.axis[i];
+        attributes.order.dim[i] = order.axis[i] < 0 ? order.axis[i] + in.rank : order.axis[i];
+    if (moves_nothing(&in, &attributes.order, &result))
+        return tg_reshape(x, result);
     return TG_APPLY(&tg_op_permute, &attributes, x);
 }
 

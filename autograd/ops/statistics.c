@@ -1,7 +1,9 @@
-/* Variance, 2-norm and cumulative sums. */
+/* Variance, 2-norm, logarithms of sums of exponentials, cumulative sums. */
 #include "autograd/ops.h"
 #include "autograd/ops/family.h"
 #include "autograd/ops/reduction.h"
+
+#include <math.h>
 
 #define AXES(first, count, correction)                                                                       \
     &(tg_reduce_attributes)                                                                                  \
@@ -38,7 +40,8 @@ static void var_over_derivative(const tg_derive *d)
     d->give[0] = tg_mul(deviation, tg_as_kept(g, d->in[0], a));
 }
 
-static const double far_away[] = {4096, 4096.5, 4095.25, 4097, 4096.125, 4094.75, 4096}; /* exact in float as well */
+static const double far_away[] = {4096,     4096.5,  4095.25, 4097,
+                                  4096.125, 4094.75, 4096}; /* exact in float as well */
 static const tg_sample var_over_samples[] = {
     {.attributes = AXES(0, 2, 0), .input = {{.shape = {2, {3, 4}}}}},
     {.attributes = AXES(1, 1, 1), .input = {{.shape = {2, {3, 4}}}}},
@@ -143,6 +146,63 @@ const tg_op tg_op_norm_over = {.name = "norm_over",
 tg_tensor tg_norm_over(tg_tensor x, tg_axes axes, bool keep)
 {
     return tg_reduce(&tg_op_norm_over, x, axes, 0, keep);
+}
+
+/* ---- logsumexp_over: log sum e^x along the last axis; other axes are brought there ---- */
+
+static bool logsumexp_over_shape(tg_value *out)
+{
+    out->shape = out->inputs[0]->shape;
+    if (out->dtype == TG_I32 || out->shape.rank == 0)
+        return tg_expected(out, "expected f32 or f64 of rank 1 at least");
+    out->shape.rank--;
+    return true;
+}
+
+static void logsumexp_over_forward(const tg_value *out)
+{
+    const tg_shape *in = &out->inputs[0]->shape;
+    TG_KERNEL_CALL(out->dtype, logsumexp_rows, (size_t)out->size, (size_t)in->dim[in->rank - 1],
+                   out->inputs[0]->data, out->data);
+}
+
+static void logsumexp_over_derivative(const tg_derive *d)
+{
+    const tg_shape in = tg_shape_of(d->in[0]);
+    tg_tensor g = tg_reshape(d->cotangent, tg_kept_shape(in, in.rank - 1, 1));
+    d->give[0] = tg_mul(g, tg_softmax(d->in[0], -1));
+}
+
+static const tg_sample logsumexp_over_samples[] = {
+    {.input = {{.shape = {2, {3, 4}}}}},
+    {.input = {{.shape = {1, {33}}, .low = -12, .high = 12}}},
+    {.input = {{.shape = {3, {2, 3, 5}}}}},
+    {.input = {{.shape = {2, {4, 1}}}}},
+    {.input = {{.shape = {1, {1}}}}},
+    {.input = {{.shape = {2, {0, 3}}}}},
+    {.input = {{.shape = {2, {2, 6}}, .low = 700, .high = 800}}},
+    {.input = {{.shape = {2, {3, 2}},
+                .value_count = 6,
+                .values = (const double[]){-INFINITY, -INFINITY, 1e30, -1e30, 0, -1000}}}},
+};
+
+const tg_op tg_op_logsumexp_over = {.name = "logsumexp_over",
+                                    .arity = 1,
+                                    .shape = logsumexp_over_shape,
+                                    .forward = logsumexp_over_forward,
+                                    .derivative = logsumexp_over_derivative,
+                                    TG_SAMPLES(logsumexp_over_samples)};
+
+tg_tensor tg_logsumexp_over(tg_tensor x, tg_axes axes, bool keep)
+{
+    tg_reduction plan;
+    if (!tg_plan_reduction("logsumexp_over", x, axes, keep, &plan))
+        return TG_NONE;
+    const tg_shape shape = tg_shape_of(plan.x);
+    const tg_blocks b = tg_blocks_of(&shape, plan.first, plan.count);
+    tg_tensor blocks = tg_reshape(plan.x, TG_SHAPE(b.outer, b.n, b.inner));
+    tg_tensor rows = tg_reshape(tg_transpose(blocks, 1, 2), TG_SHAPE(b.outer * b.inner, b.n));
+    return tg_reshape(TG_APPLY(&tg_op_logsumexp_over, NULL, rows), plan.shape);
 }
 
 /* ---- cumsum ---- */

@@ -1,0 +1,80 @@
+/* Scaled dot-product attention, and the softmax that it needs where nobody may look ahead. */
+#include "autograd/ops.h"
+#include "autograd/ops/axes.h"
+#include "autograd/ops/family.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- causal_softmax: row i is the softmax of its first i + 1 elements, and 0 after ---- */
+
+static bool causal_softmax_shape(tg_value *out)
+{
+    out->shape = out->inputs[0]->shape;
+    if (!tg_same_floating_type(out))
+        return false;
+    return out->shape.rank >= 2 || tg_expected(out, "expected matrices in the last two axes");
+}
+
+static void causal_softmax_forward(const tg_value *out)
+{
+    if (out->size == 0)
+        return;
+    const int64_t columns = out->shape.dim[out->shape.rank - 1], rows = out->shape.dim[out->shape.rank - 2];
+    const int64_t element = (int64_t)tg_dtype_size(out->dtype);
+    const char *from = out->inputs[0]->data;
+    char *to = out->data;
+    for (int64_t row = 0; row < out->size / columns;
+         row++, from += columns * element, to += columns * element) {
+        const int64_t seen = row % rows < columns ? row % rows + 1 : columns;
+        TG_KERNEL_CALL(out->dtype, softmax_rows, 1, (size_t)seen, (const void *)from, (void *)to);
+        memset(to + seen * element, 0, (size_t)((columns - seen) * element));
+    }
+}
+
+/* What was not seen has the probability 0, so the rule is that of softmax. */
+static void causal_softmax_derivative(const tg_derive *d)
+{
+    d->give[0] = tg_softmax_gradient(d->cotangent, d->out);
+}
+
+static const tg_sample causal_softmax_samples[] = {
+    {.input = {{.shape = {2, {4, 4}}}}},
+    {.input = {{.shape = {2, {3, 5}}}}},
+    {.input = {{.shape = {2, {5, 3}}}}},
+    {.input = {{.shape = {4, {2, 1, 3, 3}}}}},
+    {.input = {{.shape = {2, {1, 1}}}}},
+    {.input = {{.shape = {3, {2, 0, 3}}}}},
+    {.input = {{.shape = {3, {2, 3, 0}}}}},
+    {.input = {{.shape = {2, {3, 3}}, .low = 700, .high = 800}}},
+    {.input = {{.shape = {2, {3, 3}}, .value_count = 9, .values = TG_EDGES}}},
+};
+
+const tg_op tg_op_causal_softmax = {.name = "causal_softmax",
+                                    .arity = 1,
+                                    .shape = causal_softmax_shape,
+                                    .forward = causal_softmax_forward,
+                                    .derivative = causal_softmax_derivative,
+                                    TG_SAMPLES(causal_softmax_samples)};
+
+tg_tensor tg_causal_softmax(tg_tensor x)
+{
+    return TG_APPLY(&tg_op_causal_softmax, NULL, x);
+}
+
+/* ---- attention ---- */
+
+tg_tensor tg_scaled_dot_product_attention(tg_tensor query, tg_tensor key, tg_tensor value, tg_tensor mask,
+                                          bool causal)
+{
+    const int64_t size = tg_dim(query, -1);
+    if (tg_ok(query) && (tg_rank(query) < 2 || size == 0))
+        return tg_refuse("scaled_dot_product_attention", query,
+                         "expected a query [..., positions, size], size at least 1");
+    tg_tensor scores = tg_matmul_transposed(tg_scale(query, 1 / sqrt((double)size)), key, false, true);
+    if (mask.value) {
+        tg_tensor never = tg_full(tg_tape_of(scores), tg_dtype_of(scores), TG_SCALAR, -INFINITY);
+        scores = tg_where(mask, scores, never);
+    }
+    return tg_matmul(causal ? tg_causal_softmax(scores) : tg_softmax(scores, -1), value);
+}

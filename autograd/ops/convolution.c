@@ -1,0 +1,328 @@
+/* Convolutions: the windows laid out as columns of a matrix, and a matrix product. unfold lays them out, fold adds them up
+ * where they came from; each is the other's derivative.
+ *
+ *     image [N, C, H, W]  --unfold-->  columns [C, kernel height, kernel width, N, windows down, windows across]
+ *     weight [out, C kernel height kernel width] x columns [.., N windows]  =  [out, N windows]
+ */
+#include "autograd/ops/axes.h"
+#include "autograd/ops/family.h"
+#include "autograd/ops/window.h"
+
+#include <string.h>
+
+/* ---- what the two share: a walk over all rows of windows ---- */
+
+/* One row of windows at one place of the kernel: elements of the image a stride apart, of which the first `before` and those
+ * from `end` on lie in the padding. */
+typedef struct row {
+    int64_t image;  /* the element that the first window would have, were it not in the padding */
+    int64_t column; /* its element among the columns */
+    int64_t before, end, count;
+} row;
+
+static int64_t clip(int64_t value, int64_t low, int64_t high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+/* The windows 0 .. count - 1 whose element at kernel place `at` falls into an axis of the image: before .. end - 1. */
+static void inside(const tg_window *w, int axis, int64_t at, int64_t count, int64_t *before, int64_t *end)
+{
+    const int64_t first = at * w->dilation.dim[axis] - w->padding.dim[axis], stride = w->stride.dim[axis];
+    *before = clip(first >= 0 ? 0 : (-first + stride - 1) / stride, 0, count);
+    *end = first >= w->size.dim[axis] ? *before
+                                      : clip((w->size.dim[axis] - 1 - first) / stride + 1, *before, count);
+}
+
+typedef void visit(tg_dtype dtype, const row *r, int64_t stride, const char *from, char *to);
+
+/* Calls `each` for all rows of windows, of the image and the columns that belong to it. */
+static void visit_rows(tg_dtype dtype, const tg_window *w, int64_t batch, int64_t channels, visit *each,
+                       const void *from, void *to)
+{
+    const int64_t down = tg_windows(w, 0), across = tg_windows(w, 1), height = w->size.dim[0],
+                  width = w->size.dim[1];
+    const int64_t kernel_height = w->kernel.dim[0], kernel_width = w->kernel.dim[1];
+    row r = {.count = across};
+    for (int64_t c = 0; c < channels; c++)
+        for (int64_t i = 0; i < kernel_height; i++)
+            for (int64_t j = 0; j < kernel_width; j++) {
+                int64_t before_x, end_x, before_y, end_y;
+                inside(w, 0, i, down, &before_y, &end_y);
+                inside(w, 1, j, across, &before_x, &end_x);
+                for (int64_t n = 0; n < batch; n++)
+                    for (int64_t y = 0; y < down; y++, r.column += across) {
+                        const bool out_of_image = y < before_y || y >= end_y;
+                        const int64_t line =
+                            y * w->stride.dim[0] + i * w->dilation.dim[0] - w->padding.dim[0];
+                        r.image = ((n * channels + c) * height + line) * width + j * w->dilation.dim[1] -
+                                  w->padding.dim[1];
+                        r.before = out_of_image ? across : before_x;
+                        r.end = out_of_image ? across : end_x;
+                        each(dtype, &r, w->stride.dim[1], from, to);
+                    }
+            }
+}
+
+/* ---- unfold ---- */
+
+static bool unfold_shape(tg_value *out)
+{
+    const tg_window *w = out->attributes;
+    const tg_shape *in = &out->inputs[0]->shape;
+    if (!tg_same_floating_type(out))
+        return false;
+    if (in->rank != 4)
+        return tg_expected(out, "expected [batch, channels, height, width]");
+    if (!tg_window_fits(out, w))
+        return false;
+    if (w->size.dim[0] != in->dim[2] || w->size.dim[1] != in->dim[3])
+        return tg_expected(out, "the window is for images of %lld x %lld", (long long)w->size.dim[0],
+                           (long long)w->size.dim[1]);
+    out->shape = TG_SHAPE(in->dim[1], w->kernel.dim[0], w->kernel.dim[1], in->dim[0], tg_windows(w, 0),
+                          tg_windows(w, 1));
+    return true;
+}
+
+#define UNFOLD_ROW(type)                                                                                     \
+    do {                                                                                                     \
+        const type *image = (const type *)from;                                                              \
+        type *column = (type *)to + r->column;                                                               \
+        for (int64_t x = 0; x < r->before; x++)                                                              \
+            column[x] = 0;                                                                                   \
+        if (stride == 1 && r->end > r->before)                                                               \
+            memcpy(column + r->before, image + r->image + r->before,                                         \
+                   (size_t)(r->end - r->before) * sizeof(type));                                             \
+        else                                                                                                 \
+            for (int64_t x = r->before; x < r->end; x++)                                                     \
+                column[x] = image[r->image + x * stride];                                                    \
+        for (int64_t x = r->end; x < r->count; x++)                                                          \
+            column[x] = 0;                                                                                   \
+    } while (0)
+
+static void unfold_row(tg_dtype dtype, const row *r, int64_t stride, const char *from, char *to)
+{
+    if (dtype == TG_F32)
+        UNFOLD_ROW(float);
+    else
+        UNFOLD_ROW(double);
+}
+
+static void unfold_forward(const tg_value *out)
+{
+    const tg_shape *in = &out->inputs[0]->shape;
+    visit_rows(out->dtype, out->attributes, in->dim[0], in->dim[1], unfold_row, out->inputs[0]->data,
+               out->data);
+}
+
+static void unfold_derivative(const tg_derive *d)
+{
+    d->give[0] = TG_APPLY(&tg_op_fold, d->attributes, d->cotangent);
+}
+
+#define PAIR(a, b)                                                                                           \
+    {                                                                                                        \
+        2,                                                                                                   \
+        {                                                                                                    \
+            a, b                                                                                             \
+        }                                                                                                    \
+    }
+#define WINDOW(kernel, stride, padding, dilation, size)                                                      \
+    &(tg_window)                                                                                             \
+    {                                                                                                        \
+        kernel, stride, padding, dilation, size                                                              \
+    }
+static const tg_sample unfold_samples[] = {
+    {.attributes = WINDOW(PAIR(2, 2), PAIR(1, 1), PAIR(0, 0), PAIR(1, 1), PAIR(3, 4)),
+     .input = {{.shape = {4, {1, 1, 3, 4}}}}},
+    {.attributes = WINDOW(PAIR(3, 3), PAIR(1, 1), PAIR(1, 1), PAIR(1, 1), PAIR(4, 3)),
+     .input = {{.shape = {4, {2, 3, 4, 3}}}}},
+    {.attributes = WINDOW(PAIR(2, 3), PAIR(2, 3), PAIR(0, 2), PAIR(1, 1), PAIR(5, 4)),
+     .input = {{.shape = {4, {2, 2, 5, 4}}}}},
+    {.attributes = WINDOW(PAIR(2, 2), PAIR(1, 2), PAIR(1, 0), PAIR(3, 2), PAIR(4, 5)),
+     .input = {{.shape = {4, {1, 2, 4, 5}}}}},
+    {.attributes = WINDOW(PAIR(1, 1), PAIR(1, 1), PAIR(0, 0), PAIR(1, 1), PAIR(1, 1)),
+     .input = {{.shape = {4, {3, 2, 1, 1}}}}},
+    {.attributes = WINDOW(PAIR(1, 3), PAIR(1, 1), PAIR(0, 1), PAIR(1, 1), PAIR(1, 6)),
+     .input = {{.shape = {4, {2, 2, 1, 6}}}}},
+    {.attributes = WINDOW(PAIR(2, 2), PAIR(1, 1), PAIR(0, 0), PAIR(1, 1), PAIR(3, 3)),
+     .input = {{.shape = {4, {0, 2, 3, 3}}}}},
+    {.attributes = WINDOW(PAIR(2, 2), PAIR(1, 1), PAIR(3, 3), PAIR(1, 1), PAIR(1, 2)),
+     .input = {{.shape = {4, {1, 1, 1, 2}}}}},
+    {.attributes = WINDOW(PAIR(2, 2), PAIR(1, 1), PAIR(0, 0), PAIR(1, 1), PAIR(3, 3)),
+     .input = {{.shape = {4, {1, 1, 3, 3}}, .value_count = 9, .values = TG_EDGES}}},
+};
+
+const tg_op tg_op_unfold = {.name = "unfold",
+                            .arity = 1,
+                            .attributes_size = sizeof(tg_window),
+                            .fields = tg_window_fields,
+                            .shape = unfold_shape,
+                            .forward = unfold_forward,
+                            .derivative = unfold_derivative,
+                            TG_SAMPLES(unfold_samples)};
+
+tg_tensor tg_unfold(tg_tensor image, int64_t kernel_height, int64_t kernel_width, tg_sliding sliding)
+{
+    const tg_window w = tg_window_over(image, kernel_height, kernel_width, &sliding);
+    return TG_APPLY(&tg_op_unfold, &w, image);
+}
+
+/* ---- fold ---- */
+
+static bool fold_shape(tg_value *out)
+{
+    const tg_window *w = out->attributes;
+    const tg_shape *in = &out->inputs[0]->shape;
+    if (!tg_same_floating_type(out) || !tg_window_fits(out, w))
+        return false;
+    if (in->rank != 6)
+        return tg_expected(
+            out, "expected [channels, kernel height, kernel width, batch, windows down, windows across]");
+    const tg_shape expected = TG_SHAPE(in->dim[0], w->kernel.dim[0], w->kernel.dim[1], in->dim[3],
+                                       tg_windows(w, 0), tg_windows(w, 1));
+    char columns[128];
+    if (!tg_shape_equal(in, &expected))
+        return tg_expected(out, "expected columns %s for images of %lld x %lld",
+                           tg_shape_text(&expected, columns, sizeof columns), (long long)w->size.dim[0],
+                           (long long)w->size.dim[1]);
+    out->shape = TG_SHAPE(in->dim[3], in->dim[0], w->size.dim[0], w->size.dim[1]);
+    return true;
+}
+
+#define FOLD_ROW(type)                                                                                       \
+    do {                                                                                                     \
+        const type *column = (const type *)from + r->column;                                                 \
+        for (int64_t x = r->before; x < r->end; x++)                                                         \
+            ((type *)to)[r->image + x * stride] += column[x];                                                \
+    } while (0)
+
+static void fold_row(tg_dtype dtype, const row *r, int64_t stride, const char *from, char *to)
+{
+    if (dtype == TG_F32)
+        FOLD_ROW(float);
+    else
+        FOLD_ROW(double);
+}
+
+static void fold_forward(const tg_value *out)
+{
+    memset(out->data, 0, (size_t)out->size * tg_dtype_size(out->dtype));
+    visit_rows(out->dtype, out->attributes, out->shape.dim[0], out->shape.dim[1], fold_row,
+               out->inputs[0]->data, out->data);
+}
+
+static void fold_derivative(const tg_derive *d)
+{
+    d->give[0] = TG_APPLY(&tg_op_unfold, d->attributes, d->cotangent);
+}
+
+static const tg_sample fold_samples[] = {
+    {.attributes = WINDOW(PAIR(2, 2), PAIR(1, 1), PAIR(0, 0), PAIR(1, 1), PAIR(3, 4)),
+     .input = {{.shape = {6, {1, 2, 2, 1, 2, 3}}}}},
+    {.attributes = WINDOW(PAIR(3, 3), PAIR(1, 1), PAIR(1, 1), PAIR(1, 1), PAIR(4, 3)),
+     .input = {{.shape = {6, {3, 3, 3, 2, 4, 3}}}}},
+    {.attributes = WINDOW(PAIR(2, 3), PAIR(2, 3), PAIR(0, 2), PAIR(1, 1), PAIR(5, 4)),
+     .input = {{.shape = {6, {2, 2, 3, 2, 2, 2}}}}},
+    {.attributes = WINDOW(PAIR(2, 2), PAIR(1, 2), PAIR(1, 0), PAIR(3, 2), PAIR(4, 5)),
+     .input = {{.shape = {6, {2, 2, 2, 1, 3, 2}}}}},
+    {.attributes = WINDOW(PAIR(1, 1), PAIR(1, 1), PAIR(0, 0), PAIR(1, 1), PAIR(1, 1)),
+     .input = {{.shape = {6, {2, 1, 1, 3, 1, 1}}}}},
+    {.attributes = WINDOW(PAIR(1, 3), PAIR(1, 1), PAIR(0, 1), PAIR(1, 1), PAIR(1, 6)),
+     .input = {{.shape = {6, {2, 1, 3, 2, 1, 6}}}}},
+    {.attributes = WINDOW(PAIR(2, 2), PAIR(1, 1), PAIR(0, 0), PAIR(1, 1), PAIR(3, 3)),
+     .input = {{.shape = {6, {2, 2, 2, 0, 2, 2}}}}},
+    {.attributes = WINDOW(PAIR(2, 2), PAIR(1, 1), PAIR(3, 3), PAIR(1, 1), PAIR(1, 2)),
+     .input = {{.shape = {6, {1, 2, 2, 1, 6, 7}}}}},
+};
+
+const tg_op tg_op_fold = {.name = "fold",
+                          .arity = 1,
+                          .attributes_size = sizeof(tg_window),
+                          .fields = tg_window_fields,
+                          .shape = fold_shape,
+                          .forward = fold_forward,
+                          .derivative = fold_derivative,
+                          TG_SAMPLES(fold_samples)};
+
+tg_tensor tg_fold(tg_tensor columns, int64_t height, int64_t width, tg_sliding sliding)
+{
+    tg_window w = tg_window_over(columns, tg_dim(columns, 1), tg_dim(columns, 2), &sliding);
+    w.size = TG_SHAPE(height, width);
+    return TG_APPLY(&tg_op_fold, &w, columns);
+}
+
+/* ---- conv2d and conv1d ---- */
+
+/* Whether the shapes go together; an error on the tape if not. */
+static bool conv_fits(const char *operation, tg_tensor image, tg_tensor weight, tg_tensor bias, int groups)
+{
+    if (!tg_ok(image) || !tg_ok(weight))
+        return true; /* the product says why */
+    char shape[128];
+    const tg_shape w = tg_shape_of(weight);
+    const int64_t channels = tg_dim(image, 1), out = tg_dim(weight, 0);
+    if (tg_rank(image) != 4 || w.rank != 4)
+        tg_refuse(operation, image,
+                  "expected an input and a weight with axes for channels and space, not a weight %s",
+                  tg_shape_text(&w, shape, sizeof shape));
+    else if (groups < 1 || channels % groups != 0 || out % groups != 0)
+        tg_refuse(operation, image, "%lld input and %lld output channels do not divide into %d equal groups",
+                  (long long)channels, (long long)out, groups);
+    else if (tg_dim(weight, 1) != channels / groups)
+        tg_refuse(operation, image, "expected a weight for %lld channels, not %s",
+                  (long long)(channels / groups), tg_shape_text(&w, shape, sizeof shape));
+    else if (tg_ok(bias) && (tg_rank(bias) != 1 || tg_size(bias) != out))
+        tg_refuse(operation, bias, "expected a bias [%lld]", (long long)out);
+    else
+        return true;
+    return false;
+}
+
+static tg_tensor convolve(const char *operation, tg_tensor image, tg_tensor weight, tg_tensor bias,
+                          const tg_sliding *sliding)
+{
+    const int groups = sliding->groups ? sliding->groups : 1;
+    if (!conv_fits(operation, image, weight, bias, groups))
+        return TG_NONE;
+    tg_tensor columns = tg_unfold(image, tg_dim(weight, 2), tg_dim(weight, 3), *sliding);
+    const int64_t batch = tg_dim(image, 0), out = tg_dim(weight, 0), down = tg_dim(columns, 4),
+                  across = tg_dim(columns, 5);
+    const int64_t inner = tg_dim(weight, 1) * tg_dim(weight, 2) * tg_dim(weight, 3),
+                  windows = batch * down * across;
+    tg_tensor y = tg_matmul(tg_reshape(weight, TG_SHAPE(groups, out / groups, inner)),
+                            tg_reshape(columns, TG_SHAPE(groups, inner, windows)));
+    y = tg_reshape(y, TG_SHAPE(out, batch, down * across));
+    if (bias.value)
+        y = tg_add(y, tg_reshape(bias, TG_SHAPE(out, 1, 1)));
+    return tg_reshape(tg_transpose(y, 0, 1), TG_SHAPE(batch, out, down, across));
+}
+
+tg_tensor tg_conv2d(tg_tensor x, tg_tensor weight, tg_tensor bias, tg_sliding sliding)
+{
+    return convolve("conv2d", x, weight, bias, &sliding);
+}
+
+/* [.., length] as [.., 1, length]. */
+static tg_tensor as_image(tg_tensor x)
+{
+    tg_shape shape = tg_shape_of(x);
+    if (shape.rank != 3)
+        return x;
+    shape.dim[3] = shape.dim[2];
+    shape.dim[2] = 1;
+    shape.rank = 4;
+    return tg_reshape(x, shape);
+}
+
+tg_tensor tg_conv1d(tg_tensor x, tg_tensor weight, tg_tensor bias, tg_sliding sliding)
+{
+    const tg_sliding across = {.stride = {1, sliding.stride[0]},
+                               .padding = {0, sliding.padding[0]},
+                               .dilation = {1, sliding.dilation[0]},
+                               .groups = sliding.groups};
+    if (tg_ok(x) && tg_rank(x) != 3)
+        return tg_refuse("conv1d", x, "expected [batch, channels, length]");
+    tg_tensor y = convolve("conv1d", as_image(x), as_image(weight), bias, &across);
+    return tg_reshape(y, TG_SHAPE(tg_dim(y, 0), tg_dim(y, 1), tg_dim(y, 3)));
+}

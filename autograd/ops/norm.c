@@ -1,0 +1,281 @@
+/* Normalisation of rows, and the layers' norms made of it. */
+#include "autograd/ops.h"
+#include "autograd/ops/axes.h"
+#include "autograd/ops/family.h"
+
+/* ---- mul_add: a b + c ---- */
+
+static void mul_add_loop(const tg_loop *l)
+{
+    TG_KERNEL_CALL(l->dtype, mul_add, l->n, l->in[0], l->step[0], l->in[1], l->step[1], l->in[2], l->step[2],
+                   l->out);
+}
+
+static void mul_add_derivative(const tg_derive *d)
+{
+    if (d->wanted[0])
+        d->give[0] = tg_mul(d->cotangent, d->in[1]);
+    if (d->wanted[1])
+        d->give[1] = tg_mul(d->cotangent, d->in[0]);
+    d->give[2] = d->cotangent;
+}
+
+static const tg_sample mul_add_samples[] = {
+    {.input = {{.shape = {2, {3, 4}}}, {.shape = {2, {3, 4}}}, {.shape = {2, {3, 4}}}}},
+    {.input = {{.shape = {2, {3, 4}}}, {.shape = {1, {4}}}, {.shape = {1, {4}}}}},
+    {.input = {{.shape = {3, {2, 3, 4}}}, {.shape = {2, {3, 1}}}, {.shape = {2, {3, 1}}}}},
+    {.input = {{.shape = {0}}, {.shape = {2, {2, 3}}}, {.shape = {1, {3}}}}},
+    {.input = {{.shape = {0}}, {.shape = {0}}, {.shape = {0}}}},
+    {.input = {{.shape = {2, {0, 3}}}, {.shape = {1, {3}}}, {.shape = {0}}}},
+    {.input = {{.shape = {1, {33}}}, {.shape = {0}}, {.shape = {1, {33}}}}},
+    {.input = {{.shape = {1, {9}}, .value_count = 9, .values = TG_EDGES},
+               {.shape = {2, {9, 1}}, .value_count = 9, .values = TG_EDGES},
+               {.shape = {0}}}},
+};
+
+const tg_op tg_op_mul_add = {.name = "mul_add",
+                             .arity = 3,
+                             .flags = TG_ELEMENTWISE,
+                             .loop = mul_add_loop,
+                             .derivative = mul_add_derivative,
+                             TG_SAMPLES(mul_add_samples)};
+
+tg_tensor tg_mul_add(tg_tensor a, tg_tensor b, tg_tensor c)
+{
+    return TG_APPLY(&tg_op_mul_add, NULL, a, b, c);
+}
+
+/* ---- normalize: each row (x - mean) / sqrt(variance + epsilon), or x / sqrt(mean(x^2) + epsilon) ---- */
+
+typedef struct normalize_attributes {
+    bool centred;
+    double epsilon;
+} normalize_attributes;
+
+static const tg_field normalize_fields[] = {
+    {"centred", TG_FIELD_BOOL, offsetof(normalize_attributes, centred)},
+    {"epsilon", TG_FIELD_REAL, offsetof(normalize_attributes, epsilon)},
+    {0}};
+
+static bool normalize_shape(tg_value *out)
+{
+    out->shape = out->inputs[0]->shape;
+    return tg_same_floating_type(out) &&
+           (out->shape.rank > 0 || tg_expected(out, "a scalar has no row to normalise"));
+}
+
+static void normalize_forward(const tg_value *out)
+{
+    enum { BLOCK = 64 };
+    const normalize_attributes *a = out->attributes;
+    if (out->size == 0)
+        return;
+    const int64_t columns = out->shape.dim[out->shape.rank - 1], rows = out->size / columns;
+    const int64_t row_bytes = columns * (int64_t)tg_dtype_size(out->dtype);
+    double mean[BLOCK],
+        inverse[BLOCK]; /* as large as either precision needs; the kernels give them, nobody asks */
+    const char *x = out->inputs[0]->data;
+    char *y = out->data;
+    for (int64_t first = 0; first < rows; first += BLOCK) {
+        const int64_t count = rows - first < BLOCK ? rows - first : BLOCK;
+        const void *from = x + first * row_bytes;
+        void *to = y + first * row_bytes;
+        if (a->centred)
+            TG_KERNEL_CALL(out->dtype, layer_norm_rows, (size_t)count, (size_t)columns, from, a->epsilon, to,
+                           (void *)mean, (void *)inverse);
+        else
+            TG_KERNEL_CALL(out->dtype, rms_norm_rows, (size_t)count, (size_t)columns, from, a->epsilon, to,
+                           (void *)inverse);
+    }
+}
+
+static void normalize_derivative(const tg_derive *d)
+{
+    const normalize_attributes *a = d->attributes;
+    d->give[0] = tg_normalize_gradient(d->cotangent, d->in[0], a->centred, a->epsilon);
+}
+
+static const double far_away[] = {4096, 4096.5,   4095.25,
+                                  4097, 4096.125, 4094.75}; /* exact in float as well */
+#define NORMALIZE(centred, epsilon)                                                                          \
+    &(normalize_attributes)                                                                                  \
+    {                                                                                                        \
+        centred, epsilon                                                                                     \
+    }
+static const tg_sample normalize_samples[] = {
+    {.attributes = NORMALIZE(true, 1e-5), .input = {{.shape = {2, {3, 4}}}}},
+    {.attributes = NORMALIZE(false, 1e-5), .input = {{.shape = {2, {3, 4}}}}},
+    {.attributes = NORMALIZE(true, 1e-12), .input = {{.shape = {3, {2, 3, 5}}}}},
+    {.attributes = NORMALIZE(false, 1e-12), .input = {{.shape = {1, {33}}}}},
+    {.attributes = NORMALIZE(true, 0.1), .input = {{.shape = {2, {3, 1}}}}},
+    {.attributes = NORMALIZE(false, 0.1), .input = {{.shape = {2, {3, 1}}}}},
+    {.attributes = NORMALIZE(true, 1e-5), .input = {{.shape = {2, {0, 4}}}}},
+    {.attributes = NORMALIZE(true, 1e-5), .input = {{.shape = {2, {4, 0}}}}},
+    {.attributes = NORMALIZE(true, 1e-5),
+     .input = {{.shape = {2, {2, 6}}, .value_count = 6, .values = far_away}}},
+};
+
+const tg_op tg_op_normalize = {.name = "normalize",
+                               .arity = 1,
+                               .attributes_size = sizeof(normalize_attributes),
+                               .fields = normalize_fields,
+                               .shape = normalize_shape,
+                               .forward = normalize_forward,
+                               .derivative = normalize_derivative,
+                               TG_SAMPLES(normalize_samples)};
+
+tg_tensor tg_normalize(tg_tensor x, bool centred, double epsilon)
+{
+    return TG_APPLY(&tg_op_normalize, (&(normalize_attributes){centred, epsilon}), x);
+}
+
+/* ---- normalize_gradient: with u = normalize(x) = (x - mean) s, it is s (g - mean g - u mean(g u)) ---- */
+
+static bool normalize_gradient_shape(tg_value *out)
+{
+    return normalize_shape(out) && (tg_shape_equal(&out->inputs[0]->shape, &out->inputs[1]->shape) ||
+                                    tg_expected(out, "expected a cotangent of the shape of the other"));
+}
+
+static void normalize_gradient_forward(const tg_value *out)
+{
+    const normalize_attributes *a = out->attributes;
+    if (out->size == 0)
+        return;
+    const int64_t columns = out->shape.dim[out->shape.rank - 1];
+    TG_KERNEL_CALL(out->dtype, normalize_gradient_rows, (size_t)(out->size / columns), (size_t)columns,
+                   out->inputs[0]->data, out->inputs[1]->data, a->centred, a->epsilon, out->data);
+}
+
+static tg_tensor row_means(tg_tensor a, tg_tensor b)
+{
+    return tg_mean_over(tg_mul(a, b), TG_AXES(-1), true);
+}
+
+/* With the cotangent h and F = sum h out for each row. The operation is a symmetric matrix times g, so g takes it of h. x stands in
+ * s and in u:
+ *
+ *     dF/ds = F / s,  ds/dx = -s^2 u / n;      dF/du = -s (h mean(g u) + g mean(h u)) = k,  and k goes through u to x
+ */
+static void normalize_gradient_derivative(const tg_derive *d)
+{
+    const normalize_attributes *a = d->attributes;
+    const tg_tensor g = d->in[0], x = d->in[1], h = d->cotangent;
+    if (d->wanted[0])
+        d->give[0] = tg_normalize_gradient(h, x, a->centred, a->epsilon);
+    if (!d->wanted[1])
+        return;
+    tg_tensor square = a->centred ? tg_var_over(x, TG_AXES(-1), 0, true) : row_means(x, x);
+    tg_tensor s = tg_rsqrt(tg_shift(square, a->epsilon)), u = tg_normalize(x, a->centred, a->epsilon);
+    tg_tensor k = tg_mul(s, tg_add(tg_mul(h, row_means(g, u)), tg_mul(g, row_means(h, u))));
+    tg_tensor through_u = tg_normalize_gradient(k, x, a->centred, a->epsilon);
+    tg_tensor through_s = tg_mul(u, tg_mul(s, row_means(h, d->out)));
+    d->give[1] = tg_neg(tg_add(through_u, through_s));
+}
+
+static const tg_sample normalize_gradient_samples[] = {
+    {.attributes = NORMALIZE(true, 1e-5), .input = {{.shape = {2, {3, 4}}}, {.shape = {2, {3, 4}}}}},
+    {.attributes = NORMALIZE(false, 1e-5), .input = {{.shape = {2, {3, 4}}}, {.shape = {2, {3, 4}}}}},
+    {.attributes = NORMALIZE(true, 1e-12), .input = {{.shape = {3, {2, 3, 5}}}, {.shape = {3, {2, 3, 5}}}}},
+    {.attributes = NORMALIZE(false, 1e-12), .input = {{.shape = {1, {33}}}, {.shape = {1, {33}}}}},
+    {.attributes = NORMALIZE(true, 0.1), .input = {{.shape = {2, {3, 1}}}, {.shape = {2, {3, 1}}}}},
+    {.attributes = NORMALIZE(false, 0.1), .input = {{.shape = {2, {3, 1}}}, {.shape = {2, {3, 1}}}}},
+    {.attributes = NORMALIZE(true, 1e-5), .input = {{.shape = {2, {0, 4}}}, {.shape = {2, {0, 4}}}}},
+    {.attributes = NORMALIZE(true, 1e-5), .input = {{.shape = {2, {4, 0}}}, {.shape = {2, {4, 0}}}}},
+    {.attributes = NORMALIZE(true, 1e-5),
+     .input = {{.shape = {2, {2, 6}}}, {.shape = {2, {2, 6}}, .value_count = 6, .values = far_away}}},
+};
+
+const tg_op tg_op_normalize_gradient = {.name = "normalize_gradient",
+                                        .arity = 2,
+                                        .attributes_size = sizeof(normalize_attributes),
+                                        .fields = normalize_fields,
+                                        .shape = normalize_gradient_shape,
+                                        .forward = normalize_gradient_forward,
+                                        .derivative = normalize_gradient_derivative,
+                                        TG_SAMPLES(normalize_gradient_samples)};
+
+tg_tensor tg_normalize_gradient(tg_tensor cotangent, tg_tensor x, bool centred, double epsilon)
+{
+    return TG_APPLY(&tg_op_normalize_gradient, (&(normalize_attributes){centred, epsilon}), cotangent, x);
+}
+
+/* ---- the norms of layers: normalised, then scaled and shifted ---- */
+
+/* x weight + bias, either of which may be missing. Both are vectors of `size` elements; they get the shape `as`. */
+static tg_tensor affine(const char *operation, tg_tensor x, tg_tensor weight, tg_tensor bias, int64_t size,
+                        tg_shape as)
+{
+    const tg_tensor given[2] = {weight, bias};
+    for (int i = 0; i < 2; i++)
+        if (tg_ok(given[i]) && (tg_rank(given[i]) != 1 || tg_size(given[i]) != size))
+            return tg_refuse(operation, given[i], "expected a %s [%lld]", i == 0 ? "weight" : "bias",
+                             (long long)size);
+    tg_tensor w = weight.value ? tg_reshape(weight, as) : TG_NONE,
+              b = bias.value ? tg_reshape(bias, as) : TG_NONE;
+    if (weight.value && bias.value)
+        return tg_mul_add(x, w, b);
+    return weight.value ? tg_mul(x, w) : bias.value ? tg_add(x, b) : x;
+}
+
+tg_tensor tg_layer_norm(tg_tensor x, tg_tensor weight, tg_tensor bias, double epsilon)
+{
+    const int64_t size = tg_dim(x, -1);
+    return affine("layer_norm", tg_normalize(x, true, epsilon), weight, bias, size, TG_SHAPE(size));
+}
+
+tg_tensor tg_rms_norm(tg_tensor x, tg_tensor weight, double epsilon)
+{
+    const int64_t size = tg_dim(x, -1);
+    return affine("rms_norm", tg_normalize(x, false, epsilon), weight, TG_NONE, size, TG_SHAPE(size));
+}
+
+/* [N, C, ...] as [N, C, L]; inert, with the error recorded, if there are no channels. */
+static tg_tensor with_channels(const char *operation, tg_tensor x)
+{
+    const tg_shape shape = tg_shape_of(x);
+    if (shape.rank < 2)
+        return tg_refuse(operation, x, "expected [batch, channels, ...]");
+    const tg_blocks b = tg_blocks_of(&shape, 1, 1);
+    return tg_reshape(x, TG_SHAPE(b.outer, b.n, b.inner));
+}
+
+tg_tensor tg_batch_norm(tg_tensor x, tg_tensor weight, tg_tensor bias, double epsilon)
+{
+    tg_tensor blocks = with_channels("batch_norm", x);
+    const int64_t batch = tg_dim(blocks, 0), channels = tg_dim(blocks, 1), length = tg_dim(blocks, 2);
+    tg_tensor rows = tg_reshape(tg_transpose(blocks, 0, 1), TG_SHAPE(channels, batch * length));
+    rows = affine("batch_norm", tg_normalize(rows, true, epsilon), weight, bias, channels,
+                  TG_SHAPE(channels, 1));
+    tg_tensor back = tg_transpose(tg_reshape(rows, TG_SHAPE(channels, batch, length)), 0, 1);
+    return tg_reshape(back, tg_shape_of(x));
+}
+
+tg_tensor tg_batch_norm_with(tg_tensor x, tg_tensor mean, tg_tensor variance, tg_tensor weight,
+                             tg_tensor bias, double epsilon)
+{
+    tg_tensor blocks = with_channels("batch_norm", x);
+    const int64_t channels = tg_dim(blocks, 1);
+    tg_tensor scale = tg_rsqrt(tg_shift(variance, epsilon));
+    if (weight.value)
+        scale = tg_mul(scale, weight);
+    tg_tensor offset = tg_neg(tg_mul(mean, scale));
+    if (bias.value)
+        offset = tg_add(offset, bias);
+    return tg_reshape(affine("batch_norm", blocks, scale, offset, channels, TG_SHAPE(channels, 1)),
+                      tg_shape_of(x));
+}
+
+tg_tensor tg_group_norm(tg_tensor x, int groups, tg_tensor weight, tg_tensor bias, double epsilon)
+{
+    tg_tensor blocks = with_channels("group_norm", x);
+    const int64_t batch = tg_dim(blocks, 0), channels = tg_dim(blocks, 1), length = tg_dim(blocks, 2);
+    if (tg_ok(blocks) && (groups < 1 || channels % groups != 0))
+        return tg_refuse("group_norm", x, "%lld channels do not divide into %d equal groups",
+                         (long long)channels, groups);
+    const int64_t row = groups > 0 ? channels / groups * length : 0;
+    tg_tensor rows = tg_normalize(tg_reshape(blocks, TG_SHAPE(batch * groups, row)), true, epsilon);
+    tg_tensor back = tg_reshape(rows, TG_SHAPE(batch, channels, length));
+    return tg_reshape(affine("group_norm", back, weight, bias, channels, TG_SHAPE(channels, 1)),
+                      tg_shape_of(x));
+}

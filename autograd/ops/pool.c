@@ -1,0 +1,201 @@
+/* Pooling: the largest element, or the mean, of each window. */
+#include "autograd/ops/axes.h"
+#include "autograd/ops/family.h"
+#include "autograd/ops/window.h"
+
+#include <limits.h>
+
+/* ---- max_pool2d, and max_pool2d_index, which says where in the image each largest element is ---- */
+
+static bool pool_shape(tg_value *out)
+{
+    const tg_window *w = out->attributes;
+    const tg_shape *in = &out->inputs[0]->shape;
+    if (!tg_same_floating_type(out))
+        return false;
+    if (in->rank != 4)
+        return tg_expected(out, "expected [batch, channels, height, width]");
+    if (!tg_window_fits(out, w))
+        return false;
+    for (int axis = 0; axis < 2; axis++) {
+        if (w->size.dim[axis] != in->dim[2 + axis])
+            return tg_expected(out, "the window is for images of %lld x %lld", (long long)w->size.dim[0],
+                               (long long)w->size.dim[1]);
+        if (w->padding.dim[axis] > w->kernel.dim[axis] / 2)
+            return tg_expected(
+                out, "expected a padding of at most half the kernel: a window may not lie outside the image");
+    }
+    if (in->dim[2] * in->dim[3] > INT_MAX)
+        return tg_expected(out, "an image has more than %d elements", INT_MAX);
+    out->shape = TG_SHAPE(in->dim[0], in->dim[1], tg_windows(w, 0), tg_windows(w, 1));
+    return true;
+}
+
+static bool pool_index_shape(tg_value *out)
+{
+    const bool fits = pool_shape(out);
+    out->dtype = TG_I32;
+    return fits;
+}
+
+/* The place of the largest element of one window; the first of equal ones, or the first NaN. */
+#define LARGEST_OF_WINDOW(type)                                                                              \
+    static int64_t largest_##type(const tg_window *w, const type *image, int64_t y, int64_t x)               \
+    {                                                                                                        \
+        int64_t best = -1;                                                                                   \
+        for (int64_t i = 0; i < w->kernel.dim[0]; i++)                                                       \
+            for (int64_t j = 0; j < w->kernel.dim[1]; j++) {                                                 \
+                const int64_t line = y * w->stride.dim[0] + i * w->dilation.dim[0] - w->padding.dim[0];      \
+                const int64_t place = x * w->stride.dim[1] + j * w->dilation.dim[1] - w->padding.dim[1];     \
+                const int64_t at = line * w->size.dim[1] + place;                                            \
+                if (line < 0 || line >= w->size.dim[0] || place < 0 || place >= w->size.dim[1])              \
+                    continue;                                                                                \
+                if (best < 0 || image[at] > image[best] ||                                                   \
+                    (image[at] != image[at] && image[best] == image[best]))                                  \
+                    best = at;                                                                               \
+            }                                                                                                \
+        return best;                                                                                         \
+    }
+LARGEST_OF_WINDOW(float)
+LARGEST_OF_WINDOW(double)
+
+/* Calls for the elements, or for their places if the result is of integers. */
+static void pool_forward(const tg_value *out)
+{
+    const tg_window *w = out->attributes;
+    const tg_value *in = out->inputs[0];
+    const int64_t across = out->shape.dim[3], windows = out->shape.dim[2] * across,
+                  image = w->size.dim[0] * w->size.dim[1];
+    for (int64_t i = 0; i < out->size; i++) {
+        const int64_t from = i / windows * image, y = i % windows / across, x = i % across;
+        const float *f32 = (const float *)in->data + from;
+        const double *f64 = (const double *)in->data + from;
+        const int64_t at = in->dtype == TG_F32 ? largest_float(w, f32, y, x) : largest_double(w, f64, y, x);
+        if (out->dtype == TG_I32)
+            ((int32_t *)out->data)[i] = (int32_t)at;
+        else if (out->dtype == TG_F32)
+            ((float *)out->data)[i] = f32[at];
+        else
+            ((double *)out->data)[i] = f64[at];
+    }
+}
+
+static void max_pool2d_derivative(const tg_derive *d)
+{
+    const tg_shape in = tg_shape_of(d->in[0]), out = tg_shape_of(d->out);
+    const tg_shape windows = TG_SHAPE(out.dim[0] * out.dim[1], out.dim[2] * out.dim[3]);
+    tg_tensor index = tg_reshape(TG_APPLY(&tg_op_max_pool2d_index, d->attributes, d->in[0]), windows);
+    d->give[0] =
+        tg_reshape(tg_scatter_add(tg_reshape(d->cotangent, windows), 1, index, in.dim[2] * in.dim[3]), in);
+}
+
+#define PAIR(a, b)                                                                                           \
+    {                                                                                                        \
+        2,                                                                                                   \
+        {                                                                                                    \
+            a, b                                                                                             \
+        }                                                                                                    \
+    }
+#define WINDOW(kernel, stride, padding, dilation, size)                                                      \
+    &(tg_window)                                                                                             \
+    {                                                                                                        \
+        kernel, stride, padding, dilation, size                                                              \
+    }
+static const tg_sample pool_samples[] = {
+    {.attributes = WINDOW(PAIR(2, 2), PAIR(2, 2), PAIR(0, 0), PAIR(1, 1), PAIR(4, 4)),
+     .input = {{.shape = {4, {2, 3, 4, 4}}}}},
+    {.attributes = WINDOW(PAIR(3, 3), PAIR(1, 1), PAIR(1, 1), PAIR(1, 1), PAIR(4, 3)),
+     .input = {{.shape = {4, {1, 2, 4, 3}}}}},
+    {.attributes = WINDOW(PAIR(2, 3), PAIR(2, 1), PAIR(1, 0), PAIR(1, 1), PAIR(5, 4)),
+     .input = {{.shape = {4, {2, 1, 5, 4}}}}},
+    {.attributes = WINDOW(PAIR(2, 2), PAIR(1, 1), PAIR(0, 1), PAIR(2, 3), PAIR(4, 5)),
+     .input = {{.shape = {4, {1, 1, 4, 5}}}}},
+    {.attributes = WINDOW(PAIR(1, 1), PAIR(1, 1), PAIR(0, 0), PAIR(1, 1), PAIR(1, 1)),
+     .input = {{.shape = {4, {3, 2, 1, 1}}}}},
+    {.attributes = WINDOW(PAIR(1, 2), PAIR(1, 2), PAIR(0, 0), PAIR(1, 1), PAIR(1, 7)),
+     .input = {{.shape = {4, {1, 2, 1, 7}}}}},
+    {.attributes = WINDOW(PAIR(2, 2), PAIR(2, 2), PAIR(0, 0), PAIR(1, 1), PAIR(4, 4)),
+     .input = {{.shape = {4, {0, 3, 4, 4}}}}},
+    {.attributes = WINDOW(PAIR(2, 2), PAIR(1, 1), PAIR(1, 1), PAIR(1, 1), PAIR(3, 3)),
+     .input = {{.shape = {4, {1, 1, 3, 3}}, .value_count = 9, .values = TG_EDGES}}},
+};
+
+const tg_op tg_op_max_pool2d_index = {.name = "max_pool2d_index",
+                                      .arity = 1,
+                                      .flags = TG_CONSTANT,
+                                      .attributes_size = sizeof(tg_window),
+                                      .fields = tg_window_fields,
+                                      .shape = pool_index_shape,
+                                      .forward = pool_forward,
+                                      TG_SAMPLES(pool_samples)};
+
+const tg_op tg_op_max_pool2d = {.name = "max_pool2d",
+                                .arity = 1,
+                                .attributes_size = sizeof(tg_window),
+                                .fields = tg_window_fields,
+                                .shape = pool_shape,
+                                .forward = pool_forward,
+                                .derivative = max_pool2d_derivative,
+                                TG_SAMPLES(pool_samples)};
+
+/* Windows that do not overlap, unless a stride is given. */
+static tg_sliding pooling(int64_t kernel_height, int64_t kernel_width, tg_sliding sliding)
+{
+    if (sliding.stride[0] == 0)
+        sliding.stride[0] = (int)kernel_height;
+    if (sliding.stride[1] == 0)
+        sliding.stride[1] = (int)kernel_width;
+    return sliding;
+}
+
+tg_tensor tg_max_pool2d(tg_tensor x, int kernel_height, int kernel_width, tg_sliding sliding)
+{
+    sliding = pooling(kernel_height, kernel_width, sliding);
+    const tg_window w = tg_window_over(x, kernel_height, kernel_width, &sliding);
+    return TG_APPLY(&tg_op_max_pool2d, &w, x);
+}
+
+tg_tensor tg_max_pool2d_index(tg_tensor x, int kernel_height, int kernel_width, tg_sliding sliding)
+{
+    sliding = pooling(kernel_height, kernel_width, sliding);
+    const tg_window w = tg_window_over(x, kernel_height, kernel_width, &sliding);
+    return TG_APPLY(&tg_op_max_pool2d_index, &w, x);
+}
+
+/* ---- what is made of others ---- */
+
+tg_tensor tg_average_pool2d(tg_tensor x, int kernel_height, int kernel_width, tg_sliding sliding)
+{
+    tg_tensor columns =
+        tg_unfold(x, kernel_height, kernel_width, pooling(kernel_height, kernel_width, sliding));
+    return tg_transpose(tg_mean_over(columns, TG_AXES(1, 2), false), 0, 1);
+}
+
+/* Settings for one axis, as those for images of height 1. */
+static tg_sliding across(tg_sliding sliding)
+{
+    return (tg_sliding){.stride = {1, sliding.stride[0]},
+                        .padding = {0, sliding.padding[0]},
+                        .dilation = {1, sliding.dilation[0]}};
+}
+
+static tg_tensor pool1d(const char *operation, tg_tensor pool(tg_tensor, int, int, tg_sliding), tg_tensor x,
+                        int kernel, tg_sliding sliding)
+{
+    const tg_shape shape = tg_shape_of(x);
+    if (tg_ok(x) && shape.rank != 3)
+        return tg_refuse(operation, x, "expected [batch, channels, length]");
+    tg_tensor y = pool(tg_reshape(x, TG_SHAPE(shape.dim[0], shape.dim[1], 1, shape.dim[2])), 1, kernel,
+                       across(sliding));
+    return tg_reshape(y, TG_SHAPE(tg_dim(y, 0), tg_dim(y, 1), tg_dim(y, 3)));
+}
+
+tg_tensor tg_max_pool1d(tg_tensor x, int kernel, tg_sliding sliding)
+{
+    return pool1d("max_pool1d", tg_max_pool2d, x, kernel, sliding);
+}
+
+tg_tensor tg_average_pool1d(tg_tensor x, int kernel, tg_sliding sliding)
+{
+    return pool1d("average_pool1d", tg_average_pool2d, x, kernel, sliding);
+}

@@ -1,0 +1,62 @@
+#include "autograd/ops/window.h"
+
+#include <limits.h>
+
+const tg_field tg_window_fields[6] = {{"kernel", TG_FIELD_SHAPE, offsetof(tg_window, kernel)},
+                                      {"stride", TG_FIELD_SHAPE, offsetof(tg_window, stride)},
+                                      {"padding", TG_FIELD_SHAPE, offsetof(tg_window, padding)},
+                                      {"dilation", TG_FIELD_SHAPE, offsetof(tg_window, dilation)},
+                                      {"size", TG_FIELD_SHAPE, offsetof(tg_window, size)},
+                                      {0}};
+
+/* How far a window reaches: from its first place to behind its last. */
+static int64_t reach(const tg_window *w, int axis)
+{
+    return (w->kernel.dim[axis] - 1) * w->dilation.dim[axis] + 1;
+}
+
+int64_t tg_windows(const tg_window *w, int axis)
+{
+    const int64_t room = w->size.dim[axis] + 2 * w->padding.dim[axis] - reach(w, axis);
+    return room < 0 ? 0 : room / w->stride.dim[axis] + 1;
+}
+
+bool tg_window_fits(const tg_value *out, const tg_window *w)
+{
+    static const char *const axes[2] = {"height", "width"};
+    if (w->kernel.rank != 2 || w->stride.rank != 2 || w->padding.rank != 2 || w->dilation.rank != 2 ||
+        w->size.rank != 2)
+        return tg_expected(out, "expected two numbers, height and width, for each setting of the window");
+    for (int axis = 0; axis < 2; axis++) {
+        const int64_t kernel = w->kernel.dim[axis], stride = w->stride.dim[axis],
+                      padding = w->padding.dim[axis];
+        const int64_t dilation = w->dilation.dim[axis], size = w->size.dim[axis];
+        if (kernel < 1 || stride < 1 || dilation < 1 || padding < 0 || kernel > INT_MAX || stride > INT_MAX ||
+            dilation > INT_MAX || padding > INT_MAX)
+            return tg_expected(
+                out,
+                "expected a kernel, stride and dilation of at least 1 and a padding of at least 0, not %lld, "
+                "%lld, %lld and %lld along the %s",
+                (long long)kernel, (long long)stride, (long long)dilation, (long long)padding, axes[axis]);
+        if (tg_windows(w, axis) < 1)
+            return tg_expected(
+                out, "a kernel that reaches over %lld does not fit the %s %lld with a padding of %lld",
+                (long long)reach(w, axis), axes[axis], (long long)size, (long long)padding);
+    }
+    return true;
+}
+
+static tg_shape pair(const int *setting, int otherwise)
+{
+    return TG_SHAPE(setting[0] ? setting[0] : otherwise, setting[1] ? setting[1] : otherwise);
+}
+
+tg_window tg_window_over(tg_tensor image, int64_t kernel_height, int64_t kernel_width,
+                         const tg_sliding *sliding)
+{
+    return (tg_window){.kernel = TG_SHAPE(kernel_height, kernel_width),
+                       .stride = pair(sliding->stride, 1),
+                       .padding = pair(sliding->padding, 0),
+                       .dilation = pair(sliding->dilation, 1),
+                       .size = TG_SHAPE(tg_dim(image, -2), tg_dim(image, -1))};
+}

@@ -1,0 +1,28 @@
+/* Windows that slide over images, as convolution and pooling use them: attributes, sizes, checks. Internal.
+ *
+ *     input [batch, channels, height, width]    window i, j at y, x:  row y stride + i dilation - padding, column likewise
+ */
+#ifndef TG_WINDOW_H
+#define TG_WINDOW_H
+
+#include "autograd/ops.h"
+
+/* Lists of two numbers, [height, width]. */
+typedef struct tg_window {
+    tg_shape kernel, stride, padding, dilation;
+    tg_shape size; /* of the image */
+} tg_window;
+
+extern const tg_field tg_window_fields[6];
+
+/* How many windows fit along axis 0 (down) or 1 (across); below 1 if not even one does. */
+int64_t tg_windows(const tg_window *w, int axis);
+
+/* Shape rules: refuses lists that are not of two numbers in range, and images smaller than the kernel. */
+bool tg_window_fits(const tg_value *out, const tg_window *w);
+
+/* The window that a user's settings describe for an image [.., height, width]; zeros become their defaults. */
+tg_window tg_window_over(tg_tensor image, int64_t kernel_height, int64_t kernel_width,
+                         const tg_sliding *sliding);
+
+#endif

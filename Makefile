@@ -130,7 +130,8 @@ $(OUT)/bin/golden-samples: $(call objects,tests/golden/samples.c tests/golden/sa
 
 # What the samples of the operations should give, by another route. The files are kept; a new operation, or a new sample, asks for it.
 golden: $(OUT)/bin/golden-samples
-	$< | $(PYTHON) tests/golden/make_golden.py
+	$< > $(OUT)/golden-samples.json
+	$(PYTHON) tests/golden/make_golden.py < $(OUT)/golden-samples.json
 
 dependencies:
 	@case "$(DEPENDENCIES)" in skip) ;; *) .ci/dependencies $(DEPENDENCIES) ;; esac

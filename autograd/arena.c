@@ -2,27 +2,7 @@
 
 #include <stdlib.h>
 
-enum { SMALLEST_CHUNK = 1 << 16, LARGEST_STEP = 1 << 26, CHUNK_ALIGNMENT = 64 };
-
-typedef struct tg_chunk {
-    struct tg_chunk *next;
-    size_t used, size; /* of the bytes behind this header, which is as long as the alignment */
-} tg_chunk;
-
-static unsigned char *chunk_bytes(tg_chunk *chunk)
-{
-    return (unsigned char *)chunk + CHUNK_ALIGNMENT;
-}
-
-static void *take_from(tg_arena *arena, tg_chunk *chunk, size_t size, size_t alignment)
-{
-    size_t start = (chunk->used + alignment - 1) & ~(alignment - 1);
-    if (start > chunk->size || size > chunk->size - start)
-        return NULL;
-    arena->bytes_used += (int64_t)(start + size - chunk->used);
-    chunk->used = start + size;
-    return chunk_bytes(chunk) + start;
-}
+enum { SMALLEST_CHUNK = 1 << 16, LARGEST_STEP = 1 << 26 };
 
 /* A new chunk behind the current one: as large as all so far, within limits, and large enough for the request. */
 static tg_chunk *new_chunk(tg_arena *arena, size_t size)
@@ -34,10 +14,10 @@ static tg_chunk *new_chunk(tg_arena *arena, size_t size)
         want = LARGEST_STEP;
     if (want < size)
         want = size;
-    if (want > SIZE_MAX - 2 * CHUNK_ALIGNMENT)
+    if (want > SIZE_MAX - 2 * TG_CHUNK_ALIGNMENT)
         return NULL;
-    want = (want + CHUNK_ALIGNMENT - 1) / CHUNK_ALIGNMENT * CHUNK_ALIGNMENT;
-    tg_chunk *chunk = aligned_alloc(CHUNK_ALIGNMENT, want + CHUNK_ALIGNMENT);
+    want = (want + TG_CHUNK_ALIGNMENT - 1) / TG_CHUNK_ALIGNMENT * TG_CHUNK_ALIGNMENT;
+    tg_chunk *chunk = aligned_alloc(TG_CHUNK_ALIGNMENT, want + TG_CHUNK_ALIGNMENT);
     if (!chunk)
         return NULL;
     chunk->used = 0;
@@ -50,23 +30,21 @@ static tg_chunk *new_chunk(tg_arena *arena, size_t size)
     return chunk;
 }
 
-void *tg_arena_take(tg_arena *arena, size_t size, size_t alignment)
+void *tg_arena_take_slowly(tg_arena *arena, size_t size, size_t alignment)
 {
-    if (size == 0)
-        size = 1;
-    while (arena->current) {
-        void *bytes = take_from(arena, arena->current, size, alignment);
-        if (bytes)
-            return bytes;
-        if (!arena->current->next)
-            break;
+    size_t room = size + alignment; /* wherever the chunk's used part ends */
+    if (room < size)
+        return NULL;
+    while (arena->current && arena->current->next) {
         arena->current = arena->current->next;
+        if (arena->current->size - arena->current->used >= room)
+            return tg_arena_take(arena, size, alignment);
     }
-    tg_chunk *chunk = new_chunk(arena, size);
+    tg_chunk *chunk = new_chunk(arena, room);
     if (!chunk)
         return NULL;
     arena->current = chunk;
-    return take_from(arena, chunk, size, alignment);
+    return tg_arena_take(arena, size, alignment);
 }
 
 tg_arena_position tg_arena_here(const tg_arena *arena)

@@ -11,17 +11,39 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { TG_CHUNK_ALIGNMENT = 64 };
+
+typedef struct tg_chunk {
+    struct tg_chunk *next;
+    size_t used, size; /* of the bytes behind this header, which is as long as the alignment */
+} tg_chunk;
+
 typedef struct tg_arena {
-    struct tg_chunk *first, *current;
+    tg_chunk *first, *current;
     int64_t bytes_used, bytes_held, allocations;
 } tg_arena;
 
+/* The same where the current chunk is missing or full. */
+void *tg_arena_take_slowly(tg_arena *arena, size_t size, size_t alignment);
+
 /* `size` bytes, uninitialised, aligned to `alignment` (a power of two, at most 64); NULL if out of memory. */
-void *tg_arena_take(tg_arena *arena, size_t size, size_t alignment);
+static inline void *tg_arena_take(tg_arena *arena, size_t size, size_t alignment)
+{
+    tg_chunk *chunk = arena->current;
+    if (chunk) {
+        size_t start = (chunk->used + alignment - 1) & ~(alignment - 1);
+        if (start <= chunk->size && size <= chunk->size - start) {
+            arena->bytes_used += (int64_t)(start + size - chunk->used);
+            chunk->used = start + size;
+            return (unsigned char *)chunk + TG_CHUNK_ALIGNMENT + start;
+        }
+    }
+    return tg_arena_take_slowly(arena, size, alignment);
+}
 
 /* Where the arena stands, and back to there: what was taken since is given back. */
 typedef struct tg_arena_position {
-    struct tg_chunk *chunk;
+    tg_chunk *chunk;
     size_t used;
     int64_t bytes_used;
 } tg_arena_position;

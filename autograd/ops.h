@@ -67,6 +67,9 @@ tg_tensor tg_neg(tg_tensor x);
 enum { TG_NO_LABEL = INT32_MIN };
 tg_tensor tg_cross_entropy_with(tg_tensor logits, tg_tensor labels, double smoothing, int ignore_index);
 
+/* The mean of -l at the label of each row, for logarithms l [..., classes] as tg_log_softmax gives them. */
+tg_tensor tg_nll(tg_tensor log_probabilities, tg_tensor labels);
+
 /* The mean over rows of -sum p log softmax(logits) along the last axis: cross-entropy to a distribution p for each row, or
  * to one for all. */
 tg_tensor tg_cross_entropy_to(tg_tensor logits, tg_tensor probabilities);

@@ -19,16 +19,6 @@ static tg_tensor leaky_relu(tg_tensor x)
     return tg_leaky_relu(x, 0.01);
 }
 
-#define PRODUCT(name, act)                                                                                   \
-    static tg_tensor name(tg_tensor gate, tg_tensor value)                                                   \
-    {                                                                                                        \
-        return tg_mul(act(gate), value);                                                                     \
-    }
-PRODUCT(glu, tg_sigmoid)
-PRODUCT(reglu, tg_relu)
-PRODUCT(geglu, tg_gelu_exact)
-PRODUCT(swiglu, tg_silu)
-
 /* X(constant, name, function, gain): plain ones. The gains are in closed form or from 30-digit quadrature. */
 #define PLAIN(X)                                                                                             \
     X(TG_GELU_EXACT, "gelu_exact", tg_gelu_exact, 1.5335304411955352)                                        \
@@ -49,11 +39,11 @@ PRODUCT(swiglu, tg_silu)
 
 /* X(constant, name, function of gate and value, what is applied to the gate) */
 #define GATED(X)                                                                                             \
-    X(TG_GLU, "glu", glu, TG_SIGMOID)                                                                        \
+    X(TG_GLU, "glu", tg_glu, TG_SIGMOID)                                                                     \
     X(TG_BILINEAR, "bilinear", tg_mul, TG_IDENTITY)                                                          \
-    X(TG_REGLU, "reglu", reglu, TG_RELU)                                                                     \
-    X(TG_GEGLU, "geglu", geglu, TG_GELU_EXACT)                                                               \
-    X(TG_SWIGLU, "swiglu", swiglu, TG_SILU)
+    X(TG_REGLU, "reglu", tg_reglu, TG_RELU)                                                                  \
+    X(TG_GEGLU, "geglu", tg_geglu, TG_GELU_EXACT)                                                            \
+    X(TG_SWIGLU, "swiglu", tg_swiglu, TG_SILU)
 
 static const struct {
     const char *name;

@@ -101,6 +101,49 @@ START_TEST(checkpoints_nest_and_can_be_differentiated_twice)
 }
 END_TEST
 
+static tg_tensor dropping(tg_tape *tape, const tg_tensor *inputs, int count, void *user)
+{
+    (void)count;
+    tg_tensor y = inputs[0];
+    for (int layer = 0; layer < 3; layer++)
+        y = tg_dropout(tg_mul(y, y), tg_draw(tape, user), 0.5);
+    return y;
+}
+
+static tg_tensor dropping_twice(tg_tape *tape, const tg_tensor *inputs, int count, void *user)
+{
+    tg_tensor inner = tg_checkpoint(dropping, inputs, count, user);
+    return tg_add(tg_scale(inner, 0.1), dropping(tape, inputs, count, user));
+}
+
+START_TEST(dropout_drops_the_same_when_it_is_computed_again)
+{
+    double gradients[2][WIDTH];
+    uint64_t positions[2];
+    for (int recompute = 0; recompute < 2; recompute++) {
+        tg_rng rng = tg_rng_seed(5);
+        tg_tape *tape = tg_tape_new();
+        double data[WIDTH];
+        for (int i = 0; i < WIDTH; i++)
+            data[i] = 0.5 + 0.01 * i;
+        tg_tensor x = tg_variable(tape, TG_F64, data, TG_SHAPE(WIDTH));
+        tg_tensor y = recompute ? tg_checkpoint(dropping_twice, &x, 1, &rng) : dropping_twice(tape, &x, 1, &rng);
+        positions[recompute] = rng.position;
+        ck_assert_msg(tg_backward(tg_sum(y)), "%s", tg_tape_error(tape));
+        ck_assert_uint_eq(rng.position, positions[recompute]); /* the recomputation draws nothing new */
+        ck_assert(tg_read(tg_gradient(x), TG_F64, gradients[recompute], WIDTH));
+        tg_tape_free(tape);
+    }
+    ck_assert_uint_eq(positions[0], positions[1]);
+    int dropped = 0;
+    for (int i = 0; i < WIDTH; i++) {
+        ck_assert_double_eq_tol(gradients[0][i], gradients[1][i], 1e-12 * (gradients[0][i] + 1));
+        dropped += gradients[0][i] == 0;
+    }
+    ck_assert(dropped > WIDTH / 4 && dropped < WIDTH);
+}
+END_TEST
+
 static tg_tensor same(tg_tape *tape, const tg_tensor *inputs, int count, void *user)
 {
     (void)tape, (void)user;
@@ -134,6 +177,7 @@ Suite *checkpoint_suite(void)
     TCase *tests = tcase_create("checkpoint");
     tcase_add_test(tests, gradients_are_the_same_and_memory_is_less);
     tcase_add_test(tests, checkpoints_nest_and_can_be_differentiated_twice);
+    tcase_add_test(tests, dropout_drops_the_same_when_it_is_computed_again);
     tcase_add_test(tests, odd_functions_are_taken_as_they_are);
     suite_add_tcase(suite, tests);
     return suite;

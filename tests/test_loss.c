@@ -306,6 +306,22 @@ START_TEST(kl_of_a_distribution_to_itself_is_zero_and_what_cannot_happen_adds_no
 }
 END_TEST
 
+START_TEST(nll_of_log_softmax_is_cross_entropy)
+{
+    static const int32_t labels[] = {1, 0, 2, 2}, wrong[] = {1, 0, 3, 2};
+    tg_tensor logits = drawn(TG_F64, TG_SHAPE(4, 3)), l = tg_log_softmax(logits, -1);
+    tg_tensor a = tg_cross_entropy(logits, labels_of(4, labels)), b = tg_nll(l, labels_of(4, labels)), da, db;
+    assert_close(tg_item(b), tg_item(a), TG_F64);
+    ck_assert(tg_grad(&a, 1, &logits, 1, NULL, false, &da) && tg_grad(&b, 1, &logits, 1, NULL, false, &db));
+    for (int i = 0; i < 12; i++)
+        assert_close(tg_at(db, i), tg_at(da, i), TG_F64);
+    ck_assert(!tg_ok(tg_nll(l, labels_of(4, wrong))));
+    expect_error("gather(f64[4, 3], i32[4, 1])");
+    ck_assert(!tg_ok(tg_nll(l, labels_of(3, labels))));
+    expect_error("gather(f64[4, 3], i32[3, 1])");
+}
+END_TEST
+
 START_TEST(cross_entropy_to_distributions_generalises_labels)
 {
     static const int32_t labels[] = {1, 0, 2};
@@ -345,6 +361,7 @@ Suite *loss_suite(void)
     tcase_add_test(tests, bce_on_logits_keeps_its_digits);
     tcase_add_test(tests, l1_huber_and_kl_are_their_formulas);
     tcase_add_test(tests, kl_of_a_distribution_to_itself_is_zero_and_what_cannot_happen_adds_nothing);
+    tcase_add_test(tests, nll_of_log_softmax_is_cross_entropy);
     tcase_add_test(tests, cross_entropy_to_distributions_generalises_labels);
     suite_add_tcase(suite, tests);
     return suite;

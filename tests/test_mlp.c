@@ -80,9 +80,11 @@ START_TEST(a_gated_net_comes_close_to_the_size_of_the_plain_one)
         /* Half of what the cheapest unit to add costs; no unit costs more than this. */
         int64_t unit = 2 * (widest + config.inputs + 1) + 2 * widest + config.outputs;
         ck_assert_int_le(llabs(gated - plain), unit / 2 + 1);
-        tg_mlp *net = tg_mlp_new(&rng, &config);
-        ck_assert_int_eq(tg_parameters_size(tg_mlp_parameters(net)), gated);
-        ck_assert_int_eq(tg_mlp_width(net, 0), widths[0]);
+        tg_mlp *net = trial < 10 ? tg_mlp_new(&rng, &config) : NULL;
+        if (net) {
+            ck_assert_int_eq(tg_parameters_size(tg_mlp_parameters(net)), gated);
+            ck_assert_int_eq(tg_mlp_width(net, 0), widths[0]);
+        }
         tg_mlp_free(net);
     }
 }

@@ -296,7 +296,16 @@ tg_tensor tg_label_weights(tg_tensor logits, tg_tensor labels, int ignore_index)
     return TG_APPLY(&tg_op_label_weights, (&(label_attributes){0, ignore_index}), logits, labels);
 }
 
-/* ---- with distributions for labels ---- */
+/* ---- compositions: on logarithms, and with distributions for labels ---- */
+
+tg_tensor tg_nll(tg_tensor log_probabilities, tg_tensor labels)
+{
+    tg_shape column = tg_shape_of(labels);
+    if (column.rank < TG_MAX_RANK)
+        column.dim[column.rank++] = 1;
+    tg_tensor chosen = tg_gather(log_probabilities, -1, tg_reshape(labels, column));
+    return tg_neg(tg_mean(chosen));
+}
 
 tg_tensor tg_cross_entropy_to(tg_tensor logits, tg_tensor probabilities)
 {

@@ -11,15 +11,28 @@ typedef struct kernel_place {
     size_t offset[REFERENCE_ORDERS];
 } kernel_place;
 
-#define PLACE(name)      offsetof(tg_kernels_f32, name)
-#define VALUE_ONLY(name) {#name, {PLACE(name), 0, 0}}
-#define SMOOTH(name)     {#name, {PLACE(name), PLACE(name##_d1), PLACE(name##_d2)}}
+#define PLACE(name) offsetof(tg_kernels_f32, name)
+#define VALUE_ONLY(name)                                                                                     \
+    {                                                                                                        \
+#name,                                                                                               \
+        {                                                                                                    \
+            PLACE(name), 0, 0                                                                                \
+        }                                                                                                    \
+    }
+#define SMOOTH(name)                                                                                         \
+    {                                                                                                        \
+#name,                                                                                               \
+        {                                                                                                    \
+            PLACE(name), PLACE(name##_d1), PLACE(name##_d2)                                                  \
+        }                                                                                                    \
+    }
 
 static const kernel_place places[] = {
-    SMOOTH(gelu_exact), SMOOTH(gelu_tanh),  SMOOTH(gelu_quick),      SMOOTH(silu),     SMOOTH(softplus),
-    SMOOTH(mish),       SMOOTH(elu),        SMOOTH(selu),            VALUE_ONLY(exp),  VALUE_ONLY(expm1),
-    VALUE_ONLY(log),    VALUE_ONLY(log1p),  VALUE_ONLY(sin),         VALUE_ONLY(cos),  VALUE_ONLY(tanh),
-    VALUE_ONLY(sigmoid), VALUE_ONLY(log_sigmoid), VALUE_ONLY(erf),   VALUE_ONLY(erfc), VALUE_ONLY(sqrt),
+    SMOOTH(gelu_exact),      SMOOTH(gelu_tanh), SMOOTH(gelu_quick), SMOOTH(silu),
+    SMOOTH(softplus),        SMOOTH(mish),      SMOOTH(elu),        SMOOTH(selu),
+    VALUE_ONLY(exp),         VALUE_ONLY(expm1), VALUE_ONLY(log),    VALUE_ONLY(log1p),
+    VALUE_ONLY(sin),         VALUE_ONLY(cos),   VALUE_ONLY(tanh),   VALUE_ONLY(sigmoid),
+    VALUE_ONLY(log_sigmoid), VALUE_ONLY(erf),   VALUE_ONLY(erfc),   VALUE_ONLY(sqrt),
     VALUE_ONLY(rsqrt),
 };
 

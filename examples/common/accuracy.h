@@ -15,14 +15,17 @@
 
 typedef struct accuracy {
     double max_ulp, ulp_at; /* the largest error in ulp of the exact result, and the input that has it */
-    double max_abs, abs_at; /* the same for the absolute error near a zero of a derivative; max_ulp leaves it out */
+    double max_abs,
+        abs_at; /* the same for the absolute error near a zero of a derivative; max_ulp leaves it out */
 } accuracy;
 
 /* Runs the kernels of `function` of every order and each of the sets on x[0] .. x[n-1], and raises found[set][order] to
  * the errors seen. The truth is worked out once for all sets. */
-void accuracy_measure_f32(size_t set_count, const tg_kernel_set *const *sets, const reference_function *function,
-                          size_t n, const float *x, accuracy found[][REFERENCE_ORDERS]);
-void accuracy_measure_f64(size_t set_count, const tg_kernel_set *const *sets, const reference_function *function,
-                          size_t n, const double *x, accuracy found[][REFERENCE_ORDERS]);
+void accuracy_measure_f32(size_t set_count, const tg_kernel_set *const *sets,
+                          const reference_function *function, size_t n, const float *x,
+                          accuracy found[][REFERENCE_ORDERS]);
+void accuracy_measure_f64(size_t set_count, const tg_kernel_set *const *sets,
+                          const reference_function *function, size_t n, const double *x,
+                          accuracy found[][REFERENCE_ORDERS]);
 
 #endif

@@ -21,10 +21,19 @@
 #undef MATH
 #undef FORM
 
-#define VALUE_ONLY(name) {#name, 1, name##_in_double, name##_in_long_double, {0, 0, 0}}
-#define SMOOTH(name, first, second)                                             \
-    {                                                                           \
-        #name, 3, name##_in_double, name##_in_long_double, { 0, first, second } \
+#define VALUE_ONLY(name)                                                                                     \
+    {                                                                                                        \
+#name, 1, name##_in_double, name##_in_long_double,                                                   \
+        {                                                                                                    \
+            0, 0, 0                                                                                          \
+        }                                                                                                    \
+    }
+#define SMOOTH(name, first, second)                                                                          \
+    {                                                                                                        \
+#name, 3, name##_in_double, name##_in_long_double,                                                   \
+        {                                                                                                    \
+            0, first, second                                                                                 \
+        }                                                                                                    \
     }
 
 static const reference_function functions[] = {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Computes what the samples of the operations should give, independently of the library.
 
-    make golden          (golden-samples | make_golden.py)
+    make golden          (golden-samples > samples; make_golden.py < samples)
 
 Reads the samples that golden-samples prints and writes tests/golden/FAMILY.txt, which tests/test_golden.c compares with.
 Needs PyTorch 1.13 or later and mpmath: Debian's python3-torch and python3-mpmath, or `pip install torch mpmath`.

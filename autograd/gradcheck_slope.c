@@ -1,0 +1,272 @@
+/* Finite differences that know their error.
+ *
+ * Central: the steps are halved row by row, and each row is extrapolated by the ones before, which cancels the terms in
+ * h^2, h^4, ... of the error:
+ *
+ *     h      a00
+ *     h/2    a10  a11         a[i][j] = a[i][j-1] + (a[i][j-1] - a[i-1][j-1]) / (4^j - 1)
+ *     h/4    a20  a21  a22
+ *
+ * An entry's error is taken to be the largest of its differences to the two entries it was made from and, since these can
+ * vanish by chance where the error changes sign, to the entry below it. The smallest, with the rounding of its row, wins. */
+#include "autograd/gradcheck_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { CENTRAL_ROWS = 30, CENTRAL_COLUMNS = 7, CONFIRMATIONS = 3, SIDE_ROWS = 26, SIDE_COLUMNS = 5 };
+#define FIRST_STEP         0.25 /* of the direction */
+#define LARGEST_FIRST_STEP 0.5  /* of a variable */
+
+/* The extrapolation adds up the rounding of several rows: for the central differences at most
+ * prod (4^j + 1) / (4^j - 1) < 2 times, for the one-sided ones prod (2^j + 1) / (2^j - 1) < 8 times. */
+#define CENTRAL_AMPLIFICATION 2
+#define SIDE_AMPLIFICATION    8
+
+static void step_along(const tg_check *c, const double *direction, double step)
+{
+    for (int64_t i = 0; i < c->variables; i++)
+        c->moved[i] = c->point[i] + step * direction[i];
+}
+
+bool tg_check_difference(tg_check *c, int level, const double *direction, double step, tg_check_slope *slope)
+{
+    const tg_check_level *l = &c->level[level];
+    step_along(c, direction, step);
+    if (!tg_check_evaluate(c, level, c->moved, c->ahead))
+        return false;
+    step_along(c, direction, -step);
+    if (!tg_check_evaluate(c, level, c->moved, c->behind))
+        return false;
+    double sum = 0, size = 0, square = 0;
+    for (int64_t i = 0; i < l->length; i++) {
+        double term = l->cotangent[i] * (c->ahead[i] - c->behind[i]);
+        double largest = l->cotangent[i] * fmax(fabs(c->ahead[i]), fabs(c->behind[i]));
+        sum += term;
+        size += fabs(term);
+        square += largest * largest;
+    }
+    double rounding = fmax(l->rounding, TG_CHECK_ROUNDING * sqrt(square));
+    *slope = (tg_check_slope){
+        .value = sum / (2 * step), .error = INFINITY, .rounding = rounding / step, .size = size / (2 * step)};
+    return true;
+}
+
+/* A row of the tableau. */
+typedef struct row {
+    double entry[CENTRAL_COLUMNS], error[CENTRAL_COLUMNS];
+    int count;
+    double rounding, size;
+} row;
+
+/* The row of a plain difference, extrapolated by the row above, if there is one. */
+static row extrapolate(const tg_check_slope *plain, const row *above)
+{
+    row r = {.count = 1, .rounding = CENTRAL_AMPLIFICATION * plain->rounding, .size = plain->size};
+    r.entry[0] = plain->value;
+    r.error[0] = INFINITY;
+    for (int j = 1; j <= above->count && j < CENTRAL_COLUMNS; j++, r.count++) {
+        r.entry[j] = r.entry[j - 1] + (r.entry[j - 1] - above->entry[j - 1]) / (ldexp(1, 2 * j) - 1);
+        r.error[j] = fmax(fabs(r.entry[j] - r.entry[j - 1]), fabs(r.entry[j] - above->entry[j - 1]));
+    }
+    return r;
+}
+
+/* Looks for a better entry in a row, once the one below is known. */
+static bool improve(tg_check_slope *best, const row *r, const row *below)
+{
+    bool improved = false;
+    for (int j = 1; j < r->count; j++) {
+        double error = fmax(r->error[j], fabs(r->entry[j] - below->entry[j]));
+        if (error + r->rounding < best->error + best->rounding) {
+            *best = (tg_check_slope){
+                .value = r->entry[j], .error = error, .rounding = r->rounding, .size = r->size};
+            improved = true;
+        }
+    }
+    return improved;
+}
+
+/* Enough: more rows would bring more rounding than they take away error. */
+static bool is_settled(const tg_check_slope *best, const row *last, int rows_since_best)
+{
+    if (best->error <= best->rounding || last->rounding > best->error + best->rounding)
+        return true;
+    return rows_since_best > 3 && best->error <= 1e-6 * fmax(fabs(best->value), best->size);
+}
+
+/* A function with a feature narrower than the steps, like a softmax of large numbers, can settle on what it is around the
+ * feature. Much smaller steps, though drowned in rounding, would see that. */
+static bool is_confirmed(tg_check *c, int level, const double *direction, double step,
+                         const tg_check_slope *best, bool *confirmed)
+{
+    *confirmed = true;
+    for (int finer = 0; finer < CONFIRMATIONS && *confirmed; finer++) {
+        tg_check_slope slope;
+        step = ldexp(step, -4);
+        if (!tg_check_difference(c, level, direction, step, &slope))
+            return false;
+        double differs = fabs(slope.value - best->value);
+        *confirmed = differs <= 8 * (best->error + best->rounding + slope.rounding) +
+                                    1e-3 * fmax(best->size, slope.size);
+    }
+    return true;
+}
+
+/* One descent from a first step; the best error stays infinite if nothing settles. */
+static bool descend(tg_check *c, int level, const double *direction, double first_step, tg_check_slope *best)
+{
+    row above = {.count = 0};
+    int since_best = 0;
+    *best = (tg_check_slope){.value = NAN, .error = INFINITY};
+    for (int i = 0; i < CENTRAL_ROWS; i++) {
+        tg_check_slope plain;
+        double step = ldexp(first_step, -i);
+        if (!tg_check_difference(c, level, direction, step, &plain))
+            return false;
+        if (!isfinite(plain.value)) { /* outside the function's domain: start again closer */
+            above.count = 0;
+            continue;
+        }
+        row now = extrapolate(&plain, &above);
+        since_best = improve(best, &above, &now) ? 0 : since_best + 1;
+        above = now;
+        if (now.count < 3 || !is_settled(best, &now, since_best))
+            continue;
+        bool confirmed;
+        if (!is_confirmed(c, level, direction, step, best, &confirmed))
+            return false;
+        if (confirmed)
+            return true;
+        best->error = INFINITY;
+        above.count = 0;
+    }
+    return true;
+}
+
+bool tg_check_central(tg_check *c, int level, const double *direction, double largest, tg_check_slope *best)
+{
+    /* Steps of at most 1 fit most functions, whatever their inputs' size; but not those of inputs of 1e10. */
+    double first_step = fmin(FIRST_STEP, LARGEST_FIRST_STEP / largest);
+    if (!descend(c, level, direction, first_step, best))
+        return false;
+    best->natural = first_step / FIRST_STEP;
+    if (first_step == FIRST_STEP ||
+        best->error + best->rounding <= 1e-11 * fmax(best->size, fabs(best->value)))
+        return true;
+    tg_check_slope wide;
+    if (!descend(c, level, direction, FIRST_STEP, &wide))
+        return false;
+    double error = best->error + best->rounding; /* infinite if nothing settled */
+    if (wide.error + wide.rounding < error && !(fabs(wide.value - best->value) > 8 * error)) {
+        *best = wide;
+        best->natural = 1;
+    }
+    return true;
+}
+
+/* ---- both sides ---- */
+
+/* The slopes of all outputs on one side, extrapolated in h, h^2, ... They are taken between x + h and x + 2h, so that neither
+ * a jump at x nor a kink so near that x is on its wrong side can spoil them. */
+typedef struct side {
+    double *last;                  /* the function at x + 2h */
+    double *tableau[SIDE_COLUMNS]; /* the last row */
+    double *rows;                  /* how many are good */
+    double *value, *error;         /* the best so far */
+} side;
+
+static bool make_side(tg_check *c, tg_arena *arena, int64_t outputs, side *s)
+{
+    double **arrays[] = {&s->last, &s->rows, &s->value, &s->error};
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+        if (!(*arrays[i] = tg_check_take_from(c, arena, outputs)))
+            return false;
+    for (int j = 0; j < SIDE_COLUMNS; j++)
+        if (!(s->tableau[j] = tg_check_take_from(c, arena, outputs)))
+            return false;
+    for (int64_t i = 0; i < outputs; i++)
+        s->error[i] = INFINITY;
+    return true;
+}
+
+static double output_rounding(const tg_check_level *level, int64_t i)
+{
+    double sum = 0;
+    for (int w = 0; w < TG_CHECK_WINDOWS; w++)
+        sum += level->noise[w][i] * level->noise[w][i];
+    double measured = sqrt(sum / TG_CHECK_WINDOWS), least = TG_CHECK_ROUNDING * fabs(level->value[i]);
+    return isfinite(measured) && measured > least ? measured : least;
+}
+
+/* One more row of output i, of which the plain slope is given. */
+static void add_row(side *s, int64_t i, double slope, double rounding)
+{
+    if (!isfinite(slope)) {
+        s->rows[i] = 0;
+        return;
+    }
+    double above = s->tableau[0][i], entry = slope;
+    s->tableau[0][i] = slope;
+    for (int j = 1; j <= s->rows[i] && j < SIDE_COLUMNS; j++) {
+        double better = entry + (entry - above) / (ldexp(1, j) - 1);
+        double error = fmax(fabs(better - entry), fabs(better - above)) + rounding;
+        if (error < s->error[i]) {
+            s->value[i] = better;
+            s->error[i] = error;
+        }
+        above = s->tableau[j][i];
+        s->tableau[j][i] = entry = better;
+    }
+    s->rows[i]++;
+}
+
+static bool walk_side(tg_check *c, int level, const double *direction, double sign, side *s)
+{
+    const tg_check_level *l = &c->level[level];
+    for (int r = 0; r <= SIDE_ROWS; r++) {
+        double step = ldexp(2 * FIRST_STEP, -r);
+        step_along(c, direction, sign * step);
+        if (!tg_check_evaluate(c, level, c->moved, c->ahead))
+            return false;
+        for (int64_t i = 0; r > 0 && i < l->length; i++) {
+            double rounding = fmax(output_rounding(l, i), TG_CHECK_ROUNDING * fabs(c->ahead[i])) / step;
+            add_row(s, i, sign * (s->last[i] - c->ahead[i]) / step, 2 * SIDE_AMPLIFICATION * rounding);
+        }
+        memcpy(s->last, c->ahead, (size_t)l->length * sizeof(double));
+    }
+    return true;
+}
+
+/* Adds one output's slopes. A side that does not settle, as where the function ends or jumps close by, counts only if
+ * both are so. */
+static void add_output(double weight, const side *ahead, const side *behind, int64_t i, tg_check_sides *sum)
+{
+    double right = ahead->value[i], left = behind->value[i], error = ahead->error[i] + behind->error[i];
+    if (ahead->error[i] > 1e4 * behind->error[i] && ahead->error[i] > 1e-6 * fabs(right)) {
+        right = left;
+        error = behind->error[i];
+    } else if (behind->error[i] > 1e4 * ahead->error[i] && behind->error[i] > 1e-6 * fabs(left)) {
+        left = right;
+        error = ahead->error[i];
+    }
+    sum->kink |= fabs(right - left) > 8 * error;
+    sum->low += fmin(weight * right, weight * left);
+    sum->high += fmax(weight * right, weight * left);
+    sum->size += fabs(weight) * fmax(fabs(right), fabs(left));
+    sum->error += fabs(weight) * error;
+}
+
+bool tg_check_both_sides(tg_check *c, int level, const double *direction, tg_check_sides *sides)
+{
+    const tg_check_level *l = &c->level[level];
+    tg_arena arena = {0};
+    side ahead, behind;
+    bool fine = make_side(c, &arena, l->length, &ahead) && make_side(c, &arena, l->length, &behind) &&
+                walk_side(c, level, direction, 1, &ahead) && walk_side(c, level, direction, -1, &behind);
+    *sides = (tg_check_sides){0};
+    for (int64_t i = 0; fine && i < l->length; i++)
+        add_output(l->cotangent[i], &ahead, &behind, i, sides);
+    tg_arena_free(&arena);
+    return fine;
+}

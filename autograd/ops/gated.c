@@ -1,0 +1,169 @@
+/* Gated products act(a) b of two tensors of equal shape (Shazeer, 2020; GLU: Dauphin et al., 2017). What is called Bilinear
+ * is tg_mul.
+ *
+ * Both gradients come from one pass over a, b and the cotangent g, packed into one tensor:
+ *
+ *     NAME_gradients(g, a, b) [2, size]:   g b act'(a)  |  g act(a)
+ */
+#include "autograd/ops.h"
+#include "autograd/ops/family.h"
+
+/* ---- the slopes of the gates ---- */
+
+static tg_tensor constant_like(tg_tensor x, tg_shape shape, double number)
+{
+    return tg_full(tg_tape_of(x), tg_dtype_of(x), shape, number);
+}
+
+static tg_tensor sigmoid_d1(tg_tensor x)
+{
+    return tg_sigmoid_gradient(constant_like(x, TG_SCALAR, 1), x);
+}
+
+static tg_tensor sigmoid_d2(tg_tensor x)
+{
+    return tg_neg(tg_mul(sigmoid_d1(x), tg_tanh(tg_scale(x, 0.5))));
+}
+
+static tg_tensor relu_d1(tg_tensor x)
+{
+    return tg_relu_gradient(constant_like(x, TG_SCALAR, 1), x);
+}
+
+static tg_tensor relu_d2(tg_tensor x)
+{
+    return constant_like(x, tg_shape_of(x), 0);
+}
+
+typedef tg_tensor (*function)(tg_tensor x);
+typedef struct gate_functions {
+    function value, slope, curvature;
+} gate_functions;
+
+/* ---- what the products share ---- */
+
+static bool alike(const tg_value *out)
+{
+    const tg_value *first = out->inputs[0];
+    bool fits = first->dtype != TG_I32;
+    for (int i = 1; i < out->input_count; i++)
+        fits &=
+            out->inputs[i]->dtype == first->dtype && tg_shape_equal(&out->inputs[i]->shape, &first->shape);
+    return fits || tg_expected(out, "expected tensors of one floating type and shape");
+}
+
+static bool product_shape(tg_value *out)
+{
+    out->shape = out->inputs[0]->shape;
+    return alike(out);
+}
+
+static bool gradients_shape(tg_value *out)
+{
+    out->shape = TG_SHAPE(2, out->inputs[0]->size);
+    return alike(out);
+}
+
+/* One half of what NAME_gradients packed, without a copy. */
+static tg_tensor half(tg_tensor packed, int index, tg_tensor like)
+{
+    return tg_reshape(tg_part(packed, 0, index, 1), tg_shape_of(like));
+}
+
+static void product_derivative(const tg_derive *d, const tg_op *gradients)
+{
+    tg_tensor packed = TG_APPLY(gradients, NULL, d->cotangent, d->in[0], d->in[1]);
+    for (int i = 0; i < 2; i++)
+        if (d->wanted[i])
+            d->give[i] = half(packed, i, d->in[i]);
+}
+
+/* With the cotangents c of g b act'(a) and e of g act(a). */
+static void gradients_derivative(const tg_derive *d, gate_functions gate)
+{
+    tg_tensor g = d->in[0], a = d->in[1], b = d->in[2];
+    tg_tensor c = half(d->cotangent, 0, a), e = half(d->cotangent, 1, a);
+    tg_tensor slope = gate.slope(a), cb = tg_mul(c, b);
+    if (d->wanted[0]) /* c b act'(a) + e act(a) */
+        d->give[0] = tg_add(tg_mul(cb, slope), tg_mul(e, gate.value(a)));
+    if (d->wanted[1]) /* g (c b act''(a) + e act'(a)) */
+        d->give[1] = tg_mul(g, tg_add(tg_mul(cb, gate.curvature(a)), tg_mul(e, slope)));
+    if (d->wanted[2]) /* g c act'(a) */
+        d->give[2] = tg_mul(tg_mul(g, c), slope);
+}
+
+static const tg_sample product_samples[] = {
+    {.input = {{.shape = {2, {3, 4}}}, {.shape = {2, {3, 4}}}}},
+    {.input = {{.shape = {0}}, {.shape = {0}}}},
+    {.input = {{.shape = {2, {3, 0}}}, {.shape = {2, {3, 0}}}}},
+    {.input = {{.shape = {1, {33}}}, {.shape = {1, {33}}}}},
+    {.input = {{.shape = {3, {2, 1, 5}}}, {.shape = {3, {2, 1, 5}}}}},
+    {.input = {{.shape = {1, {17}}, .low = -12, .high = 12}, {.shape = {1, {17}}}}},
+    {.input = {{.shape = {8, {1, 2, 1, 2, 1, 2, 1, 2}}}, {.shape = {8, {1, 2, 1, 2, 1, 2, 1, 2}}}}},
+    {.input = {{.shape = {1, {9}}, .value_count = 9, .values = TG_EDGES}, {.shape = {1, {9}}}}},
+};
+
+static const tg_sample gradients_samples[] = {
+    {.input = {{.shape = {2, {3, 4}}}, {.shape = {2, {3, 4}}}, {.shape = {2, {3, 4}}}}},
+    {.input = {{.shape = {0}}, {.shape = {0}}, {.shape = {0}}}},
+    {.input = {{.shape = {2, {3, 0}}}, {.shape = {2, {3, 0}}}, {.shape = {2, {3, 0}}}}},
+    {.input = {{.shape = {1, {33}}}, {.shape = {1, {33}}}, {.shape = {1, {33}}}}},
+    {.input = {{.shape = {3, {2, 1, 5}}}, {.shape = {3, {2, 1, 5}}}, {.shape = {3, {2, 1, 5}}}}},
+    {.input = {{.shape = {1, {17}}}, {.shape = {1, {17}}, .low = -12, .high = 12}, {.shape = {1, {17}}}}},
+    {.input = {{.shape = {8, {1, 2, 1, 2, 1, 2, 1, 2}}},
+               {.shape = {8, {1, 2, 1, 2, 1, 2, 1, 2}}},
+               {.shape = {8, {1, 2, 1, 2, 1, 2, 1, 2}}}}},
+    {.input = {{.shape = {1, {9}}},
+               {.shape = {1, {9}}, .value_count = 9, .values = TG_EDGES},
+               {.shape = {1, {9}}}}},
+};
+
+/* ---- the products ---- */
+
+#define GATED_PRODUCT(kernel, ...)                                                                           \
+    static void kernel##_forward(const tg_value *out)                                                        \
+    {                                                                                                        \
+        TG_KERNEL_CALL(out->dtype, kernel, (size_t)out->size, out->inputs[0]->data, out->inputs[1]->data,    \
+                       out->data);                                                                           \
+    }                                                                                                        \
+    static void kernel##_derivative(const tg_derive *d)                                                      \
+    {                                                                                                        \
+        product_derivative(d, &tg_op_##kernel##_gradients);                                                  \
+    }                                                                                                        \
+    const tg_op tg_op_##kernel = {.name = #kernel,                                                           \
+                                  .arity = 2,                                                                \
+                                  .shape = product_shape,                                                    \
+                                  .forward = kernel##_forward,                                               \
+                                  .derivative = kernel##_derivative,                                         \
+                                  TG_SAMPLES(product_samples)};                                              \
+    tg_tensor tg_##kernel(tg_tensor a, tg_tensor b)                                                          \
+    {                                                                                                        \
+        return TG_APPLY(&tg_op_##kernel, NULL, a, b);                                                        \
+    }                                                                                                        \
+                                                                                                             \
+    static void kernel##_gradients_forward(const tg_value *out)                                              \
+    {                                                                                                        \
+        const tg_value *g = out->inputs[0], *a = out->inputs[1], *b = out->inputs[2];                        \
+        void *second = (char *)out->data + (size_t)g->size * tg_dtype_size(out->dtype);                      \
+        TG_KERNEL_CALL(out->dtype, kernel##_gradients, (size_t)g->size, a->data, b->data, g->data,           \
+                       out->data, second);                                                                   \
+    }                                                                                                        \
+    static void kernel##_gradients_derivative(const tg_derive *d)                                            \
+    {                                                                                                        \
+        gradients_derivative(d, (gate_functions){__VA_ARGS__});                                              \
+    }                                                                                                        \
+    const tg_op tg_op_##kernel##_gradients = {.name = #kernel "_gradients",                                  \
+                                              .arity = 3,                                                    \
+                                              .shape = gradients_shape,                                      \
+                                              .forward = kernel##_gradients_forward,                         \
+                                              .derivative = kernel##_gradients_derivative,                   \
+                                              TG_SAMPLES(gradients_samples)};                                \
+    tg_tensor tg_##kernel##_gradients(tg_tensor g, tg_tensor a, tg_tensor b)                                 \
+    {                                                                                                        \
+        return TG_APPLY(&tg_op_##kernel##_gradients, NULL, g, a, b);                                         \
+    }
+
+GATED_PRODUCT(glu, tg_sigmoid, sigmoid_d1, sigmoid_d2)
+GATED_PRODUCT(reglu, tg_relu, relu_d1, relu_d2)
+GATED_PRODUCT(geglu, tg_gelu_exact, tg_gelu_exact_d1, tg_gelu_exact_d2)
+GATED_PRODUCT(swiglu, tg_silu, tg_silu_d1, tg_silu_d2)

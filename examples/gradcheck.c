@@ -1,0 +1,168 @@
+/* Checks the derivatives of every operation and layer against finite differences. */
+#include "examples/common/check_table.h"
+#include "examples/common/layer_checks.h"
+#include "examples/common/options.h"
+#include "examples/common/plots.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+typedef struct settings {
+    int order, seed, seeds;
+    const char *op, *out;
+    bool csv, plot;
+} settings;
+
+static const program_option options[] = {
+    {"order", "N", "highest derivative to check; with 2, functions of one number are checked to the third",
+     OPTION_INT, offsetof(settings, order), .low = 1, .high = TG_GRADCHECK_MAX_ORDER},
+    {"op", "NAME", "this operation or layer only", OPTION_TEXT, offsetof(settings, op)},
+    {"seed", "S", "of the inputs, cotangents and directions", OPTION_INT, offsetof(settings, seed), .low = 0,
+     .high = 1e9},
+    {"seeds", "N", "how many seeds to check with, from S on", OPTION_INT, offsetof(settings, seeds), .low = 1,
+     .high = 1e6},
+    {"csv", NULL, "print comma-separated values; the counts go to standard error", OPTION_FLAG,
+     offsetof(settings, csv)},
+    {"plot", NULL, "also draw the error of a finite difference over its step", OPTION_FLAG,
+     offsetof(settings, plot)},
+    {"out", "DIR", "where --plot writes steps.csv, steps.png and steps.svg", OPTION_TEXT,
+     offsetof(settings, out)},
+    {0}};
+
+static const options_program program = {
+    .name = "gradcheck",
+    .about = "Compares the derivatives of every operation and layer of tapegrad, in double, with finite "
+             "differences "
+             "that estimate their own error.",
+    .table = options,
+    .after = "The last line counts what passed and what failed; the exit status is 1 if something failed.",
+};
+
+/* ---- checking ----------------------------------------------------------------------------------------------- */
+
+typedef struct subject {
+    const char *name;
+    int order;
+    const tg_op *op;
+    const layer_check *layer; /* if op is NULL */
+} subject;
+
+static tg_verdict check_once(const subject *what, uint64_t seed)
+{
+    const tg_gradcheck_options how = {.order = what->order, .seed = seed};
+    return what->op ? tg_gradcheck_op(what->op, &how) : layer_check_run(what->layer, &how);
+}
+
+static void check(const settings *s, const subject *what, check_table *table)
+{
+    tg_verdict shown = check_once(what, (uint64_t)s->seed);
+    for (int more = 1; more < s->seeds && shown.passed; more++) {
+        tg_verdict next = check_once(what, (uint64_t)s->seed + (uint64_t)more);
+        verdict_join(&shown, &next);
+    }
+    check_table_add(table, what->name, what->order, &shown);
+}
+
+static bool is_wanted(const settings *s, const char *name)
+{
+    return !s->op || strcmp(s->op, name) == 0;
+}
+
+static int order_of(const settings *s, const tg_op *op)
+{
+    bool of_one_number = op->flags & TG_ELEMENTWISE && op->arity == 1;
+    return s->order == 2 && of_one_number ? 3 : s->order;
+}
+
+static void check_all(const settings *s, check_table *table)
+{
+    for (int i = 0; tg_op_at(i); i++) {
+        const tg_op *op = tg_op_at(i);
+        if (!is_wanted(s, op->name))
+            continue;
+        if (!op->derivative || op->flags & (TG_CONSTANT | TG_SOURCE))
+            check_table_skip(table, op->name);
+        else
+            check(s, &(subject){.name = op->name, .order = order_of(s, op), .op = op}, table);
+    }
+    for (int i = 0; layer_check_at(i); i++) {
+        const layer_check *layer = layer_check_at(i);
+        if (is_wanted(s, layer->name))
+            check(s, &(subject){.name = layer->name, .order = s->order, .layer = layer}, table);
+    }
+}
+
+/* ---- the V of truncation and rounding ----------------------------------------------------------------------- */
+
+enum { STEPS = 48 };
+
+static int find_steps(const tg_op *op, uint64_t seed, tg_gradcheck_step steps[STEPS])
+{
+    int count = 0;
+    for (int sample = 0; sample < op->sample_count && count == 0; sample++)
+        count = tg_gradcheck_steps(op, sample, seed, steps, STEPS);
+    return count;
+}
+
+static bool write_steps(const char *path, const tg_op *op, uint64_t seed)
+{
+    tg_gradcheck_step steps[STEPS];
+    int count = find_steps(op, seed, steps);
+    if (count == 0)
+        return fprintf(stderr, "gradcheck: %s has nothing that could be drawn\n", op->name), false;
+    FILE *file = fopen(path, "w");
+    if (file) {
+        fputs("operation,step,central,once,twice\n", file);
+        for (int k = 0; k < count; k++)
+            fprintf(file, "%s,%.9g,%.9g,%.9g,%.9g\n", op->name, steps[k].step, steps[k].central,
+                    steps[k].once, steps[k].twice);
+    }
+    if (!file || fclose(file) != 0)
+        return fprintf(stderr, "gradcheck: cannot write '%s': %s\n", path, strerror(errno)), false;
+    return true;
+}
+
+static bool draw(const settings *s)
+{
+    char path[4096], message[PLOTS_MESSAGE];
+    const tg_op *op = tg_op_find(s->op ? s->op : "gelu_exact");
+    if (mkdir(s->out, 0777) != 0 && errno != EEXIST)
+        return fprintf(stderr, "gradcheck: cannot make the folder '%s': %s\n", s->out, strerror(errno)),
+               false;
+    snprintf(path, sizeof path, "%s/steps.csv", s->out);
+    if (!write_steps(path, op, (uint64_t)s->seed))
+        return false;
+    if (!plots_run("gradcheck.gp", s->out, message))
+        return fprintf(stderr, "gradcheck: %s\n", message), false;
+    fprintf(s->csv ? stderr : stdout, "drawn: %s/steps.png and %s/steps.svg, from %s\n", s->out, s->out,
+            path);
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    settings s = {.order = 2, .seeds = 1, .out = "gradcheck"};
+    options_parse(&program, argc, argv, &s);
+    if (s.plot && s.op && !tg_op_find(s.op) && layer_check_find(s.op)) {
+        fprintf(stderr, "gradcheck: --plot: %s is a layer, and only operations are drawn\n", s.op);
+        return 2;
+    }
+    if (s.op && !tg_op_find(s.op) && !layer_check_find(s.op)) {
+        fprintf(stderr, "gradcheck: --op: there is no operation or layer '%s'\n", s.op);
+        return 2;
+    }
+    check_table *table = check_table_new(s.csv);
+    if (!table) {
+        fprintf(stderr, "gradcheck: out of memory\n");
+        return 1;
+    }
+    check_all(&s, table);
+    check_table_print(table, stdout);
+    if (s.plot && !draw(&s))
+        return 2;
+    int failed = check_table_count(table, s.csv ? stderr : stdout);
+    check_table_free(table);
+    return failed > 0;
+}

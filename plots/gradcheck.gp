@@ -1,0 +1,40 @@
+# The error of a finite difference over its step: truncation falls with the step, rounding rises.
+#
+#     gnuplot -e "dir='gradcheck'" plots/gradcheck.gp     # reads gradcheck/steps.csv, draws gradcheck/steps.png and steps.svg
+
+if (!exists("dir")) dir = "gradcheck"
+steps = dir . "/steps.csv"
+set datafile separator comma
+set datafile columnheaders
+
+name = ""
+stats steps using (name = strcol("operation"), column("step")) name "STEP" nooutput
+
+set border 3 linecolor rgb "#606060"
+set tics nomirror out textcolor rgb "#404040"
+set grid xtics ytics linecolor rgb "#e0e0e0" linetype 1 linewidth 1
+set key outside right center vertical Left reverse samplen 2.5 spacing 1.4 noenhanced
+set title "Derivative of " . name . " by central differences" noenhanced font ",14"
+set xlabel "step, relative to the input"
+set ylabel "relative error"
+set logscale xy
+set format xy "10^{%T}"
+set xrange [STEP_min / 2 : 1]
+set yrange [1e-17 : 10]
+shown(x) = x > 3e-17 ? x : 3e-17             # exact to the last bit: drawn at the lower edge
+
+do for [format in "png svg"] {
+    if (format eq "png") {
+        set terminal pngcairo size 900, 560 font "DejaVu Sans,12" background rgb "white"
+    } else {
+        set terminal svg size 900, 560 font "DejaVu Sans,14" background rgb "white"
+    }
+    set output dir . "/steps." . format
+    plot steps using (column("step")):(shown(column("central"))) with linespoints linewidth 2 pointtype 7 pointsize 0.5 \
+             linecolor rgb "#000000" title "plain", \
+         steps using (column("step")):(shown(column("once"))) with linespoints linewidth 2 pointtype 5 pointsize 0.5 \
+             linecolor rgb "#0072B2" title "extrapolated once", \
+         steps using (column("step")):(shown(column("twice"))) with linespoints linewidth 2 pointtype 9 pointsize 0.6 \
+             linecolor rgb "#D55E00" title "extrapolated twice"
+    set output
+}

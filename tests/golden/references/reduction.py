@@ -1,0 +1,41 @@
+"""Reductions over axes."""
+
+import torch
+
+from .common import EVERYTHING, GRADIENTS, by_torch
+
+
+def merged(x, first, count):
+    """The axes to be reduced as one, number `first`."""
+    n = x.shape[first : first + count].numel()
+    return x.reshape([*x.shape[:first], n, *x.shape[first + count :]])
+
+
+def over_axes(reduce):
+    """A reduction of the axes `first` .. `first + count - 1`; only the variance needs the correction."""
+    return lambda x, first, count, correction: reduce(merged(x, first, count), first)
+
+
+def variance(x, first, count, correction):
+    return merged(x, first, count).var(dim=first, correction=correction)
+
+
+def cumsum(x, axis, reverse):
+    return x.flip(axis).cumsum(axis).flip(axis) if reverse else x.cumsum(axis)
+
+
+def div_or_zero(a, b):
+    zero = b == 0
+    return torch.where(zero, 0.0, a / torch.where(zero, 1.0, b))
+
+
+REFERENCES = {
+    "var_over": by_torch(variance, sums=EVERYTHING),
+    "norm_over": by_torch(over_axes(lambda x, axis: torch.linalg.vector_norm(x, dim=axis)), sums=GRADIENTS),
+    "max_over": by_torch(over_axes(lambda x, axis: x.max(dim=axis).values)),
+    "min_over": by_torch(over_axes(lambda x, axis: x.min(dim=axis).values)),
+    "argmax": by_torch(over_axes(lambda x, axis: x.argmax(dim=axis))),
+    "argmin": by_torch(over_axes(lambda x, axis: x.argmin(dim=axis))),
+    "cumsum": by_torch(cumsum, sums=EVERYTHING),
+    "div_or_zero": by_torch(div_or_zero, sums=GRADIENTS),
+}

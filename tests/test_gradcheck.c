@@ -1,0 +1,446 @@
+/* The gradient checker: catches what is wrong, passes what is right, and says which and why. */
+#include "tests/failing_memory.h"
+#include "tests/wrong_ops.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+Suite *gradcheck_suite(void);
+
+/* One configuration for right and wrong operations alike. */
+static tg_gradcheck_options options_of(uint64_t seed)
+{
+    return (tg_gradcheck_options){.order = 2, .seed = seed};
+}
+
+static void assert_says(const tg_verdict *verdict, const char *part)
+{
+    ck_assert_msg(strstr(verdict->why, part) != NULL, "'%s' is not in: %s", part, verdict->why);
+}
+
+/* ---- wrong ones are caught, right ones are not ---- */
+
+static int seeds(int few, int many)
+{
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+    few = (few + 4) / 5;
+#endif
+    return getenv("TG_LONG") ? many : few;
+}
+
+START_TEST(every_wrong_operation_is_caught)
+{
+    wrong_op wrong = wrong_op_at(_i);
+    for (int seed = 0; seed < seeds(5, 100); seed++) {
+        tg_gradcheck_options options = options_of((uint64_t)seed);
+        tg_verdict verdict = tg_gradcheck_op(&wrong.op, &options);
+        ck_assert_msg(!verdict.passed, "seed %d: not caught: %s", seed, wrong.fault);
+        ck_assert_int_ne(verdict.result, TG_GRADCHECK_REFUSED);
+        ck_assert_int_ne(verdict.result, TG_GRADCHECK_UNSETTLED);
+        ck_assert(strstr(verdict.why, wrong.op.name) == verdict.why);
+    }
+}
+END_TEST
+
+START_TEST(no_right_operation_is_rejected)
+{
+    int share = seeds(20, 1000) / 10;
+    share = share > 0 ? share : 1;
+    for (int seed = _i * share; seed < (_i + 1) * share; seed++)
+        for (int i = 0; tg_op_at(i); i++) {
+            const tg_op *op = tg_op_at(i);
+            if (op->flags & (TG_CONSTANT | TG_SOURCE))
+                continue;
+            tg_gradcheck_options options = options_of((uint64_t)seed);
+            tg_verdict verdict = tg_gradcheck_op(op, &options);
+            ck_assert_msg(verdict.passed, "seed %d: %s", seed, verdict.why);
+            ck_assert_msg(verdict.relative < 1e-7, "seed %d: %s", seed, verdict.why);
+            ck_assert_int_gt(verdict.samples, 0);
+        }
+}
+END_TEST
+
+START_TEST(activations_are_right_to_third_order)
+{
+    static const tg_op *const activations[] = {&tg_op_gelu_exact, &tg_op_gelu_tanh, &tg_op_gelu_quick,
+                                               &tg_op_silu,       &tg_op_mish,      &tg_op_elu,
+                                               &tg_op_selu,       &tg_op_softplus,  &tg_op_tanh,
+                                               &tg_op_sigmoid,    &tg_op_relu,      &tg_op_hardswish};
+    for (size_t i = 0; i < sizeof activations / sizeof activations[0]; i++) {
+        tg_verdict verdict = tg_gradcheck_op(activations[i], &(tg_gradcheck_options){.order = 3});
+        ck_assert_msg(verdict.passed, "%s", verdict.why);
+    }
+}
+END_TEST
+
+/* ---- functions under check ---- */
+
+static tg_tensor product_of_tanh(tg_tape *tape, const tg_tensor *in, int count, void *user)
+{
+    (void)tape, (void)count, (void)user;
+    return tg_mul(in[0], tg_tanh(in[1]));
+}
+
+static tg_tensor apply_unary(tg_tape *tape, const tg_tensor *in, int count, void *user)
+{
+    (void)tape, (void)count;
+    return tg_apply(user, NULL, 1, in);
+}
+
+static const double three[] = {0.5, -1.25, 2}, six[] = {0.1, 0.2, -0.3, 0.4, 0.5, -0.6};
+
+START_TEST(a_function_of_several_inputs_is_checked)
+{
+    const tg_gradcheck_input in[] = {{.name = "a", .shape = TG_SHAPE(3), .data = three},
+                                     {.name = "b", .shape = TG_SHAPE(2, 3), .data = six}};
+    tg_verdict verdict = tg_gradcheck(product_of_tanh, NULL, in, 2, &(tg_gradcheck_options){.order = 3});
+    ck_assert_msg(verdict.passed, "%s", verdict.why);
+    ck_assert_int_eq(verdict.comparisons, 3 * 9);
+    ck_assert_double_lt(verdict.relative, 1e-9);
+    assert_says(&verdict, "27 derivatives agree");
+}
+END_TEST
+
+/* x^2, but the gradient of element [1, 2] of a [2, 3] is 7 instead of 2 x. */
+static void wrong_element_derivative(const tg_derive *d)
+{
+    static const double slope[] = {0, 0, 0, 0, 0, 1};
+    tg_tensor here = tg_constant(tg_tape_of(d->cotangent), TG_F64, slope, TG_SHAPE(2, 3));
+    tg_tensor right = tg_scale(d->in[0], 2), seven = tg_full(tg_tape_of(d->cotangent), TG_F64, TG_SCALAR, 7);
+    d->give[0] = tg_mul(d->cotangent, tg_where(here, seven, right));
+}
+
+static tg_op wrong_element(void)
+{
+    tg_op op = tg_op_square;
+    op.name = "square_but_one";
+    op.derivative = wrong_element_derivative;
+    return op;
+}
+
+static tg_tensor sum_of_wrong_element(tg_tape *tape, const tg_tensor *in, int count, void *user)
+{
+    (void)tape, (void)count;
+    tg_op *op = user;
+    tg_scope_begin(tape, "layers.0");
+    tg_tensor y = tg_apply(op, NULL, 1, &in[1]);
+    tg_scope_end(tape);
+    return tg_mul(tg_tanh(in[0]), tg_sum(y));
+}
+
+START_TEST(a_verdict_tells_input_index_both_values_and_the_operation_to_blame)
+{
+    tg_op op = wrong_element();
+    const double scalar[] = {0.5};
+    const tg_gradcheck_input in[] = {{.name = "a", .shape = TG_SHAPE(1), .data = scalar},
+                                     {.name = "b", .shape = TG_SHAPE(2, 3), .data = six}};
+    tg_verdict verdict = tg_gradcheck(sum_of_wrong_element, &op, in, 2, NULL);
+    ck_assert(!verdict.passed);
+    ck_assert_int_eq(verdict.result, TG_GRADCHECK_WRONG);
+    ck_assert_int_eq(verdict.order, 1);
+    ck_assert_int_eq(verdict.input, 1);
+    ck_assert_int_eq(verdict.index, 5);
+    ck_assert_double_eq_tol(verdict.analytic / verdict.numeric, 7 / (2 * six[5]), 1e-9);
+    ck_assert_double_eq_tol(verdict.error, fabs(verdict.analytic - verdict.numeric), 1e-9);
+    ck_assert_double_lt(verdict.bound, 1e-9);
+    ck_assert_int_eq(verdict.operation, 2);
+    ck_assert_str_eq(verdict.where, "b at [1, 2], order 1");
+    assert_says(&verdict, "the function, b at [1, 2], order 1: the derivative gives");
+    assert_says(&verdict,
+                "wrong by itself is square_but_one(f64[2, 3]) (operation 2 of the tape, in layers.0): "
+                "square_but_one, input 0 at [1, 2]");
+}
+END_TEST
+
+static tg_tensor leaves_the_tape(tg_tape *tape, const tg_tensor *in, int count, void *user)
+{
+    (void)tape, (void)count, (void)user;
+    return tg_mul(in[0], tg_stop_gradient(in[0]));
+}
+
+START_TEST(a_value_that_passes_by_the_tape_is_told_from_a_wrong_operation)
+{
+    const tg_gradcheck_input in = {.shape = TG_SHAPE(3), .data = three};
+    tg_verdict verdict = tg_gradcheck(leaves_the_tape, NULL, &in, 1, NULL);
+    ck_assert_int_eq(verdict.result, TG_GRADCHECK_WRONG);
+    ck_assert_int_eq(verdict.operation, -1);
+    assert_says(&verdict, "it is half as large");
+    assert_says(&verdict, "past the tape");
+}
+END_TEST
+
+START_TEST(in_a_large_input_the_wrong_element_is_found)
+{
+    tg_verdict verdict = tg_gradcheck_op(&wrong_one_in_a_hundred, NULL);
+    ck_assert_int_eq(verdict.result, TG_GRADCHECK_WRONG);
+    ck_assert_int_eq(verdict.index, 70);
+    ck_assert_double_eq_tol(verdict.analytic / verdict.numeric, 1.001, 1e-9);
+}
+END_TEST
+
+START_TEST(the_same_seed_gives_the_same_verdict)
+{
+    tg_gradcheck_options options = options_of(7), other = options_of(8);
+    tg_verdict first = tg_gradcheck_op(&tg_op_gelu_exact, &options);
+    tg_verdict second = tg_gradcheck_op(&tg_op_gelu_exact, &options);
+    tg_verdict third = tg_gradcheck_op(&tg_op_gelu_exact, &other);
+    ck_assert_str_eq(first.why, second.why);
+    ck_assert(first.relative == second.relative && first.numeric == second.numeric);
+    ck_assert(first.numeric != third.numeric);
+}
+END_TEST
+
+/* ---- kinks ---- */
+
+static void assert_kinks_pass(const tg_op *op, const double *at, int64_t count, int order)
+{
+    const tg_gradcheck_input in = {.shape = TG_SHAPE(count), .data = at};
+    tg_op copy = *op;
+    tg_verdict verdict = tg_gradcheck(apply_unary, &copy, &in, 1, &(tg_gradcheck_options){.order = order});
+    ck_assert_msg(verdict.passed, "%s: %s", op->name, verdict.why);
+    ck_assert_int_gt(verdict.kinks, 0);
+}
+
+START_TEST(points_on_and_near_a_kink_are_judged_by_one_sided_slopes)
+{
+    static const double at[] = {0,     -0.0, 1e-12, -1e-12, 1e-9,  -1e-9, 1e-7,
+                                -1e-7, 1e-5, -1e-5, 1e-3,   -1e-3, 1,     -1};
+    static const double hard[] = {3, -3, 3 + 1e-10, 3 - 1e-10, -3 + 1e-10, -3 - 1e-10, 2, -2};
+    for (int order = 1; order <= 2; order++) {
+        assert_kinks_pass(&tg_op_relu, at, 14, order);
+        assert_kinks_pass(&tg_op_abs, at, 14, order);
+        assert_kinks_pass(&tg_op_hardsigmoid, hard, 8, order);
+    }
+    assert_kinks_pass(&tg_op_hardswish, hard, 8, 2);
+}
+END_TEST
+
+/* What is right on neither side of a kink, nor between, is wrong. */
+static void outside_derivative(const tg_derive *d)
+{
+    tg_tensor zero = tg_full(tg_tape_of(d->cotangent), TG_F64, TG_SCALAR, 0);
+    tg_tensor right = tg_add(tg_greater(d->in[0], zero), tg_scale(tg_equal(d->in[0], zero), -0.001));
+    d->give[0] = tg_mul(d->cotangent, right);
+}
+
+START_TEST(a_slope_outside_those_of_the_two_sides_is_wrong)
+{
+    static const double at[] = {1, 0, -1};
+    tg_op op = tg_op_relu;
+    op.derivative = outside_derivative;
+    const tg_gradcheck_input in = {.shape = TG_SHAPE(3), .data = at};
+    tg_verdict verdict = tg_gradcheck(apply_unary, &op, &in, 1, NULL);
+    ck_assert_int_eq(verdict.result, TG_GRADCHECK_WRONG);
+    ck_assert_int_eq(verdict.index, 1);
+    ck_assert_int_eq(verdict.kinks, 1);
+    assert_says(&verdict, "the nearest of the slopes on both sides");
+}
+END_TEST
+
+/* ---- order by order ---- */
+
+/* The derivative of cos, with its own right, but then constant: wrong from the third derivative of sin on. */
+static void second_sine_derivative(const tg_derive *d)
+{
+    d->give[0] = tg_mul(d->cotangent, tg_neg(tg_stop_gradient(tg_sin(d->in[0]))));
+}
+
+static tg_op second_cosine;
+
+static void first_sine_derivative(const tg_derive *d)
+{
+    d->give[0] = tg_mul(d->cotangent, tg_apply(&second_cosine, NULL, 1, d->in));
+}
+
+START_TEST(a_fault_in_the_third_order_is_found_in_the_third_order)
+{
+    second_cosine = tg_op_cos;
+    second_cosine.derivative = second_sine_derivative;
+    tg_op sine = tg_op_sin;
+    sine.derivative = first_sine_derivative;
+    ck_assert(tg_gradcheck_op(&sine, &(tg_gradcheck_options){.order = 2}).passed);
+    tg_verdict verdict = tg_gradcheck_op(&sine, &(tg_gradcheck_options){.order = 3});
+    ck_assert_int_eq(verdict.result, TG_GRADCHECK_WRONG);
+    ck_assert_int_eq(verdict.order, 3);
+}
+END_TEST
+
+/* ---- models ---- */
+
+typedef struct model {
+    tg_parameter weight, bias;
+    double weight_data[6], bias_data[2];
+} model;
+
+static model make_model(void)
+{
+    return (model){.weight = {.name = "layers.0.weight", .dtype = TG_F64, .shape = TG_SHAPE(2, 3)},
+                   .bias = {.name = "layers.0.bias", .dtype = TG_F64, .shape = TG_SHAPE(2)},
+                   .weight_data = {0.3, -0.2, 0.9, 1.1, -0.7, 0.5},
+                   .bias_data = {0.1, -0.4}};
+}
+
+static tg_tensor forward(tg_tape *tape, const tg_tensor *in, int count, void *user)
+{
+    (void)count;
+    model *m = user;
+    tg_tensor h = tg_gelu_exact(
+        tg_linear(in[0], tg_parameter_tensor(tape, &m->weight), tg_parameter_tensor(tape, &m->bias)));
+    return tg_cross_entropy(h, in[1]);
+}
+
+START_TEST(parameters_are_checked_in_place_and_put_back)
+{
+    model m = make_model(), before = m;
+    m.weight.data = m.weight_data;
+    m.bias.data = m.bias_data;
+    static const int32_t labels[] = {1};
+    const tg_gradcheck_input in[] = {{.name = "x", .shape = TG_SHAPE(1, 3), .data = three},
+                                     {.name = "labels", .shape = TG_SHAPE(1), .integers = labels},
+                                     {.parameter = &m.weight},
+                                     {.parameter = &m.bias}};
+    tg_verdict verdict = tg_gradcheck(forward, &m, in, 4, &(tg_gradcheck_options){.order = 2});
+    ck_assert_msg(verdict.passed, "%s", verdict.why);
+    ck_assert_int_eq(verdict.comparisons, 2 * (3 + 6 + 2));
+    ck_assert_mem_eq(m.weight_data, before.weight_data, sizeof m.weight_data);
+    ck_assert_mem_eq(m.bias_data, before.bias_data, sizeof m.bias_data);
+}
+END_TEST
+
+static tg_tensor tanh_of_product(tg_tape *tape, const tg_tensor *in, int count, void *user)
+{
+    (void)tape, (void)count, (void)user;
+    return tg_tanh(tg_matmul(in[0], in[1]));
+}
+
+START_TEST(a_large_model_is_checked_along_random_directions)
+{
+    enum { ROWS = 40, WIDTH = 50 };
+    static double x[ROWS * WIDTH], w[WIDTH * WIDTH];
+    tg_rng rng = tg_rng_seed(1);
+    for (int i = 0; i < ROWS * WIDTH; i++)
+        x[i] = tg_rng_normal(&rng);
+    for (int i = 0; i < WIDTH * WIDTH; i++)
+        w[i] = tg_rng_normal(&rng) / sqrt(WIDTH);
+    const tg_gradcheck_input in[] = {{.shape = TG_SHAPE(ROWS, WIDTH), .data = x},
+                                     {.shape = TG_SHAPE(WIDTH, WIDTH), .data = w}};
+    tg_verdict verdict = tg_gradcheck(tanh_of_product, NULL, in, 2, NULL);
+    ck_assert_msg(verdict.passed, "%s", verdict.why);
+    ck_assert_int_eq(verdict.comparisons, 2 * 3);
+    ck_assert_int_eq(verdict.index, -1);
+}
+END_TEST
+
+/* ---- bad input ---- */
+
+static tg_tensor fails(tg_tape *tape, const tg_tensor *in, int count, void *user)
+{
+    (void)tape, (void)count, (void)user;
+    return tg_reshape(in[0], TG_SHAPE(7));
+}
+
+static tg_tensor single(tg_tape *tape, const tg_tensor *in, int count, void *user)
+{
+    (void)in, (void)count, (void)user;
+    return tg_full(tape, TG_F32, TG_SCALAR, 1);
+}
+
+static tg_tensor logarithm_of_negative(tg_tape *tape, const tg_tensor *in, int count, void *user)
+{
+    (void)tape, (void)count, (void)user;
+    return tg_log(in[0]);
+}
+
+START_TEST(what_cannot_be_checked_is_refused_with_the_reason)
+{
+    const tg_gradcheck_input in = {.shape = TG_SHAPE(3), .data = three}, none = {.shape = TG_SHAPE(3)};
+    tg_verdict verdict = tg_gradcheck(fails, NULL, &in, 1, NULL);
+    ck_assert_int_eq(verdict.result, TG_GRADCHECK_REFUSED);
+    assert_says(&verdict, "the tape says: reshape(f64[3])");
+    verdict = tg_gradcheck(single, NULL, &in, 1, NULL);
+    assert_says(&verdict, "expected the function to return an f64 tensor, not f32");
+    verdict = tg_gradcheck(product_of_tanh, NULL, &none, 1, NULL);
+    assert_says(&verdict, "expected one of data, integers and parameter");
+    verdict = tg_gradcheck(logarithm_of_negative, NULL, &in, 1, NULL);
+    ck_assert_int_eq(verdict.result, TG_GRADCHECK_NOT_FINITE);
+    ck_assert_int_eq(tg_gradcheck(NULL, NULL, &in, 1, NULL).result, TG_GRADCHECK_REFUSED);
+    ck_assert_int_eq(tg_gradcheck(fails, NULL, NULL, 1, NULL).result, TG_GRADCHECK_REFUSED);
+    verdict = tg_gradcheck_op(NULL, NULL);
+    ck_assert(!verdict.passed);
+    verdict = tg_gradcheck_op(&tg_op_sign, NULL);
+    assert_says(&verdict, "sign: the operation has no derivative by nature");
+}
+END_TEST
+
+START_TEST(memory_that_runs_out_is_a_verdict)
+{
+    model m = make_model(), before = m;
+    m.weight.data = m.weight_data;
+    m.bias.data = m.bias_data;
+    static const int32_t labels[] = {1};
+    const tg_gradcheck_input in[] = {{.shape = TG_SHAPE(1, 3), .data = three},
+                                     {.shape = TG_SHAPE(1), .integers = labels},
+                                     {.parameter = &m.weight},
+                                     {.parameter = &m.bias}};
+    for (int nth = 0;; nth++) {
+        failing_memory_after(nth);
+        tg_verdict verdict = tg_gradcheck(forward, &m, in, 4, NULL);
+        if (!failing_memory_stop()) {
+            ck_assert(verdict.passed);
+            ck_assert_int_gt(nth, 1);
+            break;
+        }
+        ck_assert_int_eq(verdict.result, TG_GRADCHECK_REFUSED);
+        assert_says(&verdict, "out of memory");
+        ck_assert_mem_eq(m.weight_data, before.weight_data, sizeof m.weight_data);
+    }
+}
+END_TEST
+
+START_TEST(the_error_over_the_step_is_a_v)
+{
+    tg_gradcheck_step steps[40];
+    ck_assert_int_eq(tg_gradcheck_steps(&tg_op_tanh, 0, 0, steps, 40), 40);
+    double least = INFINITY;
+    int at = 0;
+    for (int k = 0; k < 40; k++)
+        if (steps[k].central < least) {
+            least = steps[k].central;
+            at = k;
+        }
+    ck_assert_double_lt(least, 1e-9);
+    ck_assert(at > 8 && at < 30); /* near the cube root of the rounding */
+    ck_assert_double_gt(steps[0].central, 1e-4);
+    ck_assert_double_gt(steps[39].central, 1e-6);
+    ck_assert_double_lt(steps[6].twice, steps[6].once);
+    ck_assert_double_lt(steps[6].once, steps[6].central);
+    ck_assert_int_eq(tg_gradcheck_steps(&tg_op_sign, 0, 0, steps, 40), 0);
+}
+END_TEST
+
+Suite *gradcheck_suite(void)
+{
+    Suite *suite = suite_create("gradcheck");
+    TCase *tests = tcase_create("gradcheck");
+    tcase_set_timeout(tests, 300);
+    tcase_add_loop_test(tests, every_wrong_operation_is_caught, 0, wrong_op_count());
+    tcase_add_loop_test(tests, no_right_operation_is_rejected, 0, 10);
+    tcase_add_test(tests, activations_are_right_to_third_order);
+    tcase_add_test(tests, a_function_of_several_inputs_is_checked);
+    tcase_add_test(tests, a_verdict_tells_input_index_both_values_and_the_operation_to_blame);
+    tcase_add_test(tests, a_value_that_passes_by_the_tape_is_told_from_a_wrong_operation);
+    tcase_add_test(tests, in_a_large_input_the_wrong_element_is_found);
+    tcase_add_test(tests, the_same_seed_gives_the_same_verdict);
+    tcase_add_test(tests, points_on_and_near_a_kink_are_judged_by_one_sided_slopes);
+    tcase_add_test(tests, a_slope_outside_those_of_the_two_sides_is_wrong);
+    tcase_add_test(tests, a_fault_in_the_third_order_is_found_in_the_third_order);
+    tcase_add_test(tests, parameters_are_checked_in_place_and_put_back);
+    tcase_add_test(tests, a_large_model_is_checked_along_random_directions);
+    tcase_add_test(tests, what_cannot_be_checked_is_refused_with_the_reason);
+    tcase_add_test(tests, memory_that_runs_out_is_a_verdict);
+    tcase_add_test(tests, the_error_over_the_step_is_a_v);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

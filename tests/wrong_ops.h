@@ -1,0 +1,32 @@
+/* Operations whose derivatives are wrong on purpose, each in a way that has been seen: what the gradient checker must catch.
+ *
+ *     for (int i = 0; i < wrong_op_count(); i++) {
+ *         wrong_op wrong = wrong_op_at(i);
+ *         tg_verdict verdict = tg_gradcheck_op(&wrong.op, &options);
+ *         ck_assert_msg(!verdict.passed, "%s", wrong.fault);
+ *     }
+ *
+ * Most are operations of the library, samples included, with another derivative; the others come with a forward pass.
+ */
+#ifndef WRONG_OPS_H
+#define WRONG_OPS_H
+
+#include <tapegrad.h>
+
+typedef struct wrong_op {
+    const char *fault; /* what is wrong with it */
+    tg_op op;
+} wrong_op;
+
+int wrong_op_count(void);
+wrong_op wrong_op_at(int index);
+
+/* Operations with a forward pass of their own, in wrong_ops_forward.c. */
+extern const tg_op wrong_stale_value, wrong_changing_result, wrong_changed_input, wrong_roll, wrong_product,
+    wrong_one_in_a_hundred, wrong_kept_slope;
+
+/* Helpers for derivatives, right in themselves: x rounded to single precision, and the first row of x. */
+tg_tensor rounded_to_single(tg_tensor x);
+tg_tensor first_row(tg_tensor x);
+
+#endif

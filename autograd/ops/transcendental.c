@@ -99,14 +99,33 @@ static void sigmoid_gradient_derivative(const tg_derive *d)
 
 TG_BINARY_OP(sigmoid_gradient, tg_binary_samples)
 
-/* ---- softplus: g sigmoid(x) ---- */
+/* ---- softplus: g sigmoid(x), which shares its exponential and is computed along with the value ---- */
+
+TG_UNARY_LOOP(softplus)
+
+static void softplus_loop_with(const tg_loop *l, void *slope)
+{
+    TG_KERNEL_CALL(l->dtype, softplus_pair, l->n, l->in[0], l->out, slope);
+}
 
 static void softplus_derivative(const tg_derive *d)
 {
-    d->give[0] = tg_mul(d->cotangent, tg_sigmoid(d->in[0]));
+    d->give[0] = tg_mul(d->cotangent, tg_ok(d->companion) ? d->companion : tg_sigmoid(d->in[0]));
 }
 
-TG_UNARY_OP(softplus, tg_unary_samples)
+const tg_op tg_op_softplus = {.name = "softplus",
+                              .arity = 1,
+                              .flags = TG_ELEMENTWISE,
+                              .loop = softplus_loop,
+                              .companion = &tg_op_sigmoid,
+                              .loop_with = softplus_loop_with,
+                              .derivative = softplus_derivative,
+                              TG_SAMPLES(tg_unary_samples)};
+
+tg_tensor tg_softplus(tg_tensor x)
+{
+    return TG_APPLY(&tg_op_softplus, NULL, x);
+}
 
 /* ---- erf and erfc: +-g 2 / sqrt(pi) e^(-x^2) ---- */
 

@@ -22,6 +22,7 @@ typedef struct tg_hook {
 typedef struct sweep {
     tg_tape *tape;
     int64_t from, to;  /* values from down to, both included */
+    int64_t recorded;  /* where the sweep's own values begin */
     uint64_t mark;     /* of values on a path to an input, mark + 1 of the inputs; 0: follow requires_grad */
     bool create_graph;
 } sweep;
@@ -45,15 +46,40 @@ static void add_cotangent(const sweep *s, tg_value *value, tg_tensor give)
     tg_value *so_far = tg_value_of(value->cotangent);
     if (!so_far) {
         value->cotangent = give;
+        give.value->holds++;
         return;
     }
     value->cotangent = tg_add(tg_tensor_of(so_far), give);
     tg_value *sum = tg_value_of(value->cotangent);
-    if (!sum || s->create_graph)
+    if (!sum)
+        return;
+    sum->holds++;
+    so_far->holds--;
+    if (s->create_graph)
         return;
     sum->accumulator_of = value;
-    if (so_far->accumulator_of == value)
+    if (so_far->accumulator_of == value && !sum->data) {
         sum->data = so_far->data;
+        sum->recyclable = so_far->recyclable;
+        so_far->recyclable = false;
+    }
+}
+
+/* After a derivative is computed: gives back the buffers of what was recorded on the way and is no cotangent, and of the
+ * cotangent that it came from, unless that was passed on. What has a view stays. */
+static void recycle(const sweep *s, int64_t start, tg_value *cotangent)
+{
+    tg_tape *tape = s->tape;
+    for (int64_t i = start; i < tape->count; i++)
+        for (tg_value *view = tg_tape_value(tape, i); view->op && view->op->flags & TG_VIEW; view = view->inputs[0])
+            view->inputs[0]->recyclable = false;
+    for (int64_t i = start; i < tape->count; i++) {
+        tg_value *value = tg_tape_value(tape, i);
+        if (value->recyclable && value->holds == 0)
+            tg_value_recycle(value);
+    }
+    if (cotangent->recyclable && cotangent->holds == 0 && cotangent->index >= s->recorded)
+        tg_value_recycle(cotangent);
 }
 
 /* Adds to the gradient of a parameter. The first contribution since the last optimiser step is written over what is there: by the
@@ -124,6 +150,7 @@ static bool derive(const sweep *s, tg_value *value, tg_tensor cotangent)
     if (!any || !value->op->derivative)
         return true;
 
+    const int64_t start = tape->count;
     const tg_scope *scope = tape->scope;
     tape->scope = value->scope;
     tape->differentiated = value;
@@ -143,6 +170,8 @@ static bool derive(const sweep *s, tg_value *value, tg_tensor cotangent)
     bool evaluated = tg_tape_evaluate(tape);
     tape->scope = scope;
     tape->differentiated = NULL;
+    if (evaluated && !s->create_graph)
+        recycle(s, start, cotangent.value);
     return evaluated;
 }
 
@@ -151,8 +180,10 @@ static void keep_gradient(tg_value *value, tg_tensor cotangent)
 {
     if (value->parameter)
         give_to_parameter(value, cotangent, false);
-    else if (value->retains_gradient)
+    else if (value->retains_gradient) {
         value->gradient = tg_ok(value->gradient) ? tg_add(value->gradient, cotangent) : cotangent;
+        cotangent.value->recyclable = false;
+    }
 }
 
 static bool visit(const sweep *s, tg_value *value)
@@ -160,8 +191,11 @@ static bool visit(const sweep *s, tg_value *value)
     tg_tensor cotangent = value->cotangent;
     if (!cotangent.value)
         return true;
-    for (tg_hook *hook = value->hooks; hook; hook = hook->next)
+    cotangent.value->holds -= !is_input(s, value);
+    for (tg_hook *hook = value->hooks; hook; hook = hook->next) {
+        cotangent.value->recyclable = false; /* the hook may keep it */
         cotangent = hook->function(cotangent, hook->user);
+    }
     if (!tg_ok(cotangent)) {
         tg_tape_fail(s->tape, "a hook on tensor %lld (%s) returned an inert tensor", (long long)value->index,
                      value->op ? value->op->name : value->name ? value->name : "a leaf");
@@ -226,7 +260,7 @@ bool tg_backward_from(tg_tensor output, tg_tensor cotangent)
                                   "tg_no_grad_begin), so there is nothing to differentiate");
         return false;
     }
-    sweep s = {.tape = value->tape, .from = value->index};
+    sweep s = {.tape = value->tape, .from = value->index, .recorded = value->tape->count};
     seed(&s, value, cotangent);
     bool fine = run(&s);
     if (!fine)
@@ -316,6 +350,7 @@ bool tg_grad(const tg_tensor *outputs, int output_count, const tg_tensor *inputs
     if (!outputs || !inputs || !gradients || output_count < 1 || input_count < 1 ||
         !find_range(&s, "output", outputs, output_count) || !find_range(&s, "input", inputs, input_count))
         return false;
+    s.recorded = s.tape->count;
     mark_paths(&s, inputs, input_count);
     for (int i = 0; i < output_count; i++)
         if (is_wanted(&s, outputs[i].value))
@@ -335,7 +370,7 @@ bool tg_grad_since(int64_t start, tg_tensor output, tg_tensor cotangent, const t
                    bool create_graph, tg_tensor *gradients)
 {
     tg_tape *tape = output.value->tape;
-    sweep s = {.tape = tape, .from = output.value->index, .to = start, .create_graph = create_graph};
+    sweep s = {.tape = tape, .from = output.value->index, .to = start, .recorded = tape->count, .create_graph = create_graph};
     tg_tensor *outer = tg_tape_take(tape, (size_t)input_count * sizeof *outer, sizeof(void *));
     if (!outer)
         return false;

@@ -53,6 +53,8 @@ struct tg_value {
     bool borrowed;          /* the data belongs to somebody else */
     bool computed_along;    /* with the value before it, whose companion it is */
     bool gradient_was_fresh; /* of a parameter's leaf: the backward pass wrote its gradient instead of adding to it */
+    bool recyclable;        /* the buffer is this value's own, made for an operation's result */
+    int32_t holds;          /* cotangents in a sweep that are this value */
     const tg_value *accumulator_of; /* this value is the running sum of that one's cotangents: add in place */
     uint64_t mark;          /* the sweep in which this value lies on a path to a wanted input */
     tg_tensor cotangent;    /* during a sweep */

@@ -42,6 +42,7 @@ void tg_tape_reset(tg_tape *tape)
     tape->deferred = false;
     tape->differentiated = NULL;
     tape->replay_obstacle = NULL;
+    tape->spares = NULL;
     tape->steps++;
     tg_arena_empty(&tape->arena);
     tg_arena_empty(&tape->scratch);
@@ -57,6 +58,7 @@ void tg_tape_rewind(tg_tape *tape, tg_tape_position position)
     tape->count = position.count;
     if (tape->evaluated > position.count)
         tape->evaluated = position.count;
+    tape->spares = NULL; /* they may lie behind this place */
     tg_arena_rewind(&tape->arena, position.arena);
 }
 
@@ -131,6 +133,8 @@ static inline void clear(tg_value *value)
     value->inputs = NULL;
     value->input_count = 0;
     value->data = NULL;
+    value->recyclable = false;
+    value->holds = 0;
     value->requires_grad = value->retains_gradient = value->borrowed = false;
     value->computed_along = value->gradient_was_fresh = false;
     value->accumulator_of = NULL;
@@ -166,12 +170,45 @@ void *tg_tape_take(tg_tape *tape, size_t size, size_t alignment)
     return bytes;
 }
 
+enum { SMALLEST_SPARE = 64, SPARES_LOOKED_AT = 8 };
+
+static void *take_spare(tg_tape *tape, size_t size)
+{
+    tg_spare **link = &tape->spares;
+    for (int i = 0; *link && i < SPARES_LOOKED_AT; i++, link = &(*link)->next)
+        if ((*link)->size == size) {
+            tg_spare *spare = *link;
+            *link = spare->next;
+            return spare;
+        }
+    return NULL;
+}
+
+void tg_value_recycle(tg_value *value)
+{
+    size_t size = (size_t)value->size * tg_dtype_size(value->dtype);
+    value->recyclable = false;
+    if (size < SMALLEST_SPARE)
+        return;
+#ifdef TG_DEBUG
+    memset(value->data, 0xff, size); /* NaN: whoever reads on shall notice */
+#endif
+    tg_spare *spare = value->data;
+    *spare = (tg_spare){value->tape->spares, size};
+    value->tape->spares = spare;
+}
+
 bool tg_value_allocate(tg_value *value)
 {
     if (value->data)
         return true;
+    tg_tape *tape = value->tape;
     size_t size = (size_t)value->size * tg_dtype_size(value->dtype);
-    value->data = tg_tape_take(value->tape, size, size < 64 ? 16 : 64); /* a cache line, or what a vector load wants */
+    if (tape->spares && size >= SMALLEST_SPARE)
+        value->data = take_spare(tape, size);
+    if (!value->data) /* aligned to a cache line, or to what a vector load wants */
+        value->data = tg_tape_take(tape, size, size < SMALLEST_SPARE ? 16 : 64);
+    value->recyclable = value->op != NULL;
     return value->data != NULL;
 }
 

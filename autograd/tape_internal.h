@@ -17,8 +17,15 @@ typedef struct tg_scope {
  */
 enum { TG_BLOCK_BITS = 8, TG_BLOCK_VALUES = 1 << TG_BLOCK_BITS };
 
+/* A buffer that nobody reads any more, waiting to be used again. It lies in the buffer itself. */
+typedef struct tg_spare {
+    struct tg_spare *next;
+    size_t size;
+} tg_spare;
+
 struct tg_tape {
     tg_arena arena;
+    tg_spare *spares;      /* the latest first: it is still in the cache */
     tg_arena scratch;      /* what has to outlive a rewind of the tape */
     tg_value **blocks;
     int64_t block_count, block_capacity;
@@ -78,6 +85,9 @@ void tg_tape_rewind(tg_tape *tape, tg_tape_position position);
  * each other; inert where there is no path. May run inside another sweep. An input given twice has its gradient at the first place. */
 bool tg_grad_since(int64_t start, tg_tensor output, tg_tensor cotangent, const tg_tensor *inputs, int input_count,
                    bool create_graph, tg_tensor *gradients);
+
+/* Lets the buffer of a value be used for another. Nobody may read the value afterwards. */
+void tg_value_recycle(tg_value *value);
 
 /* Gives the value its buffer, unless it has one. */
 bool tg_value_allocate(tg_value *value);

@@ -171,6 +171,32 @@ START_TEST(grad_takes_several_outputs_inputs_and_intermediates)
 }
 END_TEST
 
+START_TEST(an_output_given_several_times_counts_as_often)
+{
+    tg_tensor x = variable(2), y = tg_mul(x, x), outputs[4] = {y, y, y, y}, gradient;
+    ck_assert(tg_grad(outputs, 4, &x, 1, NULL, false, &gradient));
+    ck_assert_double_eq(tg_item(gradient), 16);
+}
+END_TEST
+
+START_TEST(buffers_of_cotangents_are_used_again)
+{
+    /* A chain of 100 products of 1,000 numbers: backwards it needs a few buffers, not hundreds. */
+    double data[1000];
+    for (int i = 0; i < 1000; i++)
+        data[i] = 1 + 1e-5 * i;
+    tg_tensor x = tg_variable(tape, TG_F64, data, TG_SHAPE(1000)), y = x;
+    for (int i = 0; i < 100; i++)
+        y = tg_mul(y, x);
+    int64_t forward = tg_tape_count(tape).bytes_used;
+    ck_assert(tg_backward(tg_sum(y)));
+    int64_t backward = tg_tape_count(tape).bytes_used - forward;
+    ck_assert_int_lt(backward, 10 * (int64_t)sizeof data + 1000 * 400); /* and the records of 400 operations at most */
+    for (int i = 0; i < 1000; i += 99)
+        ck_assert_double_eq_tol(tg_at(tg_gradient(x), i), 101 * pow(data[i], 100), 1e-10);
+}
+END_TEST
+
 START_TEST(grad_does_not_touch_parameters)
 {
     double w = 4, g = 99;
@@ -269,6 +295,8 @@ Suite *grad_suite(void)
     tcase_add_test(tests, a_cotangent_of_the_wrong_shape_is_refused_with_both_shapes);
     tcase_add_test(tests, gradients_have_gradients);
     tcase_add_test(tests, grad_takes_several_outputs_inputs_and_intermediates);
+    tcase_add_test(tests, an_output_given_several_times_counts_as_often);
+    tcase_add_test(tests, buffers_of_cotangents_are_used_again);
     tcase_add_test(tests, grad_does_not_touch_parameters);
     tcase_add_test(tests, a_hook_sees_the_complete_cotangent_once_and_may_change_it);
     tcase_add_test(tests, a_hook_on_a_parameter_changes_its_gradient);

@@ -1,0 +1,96 @@
+/* The programs, run as a user runs them. */
+#include "tests/temporary_files.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+Suite *programs_suite(void);
+
+/* Runs build/bin/PROGRAM with arguments; what it printed on both streams, and its exit status. */
+static int run(const char *program, char *output, size_t size)
+{
+    const char *build = getenv("TG_BUILD");
+    char command[2000];
+    snprintf(command, sizeof command, "%s/bin/%s 2>&1 </dev/null", build ? build : "build", program);
+    FILE *pipe = popen(command, "r");
+    ck_assert_ptr_nonnull(pipe);
+    size_t length = 0, got;
+    while (length + 1 < size && (got = fread(output + length, 1, size - 1 - length, pipe)) > 0)
+        length += got;
+    output[length] = '\0';
+    while (fgetc(pipe) != EOF)
+        ;
+    int status = pclose(pipe);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static char output[1 << 18];
+
+START_TEST(quickstart_learns_the_spirals)
+{
+    ck_assert_int_eq(run("quickstart", output, sizeof output), 0);
+    const char *last = strstr(output, "on new points");
+    ck_assert_ptr_nonnull(last);
+    ck_assert_double_ge(atof(strstr(last, "accuracy") + strlen("accuracy")), 98);
+}
+END_TEST
+
+START_TEST(an_operation_of_ones_own_passes_the_gradient_check)
+{
+    ck_assert_msg(run("own_operation", output, sizeof output) == 0, "%s", output);
+    ck_assert_ptr_nonnull(strstr(output, "derivatives agree on 4 samples"));
+    ck_assert_ptr_nonnull(strstr(output, "squash( 1) =  0.865098")); /* mish(1) of any table */
+}
+END_TEST
+
+START_TEST(activations_finds_the_minimum_of_gelu)
+{
+    char arguments[400];
+    snprintf(arguments, sizeof arguments, "activations --no-plots --out %s", temporary_folder());
+    ck_assert_msg(run(arguments, output, sizeof output) == 0, "%s", output);
+    ck_assert_ptr_nonnull(strstr(output, "-0.7517915  -0.1699712")); /* gelu_exact: where, and how low */
+    ck_assert_ptr_nonnull(strstr(output, "4.732e-04  8.685e-04"));   /* the tanh form's largest errors */
+}
+END_TEST
+
+START_TEST(gradcheck_passes_everything_to_second_order_and_says_so_in_its_last_line)
+{
+    ck_assert_msg(run("gradcheck --order 2", output, sizeof output) == 0, "%s", output);
+    const char *last = strstr(output, " passed, ");
+    ck_assert_msg(last && strcmp(last, " passed, 0 failed\n") == 0, "%s", output);
+    ck_assert_int_eq(run("gradcheck --op no_such_operation", output, sizeof output), 2);
+    ck_assert_int_eq(run("gradcheck --order 9", output, sizeof output), 2);
+}
+END_TEST
+
+START_TEST(every_program_explains_itself_and_refuses_nonsense)
+{
+    static const char *const programs[] = {"compare", "activations", "gradcheck"};
+    char arguments[200];
+    for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++) {
+        snprintf(arguments, sizeof arguments, "%s --help", programs[i]);
+        ck_assert_int_eq(run(arguments, output, sizeof output), 0);
+        ck_assert_ptr_nonnull(strstr(output, "Usage: "));
+        snprintf(arguments, sizeof arguments, "%s --nonsense", programs[i]);
+        ck_assert_int_eq(run(arguments, output, sizeof output), 2);
+        ck_assert_ptr_nonnull(strstr(output, "nonsense"));
+    }
+}
+END_TEST
+
+Suite *programs_suite(void)
+{
+    Suite *suite = suite_create("programs");
+    TCase *tests = tcase_create("programs");
+    tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
+    tcase_add_test(tests, quickstart_learns_the_spirals);
+    tcase_add_test(tests, an_operation_of_ones_own_passes_the_gradient_check);
+    tcase_add_test(tests, activations_finds_the_minimum_of_gelu);
+    tcase_add_test(tests, gradcheck_passes_everything_to_second_order_and_says_so_in_its_last_line);
+    tcase_add_test(tests, every_program_explains_itself_and_refuses_nonsense);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

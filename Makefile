@@ -26,7 +26,8 @@ LIBRARY_SOURCES := $(wildcard autograd/*.c autograd/ops/*.c nn/*.c optim/*.c) \
 PROGRAM_SOURCES := $(wildcard examples/*.c)
 COMMON_SOURCES  := $(wildcard examples/common/*.c)
 BENCH_SOURCES   := $(wildcard tests/bench/*.c)
-TEST_SOURCES    := $(wildcard tests/*.c) tests/golden/sample.c tests/golden/expected.c
+GOLDEN_SOURCES  := $(filter-out tests/golden/expected.c,$(wildcard tests/golden/*.c))
+TEST_SOURCES    := $(wildcard tests/*.c) $(filter-out tests/golden/samples.c,$(wildcard tests/golden/*.c))
 PUBLIC_HEADERS  := $(filter-out %_internal.h,$(wildcard autograd/*.h autograd/*.def nn/*.h optim/*.h))
 
 # Kernels are compiled once for each instruction set and chosen when the program starts.
@@ -124,7 +125,7 @@ $(OUT)/bin/tests: $(call objects,$(TEST_SOURCES)) $(FLOOR_OBJECTS) $(COMMON_OBJE
 	@mkdir -p $(@D)
 	$(call quietly,LD)$(CC) $(ALL_LDFLAGS) $(WRAP_MEMORY) -o $@ $^ $(CHECK_LIBS) $(PROGRAM_LIBS) $(BLAS_LIBS) -lm
 
-$(OUT)/bin/golden-samples: $(call objects,tests/golden/samples.c tests/golden/sample.c) $(STATIC)
+$(OUT)/bin/golden-samples: $(call objects,$(GOLDEN_SOURCES)) $(STATIC)
 	@mkdir -p $(@D)
 	$(call quietly,LD)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(BLAS_LIBS) -lm
 

@@ -1,4 +1,4 @@
-/* Every operation against an independent reference: values and first gradients, in double and in float, on all its samples.
+/* Every operation, and what is made of several, against an independent reference: values and first gradients, in double and in float, on all its samples.
  * The reference files come from PyTorch and mpmath: tests/golden/make_golden.py. */
 #include "tests/golden/expected.h"
 #include "tests/golden/sample.h"
@@ -14,12 +14,21 @@ Suite *golden_suite(void);
 
 #define AGAIN "; `make golden` computes the reference files anew"
 
-static int operation_count(void)
+/* Operations, and functions made of several. */
+static int subject_count(void)
 {
+    golden_subject subject;
     int count = 0;
-    while (tg_op_at(count))
+    while (golden_at(count, &subject))
         count++;
     return count;
+}
+
+static golden_subject subject_at(int index)
+{
+    golden_subject subject = {0};
+    ck_assert(golden_at(index, &subject));
+    return subject;
 }
 
 /* ---- comparing ---- */
@@ -106,12 +115,13 @@ static void finish(void)
     tg_tape_free(tape);
 }
 
-static void draw(const tg_op *op, int sample, tg_dtype dtype, bool variables, golden_case *c)
+static void draw(const golden_subject *subject, int sample, tg_dtype dtype, bool variables, golden_case *c)
 {
+    const tg_op *op = subject->op;
     uint64_t checksum;
     tg_tape_reset(tape);
-    ck_assert_msg(golden_draw(tape, op, sample, dtype, variables, c), "%s, sample %d: %s", op->name, sample,
-                  tg_tape_error(tape));
+    ck_assert_msg(golden_draw(tape, subject, sample, dtype, variables, c), "%s, sample %d: %s", op->name,
+                  sample, tg_tape_error(tape));
     ck_assert_msg(expected_checksum(op->name, sample, &checksum), "%s, sample %d: no reference" AGAIN,
                   op->name, sample);
     ck_assert_msg(checksum == c->checksum,
@@ -120,23 +130,25 @@ static void draw(const tg_op *op, int sample, tg_dtype dtype, bool variables, go
 }
 
 /* The values, computed both as constants and as what is to be differentiated. */
-static void check_outputs(const tg_op *op, tg_dtype dtype)
+static void check_outputs(golden_subject subject, tg_dtype dtype)
 {
+    const tg_op *op = subject.op;
     for (int sample = 0; sample < op->sample_count && expected_cases(op->name) > 0; sample++)
         for (int variables = 0; variables <= 1; variables++) {
             golden_case c;
-            draw(op, sample, dtype, variables, &c);
+            draw(&subject, sample, dtype, variables, &c);
             compare(&(comparison){op, sample, "output"}, c.output, TG_NONE);
         }
 }
 
-static void check_gradients(const tg_op *op, tg_dtype dtype)
+static void check_gradients(golden_subject subject, tg_dtype dtype)
 {
+    const tg_op *op = subject.op;
     for (int sample = 0; sample < op->sample_count && expected_cases(op->name) > 0; sample++) {
         golden_case c;
         tg_tensor gradient;
         char what[50];
-        draw(op, sample, dtype, true, &c);
+        draw(&subject, sample, dtype, true, &c);
         for (int i = 0; i < c.count; i++) {
             if (!c.differentiated[i])
                 continue;
@@ -152,33 +164,33 @@ static void check_gradients(const tg_op *op, tg_dtype dtype)
 
 START_TEST(values_agree_in_double)
 {
-    check_outputs(tg_op_at(_i), TG_F64);
+    check_outputs(subject_at(_i), TG_F64);
 }
 END_TEST
 
 START_TEST(values_agree_in_float)
 {
-    check_outputs(tg_op_at(_i), TG_F32);
+    check_outputs(subject_at(_i), TG_F32);
 }
 END_TEST
 
 START_TEST(gradients_agree_in_double)
 {
-    check_gradients(tg_op_at(_i), TG_F64);
+    check_gradients(subject_at(_i), TG_F64);
 }
 END_TEST
 
 START_TEST(gradients_agree_in_float)
 {
-    check_gradients(tg_op_at(_i), TG_F32);
+    check_gradients(subject_at(_i), TG_F32);
 }
 END_TEST
 
 START_TEST(every_reference_belongs_to_a_sample)
 {
     int known = 0;
-    for (int i = 0; tg_op_at(i); i++)
-        known += expected_cases(tg_op_at(i)->name);
+    for (int i = 0; i < subject_count(); i++)
+        known += expected_cases(subject_at(i).op->name);
     ck_assert_msg(expected_cases(NULL) > 0,
                   "tests/golden holds no reference files, or this is not the project's folder");
     ck_assert_msg(known == expected_cases(NULL),
@@ -199,10 +211,10 @@ Suite *golden_suite(void)
     tcase_add_unchecked_fixture(tests, load, expected_free);
     tcase_add_checked_fixture(tests, start, finish);
     tcase_add_test(tests, every_reference_belongs_to_a_sample);
-    tcase_add_loop_test(tests, values_agree_in_double, 0, operation_count());
-    tcase_add_loop_test(tests, values_agree_in_float, 0, operation_count());
-    tcase_add_loop_test(tests, gradients_agree_in_double, 0, operation_count());
-    tcase_add_loop_test(tests, gradients_agree_in_float, 0, operation_count());
+    tcase_add_loop_test(tests, values_agree_in_double, 0, subject_count());
+    tcase_add_loop_test(tests, values_agree_in_float, 0, subject_count());
+    tcase_add_loop_test(tests, gradients_agree_in_double, 0, subject_count());
+    tcase_add_loop_test(tests, gradients_agree_in_float, 0, subject_count());
     suite_add_tcase(suite, tests);
     return suite;
 }

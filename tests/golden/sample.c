@@ -107,30 +107,53 @@ static tg_tensor draw_cotangent(tg_tape *tape, tg_rng *rng, tg_tensor output, ui
     return draw_input(tape, rng, &like_output, tg_dtype_of(output), false, checksum);
 }
 
-bool golden_can_draw(const tg_op *op)
+/* ---- subjects ---- */
+
+bool golden_at(int index, golden_subject *subject)
 {
-    return !(op->flags & TG_SOURCE && op->flags & TG_RANDOM);
+    static const golden_function *const lists[] = {golden_reductions, golden_rearrangements, golden_losses};
+    for (int i = 0; tg_op_at(i); i++)
+        if (index-- == 0) {
+            *subject = (golden_subject){.op = tg_op_at(i)};
+            return true;
+        }
+    for (size_t list = 0; list < sizeof lists / sizeof lists[0]; list++)
+        for (const golden_function *function = lists[list]; function->call; function++)
+            if (index-- == 0) {
+                *subject = (golden_subject){&function->described, function->call};
+                return true;
+            }
+    return false;
 }
 
-bool golden_draw(tg_tape *tape, const tg_op *op, int number, tg_dtype dtype, bool variables, golden_case *c)
+static tg_tensor apply(tg_tape *tape, const golden_subject *subject, const golden_case *c)
 {
+    if (subject->call)
+        return subject->call(c->input, c->count, c->attributes);
+    if (subject->op->flags & TG_SOURCE)
+        return tg_apply_on(tape, subject->op, c->attributes);
+    return tg_apply(subject->op, c->attributes, c->count, c->input);
+}
+
+bool golden_draw(tg_tape *tape, const golden_subject *subject, int number, tg_dtype dtype, bool variables,
+                 golden_case *c)
+{
+    const tg_op *op = subject->op;
     const tg_sample *sample = &op->samples[number];
-    *c =
-        (golden_case){.op = op, .attributes = sample->attributes, .checksum = UINT64_C(14695981039346656037)};
+    *c = (golden_case){.attributes = sample->attributes, .checksum = UINT64_C(14695981039346656037)};
     c->count = sample->count > 0 ? sample->count : op->arity;
     tg_rng rng = tg_rng_seed(3);
     rng = tg_rng_stream(&rng, op->name);
     rng = tg_rng_split(&rng, (uint64_t)number);
 
     add_attributes(&c->checksum, op, c->attributes);
-    const bool constant = op->flags & TG_CONSTANT || !op->derivative;
+    const bool constant = op->flags & TG_CONSTANT;
     for (int i = 0; i < c->count; i++) {
         c->differentiated[i] = !constant && !sample->input[i].index && !sample->input[i].fixed;
         c->input[i] =
             draw_input(tape, &rng, &sample->input[i], dtype, variables && c->differentiated[i], &c->checksum);
     }
-    c->output = op->flags & TG_SOURCE ? tg_apply_on(tape, op, c->attributes)
-                                      : tg_apply(op, c->attributes, c->count, c->input);
+    c->output = apply(tape, subject, c);
     if (tg_ok(c->output) && !constant)
         c->cotangent = draw_cotangent(tape, &rng, c->output, &c->checksum);
     return tg_tape_error(tape) == NULL && tg_ok(c->output);

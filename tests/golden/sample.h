@@ -1,7 +1,8 @@
 /* The samples of an operation with numbers drawn into them: always the same ones, for the reference files and for the test.
  *
+ *     golden_subject subject;
  *     golden_case c;
- *     if (!golden_draw(tape, tg_op_find("mul"), 3, TG_F64, true, &c))
+ *     if (!golden_at(2, &subject) || !golden_draw(tape, &subject, 3, TG_F64, true, &c))
  *         return fprintf(stderr, "%s\n", tg_tape_error(tape)), 1;
  *     tg_vjp(c.output, c.cotangent, c.input, c.count, gradients);
  *
@@ -11,10 +12,18 @@
 #ifndef TESTS_GOLDEN_SAMPLE_H
 #define TESTS_GOLDEN_SAMPLE_H
 
-#include <tapegrad.h>
+#include "tests/golden/functions.h"
+
+/* What has references: an operation, or a function made of several, whose name, attributes and samples `op` describes. */
+typedef struct golden_subject {
+    const tg_op *op;
+    golden_call call; /* NULL: of an operation */
+} golden_subject;
+
+/* The operations in the order of ops.def, then the functions; false past the end. */
+bool golden_at(int index, golden_subject *subject);
 
 typedef struct golden_case {
-    const tg_op *op;
     const void *attributes;
     int count; /* of inputs */
     tg_tensor input[TG_SAMPLE_INPUTS];
@@ -24,12 +33,10 @@ typedef struct golden_case {
     uint64_t checksum;   /* of attributes, inputs and cotangent, the same in both precisions */
 } golden_case;
 
-/* Draws sample `number` onto the tape and applies the operation to it. With `variables`, gradients of the inputs that are
+/* Draws sample `number` onto the tape and applies the subject to it. With `variables`, gradients of the inputs that are
  * differentiated can be asked for; without, all are constants, which may take another path through the kernels.
  * False if the tape has an error. */
-bool golden_draw(tg_tape *tape, const tg_op *op, int number, tg_dtype dtype, bool variables, golden_case *c);
-
-/* Whether its samples can be computed anew from what golden_draw knows: not those of a source of random numbers. */
-bool golden_can_draw(const tg_op *op);
+bool golden_draw(tg_tape *tape, const golden_subject *subject, int number, tg_dtype dtype, bool variables,
+                 golden_case *c);
 
 #endif

@@ -1,4 +1,4 @@
-/* Prints every sample of every operation, a line of JSON each, for make_golden.py to compute the reference values.
+/* Prints every sample of every operation, and of functions made of several, a line of JSON each, for make_golden.py to compute the reference values.
  *
  *     build/bin/golden-samples | python3 tests/golden/make_golden.py
  *     build/bin/golden-samples add mul | head
@@ -70,12 +70,12 @@ static void print_type(tg_tensor x)
     print_shape(&shape);
 }
 
-static void print_case(const golden_case *c, int number)
+static void print_case(const tg_op *op, const golden_case *c, int number)
 {
     printf("{\"operation\": \"%s\", \"sample\": %d, \"checksum\": \"%016" PRIx64 "\", \"attributes\": {",
-           c->op->name, number, c->checksum);
-    for (const tg_field *field = c->op->fields; field && field->name; field++) {
-        fputs(field == c->op->fields ? "" : ", ", stdout);
+           op->name, number, c->checksum);
+    for (const tg_field *field = op->fields; field && field->name; field++) {
+        fputs(field == op->fields ? "" : ", ", stdout);
         print_field(field, c->attributes);
     }
     printf("}, \"inputs\": [");
@@ -101,22 +101,22 @@ static bool wanted(const tg_op *op, int argc, char **argv)
     bool named = argc < 2;
     for (int a = 1; a < argc; a++)
         named |= strcmp(argv[a], op->name) == 0;
-    return named && golden_can_draw(op);
+    return named;
 }
 
 int main(int argc, char **argv)
 {
     tg_tape *tape = tg_tape_new();
-    const tg_op *op;
-    for (int index = 0; (op = tg_op_at(index)); index++)
-        for (int number = 0; number < op->sample_count && wanted(op, argc, argv); number++) {
+    golden_subject subject;
+    for (int index = 0; golden_at(index, &subject); index++)
+        for (int number = 0; number < subject.op->sample_count && wanted(subject.op, argc, argv); number++) {
             golden_case c;
             tg_tape_reset(tape);
-            if (!golden_draw(tape, op, number, TG_F64, false, &c)) {
-                fprintf(stderr, "%s, sample %d: %s\n", op->name, number, tg_tape_error(tape));
+            if (!golden_draw(tape, &subject, number, TG_F64, false, &c)) {
+                fprintf(stderr, "%s, sample %d: %s\n", subject.op->name, number, tg_tape_error(tape));
                 return EXIT_FAILURE;
             }
-            print_case(&c, number);
+            print_case(subject.op, &c, number);
         }
     tg_tape_free(tape);
     return EXIT_SUCCESS;

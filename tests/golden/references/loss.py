@@ -35,6 +35,15 @@ def label_weights(logits, labels, smoothing, ignore_index):
     return counted / counted.sum().clamp(min=1)
 
 
+def nll(log_probabilities, labels):
+    return F.nll_loss(log_probabilities.reshape(labels.numel(), log_probabilities.shape[-1]), labels.reshape(-1))
+
+
+def cross_entropy_to(logits, probabilities):
+    rows = logits.reshape(-1, logits.shape[-1]) if logits.numel() > 0 else logits
+    return F.cross_entropy(rows, probabilities.expand_as(logits).reshape(rows.shape))
+
+
 def kl(log_probabilities, target):
     rows = target.numel() / target.shape[-1] if target.dim() > 0 and target.numel() > 0 else target.numel()
     return F.kl_div(log_probabilities, target, reduction="sum") / rows
@@ -56,6 +65,10 @@ REFERENCES = {
     "cross_entropy": by_torch(cross_entropy, sums=EVERYTHING),
     "cross_entropy_gradient": by_torch(cross_entropy_gradient, sums=EVERYTHING),
     "label_weights": by_torch(label_weights),
+    "softmax_along": by_torch(torch.softmax, sums=GRADIENTS),
+    "log_softmax_along": by_torch(torch.log_softmax, sums=EVERYTHING, largest_term=1.0),
+    "nll": by_torch(nll, sums=EVERYTHING),
+    "cross_entropy_to": by_torch(cross_entropy_to, sums=EVERYTHING),
     "mse": by_torch(F.mse_loss, sums=EVERYTHING),
     "l1": by_torch(F.l1_loss, sums=EVERYTHING),
     "huber": by_torch(lambda a, b, delta: F.huber_loss(a, b, delta=delta), sums=EVERYTHING),

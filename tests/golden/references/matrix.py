@@ -1,5 +1,6 @@
 """Matrix products."""
 
+import torch
 import torch.nn.functional as F
 
 from .common import EVERYTHING, by_torch
@@ -11,5 +12,8 @@ def matmul(a, b, transpose_a, transpose_b):
 
 REFERENCES = {
     "matmul": by_torch(matmul, sums=EVERYTHING),
+    "matmul_of_any_rank": by_torch(torch.matmul, sums=EVERYTHING),
+    "dot": by_torch(torch.dot, sums=EVERYTHING),
+    "outer": by_torch(torch.outer, sums=EVERYTHING),
     "linear": by_torch(F.linear, sums=EVERYTHING),
 }

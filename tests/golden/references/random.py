@@ -55,9 +55,14 @@ def stochastic_gate(x, p, stream):
     return torch.where(uniform < p, x, 0.0)
 
 
+def stochastic_gelu(x, stream):
+    return stochastic_gate(x, torch.special.ndtr(x.detach()), stream)
+
+
 REFERENCES = {
     "random_uniform": by_torch(random_uniform),
     "random_normal": by_torch(random_normal),
     "dropout": by_torch(dropout),
     "stochastic_gate": by_torch(stochastic_gate),
+    "stochastic_gelu": by_torch(stochastic_gelu),
 }

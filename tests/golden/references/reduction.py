@@ -29,6 +29,11 @@ def div_or_zero(a, b):
     return torch.where(zero, 0.0, a / torch.where(zero, 1.0, b))
 
 
+def of_axes(reduce):
+    """A function whose axes are a list, an empty one meaning all; `keep` leaves them with size 1."""
+    return lambda x, axes, keep: reduce(x, axes or list(range(x.dim())), keep)
+
+
 REFERENCES = {
     "var_over": by_torch(variance, sums=EVERYTHING),
     "norm_over": by_torch(over_axes(lambda x, axis: torch.linalg.vector_norm(x, dim=axis)), sums=GRADIENTS),
@@ -38,4 +43,12 @@ REFERENCES = {
     "argmin": by_torch(over_axes(lambda x, axis: x.argmin(dim=axis))),
     "cumsum": by_torch(cumsum, sums=EVERYTHING),
     "div_or_zero": by_torch(div_or_zero, sums=GRADIENTS),
+    "sum_over_axes": by_torch(of_axes(torch.sum), sums=EVERYTHING),
+    "mean_over_axes": by_torch(of_axes(torch.mean), sums=EVERYTHING),
+    "var_over_axes": by_torch(of_axes(lambda x, axes, keep: x.var(axes, keepdim=keep)), sums=EVERYTHING),
+    "norm_over_axes": by_torch(
+        of_axes(lambda x, axes, keep: torch.linalg.vector_norm(x, dim=axes, keepdim=keep)), sums=GRADIENTS
+    ),
+    "max_over_axes": by_torch(of_axes(lambda x, axes, keep: x.amax(axes, keep))),
+    "min_over_axes": by_torch(of_axes(lambda x, axes, keep: x.amin(axes, keep))),
 }

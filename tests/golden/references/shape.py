@@ -44,6 +44,17 @@ def one_hot(index, classes, dtype):
     return (index.unsqueeze(-1) == torch.arange(classes)).double()
 
 
+def slice_of_range(x, axis, start, stop, step):
+    """Python's own idea of a range."""
+    return x.index_select(axis, torch.arange(x.shape[axis])[[*range(x.shape[axis])[start:stop:step]]])
+
+
+def pad(x, list, other, fill):
+    """PyTorch names the padding from the last axis on."""
+    widths = [width for pair in zip(list[::-1], other[::-1]) for width in pair]
+    return torch.nn.functional.pad(x, widths, value=fill)
+
+
 REFERENCES = {
     "permute": by_torch(lambda x, order: x.permute(order)),
     "concat": by_torch(concat),
@@ -57,4 +68,12 @@ REFERENCES = {
     "index_select": by_torch(index_select, sums=GRADIENTS),
     "index_add": by_torch(index_add, sums=("output",)),
     "one_hot": by_torch(one_hot),
+    "slice_of_range": by_torch(slice_of_range),
+    "split": by_torch(lambda x, axis, parts, number: torch.tensor_split(x, parts, axis)[number]),
+    "flip": by_torch(lambda x, list, other, fill: x.flip(list or [*range(x.dim())])),
+    "pad": by_torch(pad),
+    "tile": by_torch(lambda x, list, other, fill: x.tile(list), sums=GRADIENTS),
+    "repeat": by_torch(lambda x, list, other, fill: x.repeat_interleave(list[1], dim=list[0]), sums=GRADIENTS),
+    "transpose": by_torch(lambda x, list, other, fill: x.transpose(*list)),
+    "embedding": by_torch(lambda table, index: table[index], sums=GRADIENTS),
 }

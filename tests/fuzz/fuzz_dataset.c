@@ -47,7 +47,7 @@ static void write_sound_idx(void)
 
 static void prepare(void)
 {
-    snprintf(folder, sizeof folder, "/tmp/fuzz-dataset-XXXXXX");
+    snprintf(folder, sizeof folder, "%s/fuzz-dataset-XXXXXX", P_tmpdir);
     if (!mkdtemp(folder))
         abort();
     snprintf(csv_spec, sizeof csv_spec, "csv:%s/table.csv", folder);

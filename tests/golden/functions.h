@@ -26,5 +26,6 @@ typedef struct golden_function {
 extern const golden_function golden_reductions[];
 extern const golden_function golden_rearrangements[];
 extern const golden_function golden_losses[];
+extern const golden_function golden_layers[];
 
 #endif

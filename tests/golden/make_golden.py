@@ -19,7 +19,7 @@ try:
     import numpy
     import torch
 except ImportError as error:
-    sys.exit(f"make_golden.py: {error}. Debian: apt-get install python3-torch python3-mpmath; elsewhere: pip install torch mpmath")
+    sys.exit(f"make_golden.py: {error}. Debian: apt-get install python3-torch python3-mpmath; or pip install torch mpmath")
 
 import references
 from references.common import Case
@@ -28,12 +28,12 @@ HERE = pathlib.Path(__file__).parent
 
 HEADER = f"""\
 # What the operations should give; compared with what they give by tests/test_golden.c.
-# Made by `make golden` from tests/golden/references/{{family}}.py, with PyTorch {torch.__version__}, mpmath {mpmath.__version__} and NumPy {numpy.__version__}
-# in double precision, gradients by their own differentiation. Not for editing by hand. The lines:
+# Made by `make golden` from tests/golden/references/{{family}}.py in double precision, gradients by their own differentiation,
+# with PyTorch {torch.__version__}, mpmath {mpmath.__version__} and NumPy {numpy.__version__}. Not for editing by hand. The lines:
 #   OPERATION SAMPLE inputs CHECKSUM                the sample that was computed
 #   OPERATION SAMPLE output TYPE[SHAPE] NUMBERS     its value
 #   OPERATION SAMPLE gradient-I TYPE[SHAPE] NUMBERS for input I and a random cotangent
-#   ... -terms                                      size of what each of these numbers was summed from: its error is relative to that
+#   ... output-terms or gradient-I-terms ...        sizes of what these numbers were added up from: errors are relative to that
 """
 
 
@@ -103,8 +103,9 @@ def main():
             answer = function(read_case(record))
         except Exception as error:
             sys.exit(f"{operation}, sample {record['sample']} {record['attributes']}: {error}")
-        if list(answer.output.shape) != record["output"]["shape"]:
-            sys.exit(f"{operation}, sample {record['sample']}: the output is {list(answer.output.shape)} here, {record['output']['shape']} there")
+        here, there = list(answer.output.shape), record["output"]["shape"]
+        if here != there:
+            sys.exit(f"{operation}, sample {record['sample']}: the output is {here} here and {there} there")
         written.setdefault(family, []).extend(lines_of(record, answer))
     for family, lines in sorted(written.items()):
         path = HERE / f"{family}.txt"

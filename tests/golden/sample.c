@@ -111,7 +111,8 @@ static tg_tensor draw_cotangent(tg_tape *tape, tg_rng *rng, tg_tensor output, ui
 
 bool golden_at(int index, golden_subject *subject)
 {
-    static const golden_function *const lists[] = {golden_reductions, golden_rearrangements, golden_losses};
+    static const golden_function *const lists[] = {golden_reductions, golden_rearrangements, golden_losses,
+                                                   golden_layers};
     for (int i = 0; tg_op_at(i); i++)
         if (index-- == 0) {
             *subject = (golden_subject){.op = tg_op_at(i)};

@@ -1,4 +1,5 @@
-/* Prints every sample of every operation, and of functions made of several, a line of JSON each, for make_golden.py to compute the reference values.
+/* Prints every sample of every operation, and of functions made of several, a line of JSON each, for make_golden.py to
+ * compute the reference values.
  *
  *     build/bin/golden-samples | python3 tests/golden/make_golden.py
  *     build/bin/golden-samples add mul | head

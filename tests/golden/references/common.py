@@ -46,9 +46,10 @@ class Answer:
     gradient_terms: dict = field(default_factory=dict)
 
 
-def by_torch(function, sums=(), largest_term=0.0):
+def by_torch(function, sums=(), unseen={}):
     """`function` of tensors. `sums` names what is added up from terms that may cancel, "output" or "gradients" or both: for
-    these the sizes of the terms are computed too. Where the output has a term that they cannot show, `largest_term` is its size."""
+    these the sizes of the terms are computed too. They show what comes of the inputs; where intermediate results cancel,
+    `unseen` is the size of those: {"output": 1.0}."""
 
     def evaluate(case):
         inputs = [torch.tensor(x) for x in case.inputs]
@@ -67,8 +68,11 @@ def by_torch(function, sums=(), largest_term=0.0):
         answer.gradients = {i: g.detach().numpy() for i, g in zip(wanted, gradients)}
         if sums:
             of_output, of_gradients = sizes_of_terms(output, variables, cotangent, gradients)
-            answer.output_terms = numpy.maximum(of_output, largest_term) if "output" in sums else None
-            answer.gradient_terms = dict(zip(wanted, of_gradients)) if "gradients" in sums else {}
+            if "output" in sums:
+                answer.output_terms = numpy.maximum(of_output, unseen.get("output", 0.0))
+            if "gradients" in sums:
+                least = unseen.get("gradients", 0.0)
+                answer.gradient_terms = {i: numpy.maximum(g, least) for i, g in zip(wanted, of_gradients)}
         return answer
 
     return evaluate

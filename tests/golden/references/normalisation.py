@@ -1,6 +1,7 @@
 """Normalised rows, and attention's softmax."""
 
 import torch
+import torch.nn.functional as F
 
 from .common import EVERYTHING, GRADIENTS, by_torch
 
@@ -28,10 +29,52 @@ def logsumexp(x):
     return torch.where(dead, -torch.inf, torch.logsumexp(torch.where(dead.unsqueeze(-1), 0.0, x), dim=-1))
 
 
+def layer_norm(x, weight=None, bias=None, *, epsilon, groups):
+    return F.layer_norm(x, x.shape[-1:], weight, bias, epsilon)
+
+
+def rms_norm(x, weight=1.0, *, epsilon, groups):
+    return x / torch.sqrt((x**2).mean(dim=-1, keepdim=True) + epsilon) * weight
+
+
+def batch_norm(x, weight=None, bias=None, *, epsilon, groups):
+    return F.batch_norm(x, None, None, weight, bias, training=True, eps=epsilon)
+
+
+def batch_norm_with(x, mean, variance, weight=None, bias=None, *, epsilon, groups):
+    """F.batch_norm does not differentiate the mean and the variance."""
+    mean, variance, weight, bias = (
+        None if v is None else v.reshape(-1, *[1] * (x.dim() - 2)) for v in (mean, variance, weight, bias)
+    )
+    y = (x - mean) / torch.sqrt(variance + epsilon)
+    y = y if weight is None else y * weight
+    return y if bias is None else y + bias
+
+
+def group_norm(x, weight=None, bias=None, *, epsilon, groups):
+    return F.group_norm(x, groups, weight, bias, epsilon)
+
+
+def attention(query, key, value, mask=None, *, causal):
+    """A position that sees nothing gives zeros."""
+    scores = query @ key.mT / query.shape[-1] ** 0.5
+    seen = torch.ones_like(scores) > 0 if mask is None else (mask != 0).expand_as(scores)
+    seen = seen.tril() if causal else seen
+    blind = ~seen.any(dim=-1, keepdim=True)
+    weights = torch.softmax(torch.where(seen | blind, scores, -torch.inf), dim=-1)
+    return torch.where(blind, 0.0, weights) @ value
+
+
 REFERENCES = {
     "normalize": by_torch(normalize, sums=EVERYTHING),
     "normalize_gradient": by_torch(normalize_gradient, sums=EVERYTHING),
     "mul_add": by_torch(lambda a, b, c: a * b + c, sums=EVERYTHING),
     "causal_softmax": by_torch(causal_softmax, sums=GRADIENTS),
-    "logsumexp_over": by_torch(logsumexp, sums=EVERYTHING, largest_term=1.0),
+    "layer_norm": by_torch(layer_norm, sums=EVERYTHING, unseen={"gradients": 1.0}),
+    "rms_norm": by_torch(rms_norm, sums=EVERYTHING),
+    "batch_norm": by_torch(batch_norm, sums=EVERYTHING),
+    "batch_norm_with": by_torch(batch_norm_with, sums=EVERYTHING),
+    "group_norm": by_torch(group_norm, sums=EVERYTHING, unseen={"gradients": 1.0}),
+    "scaled_dot_product_attention": by_torch(attention, sums=EVERYTHING, unseen={"gradients": 1.0}),
+    "logsumexp_over": by_torch(logsumexp, sums=EVERYTHING, unseen={"output": 1.0}),
 }

@@ -2,7 +2,7 @@
 
 import torch.nn.functional as F
 
-from .common import GRADIENTS, by_torch
+from .common import EVERYTHING, GRADIENTS, by_torch
 
 
 def windows(size, kernel, stride, padding, dilation):
@@ -33,9 +33,35 @@ def max_pool2d(x, kernel, stride, padding, dilation, size, index=False):
     return F.max_pool2d(x, kernel, stride, padding, dilation, return_indices=True)[1 if index else 0]
 
 
+def of_settings(function, dimensions, pool):
+    """A function with PyTorch's arguments from settings in which 0 stands for the default."""
+
+    def call(*x, groups, **settings):
+        def pair(name, default):
+            values = (settings[f"{name}_height"], settings[f"{name}_width"])[:dimensions]
+            return tuple(value or default for value in values)
+
+        kernel = pair("kernel", 1)
+        default_stride = kernel if pool else (1, 1)
+        stride = tuple(s or d for s, d in zip(pair("stride", 0), default_stride))
+        padding, dilation = pair("padding", 0), pair("dilation", 1)
+        if pool:
+            return function(*x, kernel, stride, padding)
+        bias = x[2] if len(x) == 3 else None
+        return function(x[0], x[1], bias, stride, padding, dilation, groups or 1)
+
+    return by_torch(call, sums=EVERYTHING)
+
+
 REFERENCES = {
     "unfold": by_torch(unfold, sums=GRADIENTS),
     "fold": by_torch(fold, sums=("output",)),
+    "conv2d": of_settings(F.conv2d, 2, pool=False),
+    "conv1d": of_settings(F.conv1d, 1, pool=False),
+    "average_pool2d": of_settings(F.avg_pool2d, 2, pool=True),
+    "average_pool1d": of_settings(F.avg_pool1d, 1, pool=True),
+    "max_pool2d_of_settings": of_settings(F.max_pool2d, 2, pool=True),
+    "max_pool1d": of_settings(F.max_pool1d, 1, pool=True),
     "max_pool2d": by_torch(max_pool2d, sums=GRADIENTS),
     "max_pool2d_index": by_torch(lambda x, **window: max_pool2d(x, **window, index=True)),
 }

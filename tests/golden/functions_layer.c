@@ -1,0 +1,297 @@
+/* What layers are made of: norms, attention, convolutions and pools. */
+#include "tests/golden/functions.h"
+
+/* Input number i, or none where the sample has fewer. */
+static tg_tensor optional(const tg_tensor *x, int count, int i)
+{
+    return i < count ? x[i] : TG_NONE;
+}
+
+/* ---- norms ---- */
+
+typedef struct norm_attributes {
+    double epsilon;
+    int groups;
+} norm_attributes;
+
+static const tg_field norm_fields[] = {{"epsilon", TG_FIELD_REAL, offsetof(norm_attributes, epsilon)},
+                                       {"groups", TG_FIELD_INT, offsetof(norm_attributes, groups)},
+                                       {0}};
+
+static double epsilon_of(const void *attributes)
+{
+    return ((const norm_attributes *)attributes)->epsilon;
+}
+
+static tg_tensor call_layer_norm(const tg_tensor *x, int count, const void *attributes)
+{
+    return tg_layer_norm(x[0], optional(x, count, 1), optional(x, count, 2), epsilon_of(attributes));
+}
+
+static tg_tensor call_rms_norm(const tg_tensor *x, int count, const void *attributes)
+{
+    return tg_rms_norm(x[0], optional(x, count, 1), epsilon_of(attributes));
+}
+
+static tg_tensor call_batch_norm(const tg_tensor *x, int count, const void *attributes)
+{
+    return tg_batch_norm(x[0], optional(x, count, 1), optional(x, count, 2), epsilon_of(attributes));
+}
+
+static tg_tensor call_batch_norm_with(const tg_tensor *x, int count, const void *attributes)
+{
+    return tg_batch_norm_with(x[0], x[1], x[2], optional(x, count, 3), optional(x, count, 4),
+                              epsilon_of(attributes));
+}
+
+static tg_tensor call_group_norm(const tg_tensor *x, int count, const void *attributes)
+{
+    const norm_attributes *a = attributes;
+    return tg_group_norm(x[0], a->groups, optional(x, count, 1), optional(x, count, 2), a->epsilon);
+}
+
+#define NORM(inputs, epsilon) .attributes = &(norm_attributes){epsilon, 0}, .count = inputs
+#define DRAWN(...)                                                                                           \
+    {                                                                                                        \
+        .shape = { __VA_ARGS__ }                                                                             \
+    }
+
+static const tg_sample layer_norm_samples[] = {
+    {NORM(3, 1e-5), .input = {DRAWN(2, {3, 4}), DRAWN(1, {4}), DRAWN(1, {4})}},
+    {NORM(1, 1e-5), .input = {DRAWN(2, {5, 3})}},
+    {NORM(2, 1e-12), .input = {DRAWN(3, {2, 3, 7}), DRAWN(1, {7})}},
+    {NORM(3, 1e-12), .input = {DRAWN(1, {33}), DRAWN(1, {33}), DRAWN(1, {33})}},
+    {NORM(3, 0.1), .input = {DRAWN(4, {2, 1, 2, 3}), DRAWN(1, {3}), DRAWN(1, {3})}},
+    {NORM(3, 1e-5), .input = {DRAWN(2, {1, 2}), DRAWN(1, {2}), DRAWN(1, {2})}},
+    {NORM(3, 1e-5), .input = {DRAWN(2, {0, 4}), DRAWN(1, {4}), DRAWN(1, {4})}},
+    {NORM(3, 1e-5), .input = {{.shape = {2, {3, 5}}, .low = 99, .high = 101}, DRAWN(1, {5}), DRAWN(1, {5})}},
+};
+
+static const tg_sample rms_norm_samples[] = {
+    {NORM(2, 1e-5), .input = {DRAWN(2, {3, 4}), DRAWN(1, {4})}},
+    {NORM(1, 1e-5), .input = {DRAWN(2, {5, 3})}},
+    {NORM(2, 1e-12), .input = {DRAWN(3, {2, 3, 7}), DRAWN(1, {7})}},
+    {NORM(2, 1e-6), .input = {DRAWN(1, {33}), DRAWN(1, {33})}},
+    {NORM(2, 0.1), .input = {DRAWN(2, {3, 1}), DRAWN(1, {1})}},
+    {NORM(1, 1), .input = {DRAWN(4, {2, 1, 2, 3})}},
+    {NORM(2, 1e-5), .input = {DRAWN(2, {0, 4}), DRAWN(1, {4})}},
+    {NORM(2, 1e-5), .input = {{.shape = {2, {2, 6}}, .low = -1000, .high = 1000}, DRAWN(1, {6})}},
+};
+
+static const tg_sample batch_norm_samples[] = {
+    {NORM(3, 1e-5), .input = {DRAWN(2, {4, 3}), DRAWN(1, {3}), DRAWN(1, {3})}},
+    {NORM(1, 1e-5), .input = {DRAWN(2, {7, 2})}},
+    {NORM(3, 1e-5), .input = {DRAWN(4, {2, 3, 2, 2}), DRAWN(1, {3}), DRAWN(1, {3})}},
+    {NORM(2, 1e-3), .input = {DRAWN(3, {3, 2, 5}), DRAWN(1, {2})}},
+    {NORM(3, 0.1), .input = {DRAWN(4, {1, 1, 3, 3}), DRAWN(1, {1}), DRAWN(1, {1})}},
+    {NORM(3, 1e-5), .input = {DRAWN(3, {1, 4, 6}), DRAWN(1, {4}), DRAWN(1, {4})}},
+    {NORM(3, 1e-5), .input = {DRAWN(2, {33, 2}), DRAWN(1, {2}), DRAWN(1, {2})}},
+    {NORM(3, 1e-5), .input = {{.shape = {2, {9, 2}}, .low = 99, .high = 101}, DRAWN(1, {2}), DRAWN(1, {2})}},
+};
+
+#define VARIANCE(n)                                                                                          \
+    {                                                                                                        \
+        .shape = {1, {n}}, .low = 0.1, .high = 3                                                             \
+    }
+static const tg_sample batch_norm_with_samples[] = {
+    {NORM(5, 1e-5), .input = {DRAWN(2, {4, 3}), DRAWN(1, {3}), VARIANCE(3), DRAWN(1, {3}), DRAWN(1, {3})}},
+    {NORM(3, 1e-5), .input = {DRAWN(2, {7, 2}), DRAWN(1, {2}), VARIANCE(2)}},
+    {NORM(5, 1e-5),
+     .input = {DRAWN(4, {2, 3, 2, 2}), DRAWN(1, {3}), VARIANCE(3), DRAWN(1, {3}), DRAWN(1, {3})}},
+    {NORM(4, 1e-3), .input = {DRAWN(3, {3, 2, 5}), DRAWN(1, {2}), VARIANCE(2), DRAWN(1, {2})}},
+    {NORM(5, 0.1),
+     .input = {DRAWN(4, {1, 1, 3, 3}), DRAWN(1, {1}), VARIANCE(1), DRAWN(1, {1}), DRAWN(1, {1})}},
+    {NORM(5, 1e-5), .input = {DRAWN(2, {1, 4}), DRAWN(1, {4}), VARIANCE(4), DRAWN(1, {4}), DRAWN(1, {4})}},
+    {NORM(5, 1e-5), .input = {DRAWN(2, {0, 2}), DRAWN(1, {2}), VARIANCE(2), DRAWN(1, {2}), DRAWN(1, {2})}},
+    {NORM(3, 1), .input = {DRAWN(3, {2, 5, 3}), DRAWN(1, {5}), VARIANCE(5)}},
+};
+
+#define GROUPS(inputs, groups, epsilon) .attributes = &(norm_attributes){epsilon, groups}, .count = inputs
+static const tg_sample group_norm_samples[] = {
+    {GROUPS(3, 2, 1e-5), .input = {DRAWN(2, {3, 4}), DRAWN(1, {4}), DRAWN(1, {4})}},
+    {GROUPS(3, 1, 1e-5), .input = {DRAWN(4, {2, 3, 2, 2}), DRAWN(1, {3}), DRAWN(1, {3})}},
+    {GROUPS(3, 3, 1e-5), .input = {DRAWN(4, {2, 6, 1, 3}), DRAWN(1, {6}), DRAWN(1, {6})}},
+    {GROUPS(1, 2, 1e-3), .input = {DRAWN(3, {1, 4, 5})}},
+    {GROUPS(2, 4, 1e-5), .input = {DRAWN(3, {2, 4, 3}), DRAWN(1, {4})}},
+    {GROUPS(3, 2, 0.1), .input = {DRAWN(4, {1, 2, 3, 3}), DRAWN(1, {2}), DRAWN(1, {2})}},
+    {GROUPS(3, 5, 1e-5), .input = {DRAWN(3, {1, 10, 2}), DRAWN(1, {10}), DRAWN(1, {10})}},
+    {GROUPS(1, 1, 1e-12), .input = {DRAWN(2, {2, 33})}},
+};
+
+/* ---- attention: query, key, value and perhaps a mask ---- */
+
+typedef struct attention_attributes {
+    bool causal;
+} attention_attributes;
+
+static const tg_field attention_fields[] = {{"causal", TG_FIELD_BOOL, offsetof(attention_attributes, causal)},
+                                            {0}};
+
+static tg_tensor call_scaled_dot_product_attention(const tg_tensor *x, int count, const void *attributes)
+{
+    return tg_scaled_dot_product_attention(x[0], x[1], x[2], optional(x, count, 3),
+                                           ((const attention_attributes *)attributes)->causal);
+}
+
+#define ATTENTION(inputs, causal) .attributes = &(attention_attributes){causal}, .count = inputs
+#define MASK(...)                                                                                            \
+    {                                                                                                        \
+        .shape = {__VA_ARGS__}, .fixed = true, .value_count = 7, .values = (const double[])                  \
+        {                                                                                                    \
+            1, 0, 1, 1, 0, 0, 1                                                                              \
+        }                                                                                                    \
+    }
+#define BLIND(...)                                                                                           \
+    {                                                                                                        \
+        .shape = {__VA_ARGS__}, .fixed = true, .value_count = 6, .values = (const double[])                  \
+        {                                                                                                    \
+            0, 0, 0, 1, 0, 1                                                                                 \
+        }                                                                                                    \
+    }
+static const tg_sample scaled_dot_product_attention_samples[] = {
+    {ATTENTION(3, false), .input = {DRAWN(2, {3, 4}), DRAWN(2, {5, 4}), DRAWN(2, {5, 2})}},
+    {ATTENTION(3, true), .input = {DRAWN(2, {4, 3}), DRAWN(2, {4, 3}), DRAWN(2, {4, 3})}},
+    {ATTENTION(3, true), .input = {DRAWN(4, {2, 2, 5, 4}), DRAWN(4, {2, 2, 5, 4}), DRAWN(4, {2, 2, 5, 4})}},
+    {ATTENTION(4, false),
+     .input = {DRAWN(3, {2, 3, 4}), DRAWN(3, {2, 5, 4}), DRAWN(3, {2, 5, 4}), MASK(2, {3, 5})}},
+    {ATTENTION(4, true),
+     .input = {DRAWN(3, {2, 4, 2}), DRAWN(3, {2, 4, 2}), DRAWN(3, {2, 4, 3}), MASK(3, {2, 1, 4})}},
+    {ATTENTION(4, false), .input = {DRAWN(2, {2, 3}), DRAWN(2, {3, 3}), DRAWN(2, {3, 2}), BLIND(2, {2, 3})}},
+    {ATTENTION(3, false), .input = {DRAWN(3, {2, 3, 4}), DRAWN(2, {5, 4}), DRAWN(2, {5, 4})}},
+    {ATTENTION(3, true), .input = {DRAWN(2, {3, 1}), DRAWN(2, {5, 1}), DRAWN(2, {5, 2})}},
+    {ATTENTION(3, false), .input = {DRAWN(3, {2, 0, 4}), DRAWN(3, {2, 3, 4}), DRAWN(3, {2, 3, 4})}},
+};
+
+/* ---- convolutions and pools ---- */
+
+typedef struct sliding_attributes {
+    int kernel[2];
+    tg_sliding sliding;
+} sliding_attributes;
+
+#define SLIDING_FIELD(name, member)                                                                          \
+    {                                                                                                        \
+        name, TG_FIELD_INT, offsetof(sliding_attributes, member)                                             \
+    }
+static const tg_field sliding_fields[] = {SLIDING_FIELD("kernel_height", kernel[0]),
+                                          SLIDING_FIELD("kernel_width", kernel[1]),
+                                          SLIDING_FIELD("stride_height", sliding.stride[0]),
+                                          SLIDING_FIELD("stride_width", sliding.stride[1]),
+                                          SLIDING_FIELD("padding_height", sliding.padding[0]),
+                                          SLIDING_FIELD("padding_width", sliding.padding[1]),
+                                          SLIDING_FIELD("dilation_height", sliding.dilation[0]),
+                                          SLIDING_FIELD("dilation_width", sliding.dilation[1]),
+                                          SLIDING_FIELD("groups", sliding.groups),
+                                          {0}};
+
+static tg_tensor call_conv2d(const tg_tensor *x, int count, const void *attributes)
+{
+    return tg_conv2d(x[0], x[1], optional(x, count, 2), ((const sliding_attributes *)attributes)->sliding);
+}
+
+static tg_tensor call_conv1d(const tg_tensor *x, int count, const void *attributes)
+{
+    return tg_conv1d(x[0], x[1], optional(x, count, 2), ((const sliding_attributes *)attributes)->sliding);
+}
+
+static tg_tensor call_average_pool2d(const tg_tensor *x, int count, const void *attributes)
+{
+    (void)count;
+    const sliding_attributes *a = attributes;
+    return tg_average_pool2d(*x, a->kernel[0], a->kernel[1], a->sliding);
+}
+
+static tg_tensor call_max_pool2d_of_settings(const tg_tensor *x, int count, const void *attributes)
+{
+    (void)count;
+    const sliding_attributes *a = attributes;
+    return tg_max_pool2d(*x, a->kernel[0], a->kernel[1], a->sliding);
+}
+
+static tg_tensor call_average_pool1d(const tg_tensor *x, int count, const void *attributes)
+{
+    (void)count;
+    const sliding_attributes *a = attributes;
+    return tg_average_pool1d(*x, a->kernel[0], a->sliding);
+}
+
+static tg_tensor call_max_pool1d(const tg_tensor *x, int count, const void *attributes)
+{
+    (void)count;
+    const sliding_attributes *a = attributes;
+    return tg_max_pool1d(*x, a->kernel[0], a->sliding);
+}
+
+#define CONV(inputs, ...) .attributes = &(sliding_attributes){.sliding = {__VA_ARGS__}}, .count = inputs
+static const tg_sample conv2d_samples[] = {
+    {CONV(3, {0}), .input = {DRAWN(4, {1, 1, 3, 4}), DRAWN(4, {1, 1, 2, 2}), DRAWN(1, {1})}},
+    {CONV(3, .padding = {1, 1}), .input = {DRAWN(4, {2, 3, 4, 3}), DRAWN(4, {2, 3, 3, 3}), DRAWN(1, {2})}},
+    {CONV(2, .stride = {2, 1}, .padding = {0, 2}), .input = {DRAWN(4, {1, 2, 5, 3}), DRAWN(4, {3, 2, 2, 3})}},
+    {CONV(3, .dilation = {2, 3}), .input = {DRAWN(4, {1, 1, 5, 7}), DRAWN(4, {2, 1, 2, 2}), DRAWN(1, {2})}},
+    {CONV(3, .groups = 2), .input = {DRAWN(4, {2, 4, 3, 3}), DRAWN(4, {6, 2, 2, 2}), DRAWN(1, {6})}},
+    {CONV(2, .groups = 3, .padding = {1, 0}), .input = {DRAWN(4, {1, 3, 3, 4}), DRAWN(4, {3, 1, 3, 2})}},
+    {CONV(3, {0}), .input = {DRAWN(4, {2, 2, 1, 1}), DRAWN(4, {3, 2, 1, 1}), DRAWN(1, {3})}},
+    {CONV(3, .stride = {3, 2}, .padding = {2, 1}, .dilation = {2, 1}, .groups = 2),
+     .input = {DRAWN(4, {2, 4, 6, 5}), DRAWN(4, {2, 2, 3, 2}), DRAWN(1, {2})}},
+    {CONV(3, {0}), .input = {DRAWN(4, {0, 2, 3, 3}), DRAWN(4, {2, 2, 2, 2}), DRAWN(1, {2})}},
+};
+
+static const tg_sample conv1d_samples[] = {
+    {CONV(3, {0}), .input = {DRAWN(3, {1, 1, 5}), DRAWN(3, {1, 1, 3}), DRAWN(1, {1})}},
+    {CONV(3, .padding = {2}), .input = {DRAWN(3, {2, 3, 4}), DRAWN(3, {2, 3, 3}), DRAWN(1, {2})}},
+    {CONV(2, .stride = {2}), .input = {DRAWN(3, {1, 2, 9}), DRAWN(3, {3, 2, 2})}},
+    {CONV(3, .dilation = {3}), .input = {DRAWN(3, {1, 1, 8}), DRAWN(3, {2, 1, 2}), DRAWN(1, {2})}},
+    {CONV(3, .groups = 2), .input = {DRAWN(3, {2, 4, 3}), DRAWN(3, {6, 2, 2}), DRAWN(1, {6})}},
+    {CONV(2, .groups = 3, .padding = {1}), .input = {DRAWN(3, {1, 3, 6}), DRAWN(3, {3, 1, 3})}},
+    {CONV(3, {0}), .input = {DRAWN(3, {3, 2, 1}), DRAWN(3, {2, 2, 1}), DRAWN(1, {2})}},
+    {CONV(3, .stride = {3}, .padding = {4}, .dilation = {2}),
+     .input = {DRAWN(3, {2, 2, 7}), DRAWN(3, {3, 2, 4}), DRAWN(1, {3})}},
+};
+
+#define POOL(height, width, ...)                                                                             \
+    .attributes = &(sliding_attributes)                                                                      \
+    {                                                                                                        \
+        {height, width},                                                                                     \
+        {                                                                                                    \
+            __VA_ARGS__                                                                                      \
+        }                                                                                                    \
+    }
+#define POOL2D_SAMPLES                                                                                       \
+    {POOL(2, 2, {0}), .input = {DRAWN(4, {2, 3, 4, 4})}},                                                    \
+        {POOL(3, 3, .stride = {1, 1}, .padding = {1, 1}), .input = {DRAWN(4, {1, 2, 4, 3})}},                \
+        {POOL(2, 3, .stride = {2, 1}, .padding = {1, 0}), .input = {DRAWN(4, {2, 1, 5, 4})}},                \
+        {POOL(2, 3, {0}), .input = {DRAWN(4, {1, 1, 5, 7})}},                                                \
+        {POOL(1, 1, {0}), .input = {DRAWN(4, {3, 2, 1, 1})}},                                                \
+        {POOL(3, 2, .stride = {3, 1}), .input = {DRAWN(4, {1, 2, 7, 4})}},                                   \
+        {POOL(2, 2, .stride = {1, 3}), .input = {DRAWN(4, {2, 2, 3, 8})}},                                   \
+        {POOL(4, 5, {0}), .input = {DRAWN(4, {2, 1, 4, 5})}},
+#define POOL1D_SAMPLES                                                                                       \
+    {POOL(2, 0, {0}), .input = {DRAWN(3, {2, 3, 6})}},                                                       \
+        {POOL(3, 0, .stride = {1}, .padding = {1}), .input = {DRAWN(3, {1, 2, 5})}},                         \
+        {POOL(3, 0, .stride = {2}, .padding = {1}), .input = {DRAWN(3, {2, 1, 8})}},                         \
+        {POOL(2, 0, {0}), .input = {DRAWN(3, {1, 1, 7})}},                                                   \
+        {POOL(1, 0, {0}), .input = {DRAWN(3, {3, 2, 1})}},                                                   \
+        {POOL(4, 0, .stride = {3}), .input = {DRAWN(3, {1, 2, 11})}},                                        \
+        {POOL(5, 0, {0}), .input = {DRAWN(3, {2, 2, 5})}},                                                   \
+        {POOL(2, 0, .stride = {1}), .input = {DRAWN(3, {1, 3, 33})}},
+
+static const tg_sample average_pool2d_samples[] = {POOL2D_SAMPLES};
+static const tg_sample max_pool2d_of_settings_samples[] = {POOL2D_SAMPLES};
+static const tg_sample average_pool1d_samples[] = {POOL1D_SAMPLES};
+static const tg_sample max_pool1d_samples[] = {POOL1D_SAMPLES};
+
+const golden_function golden_layers[] = {
+    GOLDEN_FUNCTION(layer_norm, TG_VARIADIC, norm_fields),
+    GOLDEN_FUNCTION(rms_norm, TG_VARIADIC, norm_fields),
+    GOLDEN_FUNCTION(batch_norm, TG_VARIADIC, norm_fields),
+    GOLDEN_FUNCTION(batch_norm_with, TG_VARIADIC, norm_fields),
+    GOLDEN_FUNCTION(group_norm, TG_VARIADIC, norm_fields),
+    GOLDEN_FUNCTION(scaled_dot_product_attention, TG_VARIADIC, attention_fields),
+    GOLDEN_FUNCTION(conv2d, TG_VARIADIC, sliding_fields),
+    GOLDEN_FUNCTION(conv1d, TG_VARIADIC, sliding_fields),
+    GOLDEN_FUNCTION(average_pool2d, 1, sliding_fields),
+    GOLDEN_FUNCTION(max_pool2d_of_settings, 1, sliding_fields),
+    GOLDEN_FUNCTION(average_pool1d, 1, sliding_fields),
+    GOLDEN_FUNCTION(max_pool1d, 1, sliding_fields),
+    {{0}, NULL},
+};

@@ -106,12 +106,27 @@ static void give_to_parameter(tg_value *leaf, tg_tensor give, bool fresh)
     parameter->has_gradient = true;
 }
 
+/* Whether a derivative's result is like its input, or the core can sum it down to that. */
+static bool fits(const tg_value *give, const tg_value *input)
+{
+    tg_shape both;
+    return give->dtype == input->dtype && tg_shape_broadcast(&give->shape, &input->shape, &both) &&
+           tg_shape_equal(&both, &give->shape);
+}
+
 /* Hands one result of a derivative on to the input it belongs to. */
-static void deliver(const sweep *s, tg_value *input, tg_tensor give, bool fresh)
+static void deliver(const sweep *s, const tg_value *from, tg_value *input, tg_tensor give, bool fresh)
 {
     const tg_value *value = tg_value_of(give);
     if (!value)
         return;
+    if (!fits(value, input)) {
+        char has[128], wants[128];
+        tg_tape_fail(s->tape, "the derivative of %s gives %s%s for an input %s%s", from->op->name,
+                     tg_dtype_name(value->dtype), tg_shape_text(&value->shape, has, sizeof has),
+                     tg_dtype_name(input->dtype), tg_shape_text(&input->shape, wants, sizeof wants));
+        return;
+    }
     if (!tg_shape_equal(&value->shape, &input->shape)) {
         give = tg_sum_to(give, input->shape);
         fresh = true;
@@ -164,7 +179,7 @@ static bool derive(const sweep *s, tg_value *value, tg_tensor cotangent)
         for (int other = 0; fresh && other < count; other++)
             fresh = other == i || give[other].value != give[i].value;
         if (wanted[i])
-            deliver(s, value->inputs[i], give[i], fresh);
+            deliver(s, value, value->inputs[i], give[i], fresh);
     }
     tape->deferred = false;
     bool evaluated = tg_tape_evaluate(tape);
@@ -196,9 +211,11 @@ static bool visit(const sweep *s, tg_value *value)
         cotangent.value->recyclable = false; /* the hook may keep it */
         cotangent = hook->function(cotangent, hook->user);
     }
-    if (!tg_ok(cotangent)) {
-        tg_tape_fail(s->tape, "a hook on tensor %lld (%s) returned an inert tensor", (long long)value->index,
-                     value->op ? value->op->name : value->name ? value->name : "a leaf");
+    const tg_value *after = tg_value_of(cotangent);
+    if (!after || after->dtype != value->dtype || !tg_shape_equal(&after->shape, &value->shape)) {
+        tg_tape_fail(s->tape, "a hook on tensor %lld (%s) returned %s", (long long)value->index,
+                     value->op ? value->op->name : value->name ? value->name : "a leaf",
+                     after ? "a tensor of another shape or type" : "an inert tensor");
         return false;
     }
     value->cotangent = is_input(s, value) ? cotangent : (tg_tensor){0};

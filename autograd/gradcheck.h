@@ -35,7 +35,7 @@
  *     - a zero cotangent gives exactly zero;
  *     - the gradient for one input alone, recorded as a constant, is the one had together with the others';
  *     - <v, J u> = <J^T v, u> to 1e-12, with J u from differentiating J^T v by v;
- *     - nothing is NaN or infinite, and a gradient has its input's shape.
+ *     - nothing is NaN or infinite.
  */
 #ifndef TG_GRADCHECK_H
 #define TG_GRADCHECK_H
@@ -58,16 +58,16 @@ typedef struct tg_gradcheck_options {
 
 typedef enum tg_gradcheck_result {
     TG_GRADCHECK_PASSED,
-    TG_GRADCHECK_WRONG,          /* analytic and numeric derivative differ */
-    TG_GRADCHECK_NOT_FINITE,     /* a NaN or infinity where a number is expected */
-    TG_GRADCHECK_SHAPE,          /* a gradient has not its input's shape */
+    TG_GRADCHECK_WRONG,      /* analytic and numeric derivative differ */
+    TG_GRADCHECK_NOT_FINITE, /* a NaN or infinity where a number is expected */
+    TG_GRADCHECK_BROKEN,     /* the derivative is an error on the tape: a gradient of another shape, say */
     TG_GRADCHECK_NOT_REPEATABLE, /* two runs differ */
     TG_GRADCHECK_DISTURBED,      /* running on other numbers before the backward pass changes the gradient */
     TG_GRADCHECK_ZERO,           /* a zero cotangent gives something */
     TG_GRADCHECK_ALONE,          /* the gradient of an input depends on what else is wanted */
     TG_GRADCHECK_ADJOINT,        /* <v, J u> is not <J^T v, u> */
     TG_GRADCHECK_UNSETTLED,      /* the differences do not converge, so that nothing can be said */
-    TG_GRADCHECK_REFUSED,        /* an error on the tape, no memory, or nothing to check */
+    TG_GRADCHECK_REFUSED, /* the function is an error on the tape, memory is short, or there is nothing to check */
 } tg_gradcheck_result;
 
 /* The outcome: of a failure its numbers, otherwise those of the comparison with the largest relative error,

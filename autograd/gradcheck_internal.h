@@ -38,6 +38,7 @@ typedef struct tg_check_level {
     double
         *noise[TG_CHECK_WINDOWS]; /* scaled third differences at tiny steps, which are nothing but rounding */
     double rounding;              /* of <cotangent, value>, from these */
+    double suspected;             /* rounding of that which may hide from the measurement; 0 unless assumed */
     double size;                  /* root of the sum of squares of cotangent_i value_i */
 } tg_check_level;
 
@@ -135,7 +136,6 @@ typedef struct tg_check_sides {
     double low, high;
     double error; /* of both */
     double size;
-    bool kink; /* at some output they differ for certain */
 } tg_check_sides;
 
 bool tg_check_both_sides(tg_check *c, int level, const double *direction, tg_check_sides *sides);

@@ -156,7 +156,7 @@ static bool is_adjoint(tg_check *c)
         backward_size += fabs(gradient->value[i] * direction[i]);
     }
     double bound = SAME_TO * fmax(fmax(forward_size, backward_size), function->size) +
-                   8 * tg_check_noise(c, 1, direction, 0, c->variables);
+                   32 * tg_check_noise(c, 1, direction, 0, c->variables);
     if (fabs(forward - backward) <= bound)
         return true;
     point_at(c, 1, -1, backward, forward);

@@ -46,7 +46,7 @@ bool tg_check_difference(tg_check *c, int level, const double *direction, double
         size += fabs(term);
         square += largest * largest;
     }
-    double rounding = fmax(l->rounding, TG_CHECK_ROUNDING * sqrt(square));
+    double rounding = fmax(fmax(l->rounding, l->suspected), TG_CHECK_ROUNDING * sqrt(square));
     *slope = (tg_check_slope){
         .value = sum / (2 * step), .error = INFINITY, .rounding = rounding / step, .size = size / (2 * step)};
     return true;
@@ -144,21 +144,27 @@ static bool descend(tg_check *c, int level, const double *direction, double firs
     return true;
 }
 
+static bool is_exact_to(double relative, const tg_check_slope *slope)
+{
+    return slope->error + slope->rounding <= relative * fmax(slope->size, fabs(slope->value));
+}
+
+/* Steps of at most 1 fit most functions, whatever their inputs' size, but not the square root of 1e10. Steps in proportion to the
+ * input are tried second, and have to convince: they may miss what happens between them. */
 bool tg_check_central(tg_check *c, int level, const double *direction, double largest, tg_check_slope *best)
 {
-    /* Steps of at most 1 fit most functions, whatever their inputs' size; but not those of inputs of 1e10. */
     double first_step = fmin(FIRST_STEP, LARGEST_FIRST_STEP / largest);
     if (!descend(c, level, direction, first_step, best))
         return false;
     best->natural = first_step / FIRST_STEP;
-    if (first_step == FIRST_STEP ||
-        best->error + best->rounding <= 1e-11 * fmax(best->size, fabs(best->value)))
+    if (first_step == FIRST_STEP || is_exact_to(1e-11, best))
         return true;
     tg_check_slope wide;
     if (!descend(c, level, direction, FIRST_STEP, &wide))
         return false;
     double error = best->error + best->rounding; /* infinite if nothing settled */
-    if (wide.error + wide.rounding < error && !(fabs(wide.value - best->value) > 8 * error)) {
+    if (is_exact_to(1e-9, &wide) && wide.error + wide.rounding < error &&
+        !(fabs(wide.value - best->value) > 8 * error)) {
         *best = wide;
         best->natural = 1;
     }
@@ -196,7 +202,7 @@ static double output_rounding(const tg_check_level *level, int64_t i)
     for (int w = 0; w < TG_CHECK_WINDOWS; w++)
         sum += level->noise[w][i] * level->noise[w][i];
     double measured = sqrt(sum / TG_CHECK_WINDOWS), least = TG_CHECK_ROUNDING * fabs(level->value[i]);
-    return isfinite(measured) && measured > least ? measured : least;
+    return fmax(level->suspected, isfinite(measured) && measured > least ? measured : least);
 }
 
 /* One more row of output i, of which the plain slope is given. */
@@ -250,7 +256,6 @@ static void add_output(double weight, const side *ahead, const side *behind, int
         left = right;
         error = ahead->error[i];
     }
-    sum->kink |= fabs(right - left) > 8 * error;
     sum->low += fmin(weight * right, weight * left);
     sum->high += fmax(weight * right, weight * left);
     sum->size += fabs(weight) * fmax(fabs(right), fabs(left));

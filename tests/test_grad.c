@@ -239,6 +239,36 @@ START_TEST(a_hook_on_a_parameter_changes_its_gradient)
 }
 END_TEST
 
+static tg_tensor doubled_in_length(tg_tensor cotangent, void *user)
+{
+    (void)user;
+    return tg_full(tg_tape_of(cotangent), TG_F64, TG_SHAPE(2 * tg_size(cotangent)), 1);
+}
+
+static void too_long_derivative(const tg_derive *d)
+{
+    d->give[0] = doubled_in_length(d->cotangent, NULL);
+}
+
+START_TEST(a_derivative_or_hook_of_the_wrong_shape_is_an_error_and_not_a_wild_write)
+{
+    double data[3] = {1, 2, 3}, gradient[3];
+    tg_parameter p = {.dtype = TG_F64, .shape = TG_SHAPE(3), .data = data, .gradient = gradient};
+    tg_op op = tg_op_copy;
+    op.name = "too_long";
+    op.derivative = too_long_derivative;
+    tg_tensor x = tg_parameter_tensor(tape, &p), y = tg_sum(tg_apply(&op, NULL, 1, &x));
+    ck_assert(!tg_backward(y));
+    ck_assert_str_eq(tg_tape_error(tape), "the derivative of too_long gives f64[6] for an input f64[3]");
+    tg_tape_clear_error(tape);
+    tg_tape_reset(tape);
+    x = tg_parameter_tensor(tape, &p);
+    tg_add_hook(x, doubled_in_length, NULL);
+    ck_assert(!tg_backward(tg_sum(tg_copy(x))));
+    ck_assert_ptr_nonnull(strstr(tg_tape_error(tape), "a leaf) returned a tensor of another shape"));
+}
+END_TEST
+
 START_TEST(intermediate_gradients_are_kept_on_request)
 {
     tg_tensor x = variable(3), kept = tg_retain_gradient(tg_mul(x, x)), lost = tg_scale(kept, 2);
@@ -300,6 +330,7 @@ Suite *grad_suite(void)
     tcase_add_test(tests, grad_does_not_touch_parameters);
     tcase_add_test(tests, a_hook_sees_the_complete_cotangent_once_and_may_change_it);
     tcase_add_test(tests, a_hook_on_a_parameter_changes_its_gradient);
+    tcase_add_test(tests, a_derivative_or_hook_of_the_wrong_shape_is_an_error_and_not_a_wild_write);
     tcase_add_test(tests, intermediate_gradients_are_kept_on_request);
     tcase_add_test(tests, empty_tensors_go_through_forward_and_backward);
     tcase_add_test(tests, a_chain_of_a_million_operations_needs_no_stack);

@@ -85,6 +85,7 @@ Suite *programs_suite(void)
 {
     Suite *suite = suite_create("programs");
     TCase *tests = tcase_create("programs");
+    tcase_set_timeout(tests, 120);
     tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
     tcase_add_test(tests, quickstart_learns_the_spirals);
     tcase_add_test(tests, an_operation_of_ones_own_passes_the_gradient_check);

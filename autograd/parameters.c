@@ -250,11 +250,14 @@ bool tg_parameters_have_gradient(const tg_parameters *set)
 double tg_parameters_gradient_norm(const tg_parameters *set)
 {
     double squares = 0;
-    for (int i = 0; set && i < set->count; i++) {
+    for (int i = 0, next; set && i < set->count; i = next) {
         const void *gradient = gradient_of(set, i);
+        int64_t size = 0;
+        for (next = i; next < set->count && !gradient == !gradient_of(set, next); next++)
+            size += set->entries[next]->size;
         double part = 0;
         if (gradient)
-            TG_KERNEL_CALL(set->dtype, sum_of_squares, (size_t)set->entries[i]->size, gradient, &part);
+            TG_KERNEL_CALL(set->dtype, sum_of_squares, (size_t)size, gradient, &part);
         squares += part;
     }
     return sqrt(squares);

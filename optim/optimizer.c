@@ -146,13 +146,35 @@ double tg_optimizer_gradient_norm(const tg_optimizer *optimizer)
     return optimizer ? optimizer->gradient_norm : 0;
 }
 
-/* ---- one parameter ---- */
+/* ---- the update ---- */
 
 /* What every parameter's update needs to know of the step. */
 typedef struct step {
     double rate, gradient_scale;
     double correction1, correction2; /* 1 - beta^t */
 } step;
+
+static double decay_of(const tg_optimizer *optimizer, const tg_parameter *p)
+{
+    return p->decay ? optimizer->config.weight_decay : 0;
+}
+
+/* The number of elements from parameter `first` on that lie one behind the other and decay alike, and in *next the parameter
+ * behind them: a loop over a few numbers costs more for beginning than for running. */
+static size_t run_from(const tg_optimizer *optimizer, int first, int *next)
+{
+    const tg_parameters *set = optimizer->parameters;
+    const tg_parameter *p = tg_parameters_at(set, first), *q = p;
+    const size_t element = tg_dtype_size(p->dtype);
+    size_t size = 0;
+    *next = first;
+    do {
+        size += (size_t)tg_shape_size(&q->shape);
+        q = tg_parameters_at(set, ++*next);
+    } while (q && p->gradient && q->gradient == (char *)p->gradient + size * element &&
+             decay_of(optimizer, q) == decay_of(optimizer, p));
+    return size;
+}
 
 /* Adam's decay: gradient = scale gradient + decay value. The gradient is about to be forgotten, so it may change. */
 static void add_decay(const tg_parameter *p, size_t n, double scale, double decay)
@@ -166,12 +188,12 @@ static void add_decay(const tg_parameter *p, size_t n, double scale, double deca
             g64[i] = scale * g64[i] + decay * ((const double *)p->data)[i];
 }
 
-static void update(const tg_optimizer *optimizer, const tg_parameter *p, const step *s)
+/* Updates n elements from the beginning of a parameter on. */
+static void update(const tg_optimizer *optimizer, const tg_parameter *p, size_t n, const step *s)
 {
     const tg_optimizer_config *c = &optimizer->config;
     size_t offset = (size_t)((char *)p->data - (char *)tg_parameters_values(optimizer->parameters));
-    size_t n = (size_t)tg_shape_size(&p->shape);
-    double scale = s->gradient_scale, decay = p->decay ? c->weight_decay : 0;
+    double scale = s->gradient_scale, decay = decay_of(optimizer, p);
     void *first = optimizer->first + offset;
     if (c->kind == TG_SGD) {
         TG_KERNEL_CALL(p->dtype, sgd_momentum, n, p->data, p->gradient, first, scale, s->rate, c->momentum,
@@ -255,10 +277,11 @@ bool tg_optimizer_step(tg_optimizer *optimizer)
     };
     tg_parameters *set = optimizer->parameters;
     tg_parameters_gradients(set); /* zeros where no backward pass came */
-    for (int i = 0; i < tg_parameters_count(set); i++) {
+    for (int i = 0, next; i < tg_parameters_count(set); i = next) {
         const tg_parameter *parameter = tg_parameters_at(set, i);
+        const size_t size = run_from(optimizer, i, &next);
         if (parameter->gradient)
-            update(optimizer, parameter, &s);
+            update(optimizer, parameter, size, &s);
     }
     tg_parameters_clear_gradients(set);
     optimizer->steps++;

@@ -135,6 +135,26 @@ START_TEST(gradients_add_up_until_cleared_and_count_as_zero_where_no_pass_came)
 }
 END_TEST
 
+START_TEST(the_norm_of_many_tiny_or_ordinary_gradients_is_exact)
+{
+    enum { MANY = 10007 }; /* squares of the smaller ones are 0 in single precision */
+    const float sizes[] = {1e-30F, 0.75F, 3e25F};
+    for (int k = 0; k < 3; k++) {
+        tg_parameters *set = tg_parameters_new(TG_F32);
+        tg_parameters_add(set, "a", TG_SHAPE(MANY - 1000), true);
+        tg_parameters_add(set, "b", TG_SHAPE(1000), false);
+        float *gradients = tg_parameters_gradients(set);
+        double squares = 0;
+        for (int i = 0; i < MANY; i++) {
+            gradients[i] = sizes[k] * (float)(1 + i % 7);
+            squares += (double)gradients[i] * (double)gradients[i];
+        }
+        ck_assert_double_eq_tol(tg_parameters_gradient_norm(set) / sqrt(squares), 1, 1e-6);
+        tg_parameters_free(set);
+    }
+}
+END_TEST
+
 START_TEST(sets_are_copied_by_name_and_shape_across_types)
 {
     tg_parameters *from = small_set(TG_F64), *to = tg_parameters_new(TG_F32);
@@ -196,6 +216,7 @@ Suite *parameters_suite(void)
 {
     Suite *suite = suite_create("parameters");
     TCase *tests = tcase_create("parameters");
+    tcase_add_test(tests, the_norm_of_many_tiny_or_ordinary_gradients_is_exact);
     tcase_add_test(tests, values_and_gradients_lie_in_one_block_each_without_gaps);
     tcase_add_test(tests, parameters_are_found_by_name_and_by_number);
     tcase_add_test(tests, the_first_mistake_in_building_is_remembered_in_words);

@@ -93,6 +93,10 @@ static bool matmul_shape(tg_value *out)
         return tg_expected(out, "the inner sizes differ: %lld columns%s against %lld rows%s", (long long)p.k,
                            p.transpose_a ? " (of the first, transposed)" : "", (long long)rows_of_b,
                            p.transpose_b ? " (of the second, transposed)" : "");
+    if (a->rank == 2 && b->rank == 2) {
+        out->shape = TG_SHAPE(p.m, p.n);
+        return fits_the_blas(out, &p);
+    }
     tg_shape batch_a = batch_of(*a), batch_b = batch_of(*b);
     if (!tg_shape_broadcast(&batch_a, &batch_b, &out->shape))
         return tg_expected(out, "the axes before the last two do not broadcast");
@@ -120,6 +124,10 @@ static void matmul_forward(const tg_value *out)
         return;
     const product p = product_of(out);
     const int batch_rank = out->shape.rank - 2;
+    if (batch_rank == 0) {
+        multiply(out->dtype, &p, out->inputs[0]->data, out->inputs[1]->data, 0, out->data);
+        return;
+    }
     const int64_t element = (int64_t)tg_dtype_size(out->dtype);
     int64_t step_a[TG_MAX_RANK], step_b[TG_MAX_RANK], at[TG_MAX_RANK] = {0}, from_a = 0, from_b = 0;
     batch_strides(&out->inputs[0]->shape, batch_rank, step_a);

@@ -119,7 +119,7 @@ $(OUT)/bin/bench: $(call objects,$(BENCH_SOURCES)) $(COMMON_OBJECTS) $(STATIC)
 	@mkdir -p $(@D)
 	$(call quietly,LD)$(CC) $(ALL_LDFLAGS) $(WRAP_MEMORY) -o $@ $^ $(PROGRAM_LIBS) $(BLAS_LIBS) -lm
 
-FLOOR_OBJECTS := $(call objects,$(addprefix tests/bench/,floor.c nets.c step.c))
+FLOOR_OBJECTS := $(call objects,$(addprefix tests/bench/,floor.c nets.c step.c kernel_work.c))
 
 $(OUT)/bin/tests: $(call objects,$(TEST_SOURCES)) $(FLOOR_OBJECTS) $(COMMON_OBJECTS) $(STATIC)
 	@mkdir -p $(@D)
@@ -152,8 +152,10 @@ check-long: all $(OUT)/bin/tests
 bench: $(OUT)/bin/bench
 	@mkdir -p $(OUT)/bench
 	$(OUT)/bin/bench --peers --csv > $(OUT)/bench/steps.csv
+	$(OUT)/bin/bench --kernels --peers --csv > $(OUT)/bench/kernels.csv
 	gnuplot -e "dir='$(OUT)/bench'" plots/bench.gp
-	@echo "The figures: $(OUT)/bench/steps.csv; drawn: $(OUT)/bench/steps.png and steps.svg."
+	gnuplot -e "dir='$(OUT)/bench'" plots/kernels.gp
+	@echo "The figures: $(OUT)/bench/steps.csv and kernels.csv; drawn: steps.png, kernels.png and .svg beside them."
 
 demo: all
 	$(OUT)/bin/compare --data glyphs --hidden 128x4 --activations relu,gelu_exact,silu,swiglu --seeds 3 --epochs 8 --out $(OUT)/demo

@@ -1,25 +1,37 @@
 /* bench: how fast, as ratios within one run. */
 #include "examples/common/options.h"
 #include "tests/bench/blas.h"
+#include "tests/bench/kernel_times.h"
 #include "tests/bench/steps.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 typedef struct settings {
-    const char *nets, *activations, *threads, *python;
+    const char *nets, *activations, *threads, *python, *only, *isa;
     double seconds;
-    bool csv, peers;
+    bool csv, peers, kernels;
 } settings;
 
+static const char *const isas[] = {"best", "baseline", "v3", "v4", NULL};
+
 static const program_option table[] = {
+    {NULL, NULL, "Training steps:", OPTION_GROUP},
     {"nets", "LIST", "of toy, small, paper, mid, ffn", OPTION_TEXT, .offset = offsetof(settings, nets)},
     {"activations", "LIST", "of relu, gelu_exact, swiglu", OPTION_TEXT,
      .offset = offsetof(settings, activations)},
     {"threads", "LIST", "numbers of threads for the matrix products", OPTION_TEXT,
      .offset = offsetof(settings, threads)},
-    {"seconds", "S", "to spend on each case, at least nine rounds", OPTION_REAL, offsetof(settings, seconds),
-     .low = 0, .high = 3600},
+    {NULL, NULL, "Kernels:", OPTION_GROUP},
+    {"kernels", NULL, "time every kernel instead, in cache and from memory, on one thread", OPTION_FLAG,
+     .offset = offsetof(settings, kernels)},
+    {"only", "LIST", "of all, or of copy, relu, gelu_exact, silu, swiglu, softmax, ...", OPTION_TEXT,
+     .offset = offsetof(settings, only)},
+    {"isa", "NAME", "the instruction set of the kernels", OPTION_CHOICE, .offset = offsetof(settings, isa),
+     .choices = isas},
+    {NULL, NULL, "Both:", OPTION_GROUP},
+    {"seconds", "S", "to spend on each case (of kernels a tenth of it), at least nine rounds", OPTION_REAL,
+     offsetof(settings, seconds), .low = 0, .high = 3600},
     {"peers", NULL, "the same in PyTorch too, if Python can import it", OPTION_FLAG,
      .offset = offsetof(settings, peers)},
     {"python", "PROGRAM", "the Python for --peers", OPTION_TEXT, .offset = offsetof(settings, python)},
@@ -43,8 +55,18 @@ int main(int argc, char **argv)
                   .activations = "relu,gelu_exact,swiglu",
                   .threads = "1,2",
                   .python = "python3",
+                  .only = "all",
+                  .isa = "best",
                   .seconds = 2};
     options_parse(&program, argc, argv, &s);
+    if (s.kernels)
+        return kernel_times(&(kernel_times_settings){.only = s.only,
+                                                     .isa = s.isa,
+                                                     .seconds = s.seconds / 10,
+                                                     .csv = s.csv,
+                                                     .peer = s.peers ? s.python : NULL})
+                   ? EXIT_SUCCESS
+                   : 2;
     bench_blas_describe(s.csv ? stderr : stdout);
     const steps_settings steps = {.nets = s.nets,
                                   .activations = s.activations,

@@ -1,7 +1,8 @@
 """PyTorch's side of `bench --peers`: does what the lines on its standard input ask for, and answers each with one line.
 
     net relu 128 784 128 10         a net of these widths, batch 128            -> ready
-    kernel gelu_exact forward 16384 an elementwise operation on so many numbers -> ready
+    kernel gelu_exact forward 16384 an operation on so many numbers             -> ready
+                                                  ... that PyTorch does not have -> no
     run 100                         100 steps of it                             -> the seconds they took
 
 The first line it prints is its version. Argument: the number of threads.
@@ -45,6 +46,130 @@ def training_step(activation, batch, widths):
     return step
 
 
+# ---- kernels ----
+
+COLUMNS = 128  # of operations on rows
+aten = torch.ops.aten
+
+
+def rms_norm(x):
+    return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + 1e-5)
+
+
+# For autograd: functions of x, or of x and second.
+OF_TWO = ("log", "glu", "reglu", "geglu", "swiglu")
+FUNCTIONS = {
+    "relu": torch.relu,
+    "leaky_relu": functional.leaky_relu,
+    "gelu_exact": functional.gelu,
+    "gelu_tanh": lambda x: functional.gelu(x, approximate="tanh"),
+    "gelu_quick": lambda x: x * torch.sigmoid(1.702 * x),
+    "silu": functional.silu,
+    "softplus": functional.softplus,
+    "mish": functional.mish,
+    "elu": functional.elu,
+    "selu": torch.selu,
+    "tanh": torch.tanh,
+    "sigmoid": torch.sigmoid,
+    "erf": torch.erf,
+    "exp": torch.exp,
+    "log": lambda x, second: torch.log(second),
+    "glu": lambda x, second: torch.sigmoid(x) * second,
+    "reglu": lambda x, second: torch.relu(x) * second,
+    "geglu": lambda x, second: functional.gelu(x) * second,
+    "swiglu": lambda x, second: functional.silu(x) * second,
+    "softmax": lambda x: torch.softmax(x, -1),
+    "log_softmax": lambda x: torch.log_softmax(x, -1),
+    "layer_norm": lambda x: functional.layer_norm(x, (COLUMNS,)),
+    "rms_norm": rms_norm,
+    "dropout": lambda x: functional.dropout(x, 0.1),
+}
+
+# Single operations that write into an array that is there already; x and second come in, y goes out.
+FORWARD = {
+    "copy": lambda x, second, y: y.copy_(x),
+    "relu": lambda x, second, y: torch.clamp_min(x, 0, out=y),
+    "leaky_relu": lambda x, second, y: aten.leaky_relu.out(x, 0.01, out=y),
+    "gelu_exact": lambda x, second, y: aten.gelu.out(x, approximate="none", out=y),
+    "gelu_tanh": lambda x, second, y: aten.gelu.out(x, approximate="tanh", out=y),
+    "silu": lambda x, second, y: aten.silu.out(x, out=y),
+    "softplus": lambda x, second, y: aten.softplus.out(x, out=y),
+    "mish": lambda x, second, y: aten.mish.out(x, out=y),
+    "elu": lambda x, second, y: aten.elu.out(x, out=y),
+    "tanh": lambda x, second, y: torch.tanh(x, out=y),
+    "sigmoid": lambda x, second, y: torch.sigmoid(x, out=y),
+    "erf": lambda x, second, y: torch.erf(x, out=y),
+    "exp": lambda x, second, y: torch.exp(x, out=y),
+    "log": lambda x, second, y: torch.log(second, out=y),
+    "softmax": lambda x, second, y: aten._softmax.out(x, -1, False, out=y),
+    "log_softmax": lambda x, second, y: aten._log_softmax.out(x, -1, False, out=y),
+}
+
+# The same for the cotangent g of y, which gives the cotangent dx of x.
+BACKWARD = {
+    "copy": lambda g, x, second, y, dx: dx.copy_(g),
+    "relu": lambda g, x, second, y, dx: aten.threshold_backward.grad_input(g, y, 0, grad_input=dx),
+    "leaky_relu": lambda g, x, second, y, dx: aten.leaky_relu_backward.grad_input(g, x, 0.01, False, grad_input=dx),
+    "gelu_exact": lambda g, x, second, y, dx: aten.gelu_backward.grad_input(g, x, approximate="none", grad_input=dx),
+    "gelu_tanh": lambda g, x, second, y, dx: aten.gelu_backward.grad_input(g, x, approximate="tanh", grad_input=dx),
+    "silu": lambda g, x, second, y, dx: aten.silu_backward.grad_input(g, x, grad_input=dx),
+    "softplus": lambda g, x, second, y, dx: aten.softplus_backward.grad_input(g, x, 1, 20, grad_input=dx),
+    "mish": lambda g, x, second, y, dx: aten.mish_backward(g, x),
+    "elu": lambda g, x, second, y, dx: aten.elu_backward.grad_input(g, 1, 1, 1, False, x, grad_input=dx),
+    "tanh": lambda g, x, second, y, dx: aten.tanh_backward.grad_input(g, y, grad_input=dx),
+    "sigmoid": lambda g, x, second, y, dx: aten.sigmoid_backward.grad_input(g, y, grad_input=dx),
+    "exp": lambda g, x, second, y, dx: torch.mul(g, y, out=dx),
+    "log": lambda g, x, second, y, dx: torch.div(g, second, out=dx),
+    "softmax": lambda g, x, second, y, dx: aten._softmax_backward_data.out(g, y, -1, torch.float32, grad_input=dx),
+    "log_softmax": lambda g, x, second, y, dx: aten._log_softmax_backward_data.out(g, y, -1, torch.float32, out=dx),
+}
+
+
+def through_autograd(name, rows):
+    function = FUNCTIONS[name]
+    inputs = [torch.randn(rows, COLUMNS), torch.rand(rows, COLUMNS) + 0.1][:2 if name in OF_TWO else 1]
+    for x in inputs:
+        x.requires_grad_()
+    cotangent = torch.randn(rows, COLUMNS)
+
+    def step():
+        for x in inputs:
+            x.grad = None
+        function(*inputs).backward(cotangent)
+
+    return step
+
+
+def operation(name, direction, rows):
+    if direction == "tape":
+        return through_autograd(name, rows) if name in FUNCTIONS else None
+    forward, backward = FORWARD.get(name), BACKWARD.get(name)
+    if not forward or (direction != "forward" and not backward):
+        return None
+    x, second, g = torch.randn(rows, COLUMNS), torch.rand(rows, COLUMNS) + 0.1, torch.randn(rows, COLUMNS)
+    y, dx = torch.zeros(rows, COLUMNS), torch.zeros(rows, COLUMNS)
+    forward(x, second, y)
+
+    def both():
+        forward(x, second, y)
+        backward(g, x, second, y, dx)
+
+    return {"forward": lambda: forward(x, second, y), "backward": lambda: backward(g, x, second, y, dx),
+            "both": both}[direction]
+
+
+def kernel(name, direction, elements):
+    """A function to call; None if there is none, or not in this version of PyTorch."""
+    try:
+        step = operation(name, direction, elements // COLUMNS)
+        if step:
+            step()
+        return step
+    except (AttributeError, NotImplementedError, RuntimeError, TypeError) as error:
+        print(f"bench: PyTorch's {name} {direction}: {error}", file=sys.stderr)
+        return None
+
+
 def main():
     threads = int(sys.argv[1])
     clock = time.process_time if threads == 1 else time.perf_counter  # as race.h has it
@@ -56,6 +181,9 @@ def main():
         if command == "net":
             step = training_step(words[0], int(words[1]), [int(word) for word in words[2:]])
             print("ready", flush=True)
+        elif command == "kernel":
+            step = kernel(words[0], words[1], int(words[2]))
+            print("ready" if step else "no", flush=True)
         elif command == "run":
             start = clock()
             for _ in range(int(words[0])):

@@ -1,0 +1,26 @@
+/* Time per element of every kernel, in cache and from memory, beside ReLU, a plain copy and PyTorch.
+ *
+ *     kernel_times(&(kernel_times_settings){.only = "gelu_exact,silu", .seconds = 0.2, .csv = true});
+ *
+ * Directions: `forward` is the kernel without a gradient in mind; `backward` what the tape runs to get the cotangent of x
+ * from that of y; `both` the two in turn, forward with what backward needs; `tape` is both through the public
+ * functions, recording included. Each is timed in turn with ReLU in the same direction, a copy, and PyTorch's operation.
+ */
+#ifndef BENCH_KERNEL_TIMES_H
+#define BENCH_KERNEL_TIMES_H
+
+#include <stdbool.h>
+
+typedef struct kernel_times_settings {
+    const char *only; /* names separated by commas, or "all" */
+    const char *isa;  /* the kernels' instruction set; "best": the best that runs here */
+    double seconds;   /* for each figure, at least nine rounds */
+    bool csv;
+    const char *peer; /* the Python to run PyTorch in; NULL: no peer */
+} kernel_times_settings;
+
+/* Prints the table, or its CSV form, on standard output. False, with a word on standard error, for a wrong name, an
+ * instruction set that does not run here, or if memory is short. */
+bool kernel_times(const kernel_times_settings *settings);
+
+#endif

@@ -1,0 +1,43 @@
+/* The kernels that `bench --kernels` times: what a call of each is, on arrays that all of them share.
+ *
+ *     kernel_data *data = kernel_data_new(16384);
+ *     const kernel_work *work = kernel_work_find("gelu_exact");
+ *     work->forward(data);                                   // y = gelu_exact(x)
+ *     work->keep(data), work->backward(data);                // y and the slope; dx = slope times cotangent
+ */
+#ifndef BENCH_KERNEL_WORK_H
+#define BENCH_KERNEL_WORK_H
+
+#include <tapegrad.h>
+
+/* Kernels of rows see n / KERNEL_COLUMNS rows. */
+enum { KERNEL_COLUMNS = 128 };
+
+typedef struct kernel_data {
+    size_t n;
+    float *x, *second, *cotangent;   /* [n], read: normal numbers; uniform in [0.1, 1]; normal numbers */
+    float *y, *slope, *dx, *dsecond; /* [n], written */
+    float *statistics;               /* [2, n / KERNEL_COLUMNS] */
+    int32_t *labels;                 /* [n / KERNEL_COLUMNS], each less than KERNEL_COLUMNS */
+    void *block;                     /* all of them */
+} kernel_data;
+
+/* Arrays with room for so many elements; n may be made smaller. NULL if out of memory. */
+kernel_data *kernel_data_new(size_t n);
+void kernel_data_free(kernel_data *data);
+
+typedef void (*kernel_call)(const kernel_data *data);
+
+typedef struct kernel_work {
+    const char *name;
+    kernel_call forward;  /* without a gradient in mind */
+    kernel_call keep;     /* what the tape runs forward when it will go backward; may be NULL */
+    kernel_call backward; /* what it runs then; may be NULL */
+    tg_tensor (*record)(const tg_tensor *in); /* the public operation on x and second; may be NULL */
+} kernel_work;
+
+/* Kernel number `index`, NULL past the end; and by name, NULL if there is none. The first two are copy and relu. */
+const kernel_work *kernel_work_at(int index);
+const kernel_work *kernel_work_find(const char *name);
+
+#endif

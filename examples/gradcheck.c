@@ -160,9 +160,8 @@ int main(int argc, char **argv)
     }
     check_all(&s, table);
     check_table_print(table, stdout);
-    if (s.plot && !draw(&s))
-        return 2;
-    int failed = check_table_count(table, s.csv ? stderr : stdout);
+    const bool drawn = !s.plot || draw(&s);
+    const int failed = drawn ? check_table_count(table, s.csv ? stderr : stdout) : 0;
     check_table_free(table);
-    return failed > 0;
+    return drawn ? failed > 0 : 2;
 }

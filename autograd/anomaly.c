@@ -81,6 +81,8 @@ bool tg_anomaly_check(const tg_value *value)
 
 void tg_tape_watch(tg_tape *tape, bool on)
 {
-    if (tape)
-        tape->watches = on;
+    if (!tape)
+        return;
+    tg_tape_diverge(tape); /* following does not watch */
+    tape->watches = on;
 }

@@ -186,6 +186,9 @@ static tg_value *push(tg_tape *tape, const tg_op *op, const void *attributes, in
 
 static tg_tensor record(tg_tape *tape, const tg_op *op, const void *attributes, int count, const tg_tensor *inputs)
 {
+    tg_value *followed = tg_follow_operation(tape, op, attributes, count, inputs);
+    if (followed)
+        return tg_tensor_of(followed);
     const int64_t before = tape->count;
     tg_value *out = push(tape, op, attributes, count, inputs), *companion = NULL;
     bool fine = out != NULL;

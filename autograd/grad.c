@@ -277,10 +277,18 @@ bool tg_backward_from(tg_tensor output, tg_tensor cotangent)
                                   "tg_no_grad_begin), so there is nothing to differentiate");
         return false;
     }
-    sweep s = {.tape = value->tape, .from = value->index, .recorded = value->tape->count};
+    tg_tape *tape = value->tape;
+    if (tg_follow_sweep(tape, value, cotangent.value))
+        return !tape->failed;
+    tg_tape_diverge(tape);
+    sweep s = {.tape = tape, .from = value->index, .recorded = tape->count};
+    tape->sweeping++;
     seed(&s, value, cotangent);
     bool fine = run(&s);
-    if (!fine)
+    tape->sweeping--;
+    if (fine)
+        tg_follow_remember_sweep(tape, value, cotangent.value, s.recorded);
+    else
         clear_cotangents(&s);
     return fine;
 }
@@ -318,6 +326,7 @@ bool tg_add_hook(tg_tensor x, tg_hook_function function, void *user)
     tg_hook *hook = tg_tape_take(value->tape, sizeof *hook, _Alignof(tg_hook));
     if (!hook)
         return false;
+    tg_follow_no_sweep(value->tape);
     *hook = (tg_hook){.function = function, .user = user};
     tg_hook **end = &value->hooks;
     while (*end)
@@ -369,10 +378,12 @@ bool tg_grad(const tg_tensor *outputs, int output_count, const tg_tensor *inputs
         return false;
     s.recorded = s.tape->count;
     mark_paths(&s, inputs, input_count);
+    s.tape->sweeping++;
     for (int i = 0; i < output_count; i++)
         if (is_wanted(&s, outputs[i].value))
             seed(&s, outputs[i].value, cotangents ? cotangents[i] : (tg_tensor){0});
     bool fine = run(&s);
+    s.tape->sweeping--;
     for (int j = 0; fine && j < input_count; j++) {
         const tg_value *input = inputs[j].value;
         gradients[j] = input->cotangent.value ? input->cotangent
@@ -396,8 +407,10 @@ bool tg_grad_since(int64_t start, tg_tensor output, tg_tensor cotangent, const t
     for (int j = 0; j < input_count; j++)
         inputs[j].value->cotangent = (tg_tensor){0};
     mark_paths(&s, inputs, input_count);
+    tape->sweeping++;
     seed(&s, output.value, cotangent);
     bool fine = run(&s);
+    tape->sweeping--;
     for (int j = 0; j < input_count; j++) {
         gradients[j] = inputs[j].value->cotangent;
         inputs[j].value->cotangent = (tg_tensor){0};

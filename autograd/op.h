@@ -22,6 +22,7 @@
 #ifndef TG_OP_H
 #define TG_OP_H
 
+#include "autograd/arena.h"
 #include "autograd/tape.h"
 
 #ifdef __cplusplus
@@ -54,6 +55,8 @@ struct tg_value {
     bool computed_along;    /* with the value before it, whose companion it is */
     bool gradient_was_fresh; /* of a parameter's leaf: the backward pass wrote its gradient instead of adding to it */
     bool recyclable;        /* the buffer is this value's own, made for an operation's result */
+    bool of_sweep;          /* recorded by a backward pass */
+    bool retained, reached; /* retains_gradient as the last backward pass found it; whether that left a gradient here */
     int32_t holds;          /* cotangents in a sweep that are this value */
     const tg_value *accumulator_of; /* this value is the running sum of that one's cotangents: add in place */
     uint64_t mark;          /* the sweep in which this value lies on a path to a wanted input */
@@ -63,6 +66,7 @@ struct tg_value {
     struct tg_hook *hooks;
     const char *name;
     const struct tg_scope *scope;
+    tg_arena_position arena_before; /* where the tape's memory ended when this value was made */
 
     tg_shape shape;
 };
@@ -164,7 +168,8 @@ struct tg_op {
 };
 
 /* Records one operation and runs it: the way every tg_ function of ops.def ends. `attributes` is copied
- * (attributes_size bytes). Inert inputs, inputs of two tapes, wrong counts or shapes give an inert tensor, with the error on the tape. */
+ * (attributes_size bytes); what they point to must not change what the operation is, for a step that repeats the one before, and
+ * tg_replay, go by their bytes alone. Inert inputs, inputs of two tapes, wrong counts or shapes give an inert tensor, with the error on the tape. */
 tg_tensor tg_apply(const tg_op *op, const void *attributes, int count, const tg_tensor *inputs);
 
 /* The same for an operation without inputs (TG_SOURCE). */

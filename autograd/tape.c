@@ -35,6 +35,14 @@ void tg_tape_reset(tg_tape *tape)
 {
     if (!tape)
         return;
+    if (tape->failed || tape->watches) {
+        tape->followed_count = 0;
+        tape->follows = false;
+    } else if (!tape->follows) {
+        tape->followed_count = tape->count;
+        tape->followed_end = tg_arena_here(&tape->arena);
+        tape->follows = tape->count > 0;
+    } /* otherwise this step was one that it followed, or the beginning of it, and what it followed still stands */
     tape->count = tape->evaluated = 0;
     tape->first_serial = tape->next_serial;
     tape->scope = NULL;
@@ -44,17 +52,22 @@ void tg_tape_reset(tg_tape *tape)
     tape->replay_obstacle = NULL;
     tape->spares = NULL;
     tape->steps++;
-    tg_arena_empty(&tape->arena);
+    if (!tape->follows) {
+        tape->followed_sweep = (tg_sweep_span){0};
+        tg_arena_empty(&tape->arena);
+    }
     tg_arena_empty(&tape->scratch);
 }
 
-tg_tape_position tg_tape_here(const tg_tape *tape)
+tg_tape_position tg_tape_here(tg_tape *tape)
 {
+    tg_tape_diverge(tape);
     return (tg_tape_position){tape->count, tg_arena_here(&tape->arena)};
 }
 
 void tg_tape_rewind(tg_tape *tape, tg_tape_position position)
 {
+    tg_tape_diverge(tape);
     tape->count = position.count;
     if (tape->evaluated > position.count)
         tape->evaluated = position.count;
@@ -66,10 +79,13 @@ tg_tape_counts tg_tape_count(const tg_tape *tape)
 {
     if (!tape)
         return (tg_tape_counts){0};
-    int64_t block_bytes = TG_BLOCK_VALUES * (int64_t)sizeof(tg_value);
+    int64_t block_bytes = TG_BLOCK_VALUES * (int64_t)sizeof(tg_value), used = tape->arena.bytes_used;
+    if (tape->follows)
+        used = tape->count < tape->followed_count ? tg_tape_value(tape, tape->count)->arena_before.bytes_used
+                                                  : tape->followed_end.bytes_used;
     return (tg_tape_counts){
         .values = tape->count,
-        .bytes_used = tape->arena.bytes_used + tape->scratch.bytes_used + tape->count * (int64_t)sizeof(tg_value),
+        .bytes_used = used + tape->scratch.bytes_used + tape->count * (int64_t)sizeof(tg_value),
         .bytes_held = tape->arena.bytes_held + tape->scratch.bytes_held + tape->block_count * block_bytes,
         .allocations = tape->allocations + tape->arena.allocations + tape->scratch.allocations,
     };
@@ -136,7 +152,7 @@ static inline void clear(tg_value *value)
     value->recyclable = false;
     value->holds = 0;
     value->requires_grad = value->retains_gradient = value->borrowed = false;
-    value->computed_along = value->gradient_was_fresh = false;
+    value->computed_along = value->gradient_was_fresh = value->retained = value->reached = false;
     value->accumulator_of = NULL;
     value->mark = 0;
     value->cotangent = value->gradient = (tg_tensor){0};
@@ -149,6 +165,7 @@ tg_value *tg_tape_push(tg_tape *tape)
 {
     if (!tape || tape->failed)
         return NULL;
+    tg_tape_diverge(tape);
     if (tape->count == tape->block_count * TG_BLOCK_VALUES && !add_block(tape)) {
         tg_tape_fail(tape, "out of memory for tensor number %lld of the tape", (long long)tape->count);
         return NULL;
@@ -159,11 +176,14 @@ tg_value *tg_tape_push(tg_tape *tape)
     value->serial = tape->next_serial++;
     value->index = tape->count++;
     value->scope = tape->scope;
+    value->of_sweep = tape->sweeping > 0;
+    value->arena_before = tg_arena_here(&tape->arena);
     return value;
 }
 
 void *tg_tape_take(tg_tape *tape, size_t size, size_t alignment)
 {
+    tg_tape_diverge(tape);
     void *bytes = tg_arena_take(&tape->arena, size, alignment);
     if (!bytes)
         tg_tape_fail(tape, "out of memory: %zu bytes for operation %lld of the tape", size, (long long)tape->count);
@@ -242,7 +262,7 @@ void tg_no_grad_end(tg_tape *tape)
 
 void tg_scope_begin(tg_tape *tape, const char *name)
 {
-    if (!tape || tape->failed)
+    if (!tape || tape->failed || tg_follow_scope(tape, name ? name : "?"))
         return;
     tg_scope *scope = tg_tape_take(tape, sizeof *scope, _Alignof(tg_scope));
     if (!scope)
@@ -259,46 +279,63 @@ void tg_scope_end(tg_tape *tape)
 
 /* ---- leaves ---- */
 
-/* A value without an operation. With `data` NULL the buffer comes from the arena. */
-static tg_value *push_leaf(tg_tape *tape, const char *what, tg_dtype dtype, const tg_shape *shape, void *data)
+/* What all leaves are made of. */
+typedef struct leaf {
+    const char *what; /* the function that was called */
+    tg_dtype dtype;
+    const tg_shape *shape;
+    void *data; /* NULL: the buffer comes from the arena */
+    tg_parameter *parameter;
+    bool is_variable;
+} leaf;
+
+/* A value without an operation. */
+static tg_value *push_leaf(tg_tape *tape, const leaf *l)
 {
     if (!tape || tape->failed)
         return NULL;
+    tg_value *followed = tg_follow_leaf(tape, l->dtype, l->shape, l->data, l->parameter, l->is_variable);
+    if (followed)
+        return followed;
+    const tg_shape *shape = l->shape;
     int64_t size = tg_shape_size(shape);
     if (size < 0) {
         char text[128];
-        tg_tape_fail(tape, "%s: %s is no shape: a dimension is negative, the rank over %d or the size too large", what,
+        tg_tape_fail(tape, "%s: %s is no shape: a dimension is negative, the rank over %d or the size too large", l->what,
                      tg_shape_text(shape, text, sizeof text), TG_MAX_RANK);
         return NULL;
     }
     tg_value *value = tg_tape_push(tape);
     if (!value)
         return NULL;
-    value->dtype = dtype;
+    value->dtype = l->dtype;
     value->shape = *shape;
     value->size = size;
-    value->data = data;
-    value->borrowed = data != NULL;
+    value->data = l->data;
+    value->borrowed = l->data != NULL;
+    value->parameter = l->parameter;
+    value->requires_grad = l->is_variable || (l->parameter && l->parameter->gradient && l->dtype != TG_I32);
+    value->retains_gradient = l->is_variable;
     if (!tape->deferred)
         tape->evaluated = tape->count;
     return tg_value_allocate(value) ? value : NULL;
 }
 
-static tg_value *push_copy(tg_tape *tape, const char *what, tg_dtype dtype, const void *data, const tg_shape *shape)
+static tg_value *push_copy(tg_tape *tape, const leaf *l, const void *data)
 {
-    if (!data && tg_shape_size(shape) > 0) {
-        tg_tape_fail(tape, "%s: the data is NULL", what);
+    if (!data && tg_shape_size(l->shape) > 0) {
+        tg_tape_fail(tape, "%s: the data is NULL", l->what);
         return NULL;
     }
-    tg_value *value = push_leaf(tape, what, dtype, shape, NULL);
+    tg_value *value = push_leaf(tape, l);
     if (value && value->size > 0)
-        memcpy(value->data, data, (size_t)value->size * tg_dtype_size(dtype));
+        memcpy(value->data, data, (size_t)value->size * tg_dtype_size(l->dtype));
     return value;
 }
 
 tg_tensor tg_constant(tg_tape *tape, tg_dtype dtype, const void *data, tg_shape shape)
 {
-    return tg_tensor_of(push_copy(tape, "tg_constant", dtype, data, &shape));
+    return tg_tensor_of(push_copy(tape, &(leaf){.what = "tg_constant", .dtype = dtype, .shape = &shape}, data));
 }
 
 tg_tensor tg_borrow(tg_tape *tape, tg_dtype dtype, const void *data, tg_shape shape)
@@ -306,7 +343,8 @@ tg_tensor tg_borrow(tg_tape *tape, tg_dtype dtype, const void *data, tg_shape sh
     if (!data)
         return tg_constant(tape, dtype, data, shape);
     /* The core writes into buffers it owns only, so the const survives the detour. */
-    return tg_tensor_of(push_leaf(tape, "tg_borrow", dtype, &shape, (void *)(uintptr_t)data));
+    const leaf l = {.what = "tg_borrow", .dtype = dtype, .shape = &shape, .data = (void *)(uintptr_t)data};
+    return tg_tensor_of(push_leaf(tape, &l));
 }
 
 tg_tensor tg_variable(tg_tape *tape, tg_dtype dtype, const void *data, tg_shape shape)
@@ -315,10 +353,8 @@ tg_tensor tg_variable(tg_tape *tape, tg_dtype dtype, const void *data, tg_shape 
         tg_tape_fail(tape, "tg_variable: integers have no gradient; use tg_constant");
         return (tg_tensor){0};
     }
-    tg_value *value = push_copy(tape, "tg_variable", dtype, data, &shape);
-    if (value)
-        value->requires_grad = value->retains_gradient = true;
-    return tg_tensor_of(value);
+    const leaf l = {.what = "tg_variable", .dtype = dtype, .shape = &shape, .is_variable = true};
+    return tg_tensor_of(push_copy(tape, &l, data));
 }
 
 tg_tensor tg_parameter_tensor(tg_tape *tape, tg_parameter *parameter)
@@ -334,12 +370,11 @@ tg_tensor tg_parameter_tensor(tg_tape *tape, tg_parameter *parameter)
         tg_tape_fail(tape, "parameter %s has no data", parameter->name ? parameter->name : "without a name");
         return (tg_tensor){0};
     }
-    tg_value *value = push_leaf(tape, "tg_parameter_tensor", parameter->dtype, &parameter->shape, parameter->data);
+    tg_value *value = push_leaf(tape, &(leaf){.what = "tg_parameter_tensor", .dtype = parameter->dtype, .shape = &parameter->shape,
+                                              .data = parameter->data, .parameter = parameter});
     if (!value)
         return (tg_tensor){0};
-    value->parameter = parameter;
     value->name = parameter->name;
-    value->requires_grad = parameter->gradient != NULL && parameter->dtype != TG_I32;
     parameter->leaf_index = value->index;
     parameter->leaf_serial = value->serial;
     return tg_tensor_of(value);

@@ -29,8 +29,9 @@ typedef struct tg_tape tg_tape;
 tg_tape *tg_tape_new(void);
 void tg_tape_free(tg_tape *tape);
 
-/* Ends every tensor of the tape and keeps its memory for the next step, so that a step like the last one allocates
- * nothing. An error stays. */
+/* Ends every tensor of the tape and keeps its memory for the next step: a step like the last one allocates nothing, and as long as it
+ * records the same operations on the same shapes it takes over what was worked out for them, the backward pass included. An
+ * error stays. */
 void tg_tape_reset(tg_tape *tape);
 
 /* The first error since the tape was made or cleared: which operation, the shapes and names of its inputs, what was

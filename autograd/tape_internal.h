@@ -23,6 +23,13 @@ typedef struct tg_spare {
     size_t size;
 } tg_spare;
 
+/* A backward pass on the tape: its output, that one's cotangent (NULL: ones), and from where to where its own values stand. Where there
+ * was none start is 0, where there were several, or one that must not be repeated, -1. */
+typedef struct tg_sweep_span {
+    const tg_value *output, *cotangent;
+    int64_t start, end;
+} tg_sweep_span;
+
 struct tg_tape {
     tg_arena arena;
     tg_spare *spares;      /* the latest first: it is still in the cache */
@@ -39,6 +46,11 @@ struct tg_tape {
     bool deferred;         /* operations are recorded now and evaluated by tg_tape_evaluate */
     bool watches;          /* stops at the first NaN or infinity that an operation makes */
     const tg_value *differentiated; /* the value whose derivative is being recorded, in a backward pass */
+    int sweeping;          /* depth of backward passes */
+    bool follows;          /* this step has asked for the same as the one before so far: follow.c */
+    int64_t followed_count; /* values of the step that is followed, */
+    tg_arena_position followed_end; /* where its memory ended, */
+    tg_sweep_span followed_sweep;   /* and its backward pass */
     const char *replay_obstacle; /* why the tape cannot be replayed; NULL if it can */
     int64_t steps;         /* resets so far */
     int64_t allocations;
@@ -78,13 +90,32 @@ typedef struct tg_tape_position {
     tg_arena_position arena;
 } tg_tape_position;
 
-tg_tape_position tg_tape_here(const tg_tape *tape);
+tg_tape_position tg_tape_here(tg_tape *tape);
 void tg_tape_rewind(tg_tape *tape, tg_tape_position position);
 
 /* The derivative of an output recorded since `start` with respect to inputs recorded before, which count as independent of
  * each other; inert where there is no path. May run inside another sweep. An input given twice has its gradient at the first place. */
 bool tg_grad_since(int64_t start, tg_tensor output, tg_tensor cotangent, const tg_tensor *inputs, int input_count,
                    bool create_graph, tg_tensor *gradients);
+
+/* ---- following the step before (follow.c) ---- */
+
+/* The next value, if the step before had the same there: it is this step's then, a leaf with `data` (NULL: with a buffer of its own, to
+ * be filled), an operation computed. NULL otherwise, and nothing has changed; or if computing failed. */
+tg_value *tg_follow_leaf(tg_tape *tape, tg_dtype dtype, const tg_shape *shape, const void *data, const tg_parameter *parameter,
+                         bool is_variable);
+tg_value *tg_follow_operation(tg_tape *tape, const tg_op *op, const void *attributes, int count, const tg_tensor *inputs);
+bool tg_follow_scope(tg_tape *tape, const char *name);
+
+/* Does what the backward pass of the step before did, if that began here and met the same; false and nothing done if not. */
+bool tg_follow_sweep(tg_tape *tape, const tg_value *output, const tg_value *cotangent);
+
+/* A backward pass that has just been recorded from `start` on may be followed in the next step; none of this step may. */
+void tg_follow_remember_sweep(tg_tape *tape, const tg_value *output, const tg_value *cotangent, int64_t start);
+void tg_follow_no_sweep(tg_tape *tape);
+
+/* From here on this step goes its own way. Every function that records or takes memory calls it. */
+void tg_tape_diverge(tg_tape *tape);
 
 /* Lets the buffer of a value be used for another. Nobody may read the value afterwards. */
 void tg_value_recycle(tg_value *value);

@@ -124,8 +124,8 @@ def literal(x, single):
     return whole + "p" + power + ("f" if single else "")
 
 
-def print_array(name, coefficients, single, note):
-    macro = name.upper()
+def print_array(name, coefficients, single, note, in_halves=False):
+    macro, degree = name.upper(), len(coefficients) - 1
     print(f"/* {note} */")
     print(f"static const tg_real NAME({name})[{len(coefficients)}] = {{")
     line = "   "
@@ -138,7 +138,10 @@ def print_array(name, coefficients, single, note):
     print(line)
     print("};")
     print(f"#undef {macro}")
-    print(f"#define {macro}(x) HORNER{len(coefficients) - 1}(x, NAME({name}))")
+    if in_halves:
+        print(f"#define {macro}(x, square) HALVES{degree}(x, square, NAME({name}))")
+    else:
+        print(f"#define {macro}(x) HORNER{degree}(x, NAME({name}))")
     print()
 
 
@@ -146,13 +149,32 @@ def bound(error):
     return f"2^{mp.nstr(mp.log(error, 2), 4)}"
 
 
-def fit_polynomial(name, what, function, weight, low, high, degree, single, fixed=None):
+def fit_polynomial(name, what, function, weight, low, high, degree, single, fixed=None, in_halves=False):
     bits = 24 if single else 53
     grid = nodes(mpf(low), mpf(high), 16 * (degree + 2))
     values, weights = [function(x) for x in grid], [abs(weight(x)) for x in grid]
     found = round_one_by_one(grid, values, weights, degree, bits, fixed or {})
     error = max(abs(polynomial(found, x) - v) * w for x, v, w in zip(grid, values, weights))
-    print_array(name, found, single, f"{what}: relative error {bound(error)}")
+    print_array(name, found, single, f"{what}: relative error {bound(error)}", in_halves)
+
+
+def fit_mills(reach, degree, single):
+    """Mills' ratio M(t) = e^(t^2/2) Q(t) as (1 + top/bottom) / (2 (1 + t)), where |top/bottom| < 0.19: what rounding does to
+    both hardly matters. M(0) = 1/2 is met exactly."""
+    bits = 24 if single else 53
+    grid = nodes(mpf(0), mpf(reach), 32 * (degree + 1), mpf(3))[1:]
+    whole = [(1 + t) * exp(t * t / 2) * erfc(t / sqrt(2)) for t in grid]
+    values, weights = [(v - 1) / t for t, v in zip(grid, whole)], [t / v for t, v in zip(grid, whole)]
+    _, bottom = minimax_rational(grid, values, weights, degree - 1, degree)
+    bottom = [rounded(c, bits) for c in bottom]
+    scale = [polynomial(bottom, t) for t in grid]
+    top = round_one_by_one(grid, [v * s for v, s in zip(values, scale)], [w / s for w, s in zip(weights, scale)],
+                           degree - 1, bits, {})
+    error = max(abs(polynomial(top, t) / s - v) * w for t, v, w, s in zip(grid, values, weights, scale))
+    print_array("mills_top", top, single,
+                f"2 (1 + t) e^(t^2/2) Q(t) - 1, Q = 1 - Phi, on [0, {reach}], numerator but for a factor t: as part of "
+                f"e^(t^2/2) Q(t) relative error {bound(error)}", True)
+    print_array("mills_bottom", bottom, single, "the same, denominator", True)
 
 
 def fit_rational(name, what, function, high, p, q, single, first):
@@ -178,6 +200,9 @@ def exponentials(single):
     tail = lambda r: (exp(r) - 1 - r) / r ** 2 if abs(r) > TINY else mpf(1) / 2
     fit_polynomial("exp_tail", "(e^r - 1 - r)/r^2 on |r| <= ln 2, as part of e^r", tail,
                    lambda r: r * r / exp(r) + mpf(10) ** -20, -reach, reach, 5 if single else 12, single)
+    fit_polynomial("decay_tail", "(e^r - 1 - r)/r^2 on |r| <= ln 2 / 2, as part of e^r", tail,
+                   lambda r: r * r / exp(r) + mpf(10) ** -20, -reach / 2, reach / 2, 4 if single else 10, single,
+                   in_halves=True)
     fit_polynomial("expm1_tail", "(e^r - 1 - r)/r^2 on |r| <= ln 2, as part of (e^r - 1)/r", tail,
                    lambda r: r * r / (exp(r) - 1) if abs(r) > TINY else mpf(10) ** -12, -reach, reach,
                    6 if single else 12, single, {0: mpf("0.5")})
@@ -185,8 +210,7 @@ def exponentials(single):
 
 def error_functions(single):
     p, q = (4, 5) if single else (10, 11)
-    fit_rational("mills", "e^(t^2/2) Q(t), Q(t) = 1 - Phi(t)", lambda t: exp(t * t / 2) * erfc(t / sqrt(2)) / 2,
-                 "15" if single else "39", p, q, single, "0.5")
+    fit_mills("15" if single else "39", 5 if single else 11, single)
     fit_rational("erfcx", "e^(z^2) erfc(z)", lambda z: exp(z * z) * erfc(z), "10.5" if single else "27.5", p, q, single,
                  "1")
     fit_polynomial("erf_excess", "erf(z)/z - 1 in z^2 on |z| <= 0.9, as part of erf(z)/z",

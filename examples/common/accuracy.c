@@ -11,21 +11,11 @@ typedef struct kernel_place {
     size_t offset[REFERENCE_ORDERS];
 } kernel_place;
 
-#define PLACE(name) offsetof(tg_kernels_f32, name)
-#define VALUE_ONLY(name)                                                                                     \
-    {                                                                                                        \
-#name,                                                                                               \
-        {                                                                                                    \
-            PLACE(name), 0, 0                                                                                \
-        }                                                                                                    \
-    }
-#define SMOOTH(name)                                                                                         \
-    {                                                                                                        \
-#name,                                                                                               \
-        {                                                                                                    \
-            PLACE(name), PLACE(name##_d1), PLACE(name##_d2)                                                  \
-        }                                                                                                    \
-    }
+/* clang-format off */
+#define PLACE(name)      offsetof(tg_kernels_f32, name)
+#define VALUE_ONLY(name) {#name, {PLACE(name), 0, 0}}
+#define SMOOTH(name)     {#name, {PLACE(name), PLACE(name##_d1), PLACE(name##_d2)}}
+/* clang-format on */
 
 static const kernel_place places[] = {
     SMOOTH(gelu_exact),      SMOOTH(gelu_tanh), SMOOTH(gelu_quick), SMOOTH(silu),
@@ -44,18 +34,29 @@ static const kernel_place *find_place(const char *name)
     return NULL;
 }
 
+accuracy_survey accuracy_begin(const char *name)
+{
+    accuracy_survey survey = {.function = reference_find(name)};
+    for (int i = 0; tg_kernel_set_at(i) && survey.sets < ACCURACY_SETS; i++)
+        if (tg_kernel_set_runs(tg_kernel_set_at(i)))
+            survey.set[survey.sets++] = tg_kernel_set_at(i);
+    return survey;
+}
+
+static bool is_near_zero(double x, const double zeros[REFERENCE_ZEROS])
+{
+    for (int i = 0; i < REFERENCE_ZEROS; i++)
+        if (zeros[i] != 0 && x / zeros[i] > 1 / 1.6 && x / zeros[i] < 1.6)
+            return true;
+    return false;
+}
+
 static void raise(double *worst, double *where, double error, double x)
 {
     if (!(error <= *worst)) {
         *worst = error;
         *where = x;
     }
-}
-
-static int near_crossing(double x, double crossing)
-{
-    double size = fabs(x);
-    return crossing > 0 && size > crossing / 1.6 && size < crossing * 1.6;
 }
 
 enum { BLOCK = 1024 };

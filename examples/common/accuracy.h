@@ -1,11 +1,14 @@
 /* How far kernels are from the truth, in units in the last place.
  *
- *     const tg_kernel_set *sets[] = {tg_kernel_set_at(0)};
- *     accuracy found[1][REFERENCE_ORDERS] = {0};
- *     accuracy_measure_f32(1, sets, reference_find("gelu_exact"), n, x, found);   // again and again: keeps the worst
- *     printf("%g ulp at %a\n", found[0][0].max_ulp, found[0][0].ulp_at);
+ *     accuracy_survey survey = accuracy_begin("gelu_exact");      // on every instruction set that runs here
+ *     accuracy_edges(&survey);
+ *     accuracy_floats(&survey, 0, ACCURACY_FLOATS, 1000);         // every 1000th
+ *     accuracy_doubles(&survey, 17, 100000);
+ *     for (int s = 0; s < survey.sets; s++)
+ *         printf("%s: %g ulp at %a\n", survey.set[s]->isa, survey.f32[s][0].max_ulp, survey.f32[s][0].ulp_at);
  *
- * An infinity or NaN that only one of kernel and truth has counts as an infinite error.
+ * What is measured adds up: the largest error stays. An infinity or NaN that only one of kernel and truth has counts as an
+ * infinite error.
  */
 #ifndef TG_EXAMPLES_ACCURACY_H
 #define TG_EXAMPLES_ACCURACY_H
@@ -15,17 +18,42 @@
 
 typedef struct accuracy {
     double max_ulp, ulp_at; /* the largest error in ulp of the exact result, and the input that has it */
-    double max_abs,
-        abs_at; /* the same for the absolute error near a zero of a derivative; max_ulp leaves it out */
+    double max_abs, abs_at; /* near a zero of a derivative: the largest absolute error there; max_ulp leaves it out */
 } accuracy;
 
-/* Runs the kernels of `function` of every order and each of the sets on x[0] .. x[n-1], and raises found[set][order] to
- * the errors seen. The truth is worked out once for all sets. */
-void accuracy_measure_f32(size_t set_count, const tg_kernel_set *const *sets,
-                          const reference_function *function, size_t n, const float *x,
-                          accuracy found[][REFERENCE_ORDERS]);
-void accuracy_measure_f64(size_t set_count, const tg_kernel_set *const *sets,
-                          const reference_function *function, size_t n, const double *x,
-                          accuracy found[][REFERENCE_ORDERS]);
+enum { ACCURACY_SETS = 4 };
+
+typedef struct accuracy_survey {
+    const reference_function *function;
+    int sets;
+    const tg_kernel_set *set[ACCURACY_SETS];
+    accuracy f32[ACCURACY_SETS][REFERENCE_ORDERS], f64[ACCURACY_SETS][REFERENCE_ORDERS];
+} accuracy_survey;
+
+#define ACCURACY_FLOATS (UINT64_C(1) << 32) /* how many there are, counted by their bits */
+
+/* A survey of the kernels of that name, which reference.h knows. */
+accuracy_survey accuracy_begin(const char *name);
+
+void accuracy_add_f32(accuracy_survey *survey, size_t n, const float *x);
+void accuracy_add_f64(accuracy_survey *survey, size_t n, const double *x);
+
+/* Where something ends or begins: zeros, infinities, NaN, the smallest and the largest, bounds of ranges; both precisions. */
+void accuracy_edges(accuracy_survey *survey);
+
+/* The floats whose bits are first, first + stride, ..., below last. */
+void accuracy_floats(accuracy_survey *survey, uint64_t first, uint64_t last, uint64_t stride);
+
+/* Random doubles: spread evenly over the ranges where things happen, and every fifth of any exponent. */
+void accuracy_doubles(accuracy_survey *survey, uint64_t seed, size_t count);
+
+/* What is promised of a kernel and its derivatives, elsewhere in ulp, and absolutely near a zero of a derivative. Taken by
+ * `accuracy_holds` from the table in accuracy_bounds.c. */
+typedef struct accuracy_bound {
+    double ulp, absolute;
+} accuracy_bound;
+
+accuracy_bound accuracy_bound_of(const char *name, bool is_double, int order);
+bool accuracy_holds(const accuracy *found, accuracy_bound bound);
 
 #endif

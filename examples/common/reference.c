@@ -8,43 +8,42 @@
 #define REAL       double
 #define MATH(name) name
 #define FORM(name) name##_in_double
+#define TINY       0x1p-27
+#define SETTLED    128 /* beyond, what a float holds no longer changes */
 #include "examples/common/reference_forms.inc"
 #undef REAL
 #undef MATH
 #undef FORM
+#undef TINY
+#undef SETTLED
 
 #define REAL       long double
 #define MATH(name) name##l
 #define FORM(name) name##_in_long_double
+#define TINY       0x1p-58L
+#define SETTLED    2000
 #include "examples/common/reference_forms.inc"
 #undef REAL
 #undef MATH
 #undef FORM
+#undef TINY
+#undef SETTLED
 
-#define VALUE_ONLY(name)                                                                                     \
-    {                                                                                                        \
-#name, 1, name##_in_double, name##_in_long_double,                                                   \
-        {                                                                                                    \
-            0, 0, 0                                                                                          \
-        }                                                                                                    \
-    }
-#define SMOOTH(name, first, second)                                                                          \
-    {                                                                                                        \
-#name, 3, name##_in_double, name##_in_long_double,                                                   \
-        {                                                                                                    \
-            0, first, second                                                                                 \
-        }                                                                                                    \
-    }
+/* clang-format off */
+#define VALUE_ONLY(name)          {#name, 1, name##_in_double, name##_in_long_double, {{0}}}
+#define NO_ZERO(name)             {#name, 3, name##_in_double, name##_in_long_double, {{0}}}
+#define SMOOTH(name, first, a, b) {#name, 3, name##_in_double, name##_in_long_double, {{0}, {first}, {a, b}}}
+/* clang-format on */
 
 static const reference_function functions[] = {
-    SMOOTH(gelu_exact, 0.7518, 1.4142),
-    SMOOTH(gelu_tanh, 0.7525, 1.42),
-    SMOOTH(gelu_quick, 0.7512, 1.4098),
-    SMOOTH(silu, 1.2785, 2.3994),
-    SMOOTH(softplus, 0, 0),
-    SMOOTH(mish, 1.1924, 2.2564),
-    SMOOTH(elu, 0, 0),
-    SMOOTH(selu, 0, 0),
+    SMOOTH(gelu_exact, -0.7518, -1.4142, 1.4142),
+    SMOOTH(gelu_tanh, -0.7525, -1.4185, 1.4185),
+    SMOOTH(gelu_quick, -0.7512, -1.4097, 1.4097),
+    SMOOTH(silu, -1.2785, -2.3994, 2.3994),
+    NO_ZERO(softplus),
+    SMOOTH(mish, -1.1924, -2.2564, 1.4906),
+    NO_ZERO(elu),
+    NO_ZERO(selu),
     VALUE_ONLY(exp),
     VALUE_ONLY(expm1),
     VALUE_ONLY(log),

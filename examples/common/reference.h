@@ -15,16 +15,16 @@
 
 #include <stddef.h>
 
-enum { REFERENCE_ORDERS = 3 };
+enum { REFERENCE_ORDERS = 3, REFERENCE_ZEROS = 2 };
 
 typedef struct reference_function {
     const char *name; /* as the kernel is called */
     int orders;       /* 3: value and two derivatives; 1: the value only */
     void (*f32)(double x, double exact[REFERENCE_ORDERS]);
     void (*f64)(long double x, long double exact[REFERENCE_ORDERS]);
-    /* Where |x| makes the derivative of that order zero, or 0 if it has no zero. Within a factor of 1.6 of it only an
-     * absolute error says anything. */
-    double crossing[REFERENCE_ORDERS];
+    /* Where the derivative of that order crosses zero, or 0 for nowhere. Within a factor of 1.6 of it only an absolute
+     * error says anything. */
+    double zeros[REFERENCE_ORDERS][REFERENCE_ZEROS];
 } reference_function;
 
 /* All of them, one after the other; NULL past the end. */

@@ -30,13 +30,15 @@ static size_t sets_that_run(const tg_kernel_set *sets[MOST_SETS])
     return count;
 }
 
-static void judge(const char *name, const tg_kernel_set *set, bool is_double, int order, const accuracy *found)
+static void judge(const char *name, const tg_kernel_set *set, bool is_double, int order,
+                  const accuracy *found)
 {
     const accuracy_bound bound = accuracy_bound_of(name, is_double, order);
-    ck_assert_msg(accuracy_holds(found, bound),
-                  "%s, derivative %d, %s, %s: %.3f ulp at %a (%g), not %g; near its zero off by %g at %g, not %g", name,
-                  order, is_double ? "double" : "float", set->isa, found->max_ulp, found->ulp_at, found->ulp_at,
-                  bound.ulp, found->max_abs, found->abs_at, bound.absolute);
+    ck_assert_msg(
+        accuracy_holds(found, bound),
+        "%s, derivative %d, %s, %s: %.3f ulp at %a (%g), not %g; near its zero off by %g at %g, not %g", name,
+        order, is_double ? "double" : "float", set->isa, found->max_ulp, found->ulp_at, found->ulp_at,
+        bound.ulp, found->max_abs, found->abs_at, bound.absolute);
 }
 
 static void judge_all(const accuracy_survey *survey)
@@ -85,7 +87,9 @@ START_TEST(a_wrong_kernel_is_far_off)
     accuracy_survey survey = accuracy_begin("gelu_exact");
     const float x = 1;
     const double wide = NAN;
-    survey.function = &(reference_function){.name = "silu", .orders = 3, .f32 = reference_find("gelu_exact")->f32,
+    survey.function = &(reference_function){.name = "silu",
+                                            .orders = 3,
+                                            .f32 = reference_find("gelu_exact")->f32,
                                             .f64 = reference_find("exp")->f64};
     accuracy_add_f32(&survey, 1, &x);
     ck_assert_double_gt(survey.f32[0][0].max_ulp, 1e6);
@@ -100,11 +104,11 @@ END_TEST
 #define GELU_FORMS(APPLY) APPLY(gelu_exact) APPLY(gelu_tanh) APPLY(gelu_quick) APPLY(silu)
 #define OTHER_UNARY(APPLY)                                                                                   \
     APPLY(softplus)                                                                                          \
-    APPLY(softplus_d1) APPLY(softplus_d2) APPLY(mish) APPLY(mish_d1) APPLY(mish_d2) APPLY(selu)              \
-        APPLY(selu_d1) APPLY(selu_d2) APPLY(log_sigmoid) APPLY(exp) APPLY(expm1) APPLY(tanh) APPLY(sigmoid)  \
-            APPLY(log) APPLY(log1p) APPLY(sqrt) APPLY(rsqrt) APPLY(erf) APPLY(erfc) APPLY(sin) APPLY(cos)    \
-                APPLY(relu) APPLY(relu_d1) APPLY(hardsigmoid) APPLY(hardsigmoid_d1) APPLY(hardswish)         \
-                    APPLY(hardswish_d1)
+    APPLY(softplus_d1)                                                                                       \
+    APPLY(softplus_d2) APPLY(mish) APPLY(mish_d1) APPLY(mish_d2) APPLY(selu) APPLY(selu_d1) APPLY(selu_d2)   \
+        APPLY(log_sigmoid) APPLY(exp) APPLY(expm1) APPLY(tanh) APPLY(sigmoid) APPLY(log) APPLY(log1p)        \
+            APPLY(sqrt) APPLY(rsqrt) APPLY(erf) APPLY(erfc) APPLY(sin) APPLY(cos) APPLY(relu) APPLY(relu_d1) \
+                APPLY(hardsigmoid) APPLY(hardsigmoid_d1) APPLY(hardswish) APPLY(hardswish_d1)
 
 typedef void unary_f32(size_t n, const float *x, float *y);
 typedef void unary_f64(size_t n, const double *x, double *y);
@@ -210,7 +214,8 @@ START_TEST(pairs_give_the_value_and_the_slope)
     ck_assert_msg(memcmp(y, expected, sizeof y) == 0, #name "_pair: another value");                         \
     ck_assert_msg(memcmp(slope, expected_slope, sizeof slope) == 0, #name "_pair: another slope");
         GELU_FORMS(CHECK)
-        CHECK(softplus) CHECK(mish)
+        CHECK(softplus)
+        CHECK(mish)
 #undef CHECK
             sets[s]
                 ->f32->elu(N, x, 0.5, expected);

@@ -18,7 +18,8 @@
 
 typedef struct accuracy {
     double max_ulp, ulp_at; /* the largest error in ulp of the exact result, and the input that has it */
-    double max_abs, abs_at; /* near a zero of a derivative: the largest absolute error there; max_ulp leaves it out */
+    double max_abs,
+        abs_at; /* near a zero of a derivative: the largest absolute error there; max_ulp leaves it out */
 } accuracy;
 
 enum { ACCURACY_SETS = 4 };
@@ -47,8 +48,8 @@ void accuracy_floats(accuracy_survey *survey, uint64_t first, uint64_t last, uin
 /* Random doubles: spread evenly over the ranges where things happen, and every fifth of any exponent. */
 void accuracy_doubles(accuracy_survey *survey, uint64_t seed, size_t count);
 
-/* What is promised of a kernel and its derivatives, elsewhere in ulp, and absolutely near a zero of a derivative. Taken by
- * `accuracy_holds` from the table in accuracy_bounds.c. */
+/* What is promised of a kernel or derivative: the most it is off in ulp and, where it crosses zero, absolutely. The table is
+ * in accuracy_bounds.c. */
 typedef struct accuracy_bound {
     double ulp, absolute;
 } accuracy_bound;

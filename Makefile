@@ -1,7 +1,7 @@
 # tapegrad: build, check, demo, bench, install.
 #
 #   make               the library and the programs, under build/
-#   make check         all tests            make check-long   the exhaustive ones too
+#   make check         all tests            make check-long   the exhaustive ones too, and MPFR
 #   make demo          the main comparison on embedded data, with pictures
 #   make bench         speed, as ratios within one run
 #   make golden        the reference values in tests/golden anew (python3 with torch and mpmath)
@@ -66,7 +66,7 @@ STATIC := $(OUT)/libtapegrad.a
 SHARED := $(OUT)/libtapegrad.so
 UMBRELLA := $(OUT)/include/tapegrad.h
 
-.PHONY: all lib check check-long demo bench golden install clean dependencies
+.PHONY: all lib check check-long demo bench golden install clean dependencies mpfr
 MAKEFLAGS += --no-builtin-rules
 ifeq ($(filter -j%,$(MAKEFLAGS)),)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 1)
@@ -145,8 +145,18 @@ export ASAN_OPTIONS ?= allocator_may_return_null=1
 check: all $(OUT)/bin/tests
 	TG_BUILD=$(OUT) TG_CC="$(CC)" $(OUT)/bin/tests
 
-check-long: all $(OUT)/bin/tests
+# Needs MPFR too, and takes an hour.
+check-long: all $(OUT)/bin/tests $(OUT)/bin/against-mpfr
 	TG_BUILD=$(OUT) TG_CC="$(CC)" TG_LONG=1 CK_TIMEOUT_MULTIPLIER=100 $(OUT)/bin/tests
+	$(OUT)/bin/against-mpfr
+
+$(call objects,$(wildcard tests/mpfr/*.c)): | mpfr
+mpfr:
+	@case "$(DEPENDENCIES)" in skip) ;; *) .ci/dependencies $(DEPENDENCIES) mpfr ;; esac
+
+$(OUT)/bin/against-mpfr: $(call objects,$(wildcard tests/mpfr/*.c)) $(COMMON_OBJECTS) $(STATIC)
+	@mkdir -p $(@D)
+	$(call quietly,LD)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(PROGRAM_LIBS) $(BLAS_LIBS) -lmpfr -lgmp -lm
 
 # The figures go to files, the progress to the terminal.
 bench: $(OUT)/bin/bench

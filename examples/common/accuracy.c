@@ -43,8 +43,9 @@ accuracy_survey accuracy_begin(const char *name)
     return survey;
 }
 
-static bool is_near_zero(double x, const double zeros[REFERENCE_ZEROS])
+bool accuracy_near_zero(const reference_function *function, int order, double x)
 {
+    const double *zeros = function->zeros[order];
     for (int i = 0; i < REFERENCE_ZEROS; i++)
         if (zeros[i] != 0 && x / zeros[i] > 1 / 1.6 && x / zeros[i] < 1.6)
             return true;

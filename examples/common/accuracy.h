@@ -14,6 +14,7 @@
 #define TG_EXAMPLES_ACCURACY_H
 
 #include "autograd/kernels/kernels.h"
+#include "autograd/rng.h"
 #include "examples/common/reference.h"
 
 typedef struct accuracy {
@@ -39,6 +40,15 @@ accuracy_survey accuracy_begin(const char *name);
 void accuracy_add_f32(accuracy_survey *survey, size_t n, const float *x);
 void accuracy_add_f64(accuracy_survey *survey, size_t n, const double *x);
 
+/* Runs a kernel by its name; one with a parameter gets 1. */
+void accuracy_run_f32(const tg_kernel_set *set, const char *name, int order, size_t n, const float *x,
+                      float *y);
+void accuracy_run_f64(const tg_kernel_set *set, const char *name, int order, size_t n, const double *x,
+                      double *y);
+
+/* Is x where the derivative of that order crosses zero, and only an absolute error counts? */
+bool accuracy_near_zero(const reference_function *function, int order, double x);
+
 /* Where something ends or begins: zeros, infinities, NaN, the smallest and the largest, bounds of ranges; both precisions. */
 void accuracy_edges(accuracy_survey *survey);
 
@@ -47,6 +57,11 @@ void accuracy_floats(accuracy_survey *survey, uint64_t first, uint64_t last, uin
 
 /* Random doubles: spread evenly over the ranges where things happen, and every fifth of any exponent. */
 void accuracy_doubles(accuracy_survey *survey, uint64_t seed, size_t count);
+
+/* The same numbers, to be used otherwise: the edges, and number i of a random sequence. */
+enum { ACCURACY_EDGES_MOST = 1000 };
+size_t accuracy_edge_doubles(double x[ACCURACY_EDGES_MOST]);
+double accuracy_random_double(tg_rng *rng, size_t i);
 
 /* What is promised of a kernel or derivative: the most it is off in ulp and, where it crosses zero, absolutely. The table is
  * in accuracy_bounds.c. */

@@ -1,8 +1,6 @@
 /* Which numbers kernels are tried on. */
 #include "examples/common/accuracy.h"
 
-#include "autograd/rng.h"
-
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -29,29 +27,38 @@ static const double double_edges[] = {0x1p-1074, 0x1p-1073, 0x1.fp-1030, 0x1p-10
                                       38.6,      39,        452,         708.3,     709.7,   710,   744,
                                       746,       769,       1e154,       1e300,     DBL_MAX};
 
+enum {
+    FLOAT_EDGES = sizeof float_edges / sizeof float_edges[0],
+    DOUBLE_EDGES = sizeof double_edges / sizeof double_edges[0]
+};
+
+size_t accuracy_edge_doubles(double x[ACCURACY_EDGES_MOST])
+{
+    size_t n = 0;
+    for (int sign = -1; sign <= 1; sign += 2)
+        for (size_t i = 0; i < FLOAT_EDGES + DOUBLE_EDGES; i++) {
+            double edge = sign * (i < FLOAT_EDGES ? (double)float_edges[i] : double_edges[i - FLOAT_EDGES]);
+            x[n++] = nextafter(edge, -(double)INFINITY);
+            x[n++] = edge;
+            x[n++] = nextafter(edge, (double)INFINITY);
+        }
+    return n;
+}
+
 void accuracy_edges(accuracy_survey *survey)
 {
-    enum {
-        FLOATS = sizeof float_edges / sizeof float_edges[0],
-        DOUBLES = sizeof double_edges / sizeof double_edges[0]
-    };
-    float x[6 * FLOATS];
-    double wide[6 * (FLOATS + DOUBLES)];
-    size_t n = 0, wide_n = 0;
-    for (int sign = -1; sign <= 1; sign += 2) {
-        for (size_t i = 0; i < FLOATS; i++)
-            for (int to = -1; to <= 1; to++) {
-                float edge = (float)sign * float_edges[i];
-                x[n++] = to ? nextafterf(edge, (float)to * INFINITY) : edge;
-            }
-        for (size_t i = 0; i < FLOATS + DOUBLES; i++)
-            for (int to = -1; to <= 1; to++) {
-                double edge = sign * (i < FLOATS ? (double)float_edges[i] : double_edges[i - FLOATS]);
-                wide[wide_n++] = to ? nextafter(edge, to * (double)INFINITY) : edge;
-            }
-    }
+    float x[6 * FLOAT_EDGES];
+    double wide[ACCURACY_EDGES_MOST];
+    size_t n = 0;
+    for (int sign = -1; sign <= 1; sign += 2)
+        for (size_t i = 0; i < FLOAT_EDGES; i++) {
+            float edge = (float)sign * float_edges[i];
+            x[n++] = nextafterf(edge, -INFINITY);
+            x[n++] = edge;
+            x[n++] = nextafterf(edge, INFINITY);
+        }
     accuracy_add_f32(survey, n, x);
-    accuracy_add_f64(survey, wide_n, wide);
+    accuracy_add_f64(survey, accuracy_edge_doubles(wide), wide);
 }
 
 void accuracy_floats(accuracy_survey *survey, uint64_t first, uint64_t last, uint64_t stride)
@@ -69,18 +76,24 @@ void accuracy_floats(accuracy_survey *survey, uint64_t first, uint64_t last, uin
     accuracy_add_f32(survey, n, x);
 }
 
-void accuracy_doubles(accuracy_survey *survey, uint64_t seed, size_t count)
+double accuracy_random_double(tg_rng *rng, size_t i)
 {
     static const double ranges[] = {2, 10, 40, 800};
+    if (i % 5 < 4)
+        return ranges[i % 5] * (2 * tg_rng_uniform(rng) - 1);
+    uint64_t word = tg_rng_bits(rng);
+    double x;
+    memcpy(&x, &word, sizeof x);
+    return x;
+}
+
+void accuracy_doubles(accuracy_survey *survey, uint64_t seed, size_t count)
+{
     tg_rng rng = tg_rng_seed(seed);
     double x[CHUNK];
     size_t n = 0;
     for (size_t i = 0; i < count; i++) {
-        if (i % 5 == 4) {
-            uint64_t word = tg_rng_bits(&rng);
-            memcpy(&x[n++], &word, sizeof word);
-        } else
-            x[n++] = ranges[i % 5] * (2 * tg_rng_uniform(&rng) - 1);
+        x[n++] = accuracy_random_double(&rng, i);
         if (n == CHUNK) {
             accuracy_add_f64(survey, n, x);
             n = 0;

@@ -1,4 +1,6 @@
 /* activations --accuracy and what it prints. */
+#include "tests/temporary_files.h"
+
 #include <check.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -57,10 +59,55 @@ START_TEST(the_table_fits_a_terminal_and_ends_with_the_verdict)
 }
 END_TEST
 
+/* The largest error of each of the four ways, from the file that is drawn. */
+START_TEST(the_picture_shows_who_loses_digits)
+{
+    static char arguments[1000], line[200];
+    double naive = 0, erfc = 0, ours = 0;
+    snprintf(arguments, sizeof arguments, "--accuracy --kernels sqrt --no-plots --python true --out %s",
+             temporary_folder());
+    ck_assert_msg(run(arguments, true) == 0, "%s", output);
+    ck_assert_ptr_nonnull(strstr(output, "without PyTorch: true cannot import it"));
+    snprintf(arguments, sizeof arguments, "%s/exactness.csv", temporary_folder());
+    FILE *file = fopen(arguments, "r");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_str_eq(fgets(line, sizeof line, file), "form,x,ulp\n");
+    while (fgets(line, sizeof line, file)) {
+        char form[20];
+        double x, ulp;
+        if (sscanf(line, "%19[^,],%lf,%lf", form, &x, &ulp) != 3)
+            continue;
+        double *worst = strcmp(form, "naive") == 0 ? &naive : strcmp(form, "erfc") == 0 ? &erfc : &ours;
+        *worst = ulp > *worst ? ulp : *worst;
+    }
+    fclose(file);
+    ck_assert_double_gt(naive, 1e6);
+    ck_assert_double_gt(erfc, 10);
+    ck_assert_double_le(ours, 2);
+    ck_assert_double_gt(ours, 0.5);
+}
+END_TEST
+
+START_TEST(claims_about_values_are_settled)
+{
+    ck_assert_msg(run("--claims", true) == 0, "%s", output);
+    static const char *const lines[] = {
+        "GELU(-1) = -0.1588               no   -0.158655; the tanh form has -0.158808\n",
+        "the tanh form is within 0.0002   no   4.73e-04",
+        "the tanh form is within 0.001    yes",
+        "the gradient is never zero       no   it is at x = -0.7517915\n",
+        "mean 0.2820948",
+        "GELU(x) = E[x 1{X <= x}]         yes"};
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+        ck_assert_msg(strstr(output, lines[i]) != NULL, "no line %s in\n%s", lines[i], output);
+}
+END_TEST
+
 START_TEST(options_that_do_not_go_together_get_one_line_and_status_2)
 {
-    static const char *const wrong[] = {"--exhaustive", "--csv", "--kernels silu",
-                                        "--accuracy --kernels nonsense", "--accuracy --jobs 0"};
+    static const char *const wrong[] = {"--exhaustive",        "--csv",
+                                        "--kernels silu",      "--accuracy --kernels nonsense",
+                                        "--accuracy --jobs 0", "--accuracy --claims"};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         ck_assert_msg(run(wrong[i], true) == 2, "%s: %s", wrong[i], output);
         ck_assert_ptr_eq(strchr(output, '\n'), output + strlen(output) - 1);
@@ -73,8 +120,11 @@ Suite *accuracy_suite(void)
     Suite *suite = suite_create("accuracy");
     TCase *tests = tcase_create("accuracy");
     tcase_set_timeout(tests, 120);
+    tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
     tcase_add_test(tests, the_csv_has_a_line_for_each_precision_order_and_instruction_set);
     tcase_add_test(tests, the_table_fits_a_terminal_and_ends_with_the_verdict);
+    tcase_add_test(tests, the_picture_shows_who_loses_digits);
+    tcase_add_test(tests, claims_about_values_are_settled);
     tcase_add_test(tests, options_that_do_not_go_together_get_one_line_and_status_2);
     suite_add_tcase(suite, tests);
     return suite;

@@ -148,7 +148,12 @@ static void sum_over_forward(const tg_value *out)
         memset(out->data, 0, (size_t)out->size * (size_t)element);
         return;
     }
-    plan p = plan_of(&in->shape, ((const sum_attributes *)out->attributes)->axes);
+    const int axes = ((const sum_attributes *)out->attributes)->axes;
+    if (in->shape.rank == 2 && axes == 1) { /* the gradient of a bias: not worth a plan */
+        TG_KERNEL_CALL(out->dtype, sum_matrix, (size_t)in->shape.dim[0], (size_t)in->shape.dim[1], in->data, out->data);
+        return;
+    }
+    plan p = plan_of(&in->shape, axes);
     if (p.run_summed && p.summed.rank == 0 && p.kept.rank <= 1) {
         TG_KERNEL_CALL(out->dtype, sum_rows, (size_t)out->size, (size_t)p.run, in->data, out->data);
         return;

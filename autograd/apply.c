@@ -154,6 +154,8 @@ bool tg_value_compute(tg_value *value)
         return false;
     if (op->flags & TG_ELEMENTWISE)
         tg_elementwise_forward(value, companion ? companion->data : NULL);
+    else if (companion)
+        op->forward_with(value, companion->data);
     else
         op->forward(value);
     return !value->tape->failed;
@@ -210,7 +212,7 @@ static tg_tensor record(tg_tape *tape, const tg_op *op, const void *attributes, 
 static bool looks_complete(const tg_op *op)
 {
     return op->name && (op->loop || (op->shape && op->forward)) && op->derivative && op->arity > 0 && op->arity <= 4 &&
-           !op->companion == !op->loop_with;
+           !op->companion == !(op->loop_with || op->forward_with);
 }
 
 /* Why the operation cannot be recorded with this many inputs: an error on the tape, and false. */

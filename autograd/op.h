@@ -158,10 +158,12 @@ struct tg_op {
 
     void (*derivative)(const tg_derive *d);
 
-    /* Another elementwise operation of the same inputs, wanted by the derivative and cheap to compute along with the value: the
-     * slope of an activation. Where a gradient is wanted it is recorded behind this one, and loop_with computes both. */
+    /* Another operation of the same inputs and attributes, wanted by the derivative and cheap to compute along with the value: the slope of
+     * an activation, the gradient of a loss. Where a gradient is wanted it is recorded behind this one, and loop_with (of an elementwise
+     * operation of one input, whose companion is elementwise) or forward_with computes both. */
     const tg_op *companion;
     void (*loop_with)(const tg_loop *loop, void *companion_out);
+    void (*forward_with)(const tg_value *out, void *companion_out);
 
     const tg_sample *samples;
     int sample_count;

@@ -2,6 +2,7 @@
 #include "autograd/ops.h"
 #include "autograd/ops/family.h"
 #include "autograd/ops/strided.h"
+#include "autograd/tape_internal.h"
 
 #include <math.h>
 
@@ -58,6 +59,13 @@ typedef struct shape_attributes {
 } shape_attributes;
 
 static const tg_field shape_fields[] = {{"shape", TG_FIELD_SHAPE, offsetof(shape_attributes, shape)}, {0}};
+
+bool tg_is_plain_one(tg_tensor cotangent)
+{
+    const tg_value *value = tg_value_of(cotangent);
+    return value && value->tape->no_grad > 0 && value->op == &tg_op_full &&
+           ((const full_attributes *)value->attributes)->value == 1;
+}
 
 /* ---- expand ---- */
 

@@ -8,6 +8,7 @@
  */
 #include "autograd/ops.h"
 #include "autograd/ops/family.h"
+#include "autograd/ops/strided.h"
 
 typedef struct label_attributes {
     double smoothing;
@@ -39,42 +40,37 @@ static int64_t classes_of(const tg_value *logits)
     return logits->shape.dim[logits->shape.rank - 1];
 }
 
+/* Says which label is no class. */
+static void name_wrong_label(const tg_value *out, const tg_value *labels, int64_t classes)
+{
+    const int ignored = ((const label_attributes *)out->attributes)->ignore_index;
+    const int32_t *label = labels->data;
+    int64_t row = 0;
+    while (label[row] == ignored || (label[row] >= 0 && label[row] < classes))
+        row++;
+    tg_expected(out, "label %ld in row %lld is none of the %lld classes, which count from 0", (long)label[row],
+                (long long)row, (long long)classes);
+}
+
 /* The number of labels that are not ignored; -1, with the error recorded, if one is no class. */
 static int64_t count_labels(const tg_value *out, const tg_value *labels, int64_t classes)
 {
     const int ignored = ((const label_attributes *)out->attributes)->ignore_index;
     const int32_t *label = labels->data;
-    int64_t count = 0;
+    int64_t used = 0, wrong = 0;
     for (int64_t row = 0; row < labels->size; row++) {
-        if (label[row] == ignored)
-            continue;
-        if (label[row] < 0 || label[row] >= classes) {
-            tg_expected(out, "label %ld in row %lld is none of the %lld classes, which count from 0",
-                        (long)label[row], (long long)row, (long long)classes);
-            return -1;
-        }
-        count++;
+        const bool is_used = label[row] != ignored;
+        used += is_used;
+        wrong += is_used && (label[row] < 0 || label[row] >= classes);
     }
-    return count;
+    if (wrong > 0)
+        name_wrong_label(out, labels, classes);
+    return wrong > 0 ? -1 : used;
 }
 
-/* Rows are worked on in blocks of so many, for which there is room on the stack. */
-enum { BLOCK = 128 };
-
-/* Copies the labels of a block; those to be ignored come out negative, as the kernels want it. Returns the block's length. */
-static size_t take_block(const tg_value *labels, int64_t first, int ignored, int32_t block[BLOCK])
+static void *element_at(const tg_value *value, int64_t index)
 {
-    const int32_t *label = (const int32_t *)labels->data + first;
-    const int64_t left = labels->size - first;
-    const size_t length = left < BLOCK ? (size_t)left : BLOCK;
-    for (size_t i = 0; i < length; i++)
-        block[i] = label[i] == ignored ? -1 : label[i];
-    return length;
-}
-
-static const void *row_at(const tg_value *logits, int64_t row)
-{
-    return (const char *)logits->data + row * classes_of(logits) * (int64_t)tg_dtype_size(logits->dtype);
+    return (char *)value->data + index * (int64_t)tg_dtype_size(value->dtype);
 }
 
 static double sum_block(tg_dtype dtype, size_t count, const void *numbers)
@@ -85,18 +81,33 @@ static double sum_block(tg_dtype dtype, size_t count, const void *numbers)
     return sum;
 }
 
-static void fill(tg_dtype dtype, size_t count, double number, void *out)
+/* Sums the losses of the rows and, unless `slope` is NULL, writes weight (softmax - target) there. Rows are worked on in blocks,
+ * for whose labels and losses there is room on the stack. */
+static double sum_losses(const tg_value *out, bool some_ignored, double weight, void *slope)
 {
-    for (size_t i = 0; i < count; i++)
-        if (dtype == TG_F32)
-            ((float *)out)[i] = (float)number;
+    enum { BLOCK = 128 };
+    const label_attributes *a = out->attributes;
+    const tg_value *logits = out->inputs[0], *labels = out->inputs[1];
+    const int64_t classes = classes_of(logits), stride = classes * (int64_t)tg_dtype_size(logits->dtype);
+    double losses[BLOCK], sum = 0;
+    int32_t kept[BLOCK];
+    for (int64_t row = 0; row < labels->size; row += BLOCK) {
+        const size_t rows = labels->size - row < BLOCK ? (size_t)(labels->size - row) : BLOCK;
+        const int32_t *label = (const int32_t *)labels->data + row;
+        for (size_t i = 0; some_ignored && i < rows; i++) /* the kernels know them as negative ones */
+            kept[i] = label[i] == a->ignore_index ? -1 : label[i];
+        if (some_ignored)
+            label = kept;
+        if (slope)
+            TG_KERNEL_CALL(logits->dtype, cross_entropy_gradient_rows, rows, (size_t)classes,
+                           element_at(logits, row * classes), label, a->smoothing, weight, (void *)losses,
+                           (void *)((char *)slope + row * stride));
         else
-            ((double *)out)[i] = number;
-}
-
-static double first_of(const tg_value *value)
-{
-    return sum_block(value->dtype, 1, value->data);
+            TG_KERNEL_CALL(logits->dtype, cross_entropy_rows, rows, (size_t)classes,
+                           element_at(logits, row * classes), label, a->smoothing, (void *)losses);
+        sum += sum_block(logits->dtype, rows, losses);
+    }
+    return sum;
 }
 
 /* ---- cross_entropy ---- */
@@ -107,28 +118,27 @@ static bool cross_entropy_shape(tg_value *out)
     return labels_fit(out, out->inputs[0], out->inputs[1]);
 }
 
+static void cross_entropy_forward_with(const tg_value *out, void *slope)
+{
+    const int64_t rows = out->inputs[1]->size, count = count_labels(out, out->inputs[1], classes_of(out->inputs[0]));
+    if (count >= 0) {
+        const double sum = sum_losses(out, count < rows, count > 0 ? 1 / (double)count : 0, slope);
+        tg_fill(out->dtype, 1, sum / (double)count, out->data);
+    }
+}
+
 static void cross_entropy_forward(const tg_value *out)
 {
-    const label_attributes *a = out->attributes;
-    const tg_value *logits = out->inputs[0], *labels = out->inputs[1];
-    const int64_t classes = classes_of(logits), count = count_labels(out, labels, classes);
-    if (count < 0)
-        return;
-    double losses[BLOCK], sum = 0;
-    int32_t block[BLOCK];
-    for (int64_t row = 0; row < labels->size; row += BLOCK) {
-        const size_t rows = take_block(labels, row, a->ignore_index, block);
-        TG_KERNEL_CALL(out->dtype, cross_entropy_rows, rows, (size_t)classes, row_at(logits, row), block,
-                       a->smoothing, (void *)losses);
-        sum += sum_block(out->dtype, rows, losses);
-    }
-    fill(out->dtype, 1, sum / (double)count, out->data);
+    cross_entropy_forward_with(out, NULL);
 }
 
 static void cross_entropy_derivative(const tg_derive *d)
 {
     const label_attributes *a = d->attributes;
-    d->give[0] = tg_cross_entropy_gradient(d->cotangent, d->in[0], d->in[1], a->smoothing, a->ignore_index);
+    tg_tensor slope = d->companion;
+    if (!tg_ok(slope))
+        slope = tg_cross_entropy_slope(d->in[0], d->in[1], a->smoothing, a->ignore_index);
+    d->give[0] = tg_is_plain_one(d->cotangent) ? slope : tg_mul(slope, d->cotangent);
 }
 
 #define PLAIN                                                                                                \
@@ -164,6 +174,8 @@ const tg_op tg_op_cross_entropy = {.name = "cross_entropy",
                                    .fields = label_fields,
                                    .shape = cross_entropy_shape,
                                    .forward = cross_entropy_forward,
+                                   .companion = &tg_op_cross_entropy_slope,
+                                   .forward_with = cross_entropy_forward_with,
                                    .derivative = cross_entropy_derivative,
                                    TG_SAMPLES(cross_entropy_samples)};
 
@@ -177,89 +189,58 @@ tg_tensor tg_cross_entropy_with(tg_tensor logits, tg_tensor labels, double smoot
     return TG_APPLY(&tg_op_cross_entropy, (&(label_attributes){smoothing, ignore_index}), logits, labels);
 }
 
-/* ---- cross_entropy_gradient: g (softmax - target) / rows ---- */
+/* ---- cross_entropy_slope: (softmax - target) / rows, the gradient of the mean; computed along with it ---- */
 
-static bool cross_entropy_gradient_shape(tg_value *out)
+static bool cross_entropy_slope_shape(tg_value *out)
 {
-    const tg_value *g = out->inputs[0], *logits = out->inputs[1];
-    out->shape = logits->shape;
-    if (g->size != 1 || g->dtype != logits->dtype)
-        return tg_expected(out, "expected a cotangent of one element and the type of the logits");
-    return labels_fit(out, logits, out->inputs[2]);
+    out->shape = out->inputs[0]->shape;
+    return labels_fit(out, out->inputs[0], out->inputs[1]);
 }
 
-static void cross_entropy_gradient_forward(const tg_value *out)
+static void cross_entropy_slope_forward(const tg_value *out)
 {
-    const label_attributes *a = out->attributes;
-    const tg_value *logits = out->inputs[1], *labels = out->inputs[2];
-    const int64_t classes = classes_of(logits), count = count_labels(out, labels, classes);
-    if (count < 0)
-        return;
-    double cotangents[BLOCK];
-    int32_t block[BLOCK];
-    fill(out->dtype, BLOCK, first_of(out->inputs[0]) / (double)(count > 0 ? count : 1), cotangents);
-    for (int64_t row = 0; row < labels->size; row += BLOCK) {
-        const size_t rows = take_block(labels, row, a->ignore_index, block);
-        char *gradient = (char *)out->data + row * classes * (int64_t)tg_dtype_size(out->dtype);
-        TG_KERNEL_CALL(out->dtype, cross_entropy_gradient_rows, rows, (size_t)classes, row_at(logits, row),
-                       block, a->smoothing, (const void *)cotangents, (void *)gradient);
-    }
+    const int64_t rows = out->inputs[1]->size, count = count_labels(out, out->inputs[1], classes_of(out->inputs[0]));
+    if (count >= 0)
+        sum_losses(out, count < rows, count > 0 ? 1 / (double)count : 0, out->data);
 }
 
-/* With the cotangent c: sum c (softmax - target) / rows for g, and g / rows times c through the softmax for the logits. */
-static void cross_entropy_gradient_derivative(const tg_derive *d)
+/* With the cotangent c: c through the softmax, over the number of rows. */
+static void cross_entropy_slope_derivative(const tg_derive *d)
 {
     const label_attributes *a = d->attributes;
-    tg_tensor g = d->in[0], logits = d->in[1], labels = d->in[2], c = d->cotangent;
-    if (d->wanted[0]) {
-        tg_tensor one = tg_full(tg_tape_of(g), tg_dtype_of(g), tg_shape_of(g), 1);
-        tg_tensor gradient = tg_cross_entropy_gradient(one, logits, labels, a->smoothing, a->ignore_index);
-        d->give[0] = tg_reshape(tg_sum(tg_mul(c, gradient)), tg_shape_of(g));
-    }
-    if (d->wanted[1]) {
-        tg_shape column = tg_shape_of(logits);
-        column.dim[column.rank - 1] = 1;
-        tg_tensor weights = tg_reshape(tg_label_weights(logits, labels, a->ignore_index), column);
-        tg_tensor through = tg_softmax_gradient(c, tg_softmax(logits, -1));
-        d->give[1] = tg_mul(through, tg_mul(weights, tg_reshape(g, TG_SCALAR)));
-    }
+    const tg_tensor logits = d->in[0], labels = d->in[1];
+    tg_shape column = tg_shape_of(logits);
+    column.dim[column.rank - 1] = 1;
+    tg_tensor weights = tg_reshape(tg_label_weights(logits, labels, a->ignore_index), column);
+    d->give[0] = tg_mul(tg_softmax_gradient(d->cotangent, tg_softmax(logits, -1)), weights);
 }
 
-#define COTANGENT                                                                                            \
-    {                                                                                                        \
-        .shape = { 0 }                                                                                       \
-    }
-
-static const tg_sample cross_entropy_gradient_samples[] = {
-    {PLAIN, .input = {COTANGENT, {.shape = {2, {3, 4}}}, {.shape = {1, {3}}, LABELS(4)}}},
-    {PLAIN, .input = {COTANGENT, {.shape = {1, {7}}}, {.shape = {0}, LABELS(7)}}},
-    {PLAIN, .input = {COTANGENT,
-                      {.shape = {3, {2, 3, 5}}, .low = -6, .high = 6},
-                      {.shape = {2, {2, 3}}, LABELS(5)}}},
-    {SMOOTH(0.1), .input = {COTANGENT, {.shape = {2, {5, 3}}}, {.shape = {1, {5}}, LABELS(3)}}},
+static const tg_sample cross_entropy_slope_samples[] = {
+    {PLAIN, .input = {{.shape = {2, {3, 4}}}, {.shape = {1, {3}}, LABELS(4)}}},
+    {PLAIN, .input = {{.shape = {1, {7}}}, {.shape = {0}, LABELS(7)}}},
+    {PLAIN, .input = {{.shape = {3, {2, 3, 5}}, .low = -6, .high = 6}, {.shape = {2, {2, 3}}, LABELS(5)}}},
+    {SMOOTH(0.1), .input = {{.shape = {2, {5, 3}}}, {.shape = {1, {5}}, LABELS(3)}}},
     {.attributes = &(label_attributes){0, 1},
-     .input = {{.shape = {1, {1}}}, {.shape = {2, {9, 3}}}, {.shape = {1, {9}}, LABELS(3)}}},
+     .input = {{.shape = {2, {9, 3}}}, {.shape = {1, {9}}, LABELS(3)}}},
     {.attributes = &(label_attributes){0.2, 0},
-     .input = {COTANGENT, {.shape = {2, {131, 3}}}, {.shape = {1, {131}}, LABELS(3)}}},
-    {PLAIN, .input = {COTANGENT, {.shape = {2, {0, 3}}}, {.shape = {1, {0}}, LABELS(3)}}},
-    {PLAIN,
-     .input = {COTANGENT, {.shape = {2, {2, 6}}, .low = 700, .high = 704}, {.shape = {1, {2}}, LABELS(6)}}},
+     .input = {{.shape = {2, {131, 3}}}, {.shape = {1, {131}}, LABELS(3)}}},
+    {PLAIN, .input = {{.shape = {2, {0, 3}}}, {.shape = {1, {0}}, LABELS(3)}}},
+    {PLAIN, .input = {{.shape = {2, {3, 37}}}, {.shape = {1, {3}}, LABELS(37)}}},
+    {PLAIN, .input = {{.shape = {2, {2, 6}}, .low = 700, .high = 704}, {.shape = {1, {2}}, LABELS(6)}}},
 };
 
-const tg_op tg_op_cross_entropy_gradient = {.name = "cross_entropy_gradient",
-                                            .arity = 3,
-                                            .attributes_size = sizeof(label_attributes),
-                                            .fields = label_fields,
-                                            .shape = cross_entropy_gradient_shape,
-                                            .forward = cross_entropy_gradient_forward,
-                                            .derivative = cross_entropy_gradient_derivative,
-                                            TG_SAMPLES(cross_entropy_gradient_samples)};
+const tg_op tg_op_cross_entropy_slope = {.name = "cross_entropy_slope",
+                                         .arity = 2,
+                                         .attributes_size = sizeof(label_attributes),
+                                         .fields = label_fields,
+                                         .shape = cross_entropy_slope_shape,
+                                         .forward = cross_entropy_slope_forward,
+                                         .derivative = cross_entropy_slope_derivative,
+                                         TG_SAMPLES(cross_entropy_slope_samples)};
 
-tg_tensor tg_cross_entropy_gradient(tg_tensor cotangent, tg_tensor logits, tg_tensor labels, double smoothing,
-                                    int ignore_index)
+tg_tensor tg_cross_entropy_slope(tg_tensor logits, tg_tensor labels, double smoothing, int ignore_index)
 {
-    return TG_APPLY(&tg_op_cross_entropy_gradient, (&(label_attributes){smoothing, ignore_index}), cotangent,
-                    logits, labels);
+    return TG_APPLY(&tg_op_cross_entropy_slope, (&(label_attributes){smoothing, ignore_index}), logits, labels);
 }
 
 /* ---- label_weights: what each row counts for in the mean ---- */
@@ -275,10 +256,9 @@ static void label_weights_forward(const tg_value *out)
     const tg_value *logits = out->inputs[0], *labels = out->inputs[1];
     const int64_t count = count_labels(out, labels, classes_of(logits));
     const int ignored = ((const label_attributes *)out->attributes)->ignore_index;
-    const size_t element = tg_dtype_size(out->dtype);
     for (int64_t row = 0; row < out->size; row++) {
         const bool counts = count > 0 && ((const int32_t *)labels->data)[row] != ignored;
-        fill(out->dtype, 1, counts ? 1 / (double)count : 0, (char *)out->data + (size_t)row * element);
+        tg_fill(out->dtype, 1, counts ? 1 / (double)count : 0, element_at(out, row));
     }
 }
 

@@ -45,6 +45,10 @@
         return TG_APPLY(&tg_op_##kernel, NULL, a, b);                                                          \
     }
 
+/* Whether a product with this cotangent may be left out: it is all ones, where a backward pass starts, and nobody will
+ * differentiate through it. */
+bool tg_is_plain_one(tg_tensor cotangent);
+
 /* Zeros, tails, infinities and NaN: nine values for forward checks. */
 extern const double tg_edges[9];
 #define TG_EDGES tg_edges

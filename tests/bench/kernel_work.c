@@ -148,7 +148,7 @@ CALL(rms_norm_backward, K normalize_gradient_rows(ROWS, d->cotangent, d->x, fals
 RECORD(rms_norm, tg_rms_norm(in[0], TG_NONE, 1e-5))
 
 CALL(cross_entropy_forward, K cross_entropy_rows(ROWS, d->x, d->labels, 0, d->statistics))
-CALL(cross_entropy_backward, K cross_entropy_gradient_rows(ROWS, d->x, d->labels, 0, d->second, d->dx))
+CALL(cross_entropy_backward, K cross_entropy_gradient_rows(ROWS, d->x, d->labels, 0, 1, d->statistics, d->dx))
 
 static const uint32_t dropout_stream[4] = {4};
 CALL(dropout_forward, K dropout(d->n, d->x, dropout_stream, 0.9, d->y))

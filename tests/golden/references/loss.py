@@ -23,11 +23,10 @@ def cross_entropy(logits, labels, smoothing, ignore_index):
     return F.cross_entropy(rows, labels.reshape(-1), ignore_index=ignore_index, label_smoothing=smoothing)
 
 
-def cross_entropy_gradient(cotangent, logits, labels, **attributes):
+def cross_entropy_slope(logits, labels, **attributes):
     if labels.numel() == 0:
-        return cotangent * logits  # which has no elements either
-    loss = cross_entropy(logits, labels, **attributes).reshape(cotangent.shape)
-    return torch.autograd.grad(loss, logits, cotangent, create_graph=True)[0]
+        return logits  # which has no elements either
+    return torch.autograd.grad(cross_entropy(logits, labels, **attributes), logits, create_graph=True)[0]
 
 
 def label_weights(logits, labels, smoothing, ignore_index):
@@ -63,7 +62,7 @@ REFERENCES = {
     "log_softmax": by_torch(log_softmax, sums=EVERYTHING, unseen={"output": 1.0}),
     "log_softmax_gradient": by_torch(log_softmax_gradient, sums=EVERYTHING),
     "cross_entropy": by_torch(cross_entropy, sums=EVERYTHING),
-    "cross_entropy_gradient": by_torch(cross_entropy_gradient, sums=EVERYTHING),
+    "cross_entropy_slope": by_torch(cross_entropy_slope, sums=EVERYTHING),
     "label_weights": by_torch(label_weights),
     "softmax_along": by_torch(torch.softmax, sums=GRADIENTS),
     "log_softmax_along": by_torch(torch.log_softmax, sums=EVERYTHING, unseen={"output": 1.0}),

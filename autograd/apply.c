@@ -149,8 +149,8 @@ bool tg_value_compute(tg_value *value)
     }
     if (value->computed_along)
         return true;
-    tg_value *companion = tg_companion_of(value);
-    if (!tg_value_allocate(value) || (companion && !tg_value_allocate(companion)))
+    tg_value *companion = op->companion ? tg_companion_of(value) : NULL;
+    if ((!value->data && !tg_value_allocate(value)) || (companion && !companion->data && !tg_value_allocate(companion)))
         return false;
     if (op->flags & TG_ELEMENTWISE)
         tg_elementwise_forward(value, companion ? companion->data : NULL);

@@ -9,7 +9,7 @@ static bool gradients_stand_alike(tg_tape *tape)
 {
     for (int64_t i = 0; i < tape->count; i++) {
         const tg_value *value = tg_tape_value(tape, i);
-        if (!value->parameter || !tg_ok(value->gradient) || value->parameter->has_gradient != value->gradient_was_fresh)
+        if (!value->parameter || !tg_value_of(value->gradient) || value->parameter->has_gradient != value->gradient_was_fresh)
             continue;
         tg_tape_fail(tape, "tg_replay: the gradient of %s %s, unlike when the step was recorded; record it again",
                      value->name ? value->name : "a parameter",
@@ -31,7 +31,7 @@ bool tg_replay(tg_tape *tape)
         return false;
     for (int64_t i = 0; i < tape->count; i++) {
         tg_value *value = tg_tape_value(tape, i);
-        if (value->parameter && tg_ok(value->gradient))
+        if (value->parameter && tg_value_of(value->gradient))
             value->parameter->has_gradient = true;
         if (value->op && !tg_value_compute(value))
             return false;

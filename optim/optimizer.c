@@ -15,6 +15,7 @@ struct tg_optimizer {
     char *first;                /* moment of the gradients, laid out like them: m, or the velocity u */
     char *second;               /* moment of their squares, v; NULL for SGD */
     int64_t steps;
+    double beta1_power, beta2_power; /* beta^steps */
     double gradient_norm;
     char error[256];
 };
@@ -99,6 +100,7 @@ tg_optimizer *tg_optimizer_new(tg_parameters *parameters, const tg_optimizer_con
     optimizer->parameters = parameters;
     optimizer->config = with_defaults(config);
     optimizer->size = tg_parameters_size(parameters);
+    optimizer->beta1_power = optimizer->beta2_power = 1;
 
     bool adaptive = optimizer->config.kind != TG_SGD;
     size_t count = optimizer->size ? (size_t)optimizer->size : 1;
@@ -267,13 +269,12 @@ bool tg_optimizer_step(tg_optimizer *optimizer)
     optimizer->error[0] = '\0';
     if (!is_possible(optimizer))
         return false;
-    double norm = optimizer->gradient_norm, limit = optimizer->config.clip_norm,
-           t = (double)optimizer->steps + 1;
+    const double norm = optimizer->gradient_norm, limit = optimizer->config.clip_norm;
     const step s = {
         .rate = tg_optimizer_rate(optimizer),
         .gradient_scale = limit > 0 && norm > limit ? limit / norm : 1,
-        .correction1 = 1 - pow(optimizer->config.beta1, t),
-        .correction2 = 1 - pow(optimizer->config.beta2, t),
+        .correction1 = 1 - optimizer->beta1_power * optimizer->config.beta1,
+        .correction2 = 1 - optimizer->beta2_power * optimizer->config.beta2,
     };
     tg_parameters *set = optimizer->parameters;
     tg_parameters_gradients(set); /* zeros where no backward pass came */
@@ -284,6 +285,8 @@ bool tg_optimizer_step(tg_optimizer *optimizer)
             update(optimizer, parameter, size, &s);
     }
     tg_parameters_clear_gradients(set);
+    optimizer->beta1_power *= optimizer->config.beta1;
+    optimizer->beta2_power *= optimizer->config.beta2;
     optimizer->steps++;
     return true;
 }

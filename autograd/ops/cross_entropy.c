@@ -76,8 +76,7 @@ static void *element_at(const tg_value *value, int64_t index)
 static double sum_block(tg_dtype dtype, size_t count, const void *numbers)
 {
     double sum = 0;
-    for (size_t i = 0; i < count; i++)
-        sum += dtype == TG_F32 ? (double)((const float *)numbers)[i] : ((const double *)numbers)[i];
+    TG_KERNEL_CALL(dtype, sum_run, count, numbers, &sum);
     return sum;
 }
 

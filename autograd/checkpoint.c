@@ -9,6 +9,7 @@
  */
 #include "autograd/grad.h"
 #include "autograd/ops.h"
+#include "autograd/rng.h"
 #include "autograd/tape_internal.h"
 
 #include <string.h>

@@ -137,7 +137,6 @@ typedef enum tg_op_flags {
 } tg_op_flags;
 
 enum { TG_VARIADIC = -1 };
-enum { TG_DRAW_NUMBERS = 2 }; /* 64-bit numbers that a random source takes from its generator */
 
 struct tg_op {
     const char *name;

@@ -1,5 +1,7 @@
 #include "nn/init.h"
 
+#include "autograd/kernels/kernels.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,8 +62,10 @@ static void set_element(const matrix *m, int64_t index, double value)
 
 static void fill_normal(const matrix *m, double deviation, tg_rng *rng)
 {
-    for (int64_t i = 0; i < m->rows * m->columns; i++)
-        set_element(m, i, deviation * tg_rng_normal(rng));
+    uint32_t stream[4];
+    tg_rng_draw_stream(rng, stream);
+    TG_KERNEL_CALL(m->parameter->dtype, normal_fill, (size_t)(m->rows * m->columns), stream, 0, deviation,
+                   m->parameter->data);
 }
 
 static void fill_uniform(const matrix *m, double deviation, tg_rng *rng)

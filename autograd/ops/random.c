@@ -41,12 +41,9 @@ static bool draw_shape(tg_value *out)
 
 static void draw_forward(const tg_value *out)
 {
-    tg_rng *rng = ((const draw_attributes *)out->attributes)->rng;
-    for (int i = 0; i < TG_DRAW_NUMBERS; i++) {
-        const uint64_t bits = tg_rng_bits(rng);
-        const uint32_t words[2] = {(uint32_t)bits, (uint32_t)(bits >> 32)};
-        memcpy((uint32_t *)out->data + 2 * i, words, sizeof words);
-    }
+    uint32_t stream[4];
+    tg_rng_draw_stream(((const draw_attributes *)out->attributes)->rng, stream);
+    memcpy(out->data, stream, sizeof stream);
 }
 
 static const tg_field draw_fields[] = {{0}}; /* a generator is nothing to write down */

@@ -46,7 +46,7 @@ ALL_CFLAGS = -std=c11 $(OPTIMISE) $(WARN) $(if $(SANITIZE),-fsanitize=$(SANITIZE
              -fPIC -I. -I$(OUT)/include $(BLAS_CFLAGS) $(CFLAGS)
 if_known = $(shell $(CC) -Werror $(1) -x c -c /dev/null -o /dev/null 2>/dev/null && echo $(1))
 KERNEL_CFLAGS := -O3 -ffp-contract=off $(call if_known,-fno-tree-pre) $(call if_known,-Wno-pass-failed) -fno-math-errno -fno-trapping-math -Wno-unused-function -Wno-unknown-pragmas -fopenmp-simd
-ALL_LDFLAGS = $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(LDFLAGS)
+ALL_LDFLAGS = -pthread $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(LDFLAGS)
 
 PKG = $(shell pkg-config $(1) $(2) 2>/dev/null)
 BLAS_CFLAGS := $(call PKG,--cflags,openblas)
@@ -187,7 +187,7 @@ install: lib
 	ln -sf libtapegrad.so.0 $(DESTDIR)$(PREFIX)/lib/libtapegrad.so
 	printf '%s\n' 'prefix=$(PREFIX)' 'Name: tapegrad' \
 	    'Description: tape-based reverse-mode automatic differentiation for small networks' \
-	    'Version: $(VERSION)' 'Libs: -L$${prefix}/lib -ltapegrad' 'Libs.private: $(BLAS_LIBS) -lm' \
+	    'Version: $(VERSION)' 'Libs: -L$${prefix}/lib -ltapegrad' 'Libs.private: $(BLAS_LIBS) -lm -pthread' \
 	    'Cflags: -I$${prefix}/include/tapegrad' > $(DESTDIR)$(PREFIX)/lib/pkgconfig/tapegrad.pc
 
 $(OUT)/obj/%.d: ;

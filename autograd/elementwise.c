@@ -3,6 +3,7 @@
  *
  *     [4, 1, 3] with [5, 1]:  result [4, 5, 3]. Runs of 3; the first input advances, the second stands still.
  */
+#include "autograd/kernels/parallel.h"
 #include "autograd/tape_internal.h"
 
 /* The result's axes, innermost first, neighbours merged where all inputs allow; strides in elements. */
@@ -60,6 +61,40 @@ static bool all_alike(const tg_value *out)
     return true;
 }
 
+/* A run of equal inputs, which may be cut anywhere. */
+typedef struct long_run {
+    const tg_op *op;
+    const tg_loop *whole;
+    void *companion; /* NULL: none */
+} long_run;
+
+static void run_part(void *context, size_t first, size_t count)
+{
+    const long_run *run = context;
+    const size_t bytes = first * tg_dtype_size(run->whole->dtype);
+    tg_loop part = *run->whole;
+    part.n = count;
+    part.out = (char *)part.out + bytes;
+    for (int k = 0; k < run->op->arity; k++)
+        part.in[k] = (const char *)part.in[k] + bytes;
+    if (run->companion)
+        run->op->loop_with(&part, (char *)run->companion + bytes);
+    else
+        run->op->loop(&part);
+}
+
+static void run_alike(const tg_op *op, const tg_loop *loop, void *companion)
+{
+    enum { WORTH_SHARING = 1 << 16 };
+    long_run run = {op, loop, companion};
+    if (loop->n >= 2 * WORTH_SHARING)
+        tg_parallel(loop->n, WORTH_SHARING, TG_LINE, run_part, &run);
+    else if (companion)
+        op->loop_with(loop, companion);
+    else
+        op->loop(loop);
+}
+
 void tg_elementwise_forward(const tg_value *out, void *companion_data)
 {
     if (out->size == 0)
@@ -69,12 +104,8 @@ void tg_elementwise_forward(const tg_value *out, void *companion_data)
         loop.in[k] = out->inputs[k]->data;
         loop.step[k] = 1;
     }
-    if (companion_data) { /* one input, so nothing broadcasts */
-        out->op->loop_with(&loop, companion_data);
-        return;
-    }
-    if (all_alike(out)) { /* equal sizes that broadcast differ by axes of size 1 at most */
-        out->op->loop(&loop);
+    if (companion_data || all_alike(out)) { /* equal sizes that broadcast differ by axes of size 1 at most */
+        run_alike(out->op, &loop, companion_data);
         return;
     }
 

@@ -72,7 +72,8 @@ struct tg_value {
 };
 
 /* One contiguous run of an elementwise operation. The distance from one element of input k to the next is step[k]:
- * 1, or 0 for a single element that broadcasts. The output may be the very array of an input. */
+ * 1, or 0 for a single element that broadcasts. The output may be the very array of an input. A long run may be cut into several, for
+ * several threads: element i of the output is to depend on elements i of the inputs alone. */
 typedef struct tg_loop {
     tg_dtype dtype;
     size_t n;

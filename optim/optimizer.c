@@ -1,6 +1,7 @@
 #include "optim/optimizer.h"
 
 #include "autograd/kernels/kernels.h"
+#include "autograd/kernels/parallel.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -179,37 +180,49 @@ static size_t run_from(const tg_optimizer *optimizer, int first, int *next)
 }
 
 /* Adam's decay: gradient = scale gradient + decay value. The gradient is about to be forgotten, so it may change. */
-static void add_decay(const tg_parameter *p, size_t n, double scale, double decay)
+static void add_decay(tg_dtype dtype, size_t n, double scale, double decay, const void *data, void *gradient)
 {
-    float *g = p->gradient;
-    double *g64 = p->gradient;
+    float *g = gradient;
+    double *g64 = gradient;
     for (size_t i = 0; i < n; i++)
-        if (p->dtype == TG_F32)
-            g[i] = (float)(scale * g[i] + decay * ((const float *)p->data)[i]);
+        if (dtype == TG_F32)
+            g[i] = (float)(scale * g[i] + decay * ((const float *)data)[i]);
         else
-            g64[i] = scale * g64[i] + decay * ((const double *)p->data)[i];
+            g64[i] = scale * g64[i] + decay * ((const double *)data)[i];
 }
 
-/* Updates n elements from the beginning of a parameter on. */
-static void update(const tg_optimizer *optimizer, const tg_parameter *p, size_t n, const step *s)
+/* Elements of consecutive parameters, from the beginning of `parameter` on, that are updated alike. */
+typedef struct run {
+    const tg_optimizer *optimizer;
+    const tg_parameter *parameter;
+    const step *step;
+} run;
+
+/* Updates some of them; any part by itself. */
+static void update_part(void *context, size_t first, size_t n)
 {
-    const tg_optimizer_config *c = &optimizer->config;
-    size_t offset = (size_t)((char *)p->data - (char *)tg_parameters_values(optimizer->parameters));
-    double scale = s->gradient_scale, decay = decay_of(optimizer, p);
-    void *first = optimizer->first + offset;
+    const run *r = context;
+    const tg_optimizer_config *c = &r->optimizer->config;
+    const tg_dtype dtype = r->parameter->dtype;
+    const size_t skipped = first * tg_dtype_size(dtype);
+    char *const data = (char *)r->parameter->data + skipped, *const gradient =
+                                                                 (char *)r->parameter->gradient + skipped;
+    const size_t offset = (size_t)(data - (char *)tg_parameters_values(r->optimizer->parameters));
+    void *const momentum = r->optimizer->first + offset;
+    double scale = r->step->gradient_scale, decay = decay_of(r->optimizer, r->parameter);
     if (c->kind == TG_SGD) {
-        TG_KERNEL_CALL(p->dtype, sgd_momentum, n, p->data, p->gradient, first, scale, s->rate, c->momentum,
-                       c->nesterov, decay);
+        TG_KERNEL_CALL(dtype, sgd_momentum, n, (void *)data, (void *)gradient, momentum, scale, r->step->rate,
+                       c->momentum, c->nesterov, decay);
         return;
     }
     if (c->kind == TG_ADAM && decay > 0) {
-        add_decay(p, n, scale, decay);
+        add_decay(dtype, n, scale, decay, data, gradient);
         scale = 1;
         decay = 0;
     }
-    void *second = optimizer->second + offset;
-    TG_KERNEL_CALL(p->dtype, adamw, n, p->data, p->gradient, first, second, scale, s->rate, c->beta1,
-                   c->beta2, c->epsilon, decay, s->correction1, s->correction2);
+    void *const second = r->optimizer->second + offset;
+    TG_KERNEL_CALL(dtype, adamw, n, (void *)data, (void *)gradient, momentum, second, scale, r->step->rate,
+                   c->beta1, c->beta2, c->epsilon, decay, r->step->correction1, r->step->correction2);
 }
 
 /* ---- the step ---- */
@@ -262,6 +275,8 @@ static bool is_possible(tg_optimizer *optimizer)
                    : refuse(optimizer, "the gradient is so large that its norm overflows");
 }
 
+enum { WORTH_SHARING = 1 << 16 }; /* elements for each thread */
+
 bool tg_optimizer_step(tg_optimizer *optimizer)
 {
     if (!optimizer)
@@ -282,7 +297,7 @@ bool tg_optimizer_step(tg_optimizer *optimizer)
         const tg_parameter *parameter = tg_parameters_at(set, i);
         const size_t size = run_from(optimizer, i, &next);
         if (parameter->gradient)
-            update(optimizer, parameter, size, &s);
+            tg_parallel(size, WORTH_SHARING, TG_LINE, update_part, &(run){optimizer, parameter, &s});
     }
     tg_parameters_clear_gradients(set);
     optimizer->beta1_power *= optimizer->config.beta1;

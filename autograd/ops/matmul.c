@@ -1,53 +1,15 @@
 /* Matrix products, all of them through the BLAS. */
+#include "autograd/kernels/product.h"
 #include "autograd/ops.h"
 #include "autograd/ops/family.h"
 
-#include <cblas.h>
 #include <limits.h>
-#include <string.h>
 
-/* out = A B + beta out for row-major A [m, k], B [k, n], out [m, n]; A or B may lie transposed in memory. */
-typedef struct product {
-    bool transpose_a, transpose_b;
-    int64_t m, n, k;
-} product;
-
-static bool fits_the_blas(tg_value *out, const product *p)
+static bool fits_the_blas(tg_value *out, const tg_product *p)
 {
     if (p->m <= INT_MAX && p->n <= INT_MAX && p->k <= INT_MAX)
         return true;
     return tg_expected(out, "a size over %d is beyond the matrix library", INT_MAX);
-}
-
-/* Whether OpenBLAS is good at starting from nothing, that is at beta = 0. On its AVX-512 cores the kernels for small matrices
- * are; elsewhere it clears the result in a pass of its own that takes longer than ours, up to a tenth of the whole product. */
-static bool starts_from_nothing;
-
-__attribute__((constructor)) static void look_at_the_blas(void)
-{
-    static const char *const cores[] = {"SkylakeX", "Cooperlake", "SapphireRapids"};
-    for (size_t i = 0; i < sizeof cores / sizeof cores[0]; i++)
-        starts_from_nothing |= strcmp(openblas_get_corename(), cores[i]) == 0;
-}
-
-static void multiply(tg_dtype dtype, const product *p, const void *a, const void *b, double beta, void *out)
-{
-    if (p->m == 0 || p->n == 0)
-        return;
-    if (beta == 0 && (p->k == 0 || !starts_from_nothing)) {
-        memset(out, 0, (size_t)(p->m * p->n) * tg_dtype_size(dtype));
-        beta = 1;
-    }
-    if (p->k == 0) /* a sum over nothing */
-        return;
-    const int m = (int)p->m, n = (int)p->n, k = (int)p->k;
-    const int row_a = p->transpose_a ? m : k, row_b = p->transpose_b ? k : n;
-    const CBLAS_TRANSPOSE order_a = p->transpose_a ? CblasTrans : CblasNoTrans;
-    const CBLAS_TRANSPOSE order_b = p->transpose_b ? CblasTrans : CblasNoTrans;
-    if (dtype == TG_F32)
-        cblas_sgemm(CblasRowMajor, order_a, order_b, m, n, k, 1, a, row_a, b, row_b, (float)beta, out, n);
-    else
-        cblas_dgemm(CblasRowMajor, order_a, order_b, m, n, k, 1, a, row_a, b, row_b, beta, out, n);
 }
 
 /* ---- matmul: matrices in the last two axes, the others broadcast ---- */
@@ -61,11 +23,11 @@ static const tg_field matmul_fields[] = {
     {"transpose_b", TG_FIELD_BOOL, offsetof(matmul_attributes, transpose_b)},
     {0}};
 
-static product product_of(const tg_value *out)
+static tg_product product_of(const tg_value *out)
 {
     const matmul_attributes *attributes = out->attributes;
     const tg_shape *a = &out->inputs[0]->shape, *b = &out->inputs[1]->shape;
-    return (product){.transpose_a = attributes->transpose_a,
+    return (tg_product){.transpose_a = attributes->transpose_a,
                      .transpose_b = attributes->transpose_b,
                      .m = a->dim[a->rank - (attributes->transpose_a ? 1 : 2)],
                      .k = a->dim[a->rank - (attributes->transpose_a ? 2 : 1)],
@@ -87,7 +49,7 @@ static bool matmul_shape(tg_value *out)
     const tg_shape *a = &out->inputs[0]->shape, *b = &out->inputs[1]->shape;
     if (a->rank < 2 || b->rank < 2)
         return tg_expected(out, "expected matrices, or vectors; a scalar multiplies with tg_mul");
-    product p = product_of(out);
+    tg_product p = product_of(out);
     int64_t rows_of_b = b->dim[b->rank - (attributes->transpose_b ? 1 : 2)];
     if (p.k != rows_of_b)
         return tg_expected(out, "the inner sizes differ: %lld columns%s against %lld rows%s", (long long)p.k,
@@ -122,10 +84,10 @@ static void matmul_forward(const tg_value *out)
 {
     if (out->size == 0)
         return;
-    const product p = product_of(out);
+    const tg_product p = product_of(out);
     const int batch_rank = out->shape.rank - 2;
     if (batch_rank == 0) {
-        multiply(out->dtype, &p, out->inputs[0]->data, out->inputs[1]->data, 0, out->data);
+        tg_multiply(out->dtype, &p, out->inputs[0]->data, out->inputs[1]->data, 0, out->data);
         return;
     }
     const int64_t element = (int64_t)tg_dtype_size(out->dtype);
@@ -135,7 +97,7 @@ static void matmul_forward(const tg_value *out)
     const char *a = out->inputs[0]->data, *b = out->inputs[1]->data;
     char *result = out->data;
     for (int64_t products = out->size / (p.m * p.n); products > 0; products--) {
-        multiply(out->dtype, &p, a + from_a * element, b + from_b * element, 0, result);
+        tg_multiply(out->dtype, &p, a + from_a * element, b + from_b * element, 0, result);
         result += p.m * p.n * element;
         for (int axis = batch_rank - 1; axis >= 0; axis--) {
             from_a += step_a[axis];
@@ -266,14 +228,14 @@ static bool linear_shape(tg_value *out)
 static void linear_forward(const tg_value *out)
 {
     const tg_value *x = out->inputs[0], *weight = out->inputs[1];
-    const product p = {.transpose_b = true,
+    const tg_product p = {.transpose_b = true,
                        .n = weight->shape.dim[0],
                        .k = weight->shape.dim[1],
                        .m = out->size / (weight->shape.dim[0] > 0 ? weight->shape.dim[0] : 1)};
     const bool biased = out->input_count == 3;
     if (biased)
         TG_KERNEL_CALL(out->dtype, fill_rows, (size_t)p.m, (size_t)p.n, out->inputs[2]->data, out->data);
-    multiply(out->dtype, &p, x->data, weight->data, biased, out->data);
+    tg_multiply(out->dtype, &p, x->data, weight->data, biased, out->data);
 }
 
 /* g W for x, g^T x for W, the column sums of g for b; all leading axes are rows. */

@@ -1,0 +1,29 @@
+/* Long work shared among threads. Internal to the library.
+ *
+ *     static void update(void *context, size_t first, size_t count) ...   // any part of the work, on its own
+ *
+ *     tg_parallel(n, 1 << 16, TG_LINE, update, &s);                       // update(&s, 0, n), in parts side by side
+ *
+ * There are as many threads as the BLAS would use (OPENBLAS_NUM_THREADS, or openblas_set_num_threads), the caller one of them.
+ * Results must not tell into how many parts the work was cut: each element depends on its own place only.
+ *
+ *     caller    publishes the parts | takes one after the other, as long as there are any | waits for those taken by others
+ *     helper    looks for a part a while, giving way to whoever wants the processor, and then sleeps
+ *
+ * Since the caller waits only for parts that somebody works on, a busy machine makes sharing useless but hardly slower. (OpenMP's threads
+ * wait without giving way: with another program on the same two processors a step took six times as long as alone.)
+ */
+#ifndef TG_PARALLEL_H
+#define TG_PARALLEL_H
+
+#include <stddef.h>
+
+enum { TG_LINE = 64 }; /* elements, or bytes, after which a cut cannot fall into one line of the cache */
+
+typedef void (*tg_parallel_part)(void *context, size_t first, size_t count);
+
+/* Runs `part` over 0 .. count-1 in parts of about `least` elements or more, cut at multiples of `unit`, and returns when all are
+ * done. In one piece where there is one thread, little to do, or work that is shared already. Inside, the BLAS uses one thread. */
+void tg_parallel(size_t count, size_t least, size_t unit, tg_parallel_part part, void *context);
+
+#endif

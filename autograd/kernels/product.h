@@ -1,0 +1,22 @@
+/* Matrix products: where the library meets the BLAS. Internal to the library.
+ *
+ *     const tg_product p = {.transpose_b = true, .m = 32, .n = 64, .k = 16};
+ *     tg_multiply(TG_F32, &p, x, weight, 0, y);                           // y[32, 64] = x[32, 16] weight[64, 16]^T
+ *
+ * Large products are shared among the BLAS's number of threads, and the result is the same to the bit with any number.
+ */
+#ifndef TG_PRODUCT_H
+#define TG_PRODUCT_H
+
+#include "autograd/tensor.h"
+
+/* out = A B + beta out for row-major A [m, k], B [k, n], out [m, n]; A or B may lie transposed in memory. */
+typedef struct tg_product {
+    bool transpose_a, transpose_b;
+    int64_t m, n, k; /* at most INT_MAX each */
+} tg_product;
+
+/* beta 0: what was in `out` does not matter. */
+void tg_multiply(tg_dtype dtype, const tg_product *p, const void *a, const void *b, double beta, void *out);
+
+#endif

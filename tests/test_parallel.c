@@ -1,0 +1,135 @@
+/* Long loops shared among threads: nothing is left out or done twice, and nobody can tell from the results. */
+#include "autograd/kernels/parallel.h"
+
+#include <cblas.h>
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <tapegrad.h>
+#include <unistd.h>
+
+Suite *parallel_suite(void);
+
+enum { LEAST = 1024, MOST = 10 * LEAST + 17 };
+
+static void count_visits(void *context, size_t first, size_t count)
+{
+    unsigned char *visits = context;
+    ck_assert(first % 64 == 0 && count > 0);
+    for (size_t i = first; i < first + count; i++)
+        visits[i]++;
+}
+
+START_TEST(every_element_is_visited_once)
+{
+    const int threads = openblas_get_num_threads();
+    const size_t sizes[] = {1, LEAST, 2 * LEAST - 1, 2 * LEAST, 2 * LEAST + 1, 5 * LEAST + 63, MOST};
+    for (int n = 1; n <= 5; n++)
+        for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+            unsigned char visits[MOST + 1] = {0};
+            openblas_set_num_threads(n);
+            tg_parallel(sizes[k], LEAST, TG_LINE, count_visits, visits);
+            for (size_t i = 0; i <= MOST; i++)
+                ck_assert_msg(visits[i] == (i < sizes[k]), "element %zu of %zu, %d threads: %d visits", i,
+                              sizes[k], n, visits[i]);
+        }
+    openblas_set_num_threads(threads);
+}
+END_TEST
+
+static void count_in_turn(void *context, size_t first, size_t count)
+{
+    tg_parallel(count, LEAST, TG_LINE, count_visits, (unsigned char *)context + first);
+}
+
+START_TEST(a_call_within_a_call_does_its_work_alone)
+{
+    static unsigned char visits[MOST];
+    openblas_set_num_threads(2);
+    tg_parallel(MOST, LEAST, TG_LINE, count_in_turn, visits);
+    for (size_t i = 0; i < MOST; i++)
+        ck_assert_int_eq(visits[i], 1);
+}
+END_TEST
+
+START_TEST(a_child_process_gets_helpers_of_its_own)
+{
+    unsigned char visits[MOST] = {0};
+    openblas_set_num_threads(3);
+    tg_parallel(MOST, LEAST, TG_LINE, count_visits, visits);
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(20); /* waiting for helpers that are not there would take for ever */
+        openblas_set_num_threads(3);
+        tg_parallel(MOST, LEAST, TG_LINE, count_visits, visits);
+        _exit(visits[0] == 2 && visits[MOST - 1] == 2 ? 0 : 1);
+    }
+    int status = -1;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+}
+END_TEST
+
+/* ---- training ---- */
+
+enum { BATCH = 512, INPUTS = 200, WIDTH = 300, CLASSES = 10, STEPS = 4 };
+
+static float *train(int threads, tg_activation activation, int64_t *size)
+{
+    openblas_set_num_threads(threads);
+    tg_rng rng = tg_rng_seed(3);
+    float *x = malloc(sizeof(float) * BATCH * INPUTS);
+    int32_t labels[BATCH];
+    for (int i = 0; i < BATCH * INPUTS; i++)
+        x[i] = (float)tg_rng_normal(&rng);
+    for (int i = 0; i < BATCH; i++)
+        labels[i] = (int32_t)tg_rng_below(&rng, CLASSES);
+    const tg_mlp_config config = {.inputs = INPUTS,
+                                  .hidden = {WIDTH, WIDTH},
+                                  .outputs = CLASSES,
+                                  .activation = activation,
+                                  .dropout = 0.1};
+    tg_mlp *net = tg_mlp_new(&rng, &config);
+    tg_optimizer *adamw =
+        tg_optimizer_new(tg_mlp_parameters(net), &(tg_optimizer_config){.weight_decay = 0.1});
+    tg_tape *tape = tg_tape_new();
+    for (int step = 0; step < STEPS; step++) {
+        tg_tape_reset(tape);
+        tg_tensor in = tg_borrow(tape, TG_F32, x, TG_SHAPE(BATCH, INPUTS));
+        tg_tensor logits = tg_mlp_forward_with(net, in, &rng, NULL);
+        ck_assert(tg_backward(tg_cross_entropy(logits, tg_borrow(tape, TG_I32, labels, TG_SHAPE(BATCH)))));
+        ck_assert(tg_optimizer_step(adamw));
+    }
+    *size = tg_parameters_size(tg_mlp_parameters(net));
+    float *values = malloc(sizeof(float) * (size_t)*size);
+    memcpy(values, tg_parameters_values(tg_mlp_parameters(net)), sizeof(float) * (size_t)*size);
+    tg_tape_free(tape);
+    tg_optimizer_free(adamw);
+    tg_mlp_free(net);
+    free(x);
+    return values;
+}
+
+START_TEST(two_threads_train_to_the_same_bits_as_one)
+{
+    const tg_activation activations[] = {TG_RELU, TG_GELU_EXACT, TG_SWIGLU};
+    int64_t size;
+    float *alone = train(1, activations[_i], &size), *together = train(2, activations[_i], &size);
+    ck_assert(memcmp(alone, together, sizeof(float) * (size_t)size) == 0);
+    free(alone);
+    free(together);
+}
+END_TEST
+
+Suite *parallel_suite(void)
+{
+    Suite *suite = suite_create("parallel");
+    TCase *tests = tcase_create("parallel");
+    tcase_add_test(tests, every_element_is_visited_once);
+    tcase_add_test(tests, a_call_within_a_call_does_its_work_alone);
+    tcase_add_test(tests, a_child_process_gets_helpers_of_its_own);
+    tcase_add_loop_test(tests, two_threads_train_to_the_same_bits_as_one, 0, 3);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -231,7 +231,7 @@ static const char *reason(const trainer *t)
 bool training_run(const experiment *e, int run, const training_watch *watch, char message[EXPERIMENT_MESSAGE])
 {
     trainer t;
-    openblas_set_num_threads(1); /* runs share the processors among themselves, and the sums keep their order */
+    openblas_set_num_threads(1); /* runs share the processors among themselves */
     bool fine = open_trainer(&t, e, run);
     if (!fine)
         snprintf(message, EXPERIMENT_MESSAGE, "out of memory for the network and its data");

@@ -88,11 +88,15 @@ static void checkpoint_derivative(const tg_derive *d)
 {
     const checkpoint_attributes *a = d->attributes;
     tg_tape *tape = d->out.value->tape;
-    const bool create_graph = tape->no_grad == 0;
+    const int no_grad = tape->no_grad, graphless = tape->graphless;
+    const bool create_graph = no_grad == 0;
     tape->deferred = false; /* the function may look at its numbers */
     tg_tape_position position = tg_tape_here(tape);
     swap_draws(a);
+    tape->no_grad = tape->graphless = 0; /* what it records is about to be differentiated */
     tg_tensor again = a->function(tape, d->in, a->given, a->user);
+    tape->no_grad = no_grad;
+    tape->graphless = graphless;
     swap_draws(a);
     if (tg_ok(again) &&
         tg_grad_since(position.count, again, d->cotangent, d->in, d->count, create_graph, d->give) && !create_graph)

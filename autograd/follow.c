@@ -34,7 +34,7 @@ static tg_value *next_value(const tg_tape *tape)
     if (!tape->follows || tape->count == tape->followed_count)
         return NULL;
     tg_value *value = tg_tape_value(tape, tape->count);
-    return value->of_sweep || value->scope != tape->scope ? NULL : value;
+    return value->of_sweep || value->detached != (tape->no_grad > 0) || value->scope != tape->scope ? NULL : value;
 }
 
 /* Makes the next value one of this step. */

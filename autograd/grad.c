@@ -162,8 +162,13 @@ static bool derive(const sweep *s, tg_value *value, tg_tensor cotangent)
         wanted[i] = value->inputs[i]->dtype != TG_I32 && is_wanted(s, value->inputs[i]);
         any |= wanted[i];
     }
-    if (!any || !value->op->derivative)
+    if (!any || !value->op->derivative || value->detached)
         return true;
+    if (value->graphless) {
+        tg_tape_fail(tape, "tensor %lld (%s) is part of a gradient that was computed without create_graph, so it cannot be "
+                           "differentiated", (long long)value->index, value->op->name);
+        return false;
+    }
 
     const int64_t start = tape->count;
     const tg_scope *scope = tape->scope;
@@ -232,13 +237,13 @@ static bool visit(const sweep *s, tg_value *value)
 static bool run(const sweep *s)
 {
     tg_tape *tape = s->tape;
-    if (!s->create_graph)
-        tape->no_grad++;
+    tape->no_grad += !s->create_graph;
+    tape->graphless += !s->create_graph;
     bool fine = !tape->failed;
     for (int64_t index = s->from; fine && index >= s->to; index--)
         fine = visit(s, tg_tape_value(tape, index)) && !tape->failed;
-    if (!s->create_graph)
-        tape->no_grad--;
+    tape->no_grad -= !s->create_graph;
+    tape->graphless -= !s->create_graph;
     return fine;
 }
 
@@ -344,7 +349,7 @@ static void mark_paths(sweep *s, const tg_tensor *inputs, int input_count)
     for (int64_t index = s->to; index <= s->from; index++) {
         tg_value *value = tg_tape_value(s->tape, index);
         for (int i = 0; i < value->input_count && value->mark < s->mark; i++)
-            if (is_wanted(s, value->inputs[i]) && !(value->op->flags & TG_CONSTANT))
+            if (is_wanted(s, value->inputs[i]) && !(value->op->flags & TG_CONSTANT) && !value->detached)
                 value->mark = s->mark;
     }
 }

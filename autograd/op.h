@@ -56,6 +56,8 @@ struct tg_value {
     bool gradient_was_fresh; /* of a parameter's leaf: the backward pass wrote its gradient instead of adding to it */
     bool recyclable;        /* the buffer is this value's own, made for an operation's result */
     bool of_sweep;          /* recorded by a backward pass */
+    bool graphless;         /* by one without create_graph: its buffers may have been used again, and nobody may differentiate it */
+    bool detached;          /* recorded inside a no-grad scope: a constant to whoever differentiates */
     bool retained, reached; /* retains_gradient as the last backward pass found it; whether that left a gradient here */
     int32_t holds;          /* cotangents in a sweep that are this value */
     const tg_value *accumulator_of; /* this value is the running sum of that one's cotangents: add in place */

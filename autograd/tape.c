@@ -46,7 +46,7 @@ void tg_tape_reset(tg_tape *tape)
     tape->count = tape->evaluated = 0;
     tape->first_serial = tape->next_serial;
     tape->scope = NULL;
-    tape->no_grad = 0;
+    tape->no_grad = tape->graphless = tape->sweeping = 0;
     tape->deferred = false;
     tape->differentiated = NULL;
     tape->replay_obstacle = NULL;
@@ -177,6 +177,8 @@ tg_value *tg_tape_push(tg_tape *tape)
     value->index = tape->count++;
     value->scope = tape->scope;
     value->of_sweep = tape->sweeping > 0;
+    value->graphless = tape->graphless > 0;
+    value->detached = tape->no_grad > tape->graphless;
     value->arena_before = tg_arena_here(&tape->arena);
     return value;
 }

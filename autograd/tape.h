@@ -45,7 +45,7 @@ __attribute__((format(printf, 2, 3)))
 #endif
 void tg_tape_fail(tg_tape *tape, const char *format, ...);
 
-/* Between begin and end nothing is recorded for tg_backward: to it, results are constants. Pairs nest. */
+/* Between begin and end results are constants to whoever differentiates. Pairs nest. */
 void tg_no_grad_begin(tg_tape *tape);
 void tg_no_grad_end(tg_tape *tape);
 

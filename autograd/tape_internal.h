@@ -42,7 +42,8 @@ struct tg_tape {
     uint64_t first_serial; /* of the values recorded since the last reset */
     uint64_t sweep;        /* number of the last sweep, for tg_value.mark */
     const tg_scope *scope;
-    int no_grad;           /* depth of no-grad scopes */
+    int no_grad;           /* depth of no-grad scopes and backward passes without create_graph */
+    int graphless;         /* depth of the latter alone */
     bool deferred;         /* operations are recorded now and evaluated by tg_tape_evaluate */
     bool watches;          /* stops at the first NaN or infinity that an operation makes */
     const tg_value *differentiated; /* the value whose derivative is being recorded, in a backward pass */

@@ -123,6 +123,36 @@ START_TEST(constants_and_no_grad_scopes_stop_differentiation)
 }
 END_TEST
 
+START_TEST(to_tg_grad_a_no_grad_scope_is_a_constant_as_well)
+{
+    tg_tensor x = variable(3), dx;
+    tg_no_grad_begin(tape);
+    tg_tensor constant = tg_mul(x, x);
+    tg_no_grad_end(tape);
+    tg_tensor y = tg_mul(constant, x);
+    ck_assert(tg_grad(&y, 1, &x, 1, NULL, false, &dx));
+    ck_assert_double_eq(tg_item(dx), 9);
+    ck_assert(tg_grad(&constant, 1, &x, 1, NULL, false, &dx));
+    ck_assert_double_eq(tg_item(dx), 0);
+    tg_tensor both[] = {x, constant}, gradients[2]; /* nor is there a way through it where it is an input */
+    ck_assert(tg_grad(&y, 1, both, 2, NULL, false, gradients));
+    ck_assert_double_eq(tg_item(gradients[0]), 9);
+    ck_assert_double_eq(tg_item(gradients[1]), 3);
+}
+END_TEST
+
+START_TEST(a_gradient_without_create_graph_is_not_differentiated_in_silence)
+{
+    /* Its intermediate results are overwritten, so numbers would come out, and wrong ones. */
+    tg_tensor x = variable(0.5), y = tg_tanh(tg_mul(tg_square(x), tg_exp(x))), dy, d2y;
+    ck_assert(tg_grad(&y, 1, &x, 1, NULL, false, &dy));
+    tg_tensor of_it = tg_square(dy);
+    ck_assert(tg_grad(&of_it, 1, &dy, 1, NULL, false, &d2y)); /* with respect to it, nothing is wrong */
+    ck_assert(!tg_grad(&of_it, 1, &x, 1, NULL, false, &d2y));
+    ck_assert_ptr_nonnull(strstr(tg_tape_error(tape), "computed without create_graph"));
+}
+END_TEST
+
 START_TEST(a_loss_of_many_elements_is_refused_with_its_shape)
 {
     double data[6] = {0};
@@ -321,6 +351,8 @@ Suite *grad_suite(void)
     tcase_add_test(tests, backward_twice_adds_up_in_variables_and_parameters);
     tcase_add_test(tests, a_parameter_used_by_several_operations_gets_the_sum);
     tcase_add_test(tests, constants_and_no_grad_scopes_stop_differentiation);
+    tcase_add_test(tests, to_tg_grad_a_no_grad_scope_is_a_constant_as_well);
+    tcase_add_test(tests, a_gradient_without_create_graph_is_not_differentiated_in_silence);
     tcase_add_test(tests, a_loss_of_many_elements_is_refused_with_its_shape);
     tcase_add_test(tests, a_cotangent_of_the_wrong_shape_is_refused_with_both_shapes);
     tcase_add_test(tests, gradients_have_gradients);

@@ -1,6 +1,7 @@
 #include "tests/bench/kernel_times.h"
 
 #include "autograd/kernels/kernels.h"
+#include "tests/bench/blas.h"
 #include "tests/bench/kernel_work.h"
 #include "tests/bench/peer.h"
 #include "tests/bench/race.h"
@@ -233,6 +234,7 @@ bool kernel_times(const kernel_times_settings *settings)
         fprintf(stderr, "bench: --isa: this processor, or this build, does not run %s\n", settings->isa);
         return false;
     }
+    bench_blas_threads(1); /* the tape's own threads are as many */
     kernel_data *data = kernel_data_new(places[FORWARD][PLACES - 1]);
     contestant c = {.data = data, .tape = tg_tape_new()};
     const bool fine = data && c.tape;

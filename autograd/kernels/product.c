@@ -1,5 +1,6 @@
 #include "autograd/kernels/product.h"
 
+#include "autograd/kernels/kernels.h"
 #include "autograd/kernels/parallel.h"
 
 #include <cblas.h>
@@ -42,6 +43,16 @@ static void multiply_rows(void *context, size_t first, size_t count)
         cblas_sgemm(CblasRowMajor, order_a, order_b, m, n, k, 1, a, row_a, b, row_b, (float)o->beta, out, n);
     else
         cblas_dgemm(CblasRowMajor, order_a, order_b, m, n, k, 1, a, row_a, b, row_b, o->beta, out, n);
+}
+
+/* Whether our own kernel is the faster one: up to some size it takes half to nine tenths of OpenBLAS's time, but not for a few rows of
+ * doubles against a matrix that has to be turned. On its AVX-512 cores OpenBLAS has kernels of its own for small matrices. */
+static bool is_small(tg_dtype dtype, const tg_product *p)
+{
+    enum { FEW = 1 << 13, SOME = 1 << 18, DEEPEST = 128 };
+    const int64_t most = dtype == TG_F64 && p->transpose_b && p->m < 32 ? FEW : SOME;
+    return !starts_from_nothing && p->k <= DEEPEST && p->m <= most && p->n <= most &&
+           p->m * p->n * p->k <= most;
 }
 
 /* ---- sharing ----
@@ -141,9 +152,14 @@ static void clear(void *out, size_t bytes)
 
 void tg_multiply(tg_dtype dtype, const tg_product *p, const void *a, const void *b, double beta, void *out)
 {
-    enum { SMALL = 1 << 17 }; /* OpenBLAS does not share so few multiplications */
+    enum { UNSHARED = 1 << 17 }; /* OpenBLAS does not share so few multiplications */
     if (p->m == 0 || p->n == 0)
         return;
+    if (is_small(dtype, p) && (beta == 0 || beta == 1)) {
+        TG_KERNEL_CALL(dtype, small_product, (size_t)p->m, (size_t)p->n, (size_t)p->k, a, p->transpose_a, b,
+                       p->transpose_b, beta == 1, out);
+        return;
+    }
     if (beta == 0 && (p->k == 0 || !starts_from_nothing)) {
         clear(out, (size_t)(p->m * p->n) * tg_dtype_size(dtype));
         beta = 1;
@@ -151,7 +167,7 @@ void tg_multiply(tg_dtype dtype, const tg_product *p, const void *a, const void 
     if (p->k == 0) /* a sum over nothing */
         return;
     operands o = {dtype, p, a, b, beta, out};
-    if (p->m * p->n * p->k <= SMALL)
+    if (p->m * p->n * p->k <= UNSHARED)
         multiply_rows(&o, 0, (size_t)p->m);
     else
         share(&o);

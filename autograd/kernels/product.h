@@ -1,4 +1,4 @@
-/* Matrix products: where the library meets the BLAS. Internal to the library.
+/* Matrix products: kernels of our own for small ones, the BLAS for the others. Internal to the library.
  *
  *     const tg_product p = {.transpose_b = true, .m = 32, .n = 64, .k = 16};
  *     tg_multiply(TG_F32, &p, x, weight, 0, y);                           // y[32, 64] = x[32, 16] weight[64, 16]^T

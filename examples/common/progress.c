@@ -63,6 +63,7 @@ static progress_style style_of(const progress *view, const terminal *screen)
         if (!row->running)
             continue;
         epochs = row->now.epochs > epochs ? row->now.epochs : epochs;
+        style.loss |= row->now.epochs > 0 || !isnan(row->now.loss); /* trains: a loss is to come */
         style.accuracy |= !isnan(row->now.accuracy);
         style.rate |= row->now.rate > 0;
     }

@@ -9,10 +9,10 @@
 /* What the lines of one repaint have in common, so that their columns stand under each other. */
 typedef struct {
     bool utf8, colour;
-    int columns;         /* no line is wider */
-    int name_width;      /* of the longest name */
-    int epoch_digits;    /* of the largest number of epochs; 0 leaves the epochs out */
-    bool accuracy, rate; /* whether any line has them */
+    int columns;               /* no line is wider */
+    int name_width;            /* of the longest name */
+    int epoch_digits;          /* of the largest number of epochs; 0 leaves the epochs out */
+    bool loss, accuracy, rate; /* whether any line has them */
     const char *unit;
 } progress_style;
 

@@ -84,7 +84,7 @@ static int column_width(const progress_style *style, int shown, int column)
     case EPOCH:
         return style->epoch_digits ? 2 * style->epoch_digits + 1 + (words ? 6 : 0) : 0;
     case LOSS:
-        return 6 + (shown & LOSS_WORD ? 5 : 0);
+        return style->loss ? 6 + (shown & LOSS_WORD ? 5 : 0) : 0;
     case ACCURACY:
         return style->accuracy ? 7 + (words ? 9 : 0) : 0;
     case RATE:

@@ -158,23 +158,24 @@ def fit_polynomial(name, what, function, weight, low, high, degree, single, fixe
     print_array(name, found, single, f"{what}: relative error {bound(error)}", in_halves)
 
 
-def fit_mills(reach, degree, single):
-    """Mills' ratio M(t) = e^(t^2/2) Q(t) as (1 + top/bottom) / (2 (1 + t)), where |top/bottom| < 0.19: what rounding does to
-    both hardly matters. M(0) = 1/2 is met exactly."""
+def fit_mills(reach, degree, centre, single):
+    """Mills' ratio M(t) = e^(t^2/2) Q(t) by 2 (1 + t) M(t) = centre (1 + centre top/bottom): what rounding does to top and
+    bottom hardly matters, as their quotient is small, and smallest in the tail if centre is less than 1."""
     bits = 24 if single else 53
-    grid = nodes(mpf(0), mpf(reach), 32 * (degree + 1), mpf(3))[1:]
+    grid = nodes(mpf(0), mpf(reach), 32 * (degree + 1), mpf(3))
     whole = [(1 + t) * exp(t * t / 2) * erfc(t / sqrt(2)) for t in grid]
-    values, weights = [(v - 1) / t for t, v in zip(grid, whole)], [t / v for t, v in zip(grid, whole)]
-    _, bottom = minimax_rational(grid, values, weights, degree - 1, degree)
+    values, weights = [(v / centre - 1) / centre for v in whole], [centre ** 2 / v for v in whole]
+    _, bottom = minimax_rational(grid, values, weights, degree, degree)
     bottom = [rounded(c, bits) for c in bottom]
     scale = [polynomial(bottom, t) for t in grid]
     top = round_one_by_one(grid, [v * s for v, s in zip(values, scale)], [w / s for w, s in zip(weights, scale)],
-                           degree - 1, bits, {})
+                           degree, bits, {})
     error = max(abs(polynomial(top, t) / s - v) * w for t, v, w, s in zip(grid, values, weights, scale))
     print_array("mills_top", top, single,
-                f"2 (1 + t) e^(t^2/2) Q(t) - 1, Q = 1 - Phi, on [0, {reach}], numerator but for a factor t: as part of "
-                f"e^(t^2/2) Q(t) relative error {bound(error)}", True)
+                f"(2 (1 + t) e^(t^2/2) Q(t) / MILLS_CENTRE - 1) / MILLS_CENTRE, Q = 1 - Phi, on [0, {reach}], numerator: "
+                f"as part of Q relative error {bound(error)}", True)
     print_array("mills_bottom", bottom, single, "the same, denominator", True)
+    print(f"#undef MILLS_CENTRE\n#define MILLS_CENTRE ((tg_real){mp.nstr(centre)})\n")
 
 
 def fit_rational(name, what, function, high, p, q, single, first):
@@ -210,7 +211,7 @@ def exponentials(single):
 
 def error_functions(single):
     p, q = (4, 5) if single else (10, 11)
-    fit_mills("15" if single else "39", 5 if single else 11, single)
+    fit_mills("15" if single else "39", 5 if single else 11, mpf(1) if single else mpf("0.875"), single)
     fit_rational("erfcx", "e^(z^2) erfc(z)", lambda z: exp(z * z) * erfc(z), "10.5" if single else "27.5", p, q, single,
                  "1")
     fit_polynomial("erf_excess", "erf(z)/z - 1 in z^2 on |z| <= 0.9, as part of erf(z)/z",

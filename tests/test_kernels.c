@@ -71,6 +71,14 @@ START_TEST(all_floats_and_ten_million_doubles_keep_the_bounds)
 }
 END_TEST
 
+START_TEST(edges_alone_keep_the_bounds)
+{
+    accuracy_survey survey = accuracy_begin(reference_at((size_t)_i)->name);
+    accuracy_edges(&survey);
+    judge_all(&survey);
+}
+END_TEST
+
 START_TEST(every_function_with_a_reference_is_tried_and_promises_something)
 {
     ck_assert_ptr_nonnull(reference_at(FUNCTIONS - 1));
@@ -105,10 +113,11 @@ END_TEST
 #define OTHER_UNARY(APPLY)                                                                                   \
     APPLY(softplus)                                                                                          \
     APPLY(softplus_d1)                                                                                       \
-    APPLY(softplus_d2) APPLY(mish) APPLY(mish_d1) APPLY(mish_d2) APPLY(selu) APPLY(selu_d1) APPLY(selu_d2)   \
-        APPLY(log_sigmoid) APPLY(exp) APPLY(expm1) APPLY(tanh) APPLY(sigmoid) APPLY(log) APPLY(log1p)        \
-            APPLY(sqrt) APPLY(rsqrt) APPLY(erf) APPLY(erfc) APPLY(sin) APPLY(cos) APPLY(relu) APPLY(relu_d1) \
-                APPLY(hardsigmoid) APPLY(hardsigmoid_d1) APPLY(hardswish) APPLY(hardswish_d1)
+    APPLY(softplus_d2)                                                                                       \
+    APPLY(mish) APPLY(mish_d1) APPLY(mish_d2) APPLY(selu) APPLY(selu_d1) APPLY(selu_d2) APPLY(log_sigmoid)   \
+        APPLY(exp) APPLY(expm1) APPLY(tanh) APPLY(sigmoid) APPLY(log) APPLY(log1p) APPLY(sqrt) APPLY(rsqrt)  \
+            APPLY(erf) APPLY(erfc) APPLY(sin) APPLY(cos) APPLY(relu) APPLY(relu_d1) APPLY(hardsigmoid)       \
+                APPLY(hardsigmoid_d1) APPLY(hardswish) APPLY(hardswish_d1)
 
 typedef void unary_f32(size_t n, const float *x, float *y);
 typedef void unary_f64(size_t n, const double *x, double *y);
@@ -217,8 +226,7 @@ START_TEST(pairs_give_the_value_and_the_slope)
         CHECK(softplus)
         CHECK(mish)
 #undef CHECK
-            sets[s]
-                ->f32->elu(N, x, 0.5, expected);
+        sets[s]->f32->elu(N, x, 0.5, expected);
         sets[s]->f32->elu_d1(N, x, 0.5, expected_slope);
         sets[s]->f32->elu_pair(N, x, 0.5, y, slope);
         ck_assert_mem_eq(y, expected, sizeof y);
@@ -278,6 +286,7 @@ Suite *kernels_suite(void)
     TCase *tests = tcase_create("kernels");
     tcase_set_timeout(tests, 120);
     tcase_add_loop_test(tests, sampled_numbers_keep_the_bounds, 0, FUNCTIONS);
+    tcase_add_loop_test(tests, edges_alone_keep_the_bounds, 0, FUNCTIONS);
     tcase_add_test(tests, every_function_with_a_reference_is_tried_and_promises_something);
     tcase_add_test(tests, a_wrong_kernel_is_far_off);
     tcase_add_test(tests, infinities_nan_and_zero_mean_what_they_mean);

@@ -135,6 +135,7 @@ static void compare(workplace *m, int order, double x, double y, bool near_zero,
     mpfr_srcptr exact = m->exact[order];
     mpfr_sub_d(m->scratch, exact, y, MPFR_RNDN);
     double error = fabs(mpfr_get_d(m->scratch, MPFR_RNDU));
+    error = isfinite(error) ? error : INFINITY;
     if (near_zero) {
         if (!(error <= worst->max_abs))
             worst->max_abs = error, worst->abs_at = x;
@@ -143,7 +144,7 @@ static void compare(workplace *m, int order, double x, double y, bool near_zero,
     /* The exponent of a number in [1, 2) is 1 here. */
     const long exponent = mpfr_regular_p(exact) && mpfr_get_exp(exact) > -1021 ? mpfr_get_exp(exact) : -1021;
     mpfr_mul_2si(m->scratch, m->scratch, 53 - exponent, MPFR_RNDN);
-    error = fabs(mpfr_get_d(m->scratch, MPFR_RNDN));
+    error = isfinite(y) ? fabs(mpfr_get_d(m->scratch, MPFR_RNDN)) : INFINITY;
     if (!(error <= worst->max_ulp))
         worst->max_ulp = error, worst->ulp_at = x;
 }

@@ -119,8 +119,7 @@ static void print_titles(bool csv, bool peer)
     printf("One thread, %s. Gelem/s: billions of elements a second; then our time over that of ReLU in the\n"
            "same direction and of a copy%s.\n\n",
            tg_kernels.isa, peer ? ", and PyTorch's time over ours" : "");
-    printf("%-13s %-8s |%-*s|%-*s\n", "", "", width, " in cache: 16,384 elements", width,
-           " from memory: 16,777,216");
+    printf("%-13s %-8s |%-*s|%-*s\n", "", "", width, " in cache: 16,384", width, " memory: 16,777,216");
     printf("%-13s %-8s |%-*s|%-*s\n", "", "", width, " (tape: 128x128)", width, " (tape: 512x3072)");
     printf("%-13s %-8s ", "kernel", "");
     for (int place = 0; place < PLACES; place++)

@@ -262,6 +262,21 @@ void tg_no_grad_end(tg_tape *tape)
         tape->no_grad--;
 }
 
+int tg_no_grad_suspend(tg_tape *tape)
+{
+    if (!tape)
+        return 0;
+    const int scopes = tape->no_grad - tape->graphless;
+    tape->no_grad = tape->graphless;
+    return scopes;
+}
+
+void tg_no_grad_resume(tg_tape *tape, int scopes)
+{
+    if (tape)
+        tape->no_grad += scopes;
+}
+
 void tg_scope_begin(tg_tape *tape, const char *name)
 {
     if (!tape || tape->failed || tg_follow_scope(tape, name ? name : "?"))

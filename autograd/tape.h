@@ -49,6 +49,11 @@ void tg_tape_fail(tg_tape *tape, const char *format, ...);
 void tg_no_grad_begin(tg_tape *tape);
 void tg_no_grad_end(tg_tape *tape);
 
+/* Between suspend and resume such scopes are without effect: for a function that differentiates by itself, wherever it is called. Resume
+ * gets what suspend returned. */
+int tg_no_grad_suspend(tg_tape *tape);
+void tg_no_grad_resume(tg_tape *tape, int scopes);
+
 /* Names the part of the model that records next, for errors and listings: "layers.0". Pairs nest.
  * `name` must live until the tape is reset. */
 void tg_scope_begin(tg_tape *tape, const char *name);

@@ -138,6 +138,11 @@ tg_tensor tg_activation_slope(tg_activation activation, tg_tensor x)
 {
     if (tg_activation_is_gated(activation))
         activation = table[activation].of_gate;
+    tg_tape *tape = tg_tape_of(x);
+    const int scopes = tg_no_grad_suspend(tape);
     tg_tensor y = tg_activate(activation, x, NULL), slope;
-    return tg_ok(y) && tg_grad(&y, 1, &x, 1, NULL, false, &slope) ? slope : TG_NONE;
+    if (!tg_grad(&y, 1, &x, 1, NULL, false, &slope))
+        slope = TG_NONE;
+    tg_no_grad_resume(tape, scopes);
+    return slope;
 }

@@ -1,8 +1,10 @@
 /* Long loops shared among threads: nothing is left out or done twice, and nobody can tell from the results. */
 #include "autograd/kernels/parallel.h"
+#include "autograd/kernels/product.h"
 
 #include <cblas.h>
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -122,6 +124,19 @@ START_TEST(two_threads_train_to_the_same_bits_as_one)
 }
 END_TEST
 
+START_TEST(large_products_are_shared_on_the_cores_that_we_know)
+{
+    const char *core = openblas_get_corename();
+    if (strcmp(core, "Haswell") != 0 && strcmp(core, "Zen") != 0) {
+        printf("skipped: nobody has looked at how the BLAS rounds on %s\n", core);
+        return;
+    }
+    openblas_set_num_threads(2);
+    ck_assert(tg_multiply_shares(TG_F32) && tg_multiply_shares(TG_F64));
+    ck_assert_int_eq(openblas_get_num_threads(), 2);
+}
+END_TEST
+
 Suite *parallel_suite(void)
 {
     Suite *suite = suite_create("parallel");
@@ -129,6 +144,7 @@ Suite *parallel_suite(void)
     tcase_add_test(tests, every_element_is_visited_once);
     tcase_add_test(tests, a_call_within_a_call_does_its_work_alone);
     tcase_add_test(tests, a_child_process_gets_helpers_of_its_own);
+    tcase_add_test(tests, large_products_are_shared_on_the_cores_that_we_know);
     tcase_add_loop_test(tests, two_threads_train_to_the_same_bits_as_one, 0, 3);
     suite_add_tcase(suite, tests);
     return suite;

@@ -98,6 +98,8 @@ static bool try_cuts(tg_dtype dtype)
     if (!memory)
         return false;
     bool well = true;
+    const int threads = openblas_get_num_threads();
+    openblas_set_num_threads(1);
     fill(dtype, memory);
     for (int way = 0; way < 3; way++) { /* those of forward and backward passes */
         const bool ta = way == 1, tb = way == 2;
@@ -105,6 +107,7 @@ static bool try_cuts(tg_dtype dtype)
         well = well && cuts_well(dtype, &square, memory, memory + bytes, memory + 2 * bytes) &&
                cuts_well(dtype, &deep, memory, memory + bytes, memory + 2 * bytes);
     }
+    openblas_set_num_threads(threads);
     free(memory);
     return well;
 }
@@ -121,7 +124,7 @@ static void try_f64(void)
     cuts_well_f64 = try_cuts(TG_F64);
 }
 
-static bool may_cut(tg_dtype dtype)
+bool tg_multiply_shares(tg_dtype dtype)
 {
     static pthread_once_t f32 = PTHREAD_ONCE_INIT, f64 = PTHREAD_ONCE_INIT;
     pthread_once(dtype == TG_F32 ? &f32 : &f64, dtype == TG_F32 ? try_f32 : try_f64);
@@ -130,9 +133,9 @@ static bool may_cut(tg_dtype dtype)
 
 static void share(operands *o)
 {
-    enum { WORTH_SHARING = 1 << 20 }; /* multiplications for each thread */
+    enum { WORTH_SHARING = 1 << 19 }; /* multiplications for each thread */
     const size_t m = (size_t)o->p->m, row = (size_t)(o->p->n * o->p->k), rows = WORTH_SHARING / row + 1;
-    const bool cut = m >= 2 * rows && openblas_get_num_threads() > 1 && may_cut(o->dtype);
+    const bool cut = m >= 2 * rows && openblas_get_num_threads() > 1 && tg_multiply_shares(o->dtype);
     tg_parallel(m, cut ? rows : m, ROWS, multiply_rows, o);
 }
 

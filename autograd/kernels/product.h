@@ -17,6 +17,7 @@ typedef struct tg_product {
 } tg_product;
 
 /* beta 0: what was in `out` does not matter. */
+bool tg_multiply_shares(tg_dtype dtype); /* whether large products are shared with this BLAS; for tests */
 void tg_multiply(tg_dtype dtype, const tg_product *p, const void *a, const void *b, double beta, void *out);
 
 #endif

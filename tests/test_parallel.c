@@ -4,6 +4,7 @@
 
 #include <cblas.h>
 #include <check.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,9 +78,8 @@ END_TEST
 
 enum { BATCH = 512, INPUTS = 200, WIDTH = 300, CLASSES = 10, STEPS = 4 };
 
-static float *train(int threads, tg_activation activation, int64_t *size)
+static float *train(tg_activation activation, int64_t *size)
 {
-    openblas_set_num_threads(threads);
     tg_rng rng = tg_rng_seed(3);
     float *x = malloc(sizeof(float) * BATCH * INPUTS);
     int32_t labels[BATCH];
@@ -117,10 +117,40 @@ START_TEST(two_threads_train_to_the_same_bits_as_one)
 {
     const tg_activation activations[] = {TG_RELU, TG_GELU_EXACT, TG_SWIGLU};
     int64_t size;
-    float *alone = train(1, activations[_i], &size), *together = train(2, activations[_i], &size);
+    openblas_set_num_threads(1);
+    float *alone = train(activations[_i], &size);
+    openblas_set_num_threads(2);
+    float *together = train(activations[_i], &size);
     ck_assert(memcmp(alone, together, sizeof(float) * (size_t)size) == 0);
     free(alone);
     free(together);
+}
+END_TEST
+
+static void *train_beside(void *unused)
+{
+    int64_t size;
+    (void)unused;
+    return train(TG_GELU_EXACT, &size);
+}
+
+START_TEST(two_tapes_at_a_time_are_not_in_each_others_way)
+{
+    int64_t size;
+    pthread_t other;
+    void *second;
+    openblas_set_num_threads(1);
+    float *alone = train(TG_GELU_EXACT, &size);
+    openblas_set_num_threads(2);
+    ck_assert_int_eq(pthread_create(&other, NULL, train_beside, NULL), 0);
+    float *first = train(TG_GELU_EXACT, &size);
+    ck_assert_int_eq(pthread_join(other, &second), 0);
+    ck_assert(memcmp(alone, first, sizeof(float) * (size_t)size) == 0);
+    ck_assert(memcmp(alone, second, sizeof(float) * (size_t)size) == 0);
+    ck_assert_int_eq(openblas_get_num_threads(), 2);
+    free(alone);
+    free(first);
+    free(second);
 }
 END_TEST
 
@@ -144,6 +174,7 @@ Suite *parallel_suite(void)
     tcase_add_test(tests, every_element_is_visited_once);
     tcase_add_test(tests, a_call_within_a_call_does_its_work_alone);
     tcase_add_test(tests, a_child_process_gets_helpers_of_its_own);
+    tcase_add_test(tests, two_tapes_at_a_time_are_not_in_each_others_way);
     tcase_add_test(tests, large_products_are_shared_on_the_cores_that_we_know);
     tcase_add_loop_test(tests, two_threads_train_to_the_same_bits_as_one, 0, 3);
     suite_add_tcase(suite, tests);

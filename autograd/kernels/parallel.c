@@ -31,6 +31,33 @@ static struct pool {
 } pool = {
     .in_use = PTHREAD_MUTEX_INITIALIZER, .bed = PTHREAD_MUTEX_INITIALIZER, .alarm = PTHREAD_COND_INITIALIZER};
 
+/* ---- the BLAS's own threads ---- */
+
+static pthread_mutex_t pins_lock = PTHREAD_MUTEX_INITIALIZER;
+static int pins,
+    pinned_threads; /* how many keep the BLAS to one thread, and how many threads it had before */
+
+int tg_parallel_pin(void)
+{
+    pthread_mutex_lock(&pins_lock);
+    if (pins++ == 0) {
+        pinned_threads = openblas_get_num_threads();
+        if (pinned_threads > 1)
+            openblas_set_num_threads(1);
+    }
+    const int threads = pinned_threads;
+    pthread_mutex_unlock(&pins_lock);
+    return threads;
+}
+
+void tg_parallel_unpin(void)
+{
+    pthread_mutex_lock(&pins_lock);
+    if (--pins == 0 && pinned_threads > 1)
+        openblas_set_num_threads(pinned_threads);
+    pthread_mutex_unlock(&pins_lock);
+}
+
 /* ---- parts ---- */
 
 static bool has_part(uint64_t offer)
@@ -99,6 +126,8 @@ static void forget_helpers(void)
 {
     pthread_mutex_init(&pool.in_use, NULL);
     pthread_mutex_init(&pool.bed, NULL);
+    pthread_mutex_init(&pins_lock, NULL);
+    pins = 0;
     pthread_cond_init(&pool.alarm, NULL);
     atomic_store(&pool.offer, 0);
     atomic_store(&pool.sleepers, 0);
@@ -145,17 +174,14 @@ static void share(const job *j)
 
 void tg_parallel(size_t count, size_t least, size_t unit, tg_parallel_part part, void *context)
 {
-    const int of_the_blas = openblas_get_num_threads();
+    const int of_the_blas = tg_parallel_pin();
     const size_t threads = of_the_blas < MOST_THREADS ? (size_t)of_the_blas : MOST_THREADS;
     const size_t worthwhile = least > 0 ? count / least : count;
     const job j = {part, context, count, unit, (int)(worthwhile < threads ? worthwhile : threads)};
-    if (of_the_blas > 1)
-        openblas_set_num_threads(1);
     if (j.parts > 1 && pthread_mutex_trylock(&pool.in_use) == 0) {
         share(&j);
         pthread_mutex_unlock(&pool.in_use);
     } else
         part(context, 0, count);
-    if (of_the_blas > 1)
-        openblas_set_num_threads(of_the_blas);
+    tg_parallel_unpin();
 }

@@ -26,4 +26,9 @@ typedef void (*tg_parallel_part)(void *context, size_t first, size_t count);
  * done. In one piece where there is one thread, little to do, or work that is shared already. Inside, the BLAS uses one thread. */
 void tg_parallel(size_t count, size_t least, size_t unit, tg_parallel_part part, void *context);
 
+/* Keeps the BLAS to one thread until unpinned, as tg_parallel does while it runs; returns how many threads it has otherwise. Several
+ * tapes on several threads may do so at the same time. */
+int tg_parallel_pin(void);
+void tg_parallel_unpin(void);
+
 #endif

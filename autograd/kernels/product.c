@@ -98,8 +98,7 @@ static bool try_cuts(tg_dtype dtype)
     if (!memory)
         return false;
     bool well = true;
-    const int threads = openblas_get_num_threads();
-    openblas_set_num_threads(1);
+    tg_parallel_pin();
     fill(dtype, memory);
     for (int way = 0; way < 3; way++) { /* those of forward and backward passes */
         const bool ta = way == 1, tb = way == 2;
@@ -107,7 +106,7 @@ static bool try_cuts(tg_dtype dtype)
         well = well && cuts_well(dtype, &square, memory, memory + bytes, memory + 2 * bytes) &&
                cuts_well(dtype, &deep, memory, memory + bytes, memory + 2 * bytes);
     }
-    openblas_set_num_threads(threads);
+    tg_parallel_unpin();
     free(memory);
     return well;
 }
@@ -135,8 +134,10 @@ static void share(operands *o)
 {
     enum { WORTH_SHARING = 1 << 19 }; /* multiplications for each thread */
     const size_t m = (size_t)o->p->m, row = (size_t)(o->p->n * o->p->k), rows = WORTH_SHARING / row + 1;
-    const bool cut = m >= 2 * rows && openblas_get_num_threads() > 1 && tg_multiply_shares(o->dtype);
-    tg_parallel(m, cut ? rows : m, ROWS, multiply_rows, o);
+    const bool several = tg_parallel_pin() > 1;
+    tg_parallel(m, several && m >= 2 * rows && tg_multiply_shares(o->dtype) ? rows : m, ROWS, multiply_rows,
+                o);
+    tg_parallel_unpin();
 }
 
 static void clear_part(void *out, size_t first, size_t count)

@@ -161,8 +161,8 @@ $(OUT)/bin/against-mpfr: $(call objects,$(wildcard tests/mpfr/*.c)) $(COMMON_OBJ
 # The figures go to files, the progress to the terminal.
 bench: $(OUT)/bin/bench
 	@mkdir -p $(OUT)/bench
-	$(OUT)/bin/bench --peers --csv > $(OUT)/bench/steps.csv
-	$(OUT)/bin/bench --kernels --peers --csv > $(OUT)/bench/kernels.csv
+	$(OUT)/bin/bench --peers --python $(PYTHON) --csv > $(OUT)/bench/steps.csv
+	$(OUT)/bin/bench --kernels --peers --python $(PYTHON) --csv > $(OUT)/bench/kernels.csv
 	gnuplot -e "dir='$(OUT)/bench'" plots/bench.gp
 	gnuplot -e "dir='$(OUT)/bench'" plots/kernels.gp
 	@echo "The figures: $(OUT)/bench/steps.csv and kernels.csv; drawn: steps.png, kernels.png and .svg beside them."

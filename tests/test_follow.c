@@ -262,11 +262,7 @@ START_TEST(a_step_like_the_one_before_is_followed_to_its_end_and_another_is_not)
     };
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         record_step(&w, steps[i].size, steps[i].factor, steps[i].with_gradient);
-#if defined __SANITIZE_ADDRESS__ /* leaves anything between the members of attributes, which are compared as bytes */
-        ck_assert_msg(!w.tape->follows || steps[i].follows, "step %zu", i);
-#else
         ck_assert_msg(w.tape->follows == steps[i].follows, "step %zu", i);
-#endif
     }
     tg_tape_free(w.tape);
 }

@@ -34,7 +34,8 @@ static tg_value *next_value(const tg_tape *tape)
     if (!tape->follows || tape->count == tape->followed_count)
         return NULL;
     tg_value *value = tg_tape_value(tape, tape->count);
-    return value->of_sweep || value->detached != (tape->no_grad > 0) || value->scope != tape->scope ? NULL : value;
+    return value->of_sweep || value->detached != (tape->no_grad > 0) || value->scope != tape->scope ? NULL
+                                                                                                    : value;
 }
 
 /* Makes the next value one of this step. */
@@ -65,6 +66,38 @@ tg_value *tg_follow_leaf(tg_tape *tape, tg_dtype dtype, const tg_shape *shape, c
     return value;
 }
 
+static size_t size_of_field(tg_field_type type)
+{
+    return type == TG_FIELD_SHAPE  ? sizeof(tg_shape)
+           : type == TG_FIELD_REAL ? sizeof(double)
+           : type == TG_FIELD_BOOL ? sizeof(bool)
+                                   : sizeof(int);
+}
+
+static bool field_is_equal(const tg_field *field, const char *a, const char *b)
+{
+    a += field->offset;
+    b += field->offset;
+    if (field->type != TG_FIELD_SHAPE)
+        return memcmp(a, b, size_of_field(field->type)) == 0;
+    return tg_shape_equal((const tg_shape *)a, (const tg_shape *)b);
+}
+
+/* Attributes whose bytes are equal are. Otherwise it may be that they differ in the gaps between members only, in which compilers leave
+ * what they like: then the fields are equal, and between them there is no room for another member of eight bytes. */
+static bool attributes_are_equal(const tg_op *op, const void *a, const void *b)
+{
+    if (memcmp(a, b, op->attributes_size) == 0)
+        return true;
+    size_t end = 0;
+    for (const tg_field *field = op->fields; field && field->name; field++) {
+        if (field->offset < end || field->offset - end >= sizeof(double) || !field_is_equal(field, a, b))
+            return false;
+        end = field->offset + size_of_field(field->type);
+    }
+    return end > 0 && op->attributes_size - end < sizeof(double);
+}
+
 /* Whether it is the same operation on the same tensors. */
 static bool agrees(const tg_value *value, const tg_op *op, const void *attributes, int count,
                    const tg_tensor *inputs)
@@ -82,7 +115,7 @@ static bool agrees(const tg_value *value, const tg_op *op, const void *attribute
     if (value->requires_grad != (requires_grad && !tape->no_grad && !(op->flags & TG_CONSTANT)))
         return false;
     return op->attributes_size == 0 ||
-           (attributes && memcmp(value->attributes, attributes, op->attributes_size) == 0);
+           (attributes && attributes_are_equal(op, value->attributes, attributes));
 }
 
 tg_value *tg_follow_operation(tg_tape *tape, const tg_op *op, const void *attributes, int count,

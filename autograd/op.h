@@ -122,7 +122,8 @@ typedef struct tg_sample {
 
 #define TG_SAMPLES(table) .samples = (table), .sample_count = (int)(sizeof(table) / sizeof((table)[0]))
 
-/* How the attributes read, for listings and reference files; ends with a NULL name. */
+/* All attributes, in their order: for listings and reference files, and to tell whether two operations are the same. Ends with a
+ * NULL name. */
 typedef enum tg_field_type { TG_FIELD_INT, TG_FIELD_BOOL, TG_FIELD_REAL, TG_FIELD_SHAPE } tg_field_type;
 typedef struct tg_field {
     const char *name;

@@ -186,28 +186,6 @@ static tg_value *push(tg_tape *tape, const tg_op *op, const void *attributes, in
     return set_attributes(out, attributes) && set_shape(out) ? out : NULL;
 }
 
-static tg_tensor record(tg_tape *tape, const tg_op *op, const void *attributes, int count, const tg_tensor *inputs)
-{
-    tg_value *followed = tg_follow_operation(tape, op, attributes, count, inputs);
-    if (followed)
-        return tg_tensor_of(followed);
-    const int64_t before = tape->count;
-    tg_value *out = push(tape, op, attributes, count, inputs), *companion = NULL;
-    bool fine = out != NULL;
-    if (fine && op->companion && out->requires_grad) {
-        companion = push(tape, op->companion, attributes, count, inputs);
-        fine = companion != NULL;
-        if (fine)
-            companion->computed_along = true;
-    }
-    if (fine && (tape->deferred || tg_tape_evaluate(tape)))
-        return tg_tensor_of(out);
-    tape->count = before; /* what failed is not on the tape */
-    if (tape->evaluated > tape->count)
-        tape->evaluated = tape->count;
-    return (tg_tensor){0};
-}
-
 /* The usual case without looking further: nothing that tg_op_missing would find. */
 static bool looks_complete(const tg_op *op)
 {
@@ -228,19 +206,41 @@ static bool admit(tg_tape *tape, const tg_op *op, int count)
     return false;
 }
 
+static tg_tensor record(tg_tape *tape, const tg_op *op, const void *attributes, int count, const tg_tensor *inputs)
+{
+    tg_value *followed = tg_follow_operation(tape, op, attributes, count, inputs);
+    if (followed)
+        return tg_tensor_of(followed);
+    if (!admit(tape, op, count))
+        return (tg_tensor){0};
+    const int64_t before = tape->count;
+    tg_value *out = push(tape, op, attributes, count, inputs), *companion = NULL;
+    bool fine = out != NULL;
+    if (fine && op->companion && out->requires_grad) {
+        companion = push(tape, op->companion, attributes, count, inputs);
+        fine = companion != NULL;
+        if (fine)
+            companion->computed_along = true;
+    }
+    if (fine && (tape->deferred || tg_tape_evaluate(tape)))
+        return tg_tensor_of(out);
+    tape->count = before; /* what failed is not on the tape */
+    if (tape->evaluated > tape->count)
+        tape->evaluated = tape->count;
+    return (tg_tensor){0};
+}
+
 tg_tensor tg_apply(const tg_op *op, const void *attributes, int count, const tg_tensor *inputs)
 {
     if (!op || count < 1 || !inputs)
         return (tg_tensor){0};
     tg_tape *tape = common_tape(op, count, inputs);
-    if (!tape || !admit(tape, op, count))
-        return (tg_tensor){0};
-    return record(tape, op, attributes, count, inputs);
+    return tape ? record(tape, op, attributes, count, inputs) : (tg_tensor){0};
 }
 
 tg_tensor tg_apply_on(tg_tape *tape, const tg_op *op, const void *attributes)
 {
-    if (!tape || !op || tape->failed || !admit(tape, op, 0))
+    if (!tape || !op || tape->failed)
         return (tg_tensor){0};
     return record(tape, op, attributes, 0, NULL);
 }

@@ -205,8 +205,8 @@ static void update_part(void *context, size_t first, size_t n)
     const tg_optimizer_config *c = &r->optimizer->config;
     const tg_dtype dtype = r->parameter->dtype;
     const size_t skipped = first * tg_dtype_size(dtype);
-    char *const data = (char *)r->parameter->data + skipped, *const gradient =
-                                                                 (char *)r->parameter->gradient + skipped;
+    char *const data = (char *)r->parameter->data + skipped;
+    char *const gradient = (char *)r->parameter->gradient + skipped;
     const size_t offset = (size_t)(data - (char *)tg_parameters_values(r->optimizer->parameters));
     void *const momentum = r->optimizer->first + offset;
     double scale = r->step->gradient_scale, decay = decay_of(r->optimizer, r->parameter);

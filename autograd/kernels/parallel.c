@@ -7,10 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum {
-    MOST_THREADS = 64,
-    PATIENCE = 2000
-}; /* looks for a part before a helper sleeps: about half a millisecond */
+enum { MOST_THREADS = 64 };
+enum { PATIENCE = 2000 }; /* looks for a part before a helper sleeps: about half a millisecond */
 
 typedef struct job {
     tg_parallel_part part;
@@ -34,8 +32,8 @@ static struct pool {
 /* ---- the BLAS's own threads ---- */
 
 static pthread_mutex_t pins_lock = PTHREAD_MUTEX_INITIALIZER;
-static int pins,
-    pinned_threads; /* how many keep the BLAS to one thread, and how many threads it had before */
+static int pins;           /* how many keep the BLAS to one thread */
+static int pinned_threads; /* how many it had before */
 
 int tg_parallel_pin(void)
 {
@@ -174,6 +172,10 @@ static void share(const job *j)
 
 void tg_parallel(size_t count, size_t least, size_t unit, tg_parallel_part part, void *context)
 {
+    if (count / 2 < least) {
+        part(context, 0, count);
+        return;
+    }
     const int of_the_blas = tg_parallel_pin();
     const size_t threads = of_the_blas < MOST_THREADS ? (size_t)of_the_blas : MOST_THREADS;
     const size_t worthwhile = least > 0 ? count / least : count;

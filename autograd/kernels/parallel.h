@@ -23,7 +23,8 @@ enum { TG_LINE = 64 }; /* elements, or bytes, after which a cut cannot fall into
 typedef void (*tg_parallel_part)(void *context, size_t first, size_t count);
 
 /* Runs `part` over 0 .. count-1 in parts of about `least` elements or more, cut at multiples of `unit`, and returns when all are
- * done. In one piece where there is one thread, little to do, or work that is shared already. Inside, the BLAS uses one thread. */
+ * done. In one piece where there is one thread, little to do, or work that is shared already. Where it is shared the BLAS uses one
+ * thread. */
 void tg_parallel(size_t count, size_t least, size_t unit, tg_parallel_part part, void *context);
 
 /* Keeps the BLAS to one thread until unpinned, as tg_parallel does while it runs; returns how many threads it has otherwise. Several

@@ -145,15 +145,6 @@ static void clear_part(void *out, size_t first, size_t count)
     memset((char *)out + first, 0, count);
 }
 
-static void clear(void *out, size_t bytes)
-{
-    enum { WORTH_SHARING = 1 << 18 };
-    if (bytes < 2 * WORTH_SHARING)
-        memset(out, 0, bytes);
-    else
-        tg_parallel(bytes, WORTH_SHARING, TG_LINE, clear_part, out);
-}
-
 void tg_multiply(tg_dtype dtype, const tg_product *p, const void *a, const void *b, double beta, void *out)
 {
     enum { UNSHARED = 1 << 17 }; /* OpenBLAS does not share so few multiplications */
@@ -165,7 +156,7 @@ void tg_multiply(tg_dtype dtype, const tg_product *p, const void *a, const void 
         return;
     }
     if (beta == 0 && (p->k == 0 || !starts_from_nothing)) {
-        clear(out, (size_t)(p->m * p->n) * tg_dtype_size(dtype));
+        tg_parallel((size_t)(p->m * p->n) * tg_dtype_size(dtype), 1 << 18, TG_LINE, clear_part, out);
         beta = 1;
     }
     if (p->k == 0) /* a sum over nothing */

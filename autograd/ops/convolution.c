@@ -120,18 +120,6 @@ static void unfold_derivative(const tg_derive *d)
     d->give[0] = TG_APPLY(&tg_op_fold, d->attributes, d->cotangent);
 }
 
-#define PAIR(a, b)                                                                                           \
-    {                                                                                                        \
-        2,                                                                                                   \
-        {                                                                                                    \
-            a, b                                                                                             \
-        }                                                                                                    \
-    }
-#define WINDOW(kernel, stride, padding, dilation, size)                                                      \
-    &(tg_window)                                                                                             \
-    {                                                                                                        \
-        kernel, stride, padding, dilation, size                                                              \
-    }
 static const tg_sample unfold_samples[] = {
     {.attributes = WINDOW(PAIR(2, 2), PAIR(1, 1), PAIR(0, 0), PAIR(1, 1), PAIR(3, 4)),
      .input = {{.shape = {4, {1, 1, 3, 4}}}}},

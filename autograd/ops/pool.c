@@ -89,18 +89,6 @@ static void max_pool2d_derivative(const tg_derive *d)
         tg_reshape(tg_scatter_add(tg_reshape(d->cotangent, windows), 1, index, in.dim[2] * in.dim[3]), in);
 }
 
-#define PAIR(a, b)                                                                                           \
-    {                                                                                                        \
-        2,                                                                                                   \
-        {                                                                                                    \
-            a, b                                                                                             \
-        }                                                                                                    \
-    }
-#define WINDOW(kernel, stride, padding, dilation, size)                                                      \
-    &(tg_window)                                                                                             \
-    {                                                                                                        \
-        kernel, stride, padding, dilation, size                                                              \
-    }
 static const tg_sample pool_samples[] = {
     {.attributes = WINDOW(PAIR(2, 2), PAIR(2, 2), PAIR(0, 0), PAIR(1, 1), PAIR(4, 4)),
      .input = {{.shape = {4, {2, 3, 4, 4}}}}},

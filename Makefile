@@ -45,7 +45,7 @@ WARN     := -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing
 ALL_CFLAGS = -std=c11 $(OPTIMISE) $(WARN) $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all) \
              -fPIC -I. -I$(OUT)/include $(BLAS_CFLAGS) $(CFLAGS)
 if_known = $(shell $(CC) -Werror $(1) -x c -c /dev/null -o /dev/null 2>/dev/null && echo $(1))
-KERNEL_CFLAGS := -O3 -ffp-contract=off $(call if_known,-fno-tree-pre) $(call if_known,-Wno-pass-failed) $(call if_known,-Wno-psabi) -fno-math-errno -fno-trapping-math -Wno-unused-function -Wno-unknown-pragmas -fopenmp-simd
+KERNEL_CFLAGS := -O3 -ffp-contract=off $(call if_known,-fno-tree-pre) $(call if_known,-fschedule-insns -fsched-pressure) $(call if_known,-Wno-pass-failed) $(call if_known,-Wno-psabi) -fno-math-errno -fno-trapping-math -Wno-unused-function -Wno-unknown-pragmas -fopenmp-simd
 ALL_LDFLAGS = -pthread $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(LDFLAGS)
 
 PKG = $(shell pkg-config $(1) $(2) 2>/dev/null)

@@ -1,0 +1,184 @@
+/* Kernels over the rows of a matrix, of every length that is worked on in its own way, against loops in double precision. */
+#include "autograd/kernels/kernels.h"
+#include "autograd/rng.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+Suite *kernels_rows_suite(void);
+
+/* Fewer than a vector, vectors and a rest, narrow and wide for cross-entropy, about what is kept close at hand, and more. */
+static const struct shape {
+    size_t rows, columns;
+} shapes[] = {{1, 1},  {3, 2},  {70, 10},  {7, 16},  {65, 19}, {5, 32},  {9, 33},
+              {4, 64}, {6, 77}, {130, 96}, {3, 511}, {2, 512}, {2, 513}, {2, 1301}};
+enum { SHAPES = sizeof shapes / sizeof shapes[0], MOST = 130 * 96 };
+
+static float x[MOST], g[MOST], y[MOST], of_row[MOST], also_of_row[MOST];
+static const double epsilon = 1e-5;
+
+static void fill(size_t cells)
+{
+    tg_rng rng = tg_rng_seed(cells);
+    for (size_t i = 0; i < cells; i++) {
+        x[i] = (float)(3 * tg_rng_normal(&rng));
+        g[i] = (float)tg_rng_normal(&rng);
+    }
+}
+
+static void close_to(const char *what, const struct shape *s, double found, double expected)
+{
+    ck_assert_msg(fabs(found - expected) <= 1e-6 * (1 + fabs(expected)), "%s of %zu x %zu: %.9g, not %.9g",
+                  what, s->rows, s->columns, found, expected);
+}
+
+/* The logarithm of the sum of the exponentials of a row. */
+static double log_total(const float *row, size_t columns)
+{
+    double sum = 0;
+    for (size_t j = 0; j < columns; j++)
+        sum += exp((double)row[j]);
+    return log(sum);
+}
+
+static double sum_of_products(const float *a, const float *b, size_t columns)
+{
+    double sum = 0;
+    for (size_t j = 0; j < columns; j++)
+        sum += (double)a[j] * (b ? (double)b[j] : 1);
+    return sum;
+}
+
+/* Runs the statement for each set of kernels that runs here, as `k`, and each shape, as `s`. */
+#define FOR_EACH_CASE(k, s)                                                                                  \
+    for (int number = 0; tg_kernel_set_at(number); number++)                                                 \
+        if (tg_kernel_set_runs(tg_kernel_set_at(number)))                                                    \
+            for (const tg_kernels_f32 *k = tg_kernel_set_at(number)->f32; k; k = NULL)                       \
+                for (const struct shape *s = shapes; s < shapes + SHAPES; s++)
+
+START_TEST(softmax_and_its_kin)
+{
+    FOR_EACH_CASE(k, s)
+    {
+        const size_t n = s->columns;
+        fill(s->rows * n);
+        k->softmax_rows(s->rows, n, x, y);
+        for (size_t i = 0; i < s->rows * n; i++)
+            close_to("softmax", s, (double)y[i], exp((double)x[i] - log_total(x + i / n * n, n)));
+        k->logsumexp_rows(s->rows, n, x, of_row);
+        for (size_t row = 0; row < s->rows; row++)
+            close_to("logsumexp", s, (double)of_row[row], log_total(x + row * n, n));
+        k->softmax_gradient_rows(s->rows, n, g, x, y);
+        for (size_t i = 0; i < s->rows * n; i++)
+            close_to("softmax gradient", s, (double)y[i],
+                     (double)x[i] * ((double)g[i] - sum_of_products(g + i / n * n, x + i / n * n, n)));
+        memcpy(y, x, sizeof y); /* in place */
+        k->log_softmax_rows(s->rows, n, y, y);
+        for (size_t i = 0; i < s->rows * n; i++)
+            close_to("log_softmax", s, (double)y[i], (double)x[i] - log_total(x + i / n * n, n));
+        k->log_softmax_gradient_rows(s->rows, n, g, x, y);
+        for (size_t i = 0; i < s->rows * n; i++)
+            close_to("log_softmax gradient", s, (double)y[i],
+                     (double)g[i] - exp((double)x[i]) * sum_of_products(g + i / n * n, NULL, n));
+    }
+}
+END_TEST
+
+START_TEST(a_nan_makes_nan_of_its_row_alone)
+{
+    FOR_EACH_CASE(k, s)
+    {
+        const size_t n = s->columns;
+        fill(s->rows * n);
+        x[n / 2] = NAN;
+        k->softmax_rows(s->rows, n, x, y);
+        k->logsumexp_rows(s->rows, n, x, of_row);
+        for (size_t i = 0; i < s->rows * n; i++)
+            ck_assert_msg(isnan(y[i]) == (i < n), "softmax of %zu x %zu at %zu", s->rows, n, i);
+        k->log_softmax_rows(s->rows, n, x, y);
+        for (size_t i = 0; i < s->rows * n; i++)
+            ck_assert_msg(isnan(y[i]) == (i < n), "log_softmax of %zu x %zu at %zu", s->rows, n, i);
+        for (size_t row = 0; row < s->rows; row++)
+            ck_assert(isnan(of_row[row]) == (row == 0));
+    }
+}
+END_TEST
+
+START_TEST(cross_entropy_with_its_gradient)
+{
+    const double smoothing = 0.1, weight = 0.5;
+    static int32_t labels[MOST];
+    FOR_EACH_CASE(k, s)
+    {
+        const size_t n = s->columns;
+        fill(s->rows * n);
+        for (size_t row = 0; row < s->rows; row++)
+            labels[row] = row % 5 == 4 ? -1 : (int32_t)(row * 31 % n);
+        k->cross_entropy_rows(s->rows, n, x, labels, smoothing, also_of_row);
+        k->cross_entropy_gradient_rows(s->rows, n, x, labels, smoothing, weight, of_row, y);
+        for (size_t row = 0; row < s->rows; row++) {
+            const float *logits = x + row * n;
+            double total = log_total(logits, n), loss = 0;
+            for (size_t j = 0; j < n; j++) {
+                const double log_share = (double)logits[j] - total;
+                const double target = smoothing / (double)n + ((int32_t)j == labels[row] ? 1 - smoothing : 0);
+                loss -= target * log_share;
+                close_to("gradient of cross-entropy", s, (double)y[row * n + j],
+                         labels[row] < 0 ? 0 : weight * (exp(log_share) - target));
+            }
+            close_to("cross-entropy", s, (double)of_row[row], labels[row] < 0 ? 0 : loss);
+            ck_assert_float_eq(of_row[row], also_of_row[row]);
+        }
+    }
+}
+END_TEST
+
+START_TEST(norms_with_their_gradient)
+{
+    FOR_EACH_CASE(k, s)
+    for (int centred = 0; centred < 2; centred++) {
+        const size_t n = s->columns;
+        static float slope[MOST];
+        fill(s->rows * n);
+        for (size_t i = 0; i < s->rows * n; i++)
+            x[i] += 100; /* more than the deviations by far */
+        if (centred)
+            k->layer_norm_rows(s->rows, n, x, epsilon, y, of_row, also_of_row);
+        else
+            k->rms_norm_rows(s->rows, n, x, epsilon, y, also_of_row);
+        k->normalize_gradient_rows(s->rows, n, g, x, centred, epsilon, slope);
+        for (size_t row = 0; row < s->rows; row++) {
+            const float *u = x + row * n, *v = g + row * n;
+            const double mean = centred ? sum_of_products(u, NULL, n) / (double)n : 0;
+            const double mean_g = centred ? sum_of_products(v, NULL, n) / (double)n : 0;
+            double squares = 0, product = 0;
+            for (size_t j = 0; j < n; j++) {
+                squares += ((double)u[j] - mean) * ((double)u[j] - mean);
+                product += ((double)v[j] - mean_g) * ((double)u[j] - mean);
+            }
+            const double inverse = 1 / sqrt(squares / (double)n + epsilon);
+            close_to("inverse deviation", s, (double)also_of_row[row], inverse);
+            for (size_t j = 0; j < n; j++) {
+                const double deviation = (double)u[j] - mean, change = (double)v[j] - mean_g;
+                close_to("normalised", s, (double)y[row * n + j], deviation * inverse);
+                close_to("gradient of the norm", s, (double)slope[row * n + j],
+                         inverse * (change - deviation * inverse * inverse * product / (double)n));
+            }
+        }
+    }
+}
+END_TEST
+
+Suite *kernels_rows_suite(void)
+{
+    Suite *suite = suite_create("kernels_rows");
+    TCase *tests = tcase_create("kernels_rows");
+    tcase_add_test(tests, softmax_and_its_kin);
+    tcase_add_test(tests, a_nan_makes_nan_of_its_row_alone);
+    tcase_add_test(tests, cross_entropy_with_its_gradient);
+    tcase_add_test(tests, norms_with_their_gradient);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -114,28 +114,40 @@ static point to_pixels(const struct pen *pen, point at)
                    pen->yx * at.x + pen->yy * at.y + pen->centre.y};
 }
 
+/* Inline, which fminf and fmaxf are not: they have to look for NaN. */
+static inline float smaller(float a, float b)
+{
+    return a < b ? a : b;
+}
+
+static inline float larger(float a, float b)
+{
+    return a > b ? a : b;
+}
+
 static int clamp_to_side(float at)
 {
     return at < 0 ? 0 : at > GLYPH_SIDE - 1 ? GLYPH_SIDE - 1 : (int)at;
 }
 
-/* Lowers the distances of the pixels that the line from `a` to `b` can ink. */
+/* Lowers the distances of the pixels that the line from `a` to `b` can ink. Whole rows of them, for of so many at a time vectors are
+ * made. */
 static void draw_line(const struct pen *pen, point a, point b)
 {
     float reach = pen->radius + pen->soft;
-    int left = clamp_to_side(fminf(a.x, b.x) - reach), right = clamp_to_side(ceilf(fmaxf(a.x, b.x) + reach));
-    int top = clamp_to_side(fminf(a.y, b.y) - reach), bottom = clamp_to_side(ceilf(fmaxf(a.y, b.y) + reach));
+    int top = clamp_to_side(smaller(a.y, b.y) - reach),
+        bottom = clamp_to_side(ceilf(larger(a.y, b.y) + reach));
     float dx = b.x - a.x, dy = b.y - a.y, squared_length = dx * dx + dy * dy;
     float inverse = squared_length > 1e-6f ? 1 / squared_length : 0;
-    for (int y = top; y <= bottom; y++)
-        for (int x = left; x <= right; x++) {
-            float px = (float)x - a.x, py = (float)y - a.y;
-            float along = fminf(fmaxf((px * dx + py * dy) * inverse, 0), 1);
+    for (int y = top; y <= bottom; y++) {
+        float *nearest = &pen->distances[y * GLYPH_SIDE], py = (float)y - a.y;
+        for (int x = 0; x < GLYPH_SIDE; x++) {
+            float px = (float)x - a.x;
+            float along = smaller(larger((px * dx + py * dy) * inverse, 0), 1);
             float away_x = px - along * dx, away_y = py - along * dy;
-            float distance = away_x * away_x + away_y * away_y;
-            float *nearest = &pen->distances[y * GLYPH_SIDE + x];
-            *nearest = fminf(*nearest, distance);
+            nearest[x] = smaller(nearest[x], away_x * away_x + away_y * away_y);
         }
+    }
 }
 
 /* The point at t in [0, 1] between b and c of the Catmull-Rom spline through a, b, c, d. */
@@ -200,7 +212,7 @@ void dataset_draw_glyph(int digit, double noise, tg_rng *rng, float *pixels)
     float ink = (float)between(rng, 0.7, 1);
     for (int i = 0; i < GLYPH_SIDE * GLYPH_SIDE; i++) {
         float inside = 0.5f + (pen.radius - sqrtf(pixels[i])) / pen.soft;
-        float grey = ink * fminf(fmaxf(inside, 0), 1) + (float)noise * rough_normal(rng);
-        pixels[i] = fminf(fmaxf(grey, 0), 1);
+        float grey = ink * smaller(larger(inside, 0), 1) + (float)noise * rough_normal(rng);
+        pixels[i] = smaller(larger(grey, 0), 1);
     }
 }

@@ -25,7 +25,7 @@ LIBRARY_SOURCES := $(wildcard autograd/*.c autograd/ops/*.c nn/*.c optim/*.c) \
                    $(filter-out autograd/kernels/isa.c,$(wildcard autograd/kernels/*.c))
 PROGRAM_SOURCES := $(wildcard examples/*.c)
 COMMON_SOURCES  := $(wildcard examples/common/*.c)
-BENCH_SOURCES   := $(wildcard tests/bench/*.c)
+BENCH_SOURCES   := $(wildcard tests/bench/*.c) tests/wrapped_memory.c
 GOLDEN_SOURCES  := $(filter-out tests/golden/expected.c,$(wildcard tests/golden/*.c))
 TEST_SOURCES    := $(wildcard tests/*.c) $(filter-out tests/golden/samples.c,$(wildcard tests/golden/*.c))
 PUBLIC_HEADERS  := $(filter-out %_internal.h,$(wildcard autograd/*.h autograd/*.def nn/*.h optim/*.h))
@@ -58,10 +58,7 @@ objects = $(patsubst %.c,$(OUT)/obj/%.o,$(1))
 KERNEL_OBJECTS  := $(foreach isa,$(ISAS),$(OUT)/obj/autograd/kernels/isa-$(isa).o)
 LIBRARY_OBJECTS := $(call objects,$(LIBRARY_SOURCES)) $(KERNEL_OBJECTS)
 COMMON_OBJECTS  := $(call objects,$(COMMON_SOURCES))
-PROGRAMS        := $(patsubst examples/%.c,$(OUT)/bin/%,$(PROGRAM_SOURCES))
-ifneq ($(BENCH_SOURCES),)
-PROGRAMS        += $(OUT)/bin/bench
-endif
+PROGRAMS        := $(patsubst examples/%.c,$(OUT)/bin/%,$(PROGRAM_SOURCES)) $(OUT)/bin/bench
 STATIC := $(OUT)/libtapegrad.a
 SHARED := $(OUT)/libtapegrad.so
 UMBRELLA := $(OUT)/include/tapegrad.h
@@ -108,7 +105,7 @@ $(OUT)/bin/%: $(OUT)/obj/examples/%.o $(COMMON_OBJECTS) $(STATIC)
 	@mkdir -p $(@D)
 	$(call quietly,LD)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(PROGRAM_LIBS) $(BLAS_LIBS) -lm
 
-# The benchmark counts the library's allocations, and tests make the n-th one fail: tests/failing_memory.h.
+# The benchmark counts the library's allocations, and tests make the n-th one fail: tests/wrapped_memory.h.
 WRAP_MEMORY := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc
 
 # What the tape is measured against is compiled for this very processor, as a user's own program would be.

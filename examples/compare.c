@@ -13,7 +13,6 @@
 typedef struct comparison {
     experiment e;
     runlog *log;
-    progress *view;
     char (*names)[64]; /* [runs] */
 } comparison;
 
@@ -44,16 +43,6 @@ static int train(int job, jobs_link *link, void *context)
 
 /* ---- what the runs report ---- */
 
-static void on_start(int job, void *context)
-{
-    progress_start(((comparison *)context)->view, job);
-}
-
-static void on_progress(int job, const jobs_progress *now, void *context)
-{
-    progress_update(((comparison *)context)->view, job, now);
-}
-
 static void on_record(int job, const void *bytes, size_t size, void *context)
 {
     if (size == sizeof(runlog_epoch))
@@ -62,15 +51,9 @@ static void on_record(int job, const void *bytes, size_t size, void *context)
 
 static void on_end(int job, jobs_state state, const char *message, void *context)
 {
-    comparison *c = context;
+    (void)message;
     if (state == JOBS_DONE)
-        runlog_finish_run(c->log, job);
-    progress_end(c->view, job, state, message);
-}
-
-static void on_tick(void *context)
-{
-    progress_tick(((comparison *)context)->view);
+        runlog_finish_run(((comparison *)context)->log, job);
 }
 
 /* ---- the whole ---- */
@@ -108,18 +91,14 @@ static jobs_outcome run_all(comparison *c)
     const char **names = calloc(runs, sizeof *names);
     for (size_t run = 0; names && run < runs; run++)
         names[run] = c->names[run];
-    if (names)
-        c->view = progress_new(&(progress_config){.out = stderr, .count = c->e.runs, .names = names, .unit = "rows"});
-    jobs_outcome outcome = jobs_run(&(jobs_config){.count = c->e.runs,
-                                                   .at_once = c->e.settings.jobs,
-                                                   .context = c,
-                                                   .run = train,
-                                                   .on_start = on_start,
-                                                   .on_progress = on_progress,
-                                                   .on_record = on_record,
-                                                   .on_end = on_end,
-                                                   .on_tick = on_tick});
-    progress_free(c->view);
+    const jobs_outcome outcome = progress_run(
+        &(progress_config){.out = names ? stderr : NULL, .count = c->e.runs, .names = names, .unit = "rows"},
+        &(jobs_config){.count = c->e.runs,
+                       .at_once = c->e.settings.jobs,
+                       .context = c,
+                       .run = train,
+                       .on_record = on_record,
+                       .on_end = on_end});
     free(names);
     return outcome;
 }
@@ -148,9 +127,9 @@ static bool show_results(comparison *c)
         plots_show(out, stdout);
     runlog_print_table(c->log, stdout);
     printf("\nin %s/: curves.csv, summary.csv, config.json%s\n", out,
-           !drawn                                        ? ""
+           !drawn                                     ? ""
            : c->e.data.task == DATASET_CLASSIFICATION ? ", loss.png, loss.svg, accuracy.png, accuracy.svg"
-                                                         : ", loss.png, loss.svg");
+                                                      : ", loss.png, loss.svg");
     if (draws && !drawn)
         fprintf(stderr, "compare: %s\n", message);
     return true;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "autograd/rng.h"
-#include "tests/failing_memory.h"
+#include "tests/wrapped_memory.h"
 #include "tests/fuzz/dataset_sound.h"
 #include "tests/temporary_files.h"
 
@@ -146,9 +146,9 @@ START_TEST(running_out_of_memory_anywhere_is_an_error_like_any_other)
         for (bool reached = true; reached; allocations++) {
             dataset set;
             char error[256] = "";
-            failing_memory_after(allocations);
+            wrapped_memory_fail_after(allocations);
             bool loaded = dataset_load(specs[i], &options, &set, error, sizeof error);
-            reached = failing_memory_stop();
+            reached = wrapped_memory_stop();
             ck_assert_msg(loaded == !reached, "%s, allocation %d: %s", specs[i], allocations, error);
             ck_assert_msg(loaded || strstr(error, "out of memory"), "%s: %s", specs[i], error);
             dataset_free(&set);
@@ -163,9 +163,9 @@ START_TEST(batches_without_memory_are_refused)
     dataset set;
     dataset_batches batches;
     ck_assert(dataset_load("moons", NULL, &set, NULL, 0));
-    failing_memory_after(0);
+    wrapped_memory_fail_after(0);
     bool made = dataset_batches_init(&batches, &set, &set.train, 10, DATASET_KEEP_PARTIAL);
-    ck_assert(failing_memory_stop());
+    ck_assert(wrapped_memory_stop());
     ck_assert(!made);
     dataset_free(&set);
 }

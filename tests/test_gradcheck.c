@@ -1,5 +1,5 @@
 /* The gradient checker: catches what is wrong, passes what is right, and says which and why. */
-#include "tests/failing_memory.h"
+#include "tests/wrapped_memory.h"
 #include "tests/wrong_ops.h"
 
 #include <check.h>
@@ -419,9 +419,9 @@ START_TEST(memory_that_runs_out_is_a_verdict)
                                      {.parameter = &m.weight},
                                      {.parameter = &m.bias}};
     for (int nth = 0;; nth++) {
-        failing_memory_after(nth);
+        wrapped_memory_fail_after(nth);
         tg_verdict verdict = tg_gradcheck(forward, &m, in, 4, NULL);
-        if (!failing_memory_stop()) {
+        if (!wrapped_memory_stop()) {
             ck_assert(verdict.passed);
             ck_assert_int_gt(nth, 1);
             break;

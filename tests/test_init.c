@@ -1,5 +1,5 @@
 /* Initial weights: their statistics, and what they depend on. */
-#include "tests/failing_memory.h"
+#include "tests/wrapped_memory.h"
 
 #include <check.h>
 #include <math.h>
@@ -169,9 +169,9 @@ START_TEST(what_cannot_be_initialised_is_refused)
     ck_assert(!tg_initialize(matrix, (tg_init)99, 1, NULL));
     ck_assert(tg_initialize(empty, TG_INIT_ORTHOGONAL, 1, NULL));
     ck_assert(tg_initialize(matrix, TG_INIT_HE_NORMAL, 1, NULL));
-    failing_memory_after(0);
+    wrapped_memory_fail_after(0);
     bool fine = tg_initialize(matrix, TG_INIT_ORTHOGONAL, 1, NULL);
-    ck_assert(failing_memory_stop());
+    ck_assert(wrapped_memory_stop());
     ck_assert(!fine);
     tg_parameters_free(set);
 }

@@ -1,5 +1,5 @@
 /* The multi-layer perceptron: shapes, widths, gradients, dead units. */
-#include "tests/failing_memory.h"
+#include "tests/wrapped_memory.h"
 #include "tests/tensors.h"
 
 #include <math.h>
@@ -341,9 +341,9 @@ START_TEST(after_the_first_step_a_step_allocates_nothing)
     tg_optimizer *adamw = tg_optimizer_new(tg_mlp_parameters(net), NULL);
     for (int step = 0; step < 4; step++) {
         if (step > 0)
-            failing_memory_after(0);
+            wrapped_memory_fail_after(0);
         bool fine = isfinite(objective(net, true)) && tg_optimizer_step(adamw),
-             allocated = failing_memory_stop();
+             allocated = wrapped_memory_stop();
         ck_assert(fine && !allocated);
     }
     tg_optimizer_free(adamw);
@@ -388,14 +388,14 @@ START_TEST(too_little_memory_gives_null)
 {
     bool reached = true;
     for (int nth = 0; reached; nth++) {
-        failing_memory_after(nth);
+        wrapped_memory_fail_after(nth);
         tg_mlp *net = tg_mlp_new(NULL, &(tg_mlp_config){.inputs = 20,
                                                         .hidden = {20, 20},
                                                         .outputs = 3,
                                                         .activation = TG_SWIGLU,
                                                         .init = TG_INIT_ORTHOGONAL});
         tg_dead_units *dead = tg_dead_units_new(net);
-        reached = failing_memory_stop();
+        reached = wrapped_memory_stop();
         ck_assert_int_eq(reached, !net || !dead);
         tg_dead_units_free(dead);
         tg_mlp_free(net);

@@ -1,5 +1,5 @@
 /* Optimisers and schedules against values computed elsewhere. */
-#include "tests/failing_memory.h"
+#include "tests/wrapped_memory.h"
 
 #include <check.h>
 #include <float.h>
@@ -336,9 +336,9 @@ START_TEST(too_little_memory_gives_null)
     tg_parameters *set = start(TG_F32);
     bool reached = true;
     for (int nth = 0; reached; nth++) {
-        failing_memory_after(nth);
+        wrapped_memory_fail_after(nth);
         tg_optimizer *optimizer = tg_optimizer_new(set, NULL);
-        reached = failing_memory_stop();
+        reached = wrapped_memory_stop();
         ck_assert_int_eq(reached, optimizer == NULL);
         tg_optimizer_free(optimizer);
         ck_assert_int_lt(nth, 10);

@@ -1,5 +1,5 @@
 /* Parameter sets: the two blocks, names, gradients that count or do not, copies. */
-#include "tests/failing_memory.h"
+#include "tests/wrapped_memory.h"
 
 #include <check.h>
 #include <math.h>
@@ -177,11 +177,11 @@ START_TEST(no_allocation_that_fails_is_fatal)
 {
     bool reached = true;
     for (int nth = 0; reached; nth++) {
-        failing_memory_after(nth);
+        wrapped_memory_fail_after(nth);
         tg_parameters *set = tg_parameters_new(TG_F32);
         tg_parameters_add(set, "weight", TG_SHAPE(2, 3), true);
         tg_parameters_add(set, "large", TG_SHAPE(1000), true);
-        reached = failing_memory_stop();
+        reached = wrapped_memory_stop();
         ck_assert_int_eq(reached, tg_parameters_error(set) != NULL);
         tg_parameters_free(set);
         ck_assert_int_lt(nth, 20);

@@ -1,5 +1,5 @@
 /* The tape: ownership, dead handles, sticky errors, memory. */
-#include "tests/failing_memory.h"
+#include "tests/wrapped_memory.h"
 
 #include <check.h>
 #include <math.h>
@@ -245,11 +245,11 @@ START_TEST(a_step_like_the_last_one_allocates_nothing)
     tg_parameter weight = {.name = "w", .dtype = TG_F64, .shape = TG_SHAPE(3), .data = w, .gradient = g};
     double first = step(&weight);
     int64_t allocations = tg_tape_count(tape).allocations;
-    failing_memory_after(0);
+    wrapped_memory_fail_after(0);
     bool alike = true;
     for (int i = 0; i < 50; i++)
         alike &= step(&weight) == first;
-    ck_assert(!failing_memory_stop());
+    ck_assert(!wrapped_memory_stop());
     ck_assert(alike);
     ck_assert_int_eq(tg_tape_count(tape).allocations, allocations);
 }
@@ -261,10 +261,10 @@ START_TEST(running_out_of_memory_at_any_point_is_an_error_like_any_other)
     for (int nth = 0;; nth++) {
         double w[3] = {1, 2, 3}, g[3];
         tg_parameter weight = {.name = "w", .dtype = TG_F64, .shape = TG_SHAPE(3), .data = w, .gradient = g};
-        failing_memory_after(nth);
+        wrapped_memory_fail_after(nth);
         tape = tg_tape_new();
         double loss = step(&weight);
-        bool failed = failing_memory_stop();
+        bool failed = wrapped_memory_stop();
         ck_assert(failed == isnan(loss));
         ck_assert(failed == (tg_tape_error(tape) != NULL));
         if (!failed)

@@ -1,7 +1,6 @@
 #include "examples/common/accuracy_report.h"
 
 #include "examples/common/accuracy.h"
-#include "examples/common/jobs.h"
 #include "examples/common/progress.h"
 
 #include <math.h>
@@ -14,7 +13,6 @@ enum { FUNCTIONS_MOST = 40, SLICES = 1024, STRIDE = 1000, DOUBLES = 100000, DOUB
 
 typedef struct report {
     const accuracy_request *request;
-    progress *view;
     int count;
     const char *names[FUNCTIONS_MOST];
     accuracy_survey survey[FUNCTIONS_MOST];
@@ -85,48 +83,23 @@ static int measure(int job, jobs_link *link, void *context)
     return 0;
 }
 
-static void on_start(int job, void *context)
-{
-    progress_start(((report *)context)->view, job);
-}
-
-static void on_progress(int job, const jobs_progress *now, void *context)
-{
-    progress_update(((report *)context)->view, job, now);
-}
-
 /* The pointers in a survey are to constants, which are in the same place in every copy of the process. */
 static void on_record(int job, const void *bytes, size_t size, void *context)
 {
     memcpy(&((report *)context)->survey[job], bytes, size);
 }
 
-static void on_end(int job, jobs_state state, const char *message, void *context)
-{
-    progress_end(((report *)context)->view, job, state, message);
-}
-
-static void on_tick(void *context)
-{
-    progress_tick(((report *)context)->view);
-}
-
 static jobs_outcome measure_all(report *r)
 {
     const bool shown = r->request->exhaustive || isatty(STDERR_FILENO);
-    r->view = progress_new(&(progress_config){
-        .out = shown ? stderr : NULL, .count = r->count, .names = r->names, .unit = "floats"});
-    jobs_outcome outcome = jobs_run(&(jobs_config){.count = r->count,
-                                                   .at_once = r->request->at_once,
-                                                   .context = r,
-                                                   .run = measure,
-                                                   .on_start = on_start,
-                                                   .on_progress = on_progress,
-                                                   .on_record = on_record,
-                                                   .on_end = on_end,
-                                                   .on_tick = on_tick});
-    progress_free(r->view);
-    return outcome;
+    return progress_run(
+        &(progress_config){
+            .out = shown ? stderr : NULL, .count = r->count, .names = r->names, .unit = "floats"},
+        &(jobs_config){.count = r->count,
+                       .at_once = r->request->at_once,
+                       .context = r,
+                       .run = measure,
+                       .on_record = on_record});
 }
 
 /* ---- printing ---- */

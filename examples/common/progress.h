@@ -1,13 +1,16 @@
 /* Shows how running jobs stand: a live line each on a terminal, plain lines in a file or pipe.
  *
  *     const char *names[] = {"relu seed 1", "relu seed 2", "gelu_exact seed 1"};
- *     progress *view = progress_new(&(progress_config){.out = stderr, .count = 3, .names = names, .unit = "samples"});
- *     ...                                                // from the callbacks of jobs.h:
- *     progress_start(view, job);                         //   on_start
- *     progress_update(view, job, &now);                  //   on_progress
- *     progress_tick(view);                               //   on_tick: repaints
- *     progress_end(view, job, JOBS_DONE, NULL);          //   on_end: its line scrolls up for good
- *     ...
+ *     progress_run(&(progress_config){.out = stderr, .count = 3, .names = names, .unit = "samples"},
+ *                  &(jobs_config){.count = 3, .at_once = 2, .run = train, .on_record = keep, .context = &table});
+ *
+ * or, where something else is to be shown than jobs_run,
+ *
+ *     progress *view = progress_new(&config);
+ *     progress_start(view, job);
+ *     progress_update(view, job, &now);
+ *     progress_tick(view);                               // repaints; about ten times a second
+ *     progress_end(view, job, JOBS_DONE, NULL);          // its line scrolls up for good
  *     progress_free(view);                               // takes the live lines away
  *
  * On a terminal:
@@ -38,6 +41,9 @@ typedef struct {
     const char *const *names; /* [count]; must outlive the view */
     const char *unit;         /* what jobs_progress.rate counts in a second: "steps", "samples" */
 } progress_config;
+
+/* jobs_run, shown meanwhile. The functions of `jobs` are called as ever; all of them may be NULL but `run`. */
+jobs_outcome progress_run(const progress_config *config, const jobs_config *jobs);
 
 /* NULL when memory runs out; every function below then does nothing, so a run need not care. */
 progress *progress_new(const progress_config *config);

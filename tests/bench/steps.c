@@ -1,6 +1,6 @@
 #include "tests/bench/steps.h"
 
-#include "tests/bench/allocations.h"
+#include "tests/wrapped_memory.h"
 #include "tests/bench/blas.h"
 #include "tests/bench/floor.h"
 #include "tests/bench/peer.h"
@@ -103,10 +103,10 @@ static bool prepare_peer(const contest *c)
 /* Allocations of one more step. */
 static double allocations_of(double (*run)(void *context, int steps), contest *c)
 {
-    const int64_t before = allocations_so_far();
+    const int64_t before = wrapped_memory_count();
     enum { STEPS = 10 };
     run(c, STEPS);
-    return (double)(allocations_so_far() - before) / STEPS;
+    return (double)(wrapped_memory_count() - before) / STEPS;
 }
 
 static void print_cell(const char *format, double number, bool csv)

@@ -6,7 +6,6 @@
  * The last line counts the bounds that are broken; the exit status is 1 if there are any.
  */
 #include "examples/common/accuracy.h"
-#include "examples/common/jobs.h"
 #include "examples/common/progress.h"
 
 #include <math.h>
@@ -195,33 +194,12 @@ static int measure(int form, jobs_link *link, void *context)
 /* ---- the program ---- */
 
 typedef struct run {
-    progress *view;
     findings found[FORMS];
 } run;
-
-static void on_start(int job, void *context)
-{
-    progress_start(((run *)context)->view, job);
-}
-
-static void on_progress(int job, const jobs_progress *now, void *context)
-{
-    progress_update(((run *)context)->view, job, now);
-}
 
 static void on_record(int job, const void *bytes, size_t size, void *context)
 {
     memcpy(&((run *)context)->found[job], bytes, size);
-}
-
-static void on_end(int job, jobs_state state, const char *message, void *context)
-{
-    progress_end(((run *)context)->view, job, state, message);
-}
-
-static void on_tick(void *context)
-{
-    progress_tick(((run *)context)->view);
 }
 
 static int print(const run *r)
@@ -250,18 +228,14 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: against-mpfr [NUMBERS]\n");
         return 2;
     }
-    run r = {.view = progress_new(
-                 &(progress_config){.out = stderr, .count = FORMS, .names = forms, .unit = "numbers"})};
+    run r = {0};
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    const jobs_outcome outcome = jobs_run(&(jobs_config){.count = FORMS,
-                                                         .at_once = processors > 1 ? (int)processors : 1,
-                                                         .context = &r,
-                                                         .run = measure,
-                                                         .on_start = on_start,
-                                                         .on_progress = on_progress,
-                                                         .on_record = on_record,
-                                                         .on_end = on_end,
-                                                         .on_tick = on_tick});
-    progress_free(r.view);
+    const jobs_outcome outcome =
+        progress_run(&(progress_config){.out = stderr, .count = FORMS, .names = forms, .unit = "numbers"},
+                     &(jobs_config){.count = FORMS,
+                                    .at_once = processors > 1 ? (int)processors : 1,
+                                    .context = &r,
+                                    .run = measure,
+                                    .on_record = on_record});
     return outcome.interrupted ? 130 : outcome.failed ? 1 : print(&r);
 }

@@ -1,9 +1,10 @@
-#include "tests/failing_memory.h"
+#include "tests/wrapped_memory.h"
 
 #include <stddef.h>
 
 static bool armed, failed;
 static int left;
+static int64_t asked_for;
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
@@ -14,21 +15,27 @@ void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *old, size_t size);
 void *__wrap_aligned_alloc(size_t alignment, size_t size);
 
-void failing_memory_after(int allocations)
+void wrapped_memory_fail_after(int allocations)
 {
     armed = true;
     failed = false;
     left = allocations;
 }
 
-bool failing_memory_stop(void)
+bool wrapped_memory_stop(void)
 {
     armed = false;
     return failed;
 }
 
+int64_t wrapped_memory_count(void)
+{
+    return asked_for;
+}
+
 static bool fails(void)
 {
+    asked_for++;
     if (!armed || left-- > 0)
         return false;
     failed = true;

@@ -1,0 +1,27 @@
+/* Counts allocations, and makes one fail on purpose, to drive every out-of-memory path.
+ *
+ *     for (int nth = 0; ; nth++) {
+ *         wrapped_memory_fail_after(nth);            // the next nth allocations succeed, later ones fail
+ *         bool fine = work();
+ *         bool reached = wrapped_memory_stop(); // whether one failed
+ *         ...
+ *         if (!reached)
+ *             break;
+ *     }
+ *
+ * The linker routes malloc, calloc, realloc and aligned_alloc of the program and the library through here; what OpenBLAS and the C
+ * library allocate for themselves it does not.
+ */
+#ifndef WRAPPED_MEMORY_H
+#define WRAPPED_MEMORY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+void wrapped_memory_fail_after(int allocations);
+bool wrapped_memory_stop(void);
+
+/* Allocations asked for so far. */
+int64_t wrapped_memory_count(void);
+
+#endif

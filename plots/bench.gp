@@ -28,8 +28,8 @@ set tics nomirror out textcolor rgb "#404040"
 set grid ytics linecolor rgb "#e0e0e0" linetype 1 linewidth 1
 set key outside bottom center horizontal noenhanced
 set logscale y
-set yrange [0.9 : *]
-set ytics (1, 1.5, 2, 3, 5, 10, 20, 50, 100, 200)
+set yrange [0.5 : *]
+set ytics (0.5, 0.7, 1, 1.5, 2, 3, 5, 10, 20, 50, 100, 200)
 set xrange [0.4 : count + 0.6]
 set xtics () rotate by -35 noenhanced
 set rmargin 6

@@ -1,6 +1,7 @@
 #include "autograd/parameters.h"
 
 #include "autograd/kernels/kernels.h"
+#include "autograd/kernels/parallel.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -247,6 +248,38 @@ bool tg_parameters_have_gradient(const tg_parameters *set)
     return false;
 }
 
+/* A run of a gradient, in so few slices that their sums fit in here; added up in their order, whoever did them. */
+enum { SLICES = 64, SMALLEST_SLICE = 1 << 15 };
+
+typedef struct slices {
+    tg_dtype dtype;
+    const char *gradient;
+    size_t size, each;
+    double squares[SLICES];
+} slices;
+
+static void square_some(void *context, size_t first, size_t count)
+{
+    slices *s = context;
+    for (size_t k = first; k < first + count; k++) {
+        const size_t begin = k * s->each, end = begin + s->each < s->size ? begin + s->each : s->size;
+        const void *from = s->gradient + begin * tg_dtype_size(s->dtype);
+        TG_KERNEL_CALL(s->dtype, sum_of_squares, end - begin, from, &s->squares[k]);
+    }
+}
+
+static double sum_of_squares(tg_dtype dtype, const void *gradient, size_t size)
+{
+    const size_t share = (size + SLICES - 1) / SLICES;
+    slices s = {dtype, gradient, size, share > SMALLEST_SLICE ? share : SMALLEST_SLICE, {0}};
+    const size_t count = (size + s.each - 1) / s.each;
+    tg_parallel(count, 2, 1, square_some, &s);
+    double sum = 0;
+    for (size_t k = 0; k < count; k++)
+        sum += s.squares[k];
+    return sum;
+}
+
 double tg_parameters_gradient_norm(const tg_parameters *set)
 {
     double squares = 0;
@@ -255,10 +288,8 @@ double tg_parameters_gradient_norm(const tg_parameters *set)
         int64_t size = 0;
         for (next = i; next < set->count && !gradient == !gradient_of(set, next); next++)
             size += set->entries[next]->size;
-        double part = 0;
         if (gradient)
-            TG_KERNEL_CALL(set->dtype, sum_of_squares, (size_t)size, gradient, &part);
-        squares += part;
+            squares += sum_of_squares(set->dtype, gradient, (size_t)size);
     }
     return sqrt(squares);
 }

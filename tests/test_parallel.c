@@ -97,8 +97,8 @@ static float *train(tg_activation activation, int64_t *size)
                                   .activation = activation,
                                   .dropout = 0.1};
     tg_mlp *net = tg_mlp_new(&rng, &config);
-    tg_optimizer *adamw =
-        tg_optimizer_new(tg_mlp_parameters(net), &(tg_optimizer_config){.weight_decay = 0.1});
+    tg_optimizer *adamw = tg_optimizer_new(tg_mlp_parameters(net),
+                                           &(tg_optimizer_config){.weight_decay = 0.1, .clip_norm = 0.5});
     tg_tape *tape = tg_tape_new();
     for (int step = 0; step < STEPS; step++) {
         tg_tape_reset(tape);

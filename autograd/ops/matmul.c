@@ -1,4 +1,5 @@
 /* Matrix products, all of them through the BLAS. */
+#include "autograd/kernels/parallel.h"
 #include "autograd/kernels/product.h"
 #include "autograd/ops.h"
 #include "autograd/ops/family.h"
@@ -225,8 +226,18 @@ static bool linear_shape(tg_value *out)
     return true;
 }
 
+/* Some rows of the result, each the bias: a tg_parallel_part. */
+static void fill_with_bias(void *context, size_t first, size_t count)
+{
+    const tg_value *out = context;
+    const size_t n = (size_t)out->inputs[1]->shape.dim[0];
+    void *from = (char *)out->data + first * n * tg_dtype_size(out->dtype);
+    TG_KERNEL_CALL(out->dtype, fill_rows, count, n, out->inputs[2]->data, from);
+}
+
 static void linear_forward(const tg_value *out)
 {
+    enum { WORTH_SHARING = 1 << 16 }; /* elements for each thread */
     const tg_value *x = out->inputs[0], *weight = out->inputs[1];
     const tg_product p = {.transpose_b = true,
                        .n = weight->shape.dim[0],
@@ -234,7 +245,7 @@ static void linear_forward(const tg_value *out)
                        .m = out->size / (weight->shape.dim[0] > 0 ? weight->shape.dim[0] : 1)};
     const bool biased = out->input_count == 3;
     if (biased)
-        TG_KERNEL_CALL(out->dtype, fill_rows, (size_t)p.m, (size_t)p.n, out->inputs[2]->data, out->data);
+        tg_parallel((size_t)p.m, WORTH_SHARING / (size_t)(p.n + 1) + 1, 1, fill_with_bias, (void *)out);
     tg_multiply(out->dtype, &p, x->data, weight->data, biased, out->data);
 }
 

@@ -4,6 +4,9 @@
 #include <float.h>
 #include <math.h>
 #include <string.h>
+#if defined __SSE2__
+#include <immintrin.h>
+#endif
 
 #define JOIN_(a, b, c) a##b##c
 #define JOIN(a, b, c)  JOIN_(a, b, c)

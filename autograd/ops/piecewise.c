@@ -40,16 +40,19 @@ static const tg_sample leaky_relu_samples[] = {
      .input = {{.shape = {1, {9}}, .value_count = 9, .values = TG_EDGES}}},
 };
 
+static double slope_of(const void *attributes)
+{
+    return ((const slope_attributes *)attributes)->slope;
+}
+
 static void leaky_relu_loop(const tg_loop *l)
 {
-    TG_KERNEL_CALL(l->dtype, leaky_relu, l->n, l->in[0], ((const slope_attributes *)l->attributes)->slope,
-                   l->out);
+    TG_KERNEL_CALL(l->dtype, leaky_relu, l->n, l->in[0], slope_of(l->attributes), l->out);
 }
 
 static void leaky_relu_derivative(const tg_derive *d)
 {
-    const double slope = ((const slope_attributes *)d->attributes)->slope;
-    d->give[0] = tg_mul(d->cotangent, tg_leaky_relu_d1(d->in[0], slope));
+    d->give[0] = tg_leaky_relu_gradient(d->cotangent, d->in[0], slope_of(d->attributes));
 }
 
 const tg_op tg_op_leaky_relu = {.name = "leaky_relu",
@@ -66,23 +69,46 @@ tg_tensor tg_leaky_relu(tg_tensor x, double slope)
     return TG_APPLY(&tg_op_leaky_relu, &(slope_attributes){slope}, x);
 }
 
-static void leaky_relu_d1_loop(const tg_loop *l)
+/* ---- leaky_relu_gradient: a where x > 0, slope a otherwise ---- */
+
+static const tg_sample leaky_relu_gradient_samples[] = {
+    {.attributes = &(slope_attributes){0.01}, .input = {{.shape = {2, {3, 4}}}, {.shape = {2, {3, 4}}}}},
+    {.attributes = &(slope_attributes){0.2}, .input = {{.shape = {3, {2, 1, 3}}}, {.shape = {2, {4, 1}}}}},
+    {.attributes = &(slope_attributes){-0.5}, .input = {{.shape = {1, {5}}}, {.shape = {0}}}},
+    {.attributes = &(slope_attributes){2}, .input = {{.shape = {0}}, {.shape = {2, {2, 3}}}}},
+    {.attributes = &(slope_attributes){0}, .input = {{.shape = {2, {0, 3}}}, {.shape = {1, {3}}}}},
+    {.attributes = &(slope_attributes){0.1},
+     .input = {{.shape = {1, {9}}, .value_count = 9, .values = TG_EDGES},
+               {.shape = {2, {9, 1}}, .value_count = 9, .values = TG_EDGES}}},
+    {.attributes = &(slope_attributes){1},
+     .input = {{.shape = {4, {2, 1, 2, 1}}}, {.shape = {3, {3, 1, 2}}, .low = -8, .high = -4}}},
+    {.attributes = &(slope_attributes){0.3}, .input = {{.shape = {1, {1}}}, {.shape = {3, {1, 1, 1}}}}},
+};
+
+static void leaky_relu_gradient_loop(const tg_loop *l)
 {
-    TG_KERNEL_CALL(l->dtype, leaky_relu_d1, l->n, l->in[0], ((const slope_attributes *)l->attributes)->slope,
-                   l->out);
+    TG_KERNEL_CALL(l->dtype, leaky_relu_gradient, l->n, l->in[0], l->step[0], l->in[1], l->step[1],
+                   slope_of(l->attributes), l->out);
 }
 
-const tg_op tg_op_leaky_relu_d1 = {.name = "leaky_relu_d1",
-                                   .arity = 1,
-                                   .flags = TG_ELEMENTWISE | TG_CONSTANT,
-                                   .attributes_size = sizeof(slope_attributes),
-                                   .fields = slope_fields,
-                                   .loop = leaky_relu_d1_loop,
-                                   TG_SAMPLES(leaky_relu_samples)};
-
-tg_tensor tg_leaky_relu_d1(tg_tensor x, double slope)
+static void leaky_relu_gradient_derivative(const tg_derive *d)
 {
-    return TG_APPLY(&tg_op_leaky_relu_d1, &(slope_attributes){slope}, x);
+    if (d->wanted[0])
+        d->give[0] = tg_leaky_relu_gradient(d->cotangent, d->in[1], slope_of(d->attributes));
+}
+
+const tg_op tg_op_leaky_relu_gradient = {.name = "leaky_relu_gradient",
+                                         .arity = 2,
+                                         .flags = TG_ELEMENTWISE,
+                                         .attributes_size = sizeof(slope_attributes),
+                                         .fields = slope_fields,
+                                         .loop = leaky_relu_gradient_loop,
+                                         .derivative = leaky_relu_gradient_derivative,
+                                         TG_SAMPLES(leaky_relu_gradient_samples)};
+
+tg_tensor tg_leaky_relu_gradient(tg_tensor a, tg_tensor x, double slope)
+{
+    return TG_APPLY(&tg_op_leaky_relu_gradient, &(slope_attributes){slope}, a, x);
 }
 
 /* ---- hardsigmoid: 0 below -3, 1 above 3, (x + 3) / 6 between (Howard et al., 2019) ---- */

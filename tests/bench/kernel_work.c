@@ -69,7 +69,7 @@ CALL(relu_backward, K relu_gradient(d->n, d->cotangent, 1, d->y, 1, d->dx))
 RECORD(relu, tg_relu(in[0]))
 
 CALL(leaky_relu_forward, K leaky_relu(d->n, d->x, 0.01, d->y))
-CALL(leaky_relu_backward, K leaky_relu_d1(d->n, d->x, 0.01, d->slope), times_slope(d))
+CALL(leaky_relu_backward, K leaky_relu_gradient(d->n, d->cotangent, 1, d->x, 1, 0.01, d->dx))
 RECORD(leaky_relu, tg_leaky_relu(in[0], 0.01))
 
 /* One exponential serves value and slope, so the slope is kept. */

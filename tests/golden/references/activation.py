@@ -80,7 +80,7 @@ REFERENCES = {
     "relu": by_torch(F.relu),
     "relu_gradient": by_torch(lambda a, y: torch.where(y <= 0, 0.0, a), sums=GRADIENTS),
     "leaky_relu": by_torch(lambda x, slope: F.leaky_relu(x, slope)),
-    "leaky_relu_d1": by_torch(lambda x, slope: torch.where(x > 0, 1.0, slope * torch.ones_like(x))),
+    "leaky_relu_gradient": by_torch(lambda a, x, slope: torch.where(x > 0, a, slope * a), sums=GRADIENTS),
     "hardsigmoid": by_torch(lambda x: torch.clamp(x + 3, 0, 6) / 6),
     "hardsigmoid_d1": by_torch(lambda x: torch.where(x.abs() < 3, 1 / 6, torch.zeros_like(x))),
     "hardswish": by_torch(hardswish),

@@ -61,3 +61,18 @@ void temporary_delete(const char *name)
 {
     ck_assert_int_eq(unlink(temporary_path(name)), 0);
 }
+
+bool temporary_exists(const char *name)
+{
+    return access(temporary_path(name), F_OK) == 0;
+}
+
+char *temporary_text(const char *name)
+{
+    static char text[1 << 20];
+    FILE *file = fopen(temporary_path(name), "r");
+    ck_assert_msg(file != NULL, "%s is not there", name);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    return text;
+}

@@ -8,6 +8,7 @@
 #ifndef TEMPORARY_FILES_H
 #define TEMPORARY_FILES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 void temporary_folder_make(void);
@@ -20,5 +21,10 @@ const char *temporary_path(const char *name);
 void temporary_write(const char *name, const void *bytes, size_t size);
 void temporary_write_gzip(const char *name, const void *bytes, size_t size);
 void temporary_delete(const char *name);
+
+bool temporary_exists(const char *name);
+
+/* All that is in a file of up to a mebibyte, until the next call. */
+char *temporary_text(const char *name);
 
 #endif

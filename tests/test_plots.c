@@ -13,21 +13,6 @@
 
 Suite *plots_suite(void);
 
-static char *contents(const char *name)
-{
-    static char text[1 << 20];
-    FILE *file = fopen(temporary_path(name), "r");
-    ck_assert_msg(file != NULL, "%s is not there", name);
-    text[fread(text, 1, sizeof text - 1, file)] = '\0';
-    fclose(file);
-    return text;
-}
-
-static bool exists(const char *name)
-{
-    return access(temporary_path(name), F_OK) == 0;
-}
-
 /* ---- the table ---------------------------------------------------------------------------------------------- */
 
 static char *table_of(const runlog *log)
@@ -93,7 +78,7 @@ static bool have_gnuplot(void)
 
 static void ck_assert_picture(const char *name, const char *begin)
 {
-    ck_assert_msg(strncmp(contents(name), begin, strlen(begin)) == 0, "%s does not begin with %s", name,
+    ck_assert_msg(strncmp(temporary_text(name), begin, strlen(begin)) == 0, "%s does not begin with %s", name,
                   begin);
     ck_assert_int_gt(strlen(begin), 0);
     struct stat status;
@@ -113,13 +98,14 @@ START_TEST(pictures_are_drawn_and_old_ones_do_not_linger)
     ck_assert_picture("accuracy.png", "\x89PNG\r\n");
     ck_assert_picture("loss.svg", "<?xml");
     ck_assert_picture("accuracy.svg", "<?xml");
-    ck_assert_ptr_nonnull(strstr(contents("loss.svg"), "it's a title, 100 %"));
+    ck_assert_ptr_nonnull(strstr(temporary_text("loss.svg"), "it's a title, 100 %"));
     runlog_free(log);
 
     log = run_log_small(false);
     run_log_write(log);
     ck_assert_msg(plots_draw(temporary_folder(), NULL, message), "%s", message);
-    ck_assert(exists("loss.png") && !exists("accuracy.png") && !exists("accuracy.svg"));
+    ck_assert(temporary_exists("loss.png") && !temporary_exists("accuracy.png") &&
+              !temporary_exists("accuracy.svg"));
     runlog_free(log);
 }
 END_TEST
@@ -158,7 +144,7 @@ START_TEST(without_gnuplot_one_line_says_so)
     free(path);
     ck_assert(!drawn);
     ck_assert_ptr_nonnull(strstr(message, "cannot run gnuplot"));
-    ck_assert(!exists("loss.png"));
+    ck_assert(!temporary_exists("loss.png"));
     runlog_free(log);
 }
 END_TEST

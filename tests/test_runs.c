@@ -16,21 +16,6 @@
 
 Suite *runs_suite(void);
 
-static char *contents(const char *name)
-{
-    static char text[1 << 20];
-    FILE *file = fopen(temporary_path(name), "r");
-    ck_assert_msg(file != NULL, "%s is not there", name);
-    text[fread(text, 1, sizeof text - 1, file)] = '\0';
-    fclose(file);
-    return text;
-}
-
-static bool exists(const char *name)
-{
-    return access(temporary_path(name), F_OK) == 0;
-}
-
 /* How many files and folders the temporary folder holds. */
 static int entries(void)
 {
@@ -106,8 +91,8 @@ START_TEST(files_are_identical_however_many_jobs_run)
         runlog_free(log);
         for (int i = 0; i < 3; i++) {
             if (at_once == 1)
-                strcpy(first[i], contents(names[i]));
-            ck_assert_str_eq(contents(names[i]), first[i]);
+                strcpy(first[i], temporary_text(names[i]));
+            ck_assert_str_eq(temporary_text(names[i]), first[i]);
         }
     }
     int lines = 0;
@@ -121,7 +106,7 @@ START_TEST(curves_have_the_promised_columns_and_digits)
 {
     runlog *log = run_log_small(true);
     run_log_write(log);
-    char *text = contents("curves.csv");
+    char *text = temporary_text("curves.csv");
     ck_assert_ptr_eq(
         strstr(text, "activation,seed,epoch,step,train_loss,val_loss,val_accuracy,grad_norm,dead_fraction,"
                      "seconds\nrelu,1,1,10,0.333333333,0.5,0.5,inf,0,0.500000\n"),
@@ -132,7 +117,8 @@ START_TEST(curves_have_the_promised_columns_and_digits)
 
     log = run_log_small(false);
     run_log_write(log);
-    ck_assert_ptr_nonnull(strstr(contents("curves.csv"), "\nrelu,1,1,10,0.333333333,0.5,,inf,0,0.500000\n"));
+    ck_assert_ptr_nonnull(
+        strstr(temporary_text("curves.csv"), "\nrelu,1,1,10,0.333333333,0.5,,inf,0,0.500000\n"));
     runlog_free(log);
 }
 END_TEST
@@ -157,7 +143,7 @@ START_TEST(the_summary_holds_means_intervals_and_paired_differences)
 {
     runlog *log = run_log_small(true);
     run_log_write(log);
-    char *text = contents("summary.csv");
+    char *text = temporary_text("summary.csv");
     const double t1 = 12.7062047362; /* Student's t for one degree of freedom: two seeds */
     ck_assert_str_eq(field(text, "\nrelu,", "runs"), "2");
     ck_assert_str_eq(field(text, "\nrelu,", "parameters"), "1000");
@@ -188,7 +174,7 @@ START_TEST(bands_are_means_over_the_finished_runs)
 {
     runlog *log = run_log_small(true);
     run_log_write(log);
-    char *text = contents("bands.csv");
+    char *text = temporary_text("bands.csv");
     ck_assert_ptr_nonnull(
         strstr(text, "\nrelu,2,2,0.333333333,0.333333333,0.333333333,0.5,0.25,0.75,0.625,0.5,0.75\n"));
     ck_assert_ptr_nonnull(
@@ -203,8 +189,8 @@ START_TEST(the_configuration_comes_back)
     runlog_option(log, "lr", json_real(0.1));
     runlog_option(log, "activations", json_pack("[ss]", "relu", "gelu_exact"));
     run_log_write(log);
-    ck_assert_ptr_nonnull(strstr(contents("config.json"), "\"lr\": 0.1,\n"));
-    json_t *read = json_loads(contents("config.json"), 0, NULL);
+    ck_assert_ptr_nonnull(strstr(temporary_text("config.json"), "\"lr\": 0.1,\n"));
+    json_t *read = json_loads(temporary_text("config.json"), 0, NULL);
     ck_assert_str_eq(json_string_value(json_array_get(json_object_get(read, "activations"), 1)),
                      "gelu_exact");
     json_decref(read);
@@ -250,7 +236,7 @@ START_TEST(writing_makes_the_folders_it_needs)
 {
     runlog *log = runlog_new(temporary_path("a/b"));
     run_log_write(log);
-    ck_assert(exists("a/b/curves.csv"));
+    ck_assert(temporary_exists("a/b/curves.csv"));
     runlog_free(log);
     static const char *const made[] = {"a/b/curves.csv", "a/b/bands.csv", "a/b/summary.csv",
                                        "a/b/config.json"};
@@ -277,7 +263,7 @@ START_TEST(a_full_disk_leaves_the_old_file)
     signal(SIGXFSZ, handler);
     ck_assert(!written);
     ck_assert_ptr_nonnull(strstr(message, "/curves.csv': File too large"));
-    ck_assert_str_eq(contents("curves.csv"), "precious");
+    ck_assert_str_eq(temporary_text("curves.csv"), "precious");
     ck_assert_int_eq(entries(), 1);
     runlog_free(log);
 }

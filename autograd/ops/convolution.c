@@ -70,15 +70,8 @@ static bool unfold_shape(tg_value *out)
 {
     const tg_window *w = out->attributes;
     const tg_shape *in = &out->inputs[0]->shape;
-    if (!tg_same_floating_type(out))
+    if (!tg_window_fits_input(out, w))
         return false;
-    if (in->rank != 4)
-        return tg_expected(out, "expected [batch, channels, height, width]");
-    if (!tg_window_fits(out, w))
-        return false;
-    if (w->size.dim[0] != in->dim[2] || w->size.dim[1] != in->dim[3])
-        return tg_expected(out, "the window is for images of %lld x %lld", (long long)w->size.dim[0],
-                           (long long)w->size.dim[1]);
     out->shape = TG_SHAPE(in->dim[1], w->kernel.dim[0], w->kernel.dim[1], in->dim[0], tg_windows(w, 0),
                           tg_windows(w, 1));
     return true;

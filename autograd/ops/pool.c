@@ -11,20 +11,12 @@ static bool pool_shape(tg_value *out)
 {
     const tg_window *w = out->attributes;
     const tg_shape *in = &out->inputs[0]->shape;
-    if (!tg_same_floating_type(out))
+    if (!tg_window_fits_input(out, w))
         return false;
-    if (in->rank != 4)
-        return tg_expected(out, "expected [batch, channels, height, width]");
-    if (!tg_window_fits(out, w))
-        return false;
-    for (int axis = 0; axis < 2; axis++) {
-        if (w->size.dim[axis] != in->dim[2 + axis])
-            return tg_expected(out, "the window is for images of %lld x %lld", (long long)w->size.dim[0],
-                               (long long)w->size.dim[1]);
+    for (int axis = 0; axis < 2; axis++)
         if (w->padding.dim[axis] > w->kernel.dim[axis] / 2)
             return tg_expected(
                 out, "expected a padding of at most half the kernel: a window may not lie outside the image");
-    }
     if (in->dim[2] * in->dim[3] > INT_MAX)
         return tg_expected(out, "an image has more than %d elements", INT_MAX);
     out->shape = TG_SHAPE(in->dim[0], in->dim[1], tg_windows(w, 0), tg_windows(w, 1));

@@ -46,6 +46,21 @@ bool tg_window_fits(const tg_value *out, const tg_window *w)
     return true;
 }
 
+bool tg_window_fits_input(tg_value *out, const tg_window *w)
+{
+    const tg_shape *in = &out->inputs[0]->shape;
+    if (!tg_same_floating_type(out))
+        return false;
+    if (in->rank != 4)
+        return tg_expected(out, "expected [batch, channels, height, width]");
+    if (!tg_window_fits(out, w))
+        return false;
+    if (w->size.dim[0] != in->dim[2] || w->size.dim[1] != in->dim[3])
+        return tg_expected(out, "the window is for images of %lld x %lld", (long long)w->size.dim[0],
+                           (long long)w->size.dim[1]);
+    return true;
+}
+
 static tg_shape pair(const int *setting, int otherwise)
 {
     return TG_SHAPE(setting[0] ? setting[0] : otherwise, setting[1] ? setting[1] : otherwise);

@@ -35,6 +35,9 @@ int64_t tg_windows(const tg_window *w, int axis);
 /* Shape rules: refuses lists that are not of two numbers in range, and images smaller than the kernel. */
 bool tg_window_fits(const tg_value *out, const tg_window *w);
 
+/* ... and an input that is not [batch, channels, height, width] of the window's images; sets the type of the result. */
+bool tg_window_fits_input(tg_value *out, const tg_window *w);
+
 /* The window that a user's settings describe for an image [.., height, width]; zeros become their defaults. */
 tg_window tg_window_over(tg_tensor image, int64_t kernel_height, int64_t kernel_width,
                          const tg_sliding *sliding);

@@ -131,6 +131,47 @@ START_TEST(two_threads_train_to_the_same_bits_as_one)
 }
 END_TEST
 
+/* Values and gradients of the operations on rows, for more rows than one thread takes alone. */
+enum { ROWS = 301, COLUMNS = 257, ROW_OPERATIONS = 4 };
+
+static float *work_on_rows(void)
+{
+    const size_t cells = (size_t)ROWS * COLUMNS;
+    tg_rng rng = tg_rng_seed(5);
+    tg_tape *tape = tg_tape_new();
+    float *numbers = malloc(2 * cells * sizeof *numbers),
+          *results = malloc(2 * ROW_OPERATIONS * cells * sizeof *results);
+    for (size_t i = 0; i < 2 * cells; i++)
+        numbers[i] = (float)tg_rng_normal(&rng);
+    tg_tensor x = tg_variable(tape, TG_F32, numbers, TG_SHAPE(ROWS, COLUMNS));
+    tg_tensor weights = tg_constant(tape, TG_F32, numbers + cells, TG_SHAPE(ROWS, COLUMNS));
+    const tg_tensor outputs[ROW_OPERATIONS] = {tg_softmax(x, -1), tg_log_softmax(x, -1),
+                                               tg_normalize(x, true, 1e-5), tg_normalize(x, false, 1e-5)};
+    for (int k = 0; k < ROW_OPERATIONS; k++) {
+        tg_tensor gradient;
+        ck_assert(tg_grad(&outputs[k], 1, &x, 1, &weights, false, &gradient));
+        memcpy(results + (size_t)(2 * k) * cells, tg_data(outputs[k]), cells * sizeof *results);
+        memcpy(results + (size_t)(2 * k + 1) * cells, tg_data(gradient), cells * sizeof *results);
+    }
+    tg_tape_free(tape);
+    free(numbers);
+    return results;
+}
+
+START_TEST(operations_on_rows_give_the_same_bits_on_any_number_of_threads)
+{
+    openblas_set_num_threads(1);
+    float *alone = work_on_rows();
+    for (int threads = 2; threads <= 4; threads++) {
+        openblas_set_num_threads(threads);
+        float *together = work_on_rows();
+        ck_assert(memcmp(alone, together, 2 * ROW_OPERATIONS * ROWS * COLUMNS * sizeof *alone) == 0);
+        free(together);
+    }
+    free(alone);
+}
+END_TEST
+
 static void *train_beside(void *unused)
 {
     int64_t size;
@@ -180,6 +221,7 @@ Suite *parallel_suite(void)
     tcase_add_test(tests, a_child_process_gets_helpers_of_its_own);
     tcase_add_test(tests, two_tapes_at_a_time_are_not_in_each_others_way);
     tcase_add_test(tests, large_products_are_shared_on_the_cores_that_we_know);
+    tcase_add_test(tests, operations_on_rows_give_the_same_bits_on_any_number_of_threads);
     tcase_add_loop_test(tests, two_threads_train_to_the_same_bits_as_one, 0, 3);
     suite_add_tcase(suite, tests);
     return suite;

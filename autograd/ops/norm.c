@@ -2,6 +2,7 @@
 #include "autograd/ops.h"
 #include "autograd/ops/axes.h"
 #include "autograd/ops/family.h"
+#include "autograd/ops/rows.h"
 
 /* ---- mul_add: a b + c ---- */
 
@@ -64,29 +65,29 @@ static bool normalize_shape(tg_value *out)
            (out->shape.rank > 0 || tg_expected(out, "a scalar has no row to normalise"));
 }
 
-static void normalize_forward(const tg_value *out)
+static void normalize_rows(const tg_value *out, const tg_rows *r)
 {
     enum { BLOCK = 64 };
     const normalize_attributes *a = out->attributes;
-    if (out->size == 0)
-        return;
-    const int64_t columns = out->shape.dim[out->shape.rank - 1], rows = out->size / columns;
-    const int64_t row_bytes = columns * (int64_t)tg_dtype_size(out->dtype);
+    const size_t row_bytes = r->columns * tg_dtype_size(out->dtype);
     double mean[BLOCK],
         inverse[BLOCK]; /* as large as either precision needs; the kernels give them, nobody asks */
-    const char *x = out->inputs[0]->data;
-    char *y = out->data;
-    for (int64_t first = 0; first < rows; first += BLOCK) {
-        const int64_t count = rows - first < BLOCK ? rows - first : BLOCK;
-        const void *from = x + first * row_bytes;
-        void *to = y + first * row_bytes;
+    for (size_t first = 0; first < r->count; first += BLOCK) {
+        const size_t count = r->count - first < BLOCK ? r->count - first : BLOCK;
+        const void *from = (const char *)r->in[0] + first * row_bytes;
+        void *to = (char *)r->out + first * row_bytes;
         if (a->centred)
-            TG_KERNEL_CALL(out->dtype, layer_norm_rows, (size_t)count, (size_t)columns, from, a->epsilon, to,
-                           (void *)mean, (void *)inverse);
+            TG_KERNEL_CALL(out->dtype, layer_norm_rows, count, r->columns, from, a->epsilon, to, (void *)mean,
+                           (void *)inverse);
         else
-            TG_KERNEL_CALL(out->dtype, rms_norm_rows, (size_t)count, (size_t)columns, from, a->epsilon, to,
+            TG_KERNEL_CALL(out->dtype, rms_norm_rows, count, r->columns, from, a->epsilon, to,
                            (void *)inverse);
     }
+}
+
+static void normalize_forward(const tg_value *out)
+{
+    tg_over_rows(out, normalize_rows);
 }
 
 static void normalize_derivative(const tg_derive *d)
@@ -137,14 +138,16 @@ static bool normalize_gradient_shape(tg_value *out)
                                     tg_expected(out, "expected a cotangent of the shape of the other"));
 }
 
-static void normalize_gradient_forward(const tg_value *out)
+static void gradient_of_rows(const tg_value *out, const tg_rows *r)
 {
     const normalize_attributes *a = out->attributes;
-    if (out->size == 0)
-        return;
-    const int64_t columns = out->shape.dim[out->shape.rank - 1];
-    TG_KERNEL_CALL(out->dtype, normalize_gradient_rows, (size_t)(out->size / columns), (size_t)columns,
-                   out->inputs[0]->data, out->inputs[1]->data, a->centred, a->epsilon, out->data);
+    TG_KERNEL_CALL(out->dtype, normalize_gradient_rows, r->count, r->columns, r->in[0], r->in[1], a->centred,
+                   a->epsilon, r->out);
+}
+
+static void normalize_gradient_forward(const tg_value *out)
+{
+    tg_over_rows(out, gradient_of_rows);
 }
 
 static tg_tensor row_means(tg_tensor a, tg_tensor b)

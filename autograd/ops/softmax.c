@@ -1,6 +1,7 @@
 /* Softmax and its logarithm, over rows: the last axis. */
 #include "autograd/ops.h"
 #include "autograd/ops/family.h"
+#include "autograd/ops/rows.h"
 
 #include <math.h>
 
@@ -31,16 +32,6 @@ static bool two_alike_shape(tg_value *out)
         !tg_shape_equal(&a->shape, &b->shape))
         return tg_expected(out, "expected two tensors of one floating type and shape, of rank 1 at least");
     return true;
-}
-
-static size_t columns_of(const tg_value *out)
-{
-    return (size_t)out->shape.dim[out->shape.rank - 1];
-}
-
-static size_t rows_of(const tg_value *out)
-{
-    return out->size == 0 ? 0 : (size_t)out->size / columns_of(out);
 }
 
 /* The operation along another axis: with that axis last, and back. */
@@ -93,9 +84,14 @@ static const tg_sample softmax_samples[] = {
 
 /* ---- softmax: s (g - sum g s) ---- */
 
+static void softmax_of_rows(const tg_value *out, const tg_rows *r)
+{
+    TG_KERNEL_CALL(out->dtype, softmax_rows, r->count, r->columns, r->in[0], r->out);
+}
+
 static void softmax_forward(const tg_value *out)
 {
-    TG_KERNEL_CALL(out->dtype, softmax_rows, rows_of(out), columns_of(out), out->inputs[0]->data, out->data);
+    tg_over_rows(out, softmax_of_rows);
 }
 
 static void softmax_derivative(const tg_derive *d)
@@ -117,10 +113,14 @@ tg_tensor tg_softmax(tg_tensor x, int axis)
     return along(&tg_op_softmax, x, axis);
 }
 
+static void softmax_gradient_of_rows(const tg_value *out, const tg_rows *r)
+{
+    TG_KERNEL_CALL(out->dtype, softmax_gradient_rows, r->count, r->columns, r->in[0], r->in[1], r->out);
+}
+
 static void softmax_gradient_forward(const tg_value *out)
 {
-    TG_KERNEL_CALL(out->dtype, softmax_gradient_rows, rows_of(out), columns_of(out), out->inputs[0]->data,
-                   out->inputs[1]->data, out->data);
+    tg_over_rows(out, softmax_gradient_of_rows);
 }
 
 /* With the cotangent c of s (g - sum g s): the same for g, and c (g - sum g s) - g sum c s for s. */
@@ -149,10 +149,14 @@ tg_tensor tg_softmax_gradient(tg_tensor a, tg_tensor s)
 
 /* ---- log_softmax: g - e^l sum g ---- */
 
+static void log_softmax_of_rows(const tg_value *out, const tg_rows *r)
+{
+    TG_KERNEL_CALL(out->dtype, log_softmax_rows, r->count, r->columns, r->in[0], r->out);
+}
+
 static void log_softmax_forward(const tg_value *out)
 {
-    TG_KERNEL_CALL(out->dtype, log_softmax_rows, rows_of(out), columns_of(out), out->inputs[0]->data,
-                   out->data);
+    tg_over_rows(out, log_softmax_of_rows);
 }
 
 static void log_softmax_derivative(const tg_derive *d)
@@ -174,10 +178,14 @@ tg_tensor tg_log_softmax(tg_tensor x, int axis)
     return along(&tg_op_log_softmax, x, axis);
 }
 
+static void log_softmax_gradient_of_rows(const tg_value *out, const tg_rows *r)
+{
+    TG_KERNEL_CALL(out->dtype, log_softmax_gradient_rows, r->count, r->columns, r->in[0], r->in[1], r->out);
+}
+
 static void log_softmax_gradient_forward(const tg_value *out)
 {
-    TG_KERNEL_CALL(out->dtype, log_softmax_gradient_rows, rows_of(out), columns_of(out), out->inputs[0]->data,
-                   out->inputs[1]->data, out->data);
+    tg_over_rows(out, log_softmax_gradient_of_rows);
 }
 
 /* With the cotangent c of g - e^l sum g: c - sum c e^l for g, and -c e^l sum g for l. */

@@ -1,0 +1,27 @@
+/* Operations on rows, which are the last axis: [.., columns]. Internal.
+ *
+ *     static void softmax_of_rows(const tg_value *out, const tg_rows *r)
+ *     {
+ *         TG_KERNEL_CALL(out->dtype, softmax_rows, r->count, r->columns, r->in[0], r->out);
+ *     }
+ *     static void softmax_forward(const tg_value *out)
+ *     {
+ *         tg_over_rows(out, softmax_of_rows);
+ *     }
+ */
+#ifndef TG_ROWS_H
+#define TG_ROWS_H
+
+#include "autograd/op.h"
+
+/* Some rows that follow each other; of the inputs, which have the shape of the result, too. */
+typedef struct tg_rows {
+    size_t count, columns;
+    const void *in[2]; /* NULL where there is no such input */
+    void *out;
+} tg_rows;
+
+/* Calls `work` for all rows, in several parts on several threads where that is worth it. */
+void tg_over_rows(const tg_value *out, void (*work)(const tg_value *out, const tg_rows *rows));
+
+#endif

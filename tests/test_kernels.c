@@ -6,7 +6,6 @@
 #include <check.h>
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 Suite *kernels_suite(void);
@@ -57,16 +56,6 @@ START_TEST(sampled_numbers_keep_the_bounds)
     accuracy_edges(&survey);
     accuracy_floats(&survey, 0, ACCURACY_FLOATS, STRIDE);
     accuracy_doubles(&survey, 17, 50000);
-    judge_all(&survey);
-}
-END_TEST
-
-START_TEST(all_floats_and_ten_million_doubles_keep_the_bounds)
-{
-    accuracy_survey survey = accuracy_begin(reference_at((size_t)_i)->name);
-    accuracy_edges(&survey);
-    accuracy_floats(&survey, 0, ACCURACY_FLOATS, 1);
-    accuracy_doubles(&survey, 18, 10000000);
     judge_all(&survey);
 }
 END_TEST
@@ -295,11 +284,5 @@ Suite *kernels_suite(void)
     tcase_add_test(tests, published_values_are_met);
     tcase_add_test(tests, pieces_of_lines_bend_where_they_should);
     suite_add_tcase(suite, tests);
-    if (getenv("TG_LONG")) {
-        TCase *longer = tcase_create("exhaustive");
-        tcase_set_timeout(longer, 36000);
-        tcase_add_loop_test(longer, all_floats_and_ten_million_doubles_keep_the_bounds, 0, FUNCTIONS);
-        suite_add_tcase(suite, longer);
-    }
     return suite;
 }

@@ -4,7 +4,7 @@
 
 static bool armed, failed;
 static int left;
-static int64_t asked_for;
+static _Atomic int64_t asked_for; /* several threads may ask */
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);

@@ -142,7 +142,7 @@ export ASAN_OPTIONS ?= allocator_may_return_null=1
 check: all $(OUT)/bin/tests
 	TG_BUILD=$(OUT) TG_CC="$(CC)" $(OUT)/bin/tests
 
-# Needs MPFR too, and takes most of an hour on two processors: 1,000 seeds, every float through GELU and SiLU (other kernels by name),
+# Needs MPFR too, and takes half an hour on two processors: 1,000 seeds, every float through GELU and SiLU (other kernels by name),
 # ten million doubles.
 check-long: all $(OUT)/bin/tests $(OUT)/bin/against-mpfr
 	TG_BUILD=$(OUT) TG_CC="$(CC)" TG_LONG=1 CK_TIMEOUT_MULTIPLIER=100 $(OUT)/bin/tests

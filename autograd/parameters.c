@@ -271,7 +271,11 @@ static void square_some(void *context, size_t first, size_t count)
 static double sum_of_squares(tg_dtype dtype, const void *gradient, size_t size)
 {
     const size_t share = (size + SLICES - 1) / SLICES;
-    slices s = {dtype, gradient, size, share > SMALLEST_SLICE ? share : SMALLEST_SLICE, {0}};
+    slices s; /* its sums need no zeros first */
+    s.dtype = dtype;
+    s.gradient = gradient;
+    s.size = size;
+    s.each = share > SMALLEST_SLICE ? share : SMALLEST_SLICE;
     const size_t count = (size + s.each - 1) / s.each;
     tg_parallel(count, 2, 1, square_some, &s);
     double sum = 0;

@@ -22,10 +22,19 @@ __attribute__((constructor)) static void look_at_the_blas(void)
 typedef struct operands {
     tg_dtype dtype;
     const tg_product *p;
-    const char *a, *b;
-    double beta;
+    const char *a, *b, *bias; /* the bias may be NULL */
     char *out;
 } operands;
+
+/* The bias, or nothing, in some rows of the result. */
+static void begin_rows(const operands *o, size_t rows, void *out)
+{
+    const size_t n = (size_t)o->p->n;
+    if (o->bias)
+        TG_KERNEL_CALL(o->dtype, fill_rows, rows, n, (const void *)o->bias, out);
+    else
+        memset(out, 0, rows * n * tg_dtype_size(o->dtype));
+}
 
 /* Some rows of the result: a tg_parallel_part. */
 static void multiply_rows(void *context, size_t first, size_t count)
@@ -39,10 +48,15 @@ static void multiply_rows(void *context, size_t first, size_t count)
     const size_t element = tg_dtype_size(o->dtype);
     const void *a = o->a + first * element * (p->transpose_a ? 1 : (size_t)k), *b = o->b;
     void *out = o->out + first * element * (size_t)n;
+    const bool adds = o->bias || k == 0 || !starts_from_nothing;
+    if (adds)
+        begin_rows(o, count, out);
+    if (k == 0) /* a sum over nothing */
+        return;
     if (o->dtype == TG_F32)
-        cblas_sgemm(CblasRowMajor, order_a, order_b, m, n, k, 1, a, row_a, b, row_b, (float)o->beta, out, n);
+        cblas_sgemm(CblasRowMajor, order_a, order_b, m, n, k, 1, a, row_a, b, row_b, adds, out, n);
     else
-        cblas_dgemm(CblasRowMajor, order_a, order_b, m, n, k, 1, a, row_a, b, row_b, o->beta, out, n);
+        cblas_dgemm(CblasRowMajor, order_a, order_b, m, n, k, 1, a, row_a, b, row_b, adds, out, n);
 }
 
 /* Whether our own kernel is the faster one: up to some size it takes half to nine tenths of OpenBLAS's time, but not for a few rows of
@@ -81,9 +95,7 @@ static void fill(tg_dtype dtype, char *numbers)
 static bool cuts_well(tg_dtype dtype, const tg_product *p, const char *numbers, char *whole, char *cut)
 {
     const size_t m = (size_t)p->m, size = m * (size_t)p->n * tg_dtype_size(dtype), step = 5 * ROWS;
-    operands o = {dtype, p, numbers, numbers, 1, whole};
-    memset(whole, 0, size);
-    memset(cut, 0, size);
+    operands o = {dtype, p, numbers, numbers, NULL, whole};
     multiply_rows(&o, 0, m);
     o.out = cut;
     for (size_t first = 0; first < m; first += step)
@@ -140,30 +152,21 @@ static void share(operands *o)
     tg_parallel_unpin();
 }
 
-static void clear_part(void *out, size_t first, size_t count)
-{
-    memset((char *)out + first, 0, count);
-}
-
-void tg_multiply(tg_dtype dtype, const tg_product *p, const void *a, const void *b, double beta, void *out)
+void tg_multiply(tg_dtype dtype, const tg_product *p, const void *a, const void *b, const void *bias,
+                 void *out)
 {
     enum { UNSHARED = 1 << 17 }; /* OpenBLAS does not share so few multiplications */
     if (p->m == 0 || p->n == 0)
         return;
-    if (is_small(dtype, p) && (beta == 0 || beta == 1)) {
-        TG_KERNEL_CALL(dtype, small_product, (size_t)p->m, (size_t)p->n, (size_t)p->k, a, p->transpose_a, b,
-                       p->transpose_b, beta == 1, out);
-        return;
-    }
-    if (beta == 0 && (p->k == 0 || !starts_from_nothing)) {
-        tg_parallel((size_t)(p->m * p->n) * tg_dtype_size(dtype), 1 << 18, TG_LINE, clear_part, out);
-        beta = 1;
-    }
-    if (p->k == 0) /* a sum over nothing */
-        return;
-    operands o = {dtype, p, a, b, beta, out};
-    if (p->m * p->n * p->k <= UNSHARED)
-        multiply_rows(&o, 0, (size_t)p->m);
+    operands o = {dtype, p, a, b, bias, out};
+    const size_t m = (size_t)p->m;
+    if (is_small(dtype, p)) {
+        if (bias)
+            begin_rows(&o, m, out);
+        TG_KERNEL_CALL(dtype, small_product, m, (size_t)p->n, (size_t)p->k, a, p->transpose_a, b,
+                       p->transpose_b, bias != NULL, out);
+    } else if (p->m * p->n * p->k <= UNSHARED)
+        multiply_rows(&o, 0, m);
     else
         share(&o);
 }

@@ -1,5 +1,4 @@
 /* Matrix products, all of them through the BLAS. */
-#include "autograd/kernels/parallel.h"
 #include "autograd/kernels/product.h"
 #include "autograd/ops.h"
 #include "autograd/ops/family.h"
@@ -88,7 +87,7 @@ static void matmul_forward(const tg_value *out)
     const tg_product p = product_of(out);
     const int batch_rank = out->shape.rank - 2;
     if (batch_rank == 0) {
-        tg_multiply(out->dtype, &p, out->inputs[0]->data, out->inputs[1]->data, 0, out->data);
+        tg_multiply(out->dtype, &p, out->inputs[0]->data, out->inputs[1]->data, NULL, out->data);
         return;
     }
     const int64_t element = (int64_t)tg_dtype_size(out->dtype);
@@ -98,7 +97,7 @@ static void matmul_forward(const tg_value *out)
     const char *a = out->inputs[0]->data, *b = out->inputs[1]->data;
     char *result = out->data;
     for (int64_t products = out->size / (p.m * p.n); products > 0; products--) {
-        tg_multiply(out->dtype, &p, a + from_a * element, b + from_b * element, 0, result);
+        tg_multiply(out->dtype, &p, a + from_a * element, b + from_b * element, NULL, result);
         result += p.m * p.n * element;
         for (int axis = batch_rank - 1; axis >= 0; axis--) {
             from_a += step_a[axis];
@@ -226,27 +225,14 @@ static bool linear_shape(tg_value *out)
     return true;
 }
 
-/* Some rows of the result, each the bias: a tg_parallel_part. */
-static void fill_with_bias(void *context, size_t first, size_t count)
-{
-    const tg_value *out = context;
-    const size_t n = (size_t)out->inputs[1]->shape.dim[0];
-    void *from = (char *)out->data + first * n * tg_dtype_size(out->dtype);
-    TG_KERNEL_CALL(out->dtype, fill_rows, count, n, out->inputs[2]->data, from);
-}
-
 static void linear_forward(const tg_value *out)
 {
-    enum { WORTH_SHARING = 1 << 16 }; /* elements for each thread */
     const tg_value *x = out->inputs[0], *weight = out->inputs[1];
     const tg_product p = {.transpose_b = true,
                        .n = weight->shape.dim[0],
                        .k = weight->shape.dim[1],
                        .m = out->size / (weight->shape.dim[0] > 0 ? weight->shape.dim[0] : 1)};
-    const bool biased = out->input_count == 3;
-    if (biased)
-        tg_parallel((size_t)p.m, WORTH_SHARING / (size_t)(p.n + 1) + 1, 1, fill_with_bias, (void *)out);
-    tg_multiply(out->dtype, &p, x->data, weight->data, biased, out->data);
+    tg_multiply(out->dtype, &p, x->data, weight->data, out->input_count == 3 ? out->inputs[2]->data : NULL, out->data);
 }
 
 /* g W for x, g^T x for W, the column sums of g for b; all leading axes are rows. */

@@ -85,11 +85,10 @@ static void run_part(void *context, size_t first, size_t count)
 
 static void run_alike(const tg_op *op, const tg_loop *loop, void *companion)
 {
-    enum { WORTH_SHARING = 1 << 16, DEAR_ONES_WORTH_SHARING = 1 << 13 }; /* values with slopes take ten times as long */
-    const size_t least = companion ? DEAR_ONES_WORTH_SHARING : WORTH_SHARING;
+    enum { WORTH_SHARING = 1 << 13 }; /* elements for each thread */
     long_run run = {op, loop, companion};
-    if (loop->n >= 2 * least)
-        tg_parallel(loop->n, least, TG_LINE, run_part, &run);
+    if (loop->n >= 2 * WORTH_SHARING)
+        tg_parallel(loop->n, WORTH_SHARING, TG_LINE, run_part, &run);
     else if (companion)
         op->loop_with(loop, companion);
     else

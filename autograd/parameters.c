@@ -248,54 +248,63 @@ bool tg_parameters_have_gradient(const tg_parameters *set)
     return false;
 }
 
-/* A run of a gradient, in so few slices that their sums fit in here; added up in their order, whoever did them. */
-enum { SLICES = 64, SMALLEST_SLICE = 1 << 15 };
+/* Squares of gradients, a sum for each share: added up in one order, whoever did them. */
+typedef struct squares {
+    const tg_parameters *set;
+    double sum[TG_SHARES];
+} squares;
 
-typedef struct slices {
-    tg_dtype dtype;
-    const char *gradient;
-    size_t size, each;
-    double squares[SLICES];
-} slices;
-
-static void square_some(void *context, size_t first, size_t count)
+static double squares_of(const tg_parameters *set, const char *gradient, size_t begin, size_t end)
 {
-    slices *s = context;
-    for (size_t k = first; k < first + count; k++) {
-        const size_t begin = k * s->each, end = begin + s->each < s->size ? begin + s->each : s->size;
-        const void *from = s->gradient + begin * tg_dtype_size(s->dtype);
-        TG_KERNEL_CALL(s->dtype, sum_of_squares, end - begin, from, &s->squares[k]);
+    double sum = 0;
+    if (begin < end)
+        TG_KERNEL_CALL(set->dtype, sum_of_squares, end - begin,
+                       (const void *)(gradient + bytes_of(set, (int64_t)begin)), &sum);
+    return sum;
+}
+
+static void square_shares(void *context, size_t first, size_t count)
+{
+    squares *s = context;
+    for (size_t share = first; share < first + count; share++) {
+        s->sum[share] = 0;
+        for (int i = 0; i < s->set->count; i++) {
+            const char *gradient = gradient_of(s->set, i);
+            const size_t size = gradient ? (size_t)s->set->entries[i]->size : 0;
+            s->sum[share] +=
+                squares_of(s->set, gradient, tg_share_begin(size, share), tg_share_begin(size, share + 1));
+        }
     }
 }
 
-static double sum_of_squares(tg_dtype dtype, const void *gradient, size_t size)
+/* Few elements, gradients that lie one behind the other in one run: a loop over a few numbers costs more for beginning than for running. */
+static double squares_in_runs(const tg_parameters *set)
 {
-    const size_t share = (size + SLICES - 1) / SLICES;
-    slices s; /* its sums need no zeros first */
-    s.dtype = dtype;
-    s.gradient = gradient;
-    s.size = size;
-    s.each = share > SMALLEST_SLICE ? share : SMALLEST_SLICE;
-    const size_t count = (size + s.each - 1) / s.each;
-    tg_parallel(count, 2, 1, square_some, &s);
     double sum = 0;
-    for (size_t k = 0; k < count; k++)
-        sum += s.squares[k];
+    for (int i = 0, next; i < set->count; i = next) {
+        const void *gradient = gradient_of(set, i);
+        int64_t size = 0;
+        for (next = i; next < set->count && !gradient == !gradient_of(set, next); next++)
+            size += set->entries[next]->size;
+        sum += squares_of(set, gradient, 0, gradient ? (size_t)size : 0);
+    }
     return sum;
 }
 
 double tg_parameters_gradient_norm(const tg_parameters *set)
 {
-    double squares = 0;
-    for (int i = 0, next; set && i < set->count; i = next) {
-        const void *gradient = gradient_of(set, i);
-        int64_t size = 0;
-        for (next = i; next < set->count && !gradient == !gradient_of(set, next); next++)
-            size += set->entries[next]->size;
-        if (gradient)
-            squares += sum_of_squares(set->dtype, gradient, (size_t)size);
-    }
-    return sqrt(squares);
+    enum { WORTH_SHARING = 1 << 15 }; /* elements for each thread */
+    if (!set)
+        return 0;
+    if (set->size < 2 * WORTH_SHARING)
+        return sqrt(squares_in_runs(set));
+    squares s;
+    s.set = set;
+    tg_parallel_shares((size_t)set->size, WORTH_SHARING, square_shares, &s);
+    double sum = 0;
+    for (int share = 0; share < TG_SHARES; share++)
+        sum += s.sum[share];
+    return sqrt(sum);
 }
 
 void tg_parameters_clear_gradients(tg_parameters *set)

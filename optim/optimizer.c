@@ -191,27 +191,20 @@ static void add_decay(tg_dtype dtype, size_t n, double scale, double decay, cons
             g64[i] = scale * g64[i] + decay * ((const double *)data)[i];
 }
 
-/* Elements of consecutive parameters, from the beginning of `parameter` on, that are updated alike. */
-typedef struct run {
-    const tg_optimizer *optimizer;
-    const tg_parameter *parameter;
-    const step *step;
-} run;
-
-/* Updates some of them; any part by itself. */
-static void update_part(void *context, size_t first, size_t n)
+/* Elements of `parameter` and of those that are updated together with it, from number `first` on. */
+static void update(const tg_optimizer *optimizer, const tg_parameter *parameter, const step *s, size_t first,
+                   size_t n)
 {
-    const run *r = context;
-    const tg_optimizer_config *c = &r->optimizer->config;
-    const tg_dtype dtype = r->parameter->dtype;
+    const tg_optimizer_config *c = &optimizer->config;
+    const tg_dtype dtype = parameter->dtype;
     const size_t skipped = first * tg_dtype_size(dtype);
-    char *const data = (char *)r->parameter->data + skipped;
-    char *const gradient = (char *)r->parameter->gradient + skipped;
-    const size_t offset = (size_t)(data - (char *)tg_parameters_values(r->optimizer->parameters));
-    void *const momentum = r->optimizer->first + offset;
-    double scale = r->step->gradient_scale, decay = decay_of(r->optimizer, r->parameter);
+    char *const data = (char *)parameter->data + skipped;
+    char *const gradient = (char *)parameter->gradient + skipped;
+    const size_t offset = (size_t)(data - (char *)tg_parameters_values(optimizer->parameters));
+    void *const momentum = optimizer->first + offset;
+    double scale = s->gradient_scale, decay = decay_of(optimizer, parameter);
     if (c->kind == TG_SGD) {
-        TG_KERNEL_CALL(dtype, sgd_momentum, n, (void *)data, (void *)gradient, momentum, scale, r->step->rate,
+        TG_KERNEL_CALL(dtype, sgd_momentum, n, (void *)data, (void *)gradient, momentum, scale, s->rate,
                        c->momentum, c->nesterov, decay);
         return;
     }
@@ -220,9 +213,31 @@ static void update_part(void *context, size_t first, size_t n)
         scale = 1;
         decay = 0;
     }
-    void *const second = r->optimizer->second + offset;
-    TG_KERNEL_CALL(dtype, adamw, n, (void *)data, (void *)gradient, momentum, second, scale, r->step->rate,
-                   c->beta1, c->beta2, c->epsilon, decay, r->step->correction1, r->step->correction2);
+    void *const second = optimizer->second + offset;
+    TG_KERNEL_CALL(dtype, adamw, n, (void *)data, (void *)gradient, momentum, second, scale, s->rate,
+                   c->beta1, c->beta2, c->epsilon, decay, s->correction1, s->correction2);
+}
+
+typedef struct work {
+    const tg_optimizer *optimizer;
+    const step *step;
+} work;
+
+/* Some shares of every parameter; of all of them, long runs. */
+static void update_shares(void *context, size_t first, size_t count)
+{
+    const work *w = context;
+    const tg_parameters *set = w->optimizer->parameters;
+    for (int i = 0, next; i < tg_parameters_count(set); i = next) {
+        const tg_parameter *parameter = tg_parameters_at(set, i);
+        size_t size = (size_t)tg_shape_size(&parameter->shape);
+        next = i + 1;
+        if (count == TG_SHARES)
+            size = run_from(w->optimizer, i, &next);
+        const size_t begin = tg_share_begin(size, first), end = tg_share_begin(size, first + count);
+        if (parameter->gradient && begin < end)
+            update(w->optimizer, parameter, w->step, begin, end - begin);
+    }
 }
 
 /* ---- the step ---- */
@@ -275,8 +290,6 @@ static bool is_possible(tg_optimizer *optimizer)
                    : refuse(optimizer, "the gradient is so large that its norm overflows");
 }
 
-enum { WORTH_SHARING = 1 << 16 }; /* elements for each thread */
-
 bool tg_optimizer_step(tg_optimizer *optimizer)
 {
     if (!optimizer)
@@ -292,13 +305,9 @@ bool tg_optimizer_step(tg_optimizer *optimizer)
         .correction2 = 1 - optimizer->beta2_power * optimizer->config.beta2,
     };
     tg_parameters *set = optimizer->parameters;
-    tg_parameters_gradients(set); /* zeros where no backward pass came */
-    for (int i = 0, next; i < tg_parameters_count(set); i = next) {
-        const tg_parameter *parameter = tg_parameters_at(set, i);
-        const size_t size = run_from(optimizer, i, &next);
-        if (parameter->gradient)
-            tg_parallel(size, WORTH_SHARING, TG_LINE, update_part, &(run){optimizer, parameter, &s});
-    }
+    tg_parameters_gradients(set);     /* zeros where no backward pass came */
+    enum { WORTH_SHARING = 1 << 14 }; /* elements for each thread */
+    tg_parallel_shares((size_t)optimizer->size, WORTH_SHARING, update_shares, &(work){optimizer, &s});
     tg_parameters_clear_gradients(set);
     optimizer->beta1_power *= optimizer->config.beta1;
     optimizer->beta2_power *= optimizer->config.beta2;

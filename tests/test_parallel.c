@@ -41,6 +41,37 @@ START_TEST(every_element_is_visited_once)
 }
 END_TEST
 
+/* Arrays of several sizes, one behind the other. */
+static const size_t array_sizes[] = {MOST, 0, 1, 63, 16 * 64, LEAST};
+enum { ARRAYS = sizeof array_sizes / sizeof *array_sizes, ALL = MOST + 64 + 16 * 64 + LEAST };
+
+static void count_visits_of_shares(void *context, size_t first, size_t count)
+{
+    unsigned char *visits = context;
+    for (int k = 0; k < ARRAYS; visits += array_sizes[k++]) {
+        const size_t begin = tg_share_begin(array_sizes[k], first),
+                     end = tg_share_begin(array_sizes[k], first + count);
+        ck_assert(begin % 64 == 0 || begin == array_sizes[k]);
+        for (size_t i = begin; i < end; i++)
+            visits[i]++;
+    }
+}
+
+START_TEST(shares_leave_out_no_element_of_any_array)
+{
+    const int threads = openblas_get_num_threads();
+    for (int n = 1; n <= 5; n++)
+        for (size_t least = ALL / 8; least <= ALL; least *= 2) {
+            unsigned char visits[ALL + 1] = {0};
+            openblas_set_num_threads(n);
+            tg_parallel_shares(ALL, least, count_visits_of_shares, visits);
+            for (size_t i = 0; i <= ALL; i++)
+                ck_assert_msg(visits[i] == (i < ALL), "element %zu, %d threads: %d visits", i, n, visits[i]);
+        }
+    openblas_set_num_threads(threads);
+}
+END_TEST
+
 static void count_in_turn(void *context, size_t first, size_t count)
 {
     tg_parallel(count, LEAST, TG_LINE, count_visits, (unsigned char *)context + first);
@@ -217,6 +248,7 @@ Suite *parallel_suite(void)
     Suite *suite = suite_create("parallel");
     TCase *tests = tcase_create("parallel");
     tcase_add_test(tests, every_element_is_visited_once);
+    tcase_add_test(tests, shares_leave_out_no_element_of_any_array);
     tcase_add_test(tests, a_call_within_a_call_does_its_work_alone);
     tcase_add_test(tests, a_child_process_gets_helpers_of_its_own);
     tcase_add_test(tests, two_tapes_at_a_time_are_not_in_each_others_way);

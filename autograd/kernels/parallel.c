@@ -7,8 +7,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { MOST_THREADS = 64 };
-enum { PATIENCE = 2000 }; /* looks for a part before a helper sleeps: about half a millisecond */
+enum { MOST_THREADS = 32 };
+enum {
+    GLANCES = 200,
+    LOOKS = 2000
+}; /* of who waits: some microseconds on end, then half a millisecond giving way */
 
 typedef struct job {
     tg_parallel_part part;
@@ -20,7 +23,7 @@ typedef struct job {
 static struct pool {
     pthread_mutex_t in_use; /* held by the caller from beginning to end */
     job job;                /* stands still while a part that somebody took is not finished */
-    _Atomic uint64_t offer; /* round | parts, 8 bits | parts taken, 8 bits */
+    _Atomic uint64_t offer; /* round, 32 bits | parts that nobody has taken, one bit each */
     atomic_int finished;    /* parts of this round */
     int helpers;
     atomic_int sleepers;
@@ -58,20 +61,21 @@ void tg_parallel_unpin(void)
 
 /* ---- parts ---- */
 
-static bool has_part(uint64_t offer)
+static uint32_t parts_of(uint64_t offer)
 {
-    return (offer & 0xff) < (offer >> 8 & 0xff);
+    return (uint32_t)offer;
 }
 
-/* Takes a part if there is one left; its number. The round in the offer keeps a late comer from taking one of another round. */
-static bool take(int *number)
+/* Takes a part if there is one left, the preferred one if it is; its number. The round in the offer keeps a late comer from taking one of
+ * another round. */
+static bool take(int preferred, int *number)
 {
     uint64_t offer = atomic_load(&pool.offer);
-    while (has_part(offer))
-        if (atomic_compare_exchange_weak(&pool.offer, &offer, offer + 1)) {
-            *number = (int)(offer & 0xff);
+    while (parts_of(offer)) {
+        *number = parts_of(offer) >> preferred & 1 ? preferred : __builtin_ctz(parts_of(offer));
+        if (atomic_compare_exchange_weak(&pool.offer, &offer, offer & ~((uint64_t)1 << *number)))
             return true;
-        }
+    }
     return false;
 }
 
@@ -97,26 +101,39 @@ static void sleep_until_alarm(void)
 {
     pthread_mutex_lock(&pool.bed);
     atomic_fetch_add(&pool.sleepers, 1);
-    while (!has_part(atomic_load(&pool.offer)))
+    while (!parts_of(atomic_load(&pool.offer)))
         pthread_cond_wait(&pool.alarm, &pool.bed);
     atomic_fetch_sub(&pool.sleepers, 1);
     pthread_mutex_unlock(&pool.bed);
 }
 
-static void *help(void *unused)
+/* Between one look and the next. */
+static void wait_a_little(int looks)
 {
+#if defined __x86_64__
+    if (looks < GLANCES) {
+        __builtin_ia32_pause();
+        return;
+    }
+#endif
+    sched_yield();
+}
+
+static void *help(void *number_of_helper)
+{
+    const int preferred = (int)(intptr_t)number_of_helper;
     for (int looks = 0, number;;) {
-        if (take(&number)) {
+        if (take(preferred, &number)) {
             run(number);
             looks = 0;
-        } else if (++looks < PATIENCE)
-            sched_yield();
+        } else if (looks < GLANCES + LOOKS)
+            wait_a_little(looks++);
         else {
             sleep_until_alarm();
             looks = 0;
         }
     }
-    return unused;
+    return NULL;
 }
 
 /* A child of fork has the memory of its parent's helpers, but not the helpers. */
@@ -144,7 +161,8 @@ static void call_helpers(int wanted)
     if (pool.helpers < wanted && pthread_attr_init(&detached) == 0) {
         pthread_t thread;
         pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-        while (pool.helpers < wanted && pthread_create(&thread, &detached, help, NULL) == 0)
+        while (pool.helpers < wanted &&
+               pthread_create(&thread, &detached, help, (void *)(intptr_t)(pool.helpers + 1)) == 0)
             pool.helpers++;
         pthread_attr_destroy(&detached);
     }
@@ -161,13 +179,13 @@ static void share(const job *j)
 {
     pool.job = *j;
     atomic_store(&pool.finished, 0);
-    const uint64_t round = (atomic_load(&pool.offer) >> 16) + 1;
-    atomic_store(&pool.offer, round << 16 | (uint64_t)j->parts << 8);
+    const uint64_t round = (atomic_load(&pool.offer) >> 32) + 1;
+    atomic_store(&pool.offer, round << 32 | (((uint64_t)1 << j->parts) - 1));
     call_helpers(j->parts - 1);
-    for (int number; take(&number);)
+    for (int number; take(0, &number);)
         run(number);
-    while (atomic_load(&pool.finished) < j->parts)
-        sched_yield();
+    for (int looks = 0; atomic_load(&pool.finished) < j->parts; looks++)
+        wait_a_little(looks);
 }
 
 void tg_parallel(size_t count, size_t least, size_t unit, tg_parallel_part part, void *context)
@@ -186,4 +204,15 @@ void tg_parallel(size_t count, size_t least, size_t unit, tg_parallel_part part,
     } else
         part(context, 0, count);
     tg_parallel_unpin();
+}
+
+void tg_parallel_shares(size_t size, size_t least, tg_parallel_part part, void *context)
+{
+    tg_parallel(TG_SHARES, size / 2 < least ? TG_SHARES : (TG_SHARES * least + size - 1) / size, 1, part,
+                context);
+}
+
+size_t tg_share_begin(size_t size, size_t share)
+{
+    return share == TG_SHARES ? size : size / TG_SHARES * share / TG_LINE * TG_LINE;
 }

@@ -10,6 +10,9 @@
  *     caller    publishes the parts | takes one after the other, as long as there are any | waits for those taken by others
  *     helper    looks for a part a while, giving way to whoever wants the processor, and then sleeps
  *
+ * Part k goes to the same thread every time, if that one is free: most work goes over the same rows as the work before, and finds them in
+ * its processor's cache. Fetching them from the other's takes longer than many a kernel, most of all where the two share no cache.
+ *
  * Since the caller waits only for parts that somebody works on, a busy machine makes sharing useless but hardly slower. (OpenMP's threads
  * wait without giving way: with another program on the same two processors a step took six times as long as alone.)
  */
@@ -26,6 +29,15 @@ typedef void (*tg_parallel_part)(void *context, size_t first, size_t count);
  * done. In one piece where there is one thread, little to do, or work that is shared already. Where it is shared the BLAS uses one
  * thread. */
 void tg_parallel(size_t count, size_t least, size_t unit, tg_parallel_part part, void *context);
+
+/* The same for work on several arrays at once, of `size` elements together, of each of which a thread takes the same stretch: `part` is
+ * run over shares 0 .. TG_SHARES-1. What stands about the same place in different arrays is mostly worked on by the same thread then, and
+ * found in its cache. */
+enum { TG_SHARES = 16 };
+void tg_parallel_shares(size_t size, size_t least, tg_parallel_part part, void *context);
+
+/* Where a share begins in an array of `size` elements; that of TG_SHARES is its end. */
+size_t tg_share_begin(size_t size, size_t share);
 
 /* Keeps the BLAS to one thread until unpinned, as tg_parallel does while it runs; returns how many threads it has otherwise. Several
  * tapes on several threads may do so at the same time. */

@@ -36,8 +36,8 @@ ifneq ($(filter x86_64%,$(MACHINE)),)
 ISAS := baseline v3 v4
 endif
 ISAS ?= baseline
-MARCH_v3 := -march=x86-64-v3
-MARCH_v4 := -march=x86-64-v4 -mprefer-vector-width=512
+MARCH_v3 := -march=x86-64-v3 -mprfchw
+MARCH_v4 := -march=x86-64-v4 -mprfchw -mprefer-vector-width=512
 
 # ---- how it is built -------------------------------------------------------
 OPTIMISE := $(if $(filter 1,$(DEBUG)),-O1 -g -DTG_DEBUG,-O2 -g)

@@ -5,6 +5,7 @@
 #include <cblas.h>
 #include <check.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,6 +85,48 @@ START_TEST(a_call_within_a_call_does_its_work_alone)
     tg_parallel(MOST, LEAST, TG_LINE, count_in_turn, visits);
     for (size_t i = 0; i < MOST; i++)
         ck_assert_int_eq(visits[i], 1);
+}
+END_TEST
+
+/* Where the parts of some work were done, and by whom. */
+typedef struct whereabouts {
+    pthread_t thread[2];
+    int processor[2];
+    cpu_set_t allowed[2];
+} whereabouts;
+
+static void note_where(void *context, size_t first, size_t count)
+{
+    whereabouts *w = context;
+    w->thread[first] = pthread_self();
+    w->processor[first] = sched_getcpu();
+    ck_assert_int_eq(pthread_getaffinity_np(pthread_self(), sizeof w->allowed[first], &w->allowed[first]), 0);
+    usleep(200); /* so that the other part is for the other thread */
+    ck_assert_uint_eq(count, 1);
+}
+
+START_TEST(after_a_pause_helpers_work_elsewhere_and_may_work_anywhere)
+{
+    enum { ROUNDS = 40 };
+    cpu_set_t allowed;
+    ck_assert_int_eq(pthread_getaffinity_np(pthread_self(), sizeof allowed, &allowed), 0);
+    openblas_set_num_threads(2);
+    int helped = 0, elsewhere = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        whereabouts w;
+        const int ours = sched_getcpu();
+        tg_parallel(2, 1, 1, note_where, &w);
+        for (int k = 0; k < 2; k++) {
+            ck_assert(CPU_EQUAL(&w.allowed[k], &allowed));
+            if (!pthread_equal(w.thread[k], pthread_self())) {
+                helped++;
+                elsewhere += w.processor[k] != ours;
+            }
+        }
+        usleep(3000); /* the helper falls asleep */
+    }
+    if (CPU_COUNT(&allowed) > 1) /* the system may move either of them at any time */
+        ck_assert_msg(2 * elsewhere >= helped, "%d of %d times elsewhere", elsewhere, helped);
 }
 END_TEST
 
@@ -250,6 +293,7 @@ Suite *parallel_suite(void)
     tcase_add_test(tests, every_element_is_visited_once);
     tcase_add_test(tests, shares_leave_out_no_element_of_any_array);
     tcase_add_test(tests, a_call_within_a_call_does_its_work_alone);
+    tcase_add_test(tests, after_a_pause_helpers_work_elsewhere_and_may_work_anywhere);
     tcase_add_test(tests, a_child_process_gets_helpers_of_its_own);
     tcase_add_test(tests, two_tapes_at_a_time_are_not_in_each_others_way);
     tcase_add_test(tests, large_products_are_shared_on_the_cores_that_we_know);

@@ -1,3 +1,6 @@
+#if defined __linux__
+#define _GNU_SOURCE /* processors of threads */
+#endif
 #include "autograd/kernels/parallel.h"
 
 #include <cblas.h>
@@ -18,14 +21,28 @@ typedef struct job {
     void *context;
     size_t count, unit;
     int parts;
+    int processor; /* the caller's; negative: not known */
 } job;
+
+#if defined __linux__
+typedef cpu_set_t processors;
+#else
+typedef int processors;
+#endif
+
+typedef struct helper {
+    pthread_t thread;
+    processors own; /* where it may run, as it was when it went to sleep */
+    bool asleep;
+} helper;
 
 static struct pool {
     pthread_mutex_t in_use; /* held by the caller from beginning to end */
     job job;                /* stands still while a part that somebody took is not finished */
     _Atomic uint64_t offer; /* round, 32 bits | parts that nobody has taken, one bit each */
     atomic_int finished;    /* parts of this round */
-    int helpers;
+    helper helper[MOST_THREADS];
+    int helpers; /* helper[1] .. helper[helpers]; number 0 is the caller */
     atomic_int sleepers;
     pthread_mutex_t bed;
     pthread_cond_t alarm;
@@ -95,15 +112,98 @@ static void run(int number)
     atomic_fetch_add(&pool.finished, 1);
 }
 
+/* ---- processors ----
+ *
+ * Linux may wake a thread on the very processor of the one that wakes it, though another stands idle, and leave the two there in turns for
+ * milliseconds: a step on two threads then takes longer than on one. So a helper is sent away from the caller's processor before it is
+ * woken, and goes away by itself when it finds that it works there; besides it may run wherever it might before.
+ */
+#if defined __linux__
+
+static int this_processor(void)
+{
+    return sched_getcpu();
+}
+
+/* Where the calling thread may run; empty if the system does not say. */
+static processors mine(void)
+{
+    processors set;
+    if (pthread_getaffinity_np(pthread_self(), sizeof set, &set) != 0)
+        CPU_ZERO(&set);
+    return set;
+}
+
+/* All but one, if that leaves any. */
+static processors without(processors set, int processor)
+{
+    if (processor >= 0 && processor < CPU_SETSIZE && CPU_COUNT(&set) > 1)
+        CPU_CLR(processor, &set);
+    return set;
+}
+
+/* An empty set is refused, and nothing changes. */
+static void place(pthread_t thread, processors set)
+{
+    pthread_setaffinity_np(thread, sizeof set, &set);
+}
+
+static void place_new(pthread_attr_t *attributes, processors set)
+{
+    if (CPU_COUNT(&set) > 0)
+        pthread_attr_setaffinity_np(attributes, sizeof set, &set);
+}
+
+#else
+
+static int this_processor(void)
+{
+    return -1;
+}
+
+static processors mine(void)
+{
+    return 0;
+}
+
+static processors without(processors set, int processor)
+{
+    (void)processor;
+    return set;
+}
+
+static void place(pthread_t thread, processors set)
+{
+    (void)thread, (void)set;
+}
+
+static void place_new(pthread_attr_t *attributes, processors set)
+{
+    (void)attributes, (void)set;
+}
+
+#endif
+
+static void leave(int processor)
+{
+    const processors set = mine();
+    place(pthread_self(), without(set, processor));
+    place(pthread_self(), set);
+}
+
 /* ---- helpers ---- */
 
-static void sleep_until_alarm(void)
+static void sleep_until_alarm(helper *h)
 {
     pthread_mutex_lock(&pool.bed);
+    h->own = mine();
+    h->asleep = true;
     atomic_fetch_add(&pool.sleepers, 1);
     while (!parts_of(atomic_load(&pool.offer)))
         pthread_cond_wait(&pool.alarm, &pool.bed);
     atomic_fetch_sub(&pool.sleepers, 1);
+    h->asleep = false;
+    place(h->thread, h->own);
     pthread_mutex_unlock(&pool.bed);
 }
 
@@ -119,17 +219,22 @@ static void wait_a_little(int looks)
     sched_yield();
 }
 
-static void *help(void *number_of_helper)
+static void *help(void *helper_of_pool)
 {
-    const int preferred = (int)(intptr_t)number_of_helper;
+    helper *h = helper_of_pool;
+    const int preferred = (int)(h - pool.helper);
+    h->thread = pthread_self();
+    place(h->thread, h->own);
     for (int looks = 0, number;;) {
         if (take(preferred, &number)) {
+            if (pool.job.processor >= 0 && pool.job.processor == this_processor())
+                leave(pool.job.processor);
             run(number);
             looks = 0;
         } else if (looks < GLANCES + LOOKS)
             wait_a_little(looks++);
         else {
-            sleep_until_alarm();
+            sleep_until_alarm(h);
             looks = 0;
         }
     }
@@ -154,23 +259,38 @@ __attribute__((constructor)) static void look_after_children(void)
     pthread_atfork(NULL, NULL, forget_helpers);
 }
 
+static bool create(helper *h)
+{
+    pthread_t thread;
+    pthread_attr_t attributes;
+    if (pthread_attr_init(&attributes) != 0)
+        return false;
+    h->own = mine();
+    h->asleep = false;
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    place_new(&attributes, without(h->own, this_processor()));
+    const bool created = pthread_create(&thread, &attributes, help, h) == 0;
+    pthread_attr_destroy(&attributes);
+    return created;
+}
+
+static void wake_all(void)
+{
+    pthread_mutex_lock(&pool.bed);
+    for (helper *h = pool.helper + 1; h <= pool.helper + pool.helpers; h++)
+        if (h->asleep)
+            place(h->thread, without(h->own, this_processor()));
+    pthread_cond_broadcast(&pool.alarm);
+    pthread_mutex_unlock(&pool.bed);
+}
+
 /* Fewer, if the system does not give more; the caller does without. */
 static void call_helpers(int wanted)
 {
-    pthread_attr_t detached;
-    if (pool.helpers < wanted && pthread_attr_init(&detached) == 0) {
-        pthread_t thread;
-        pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-        while (pool.helpers < wanted &&
-               pthread_create(&thread, &detached, help, (void *)(intptr_t)(pool.helpers + 1)) == 0)
-            pool.helpers++;
-        pthread_attr_destroy(&detached);
-    }
-    if (atomic_load(&pool.sleepers) > 0) {
-        pthread_mutex_lock(&pool.bed);
-        pthread_cond_broadcast(&pool.alarm);
-        pthread_mutex_unlock(&pool.bed);
-    }
+    while (pool.helpers < wanted && create(&pool.helper[pool.helpers + 1]))
+        pool.helpers++;
+    if (atomic_load(&pool.sleepers) > 0)
+        wake_all();
 }
 
 /* ---- the caller ---- */
@@ -197,7 +317,8 @@ void tg_parallel(size_t count, size_t least, size_t unit, tg_parallel_part part,
     const int of_the_blas = tg_parallel_pin();
     const size_t threads = of_the_blas < MOST_THREADS ? (size_t)of_the_blas : MOST_THREADS;
     const size_t worthwhile = least > 0 ? count / least : count;
-    const job j = {part, context, count, unit, (int)(worthwhile < threads ? worthwhile : threads)};
+    const job j = {
+        part, context, count, unit, (int)(worthwhile < threads ? worthwhile : threads), this_processor()};
     if (j.parts > 1 && pthread_mutex_trylock(&pool.in_use) == 0) {
         share(&j);
         pthread_mutex_unlock(&pool.in_use);

@@ -10,6 +10,7 @@
 typedef struct race_entry {
     double (*run)(void *context,
                   int steps); /* does so many steps; returns the seconds they took, negative if it cannot */
+    void (*before)(void *context); /* every round, untimed; may be NULL */
     void *context;
     double seconds; /* of one step: the median over the rounds; NaN if it could not run */
     double ratio;   /* to the first entry: the median over the rounds of the ratio within a round */

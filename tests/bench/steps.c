@@ -3,6 +3,7 @@
 #include "tests/wrapped_memory.h"
 #include "tests/bench/blas.h"
 #include "tests/bench/floor.h"
+#include "tests/bench/handover.h"
 #include "tests/bench/peer.h"
 #include "tests/bench/race.h"
 #include "tests/bench/step.h"
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* So small that the nets stay where they are: every step of every contestant meets the same numbers. */
 static const double RATE = 1e-5;
@@ -46,6 +48,15 @@ static double run_products(void *context, int steps)
     return race_clock(c->threads) - start;
 }
 
+/* After a product OpenBLAS's own threads, which only the step by hand uses, look for work during 2^28 ticks of the processor's clock before they
+ * sleep. Until then they would take turns with the tape's. */
+static void let_the_blas_sleep(void *context)
+{
+    const contest *c = context;
+    if (c->threads > 1)
+        nanosleep(&(struct timespec){.tv_nsec = 150 * 1000 * 1000}, NULL);
+}
+
 static double run_recorded(void *context, int steps)
 {
     const contest *c = context;
@@ -64,6 +75,12 @@ static double run_replayed(void *context, int steps)
         if (isnan(tape_step_again(c->replayed)))
             return -1;
     return race_clock(c->threads) - start;
+}
+
+static double run_handovers(void *context, int exchanges)
+{
+    const contest *c = context;
+    return c->threads > 1 ? handover_seconds(exchanges) : -1;
 }
 
 /* ---- one contest ---- */
@@ -125,7 +142,7 @@ typedef struct mode {
 } mode;
 
 static void print_line(const contest *c, const mode *m, const race_entry *floor, double gemm_gflops,
-                       const race_entry *torch, bool csv)
+                       const race_entry *torch, const race_entry *handover, bool csv)
 {
     const char *activation = tg_activation_name(c->shape.activation);
     const double bytes = (double)tg_tape_count(tape_step_tape(m->step)).bytes_held;
@@ -137,17 +154,19 @@ static void print_line(const contest *c, const mode *m, const race_entry *floor,
     print_cell(csv ? ",%g" : "%8g", m->allocations, csv);
     print_cell(csv ? ",%.0f" : "%12.0f", bytes, csv);
     print_cell(csv ? ",%.3f" : "%12.2f", torch ? 1e6 * torch->seconds : NAN, csv);
+    print_cell(csv ? ",%.0f" : "%12.0f", 1e9 * handover->seconds, csv);
     printf("\n");
     fflush(stdout);
 }
 
 static bool hold_contest(contest *c, const steps_settings *settings)
 {
-    enum { FLOOR, RECORDED, REPLAYED, PRODUCTS, TORCH };
+    enum { FLOOR, RECORDED, REPLAYED, PRODUCTS, HANDOVER, TORCH };
     race_entry entries[] = {{.run = run_floor, .context = c},
-                            {.run = run_recorded, .context = c},
-                            {.run = run_replayed, .context = c},
+                            {.run = run_recorded, .before = let_the_blas_sleep, .context = c},
+                            {.run = run_replayed, .before = let_the_blas_sleep, .context = c},
                             {.run = run_products, .context = c},
+                            {.run = run_handovers, .before = let_the_blas_sleep, .context = c},
                             {.run = bench_peer_run, .context = c->peer}};
     const bool with_peer = c->peer && prepare_peer(c);
     bench_blas_threads(c->threads);
@@ -165,7 +184,8 @@ static bool hold_contest(contest *c, const steps_settings *settings)
                           {"replayed", &entries[REPLAYED], c->replayed, allocations_of(run_replayed, c)}};
     const double gflops = 1e-9 * bench_product_operations(&c->shape) / entries[PRODUCTS].seconds;
     for (int i = 0; i < 2; i++)
-        print_line(c, &modes[i], &entries[FLOOR], gflops, with_peer ? &entries[TORCH] : NULL, settings->csv);
+        print_line(c, &modes[i], &entries[FLOOR], gflops, with_peer ? &entries[TORCH] : NULL,
+                   &entries[HANDOVER], settings->csv);
     return true;
 }
 
@@ -236,9 +256,9 @@ bool steps_bench(const steps_settings *settings)
         return false;
     if (settings->csv)
         printf("net,threads,activation,mode,us_median,floor_us_median,ratio,gemm_gflops,allocations_per_step,"
-               "peak_tape_bytes,torch_us_median\n");
+               "peak_tape_bytes,torch_us_median,handover_ns_median\n");
     else
-        printf("%-6s %3s  %-11s %-9s%12s%12s%8s%8s%8s%12s%12s\n", "net", "thr", "activation", "mode", "us",
-               "floor us", "ratio", "gflops", "allocs", "tape bytes", "torch us");
+        printf("%-6s %3s  %-11s %-9s%12s%12s%8s%8s%8s%12s%12s%12s\n", "net", "thr", "activation", "mode",
+               "us", "floor us", "ratio", "gflops", "allocs", "tape bytes", "torch us", "link ns");
     return every_contest(settings, true);
 }

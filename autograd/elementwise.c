@@ -61,7 +61,7 @@ static bool all_alike(const tg_value *out)
     return true;
 }
 
-/* A run of equal inputs, which may be cut anywhere. */
+/* One contiguous run, which may be cut anywhere. */
 typedef struct long_run {
     const tg_op *op;
     const tg_loop *whole;
@@ -76,16 +76,17 @@ static void run_part(void *context, size_t first, size_t count)
     part.n = count;
     part.out = (char *)part.out + bytes;
     for (int k = 0; k < run->op->arity; k++)
-        part.in[k] = (const char *)part.in[k] + bytes;
+        part.in[k] = (const char *)part.in[k] + (part.step[k] ? bytes : 0);
     if (run->companion)
         run->op->loop_with(&part, (char *)run->companion + bytes);
     else
         run->op->loop(&part);
 }
 
-static void run_alike(const tg_op *op, const tg_loop *loop, void *companion)
+enum { WORTH_SHARING = 1 << 13 }; /* elements for each thread */
+
+static void run_long(const tg_op *op, const tg_loop *loop, void *companion)
 {
-    enum { WORTH_SHARING = 1 << 13 }; /* elements for each thread */
     long_run run = {op, loop, companion};
     if (loop->n >= 2 * WORTH_SHARING)
         tg_parallel(loop->n, WORTH_SHARING, TG_LINE, run_part, &run);
@@ -95,41 +96,68 @@ static void run_alike(const tg_op *op, const tg_loop *loop, void *companion)
         op->loop(loop);
 }
 
+/* Many runs. */
+typedef struct many_runs {
+    const tg_value *out;
+    const walk *w;
+    const tg_loop *each; /* the first one */
+} many_runs;
+
+static void run_some(void *context, size_t first, size_t count)
+{
+    const many_runs *all = context;
+    const walk *w = all->w;
+    const int inputs = all->out->input_count;
+    const int64_t element = (int64_t)tg_dtype_size(all->out->dtype);
+    tg_loop loop = *all->each;
+    int64_t at[TG_MAX_RANK], offset[4] = {0}, rest = (int64_t)first;
+    for (int axis = 1; axis < w->rank; axis++) {
+        at[axis] = rest % w->dim[axis];
+        rest /= w->dim[axis];
+        for (int k = 0; k < inputs; k++)
+            offset[k] += at[axis] * w->stride[k][axis];
+    }
+    char *result = (char *)loop.out + (int64_t)(first * loop.n) * element;
+    for (; count > 0; count--) {
+        for (int k = 0; k < inputs; k++)
+            loop.in[k] = (const char *)all->each->in[k] + offset[k] * element;
+        loop.out = result;
+        all->out->op->loop(&loop);
+        result += (int64_t)loop.n * element;
+        for (int axis = 1; axis < w->rank; axis++) { /* count up, outer axes last */
+            for (int k = 0; k < inputs; k++)
+                offset[k] += w->stride[k][axis];
+            if (++at[axis] < w->dim[axis])
+                break;
+            for (int k = 0; k < inputs; k++)
+                offset[k] -= w->stride[k][axis] * w->dim[axis];
+            at[axis] = 0;
+        }
+    }
+}
+
 void tg_elementwise_forward(const tg_value *out, void *companion_data)
 {
     if (out->size == 0)
         return;
-    tg_loop loop = {.dtype = out->dtype, .n = (size_t)out->size, .out = out->data, .attributes = out->attributes};
+    tg_loop loop = {
+        .dtype = out->dtype, .n = (size_t)out->size, .out = out->data, .attributes = out->attributes};
     for (int k = 0; k < out->input_count; k++) {
         loop.in[k] = out->inputs[k]->data;
         loop.step[k] = 1;
     }
     if (companion_data || all_alike(out)) { /* equal sizes that broadcast differ by axes of size 1 at most */
-        run_alike(out->op, &loop, companion_data);
+        run_long(out->op, &loop, companion_data);
         return;
     }
 
     walk w = plan(out);
-    size_t element = tg_dtype_size(out->dtype);
     loop.n = w.rank > 0 ? (size_t)w.dim[0] : 1;
     for (int k = 0; k < out->input_count; k++)
         loop.step[k] = w.rank > 0 && w.stride[k][0] != 0;
-    int64_t at[TG_MAX_RANK] = {0}, offset[4] = {0};
-    char *result = out->data;
-    for (int64_t runs = out->size / (int64_t)loop.n; runs > 0; runs--) {
-        for (int k = 0; k < out->input_count; k++)
-            loop.in[k] = (const char *)out->inputs[k]->data + offset[k] * (int64_t)element;
-        loop.out = result;
-        out->op->loop(&loop);
-        result += loop.n * element;
-        for (int axis = 1; axis < w.rank; axis++) { /* count up, outer axes last */
-            for (int k = 0; k < out->input_count; k++)
-                offset[k] += w.stride[k][axis];
-            if (++at[axis] < w.dim[axis])
-                break;
-            for (int k = 0; k < out->input_count; k++)
-                offset[k] -= w.stride[k][axis] * w.dim[axis];
-            at[axis] = 0;
-        }
-    }
+    many_runs all = {out, &w, &loop};
+    if (w.rank < 2)
+        run_long(out->op, &loop, NULL);
+    else
+        tg_parallel((size_t)out->size / loop.n, WORTH_SHARING / loop.n + 1, 1, run_some, &all);
 }

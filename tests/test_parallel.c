@@ -246,6 +246,89 @@ START_TEST(operations_on_rows_give_the_same_bits_on_any_number_of_threads)
 }
 END_TEST
 
+/* ---- operations of every kind, on more than one thread takes alone ---- */
+
+static tg_tensor products_of_a_batch(tg_tensor x, tg_tensor y)
+{
+    return tg_matmul_transposed(x, y, false, true);
+}
+
+static tg_tensor convolution(tg_tensor x, tg_tensor y)
+{
+    return tg_conv2d(x, y, TG_NONE, (tg_sliding){.padding = {1, 1}, .stride = {1, 2}});
+}
+
+static tg_tensor sum(tg_tensor x, tg_tensor y)
+{
+    return tg_add(x, y);
+}
+
+static tg_tensor sum_with_transpose(tg_tensor x, tg_tensor y)
+{
+    return tg_add(tg_transpose(x, 0, -1), y);
+}
+
+static tg_tensor product_with_causal_softmax(tg_tensor x, tg_tensor y)
+{
+    return tg_mul(tg_causal_softmax(x), y);
+}
+
+static const struct shared_work {
+    const char *what;
+    tg_tensor (*work)(tg_tensor x, tg_tensor y);
+    tg_shape x, y;
+} shared_work[] = {
+    {"a batch of products", products_of_a_batch, {4, {7, 9, 33, 40}}, {4, {7, 9, 21, 40}}},
+    {"a batch of products with fewer matrices", products_of_a_batch, {4, {7, 9, 33, 40}}, {3, {9, 21, 40}}},
+    {"three large products", products_of_a_batch, {3, {3, 128, 100}}, {3, {3, 130, 100}}},
+    {"a convolution", convolution, {4, {5, 9, 33, 40}}, {4, {6, 9, 3, 3}}},
+    {"a broadcast from the last axis", sum, {4, {7, 9, 33, 40}}, {1, {40}}},
+    {"a broadcast from a middle axis", sum, {4, {7, 9, 33, 40}}, {2, {33, 1}}},
+    {"a broadcast from both sides", sum, {3, {70, 1, 40}}, {3, {1, 9, 1}}},
+    {"a broadcast of one number", sum, {1, {20011}}, {0}},
+    {"a matrix transposed", sum_with_transpose, {2, {301, 257}}, {2, {257, 301}}},
+    {"axes exchanged", sum_with_transpose, {4, {7, 9, 33, 40}}, {4, {40, 9, 33, 7}}},
+    {"causal softmax", product_with_causal_softmax, {4, {7, 9, 33, 40}}, {4, {7, 9, 33, 40}}},
+};
+enum { SHARED_WORK = sizeof shared_work / sizeof *shared_work, MOST_NUMBERS = 7 * 9 * 33 * 40 };
+
+/* The result and both gradients, one behind the other; *count numbers. */
+static float *do_shared_work(const struct shared_work *s, int64_t *count)
+{
+    static float numbers[2][MOST_NUMBERS];
+    tg_rng rng = tg_rng_seed(6);
+    for (int i = 0; i < 2 * MOST_NUMBERS; i++)
+        numbers[i % 2][i / 2] = (float)tg_rng_normal(&rng);
+    tg_tape *tape = tg_tape_new();
+    tg_tensor in[] = {tg_variable(tape, TG_F32, numbers[0], s->x),
+                      tg_variable(tape, TG_F32, numbers[1], s->y)};
+    tg_tensor out = s->work(in[0], in[1]), loss = tg_sum(tg_square(out)), results[] = {out, TG_NONE, TG_NONE};
+    ck_assert_msg(tg_grad(&loss, 1, in, 2, NULL, false, results + 1), "%s: %s", s->what, tg_tape_error(tape));
+    *count = tg_size(results[0]) + tg_size(results[1]) + tg_size(results[2]);
+    float *all = malloc((size_t)*count * sizeof *all), *to = all;
+    for (int k = 0; k < 3; to += tg_size(results[k++]))
+        memcpy(to, tg_data(results[k]), (size_t)tg_size(results[k]) * sizeof *to);
+    tg_tape_free(tape);
+    return all;
+}
+
+START_TEST(every_kind_of_shared_work_gives_the_same_bits_on_any_number_of_threads)
+{
+    const struct shared_work *s = &shared_work[_i];
+    int64_t count;
+    openblas_set_num_threads(1);
+    float *alone = do_shared_work(s, &count);
+    for (int threads = 2; threads <= 5; threads++) {
+        openblas_set_num_threads(threads);
+        float *together = do_shared_work(s, &count);
+        ck_assert_msg(memcmp(alone, together, (size_t)count * sizeof *alone) == 0, "%s, %d threads", s->what,
+                      threads);
+        free(together);
+    }
+    free(alone);
+}
+END_TEST
+
 static void *train_beside(void *unused)
 {
     int64_t size;
@@ -298,6 +381,8 @@ Suite *parallel_suite(void)
     tcase_add_test(tests, two_tapes_at_a_time_are_not_in_each_others_way);
     tcase_add_test(tests, large_products_are_shared_on_the_cores_that_we_know);
     tcase_add_test(tests, operations_on_rows_give_the_same_bits_on_any_number_of_threads);
+    tcase_add_loop_test(tests, every_kind_of_shared_work_gives_the_same_bits_on_any_number_of_threads, 0,
+                        SHARED_WORK);
     tcase_add_loop_test(tests, two_threads_train_to_the_same_bits_as_one, 0, 3);
     suite_add_tcase(suite, tests);
     return suite;

@@ -2,6 +2,7 @@
 #include "autograd/ops.h"
 #include "autograd/ops/axes.h"
 #include "autograd/ops/family.h"
+#include "autograd/ops/rows.h"
 
 #include <math.h>
 #include <string.h>
@@ -16,20 +17,24 @@ static bool causal_softmax_shape(tg_value *out)
     return out->shape.rank >= 2 || tg_expected(out, "expected matrices in the last two axes");
 }
 
+static void causal_softmax_of_rows(const tg_value *out, const tg_rows *r)
+{
+    const size_t bytes = r->columns * tg_dtype_size(out->dtype),
+                 rows = (size_t)out->shape.dim[out->shape.rank - 2];
+    const char *from = r->in[0];
+    char *to = r->out;
+    size_t row = (size_t)(to - (const char *)out->data) / bytes;
+    for (size_t k = 0; k < r->count; k++, row++, from += bytes, to += bytes) {
+        const size_t seen = row % rows < r->columns ? row % rows + 1 : r->columns;
+        const size_t seen_bytes = seen * tg_dtype_size(out->dtype);
+        TG_KERNEL_CALL(out->dtype, softmax_rows, 1, seen, (const void *)from, (void *)to);
+        memset(to + seen_bytes, 0, bytes - seen_bytes);
+    }
+}
+
 static void causal_softmax_forward(const tg_value *out)
 {
-    if (out->size == 0)
-        return;
-    const int64_t columns = out->shape.dim[out->shape.rank - 1], rows = out->shape.dim[out->shape.rank - 2];
-    const int64_t element = (int64_t)tg_dtype_size(out->dtype);
-    const char *from = out->inputs[0]->data;
-    char *to = out->data;
-    for (int64_t row = 0; row < out->size / columns;
-         row++, from += columns * element, to += columns * element) {
-        const int64_t seen = row % rows < columns ? row % rows + 1 : columns;
-        TG_KERNEL_CALL(out->dtype, softmax_rows, 1, (size_t)seen, (const void *)from, (void *)to);
-        memset(to + seen * element, 0, (size_t)((columns - seen) * element));
-    }
+    tg_over_rows(out, causal_softmax_of_rows);
 }
 
 /* What was not seen has the probability 0, so the rule is that of softmax. */

@@ -4,6 +4,7 @@
  *     image [N, C, H, W]  --unfold-->  columns [C, kernel height, kernel width, N, windows down, windows across]
  *     weight [out, C kernel height kernel width] x columns [.., N windows]  =  [out, N windows]
  */
+#include "autograd/kernels/parallel.h"
 #include "autograd/ops/axes.h"
 #include "autograd/ops/family.h"
 #include "autograd/ops/window.h"
@@ -36,32 +37,64 @@ static void inside(const tg_window *w, int axis, int64_t at, int64_t count, int6
 
 typedef void visit(tg_dtype dtype, const row *r, int64_t stride, const char *from, char *to);
 
-/* Calls `each` for all rows of windows, of the image and the columns that belong to it. */
-static void visit_rows(tg_dtype dtype, const tg_window *w, int64_t batch, int64_t channels, visit *each,
-                       const void *from, void *to)
+/* All rows of windows, of the image and the columns that belong to it. */
+typedef struct visits {
+    tg_dtype dtype;
+    const tg_window *w;
+    int64_t batch, channels;
+    visit *each;
+    const void *from;
+    void *to;
+    bool adds; /* to an image, which has to be 0 first */
+} visits;
+
+static void clear_channel(const visits *v, int64_t c)
 {
-    const int64_t down = tg_windows(w, 0), across = tg_windows(w, 1), height = w->size.dim[0],
-                  width = w->size.dim[1];
-    const int64_t kernel_height = w->kernel.dim[0], kernel_width = w->kernel.dim[1];
-    row r = {.count = across};
-    for (int64_t c = 0; c < channels; c++)
-        for (int64_t i = 0; i < kernel_height; i++)
-            for (int64_t j = 0; j < kernel_width; j++) {
-                int64_t before_x, end_x, before_y, end_y;
-                inside(w, 0, i, down, &before_y, &end_y);
-                inside(w, 1, j, across, &before_x, &end_x);
-                for (int64_t n = 0; n < batch; n++)
-                    for (int64_t y = 0; y < down; y++, r.column += across) {
-                        const bool out_of_image = y < before_y || y >= end_y;
-                        const int64_t line =
-                            y * w->stride.dim[0] + i * w->dilation.dim[0] - w->padding.dim[0];
-                        r.image = ((n * channels + c) * height + line) * width + j * w->dilation.dim[1] -
-                                  w->padding.dim[1];
-                        r.before = out_of_image ? across : before_x;
-                        r.end = out_of_image ? across : end_x;
-                        each(dtype, &r, w->stride.dim[1], from, to);
-                    }
-            }
+    const size_t element = tg_dtype_size(v->dtype), image = (size_t)(v->w->size.dim[0] * v->w->size.dim[1]);
+    for (int64_t n = 0; n < v->batch; n++)
+        memset((char *)v->to + (size_t)(n * v->channels + c) * image * element, 0, image * element);
+}
+
+static void visit_rows_at(const visits *v, int64_t c, int64_t i, int64_t j)
+{
+    const tg_window *w = v->w;
+    const int64_t down = tg_windows(w, 0), across = tg_windows(w, 1);
+    row r = {.count = across,
+             .column = ((c * w->kernel.dim[0] + i) * w->kernel.dim[1] + j) * v->batch * down * across};
+    int64_t before_x, end_x, before_y, end_y;
+    inside(w, 0, i, down, &before_y, &end_y);
+    inside(w, 1, j, across, &before_x, &end_x);
+    for (int64_t n = 0; n < v->batch; n++)
+        for (int64_t y = 0; y < down; y++, r.column += across) {
+            const bool out_of_image = y < before_y || y >= end_y;
+            const int64_t line = y * w->stride.dim[0] + i * w->dilation.dim[0] - w->padding.dim[0];
+            r.image = ((n * v->channels + c) * w->size.dim[0] + line) * w->size.dim[1] +
+                      j * w->dilation.dim[1] - w->padding.dim[1];
+            r.before = out_of_image ? across : before_x;
+            r.end = out_of_image ? across : end_x;
+            v->each(v->dtype, &r, w->stride.dim[1], v->from, v->to);
+        }
+}
+
+/* Some channels, which have nothing in common: a tg_parallel_part. */
+static void visit_channels(void *context, size_t first, size_t count)
+{
+    const visits *v = context;
+    for (int64_t c = (int64_t)first; c < (int64_t)(first + count); c++) {
+        if (v->adds)
+            clear_channel(v, c);
+        for (int64_t i = 0; i < v->w->kernel.dim[0]; i++)
+            for (int64_t j = 0; j < v->w->kernel.dim[1]; j++)
+                visit_rows_at(v, c, i, j);
+    }
+}
+
+/* `columns`: how many elements they have. */
+static void visit_all(visits *v, int64_t columns)
+{
+    enum { WORTH_SHARING = 1 << 14 }; /* elements for each thread */
+    const int64_t each = columns / (v->channels ? v->channels : 1);
+    tg_parallel((size_t)v->channels, (size_t)(WORTH_SHARING / (each + 1) + 1), 1, visit_channels, v);
 }
 
 /* ---- unfold ---- */
@@ -104,8 +137,9 @@ static void unfold_row(tg_dtype dtype, const row *r, int64_t stride, const char 
 static void unfold_forward(const tg_value *out)
 {
     const tg_shape *in = &out->inputs[0]->shape;
-    visit_rows(out->dtype, out->attributes, in->dim[0], in->dim[1], unfold_row, out->inputs[0]->data,
-               out->data);
+    visits v = {out->dtype, out->attributes,      in->dim[0], in->dim[1],
+                unfold_row, out->inputs[0]->data, out->data,  false};
+    visit_all(&v, out->size);
 }
 
 static void unfold_derivative(const tg_derive *d)
@@ -188,9 +222,10 @@ static void fold_row(tg_dtype dtype, const row *r, int64_t stride, const char *f
 
 static void fold_forward(const tg_value *out)
 {
-    memset(out->data, 0, (size_t)out->size * tg_dtype_size(out->dtype));
-    visit_rows(out->dtype, out->attributes, out->shape.dim[0], out->shape.dim[1], fold_row,
-               out->inputs[0]->data, out->data);
+    const tg_value *in = out->inputs[0];
+    visits v = {out->dtype, out->attributes, out->shape.dim[0], out->shape.dim[1],
+                fold_row,   in->data,        out->data,         true};
+    visit_all(&v, in->size);
 }
 
 static void fold_derivative(const tg_derive *d)

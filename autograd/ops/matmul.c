@@ -1,4 +1,5 @@
 /* Matrix products, all of them through the BLAS. */
+#include "autograd/kernels/parallel.h"
 #include "autograd/kernels/product.h"
 #include "autograd/ops.h"
 #include "autograd/ops/family.h"
@@ -28,10 +29,10 @@ static tg_product product_of(const tg_value *out)
     const matmul_attributes *attributes = out->attributes;
     const tg_shape *a = &out->inputs[0]->shape, *b = &out->inputs[1]->shape;
     return (tg_product){.transpose_a = attributes->transpose_a,
-                     .transpose_b = attributes->transpose_b,
-                     .m = a->dim[a->rank - (attributes->transpose_a ? 1 : 2)],
-                     .k = a->dim[a->rank - (attributes->transpose_a ? 2 : 1)],
-                     .n = b->dim[b->rank - (attributes->transpose_b ? 2 : 1)]};
+                        .transpose_b = attributes->transpose_b,
+                        .m = a->dim[a->rank - (attributes->transpose_a ? 1 : 2)],
+                        .k = a->dim[a->rank - (attributes->transpose_a ? 2 : 1)],
+                        .n = b->dim[b->rank - (attributes->transpose_b ? 2 : 1)]};
 }
 
 /* The axes before the last two. */
@@ -80,35 +81,69 @@ static void batch_strides(const tg_shape *in, int batch_rank, int64_t *stride)
     }
 }
 
-static void matmul_forward(const tg_value *out)
+/* All products of a batch. */
+typedef struct batch {
+    const tg_value *out;
+    tg_product p;
+    int rank;                                             /* of what is before the last two axes */
+    int64_t stride_a[TG_MAX_RANK], stride_b[TG_MAX_RANK]; /* between matrices, in elements */
+} batch;
+
+/* Some of them, one after the other: a tg_parallel_part. */
+static void multiply_some(void *context, size_t first, size_t count)
 {
-    if (out->size == 0)
-        return;
-    const tg_product p = product_of(out);
-    const int batch_rank = out->shape.rank - 2;
-    if (batch_rank == 0) {
-        tg_multiply(out->dtype, &p, out->inputs[0]->data, out->inputs[1]->data, NULL, out->data);
-        return;
+    const batch *all = context;
+    const tg_value *out = all->out;
+    const int64_t element = (int64_t)tg_dtype_size(out->dtype), matrix = all->p.m * all->p.n;
+    int64_t at[TG_MAX_RANK], from_a = 0, from_b = 0, rest = (int64_t)first;
+    for (int axis = all->rank - 1; axis >= 0; axis--) {
+        at[axis] = rest % out->shape.dim[axis];
+        rest /= out->shape.dim[axis];
+        from_a += at[axis] * all->stride_a[axis];
+        from_b += at[axis] * all->stride_b[axis];
     }
-    const int64_t element = (int64_t)tg_dtype_size(out->dtype);
-    int64_t step_a[TG_MAX_RANK], step_b[TG_MAX_RANK], at[TG_MAX_RANK] = {0}, from_a = 0, from_b = 0;
-    batch_strides(&out->inputs[0]->shape, batch_rank, step_a);
-    batch_strides(&out->inputs[1]->shape, batch_rank, step_b);
     const char *a = out->inputs[0]->data, *b = out->inputs[1]->data;
-    char *result = out->data;
-    for (int64_t products = out->size / (p.m * p.n); products > 0; products--) {
-        tg_multiply(out->dtype, &p, a + from_a * element, b + from_b * element, NULL, result);
-        result += p.m * p.n * element;
-        for (int axis = batch_rank - 1; axis >= 0; axis--) {
-            from_a += step_a[axis];
-            from_b += step_b[axis];
+    char *result = (char *)out->data + (int64_t)first * matrix * element;
+    for (; count > 0; count--, result += matrix * element) {
+        tg_multiply(out->dtype, &all->p, a + from_a * element, b + from_b * element, NULL, result);
+        for (int axis = all->rank - 1; axis >= 0; axis--) {
+            from_a += all->stride_a[axis];
+            from_b += all->stride_b[axis];
             if (++at[axis] < out->shape.dim[axis])
                 break;
-            from_a -= step_a[axis] * out->shape.dim[axis];
-            from_b -= step_b[axis] * out->shape.dim[axis];
+            from_a -= all->stride_a[axis] * out->shape.dim[axis];
+            from_b -= all->stride_b[axis] * out->shape.dim[axis];
             at[axis] = 0;
         }
     }
+}
+
+static void multiply_batch(const tg_value *out, const tg_product *p)
+{
+    enum { WORTH_SHARING = 1 << 19 }; /* multiplications for each thread */
+    enum { FEW = 8 };                 /* products that may not divide evenly */
+    batch all;
+    all.out = out;
+    all.p = *p;
+    all.rank = out->shape.rank - 2;
+    batch_strides(&out->inputs[0]->shape, all.rank, all.stride_a);
+    batch_strides(&out->inputs[1]->shape, all.rank, all.stride_b);
+    const size_t products = (size_t)(out->size / (p->m * p->n)), each = (size_t)(p->m * p->n * p->k);
+    if (products < FEW && each >= 2 * WORTH_SHARING) /* each is shared itself */
+        multiply_some(&all, 0, products);
+    else
+        tg_parallel(products, WORTH_SHARING / (each + 1) + 1, 1, multiply_some, &all);
+}
+
+static void matmul_forward(const tg_value *out)
+{
+    const tg_product p = product_of(out);
+    if (out->size == 0)
+        return;
+    if (out->shape.rank > 2)
+        multiply_batch(out, &p);
+    else
+        tg_multiply(out->dtype, &p, out->inputs[0]->data, out->inputs[1]->data, NULL, out->data);
 }
 
 /* For out = A B:  A takes G B^T, B takes A^T G; and the transpose of that where an input lies transposed. */
@@ -229,10 +264,11 @@ static void linear_forward(const tg_value *out)
 {
     const tg_value *x = out->inputs[0], *weight = out->inputs[1];
     const tg_product p = {.transpose_b = true,
-                       .n = weight->shape.dim[0],
-                       .k = weight->shape.dim[1],
-                       .m = out->size / (weight->shape.dim[0] > 0 ? weight->shape.dim[0] : 1)};
-    tg_multiply(out->dtype, &p, x->data, weight->data, out->input_count == 3 ? out->inputs[2]->data : NULL, out->data);
+                          .n = weight->shape.dim[0],
+                          .k = weight->shape.dim[1],
+                          .m = out->size / (weight->shape.dim[0] > 0 ? weight->shape.dim[0] : 1)};
+    tg_multiply(out->dtype, &p, x->data, weight->data, out->input_count == 3 ? out->inputs[2]->data : NULL,
+                out->data);
 }
 
 /* g W for x, g^T x for W, the column sums of g for b; all leading axes are rows. */

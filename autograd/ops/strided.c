@@ -1,5 +1,7 @@
 #include "autograd/ops/strided.h"
 
+#include "autograd/kernels/parallel.h"
+
 #include <string.h>
 
 void tg_strides(const tg_shape *shape, int64_t *stride)
@@ -114,13 +116,20 @@ static void move_plane(size_t element, const int64_t *dim, const int64_t *from, 
         plane_of_8(dim, from, to, in, out);
 }
 
-void tg_move(tg_dtype dtype, const tg_walk *walk, const void *from, void *to)
+typedef struct move {
+    tg_dtype dtype;
+    const tg_walk *walk; /* merged, of one axis at least */
+    const char *from;
+    char *to;
+} move;
+
+/* What has some of the indices along the first axis: a tg_parallel_part. */
+static void move_some(void *context, size_t first, size_t count)
 {
-    for (int axis = 0; axis < walk->rank; axis++)
-        if (walk->dim[axis] == 0)
-            return;
-    tg_walk w = merged(walk);
-    pair_axes(&w);
+    const move *m = context;
+    const int64_t element = (int64_t)tg_dtype_size(m->dtype);
+    tg_walk w = *m->walk;
+    w.dim[0] = (int64_t)count;
 
     /* A plane of the two innermost axes at a time; axes that are missing have size 1. */
     int64_t dim[2] = {1, 1}, in_step[2] = {1, 1}, out_step[2] = {1, 1};
@@ -131,9 +140,8 @@ void tg_move(tg_dtype dtype, const tg_walk *walk, const void *from, void *to)
         in_step[place] = w.from[axis];
         out_step[place] = w.to[axis];
     }
-    const int64_t element = (int64_t)tg_dtype_size(dtype);
-    const char *in = from;
-    char *out = to;
+    const char *in = m->from + (int64_t)first * w.from[0] * element;
+    char *out = m->to + (int64_t)first * w.to[0] * element;
     int64_t at[TG_MAX_RANK] = {0};
     for (;;) {
         move_plane((size_t)element, dim, in_step, out_step, in, out);
@@ -150,4 +158,21 @@ void tg_move(tg_dtype dtype, const tg_walk *walk, const void *from, void *to)
         if (axis < 0)
             return;
     }
+}
+
+void tg_move(tg_dtype dtype, const tg_walk *walk, const void *from, void *to)
+{
+    enum { WORTH_SHARING = 1 << 14 }; /* elements for each thread */
+    int64_t size = 1;
+    for (int axis = 0; axis < walk->rank; axis++)
+        size *= walk->dim[axis];
+    if (size == 0)
+        return;
+    tg_walk w = merged(walk);
+    if (w.rank == 0)
+        w = (tg_walk){.rank = 1, .dim = {1}, .from = {1}, .to = {1}};
+    pair_axes(&w);
+    const int64_t each = size / w.dim[0];
+    tg_parallel((size_t)w.dim[0], (size_t)(WORTH_SHARING / each + 1), w.rank > 2 ? 1 : TILE, move_some,
+                &(move){dtype, &w, from, to});
 }

@@ -214,7 +214,12 @@ static bool fold_shape(tg_value *out)
 
 static void fold_row(tg_dtype dtype, const row *r, int64_t stride, const char *from, char *to)
 {
-    if (dtype == TG_F32)
+    const int64_t element = (int64_t)tg_dtype_size(dtype);
+    if (stride == 1 && r->end > r->before)
+        TG_KERNEL_CALL(dtype, accumulate, (size_t)(r->end - r->before),
+                       (const void *)(from + (r->column + r->before) * element),
+                       (void *)(to + (r->image + r->before) * element));
+    else if (dtype == TG_F32)
         FOLD_ROW(float);
     else
         FOLD_ROW(double);

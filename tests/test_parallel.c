@@ -273,6 +273,11 @@ static tg_tensor product_with_causal_softmax(tg_tensor x, tg_tensor y)
     return tg_mul(tg_causal_softmax(x), y);
 }
 
+static tg_tensor gated_product(tg_tensor x, tg_tensor y)
+{
+    return tg_geglu(x, y);
+}
+
 static const struct shared_work {
     const char *what;
     tg_tensor (*work)(tg_tensor x, tg_tensor y);
@@ -288,6 +293,7 @@ static const struct shared_work {
     {"a broadcast of one number", sum, {1, {20011}}, {0}},
     {"a matrix transposed", sum_with_transpose, {2, {301, 257}}, {2, {257, 301}}},
     {"axes exchanged", sum_with_transpose, {4, {7, 9, 33, 40}}, {4, {40, 9, 33, 7}}},
+    {"a gated product", gated_product, {2, {131, 157}}, {2, {131, 157}}},
     {"causal softmax", product_with_causal_softmax, {4, {7, 9, 33, 40}}, {4, {7, 9, 33, 40}}},
 };
 enum { SHARED_WORK = sizeof shared_work / sizeof *shared_work, MOST_NUMBERS = 7 * 9 * 33 * 40 };

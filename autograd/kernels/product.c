@@ -144,7 +144,7 @@ bool tg_multiply_shares(tg_dtype dtype)
 
 static void share(operands *o)
 {
-    enum { WORTH_SHARING = 1 << 19 }; /* multiplications for each thread */
+    enum { WORTH_SHARING = 1 << 18 }; /* multiplications for each thread */
     const size_t m = (size_t)o->p->m, row = (size_t)(o->p->n * o->p->k), rows = WORTH_SHARING / row + 1;
     const bool several = tg_parallel_pin() > 1;
     tg_parallel(m, several && m >= 2 * rows && tg_multiply_shares(o->dtype) ? rows : m, ROWS, multiply_rows,

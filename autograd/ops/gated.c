@@ -5,6 +5,7 @@
  *
  *     NAME_gradients(g, a, b) [2, size]:   g b act'(a)  |  g act(a)
  */
+#include "autograd/kernels/parallel.h"
 #include "autograd/ops.h"
 #include "autograd/ops/family.h"
 
@@ -120,11 +121,26 @@ static const tg_sample gradients_samples[] = {
 
 /* ---- the products ---- */
 
+static void *element(const tg_value *value, size_t index)
+{
+    return (char *)value->data + index * tg_dtype_size(value->dtype);
+}
+
+static void share(const tg_value *out, int64_t size, tg_parallel_part part)
+{
+    enum { WORTH_SHARING = 1 << 12 }; /* elements for each thread */
+    tg_parallel((size_t)size, WORTH_SHARING, TG_LINE, part, (void *)out);
+}
+
 #define GATED_PRODUCT(kernel, ...)                                                                           \
+    static void kernel##_part(void *context, size_t i, size_t count)                                         \
+    {                                                                                                        \
+        const tg_value *out = context, *a = out->inputs[0], *b = out->inputs[1];                             \
+        TG_KERNEL_CALL(out->dtype, kernel, count, element(a, i), element(b, i), element(out, i));            \
+    }                                                                                                        \
     static void kernel##_forward(const tg_value *out)                                                        \
     {                                                                                                        \
-        TG_KERNEL_CALL(out->dtype, kernel, (size_t)out->size, out->inputs[0]->data, out->inputs[1]->data,    \
-                       out->data);                                                                           \
+        share(out, out->size, kernel##_part);                                                                \
     }                                                                                                        \
     static void kernel##_derivative(const tg_derive *d)                                                      \
     {                                                                                                        \
@@ -141,12 +157,15 @@ static const tg_sample gradients_samples[] = {
         return TG_APPLY(&tg_op_##kernel, NULL, a, b);                                                        \
     }                                                                                                        \
                                                                                                              \
+    static void kernel##_gradients_part(void *context, size_t i, size_t count)                               \
+    {                                                                                                        \
+        const tg_value *out = context, *g = out->inputs[0], *a = out->inputs[1], *b = out->inputs[2];        \
+        TG_KERNEL_CALL(out->dtype, kernel##_gradients, count, element(a, i), element(b, i), element(g, i),   \
+                       element(out, i), element(out, (size_t)g->size + i));                                  \
+    }                                                                                                        \
     static void kernel##_gradients_forward(const tg_value *out)                                              \
     {                                                                                                        \
-        const tg_value *g = out->inputs[0], *a = out->inputs[1], *b = out->inputs[2];                        \
-        void *second = (char *)out->data + (size_t)g->size * tg_dtype_size(out->dtype);                      \
-        TG_KERNEL_CALL(out->dtype, kernel##_gradients, (size_t)g->size, a->data, b->data, g->data,           \
-                       out->data, second);                                                                   \
+        share(out, out->inputs[0]->size, kernel##_gradients_part);                                           \
     }                                                                                                        \
     static void kernel##_gradients_derivative(const tg_derive *d)                                            \
     {                                                                                                        \

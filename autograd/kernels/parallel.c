@@ -11,10 +11,8 @@
 #include <stdint.h>
 
 enum { MOST_THREADS = 32 };
-enum {
-    GLANCES = 200,
-    LOOKS = 2000
-}; /* of who waits: some microseconds on end, then half a millisecond giving way */
+enum { GLANCES = 200 }; /* of one who waits: some microseconds on end, */
+enum { LOOKS = 2000 };  /* then about half a millisecond, giving way between them; then a helper sleeps */
 
 typedef struct job {
     tg_parallel_part part;
@@ -24,7 +22,7 @@ typedef struct job {
     int processor; /* the caller's; negative: not known */
 } job;
 
-#if defined __linux__
+#if defined __GLIBC__
 typedef cpu_set_t processors;
 #else
 typedef int processors;
@@ -118,7 +116,7 @@ static void run(int number)
  * milliseconds: a step on two threads then takes longer than on one. So a helper is sent away from the caller's processor before it is
  * woken, and goes away by itself when it finds that it works there; besides it may run wherever it might before.
  */
-#if defined __linux__
+#if defined __GLIBC__
 
 static int this_processor(void)
 {

@@ -278,6 +278,16 @@ static tg_tensor gated_product(tg_tensor x, tg_tensor y)
     return tg_geglu(x, y);
 }
 
+static tg_tensor sums_of_columns(tg_tensor x, tg_tensor y)
+{
+    return tg_mul(tg_sum_over(x, TG_AXES(0), false), y);
+}
+
+static tg_tensor sums_of_rows(tg_tensor x, tg_tensor y)
+{
+    return tg_mul(tg_sum_over(x, TG_AXES(1), false), y);
+}
+
 static const struct shared_work {
     const char *what;
     tg_tensor (*work)(tg_tensor x, tg_tensor y);
@@ -294,6 +304,10 @@ static const struct shared_work {
     {"a matrix transposed", sum_with_transpose, {2, {301, 257}}, {2, {257, 301}}},
     {"axes exchanged", sum_with_transpose, {4, {7, 9, 33, 40}}, {4, {40, 9, 33, 7}}},
     {"a gated product", gated_product, {2, {131, 157}}, {2, {131, 157}}},
+    {"sums of columns", sums_of_columns, {2, {301, 257}}, {1, {257}}},
+    {"sums of columns, of which few are left over", sums_of_columns, {2, {1200, 130}}, {1, {130}}},
+    {"sums of narrow columns", sums_of_columns, {2, {5003, 15}}, {1, {15}}},
+    {"sums of rows", sums_of_rows, {2, {301, 257}}, {1, {301}}},
     {"causal softmax", product_with_causal_softmax, {4, {7, 9, 33, 40}}, {4, {7, 9, 33, 40}}},
 };
 enum { SHARED_WORK = sizeof shared_work / sizeof *shared_work, MOST_NUMBERS = 7 * 9 * 33 * 40 };

@@ -1,4 +1,5 @@
 /* Sums, means, variances and the 2-norm over axes. */
+#include "autograd/kernels/parallel.h"
 #include "autograd/ops.h"
 #include "autograd/ops/axes.h"
 #include "autograd/ops/family.h"
@@ -140,6 +141,25 @@ static void sum_blocks(tg_dtype dtype, const plan *p, const char *from, char *to
     }
 }
 
+enum { WORTH_SHARING = 1 << 14 }; /* elements for each thread */
+
+/* Sums of some columns of a matrix, and of some rows: tg_parallel_parts. */
+static void sum_some_columns(void *context, size_t first, size_t count)
+{
+    const tg_value *out = context, *in = out->inputs[0];
+    TG_KERNEL_CALL(out->dtype, sum_matrix, (size_t)in->shape.dim[0], (size_t)in->shape.dim[1], first, count,
+                   in->data, out->data);
+}
+
+static void sum_some_rows(void *context, size_t first, size_t count)
+{
+    const tg_value *out = context, *in = out->inputs[0];
+    const size_t element = tg_dtype_size(out->dtype), columns = (size_t)(in->size / out->size);
+    TG_KERNEL_CALL(out->dtype, sum_rows, count, columns,
+                   (const void *)((const char *)in->data + first * columns * element),
+                   (void *)((char *)out->data + first * element));
+}
+
 static void sum_over_forward(const tg_value *out)
 {
     const tg_value *in = out->inputs[0];
@@ -150,12 +170,13 @@ static void sum_over_forward(const tg_value *out)
     }
     const int axes = ((const sum_attributes *)out->attributes)->axes;
     if (in->shape.rank == 2 && axes == 1) { /* the gradient of a bias: not worth a plan */
-        TG_KERNEL_CALL(out->dtype, sum_matrix, (size_t)in->shape.dim[0], (size_t)in->shape.dim[1], in->data, out->data);
+        tg_parallel((size_t)out->size, WORTH_SHARING / (size_t)in->shape.dim[0] + TG_LINE / 2, TG_LINE,
+                    sum_some_columns, (void *)out);
         return;
     }
     plan p = plan_of(&in->shape, axes);
     if (p.run_summed && p.summed.rank == 0 && p.kept.rank <= 1) {
-        TG_KERNEL_CALL(out->dtype, sum_rows, (size_t)out->size, (size_t)p.run, in->data, out->data);
+        tg_parallel((size_t)out->size, WORTH_SHARING / (size_t)p.run + 1, 1, sum_some_rows, (void *)out);
         return;
     }
     char *to = out->data;

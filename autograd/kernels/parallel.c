@@ -19,7 +19,6 @@ typedef struct job {
     void *context;
     size_t count, unit;
     int parts;
-    int processor; /* the caller's; negative: not known */
 } job;
 
 #if defined __GLIBC__
@@ -39,6 +38,7 @@ static struct pool {
     job job;                /* stands still while a part that somebody took is not finished */
     _Atomic uint64_t offer; /* round, 32 bits | parts that nobody has taken, one bit each */
     atomic_int finished;    /* parts of this round */
+    atomic_int processor;   /* the caller's in this round; negative: not known */
     helper helper[MOST_THREADS];
     int helpers; /* helper[1] .. helper[helpers]; number 0 is the caller */
     atomic_int sleepers;
@@ -182,8 +182,11 @@ static void place_new(pthread_attr_t *attributes, processors set)
 
 #endif
 
-static void leave(int processor)
+static void keep_away_from_the_caller(void)
 {
+    const int processor = atomic_load(&pool.processor);
+    if (processor < 0 || processor != this_processor())
+        return;
     const processors set = mine();
     place(pthread_self(), without(set, processor));
     place(pthread_self(), set);
@@ -225,13 +228,14 @@ static void *help(void *helper_of_pool)
     place(h->thread, h->own);
     for (int looks = 0, number;;) {
         if (take(preferred, &number)) {
-            if (pool.job.processor >= 0 && pool.job.processor == this_processor())
-                leave(pool.job.processor);
+            keep_away_from_the_caller();
             run(number);
             looks = 0;
-        } else if (looks < GLANCES + LOOKS)
+        } else if (looks < GLANCES + LOOKS) {
             wait_a_little(looks++);
-        else {
+            if (looks > GLANCES) /* it never sees an offer there: the caller has done it all by then */
+                keep_away_from_the_caller();
+        } else {
             sleep_until_alarm(h);
             looks = 0;
         }
@@ -297,6 +301,7 @@ static void share(const job *j)
 {
     pool.job = *j;
     atomic_store(&pool.finished, 0);
+    atomic_store(&pool.processor, this_processor());
     const uint64_t round = (atomic_load(&pool.offer) >> 32) + 1;
     atomic_store(&pool.offer, round << 32 | (((uint64_t)1 << j->parts) - 1));
     call_helpers(j->parts - 1);
@@ -315,8 +320,7 @@ void tg_parallel(size_t count, size_t least, size_t unit, tg_parallel_part part,
     const int of_the_blas = tg_parallel_pin();
     const size_t threads = of_the_blas < MOST_THREADS ? (size_t)of_the_blas : MOST_THREADS;
     const size_t worthwhile = least > 0 ? count / least : count;
-    const job j = {
-        part, context, count, unit, (int)(worthwhile < threads ? worthwhile : threads), this_processor()};
+    const job j = {part, context, count, unit, (int)(worthwhile < threads ? worthwhile : threads)};
     if (j.parts > 1 && pthread_mutex_trylock(&pool.in_use) == 0) {
         share(&j);
         pthread_mutex_unlock(&pool.in_use);

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-static _Alignas(128)
-    atomic_int ball; /* 2 k: the caller may play exchange number k; 2 k + 1: the other thread */
+/* 2 k: the caller may play exchange number k; 2 k + 1: the other thread. */
+static _Alignas(128) atomic_int ball;
 
 /* On a single processor the other thread has to be let in. */
 static void wait_for(int number)

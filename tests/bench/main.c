@@ -40,11 +40,12 @@ static const program_option table[] = {
 
 static const options_program program = {
     .name = "bench",
-    .about = "Times AdamW training steps on the tape against the same steps written by hand in C, in turn, "
-             "and prints medians. "
-             "ratio is the median of the ratios within a round, gflops the speed of the matrix products "
-             "alone. With one "
-             "thread the clock counts processor time.",
+    .about =
+        "Times AdamW training steps on the tape against the same steps written by hand in C, in turn, "
+        "and prints medians. "
+        "ratio is the median of the ratios within a round, gflops the speed of the matrix products "
+        "alone, link ns how long a line of the cache takes from one thread's processor to the other's and "
+        "back. With one thread the clock counts processor time.",
     .table = table,
 };
 

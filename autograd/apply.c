@@ -129,13 +129,13 @@ static bool set_shape(tg_value *out)
     return out->size >= 0 || tg_expected(out, "the result would be too large, or of a rank over %d", TG_MAX_RANK);
 }
 
-tg_value *tg_companion_of(const tg_value *value)
+tg_value *tg_saved_of(const tg_value *value)
 {
     const tg_tape *tape = value->tape;
-    if (!value->op || !value->op->companion || value->index + 1 >= tape->count)
+    if (!value->op || !value->op->saved || value->index + 1 >= tape->count)
         return NULL;
     tg_value *next = tg_tape_value(tape, value->index + 1);
-    return next->computed_along ? next : NULL;
+    return next->is_saved ? next : NULL;
 }
 
 bool tg_value_compute(tg_value *value)
@@ -147,15 +147,15 @@ bool tg_value_compute(tg_value *value)
         value->data = (char *)base->data + offset * (int64_t)tg_dtype_size(value->dtype);
         return true;
     }
-    if (value->computed_along)
+    if (value->is_saved)
         return true;
-    tg_value *companion = op->companion ? tg_companion_of(value) : NULL;
-    if ((!value->data && !tg_value_allocate(value)) || (companion && !companion->data && !tg_value_allocate(companion)))
+    tg_value *saved = op->saved ? tg_saved_of(value) : NULL;
+    if ((!value->data && !tg_value_allocate(value)) || (saved && !saved->data && !tg_value_allocate(saved)))
         return false;
     if (op->flags & TG_ELEMENTWISE)
-        tg_elementwise_forward(value, companion ? companion->data : NULL);
-    else if (companion)
-        op->forward_with(value, companion->data);
+        tg_elementwise_forward(value, saved ? saved->data : NULL);
+    else if (saved)
+        op->fused_forward(value, saved->data);
     else
         op->forward(value);
     return !value->tape->failed;
@@ -190,7 +190,7 @@ static tg_value *push(tg_tape *tape, const tg_op *op, const void *attributes, in
 static bool looks_complete(const tg_op *op)
 {
     return op->name && (op->loop || (op->shape && op->forward)) && op->derivative && op->arity > 0 && op->arity <= 4 &&
-           !op->companion == !(op->loop_with || op->forward_with);
+           !op->saved == !(op->fused_loop || op->fused_forward);
 }
 
 /* Why the operation cannot be recorded with this many inputs: an error on the tape, and false. */
@@ -214,13 +214,13 @@ static tg_tensor record(tg_tape *tape, const tg_op *op, const void *attributes, 
     if (!admit(tape, op, count))
         return (tg_tensor){0};
     const int64_t before = tape->count;
-    tg_value *out = push(tape, op, attributes, count, inputs), *companion = NULL;
+    tg_value *out = push(tape, op, attributes, count, inputs), *saved = NULL;
     bool fine = out != NULL;
-    if (fine && op->companion && out->requires_grad) {
-        companion = push(tape, op->companion, attributes, count, inputs);
-        fine = companion != NULL;
+    if (fine && op->saved && out->requires_grad) {
+        saved = push(tape, op->saved, attributes, count, inputs);
+        fine = saved != NULL;
         if (fine)
-            companion->computed_along = true;
+            saved->is_saved = true;
     }
     if (fine && (tape->deferred || tg_tape_evaluate(tape)))
         return tg_tensor_of(out);

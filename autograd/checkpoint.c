@@ -99,8 +99,8 @@ static void checkpoint_derivative(const tg_derive *d)
     tape->graphless = graphless;
     swap_draws(a);
     if (tg_ok(again) &&
-        tg_grad_since(position.count, again, d->cotangent, d->in, d->count, create_graph, d->give) && !create_graph)
-        keep_only(tape, position, d->count, d->give);
+        tg_grad_since(position.count, again, d->cotangent, d->in, d->count, create_graph, d->gradient) && !create_graph)
+        keep_only(tape, position, d->count, d->gradient);
     tape->deferred = true;
 }
 
@@ -136,7 +136,7 @@ static void note_draws(uses *u, const tg_value *value)
         for (int i = 0; i < a->draw_count; i++)
             note_draw(u, a->draws[i].rng, a->draws[i].drawn);
     } else if (value->op && (value->op->flags & random_source) == random_source)
-        note_draw(u, *(tg_rng *const *)value->attributes, TG_DRAW_NUMBERS);
+        note_draw(u, *(tg_rng *const *)value->attributes, TG_STREAM_NUMBERS);
 }
 
 /* Looks through what was recorded since `start`. */

@@ -65,7 +65,7 @@ static bool all_alike(const tg_value *out)
 typedef struct long_run {
     const tg_op *op;
     const tg_loop *whole;
-    void *companion; /* NULL: none */
+    void *saved; /* NULL: none */
 } long_run;
 
 static void run_part(void *context, size_t first, size_t count)
@@ -77,21 +77,21 @@ static void run_part(void *context, size_t first, size_t count)
     part.out = (char *)part.out + bytes;
     for (int k = 0; k < run->op->arity; k++)
         part.in[k] = (const char *)part.in[k] + (part.step[k] ? bytes : 0);
-    if (run->companion)
-        run->op->loop_with(&part, (char *)run->companion + bytes);
+    if (run->saved)
+        run->op->fused_loop(&part, (char *)run->saved + bytes);
     else
         run->op->loop(&part);
 }
 
 enum { WORTH_SHARING = 1 << 13 }; /* elements for each thread */
 
-static void run_long(const tg_op *op, const tg_loop *loop, void *companion)
+static void run_long(const tg_op *op, const tg_loop *loop, void *saved)
 {
-    long_run run = {op, loop, companion};
+    long_run run = {op, loop, saved};
     if (loop->n >= 2 * WORTH_SHARING)
         tg_parallel(loop->n, WORTH_SHARING, TG_LINE, run_part, &run);
-    else if (companion)
-        op->loop_with(loop, companion);
+    else if (saved)
+        op->fused_loop(loop, saved);
     else
         op->loop(loop);
 }

@@ -104,7 +104,7 @@ static bool agrees(const tg_value *value, const tg_op *op, const void *attribute
 {
     const tg_tape *tape = value->tape;
     bool requires_grad = false;
-    if (value->op != op || value->input_count != count || value->computed_along ||
+    if (value->op != op || value->input_count != count || value->is_saved ||
         !value->attributes != !op->attributes_size)
         return false;
     for (int i = 0; i < count; i++) {
@@ -127,7 +127,7 @@ tg_value *tg_follow_operation(tg_tape *tape, const tg_op *op, const void *attrib
         return NULL;
     take_over(tape, value);
     value->retains_gradient = false;
-    if (op->companion && value->requires_grad)
+    if (op->saved && value->requires_grad)
         take_over(tape, tg_tape_value(tape, tape->count));
     if (!tg_value_compute(value)) {
         tape->count = before; /* what failed is not on the tape */

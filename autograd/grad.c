@@ -176,8 +176,8 @@ static bool derive(const sweep *s, tg_value *value, tg_tensor cotangent)
     tape->differentiated = value;
     tape->deferred = true;
     const tg_derive d = {.out = tg_tensor_of(value), .cotangent = cotangent,
-                         .companion = tg_tensor_of(tg_companion_of(value)), .in = in, .count = count,
-                         .attributes = value->attributes, .wanted = wanted, .give = give};
+                         .saved = tg_tensor_of(tg_saved_of(value)), .in = in, .count = count,
+                         .attributes = value->attributes, .wanted = wanted, .gradient = give};
     value->op->derivative(&d);
     for (int i = 0; i < count; i++) {
         bool fresh = give[i].value != cotangent.value;

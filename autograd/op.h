@@ -7,7 +7,7 @@
  *     }
  *     static void cube_derivative(const tg_derive *d)               // dy = 3 x^2, made of operations
  *     {
- *         d->give[0] = tg_mul(d->cotangent, tg_scale(tg_square(d->in[0]), 3));
+ *         d->gradient[0] = tg_mul(d->cotangent, tg_mul_scalar(tg_square(d->in[0]), 3));
  *     }
  *     static const tg_sample cube_samples[] = {{.input = {{.shape = {1, {5}}}}}, ...};
  *     const tg_op tg_op_cube = {
@@ -52,7 +52,7 @@ struct tg_value {
     bool requires_grad;
     bool retains_gradient;
     bool borrowed;          /* the data belongs to somebody else */
-    bool computed_along;    /* with the value before it, whose companion it is */
+    bool is_saved;    /* with the value before it, whose saved it is */
     bool gradient_was_fresh; /* of a parameter's leaf: the backward pass wrote its gradient instead of adding to it */
     bool recyclable;        /* the buffer is this value's own, made for an operation's result */
     bool of_sweep;          /* recorded by a backward pass */
@@ -85,18 +85,18 @@ typedef struct tg_loop {
     const void *attributes;
 } tg_loop;
 
-/* What the derivative of an operation gets and gives: for each input i with wanted[i] it sets give[i] to
- * (d out / d in[i])^T cotangent, built from operations. give[i] has the shape of the input or, for an
+/* What the derivative of an operation gets and sets: for each input i with wanted[i] it sets gradient[i] to
+ * (d out / d in[i])^T cotangent, built from operations. gradient[i] has the shape of the input or, for an
  * elementwise operation, the shape of the output: the core sums what was broadcast. Left zero, it is zero. */
 typedef struct tg_derive {
     tg_tensor out;
     tg_tensor cotangent; /* like out */
-    tg_tensor companion; /* of operations that have one; inert where it was not computed */
+    tg_tensor saved;     /* the saved derivative, of operations that have one; inert where it was not computed */
     const tg_tensor *in;
     int count;
     const void *attributes;
     const bool *wanted;
-    tg_tensor *give;
+    tg_tensor *gradient;
 } tg_derive;
 
 /* Sample inputs, from which an operation is checked: gradients of every order, the forward reference, the table of
@@ -162,11 +162,11 @@ struct tg_op {
     void (*derivative)(const tg_derive *d);
 
     /* Another operation of the same inputs and attributes, wanted by the derivative and cheap to compute along with the value: the slope of
-     * an activation, the gradient of a loss. Where a gradient is wanted it is recorded behind this one, and loop_with (of an elementwise
-     * operation of one input, whose companion is elementwise) or forward_with computes both. */
-    const tg_op *companion;
-    void (*loop_with)(const tg_loop *loop, void *companion_out);
-    void (*forward_with)(const tg_value *out, void *companion_out);
+     * an activation, the gradient of a loss. Where a gradient is wanted it is recorded behind this one, and fused_loop (of an elementwise
+     * operation of one input, whose saved is elementwise) or fused_forward computes both. */
+    const tg_op *saved;
+    void (*fused_loop)(const tg_loop *loop, void *companion_out);
+    void (*fused_forward)(const tg_value *out, void *companion_out);
 
     const tg_sample *samples;
     int sample_count;

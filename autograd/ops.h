@@ -27,12 +27,12 @@ typedef struct tg_axes {
 
 /* How windows slide over images: {height, width}, or {length} alone in one dimension. 0 stands for the default: stride and
  * dilation 1 (stride of a pool: the kernel's size, so that windows do not overlap), groups 1, no padding. */
-typedef struct tg_sliding {
+typedef struct tg_window {
     int stride[2];
     int padding[2];  /* places of zeros on either side; a maximum leaves them out */
     int dilation[2]; /* distance of neighbours within a window */
     int groups;      /* of channels, convolved separately; convolutions only */
-} tg_sliding;
+} tg_window;
 
 /* Stands for an optional tensor that is not given. */
 #ifdef __cplusplus
@@ -129,13 +129,13 @@ tg_tensor tg_scaled_dot_product_attention(tg_tensor query, tg_tensor key, tg_ten
 
 /* Convolutions (cross-correlations, as everywhere in this field): x [batch, channels, height, width], weight
  * [out, channels / groups, kernel height, kernel width], bias [out] or TG_NONE. In one dimension without the heights. */
-tg_tensor tg_conv2d(tg_tensor x, tg_tensor weight, tg_tensor bias, tg_sliding sliding);
-tg_tensor tg_conv1d(tg_tensor x, tg_tensor weight, tg_tensor bias, tg_sliding sliding);
+tg_tensor tg_conv2d(tg_tensor x, tg_tensor weight, tg_tensor bias, tg_window window);
+tg_tensor tg_conv1d(tg_tensor x, tg_tensor weight, tg_tensor bias, tg_window window);
 
 /* The mean of each window, the zeros of the padding included; and pools in one dimension, of x [batch, channels, length]. */
-tg_tensor tg_average_pool2d(tg_tensor x, int kernel_height, int kernel_width, tg_sliding sliding);
-tg_tensor tg_max_pool1d(tg_tensor x, int kernel, tg_sliding sliding);
-tg_tensor tg_average_pool1d(tg_tensor x, int kernel, tg_sliding sliding);
+tg_tensor tg_average_pool2d(tg_tensor x, int kernel_height, int kernel_width, tg_window window);
+tg_tensor tg_max_pool1d(tg_tensor x, int kernel, tg_window window);
+tg_tensor tg_average_pool1d(tg_tensor x, int kernel, tg_window window);
 
 #ifdef __cplusplus
 }

@@ -53,10 +53,10 @@ const char *tg_op_missing(const tg_op *op)
         if (!op->forward && !(op->flags & TG_VIEW))
             return "its forward function";
     }
-    if (op->companion && op->flags & TG_ELEMENTWISE && (!op->loop_with || op->arity != 1 || !op->companion->loop))
-        return "what a companion needs: a loop_with, one input, and a companion that is elementwise";
-    if (op->companion && !(op->flags & TG_ELEMENTWISE) && !op->forward_with)
-        return "what a companion needs: a forward_with";
+    if (op->saved && op->flags & TG_ELEMENTWISE && (!op->fused_loop || op->arity != 1 || !op->saved->loop))
+        return "what a saved needs: a fused_loop, one input, and a saved that is elementwise";
+    if (op->saved && !(op->flags & TG_ELEMENTWISE) && !op->fused_forward)
+        return "what a saved needs: a fused_forward";
     if (!op->derivative && !(op->flags & (TG_CONSTANT | TG_SOURCE)))
         return "its derivative (or the flag TG_CONSTANT, if it has none by nature)";
     return NULL;

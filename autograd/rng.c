@@ -93,7 +93,7 @@ uint64_t tg_rng_below(tg_rng *rng, uint64_t bound)
 
 void tg_rng_draw_stream(tg_rng *rng, uint32_t stream[4])
 {
-    for (int i = 0; i < TG_DRAW_NUMBERS; i++) {
+    for (int i = 0; i < TG_STREAM_NUMBERS; i++) {
         const uint64_t bits = tg_rng_bits(rng);
         stream[2 * i] = (uint32_t)bits;
         stream[2 * i + 1] = (uint32_t)(bits >> 32);

@@ -152,7 +152,7 @@ static inline void clear(tg_value *value)
     value->recyclable = false;
     value->holds = 0;
     value->requires_grad = value->retains_gradient = value->borrowed = false;
-    value->computed_along = value->gradient_was_fresh = value->retained = value->reached = false;
+    value->is_saved = value->gradient_was_fresh = value->retained = value->reached = false;
     value->accumulator_of = NULL;
     value->mark = 0;
     value->cotangent = value->gradient = (tg_tensor){0};

@@ -21,8 +21,8 @@ static void squash_loop(const tg_loop *l)
 static void squash_derivative(const tg_derive *d)
 {
     tg_tensor x = d->in[0], w = tg_tanh(tg_softplus(x));
-    tg_tensor bend = tg_mul(tg_shift(tg_neg(tg_square(w)), 1), tg_sigmoid(x));
-    d->give[0] = tg_mul(d->cotangent, tg_add(w, tg_mul(x, bend)));
+    tg_tensor bend = tg_mul(tg_add_scalar(tg_neg(tg_square(w)), 1), tg_sigmoid(x));
+    d->gradient[0] = tg_mul(d->cotangent, tg_add(w, tg_mul(x, bend)));
 }
 
 /* What it is checked on: shapes, of which elements are drawn, and values that deserve a look. */

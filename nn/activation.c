@@ -121,7 +121,7 @@ tg_tensor tg_activate(tg_activation activation, tg_tensor x, tg_rng *training)
         return TG_NONE;
     }
     if (activation == TG_STOCHASTIC_GELU && training)
-        return tg_stochastic_gelu(x, tg_draw(tg_tape_of(x), training));
+        return tg_stochastic_gelu(x, tg_random_stream(tg_tape_of(x), training));
     return table[activation].plain(x);
 }
 

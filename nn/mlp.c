@@ -211,7 +211,7 @@ static tg_tensor over_root_mean_square(tg_tensor x)
 {
     const double epsilon = 1e-6;
     tg_tensor mean = tg_mean_over(tg_square(x), (tg_axes){.count = 1, .axis = {-1}}, true);
-    return tg_mul(x, tg_rsqrt(tg_shift(mean, epsilon)));
+    return tg_mul(x, tg_rsqrt(tg_add_scalar(mean, epsilon)));
 }
 
 tg_tensor tg_mlp_forward_with(const tg_mlp *net, tg_tensor x, tg_rng *training, tg_mlp_trace *trace)

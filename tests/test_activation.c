@@ -15,7 +15,7 @@ static tg_tensor elu_1(tg_tensor x)
 
 static tg_tensor elu_1_d1(tg_tensor x)
 {
-    return tg_elu_d1(x, 1);
+    return tg_elu_grad(x, 1);
 }
 
 static tg_tensor leaky_relu(tg_tensor x)

@@ -28,7 +28,7 @@ static tg_tensor block(tg_tape *tape, const tg_tensor *inputs, int count, void *
     tg_tensor w = tg_parameter_tensor(tape, &m->weight), y = inputs[0];
     for (int layer = 0; layer < DEPTH; layer++) {
         tg_tensor square = tg_mul(y, y);
-        y = tg_div(tg_mul(tg_add(y, m->reached), w), tg_shift(square, 1));
+        y = tg_div(tg_mul(tg_add(y, m->reached), w), tg_add_scalar(square, 1));
     }
     return y;
 }
@@ -106,14 +106,14 @@ static tg_tensor dropping(tg_tape *tape, const tg_tensor *inputs, int count, voi
     (void)count;
     tg_tensor y = inputs[0];
     for (int layer = 0; layer < 3; layer++)
-        y = tg_dropout(tg_mul(y, y), tg_draw(tape, user), 0.5);
+        y = tg_dropout(tg_mul(y, y), tg_random_stream(tape, user), 0.5);
     return y;
 }
 
 static tg_tensor dropping_twice(tg_tape *tape, const tg_tensor *inputs, int count, void *user)
 {
     tg_tensor inner = tg_checkpoint(dropping, inputs, count, user);
-    return tg_add(tg_scale(inner, 0.1), dropping(tape, inputs, count, user));
+    return tg_add(tg_mul_scalar(inner, 0.1), dropping(tape, inputs, count, user));
 }
 
 START_TEST(dropout_drops_the_same_when_it_is_computed_again)
@@ -153,7 +153,7 @@ static tg_tensor same(tg_tape *tape, const tg_tensor *inputs, int count, void *u
 static tg_tensor doubled(tg_tape *tape, const tg_tensor *inputs, int count, void *user)
 {
     (void)tape, (void)user, (void)count;
-    return tg_add(tg_scale(inputs[0], 3), tg_scale(inputs[1], 5));
+    return tg_add(tg_mul_scalar(inputs[0], 3), tg_mul_scalar(inputs[1], 5));
 }
 
 START_TEST(odd_functions_are_taken_as_they_are)

@@ -63,7 +63,7 @@ END_TEST
 START_TEST(the_jvp_of_a_linear_function_is_the_function)
 {
     tg_tensor x = vector(2, 3), direction = vector(5, 7);
-    tg_tensor forward = tg_jvp(tg_scale(tg_add(x, tg_sum(x)), 2), &x, &direction, 1);
+    tg_tensor forward = tg_jvp(tg_mul_scalar(tg_add(x, tg_sum(x)), 2), &x, &direction, 1);
     ck_assert_double_eq(tg_at(forward, 0), 2 * (5 + 12));
     ck_assert_double_eq(tg_at(forward, 1), 2 * (7 + 12));
 }
@@ -132,7 +132,7 @@ START_TEST(the_tape_lists_itself_and_says_how_long_the_list_is)
 {
     double w = 1, g;
     tg_parameter weight = {.name = "layers.0.weight", .dtype = TG_F64, .shape = TG_SCALAR, .data = &w, .gradient = &g};
-    tg_scale(tg_mul(tg_parameter_tensor(tape, &weight), vector(1, 2)), 0.5);
+    tg_mul_scalar(tg_mul(tg_parameter_tensor(tape, &weight), vector(1, 2)), 0.5);
     char table[2000], graph[2000], small[20];
     size_t length = tg_tape_table(tape, table, sizeof table);
     ck_assert_uint_eq(length, strlen(table));

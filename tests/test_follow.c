@@ -53,7 +53,7 @@ static void keep(world *w, tg_tensor x)
 static tg_tensor count_and_double(tg_tensor cotangent, void *user)
 {
     ++*(int *)user;
-    return tg_scale(cotangent, 2);
+    return tg_mul_scalar(cotangent, 2);
 }
 
 static tg_tensor bend(tg_tape *tape, const tg_tensor *inputs, int count, void *user)
@@ -75,9 +75,9 @@ static tg_tensor some_operation(world *w, uint64_t choice, tg_tensor a, tg_tenso
     case 3:
         return tg_gelu_exact(a);
     case 4:
-        return tg_scale(a, 0.7);
+        return tg_mul_scalar(a, 0.7);
     case 5:
-        return tg_dropout(a, tg_draw(w->tape, &w->rng), 0.5);
+        return tg_dropout(a, tg_random_stream(w->tape, &w->rng), 0.5);
     case 6:
         return tg_reshape(tg_reshape(a, TG_SHAPE(2, 2)), TG_SHAPE(SIZE));
     case 7:
@@ -240,7 +240,7 @@ static void record_step(world *w, int64_t size, double factor, bool with_gradien
     tg_scope_begin(w->tape, "model");
     tg_tensor x = tg_borrow(w->tape, TG_F32, w->batch, TG_SHAPE(size));
     tg_tensor p = tg_reshape(tg_parameter_tensor(w->tape, &w->parameters[0]), TG_SHAPE(SIZE, 1));
-    tg_tensor loss = tg_mean(tg_square(tg_scale(tg_mul(x, p), factor)));
+    tg_tensor loss = tg_mean(tg_square(tg_mul_scalar(tg_mul(x, p), factor)));
     tg_scope_end(w->tape);
     if (with_gradient)
         ck_assert(tg_backward(loss));

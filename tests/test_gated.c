@@ -62,7 +62,7 @@ START_TEST(one_operation_computes_both_gradients)
 {
     tg_tensor a = drawn(TG_F32, TG_SHAPE(3, 4)), b = drawn(TG_F32, TG_SHAPE(3, 4)),
               g = drawn(TG_F32, TG_SHAPE(3, 4));
-    tg_tensor packed = tg_swiglu_gradients(g, a, b);
+    tg_tensor packed = tg_swiglu_grad(g, a, b);
     assert_shape(packed, TG_SHAPE(2, 12));
     for (int i = 0; i < 12; i++) {
         const double x = tg_at(a, i), s = 1 / (1 + exp(-x));

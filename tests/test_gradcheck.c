@@ -73,9 +73,9 @@ static struct {
 static void scaled_derivative(const tg_derive *d)
 {
     scaled.of->derivative(d);
-    if (scaled.input >= d->count || !tg_ok(d->give[scaled.input]))
+    if (scaled.input >= d->count || !tg_ok(d->gradient[scaled.input]))
         return;
-    d->give[scaled.input] = tg_scale(d->give[scaled.input], 1 + 1e-10);
+    d->gradient[scaled.input] = tg_mul_scalar(d->gradient[scaled.input], 1 + 1e-10);
     scaled.given = true;
 }
 
@@ -142,8 +142,8 @@ static void wrong_element_derivative(const tg_derive *d)
 {
     static const double slope[] = {0, 0, 0, 0, 0, 1};
     tg_tensor here = tg_constant(tg_tape_of(d->cotangent), TG_F64, slope, TG_SHAPE(2, 3));
-    tg_tensor right = tg_scale(d->in[0], 2), seven = tg_full(tg_tape_of(d->cotangent), TG_F64, TG_SCALAR, 7);
-    d->give[0] = tg_mul(d->cotangent, tg_where(here, seven, right));
+    tg_tensor right = tg_mul_scalar(d->in[0], 2), seven = tg_full(tg_tape_of(d->cotangent), TG_F64, TG_SCALAR, 7);
+    d->gradient[0] = tg_mul(d->cotangent, tg_where(here, seven, right));
 }
 
 static tg_op wrong_element(void)
@@ -255,8 +255,8 @@ END_TEST
 static void outside_derivative(const tg_derive *d)
 {
     tg_tensor zero = tg_full(tg_tape_of(d->cotangent), TG_F64, TG_SCALAR, 0);
-    tg_tensor right = tg_add(tg_greater(d->in[0], zero), tg_scale(tg_equal(d->in[0], zero), -0.001));
-    d->give[0] = tg_mul(d->cotangent, right);
+    tg_tensor right = tg_add(tg_greater(d->in[0], zero), tg_mul_scalar(tg_equal(d->in[0], zero), -0.001));
+    d->gradient[0] = tg_mul(d->cotangent, right);
 }
 
 START_TEST(a_slope_outside_those_of_the_two_sides_is_wrong)
@@ -278,14 +278,14 @@ END_TEST
 /* The derivative of cos, with its own right, but then constant: wrong from the third derivative of sin on. */
 static void second_sine_derivative(const tg_derive *d)
 {
-    d->give[0] = tg_mul(d->cotangent, tg_neg(tg_stop_gradient(tg_sin(d->in[0]))));
+    d->gradient[0] = tg_mul(d->cotangent, tg_neg(tg_stop_gradient(tg_sin(d->in[0]))));
 }
 
 static tg_op second_cosine;
 
 static void first_sine_derivative(const tg_derive *d)
 {
-    d->give[0] = tg_mul(d->cotangent, tg_apply(&second_cosine, NULL, 1, d->in));
+    d->gradient[0] = tg_mul(d->cotangent, tg_apply(&second_cosine, NULL, 1, d->in));
 }
 
 START_TEST(a_fault_in_the_third_order_is_found_in_the_third_order)

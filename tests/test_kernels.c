@@ -101,12 +101,12 @@ END_TEST
 #define GELU_FORMS(APPLY) APPLY(gelu_exact) APPLY(gelu_tanh) APPLY(gelu_quick) APPLY(silu)
 #define OTHER_UNARY(APPLY)                                                                                   \
     APPLY(softplus)                                                                                          \
-    APPLY(softplus_d1)                                                                                       \
-    APPLY(softplus_d2)                                                                                       \
-    APPLY(mish) APPLY(mish_d1) APPLY(mish_d2) APPLY(selu) APPLY(selu_d1) APPLY(selu_d2) APPLY(log_sigmoid)   \
+    APPLY(softplus_grad)                                                                                       \
+    APPLY(softplus_grad_grad)                                                                                       \
+    APPLY(mish) APPLY(mish_grad) APPLY(mish_grad_grad) APPLY(selu) APPLY(selu_grad) APPLY(selu_grad_grad) APPLY(log_sigmoid)   \
         APPLY(exp) APPLY(expm1) APPLY(tanh) APPLY(sigmoid) APPLY(log) APPLY(log1p) APPLY(sqrt) APPLY(rsqrt)  \
-            APPLY(erf) APPLY(erfc) APPLY(sin) APPLY(cos) APPLY(relu) APPLY(relu_d1) APPLY(hardsigmoid)       \
-                APPLY(hardsigmoid_d1) APPLY(hardswish) APPLY(hardswish_d1)
+            APPLY(erf) APPLY(erfc) APPLY(sin) APPLY(cos) APPLY(relu) APPLY(hardsigmoid)       \
+                APPLY(hardsigmoid_grad) APPLY(hardswish) APPLY(hardswish_grad)
 
 typedef void unary_f32(size_t n, const float *x, float *y);
 typedef void unary_f64(size_t n, const double *x, double *y);
@@ -143,8 +143,8 @@ START_TEST(infinities_nan_and_zero_mean_what_they_mean)
     for (size_t s = 0; s < count; s++) {
 #define CHECK(name)                                                                                          \
     check_gelu_edges(                                                                                        \
-        #name, (unary_f32 *const[]){sets[s]->f32->name, sets[s]->f32->name##_d1, sets[s]->f32->name##_d2},   \
-        (unary_f64 *const[]){sets[s]->f64->name, sets[s]->f64->name##_d1, sets[s]->f64->name##_d2});
+        #name, (unary_f32 *const[]){sets[s]->f32->name, sets[s]->f32->name##_grad, sets[s]->f32->name##_grad_grad},   \
+        (unary_f64 *const[]){sets[s]->f64->name, sets[s]->f64->name##_grad, sets[s]->f64->name##_grad_grad});
         GELU_FORMS(CHECK)
 #undef CHECK
     }
@@ -187,7 +187,7 @@ START_TEST(results_do_not_depend_on_length_or_place)
     const size_t count = sets_that_run(sets);
     for (size_t s = 0; s < count; s++) {
 #define CHECK(name)     check_in_place(#name, sets[s]->f32->name, sets[s]->f64->name);
-#define CHECK_ALL(name) CHECK(name) CHECK(name##_d1) CHECK(name##_d2)
+#define CHECK_ALL(name) CHECK(name) CHECK(name##_grad) CHECK(name##_grad_grad)
         GELU_FORMS(CHECK_ALL)
         OTHER_UNARY(CHECK)
 #undef CHECK
@@ -207,7 +207,7 @@ START_TEST(pairs_give_the_value_and_the_slope)
     for (size_t s = 0; s < count; s++) {
 #define CHECK(name)                                                                                          \
     sets[s]->f32->name(N, x, expected);                                                                      \
-    sets[s]->f32->name##_d1(N, x, expected_slope);                                                           \
+    sets[s]->f32->name##_grad(N, x, expected_slope);                                                           \
     sets[s]->f32->name##_pair(N, x, y, slope);                                                               \
     ck_assert_msg(memcmp(y, expected, sizeof y) == 0, #name "_pair: another value");                         \
     ck_assert_msg(memcmp(slope, expected_slope, sizeof slope) == 0, #name "_pair: another slope");
@@ -216,7 +216,7 @@ START_TEST(pairs_give_the_value_and_the_slope)
         CHECK(mish)
 #undef CHECK
         sets[s]->f32->elu(N, x, 0.5, expected);
-        sets[s]->f32->elu_d1(N, x, 0.5, expected_slope);
+        sets[s]->f32->elu_grad(N, x, 0.5, expected_slope);
         sets[s]->f32->elu_pair(N, x, 0.5, y, slope);
         ck_assert_mem_eq(y, expected, sizeof y);
         ck_assert_mem_eq(slope, expected_slope, sizeof slope);
@@ -243,7 +243,7 @@ END_TEST
 START_TEST(pieces_of_lines_bend_where_they_should)
 {
     const float x[] = {-INFINITY, -4, -3, -1, -0.f, 0.f, 1, 3, 4, INFINITY};
-    const float relu[] = {0, 0, 0, 0, 0, 0, 1, 3, 4, INFINITY}, step[] = {0, 0, 0, 0, 0, 0, 1, 1, 1, 1};
+    const float relu[] = {0, 0, 0, 0, 0, 0, 1, 3, 4, INFINITY};
     const float leaky[] = {-INFINITY, -1, -0.75f, -0.25f, 0, 0, 1, 3, 4, INFINITY};
     const float swish[] = {0, 0, 0, -1.f / 3, 0, 0, 2.f / 3, 3, 4, INFINITY};
     const float swish_slope[] = {0, 0, 0, 1.f / 6, 0.5f, 0.5f, 5.f / 6, 1, 1, 1};
@@ -255,13 +255,11 @@ START_TEST(pieces_of_lines_bend_where_they_should)
                       (double)x[i], (double)y[i]);
     tg_kernels.f32->relu(10, x, y);
     EXPECT(relu)
-    tg_kernels.f32->relu_d1(10, x, y);
-    EXPECT(step)
     tg_kernels.f32->leaky_relu(10, x, 0.25, y);
     EXPECT(leaky)
     tg_kernels.f32->hardswish(10, x, y);
     EXPECT(swish)
-    tg_kernels.f32->hardswish_d1(10, x, y);
+    tg_kernels.f32->hardswish_grad(10, x, y);
     EXPECT(swish_slope)
     tg_kernels.f32->hardsigmoid(10, x, y);
     EXPECT(sigmoid)

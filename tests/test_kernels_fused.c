@@ -96,10 +96,10 @@ START_TEST(gated_products_and_their_gradients_follow_the_formula)
     {
         const tg_kernels_f32 *k = set->f32;
         const product products[] = {
-            {"glu", sigmoid, sigmoid_slope, k->glu, k->glu_gradients},
-            {"reglu", relu, step, k->reglu, k->reglu_gradients},
-            {"geglu", gelu, gelu_slope, k->geglu, k->geglu_gradients},
-            {"swiglu", silu, silu_slope, k->swiglu, k->swiglu_gradients},
+            {"glu", sigmoid, sigmoid_slope, k->glu, k->glu_grad},
+            {"reglu", relu, step, k->reglu, k->reglu_grad},
+            {"geglu", gelu, gelu_slope, k->geglu, k->geglu_grad},
+            {"swiglu", silu, silu_slope, k->swiglu, k->swiglu_grad},
         };
         for (int p = 0; p < 4; p++) {
             products[p].forward(MANY, a, b, y);

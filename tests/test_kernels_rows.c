@@ -70,7 +70,7 @@ START_TEST(softmax_and_its_kin)
         k->logsumexp_rows(s->rows, n, x, of_row);
         for (size_t row = 0; row < s->rows; row++)
             close_to("logsumexp", s, (double)of_row[row], log_total(x + row * n, n));
-        k->softmax_gradient_rows(s->rows, n, g, x, y);
+        k->softmax_grad_rows(s->rows, n, g, x, y);
         for (size_t i = 0; i < s->rows * n; i++)
             close_to("softmax gradient", s, (double)y[i],
                      (double)x[i] * ((double)g[i] - sum_of_products(g + i / n * n, x + i / n * n, n)));
@@ -78,7 +78,7 @@ START_TEST(softmax_and_its_kin)
         k->log_softmax_rows(s->rows, n, y, y);
         for (size_t i = 0; i < s->rows * n; i++)
             close_to("log_softmax", s, (double)y[i], (double)x[i] - log_total(x + i / n * n, n));
-        k->log_softmax_gradient_rows(s->rows, n, g, x, y);
+        k->log_softmax_grad_rows(s->rows, n, g, x, y);
         for (size_t i = 0; i < s->rows * n; i++)
             close_to("log_softmax gradient", s, (double)y[i],
                      (double)g[i] - exp((double)x[i]) * sum_of_products(g + i / n * n, NULL, n));
@@ -148,7 +148,7 @@ START_TEST(norms_with_their_gradient)
             k->layer_norm_rows(s->rows, n, x, epsilon, y, of_row, also_of_row);
         else
             k->rms_norm_rows(s->rows, n, x, epsilon, y, also_of_row);
-        k->normalize_gradient_rows(s->rows, n, g, x, centred, epsilon, slope);
+        k->normalize_grad_rows(s->rows, n, g, x, centred, epsilon, slope);
         for (size_t row = 0; row < s->rows; row++) {
             const float *u = x + row * n, *v = g + row * n;
             const double mean = centred ? sum_of_products(u, NULL, n) / (double)n : 0;

@@ -142,14 +142,14 @@ START_TEST(gradients_of_linear_have_their_closed_form)
 {
     tg_tensor x = drawn(TG_F64, TG_SHAPE(2, 3, 5)), w = drawn(TG_F64, TG_SHAPE(4, 5)),
               bias = drawn(TG_F64, TG_SHAPE(4));
-    tg_tensor y = tg_linear(x, w, bias), g = drawn(TG_F64, TG_SHAPE(2, 3, 4)), give[3];
-    ck_assert(tg_grad(&y, 1, (tg_tensor[]){x, w, bias}, 3, &g, false, give));
+    tg_tensor y = tg_linear(x, w, bias), g = drawn(TG_F64, TG_SHAPE(2, 3, 4)), gradient[3];
+    ck_assert(tg_grad(&y, 1, (tg_tensor[]){x, w, bias}, 3, &g, false, gradient));
     for (int64_t l = 0; l < 5; l++)
         for (int64_t row = 0; row < 6; row++) {
             double sum = 0;
             for (int64_t j = 0; j < 4; j++)
                 sum += tg_at(g, row * 4 + j) * tg_at(w, j * 5 + l);
-            assert_close(tg_at(give[0], row * 5 + l), sum, TG_F64);
+            assert_close(tg_at(gradient[0], row * 5 + l), sum, TG_F64);
         }
     for (int64_t j = 0; j < 4; j++) {
         double sum = 0, of_bias = 0;
@@ -157,8 +157,8 @@ START_TEST(gradients_of_linear_have_their_closed_form)
             sum += tg_at(g, row * 4 + j) * tg_at(x, row * 5 + 2);
             of_bias += tg_at(g, row * 4 + j);
         }
-        assert_close(tg_at(give[1], j * 5 + 2), sum, TG_F64);
-        assert_close(tg_at(give[2], j), of_bias, TG_F64);
+        assert_close(tg_at(gradient[1], j * 5 + 2), sum, TG_F64);
+        assert_close(tg_at(gradient[2], j), of_bias, TG_F64);
     }
 }
 END_TEST

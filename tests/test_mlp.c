@@ -139,7 +139,7 @@ static double objective(const tg_mlp *net, bool differentiate)
     tg_dtype dtype = tg_parameters_dtype(tg_mlp_parameters(net));
     tg_tape_reset(tape);
     tg_tensor x = tg_constant(tape, dtype, dtype == TG_F32 ? (void *)single : twice, TG_SHAPE(ROWS, INPUTS));
-    tg_tensor loss = tg_scale(tg_sum(tg_square(tg_mlp_forward(net, x))), 0.5);
+    tg_tensor loss = tg_mul_scalar(tg_sum(tg_square(tg_mlp_forward(net, x))), 0.5);
     return differentiate && !tg_backward(loss) ? NAN : tg_item(loss);
 }
 

@@ -46,7 +46,7 @@ START_TEST(large_means_leave_finite_rows_of_unit_variance)
     /* With E[x^2] - E[x]^2 the variance is noise here, or negative. */
     for (int which = 0; which < 2; which++) {
         tg_dtype dtype = which ? TG_F64 : TG_F32;
-        tg_tensor x = tg_shift(tg_scale(drawn(dtype, TG_SHAPE(4, 64)), 64), which ? 1e9 : 1e6),
+        tg_tensor x = tg_add_scalar(tg_mul_scalar(drawn(dtype, TG_SHAPE(4, 64)), 64), which ? 1e9 : 1e6),
                   y = tg_normalize(x, true, 1e-12);
         for (int row = 0; row < 4; row++) {
             double sum = 0, squares = 0;
@@ -66,7 +66,7 @@ START_TEST(constant_rows_and_rows_of_zeros_give_zeros_and_finite_gradients)
     for (int which = 0; which < 4; which++) {
         const double value = which & 1 ? 0 : 12345.678;
         tg_tensor x = tg_add(drawn(TG_F32, TG_SHAPE(2, 1)), tg_full(tape, TG_F32, TG_SHAPE(2, 9), 0)), g;
-        tg_tensor same = tg_add(tg_scale(x, 0), tg_full(tape, TG_F32, TG_SHAPE(2, 9), value));
+        tg_tensor same = tg_add(tg_mul_scalar(x, 0), tg_full(tape, TG_F32, TG_SHAPE(2, 9), value));
         tg_tensor y = tg_normalize(same, true, which & 2 ? 1e-12 : 1e-5);
         ck_assert(tg_grad(&y, 1, &same, 1, NULL, false, &g));
         for (int i = 0; i < 18; i++) {

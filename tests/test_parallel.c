@@ -255,7 +255,7 @@ static tg_tensor products_of_a_batch(tg_tensor x, tg_tensor y)
 
 static tg_tensor convolution(tg_tensor x, tg_tensor y)
 {
-    return tg_conv2d(x, y, TG_NONE, (tg_sliding){.padding = {1, 1}, .stride = {1, 2}});
+    return tg_conv2d(x, y, TG_NONE, (tg_window){.padding = {1, 1}, .stride = {1, 2}});
 }
 
 static tg_tensor sum(tg_tensor x, tg_tensor y)

@@ -106,7 +106,7 @@ static void backward(tg_tape *tape, tg_parameters *set, double factor)
 {
     tg_tape_reset(tape);
     tg_tensor weight = tg_parameter_tensor(tape, tg_parameters_find(set, "weight"));
-    ck_assert(tg_backward(tg_scale(tg_sum(tg_mul(weight, weight)), factor)));
+    ck_assert(tg_backward(tg_mul_scalar(tg_sum(tg_mul(weight, weight)), factor)));
 }
 
 START_TEST(gradients_add_up_until_cleared_and_count_as_zero_where_no_pass_came)

@@ -29,14 +29,14 @@ START_TEST(a_draw_takes_the_next_two_numbers_of_its_generator)
     tg_rng same = generator;
     for (int step = 0; step < 2; step++) {
         uint64_t numbers[2] = {tg_rng_bits(&same), tg_rng_bits(&same)};
-        tg_tensor stream = tg_draw(tape, &generator);
+        tg_tensor stream = tg_random_stream(tape, &generator);
         ck_assert_int_eq(tg_dtype_of(stream), TG_I32);
         assert_shape(stream, TG_SHAPE(4));
         for (int i = 0; i < 4; i++)
             ck_assert_int_eq(tg_i32(stream)[i], (int32_t)(uint32_t)(numbers[i / 2] >> 32 * (i % 2)));
     }
-    ck_assert(!tg_ok(tg_draw(tape, NULL)));
-    expect_error("draw(): expected a generator, not NULL");
+    ck_assert(!tg_ok(tg_random_stream(tape, NULL)));
+    expect_error("random_stream(): expected a generator, not NULL");
 }
 END_TEST
 
@@ -45,7 +45,7 @@ START_TEST(dropout_keeps_what_philox_says_and_scales_it)
     const double drop = 0.3;
     for (int precision = 0; precision < 2; precision++) {
         const tg_dtype dtype = precision ? TG_F64 : TG_F32;
-        tg_tensor stream = tg_draw(tape, &generator), x = drawn(dtype, TG_SHAPE(7, 41));
+        tg_tensor stream = tg_random_stream(tape, &generator), x = drawn(dtype, TG_SHAPE(7, 41));
         tg_tensor y = tg_dropout(x, stream, drop);
         for (int64_t i = 0; i < tg_size(x); i++) {
             const bool kept = word_of(stream, i) < (1 - drop) * 0x1p32;
@@ -57,7 +57,7 @@ END_TEST
 
 START_TEST(dropout_and_its_gradients_use_one_mask)
 {
-    tg_tensor stream = tg_draw(tape, &generator), x = drawn(TG_F64, TG_SHAPE(301)), first, second;
+    tg_tensor stream = tg_random_stream(tape, &generator), x = drawn(TG_F64, TG_SHAPE(301)), first, second;
     tg_tensor y = tg_dropout(tg_square(x), stream, 0.5);
     ck_assert(tg_grad(&y, 1, &x, 1, NULL, true, &first));
     ck_assert(tg_grad(&first, 1, &x, 1, NULL, false, &second));
@@ -71,7 +71,7 @@ END_TEST
 
 START_TEST(dropout_of_nothing_and_of_everything)
 {
-    tg_tensor stream = tg_draw(tape, &generator), x = drawn(TG_F32, TG_SHAPE(1000));
+    tg_tensor stream = tg_random_stream(tape, &generator), x = drawn(TG_F32, TG_SHAPE(1000));
     tg_tensor whole = tg_dropout(x, stream, 0), none = tg_dropout(x, stream, 1);
     for (int i = 0; i < 1000; i++)
         ck_assert(tg_at(whole, i) == tg_at(x, i) && tg_at(none, i) == 0);
@@ -79,7 +79,7 @@ START_TEST(dropout_of_nothing_and_of_everything)
     ck_assert(!tg_ok(tg_dropout(x, stream, 1.5)));
     expect_error("dropout(f32[1000], i32[4]): expected a probability from 0 to 1, not 1.5");
     ck_assert(!tg_ok(tg_dropout(x, x, 0.5)));
-    expect_error("expected a stream from tg_draw, an i32[4]");
+    expect_error("expected a stream from tg_random_stream, an i32[4]");
 }
 END_TEST
 
@@ -89,7 +89,7 @@ START_TEST(dropout_leaves_the_mean_alone)
     tg_tensor ones = tg_full(tape, TG_F32, TG_SHAPE(N), 1);
     for (int tenth = 1; tenth < 10; tenth++) {
         const double drop = tenth / 10.;
-        const double mean = tg_item(tg_mean(tg_dropout(ones, tg_draw(tape, &generator), drop)));
+        const double mean = tg_item(tg_mean(tg_dropout(ones, tg_random_stream(tape, &generator), drop)));
         ck_assert_double_le(fabs(mean - 1), 5 * sqrt(drop / (1 - drop) / N)); /* five standard errors */
     }
 }
@@ -100,7 +100,7 @@ START_TEST(the_mean_of_the_stochastic_gelu_is_the_gelu)
     enum { POINTS = 5, N = 40000 };
     const double points[POINTS] = {-2, -0.5, 0.3, 1, 2.5};
     tg_tensor x = tg_expand(tg_variable(tape, TG_F64, points, TG_SHAPE(POINTS)), TG_SHAPE(N, POINTS));
-    tg_tensor y = tg_stochastic_gelu(x, tg_draw(tape, &generator)), slope;
+    tg_tensor y = tg_stochastic_gelu(x, tg_random_stream(tape, &generator)), slope;
     ck_assert(tg_grad(&y, 1, &x, 1, NULL, false, &slope));
     for (int p = 0; p < POINTS; p++) {
         const double phi = 0.5 * erfc(-points[p] / sqrt(2)), error = sqrt(phi * (1 - phi) / N);
@@ -121,7 +121,7 @@ START_TEST(the_stochastic_gelu_has_limits)
 {
     static const float numbers[] = {INFINITY, -INFINITY, -40, 40, 0};
     tg_tensor x = tg_variable(tape, TG_F32, numbers, TG_SHAPE(5));
-    tg_tensor y = tg_stochastic_gelu(x, tg_draw(tape, &generator));
+    tg_tensor y = tg_stochastic_gelu(x, tg_random_stream(tape, &generator));
     ck_assert(tg_at(y, 0) == INFINITY && tg_at(y, 1) == 0 && tg_at(y, 2) == 0 && tg_at(y, 3) == 40 &&
               tg_at(y, 4) == 0);
 }
@@ -132,8 +132,8 @@ START_TEST(uniform_and_normal_numbers_have_their_moments)
     enum { N = 200000 };
     for (int precision = 0; precision < 2; precision++) {
         const tg_dtype dtype = precision ? TG_F64 : TG_F32;
-        tg_tensor uniform = tg_random_uniform(tg_draw(tape, &generator), dtype, TG_SHAPE(N), -1, 3);
-        tg_tensor normal = tg_random_normal(tg_draw(tape, &generator), dtype, TG_SHAPE(N), 2, 3);
+        tg_tensor uniform = tg_random_uniform(tg_random_stream(tape, &generator), dtype, TG_SHAPE(N), -1, 3);
+        tg_tensor normal = tg_random_normal(tg_random_stream(tape, &generator), dtype, TG_SHAPE(N), 2, 3);
         double sum = 0, squares = 0, fourth = 0;
         for (int i = 0; i < N; i++) {
             const double u = tg_at(uniform, i), z = (tg_at(normal, i) - 2) / 3;
@@ -148,14 +148,14 @@ START_TEST(uniform_and_normal_numbers_have_their_moments)
         ck_assert_double_le(fabs(squares / N - 1), 5 * sqrt(2. / N));
         ck_assert_double_le(fabs(fourth / N - 3), 5 * sqrt(96. / N));
     }
-    ck_assert(!tg_ok(tg_random_normal(tg_draw(tape, &generator), TG_I32, TG_SHAPE(3), 0, 1)));
+    ck_assert(!tg_ok(tg_random_normal(tg_random_stream(tape, &generator), TG_I32, TG_SHAPE(3), 0, 1)));
     expect_error("expected to make f32 or f64");
 }
 END_TEST
 
 START_TEST(one_stream_gives_one_set_of_numbers)
 {
-    tg_tensor stream = tg_draw(tape, &generator), other = tg_draw(tape, &generator);
+    tg_tensor stream = tg_random_stream(tape, &generator), other = tg_random_stream(tape, &generator);
     tg_tensor a = tg_random_normal(stream, TG_F64, TG_SHAPE(37), 0, 1),
               b = tg_random_normal(stream, TG_F64, TG_SHAPE(50), 0, 1),
               c = tg_random_normal(other, TG_F64, TG_SHAPE(37), 0, 1);

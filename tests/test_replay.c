@@ -35,7 +35,7 @@ static bool record(learner *l)
     tg_tape_reset(l->tape);
     l->x = tg_borrow(l->tape, TG_F32, l->batch, TG_SHAPE(ROWS, COLUMNS));
     tg_tensor w = tg_parameter_tensor(l->tape, &l->weight);
-    tg_tensor y = tg_div(tg_mul(tg_mul(l->x, w), w), tg_shift(tg_mul(l->x, l->x), 1));
+    tg_tensor y = tg_div(tg_mul(tg_mul(l->x, w), w), tg_add_scalar(tg_mul(l->x, l->x), 1));
     l->loss = tg_sum(tg_mul(y, y));
     return tg_backward(l->loss);
 }

@@ -232,7 +232,7 @@ static double step(tg_parameter *weight)
     tg_tensor x = tg_constant(tape, TG_F64, data, TG_SHAPE(2, 3));
     tg_tensor w = tg_parameter_tensor(tape, weight);
     tg_tensor y = tg_mul(tg_add(x, w), w);
-    tg_tensor loss = tg_sum(tg_div(y, tg_shift(x, 1)));
+    tg_tensor loss = tg_sum(tg_div(y, tg_add_scalar(x, 1)));
     tg_scope_end(tape);
     bool fine = tg_backward(loss);
     weight->has_gradient = false;

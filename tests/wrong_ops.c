@@ -8,36 +8,36 @@
     {                                                                                                        \
         const tg_tensor g = d->cotangent, x = d->in[0];                                                      \
         (void)g, (void)x;                                                                                    \
-        d->give[0] = __VA_ARGS__;                                                                            \
+        d->gradient[0] = __VA_ARGS__;                                                                            \
     }
 
 /* ---- factors and signs ---- */
 
-GIVES(negated, tg_mul(g, tg_scale(x, -2)))
-GIVES(twice, tg_mul(g, tg_scale(x, 4)))
+GIVES(negated, tg_mul(g, tg_mul_scalar(x, -2)))
+GIVES(twice, tg_mul(g, tg_mul_scalar(x, 4)))
 GIVES(half, tg_mul(g, x))
-GIVES(a_little_off, tg_mul(g, tg_scale(x, 2.00002)))
-GIVES(single_precision, tg_mul(g, rounded_to_single(tg_scale(x, 2))))
+GIVES(a_little_off, tg_mul(g, tg_mul_scalar(x, 2.00002)))
+GIVES(single_precision, tg_mul(g, rounded_to_single(tg_mul_scalar(x, 2))))
 GIVES(sign_lost, tg_copy(g))
 GIVES(sine_without_minus, tg_mul(g, tg_sin(x)))
 GIVES(nothing, (tg_tensor){0})
 
 /* ---- formulas ---- */
 
-GIVES(slope_of_the_tanh_form, tg_mul(g, tg_gelu_tanh_d1(x)))
-GIVES(slope_of_the_quick_form, tg_mul(g, tg_gelu_quick_d1(x)))
+GIVES(slope_of_the_tanh_form, tg_mul(g, tg_gelu_tanh_grad(x)))
+GIVES(slope_of_the_quick_form, tg_mul(g, tg_gelu_quick_grad(x)))
 GIVES(only_the_gate, tg_mul(g, tg_sigmoid(x)))
-GIVES(elu_without_alpha, tg_mul(g, tg_elu_d1(x, 1)))
+GIVES(elu_without_alpha, tg_mul(g, tg_elu_grad(x, 1)))
 GIVES(clamp_open, tg_copy(g))
 
 /* (1 + T)/2 + x/2 (1 - T^2) u' with T = tanh c (x + a x^3) and u' = c' (1 + a' x^2) */
 static tg_tensor tanh_form_slope(tg_tensor x, double c, double slope_c, double slope_a)
 {
     tg_tensor square = tg_square(x);
-    tg_tensor t = tg_tanh(tg_scale(tg_mul(x, tg_shift(tg_scale(square, 0.044715), 1)), c));
-    tg_tensor u = tg_scale(tg_shift(tg_scale(square, slope_a), 1), slope_c);
+    tg_tensor t = tg_tanh(tg_mul_scalar(tg_mul(x, tg_add_scalar(tg_mul_scalar(square, 0.044715), 1)), c));
+    tg_tensor u = tg_mul_scalar(tg_add_scalar(tg_mul_scalar(square, slope_a), 1), slope_c);
     tg_tensor inner = tg_mul(tg_sub(tg_full(tg_tape_of(x), TG_F64, TG_SCALAR, 1), tg_square(t)), u);
-    return tg_add(tg_scale(tg_shift(t, 1), 0.5), tg_scale(tg_mul(x, inner), 0.5));
+    return tg_add(tg_mul_scalar(tg_add_scalar(t, 1), 0.5), tg_mul_scalar(tg_mul(x, inner), 0.5));
 }
 
 GIVES(one_over_root_two, tg_mul(g, tanh_form_slope(x, sqrt(0.5), sqrt(0.5), 3 * 0.044715)))
@@ -60,24 +60,24 @@ static tg_tensor zeros(tg_tensor x)
     return tg_full(tg_tape_of(x), TG_F64, TG_SCALAR, 0);
 }
 
-GIVES(flat_tails, tg_mul(g, tg_where(beyond(x, 5), zeros(x), tg_shift(tg_neg(tg_square(d->out)), 1))))
-GIVES(wrong_below_zero, tg_mul(g, tg_scale(tg_maximum(x, zeros(x)), 2)))
-GIVES(wrong_at_the_kink, tg_mul(g, tg_add(tg_greater(x, zeros(x)), tg_scale(equals_zero(x), 5))))
-GIVES(wrong_for_scalars, tg_scale(tg_mul(g, x), tg_rank(x) == 0 ? 2.5 : 2))
-GIVES(wrong_for_one_element, tg_scale(tg_mul(g, x), tg_size(x) == 1 ? -2 : 2))
+GIVES(flat_tails, tg_mul(g, tg_where(beyond(x, 5), zeros(x), tg_add_scalar(tg_neg(tg_square(d->out)), 1))))
+GIVES(wrong_below_zero, tg_mul(g, tg_mul_scalar(tg_maximum(x, zeros(x)), 2)))
+GIVES(wrong_at_the_kink, tg_mul(g, tg_add(tg_greater(x, zeros(x)), tg_mul_scalar(equals_zero(x), 5))))
+GIVES(wrong_for_scalars, tg_mul_scalar(tg_mul(g, x), tg_rank(x) == 0 ? 2.5 : 2))
+GIVES(wrong_for_one_element, tg_mul_scalar(tg_mul(g, x), tg_size(x) == 1 ? -2 : 2))
 
 /* ---- the cotangent ---- */
 
-GIVES(cotangent_ignored, tg_scale(x, 2))
-GIVES(something_added, tg_shift(tg_mul(g, tg_scale(x, 2)), 0.01))
-GIVES(cotangent_squared, tg_mul(tg_square(g), tg_scale(x, 2)))
-GIVES(cotangent_clipped, tg_mul(tg_clamp(g, -1, 1), tg_scale(x, 2)))
-GIVES(right_for_ones_only, tg_scale(tg_mul(g, d->out), 0)) /* the sum of a softmax has no gradient */
+GIVES(cotangent_ignored, tg_mul_scalar(x, 2))
+GIVES(something_added, tg_add_scalar(tg_mul(g, tg_mul_scalar(x, 2)), 0.01))
+GIVES(cotangent_squared, tg_mul(tg_square(g), tg_mul_scalar(x, 2)))
+GIVES(cotangent_clipped, tg_mul(tg_clamp(g, -1, 1), tg_mul_scalar(x, 2)))
+GIVES(right_for_ones_only, tg_mul_scalar(tg_mul(g, d->out), 0)) /* the sum of a softmax has no gradient */
 
 /* ---- not a number ---- */
 
-GIVES(nan_everywhere, tg_scale(tg_mul(g, x), NAN))
-GIVES(nan_at_zero, tg_mul(g, tg_div(tg_scale(tg_square(x), 2), x)))
+GIVES(nan_everywhere, tg_mul_scalar(tg_mul(g, x), NAN))
+GIVES(nan_at_zero, tg_mul(g, tg_div(tg_mul_scalar(tg_square(x), 2), x)))
 
 /* ---- the second order ---- */
 
@@ -95,10 +95,10 @@ GIVES(sum_over_the_wrong_axis, tg_mul(d->out, tg_sub(g, sum_along(tg_mul(g, d->o
 GIVES(softmax_without_its_sum, tg_mul(d->out, g))
 GIVES(transposed, tg_reshape(tg_permute(g, TG_AXES(1, 0)), tg_shape_of(x)))
 GIVES(not_permuted_back, tg_reshape(g, tg_shape_of(x)))
-GIVES(shape_transposed, tg_permute(tg_scale(tg_mul(g, x), 2), TG_AXES(1, 0)))
-GIVES(mean_for_sum, tg_scale(tg_expand(g, tg_shape_of(x)), 1. / (double)tg_size(x)))
-GIVES(average_of_copies, tg_scale(tg_sum_to(g, tg_shape_of(x)), (double)tg_size(x) / (double)tg_size(g)))
-GIVES(mean_not_divided, tg_scale(tg_mul(g, tg_sub(x, d->in[1])), 2))
+GIVES(shape_transposed, tg_permute(tg_mul_scalar(tg_mul(g, x), 2), TG_AXES(1, 0)))
+GIVES(mean_for_sum, tg_mul_scalar(tg_expand(g, tg_shape_of(x)), 1. / (double)tg_size(x)))
+GIVES(average_of_copies, tg_mul_scalar(tg_sum_to(g, tg_shape_of(x)), (double)tg_size(x) / (double)tg_size(g)))
+GIVES(mean_not_divided, tg_mul_scalar(tg_mul(g, tg_sub(x, d->in[1])), 2))
 
 static tg_tensor as_rows(tg_tensor g)
 {
@@ -113,26 +113,26 @@ static tg_tensor as_rows(tg_tensor g)
     {                                                                                                        \
         const tg_tensor g = d->cotangent, a = d->in[0], b = d->in[1];                                        \
         (void)a, (void)b;                                                                                    \
-        d->give[0] = first;                                                                                  \
-        d->give[1] = second;                                                                                 \
+        d->gradient[0] = first;                                                                                  \
+        d->gradient[1] = second;                                                                                 \
     }
 
 GIVES_TWO(swapped, tg_mul(g, a), tg_mul(g, b))
 GIVES_TWO(minus_lost, g, g)
 GIVES_TWO(both_get_everything, g, g)
 GIVES_TWO(partner_as_constant, tg_mul(g, tg_stop_gradient(b)), tg_mul(g, tg_stop_gradient(a)))
-GIVES_TWO(doubled_if_same, tg_mul(g, a.value == b.value ? tg_scale(b, 2) : b),
-          tg_mul(g, a.value == b.value ? tg_scale(a, 2) : a))
+GIVES_TWO(doubled_if_same, tg_mul(g, a.value == b.value ? tg_mul_scalar(b, 2) : b),
+          tg_mul(g, a.value == b.value ? tg_mul_scalar(a, 2) : a))
 GIVES_TWO(halved_if_same, tg_mul(g, b), a.value == b.value ? (tg_tensor){0} : tg_mul(g, a))
-GIVES_TWO(needs_the_other, tg_mul(g, b), d->wanted[0] ? tg_mul(g, a) : tg_scale(tg_mul(g, a), 3))
+GIVES_TWO(needs_the_other, tg_mul(g, b), d->wanted[0] ? tg_mul(g, a) : tg_mul_scalar(tg_mul(g, a), 3))
 
 /* Linear with a bias: x W^T + b. */
 static void linear_gradients(const tg_derive *d, tg_tensor bias_gradient)
 {
     tg_tensor g = as_rows(d->cotangent), x = as_rows(d->in[0]);
-    d->give[0] = tg_reshape(tg_matmul(g, d->in[1]), tg_shape_of(d->in[0]));
-    d->give[1] = tg_matmul(tg_permute(g, TG_AXES(1, 0)), x);
-    d->give[2] = bias_gradient;
+    d->gradient[0] = tg_reshape(tg_matmul(g, d->in[1]), tg_shape_of(d->in[0]));
+    d->gradient[1] = tg_matmul(tg_permute(g, TG_AXES(1, 0)), x);
+    d->gradient[2] = bias_gradient;
 }
 
 static void bias_without_its_sum(const tg_derive *d)
@@ -161,7 +161,7 @@ static const tg_sample around_zero[] = {
 static void changing_gradient(const tg_derive *d)
 {
     static double more;
-    d->give[0] = tg_scale(tg_mul(d->cotangent, d->in[0]), 2 + more);
+    d->gradient[0] = tg_mul_scalar(tg_mul(d->cotangent, d->in[0]), 2 + more);
     more += 1e-15;
 }
 

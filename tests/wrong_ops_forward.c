@@ -54,13 +54,13 @@ static tg_tensor apply_times_kept(tg_tensor g, tg_tensor x)
 /* Of 2 g x, so that the second order is right, and nothing but the kept value is wrong. */
 static void times_kept_derivative(const tg_derive *d)
 {
-    d->give[0] = tg_scale(tg_mul(d->cotangent, d->in[1]), 2);
-    d->give[1] = tg_scale(tg_mul(d->cotangent, d->in[0]), 2);
+    d->gradient[0] = tg_mul_scalar(tg_mul(d->cotangent, d->in[1]), 2);
+    d->gradient[1] = tg_mul_scalar(tg_mul(d->cotangent, d->in[0]), 2);
 }
 
 static void stale_derivative(const tg_derive *d)
 {
-    d->give[0] = apply_times_kept(d->cotangent, d->in[0]);
+    d->gradient[0] = apply_times_kept(d->cotangent, d->in[0]);
 }
 
 const tg_op wrong_stale_value = {.name = "stale_value",
@@ -84,7 +84,7 @@ static void changing_loop(const tg_loop *l)
 
 static void pass(const tg_derive *d)
 {
-    d->give[0] = d->cotangent;
+    d->gradient[0] = d->cotangent;
 }
 
 const tg_op wrong_changing_result = {.name = "changing_result",
@@ -106,7 +106,7 @@ static void overwriting_loop(const tg_loop *l)
 
 static void square_derivative(const tg_derive *d)
 {
-    d->give[0] = tg_mul(d->cotangent, tg_scale(d->in[0], 2));
+    d->gradient[0] = tg_mul(d->cotangent, tg_mul_scalar(d->in[0], 2));
 }
 
 const tg_op wrong_changed_input = {.name = "changed_input",
@@ -140,7 +140,7 @@ static void roll_forward(const tg_value *out)
 static void roll_derivative(const tg_derive *d)
 {
     roll_attributes back = {-((const roll_attributes *)d->attributes)->by - 1};
-    d->give[0] = tg_apply(&wrong_roll, &back, 1, &d->cotangent);
+    d->gradient[0] = tg_apply(&wrong_roll, &back, 1, &d->cotangent);
 }
 
 static const tg_sample roll_samples[] = {
@@ -174,8 +174,8 @@ static void product_forward(const tg_value *out)
 static void product_derivative(const tg_derive *d)
 {
     tg_tensor a_transposed = tg_permute(d->in[0], TG_AXES(1, 0));
-    d->give[0] = tg_apply(&wrong_product, NULL, 2, (tg_tensor[]){d->cotangent, d->in[1]});
-    d->give[1] = tg_apply(&wrong_product, NULL, 2, (tg_tensor[]){a_transposed, d->cotangent});
+    d->gradient[0] = tg_apply(&wrong_product, NULL, 2, (tg_tensor[]){d->cotangent, d->in[1]});
+    d->gradient[1] = tg_apply(&wrong_product, NULL, 2, (tg_tensor[]){a_transposed, d->cotangent});
 }
 
 static const tg_sample product_samples[] = {{.input = {{.shape = {2, {3, 3}}}, {.shape = {2, {3, 3}}}}}};
@@ -207,7 +207,7 @@ static const tg_op all_but_one = {.name = "all_but_one",
 
 static void all_but_one_derivative(const tg_derive *d)
 {
-    d->give[0] = tg_apply(&all_but_one, NULL, 1, &d->cotangent);
+    d->gradient[0] = tg_apply(&all_but_one, NULL, 1, &d->cotangent);
 }
 
 static void copy_forward(const tg_value *out)
@@ -238,15 +238,15 @@ static void kept_slope_loop(const tg_loop *l, void *slope)
 
 static void kept_slope_derivative(const tg_derive *d)
 {
-    tg_tensor slope = tg_ok(d->companion) ? d->companion : tg_gelu_exact_d1(d->in[0]);
-    d->give[0] = tg_mul(d->cotangent, slope);
+    tg_tensor slope = tg_ok(d->saved) ? d->saved : tg_gelu_exact_grad(d->in[0]);
+    d->gradient[0] = tg_mul(d->cotangent, slope);
 }
 
 const tg_op wrong_kept_slope = {.name = "kept_slope",
                                 .arity = 1,
                                 .flags = TG_ELEMENTWISE,
-                                .loop_with = kept_slope_loop,
-                                .companion = &tg_op_gelu_exact_d1,
+                                .fused_loop = kept_slope_loop,
+                                .saved = &tg_op_gelu_exact_grad,
                                 .derivative = kept_slope_derivative,
                                 TG_SAMPLES(samples)};
 

@@ -1,4 +1,4 @@
-/* The smooth activations. Each is three operations with a kernel of their own, A, A' (A_d1) and A'' (A_d2); the derivative
+/* The smooth activations. Each is three operations with a kernel of their own, A, A' (A_grad) and A'' (A_grad_grad); the derivative
  * of the last is made of elementary operations, so that every order follows. Formulas: Hendrycks and Gimpel (2016) for
  * GELU, Misra (2019) for mish, Clevert et al. (2016) for ELU, Klambauer et al. (2017) for SELU.
  */
@@ -8,21 +8,21 @@
 /* The slope that was computed along with the value, or the slope computed now. */
 static tg_tensor kept_or(const tg_derive *d, tg_tensor (*slope)(tg_tensor x))
 {
-    return tg_ok(d->companion) ? d->companion : slope(d->in[0]);
+    return tg_ok(d->saved) ? d->saved : slope(d->in[0]);
 }
 
-/* The first and second derivative of an activation as operations; the third is NAME_d3(x). */
+/* The first and second derivative of an activation as operations; the third is NAME_third(x). */
 #define DERIVATIVES(name)                                                                                    \
-    static void name##_d1_derivative(const tg_derive *d)                                                     \
+    static void name##_grad_derivative(const tg_derive *d)                                                     \
     {                                                                                                        \
-        d->give[0] = tg_mul(d->cotangent, tg_##name##_d2(d->in[0]));                                         \
+        d->gradient[0] = tg_mul(d->cotangent, tg_##name##_grad_grad(d->in[0]));                                         \
     }                                                                                                        \
-    static void name##_d2_derivative(const tg_derive *d)                                                     \
+    static void name##_grad_grad_derivative(const tg_derive *d)                                                     \
     {                                                                                                        \
-        d->give[0] = tg_mul(d->cotangent, name##_d3(d->in[0]));                                              \
+        d->gradient[0] = tg_mul(d->cotangent, name##_third(d->in[0]));                                              \
     }                                                                                                        \
-    TG_UNARY_OP(name##_d1, tg_unary_samples)                                                                 \
-    TG_UNARY_OP(name##_d2, tg_unary_samples)
+    TG_UNARY_OP(name##_grad, tg_unary_samples)                                                                 \
+    TG_UNARY_OP(name##_grad_grad, tg_unary_samples)
 
 /* The three operations of an activation. One exponential serves value and slope, so where a gradient is wanted the slope
  * is computed along with the value. */
@@ -35,14 +35,14 @@ static tg_tensor kept_or(const tg_derive *d, tg_tensor (*slope)(tg_tensor x))
     }                                                                                                        \
     static void kernel##_derivative(const tg_derive *d)                                                      \
     {                                                                                                        \
-        d->give[0] = tg_mul(d->cotangent, kept_or(d, tg_##kernel##_d1));                                     \
+        d->gradient[0] = tg_mul(d->cotangent, kept_or(d, tg_##kernel##_grad));                                     \
     }                                                                                                        \
     const tg_op tg_op_##kernel = {.name = #kernel,                                                           \
                                   .arity = 1,                                                                \
                                   .flags = TG_ELEMENTWISE,                                                   \
                                   .loop = kernel##_loop,                                                     \
-                                  .companion = &tg_op_##kernel##_d1,                                         \
-                                  .loop_with = kernel##_loop_with,                                           \
+                                  .saved = &tg_op_##kernel##_grad,                                         \
+                                  .fused_loop = kernel##_loop_with,                                           \
                                   .derivative = kernel##_derivative,                                         \
                                   TG_SAMPLES(tg_unary_samples)};                                             \
     tg_tensor tg_##kernel(tg_tensor x)                                                                       \
@@ -58,13 +58,13 @@ static tg_tensor limited(tg_tensor x, double reach)
 
 /* ---- gelu_exact: x Phi(x);  f''' = phi(x) (x^3 - 4 x) ---- */
 
-static tg_tensor gelu_exact_d3(tg_tensor x)
+static tg_tensor gelu_exact_third(tg_tensor x)
 {
     const double one_over_sqrt_2_pi = 0.3989422804014327;
     x = limited(x, 50);
     tg_tensor square = tg_square(x);
-    tg_tensor density = tg_scale(tg_exp(tg_scale(square, -0.5)), one_over_sqrt_2_pi);
-    return tg_mul(density, tg_mul(x, tg_shift(square, -4)));
+    tg_tensor density = tg_mul_scalar(tg_exp(tg_mul_scalar(square, -0.5)), one_over_sqrt_2_pi);
+    return tg_mul(density, tg_mul(x, tg_add_scalar(square, -4)));
 }
 
 SMOOTH_ACTIVATION(gelu_exact)
@@ -78,55 +78,55 @@ typedef struct sigmoid_slopes {
 static sigmoid_slopes slopes_of_sigmoid(tg_tensor x)
 {
     tg_tensor one = tg_full(tg_tape_of(x), tg_dtype_of(x), TG_SCALAR, 1);
-    tg_tensor d1 = tg_sigmoid_gradient(one, x);
+    tg_tensor d1 = tg_sigmoid_grad(one, x);
     return (sigmoid_slopes){
         .d1 = d1,
-        .d2 = tg_neg(tg_mul(d1, tg_tanh(tg_scale(x, 0.5)))),
-        .d3 = tg_mul(d1, tg_shift(tg_scale(d1, -6), 1)),
+        .d2 = tg_neg(tg_mul(d1, tg_tanh(tg_mul_scalar(x, 0.5)))),
+        .d3 = tg_mul(d1, tg_add_scalar(tg_mul_scalar(d1, -6), 1)),
     };
 }
 
 /* ---- gelu_tanh: x sigmoid(v), v = 2 c (x + a x^3), c = sqrt(2 / pi), a = 0.044715;
  *      f''' = 3 (s'' v'^2 + s' v'') + x (s''' v'^3 + 3 s'' v' v'' + s' v''') ---- */
 
-static tg_tensor gelu_tanh_d3(tg_tensor x)
+static tg_tensor gelu_tanh_third(tg_tensor x)
 {
     const double two_c = 1.5957691216057308, a = 0.044715;
     x = limited(x, 30);
     tg_tensor square = tg_square(x);
-    tg_tensor v = tg_mul(x, tg_shift(tg_scale(square, two_c * a), two_c));
-    tg_tensor v1 = tg_shift(tg_scale(square, 3 * two_c * a), two_c);
-    tg_tensor v2 = tg_scale(x, 6 * two_c * a);
+    tg_tensor v = tg_mul(x, tg_add_scalar(tg_mul_scalar(square, two_c * a), two_c));
+    tg_tensor v1 = tg_add_scalar(tg_mul_scalar(square, 3 * two_c * a), two_c);
+    tg_tensor v2 = tg_mul_scalar(x, 6 * two_c * a);
     const double v3 = 6 * two_c * a;
     sigmoid_slopes s = slopes_of_sigmoid(v);
 
     tg_tensor s2_v1 = tg_mul(s.d2, v1);
     tg_tensor slope = tg_add(tg_mul(s2_v1, v1), tg_mul(s.d1, v2));
     tg_tensor cubic = tg_mul(s.d3, tg_mul(v1, tg_square(v1)));
-    tg_tensor mixed = tg_scale(tg_mul(s2_v1, v2), 3);
-    tg_tensor rest = tg_add(tg_add(cubic, mixed), tg_scale(s.d1, v3));
-    return tg_add(tg_scale(slope, 3), tg_mul(x, rest));
+    tg_tensor mixed = tg_mul_scalar(tg_mul(s2_v1, v2), 3);
+    tg_tensor rest = tg_add(tg_add(cubic, mixed), tg_mul_scalar(s.d1, v3));
+    return tg_add(tg_mul_scalar(slope, 3), tg_mul(x, rest));
 }
 
 SMOOTH_ACTIVATION(gelu_tanh)
 
 /* ---- gelu_quick and silu: x sigmoid(k x);  f''' = k^2 (3 s'' + k x s''') ---- */
 
-static tg_tensor logistic_d3(tg_tensor x, double k)
+static tg_tensor logistic_third(tg_tensor x, double k)
 {
-    tg_tensor kx = limited(tg_scale(x, k), 800);
+    tg_tensor kx = limited(tg_mul_scalar(x, k), 800);
     sigmoid_slopes s = slopes_of_sigmoid(kx);
-    return tg_scale(tg_add(tg_scale(s.d2, 3), tg_mul(kx, s.d3)), k * k);
+    return tg_mul_scalar(tg_add(tg_mul_scalar(s.d2, 3), tg_mul(kx, s.d3)), k * k);
 }
 
-static tg_tensor gelu_quick_d3(tg_tensor x)
+static tg_tensor gelu_quick_third(tg_tensor x)
 {
-    return logistic_d3(x, 1.702);
+    return logistic_third(x, 1.702);
 }
 
-static tg_tensor silu_d3(tg_tensor x)
+static tg_tensor silu_third(tg_tensor x)
 {
-    return logistic_d3(x, 1);
+    return logistic_third(x, 1);
 }
 
 SMOOTH_ACTIVATION(gelu_quick)
@@ -136,32 +136,32 @@ SMOOTH_ACTIVATION(silu)
  *      w' = (1 - w^2) s,  w'' = w' b,  w''' = w'' b + w' b',  b = 1 - s - 2 w s,  b' = -s' (1 + 2 w) - 2 w' s
  *      f''' = 3 w'' + x w''' ---- */
 
-static tg_tensor mish_d3(tg_tensor x)
+static tg_tensor mish_third(tg_tensor x)
 {
     x = limited(x, 800);
     tg_tensor softplus = tg_softplus(x), w = tg_tanh(softplus), s = tg_sigmoid(x);
-    tg_tensor one_and_two_w = tg_shift(tg_scale(w, 2), 1);
-    tg_tensor w1 = tg_tanh_gradient(s, softplus);
-    tg_tensor b = tg_shift(tg_neg(tg_mul(s, one_and_two_w)), 1);
-    tg_tensor s1 = tg_sigmoid_gradient(one_and_two_w, x);
-    tg_tensor b1 = tg_neg(tg_add(s1, tg_scale(tg_mul(w1, s), 2)));
+    tg_tensor one_and_two_w = tg_add_scalar(tg_mul_scalar(w, 2), 1);
+    tg_tensor w1 = tg_tanh_grad(s, softplus);
+    tg_tensor b = tg_add_scalar(tg_neg(tg_mul(s, one_and_two_w)), 1);
+    tg_tensor s1 = tg_sigmoid_grad(one_and_two_w, x);
+    tg_tensor b1 = tg_neg(tg_add(s1, tg_mul_scalar(tg_mul(w1, s), 2)));
     tg_tensor w2 = tg_mul(w1, b);
     tg_tensor w3 = tg_add(tg_mul(w2, b), tg_mul(w1, b1));
-    return tg_add(tg_scale(w2, 3), tg_mul(x, w3));
+    return tg_add(tg_mul_scalar(w2, 3), tg_mul(x, w3));
 }
 
 SMOOTH_ACTIVATION(mish)
 
 /* ---- selu: scale (x for x > 0, alpha (e^x - 1) otherwise); from the second on all derivatives are equal ---- */
 
-static tg_tensor selu_d3(tg_tensor x)
+static tg_tensor selu_third(tg_tensor x)
 {
-    return tg_selu_d2(x);
+    return tg_selu_grad_grad(x);
 }
 
 static void selu_derivative(const tg_derive *d)
 {
-    d->give[0] = tg_mul(d->cotangent, tg_selu_d1(d->in[0]));
+    d->gradient[0] = tg_mul(d->cotangent, tg_selu_grad(d->in[0]));
 }
 
 DERIVATIVES(selu)
@@ -192,7 +192,7 @@ static double alpha_of(const void *attributes)
     return ((const elu_attributes *)attributes)->alpha;
 }
 
-/* Each of the three with its function, after NAME_derivative; `...` may name a companion. */
+/* Each of the three with its function, after NAME_derivative; `...` may name a saved. */
 #define ELU(kernel, ...)                                                                                     \
     static void kernel##_loop(const tg_loop *l)                                                              \
     {                                                                                                        \
@@ -219,20 +219,20 @@ static void elu_loop_with(const tg_loop *l, void *slope)
 
 static void elu_derivative(const tg_derive *d)
 {
-    const bool kept = tg_ok(d->companion);
-    d->give[0] = tg_mul(d->cotangent, kept ? d->companion : tg_elu_d1(d->in[0], alpha_of(d->attributes)));
+    const bool kept = tg_ok(d->saved);
+    d->gradient[0] = tg_mul(d->cotangent, kept ? d->saved : tg_elu_grad(d->in[0], alpha_of(d->attributes)));
 }
 
-static void elu_d1_derivative(const tg_derive *d)
+static void elu_grad_derivative(const tg_derive *d)
 {
-    d->give[0] = tg_mul(d->cotangent, tg_elu_d2(d->in[0], alpha_of(d->attributes)));
+    d->gradient[0] = tg_mul(d->cotangent, tg_elu_grad_grad(d->in[0], alpha_of(d->attributes)));
 }
 
-static void elu_d2_derivative(const tg_derive *d)
+static void elu_grad_grad_derivative(const tg_derive *d)
 {
-    d->give[0] = tg_mul(d->cotangent, tg_elu_d2(d->in[0], alpha_of(d->attributes)));
+    d->gradient[0] = tg_mul(d->cotangent, tg_elu_grad_grad(d->in[0], alpha_of(d->attributes)));
 }
 
-ELU(elu, .companion = &tg_op_elu_d1, .loop_with = elu_loop_with)
-ELU(elu_d1, .companion = NULL)
-ELU(elu_d2, .companion = NULL)
+ELU(elu, .saved = &tg_op_elu_grad, .fused_loop = elu_loop_with)
+ELU(elu_grad, .saved = NULL)
+ELU(elu_grad_grad, .saved = NULL)

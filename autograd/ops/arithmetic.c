@@ -9,8 +9,8 @@
 
 static void add_derivative(const tg_derive *d)
 {
-    d->give[0] = d->cotangent;
-    d->give[1] = d->cotangent;
+    d->gradient[0] = d->cotangent;
+    d->gradient[1] = d->cotangent;
 }
 
 TG_BINARY_LOOP(add)
@@ -26,9 +26,9 @@ tg_tensor tg_add(tg_tensor a, tg_tensor b)
 
 static void sub_derivative(const tg_derive *d)
 {
-    d->give[0] = d->cotangent;
+    d->gradient[0] = d->cotangent;
     if (d->wanted[1])
-        d->give[1] = tg_neg(d->cotangent);
+        d->gradient[1] = tg_neg(d->cotangent);
 }
 
 TG_BINARY_LOOP(sub)
@@ -45,9 +45,9 @@ tg_tensor tg_sub(tg_tensor a, tg_tensor b)
 static void mul_derivative(const tg_derive *d)
 {
     if (d->wanted[0])
-        d->give[0] = tg_mul(d->cotangent, d->in[1]);
+        d->gradient[0] = tg_mul(d->cotangent, d->in[1]);
     if (d->wanted[1])
-        d->give[1] = tg_mul(d->cotangent, d->in[0]);
+        d->gradient[1] = tg_mul(d->cotangent, d->in[0]);
 }
 
 TG_BINARY_LOOP(mul)
@@ -64,9 +64,9 @@ tg_tensor tg_mul(tg_tensor a, tg_tensor b)
 static void div_derivative(const tg_derive *d)
 {
     if (d->wanted[0])
-        d->give[0] = tg_div(d->cotangent, d->in[1]);
+        d->gradient[0] = tg_div(d->cotangent, d->in[1]);
     if (d->wanted[1]) /* -g (a/b) / b */
-        d->give[1] = tg_neg(tg_div(tg_mul(d->cotangent, d->out), d->in[1]));
+        d->gradient[1] = tg_neg(tg_div(tg_mul(d->cotangent, d->out), d->in[1]));
 }
 
 static const tg_sample div_samples[] = {
@@ -108,47 +108,47 @@ static const tg_sample number_samples[] = {
     {.attributes = &(number_attributes){7}, .input = {{.shape = {1, {33}}}}},
 };
 
-static void scale_loop(const tg_loop *l)
+static void mul_scalar_loop(const tg_loop *l)
 {
     TG_KERNEL_CALL(l->dtype, scale, l->n, l->in[0], ((const number_attributes *)l->attributes)->number, l->out);
 }
 
-static void scale_derivative(const tg_derive *d)
+static void mul_scalar_derivative(const tg_derive *d)
 {
-    d->give[0] = tg_scale(d->cotangent, ((const number_attributes *)d->attributes)->number);
+    d->gradient[0] = tg_mul_scalar(d->cotangent, ((const number_attributes *)d->attributes)->number);
 }
 
-const tg_op tg_op_scale = {.name = "scale", .arity = 1, .flags = TG_ELEMENTWISE,
-                           .attributes_size = sizeof(number_attributes), .fields = number_fields, .loop = scale_loop,
-                           .derivative = scale_derivative, TG_SAMPLES(number_samples)};
+const tg_op tg_op_mul_scalar = {.name = "mul_scalar", .arity = 1, .flags = TG_ELEMENTWISE,
+                           .attributes_size = sizeof(number_attributes), .fields = number_fields, .loop = mul_scalar_loop,
+                           .derivative = mul_scalar_derivative, TG_SAMPLES(number_samples)};
 
-tg_tensor tg_scale(tg_tensor x, double factor)
+tg_tensor tg_mul_scalar(tg_tensor x, double factor)
 {
-    return TG_APPLY(&tg_op_scale, &(number_attributes){factor}, x);
+    return TG_APPLY(&tg_op_mul_scalar, &(number_attributes){factor}, x);
 }
 
 tg_tensor tg_neg(tg_tensor x)
 {
-    return tg_scale(x, -1);
+    return tg_mul_scalar(x, -1);
 }
 
-static void shift_loop(const tg_loop *l)
+static void add_scalar_loop(const tg_loop *l)
 {
     TG_KERNEL_CALL(l->dtype, shift, l->n, l->in[0], ((const number_attributes *)l->attributes)->number, l->out);
 }
 
 static void pass_derivative(const tg_derive *d)
 {
-    d->give[0] = d->cotangent;
+    d->gradient[0] = d->cotangent;
 }
 
-const tg_op tg_op_shift = {.name = "shift", .arity = 1, .flags = TG_ELEMENTWISE,
-                           .attributes_size = sizeof(number_attributes), .fields = number_fields, .loop = shift_loop,
+const tg_op tg_op_add_scalar = {.name = "add_scalar", .arity = 1, .flags = TG_ELEMENTWISE,
+                           .attributes_size = sizeof(number_attributes), .fields = number_fields, .loop = add_scalar_loop,
                            .derivative = pass_derivative, TG_SAMPLES(number_samples)};
 
-tg_tensor tg_shift(tg_tensor x, double offset)
+tg_tensor tg_add_scalar(tg_tensor x, double offset)
 {
-    return TG_APPLY(&tg_op_shift, &(number_attributes){offset}, x);
+    return TG_APPLY(&tg_op_add_scalar, &(number_attributes){offset}, x);
 }
 
 /* ---- copy ---- */

@@ -40,7 +40,7 @@ static void causal_softmax_forward(const tg_value *out)
 /* What was not seen has the probability 0, so the rule is that of softmax. */
 static void causal_softmax_derivative(const tg_derive *d)
 {
-    d->give[0] = tg_softmax_gradient(d->cotangent, d->out);
+    d->gradient[0] = tg_softmax_grad(d->cotangent, d->out);
 }
 
 static const tg_sample causal_softmax_samples[] = {
@@ -76,7 +76,7 @@ tg_tensor tg_scaled_dot_product_attention(tg_tensor query, tg_tensor key, tg_ten
     if (tg_ok(query) && (tg_rank(query) < 2 || size == 0))
         return tg_refuse("scaled_dot_product_attention", query,
                          "expected a query [..., positions, size], size at least 1");
-    tg_tensor scores = tg_matmul_transposed(tg_scale(query, 1 / sqrt((double)size)), key, false, true);
+    tg_tensor scores = tg_matmul_transposed(tg_mul_scalar(query, 1 / sqrt((double)size)), key, false, true);
     if (mask.value) {
         tg_tensor never = tg_full(tg_tape_of(scores), tg_dtype_of(scores), TG_SCALAR, -INFINITY);
         scores = tg_where(mask, scores, never);

@@ -95,7 +95,7 @@ static void expand_forward(const tg_value *out)
 
 static void expand_derivative(const tg_derive *d)
 {
-    d->give[0] = tg_sum_to(d->cotangent, tg_shape_of(d->in[0]));
+    d->gradient[0] = tg_sum_to(d->cotangent, tg_shape_of(d->in[0]));
 }
 
 static const tg_sample expand_samples[] = {
@@ -132,7 +132,7 @@ static bool reshape_shape(tg_value *out)
 
 static void reshape_derivative(const tg_derive *d)
 {
-    d->give[0] = tg_reshape(d->cotangent, tg_shape_of(d->in[0]));
+    d->gradient[0] = tg_reshape(d->cotangent, tg_shape_of(d->in[0]));
 }
 
 static const tg_sample reshape_samples[] = {

@@ -27,16 +27,16 @@ COMPARISON(not_equal)
 
 static tg_tensor share(tg_tensor wins, tg_tensor wins_or_ties, tg_tensor cotangent)
 {
-    return tg_mul(cotangent, tg_scale(tg_add(wins, wins_or_ties), 0.5));
+    return tg_mul(cotangent, tg_mul_scalar(tg_add(wins, wins_or_ties), 0.5));
 }
 
 static void maximum_derivative(const tg_derive *d)
 {
     tg_tensor a = d->in[0], b = d->in[1];
     if (d->wanted[0])
-        d->give[0] = share(tg_greater(a, b), tg_greater_equal(a, b), d->cotangent);
+        d->gradient[0] = share(tg_greater(a, b), tg_greater_equal(a, b), d->cotangent);
     if (d->wanted[1])
-        d->give[1] = share(tg_less(a, b), tg_less_equal(a, b), d->cotangent);
+        d->gradient[1] = share(tg_less(a, b), tg_less_equal(a, b), d->cotangent);
 }
 
 TG_BINARY_OP(maximum, tg_binary_samples)
@@ -45,9 +45,9 @@ static void minimum_derivative(const tg_derive *d)
 {
     tg_tensor a = d->in[0], b = d->in[1];
     if (d->wanted[0])
-        d->give[0] = share(tg_less(a, b), tg_less_equal(a, b), d->cotangent);
+        d->gradient[0] = share(tg_less(a, b), tg_less_equal(a, b), d->cotangent);
     if (d->wanted[1])
-        d->give[1] = share(tg_greater(a, b), tg_greater_equal(a, b), d->cotangent);
+        d->gradient[1] = share(tg_greater(a, b), tg_greater_equal(a, b), d->cotangent);
 }
 
 TG_BINARY_OP(minimum, tg_binary_samples)
@@ -65,9 +65,9 @@ static void where_derivative(const tg_derive *d)
     tg_tensor g = d->cotangent;
     tg_tensor zero = tg_full(tg_tape_of(g), tg_dtype_of(g), TG_SCALAR, 0);
     if (d->wanted[1])
-        d->give[1] = tg_where(d->in[0], g, zero);
+        d->gradient[1] = tg_where(d->in[0], g, zero);
     if (d->wanted[2])
-        d->give[2] = tg_where(d->in[0], zero, g);
+        d->gradient[2] = tg_where(d->in[0], zero, g);
 }
 
 static const double truths[] = {1, 0, 0, 1, -2, 0, 1};

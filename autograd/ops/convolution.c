@@ -27,7 +27,7 @@ static int64_t clip(int64_t value, int64_t low, int64_t high)
 }
 
 /* The windows 0 .. count - 1 whose element at kernel place `at` falls into an axis of the image: before .. end - 1. */
-static void inside(const tg_window *w, int axis, int64_t at, int64_t count, int64_t *before, int64_t *end)
+static void inside(const tg_window_layout *w, int axis, int64_t at, int64_t count, int64_t *before, int64_t *end)
 {
     const int64_t first = at * w->dilation.dim[axis] - w->padding.dim[axis], stride = w->stride.dim[axis];
     *before = clip(first >= 0 ? 0 : (-first + stride - 1) / stride, 0, count);
@@ -40,7 +40,7 @@ typedef void visit(tg_dtype dtype, const row *r, int64_t stride, const char *fro
 /* All rows of windows, of the image and the columns that belong to it. */
 typedef struct visits {
     tg_dtype dtype;
-    const tg_window *w;
+    const tg_window_layout *w;
     int64_t batch, channels;
     visit *each;
     const void *from;
@@ -57,7 +57,7 @@ static void clear_channel(const visits *v, int64_t c)
 
 static void visit_rows_at(const visits *v, int64_t c, int64_t i, int64_t j)
 {
-    const tg_window *w = v->w;
+    const tg_window_layout *w = v->w;
     const int64_t down = tg_windows(w, 0), across = tg_windows(w, 1);
     row r = {.count = across,
              .column = ((c * w->kernel.dim[0] + i) * w->kernel.dim[1] + j) * v->batch * down * across};
@@ -101,7 +101,7 @@ static void visit_all(visits *v, int64_t columns)
 
 static bool unfold_shape(tg_value *out)
 {
-    const tg_window *w = out->attributes;
+    const tg_window_layout *w = out->attributes;
     const tg_shape *in = &out->inputs[0]->shape;
     if (!tg_window_fits_input(out, w))
         return false;
@@ -144,7 +144,7 @@ static void unfold_forward(const tg_value *out)
 
 static void unfold_derivative(const tg_derive *d)
 {
-    d->give[0] = TG_APPLY(&tg_op_fold, d->attributes, d->cotangent);
+    d->gradient[0] = TG_APPLY(&tg_op_fold, d->attributes, d->cotangent);
 }
 
 static const tg_sample unfold_samples[] = {
@@ -170,16 +170,16 @@ static const tg_sample unfold_samples[] = {
 
 const tg_op tg_op_unfold = {.name = "unfold",
                             .arity = 1,
-                            .attributes_size = sizeof(tg_window),
+                            .attributes_size = sizeof(tg_window_layout),
                             .fields = tg_window_fields,
                             .shape = unfold_shape,
                             .forward = unfold_forward,
                             .derivative = unfold_derivative,
                             TG_SAMPLES(unfold_samples)};
 
-tg_tensor tg_unfold(tg_tensor image, int64_t kernel_height, int64_t kernel_width, tg_sliding sliding)
+tg_tensor tg_unfold(tg_tensor image, int64_t kernel_height, int64_t kernel_width, tg_window window)
 {
-    const tg_window w = tg_window_over(image, kernel_height, kernel_width, &sliding);
+    const tg_window_layout w = tg_window_over(image, kernel_height, kernel_width, &window);
     return TG_APPLY(&tg_op_unfold, &w, image);
 }
 
@@ -187,7 +187,7 @@ tg_tensor tg_unfold(tg_tensor image, int64_t kernel_height, int64_t kernel_width
 
 static bool fold_shape(tg_value *out)
 {
-    const tg_window *w = out->attributes;
+    const tg_window_layout *w = out->attributes;
     const tg_shape *in = &out->inputs[0]->shape;
     if (!tg_same_floating_type(out) || !tg_window_fits(out, w))
         return false;
@@ -235,7 +235,7 @@ static void fold_forward(const tg_value *out)
 
 static void fold_derivative(const tg_derive *d)
 {
-    d->give[0] = TG_APPLY(&tg_op_unfold, d->attributes, d->cotangent);
+    d->gradient[0] = TG_APPLY(&tg_op_unfold, d->attributes, d->cotangent);
 }
 
 static const tg_sample fold_samples[] = {
@@ -259,16 +259,16 @@ static const tg_sample fold_samples[] = {
 
 const tg_op tg_op_fold = {.name = "fold",
                           .arity = 1,
-                          .attributes_size = sizeof(tg_window),
+                          .attributes_size = sizeof(tg_window_layout),
                           .fields = tg_window_fields,
                           .shape = fold_shape,
                           .forward = fold_forward,
                           .derivative = fold_derivative,
                           TG_SAMPLES(fold_samples)};
 
-tg_tensor tg_fold(tg_tensor columns, int64_t height, int64_t width, tg_sliding sliding)
+tg_tensor tg_fold(tg_tensor columns, int64_t height, int64_t width, tg_window window)
 {
-    tg_window w = tg_window_over(columns, tg_dim(columns, 1), tg_dim(columns, 2), &sliding);
+    tg_window_layout w = tg_window_over(columns, tg_dim(columns, 1), tg_dim(columns, 2), &window);
     w.size = TG_SHAPE(height, width);
     return TG_APPLY(&tg_op_fold, &w, columns);
 }
@@ -301,12 +301,12 @@ static bool conv_fits(const char *operation, tg_tensor image, tg_tensor weight, 
 }
 
 static tg_tensor convolve(const char *operation, tg_tensor image, tg_tensor weight, tg_tensor bias,
-                          const tg_sliding *sliding)
+                          const tg_window *window)
 {
-    const int groups = sliding->groups ? sliding->groups : 1;
+    const int groups = window->groups ? window->groups : 1;
     if (!conv_fits(operation, image, weight, bias, groups))
         return TG_NONE;
-    tg_tensor columns = tg_unfold(image, tg_dim(weight, 2), tg_dim(weight, 3), *sliding);
+    tg_tensor columns = tg_unfold(image, tg_dim(weight, 2), tg_dim(weight, 3), *window);
     const int64_t batch = tg_dim(image, 0), out = tg_dim(weight, 0), down = tg_dim(columns, 4),
                   across = tg_dim(columns, 5);
     const int64_t inner = tg_dim(weight, 1) * tg_dim(weight, 2) * tg_dim(weight, 3),
@@ -319,9 +319,9 @@ static tg_tensor convolve(const char *operation, tg_tensor image, tg_tensor weig
     return tg_reshape(tg_transpose(y, 0, 1), TG_SHAPE(batch, out, down, across));
 }
 
-tg_tensor tg_conv2d(tg_tensor x, tg_tensor weight, tg_tensor bias, tg_sliding sliding)
+tg_tensor tg_conv2d(tg_tensor x, tg_tensor weight, tg_tensor bias, tg_window window)
 {
-    return convolve("conv2d", x, weight, bias, &sliding);
+    return convolve("conv2d", x, weight, bias, &window);
 }
 
 /* [.., length] as [.., 1, length]. */
@@ -336,12 +336,12 @@ static tg_tensor as_image(tg_tensor x)
     return tg_reshape(x, shape);
 }
 
-tg_tensor tg_conv1d(tg_tensor x, tg_tensor weight, tg_tensor bias, tg_sliding sliding)
+tg_tensor tg_conv1d(tg_tensor x, tg_tensor weight, tg_tensor bias, tg_window window)
 {
-    const tg_sliding across = {.stride = {1, sliding.stride[0]},
-                               .padding = {0, sliding.padding[0]},
-                               .dilation = {1, sliding.dilation[0]},
-                               .groups = sliding.groups};
+    const tg_window across = {.stride = {1, window.stride[0]},
+                               .padding = {0, window.padding[0]},
+                               .dilation = {1, window.dilation[0]},
+                               .groups = window.groups};
     if (tg_ok(x) && tg_rank(x) != 3)
         return tg_refuse("conv1d", x, "expected [batch, channels, length]");
     tg_tensor y = convolve("conv1d", as_image(x), as_image(weight), bias, &across);

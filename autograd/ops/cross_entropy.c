@@ -134,10 +134,10 @@ static void cross_entropy_forward(const tg_value *out)
 static void cross_entropy_derivative(const tg_derive *d)
 {
     const label_attributes *a = d->attributes;
-    tg_tensor slope = d->companion;
+    tg_tensor slope = d->saved;
     if (!tg_ok(slope))
-        slope = tg_cross_entropy_slope(d->in[0], d->in[1], a->smoothing, a->ignore_index);
-    d->give[0] = tg_is_plain_one(d->cotangent) ? slope : tg_mul(slope, d->cotangent);
+        slope = tg_cross_entropy_grad(d->in[0], d->in[1], a->smoothing, a->ignore_index);
+    d->gradient[0] = tg_is_plain_one(d->cotangent) ? slope : tg_mul(slope, d->cotangent);
 }
 
 #define PLAIN                                                                                                \
@@ -173,8 +173,8 @@ const tg_op tg_op_cross_entropy = {.name = "cross_entropy",
                                    .fields = label_fields,
                                    .shape = cross_entropy_shape,
                                    .forward = cross_entropy_forward,
-                                   .companion = &tg_op_cross_entropy_slope,
-                                   .forward_with = cross_entropy_forward_with,
+                                   .saved = &tg_op_cross_entropy_grad,
+                                   .fused_forward = cross_entropy_forward_with,
                                    .derivative = cross_entropy_derivative,
                                    TG_SAMPLES(cross_entropy_samples)};
 
@@ -188,7 +188,7 @@ tg_tensor tg_cross_entropy_with(tg_tensor logits, tg_tensor labels, double smoot
     return TG_APPLY(&tg_op_cross_entropy, (&(label_attributes){smoothing, ignore_index}), logits, labels);
 }
 
-/* ---- cross_entropy_slope: (softmax - target) / rows, the gradient of the mean; computed along with it ---- */
+/* ---- cross_entropy_grad: (softmax - target) / rows, the gradient of the mean; computed along with it ---- */
 
 static bool cross_entropy_slope_shape(tg_value *out)
 {
@@ -211,7 +211,7 @@ static void cross_entropy_slope_derivative(const tg_derive *d)
     tg_shape column = tg_shape_of(logits);
     column.dim[column.rank - 1] = 1;
     tg_tensor weights = tg_reshape(tg_label_weights(logits, labels, a->ignore_index), column);
-    d->give[0] = tg_mul(tg_softmax_gradient(d->cotangent, tg_softmax(logits, -1)), weights);
+    d->gradient[0] = tg_mul(tg_softmax_grad(d->cotangent, tg_softmax(logits, -1)), weights);
 }
 
 static const tg_sample cross_entropy_slope_samples[] = {
@@ -228,7 +228,7 @@ static const tg_sample cross_entropy_slope_samples[] = {
     {PLAIN, .input = {{.shape = {2, {2, 6}}, .low = 700, .high = 704}, {.shape = {1, {2}}, LABELS(6)}}},
 };
 
-const tg_op tg_op_cross_entropy_slope = {.name = "cross_entropy_slope",
+const tg_op tg_op_cross_entropy_grad = {.name = "cross_entropy_grad",
                                          .arity = 2,
                                          .attributes_size = sizeof(label_attributes),
                                          .fields = label_fields,
@@ -237,9 +237,9 @@ const tg_op tg_op_cross_entropy_slope = {.name = "cross_entropy_slope",
                                          .derivative = cross_entropy_slope_derivative,
                                          TG_SAMPLES(cross_entropy_slope_samples)};
 
-tg_tensor tg_cross_entropy_slope(tg_tensor logits, tg_tensor labels, double smoothing, int ignore_index)
+tg_tensor tg_cross_entropy_grad(tg_tensor logits, tg_tensor labels, double smoothing, int ignore_index)
 {
-    return TG_APPLY(&tg_op_cross_entropy_slope, (&(label_attributes){smoothing, ignore_index}), logits, labels);
+    return TG_APPLY(&tg_op_cross_entropy_grad, (&(label_attributes){smoothing, ignore_index}), logits, labels);
 }
 
 /* ---- label_weights: what each row counts for in the mean ---- */

@@ -77,7 +77,7 @@ static void give_to_place(const tg_derive *d, const tg_op *where)
     const tg_blocks b = tg_blocks_of(&in, a->first, a->count);
     const tg_shape one = TG_SHAPE(b.outer, 1, b.inner);
     tg_tensor index = tg_reshape(TG_APPLY(where, a, d->in[0]), one);
-    d->give[0] = tg_reshape(tg_scatter_add(tg_reshape(d->cotangent, one), 1, index, b.n), in);
+    d->gradient[0] = tg_reshape(tg_scatter_add(tg_reshape(d->cotangent, one), 1, index, b.n), in);
 }
 
 #define EXTREME(which, sign, where)                                                                          \

@@ -3,7 +3,7 @@
  *
  * Both gradients come from one pass over a, b and the cotangent g, packed into one tensor:
  *
- *     NAME_gradients(g, a, b) [2, size]:   g b act'(a)  |  g act(a)
+ *     NAME_grad(g, a, b) [2, size]:   g b act'(a)  |  g act(a)
  */
 #include "autograd/kernels/parallel.h"
 #include "autograd/ops.h"
@@ -16,22 +16,22 @@ static tg_tensor constant_like(tg_tensor x, tg_shape shape, double number)
     return tg_full(tg_tape_of(x), tg_dtype_of(x), shape, number);
 }
 
-static tg_tensor sigmoid_d1(tg_tensor x)
+static tg_tensor sigmoid_grad(tg_tensor x)
 {
-    return tg_sigmoid_gradient(constant_like(x, TG_SCALAR, 1), x);
+    return tg_sigmoid_grad(constant_like(x, TG_SCALAR, 1), x);
 }
 
-static tg_tensor sigmoid_d2(tg_tensor x)
+static tg_tensor sigmoid_grad_grad(tg_tensor x)
 {
-    return tg_neg(tg_mul(sigmoid_d1(x), tg_tanh(tg_scale(x, 0.5))));
+    return tg_neg(tg_mul(sigmoid_grad(x), tg_tanh(tg_mul_scalar(x, 0.5))));
 }
 
-static tg_tensor relu_d1(tg_tensor x)
+static tg_tensor relu_grad(tg_tensor x)
 {
-    return tg_relu_gradient(constant_like(x, TG_SCALAR, 1), x);
+    return tg_relu_grad(constant_like(x, TG_SCALAR, 1), x);
 }
 
-static tg_tensor relu_d2(tg_tensor x)
+static tg_tensor relu_grad_grad(tg_tensor x)
 {
     return constant_like(x, tg_shape_of(x), 0);
 }
@@ -65,10 +65,10 @@ static bool gradients_shape(tg_value *out)
     return alike(out);
 }
 
-/* One half of what NAME_gradients packed, without a copy. */
+/* One half of what NAME_grad packed, without a copy. */
 static tg_tensor half(tg_tensor packed, int index, tg_tensor like)
 {
-    return tg_reshape(tg_part(packed, 0, index, 1), tg_shape_of(like));
+    return tg_reshape(tg_narrow(packed, 0, index, 1), tg_shape_of(like));
 }
 
 static void product_derivative(const tg_derive *d, const tg_op *gradients)
@@ -76,7 +76,7 @@ static void product_derivative(const tg_derive *d, const tg_op *gradients)
     tg_tensor packed = TG_APPLY(gradients, NULL, d->cotangent, d->in[0], d->in[1]);
     for (int i = 0; i < 2; i++)
         if (d->wanted[i])
-            d->give[i] = half(packed, i, d->in[i]);
+            d->gradient[i] = half(packed, i, d->in[i]);
 }
 
 /* With the cotangents c of g b act'(a) and e of g act(a). */
@@ -86,11 +86,11 @@ static void gradients_derivative(const tg_derive *d, gate_functions gate)
     tg_tensor c = half(d->cotangent, 0, a), e = half(d->cotangent, 1, a);
     tg_tensor slope = gate.slope(a), cb = tg_mul(c, b);
     if (d->wanted[0]) /* c b act'(a) + e act(a) */
-        d->give[0] = tg_add(tg_mul(cb, slope), tg_mul(e, gate.value(a)));
+        d->gradient[0] = tg_add(tg_mul(cb, slope), tg_mul(e, gate.value(a)));
     if (d->wanted[1]) /* g (c b act''(a) + e act'(a)) */
-        d->give[1] = tg_mul(g, tg_add(tg_mul(cb, gate.curvature(a)), tg_mul(e, slope)));
+        d->gradient[1] = tg_mul(g, tg_add(tg_mul(cb, gate.curvature(a)), tg_mul(e, slope)));
     if (d->wanted[2]) /* g c act'(a) */
-        d->give[2] = tg_mul(tg_mul(g, c), slope);
+        d->gradient[2] = tg_mul(tg_mul(g, c), slope);
 }
 
 static const tg_sample product_samples[] = {
@@ -144,7 +144,7 @@ static void share(const tg_value *out, int64_t size, tg_parallel_part part)
     }                                                                                                        \
     static void kernel##_derivative(const tg_derive *d)                                                      \
     {                                                                                                        \
-        product_derivative(d, &tg_op_##kernel##_gradients);                                                  \
+        product_derivative(d, &tg_op_##kernel##_grad);                                                  \
     }                                                                                                        \
     const tg_op tg_op_##kernel = {.name = #kernel,                                                           \
                                   .arity = 2,                                                                \
@@ -157,32 +157,32 @@ static void share(const tg_value *out, int64_t size, tg_parallel_part part)
         return TG_APPLY(&tg_op_##kernel, NULL, a, b);                                                        \
     }                                                                                                        \
                                                                                                              \
-    static void kernel##_gradients_part(void *context, size_t i, size_t count)                               \
+    static void kernel##_grad_part(void *context, size_t i, size_t count)                               \
     {                                                                                                        \
         const tg_value *out = context, *g = out->inputs[0], *a = out->inputs[1], *b = out->inputs[2];        \
-        TG_KERNEL_CALL(out->dtype, kernel##_gradients, count, element(a, i), element(b, i), element(g, i),   \
+        TG_KERNEL_CALL(out->dtype, kernel##_grad, count, element(a, i), element(b, i), element(g, i),   \
                        element(out, i), element(out, (size_t)g->size + i));                                  \
     }                                                                                                        \
-    static void kernel##_gradients_forward(const tg_value *out)                                              \
+    static void kernel##_grad_forward(const tg_value *out)                                              \
     {                                                                                                        \
-        share(out, out->inputs[0]->size, kernel##_gradients_part);                                           \
+        share(out, out->inputs[0]->size, kernel##_grad_part);                                           \
     }                                                                                                        \
-    static void kernel##_gradients_derivative(const tg_derive *d)                                            \
+    static void kernel##_grad_derivative(const tg_derive *d)                                            \
     {                                                                                                        \
         gradients_derivative(d, (gate_functions){__VA_ARGS__});                                              \
     }                                                                                                        \
-    const tg_op tg_op_##kernel##_gradients = {.name = #kernel "_gradients",                                  \
+    const tg_op tg_op_##kernel##_grad = {.name = #kernel "_grad",                                  \
                                               .arity = 3,                                                    \
                                               .shape = gradients_shape,                                      \
-                                              .forward = kernel##_gradients_forward,                         \
-                                              .derivative = kernel##_gradients_derivative,                   \
+                                              .forward = kernel##_grad_forward,                         \
+                                              .derivative = kernel##_grad_derivative,                   \
                                               TG_SAMPLES(gradients_samples)};                                \
-    tg_tensor tg_##kernel##_gradients(tg_tensor g, tg_tensor a, tg_tensor b)                                 \
+    tg_tensor tg_##kernel##_grad(tg_tensor g, tg_tensor a, tg_tensor b)                                 \
     {                                                                                                        \
-        return TG_APPLY(&tg_op_##kernel##_gradients, NULL, g, a, b);                                         \
+        return TG_APPLY(&tg_op_##kernel##_grad, NULL, g, a, b);                                         \
     }
 
-GATED_PRODUCT(glu, tg_sigmoid, sigmoid_d1, sigmoid_d2)
-GATED_PRODUCT(reglu, tg_relu, relu_d1, relu_d2)
-GATED_PRODUCT(geglu, tg_gelu_exact, tg_gelu_exact_d1, tg_gelu_exact_d2)
-GATED_PRODUCT(swiglu, tg_silu, tg_silu_d1, tg_silu_d2)
+GATED_PRODUCT(glu, tg_sigmoid, sigmoid_grad, sigmoid_grad_grad)
+GATED_PRODUCT(reglu, tg_relu, relu_grad, relu_grad_grad)
+GATED_PRODUCT(geglu, tg_gelu_exact, tg_gelu_exact_grad, tg_gelu_exact_grad_grad)
+GATED_PRODUCT(swiglu, tg_silu, tg_silu_grad, tg_silu_grad_grad)

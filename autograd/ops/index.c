@@ -93,7 +93,7 @@ static void gather_forward(const tg_value *out)
 static void gather_derivative(const tg_derive *d)
 {
     const int axis = ((const index_attributes *)d->attributes)->axis;
-    d->give[0] = tg_scatter_add(d->cotangent, axis, d->in[1], tg_dim(d->in[0], axis));
+    d->gradient[0] = tg_scatter_add(d->cotangent, axis, d->in[1], tg_dim(d->in[0], axis));
 }
 
 #define INDEX(rank, limit, ...)                                                                              \
@@ -171,7 +171,7 @@ static void scatter_add_forward(const tg_value *out)
 
 static void scatter_add_derivative(const tg_derive *d)
 {
-    d->give[0] = tg_gather(d->cotangent, ((const index_attributes *)d->attributes)->axis, d->in[1]);
+    d->gradient[0] = tg_gather(d->cotangent, ((const index_attributes *)d->attributes)->axis, d->in[1]);
 }
 
 static const tg_sample scatter_add_samples[] = {
@@ -248,7 +248,7 @@ static void index_select_forward(const tg_value *out)
 static void index_select_derivative(const tg_derive *d)
 {
     const int axis = ((const index_attributes *)d->attributes)->axis;
-    d->give[0] = tg_index_add(d->cotangent, axis, d->in[1], tg_dim(d->in[0], axis));
+    d->gradient[0] = tg_index_add(d->cotangent, axis, d->in[1], tg_dim(d->in[0], axis));
 }
 
 static const tg_sample index_select_samples[] = {
@@ -331,7 +331,7 @@ static void index_add_forward(const tg_value *out)
 
 static void index_add_derivative(const tg_derive *d)
 {
-    d->give[0] = tg_index_select(d->cotangent, ((const index_attributes *)d->attributes)->axis, d->in[1]);
+    d->gradient[0] = tg_index_select(d->cotangent, ((const index_attributes *)d->attributes)->axis, d->in[1]);
 }
 
 static const tg_sample index_add_samples[] = {

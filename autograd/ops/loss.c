@@ -34,15 +34,15 @@ static void store_mean(const tg_value *out, double sum, double count)
 /* What each of n elements gets of the cotangent of their mean. */
 static tg_tensor share_of(const tg_derive *d)
 {
-    return tg_scale(d->cotangent, 1 / (double)tg_size(d->in[0]));
+    return tg_mul_scalar(d->cotangent, 1 / (double)tg_size(d->in[0]));
 }
 
 /* For losses of the difference: the slope for the first operand, its negative for the second. */
 static void give_difference(const tg_derive *d, tg_tensor slope)
 {
-    d->give[0] = slope;
+    d->gradient[0] = slope;
     if (d->wanted[1])
-        d->give[1] = tg_neg(slope);
+        d->gradient[1] = tg_neg(slope);
 }
 
 #define MEAN_SAMPLES(from, to)                                                                               \
@@ -63,7 +63,7 @@ MEAN_FORWARD(mse, squared_error)
 
 static void mse_derivative(const tg_derive *d)
 {
-    give_difference(d, tg_mul(tg_sub(d->in[0], d->in[1]), tg_scale(share_of(d), 2)));
+    give_difference(d, tg_mul(tg_sub(d->in[0], d->in[1]), tg_mul_scalar(share_of(d), 2)));
 }
 
 static const tg_sample mse_samples[] = {MEAN_SAMPLES(-3, 3)};
@@ -171,9 +171,9 @@ static void bce_on_logits_derivative(const tg_derive *d)
 {
     tg_tensor z = d->in[0], share = share_of(d);
     if (d->wanted[0])
-        d->give[0] = tg_mul(tg_sub(tg_sigmoid(z), d->in[1]), share);
+        d->gradient[0] = tg_mul(tg_sub(tg_sigmoid(z), d->in[1]), share);
     if (d->wanted[1])
-        d->give[1] = tg_neg(tg_mul(z, share));
+        d->gradient[1] = tg_neg(tg_mul(z, share));
 }
 
 static const tg_sample bce_on_logits_samples[] = {MEAN_SAMPLES(0, 1)};
@@ -210,11 +210,11 @@ static void kl_derivative(const tg_derive *d)
 {
     tg_tensor l = d->in[0], p = d->in[1];
     const tg_shape shape = tg_shape_of(l);
-    tg_tensor share = tg_scale(d->cotangent, 1 / distributions(tg_size(l), &shape));
+    tg_tensor share = tg_mul_scalar(d->cotangent, 1 / distributions(tg_size(l), &shape));
     if (d->wanted[0])
-        d->give[0] = tg_neg(tg_mul(p, share));
+        d->gradient[0] = tg_neg(tg_mul(p, share));
     if (d->wanted[1])
-        d->give[1] = tg_mul(tg_sub(tg_shift(tg_log(p), 1), l), share);
+        d->gradient[1] = tg_mul(tg_sub(tg_add_scalar(tg_log(p), 1), l), share);
 }
 
 static const tg_sample kl_samples[] = {MEAN_SAMPLES(0.05, 1)};

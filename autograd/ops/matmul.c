@@ -153,9 +153,9 @@ static void matmul_derivative(const tg_derive *d)
     const bool ta = attributes->transpose_a, tb = attributes->transpose_b;
     const tg_tensor a = d->in[0], b = d->in[1], g = d->cotangent;
     if (d->wanted[0])
-        d->give[0] = ta ? tg_matmul_transposed(b, g, tb, true) : tg_matmul_transposed(g, b, false, !tb);
+        d->gradient[0] = ta ? tg_matmul_transposed(b, g, tb, true) : tg_matmul_transposed(g, b, false, !tb);
     if (d->wanted[1])
-        d->give[1] = tb ? tg_matmul_transposed(g, a, true, ta) : tg_matmul_transposed(a, g, !ta, false);
+        d->gradient[1] = tb ? tg_matmul_transposed(g, a, true, ta) : tg_matmul_transposed(a, g, !ta, false);
 }
 
 #define FLAT (&(matmul_attributes){false, false})
@@ -276,11 +276,11 @@ static void linear_derivative(const tg_derive *d)
 {
     const tg_tensor g = d->cotangent;
     if (d->wanted[0])
-        d->give[0] = tg_matmul(g, d->in[1]);
+        d->gradient[0] = tg_matmul(g, d->in[1]);
     if (d->wanted[1])
-        d->give[1] = tg_matmul_transposed(rows_of(g), rows_of(d->in[0]), true, false);
+        d->gradient[1] = tg_matmul_transposed(rows_of(g), rows_of(d->in[0]), true, false);
     if (d->count == 3 && d->wanted[2])
-        d->give[2] = tg_sum_over(rows_of(g), TG_AXES(0), false);
+        d->gradient[2] = tg_sum_over(rows_of(g), TG_AXES(0), false);
 }
 
 static const tg_sample linear_samples[] = {

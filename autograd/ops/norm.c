@@ -15,10 +15,10 @@ static void mul_add_loop(const tg_loop *l)
 static void mul_add_derivative(const tg_derive *d)
 {
     if (d->wanted[0])
-        d->give[0] = tg_mul(d->cotangent, d->in[1]);
+        d->gradient[0] = tg_mul(d->cotangent, d->in[1]);
     if (d->wanted[1])
-        d->give[1] = tg_mul(d->cotangent, d->in[0]);
-    d->give[2] = d->cotangent;
+        d->gradient[1] = tg_mul(d->cotangent, d->in[0]);
+    d->gradient[2] = d->cotangent;
 }
 
 static const tg_sample mul_add_samples[] = {
@@ -93,7 +93,7 @@ static void normalize_forward(const tg_value *out)
 static void normalize_derivative(const tg_derive *d)
 {
     const normalize_attributes *a = d->attributes;
-    d->give[0] = tg_normalize_gradient(d->cotangent, d->in[0], a->centred, a->epsilon);
+    d->gradient[0] = tg_normalize_grad(d->cotangent, d->in[0], a->centred, a->epsilon);
 }
 
 static const double far_away[] = {4096, 4096.5,   4095.25,
@@ -130,9 +130,9 @@ tg_tensor tg_normalize(tg_tensor x, bool centred, double epsilon)
     return TG_APPLY(&tg_op_normalize, (&(normalize_attributes){centred, epsilon}), x);
 }
 
-/* ---- normalize_gradient: with u = normalize(x) = (x - mean) s, it is s (g - mean g - u mean(g u)) ---- */
+/* ---- normalize_grad: with u = normalize(x) = (x - mean) s, it is s (g - mean g - u mean(g u)) ---- */
 
-static bool normalize_gradient_shape(tg_value *out)
+static bool normalize_grad_shape(tg_value *out)
 {
     return normalize_shape(out) && (tg_shape_equal(&out->inputs[0]->shape, &out->inputs[1]->shape) ||
                                     tg_expected(out, "expected a cotangent of the shape of the other"));
@@ -141,11 +141,11 @@ static bool normalize_gradient_shape(tg_value *out)
 static void gradient_of_rows(const tg_value *out, const tg_rows *r)
 {
     const normalize_attributes *a = out->attributes;
-    TG_KERNEL_CALL(out->dtype, normalize_gradient_rows, r->count, r->columns, r->in[0], r->in[1], a->centred,
+    TG_KERNEL_CALL(out->dtype, normalize_grad_rows, r->count, r->columns, r->in[0], r->in[1], a->centred,
                    a->epsilon, r->out);
 }
 
-static void normalize_gradient_forward(const tg_value *out)
+static void normalize_grad_forward(const tg_value *out)
 {
     tg_over_rows(out, gradient_of_rows);
 }
@@ -166,26 +166,26 @@ static tg_tensor without_mean(tg_tensor x)
  *     dF/ds = F / s,  ds/dx = -s^2 u / n;      dF/du = -s (h mean(g u) + g mean(h u)) = -k,  and k goes through u to x
  *
  * where g and h go in without their means, which would only bring in the rounding of sum u = 0. */
-static void normalize_gradient_derivative(const tg_derive *d)
+static void normalize_grad_derivative(const tg_derive *d)
 {
     const normalize_attributes *a = d->attributes;
     const tg_tensor x = d->in[1];
     if (d->wanted[0])
-        d->give[0] = tg_normalize_gradient(d->cotangent, x, a->centred, a->epsilon);
+        d->gradient[0] = tg_normalize_grad(d->cotangent, x, a->centred, a->epsilon);
     if (!d->wanted[1])
         return;
     tg_tensor g = a->centred ? without_mean(d->in[0]) : d->in[0];
     tg_tensor h = a->centred ? without_mean(d->cotangent) : d->cotangent;
     tg_tensor square = a->centred ? tg_var_over(x, TG_AXES(-1), 0, true) : row_means(x, x);
-    tg_tensor s = tg_rsqrt(tg_shift(square, a->epsilon)), u = tg_normalize(x, a->centred, a->epsilon);
+    tg_tensor s = tg_rsqrt(tg_add_scalar(square, a->epsilon)), u = tg_normalize(x, a->centred, a->epsilon);
     tg_tensor k = tg_mul(s, tg_add(tg_mul(h, row_means(g, u)), tg_mul(g, row_means(h, u))));
-    tg_tensor through_u = tg_normalize_gradient(k, x, a->centred, a->epsilon);
+    tg_tensor through_u = tg_normalize_grad(k, x, a->centred, a->epsilon);
     tg_tensor through_s = tg_mul(u, tg_mul(s, row_means(h, d->out)));
-    d->give[1] = tg_neg(tg_add(through_u, through_s));
+    d->gradient[1] = tg_neg(tg_add(through_u, through_s));
 }
 
 static const double away[] = {64, 64.5, 63.25, 65, 64.125, 62.75};
-static const tg_sample normalize_gradient_samples[] = {
+static const tg_sample normalize_grad_samples[] = {
     {.attributes = NORMALIZE(true, 0.1), .input = {{.shape = {2, {3, 4}}}, {.shape = {2, {3, 4}}}}},
     {.attributes = NORMALIZE(false, 0.1), .input = {{.shape = {2, {3, 4}}}, {.shape = {2, {3, 4}}}}},
     {.attributes = NORMALIZE(true, 0.01), .input = {{.shape = {3, {2, 3, 5}}}, {.shape = {3, {2, 3, 5}}}}},
@@ -198,18 +198,18 @@ static const tg_sample normalize_gradient_samples[] = {
      .input = {{.shape = {2, {2, 6}}}, {.shape = {2, {2, 6}}, .value_count = 6, .values = away}}},
 };
 
-const tg_op tg_op_normalize_gradient = {.name = "normalize_gradient",
+const tg_op tg_op_normalize_grad = {.name = "normalize_grad",
                                         .arity = 2,
                                         .attributes_size = sizeof(normalize_attributes),
                                         .fields = normalize_fields,
-                                        .shape = normalize_gradient_shape,
-                                        .forward = normalize_gradient_forward,
-                                        .derivative = normalize_gradient_derivative,
-                                        TG_SAMPLES(normalize_gradient_samples)};
+                                        .shape = normalize_grad_shape,
+                                        .forward = normalize_grad_forward,
+                                        .derivative = normalize_grad_derivative,
+                                        TG_SAMPLES(normalize_grad_samples)};
 
-tg_tensor tg_normalize_gradient(tg_tensor cotangent, tg_tensor x, bool centred, double epsilon)
+tg_tensor tg_normalize_grad(tg_tensor cotangent, tg_tensor x, bool centred, double epsilon)
 {
-    return TG_APPLY(&tg_op_normalize_gradient, (&(normalize_attributes){centred, epsilon}), cotangent, x);
+    return TG_APPLY(&tg_op_normalize_grad, (&(normalize_attributes){centred, epsilon}), cotangent, x);
 }
 
 /* ---- the norms of layers: normalised, then scaled and shifted ---- */
@@ -268,7 +268,7 @@ tg_tensor tg_batch_norm_with(tg_tensor x, tg_tensor mean, tg_tensor variance, tg
 {
     tg_tensor blocks = with_channels("batch_norm", x);
     const int64_t channels = tg_dim(blocks, 1);
-    tg_tensor scale = tg_rsqrt(tg_shift(variance, epsilon));
+    tg_tensor scale = tg_rsqrt(tg_add_scalar(variance, epsilon));
     if (weight.value)
         scale = tg_mul(scale, weight);
     tg_tensor offset = tg_neg(tg_mul(mean, scale));

@@ -6,7 +6,7 @@
 
 static void square_derivative(const tg_derive *d)
 {
-    d->give[0] = tg_scale(tg_mul(d->cotangent, d->in[0]), 2);
+    d->gradient[0] = tg_mul_scalar(tg_mul(d->cotangent, d->in[0]), 2);
 }
 
 TG_UNARY_OP(square, tg_unary_samples)
@@ -15,7 +15,7 @@ TG_UNARY_OP(square, tg_unary_samples)
 
 static void sqrt_derivative(const tg_derive *d)
 {
-    d->give[0] = tg_scale(tg_div(d->cotangent, d->out), 0.5);
+    d->gradient[0] = tg_mul_scalar(tg_div(d->cotangent, d->out), 0.5);
 }
 
 TG_UNARY_OP(sqrt, tg_positive_samples)
@@ -24,7 +24,7 @@ TG_UNARY_OP(sqrt, tg_positive_samples)
 
 static void rsqrt_derivative(const tg_derive *d)
 {
-    d->give[0] = tg_scale(tg_mul(d->cotangent, tg_power(d->out, 3)), -0.5);
+    d->gradient[0] = tg_mul_scalar(tg_mul(d->cotangent, tg_power(d->out, 3)), -0.5);
 }
 
 TG_UNARY_OP(rsqrt, tg_positive_samples)
@@ -33,7 +33,7 @@ TG_UNARY_OP(rsqrt, tg_positive_samples)
 
 static void abs_derivative(const tg_derive *d)
 {
-    d->give[0] = tg_mul(d->cotangent, tg_sign(d->in[0]));
+    d->gradient[0] = tg_mul(d->cotangent, tg_sign(d->in[0]));
 }
 
 TG_UNARY_OP(abs, tg_kinked_samples)
@@ -71,7 +71,7 @@ static void power_derivative(const tg_derive *d)
 {
     const double exponent = ((const power_attributes *)d->attributes)->exponent;
     if (exponent != 0)
-        d->give[0] = tg_scale(tg_mul(d->cotangent, tg_power(d->in[0], exponent - 1)), exponent);
+        d->gradient[0] = tg_mul_scalar(tg_mul(d->cotangent, tg_power(d->in[0], exponent - 1)), exponent);
 }
 
 static const tg_sample power_samples[] = {
@@ -111,15 +111,15 @@ static void pow_derivative(const tg_derive *d)
     tg_tensor a = d->in[0], b = d->in[1], g = d->cotangent;
     tg_tensor zero = tg_full(tg_tape_of(g), tg_dtype_of(g), TG_SCALAR, 0);
     if (d->wanted[0]) {
-        tg_tensor slope = tg_mul(tg_mul(g, b), tg_pow(a, tg_shift(b, -1)));
-        d->give[0] = tg_where(tg_equal(b, zero), zero, slope);
+        tg_tensor slope = tg_mul(tg_mul(g, b), tg_pow(a, tg_add_scalar(b, -1)));
+        d->gradient[0] = tg_where(tg_equal(b, zero), zero, slope);
     }
     if (d->wanted[1]) {
         tg_tensor vanishes = tg_mul(tg_equal(a, zero), tg_greater_equal(b, zero));
         tg_tensor one = tg_full(tg_tape_of(g), tg_dtype_of(g), TG_SCALAR, 1);
         tg_tensor logarithm =
             tg_log(tg_where(vanishes, one, a)); /* 0 where it vanishes, in all further derivatives too */
-        d->give[1] = tg_mul(tg_mul(g, d->out), logarithm);
+        d->gradient[1] = tg_mul(tg_mul(g, d->out), logarithm);
     }
 }
 
@@ -163,7 +163,7 @@ static void clamp_loop(const tg_loop *l)
 
 static void clamp_derivative(const tg_derive *d)
 {
-    d->give[0] = tg_mul(d->cotangent, tg_equal(d->out, d->in[0]));
+    d->gradient[0] = tg_mul(d->cotangent, tg_equal(d->out, d->in[0]));
 }
 
 static const tg_sample clamp_samples[] = {

@@ -9,7 +9,7 @@
 
 static bool pool_shape(tg_value *out)
 {
-    const tg_window *w = out->attributes;
+    const tg_window_layout *w = out->attributes;
     const tg_shape *in = &out->inputs[0]->shape;
     if (!tg_window_fits_input(out, w))
         return false;
@@ -32,7 +32,7 @@ static bool pool_index_shape(tg_value *out)
 
 /* The place of the largest element of one window; the first of equal ones, or the first NaN. */
 #define LARGEST_OF_WINDOW(type)                                                                              \
-    static int64_t largest_##type(const tg_window *w, const type *image, int64_t y, int64_t x)               \
+    static int64_t largest_##type(const tg_window_layout *w, const type *image, int64_t y, int64_t x)               \
     {                                                                                                        \
         int64_t best = -1;                                                                                   \
         for (int64_t i = 0; i < w->kernel.dim[0]; i++)                                                       \
@@ -54,7 +54,7 @@ LARGEST_OF_WINDOW(double)
 /* Calls for the elements, or for their places if the result is of integers. */
 static void pool_forward(const tg_value *out)
 {
-    const tg_window *w = out->attributes;
+    const tg_window_layout *w = out->attributes;
     const tg_value *in = out->inputs[0];
     const int64_t across = out->shape.dim[3], windows = out->shape.dim[2] * across,
                   image = w->size.dim[0] * w->size.dim[1];
@@ -77,7 +77,7 @@ static void max_pool2d_derivative(const tg_derive *d)
     const tg_shape in = tg_shape_of(d->in[0]), out = tg_shape_of(d->out);
     const tg_shape windows = TG_SHAPE(out.dim[0] * out.dim[1], out.dim[2] * out.dim[3]);
     tg_tensor index = tg_reshape(TG_APPLY(&tg_op_max_pool2d_index, d->attributes, d->in[0]), windows);
-    d->give[0] =
+    d->gradient[0] =
         tg_reshape(tg_scatter_add(tg_reshape(d->cotangent, windows), 1, index, in.dim[2] * in.dim[3]), in);
 }
 
@@ -103,7 +103,7 @@ static const tg_sample pool_samples[] = {
 const tg_op tg_op_max_pool2d_index = {.name = "max_pool2d_index",
                                       .arity = 1,
                                       .flags = TG_CONSTANT,
-                                      .attributes_size = sizeof(tg_window),
+                                      .attributes_size = sizeof(tg_window_layout),
                                       .fields = tg_window_fields,
                                       .shape = pool_index_shape,
                                       .forward = pool_forward,
@@ -111,7 +111,7 @@ const tg_op tg_op_max_pool2d_index = {.name = "max_pool2d_index",
 
 const tg_op tg_op_max_pool2d = {.name = "max_pool2d",
                                 .arity = 1,
-                                .attributes_size = sizeof(tg_window),
+                                .attributes_size = sizeof(tg_window_layout),
                                 .fields = tg_window_fields,
                                 .shape = pool_shape,
                                 .forward = pool_forward,
@@ -119,63 +119,63 @@ const tg_op tg_op_max_pool2d = {.name = "max_pool2d",
                                 TG_SAMPLES(pool_samples)};
 
 /* Windows that do not overlap, unless a stride is given. */
-static tg_sliding pooling(int64_t kernel_height, int64_t kernel_width, tg_sliding sliding)
+static tg_window pooling(int64_t kernel_height, int64_t kernel_width, tg_window window)
 {
-    if (sliding.stride[0] == 0)
-        sliding.stride[0] = (int)kernel_height;
-    if (sliding.stride[1] == 0)
-        sliding.stride[1] = (int)kernel_width;
-    return sliding;
+    if (window.stride[0] == 0)
+        window.stride[0] = (int)kernel_height;
+    if (window.stride[1] == 0)
+        window.stride[1] = (int)kernel_width;
+    return window;
 }
 
-tg_tensor tg_max_pool2d(tg_tensor x, int kernel_height, int kernel_width, tg_sliding sliding)
+tg_tensor tg_max_pool2d(tg_tensor x, int kernel_height, int kernel_width, tg_window window)
 {
-    sliding = pooling(kernel_height, kernel_width, sliding);
-    const tg_window w = tg_window_over(x, kernel_height, kernel_width, &sliding);
+    window = pooling(kernel_height, kernel_width, window);
+    const tg_window_layout w = tg_window_over(x, kernel_height, kernel_width, &window);
     return TG_APPLY(&tg_op_max_pool2d, &w, x);
 }
 
-tg_tensor tg_max_pool2d_index(tg_tensor x, int kernel_height, int kernel_width, tg_sliding sliding)
+tg_tensor tg_max_pool2d_index(tg_tensor x, int kernel_height, int kernel_width, tg_window window)
 {
-    sliding = pooling(kernel_height, kernel_width, sliding);
-    const tg_window w = tg_window_over(x, kernel_height, kernel_width, &sliding);
+    window = pooling(kernel_height, kernel_width, window);
+    const tg_window_layout w = tg_window_over(x, kernel_height, kernel_width, &window);
     return TG_APPLY(&tg_op_max_pool2d_index, &w, x);
 }
 
 /* ---- what is made of others ---- */
 
-tg_tensor tg_average_pool2d(tg_tensor x, int kernel_height, int kernel_width, tg_sliding sliding)
+tg_tensor tg_average_pool2d(tg_tensor x, int kernel_height, int kernel_width, tg_window window)
 {
     tg_tensor columns =
-        tg_unfold(x, kernel_height, kernel_width, pooling(kernel_height, kernel_width, sliding));
+        tg_unfold(x, kernel_height, kernel_width, pooling(kernel_height, kernel_width, window));
     return tg_transpose(tg_mean_over(columns, TG_AXES(1, 2), false), 0, 1);
 }
 
 /* Settings for one axis, as those for images of height 1. */
-static tg_sliding across(tg_sliding sliding)
+static tg_window across(tg_window window)
 {
-    return (tg_sliding){.stride = {1, sliding.stride[0]},
-                        .padding = {0, sliding.padding[0]},
-                        .dilation = {1, sliding.dilation[0]}};
+    return (tg_window){.stride = {1, window.stride[0]},
+                        .padding = {0, window.padding[0]},
+                        .dilation = {1, window.dilation[0]}};
 }
 
-static tg_tensor pool1d(const char *operation, tg_tensor pool(tg_tensor, int, int, tg_sliding), tg_tensor x,
-                        int kernel, tg_sliding sliding)
+static tg_tensor pool1d(const char *operation, tg_tensor pool(tg_tensor, int, int, tg_window), tg_tensor x,
+                        int kernel, tg_window window)
 {
     const tg_shape shape = tg_shape_of(x);
     if (tg_ok(x) && shape.rank != 3)
         return tg_refuse(operation, x, "expected [batch, channels, length]");
     tg_tensor y = pool(tg_reshape(x, TG_SHAPE(shape.dim[0], shape.dim[1], 1, shape.dim[2])), 1, kernel,
-                       across(sliding));
+                       across(window));
     return tg_reshape(y, TG_SHAPE(tg_dim(y, 0), tg_dim(y, 1), tg_dim(y, 3)));
 }
 
-tg_tensor tg_max_pool1d(tg_tensor x, int kernel, tg_sliding sliding)
+tg_tensor tg_max_pool1d(tg_tensor x, int kernel, tg_window window)
 {
-    return pool1d("max_pool1d", tg_max_pool2d, x, kernel, sliding);
+    return pool1d("max_pool1d", tg_max_pool2d, x, kernel, window);
 }
 
-tg_tensor tg_average_pool1d(tg_tensor x, int kernel, tg_sliding sliding)
+tg_tensor tg_average_pool1d(tg_tensor x, int kernel, tg_window window)
 {
-    return pool1d("average_pool1d", tg_average_pool2d, x, kernel, sliding);
+    return pool1d("average_pool1d", tg_average_pool2d, x, kernel, window);
 }

@@ -14,7 +14,7 @@
 static bool is_stream(const tg_value *out, const tg_value *stream)
 {
     return (stream->dtype == TG_I32 && stream->size == 4) ||
-           tg_expected(out, "expected a stream from tg_draw, an i32[4]");
+           tg_expected(out, "expected a stream from tg_random_stream, an i32[4]");
 }
 
 #define STREAM(seed)                                                                                         \
@@ -48,7 +48,7 @@ static void draw_forward(const tg_value *out)
 
 static const tg_field draw_fields[] = {{0}}; /* a generator is nothing to write down */
 
-const tg_op tg_op_draw = {.name = "draw",
+const tg_op tg_op_random_stream = {.name = "random_stream",
                           .arity = 0,
                           .flags = TG_SOURCE | TG_RANDOM | TG_CONSTANT,
                           .attributes_size = sizeof(draw_attributes),
@@ -56,9 +56,9 @@ const tg_op tg_op_draw = {.name = "draw",
                           .shape = draw_shape,
                           .forward = draw_forward};
 
-tg_tensor tg_draw(tg_tape *tape, tg_rng *rng)
+tg_tensor tg_random_stream(tg_tape *tape, tg_rng *rng)
 {
-    return tg_apply_on(tape, &tg_op_draw, &(draw_attributes){rng});
+    return tg_apply_on(tape, &tg_op_random_stream, &(draw_attributes){rng});
 }
 
 /* ---- uniform and normal numbers ---- */
@@ -173,7 +173,7 @@ static void dropout_forward(const tg_value *out)
 
 static void dropout_derivative(const tg_derive *d)
 {
-    d->give[0] = tg_dropout(d->cotangent, d->in[1], ((const dropout_attributes *)d->attributes)->drop);
+    d->gradient[0] = tg_dropout(d->cotangent, d->in[1], ((const dropout_attributes *)d->attributes)->drop);
 }
 
 #define DROP(number)                                                                                         \
@@ -228,7 +228,7 @@ static void stochastic_gate_forward(const tg_value *out)
 static void stochastic_gate_derivative(const tg_derive *d)
 {
     if (d->wanted[0])
-        d->give[0] = tg_stochastic_gate(d->cotangent, d->in[1], d->in[2]);
+        d->gradient[0] = tg_stochastic_gate(d->cotangent, d->in[1], d->in[2]);
 }
 
 #define PROBABILITY .low = 0, .high = 1, .fixed = true
@@ -264,6 +264,6 @@ tg_tensor tg_stochastic_gate(tg_tensor x, tg_tensor p, tg_tensor stream)
 tg_tensor tg_stochastic_gelu(tg_tensor x, tg_tensor stream)
 {
     const double one_over_sqrt_2 = 0.7071067811865476;
-    tg_tensor phi = tg_scale(tg_erfc(tg_scale(x, -one_over_sqrt_2)), 0.5);
+    tg_tensor phi = tg_mul_scalar(tg_erfc(tg_mul_scalar(x, -one_over_sqrt_2)), 0.5);
     return tg_stochastic_gate(x, phi, stream);
 }

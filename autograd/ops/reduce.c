@@ -198,7 +198,7 @@ static void sum_over_derivative(const tg_derive *d)
         if (a->axes >> axis & 1)
             kept.dim[axis] = 1;
     tg_tensor g = a->keep ? d->cotangent : tg_reshape(d->cotangent, kept);
-    d->give[0] = tg_expand(g, in);
+    d->gradient[0] = tg_expand(g, in);
 }
 
 static const tg_sample sum_over_samples[] = {
@@ -263,7 +263,7 @@ tg_tensor tg_sum_to(tg_tensor x, tg_shape shape)
 tg_tensor tg_mean_over(tg_tensor x, tg_axes axes, bool keep)
 {
     tg_tensor sum = tg_sum_over(x, axes, keep);
-    return tg_scale(sum, (double)tg_size(sum) / (double)tg_size(x)); /* of an empty tensor 0 * infinity */
+    return tg_mul_scalar(sum, (double)tg_size(sum) / (double)tg_size(x)); /* of an empty tensor 0 * infinity */
 }
 
 tg_tensor tg_mean(tg_tensor x)

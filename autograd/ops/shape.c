@@ -51,7 +51,7 @@ static void permute_derivative(const tg_derive *d)
     tg_axes back = {.count = order->rank};
     for (int axis = 0; axis < order->rank; axis++)
         back.axis[order->dim[axis]] = axis;
-    d->give[0] = tg_permute(d->cotangent, back);
+    d->gradient[0] = tg_permute(d->cotangent, back);
 }
 
 static const tg_sample permute_samples[] = {
@@ -196,9 +196,9 @@ static void concat_derivative(const tg_derive *d)
     for (int i = 0; i < d->count; i++) {
         const int64_t stop = start + (a->stack ? 1 : tg_dim(d->in[i], a->axis));
         if (d->wanted[i]) {
-            d->give[i] = tg_slice(d->cotangent, a->axis, start, stop, 1);
+            d->gradient[i] = tg_slice(d->cotangent, a->axis, start, stop, 1);
             if (a->stack)
-                d->give[i] = tg_reshape(d->give[i], tg_shape_of(d->in[i]));
+                d->gradient[i] = tg_reshape(d->gradient[i], tg_shape_of(d->in[i]));
         }
         start = stop;
     }
@@ -352,7 +352,7 @@ static const tg_sample triangle_samples[] = {
 #define TRIANGLE(side)                                                                                       \
     static void side##_derivative(const tg_derive *d)                                                        \
     {                                                                                                        \
-        d->give[0] = tg_##side(d->cotangent, ((const triangle_attributes *)d->attributes)->diagonal);        \
+        d->gradient[0] = tg_##side(d->cotangent, ((const triangle_attributes *)d->attributes)->diagonal);        \
     }                                                                                                        \
     const tg_op tg_op_##side = {.name = #side,                                                               \
                                 .arity = 1,                                                                  \

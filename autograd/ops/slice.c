@@ -88,7 +88,7 @@ static void slice_forward(const tg_value *out)
 static void slice_derivative(const tg_derive *d)
 {
     const slice_attributes *a = d->attributes;
-    d->give[0] = tg_place(d->cotangent, a->start, a->step, tg_shape_of(d->in[0]), 0);
+    d->gradient[0] = tg_scatter_slice(d->cotangent, a->start, a->step, tg_shape_of(d->in[0]), 0);
 }
 
 #define SLICE(...) (&(slice_attributes){__VA_ARGS__})
@@ -117,7 +117,7 @@ const tg_op tg_op_slice = {.name = "slice",
 
 /* ---- part: a slice in one piece needs no copy ---- */
 
-static bool part_shape(tg_value *out)
+static bool narrow_shape(tg_value *out)
 {
     const slice_attributes *a = out->attributes;
     out->shape = a->size;
@@ -126,13 +126,13 @@ static bool part_shape(tg_value *out)
             tg_expected(out, "expected a slice in one piece of memory"));
 }
 
-static int64_t part_offset(const tg_value *out)
+static int64_t narrow_offset(const tg_value *out)
 {
     int64_t stride[TG_MAX_RANK];
     return out->size > 0 ? slice_strides(out->attributes, &out->inputs[0]->shape, stride) : 0;
 }
 
-static const tg_sample part_samples[] = {
+static const tg_sample narrow_samples[] = {
     {.attributes = SLICE({1, {1}}, {1, {1}}, {1, {3}}), .input = {{.shape = {1, {5}}}}},
     {.attributes = SLICE({1, {0}}, {1, {1}}, {1, {5}}), .input = {{.shape = {1, {5}}}}},
     {.attributes = SLICE({1, {6}}, {1, {-3}}, {1, {1}}), .input = {{.shape = {1, {7}}}}},
@@ -146,37 +146,37 @@ static const tg_sample part_samples[] = {
      .input = {{.shape = {1, {9}}, .value_count = 9, .values = TG_EDGES}}},
 };
 
-const tg_op tg_op_part = {.name = "part",
+const tg_op tg_op_narrow = {.name = "narrow",
                           .arity = 1,
                           .flags = TG_VIEW,
                           .attributes_size = sizeof(slice_attributes),
                           .fields = slice_fields,
-                          .shape = part_shape,
-                          .view_offset = part_offset,
+                          .shape = narrow_shape,
+                          .view_offset = narrow_offset,
                           .derivative = slice_derivative,
-                          TG_SAMPLES(part_samples)};
+                          TG_SAMPLES(narrow_samples)};
 
 /* ---- place: the slice that it is, among a fill value ---- */
 
-typedef struct place_attributes {
+typedef struct scatter_slice_attributes {
     tg_shape start, step, shape;
     double fill;
-} place_attributes;
+} scatter_slice_attributes;
 
-static const tg_field place_fields[] = {{"start", TG_FIELD_SHAPE, offsetof(place_attributes, start)},
-                                        {"step", TG_FIELD_SHAPE, offsetof(place_attributes, step)},
-                                        {"shape", TG_FIELD_SHAPE, offsetof(place_attributes, shape)},
-                                        {"fill", TG_FIELD_REAL, offsetof(place_attributes, fill)},
+static const tg_field scatter_slice_fields[] = {{"start", TG_FIELD_SHAPE, offsetof(scatter_slice_attributes, start)},
+                                        {"step", TG_FIELD_SHAPE, offsetof(scatter_slice_attributes, step)},
+                                        {"shape", TG_FIELD_SHAPE, offsetof(scatter_slice_attributes, shape)},
+                                        {"fill", TG_FIELD_REAL, offsetof(scatter_slice_attributes, fill)},
                                         {0}};
 
-static slice_attributes slice_of(const place_attributes *a, tg_shape size)
+static slice_attributes slice_of(const scatter_slice_attributes *a, tg_shape size)
 {
     return (slice_attributes){.start = a->start, .step = a->step, .size = size};
 }
 
-static bool place_shape(tg_value *out)
+static bool scatter_slice_shape(tg_value *out)
 {
-    const place_attributes *a = out->attributes;
+    const scatter_slice_attributes *a = out->attributes;
     const slice_attributes slice = slice_of(a, out->inputs[0]->shape);
     char whole[128];
     out->shape = a->shape;
@@ -185,10 +185,10 @@ static bool place_shape(tg_value *out)
     return slice_fits(out, &slice, &a->shape);
 }
 
-static void place_forward(const tg_value *out)
+static void scatter_slice_forward(const tg_value *out)
 {
     const tg_value *in = out->inputs[0];
-    const place_attributes *a = out->attributes;
+    const scatter_slice_attributes *a = out->attributes;
     if (in->size < out->size)
         tg_fill(out->dtype, out->size, a->fill, out->data);
     if (in->size == 0)
@@ -203,42 +203,42 @@ static void place_forward(const tg_value *out)
 static tg_tensor cut(tg_tensor x, const slice_attributes *a)
 {
     const tg_shape whole = tg_shape_of(x);
-    return TG_APPLY(in_one_piece(a, &whole) ? &tg_op_part : &tg_op_slice, a, x);
+    return TG_APPLY(in_one_piece(a, &whole) ? &tg_op_narrow : &tg_op_slice, a, x);
 }
 
-static void place_derivative(const tg_derive *d)
+static void scatter_slice_derivative(const tg_derive *d)
 {
     const slice_attributes slice = slice_of(d->attributes, tg_shape_of(d->in[0]));
-    d->give[0] = cut(d->cotangent, &slice);
+    d->gradient[0] = cut(d->cotangent, &slice);
 }
 
-#define PLACE(...) (&(place_attributes){__VA_ARGS__})
-static const tg_sample place_samples[] = {
-    {.attributes = PLACE({1, {1}}, {1, {1}}, {1, {5}}, 0), .input = {{.shape = {1, {3}}}}},
-    {.attributes = PLACE({1, {4}}, {1, {-1}}, {1, {5}}, 0), .input = {{.shape = {1, {5}}}}},
-    {.attributes = PLACE({1, {6}}, {1, {-3}}, {1, {7}}, 2.5), .input = {{.shape = {1, {3}}}}},
-    {.attributes = PLACE({2, {0, 1}}, {2, {1, 2}}, {2, {3, 4}}, -1), .input = {{.shape = {2, {3, 2}}}}},
-    {.attributes = PLACE({3, {1, 0, 2}}, {3, {1, 1, -1}}, {3, {2, 3, 4}}, 0),
+#define SCATTER_SLICE(...) (&(scatter_slice_attributes){__VA_ARGS__})
+static const tg_sample scatter_slice_samples[] = {
+    {.attributes = SCATTER_SLICE({1, {1}}, {1, {1}}, {1, {5}}, 0), .input = {{.shape = {1, {3}}}}},
+    {.attributes = SCATTER_SLICE({1, {4}}, {1, {-1}}, {1, {5}}, 0), .input = {{.shape = {1, {5}}}}},
+    {.attributes = SCATTER_SLICE({1, {6}}, {1, {-3}}, {1, {7}}, 2.5), .input = {{.shape = {1, {3}}}}},
+    {.attributes = SCATTER_SLICE({2, {0, 1}}, {2, {1, 2}}, {2, {3, 4}}, -1), .input = {{.shape = {2, {3, 2}}}}},
+    {.attributes = SCATTER_SLICE({3, {1, 0, 2}}, {3, {1, 1, -1}}, {3, {2, 3, 4}}, 0),
      .input = {{.shape = {3, {1, 3, 2}}}}},
-    {.attributes = PLACE({2, {0, 0}}, {2, {1, 1}}, {2, {3, 4}}, 7), .input = {{.shape = {2, {3, 0}}}}},
-    {.attributes = PLACE({2, {0, 0}}, {2, {1, 1}}, {2, {0, 4}}, 0), .input = {{.shape = {2, {0, 4}}}}},
-    {.attributes = PLACE({0, {0}}, {0, {0}}, {0, {0}}, 0), .input = {{.shape = {0}}}},
-    {.attributes = PLACE({1, {2}}, {1, {1}}, {1, {12}}, 0),
+    {.attributes = SCATTER_SLICE({2, {0, 0}}, {2, {1, 1}}, {2, {3, 4}}, 7), .input = {{.shape = {2, {3, 0}}}}},
+    {.attributes = SCATTER_SLICE({2, {0, 0}}, {2, {1, 1}}, {2, {0, 4}}, 0), .input = {{.shape = {2, {0, 4}}}}},
+    {.attributes = SCATTER_SLICE({0, {0}}, {0, {0}}, {0, {0}}, 0), .input = {{.shape = {0}}}},
+    {.attributes = SCATTER_SLICE({1, {2}}, {1, {1}}, {1, {12}}, 0),
      .input = {{.shape = {1, {9}}, .value_count = 9, .values = TG_EDGES}}},
 };
 
-const tg_op tg_op_place = {.name = "place",
+const tg_op tg_op_scatter_slice = {.name = "scatter_slice",
                            .arity = 1,
-                           .attributes_size = sizeof(place_attributes),
-                           .fields = place_fields,
-                           .shape = place_shape,
-                           .forward = place_forward,
-                           .derivative = place_derivative,
-                           TG_SAMPLES(place_samples)};
+                           .attributes_size = sizeof(scatter_slice_attributes),
+                           .fields = scatter_slice_fields,
+                           .shape = scatter_slice_shape,
+                           .forward = scatter_slice_forward,
+                           .derivative = scatter_slice_derivative,
+                           TG_SAMPLES(scatter_slice_samples)};
 
-tg_tensor tg_place(tg_tensor x, tg_shape start, tg_shape step, tg_shape shape, double fill)
+tg_tensor tg_scatter_slice(tg_tensor x, tg_shape start, tg_shape step, tg_shape shape, double fill)
 {
-    return TG_APPLY(&tg_op_place, (&(place_attributes){start, step, shape, fill}), x);
+    return TG_APPLY(&tg_op_scatter_slice, (&(scatter_slice_attributes){start, step, shape, fill}), x);
 }
 
 /* ---- what they are made for ---- */
@@ -253,15 +253,15 @@ static slice_attributes everything(tg_tensor x)
     return a;
 }
 
-tg_tensor tg_part(tg_tensor x, int axis, int64_t start, int64_t count)
+tg_tensor tg_narrow(tg_tensor x, int axis, int64_t start, int64_t count)
 {
-    axis = tg_find_axis("part", x, axis);
+    axis = tg_find_axis("narrow", x, axis);
     if (axis < 0)
         return TG_NONE;
     slice_attributes a = everything(x);
     a.start.dim[axis] = start;
     a.size.dim[axis] = count;
-    return TG_APPLY(&tg_op_part, &a, x);
+    return TG_APPLY(&tg_op_narrow, &a, x);
 }
 
 /* An end of a slice as Python has it: counted from the end if negative, then cut to low .. high. */
@@ -315,7 +315,7 @@ tg_tensor tg_pad(tg_tensor x, tg_shape before, tg_shape after, double fill)
             return tg_refuse("pad", x, "the padding of axis %d is negative; tg_slice makes smaller", axis);
         padded.dim[axis] += before.dim[axis] + after.dim[axis];
     }
-    return tg_place(x, before, a.step, padded, fill);
+    return tg_scatter_slice(x, before, a.step, padded, fill);
 }
 
 bool tg_split(tg_tensor x, int axis, int count, tg_tensor *parts)

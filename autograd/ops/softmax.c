@@ -96,7 +96,7 @@ static void softmax_forward(const tg_value *out)
 
 static void softmax_derivative(const tg_derive *d)
 {
-    d->give[0] = tg_softmax_gradient(d->cotangent, d->out);
+    d->gradient[0] = tg_softmax_grad(d->cotangent, d->out);
 }
 
 const tg_op tg_op_softmax = {.name = "softmax",
@@ -113,38 +113,38 @@ tg_tensor tg_softmax(tg_tensor x, int axis)
     return along(&tg_op_softmax, x, axis);
 }
 
-static void softmax_gradient_of_rows(const tg_value *out, const tg_rows *r)
+static void softmax_grad_of_rows(const tg_value *out, const tg_rows *r)
 {
-    TG_KERNEL_CALL(out->dtype, softmax_gradient_rows, r->count, r->columns, r->in[0], r->in[1], r->out);
+    TG_KERNEL_CALL(out->dtype, softmax_grad_rows, r->count, r->columns, r->in[0], r->in[1], r->out);
 }
 
-static void softmax_gradient_forward(const tg_value *out)
+static void softmax_grad_forward(const tg_value *out)
 {
-    tg_over_rows(out, softmax_gradient_of_rows);
+    tg_over_rows(out, softmax_grad_of_rows);
 }
 
 /* With the cotangent c of s (g - sum g s): the same for g, and c (g - sum g s) - g sum c s for s. */
-static void softmax_gradient_derivative(const tg_derive *d)
+static void softmax_grad_derivative(const tg_derive *d)
 {
     tg_tensor g = d->in[0], s = d->in[1], c = d->cotangent;
     if (d->wanted[0])
-        d->give[0] = tg_softmax_gradient(c, s);
+        d->gradient[0] = tg_softmax_grad(c, s);
     if (d->wanted[1])
-        d->give[1] = tg_sub(tg_mul(c, tg_sub(g, row_sums(tg_mul(g, s)))), tg_mul(g, row_sums(tg_mul(c, s))));
+        d->gradient[1] = tg_sub(tg_mul(c, tg_sub(g, row_sums(tg_mul(g, s)))), tg_mul(g, row_sums(tg_mul(c, s))));
 }
 
-static const tg_sample softmax_gradient_samples[] = {COTANGENTS(0, 1)};
+static const tg_sample softmax_grad_samples[] = {COTANGENTS(0, 1)};
 
-const tg_op tg_op_softmax_gradient = {.name = "softmax_gradient",
+const tg_op tg_op_softmax_grad = {.name = "softmax_grad",
                                       .arity = 2,
                                       .shape = two_alike_shape,
-                                      .forward = softmax_gradient_forward,
-                                      .derivative = softmax_gradient_derivative,
-                                      TG_SAMPLES(softmax_gradient_samples)};
+                                      .forward = softmax_grad_forward,
+                                      .derivative = softmax_grad_derivative,
+                                      TG_SAMPLES(softmax_grad_samples)};
 
-tg_tensor tg_softmax_gradient(tg_tensor a, tg_tensor s)
+tg_tensor tg_softmax_grad(tg_tensor a, tg_tensor s)
 {
-    return TG_APPLY(&tg_op_softmax_gradient, NULL, a, s);
+    return TG_APPLY(&tg_op_softmax_grad, NULL, a, s);
 }
 
 /* ---- log_softmax: g - e^l sum g ---- */
@@ -161,7 +161,7 @@ static void log_softmax_forward(const tg_value *out)
 
 static void log_softmax_derivative(const tg_derive *d)
 {
-    d->give[0] = tg_log_softmax_gradient(d->cotangent, d->out);
+    d->gradient[0] = tg_log_softmax_grad(d->cotangent, d->out);
 }
 
 const tg_op tg_op_log_softmax = {.name = "log_softmax",
@@ -178,37 +178,37 @@ tg_tensor tg_log_softmax(tg_tensor x, int axis)
     return along(&tg_op_log_softmax, x, axis);
 }
 
-static void log_softmax_gradient_of_rows(const tg_value *out, const tg_rows *r)
+static void log_softmax_grad_of_rows(const tg_value *out, const tg_rows *r)
 {
-    TG_KERNEL_CALL(out->dtype, log_softmax_gradient_rows, r->count, r->columns, r->in[0], r->in[1], r->out);
+    TG_KERNEL_CALL(out->dtype, log_softmax_grad_rows, r->count, r->columns, r->in[0], r->in[1], r->out);
 }
 
-static void log_softmax_gradient_forward(const tg_value *out)
+static void log_softmax_grad_forward(const tg_value *out)
 {
-    tg_over_rows(out, log_softmax_gradient_of_rows);
+    tg_over_rows(out, log_softmax_grad_of_rows);
 }
 
 /* With the cotangent c of g - e^l sum g: c - sum c e^l for g, and -c e^l sum g for l. */
-static void log_softmax_gradient_derivative(const tg_derive *d)
+static void log_softmax_grad_derivative(const tg_derive *d)
 {
     tg_tensor g = d->in[0], c = d->cotangent;
     tg_tensor weighted = tg_mul(c, tg_exp(d->in[1]));
     if (d->wanted[0])
-        d->give[0] = tg_sub(c, row_sums(weighted));
+        d->gradient[0] = tg_sub(c, row_sums(weighted));
     if (d->wanted[1])
-        d->give[1] = tg_neg(tg_mul(weighted, row_sums(g)));
+        d->gradient[1] = tg_neg(tg_mul(weighted, row_sums(g)));
 }
 
-static const tg_sample log_softmax_gradient_samples[] = {COTANGENTS(-4, 0)};
+static const tg_sample log_softmax_grad_samples[] = {COTANGENTS(-4, 0)};
 
-const tg_op tg_op_log_softmax_gradient = {.name = "log_softmax_gradient",
+const tg_op tg_op_log_softmax_grad = {.name = "log_softmax_grad",
                                           .arity = 2,
                                           .shape = two_alike_shape,
-                                          .forward = log_softmax_gradient_forward,
-                                          .derivative = log_softmax_gradient_derivative,
-                                          TG_SAMPLES(log_softmax_gradient_samples)};
+                                          .forward = log_softmax_grad_forward,
+                                          .derivative = log_softmax_grad_derivative,
+                                          TG_SAMPLES(log_softmax_grad_samples)};
 
-tg_tensor tg_log_softmax_gradient(tg_tensor a, tg_tensor l)
+tg_tensor tg_log_softmax_grad(tg_tensor a, tg_tensor l)
 {
-    return TG_APPLY(&tg_op_log_softmax_gradient, NULL, a, l);
+    return TG_APPLY(&tg_op_log_softmax_grad, NULL, a, l);
 }

@@ -36,8 +36,8 @@ static void var_over_derivative(const tg_derive *d)
     for (int i = 0; i < a->count; i++)
         axes.axis[i] = a->first + i;
     tg_tensor deviation = tg_sub(d->in[0], tg_mean_over(d->in[0], axes, true));
-    tg_tensor g = tg_scale(d->cotangent, 2 / divisor(tg_blocks_of(&in, a->first, a->count).n, a->correction));
-    d->give[0] = tg_mul(deviation, tg_as_kept(g, d->in[0], a));
+    tg_tensor g = tg_mul_scalar(d->cotangent, 2 / divisor(tg_blocks_of(&in, a->first, a->count).n, a->correction));
+    d->gradient[0] = tg_mul(deviation, tg_as_kept(g, d->in[0], a));
 }
 
 static const double far_away[] = {4096,     4096.5,  4095.25, 4097,
@@ -73,9 +73,9 @@ tg_tensor tg_var_over(tg_tensor x, tg_axes axes, int correction, bool keep)
 static void div_or_zero_derivative(const tg_derive *d)
 {
     if (d->wanted[0])
-        d->give[0] = tg_div_or_zero(d->cotangent, d->in[1]);
+        d->gradient[0] = tg_div_or_zero(d->cotangent, d->in[1]);
     if (d->wanted[1]) /* -g (a/b) / b */
-        d->give[1] = tg_neg(tg_div_or_zero(tg_mul(d->cotangent, d->out), d->in[1]));
+        d->gradient[1] = tg_neg(tg_div_or_zero(tg_mul(d->cotangent, d->out), d->in[1]));
 }
 
 static const tg_sample div_or_zero_samples[] = {
@@ -118,7 +118,7 @@ static void norm_over_derivative(const tg_derive *d)
 {
     const tg_reduce_attributes *a = d->attributes;
     tg_tensor unit = tg_div_or_zero(d->in[0], tg_as_kept(d->out, d->in[0], a));
-    d->give[0] = tg_mul(tg_as_kept(d->cotangent, d->in[0], a), unit);
+    d->gradient[0] = tg_mul(tg_as_kept(d->cotangent, d->in[0], a), unit);
 }
 
 static const tg_sample norm_over_samples[] = {
@@ -170,7 +170,7 @@ static void logsumexp_over_derivative(const tg_derive *d)
 {
     const tg_shape in = tg_shape_of(d->in[0]);
     tg_tensor g = tg_reshape(d->cotangent, tg_kept_shape(in, in.rank - 1, 1));
-    d->give[0] = tg_mul(g, tg_softmax(d->in[0], -1));
+    d->gradient[0] = tg_mul(g, tg_softmax(d->in[0], -1));
 }
 
 static const tg_sample logsumexp_over_samples[] = {
@@ -236,7 +236,7 @@ static void cumsum_forward(const tg_value *out)
 static void cumsum_derivative(const tg_derive *d)
 {
     const cumsum_attributes *a = d->attributes;
-    d->give[0] = tg_cumsum(d->cotangent, a->axis, !a->reverse);
+    d->gradient[0] = tg_cumsum(d->cotangent, a->axis, !a->reverse);
 }
 
 static const tg_sample cumsum_samples[] = {

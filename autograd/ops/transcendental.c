@@ -7,7 +7,7 @@
 
 static void exp_derivative(const tg_derive *d)
 {
-    d->give[0] = tg_mul(d->cotangent, d->out);
+    d->gradient[0] = tg_mul(d->cotangent, d->out);
 }
 
 TG_UNARY_OP(exp, tg_unary_samples)
@@ -16,7 +16,7 @@ TG_UNARY_OP(exp, tg_unary_samples)
 
 static void expm1_derivative(const tg_derive *d)
 {
-    d->give[0] = tg_mul(d->cotangent, tg_exp(d->in[0]));
+    d->gradient[0] = tg_mul(d->cotangent, tg_exp(d->in[0]));
 }
 
 TG_UNARY_OP(expm1, tg_unary_samples)
@@ -25,7 +25,7 @@ TG_UNARY_OP(expm1, tg_unary_samples)
 
 static void log_derivative(const tg_derive *d)
 {
-    d->give[0] = tg_div(d->cotangent, d->in[0]);
+    d->gradient[0] = tg_div(d->cotangent, d->in[0]);
 }
 
 TG_UNARY_OP(log, tg_positive_samples)
@@ -34,7 +34,7 @@ TG_UNARY_OP(log, tg_positive_samples)
 
 static void log1p_derivative(const tg_derive *d)
 {
-    d->give[0] = tg_div(d->cotangent, tg_shift(d->in[0], 1));
+    d->gradient[0] = tg_div(d->cotangent, tg_add_scalar(d->in[0], 1));
 }
 
 TG_UNARY_OP(log1p, tg_positive_samples)
@@ -43,7 +43,7 @@ TG_UNARY_OP(log1p, tg_positive_samples)
 
 static void sin_derivative(const tg_derive *d)
 {
-    d->give[0] = tg_mul(d->cotangent, tg_cos(d->in[0]));
+    d->gradient[0] = tg_mul(d->cotangent, tg_cos(d->in[0]));
 }
 
 TG_UNARY_OP(sin, tg_unary_samples)
@@ -52,7 +52,7 @@ TG_UNARY_OP(sin, tg_unary_samples)
 
 static void cos_derivative(const tg_derive *d)
 {
-    d->give[0] = tg_neg(tg_mul(d->cotangent, tg_sin(d->in[0])));
+    d->gradient[0] = tg_neg(tg_mul(d->cotangent, tg_sin(d->in[0])));
 }
 
 TG_UNARY_OP(cos, tg_unary_samples)
@@ -61,43 +61,43 @@ TG_UNARY_OP(cos, tg_unary_samples)
 
 static void tanh_derivative(const tg_derive *d)
 {
-    d->give[0] = tg_tanh_gradient(d->cotangent, d->in[0]);
+    d->gradient[0] = tg_tanh_grad(d->cotangent, d->in[0]);
 }
 
 TG_UNARY_OP(tanh, tg_unary_samples)
 
 /* With the cotangent c of a sech^2 x: c sech^2 x for a, and -2 c a sech^2 x tanh x for x. */
-static void tanh_gradient_derivative(const tg_derive *d)
+static void tanh_grad_derivative(const tg_derive *d)
 {
     tg_tensor a = d->in[0], x = d->in[1], c = d->cotangent;
     if (d->wanted[0])
-        d->give[0] = tg_tanh_gradient(c, x);
+        d->gradient[0] = tg_tanh_grad(c, x);
     if (d->wanted[1])
-        d->give[1] = tg_scale(tg_mul(tg_tanh_gradient(tg_mul(c, a), x), tg_tanh(x)), -2);
+        d->gradient[1] = tg_mul_scalar(tg_mul(tg_tanh_grad(tg_mul(c, a), x), tg_tanh(x)), -2);
 }
 
-TG_BINARY_OP(tanh_gradient, tg_binary_samples)
+TG_BINARY_OP(tanh_grad, tg_binary_samples)
 
 /* ---- sigmoid: g s'(x), likewise instead of s (1 - s) ---- */
 
 static void sigmoid_derivative(const tg_derive *d)
 {
-    d->give[0] = tg_sigmoid_gradient(d->cotangent, d->in[0]);
+    d->gradient[0] = tg_sigmoid_grad(d->cotangent, d->in[0]);
 }
 
 TG_UNARY_OP(sigmoid, tg_unary_samples)
 
 /* With the cotangent c of a s'(x): c s'(x) for a, and -c a s'(x) tanh(x / 2) for x. */
-static void sigmoid_gradient_derivative(const tg_derive *d)
+static void sigmoid_grad_derivative(const tg_derive *d)
 {
     tg_tensor a = d->in[0], x = d->in[1], c = d->cotangent;
     if (d->wanted[0])
-        d->give[0] = tg_sigmoid_gradient(c, x);
+        d->gradient[0] = tg_sigmoid_grad(c, x);
     if (d->wanted[1])
-        d->give[1] = tg_neg(tg_mul(tg_sigmoid_gradient(tg_mul(c, a), x), tg_tanh(tg_scale(x, 0.5))));
+        d->gradient[1] = tg_neg(tg_mul(tg_sigmoid_grad(tg_mul(c, a), x), tg_tanh(tg_mul_scalar(x, 0.5))));
 }
 
-TG_BINARY_OP(sigmoid_gradient, tg_binary_samples)
+TG_BINARY_OP(sigmoid_grad, tg_binary_samples)
 
 /* ---- softplus: g sigmoid(x), which shares its exponential and is computed along with the value ---- */
 
@@ -110,15 +110,15 @@ static void softplus_loop_with(const tg_loop *l, void *slope)
 
 static void softplus_derivative(const tg_derive *d)
 {
-    d->give[0] = tg_mul(d->cotangent, tg_ok(d->companion) ? d->companion : tg_sigmoid(d->in[0]));
+    d->gradient[0] = tg_mul(d->cotangent, tg_ok(d->saved) ? d->saved : tg_sigmoid(d->in[0]));
 }
 
 const tg_op tg_op_softplus = {.name = "softplus",
                               .arity = 1,
                               .flags = TG_ELEMENTWISE,
                               .loop = softplus_loop,
-                              .companion = &tg_op_sigmoid,
-                              .loop_with = softplus_loop_with,
+                              .saved = &tg_op_sigmoid,
+                              .fused_loop = softplus_loop_with,
                               .derivative = softplus_derivative,
                               TG_SAMPLES(tg_unary_samples)};
 
@@ -132,19 +132,19 @@ tg_tensor tg_softplus(tg_tensor x)
 static tg_tensor bell(tg_tensor x, double factor)
 {
     const double two_over_sqrt_pi = 1.1283791670955126;
-    return tg_scale(tg_exp(tg_neg(tg_square(x))), factor * two_over_sqrt_pi);
+    return tg_mul_scalar(tg_exp(tg_neg(tg_square(x))), factor * two_over_sqrt_pi);
 }
 
 static void erf_derivative(const tg_derive *d)
 {
-    d->give[0] = tg_mul(d->cotangent, bell(d->in[0], 1));
+    d->gradient[0] = tg_mul(d->cotangent, bell(d->in[0], 1));
 }
 
 TG_UNARY_OP(erf, tg_unary_samples)
 
 static void erfc_derivative(const tg_derive *d)
 {
-    d->give[0] = tg_mul(d->cotangent, bell(d->in[0], -1));
+    d->gradient[0] = tg_mul(d->cotangent, bell(d->in[0], -1));
 }
 
 TG_UNARY_OP(erfc, tg_unary_samples)

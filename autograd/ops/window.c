@@ -2,26 +2,26 @@
 
 #include <limits.h>
 
-const tg_field tg_window_fields[6] = {{"kernel", TG_FIELD_SHAPE, offsetof(tg_window, kernel)},
-                                      {"stride", TG_FIELD_SHAPE, offsetof(tg_window, stride)},
-                                      {"padding", TG_FIELD_SHAPE, offsetof(tg_window, padding)},
-                                      {"dilation", TG_FIELD_SHAPE, offsetof(tg_window, dilation)},
-                                      {"size", TG_FIELD_SHAPE, offsetof(tg_window, size)},
+const tg_field tg_window_fields[6] = {{"kernel", TG_FIELD_SHAPE, offsetof(tg_window_layout, kernel)},
+                                      {"stride", TG_FIELD_SHAPE, offsetof(tg_window_layout, stride)},
+                                      {"padding", TG_FIELD_SHAPE, offsetof(tg_window_layout, padding)},
+                                      {"dilation", TG_FIELD_SHAPE, offsetof(tg_window_layout, dilation)},
+                                      {"size", TG_FIELD_SHAPE, offsetof(tg_window_layout, size)},
                                       {0}};
 
 /* How far a window reaches: from its first place to behind its last. */
-static int64_t reach(const tg_window *w, int axis)
+static int64_t reach(const tg_window_layout *w, int axis)
 {
     return (w->kernel.dim[axis] - 1) * w->dilation.dim[axis] + 1;
 }
 
-int64_t tg_windows(const tg_window *w, int axis)
+int64_t tg_windows(const tg_window_layout *w, int axis)
 {
     const int64_t room = w->size.dim[axis] + 2 * w->padding.dim[axis] - reach(w, axis);
     return room < 0 ? 0 : room / w->stride.dim[axis] + 1;
 }
 
-bool tg_window_fits(const tg_value *out, const tg_window *w)
+bool tg_window_fits(const tg_value *out, const tg_window_layout *w)
 {
     static const char *const axes[2] = {"height", "width"};
     if (w->kernel.rank != 2 || w->stride.rank != 2 || w->padding.rank != 2 || w->dilation.rank != 2 ||
@@ -46,7 +46,7 @@ bool tg_window_fits(const tg_value *out, const tg_window *w)
     return true;
 }
 
-bool tg_window_fits_input(tg_value *out, const tg_window *w)
+bool tg_window_fits_input(tg_value *out, const tg_window_layout *w)
 {
     const tg_shape *in = &out->inputs[0]->shape;
     if (!tg_same_floating_type(out))
@@ -66,12 +66,12 @@ static tg_shape pair(const int *setting, int otherwise)
     return TG_SHAPE(setting[0] ? setting[0] : otherwise, setting[1] ? setting[1] : otherwise);
 }
 
-tg_window tg_window_over(tg_tensor image, int64_t kernel_height, int64_t kernel_width,
-                         const tg_sliding *sliding)
+tg_window_layout tg_window_over(tg_tensor image, int64_t kernel_height, int64_t kernel_width,
+                         const tg_window *window)
 {
-    return (tg_window){.kernel = TG_SHAPE(kernel_height, kernel_width),
-                       .stride = pair(sliding->stride, 1),
-                       .padding = pair(sliding->padding, 0),
-                       .dilation = pair(sliding->dilation, 1),
+    return (tg_window_layout){.kernel = TG_SHAPE(kernel_height, kernel_width),
+                       .stride = pair(window->stride, 1),
+                       .padding = pair(window->padding, 0),
+                       .dilation = pair(window->dilation, 1),
                        .size = TG_SHAPE(tg_dim(image, -2), tg_dim(image, -1))};
 }

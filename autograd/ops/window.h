@@ -8,10 +8,10 @@
 #include "autograd/ops.h"
 
 /* Lists of two numbers, [height, width]. */
-typedef struct tg_window {
+typedef struct tg_window_layout {
     tg_shape kernel, stride, padding, dilation;
     tg_shape size; /* of the image */
-} tg_window;
+} tg_window_layout;
 
 extern const tg_field tg_window_fields[6];
 
@@ -24,22 +24,22 @@ extern const tg_field tg_window_fields[6];
         }                                                                                                    \
     }
 #define WINDOW(kernel, stride, padding, dilation, size)                                                      \
-    &(tg_window)                                                                                             \
+    &(tg_window_layout)                                                                                             \
     {                                                                                                        \
         kernel, stride, padding, dilation, size                                                              \
     }
 
 /* How many windows fit along axis 0 (down) or 1 (across); below 1 if not even one does. */
-int64_t tg_windows(const tg_window *w, int axis);
+int64_t tg_windows(const tg_window_layout *w, int axis);
 
 /* Shape rules: refuses lists that are not of two numbers in range, and images smaller than the kernel. */
-bool tg_window_fits(const tg_value *out, const tg_window *w);
+bool tg_window_fits(const tg_value *out, const tg_window_layout *w);
 
 /* ... and an input that is not [batch, channels, height, width] of the window's images; sets the type of the result. */
-bool tg_window_fits_input(tg_value *out, const tg_window *w);
+bool tg_window_fits_input(tg_value *out, const tg_window_layout *w);
 
 /* The window that a user's settings describe for an image [.., height, width]; zeros become their defaults. */
-tg_window tg_window_over(tg_tensor image, int64_t kernel_height, int64_t kernel_width,
-                         const tg_sliding *sliding);
+tg_window_layout tg_window_over(tg_tensor image, int64_t kernel_height, int64_t kernel_width,
+                         const tg_window *window);
 
 #endif

@@ -12,9 +12,9 @@ typedef struct kernel_place {
 } kernel_place;
 
 /* clang-format off */
-#define PLACE(name)      offsetof(tg_kernels_f32, name)
-#define VALUE_ONLY(name) {#name, {PLACE(name), 0, 0}}
-#define SMOOTH(name)     {#name, {PLACE(name), PLACE(name##_d1), PLACE(name##_d2)}}
+#define SCATTER_SLICE(name)      offsetof(tg_kernels_f32, name)
+#define VALUE_ONLY(name) {#name, {SCATTER_SLICE(name), 0, 0}}
+#define SMOOTH(name)     {#name, {SCATTER_SLICE(name), SCATTER_SLICE(name##_grad), SCATTER_SLICE(name##_grad_grad)}}
 /* clang-format on */
 
 static const kernel_place places[] = {

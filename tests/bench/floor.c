@@ -323,7 +323,7 @@ static void swiglu_backward(int rows, int n, const float *gate, const float *fac
                             float *factor_cotangent, float *restrict bias_gradient,
                             float *restrict factor_bias_gradient)
 {
-    tg_kernels.f32->swiglu_gradients((size_t)rows * (size_t)n, gate, factor, g, g, factor_cotangent);
+    tg_kernels.f32->swiglu_grad((size_t)rows * (size_t)n, gate, factor, g, g, factor_cotangent);
     for (int row = 0; row < rows; row++)
         for (int j = 0; j < n; j++) {
             bias_gradient[j] += g[row * n + j];

@@ -65,11 +65,11 @@ CALL(copy_forward, memcpy(d->y, d->x, d->n * sizeof *d->y))
 CALL(copy_backward, memcpy(d->dx, d->cotangent, d->n * sizeof *d->dx))
 
 CALL(relu_forward, K relu(d->n, d->x, d->y))
-CALL(relu_backward, K relu_gradient(d->n, d->cotangent, 1, d->y, 1, d->dx))
+CALL(relu_backward, K relu_grad(d->n, d->cotangent, 1, d->y, 1, d->dx))
 RECORD(relu, tg_relu(in[0]))
 
 CALL(leaky_relu_forward, K leaky_relu(d->n, d->x, 0.01, d->y))
-CALL(leaky_relu_backward, K leaky_relu_gradient(d->n, d->cotangent, 1, d->x, 1, 0.01, d->dx))
+CALL(leaky_relu_backward, K leaky_relu_grad(d->n, d->cotangent, 1, d->x, 1, 0.01, d->dx))
 RECORD(leaky_relu, tg_leaky_relu(in[0], 0.01))
 
 /* One exponential serves value and slope, so the slope is kept. */
@@ -90,15 +90,15 @@ CALL(elu_keep, K elu_pair(d->n, d->x, 1, d->y, d->slope))
 RECORD(elu, tg_elu(in[0], 1))
 
 CALL(selu_forward, K selu(d->n, d->x, d->y))
-CALL(selu_backward, K selu_d1(d->n, d->x, d->slope), times_slope(d))
+CALL(selu_backward, K selu_grad(d->n, d->x, d->slope), times_slope(d))
 RECORD(selu, tg_selu(in[0]))
 
 CALL(tanh_forward, K tanh(d->n, d->x, d->y))
-CALL(tanh_backward, K tanh_gradient(d->n, d->cotangent, 1, d->x, 1, d->dx))
+CALL(tanh_backward, K tanh_grad(d->n, d->cotangent, 1, d->x, 1, d->dx))
 RECORD(tanh, tg_tanh(in[0]))
 
 CALL(sigmoid_forward, K sigmoid(d->n, d->x, d->y))
-CALL(sigmoid_backward, K sigmoid_gradient(d->n, d->cotangent, 1, d->x, 1, d->dx))
+CALL(sigmoid_backward, K sigmoid_grad(d->n, d->cotangent, 1, d->x, 1, d->dx))
 RECORD(sigmoid, tg_sigmoid(in[0]))
 
 CALL(erf_forward, K erf(d->n, d->x, d->y))
@@ -122,7 +122,7 @@ RECORD(log, tg_log(in[1]))
 
 #define GATED(name)                                                                                          \
     CALL(name##_forward, K name(d->n, d->x, d->second, d->y))                                                \
-    CALL(name##_backward, K name##_gradients(d->n, d->x, d->second, d->cotangent, d->dx, d->dsecond))        \
+    CALL(name##_backward, K name##_grad(d->n, d->x, d->second, d->cotangent, d->dx, d->dsecond))        \
     RECORD(name, tg_##name(in[0], in[1]))
 
 GATED(glu)
@@ -131,20 +131,20 @@ GATED(geglu)
 GATED(swiglu)
 
 CALL(softmax_forward, K softmax_rows(ROWS, d->x, d->y))
-CALL(softmax_backward, K softmax_gradient_rows(ROWS, d->cotangent, d->y, d->dx))
+CALL(softmax_backward, K softmax_grad_rows(ROWS, d->cotangent, d->y, d->dx))
 RECORD(softmax, tg_softmax(in[0], -1))
 
 CALL(log_softmax_forward, K log_softmax_rows(ROWS, d->x, d->y))
-CALL(log_softmax_backward, K log_softmax_gradient_rows(ROWS, d->cotangent, d->y, d->dx))
+CALL(log_softmax_backward, K log_softmax_grad_rows(ROWS, d->cotangent, d->y, d->dx))
 RECORD(log_softmax, tg_log_softmax(in[0], -1))
 
 CALL(layer_norm_forward,
      K layer_norm_rows(ROWS, d->x, 1e-5, d->y, d->statistics, d->statistics + d->n / KERNEL_COLUMNS))
-CALL(layer_norm_backward, K normalize_gradient_rows(ROWS, d->cotangent, d->x, true, 1e-5, d->dx))
+CALL(layer_norm_backward, K normalize_grad_rows(ROWS, d->cotangent, d->x, true, 1e-5, d->dx))
 RECORD(layer_norm, tg_layer_norm(in[0], TG_NONE, TG_NONE, 1e-5))
 
 CALL(rms_norm_forward, K rms_norm_rows(ROWS, d->x, 1e-5, d->y, d->statistics))
-CALL(rms_norm_backward, K normalize_gradient_rows(ROWS, d->cotangent, d->x, false, 1e-5, d->dx))
+CALL(rms_norm_backward, K normalize_grad_rows(ROWS, d->cotangent, d->x, false, 1e-5, d->dx))
 RECORD(rms_norm, tg_rms_norm(in[0], TG_NONE, 1e-5))
 
 CALL(cross_entropy_forward, K cross_entropy_rows(ROWS, d->x, d->labels, 0, d->statistics))

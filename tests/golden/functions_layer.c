@@ -164,65 +164,65 @@ static const tg_sample scaled_dot_product_attention_samples[] = {
 
 /* ---- convolutions and pools ---- */
 
-typedef struct sliding_attributes {
+typedef struct window_attributes {
     int kernel[2];
-    tg_sliding sliding;
-} sliding_attributes;
+    tg_window window;
+} window_attributes;
 
-#define SLIDING_FIELD(name, member)                                                                          \
+#define WINDOW_FIELD(name, member)                                                                          \
     {                                                                                                        \
-        name, TG_FIELD_INT, offsetof(sliding_attributes, member)                                             \
+        name, TG_FIELD_INT, offsetof(window_attributes, member)                                             \
     }
-static const tg_field sliding_fields[] = {SLIDING_FIELD("kernel_height", kernel[0]),
-                                          SLIDING_FIELD("kernel_width", kernel[1]),
-                                          SLIDING_FIELD("stride_height", sliding.stride[0]),
-                                          SLIDING_FIELD("stride_width", sliding.stride[1]),
-                                          SLIDING_FIELD("padding_height", sliding.padding[0]),
-                                          SLIDING_FIELD("padding_width", sliding.padding[1]),
-                                          SLIDING_FIELD("dilation_height", sliding.dilation[0]),
-                                          SLIDING_FIELD("dilation_width", sliding.dilation[1]),
-                                          SLIDING_FIELD("groups", sliding.groups),
+static const tg_field window_fields[] = {WINDOW_FIELD("kernel_height", kernel[0]),
+                                          WINDOW_FIELD("kernel_width", kernel[1]),
+                                          WINDOW_FIELD("stride_height", window.stride[0]),
+                                          WINDOW_FIELD("stride_width", window.stride[1]),
+                                          WINDOW_FIELD("padding_height", window.padding[0]),
+                                          WINDOW_FIELD("padding_width", window.padding[1]),
+                                          WINDOW_FIELD("dilation_height", window.dilation[0]),
+                                          WINDOW_FIELD("dilation_width", window.dilation[1]),
+                                          WINDOW_FIELD("groups", window.groups),
                                           {0}};
 
 static tg_tensor call_conv2d(const tg_tensor *x, int count, const void *attributes)
 {
-    return tg_conv2d(x[0], x[1], optional(x, count, 2), ((const sliding_attributes *)attributes)->sliding);
+    return tg_conv2d(x[0], x[1], optional(x, count, 2), ((const window_attributes *)attributes)->window);
 }
 
 static tg_tensor call_conv1d(const tg_tensor *x, int count, const void *attributes)
 {
-    return tg_conv1d(x[0], x[1], optional(x, count, 2), ((const sliding_attributes *)attributes)->sliding);
+    return tg_conv1d(x[0], x[1], optional(x, count, 2), ((const window_attributes *)attributes)->window);
 }
 
 static tg_tensor call_average_pool2d(const tg_tensor *x, int count, const void *attributes)
 {
     (void)count;
-    const sliding_attributes *a = attributes;
-    return tg_average_pool2d(*x, a->kernel[0], a->kernel[1], a->sliding);
+    const window_attributes *a = attributes;
+    return tg_average_pool2d(*x, a->kernel[0], a->kernel[1], a->window);
 }
 
 static tg_tensor call_max_pool2d_of_settings(const tg_tensor *x, int count, const void *attributes)
 {
     (void)count;
-    const sliding_attributes *a = attributes;
-    return tg_max_pool2d(*x, a->kernel[0], a->kernel[1], a->sliding);
+    const window_attributes *a = attributes;
+    return tg_max_pool2d(*x, a->kernel[0], a->kernel[1], a->window);
 }
 
 static tg_tensor call_average_pool1d(const tg_tensor *x, int count, const void *attributes)
 {
     (void)count;
-    const sliding_attributes *a = attributes;
-    return tg_average_pool1d(*x, a->kernel[0], a->sliding);
+    const window_attributes *a = attributes;
+    return tg_average_pool1d(*x, a->kernel[0], a->window);
 }
 
 static tg_tensor call_max_pool1d(const tg_tensor *x, int count, const void *attributes)
 {
     (void)count;
-    const sliding_attributes *a = attributes;
-    return tg_max_pool1d(*x, a->kernel[0], a->sliding);
+    const window_attributes *a = attributes;
+    return tg_max_pool1d(*x, a->kernel[0], a->window);
 }
 
-#define CONV(inputs, ...) .attributes = &(sliding_attributes){.sliding = {__VA_ARGS__}}, .count = inputs
+#define CONV(inputs, ...) .attributes = &(window_attributes){.window = {__VA_ARGS__}}, .count = inputs
 static const tg_sample conv2d_samples[] = {
     {CONV(3, {0}), .input = {DRAWN(4, {1, 1, 3, 4}), DRAWN(4, {1, 1, 2, 2}), DRAWN(1, {1})}},
     {CONV(3, .padding = {1, 1}), .input = {DRAWN(4, {2, 3, 4, 3}), DRAWN(4, {2, 3, 3, 3}), DRAWN(1, {2})}},
@@ -249,7 +249,7 @@ static const tg_sample conv1d_samples[] = {
 };
 
 #define POOL(height, width, ...)                                                                             \
-    .attributes = &(sliding_attributes)                                                                      \
+    .attributes = &(window_attributes)                                                                      \
     {                                                                                                        \
         {height, width},                                                                                     \
         {                                                                                                    \
@@ -287,11 +287,11 @@ const golden_function golden_layers[] = {
     GOLDEN_FUNCTION(batch_norm_with, TG_VARIADIC, norm_fields),
     GOLDEN_FUNCTION(group_norm, TG_VARIADIC, norm_fields),
     GOLDEN_FUNCTION(scaled_dot_product_attention, TG_VARIADIC, attention_fields),
-    GOLDEN_FUNCTION(conv2d, TG_VARIADIC, sliding_fields),
-    GOLDEN_FUNCTION(conv1d, TG_VARIADIC, sliding_fields),
-    GOLDEN_FUNCTION(average_pool2d, 1, sliding_fields),
-    GOLDEN_FUNCTION(max_pool2d_of_settings, 1, sliding_fields),
-    GOLDEN_FUNCTION(average_pool1d, 1, sliding_fields),
-    GOLDEN_FUNCTION(max_pool1d, 1, sliding_fields),
+    GOLDEN_FUNCTION(conv2d, TG_VARIADIC, window_fields),
+    GOLDEN_FUNCTION(conv1d, TG_VARIADIC, window_fields),
+    GOLDEN_FUNCTION(average_pool2d, 1, window_fields),
+    GOLDEN_FUNCTION(max_pool2d_of_settings, 1, window_fields),
+    GOLDEN_FUNCTION(average_pool1d, 1, window_fields),
+    GOLDEN_FUNCTION(max_pool1d, 1, window_fields),
     {{0}, NULL},
 };

@@ -42,11 +42,11 @@ def elu_slope(x, alpha):
     return alpha * torch.exp(torch.clamp(x, max=0))
 
 
-def elu_d1(x, alpha):
+def elu_grad(x, alpha):
     return torch.where(x > 0, torch.ones_like(x), elu_slope(x, alpha))
 
 
-def elu_d2(x, alpha):
+def elu_grad_grad(x, alpha):
     return torch.where(x > 0, torch.zeros_like(x), elu_slope(x, alpha))
 
 
@@ -56,7 +56,7 @@ def hardswish(x):
     return torch.where(x >= 3, x, torch.where(x <= -3, torch.zeros_like(x), inner * (inner + 3) / 6))
 
 
-def hardswish_d1(x):
+def hardswish_grad(x):
     inner = torch.clamp(x, -3, 3)
     return torch.where(x >= 3, 1.0, torch.where(x <= -3, 0.0, (2 * inner + 3) / 6))
 
@@ -78,24 +78,24 @@ def gated_gradients(activation):
 
 REFERENCES = {
     "relu": by_torch(F.relu),
-    "relu_gradient": by_torch(lambda a, y: torch.where(y <= 0, 0.0, a), sums=GRADIENTS),
+    "relu_grad": by_torch(lambda a, y: torch.where(y <= 0, 0.0, a), sums=GRADIENTS),
     "leaky_relu": by_torch(lambda x, slope: F.leaky_relu(x, slope)),
-    "leaky_relu_gradient": by_torch(lambda a, x, slope: torch.where(x > 0, a, slope * a), sums=GRADIENTS),
+    "leaky_relu_grad": by_torch(lambda a, x, slope: torch.where(x > 0, a, slope * a), sums=GRADIENTS),
     "hardsigmoid": by_torch(lambda x: torch.clamp(x + 3, 0, 6) / 6),
-    "hardsigmoid_d1": by_torch(lambda x: torch.where(x.abs() < 3, 1 / 6, torch.zeros_like(x))),
+    "hardsigmoid_grad": by_torch(lambda x: torch.where(x.abs() < 3, 1 / 6, torch.zeros_like(x))),
     "hardswish": by_torch(hardswish),
-    "hardswish_d1": by_torch(hardswish_d1),
+    "hardswish_grad": by_torch(hardswish_grad),
     "elu": by_torch(lambda x, alpha: F.elu(x, alpha)),
-    "elu_d1": by_torch(elu_d1),
-    "elu_d2": by_torch(elu_d2),
+    "elu_grad": by_torch(elu_grad),
+    "elu_grad_grad": by_torch(elu_grad_grad),
     "selu": by_torch(F.selu),
-    "selu_d1": by_torch(lambda x: SELU_SCALE * elu_d1(x, SELU_ALPHA)),
-    "selu_d2": by_torch(lambda x: SELU_SCALE * elu_d2(x, SELU_ALPHA)),
+    "selu_grad": by_torch(lambda x: SELU_SCALE * elu_grad(x, SELU_ALPHA)),
+    "selu_grad_grad": by_torch(lambda x: SELU_SCALE * elu_grad_grad(x, SELU_ALPHA)),
 }
 for name, function in SMOOTH.items():
     REFERENCES[name] = by_torch(exactly(function, RAMP), sums=GRADIENTS)
-    REFERENCES[f"{name}_d1"] = by_torch(exactly(function, RAMP, order=1), sums=EVERYTHING)
-    REFERENCES[f"{name}_d2"] = by_torch(exactly(function, RAMP, order=2), sums=EVERYTHING)
+    REFERENCES[f"{name}_grad"] = by_torch(exactly(function, RAMP, order=1), sums=EVERYTHING)
+    REFERENCES[f"{name}_grad_grad"] = by_torch(exactly(function, RAMP, order=2), sums=EVERYTHING)
 
 GATES = {
     "glu": exactly(logistic, STEP),
@@ -105,4 +105,4 @@ GATES = {
 }
 for name, activation in GATES.items():
     REFERENCES[name] = gated(activation)
-    REFERENCES[f"{name}_gradients"] = gated_gradients(activation)
+    REFERENCES[f"{name}_grad"] = gated_gradients(activation)

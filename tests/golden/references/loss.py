@@ -23,7 +23,7 @@ def cross_entropy(logits, labels, smoothing, ignore_index):
     return F.cross_entropy(rows, labels.reshape(-1), ignore_index=ignore_index, label_smoothing=smoothing)
 
 
-def cross_entropy_slope(logits, labels, **attributes):
+def cross_entropy_grad(logits, labels, **attributes):
     if labels.numel() == 0:
         return logits  # which has no elements either
     return torch.autograd.grad(cross_entropy(logits, labels, **attributes), logits, create_graph=True)[0]
@@ -48,21 +48,21 @@ def kl(log_probabilities, target):
     return F.kl_div(log_probabilities, target, reduction="sum") / rows
 
 
-def softmax_gradient(a, s):
+def softmax_grad(a, s):
     return s * (a - (a * s).sum(dim=-1, keepdim=True))
 
 
-def log_softmax_gradient(a, l):
+def log_softmax_grad(a, l):
     return a - torch.exp(l) * a.sum(dim=-1, keepdim=True)
 
 
 REFERENCES = {
     "softmax": by_torch(softmax, sums=GRADIENTS),
-    "softmax_gradient": by_torch(softmax_gradient, sums=EVERYTHING),
+    "softmax_grad": by_torch(softmax_grad, sums=EVERYTHING),
     "log_softmax": by_torch(log_softmax, sums=EVERYTHING, unseen={"output": 1.0}),
-    "log_softmax_gradient": by_torch(log_softmax_gradient, sums=EVERYTHING),
+    "log_softmax_grad": by_torch(log_softmax_grad, sums=EVERYTHING),
     "cross_entropy": by_torch(cross_entropy, sums=EVERYTHING),
-    "cross_entropy_slope": by_torch(cross_entropy_slope, sums=EVERYTHING),
+    "cross_entropy_grad": by_torch(cross_entropy_grad, sums=EVERYTHING),
     "label_weights": by_torch(label_weights),
     "softmax_along": by_torch(torch.softmax, sums=GRADIENTS),
     "log_softmax_along": by_torch(torch.log_softmax, sums=EVERYTHING, unseen={"output": 1.0}),

@@ -12,7 +12,7 @@ def normalize(x, centred, epsilon):
     return deviation / torch.sqrt((deviation**2).mean(dim=-1, keepdim=True) + epsilon)
 
 
-def normalize_gradient(cotangent, x, centred, epsilon):
+def normalize_grad(cotangent, x, centred, epsilon):
     return torch.autograd.grad(normalize(x, centred, epsilon), x, cotangent, create_graph=True)[0]
 
 
@@ -67,7 +67,7 @@ def attention(query, key, value, mask=None, *, causal):
 
 REFERENCES = {
     "normalize": by_torch(normalize, sums=EVERYTHING),
-    "normalize_gradient": by_torch(normalize_gradient, sums=EVERYTHING),
+    "normalize_grad": by_torch(normalize_grad, sums=EVERYTHING),
     "mul_add": by_torch(lambda a, b, c: a * b + c, sums=EVERYTHING),
     "causal_softmax": by_torch(causal_softmax, sums=GRADIENTS),
     "layer_norm": by_torch(layer_norm, sums=EVERYTHING, unseen={"gradients": 1.0}),

@@ -152,12 +152,23 @@ bool tg_value_compute(tg_value *value)
     tg_value *saved = op->saved ? tg_saved_of(value) : NULL;
     if ((!value->data && !tg_value_allocate(value)) || (saved && !saved->data && !tg_value_allocate(saved)))
         return false;
+    enum { FEW = 8 };
+    const void *few[FEW], **in = few;
+    const tg_arena_position scratch = tg_arena_here(&value->tape->scratch);
+    if (value->input_count > FEW) /* gone again below */
+        in = tg_arena_take(&value->tape->scratch, (size_t)value->input_count * sizeof *in, sizeof(void *));
+    if (!in) {
+        tg_tape_fail(value->tape, "out of memory: %s of %d inputs", op->name, value->input_count);
+        return false;
+    }
+    for (int i = 0; i < value->input_count; i++)
+        in[i] = value->inputs[i]->data;
+    const tg_call call = {value, in, value->data, saved ? saved->data : NULL};
     if (op->flags & TG_ELEMENTWISE)
-        tg_elementwise_forward(value, saved ? saved->data : NULL);
-    else if (saved)
-        op->fused_forward(value, saved->data);
+        tg_elementwise_forward(&call);
     else
-        op->forward(value);
+        op->forward(&call);
+    tg_arena_rewind(&value->tape->scratch, scratch);
     return !value->tape->failed;
 }
 
@@ -190,7 +201,7 @@ static tg_value *push(tg_tape *tape, const tg_op *op, const void *attributes, in
 static bool looks_complete(const tg_op *op)
 {
     return op->name && (op->loop || (op->shape && op->forward)) && op->derivative && op->arity > 0 && op->arity <= 4 &&
-           !op->saved == !(op->fused_loop || op->fused_forward);
+           !op->saved;
 }
 
 /* Why the operation cannot be recorded with this many inputs: an error on the tape, and false. */

@@ -39,10 +39,11 @@ static bool checkpoint_shape(tg_value *out)
     return true;
 }
 
-static void checkpoint_forward(const tg_value *out)
+static void checkpoint_forward(const tg_call *call)
 {
+    const tg_value *out = call->value;
     const checkpoint_attributes *a = out->attributes;
-    memcpy(out->data, a->result, (size_t)out->size * tg_dtype_size(out->dtype));
+    memcpy(call->out, a->result, (size_t)out->size * tg_dtype_size(out->dtype));
     out->tape->replay_obstacle = "tg_checkpoint forgets what it would have to run again";
 }
 

@@ -65,7 +65,6 @@ static bool all_alike(const tg_value *out)
 typedef struct long_run {
     const tg_op *op;
     const tg_loop *whole;
-    void *saved; /* NULL: none */
 } long_run;
 
 static void run_part(void *context, size_t first, size_t count)
@@ -77,21 +76,18 @@ static void run_part(void *context, size_t first, size_t count)
     part.out = (char *)part.out + bytes;
     for (int k = 0; k < run->op->arity; k++)
         part.in[k] = (const char *)part.in[k] + (part.step[k] ? bytes : 0);
-    if (run->saved)
-        run->op->fused_loop(&part, (char *)run->saved + bytes);
-    else
-        run->op->loop(&part);
+    if (part.saved)
+        part.saved = (char *)part.saved + bytes;
+    run->op->loop(&part);
 }
 
 enum { WORTH_SHARING = 1 << 13 }; /* elements for each thread */
 
-static void run_long(const tg_op *op, const tg_loop *loop, void *saved)
+static void run_long(const tg_op *op, const tg_loop *loop)
 {
-    long_run run = {op, loop, saved};
+    long_run run = {op, loop};
     if (loop->n >= 2 * WORTH_SHARING)
         tg_parallel(loop->n, WORTH_SHARING, TG_LINE, run_part, &run);
-    else if (saved)
-        op->fused_loop(loop, saved);
     else
         op->loop(loop);
 }
@@ -136,18 +132,22 @@ static void run_some(void *context, size_t first, size_t count)
     }
 }
 
-void tg_elementwise_forward(const tg_value *out, void *companion_data)
+void tg_elementwise_forward(const tg_call *call)
 {
+    const tg_value *out = call->value;
     if (out->size == 0)
         return;
-    tg_loop loop = {
-        .dtype = out->dtype, .n = (size_t)out->size, .out = out->data, .attributes = out->attributes};
+    tg_loop loop = {.dtype = out->dtype,
+                    .n = (size_t)out->size,
+                    .out = call->out,
+                    .saved = call->saved,
+                    .attributes = out->attributes};
     for (int k = 0; k < out->input_count; k++) {
-        loop.in[k] = out->inputs[k]->data;
+        loop.in[k] = call->in[k];
         loop.step[k] = 1;
     }
-    if (companion_data || all_alike(out)) { /* equal sizes that broadcast differ by axes of size 1 at most */
-        run_long(out->op, &loop, companion_data);
+    if (call->saved || all_alike(out)) { /* equal sizes that broadcast differ by axes of size 1 at most */
+        run_long(out->op, &loop);
         return;
     }
 
@@ -157,7 +157,7 @@ void tg_elementwise_forward(const tg_value *out, void *companion_data)
         loop.step[k] = w.rank > 0 && w.stride[k][0] != 0;
     many_runs all = {out, &w, &loop};
     if (w.rank < 2)
-        run_long(out->op, &loop, NULL);
+        run_long(out->op, &loop);
     else
         tg_parallel((size_t)out->size / loop.n, WORTH_SHARING / loop.n + 1, 1, run_some, &all);
 }

@@ -73,6 +73,14 @@ struct tg_value {
     tg_shape shape;
 };
 
+/* One computation of a value: where its numbers come from and go to. A shape rule and a derivative see the value only. */
+typedef struct tg_call {
+    const tg_value *value; /* operation, attributes, dtype and shape; shapes of the inputs */
+    const void *const *in; /* the inputs' elements, value->input_count pointers */
+    void *out;             /* the result's elements */
+    void *saved;           /* where the saved derivative's elements go as well; NULL: not wanted */
+} tg_call;
+
 /* One contiguous run of an elementwise operation. The distance from one element of input k to the next is step[k]:
  * 1, or 0 for a single element that broadcasts. The output may be the very array of an input. A long run may be cut into several, for
  * several threads: element i of the output is to depend on elements i of the inputs alone. */
@@ -82,6 +90,7 @@ typedef struct tg_loop {
     const void *in[4];
     int step[4];
     void *out;
+    void *saved; /* where the saved derivative goes as well, of an operation that has one; NULL: not wanted */
     const void *attributes;
 } tg_loop;
 
@@ -153,20 +162,18 @@ struct tg_op {
      * as that of input 0. */
     bool (*shape)(tg_value *out);
 
-    /* Computes out->data from the inputs' data. Where the data itself is at fault, an index out of range, it says so with
-     * tg_expected and returns; the result then counts for nothing. */
-    void (*forward)(const tg_value *out);
+    /* Computes call->out from call->in. Where the data itself is at fault, an index out of range, it says so with
+     * tg_expected(call->value, ...) and returns; the result then counts for nothing. */
+    void (*forward)(const tg_call *call);
     void (*loop)(const tg_loop *loop); /* instead of forward, where TG_ELEMENTWISE is set */
     int64_t (*view_offset)(const tg_value *out); /* with TG_VIEW; NULL means 0 */
 
     void (*derivative)(const tg_derive *d);
 
-    /* Another operation of the same inputs and attributes, wanted by the derivative and cheap to compute along with the value: the slope of
-     * an activation, the gradient of a loss. Where a gradient is wanted it is recorded behind this one, and fused_loop (of an elementwise
-     * operation of one input, whose saved is elementwise) or fused_forward computes both. */
+    /* Another operation of the same inputs and attributes, wanted by the derivative and cheap to compute along with the value: the derivative
+     * of an activation, the gradient of a loss. Where a gradient is wanted it is recorded behind this one, and this one's forward, or loop
+     * (of an elementwise operation of one input, whose saved is elementwise), fills its `saved` too. */
     const tg_op *saved;
-    void (*fused_loop)(const tg_loop *loop, void *companion_out);
-    void (*fused_forward)(const tg_value *out, void *companion_out);
 
     const tg_sample *samples;
     int sample_count;

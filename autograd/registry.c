@@ -53,10 +53,8 @@ const char *tg_op_missing(const tg_op *op)
         if (!op->forward && !(op->flags & TG_VIEW))
             return "its forward function";
     }
-    if (op->saved && op->flags & TG_ELEMENTWISE && (!op->fused_loop || op->arity != 1 || !op->saved->loop))
-        return "what a saved needs: a fused_loop, one input, and a saved that is elementwise";
-    if (op->saved && !(op->flags & TG_ELEMENTWISE) && !op->fused_forward)
-        return "what a saved needs: a fused_forward";
+    if (op->saved && op->flags & TG_ELEMENTWISE && (op->arity != 1 || !op->saved->loop))
+        return "what a saved derivative needs: one input, and a saved operation that is elementwise";
     if (!op->derivative && !(op->flags & (TG_CONSTANT | TG_SOURCE)))
         return "its derivative (or the flag TG_CONSTANT, if it has none by nature)";
     return NULL;

@@ -133,8 +133,8 @@ bool tg_tape_evaluate(tg_tape *tape);
 /* False, with the error recorded, if the value holds a NaN or an infinity that its inputs do not explain (anomaly.c). */
 bool tg_anomaly_check(const tg_value *value);
 
-/* Runs an elementwise operation over broadcast inputs (elementwise.c); its saved too if there is room for it. */
-void tg_elementwise_forward(const tg_value *out, void *companion_data);
+/* Runs an elementwise operation over broadcast inputs (elementwise.c). */
+void tg_elementwise_forward(const tg_call *call);
 
 /* The value that is computed along with this one; NULL if there is none. */
 tg_value *tg_saved_of(const tg_value *value);

@@ -111,11 +111,12 @@ static bool picky_shape(tg_value *out)
     return true;
 }
 
-static void picky_forward(const tg_value *out)
+static void picky_forward(const tg_call *call)
 {
-    for (int64_t i = 0; i < out->size; i++)
-        if (((const double *)out->inputs[0]->data)[i] < 0)
-            tg_expected(out, "element %lld is negative", (long long)i);
+    const double *x = call->in[0];
+    for (int64_t i = 0; i < call->value->size; i++)
+        if (x[i] < 0)
+            tg_expected(call->value, "element %lld is negative", (long long)i);
 }
 
 START_TEST(a_forward_function_may_refuse_its_data)

@@ -244,7 +244,5 @@ wrong_op wrong_op_at(int index)
         wrong.op.samples = list[index].samples;
         wrong.op.sample_count = list[index].sample_count;
     }
-    if (!wrong.op.loop && wrong.op.flags & TG_ELEMENTWISE)
-        wrong.op.loop = tg_op_gelu_exact.loop;
     return wrong;
 }

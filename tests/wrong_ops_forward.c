@@ -128,13 +128,14 @@ static bool same_shape(tg_value *out)
     return true;
 }
 
-static void roll_forward(const tg_value *out)
+static void roll_forward(const tg_call *call)
 {
-    const double *x = out->inputs[0]->data;
-    double *y = out->data;
-    int64_t by = ((const roll_attributes *)out->attributes)->by;
-    for (int64_t i = 0; i < out->size; i++)
-        y[i] = x[((i + by) % out->size + out->size) % out->size];
+    const tg_value *value = call->value;
+    const double *x = call->in[0];
+    double *y = call->out;
+    int64_t by = ((const roll_attributes *)value->attributes)->by;
+    for (int64_t i = 0; i < value->size; i++)
+        y[i] = x[((i + by) % value->size + value->size) % value->size];
 }
 
 static void roll_derivative(const tg_derive *d)
@@ -159,11 +160,12 @@ const tg_op wrong_roll = {.name = "roll",
 
 /* ---- a product of square matrices, which fit without being transposed ---- */
 
-static void product_forward(const tg_value *out)
+static void product_forward(const tg_call *call)
 {
-    const double *a = out->inputs[0]->data, *b = out->inputs[1]->data;
-    double *y = out->data;
-    int64_t n = out->shape.dim[0];
+    const tg_value *value = call->value;
+    const double *a = call->in[0], *b = call->in[1];
+    double *y = call->out;
+    int64_t n = value->shape.dim[0];
     for (int64_t i = 0; i < n * n; i++) {
         y[i] = 0;
         for (int64_t k = 0; k < n; k++)
@@ -189,11 +191,12 @@ const tg_op wrong_product = {.name = "product",
 
 /* ---- of many elements one is wrong ---- */
 
-static void all_but_one_forward(const tg_value *out)
+static void all_but_one_forward(const tg_call *call)
 {
-    const double *g = out->inputs[0]->data;
-    double *y = out->data;
-    for (int64_t i = 0; i < out->size; i++)
+    const tg_value *value = call->value;
+    const double *g = call->in[0];
+    double *y = call->out;
+    for (int64_t i = 0; i < value->size; i++)
         y[i] = i == 70 ? 1.001 * g[i] : g[i];
 }
 
@@ -210,10 +213,11 @@ static void all_but_one_derivative(const tg_derive *d)
     d->gradient[0] = tg_apply(&all_but_one, NULL, 1, &d->cotangent);
 }
 
-static void copy_forward(const tg_value *out)
+static void copy_forward(const tg_call *call)
 {
-    if (out->size > 0)
-        memcpy(out->data, out->inputs[0]->data, (size_t)out->size * sizeof(double));
+    const tg_value *value = call->value;
+    if (value->size > 0)
+        memcpy(call->out, call->in[0], (size_t)value->size * sizeof(double));
 }
 
 static const tg_sample large_samples[] = {{.input = {{.shape = {2, {10, 10}}}}}};
@@ -225,14 +229,14 @@ const tg_op wrong_one_in_a_hundred = {.name = "one_in_a_hundred",
                                       .derivative = all_but_one_derivative,
                                       TG_SAMPLES(large_samples)};
 
-/* ---- the slope that is computed along with the value is another than the slope computed later ---- */
+/* ---- the derivative that is saved along with the value is another than the one computed later ---- */
 
-static void kept_slope_loop(const tg_loop *l, void *slope)
+static void kept_slope_loop(const tg_loop *l)
 {
     const double *x = l->in[0];
-    double *s = slope;
+    double *s = l->saved;
     tg_op_gelu_exact.loop(l);
-    for (size_t i = 0; i < l->n; i++)
+    for (size_t i = 0; s && i < l->n; i++)
         s[i] = 0.5 * erfc(-x[i] / sqrt(2)); /* without x phi(x) */
 }
 
@@ -245,7 +249,7 @@ static void kept_slope_derivative(const tg_derive *d)
 const tg_op wrong_kept_slope = {.name = "kept_slope",
                                 .arity = 1,
                                 .flags = TG_ELEMENTWISE,
-                                .fused_loop = kept_slope_loop,
+                                .loop = kept_slope_loop,
                                 .saved = &tg_op_gelu_exact_grad,
                                 .derivative = kept_slope_derivative,
                                 TG_SAMPLES(samples)};

@@ -28,10 +28,12 @@ static tg_tensor kept_or(const tg_derive *d, tg_tensor (*slope)(tg_tensor x))
  * is computed along with the value. */
 #define SMOOTH_ACTIVATION(kernel)                                                                            \
     DERIVATIVES(kernel)                                                                                      \
-    TG_UNARY_LOOP(kernel)                                                                                    \
-    static void kernel##_loop_with(const tg_loop *l, void *slope)                                            \
+    static void kernel##_loop(const tg_loop *l)                                                              \
     {                                                                                                        \
-        TG_KERNEL_CALL(l->dtype, kernel##_pair, l->n, l->in[0], l->out, slope);                              \
+        if (l->saved)                                                                                        \
+            TG_KERNEL_CALL(l->dtype, kernel##_pair, l->n, l->in[0], l->out, l->saved);                       \
+        else                                                                                                 \
+            TG_KERNEL_CALL(l->dtype, kernel, l->n, l->in[0], l->out);                                        \
     }                                                                                                        \
     static void kernel##_derivative(const tg_derive *d)                                                      \
     {                                                                                                        \
@@ -42,7 +44,6 @@ static tg_tensor kept_or(const tg_derive *d, tg_tensor (*slope)(tg_tensor x))
                                   .flags = TG_ELEMENTWISE,                                                   \
                                   .loop = kernel##_loop,                                                     \
                                   .saved = &tg_op_##kernel##_grad,                                         \
-                                  .fused_loop = kernel##_loop_with,                                           \
                                   .derivative = kernel##_derivative,                                         \
                                   TG_SAMPLES(tg_unary_samples)};                                             \
     tg_tensor tg_##kernel(tg_tensor x)                                                                       \
@@ -192,12 +193,8 @@ static double alpha_of(const void *attributes)
     return ((const elu_attributes *)attributes)->alpha;
 }
 
-/* Each of the three with its function, after NAME_derivative; `...` may name a saved. */
+/* Each of the three with its function, after NAME_loop and NAME_derivative; `...` may name a saved. */
 #define ELU(kernel, ...)                                                                                     \
-    static void kernel##_loop(const tg_loop *l)                                                              \
-    {                                                                                                        \
-        TG_KERNEL_CALL(l->dtype, kernel, l->n, l->in[0], alpha_of(l->attributes), l->out);                   \
-    }                                                                                                        \
     const tg_op tg_op_##kernel = {.name = #kernel,                                                           \
                                   .arity = 1,                                                                \
                                   .flags = TG_ELEMENTWISE,                                                   \
@@ -212,9 +209,22 @@ static double alpha_of(const void *attributes)
         return TG_APPLY(&tg_op_##kernel, &(elu_attributes){alpha}, x);                                       \
     }
 
-static void elu_loop_with(const tg_loop *l, void *slope)
+static void elu_loop(const tg_loop *l)
 {
-    TG_KERNEL_CALL(l->dtype, elu_pair, l->n, l->in[0], alpha_of(l->attributes), l->out, slope);
+    if (l->saved)
+        TG_KERNEL_CALL(l->dtype, elu_pair, l->n, l->in[0], alpha_of(l->attributes), l->out, l->saved);
+    else
+        TG_KERNEL_CALL(l->dtype, elu, l->n, l->in[0], alpha_of(l->attributes), l->out);
+}
+
+static void elu_grad_loop(const tg_loop *l)
+{
+    TG_KERNEL_CALL(l->dtype, elu_grad, l->n, l->in[0], alpha_of(l->attributes), l->out);
+}
+
+static void elu_grad_grad_loop(const tg_loop *l)
+{
+    TG_KERNEL_CALL(l->dtype, elu_grad_grad, l->n, l->in[0], alpha_of(l->attributes), l->out);
 }
 
 static void elu_derivative(const tg_derive *d)
@@ -233,6 +243,6 @@ static void elu_grad_grad_derivative(const tg_derive *d)
     d->gradient[0] = tg_mul(d->cotangent, tg_elu_grad_grad(d->in[0], alpha_of(d->attributes)));
 }
 
-ELU(elu, .saved = &tg_op_elu_grad, .fused_loop = elu_loop_with)
+ELU(elu, .saved = &tg_op_elu_grad)
 ELU(elu_grad, .saved = NULL)
 ELU(elu_grad_grad, .saved = NULL)

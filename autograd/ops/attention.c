@@ -23,18 +23,17 @@ static void causal_softmax_of_rows(const tg_value *out, const tg_rows *r)
                  rows = (size_t)out->shape.dim[out->shape.rank - 2];
     const char *from = r->in[0];
     char *to = r->out;
-    size_t row = (size_t)(to - (const char *)out->data) / bytes;
-    for (size_t k = 0; k < r->count; k++, row++, from += bytes, to += bytes) {
-        const size_t seen = row % rows < r->columns ? row % rows + 1 : r->columns;
+    for (size_t k = 0; k < r->count; k++, from += bytes, to += bytes) {
+        const size_t row = (r->first + k) % rows, seen = row < r->columns ? row + 1 : r->columns;
         const size_t seen_bytes = seen * tg_dtype_size(out->dtype);
         TG_KERNEL_CALL(out->dtype, softmax_rows, 1, seen, (const void *)from, (void *)to);
         memset(to + seen_bytes, 0, bytes - seen_bytes);
     }
 }
 
-static void causal_softmax_forward(const tg_value *out)
+static void causal_softmax_forward(const tg_call *call)
 {
-    tg_over_rows(out, causal_softmax_of_rows);
+    tg_over_rows(call, causal_softmax_of_rows);
 }
 
 /* What was not seen has the probability 0, so the rule is that of softmax. */

@@ -27,9 +27,10 @@ static bool full_shape(tg_value *out)
     return true;
 }
 
-static void full_forward(const tg_value *out)
+static void full_forward(const tg_call *call)
 {
-    tg_fill(out->dtype, out->size, ((const full_attributes *)out->attributes)->value, out->data);
+    const tg_value *out = call->value;
+    tg_fill(out->dtype, out->size, ((const full_attributes *)out->attributes)->value, call->out);
 }
 
 static const tg_sample full_samples[] = {
@@ -80,8 +81,9 @@ static bool expand_shape(tg_value *out)
     return true;
 }
 
-static void expand_forward(const tg_value *out)
+static void expand_forward(const tg_call *call)
 {
+    const tg_value *out = call->value;
     const tg_shape *in = &out->inputs[0]->shape;
     int64_t stride[TG_MAX_RANK];
     tg_strides(in, stride);
@@ -90,7 +92,7 @@ static void expand_forward(const tg_value *out)
     for (int axis = 0; axis < in->rank; axis++)
         if (in->dim[axis] != 1)
             walk.from[walk.rank - in->rank + axis] = stride[axis];
-    tg_move(out->dtype, &walk, out->inputs[0]->data, out->data);
+    tg_move(out->dtype, &walk, call->in[0], call->out);
 }
 
 static void expand_derivative(const tg_derive *d)

@@ -134,11 +134,12 @@ static void unfold_row(tg_dtype dtype, const row *r, int64_t stride, const char 
         UNFOLD_ROW(double);
 }
 
-static void unfold_forward(const tg_value *out)
+static void unfold_forward(const tg_call *call)
 {
+    const tg_value *out = call->value;
     const tg_shape *in = &out->inputs[0]->shape;
     visits v = {out->dtype, out->attributes,      in->dim[0], in->dim[1],
-                unfold_row, out->inputs[0]->data, out->data,  false};
+                unfold_row, call->in[0], call->out,  false};
     visit_all(&v, out->size);
 }
 
@@ -225,11 +226,12 @@ static void fold_row(tg_dtype dtype, const row *r, int64_t stride, const char *f
         FOLD_ROW(double);
 }
 
-static void fold_forward(const tg_value *out)
+static void fold_forward(const tg_call *call)
 {
+    const tg_value *out = call->value;
     const tg_value *in = out->inputs[0];
     visits v = {out->dtype, out->attributes, out->shape.dim[0], out->shape.dim[1],
-                fold_row,   in->data,        out->data,         true};
+                fold_row,   call->in[0],        call->out,         true};
     visit_all(&v, in->size);
 }
 

@@ -41,10 +41,9 @@ static int64_t classes_of(const tg_value *logits)
 }
 
 /* Says which label is no class. */
-static void name_wrong_label(const tg_value *out, const tg_value *labels, int64_t classes)
+static void name_wrong_label(const tg_value *out, const int32_t *label, int64_t classes)
 {
     const int ignored = ((const label_attributes *)out->attributes)->ignore_index;
-    const int32_t *label = labels->data;
     int64_t row = 0;
     while (label[row] == ignored || (label[row] >= 0 && label[row] < classes))
         row++;
@@ -53,24 +52,21 @@ static void name_wrong_label(const tg_value *out, const tg_value *labels, int64_
 }
 
 /* The number of labels that are not ignored; -1, with the error recorded, if one is no class. */
-static int64_t count_labels(const tg_value *out, const tg_value *labels, int64_t classes)
+static int64_t count_labels(const tg_call *call)
 {
+    const tg_value *out = call->value;
     const int ignored = ((const label_attributes *)out->attributes)->ignore_index;
-    const int32_t *label = labels->data;
+    const int32_t *label = call->in[1];
+    const int64_t rows = out->inputs[1]->size, classes = classes_of(out->inputs[0]);
     int64_t used = 0, wrong = 0;
-    for (int64_t row = 0; row < labels->size; row++) {
+    for (int64_t row = 0; row < rows; row++) {
         const bool is_used = label[row] != ignored;
         used += is_used;
         wrong += is_used && (label[row] < 0 || label[row] >= classes);
     }
     if (wrong > 0)
-        name_wrong_label(out, labels, classes);
+        name_wrong_label(out, label, classes);
     return wrong > 0 ? -1 : used;
-}
-
-static void *element_at(const tg_value *value, int64_t index)
-{
-    return (char *)value->data + index * (int64_t)tg_dtype_size(value->dtype);
 }
 
 static double sum_block(tg_dtype dtype, size_t count, const void *numbers)
@@ -82,9 +78,10 @@ static double sum_block(tg_dtype dtype, size_t count, const void *numbers)
 
 /* Sums the losses of the rows and, unless `slope` is NULL, writes weight (softmax - target) there. Rows are worked on in blocks,
  * for whose labels and losses there is room on the stack. */
-static double sum_losses(const tg_value *out, bool some_ignored, double weight, void *slope)
+static double sum_losses(const tg_call *call, bool some_ignored, double weight, void *slope)
 {
     enum { BLOCK = 128 };
+    const tg_value *out = call->value;
     const label_attributes *a = out->attributes;
     const tg_value *logits = out->inputs[0], *labels = out->inputs[1];
     const int64_t classes = classes_of(logits), stride = classes * (int64_t)tg_dtype_size(logits->dtype);
@@ -92,18 +89,19 @@ static double sum_losses(const tg_value *out, bool some_ignored, double weight, 
     int32_t kept[BLOCK];
     for (int64_t row = 0; row < labels->size; row += BLOCK) {
         const size_t rows = labels->size - row < BLOCK ? (size_t)(labels->size - row) : BLOCK;
-        const int32_t *label = (const int32_t *)labels->data + row;
+        const int32_t *label = (const int32_t *)call->in[1] + row;
+        const void *from = (const char *)call->in[0] + row * stride;
         for (size_t i = 0; some_ignored && i < rows; i++) /* the kernels know them as negative ones */
             kept[i] = label[i] == a->ignore_index ? -1 : label[i];
         if (some_ignored)
             label = kept;
         if (slope)
             TG_KERNEL_CALL(logits->dtype, cross_entropy_gradient_rows, rows, (size_t)classes,
-                           element_at(logits, row * classes), label, a->smoothing, weight, (void *)losses,
+                           from, label, a->smoothing, weight, (void *)losses,
                            (void *)((char *)slope + row * stride));
         else
             TG_KERNEL_CALL(logits->dtype, cross_entropy_rows, rows, (size_t)classes,
-                           element_at(logits, row * classes), label, a->smoothing, (void *)losses);
+                           from, label, a->smoothing, (void *)losses);
         sum += sum_block(logits->dtype, rows, losses);
     }
     return sum;
@@ -117,18 +115,13 @@ static bool cross_entropy_shape(tg_value *out)
     return labels_fit(out, out->inputs[0], out->inputs[1]);
 }
 
-static void cross_entropy_forward_with(const tg_value *out, void *slope)
+static void cross_entropy_forward(const tg_call *call)
 {
-    const int64_t rows = out->inputs[1]->size, count = count_labels(out, out->inputs[1], classes_of(out->inputs[0]));
-    if (count >= 0) {
-        const double sum = sum_losses(out, count < rows, count > 0 ? 1 / (double)count : 0, slope);
-        tg_fill(out->dtype, 1, sum / (double)count, out->data);
-    }
-}
-
-static void cross_entropy_forward(const tg_value *out)
-{
-    cross_entropy_forward_with(out, NULL);
+    const int64_t rows = call->value->inputs[1]->size, count = count_labels(call);
+    if (count < 0)
+        return;
+    const double sum = sum_losses(call, count < rows, count > 0 ? 1 / (double)count : 0, call->saved);
+    tg_fill(call->value->dtype, 1, sum / (double)count, call->out);
 }
 
 static void cross_entropy_derivative(const tg_derive *d)
@@ -174,7 +167,6 @@ const tg_op tg_op_cross_entropy = {.name = "cross_entropy",
                                    .shape = cross_entropy_shape,
                                    .forward = cross_entropy_forward,
                                    .saved = &tg_op_cross_entropy_grad,
-                                   .fused_forward = cross_entropy_forward_with,
                                    .derivative = cross_entropy_derivative,
                                    TG_SAMPLES(cross_entropy_samples)};
 
@@ -196,11 +188,11 @@ static bool cross_entropy_slope_shape(tg_value *out)
     return labels_fit(out, out->inputs[0], out->inputs[1]);
 }
 
-static void cross_entropy_slope_forward(const tg_value *out)
+static void cross_entropy_slope_forward(const tg_call *call)
 {
-    const int64_t rows = out->inputs[1]->size, count = count_labels(out, out->inputs[1], classes_of(out->inputs[0]));
+    const int64_t rows = call->value->inputs[1]->size, count = count_labels(call);
     if (count >= 0)
-        sum_losses(out, count < rows, count > 0 ? 1 / (double)count : 0, out->data);
+        sum_losses(call, count < rows, count > 0 ? 1 / (double)count : 0, call->out);
 }
 
 /* With the cotangent c: c through the softmax, over the number of rows. */
@@ -250,15 +242,15 @@ static bool label_weights_shape(tg_value *out)
     return labels_fit(out, out->inputs[0], out->inputs[1]);
 }
 
-static void label_weights_forward(const tg_value *out)
+static void label_weights_forward(const tg_call *call)
 {
-    const tg_value *logits = out->inputs[0], *labels = out->inputs[1];
-    const int64_t count = count_labels(out, labels, classes_of(logits));
+    const tg_value *out = call->value;
+    const int64_t count = count_labels(call);
     const int ignored = ((const label_attributes *)out->attributes)->ignore_index;
-    for (int64_t row = 0; row < out->size; row++) {
-        const bool counts = count > 0 && ((const int32_t *)labels->data)[row] != ignored;
-        tg_fill(out->dtype, 1, counts ? 1 / (double)count : 0, element_at(out, row));
-    }
+    const int32_t *label = call->in[1];
+    char *to = call->out;
+    for (int64_t row = 0; row < out->size; row++, to += tg_dtype_size(out->dtype))
+        tg_fill(out->dtype, 1, count > 0 && label[row] != ignored ? 1 / (double)count : 0, to);
 }
 
 const tg_op tg_op_label_weights = {.name = "label_weights",

@@ -45,13 +45,13 @@ static const tg_sample extreme_samples[] = {
 /* ---- argmax and argmin: the first of equal ones; a NaN is larger, and smaller, than anything ---- */
 
 #define INDEX(which, sign)                                                                                   \
-    static void which##_forward(const tg_value *out)                                                         \
+    static void which##_forward(const tg_call *call)                                                         \
     {                                                                                                        \
-        const tg_value *in = out->inputs[0];                                                                 \
-        const tg_blocks b = tg_reduce_blocks(out);                                                           \
-        if (out->size > 0)                                                                                   \
+        const tg_value *in = call->value->inputs[0];                                                         \
+        const tg_blocks b = tg_reduce_blocks(call->value);                                                   \
+        if (call->value->size > 0)                                                                           \
             TG_KERNEL_CALL(in->dtype, extreme_index, (size_t)b.outer, (size_t)b.n, (size_t)b.inner, sign,    \
-                           in->data, out->data);                                                             \
+                           call->in[0], call->out);                                                          \
     }                                                                                                        \
     const tg_op tg_op_##which = {.name = #which,                                                             \
                                  .arity = 1,                                                                 \
@@ -81,12 +81,12 @@ static void give_to_place(const tg_derive *d, const tg_op *where)
 }
 
 #define EXTREME(which, sign, where)                                                                          \
-    static void which##_forward(const tg_value *out)                                                         \
+    static void which##_forward(const tg_call *call)                                                         \
     {                                                                                                        \
-        const tg_blocks b = tg_reduce_blocks(out);                                                           \
-        if (out->size > 0)                                                                                   \
-            TG_KERNEL_CALL(out->dtype, extreme, (size_t)b.outer, (size_t)b.n, (size_t)b.inner, sign,         \
-                           out->inputs[0]->data, out->data);                                                 \
+        const tg_blocks b = tg_reduce_blocks(call->value);                                                   \
+        if (call->value->size > 0)                                                                           \
+            TG_KERNEL_CALL(call->value->dtype, extreme, (size_t)b.outer, (size_t)b.n, (size_t)b.inner, sign, \
+                           call->in[0], call->out);                                                          \
     }                                                                                                        \
     static void which##_derivative(const tg_derive *d)                                                       \
     {                                                                                                        \

@@ -121,26 +121,32 @@ static const tg_sample gradients_samples[] = {
 
 /* ---- the products ---- */
 
-static void *element(const tg_value *value, size_t index)
+static const void *input_at(const tg_call *call, int input, size_t index)
 {
-    return (char *)value->data + index * tg_dtype_size(value->dtype);
+    return (const char *)call->in[input] + index * tg_dtype_size(call->value->dtype);
 }
 
-static void share(const tg_value *out, int64_t size, tg_parallel_part part)
+static void *output_at(const tg_call *call, size_t index)
+{
+    return (char *)call->out + index * tg_dtype_size(call->value->dtype);
+}
+
+static void share(const tg_call *call, tg_parallel_part part)
 {
     enum { WORTH_SHARING = 1 << 12 }; /* elements for each thread */
-    tg_parallel((size_t)size, WORTH_SHARING, TG_LINE, part, (void *)out);
+    tg_parallel((size_t)call->value->inputs[0]->size, WORTH_SHARING, TG_LINE, part, (void *)call);
 }
 
 #define GATED_PRODUCT(kernel, ...)                                                                           \
     static void kernel##_part(void *context, size_t i, size_t count)                                         \
     {                                                                                                        \
-        const tg_value *out = context, *a = out->inputs[0], *b = out->inputs[1];                             \
-        TG_KERNEL_CALL(out->dtype, kernel, count, element(a, i), element(b, i), element(out, i));            \
+        const tg_call *call = context;                                                                       \
+        TG_KERNEL_CALL(call->value->dtype, kernel, count, input_at(call, 0, i), input_at(call, 1, i),        \
+                       output_at(call, i));                                                                  \
     }                                                                                                        \
-    static void kernel##_forward(const tg_value *out)                                                        \
+    static void kernel##_forward(const tg_call *call)                                                        \
     {                                                                                                        \
-        share(out, out->size, kernel##_part);                                                                \
+        share(call, kernel##_part);                                                                          \
     }                                                                                                        \
     static void kernel##_derivative(const tg_derive *d)                                                      \
     {                                                                                                        \
@@ -157,15 +163,16 @@ static void share(const tg_value *out, int64_t size, tg_parallel_part part)
         return TG_APPLY(&tg_op_##kernel, NULL, a, b);                                                        \
     }                                                                                                        \
                                                                                                              \
-    static void kernel##_grad_part(void *context, size_t i, size_t count)                               \
+    static void kernel##_grad_part(void *context, size_t i, size_t count)                                    \
     {                                                                                                        \
-        const tg_value *out = context, *g = out->inputs[0], *a = out->inputs[1], *b = out->inputs[2];        \
-        TG_KERNEL_CALL(out->dtype, kernel##_grad, count, element(a, i), element(b, i), element(g, i),   \
-                       element(out, i), element(out, (size_t)g->size + i));                                  \
+        const tg_call *call = context;                                                                       \
+        TG_KERNEL_CALL(call->value->dtype, kernel##_grad, count, input_at(call, 1, i), input_at(call, 2, i), \
+                       input_at(call, 0, i), output_at(call, i),                                             \
+                       output_at(call, (size_t)call->value->inputs[0]->size + i));                           \
     }                                                                                                        \
-    static void kernel##_grad_forward(const tg_value *out)                                              \
+    static void kernel##_grad_forward(const tg_call *call)                                                   \
     {                                                                                                        \
-        share(out, out->inputs[0]->size, kernel##_grad_part);                                           \
+        share(call, kernel##_grad_part);                                                                     \
     }                                                                                                        \
     static void kernel##_grad_derivative(const tg_derive *d)                                            \
     {                                                                                                        \

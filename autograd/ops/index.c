@@ -20,9 +20,10 @@ static const tg_field index_fields[] = {{"axis", TG_FIELD_INT, offsetof(index_at
                                         {0}};
 
 /* Whether all indices are from 0 to below `bound`; refuses, naming the first that is not. */
-static bool indices_fit(const tg_value *out, const tg_value *index, int64_t bound)
+static bool indices_fit(const tg_call *call, int input, int64_t bound)
 {
-    const int32_t *i = index->data;
+    const tg_value *out = call->value, *index = out->inputs[input];
+    const int32_t *i = call->in[input];
     for (int64_t element = 0; element < index->size; element++)
         if (i[element] < 0 || i[element] >= bound) {
             char position[128];
@@ -65,22 +66,23 @@ static bool gather_shape(tg_value *out)
 
 #define GATHER(type)                                                                                         \
     do {                                                                                                     \
-        const type *from = in->data;                                                                         \
-        type *to = out->data;                                                                                \
+        const type *from = call->in[0];                                                                      \
+        type *to = call->out;                                                                                \
         for (int64_t o = 0; o < b.outer; o++, from += n * b.inner)                                           \
             for (int64_t j = 0; j < b.n; j++)                                                                \
                 for (int64_t i = 0; i < b.inner; i++)                                                        \
                     *to++ = from[*index++ * b.inner + i];                                                    \
     } while (0)
 
-static void gather_forward(const tg_value *out)
+static void gather_forward(const tg_call *call)
 {
+    const tg_value *out = call->value;
     const int axis = ((const index_attributes *)out->attributes)->axis;
     const tg_value *in = out->inputs[0];
     const int64_t n = in->shape.dim[axis];
-    const int32_t *index = out->inputs[1]->data;
+    const int32_t *index = call->in[1];
     const tg_blocks b = tg_blocks_of(&out->shape, axis, 1);
-    if (!indices_fit(out, out->inputs[1], n))
+    if (!indices_fit(call, 1, n))
         return;
     if (out->dtype == TG_F32)
         GATHER(float);
@@ -145,24 +147,25 @@ static bool scatter_add_shape(tg_value *out)
 
 #define SCATTER_ADD(type)                                                                                    \
     do {                                                                                                     \
-        const type *from = in->data;                                                                         \
-        type *to = out->data;                                                                                \
+        const type *from = call->in[0];                                                                      \
+        type *to = call->out;                                                                                \
         for (int64_t o = 0; o < b.outer; o++, to += n * b.inner)                                             \
             for (int64_t j = 0; j < b.n; j++)                                                                \
                 for (int64_t i = 0; i < b.inner; i++)                                                        \
                     to[*index++ * b.inner + i] += *from++;                                                   \
     } while (0)
 
-static void scatter_add_forward(const tg_value *out)
+static void scatter_add_forward(const tg_call *call)
 {
+    const tg_value *out = call->value;
     const int axis = ((const index_attributes *)out->attributes)->axis;
     const tg_value *in = out->inputs[0];
     const int64_t n = out->shape.dim[axis];
-    const int32_t *index = out->inputs[1]->data;
+    const int32_t *index = call->in[1];
     const tg_blocks b = tg_blocks_of(&in->shape, axis, 1);
-    if (!indices_fit(out, out->inputs[1], n))
+    if (!indices_fit(call, 1, n))
         return;
-    memset(out->data, 0, (size_t)out->size * tg_dtype_size(out->dtype));
+    memset(call->out, 0, (size_t)out->size * tg_dtype_size(out->dtype));
     if (out->dtype == TG_F32)
         SCATTER_ADD(float);
     else
@@ -230,16 +233,17 @@ static bool index_select_shape(tg_value *out)
     return true;
 }
 
-static void index_select_forward(const tg_value *out)
+static void index_select_forward(const tg_call *call)
 {
+    const tg_value *out = call->value;
     const tg_value *in = out->inputs[0], *index = out->inputs[1];
     const tg_blocks b = tg_blocks_of(&in->shape, ((const index_attributes *)out->attributes)->axis, 1);
-    if (!indices_fit(out, index, b.n) || out->size == 0)
+    if (!indices_fit(call, 1, b.n) || out->size == 0)
         return;
-    const int32_t *row = index->data;
+    const int32_t *row = call->in[1];
     const size_t bytes = (size_t)b.inner * tg_dtype_size(out->dtype);
-    const char *from = in->data;
-    char *to = out->data;
+    const char *from = call->in[0];
+    char *to = call->out;
     for (int64_t o = 0; o < b.outer; o++, from += (size_t)b.n * bytes)
         for (int64_t j = 0; j < index->size; j++, to += bytes)
             memcpy(to, from + (size_t)row[j] * bytes, bytes);
@@ -310,19 +314,20 @@ static bool index_add_shape(tg_value *out)
     return true;
 }
 
-static void index_add_forward(const tg_value *out)
+static void index_add_forward(const tg_call *call)
 {
+    const tg_value *out = call->value;
     const tg_value *index = out->inputs[1];
     const tg_blocks b = tg_blocks_of(&out->shape, ((const index_attributes *)out->attributes)->axis, 1);
-    if (!indices_fit(out, index, b.n))
+    if (!indices_fit(call, 1, b.n))
         return;
-    memset(out->data, 0, (size_t)out->size * tg_dtype_size(out->dtype));
+    memset(call->out, 0, (size_t)out->size * tg_dtype_size(out->dtype));
     if (out->size == 0)
         return;
-    const int32_t *row = index->data;
+    const int32_t *row = call->in[1];
     const size_t bytes = (size_t)b.inner * tg_dtype_size(out->dtype);
-    const char *from = out->inputs[0]->data;
-    char *to = out->data;
+    const char *from = call->in[0];
+    char *to = call->out;
     for (int64_t o = 0; o < b.outer; o++, to += (size_t)b.n * bytes)
         for (int64_t j = 0; j < index->size; j++, from += bytes)
             TG_KERNEL_CALL(out->dtype, accumulate, (size_t)b.inner, (const void *)from,
@@ -387,17 +392,18 @@ static bool one_hot_shape(tg_value *out)
     return true;
 }
 
-static void one_hot_forward(const tg_value *out)
+static void one_hot_forward(const tg_call *call)
 {
+    const tg_value *out = call->value;
     const tg_value *index = out->inputs[0];
     const int64_t classes = ((const one_hot_attributes *)out->attributes)->classes;
-    if (!indices_fit(out, index, classes))
+    if (!indices_fit(call, 0, classes))
         return;
     const size_t element = tg_dtype_size(out->dtype);
-    memset(out->data, 0, (size_t)out->size * element);
+    memset(call->out, 0, (size_t)out->size * element);
     for (int64_t i = 0; i < index->size; i++)
         tg_fill(out->dtype, 1, 1,
-                (char *)out->data + (size_t)(i * classes + ((const int32_t *)index->data)[i]) * element);
+                (char *)call->out + (size_t)(i * classes + ((const int32_t *)call->in[0])[i]) * element);
 }
 
 static const tg_sample one_hot_samples[] = {

@@ -4,6 +4,7 @@
  */
 #include "autograd/ops.h"
 #include "autograd/ops/family.h"
+#include "autograd/ops/strided.h"
 
 static bool mean_of_two_shape(tg_value *out)
 {
@@ -13,22 +14,19 @@ static bool mean_of_two_shape(tg_value *out)
            tg_expected(out, "expected two tensors of one floating type and shape");
 }
 
-static void store_mean(const tg_value *out, double sum, double count)
+static void store_mean(const tg_call *call, double sum, double count)
 {
-    if (out->dtype == TG_F32)
-        *(float *)out->data = (float)(sum / count);
-    else
-        *(double *)out->data = sum / count;
+    tg_fill(call->value->dtype, 1, sum / count, call->out);
 }
 
 /* NAME_forward: the mean of what the kernel sums up. */
 #define MEAN_FORWARD(loss, kernel)                                                                           \
-    static void loss##_forward(const tg_value *out)                                                          \
+    static void loss##_forward(const tg_call *call)                                                          \
     {                                                                                                        \
-        const tg_value *a = out->inputs[0], *b = out->inputs[1];                                             \
+        const size_t size = (size_t)call->value->inputs[0]->size;                                            \
         double sum = 0;                                                                                      \
-        TG_KERNEL_CALL(out->dtype, kernel, (size_t)a->size, a->data, b->data, &sum);                         \
-        store_mean(out, sum, (double)a->size);                                                               \
+        TG_KERNEL_CALL(call->value->dtype, kernel, size, call->in[0], call->in[1], &sum);                    \
+        store_mean(call, sum, (double)size);                                                                 \
     }
 
 /* What each of n elements gets of the cotangent of their mean. */
@@ -117,13 +115,13 @@ static bool huber_shape(tg_value *out)
     return mean_of_two_shape(out) && (delta > 0 || tg_expected(out, "expected delta > 0, not %g", delta));
 }
 
-static void huber_forward(const tg_value *out)
+static void huber_forward(const tg_call *call)
 {
-    const tg_value *a = out->inputs[0], *b = out->inputs[1];
-    const double delta = ((const huber_attributes *)out->attributes)->delta;
+    const size_t size = (size_t)call->value->inputs[0]->size;
+    const double delta = ((const huber_attributes *)call->value->attributes)->delta;
     double sum = 0;
-    TG_KERNEL_CALL(out->dtype, huber_error, (size_t)a->size, a->data, b->data, delta, &sum);
-    store_mean(out, sum, (double)a->size);
+    TG_KERNEL_CALL(call->value->dtype, huber_error, size, call->in[0], call->in[1], delta, &sum);
+    store_mean(call, sum, (double)size);
 }
 
 static void huber_derivative(const tg_derive *d)
@@ -198,12 +196,12 @@ static double distributions(int64_t size, const tg_shape *shape)
     return shape->rank > 0 && size > 0 ? (double)(size / shape->dim[shape->rank - 1]) : (double)size;
 }
 
-static void kl_forward(const tg_value *out)
+static void kl_forward(const tg_call *call)
 {
-    const tg_value *l = out->inputs[0], *p = out->inputs[1];
+    const tg_value *l = call->value->inputs[0];
     double sum = 0;
-    TG_KERNEL_CALL(out->dtype, divergence, (size_t)l->size, l->data, p->data, &sum);
-    store_mean(out, sum, distributions(l->size, &l->shape));
+    TG_KERNEL_CALL(l->dtype, divergence, (size_t)l->size, call->in[0], call->in[1], &sum);
+    store_mean(call, sum, distributions(l->size, &l->shape));
 }
 
 static void kl_derivative(const tg_derive *d)

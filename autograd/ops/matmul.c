@@ -83,7 +83,7 @@ static void batch_strides(const tg_shape *in, int batch_rank, int64_t *stride)
 
 /* All products of a batch. */
 typedef struct batch {
-    const tg_value *out;
+    const tg_call *call;
     tg_product p;
     int rank;                                             /* of what is before the last two axes */
     int64_t stride_a[TG_MAX_RANK], stride_b[TG_MAX_RANK]; /* between matrices, in elements */
@@ -93,7 +93,7 @@ typedef struct batch {
 static void multiply_some(void *context, size_t first, size_t count)
 {
     const batch *all = context;
-    const tg_value *out = all->out;
+    const tg_value *out = all->call->value;
     const int64_t element = (int64_t)tg_dtype_size(out->dtype), matrix = all->p.m * all->p.n;
     int64_t at[TG_MAX_RANK], from_a = 0, from_b = 0, rest = (int64_t)first;
     for (int axis = all->rank - 1; axis >= 0; axis--) {
@@ -102,8 +102,8 @@ static void multiply_some(void *context, size_t first, size_t count)
         from_a += at[axis] * all->stride_a[axis];
         from_b += at[axis] * all->stride_b[axis];
     }
-    const char *a = out->inputs[0]->data, *b = out->inputs[1]->data;
-    char *result = (char *)out->data + (int64_t)first * matrix * element;
+    const char *a = all->call->in[0], *b = all->call->in[1];
+    char *result = (char *)all->call->out + (int64_t)first * matrix * element;
     for (; count > 0; count--, result += matrix * element) {
         tg_multiply(out->dtype, &all->p, a + from_a * element, b + from_b * element, NULL, result);
         for (int axis = all->rank - 1; axis >= 0; axis--) {
@@ -118,12 +118,13 @@ static void multiply_some(void *context, size_t first, size_t count)
     }
 }
 
-static void multiply_batch(const tg_value *out, const tg_product *p)
+static void multiply_batch(const tg_call *call, const tg_product *p)
 {
     enum { WORTH_SHARING = 1 << 19 }; /* multiplications for each thread */
     enum { FEW = 8 };                 /* products that may not divide evenly */
+    const tg_value *out = call->value;
     batch all;
-    all.out = out;
+    all.call = call;
     all.p = *p;
     all.rank = out->shape.rank - 2;
     batch_strides(&out->inputs[0]->shape, all.rank, all.stride_a);
@@ -135,15 +136,16 @@ static void multiply_batch(const tg_value *out, const tg_product *p)
         tg_parallel(products, WORTH_SHARING / (each + 1) + 1, 1, multiply_some, &all);
 }
 
-static void matmul_forward(const tg_value *out)
+static void matmul_forward(const tg_call *call)
 {
+    const tg_value *out = call->value;
     const tg_product p = product_of(out);
     if (out->size == 0)
         return;
     if (out->shape.rank > 2)
-        multiply_batch(out, &p);
+        multiply_batch(call, &p);
     else
-        tg_multiply(out->dtype, &p, out->inputs[0]->data, out->inputs[1]->data, NULL, out->data);
+        tg_multiply(out->dtype, &p, call->in[0], call->in[1], NULL, call->out);
 }
 
 /* For out = A B:  A takes G B^T, B takes A^T G; and the transpose of that where an input lies transposed. */
@@ -260,15 +262,16 @@ static bool linear_shape(tg_value *out)
     return true;
 }
 
-static void linear_forward(const tg_value *out)
+static void linear_forward(const tg_call *call)
 {
-    const tg_value *x = out->inputs[0], *weight = out->inputs[1];
+    const tg_value *out = call->value;
+    const tg_value *weight = out->inputs[1];
     const tg_product p = {.transpose_b = true,
                           .n = weight->shape.dim[0],
                           .k = weight->shape.dim[1],
                           .m = out->size / (weight->shape.dim[0] > 0 ? weight->shape.dim[0] : 1)};
-    tg_multiply(out->dtype, &p, x->data, weight->data, out->input_count == 3 ? out->inputs[2]->data : NULL,
-                out->data);
+    tg_multiply(out->dtype, &p, call->in[0], call->in[1], out->input_count == 3 ? call->in[2] : NULL,
+                call->out);
 }
 
 /* g W for x, g^T x for W, the column sums of g for b; all leading axes are rows. */

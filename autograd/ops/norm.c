@@ -85,9 +85,9 @@ static void normalize_rows(const tg_value *out, const tg_rows *r)
     }
 }
 
-static void normalize_forward(const tg_value *out)
+static void normalize_forward(const tg_call *call)
 {
-    tg_over_rows(out, normalize_rows);
+    tg_over_rows(call, normalize_rows);
 }
 
 static void normalize_derivative(const tg_derive *d)
@@ -145,9 +145,9 @@ static void gradient_of_rows(const tg_value *out, const tg_rows *r)
                    a->epsilon, r->out);
 }
 
-static void normalize_grad_forward(const tg_value *out)
+static void normalize_grad_forward(const tg_call *call)
 {
-    tg_over_rows(out, gradient_of_rows);
+    tg_over_rows(call, gradient_of_rows);
 }
 
 static tg_tensor row_means(tg_tensor a, tg_tensor b)

@@ -52,23 +52,24 @@ LARGEST_OF_WINDOW(float)
 LARGEST_OF_WINDOW(double)
 
 /* Calls for the elements, or for their places if the result is of integers. */
-static void pool_forward(const tg_value *out)
+static void pool_forward(const tg_call *call)
 {
+    const tg_value *out = call->value;
     const tg_window_layout *w = out->attributes;
     const tg_value *in = out->inputs[0];
     const int64_t across = out->shape.dim[3], windows = out->shape.dim[2] * across,
                   image = w->size.dim[0] * w->size.dim[1];
     for (int64_t i = 0; i < out->size; i++) {
         const int64_t from = i / windows * image, y = i % windows / across, x = i % across;
-        const float *f32 = (const float *)in->data + from;
-        const double *f64 = (const double *)in->data + from;
+        const float *f32 = (const float *)call->in[0] + from;
+        const double *f64 = (const double *)call->in[0] + from;
         const int64_t at = in->dtype == TG_F32 ? largest_float(w, f32, y, x) : largest_double(w, f64, y, x);
         if (out->dtype == TG_I32)
-            ((int32_t *)out->data)[i] = (int32_t)at;
+            ((int32_t *)call->out)[i] = (int32_t)at;
         else if (out->dtype == TG_F32)
-            ((float *)out->data)[i] = f32[at];
+            ((float *)call->out)[i] = f32[at];
         else
-            ((double *)out->data)[i] = f64[at];
+            ((double *)call->out)[i] = f64[at];
     }
 }
 

@@ -39,11 +39,12 @@ static bool draw_shape(tg_value *out)
            tg_expected(out, "expected a generator, not NULL");
 }
 
-static void draw_forward(const tg_value *out)
+static void draw_forward(const tg_call *call)
 {
+    const tg_value *out = call->value;
     uint32_t stream[4];
     tg_rng_draw_stream(((const draw_attributes *)out->attributes)->rng, stream);
-    memcpy(out->data, stream, sizeof stream);
+    memcpy(call->out, stream, sizeof stream);
 }
 
 static const tg_field draw_fields[] = {{0}}; /* a generator is nothing to write down */
@@ -90,18 +91,20 @@ static bool fill_shape(tg_value *out)
     return is_stream(out, out->inputs[0]);
 }
 
-static void random_uniform_forward(const tg_value *out)
+static void random_uniform_forward(const tg_call *call)
 {
+    const tg_value *out = call->value;
     const fill_attributes *a = out->attributes;
-    TG_KERNEL_CALL(out->dtype, uniform_fill, (size_t)out->size, out->inputs[0]->data, a->first, a->second,
-                   out->data);
+    TG_KERNEL_CALL(out->dtype, uniform_fill, (size_t)out->size, call->in[0], a->first, a->second,
+                   call->out);
 }
 
-static void random_normal_forward(const tg_value *out)
+static void random_normal_forward(const tg_call *call)
 {
+    const tg_value *out = call->value;
     const fill_attributes *a = out->attributes;
-    TG_KERNEL_CALL(out->dtype, normal_fill, (size_t)out->size, out->inputs[0]->data, a->first, a->second,
-                   out->data);
+    TG_KERNEL_CALL(out->dtype, normal_fill, (size_t)out->size, call->in[0], a->first, a->second,
+                   call->out);
 }
 
 #define FILL(...)                                                                                            \
@@ -164,11 +167,12 @@ static bool dropout_shape(tg_value *out)
     return is_stream(out, out->inputs[1]);
 }
 
-static void dropout_forward(const tg_value *out)
+static void dropout_forward(const tg_call *call)
 {
+    const tg_value *out = call->value;
     const double drop = ((const dropout_attributes *)out->attributes)->drop;
-    TG_KERNEL_CALL(out->dtype, dropout, (size_t)out->size, out->inputs[0]->data, out->inputs[1]->data,
-                   1 - drop, out->data);
+    TG_KERNEL_CALL(out->dtype, dropout, (size_t)out->size, call->in[0], call->in[1],
+                   1 - drop, call->out);
 }
 
 static void dropout_derivative(const tg_derive *d)
@@ -219,10 +223,11 @@ static bool stochastic_gate_shape(tg_value *out)
     return is_stream(out, out->inputs[2]);
 }
 
-static void stochastic_gate_forward(const tg_value *out)
+static void stochastic_gate_forward(const tg_call *call)
 {
-    TG_KERNEL_CALL(out->dtype, stochastic_gate, (size_t)out->size, out->inputs[0]->data, out->inputs[1]->data,
-                   out->inputs[2]->data, out->data);
+    const tg_value *out = call->value;
+    TG_KERNEL_CALL(out->dtype, stochastic_gate, (size_t)out->size, call->in[0], call->in[1],
+                   call->in[2], call->out);
 }
 
 static void stochastic_gate_derivative(const tg_derive *d)

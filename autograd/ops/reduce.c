@@ -146,42 +146,45 @@ enum { WORTH_SHARING = 1 << 14 }; /* elements for each thread */
 /* Sums of some columns of a matrix, and of some rows: tg_parallel_parts. */
 static void sum_some_columns(void *context, size_t first, size_t count)
 {
-    const tg_value *out = context, *in = out->inputs[0];
+    const tg_call *call = context;
+    const tg_value *out = call->value, *in = out->inputs[0];
     TG_KERNEL_CALL(out->dtype, sum_matrix, (size_t)in->shape.dim[0], (size_t)in->shape.dim[1], first, count,
-                   in->data, out->data);
+                   call->in[0], call->out);
 }
 
 static void sum_some_rows(void *context, size_t first, size_t count)
 {
-    const tg_value *out = context, *in = out->inputs[0];
+    const tg_call *call = context;
+    const tg_value *out = call->value, *in = out->inputs[0];
     const size_t element = tg_dtype_size(out->dtype), columns = (size_t)(in->size / out->size);
     TG_KERNEL_CALL(out->dtype, sum_rows, count, columns,
-                   (const void *)((const char *)in->data + first * columns * element),
-                   (void *)((char *)out->data + first * element));
+                   (const void *)((const char *)call->in[0] + first * columns * element),
+                   (void *)((char *)call->out + first * element));
 }
 
-static void sum_over_forward(const tg_value *out)
+static void sum_over_forward(const tg_call *call)
 {
+    const tg_value *out = call->value;
     const tg_value *in = out->inputs[0];
     const int64_t element = (int64_t)tg_dtype_size(out->dtype);
     if (in->size == 0) {
-        memset(out->data, 0, (size_t)out->size * (size_t)element);
+        memset(call->out, 0, (size_t)out->size * (size_t)element);
         return;
     }
     const int axes = ((const sum_attributes *)out->attributes)->axes;
     if (in->shape.rank == 2 && axes == 1) { /* the gradient of a bias: not worth a plan */
         tg_parallel((size_t)out->size, WORTH_SHARING / (size_t)in->shape.dim[0] + TG_LINE / 2, TG_LINE,
-                    sum_some_columns, (void *)out);
+                    sum_some_columns, (void *)call);
         return;
     }
     plan p = plan_of(&in->shape, axes);
     if (p.run_summed && p.summed.rank == 0 && p.kept.rank <= 1) {
-        tg_parallel((size_t)out->size, WORTH_SHARING / (size_t)p.run + 1, 1, sum_some_rows, (void *)out);
+        tg_parallel((size_t)out->size, WORTH_SHARING / (size_t)p.run + 1, 1, sum_some_rows, (void *)call);
         return;
     }
-    char *to = out->data;
+    char *to = call->out;
     do {
-        const char *from = (const char *)in->data + p.kept.offset * element;
+        const char *from = (const char *)call->in[0] + p.kept.offset * element;
         if (p.run_summed)
             sum_runs(out->dtype, &p, from, to);
         else

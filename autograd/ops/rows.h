@@ -4,9 +4,9 @@
  *     {
  *         TG_KERNEL_CALL(out->dtype, softmax_rows, r->count, r->columns, r->in[0], r->out);
  *     }
- *     static void softmax_forward(const tg_value *out)
+ *     static void softmax_forward(const tg_call *call)
  *     {
- *         tg_over_rows(out, softmax_of_rows);
+ *         tg_over_rows(call, softmax_of_rows);
  *     }
  */
 #ifndef TG_ROWS_H
@@ -16,12 +16,12 @@
 
 /* Some rows that follow each other; of the inputs, which have the shape of the result, too. */
 typedef struct tg_rows {
-    size_t count, columns;
+    size_t first, count, columns; /* the first one's number */
     const void *in[2]; /* NULL where there is no such input */
     void *out;
 } tg_rows;
 
 /* Calls `work` for all rows, in several parts on several threads where that is worth it. */
-void tg_over_rows(const tg_value *out, void (*work)(const tg_value *out, const tg_rows *rows));
+void tg_over_rows(const tg_call *call, void (*work)(const tg_value *out, const tg_rows *rows));
 
 #endif

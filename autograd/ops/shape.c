@@ -33,8 +33,9 @@ static bool permute_shape(tg_value *out)
     return true;
 }
 
-static void permute_forward(const tg_value *out)
+static void permute_forward(const tg_call *call)
 {
+    const tg_value *out = call->value;
     const tg_shape *order = &((const permute_attributes *)out->attributes)->order;
     int64_t stride[TG_MAX_RANK];
     tg_strides(&out->inputs[0]->shape, stride);
@@ -42,7 +43,7 @@ static void permute_forward(const tg_value *out)
     tg_strides(&out->shape, walk.to);
     for (int axis = 0; axis < walk.rank; axis++)
         walk.from[axis] = stride[order->dim[axis]];
-    tg_move(out->dtype, &walk, out->inputs[0]->data, out->data);
+    tg_move(out->dtype, &walk, call->in[0], call->out);
 }
 
 static void permute_derivative(const tg_derive *d)
@@ -173,18 +174,19 @@ static bool concat_shape(tg_value *out)
 }
 
 /* Each input is [outer, what it fills of a row], the result [outer, row]. */
-static void concat_forward(const tg_value *out)
+static void concat_forward(const tg_call *call)
 {
+    const tg_value *out = call->value;
     if (out->size == 0)
         return;
     const concat_attributes *a = out->attributes;
     const tg_blocks blocks = tg_blocks_of(&out->shape, a->axis, 1);
-    char *to = out->data;
+    char *to = call->out;
     for (int i = 0; i < out->input_count; i++) {
         const tg_value *in = out->inputs[i];
         const int64_t row = in->size / blocks.outer;
         const tg_walk walk = {2, {blocks.outer, row}, {row, 1}, {blocks.n * blocks.inner, 1}};
-        tg_move(out->dtype, &walk, in->data, to);
+        tg_move(out->dtype, &walk, call->in[i], to);
         to += row * (int64_t)tg_dtype_size(out->dtype);
     }
 }
@@ -312,16 +314,17 @@ static bool triangle_shape(tg_value *out)
     return out->shape.rank >= 2 || tg_expected(out, "expected matrices in the last two axes");
 }
 
-static void triangle_forward(const tg_value *out)
+static void triangle_forward(const tg_call *call)
 {
+    const tg_value *out = call->value;
     if (out->size == 0)
         return;
     const bool upper = out->op == &tg_op_triu;
     const int64_t diagonal = ((const triangle_attributes *)out->attributes)->diagonal;
     const int64_t columns = out->shape.dim[out->shape.rank - 1], rows = out->shape.dim[out->shape.rank - 2];
     const size_t element = tg_dtype_size(out->dtype);
-    const char *from = out->inputs[0]->data;
-    char *to = out->data;
+    const char *from = call->in[0];
+    char *to = call->out;
     memset(to, 0, (size_t)out->size * element);
     for (int64_t row = 0; row < out->size / columns; row++) {
         int64_t first = 0, end = row % rows + diagonal + 1; /* of tril */

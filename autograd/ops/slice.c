@@ -73,16 +73,17 @@ static bool slice_shape(tg_value *out)
     return slice_fits(out, a, &out->inputs[0]->shape);
 }
 
-static void slice_forward(const tg_value *out)
+static void slice_forward(const tg_call *call)
 {
+    const tg_value *out = call->value;
     if (out->size == 0)
         return;
     const tg_value *in = out->inputs[0];
     tg_walk walk = tg_walk_over(&out->shape);
     tg_strides(&out->shape, walk.to);
     int64_t offset = slice_strides(out->attributes, &in->shape, walk.from);
-    tg_move(out->dtype, &walk, (const char *)in->data + offset * (int64_t)tg_dtype_size(out->dtype),
-            out->data);
+    tg_move(out->dtype, &walk, (const char *)call->in[0] + offset * (int64_t)tg_dtype_size(out->dtype),
+            call->out);
 }
 
 static void slice_derivative(const tg_derive *d)
@@ -185,19 +186,20 @@ static bool scatter_slice_shape(tg_value *out)
     return slice_fits(out, &slice, &a->shape);
 }
 
-static void scatter_slice_forward(const tg_value *out)
+static void scatter_slice_forward(const tg_call *call)
 {
+    const tg_value *out = call->value;
     const tg_value *in = out->inputs[0];
     const scatter_slice_attributes *a = out->attributes;
     if (in->size < out->size)
-        tg_fill(out->dtype, out->size, a->fill, out->data);
+        tg_fill(out->dtype, out->size, a->fill, call->out);
     if (in->size == 0)
         return;
     const slice_attributes slice = slice_of(a, in->shape);
     tg_walk walk = tg_walk_over(&in->shape);
     tg_strides(&in->shape, walk.from);
     int64_t offset = slice_strides(&slice, &out->shape, walk.to);
-    tg_move(out->dtype, &walk, in->data, (char *)out->data + offset * (int64_t)tg_dtype_size(out->dtype));
+    tg_move(out->dtype, &walk, call->in[0], (char *)call->out + offset * (int64_t)tg_dtype_size(out->dtype));
 }
 
 static tg_tensor cut(tg_tensor x, const slice_attributes *a)

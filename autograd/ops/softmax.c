@@ -89,9 +89,9 @@ static void softmax_of_rows(const tg_value *out, const tg_rows *r)
     TG_KERNEL_CALL(out->dtype, softmax_rows, r->count, r->columns, r->in[0], r->out);
 }
 
-static void softmax_forward(const tg_value *out)
+static void softmax_forward(const tg_call *call)
 {
-    tg_over_rows(out, softmax_of_rows);
+    tg_over_rows(call, softmax_of_rows);
 }
 
 static void softmax_derivative(const tg_derive *d)
@@ -118,9 +118,9 @@ static void softmax_grad_of_rows(const tg_value *out, const tg_rows *r)
     TG_KERNEL_CALL(out->dtype, softmax_grad_rows, r->count, r->columns, r->in[0], r->in[1], r->out);
 }
 
-static void softmax_grad_forward(const tg_value *out)
+static void softmax_grad_forward(const tg_call *call)
 {
-    tg_over_rows(out, softmax_grad_of_rows);
+    tg_over_rows(call, softmax_grad_of_rows);
 }
 
 /* With the cotangent c of s (g - sum g s): the same for g, and c (g - sum g s) - g sum c s for s. */
@@ -154,9 +154,9 @@ static void log_softmax_of_rows(const tg_value *out, const tg_rows *r)
     TG_KERNEL_CALL(out->dtype, log_softmax_rows, r->count, r->columns, r->in[0], r->out);
 }
 
-static void log_softmax_forward(const tg_value *out)
+static void log_softmax_forward(const tg_call *call)
 {
-    tg_over_rows(out, log_softmax_of_rows);
+    tg_over_rows(call, log_softmax_of_rows);
 }
 
 static void log_softmax_derivative(const tg_derive *d)
@@ -183,9 +183,9 @@ static void log_softmax_grad_of_rows(const tg_value *out, const tg_rows *r)
     TG_KERNEL_CALL(out->dtype, log_softmax_grad_rows, r->count, r->columns, r->in[0], r->in[1], r->out);
 }
 
-static void log_softmax_grad_forward(const tg_value *out)
+static void log_softmax_grad_forward(const tg_call *call)
 {
-    tg_over_rows(out, log_softmax_grad_of_rows);
+    tg_over_rows(call, log_softmax_grad_of_rows);
 }
 
 /* With the cotangent c of g - e^l sum g: c - sum c e^l for g, and -c e^l sum g for l. */

@@ -19,12 +19,13 @@ static double divisor(int64_t n, int correction)
     return n > correction ? (double)(n - correction) : 0;
 }
 
-static void var_over_forward(const tg_value *out)
+static void var_over_forward(const tg_call *call)
 {
+    const tg_value *out = call->value;
     const tg_blocks b = tg_reduce_blocks(out);
     const double by = divisor(b.n, ((const tg_reduce_attributes *)out->attributes)->correction);
     TG_KERNEL_CALL(out->dtype, variance, (size_t)b.outer, (size_t)b.n, (size_t)b.inner, by,
-                   out->inputs[0]->data, out->data);
+                   call->in[0], call->out);
 }
 
 /* 2 (x - mean) / (n - correction) */
@@ -106,11 +107,12 @@ tg_tensor tg_div_or_zero(tg_tensor a, tg_tensor b)
 
 /* ---- norm_over: the square root of the sum of squares; at 0, where it has no slope, the derivative is 0 ---- */
 
-static void norm_over_forward(const tg_value *out)
+static void norm_over_forward(const tg_call *call)
 {
+    const tg_value *out = call->value;
     const tg_blocks b = tg_reduce_blocks(out);
-    TG_KERNEL_CALL(out->dtype, norm, (size_t)b.outer, (size_t)b.n, (size_t)b.inner, out->inputs[0]->data,
-                   out->data);
+    TG_KERNEL_CALL(out->dtype, norm, (size_t)b.outer, (size_t)b.n, (size_t)b.inner, call->in[0],
+                   call->out);
 }
 
 /* x / |x| */
@@ -159,11 +161,12 @@ static bool logsumexp_over_shape(tg_value *out)
     return true;
 }
 
-static void logsumexp_over_forward(const tg_value *out)
+static void logsumexp_over_forward(const tg_call *call)
 {
+    const tg_value *out = call->value;
     const tg_shape *in = &out->inputs[0]->shape;
     TG_KERNEL_CALL(out->dtype, logsumexp_rows, (size_t)out->size, (size_t)in->dim[in->rank - 1],
-                   out->inputs[0]->data, out->data);
+                   call->in[0], call->out);
 }
 
 static void logsumexp_over_derivative(const tg_derive *d)
@@ -225,12 +228,13 @@ static bool cumsum_shape(tg_value *out)
     return (a->axis >= 0 && a->axis < out->shape.rank) || tg_expected(out, "there is no axis %d", a->axis);
 }
 
-static void cumsum_forward(const tg_value *out)
+static void cumsum_forward(const tg_call *call)
 {
+    const tg_value *out = call->value;
     const cumsum_attributes *a = out->attributes;
     const tg_blocks b = tg_blocks_of(&out->shape, a->axis, 1);
     TG_KERNEL_CALL(out->dtype, cumulate, (size_t)b.outer, (size_t)b.n, (size_t)b.inner, a->reverse,
-                   out->inputs[0]->data, out->data);
+                   call->in[0], call->out);
 }
 
 static void cumsum_derivative(const tg_derive *d)

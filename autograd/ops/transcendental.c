@@ -101,11 +101,12 @@ TG_BINARY_OP(sigmoid_grad, tg_binary_samples)
 
 /* ---- softplus: g sigmoid(x), which shares its exponential and is computed along with the value ---- */
 
-TG_UNARY_LOOP(softplus)
-
-static void softplus_loop_with(const tg_loop *l, void *slope)
+static void softplus_loop(const tg_loop *l)
 {
-    TG_KERNEL_CALL(l->dtype, softplus_pair, l->n, l->in[0], l->out, slope);
+    if (l->saved)
+        TG_KERNEL_CALL(l->dtype, softplus_pair, l->n, l->in[0], l->out, l->saved);
+    else
+        TG_KERNEL_CALL(l->dtype, softplus, l->n, l->in[0], l->out);
 }
 
 static void softplus_derivative(const tg_derive *d)
@@ -118,7 +119,6 @@ const tg_op tg_op_softplus = {.name = "softplus",
                               .flags = TG_ELEMENTWISE,
                               .loop = softplus_loop,
                               .saved = &tg_op_sigmoid,
-                              .fused_loop = softplus_loop_with,
                               .derivative = softplus_derivative,
                               TG_SAMPLES(tg_unary_samples)};
 

@@ -124,6 +124,8 @@ static bool set_shape(tg_value *out)
         tg_expected(out, "the shapes or types do not fit"); /* unless the rule has said more */
         return false;
     }
+    if (tg_dtype_size(out->dtype) == 0)
+        return tg_expected(out, "there is no type %d", (int)out->dtype);
     if (out->size < 0)
         out->size = tg_shape_size(&out->shape);
     return out->size >= 0 || tg_expected(out, "the result would be too large, or of a rank over %d", TG_MAX_RANK);

@@ -316,6 +316,10 @@ static tg_value *push_leaf(tg_tape *tape, const leaf *l)
         return followed;
     const tg_shape *shape = l->shape;
     int64_t size = tg_shape_size(shape);
+    if (tg_dtype_size(l->dtype) == 0) {
+        tg_tape_fail(tape, "%s: there is no type %d", l->what, (int)l->dtype);
+        return NULL;
+    }
     if (size < 0) {
         char text[128];
         tg_tape_fail(tape, "%s: %s is no shape: a dimension is negative, the rank over %d or the size too large", l->what,

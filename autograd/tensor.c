@@ -96,7 +96,7 @@ double tg_item(tg_tensor x)
 bool tg_read(tg_tensor x, tg_dtype dtype, void *out, int64_t count)
 {
     const tg_value *value = tg_value_of(x);
-    if (!value || !value->data || value->size != count || (count > 0 && !out))
+    if (!value || !value->data || value->size != count || (count > 0 && !out) || tg_dtype_size(dtype) == 0)
         return false;
     if (dtype == value->dtype) {
         if (count > 0)
@@ -115,9 +115,15 @@ bool tg_read(tg_tensor x, tg_dtype dtype, void *out, int64_t count)
     return true;
 }
 
+/* Whether the rank is one that a shape can have: dimensions are read only then. */
+static bool has_rank(const tg_shape *shape)
+{
+    return shape && shape->rank >= 0 && shape->rank <= TG_MAX_RANK;
+}
+
 int64_t tg_shape_size(const tg_shape *shape)
 {
-    if (!shape || shape->rank < 0 || shape->rank > TG_MAX_RANK)
+    if (!has_rank(shape))
         return -1;
     int64_t size = 1;
     bool empty = false;
@@ -139,7 +145,7 @@ int64_t tg_shape_size(const tg_shape *shape)
 
 bool tg_shape_equal(const tg_shape *a, const tg_shape *b)
 {
-    if (!a || !b || a->rank != b->rank)
+    if (!has_rank(a) || !b || a->rank != b->rank)
         return false;
     for (int axis = 0; axis < a->rank; axis++)
         if (a->dim[axis] != b->dim[axis])
@@ -149,7 +155,7 @@ bool tg_shape_equal(const tg_shape *a, const tg_shape *b)
 
 bool tg_shape_broadcast(const tg_shape *a, const tg_shape *b, tg_shape *out)
 {
-    if (!a || !b || !out)
+    if (!has_rank(a) || !has_rank(b) || !out)
         return false;
     tg_shape result = {.rank = a->rank > b->rank ? a->rank : b->rank};
     for (int back = 1; back <= result.rank; back++) {
@@ -167,6 +173,10 @@ char *tg_shape_text(const tg_shape *shape, char *text, size_t size)
 {
     if (!text || size == 0)
         return text;
+    if (shape && !has_rank(shape)) {
+        snprintf(text, size, "[rank %d]", shape->rank);
+        return text;
+    }
     size_t used = (size_t)snprintf(text, size, "[");
     for (int axis = 0; shape && axis < shape->rank && used < size; axis++)
         used += (size_t)snprintf(text + used, size - used, axis ? ", %lld" : "%lld", (long long)shape->dim[axis]);
@@ -177,10 +187,10 @@ char *tg_shape_text(const tg_shape *shape, char *text, size_t size)
 
 const char *tg_dtype_name(tg_dtype dtype)
 {
-    return dtype == TG_F32 ? "f32" : dtype == TG_F64 ? "f64" : "i32";
+    return dtype == TG_F32 ? "f32" : dtype == TG_F64 ? "f64" : dtype == TG_I32 ? "i32" : "?";
 }
 
 size_t tg_dtype_size(tg_dtype dtype)
 {
-    return dtype == TG_F64 ? sizeof(double) : sizeof(float);
+    return dtype == TG_F64 ? sizeof(double) : dtype == TG_F32 || dtype == TG_I32 ? sizeof(float) : 0;
 }

@@ -86,11 +86,11 @@ bool tg_shape_equal(const tg_shape *a, const tg_shape *b);
 /* The shape that two broadcast to by NumPy's rule; false if they do not. */
 bool tg_shape_broadcast(const tg_shape *a, const tg_shape *b, tg_shape *out);
 
-/* "[32, 784]" into `text`, which is returned. */
+/* "[32, 784]" into `text`, which is returned; "[rank 9]" where that is no rank. */
 char *tg_shape_text(const tg_shape *shape, char *text, size_t size);
 
-const char *tg_dtype_name(tg_dtype dtype); /* "f32", "f64", "i32" */
-size_t tg_dtype_size(tg_dtype dtype);      /* bytes an element */
+const char *tg_dtype_name(tg_dtype dtype); /* "f32", "f64", "i32"; "?" if there is no such type */
+size_t tg_dtype_size(tg_dtype dtype);      /* bytes an element; 0 if there is no such type */
 
 #ifdef __cplusplus
 }

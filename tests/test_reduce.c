@@ -254,7 +254,7 @@ START_TEST(reductions_that_cannot_be_are_named)
     tg_argmax(x, 2, false);
     expect_error("argmax(f32[3, 0]): there is no axis 2");
     tg_sum_over(x, TG_AXES(-3), false);
-    expect_error("sum_over(f32[3, 0]): expected axes from -2 to 1");
+    expect_error("sum_over(f32[3, 0]): there is no axis -3");
     tg_var_over(labels, TG_ALL_AXES, 0, false);
     expect_error("var_over(i32[3]): expected f32 or f64");
     tg_cumsum(labels, 0, false);

@@ -241,7 +241,7 @@ START_TEST(repeat_doubles_elements_and_tile_the_whole)
     ck_assert(tg_grad(&y, 1, &v, 1, NULL, false, &g));
     ck_assert_double_eq(tg_at(g, 3), 20);
     tg_repeat(x, 0, -1);
-    expect_error("expected a number of times of at least 0, not -1");
+    expect_error("-1 times is less than 0");
     tg_tile(x, TG_SHAPE(-1));
     expect_error("tile(i32[2, 3])");
 }

@@ -1,9 +1,8 @@
 #include "tests/wrapped_memory.h"
 
-#include <stddef.h>
-
 static bool armed, failed;
 static int left;
+static size_t largest = SIZE_MAX;
 static _Atomic int64_t asked_for; /* several threads may ask */
 
 void *__real_malloc(size_t size);
@@ -33,9 +32,16 @@ int64_t wrapped_memory_count(void)
     return asked_for;
 }
 
-static bool fails(void)
+void wrapped_memory_refuse_over(size_t bytes)
+{
+    largest = bytes;
+}
+
+static bool fails(size_t size)
 {
     asked_for++;
+    if (size > largest)
+        return true;
     if (!armed || left-- > 0)
         return false;
     failed = true;
@@ -44,20 +50,20 @@ static bool fails(void)
 
 void *__wrap_malloc(size_t size)
 {
-    return fails() ? NULL : __real_malloc(size);
+    return fails(size) ? NULL : __real_malloc(size);
 }
 
 void *__wrap_calloc(size_t count, size_t size)
 {
-    return fails() ? NULL : __real_calloc(count, size);
+    return fails(count > 0 && size > SIZE_MAX / count ? SIZE_MAX : count * size) ? NULL : __real_calloc(count, size);
 }
 
 void *__wrap_realloc(void *old, size_t size)
 {
-    return fails() ? NULL : __real_realloc(old, size);
+    return fails(size) ? NULL : __real_realloc(old, size);
 }
 
 void *__wrap_aligned_alloc(size_t alignment, size_t size)
 {
-    return fails() ? NULL : __real_aligned_alloc(alignment, size);
+    return fails(size) ? NULL : __real_aligned_alloc(alignment, size);
 }

@@ -16,10 +16,14 @@
 #define WRAPPED_MEMORY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 void wrapped_memory_fail_after(int allocations);
 bool wrapped_memory_stop(void);
+
+/* Requests of more bytes than these fail, until this is called with SIZE_MAX. */
+void wrapped_memory_refuse_over(size_t bytes);
 
 /* Allocations asked for so far. */
 int64_t wrapped_memory_count(void);

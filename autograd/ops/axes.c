@@ -42,24 +42,28 @@ tg_shape tg_kept_shape(tg_shape shape, int first, int count)
     return shape;
 }
 
-/* The axes as bits; -1, with the error recorded, if one does not exist. */
-static int axis_bits(const char *operation, tg_tensor x, tg_axes axes)
+int tg_axis_bits(const char *operation, tg_tensor x, tg_axes axes)
 {
     if (axes.count == 0)
         return (1 << tg_rank(x)) - 1;
+    bool fits = axes.count > 0 && axes.count <= TG_MAX_RANK;
+    if (!fits)
+        tg_refuse(operation, x, "expected up to %d axes, not %d axes", TG_MAX_RANK, axes.count);
     int bits = 0;
-    for (int i = 0; i < axes.count && i < TG_MAX_RANK; i++) {
-        int axis = tg_find_axis(operation, x, axes.axis[i]);
-        if (axis < 0)
-            return -1;
-        bits |= 1 << axis;
+    for (int i = 0; fits && i < axes.count; i++) {
+        const int axis = tg_find_axis(operation, x, axes.axis[i]);
+        fits = axis >= 0 && !(bits >> axis & 1);
+        if (fits)
+            bits |= 1 << axis;
+        else if (axis >= 0)
+            tg_refuse(operation, x, "axis %d is named twice", axes.axis[i]);
     }
-    return bits;
+    return fits ? bits : -1;
 }
 
 bool tg_plan_reduction(const char *operation, tg_tensor x, tg_axes axes, bool keep, tg_reduction *plan)
 {
-    const int bits = axis_bits(operation, x, axes), rank = tg_rank(x);
+    const int bits = tg_axis_bits(operation, x, axes), rank = tg_rank(x);
     if (bits < 0)
         return false;
     *plan = (tg_reduction){.x = x};

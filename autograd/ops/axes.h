@@ -18,6 +18,9 @@ tg_refuse(const char *operation, tg_tensor x, const char *format, ...);
 /* An axis counted from the end made positive; -1, with the error recorded, if x has no such axis. */
 int tg_find_axis(const char *operation, tg_tensor x, int axis);
 
+/* The axes as bits, all of them if none is named; -1, with the error recorded, if one does not exist or is named twice. */
+int tg_axis_bits(const char *operation, tg_tensor x, tg_axes axes);
+
 /* A contiguous tensor seen as [outer, n, inner], where n are `count` axes from `first` on. */
 typedef struct tg_blocks {
     int64_t outer, n, inner;

@@ -154,15 +154,14 @@ const tg_op tg_op_reshape = {.name = "reshape", .arity = 1, .flags = TG_VIEW,
 
 tg_tensor tg_reshape(tg_tensor x, tg_shape shape)
 {
-    int64_t known = 1, size = tg_size(x);
-    int open = -1;
-    for (int axis = 0; axis < shape.rank && axis < TG_MAX_RANK; axis++) {
-        if (shape.dim[axis] == -1 && open < 0)
-            open = axis;
-        else
-            known *= shape.dim[axis];
+    const int64_t size = tg_size(x);
+    int open = 0;
+    while (open < shape.rank && open < TG_MAX_RANK && shape.dim[open] != -1)
+        open++;
+    if (open < shape.rank && open < TG_MAX_RANK) {
+        shape.dim[open] = 1;
+        const int64_t known = tg_shape_size(&shape);
+        shape.dim[open] = known > 0 && size % known == 0 ? size / known : -1;
     }
-    if (open >= 0 && known > 0 && size % known == 0)
-        shape.dim[open] = size / known;
     return TG_APPLY(&tg_op_reshape, &(shape_attributes){shape}, x);
 }

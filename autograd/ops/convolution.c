@@ -140,7 +140,8 @@ static void unfold_forward(const tg_call *call)
     const tg_shape *in = &out->inputs[0]->shape;
     visits v = {out->dtype, out->attributes,      in->dim[0], in->dim[1],
                 unfold_row, call->in[0], call->out,  false};
-    visit_all(&v, out->size);
+    if (out->size > 0)
+        visit_all(&v, out->size);
 }
 
 static void unfold_derivative(const tg_derive *d)

@@ -35,6 +35,12 @@ static bool labels_fit(tg_value *out, const tg_value *logits, const tg_value *la
            tg_expected(out, "expected smoothing from 0 to 1, not %g", a->smoothing);
 }
 
+/* Whether the label says that its row is left out. */
+static bool is_ignored(const label_attributes *a, int32_t label)
+{
+    return label == a->ignore_index && label != TG_NO_LABEL;
+}
+
 static int64_t classes_of(const tg_value *logits)
 {
     return logits->shape.dim[logits->shape.rank - 1];
@@ -43,9 +49,8 @@ static int64_t classes_of(const tg_value *logits)
 /* Says which label is no class. */
 static void name_wrong_label(const tg_value *out, const int32_t *label, int64_t classes)
 {
-    const int ignored = ((const label_attributes *)out->attributes)->ignore_index;
     int64_t row = 0;
-    while (label[row] == ignored || (label[row] >= 0 && label[row] < classes))
+    while (is_ignored(out->attributes, label[row]) || (label[row] >= 0 && label[row] < classes))
         row++;
     tg_expected(out, "label %ld in row %lld is none of the %lld classes, which count from 0", (long)label[row],
                 (long long)row, (long long)classes);
@@ -55,12 +60,12 @@ static void name_wrong_label(const tg_value *out, const int32_t *label, int64_t 
 static int64_t count_labels(const tg_call *call)
 {
     const tg_value *out = call->value;
-    const int ignored = ((const label_attributes *)out->attributes)->ignore_index;
+    const label_attributes *a = out->attributes;
     const int32_t *label = call->in[1];
     const int64_t rows = out->inputs[1]->size, classes = classes_of(out->inputs[0]);
     int64_t used = 0, wrong = 0;
     for (int64_t row = 0; row < rows; row++) {
-        const bool is_used = label[row] != ignored;
+        const bool is_used = !is_ignored(a, label[row]);
         used += is_used;
         wrong += is_used && (label[row] < 0 || label[row] >= classes);
     }

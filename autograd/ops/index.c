@@ -198,10 +198,10 @@ const tg_op tg_op_scatter_add = {.name = "scatter_add",
                                  .derivative = scatter_add_derivative,
                                  TG_SAMPLES(scatter_add_samples)};
 
-/* The size as an attribute has it; -1, which every shape rule refuses, if it is too large. */
+/* The size as an attribute has it; -1, which every shape rule refuses, if it is negative or too large. */
 static int places(int64_t size)
 {
-    return size <= INT_MAX ? (int)size : -1;
+    return size >= 0 && size <= INT_MAX ? (int)size : -1;
 }
 
 tg_tensor tg_scatter_add(tg_tensor x, int axis, tg_tensor index, int64_t size)
@@ -297,7 +297,7 @@ static bool index_add_shape(tg_value *out)
         return tg_expected(out, "expected f32 or f64");
     if (!takes_an_index(out))
         return false;
-    bool fits = a->axis >= 0 && a->axis + index->rank <= x->rank;
+    bool fits = a->axis >= 0 && a->axis <= x->rank - index->rank;
     for (int i = 0; fits && i < index->rank; i++)
         fits = x->dim[a->axis + i] == index->dim[i];
     if (!fits)

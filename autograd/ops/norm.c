@@ -282,7 +282,7 @@ tg_tensor tg_group_norm(tg_tensor x, int groups, tg_tensor weight, tg_tensor bia
 {
     tg_tensor blocks = with_channels("group_norm", x);
     const int64_t batch = tg_dim(blocks, 0), channels = tg_dim(blocks, 1), length = tg_dim(blocks, 2);
-    if (tg_ok(blocks) && (groups < 1 || channels % groups != 0))
+    if (tg_ok(blocks) && (groups < 1 || groups > channels || channels % groups != 0))
         return tg_refuse("group_norm", x, "%lld channels do not divide into %d equal groups",
                          (long long)channels, groups);
     const int64_t row = groups > 0 ? channels / groups * length : 0;

@@ -9,11 +9,9 @@
 /* ---- sum_over: any set of axes ---- */
 
 typedef struct sum_attributes {
-    int axes; /* bit i: axis i is summed; ALL_AXES: every one there is */
+    int axes; /* bit i: axis i is summed, if there is one */
     bool keep;
 } sum_attributes;
-
-enum { ALL_AXES = (1 << TG_MAX_RANK) - 1, NO_SUCH_AXIS = 1 << TG_MAX_RANK };
 
 static const tg_field sum_fields[] = {{"axes", TG_FIELD_INT, offsetof(sum_attributes, axes)},
                                       {"keep", TG_FIELD_BOOL, offsetof(sum_attributes, keep)},
@@ -25,8 +23,6 @@ static bool sum_over_shape(tg_value *out)
     const tg_shape *in = &out->inputs[0]->shape;
     if (out->dtype == TG_I32)
         return tg_expected(out, "expected f32 or f64");
-    if (a->axes & NO_SUCH_AXIS)
-        return tg_expected(out, "expected axes from %d to %d", -in->rank, in->rank - 1);
     out->shape.rank = 0;
     for (int axis = 0; axis < in->rank; axis++) {
         bool summed = a->axes >> axis & 1;
@@ -205,12 +201,12 @@ static void sum_over_derivative(const tg_derive *d)
 }
 
 static const tg_sample sum_over_samples[] = {
-    {.attributes = &(sum_attributes){ALL_AXES, false}, .input = {{.shape = {2, {3, 4}}}}},
+    {.attributes = &(sum_attributes){255, false}, .input = {{.shape = {2, {3, 4}}}}},
     {.attributes = &(sum_attributes){1, false}, .input = {{.shape = {2, {3, 4}}}}},
     {.attributes = &(sum_attributes){2, true}, .input = {{.shape = {2, {3, 4}}}}},
     {.attributes = &(sum_attributes){5, true}, .input = {{.shape = {3, {2, 3, 4}}}}},
     {.attributes = &(sum_attributes){2, false}, .input = {{.shape = {3, {2, 3, 4}}}}},
-    {.attributes = &(sum_attributes){ALL_AXES, true}, .input = {{.shape = {0}}}},
+    {.attributes = &(sum_attributes){255, true}, .input = {{.shape = {0}}}},
     {.attributes = &(sum_attributes){1, false}, .input = {{.shape = {2, {0, 4}}}}},
     {.attributes = &(sum_attributes){2, false}, .input = {{.shape = {2, {3, 0}}}}},
     {.attributes = &(sum_attributes){6, true}, .input = {{.shape = {4, {2, 1, 3, 2}}}}},
@@ -227,22 +223,10 @@ const tg_op tg_op_sum_over = {.name = "sum_over",
                               .derivative = sum_over_derivative,
                               TG_SAMPLES(sum_over_samples)};
 
-/* The axes as a mask, with NO_SUCH_AXIS for one that a tensor of this rank does not have. */
-static int axes_mask(int rank, tg_axes axes)
-{
-    if (axes.count == 0)
-        return ALL_AXES;
-    int mask = 0;
-    for (int i = 0; i < axes.count && i < TG_MAX_RANK; i++) {
-        int axis = axes.axis[i] < 0 ? axes.axis[i] + rank : axes.axis[i];
-        mask |= axis >= 0 && axis < rank ? 1 << axis : NO_SUCH_AXIS;
-    }
-    return mask;
-}
-
 tg_tensor tg_sum_over(tg_tensor x, tg_axes axes, bool keep)
 {
-    return TG_APPLY(&tg_op_sum_over, (&(sum_attributes){axes_mask(tg_rank(x), axes), keep}), x);
+    const int bits = tg_ok(x) ? tg_axis_bits("sum_over", x, axes) : 0;
+    return bits < 0 ? TG_NONE : TG_APPLY(&tg_op_sum_over, (&(sum_attributes){bits, keep}), x);
 }
 
 tg_tensor tg_sum(tg_tensor x)
@@ -252,7 +236,10 @@ tg_tensor tg_sum(tg_tensor x)
 
 tg_tensor tg_sum_to(tg_tensor x, tg_shape shape)
 {
-    tg_shape from = tg_shape_of(x);
+    tg_shape from = tg_shape_of(x), both;
+    char text[128];
+    if (tg_ok(x) && (!tg_shape_broadcast(&from, &shape, &both) || !tg_shape_equal(&both, &from)))
+        return tg_refuse("sum_to", x, "%s does not broadcast to it", tg_shape_text(&shape, text, sizeof text));
     int extra = from.rank - shape.rank, axes = 0;
     for (int axis = 0; axis < from.rank; axis++)
         if (axis < extra || (shape.dim[axis - extra] == 1 && from.dim[axis] != 1))

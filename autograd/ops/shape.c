@@ -159,7 +159,10 @@ static bool concat_shape(tg_value *out)
     for (int i = 0; i < out->input_count; i++) {
         if (!fits_the_first(out, i, a->stack ? -1 : a->axis))
             return false;
-        total += a->stack ? 1 : out->inputs[i]->shape.dim[a->axis];
+        const int64_t more = a->stack ? 1 : out->inputs[i]->shape.dim[a->axis];
+        if (more > INT64_MAX - total)
+            return tg_expected(out, "the result would be too large");
+        total += more;
     }
     if (a->stack && first->rank == TG_MAX_RANK)
         return tg_expected(out, "the result would be of a rank over %d", TG_MAX_RANK);
@@ -264,16 +267,23 @@ tg_tensor tg_stack(const tg_tensor *tensors, int count, int axis)
 
 /* ---- repetition: a new axis, expanded and merged with its neighbour ---- */
 
+/* Multiplies one dimension; false, and nothing done, if the number of times is negative or the product too large. */
+static bool multiply(int64_t *dim, int64_t times)
+{
+    const bool fits = times >= 0 && (*dim == 0 || times <= INT64_MAX / *dim);
+    *dim *= fits ? times : 1;
+    return fits;
+}
+
 tg_tensor tg_repeat(tg_tensor x, int axis, int64_t times)
 {
     axis = tg_find_axis("repeat", x, axis);
     if (axis < 0)
         return TG_NONE;
-    if (times < 0)
-        return tg_refuse("repeat", x, "expected a number of times of at least 0, not %lld", (long long)times);
     tg_shape result = tg_shape_of(x);
     const tg_blocks b = tg_blocks_of(&result, axis, 1);
-    result.dim[axis] *= times;
+    if (!multiply(&result.dim[axis], times) || tg_shape_size(&result) < 0)
+        return tg_refuse("repeat", x, "%lld times is less than 0 or too much", (long long)times);
     return tg_reshape(
         tg_expand(tg_reshape(x, TG_SHAPE(b.outer, b.n, 1, b.inner)), TG_SHAPE(b.outer, b.n, times, b.inner)),
         result);
@@ -282,19 +292,25 @@ tg_tensor tg_repeat(tg_tensor x, int axis, int64_t times)
 tg_tensor tg_tile(tg_tensor x, tg_shape times)
 {
     tg_shape shape = tg_shape_of(x);
+    char text[128];
     while (shape.rank < times.rank && shape.rank < TG_MAX_RANK) { /* new axes come first */
         for (int axis = shape.rank++; axis > 0; axis--)
             shape.dim[axis] = shape.dim[axis - 1];
         shape.dim[0] = 1;
     }
+    tg_shape result = shape;
+    bool fits = times.rank >= 0 && times.rank <= TG_MAX_RANK;
+    for (int i = 0; fits && i < times.rank; i++)
+        fits = multiply(&result.dim[shape.rank - times.rank + i], times.dim[i]);
+    if (!fits || tg_shape_size(&result) < 0)
+        return tg_refuse("tile", x, "%s times is less than 0, too much, or for more than %d axes",
+                         tg_shape_text(&times, text, sizeof text), TG_MAX_RANK);
     for (int i = 0; i < times.rank; i++) {
         const int axis = shape.rank - times.rank + i;
-        if (axis < 0 || times.dim[i] < 0)
-            return tg_refuse("tile", x, "expected up to %d numbers of times of at least 0", TG_MAX_RANK);
         const tg_blocks b = tg_blocks_of(&shape, axis, shape.rank - axis);
         if (times.dim[i] != 1)
             x = tg_expand(tg_reshape(x, TG_SHAPE(b.outer, 1, b.n)), TG_SHAPE(b.outer, times.dim[i], b.n));
-        shape.dim[axis] *= times.dim[i];
+        shape.dim[axis] = result.dim[axis];
     }
     return tg_reshape(x, shape);
 }

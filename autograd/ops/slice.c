@@ -46,7 +46,7 @@ static int64_t slice_strides(const slice_attributes *a, const tg_shape *whole, i
     tg_strides(whole, stride);
     for (int axis = 0; axis < whole->rank; axis++) {
         offset += stride[axis] * a->start.dim[axis];
-        stride[axis] *= a->step.dim[axis];
+        stride[axis] *= a->size.dim[axis] > 1 ? a->step.dim[axis] : 1; /* one alone takes no step */
     }
     return offset;
 }
@@ -295,10 +295,12 @@ tg_tensor tg_slice(tg_tensor x, int axis, int64_t start, int64_t stop, int64_t s
 tg_tensor tg_flip(tg_tensor x, tg_axes axes)
 {
     slice_attributes a = everything(x);
-    for (int i = 0; i < (axes.count > 0 ? axes.count : a.size.rank); i++) {
-        int axis = tg_find_axis("flip", x, axes.count > 0 ? axes.axis[i] : i);
-        if (axis < 0)
-            return TG_NONE;
+    const int bits = tg_axis_bits("flip", x, axes);
+    if (bits < 0)
+        return TG_NONE;
+    for (int axis = 0; axis < a.size.rank; axis++) {
+        if (!(bits >> axis & 1))
+            continue;
         a.step.dim[axis] = a.size.dim[axis] > 1 ? -1 : 1;
         a.start.dim[axis] = a.size.dim[axis] > 0 ? a.size.dim[axis] - 1 : 0;
     }
@@ -315,6 +317,9 @@ tg_tensor tg_pad(tg_tensor x, tg_shape before, tg_shape after, double fill)
     for (int axis = 0; axis < padded.rank; axis++) {
         if (before.dim[axis] < 0 || after.dim[axis] < 0)
             return tg_refuse("pad", x, "the padding of axis %d is negative; tg_slice makes smaller", axis);
+        if (before.dim[axis] > INT64_MAX - padded.dim[axis] ||
+            after.dim[axis] > INT64_MAX - padded.dim[axis] - before.dim[axis])
+            return tg_refuse("pad", x, "the padding of axis %d is too large", axis);
         padded.dim[axis] += before.dim[axis] + after.dim[axis];
     }
     return tg_scatter_slice(x, before, a.step, padded, fill);

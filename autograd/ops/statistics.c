@@ -233,8 +233,9 @@ static void cumsum_forward(const tg_call *call)
     const tg_value *out = call->value;
     const cumsum_attributes *a = out->attributes;
     const tg_blocks b = tg_blocks_of(&out->shape, a->axis, 1);
-    TG_KERNEL_CALL(out->dtype, cumulate, (size_t)b.outer, (size_t)b.n, (size_t)b.inner, a->reverse,
-                   call->in[0], call->out);
+    if (out->size > 0) /* nothing may still be many rows */
+        TG_KERNEL_CALL(out->dtype, cumulate, (size_t)b.outer, (size_t)b.n, (size_t)b.inner, a->reverse,
+                       call->in[0], call->out);
 }
 
 static void cumsum_derivative(const tg_derive *d)

@@ -31,6 +31,8 @@ bool tg_window_fits(const tg_value *out, const tg_window_layout *w)
         const int64_t kernel = w->kernel.dim[axis], stride = w->stride.dim[axis],
                       padding = w->padding.dim[axis];
         const int64_t dilation = w->dilation.dim[axis], size = w->size.dim[axis];
+        if (size < 0 || size > INT64_MAX / 4) /* so that nothing below overflows */
+            return tg_expected(out, "there are no images of %s %lld", axes[axis], (long long)size);
         if (kernel < 1 || stride < 1 || dilation < 1 || padding < 0 || kernel > INT_MAX || stride > INT_MAX ||
             dilation > INT_MAX || padding > INT_MAX)
             return tg_expected(

@@ -10,9 +10,10 @@
 # Options: SANITIZE=address,undefined   CC=clang   DEBUG=1   BUILD=some/other/folder
 #          DEPENDENCIES=check (look for packages, never install) or skip   V=1 (show the commands)
 
-VERSION := 0.1.0
+VERSION := $(shell sed -n 's/.define TG_VERSION  *"\(.*\)"/\1/p' autograd/api.h)
 PREFIX  ?= /usr/local
 CC      ?= cc
+OBJCOPY ?= objcopy
 PYTHON  ?= python3
 BUILD   ?= build
 DEPENDENCIES ?= install
@@ -28,7 +29,8 @@ COMMON_SOURCES  := $(wildcard examples/common/*.c)
 BENCH_SOURCES   := $(wildcard tests/bench/*.c) tests/wrapped_memory.c
 GOLDEN_SOURCES  := $(filter-out tests/golden/expected.c,$(wildcard tests/golden/*.c))
 TEST_SOURCES    := $(wildcard tests/*.c) $(filter-out tests/golden/samples.c,$(wildcard tests/golden/*.c))
-PUBLIC_HEADERS  := $(filter-out %_internal.h,$(wildcard autograd/*.h autograd/*.def nn/*.h optim/*.h))
+# A header is public if it marks what it exports (autograd/api.h).
+PUBLIC_HEADERS  := autograd/arena.h $(shell grep -l '^TG_API_BEGIN' autograd/*.h nn/*.h optim/*.h) autograd/ops.def
 
 # Kernels are compiled once for each instruction set and chosen when the program starts.
 MACHINE := $(shell $(CC) -dumpmachine)
@@ -43,7 +45,7 @@ MARCH_v4 := -march=x86-64-v4 -mprfchw -mprefer-vector-width=512
 OPTIMISE := $(if $(filter 1,$(DEBUG)),-O1 -g -DTG_DEBUG,-O2 -g)
 WARN     := -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings -Wvla -Wno-missing-field-initializers
 ALL_CFLAGS = -std=c11 $(OPTIMISE) $(WARN) $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all) \
-             -fPIC -I. -I$(OUT)/include $(BLAS_CFLAGS) $(CFLAGS)
+             -fPIC -fvisibility=hidden -I. -I$(OUT)/include $(BLAS_CFLAGS) $(CFLAGS)
 if_known = $(shell $(CC) -Werror $(1) -x c -c /dev/null -o /dev/null 2>/dev/null && echo $(1))
 KERNEL_CFLAGS := -O3 -ffp-contract=off $(call if_known,-fno-tree-pre) $(call if_known,-fschedule-insns -fsched-pressure) $(call if_known,-Wno-pass-failed) $(call if_known,-Wno-psabi) -fno-math-errno -fno-trapping-math -Wno-unused-function -Wno-unknown-pragmas -fopenmp-simd
 ALL_LDFLAGS = -pthread $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(LDFLAGS)
@@ -84,7 +86,7 @@ $(OUT)/obj/autograd/kernels/isa-%.o: autograd/kernels/isa.c | dependencies
 	$(call quietly,CC)$(CC) $(ALL_CFLAGS) $(KERNEL_CFLAGS) $(MARCH_$*) -DTG_ISA=$* -MMD -MP -c -o $@ $<
 
 $(OUT)/obj/autograd/kernels/select.o: ALL_CFLAGS += $(foreach isa,$(ISAS),-DTG_HAVE_ISA_$(isa))
-$(OUT)/obj/examples/% $(OUT)/obj/tests/%: ALL_CFLAGS += -D_GNU_SOURCE -DTG_VERSION='"$(VERSION)"'
+$(OUT)/obj/examples/% $(OUT)/obj/tests/%: ALL_CFLAGS += -D_GNU_SOURCE
 
 # The header users include: every public header, in the order of the rooms.
 $(UMBRELLA): $(PUBLIC_HEADERS) Makefile
@@ -94,14 +96,15 @@ $(UMBRELLA): $(PUBLIC_HEADERS) Makefile
 	   for header in $(filter %.h,$(PUBLIC_HEADERS)); do echo "#include \"$$header\""; done; \
 	   echo '#endif'; } > $@
 
+# One object, in which what is hidden is local: an archive of many would show users what its members share.
 $(STATIC): $(LIBRARY_OBJECTS)
 	@rm -f $@
-	$(call quietly,AR)ar rcs $@ $^
+	$(call quietly,AR)$(CC) -r -nostdlib -o $(OUT)/tapegrad.o $^ && $(OBJCOPY) --localize-hidden $(OUT)/tapegrad.o && ar rcs $@ $(OUT)/tapegrad.o
 
 $(SHARED): $(LIBRARY_OBJECTS)
 	$(call quietly,LD)$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,libtapegrad.so.0 -o $@ $^ $(BLAS_LIBS) -lm
 
-$(OUT)/bin/%: $(OUT)/obj/examples/%.o $(COMMON_OBJECTS) $(STATIC)
+$(OUT)/bin/%: $(OUT)/obj/examples/%.o $(COMMON_OBJECTS) $(LIBRARY_OBJECTS)
 	@mkdir -p $(@D)
 	$(call quietly,LD)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(PROGRAM_LIBS) $(BLAS_LIBS) -lm
 
@@ -112,17 +115,17 @@ WRAP_MEMORY := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_all
 FLOOR_CFLAGS := -O3 $(call if_known,-march=native) -ffp-contract=fast -fno-math-errno -fno-trapping-math $(call if_known,-Wno-pass-failed) -fopenmp-simd
 $(OUT)/obj/tests/bench/floor.o: ALL_CFLAGS += $(FLOOR_CFLAGS)
 
-$(OUT)/bin/bench: $(call objects,$(BENCH_SOURCES)) $(COMMON_OBJECTS) $(STATIC)
+$(OUT)/bin/bench: $(call objects,$(BENCH_SOURCES)) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS)
 	@mkdir -p $(@D)
 	$(call quietly,LD)$(CC) $(ALL_LDFLAGS) $(WRAP_MEMORY) -o $@ $^ $(PROGRAM_LIBS) $(BLAS_LIBS) -lm
 
 FLOOR_OBJECTS := $(call objects,$(addprefix tests/bench/,floor.c nets.c step.c kernel_work.c))
 
-$(OUT)/bin/tests: $(call objects,$(TEST_SOURCES)) $(FLOOR_OBJECTS) $(COMMON_OBJECTS) $(STATIC)
+$(OUT)/bin/tests: $(call objects,$(TEST_SOURCES)) $(FLOOR_OBJECTS) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS)
 	@mkdir -p $(@D)
 	$(call quietly,LD)$(CC) $(ALL_LDFLAGS) $(WRAP_MEMORY) -o $@ $^ $(CHECK_LIBS) $(PROGRAM_LIBS) $(BLAS_LIBS) -lm
 
-$(OUT)/bin/golden-samples: $(call objects,$(GOLDEN_SOURCES)) $(STATIC)
+$(OUT)/bin/golden-samples: $(call objects,$(GOLDEN_SOURCES)) $(LIBRARY_OBJECTS)
 	@mkdir -p $(@D)
 	$(call quietly,LD)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(BLAS_LIBS) -lm
 
@@ -153,7 +156,7 @@ $(call objects,$(wildcard tests/mpfr/*.c)): | mpfr
 mpfr:
 	@case "$(DEPENDENCIES)" in skip) ;; *) .ci/dependencies $(DEPENDENCIES) mpfr ;; esac
 
-$(OUT)/bin/against-mpfr: $(call objects,$(wildcard tests/mpfr/*.c)) $(COMMON_OBJECTS) $(STATIC)
+$(OUT)/bin/against-mpfr: $(call objects,$(wildcard tests/mpfr/*.c)) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS)
 	@mkdir -p $(@D)
 	$(call quietly,LD)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(PROGRAM_LIBS) $(BLAS_LIBS) -lmpfr -lgmp -lm
 

@@ -12,9 +12,7 @@
 
 #include "autograd/tape.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TG_API_BEGIN
 
 /* Differentiates a scalar (one element) and adds d loss / d p to the gradient of every parameter p it depends on, and of
  * every tg_variable and retained tensor. May be called several times: gradients add up until an optimiser's step, or
@@ -85,7 +83,5 @@ bool tg_replay(tg_tape *tape);
 /* Overwrites the elements of a constant or variable made from a copy. Type and shape must be those it has. */
 bool tg_set(tg_tensor x, tg_dtype dtype, const void *data, tg_shape shape);
 
-#ifdef __cplusplus
-}
-#endif
+TG_API_END
 #endif

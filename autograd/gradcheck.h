@@ -43,9 +43,7 @@
 #include "autograd/grad.h"
 #include "autograd/op.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TG_API_BEGIN
 
 enum { TG_GRADCHECK_MAX_ORDER = 4 };
 
@@ -130,7 +128,5 @@ typedef struct tg_gradcheck_step {
  * how many: `count`, or 0 if the sample cannot be differentiated. */
 int tg_gradcheck_steps(const tg_op *op, int sample, uint64_t seed, tg_gradcheck_step *steps, int count);
 
-#ifdef __cplusplus
-}
-#endif
+TG_API_END
 #endif

@@ -25,9 +25,7 @@
 #include "autograd/arena.h"
 #include "autograd/tape.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TG_API_BEGIN
 
 typedef struct tg_op tg_op;
 typedef struct tg_value tg_value;
@@ -207,7 +205,5 @@ const tg_op *tg_op_at(int index);
 const tg_op *tg_op_find(const char *name);
 const char *tg_op_formula(const tg_op *op); /* the line in ops.def; NULL for a user's own */
 
-#ifdef __cplusplus
-}
-#endif
+TG_API_END
 #endif

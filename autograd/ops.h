@@ -8,9 +8,7 @@
 #include "autograd/op.h"
 #include "autograd/rng.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TG_API_BEGIN
 
 /* A set of axes; negative ones count from the end. TG_AXES(0, -1), or TG_ALL_AXES. */
 typedef struct tg_axes {
@@ -19,7 +17,8 @@ typedef struct tg_axes {
 } tg_axes;
 
 #ifdef __cplusplus
-#define TG_ALL_AXES (tg_axes())
+#define TG_AXES(...) (tg_axes_from(__VA_ARGS__))
+#define TG_ALL_AXES  (tg_axes())
 #else
 #define TG_AXES(...) ((tg_axes){.count = (int)(sizeof((int[]){__VA_ARGS__}) / sizeof(int)), .axis = {__VA_ARGS__}})
 #define TG_ALL_AXES  ((tg_axes){.count = 0})
@@ -137,7 +136,13 @@ tg_tensor tg_average_pool2d(tg_tensor x, int kernel_height, int kernel_width, tg
 tg_tensor tg_max_pool1d(tg_tensor x, int kernel, tg_window window);
 tg_tensor tg_average_pool1d(tg_tensor x, int kernel, tg_window window);
 
+TG_API_END
+
 #ifdef __cplusplus
+template <typename... Axes> inline tg_axes tg_axes_from(Axes... axes)
+{
+    static_assert(sizeof...(axes) <= std::size_t(TG_MAX_RANK), "there are at most TG_MAX_RANK axes");
+    return tg_axes{int(sizeof...(axes)), {tg_integer<int>(axes)...}};
 }
 #endif
 #endif

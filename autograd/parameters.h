@@ -20,9 +20,7 @@
 
 #include "autograd/tape.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TG_API_BEGIN
 
 typedef struct tg_parameters tg_parameters;
 
@@ -68,7 +66,5 @@ void tg_parameters_clear_gradients(tg_parameters *set);
  * How many these were. */
 int tg_parameters_copy(tg_parameters *to, const tg_parameters *from);
 
-#ifdef __cplusplus
-}
-#endif
+TG_API_END
 #endif

@@ -12,12 +12,12 @@
 #ifndef TG_RNG_H
 #define TG_RNG_H
 
+#include "autograd/api.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TG_API_BEGIN
 
 typedef struct tg_rng {
     uint64_t key;      /* which sequence */
@@ -55,7 +55,5 @@ void tg_rng_draw_stream(tg_rng *rng, uint32_t stream[4]);
 /* One block of Philox 4x32-10: four random words for a counter and a key. */
 void tg_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t words[4]);
 
-#ifdef __cplusplus
-}
-#endif
+TG_API_END
 #endif

@@ -19,9 +19,7 @@
 
 #include "autograd/tensor.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TG_API_BEGIN
 
 typedef struct tg_tape tg_tape;
 
@@ -116,7 +114,5 @@ void tg_tape_watch(tg_tape *tape, bool on);
 size_t tg_tape_table(const tg_tape *tape, char *text, size_t size);
 size_t tg_tape_dot(const tg_tape *tape, char *text, size_t size);
 
-#ifdef __cplusplus
-}
-#endif
+TG_API_END
 #endif

@@ -11,13 +11,13 @@
 #ifndef TG_TENSOR_H
 #define TG_TENSOR_H
 
+#include "autograd/api.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TG_API_BEGIN
 
 enum { TG_MAX_RANK = 8 };
 
@@ -35,7 +35,7 @@ typedef struct tg_shape {
 
 /* A shape from its dimensions, TG_SHAPE(32, 784), and that of a scalar. */
 #ifdef __cplusplus
-#define TG_SHAPE(...) (tg_shape_list({__VA_ARGS__}))
+#define TG_SHAPE(...) (tg_shape_from(__VA_ARGS__))
 #define TG_SCALAR     (tg_shape())
 #else
 #define TG_SHAPE(...)                                                           \
@@ -92,16 +92,22 @@ char *tg_shape_text(const tg_shape *shape, char *text, size_t size);
 const char *tg_dtype_name(tg_dtype dtype); /* "f32", "f64", "i32"; "?" if there is no such type */
 size_t tg_dtype_size(tg_dtype dtype);      /* bytes an element; 0 if there is no such type */
 
+TG_API_END
+
 #ifdef __cplusplus
-}
-#include <initializer_list>
-static inline tg_shape tg_shape_list(std::initializer_list<int64_t> dims)
+#include <type_traits>
+
+/* For TG_SHAPE and TG_AXES: takes integers of any type and enumerators, as C does, and refuses what would lose a fraction. */
+template <typename To, typename From> inline To tg_integer(From number)
 {
-    tg_shape shape = tg_shape();
-    for (int64_t dim : dims)
-        if (shape.rank < TG_MAX_RANK)
-            shape.dim[shape.rank++] = dim;
-    return shape;
+    static_assert(!std::is_floating_point<From>::value, "dimensions and axes are integers");
+    return static_cast<To>(number);
+}
+
+template <typename... Dims> inline tg_shape tg_shape_from(Dims... dims)
+{
+    static_assert(sizeof...(dims) <= std::size_t(TG_MAX_RANK), "a shape has at most TG_MAX_RANK dimensions");
+    return tg_shape{int(sizeof...(dims)), {tg_integer<int64_t>(dims)...}};
 }
 #endif
 #endif

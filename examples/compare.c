@@ -70,7 +70,7 @@ static bool open_log(comparison *c, char message[EXPERIMENT_MESSAGE])
     c->names = calloc((size_t)c->e.runs, sizeof *c->names);
     if (!c->log || !c->names)
         return snprintf(message, EXPERIMENT_MESSAGE, "out of memory"), false;
-    runlog_option(c->log, "version", json_string(TG_VERSION));
+    runlog_option(c->log, "version", json_string(tg_version()));
     options_record(experiment_program.table, &c->e.settings, keep_option, c->log);
     for (int run = 0; run < c->e.runs; run++) {
         const char *activation = tg_activation_name(experiment_activation(&c->e, run));

@@ -13,9 +13,7 @@
 
 #include "autograd/ops.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TG_API_BEGIN
 
 typedef enum tg_activation {
     TG_GELU_EXACT,      /* x Phi(x) */
@@ -65,7 +63,5 @@ tg_tensor tg_activate_gated(tg_activation activation, tg_tensor gate, tg_tensor 
 /* f'(x), each element by itself; of a gated activation the derivative of what is applied to its gate. */
 tg_tensor tg_activation_slope(tg_activation activation, tg_tensor x);
 
-#ifdef __cplusplus
-}
-#endif
+TG_API_END
 #endif

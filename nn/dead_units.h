@@ -16,9 +16,7 @@
 
 #include "nn/mlp.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TG_API_BEGIN
 
 typedef struct tg_dead_units tg_dead_units;
 
@@ -37,7 +35,5 @@ double tg_dead_units_fraction(const tg_dead_units *units);
 /* Forgets what was seen. */
 void tg_dead_units_clear(tg_dead_units *units);
 
-#ifdef __cplusplus
-}
-#endif
+TG_API_END
 #endif

@@ -8,15 +8,11 @@
 
 #include "autograd/ops.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TG_API_BEGIN
 
 /* Each element is 0 with probability `rate` and divided by 1 - rate otherwise. `training` is the generator of
  * a training pass; with NULL, or a rate of 0, x itself. */
 tg_tensor tg_dropout_forward(tg_tensor x, double rate, tg_rng *training);
 
-#ifdef __cplusplus
-}
-#endif
+TG_API_END
 #endif

@@ -15,9 +15,7 @@
 
 #include "nn/hidden_layer.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TG_API_BEGIN
 
 typedef struct tg_feed_forward {
     tg_hidden_layer hidden; /* width -> hidden */
@@ -39,7 +37,5 @@ bool tg_feed_forward_initialize(const tg_feed_forward *block, tg_init init, doub
 /* [..., width] -> [..., width]. `training` is the generator of a training pass, NULL means evaluation. */
 tg_tensor tg_feed_forward_forward(const tg_feed_forward *block, tg_tensor x, tg_rng *training);
 
-#ifdef __cplusplus
-}
-#endif
+TG_API_END
 #endif

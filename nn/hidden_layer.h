@@ -12,9 +12,7 @@
 #include "nn/init.h"
 #include "nn/linear.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TG_API_BEGIN
 
 typedef struct tg_hidden_layer {
     tg_activation activation;
@@ -35,7 +33,5 @@ bool tg_hidden_layer_initialize(const tg_hidden_layer *layer, tg_init init, doub
 tg_tensor tg_hidden_layer_forward(const tg_hidden_layer *layer, tg_tensor x, tg_rng *training,
                                   tg_tensor *preactivation);
 
-#ifdef __cplusplus
-}
-#endif
+TG_API_END
 #endif

@@ -13,9 +13,7 @@
 
 #include "nn/activation.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TG_API_BEGIN
 
 typedef enum tg_init {
     TG_INIT_FITTED,         /* normal, variance gain^2 / fan_in; the gain that fits the activation */
@@ -40,7 +38,5 @@ double tg_init_gain(tg_init init, tg_activation activation);
  * TG_INIT_ORTHOGONAL needs some). */
 bool tg_initialize(tg_parameter *parameter, tg_init init, double gain, const tg_rng *rng);
 
-#ifdef __cplusplus
-}
-#endif
+TG_API_END
 #endif

@@ -13,9 +13,7 @@
 #include "autograd/ops.h"
 #include "autograd/parameters.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TG_API_BEGIN
 
 typedef struct tg_linear_layer {
     tg_parameter *weight; /* [out, in] */
@@ -30,7 +28,5 @@ tg_linear_layer tg_linear_layer_add(tg_parameters *set, const char *name, int64_
 /* x W^T + b for x [..., in]. */
 tg_tensor tg_linear_layer_forward(const tg_linear_layer *layer, tg_tensor x);
 
-#ifdef __cplusplus
-}
-#endif
+TG_API_END
 #endif

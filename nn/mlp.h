@@ -22,9 +22,7 @@
 
 #include "nn/hidden_layer.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TG_API_BEGIN
 
 enum { TG_MLP_HIDDEN = 64 }; /* hidden layers at most */
 
@@ -80,7 +78,5 @@ typedef struct tg_mlp_trace {
  * activations draw (NULL: evaluation), and a trace to fill (NULL: none). */
 tg_tensor tg_mlp_forward_with(const tg_mlp *net, tg_tensor x, tg_rng *training, tg_mlp_trace *trace);
 
-#ifdef __cplusplus
-}
-#endif
+TG_API_END
 #endif

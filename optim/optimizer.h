@@ -26,9 +26,7 @@
 #include "autograd/parameters.h"
 #include "optim/schedule.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TG_API_BEGIN
 
 typedef enum tg_optimizer_kind { TG_ADAMW, TG_ADAM, TG_SGD } tg_optimizer_kind;
 
@@ -76,7 +74,5 @@ double tg_optimizer_rate(const tg_optimizer *optimizer);
 /* The norm over all parameters of the gradient of the last step, before clipping. */
 double tg_optimizer_gradient_norm(const tg_optimizer *optimizer);
 
-#ifdef __cplusplus
-}
-#endif
+TG_API_END
 #endif

@@ -16,12 +16,12 @@
 #ifndef TG_SCHEDULE_H
 #define TG_SCHEDULE_H
 
+#include "autograd/api.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TG_API_BEGIN
 
 typedef enum tg_schedule_kind {
     TG_CONSTANT_RATE, /* 1 */
@@ -48,7 +48,5 @@ const char *tg_schedule_error(const tg_schedule *schedule);
 const char *tg_schedule_name(tg_schedule_kind kind);
 bool tg_schedule_from_name(const char *name, tg_schedule_kind *kind);
 
-#ifdef __cplusplus
-}
-#endif
+TG_API_END
 #endif

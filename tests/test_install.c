@@ -41,6 +41,35 @@ static const char program[] =
     "    return fine ? 0 : 1;\n"
     "}\n";
 
+START_TEST(the_libraries_export_what_the_public_headers_declare_and_nothing_else)
+{
+    run("tests/symbols.sh \"%s\"", getenv("TG_BUILD") ? getenv("TG_BUILD") : "build");
+}
+END_TEST
+
+/* Sizes and axes of every integer type, as C takes them; and the version that the headers and the library agree on. */
+static const char strict_program[] =
+    "#include <tapegrad.h>\n"
+    "#include <cstring>\n"
+    "#include <vector>\n"
+    "enum { ROWS = 2 };\n"
+    "int main()\n"
+    "{\n"
+    "    std::vector<double> numbers(6, 1.5);\n"
+    "    const size_t columns = numbers.size() / ROWS;\n"
+    "    const int64_t last = -1;\n"
+    "    tg_tape *tape = tg_tape_new();\n"
+    "    tg_tensor x = tg_constant(tape, TG_F64, numbers.data(), TG_SHAPE(ROWS, columns));\n"
+    "    tg_tensor rows = tg_sum_over(x, TG_AXES(last), false), all = tg_sum_over(x, TG_AXES(0u, 1), false);\n"
+    "    tg_tensor rest = tg_sum_over(tg_add(x, TG_NONE), TG_ALL_AXES, false);\n"
+    "    bool fine = tg_rank(rows) == 1 && tg_item(all) == 9 && tg_shape_of(all).rank == TG_SCALAR.rank && !tg_ok(rest) &&\n"
+    "                TG_SHAPE().rank == 0 && TG_SHAPE(columns).dim[0] == 3 &&\n"
+    "                std::strcmp(tg_version(), TG_VERSION) == 0 && TG_VERSION[0] == '0' + TG_VERSION_MAJOR &&\n"
+    "                TG_VERSION[2] == '0' + TG_VERSION_MINOR && TG_VERSION[4] == '0' + TG_VERSION_PATCH;\n"
+    "    tg_tape_free(tape);\n"
+    "    return fine ? 0 : 1;\n"
+    "}\n";
+
 START_TEST(a_program_outside_the_tree_builds_and_runs_in_c_and_cplusplus_shared_and_static)
 {
     if (getenv("ASAN_OPTIONS") && strstr(getenv("TG_BUILD") ? getenv("TG_BUILD") : "", "sanitize")) {
@@ -61,6 +90,10 @@ START_TEST(a_program_outside_the_tree_builds_and_runs_in_c_and_cplusplus_shared_
     run("cd %s && c++ -std=c++11 -Wall -Wextra -Werror program.cc -o cplusplus "
         "$(PKG_CONFIG_PATH=prefix/lib/pkgconfig pkg-config --cflags --libs tapegrad) && LD_LIBRARY_PATH=prefix/lib ./cplusplus | grep -q six",
         folder);
+    write_file("strict.cc", strict_program);
+    run("cd %s && c++ -std=c++11 -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Werror strict.cc -o strict "
+        "$(PKG_CONFIG_PATH=prefix/lib/pkgconfig pkg-config --cflags --libs tapegrad) && LD_LIBRARY_PATH=prefix/lib ./strict",
+        folder);
     run("rm -r %s", folder);
 }
 END_TEST
@@ -70,6 +103,7 @@ Suite *install_suite(void)
     Suite *suite = suite_create("install");
     TCase *tests = tcase_create("install");
     tcase_set_timeout(tests, 120);
+    tcase_add_test(tests, the_libraries_export_what_the_public_headers_declare_and_nothing_else);
     tcase_add_test(tests, a_program_outside_the_tree_builds_and_runs_in_c_and_cplusplus_shared_and_static);
     suite_add_tcase(suite, tests);
     return suite;

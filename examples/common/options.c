@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tapegrad.h>
 
 enum { FIRST_KEY = 1000, OPTIONS_MOST = 64, HELP_SIZE = 400 };
 
@@ -116,7 +117,7 @@ static void describe(const program_option *o, const void *settings, char *text, 
 
 static void print_version(FILE *out, struct argp_state *state)
 {
-    fprintf(out, "%s (tapegrad) %s\n", state->name, TG_VERSION);
+    fprintf(out, "%s (tapegrad) %s\n", state->name, tg_version());
 }
 
 void options_parse(const options_program *program, int argc, char **argv, void *settings)

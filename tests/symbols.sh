@@ -1,0 +1,34 @@
+#!/bin/sh
+# The libraries export what the public headers declare, no more and no less.
+#   tests/symbols.sh FOLDER     with include/tapegrad.h, libtapegrad.so and libtapegrad.a as make leaves them there
+set -eu
+work=$(mktemp -d)
+trap 'rm -r "$work"' EXIT
+
+# Declarations between the marks of autograd/api.h, outside of braces: a function's name stands before a parenthesis, a constant's is
+# the last word.
+"${TG_CC:-cc}" -E -P -I. -I"$1/include" "$1/include/tapegrad.h" | sed 's/[;{}]/&\n/g' | awk '
+    /^#pragma GCC visibility/ { marked = /push/; next }
+    { declaration = declaration " " $0 }
+    /[;{}]$/ {
+        if (marked && depth == 0 && declaration !~ /typedef|static/) {
+            if (match(declaration, /tg_[a-z0-9_]+ *\(/))
+                print substr(declaration, RSTART, RLENGTH - 1)
+            else if (match(declaration, /extern .* tg_[a-z0-9_]+;/))
+                print substr(declaration, RSTART, RLENGTH - 1)
+        }
+        depth += /{$/ ? 1 : /}$/ ? -1 : 0
+        declaration = ""
+    }' | awk '{ print $NF }' | sort -u > "$work/declared"
+
+# exported FILE [OPTION]: names of code and data that a linker sees. The sanitizers add names of their own, which begin with __.
+exported() {
+    nm -g --defined-only $2 "$1" | awk 'NF == 3 && $2 ~ /^[A-Z]$/ && $3 !~ /^__/ { print $3 }' | sort -u
+}
+exported "$1/libtapegrad.so" -D > "$work/shared"
+exported "$1/libtapegrad.a" "" > "$work/static"
+
+[ "$(wc -l < "$work/declared")" -gt 300 ] # the pattern above has not gone blind
+for library in shared static; do
+    diff "$work/declared" "$work/$library" || { echo "the $library library and the headers differ" >&2; exit 1; }
+done

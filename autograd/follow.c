@@ -66,20 +66,12 @@ tg_value *tg_follow_leaf(tg_tape *tape, tg_dtype dtype, const tg_shape *shape, c
     return value;
 }
 
-static size_t size_of_field(tg_field_type type)
-{
-    return type == TG_FIELD_SHAPE  ? sizeof(tg_shape)
-           : type == TG_FIELD_REAL ? sizeof(double)
-           : type == TG_FIELD_BOOL ? sizeof(bool)
-                                   : sizeof(int);
-}
-
 static bool field_is_equal(const tg_field *field, const char *a, const char *b)
 {
     a += field->offset;
     b += field->offset;
     if (field->type != TG_FIELD_SHAPE)
-        return memcmp(a, b, size_of_field(field->type)) == 0;
+        return memcmp(a, b, field->size) == 0;
     return tg_shape_equal((const tg_shape *)a, (const tg_shape *)b);
 }
 
@@ -93,7 +85,7 @@ static bool attributes_are_equal(const tg_op *op, const void *a, const void *b)
     for (const tg_field *field = op->fields; field && field->name; field++) {
         if (field->offset < end || field->offset - end >= sizeof(double) || !field_is_equal(field, a, b))
             return false;
-        end = field->offset + size_of_field(field->type);
+        end = field->offset + field->size;
     }
     return end > 0 && op->attributes_size - end < sizeof(double);
 }

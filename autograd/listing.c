@@ -33,22 +33,21 @@ static void add_attributes(tg_text *text, const tg_value *value)
 {
     const tg_field *field = value->op && value->attributes ? value->op->fields : NULL;
     for (const char *between = ""; field && field->name; field++, between = ", ") {
-        const char *at = (const char *)value->attributes + field->offset;
         char shape[128];
+        if (field->type == TG_FIELD_POINTER)
+            continue;
         tg_text_add(text, "%s%s=", between, field->name);
         switch (field->type) {
-        case TG_FIELD_INT:
-            tg_text_add(text, "%d", *(const int *)at);
-            break;
         case TG_FIELD_BOOL:
-            tg_text_add(text, "%s", *(const bool *)at ? "yes" : "no");
-            break;
-        case TG_FIELD_REAL:
-            tg_text_add(text, "%g", *(const double *)at);
+            tg_text_add(text, "%s", tg_field_number(field, value->attributes) != 0 ? "yes" : "no");
             break;
         case TG_FIELD_SHAPE:
-            tg_text_add(text, "%s", tg_shape_text((const tg_shape *)at, shape, sizeof shape));
+            tg_text_add(text, "%s",
+                        tg_shape_text((const tg_shape *)((const char *)value->attributes + field->offset), shape,
+                                      sizeof shape));
             break;
+        default:
+            tg_text_add(text, "%.*g", field->type == TG_FIELD_INT ? 19 : 6, tg_field_number(field, value->attributes));
         }
     }
 }

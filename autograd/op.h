@@ -129,14 +129,32 @@ typedef struct tg_sample {
 
 #define TG_SAMPLES(table) .samples = (table), .sample_count = (int)(sizeof(table) / sizeof((table)[0]))
 
-/* All attributes, in their order: for listings and reference files, and to tell whether two operations are the same. Ends with a
- * NULL name. */
-typedef enum tg_field_type { TG_FIELD_INT, TG_FIELD_BOOL, TG_FIELD_REAL, TG_FIELD_SHAPE } tg_field_type;
+/* All attributes: for listings and reference files, and to tell whether two operations are the same. Between those of one struct there
+ * are no gaps, so that equal attributes are known as such. Ends with a NULL name.
+ *
+ *     static const tg_field clamp_fields[] = {TG_FIELD(clamp_attributes, low, TG_FIELD_REAL),
+ *                                             TG_FIELD(clamp_attributes, high, TG_FIELD_REAL), {0}};
+ */
+typedef enum tg_field_type {
+    TG_FIELD_INT,     /* int, int64_t, or an enum */
+    TG_FIELD_BOOL,    /* bool, or an integer that is 0 or 1 */
+    TG_FIELD_REAL,    /* float or double */
+    TG_FIELD_SHAPE,   /* tg_shape */
+    TG_FIELD_POINTER, /* nothing to write down */
+} tg_field_type;
+
 typedef struct tg_field {
     const char *name;
-    tg_field_type type; /* int, bool, double, tg_shape */
-    size_t offset;
+    tg_field_type type;
+    size_t offset, size; /* in bytes */
 } tg_field;
+
+#define TG_FIELD(attributes, member, type) TG_FIELD_NAMED(#member, attributes, member, type)
+#define TG_FIELD_NAMED(name, attributes, member, type) \
+    {name, type, offsetof(attributes, member), sizeof(((attributes *)0)->member)}
+
+/* The number in a field that holds one. */
+double tg_field_number(const tg_field *field, const void *attributes);
 
 typedef enum tg_op_flags {
     TG_ELEMENTWISE = 1,  /* `loop` over broadcast inputs; no shape rule needed */

@@ -34,6 +34,21 @@ const char *tg_op_formula(const tg_op *op)
     return NULL;
 }
 
+double tg_field_number(const tg_field *field, const void *attributes)
+{
+    const char *at = (const char *)attributes + field->offset;
+    if (field->type == TG_FIELD_REAL)
+        return field->size == sizeof(float) ? (double)*(const float *)at : *(const double *)at;
+    switch (field->size) {
+    case sizeof(bool):
+        return *(const bool *)at;
+    case sizeof(int32_t):
+        return *(const int32_t *)at;
+    default:
+        return (double)*(const int64_t *)at;
+    }
+}
+
 const char *tg_op_missing(const tg_op *op)
 {
     if (!op)

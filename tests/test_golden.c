@@ -239,6 +239,59 @@ START_TEST(every_reference_and_every_exception_has_its_operation)
 }
 END_TEST
 
+/* ---- attributes ---- */
+
+/* The field that begins where the others have ended; NULL if none does. */
+static const tg_field *field_at(const tg_op *op, size_t offset)
+{
+    for (const tg_field *field = op->fields; field && field->name; field++)
+        if (field->offset == offset)
+            return field;
+    return NULL;
+}
+
+START_TEST(the_fields_of_an_operation_cover_its_attributes_without_a_gap)
+{
+    const tg_op *op = tg_op_at(_i);
+    size_t end = 0, fields = 0, covered = 0;
+    for (const tg_field *field = op->fields; field && field->name; field++)
+        fields++;
+    for (const tg_field *field; (field = field_at(op, end)) && field->size > 0; covered++)
+        end += field->size;
+    ck_assert_msg(end == op->attributes_size, "%s: bytes %zu to %zu of the attributes are in no field", op->name, end,
+                  op->attributes_size);
+    ck_assert_msg(covered == fields, "%s: %zu of %zu fields overlap others", op->name, fields - covered, fields);
+}
+END_TEST
+
+START_TEST(a_field_gives_its_number_whatever_its_type)
+{
+    typedef struct mixed {
+        double real;
+        int64_t large;
+        float single;
+        int number;
+        bool yes;
+    } mixed;
+    static const tg_field fields[] = {
+        TG_FIELD(mixed, real, TG_FIELD_REAL),  TG_FIELD(mixed, large, TG_FIELD_INT), TG_FIELD(mixed, single, TG_FIELD_REAL),
+        TG_FIELD(mixed, number, TG_FIELD_INT), TG_FIELD(mixed, yes, TG_FIELD_BOOL),
+    };
+    const mixed attributes = {0.1, -(INT64_C(1) << 40), 2.5f, -7, true};
+    const double expected[] = {0.1, -1099511627776., 2.5, -7, 1};
+    for (int i = 0; i < 5; i++)
+        ck_assert_double_eq(tg_field_number(&fields[i], &attributes), expected[i]);
+}
+END_TEST
+
+static int operation_count(void)
+{
+    int count = 0;
+    while (tg_op_at(count))
+        count++;
+    return count;
+}
+
 static void load(void)
 {
     expected_load("tests/golden");
@@ -256,6 +309,8 @@ Suite *golden_suite(void)
     tcase_add_loop_test(tests, values_agree_in_float, 0, subject_count());
     tcase_add_loop_test(tests, gradients_agree_in_double, 0, subject_count());
     tcase_add_loop_test(tests, gradients_agree_in_float, 0, subject_count());
+    tcase_add_loop_test(tests, the_fields_of_an_operation_cover_its_attributes_without_a_gap, 0, operation_count());
+    tcase_add_test(tests, a_field_gives_its_number_whatever_its_type);
     suite_add_tcase(suite, tests);
     return suite;
 }

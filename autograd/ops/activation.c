@@ -174,7 +174,7 @@ typedef struct elu_attributes {
     double alpha;
 } elu_attributes;
 
-static const tg_field elu_fields[] = {{"alpha", TG_FIELD_REAL, offsetof(elu_attributes, alpha)}, {0}};
+static const tg_field elu_fields[] = {TG_FIELD(elu_attributes, alpha, TG_FIELD_REAL), {0}};
 
 static const tg_sample elu_samples[] = {
     {.attributes = &(elu_attributes){1}, .input = {{.shape = {2, {3, 4}}}}},

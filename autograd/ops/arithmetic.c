@@ -95,7 +95,7 @@ typedef struct number_attributes {
     double number;
 } number_attributes;
 
-static const tg_field number_fields[] = {{"number", TG_FIELD_REAL, offsetof(number_attributes, number)}, {0}};
+static const tg_field number_fields[] = {TG_FIELD(number_attributes, number, TG_FIELD_REAL), {0}};
 
 static const tg_sample number_samples[] = {
     {.attributes = &(number_attributes){2.5}, .input = {{.shape = {2, {3, 4}}}}},

@@ -9,14 +9,14 @@
 /* ---- full: a constant tensor ---- */
 
 typedef struct full_attributes {
-    int dtype;
+    int64_t dtype; /* a tg_dtype */
     tg_shape shape;
     double value;
 } full_attributes;
 
-static const tg_field full_fields[] = {{"dtype", TG_FIELD_INT, offsetof(full_attributes, dtype)},
-                                       {"shape", TG_FIELD_SHAPE, offsetof(full_attributes, shape)},
-                                       {"value", TG_FIELD_REAL, offsetof(full_attributes, value)},
+static const tg_field full_fields[] = {TG_FIELD(full_attributes, dtype, TG_FIELD_INT),
+                                       TG_FIELD(full_attributes, shape, TG_FIELD_SHAPE),
+                                       TG_FIELD(full_attributes, value, TG_FIELD_REAL),
                                        {0}};
 
 static bool full_shape(tg_value *out)
@@ -59,7 +59,7 @@ typedef struct shape_attributes {
     tg_shape shape;
 } shape_attributes;
 
-static const tg_field shape_fields[] = {{"shape", TG_FIELD_SHAPE, offsetof(shape_attributes, shape)}, {0}};
+static const tg_field shape_fields[] = {TG_FIELD(shape_attributes, shape, TG_FIELD_SHAPE), {0}};
 
 bool tg_is_plain_one(tg_tensor cotangent)
 {

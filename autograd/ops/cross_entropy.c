@@ -12,12 +12,12 @@
 
 typedef struct label_attributes {
     double smoothing;
-    int ignore_index;
+    int64_t ignore_index;
 } label_attributes;
 
 static const tg_field label_fields[] = {
-    {"smoothing", TG_FIELD_REAL, offsetof(label_attributes, smoothing)},
-    {"ignore_index", TG_FIELD_INT, offsetof(label_attributes, ignore_index)},
+    TG_FIELD(label_attributes, smoothing, TG_FIELD_REAL),
+    TG_FIELD(label_attributes, ignore_index, TG_FIELD_INT),
     {0}};
 
 /* ---- what the operations share ---- */
@@ -134,7 +134,7 @@ static void cross_entropy_derivative(const tg_derive *d)
     const label_attributes *a = d->attributes;
     tg_tensor slope = d->saved;
     if (!tg_ok(slope))
-        slope = tg_cross_entropy_grad(d->in[0], d->in[1], a->smoothing, a->ignore_index);
+        slope = tg_cross_entropy_grad(d->in[0], d->in[1], a->smoothing, (int)a->ignore_index);
     d->gradient[0] = tg_is_plain_one(d->cotangent) ? slope : tg_mul(slope, d->cotangent);
 }
 
@@ -207,7 +207,7 @@ static void cross_entropy_slope_derivative(const tg_derive *d)
     const tg_tensor logits = d->in[0], labels = d->in[1];
     tg_shape column = tg_shape_of(logits);
     column.dim[column.rank - 1] = 1;
-    tg_tensor weights = tg_reshape(tg_label_weights(logits, labels, a->ignore_index), column);
+    tg_tensor weights = tg_reshape(tg_label_weights(logits, labels, (int)a->ignore_index), column);
     d->gradient[0] = tg_mul(tg_softmax_grad(d->cotangent, tg_softmax(logits, -1)), weights);
 }
 
@@ -251,7 +251,7 @@ static void label_weights_forward(const tg_call *call)
 {
     const tg_value *out = call->value;
     const int64_t count = count_labels(call);
-    const int ignored = ((const label_attributes *)out->attributes)->ignore_index;
+    const int64_t ignored = ((const label_attributes *)out->attributes)->ignore_index;
     const int32_t *label = call->in[1];
     char *to = call->out;
     for (int64_t row = 0; row < out->size; row++, to += tg_dtype_size(out->dtype))

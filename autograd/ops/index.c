@@ -15,8 +15,8 @@ typedef struct index_attributes {
     int size;
 } index_attributes;
 
-static const tg_field index_fields[] = {{"axis", TG_FIELD_INT, offsetof(index_attributes, axis)},
-                                        {"size", TG_FIELD_INT, offsetof(index_attributes, size)},
+static const tg_field index_fields[] = {TG_FIELD(index_attributes, axis, TG_FIELD_INT),
+                                        TG_FIELD(index_attributes, size, TG_FIELD_INT),
                                         {0}};
 
 /* Whether all indices are from 0 to below `bound`; refuses, naming the first that is not. */
@@ -374,8 +374,8 @@ typedef struct one_hot_attributes {
     int dtype;
 } one_hot_attributes;
 
-static const tg_field one_hot_fields[] = {{"classes", TG_FIELD_INT, offsetof(one_hot_attributes, classes)},
-                                          {"dtype", TG_FIELD_INT, offsetof(one_hot_attributes, dtype)},
+static const tg_field one_hot_fields[] = {TG_FIELD(one_hot_attributes, classes, TG_FIELD_INT),
+                                          TG_FIELD(one_hot_attributes, dtype, TG_FIELD_INT),
                                           {0}};
 
 static bool one_hot_shape(tg_value *out)

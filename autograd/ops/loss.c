@@ -107,7 +107,7 @@ typedef struct huber_attributes {
     double delta;
 } huber_attributes;
 
-static const tg_field huber_fields[] = {{"delta", TG_FIELD_REAL, offsetof(huber_attributes, delta)}, {0}};
+static const tg_field huber_fields[] = {TG_FIELD(huber_attributes, delta, TG_FIELD_REAL), {0}};
 
 static bool huber_shape(tg_value *out)
 {

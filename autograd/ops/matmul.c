@@ -20,8 +20,8 @@ typedef struct matmul_attributes {
 } matmul_attributes;
 
 static const tg_field matmul_fields[] = {
-    {"transpose_a", TG_FIELD_BOOL, offsetof(matmul_attributes, transpose_a)},
-    {"transpose_b", TG_FIELD_BOOL, offsetof(matmul_attributes, transpose_b)},
+    TG_FIELD(matmul_attributes, transpose_a, TG_FIELD_BOOL),
+    TG_FIELD(matmul_attributes, transpose_b, TG_FIELD_BOOL),
     {0}};
 
 static tg_product product_of(const tg_value *out)

@@ -49,13 +49,13 @@ tg_tensor tg_mul_add(tg_tensor a, tg_tensor b, tg_tensor c)
 /* ---- normalize: each row (x - mean) / sqrt(variance + epsilon), or x / sqrt(mean(x^2) + epsilon) ---- */
 
 typedef struct normalize_attributes {
-    bool centred;
+    int64_t centred; /* 0 or 1, and no gap before the next one */
     double epsilon;
 } normalize_attributes;
 
 static const tg_field normalize_fields[] = {
-    {"centred", TG_FIELD_BOOL, offsetof(normalize_attributes, centred)},
-    {"epsilon", TG_FIELD_REAL, offsetof(normalize_attributes, epsilon)},
+    TG_FIELD(normalize_attributes, centred, TG_FIELD_BOOL),
+    TG_FIELD(normalize_attributes, epsilon, TG_FIELD_REAL),
     {0}};
 
 static bool normalize_shape(tg_value *out)

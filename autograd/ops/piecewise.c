@@ -26,7 +26,7 @@ typedef struct slope_attributes {
     double slope;
 } slope_attributes;
 
-static const tg_field slope_fields[] = {{"slope", TG_FIELD_REAL, offsetof(slope_attributes, slope)}, {0}};
+static const tg_field slope_fields[] = {TG_FIELD(slope_attributes, slope, TG_FIELD_REAL), {0}};
 
 static const tg_sample leaky_relu_samples[] = {
     {.attributes = &(slope_attributes){0.01}, .input = {{.shape = {2, {3, 4}}}}},

@@ -58,7 +58,7 @@ typedef struct power_attributes {
     double exponent;
 } power_attributes;
 
-static const tg_field power_fields[] = {{"exponent", TG_FIELD_REAL, offsetof(power_attributes, exponent)},
+static const tg_field power_fields[] = {TG_FIELD(power_attributes, exponent, TG_FIELD_REAL),
                                         {0}};
 
 static void power_loop(const tg_loop *l)
@@ -145,8 +145,8 @@ typedef struct clamp_attributes {
     double low, high;
 } clamp_attributes;
 
-static const tg_field clamp_fields[] = {{"low", TG_FIELD_REAL, offsetof(clamp_attributes, low)},
-                                        {"high", TG_FIELD_REAL, offsetof(clamp_attributes, high)},
+static const tg_field clamp_fields[] = {TG_FIELD(clamp_attributes, low, TG_FIELD_REAL),
+                                        TG_FIELD(clamp_attributes, high, TG_FIELD_REAL),
                                         {0}};
 
 static bool clamp_shape(tg_value *out)

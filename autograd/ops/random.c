@@ -47,7 +47,7 @@ static void draw_forward(const tg_call *call)
     memcpy(call->out, stream, sizeof stream);
 }
 
-static const tg_field draw_fields[] = {{0}}; /* a generator is nothing to write down */
+static const tg_field draw_fields[] = {TG_FIELD(draw_attributes, rng, TG_FIELD_POINTER), {0}};
 
 const tg_op tg_op_random_stream = {.name = "random_stream",
                           .arity = 0,
@@ -65,20 +65,20 @@ tg_tensor tg_random_stream(tg_tape *tape, tg_rng *rng)
 /* ---- uniform and normal numbers ---- */
 
 typedef struct fill_attributes {
-    int dtype;
+    int64_t dtype; /* a tg_dtype */
     tg_shape shape;
     double first, second; /* low and high, or mean and deviation */
 } fill_attributes;
 
-static const tg_field uniform_fields[] = {{"dtype", TG_FIELD_INT, offsetof(fill_attributes, dtype)},
-                                          {"shape", TG_FIELD_SHAPE, offsetof(fill_attributes, shape)},
-                                          {"low", TG_FIELD_REAL, offsetof(fill_attributes, first)},
-                                          {"high", TG_FIELD_REAL, offsetof(fill_attributes, second)},
+static const tg_field uniform_fields[] = {TG_FIELD(fill_attributes, dtype, TG_FIELD_INT),
+                                          TG_FIELD(fill_attributes, shape, TG_FIELD_SHAPE),
+                                          TG_FIELD_NAMED("low", fill_attributes, first, TG_FIELD_REAL),
+                                          TG_FIELD_NAMED("high", fill_attributes, second, TG_FIELD_REAL),
                                           {0}};
-static const tg_field normal_fields[] = {{"dtype", TG_FIELD_INT, offsetof(fill_attributes, dtype)},
-                                         {"shape", TG_FIELD_SHAPE, offsetof(fill_attributes, shape)},
-                                         {"mean", TG_FIELD_REAL, offsetof(fill_attributes, first)},
-                                         {"deviation", TG_FIELD_REAL, offsetof(fill_attributes, second)},
+static const tg_field normal_fields[] = {TG_FIELD(fill_attributes, dtype, TG_FIELD_INT),
+                                         TG_FIELD(fill_attributes, shape, TG_FIELD_SHAPE),
+                                         TG_FIELD_NAMED("mean", fill_attributes, first, TG_FIELD_REAL),
+                                         TG_FIELD_NAMED("deviation", fill_attributes, second, TG_FIELD_REAL),
                                          {0}};
 
 static bool fill_shape(tg_value *out)
@@ -154,7 +154,7 @@ typedef struct dropout_attributes {
     double drop;
 } dropout_attributes;
 
-static const tg_field dropout_fields[] = {{"drop", TG_FIELD_REAL, offsetof(dropout_attributes, drop)}, {0}};
+static const tg_field dropout_fields[] = {TG_FIELD(dropout_attributes, drop, TG_FIELD_REAL), {0}};
 
 static bool dropout_shape(tg_value *out)
 {

@@ -10,11 +10,11 @@
 
 typedef struct sum_attributes {
     int axes; /* bit i: axis i is summed, if there is one */
-    bool keep;
+    int keep; /* 0 or 1 */
 } sum_attributes;
 
-static const tg_field sum_fields[] = {{"axes", TG_FIELD_INT, offsetof(sum_attributes, axes)},
-                                      {"keep", TG_FIELD_BOOL, offsetof(sum_attributes, keep)},
+static const tg_field sum_fields[] = {TG_FIELD(sum_attributes, axes, TG_FIELD_INT),
+                                      TG_FIELD(sum_attributes, keep, TG_FIELD_BOOL),
                                       {0}};
 
 static bool sum_over_shape(tg_value *out)

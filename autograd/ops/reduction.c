@@ -3,9 +3,9 @@
 #include "autograd/ops/family.h"
 
 const tg_field tg_reduce_fields[4] = {
-    {"first", TG_FIELD_INT, offsetof(tg_reduce_attributes, first)},
-    {"count", TG_FIELD_INT, offsetof(tg_reduce_attributes, count)},
-    {"correction", TG_FIELD_INT, offsetof(tg_reduce_attributes, correction)},
+    TG_FIELD(tg_reduce_attributes, first, TG_FIELD_INT),
+    TG_FIELD(tg_reduce_attributes, count, TG_FIELD_INT),
+    TG_FIELD(tg_reduce_attributes, correction, TG_FIELD_INT),
     {0}};
 
 bool tg_reduce_shape(tg_value *out)

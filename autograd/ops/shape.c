@@ -12,7 +12,7 @@ typedef struct permute_attributes {
     tg_shape order; /* a list: axis i of the result is axis order.dim[i] of the input */
 } permute_attributes;
 
-static const tg_field permute_fields[] = {{"order", TG_FIELD_SHAPE, offsetof(permute_attributes, order)},
+static const tg_field permute_fields[] = {TG_FIELD(permute_attributes, order, TG_FIELD_SHAPE),
                                           {0}};
 
 static bool permute_shape(tg_value *out)
@@ -123,11 +123,11 @@ tg_tensor tg_transpose(tg_tensor x, int axis, int other)
 
 typedef struct concat_attributes {
     int axis; /* of the result */
-    bool stack;
+    int stack; /* 0 or 1 */
 } concat_attributes;
 
-static const tg_field concat_fields[] = {{"axis", TG_FIELD_INT, offsetof(concat_attributes, axis)},
-                                         {"stack", TG_FIELD_BOOL, offsetof(concat_attributes, stack)},
+static const tg_field concat_fields[] = {TG_FIELD(concat_attributes, axis, TG_FIELD_INT),
+                                         TG_FIELD(concat_attributes, stack, TG_FIELD_BOOL),
                                          {0}};
 
 /* The shapes of the inputs must agree but for the axis along which they are joined. */
@@ -322,7 +322,7 @@ typedef struct triangle_attributes {
 } triangle_attributes;
 
 static const tg_field triangle_fields[] = {
-    {"diagonal", TG_FIELD_INT, offsetof(triangle_attributes, diagonal)}, {0}};
+    TG_FIELD(triangle_attributes, diagonal, TG_FIELD_INT), {0}};
 
 static bool triangle_shape(tg_value *out)
 {

@@ -10,9 +10,9 @@ typedef struct slice_attributes {
     tg_shape start, step, size; /* lists, one number for each axis */
 } slice_attributes;
 
-static const tg_field slice_fields[] = {{"start", TG_FIELD_SHAPE, offsetof(slice_attributes, start)},
-                                        {"step", TG_FIELD_SHAPE, offsetof(slice_attributes, step)},
-                                        {"size", TG_FIELD_SHAPE, offsetof(slice_attributes, size)},
+static const tg_field slice_fields[] = {TG_FIELD(slice_attributes, start, TG_FIELD_SHAPE),
+                                        TG_FIELD(slice_attributes, step, TG_FIELD_SHAPE),
+                                        TG_FIELD(slice_attributes, size, TG_FIELD_SHAPE),
                                         {0}};
 
 /* Whether the slice lies within a tensor of this shape. */
@@ -164,10 +164,10 @@ typedef struct scatter_slice_attributes {
     double fill;
 } scatter_slice_attributes;
 
-static const tg_field scatter_slice_fields[] = {{"start", TG_FIELD_SHAPE, offsetof(scatter_slice_attributes, start)},
-                                        {"step", TG_FIELD_SHAPE, offsetof(scatter_slice_attributes, step)},
-                                        {"shape", TG_FIELD_SHAPE, offsetof(scatter_slice_attributes, shape)},
-                                        {"fill", TG_FIELD_REAL, offsetof(scatter_slice_attributes, fill)},
+static const tg_field scatter_slice_fields[] = {TG_FIELD(scatter_slice_attributes, start, TG_FIELD_SHAPE),
+                                        TG_FIELD(scatter_slice_attributes, step, TG_FIELD_SHAPE),
+                                        TG_FIELD(scatter_slice_attributes, shape, TG_FIELD_SHAPE),
+                                        TG_FIELD(scatter_slice_attributes, fill, TG_FIELD_REAL),
                                         {0}};
 
 static slice_attributes slice_of(const scatter_slice_attributes *a, tg_shape size)

@@ -9,7 +9,7 @@ typedef struct axis_attributes {
     int axis;
 } axis_attributes;
 
-static const tg_field axis_fields[] = {{"axis", TG_FIELD_INT, offsetof(axis_attributes, axis)}, {0}};
+static const tg_field axis_fields[] = {TG_FIELD(axis_attributes, axis, TG_FIELD_INT), {0}};
 
 static bool last_axis_shape(tg_value *out)
 {

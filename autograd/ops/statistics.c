@@ -212,11 +212,11 @@ tg_tensor tg_logsumexp_over(tg_tensor x, tg_axes axes, bool keep)
 
 typedef struct cumsum_attributes {
     int axis;
-    bool reverse; /* from each place on, instead of up to it */
+    int reverse; /* 0 or 1: from each place on, instead of up to it */
 } cumsum_attributes;
 
-static const tg_field cumsum_fields[] = {{"axis", TG_FIELD_INT, offsetof(cumsum_attributes, axis)},
-                                         {"reverse", TG_FIELD_BOOL, offsetof(cumsum_attributes, reverse)},
+static const tg_field cumsum_fields[] = {TG_FIELD(cumsum_attributes, axis, TG_FIELD_INT),
+                                         TG_FIELD(cumsum_attributes, reverse, TG_FIELD_BOOL),
                                          {0}};
 
 static bool cumsum_shape(tg_value *out)

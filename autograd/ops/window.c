@@ -2,11 +2,11 @@
 
 #include <limits.h>
 
-const tg_field tg_window_fields[6] = {{"kernel", TG_FIELD_SHAPE, offsetof(tg_window_layout, kernel)},
-                                      {"stride", TG_FIELD_SHAPE, offsetof(tg_window_layout, stride)},
-                                      {"padding", TG_FIELD_SHAPE, offsetof(tg_window_layout, padding)},
-                                      {"dilation", TG_FIELD_SHAPE, offsetof(tg_window_layout, dilation)},
-                                      {"size", TG_FIELD_SHAPE, offsetof(tg_window_layout, size)},
+const tg_field tg_window_fields[6] = {TG_FIELD(tg_window_layout, kernel, TG_FIELD_SHAPE),
+                                      TG_FIELD(tg_window_layout, stride, TG_FIELD_SHAPE),
+                                      TG_FIELD(tg_window_layout, padding, TG_FIELD_SHAPE),
+                                      TG_FIELD(tg_window_layout, dilation, TG_FIELD_SHAPE),
+                                      TG_FIELD(tg_window_layout, size, TG_FIELD_SHAPE),
                                       {0}};
 
 /* How far a window reaches: from its first place to behind its last. */

@@ -14,8 +14,8 @@ typedef struct norm_attributes {
     int groups;
 } norm_attributes;
 
-static const tg_field norm_fields[] = {{"epsilon", TG_FIELD_REAL, offsetof(norm_attributes, epsilon)},
-                                       {"groups", TG_FIELD_INT, offsetof(norm_attributes, groups)},
+static const tg_field norm_fields[] = {TG_FIELD(norm_attributes, epsilon, TG_FIELD_REAL),
+                                       TG_FIELD(norm_attributes, groups, TG_FIELD_INT),
                                        {0}};
 
 static double epsilon_of(const void *attributes)
@@ -124,7 +124,7 @@ typedef struct attention_attributes {
     bool causal;
 } attention_attributes;
 
-static const tg_field attention_fields[] = {{"causal", TG_FIELD_BOOL, offsetof(attention_attributes, causal)},
+static const tg_field attention_fields[] = {TG_FIELD(attention_attributes, causal, TG_FIELD_BOOL),
                                             {0}};
 
 static tg_tensor call_scaled_dot_product_attention(const tg_tensor *x, int count, const void *attributes)
@@ -169,19 +169,15 @@ typedef struct window_attributes {
     tg_window window;
 } window_attributes;
 
-#define WINDOW_FIELD(name, member)                                                                          \
-    {                                                                                                        \
-        name, TG_FIELD_INT, offsetof(window_attributes, member)                                             \
-    }
-static const tg_field window_fields[] = {WINDOW_FIELD("kernel_height", kernel[0]),
-                                          WINDOW_FIELD("kernel_width", kernel[1]),
-                                          WINDOW_FIELD("stride_height", window.stride[0]),
-                                          WINDOW_FIELD("stride_width", window.stride[1]),
-                                          WINDOW_FIELD("padding_height", window.padding[0]),
-                                          WINDOW_FIELD("padding_width", window.padding[1]),
-                                          WINDOW_FIELD("dilation_height", window.dilation[0]),
-                                          WINDOW_FIELD("dilation_width", window.dilation[1]),
-                                          WINDOW_FIELD("groups", window.groups),
+static const tg_field window_fields[] = {TG_FIELD_NAMED("kernel_height", window_attributes, kernel[0], TG_FIELD_INT),
+                                          TG_FIELD_NAMED("kernel_width", window_attributes, kernel[1], TG_FIELD_INT),
+                                          TG_FIELD_NAMED("stride_height", window_attributes, window.stride[0], TG_FIELD_INT),
+                                          TG_FIELD_NAMED("stride_width", window_attributes, window.stride[1], TG_FIELD_INT),
+                                          TG_FIELD_NAMED("padding_height", window_attributes, window.padding[0], TG_FIELD_INT),
+                                          TG_FIELD_NAMED("padding_width", window_attributes, window.padding[1], TG_FIELD_INT),
+                                          TG_FIELD_NAMED("dilation_height", window_attributes, window.dilation[0], TG_FIELD_INT),
+                                          TG_FIELD_NAMED("dilation_width", window_attributes, window.dilation[1], TG_FIELD_INT),
+                                          TG_FIELD_NAMED("groups", window_attributes, window.groups, TG_FIELD_INT),
                                           {0}};
 
 static tg_tensor call_conv2d(const tg_tensor *x, int count, const void *attributes)

@@ -5,7 +5,7 @@ typedef struct along_attributes {
     int axis;
 } along_attributes;
 
-static const tg_field along_fields[] = {{"axis", TG_FIELD_INT, offsetof(along_attributes, axis)}, {0}};
+static const tg_field along_fields[] = {TG_FIELD(along_attributes, axis, TG_FIELD_INT), {0}};
 
 static tg_tensor call_softmax_along(const tg_tensor *x, int count, const void *attributes)
 {

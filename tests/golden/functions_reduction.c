@@ -8,8 +8,8 @@ typedef struct axes_attributes {
     bool keep;
 } axes_attributes;
 
-static const tg_field axes_fields[] = {{"axes", TG_FIELD_SHAPE, offsetof(axes_attributes, axes)},
-                                       {"keep", TG_FIELD_BOOL, offsetof(axes_attributes, keep)},
+static const tg_field axes_fields[] = {TG_FIELD(axes_attributes, axes, TG_FIELD_SHAPE),
+                                       TG_FIELD(axes_attributes, keep, TG_FIELD_BOOL),
                                        {0}};
 
 static tg_axes axes_of(const void *attributes)

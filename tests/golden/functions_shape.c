@@ -7,10 +7,10 @@ typedef struct range_attributes {
     int axis, start, stop, step;
 } range_attributes;
 
-static const tg_field range_fields[] = {{"axis", TG_FIELD_INT, offsetof(range_attributes, axis)},
-                                        {"start", TG_FIELD_INT, offsetof(range_attributes, start)},
-                                        {"stop", TG_FIELD_INT, offsetof(range_attributes, stop)},
-                                        {"step", TG_FIELD_INT, offsetof(range_attributes, step)},
+static const tg_field range_fields[] = {TG_FIELD(range_attributes, axis, TG_FIELD_INT),
+                                        TG_FIELD(range_attributes, start, TG_FIELD_INT),
+                                        TG_FIELD(range_attributes, stop, TG_FIELD_INT),
+                                        TG_FIELD(range_attributes, step, TG_FIELD_INT),
                                         {0}};
 
 static tg_tensor call_slice_of_range(const tg_tensor *x, int count, const void *attributes)
@@ -42,9 +42,9 @@ typedef struct split_attributes {
     int axis, parts, number;
 } split_attributes;
 
-static const tg_field split_fields[] = {{"axis", TG_FIELD_INT, offsetof(split_attributes, axis)},
-                                        {"parts", TG_FIELD_INT, offsetof(split_attributes, parts)},
-                                        {"number", TG_FIELD_INT, offsetof(split_attributes, number)},
+static const tg_field split_fields[] = {TG_FIELD(split_attributes, axis, TG_FIELD_INT),
+                                        TG_FIELD(split_attributes, parts, TG_FIELD_INT),
+                                        TG_FIELD(split_attributes, number, TG_FIELD_INT),
                                         {0}};
 
 static tg_tensor call_split(const tg_tensor *x, int count, const void *attributes)
@@ -78,9 +78,9 @@ typedef struct list_attributes {
     double fill;
 } list_attributes;
 
-static const tg_field list_fields[] = {{"list", TG_FIELD_SHAPE, offsetof(list_attributes, list)},
-                                       {"other", TG_FIELD_SHAPE, offsetof(list_attributes, other)},
-                                       {"fill", TG_FIELD_REAL, offsetof(list_attributes, fill)},
+static const tg_field list_fields[] = {TG_FIELD(list_attributes, list, TG_FIELD_SHAPE),
+                                       TG_FIELD(list_attributes, other, TG_FIELD_SHAPE),
+                                       TG_FIELD(list_attributes, fill, TG_FIELD_REAL),
                                        {0}};
 
 static tg_tensor call_flip(const tg_tensor *x, int count, const void *attributes)

@@ -31,19 +31,18 @@ static void add_shape(uint64_t *checksum, const tg_shape *shape)
 static void add_attributes(uint64_t *checksum, const tg_op *op, const void *attributes)
 {
     for (const tg_field *field = op->fields; field && field->name; field++) {
-        const void *at = (const char *)attributes + field->offset;
         switch (field->type) {
         case TG_FIELD_INT:
-            add_number(checksum, *(const int *)at);
+        case TG_FIELD_REAL:
+            add_number(checksum, tg_field_number(field, attributes));
             break;
         case TG_FIELD_BOOL:
-            add_word(checksum, *(const bool *)at);
-            break;
-        case TG_FIELD_REAL:
-            add_number(checksum, *(const double *)at);
+            add_word(checksum, tg_field_number(field, attributes) != 0);
             break;
         case TG_FIELD_SHAPE:
-            add_shape(checksum, at);
+            add_shape(checksum, (const tg_shape *)((const char *)attributes + field->offset));
+            break;
+        case TG_FIELD_POINTER:
             break;
         }
     }

@@ -36,20 +36,21 @@ static void print_shape(const tg_shape *shape)
 
 static void print_field(const tg_field *field, const void *attributes)
 {
-    const void *at = (const char *)attributes + field->offset;
     printf("\"%s\": ", field->name);
     switch (field->type) {
     case TG_FIELD_INT:
-        printf("%d", *(const int *)at);
+        printf("%.0f", tg_field_number(field, attributes));
         break;
     case TG_FIELD_BOOL:
-        fputs(*(const bool *)at ? "true" : "false", stdout);
+        fputs(tg_field_number(field, attributes) != 0 ? "true" : "false", stdout);
         break;
     case TG_FIELD_REAL:
-        print_number(*(const double *)at);
+        print_number(tg_field_number(field, attributes));
         break;
     case TG_FIELD_SHAPE:
-        print_shape(at);
+        print_shape((const tg_shape *)((const char *)attributes + field->offset));
+        break;
+    case TG_FIELD_POINTER: /* no sample has one */
         break;
     }
 }

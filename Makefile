@@ -25,7 +25,8 @@ OUT := $(BUILD)$(if $(SANITIZE),/sanitize-$(subst $(comma),-,$(SANITIZE)))$(if $
 LIBRARY_SOURCES := $(wildcard autograd/*.c autograd/ops/*.c nn/*.c optim/*.c) \
                    $(filter-out autograd/kernels/isa.c,$(wildcard autograd/kernels/*.c))
 PROGRAM_SOURCES := $(wildcard examples/*.c)
-COMMON_SOURCES  := $(wildcard examples/common/*.c)
+COMMON_SOURCES  := $(wildcard examples/*/*.c plots/*.c)
+ACCURACY_SOURCES := $(wildcard tests/accuracy/*.c)
 BENCH_SOURCES   := $(wildcard tests/bench/*.c) tests/wrapped_memory.c
 GOLDEN_SOURCES  := $(filter-out tests/golden/expected.c,$(wildcard tests/golden/*.c))
 TEST_SOURCES    := $(wildcard tests/*.c) $(filter-out tests/golden/samples.c,$(wildcard tests/golden/*.c))
@@ -60,7 +61,8 @@ objects = $(patsubst %.c,$(OUT)/obj/%.o,$(1))
 KERNEL_OBJECTS  := $(foreach isa,$(ISAS),$(OUT)/obj/autograd/kernels/isa-$(isa).o)
 LIBRARY_OBJECTS := $(call objects,$(LIBRARY_SOURCES)) $(KERNEL_OBJECTS)
 COMMON_OBJECTS  := $(call objects,$(COMMON_SOURCES))
-PROGRAMS        := $(patsubst examples/%.c,$(OUT)/bin/%,$(PROGRAM_SOURCES)) $(OUT)/bin/bench
+ACCURACY_OBJECTS := $(call objects,$(filter-out %/main.c,$(ACCURACY_SOURCES)))
+PROGRAMS        := $(patsubst examples/%.c,$(OUT)/bin/%,$(PROGRAM_SOURCES)) $(OUT)/bin/bench $(OUT)/bin/accuracy
 STATIC := $(OUT)/libtapegrad.a
 SHARED := $(OUT)/libtapegrad.so
 UMBRELLA := $(OUT)/include/tapegrad.h
@@ -86,7 +88,7 @@ $(OUT)/obj/autograd/kernels/isa-%.o: autograd/kernels/isa.c | dependencies
 	$(call quietly,CC)$(CC) $(ALL_CFLAGS) $(KERNEL_CFLAGS) $(MARCH_$*) -DTG_ISA=$* -MMD -MP -c -o $@ $<
 
 $(OUT)/obj/autograd/kernels/select.o: ALL_CFLAGS += $(foreach isa,$(ISAS),-DTG_HAVE_ISA_$(isa))
-$(OUT)/obj/examples/% $(OUT)/obj/tests/%: ALL_CFLAGS += -D_GNU_SOURCE
+$(OUT)/obj/examples/% $(OUT)/obj/plots/% $(OUT)/obj/tests/%: ALL_CFLAGS += -D_GNU_SOURCE
 
 # The header users include: every public header, in the order of the rooms.
 $(UMBRELLA): $(PUBLIC_HEADERS) Makefile
@@ -119,9 +121,13 @@ $(OUT)/bin/bench: $(call objects,$(BENCH_SOURCES)) $(COMMON_OBJECTS) $(LIBRARY_O
 	@mkdir -p $(@D)
 	$(call quietly,LD)$(CC) $(ALL_LDFLAGS) $(WRAP_MEMORY) -o $@ $^ $(PROGRAM_LIBS) $(BLAS_LIBS) -lm
 
+$(OUT)/bin/accuracy: $(call objects,$(ACCURACY_SOURCES)) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS)
+	@mkdir -p $(@D)
+	$(call quietly,LD)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(PROGRAM_LIBS) $(BLAS_LIBS) -lm
+
 FLOOR_OBJECTS := $(call objects,$(addprefix tests/bench/,floor.c nets.c step.c kernel_work.c))
 
-$(OUT)/bin/tests: $(call objects,$(TEST_SOURCES)) $(FLOOR_OBJECTS) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS)
+$(OUT)/bin/tests: $(call objects,$(TEST_SOURCES)) $(FLOOR_OBJECTS) $(ACCURACY_OBJECTS) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS)
 	@mkdir -p $(@D)
 	$(call quietly,LD)$(CC) $(ALL_LDFLAGS) $(WRAP_MEMORY) -o $@ $^ $(CHECK_LIBS) $(PROGRAM_LIBS) $(BLAS_LIBS) -lm
 
@@ -149,14 +155,14 @@ check: all $(OUT)/bin/tests
 # ten million doubles.
 check-long: all $(OUT)/bin/tests $(OUT)/bin/against-mpfr
 	TG_BUILD=$(OUT) TG_CC="$(CC)" TG_LONG=1 CK_TIMEOUT_MULTIPLIER=100 $(OUT)/bin/tests
-	$(OUT)/bin/activations --accuracy --exhaustive
+	$(OUT)/bin/accuracy --exhaustive
 	$(OUT)/bin/against-mpfr
 
 $(call objects,$(wildcard tests/mpfr/*.c)): | mpfr
 mpfr:
 	@case "$(DEPENDENCIES)" in skip) ;; *) .ci/dependencies $(DEPENDENCIES) mpfr ;; esac
 
-$(OUT)/bin/against-mpfr: $(call objects,$(wildcard tests/mpfr/*.c)) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS)
+$(OUT)/bin/against-mpfr: $(call objects,$(wildcard tests/mpfr/*.c)) $(ACCURACY_OBJECTS) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS)
 	@mkdir -p $(@D)
 	$(call quietly,LD)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(PROGRAM_LIBS) $(BLAS_LIBS) -lmpfr -lgmp -lm
 

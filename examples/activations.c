@@ -1,10 +1,8 @@
 /* Values and slopes of the activations: as a table, as numbers to plot, and as pictures. */
-#include "examples/common/accuracy_curves.h"
-#include "examples/common/accuracy_report.h"
-#include "examples/common/claims.h"
-#include "examples/common/options.h"
-#include "examples/common/plots.h"
-#include "examples/common/runlog.h"
+#include "examples/activations/claims.h"
+#include "examples/lab/options.h"
+#include "plots/plots.h"
+#include "examples/lab/runlog.h"
 
 #include <errno.h>
 #include <math.h>
@@ -13,37 +11,23 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <tapegrad.h>
-#include <unistd.h>
 
 typedef struct settings {
     const char *out;
     double from, to;
     int points;
-    bool no_plots;
-    bool claims, accuracy, exhaustive, csv;
-    const char *kernels, *python;
-    int jobs;
+    bool no_plots, claims;
 } settings;
 
 #define AT(member) offsetof(settings, member)
 
 static const program_option table[] = {
-    {"out", "DIR", "folder for activations.csv and the pictures [results]", OPTION_TEXT, AT(out)},
+    {"out", "DIR", "folder for activations.csv and the pictures", OPTION_TEXT, AT(out)},
     {"from", "X", "left end", OPTION_REAL, AT(from), -1e6, 1e6},
     {"to", "X", "right end", OPTION_REAL, AT(to), -1e6, 1e6},
     {"points", "N", "points between the ends, both included", OPTION_INT, AT(points), 2, 10e6},
     {"no-plots", NULL, "draw nothing", OPTION_FLAG, AT(no_plots)},
     {"claims", NULL, "check what is often said of GELU's values, and end", OPTION_FLAG, AT(claims)},
-    {NULL, NULL, "How exact the kernels are:", OPTION_GROUP},
-    {"accuracy", NULL, "measure the largest error of value, first and second derivative in units in the last place, for every instruction "
-     "set that runs here; status 1 if a bound is broken. With --out, exactness.csv and .png show the error of GELU over x",
-     OPTION_FLAG, AT(accuracy)},
-    {"exhaustive", NULL, "on all 2^32 floats, which takes minutes; else on every 1000th", OPTION_FLAG, AT(exhaustive)},
-    {"csv", NULL, "print kernel,precision,order,isa,max_ulp,max_abs,at: max_abs is the largest absolute error where a derivative "
-     "crosses zero, which max_ulp leaves out; at is the input with max_ulp", OPTION_FLAG, AT(csv)},
-    {"kernels", "NAMES", "these only, with commas between, or all [all; with --exhaustive GELU and SiLU]", OPTION_TEXT, AT(kernels)},
-    {"python", "PROGRAM", "the Python that has PyTorch, for exactness.csv", OPTION_TEXT, AT(python)},
-    {"jobs", "N", "kernels to measure at the same time", OPTION_INT, AT(jobs), 1, 1024},
     {0}};
 
 static const options_program program = {
@@ -159,88 +143,24 @@ static bool write_curves(tg_tape *tape, const settings *s, const char *path)
     return fclose(file) == 0 && complete;
 }
 
-/* ---- exactness ---- */
-
-static bool make_folder(const char *out)
-{
-    char message[RUNLOG_MESSAGE];
-    if (!runlog_check_directory(out, message)) {
-        fprintf(stderr, "activations: --out: %s\n", message);
-        return false;
-    }
-    mkdir(out, 0777);
-    return true;
-}
-
-static int draw_exactness(const settings *s)
-{
-    char message[RUNLOG_MESSAGE + PLOTS_MESSAGE], path[4096];
-    bool has_pytorch;
-    snprintf(path, sizeof path, "%s/exactness.csv", s->out);
-    if (!accuracy_curves_write(path, s->python, &has_pytorch, message, sizeof message)) {
-        fprintf(stderr, "activations: %s\n", message);
-        return 1;
-    }
-    fprintf(stderr, "wrote %s", path);
-    if (has_pytorch)
-        putc('\n', stderr);
-    else
-        fprintf(stderr, ", without PyTorch: %s cannot import it (see --python)\n", s->python);
-    if (!s->no_plots && !plots_run("exactness.gp", s->out, message))
-        fprintf(stderr, "activations: %s\n", message);
-    else if (!s->no_plots)
-        fprintf(stderr, "wrote %s/exactness.png, exactness.svg\n", s->out);
-    return 0;
-}
-
-static int measure_accuracy(const settings *s)
-{
-    const accuracy_request request = {
-        .kernels = s->kernels, .exhaustive = s->exhaustive, .csv = s->csv, .at_once = s->jobs};
-    char message[RUNLOG_MESSAGE];
-    if (!accuracy_request_check(&request, message, sizeof message)) {
-        fprintf(stderr, "activations: --kernels: %s\n", message);
-        return 2;
-    }
-    if (s->out && !make_folder(s->out))
-        return 2;
-    int status = accuracy_report(&request, stdout);
-    return s->out && status != 130 && draw_exactness(s) ? 1 : status;
-}
-
 /* ---- the program ---- */
-
-/* An option that says nothing without --accuracy; NULL if there is none. */
-static const char *lost_option(const settings *s)
-{
-    return s->exhaustive ? "exhaustive" : s->csv ? "csv" : s->kernels ? "kernels" : NULL;
-}
 
 int main(int argc, char **argv)
 {
-    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    settings s = {.from = -4, .to = 4, .points = 801, .python = "python3", .jobs = processors > 1 ? (int)processors : 1};
+    settings s = {.out = "results", .from = -4, .to = 4, .points = 801};
     char message[RUNLOG_MESSAGE], path[4096];
     options_parse(&program, argc, argv, &s);
-    if (s.accuracy && s.claims) {
-        fprintf(stderr, "activations: --claims and --accuracy are two runs\n");
-        return 2;
-    }
-    if (s.accuracy)
-        return measure_accuracy(&s);
-    if (lost_option(&s)) {
-        fprintf(stderr, "activations: --%s goes with --accuracy\n", lost_option(&s));
-        return 2;
-    }
     if (s.claims)
         return claims_print(stdout) ? 0 : 1;
     if (s.from >= s.to) {
         fprintf(stderr, "activations: --from %g is not left of --to %g\n", s.from, s.to);
         return 2;
     }
-    s.out = s.out ? s.out : "results";
-    if (!make_folder(s.out))
+    if (!runlog_check_directory(s.out, message)) {
+        fprintf(stderr, "activations: --out: %s\n", message);
         return 2;
+    }
+    mkdir(s.out, 0777);
     int status = 0;
     tg_tape *tape = tg_tape_new();
     print_table(tape);

@@ -1,10 +1,10 @@
 /* Compares activations: trains every activation with every seed, in parallel, and writes curves, a table and pictures. */
-#include "examples/common/experiment.h"
-#include "examples/common/jobs.h"
-#include "examples/common/plots.h"
-#include "examples/common/progress.h"
-#include "examples/common/runlog.h"
-#include "examples/common/training.h"
+#include "examples/lab/experiment.h"
+#include "examples/lab/jobs.h"
+#include "plots/plots.h"
+#include "examples/lab/progress.h"
+#include "examples/lab/runlog.h"
+#include "examples/lab/training.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* Checks the derivatives of every operation and layer against finite differences. */
-#include "examples/common/check_table.h"
-#include "examples/common/layer_checks.h"
-#include "examples/common/options.h"
-#include "examples/common/plots.h"
+#include "examples/gradcheck/check_table.h"
+#include "examples/gradcheck/layer_checks.h"
+#include "examples/lab/options.h"
+#include "plots/plots.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef RUN_LOGS_H
 #define RUN_LOGS_H
 
-#include "examples/common/runlog.h"
+#include "examples/lab/runlog.h"
 
 /* Two epochs of relu with seeds 1 and 2; of gelu with the same; of "si,lu" with seed 1, where training diverged, and with
  * seed 2, which did not finish. With accuracies or, as in a regression, without. To be freed. */

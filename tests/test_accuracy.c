@@ -1,4 +1,4 @@
-/* activations --accuracy and what it prints. */
+/* build/bin/accuracy and what it prints. */
 #include "tests/temporary_files.h"
 
 #include <check.h>
@@ -12,12 +12,12 @@ Suite *accuracy_suite(void);
 
 static char output[1 << 16];
 
-/* Runs build/bin/activations; its exit status. What it printed is in `output`: standard output, and with `errors` both. */
+/* Runs build/bin/accuracy; its exit status. What it printed is in `output`: standard output, and with `errors` both. */
 static int run(const char *arguments, bool errors)
 {
     const char *build = getenv("TG_BUILD");
     char command[2000];
-    snprintf(command, sizeof command, "%s/bin/activations %s 2>%s </dev/null", build ? build : "build",
+    snprintf(command, sizeof command, "%s/bin/accuracy %s 2>%s </dev/null", build ? build : "build",
              arguments, errors ? "&1" : "/dev/null");
     FILE *pipe = popen(command, "r");
     ck_assert_ptr_nonnull(pipe);
@@ -28,7 +28,7 @@ static int run(const char *arguments, bool errors)
 
 START_TEST(the_csv_has_a_line_for_each_precision_order_and_instruction_set)
 {
-    ck_assert_int_eq(run("--accuracy --csv --kernels gelu_exact,exp", false), 0);
+    ck_assert_int_eq(run("--csv --kernels gelu_exact,exp", false), 0);
     static const char heading[] = "kernel,precision,order,isa,max_ulp,max_abs,at\n";
     ck_assert_int_eq(strncmp(output, heading, strlen(heading)), 0);
     int lines = 0, baseline = 0;
@@ -51,7 +51,7 @@ END_TEST
 
 START_TEST(the_table_fits_a_terminal_and_ends_with_the_verdict)
 {
-    ck_assert_int_eq(run("--accuracy --kernels silu", false), 0);
+    ck_assert_int_eq(run("--kernels silu", false), 0);
     ck_assert_ptr_nonnull(strstr(output, "silu        f''"));
     ck_assert_ptr_nonnull(strstr(output, "and the edges: all bounds hold\n"));
     for (char *line = strtok(output, "\n"); line; line = strtok(NULL, "\n"))
@@ -64,7 +64,7 @@ START_TEST(the_picture_shows_who_loses_digits)
 {
     static char arguments[1000], line[200];
     double naive = 0, erfc = 0, ours = 0;
-    snprintf(arguments, sizeof arguments, "--accuracy --kernels sqrt --no-plots --python true --out %s",
+    snprintf(arguments, sizeof arguments, "--kernels sqrt --no-plots --python true --out %s",
              temporary_folder());
     ck_assert_msg(run(arguments, true) == 0, "%s", output);
     ck_assert_ptr_nonnull(strstr(output, "without PyTorch: true cannot import it"));
@@ -88,26 +88,9 @@ START_TEST(the_picture_shows_who_loses_digits)
 }
 END_TEST
 
-START_TEST(claims_about_values_are_settled)
-{
-    ck_assert_msg(run("--claims", true) == 0, "%s", output);
-    static const char *const lines[] = {
-        "GELU(-1) = -0.1588               no   -0.158655; the tanh form has -0.158808\n",
-        "the tanh form is within 0.0002   no   4.73e-04",
-        "the tanh form is within 0.001    yes",
-        "the gradient is never zero       no   it is at x = -0.7517915\n",
-        "mean 0.2820948",
-        "GELU(x) = E[x 1{X <= x}]         yes"};
-    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
-        ck_assert_msg(strstr(output, lines[i]) != NULL, "no line %s in\n%s", lines[i], output);
-}
-END_TEST
-
 START_TEST(options_that_do_not_go_together_get_one_line_and_status_2)
 {
-    static const char *const wrong[] = {"--exhaustive",        "--csv",
-                                        "--kernels silu",      "--accuracy --kernels nonsense",
-                                        "--accuracy --jobs 0", "--accuracy --claims"};
+    static const char *const wrong[] = {"--no-plots", "--kernels nonsense", "--jobs 0"};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         ck_assert_msg(run(wrong[i], true) == 2, "%s: %s", wrong[i], output);
         ck_assert_ptr_eq(strchr(output, '\n'), output + strlen(output) - 1);
@@ -124,7 +107,6 @@ Suite *accuracy_suite(void)
     tcase_add_test(tests, the_csv_has_a_line_for_each_precision_order_and_instruction_set);
     tcase_add_test(tests, the_table_fits_a_terminal_and_ends_with_the_verdict);
     tcase_add_test(tests, the_picture_shows_who_loses_digits);
-    tcase_add_test(tests, claims_about_values_are_settled);
     tcase_add_test(tests, options_that_do_not_go_together_get_one_line_and_status_2);
     suite_add_tcase(suite, tests);
     return suite;

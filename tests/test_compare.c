@@ -1,5 +1,5 @@
 /* The program `compare` as a user meets it: what it says to wrong input, what it writes, and that it writes the same again. */
-#include "examples/common/experiment.h"
+#include "examples/lab/experiment.h"
 #include "tests/temporary_files.h"
 
 #include <check.h>

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "examples/common/dataset.h"
+#include "examples/data/dataset.h"
 
 Suite *data_suite(void);
 

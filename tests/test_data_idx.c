@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "examples/common/dataset.h"
+#include "examples/data/dataset.h"
 #include "tests/temporary_files.h"
 
 Suite *data_idx_suite(void);

@@ -1,6 +1,6 @@
 /* The program `gradcheck` as a user meets it, and the layers it checks. */
-#include "examples/common/check_table.h"
-#include "examples/common/layer_checks.h"
+#include "examples/gradcheck/check_table.h"
+#include "examples/gradcheck/layer_checks.h"
 #include "tests/temporary_files.h"
 
 #include <check.h>

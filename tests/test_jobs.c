@@ -1,8 +1,8 @@
 /* Jobs in child processes, and how their progress is shown. */
-#include "examples/common/jobs.h"
-#include "examples/common/progress.h"
-#include "examples/common/progress_internal.h"
-#include "examples/common/terminal.h"
+#include "examples/lab/jobs.h"
+#include "examples/lab/progress.h"
+#include "examples/lab/progress_internal.h"
+#include "examples/lab/terminal.h"
 
 #include <check.h>
 #include <fcntl.h>

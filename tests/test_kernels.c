@@ -1,7 +1,7 @@
 /* The kernels of every instruction set that runs here: how exact they are, what they do at the edges of the number
  * line, and whether fused kernels agree with the plain formula. */
 #include "autograd/kernels/kernels.h"
-#include "examples/common/accuracy.h"
+#include "tests/accuracy/accuracy.h"
 
 #include <check.h>
 #include <float.h>
@@ -10,7 +10,7 @@
 
 Suite *kernels_suite(void);
 
-/* ---- accuracy: what accuracy_bounds.c promises ---- */
+/* ---- accuracy: what tests/accuracy/bounds.c promises ---- */
 
 /* How many floats a sample leaves out. Sanitizers look for something else, and slowly. */
 #if defined __SANITIZE_ADDRESS__

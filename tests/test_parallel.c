@@ -27,18 +27,18 @@ static void count_visits(void *context, size_t first, size_t count)
 
 START_TEST(every_element_is_visited_once)
 {
-    const int threads = openblas_get_num_threads();
+    const int threads = tg_threads();
     const size_t sizes[] = {1, LEAST, 2 * LEAST - 1, 2 * LEAST, 2 * LEAST + 1, 5 * LEAST + 63, MOST};
     for (int n = 1; n <= 5; n++)
         for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
             unsigned char visits[MOST + 1] = {0};
-            openblas_set_num_threads(n);
+            tg_set_threads(n);
             tg_parallel(sizes[k], LEAST, TG_LINE, count_visits, visits);
             for (size_t i = 0; i <= MOST; i++)
                 ck_assert_msg(visits[i] == (i < sizes[k]), "element %zu of %zu, %d threads: %d visits", i,
                               sizes[k], n, visits[i]);
         }
-    openblas_set_num_threads(threads);
+    tg_set_threads(threads);
 }
 END_TEST
 
@@ -60,16 +60,16 @@ static void count_visits_of_shares(void *context, size_t first, size_t count)
 
 START_TEST(shares_leave_out_no_element_of_any_array)
 {
-    const int threads = openblas_get_num_threads();
+    const int threads = tg_threads();
     for (int n = 1; n <= 5; n++)
         for (size_t least = ALL / 8; least <= ALL; least *= 2) {
             unsigned char visits[ALL + 1] = {0};
-            openblas_set_num_threads(n);
+            tg_set_threads(n);
             tg_parallel_shares(ALL, least, count_visits_of_shares, visits);
             for (size_t i = 0; i <= ALL; i++)
                 ck_assert_msg(visits[i] == (i < ALL), "element %zu, %d threads: %d visits", i, n, visits[i]);
         }
-    openblas_set_num_threads(threads);
+    tg_set_threads(threads);
 }
 END_TEST
 
@@ -81,7 +81,7 @@ static void count_in_turn(void *context, size_t first, size_t count)
 START_TEST(a_call_within_a_call_does_its_work_alone)
 {
     static unsigned char visits[MOST];
-    openblas_set_num_threads(2);
+    tg_set_threads(2);
     tg_parallel(MOST, LEAST, TG_LINE, count_in_turn, visits);
     for (size_t i = 0; i < MOST; i++)
         ck_assert_int_eq(visits[i], 1);
@@ -110,7 +110,7 @@ START_TEST(after_a_pause_helpers_work_elsewhere_and_may_work_anywhere)
     enum { ROUNDS = 40 };
     cpu_set_t allowed;
     ck_assert_int_eq(pthread_getaffinity_np(pthread_self(), sizeof allowed, &allowed), 0);
-    openblas_set_num_threads(2);
+    tg_set_threads(2);
     int helped = 0, elsewhere = 0;
     for (int round = 0; round < ROUNDS; round++) {
         whereabouts w;
@@ -137,12 +137,12 @@ START_TEST(a_child_process_gets_helpers_of_its_own)
     return;
 #endif
     unsigned char visits[MOST] = {0};
-    openblas_set_num_threads(3);
+    tg_set_threads(3);
     tg_parallel(MOST, LEAST, TG_LINE, count_visits, visits);
     const pid_t child = fork();
     if (child == 0) {
         alarm(20); /* waiting for helpers that are not there would take for ever */
-        openblas_set_num_threads(3);
+        tg_set_threads(3);
         tg_parallel(MOST, LEAST, TG_LINE, count_visits, visits);
         _exit(visits[0] == 2 && visits[MOST - 1] == 2 ? 0 : 1);
     }
@@ -195,9 +195,9 @@ START_TEST(two_threads_train_to_the_same_bits_as_one)
 {
     const tg_activation activations[] = {TG_RELU, TG_GELU_EXACT, TG_SWIGLU};
     int64_t size;
-    openblas_set_num_threads(1);
+    tg_set_threads(1);
     float *alone = train(activations[_i], &size);
-    openblas_set_num_threads(2);
+    tg_set_threads(2);
     float *together = train(activations[_i], &size);
     ck_assert(memcmp(alone, together, sizeof(float) * (size_t)size) == 0);
     free(alone);
@@ -234,10 +234,10 @@ static float *work_on_rows(void)
 
 START_TEST(operations_on_rows_give_the_same_bits_on_any_number_of_threads)
 {
-    openblas_set_num_threads(1);
+    tg_set_threads(1);
     float *alone = work_on_rows();
     for (int threads = 2; threads <= 4; threads++) {
-        openblas_set_num_threads(threads);
+        tg_set_threads(threads);
         float *together = work_on_rows();
         ck_assert(memcmp(alone, together, 2 * ROW_OPERATIONS * ROWS * COLUMNS * sizeof *alone) == 0);
         free(together);
@@ -336,10 +336,10 @@ START_TEST(every_kind_of_shared_work_gives_the_same_bits_on_any_number_of_thread
 {
     const struct shared_work *s = &shared_work[_i];
     int64_t count;
-    openblas_set_num_threads(1);
+    tg_set_threads(1);
     float *alone = do_shared_work(s, &count);
     for (int threads = 2; threads <= 5; threads++) {
-        openblas_set_num_threads(threads);
+        tg_set_threads(threads);
         float *together = do_shared_work(s, &count);
         ck_assert_msg(memcmp(alone, together, (size_t)count * sizeof *alone) == 0, "%s, %d threads", s->what,
                       threads);
@@ -361,15 +361,15 @@ START_TEST(two_tapes_at_a_time_are_not_in_each_others_way)
     int64_t size;
     pthread_t other;
     void *second;
-    openblas_set_num_threads(1);
+    tg_set_threads(1);
     float *alone = train(TG_GELU_EXACT, &size);
-    openblas_set_num_threads(2);
+    tg_set_threads(2);
     ck_assert_int_eq(pthread_create(&other, NULL, train_beside, NULL), 0);
     float *first = train(TG_GELU_EXACT, &size);
     ck_assert_int_eq(pthread_join(other, &second), 0);
     ck_assert(memcmp(alone, first, sizeof(float) * (size_t)size) == 0);
     ck_assert(memcmp(alone, second, sizeof(float) * (size_t)size) == 0);
-    ck_assert_int_eq(openblas_get_num_threads(), 2);
+    ck_assert_int_eq(tg_threads(), 2);
     free(alone);
     free(first);
     free(second);
@@ -383,9 +383,39 @@ START_TEST(large_products_are_shared_on_the_cores_that_we_know)
         printf("skipped: nobody has looked at how the BLAS rounds on %s\n", core);
         return;
     }
-    openblas_set_num_threads(2);
+    tg_set_threads(2);
     ck_assert(tg_multiply_shares(TG_F32) && tg_multiply_shares(TG_F64));
-    ck_assert_int_eq(openblas_get_num_threads(), 2);
+    ck_assert_int_eq(tg_threads(), 2);
+}
+END_TEST
+
+START_TEST(one_number_holds_for_the_library_and_for_the_blas)
+{
+    const int before = tg_threads();
+    for (int n = 3; n >= 1; n--) {
+        tg_set_threads(n);
+        ck_assert_int_eq(tg_threads(), n);
+        ck_assert_int_eq(openblas_get_num_threads(), n);
+        ck_assert_int_eq(tg_parallel_pin(), n);
+        tg_parallel_unpin();
+    }
+    tg_set_threads(0);
+    ck_assert_int_eq(tg_threads(), openblas_get_num_procs());
+    tg_set_threads(before);
+}
+END_TEST
+
+START_TEST(a_number_set_in_the_middle_of_shared_work_holds_after_it)
+{
+    const int before = tg_threads();
+    tg_set_threads(2);
+    ck_assert_int_eq(tg_parallel_pin(), 2);
+    tg_set_threads(3);
+    ck_assert_int_eq(tg_threads(), 3);
+    ck_assert_int_eq(openblas_get_num_threads(), 1);
+    tg_parallel_unpin();
+    ck_assert_int_eq(openblas_get_num_threads(), 3);
+    tg_set_threads(before);
 }
 END_TEST
 
@@ -404,6 +434,8 @@ Suite *parallel_suite(void)
     tcase_add_loop_test(tests, every_kind_of_shared_work_gives_the_same_bits_on_any_number_of_threads, 0,
                         SHARED_WORK);
     tcase_add_loop_test(tests, two_threads_train_to_the_same_bits_as_one, 0, 3);
+    tcase_add_test(tests, one_number_holds_for_the_library_and_for_the_blas);
+    tcase_add_test(tests, a_number_set_in_the_middle_of_shared_work_holds_after_it);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -1,6 +1,6 @@
 /* How a comparison is shown: the table on the terminal and the pictures. */
-#include "examples/common/plots.h"
-#include "examples/common/runlog.h"
+#include "plots/plots.h"
+#include "examples/lab/runlog.h"
 #include "tests/run_logs.h"
 #include "tests/temporary_files.h"
 

@@ -1,6 +1,6 @@
 /* The files of numbers that a comparison writes. */
-#include "examples/common/jobs.h"
-#include "examples/common/runlog.h"
+#include "examples/lab/jobs.h"
+#include "examples/lab/runlog.h"
 #include "tests/run_logs.h"
 #include "tests/temporary_files.h"
 

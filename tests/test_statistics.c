@@ -1,5 +1,5 @@
 /* The statistics of a comparison against closed forms and tables. */
-#include "examples/common/statistics.h"
+#include "examples/lab/statistics.h"
 
 #include <check.h>
 #include <math.h>

@@ -74,6 +74,25 @@ void tg_parallel_unpin(void)
     pthread_mutex_unlock(&pins_lock);
 }
 
+void tg_parallel_set_threads(int threads)
+{
+    if (threads < 1)
+        threads = openblas_get_num_procs();
+    pthread_mutex_lock(&pins_lock);
+    pinned_threads = threads; /* the BLAS gets it back with the last pin */
+    if (pins == 0)
+        openblas_set_num_threads(threads);
+    pthread_mutex_unlock(&pins_lock);
+}
+
+int tg_parallel_threads(void)
+{
+    pthread_mutex_lock(&pins_lock);
+    const int threads = pins > 0 ? pinned_threads : openblas_get_num_threads();
+    pthread_mutex_unlock(&pins_lock);
+    return threads;
+}
+
 /* ---- parts ---- */
 
 static uint32_t parts_of(uint64_t offer)

@@ -4,7 +4,7 @@
  *
  *     tg_parallel(n, 1 << 16, TG_LINE, update, &s);                       // update(&s, 0, n), in parts side by side
  *
- * There are as many threads as the BLAS would use (OPENBLAS_NUM_THREADS, or openblas_set_num_threads), the caller one of them.
+ * There are as many threads as the BLAS would use (OPENBLAS_NUM_THREADS, or tg_set_threads), the caller one of them.
  * Results must not tell into how many parts the work was cut: each element depends on its own place only.
  *
  *     caller    publishes the parts | takes one after the other, as long as there are any | waits for those taken by others
@@ -43,5 +43,9 @@ size_t tg_share_begin(size_t size, size_t share);
  * tapes on several threads may do so at the same time. */
 int tg_parallel_pin(void);
 void tg_parallel_unpin(void);
+
+/* As many threads, for this and for the BLAS; less than 1: one for each processor. */
+void tg_parallel_set_threads(int threads);
+int tg_parallel_threads(void);
 
 #endif

@@ -1,5 +1,7 @@
 #include "tests/bench/blas.h"
 
+#include "autograd/threads.h"
+
 #include <cblas.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,5 +67,5 @@ void bench_blas_describe(FILE *out)
 
 void bench_blas_threads(int count)
 {
-    openblas_set_num_threads(count);
+    tg_set_threads(count);
 }

@@ -1,5 +1,5 @@
 /* bench: how fast, as ratios within one run. */
-#include "examples/common/options.h"
+#include "examples/lab/options.h"
 #include "tests/bench/blas.h"
 #include "tests/bench/kernel_times.h"
 #include "tests/bench/steps.h"

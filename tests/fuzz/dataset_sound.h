@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "examples/common/dataset.h"
+#include "examples/data/dataset.h"
 
 /* Loads, checks and frees. Gives what is wrong, or NULL. */
 static inline const char *dataset_sound(const char *spec, const dataset_options *options)

@@ -5,8 +5,8 @@
  *
  * The last line counts the bounds that are broken; the exit status is 1 if there are any.
  */
-#include "examples/common/accuracy.h"
-#include "examples/common/progress.h"
+#include "tests/accuracy/accuracy.h"
+#include "examples/lab/progress.h"
 
 #include <math.h>
 #include <mpfr.h>

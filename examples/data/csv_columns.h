@@ -1,0 +1,45 @@
+/* Which line of a CSV file is a header, which columns are targets, and errors that name both.
+ *
+ *     csv_source source = {.error = error};
+ *     if (csv_table_read(path, &source.table, error) && csv_find_header(&source, DATASET_HEADER_AUTO) &&
+ *         csv_find_targets(&source, "-1"))
+ *         ... csv_value(&source, row, column)
+ *     csv_table_free(&source.table);
+ *
+ * Rows are counted from the first row of data, columns from 0.
+ */
+#ifndef DATA_CSV_COLUMNS_H
+#define DATA_CSV_COLUMNS_H
+
+#include "examples/data/csv_table.h"
+
+enum { CSV_MOST_TARGETS = 64 };
+
+typedef struct csv_source {
+    csv_table table;
+    const dataset_error *error;
+    size_t first; /* the first row of data in the table: 1 after a header, else 0 */
+    size_t rows;  /* rows of data */
+    size_t targets;
+    size_t target_columns[CSV_MOST_TARGETS]; /* [targets], in the order they were asked for */
+} csv_source;
+
+/* Sets first and rows. */
+bool csv_find_header(csv_source *source, dataset_header header);
+
+/* Sets the target columns from one column, whose name may hold a comma, or several with commas between. */
+bool csv_find_targets(csv_source *source, const char *target);
+
+/* The number in a cell, NaN if it is a word. */
+double csv_value(const csv_source *source, size_t row, size_t column);
+
+/* The word in a cell, NULL if it is a number. */
+const char *csv_word_at(const csv_source *source, size_t row, size_t column);
+
+/* Fails at a cell: "wine.csv:3, column 'pH': " and then the problem. */
+bool csv_fail_at(const csv_source *source, size_t row, size_t column, const char *problem);
+
+/* Fails at a cell that holds a word where a number belongs. */
+bool csv_fail_at_word(const csv_source *source, size_t row, size_t column);
+
+#endif

@@ -1,0 +1,238 @@
+#include "examples/data/csv_table.h"
+
+#include <csv.h>
+#include <float.h>
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* libcsv splits into cells and hands them to on_cell and on_row_end; it knows no lines and cannot be stopped from
+ * there, so lines are fed one by one and `failed` is looked at in between. */
+typedef struct csv_reader {
+    csv_table *table;
+    const dataset_error *error;
+    locale_t c_locale; /* a decimal point is a point, whatever the user's language */
+    size_t line, row_line;
+    size_t cells; /* of the row being read */
+    size_t value_capacity, line_capacity, word_capacity, text_size, text_capacity;
+    bool failed;
+} csv_reader;
+
+static bool out_of_memory(csv_reader *reader)
+{
+    reader->failed = true;
+    return dataset_fail(reader->error, "%s:%zu: out of memory", reader->table->path, reader->line);
+}
+
+/* `array` with room for `needed` items of `size` bytes, moved if that takes it; or NULL, and `array` stays. */
+static void *grown(csv_reader *reader, void *array, size_t *capacity, size_t needed, size_t size)
+{
+    if (needed <= *capacity)
+        return array;
+    void *larger = needed <= SIZE_MAX / size / 2 ? realloc(array, 2 * needed * size) : NULL;
+    if (larger)
+        *capacity = 2 * needed;
+    else
+        out_of_memory(reader);
+    return larger;
+}
+
+/* Decimal digits, a point, an exponent: strtod alone would take hexadecimal numbers, too. */
+static bool parse_number(const char *text, locale_t c_locale, double *value)
+{
+    if (!*text || text[strspn(text, "0123456789+-.eE")])
+        return false;
+    char *end;
+    *value = strtod_l(text, &end, c_locale);
+    return !*end && fabs(*value) <= (double)FLT_MAX;
+}
+
+static void keep_word(csv_reader *reader, size_t cell, const char *word, size_t length)
+{
+    csv_table *table = reader->table;
+    csv_word *words =
+        grown(reader, table->words, &reader->word_capacity, table->word_count + 1, sizeof *table->words);
+    if (!words)
+        return;
+    table->words = words;
+    char *text = grown(reader, table->text, &reader->text_capacity, reader->text_size + length + 1, 1);
+    if (!text)
+        return;
+    table->text = text;
+    words[table->word_count++] = (csv_word){.cell = cell, .text = reader->text_size};
+    memcpy(text + reader->text_size, word, length);
+    text[reader->text_size + length] = 0;
+    reader->text_size += length + 1;
+}
+
+static void on_cell(void *cell_text, size_t length, void *state)
+{
+    csv_reader *reader = state;
+    csv_table *table = reader->table;
+    size_t column = reader->cells++, cell = table->rows * table->columns + column;
+    if (reader->failed || (table->rows > 0 && column >= table->columns))
+        return; /* on_row_end says what is wrong */
+    double *values = grown(reader, table->values, &reader->value_capacity, cell + 1, sizeof *values);
+    if (!values)
+        return;
+    table->values = values;
+    bool number = parse_number(cell_text, reader->c_locale, &values[cell]);
+    if (!number)
+        values[cell] = NAN;
+    if (!number || table->rows == 0)
+        keep_word(reader, cell, cell_text, length);
+}
+
+static void on_row_end(int terminator, void *state)
+{
+    (void)terminator;
+    csv_reader *reader = state;
+    csv_table *table = reader->table;
+    size_t cells = reader->cells;
+    reader->cells = 0;
+    if (reader->failed)
+        return;
+    if (table->rows == 0)
+        table->columns = cells;
+    if (cells != table->columns) {
+        reader->failed = true;
+        dataset_fail(reader->error, "%s:%zu: %zu %s, expected %zu as in line %zu", table->path,
+                     reader->row_line, cells, cells == 1 ? "field" : "fields", table->columns,
+                     table->lines[0]);
+        return;
+    }
+    size_t *lines = grown(reader, table->lines, &reader->line_capacity, table->rows + 1, sizeof *lines);
+    if (!lines)
+        return;
+    table->lines = lines;
+    lines[table->rows++] = reader->row_line;
+}
+
+/* Where the line ends, its terminator (LF, CR LF or CR) included. */
+static const unsigned char *line_end(const unsigned char *from, const unsigned char *end)
+{
+    for (; from < end; from++)
+        if (*from == '\n' || (*from == '\r' && (from + 1 == end || from[1] != '\n')))
+            return from + 1;
+    return end;
+}
+
+static unsigned char find_separator(const unsigned char *line, const unsigned char *end)
+{
+    static const char separators[] = {',', ';', '\t'};
+    size_t seen[sizeof separators] = {0};
+    bool quoted = false;
+    for (; line < end; line++) {
+        quoted ^= *line == '"';
+        for (size_t i = 0; i < sizeof separators; i++)
+            seen[i] += !quoted && *line == separators[i];
+    }
+    return (unsigned char)(seen[0] ? ',' : seen[1] ? ';' : seen[2] ? '\t' : ',');
+}
+
+static bool parse_lines(csv_reader *reader, struct csv_parser *parser, const unsigned char *from,
+                        const unsigned char *end)
+{
+    const char *path = reader->table->path;
+    bool quoted = false; /* a quoted cell may hold line breaks: the row goes on */
+    csv_set_delim(parser, find_separator(from, line_end(from, end)));
+    while (from < end) {
+        const unsigned char *next = line_end(from, end);
+        size_t length = (size_t)(next - from);
+        reader->line++;
+        if (!quoted)
+            reader->row_line = reader->line;
+        for (const unsigned char *letter = from; letter < next; letter++)
+            quoted ^= *letter == '"';
+        if (csv_parse(parser, from, length, on_cell, on_row_end, reader) != length && !reader->failed)
+            return csv_error(parser) == CSV_EPARSE
+                       ? dataset_fail(reader->error,
+                                      "%s:%zu: a quote inside a field, expected fields either quoted "
+                                      "as a whole, with quotes inside doubled, or not at all",
+                                      path, reader->line)
+                       : out_of_memory(reader);
+        if (reader->failed)
+            return false;
+        from = next;
+    }
+    if (csv_fini(parser, on_cell, on_row_end, reader) != 0 && !reader->failed)
+        return dataset_fail(reader->error, "%s:%zu: a quote opens in this row and never closes", path,
+                            reader->row_line);
+    return !reader->failed;
+}
+
+static bool parse(csv_reader *reader, const dataset_bytes *contents)
+{
+    const char *path = reader->table->path;
+    const unsigned char *bytes = contents->bytes, *end = bytes + contents->size;
+    const unsigned char *zero = memchr(bytes, 0, contents->size);
+    if (zero)
+        return dataset_fail(reader->error, "%s: a zero byte at offset %td, expected text in ASCII or UTF-8",
+                            path, zero - bytes);
+    if (contents->size >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0)
+        bytes += 3;
+    struct csv_parser parser;
+    reader->c_locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+    if (!reader->c_locale)
+        return out_of_memory(reader);
+    bool parsed = false;
+    if (csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI | CSV_APPEND_NULL) == 0) {
+        parsed = parse_lines(reader, &parser, bytes, end);
+        csv_free(&parser);
+    } else {
+        out_of_memory(reader);
+    }
+    freelocale(reader->c_locale);
+    if (parsed && reader->table->rows == 0)
+        return dataset_fail(reader->error, "%s: the file is empty", path);
+    return parsed;
+}
+
+bool csv_table_read(const char *path, csv_table *table, const dataset_error *error)
+{
+    *table = (csv_table){.path = path};
+    dataset_bytes contents;
+    if (!dataset_read_file(path, &contents, error))
+        return false;
+    csv_reader reader = {.table = table, .error = error};
+    bool read = parse(&reader, &contents);
+    free(contents.bytes);
+    if (!read)
+        csv_table_free(table);
+    return read;
+}
+
+void csv_table_free(csv_table *table)
+{
+    free(table->values);
+    free(table->lines);
+    free(table->words);
+    free(table->text);
+    *table = (csv_table){0};
+}
+
+size_t csv_table_find(const csv_table *table, size_t cell)
+{
+    size_t low = 0, high = table->word_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (table->words[middle].cell < cell)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+const char *csv_table_text(const csv_table *table, size_t word)
+{
+    return table->text + table->words[word].text;
+}
+
+bool csv_word_is_huge(const char *text)
+{
+    char *end;
+    double value = strtod(text, &end);
+    return end != text && !*end && !(fabs(value) <= (double)FLT_MAX);
+}

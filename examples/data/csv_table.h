@@ -1,0 +1,45 @@
+/* A CSV file as a table of numbers, and of words where a cell is not a number; what they mean is the part of csv.c.
+ *
+ *     csv_table table;
+ *     if (!csv_table_read("iris.csv", &table, error))
+ *         return false;
+ *     double first = table.values[0];
+ *     csv_table_free(&table);
+ */
+#ifndef DATA_CSV_TABLE_H
+#define DATA_CSV_TABLE_H
+
+#include "examples/data/internal.h"
+
+typedef struct csv_word {
+    size_t cell; /* row * columns + column */
+    size_t text; /* where it begins in csv_table.text */
+} csv_word;
+
+typedef struct csv_table {
+    const char *path;
+    size_t rows, columns;
+    double *values; /* [rows, columns]; NaN where a word stands */
+    size_t *lines;  /* [rows], where a row begins in the file, from 1 */
+    csv_word
+        *words; /* in reading order: every cell that is not a number, and all of the first row (a header?) */
+    size_t word_count;
+    char *text; /* the words, each closed by a zero byte */
+} csv_table;
+
+/* Reads a file, plain or gzip, with the separator that its first line shows: comma, else semicolon, else tab. Every
+ * row has the same number of cells; blank lines and a byte-order mark are passed over. The path must outlive the
+ * table. */
+bool csv_table_read(const char *path, csv_table *table, const dataset_error *error);
+void csv_table_free(csv_table *table);
+
+/* The first word whose cell is at least `cell`, as an index into words, or word_count. */
+size_t csv_table_find(const csv_table *table, size_t cell);
+
+/* The text of a word. */
+const char *csv_table_text(const csv_table *table, size_t word);
+
+/* Whether a word is a number that no float holds: NaN, infinite or too large. */
+bool csv_word_is_huge(const char *text);
+
+#endif

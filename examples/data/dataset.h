@@ -1,0 +1,149 @@
+/* Data sets for the programs: read from files or made up, split into a training and a validation part, in batches.
+ *
+ *     dataset set;
+ *     char error[256];
+ *     if (!dataset_load("csv:iris.csv", &(dataset_options){.seed = 1}, &set, error, sizeof error))
+ *         return fprintf(stderr, "%s\n", error), 2;
+ *
+ *     dataset_batches batches;
+ *     dataset_batches_init(&batches, &set, &set.train, 32, DATASET_KEEP_PARTIAL);
+ *     for (int epoch = 0; epoch < 10; epoch++) {
+ *         dataset_batches_start(&batches, seed, epoch);
+ *         while ((rows = dataset_batches_next(&batches, features, labels, NULL)) > 0)
+ *             train_step(rows, features, labels);
+ *     }
+ *     dataset_batches_free(&batches);
+ *     dataset_free(&set);
+ *
+ * Everything is plain memory: features [rows, features] in float, row by row, with int32 labels [rows] beside them
+ * for a classification or float targets [rows, targets] for a regression. The same seed gives the same bytes.
+ */
+#ifndef DATA_DATASET_H
+#define DATA_DATASET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum dataset_task {
+    DATASET_TASK_AUTO = 0, /* in options: what the data looks like; never in a loaded data set */
+    DATASET_CLASSIFICATION,
+    DATASET_REGRESSION,
+} dataset_task;
+
+typedef enum dataset_header {
+    DATASET_HEADER_AUTO = 0, /* a first line without any number is a header */
+    DATASET_HEADER_YES,
+    DATASET_HEADER_NO,
+} dataset_header;
+
+/* How to load; zero is the default everywhere. An option that the data set has no use for is an error. */
+typedef struct dataset_options {
+    uint64_t seed; /* of what is generated and of a random split */
+
+    /* Which rows validate:
+     *   "0.2"      that fraction of the rows, chosen at random by the seed (the default, but for IDX; glyphs: 1/7)
+     *   "first:N"  the first N rows, as the GELU paper does with "first:5000" of MNIST's training images
+     *   "test"     the t10k files of an IDX folder (the default there) */
+    const char *validation;
+
+    /* Generated data. */
+    size_t rows;  /* both parts together; 0: 2,000 (glyphs: 14,000) */
+    double noise; /* deviation of what disturbs a point or a pixel; 0: see dataset_load; negative: none */
+
+    /* CSV files. */
+    const char *target; /* name of the column, or its number, from 0 or from -1 = last (the default); several
+                              for a regression, "Y1,Y2" or "-2,-1" */
+    dataset_task task;  /* what the target is */
+    dataset_header header; /* whether the first line names the columns */
+} dataset_options;
+
+/* One of the two parts. The pointers look into blocks that the data set owns. */
+typedef struct dataset_part {
+    size_t rows;
+    float *features; /* [rows, features] */
+    int32_t *labels; /* [rows], 0 .. classes-1, for a classification; else NULL */
+    float *targets;  /* [rows, targets] for a regression; else NULL */
+} dataset_part;
+
+/* A data set. Each of features, labels and targets is one block, the training part first:
+ *
+ *     train.features ─┐              ┌─ validation.features
+ *                     [ training rows | validation rows ]
+ *
+ * and within a part the rows keep the order of their source. */
+typedef struct dataset {
+    char *name; /* for titles: "spirals", "mnist" for idx:data/mnist, "iris" for csv:uci/iris.csv */
+    dataset_task task;
+    size_t features;
+    size_t classes;       /* classification: how many; else 0 */
+    char **class_names;   /* classification: [classes]; else NULL */
+    size_t targets;       /* regression: how many; else 0 */
+    size_t width, height; /* of images, row-major, features = height * width; else 0 */
+
+    /* value in the source = value here * scale + mean. CSV columns have mean 0 and deviation 1 over the training
+     * part; a column that is constant there is 0 in every row and has scale 0. Pixels of IDX files have mean 0 and
+     * scale 255. Generated data is as generated: 0 and 1. */
+    double *feature_mean, *feature_scale; /* [features] */
+    double *target_mean, *target_scale;   /* [targets]; NULL for a classification */
+
+    dataset_part train, validation;
+} dataset;
+
+/* Loads what `spec` names:
+ *
+ *   spirals    two arms of one and three quarter turns in [-1, 1]^2; 2 classes; noise 0.02
+ *   moons      two half circles that reach into each other; 2 classes; noise 0.1
+ *   circles    a circle of radius 0.5 in one of radius 1; 2 classes; noise 0.08
+ *   sine       sin(3x) + x/2 for x in [-2, 2]; regression; noise 0.1
+ *   glyphs     28x28 grey digits drawn with random strokes, in [0, 1]; 10 classes; noise 0.06
+ *   idx:DIR    MNIST as it ships: train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte,
+ *              t10k-labels-idx1-ubyte, plain or with .gz; pixels in [0, 1]
+ *   csv:FILE   numbers with a separator (comma, semicolon or tab), a header or none, plain or with .gz. Words, or
+ *              whole numbers of which at most 20 differ and each stands twice on average, make a classification, any
+ *              other target a regression; classes are numbered in ascending order.
+ *
+ * On failure gives false, writes one line that says which file, where and what was expected to `error` (at most
+ * error_size bytes with the closing zero; error may be NULL with size 0), and leaves `set` empty. `options` may be
+ * NULL. Free the result with dataset_free. */
+bool dataset_load(const char *spec, const dataset_options *options, dataset *set, char *error,
+                  size_t error_size);
+
+/* Frees what dataset_load filled, and empties it. An empty or NULL data set is left alone. */
+void dataset_free(dataset *set);
+
+/* ---- batches --------------------------------------------------------------- */
+
+typedef enum dataset_partial {
+    DATASET_KEEP_PARTIAL = 0, /* the last batch of an epoch has the rows that are left */
+    DATASET_DROP_PARTIAL,     /* every batch is full; rows left over wait for another epoch */
+} dataset_partial;
+
+/* Mini-batches of one part. The order of an epoch is a pure function of seed and epoch: it does not depend on which
+ * epochs came before, so that a run that was stopped goes on as if it never had been. */
+typedef struct dataset_batches {
+    const dataset *set;
+    const dataset_part *part;
+    size_t batch_size;
+    dataset_partial partial;
+    size_t next;    /* position in `order` of the first row of the next batch */
+    int32_t *order; /* [part->rows] */
+} dataset_batches;
+
+/* Gives false when the batch size is 0 or memory is out. The data set must outlive the batches. */
+bool dataset_batches_init(dataset_batches *batches, const dataset *set, const dataset_part *part,
+                          size_t batch_size, dataset_partial partial);
+void dataset_batches_free(dataset_batches *batches);
+
+/* How many batches an epoch has. */
+size_t dataset_batches_count(const dataset_batches *batches);
+
+/* Shuffles the rows for an epoch and begins it. Until then the order is that of the part. */
+void dataset_batches_start(dataset_batches *batches, uint64_t seed, uint64_t epoch);
+
+/* Gathers the next batch into the caller's memory and returns its number of rows, 0 at the end of the epoch. */
+size_t dataset_batches_next(dataset_batches *batches, float *features /* [batch_size, features] */,
+                            int32_t *labels /* [batch_size], or NULL */,
+                            float *targets /* [batch_size, targets], or NULL */);
+
+#endif

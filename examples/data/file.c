@@ -1,0 +1,62 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "examples/data/internal.h"
+
+/* Appends the rest of the file to `contents`. */
+static bool read_all(gzFile file, const char *path, dataset_bytes *contents, const dataset_error *error)
+{
+    size_t capacity = 0;
+    for (;;) {
+        if (contents->size == capacity) {
+            capacity = capacity ? capacity * 2 : (size_t)1 << 16;
+            unsigned char *larger = realloc(contents->bytes, capacity);
+            if (!larger)
+                return dataset_fail(error, "%s: out of memory after %zu bytes", path, contents->size);
+            contents->bytes = larger;
+        }
+        size_t room = capacity - contents->size;
+        int got = gzread(file, contents->bytes + contents->size, room > 1 << 24 ? 1 << 24 : (unsigned)room);
+        if (got > 0) {
+            contents->size += (size_t)got;
+            continue;
+        }
+        /* At the end of a file that was cut off, gzread gives 0 like at any other: only gzerror tells. */
+        int code;
+        const char *message = gzerror(file, &code);
+        if (code == Z_ERRNO)
+            return dataset_fail(error, "%s: %s", path, strerror(errno));
+        if (code == Z_BUF_ERROR)
+            return dataset_fail(error, "%s: gzip data ends too early, after %zu unpacked bytes", path,
+                                contents->size);
+        if (code != Z_OK && code != Z_STREAM_END) {
+            const char *reason = strrchr(message, ':'); /* zlib puts the path in front */
+            return dataset_fail(error, "%s: gzip data is corrupt (%s)", path, reason ? reason + 2 : message);
+        }
+        return true;
+    }
+}
+
+bool dataset_read_file(const char *path, dataset_bytes *contents, const dataset_error *error)
+{
+    *contents = (dataset_bytes){0};
+    errno = 0;
+    gzFile file = gzopen(path, "rb");
+    if (!file)
+        return dataset_fail(error, "%s: %s", path, errno ? strerror(errno) : "out of memory");
+    gzbuffer(file, 1 << 17);
+    bool whole = read_all(file, path, contents, error);
+    size_t length = strlen(path);
+    if (whole && contents->size == 0 && gzdirect(file))
+        whole = dataset_fail(error, "%s: the file is empty", path);
+    else if (whole && gzdirect(file) && length > 3 && strcmp(path + length - 3, ".gz") == 0)
+        whole = dataset_fail(error, "%s: not gzip data, expected by its name", path);
+    gzclose(file);
+    if (!whole) {
+        free(contents->bytes);
+        *contents = (dataset_bytes){0};
+    }
+    return whole;
+}

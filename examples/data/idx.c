@@ -1,0 +1,180 @@
+/* The IDX format of MNIST (LeCun, Cortes and Burges, "The MNIST database of handwritten digits"), big-endian:
+ *
+ *     images:  00 00 08 03 | count | rows | columns | count * rows * columns pixels, 0 = background
+ *     labels:  00 00 08 01 | count | count labels
+ *
+ * The third byte says unsigned bytes, the fourth how many dimensions follow.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "examples/data/internal.h"
+
+typedef struct idx_file {
+    char path[4096];
+    dataset_bytes contents;
+    const unsigned char *items; /* where the header ends */
+    size_t sizes[3];            /* count, rows, columns */
+} idx_file;
+
+enum { TRAIN_IMAGES, TRAIN_LABELS, TEST_IMAGES, TEST_LABELS, IDX_FILES };
+
+static const struct {
+    const char *name;
+    size_t dimensions;
+} idx_names[IDX_FILES] = {
+    {"train-images-idx3-ubyte", 3},
+    {"train-labels-idx1-ubyte", 1},
+    {"t10k-images-idx3-ubyte", 3},
+    {"t10k-labels-idx1-ubyte", 1},
+};
+
+static size_t big_endian(const unsigned char *bytes)
+{
+    return (size_t)bytes[0] << 24 | (size_t)bytes[1] << 16 | (size_t)bytes[2] << 8 | bytes[3];
+}
+
+/* Sizes in the header are believed only if they account for every byte of the file. */
+static bool parse(idx_file *file, size_t dimensions, const dataset_error *error)
+{
+    const unsigned char *bytes = file->contents.bytes;
+    size_t size = file->contents.size, header = 4 + 4 * dimensions, expected = 1;
+    size_t magic = 0x800 | dimensions;
+    if (size >= 4 && big_endian(bytes) != magic)
+        return dataset_fail(
+            error, "%s: magic number 0x%08zx at byte 0, expected 0x%08zx (unsigned bytes, %zu %s)",
+            file->path, big_endian(bytes), magic, dimensions, dimensions == 1 ? "dimension" : "dimensions");
+    if (size < header)
+        return dataset_fail(error, "%s: %zu bytes, expected a header of %zu", file->path, size, header);
+    bool overflow = false;
+    for (size_t i = 0; i < dimensions; i++) {
+        file->sizes[i] = big_endian(bytes + 4 + 4 * i);
+        if (file->sizes[i] == 0)
+            return dataset_fail(error, "%s: size 0 at byte %zu, expected at least 1", file->path, 4 + 4 * i);
+        overflow |= __builtin_mul_overflow(expected, file->sizes[i], &expected);
+    }
+    overflow |= __builtin_add_overflow(expected, header, &expected);
+    if (overflow || expected != size) {
+        char sizes[80];
+        snprintf(sizes, sizeof sizes, dimensions == 1 ? "%zu labels" : "%zu images of %zux%zu",
+                 file->sizes[0], file->sizes[1], file->sizes[2]);
+        if (overflow)
+            return dataset_fail(error, "%s: %zu bytes, far fewer than the header's %s", file->path, size,
+                                sizes);
+        return dataset_fail(error, "%s: %zu bytes, expected %zu for the header's %s", file->path, size,
+                            expected, sizes);
+    }
+    if (file->sizes[0] > INT32_MAX)
+        return dataset_fail(error, "%s: %zu items, expected at most %d", file->path, file->sizes[0],
+                            INT32_MAX);
+    file->items = bytes + header;
+    return true;
+}
+
+/* Reads DIR/NAME or, where that is not there, DIR/NAME.gz. */
+static bool read_idx(const char *folder, int which, idx_file *file, const dataset_error *error)
+{
+    int length = snprintf(file->path, sizeof file->path, "%s/%s", folder, idx_names[which].name);
+    if (length < 0 || (size_t)length + sizeof ".gz" > sizeof file->path)
+        return dataset_fail(error, "%.40s...: the path is too long", folder);
+    if (access(file->path, F_OK) != 0) {
+        if (access(folder, F_OK) != 0)
+            return dataset_fail(error, "%s: no such folder", folder);
+        memcpy(file->path + length, ".gz", sizeof ".gz");
+        if (access(file->path, F_OK) != 0)
+            return dataset_fail(error, "%s: neither %s nor %s.gz is there%s", folder, idx_names[which].name,
+                                idx_names[which].name,
+                                which >= TEST_IMAGES ? " (validation first:N or a fraction does without)"
+                                                     : "");
+    }
+    return dataset_read_file(file->path, &file->contents, error) &&
+           parse(file, idx_names[which].dimensions, error);
+}
+
+static bool read_pair(const char *folder, idx_file *images, idx_file *labels, int which,
+                      const dataset_error *error)
+{
+    if (!read_idx(folder, which, images, error) || !read_idx(folder, which + 1, labels, error))
+        return false;
+    if (images->sizes[0] != labels->sizes[0])
+        return dataset_fail(error, "%s: %zu labels, expected %zu as there are images in %s", labels->path,
+                            labels->sizes[0], images->sizes[0], images->path);
+    return true;
+}
+
+/* The training files fill the rows that `split` gives them; the test files, if read, the rows after. */
+static void copy_rows(const idx_file *images, const idx_file *labels, const int32_t *place, size_t offset,
+                      dataset *set)
+{
+    float grey[256];
+    for (int i = 0; i < 256; i++)
+        grey[i] = (float)i / 255;
+    for (size_t row = 0; row < images->sizes[0]; row++) {
+        size_t to = place ? (size_t)place[row] : offset + row;
+        const unsigned char *pixels = images->items + row * set->features;
+        float *features = set->train.features + to * set->features;
+        for (size_t i = 0; i < set->features; i++)
+            features[i] = grey[pixels[i]];
+        set->train.labels[to] = labels->items[row];
+    }
+}
+
+static size_t count_classes(const idx_file *labels)
+{
+    size_t classes = 0;
+    for (size_t row = 0; row < labels->sizes[0]; row++)
+        if (labels->items[row] >= classes)
+            classes = labels->items[row] + (size_t)1;
+    return classes;
+}
+
+static bool fill(const char *folder, const idx_file files[IDX_FILES], const dataset_options *options,
+                 dataset *set, const dataset_error *error)
+{
+    const idx_file *train = &files[TRAIN_IMAGES],
+                   *test = files[TEST_IMAGES].items ? &files[TEST_IMAGES] : NULL;
+    dataset_split split = {.train = train->sizes[0], .validation = test ? test->sizes[0] : 0};
+    if (!test && !dataset_split_rows(folder, train->sizes[0], options, "test", &split, error))
+        return false;
+    set->task = DATASET_CLASSIFICATION;
+    set->height = train->sizes[1];
+    set->width = train->sizes[2];
+    set->features = set->height * set->width;
+    set->classes = count_classes(&files[TRAIN_LABELS]);
+    if (test && count_classes(&files[TEST_LABELS]) > set->classes)
+        set->classes = count_classes(&files[TEST_LABELS]);
+    bool filled = dataset_allocate(set, &split, error) && dataset_number_classes(set, error);
+    if (filled) {
+        copy_rows(train, &files[TRAIN_LABELS], split.place, 0, set);
+        if (test)
+            copy_rows(test, &files[TEST_LABELS], NULL, split.train, set);
+        for (size_t i = 0; i < set->features; i++)
+            set->feature_scale[i] = 255;
+    }
+    free(split.place);
+    return filled;
+}
+
+bool dataset_load_idx(const char *folder, const dataset_options *options, dataset *set,
+                      const dataset_error *error)
+{
+    idx_file *files = dataset_array(IDX_FILES, 1, sizeof *files);
+    if (!files)
+        return dataset_fail(error, "%s: out of memory", folder);
+    idx_file *train = &files[TRAIN_IMAGES], *test = &files[TEST_IMAGES];
+    bool loaded = read_pair(folder, train, &files[TRAIN_LABELS], TRAIN_IMAGES, error);
+    if (loaded && (!options->validation || strcmp(options->validation, "test") == 0)) {
+        loaded = read_pair(folder, test, &files[TEST_LABELS], TEST_IMAGES, error);
+        if (loaded && (train->sizes[1] != test->sizes[1] || train->sizes[2] != test->sizes[2]))
+            loaded =
+                dataset_fail(error, "%s: images of %zux%zu, expected %zux%zu as in %s", test->path,
+                             test->sizes[1], test->sizes[2], train->sizes[1], train->sizes[2], train->path);
+    }
+    loaded = loaded && fill(folder, files, options, set, error);
+    for (int i = 0; i < IDX_FILES; i++)
+        free(files[i].contents.bytes);
+    free(files);
+    return loaded;
+}

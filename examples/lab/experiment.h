@@ -1,0 +1,62 @@
+/* What `compare` is told, and what follows from it: the data, the nets and the runs.
+ *
+ *     experiment e = experiment_defaults();
+ *     options_parse(&experiment_program, argc, argv, &e.settings);
+ *     char message[EXPERIMENT_MESSAGE];
+ *     if (!experiment_prepare(&e, message))             // checks everything, loads the data, writes nothing
+ *         return fprintf(stderr, "compare: %s\n", message), 2;
+ *     ... run `run` of e.runs trains e.activations[run % e.activation_count] with seed experiment_seed(&e, run) ...
+ *     experiment_free(&e);
+ */
+#ifndef LAB_EXPERIMENT_H
+#define LAB_EXPERIMENT_H
+
+#include "examples/data/dataset.h"
+#include "examples/lab/options.h"
+
+#include <tapegrad.h>
+
+enum { EXPERIMENT_MESSAGE = 512, EXPERIMENT_ACTIVATIONS = 32, EXPERIMENT_LAYERS = 64 };
+
+/* The options as given; the names are those of --help. */
+typedef struct experiment_settings {
+    const char *data, *validation, *target, *task, *header;
+    int rows;
+    double noise;
+    const char *hidden, *activations, *gated, *init;
+    double dropout;
+    int seeds, seed, epochs, batch;
+    double lr;
+    const char *optimizer, *schedule;
+    double weight_decay, momentum, warmup, clip, label_smoothing;
+    int jobs;
+    const char *out;
+    bool no_plots;
+} experiment_settings;
+
+typedef struct experiment {
+    experiment_settings settings;
+    dataset data;
+    int hidden[EXPERIMENT_LAYERS + 1]; /* widths, ended by 0 */
+    tg_activation activations[EXPERIMENT_ACTIVATIONS];
+    int activation_count;
+    int runs; /* activations times seeds */
+} experiment;
+
+extern const options_program experiment_program;
+
+experiment experiment_defaults(void);
+
+/* Checks what the options mean together and loads the data. On failure false and one line. */
+bool experiment_prepare(experiment *e, char message[EXPERIMENT_MESSAGE]);
+void experiment_free(experiment *e);
+
+/* Run number `run`: all activations of the first seed, then all of the next, so that an interrupted comparison is still
+ * a paired one. */
+tg_activation experiment_activation(const experiment *e, int run);
+int experiment_seed(const experiment *e, int run);
+
+/* The widths that "128x8", "512,128" or "256x2,10" stand for, ended by 0; false and a message if it stands for none. */
+bool experiment_widths(const char *text, int widths[EXPERIMENT_LAYERS + 1], char message[EXPERIMENT_MESSAGE]);
+
+#endif

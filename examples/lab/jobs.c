@@ -1,0 +1,330 @@
+/* The parent's side of jobs.h. */
+#include "examples/lab/jobs.h"
+#include "examples/lab/jobs_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
+static const double tick_interval = 0.1; /* seconds */
+static const double patience = 1;        /* seconds from asking a child to stop until it is killed */
+
+/* A running child and the message that is coming in from it. */
+typedef struct {
+    pid_t pid; /* 0: the place is free */
+    int job;
+    int descriptor; /* the pipe's end for reading */
+    bool closed;    /* the pipe has ended */
+    jobs_message_head head;
+    size_t arrived; /* bytes of the message so far, its head included */
+    char *body;
+    char failure[JOBS_FAILURE_LIMIT];
+} child;
+
+typedef struct {
+    const jobs_config *config;
+    child *children;      /* [places] */
+    struct pollfd *polls; /* [places] */
+    int places, running, next;
+    bool stopping;
+    double stopped_at, ticked_at;
+    jobs_outcome outcome;
+} jobs_pool;
+
+/* ---- signals ------------------------------------------------------------------------------------------------ */
+
+enum { CAUGHT = 3 };
+static const int caught[CAUGHT] = {SIGINT, SIGTERM, SIGCHLD};
+static volatile sig_atomic_t interruption;
+
+static void note_interruption(int signal)
+{
+    (void)signal;
+    interruption = 1;
+}
+
+/* Each signal interrupts once and then has its default effect. SIGCHLD must not be ignored, or children leave no status. */
+static void catch_signals(struct sigaction before[CAUGHT])
+{
+    interruption = 0;
+    for (int i = 0; i < CAUGHT; i++) {
+        struct sigaction action = {.sa_handler = note_interruption,
+                                   .sa_flags = SA_RESTART | (int)SA_RESETHAND};
+        if (caught[i] == SIGCHLD)
+            action = (struct sigaction){.sa_handler = SIG_DFL};
+        sigaction(caught[i], NULL, &before[i]);
+        if (before[i].sa_handler != SIG_IGN ||
+            caught[i] == SIGCHLD) /* nohup and shell background jobs ignore them */
+            sigaction(caught[i], &action, NULL);
+    }
+}
+
+static void release_signals(const struct sigaction before[CAUGHT])
+{
+    for (int i = 0; i < CAUGHT; i++)
+        sigaction(caught[i], &before[i], NULL);
+}
+
+/* ---- starting ----------------------------------------------------------------------------------------------- */
+
+/* What the child does; does not return. A terminal sends Ctrl-C to the children as well, but when they end is for the
+ * parent to say. */
+static void be_child(const jobs_pool *pool, int job, int descriptor, pid_t parent, const sigset_t *mask)
+{
+#ifdef __linux__
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) /* it died before the line above */
+        _exit(1);
+#else
+    (void)parent;
+#endif
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_DFL);
+    sigprocmask(SIG_SETMASK, mask, NULL);
+    for (int i = 0; i < pool->places; i++)
+        if (pool->children[i].pid)
+            close(pool->children[i].descriptor);
+    jobs_link link = {.descriptor = descriptor};
+    int status = pool->config->run(job, &link, pool->config->context);
+    fflush(NULL);
+    _exit(status == 0 ? 0 : (status & 0xFF) ? status & 0xFF : 1);
+}
+
+static void end_job(jobs_pool *pool, int job, jobs_state state, const char *message)
+{
+    pool->outcome.done += state == JOBS_DONE;
+    pool->outcome.failed += state == JOBS_FAILED;
+    pool->outcome.stopped += state == JOBS_STOPPED;
+    if (pool->config->on_end)
+        pool->config->on_end(job, state, message, pool->config->context);
+}
+
+static void start_job(jobs_pool *pool, child *place, int job)
+{
+    int ends[2];
+    const jobs_config *config = pool->config;
+    if (config->on_start)
+        config->on_start(job, config->context);
+    fflush(NULL); /* or the child would print the parent's unfinished lines again */
+
+    sigset_t blocked, before;
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGINT);
+    sigaddset(&blocked, SIGTERM);
+    pid_t parent = getpid(), pid = -1;
+    bool piped = pipe2(ends, O_NONBLOCK | O_CLOEXEC) == 0;
+    if (piped) {
+        sigprocmask(SIG_BLOCK, &blocked, &before);
+        pid = fork();
+        if (pid == 0) {
+            close(ends[0]);
+            be_child(pool, job, ends[1], parent, &before);
+        }
+        sigprocmask(SIG_SETMASK, &before, NULL);
+    }
+    if (pid < 0) {
+        char message[JOBS_FAILURE_LIMIT];
+        snprintf(message, sizeof message, "cannot start a process: %s", strerror(errno));
+        if (piped)
+            close(ends[0]), close(ends[1]);
+        end_job(pool, job, JOBS_FAILED, message);
+        return;
+    }
+    close(ends[1]);
+    *place = (child){.pid = pid, .job = job, .descriptor = ends[0]};
+    pool->running++;
+}
+
+/* ---- listening ---------------------------------------------------------------------------------------------- */
+
+static void deliver(const jobs_config *config, child *from)
+{
+    size_t size = from->head.size;
+    if (from->head.kind == JOBS_MESSAGE_PROGRESS && size == sizeof(jobs_progress) && config->on_progress) {
+        jobs_progress progress;
+        memcpy(&progress, from->body, sizeof progress);
+        config->on_progress(from->job, &progress, config->context);
+    } else if (from->head.kind == JOBS_MESSAGE_RECORD && config->on_record) {
+        config->on_record(from->job, from->body, size, config->context);
+    } else if (from->head.kind == JOBS_MESSAGE_FAILURE) {
+        snprintf(from->failure, sizeof from->failure, "%.*s", (int)size, from->body);
+    }
+    free(from->body);
+    from->body = NULL;
+    from->arrived = 0;
+}
+
+/* Memory for the message whose head has just come in. A head that makes no sense, or too large a message, ends the child. */
+static bool make_room(child *from)
+{
+    if (from->head.kind >= JOBS_MESSAGE_PROGRESS && from->head.kind <= JOBS_MESSAGE_FAILURE &&
+        from->head.size <= JOBS_MESSAGE_LIMIT)
+        from->body = malloc(from->head.size + 1);
+    if (from->body)
+        return true;
+    snprintf(from->failure, sizeof from->failure, "sent a message of %u bytes, for which there is no room",
+             from->head.size);
+    kill(from->pid, SIGKILL);
+    from->closed = true;
+    return false;
+}
+
+/* Takes in what the pipe holds, up to a number of messages so that one child cannot keep the others waiting. */
+static void listen_to(const jobs_config *config, child *from, int messages)
+{
+    while (messages > 0 && !from->closed) {
+        size_t head = sizeof from->head, size = head + (from->arrived < head ? 0 : from->head.size);
+        if (from->arrived >= head && from->arrived == size) {
+            deliver(config, from);
+            messages--;
+            continue;
+        }
+        bool in_head = from->arrived < head;
+        char *to = in_head ? (char *)&from->head + from->arrived : from->body + (from->arrived - head);
+        ssize_t got = read(from->descriptor, to, size - from->arrived);
+        if (got > 0) {
+            from->arrived += (size_t)got;
+            if (in_head && from->arrived == head && !make_room(from))
+                return;
+        } else if (got == 0) {
+            from->closed = true;
+        } else if (errno != EINTR) {
+            return; /* nothing more for now */
+        }
+    }
+}
+
+/* How a child ended, in one line of `text`; NULL if well. */
+static const char *complaint(const child *ended, int status, char *text, size_t size)
+{
+    if (ended->failure[0])
+        snprintf(text, size, "%s", ended->failure);
+    else if (WIFSIGNALED(status))
+        snprintf(text, size, "killed by signal %d (%s)%s", WTERMSIG(status), strsignal(WTERMSIG(status)),
+                 WTERMSIG(status) == SIGKILL ? ", perhaps because memory ran out" : "");
+    else if (WEXITSTATUS(status) != 0)
+        snprintf(text, size, "ended with exit status %d", WEXITSTATUS(status));
+    else if (ended->arrived > 0)
+        snprintf(text, size, "its last message broke off");
+    else
+        return NULL;
+    return text;
+}
+
+/* Frees the child's place if it has ended. */
+static void reap(jobs_pool *pool, child *place)
+{
+    int status = 0;
+    pid_t reaped = waitpid(place->pid, &status, WNOHANG);
+    if (reaped == 0 || (reaped < 0 && errno == EINTR))
+        return;
+    listen_to(pool->config, place, INT_MAX); /* what it sent before it ended */
+    close(place->descriptor);
+
+    char text[JOBS_FAILURE_LIMIT];
+    const char *message = complaint(place, status, text, sizeof text);
+    /* The flag is asked too: a signal to the whole group may reach the child before the loop has seen its own. */
+    bool stopped = (pool->stopping || interruption) && !place->failure[0] && WIFSIGNALED(status) &&
+                   (WTERMSIG(status) == SIGTERM || WTERMSIG(status) == SIGKILL);
+    int job = place->job;
+    free(place->body);
+    *place = (child){0};
+    pool->running--;
+    end_job(pool, job,
+            stopped   ? JOBS_STOPPED
+            : message ? JOBS_FAILED
+                      : JOBS_DONE,
+            stopped ? "interrupted" : message);
+}
+
+/* ---- the loop ----------------------------------------------------------------------------------------------- */
+
+static void signal_children(const jobs_pool *pool, int signal)
+{
+    for (int i = 0; i < pool->places; i++)
+        if (pool->children[i].pid)
+            kill(pool->children[i].pid, signal);
+}
+
+static void stop_if_interrupted(jobs_pool *pool)
+{
+    double now = jobs_clock();
+    if (interruption && !pool->stopping) {
+        pool->stopping = pool->outcome.interrupted = true;
+        pool->stopped_at = now;
+        signal_children(pool, SIGTERM);
+    } else if (pool->stopping && now - pool->stopped_at > patience) {
+        signal_children(pool, SIGKILL);
+    }
+}
+
+static void fill_places(jobs_pool *pool)
+{
+    for (int i = 0; i < pool->places; i++)
+        while (!pool->stopping && !pool->children[i].pid && pool->next < pool->config->count)
+            start_job(pool, &pool->children[i], pool->next++);
+}
+
+static void wait_for_news(jobs_pool *pool)
+{
+    bool ending = false;
+    for (int i = 0; i < pool->places; i++) {
+        const child *place = &pool->children[i];
+        bool open = place->pid && !place->closed;
+        pool->polls[i] = (struct pollfd){.fd = open ? place->descriptor : -1, .events = POLLIN};
+        ending |= place->pid && place->closed;
+    }
+    poll(pool->polls, (nfds_t)pool->places, ending ? 2 : (int)(1000 * tick_interval));
+    bool tick = jobs_clock() - pool->ticked_at >= tick_interval;
+    for (int i = 0; i < pool->places; i++) {
+        child *place = &pool->children[i];
+        if (place->pid)
+            listen_to(pool->config, place, 64);
+        if (place->pid && (place->closed || tick))
+            reap(pool, place);
+    }
+    if (tick) {
+        pool->ticked_at = jobs_clock();
+        if (pool->config->on_tick)
+            pool->config->on_tick(pool->config->context);
+    }
+}
+
+jobs_outcome jobs_run(const jobs_config *config)
+{
+    int places = config->at_once < 1 ? 1 : config->at_once;
+    places = places < config->count ? places : config->count;
+    if (places < 1)
+        return (jobs_outcome){0};
+    jobs_pool pool = {.config = config, .places = places};
+    pool.children = calloc((size_t)places, sizeof *pool.children);
+    pool.polls = calloc((size_t)places, sizeof *pool.polls);
+    struct sigaction before[CAUGHT];
+    catch_signals(before);
+    if (!pool.children || !pool.polls) {
+        for (; pool.next < config->count; pool.next++)
+            end_job(&pool, pool.next, JOBS_FAILED, "out of memory");
+    }
+    while (pool.running > 0 || (!pool.stopping && pool.next < config->count)) {
+        stop_if_interrupted(&pool);
+        fill_places(&pool);
+        if (pool.running > 0)
+            wait_for_news(&pool);
+    }
+    pool.outcome.interrupted |= interruption != 0;
+    pool.outcome.stopped += config->count - pool.next;
+    release_signals(before);
+    free(pool.children);
+    free(pool.polls);
+    return pool.outcome;
+}

@@ -1,0 +1,167 @@
+#include "examples/lab/options.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tapegrad.h>
+
+enum { FIRST_KEY = 1000, OPTIONS_MOST = 64, HELP_SIZE = 400 };
+
+typedef struct reading {
+    const options_program *program;
+    char *settings;
+} reading;
+
+/* ---- what an option takes ---- */
+
+static void describe_choices(const program_option *o, char *text, size_t size)
+{
+    size_t used = 0;
+    for (int i = 0; o->choices[i] && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", o->choices[i]);
+}
+
+static void refuse(struct argp_state *state, const program_option *o, const char *argument)
+{
+    char expected[HELP_SIZE] = "";
+    if (o->type == OPTION_CHOICE) {
+        describe_choices(o, expected, sizeof expected);
+        argp_failure(state, 2, 0, "--%s: '%s' is not one of %s", o->name, argument, expected);
+    }
+    argp_failure(state, 2, 0, "--%s: '%s' is not a %s from %.15g to %.15g", o->name, argument,
+                 o->type == OPTION_INT ? "whole number" : "number", o->low, o->high);
+}
+
+static bool read_number(const program_option *o, const char *argument, double *number)
+{
+    char *end;
+    errno = 0;
+    *number = strtod(argument, &end);
+    bool whole = o->type != OPTION_INT || *number == floor(*number);
+    return end != argument && *end == '\0' && errno == 0 && whole && *number >= o->low && *number <= o->high;
+}
+
+static void read_option(struct argp_state *state, const program_option *o, char *at, const char *argument)
+{
+    double number;
+    switch (o->type) {
+    case OPTION_FLAG:
+        *(bool *)at = true;
+        return;
+    case OPTION_TEXT:
+        *(const char **)(void *)at = argument;
+        return;
+    case OPTION_CHOICE:
+        for (int i = 0; o->choices[i]; i++)
+            if (strcmp(argument, o->choices[i]) == 0) {
+                *(const char **)(void *)at = argument;
+                return;
+            }
+        break;
+    case OPTION_INT:
+        if (read_number(o, argument, &number)) {
+            *(int *)(void *)at = (int)number;
+            return;
+        }
+        break;
+    case OPTION_REAL:
+        if (read_number(o, argument, &number)) {
+            *(double *)(void *)at = number;
+            return;
+        }
+        break;
+    case OPTION_GROUP:
+        return;
+    }
+    refuse(state, o, argument);
+}
+
+/* ---- argp ---- */
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+    const reading *r = state->input;
+    if (key >= FIRST_KEY && key < FIRST_KEY + OPTIONS_MOST) {
+        const program_option *o = &r->program->table[key - FIRST_KEY];
+        read_option(state, o, r->settings + o->offset, argument);
+        return 0;
+    }
+    if (key == ARGP_KEY_ARG)
+        argp_failure(state, 2, 0, "'%s' is not an option; options begin with two dashes (see --help)", argument);
+    return ARGP_ERR_UNKNOWN;
+}
+
+/* The help text with the choices and the default behind it. */
+static void describe(const program_option *o, const void *settings, char *text, size_t size)
+{
+    const char *at = (const char *)settings + o->offset;
+    size_t used = (size_t)snprintf(text, size, "%s", o->help);
+    if (o->type == OPTION_CHOICE && used < size) {
+        char choices[HELP_SIZE];
+        describe_choices(o, choices, sizeof choices);
+        used += (size_t)snprintf(text + used, size - used, ": %s", choices);
+    }
+    if (used >= size || o->type == OPTION_FLAG)
+        return;
+    const char *word = o->type == OPTION_INT || o->type == OPTION_REAL ? NULL : *(const char *const *)(const void *)at;
+    if (o->type == OPTION_INT)
+        snprintf(text + used, size - used, " [%d]", *(const int *)(const void *)at);
+    else if (o->type == OPTION_REAL)
+        snprintf(text + used, size - used, " [%g]", *(const double *)(const void *)at);
+    else if (word && *word)
+        snprintf(text + used, size - used, " [%s]", word);
+}
+
+static void print_version(FILE *out, struct argp_state *state)
+{
+    fprintf(out, "%s (tapegrad) %s\n", state->name, tg_version());
+}
+
+void options_parse(const options_program *program, int argc, char **argv, void *settings)
+{
+    static struct argp_option options[OPTIONS_MOST + 1];
+    static char help[OPTIONS_MOST][HELP_SIZE];
+    int group = 0;
+    for (int i = 0; i < OPTIONS_MOST && (program->table[i].name || program->table[i].help); i++) {
+        const program_option *o = &program->table[i];
+        if (o->type == OPTION_GROUP)
+            options[i] = (struct argp_option){.doc = o->help, .group = ++group};
+        else {
+            describe(o, settings, help[i], sizeof help[i]);
+            options[i] = (struct argp_option){
+                .name = o->name, .key = FIRST_KEY + i, .arg = o->argument, .doc = help[i], .group = group};
+        }
+    }
+    char *about;
+    if (asprintf(&about, "%s%s%s", program->about, program->after ? "\v" : "", program->after ? program->after : "") < 0)
+        exit(1);
+    argp_err_exit_status = 2;
+    argp_program_version_hook = print_version;
+    const struct argp argp = {.options = options, .parser = parse, .doc = about};
+    char *program_name = argv[0];
+    argv[0] = (char *)(size_t)program->name; /* messages begin with the plain name */
+    argp_parse(&argp, argc, argv, 0, NULL, &(reading){program, settings});
+    argv[0] = program_name;
+    free(about);
+}
+
+void options_record(const program_option *table, const void *settings,
+                    void (*keep)(void *context, const char *name, json_t *value), void *context)
+{
+    for (const program_option *o = table; o->name || o->help; o++) {
+        const void *at = (const char *)settings + o->offset;
+        if (o->type == OPTION_FLAG)
+            keep(context, o->name, json_boolean(*(const bool *)at));
+        else if (o->type == OPTION_INT)
+            keep(context, o->name, json_integer(*(const int *)at));
+        else if (o->type == OPTION_REAL)
+            keep(context, o->name, json_real(*(const double *)at));
+        else if (o->type != OPTION_GROUP) {
+            const char *text = *(const char *const *)at;
+            keep(context, o->name, text ? json_string(text) : json_null());
+        }
+    }
+}

@@ -1,0 +1,57 @@
+/* Command-line options as a table: from one line each come the reader, its error messages, --help and the JSON record.
+ *
+ *     typedef struct settings { int epochs; double lr; const char *optimizer; bool quiet; } settings;
+ *     static const char *const optimizers[] = {"adamw", "sgd", NULL};
+ *     static const program_option table[] = {
+ *         {"epochs", "N", "passes over the training data", OPTION_INT, offsetof(settings, epochs), .low = 1, .high = 1e6},
+ *         {"lr", "RATE", "learning rate", OPTION_REAL, offsetof(settings, lr), .low = 0, .high = 1e3},
+ *         {"optimizer", "NAME", "what takes the steps", OPTION_CHOICE, offsetof(settings, optimizer), .choices = optimizers},
+ *         {"quiet", NULL, "print less", OPTION_FLAG, offsetof(settings, quiet)},
+ *         {0}};
+ *     settings s = {.epochs = 20, .lr = 1e-3, .optimizer = "adamw"};      // the defaults, which --help shows
+ *     options_parse(&(options_program){"compare", "Trains ...", table}, argc, argv, &s);
+ *
+ * A wrong option ends the program with status 2 and one line that names the option, what it was given and what was expected.
+ * Texts point into argv.
+ */
+#ifndef LAB_OPTIONS_H
+#define LAB_OPTIONS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef enum option_type {
+    OPTION_FLAG,   /* bool: present or not */
+    OPTION_INT,    /* int */
+    OPTION_REAL,   /* double */
+    OPTION_TEXT,   /* const char * */
+    OPTION_CHOICE, /* const char *: one of `choices` */
+    OPTION_GROUP,  /* no option: `help` heads the ones that follow */
+} option_type;
+
+typedef struct program_option {
+    const char *name;     /* without the dashes; NULL in a group's line */
+    const char *argument; /* what --help calls its argument; NULL for a flag */
+    const char *help;
+    option_type type;
+    size_t offset;        /* of the member in the settings */
+    double low, high;     /* of a number, both included */
+    const char *const *choices;
+} program_option;
+
+typedef struct options_program {
+    const char *name;
+    const char *about; /* what it does: a line or two above the options */
+    const program_option *table; /* ends with a line of zeros */
+    const char *after; /* below the options; may be NULL */
+} options_program;
+
+/* Reads argv into the settings, which hold the defaults. Ends the program for --help and --version (status 0) and for errors (2). */
+void options_parse(const options_program *program, int argc, char **argv, void *settings);
+
+/* "name", value for every option, by `keep`; for a record of what was run. */
+void options_record(const program_option *table, const void *settings,
+                    void (*keep)(void *context, const char *name, json_t *value), void *context);
+
+#endif

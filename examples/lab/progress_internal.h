@@ -1,0 +1,44 @@
+/* How one line of the progress view is written; no state, no terminal. */
+#ifndef LAB_PROGRESS_INTERNAL_H
+#define LAB_PROGRESS_INTERNAL_H
+
+#include "examples/lab/jobs.h"
+
+#include <stdio.h>
+
+/* What the lines of one repaint have in common, so that their columns stand under each other. */
+typedef struct {
+    bool utf8, colour;
+    int columns;               /* no line is wider */
+    int name_width;            /* of the longest name */
+    int epoch_digits;          /* of the largest number of epochs; 0 leaves the epochs out */
+    bool loss, accuracy, rate; /* whether any line has them */
+    const char *unit;
+} progress_style;
+
+/* A running job; `left` is in seconds, NaN where unknown. Writes no newline. */
+void progress_write_job(FILE *to, const progress_style *style, const char *name, const jobs_progress *now,
+                        double left);
+
+/* All jobs together. */
+void progress_write_total(FILE *to, const progress_style *style, int done, int count, double fraction,
+                          double left);
+
+/* A job that has ended: "20 epochs  loss 0.0712  accuracy 97.94 %  in 1:12", the parts joined by `joint`, as many as fit
+ * into `columns`. */
+void progress_write_result(FILE *to, const jobs_progress *last, double seconds, const char *joint,
+                           int columns);
+
+/* "0:26", "1h02m" or "4d03h", at most 6 characters; "-:--" for NaN. */
+const char *progress_duration(double seconds, char text[32]);
+
+/* "950", "61.2k" or "1.23M", at most 5 characters below 1e18. */
+const char *progress_amount(double amount, char text[32]);
+
+/* At most 6 characters. "-" for NaN. */
+const char *progress_loss(double loss, char text[32]);
+
+/* "97.94 %" or "100.0 %"; at most 7 characters. */
+const char *progress_accuracy(double accuracy, char text[32]);
+
+#endif

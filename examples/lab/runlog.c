@@ -1,0 +1,113 @@
+#include "examples/lab/runlog_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+runlog *runlog_new(const char *directory)
+{
+    runlog *log = calloc(1, sizeof *log);
+    if (!log)
+        return NULL;
+    log->directory = strdup(directory);
+    log->options = json_object();
+    if (log->directory && log->options)
+        return log;
+    runlog_free(log);
+    return NULL;
+}
+
+void runlog_free(runlog *log)
+{
+    if (!log)
+        return;
+    for (int i = 0; i < log->count; i++) {
+        free(log->runs[i].activation);
+        free(log->runs[i].epochs);
+    }
+    free(log->runs);
+    free(log->directory);
+    json_decref(log->options);
+    free(log);
+}
+
+void runlog_option(runlog *log, const char *name, json_t *value)
+{
+    if (!log)
+        json_decref(value);
+    else if (json_object_set_new(log->options, name, value) != 0)
+        log->lost = true;
+}
+
+/* Room for one more item of an array that doubles; false when there is none. */
+static bool grow(void **items, int *capacity, int count, size_t size)
+{
+    if (count < *capacity)
+        return true;
+    int more = *capacity ? 2 * *capacity : 16;
+    void *larger = realloc(*items, (size_t)more * size);
+    if (!larger)
+        return false;
+    *items = larger;
+    *capacity = more;
+    return true;
+}
+
+int runlog_add_run(runlog *log, const char *activation, uint64_t seed, long parameters)
+{
+    if (!log)
+        return -1;
+    void *runs = log->runs;
+    char *name = strdup(activation);
+    if (!name || !grow(&runs, &log->capacity, log->count, sizeof *log->runs)) {
+        free(name);
+        log->lost = true;
+        return -1;
+    }
+    log->runs = runs;
+    log->runs[log->count] = (runlog_run){.activation = name, .seed = seed, .parameters = parameters};
+    return log->count++;
+}
+
+static runlog_run *run_of(const runlog *log, int run)
+{
+    return log && run >= 0 && run < log->count ? &log->runs[run] : NULL;
+}
+
+void runlog_add_epoch(runlog *log, int run, const runlog_epoch *epoch)
+{
+    runlog_run *to = run_of(log, run);
+    if (!to)
+        return;
+    void *epochs = to->epochs;
+    if (!grow(&epochs, &to->capacity, to->count, sizeof *to->epochs)) {
+        log->lost = true;
+        return;
+    }
+    to->epochs = epochs;
+    to->epochs[to->count++] = *epoch;
+}
+
+void runlog_finish_run(runlog *log, int run)
+{
+    runlog_run *ended = run_of(log, run);
+    if (ended)
+        ended->finished = true;
+}
+
+bool runlog_is_first_of_activation(const runlog *log, int run)
+{
+    for (int i = 0; i < run; i++)
+        if (strcmp(log->runs[i].activation, log->runs[run].activation) == 0)
+            return false;
+    return true;
+}
+
+bool runlog_has_accuracy(const runlog *log)
+{
+    for (int run = 0; run < log->count; run++)
+        for (int i = 0; i < log->runs[run].count; i++)
+            if (!isnan(log->runs[run].epochs[i].val_accuracy))
+                return true;
+    return false;
+}

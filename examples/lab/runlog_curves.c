@@ -1,0 +1,149 @@
+/* curves.csv, what happened, and bands.csv, what its pictures show. */
+#include "examples/lab/runlog_internal.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void runlog_number_field(FILE *to, double number)
+{
+    if (isnan(number))
+        fputs(",nan", to); /* printf would add the sign bit, which means nothing */
+    else
+        fprintf(to, ",%.9g", number);
+}
+
+void runlog_empty_field(FILE *to)
+{
+    fputc(',', to);
+}
+
+void runlog_text(FILE *to, const char *text)
+{
+    bool quoted = strpbrk(text, ",\"\r\n") != NULL;
+    fputs(quoted ? "\"" : "", to);
+    for (; *text; text++)
+        fprintf(to, *text == '"' ? "\"\"" : "%c", *text);
+    fputs(quoted ? "\"" : "", to);
+}
+
+static void optional_field(FILE *to, double number)
+{
+    if (isnan(number))
+        runlog_empty_field(to);
+    else
+        runlog_number_field(to, number);
+}
+
+bool runlog_write_curves(const runlog *log, FILE *to)
+{
+    fputs("activation,seed,epoch,step,train_loss,val_loss,val_accuracy,grad_norm,dead_fraction,seconds\n",
+          to);
+    for (int i = 0; i < log->count; i++) {
+        const runlog_run *run = &log->runs[i];
+        for (const runlog_epoch *epoch = run->epochs; epoch < run->epochs + run->count; epoch++) {
+            runlog_text(to, run->activation);
+            fprintf(to, ",%llu,%d,%ld", (unsigned long long)run->seed, epoch->epoch, epoch->step);
+            runlog_number_field(to, epoch->train_loss);
+            runlog_number_field(to, epoch->val_loss);
+            optional_field(to, epoch->val_accuracy);
+            runlog_number_field(to, epoch->grad_norm);
+            runlog_number_field(to, epoch->dead_fraction);
+            fprintf(to, ",%.6f\n", epoch->seconds);
+        }
+    }
+    return true;
+}
+
+/* ---- bands -------------------------------------------------------------------------------------------------- */
+
+enum { TRAIN_LOSS, VAL_LOSS, VAL_ACCURACY, CURVES };
+
+/* Whether the bands of an activation count a run: a finished one, or any where none has finished. */
+static bool counts(const runlog *log, const runlog_run *run)
+{
+    for (int i = 0; i < log->count && !run->finished; i++)
+        if (log->runs[i].finished && strcmp(log->runs[i].activation, run->activation) == 0)
+            return false;
+    return true;
+}
+
+/* The values of all seeds of an activation after one epoch; returns how many. */
+static int values_at(const runlog *log, const char *activation, int epoch, double *values[CURVES])
+{
+    int count = 0;
+    for (const runlog_run *run = log->runs; run < log->runs + log->count; run++) {
+        if (strcmp(run->activation, activation) != 0 || !counts(log, run))
+            continue;
+        for (const runlog_epoch *row = run->epochs; row < run->epochs + run->count; row++) {
+            if (row->epoch != epoch)
+                continue;
+            values[TRAIN_LOSS][count] = row->train_loss;
+            values[VAL_LOSS][count] = row->val_loss;
+            values[VAL_ACCURACY][count] = row->val_accuracy;
+            count++;
+            break;
+        }
+    }
+    return count;
+}
+
+/* The next epoch after `epoch` that an activation has; INT_MAX after the last. */
+static int next_epoch(const runlog *log, const char *activation, int epoch)
+{
+    int next = INT_MAX;
+    for (const runlog_run *run = log->runs; run < log->runs + log->count; run++)
+        for (int i = 0; i < run->count && strcmp(run->activation, activation) == 0; i++)
+            if (run->epochs[i].epoch > epoch && run->epochs[i].epoch < next && counts(log, run))
+                next = run->epochs[i].epoch;
+    return next;
+}
+
+/* Mean, lower and upper edge of the band. */
+static void write_band(FILE *to, const double values[], int count)
+{
+    enum { TOO_FEW_FOR_AN_INTERVAL = 3 };
+    statistics_estimate estimate = statistics_of(values, (size_t)count);
+    double low = estimate.mean - estimate.margin, high = estimate.mean + estimate.margin;
+    if (count > 1 && count <= TOO_FEW_FOR_AN_INTERVAL && !isnan(estimate.mean)) {
+        low = high = values[0];
+        for (int i = 1; i < count; i++) {
+            low = fmin(low, values[i]);
+            high = fmax(high, values[i]);
+        }
+    }
+    optional_field(to, estimate.mean);
+    optional_field(to, low);
+    optional_field(to, high);
+}
+
+bool runlog_write_bands(const runlog *log, FILE *to)
+{
+    size_t runs = (size_t)log->count + 1;
+    double *values[CURVES], *memory = calloc(CURVES * runs, sizeof *memory);
+    if (!memory)
+        return false;
+    for (int curve = 0; curve < CURVES; curve++)
+        values[curve] = memory + (size_t)curve * runs;
+    fputs(
+        "activation,epoch,runs,train_loss,train_loss_low,train_loss_high,val_loss,val_loss_low,val_loss_high,"
+        "val_accuracy,val_accuracy_low,val_accuracy_high\n",
+        to);
+    for (int run = 0; run < log->count; run++) {
+        const char *activation = log->runs[run].activation;
+        if (!runlog_is_first_of_activation(log, run))
+            continue;
+        for (int epoch = next_epoch(log, activation, INT_MIN); epoch < INT_MAX;
+             epoch = next_epoch(log, activation, epoch)) {
+            int count = values_at(log, activation, epoch, values);
+            runlog_text(to, activation);
+            fprintf(to, ",%d,%d", epoch, count);
+            for (int curve = 0; curve < CURVES; curve++)
+                write_band(to, values[curve], count);
+            fputc('\n', to);
+        }
+    }
+    free(memory);
+    return true;
+}

@@ -1,0 +1,65 @@
+/* What a runlog holds, and the summary that its files and its table are made from. */
+#ifndef LAB_RUNLOG_INTERNAL_H
+#define LAB_RUNLOG_INTERNAL_H
+
+#include "examples/lab/runlog.h"
+#include "examples/lab/statistics.h"
+
+typedef struct {
+    char *activation;
+    uint64_t seed;
+    long parameters;
+    bool finished;
+    runlog_epoch *epochs; /* [count], room for [capacity] */
+    int count, capacity;
+} runlog_run;
+
+struct runlog {
+    char *directory;
+    runlog_run *runs; /* [count], room for [capacity] */
+    int count, capacity;
+    json_t *options;
+    bool lost; /* memory ran out and something is missing */
+};
+
+/* The figures that are averaged over seeds. */
+typedef enum {
+    RUNLOG_FINAL_LOSS,
+    RUNLOG_BEST_LOSS,
+    RUNLOG_FINAL_ACCURACY,
+    RUNLOG_BEST_ACCURACY,
+    RUNLOG_METRICS
+} runlog_metric;
+
+typedef struct {
+    const char *activation;
+    int runs; /* finished ones */
+    int unfinished;
+    int pairs; /* seeds finished by this activation and by the first */
+    long parameters;
+    double seconds_per_step; /* NaN without runs */
+    statistics_estimate value[RUNLOG_METRICS];
+    statistics_estimate difference[RUNLOG_METRICS]; /* to the first activation; of count 0 for that itself */
+} runlog_group;
+
+/* The activations in the order of their first runs; to be freed. NULL when memory runs out. */
+runlog_group *runlog_groups(const runlog *log, int *count);
+
+/* Whether no run before this one has its activation. */
+bool runlog_is_first_of_activation(const runlog *log, int run);
+
+/* Whether any run has an accuracy. */
+bool runlog_has_accuracy(const runlog *log);
+
+/* The files' contents. False when memory runs out. */
+bool runlog_write_curves(const runlog *log, FILE *to);
+bool runlog_write_bands(const runlog *log, FILE *to);
+bool runlog_write_summary(const runlog *log, FILE *to);
+
+/* Fields of a CSV file: ",0.0123" with nine significant digits, enough to give back every float; "," and nothing for what
+ * is not defined; a text, in quotes where it needs them. */
+void runlog_number_field(FILE *to, double number);
+void runlog_empty_field(FILE *to);
+void runlog_text(FILE *to, const char *text);
+
+#endif

@@ -1,0 +1,39 @@
+/* The statistics a comparison of runs needs: means, their 95 % intervals, and differences paired by seed.
+ *
+ *     double relu[] = {0.9712, 0.9704, 0.9731}, gelu[] = {0.9740, 0.9729, 0.9744};   // same seeds, same order
+ *     statistics_estimate accuracy = statistics_of(gelu, 3);
+ *     statistics_estimate gain = statistics_paired(gelu, relu, 3);
+ *     printf("%.4f ± %.4f, better by %.4f (%.4f to %.4f)\n", accuracy.mean, accuracy.margin,
+ *            gain.mean, gain.mean - gain.margin, gain.mean + gain.margin);
+ *
+ * What is undefined for so few values (a deviation of one, a mean of none) is NaN. A NaN among the values makes
+ * the results NaN: a diverged run is never averaged away.
+ */
+#ifndef LAB_STATISTICS_H
+#define LAB_STATISTICS_H
+
+#include <stddef.h>
+
+typedef struct {
+    size_t count;
+    double mean;
+    double deviation; /* of the sample: divided by count - 1 */
+    double
+        margin; /* half the width of the mean's 95 % interval, by Student's t with count - 1 degrees of freedom */
+} statistics_estimate;
+
+/* Mean, deviation and margin of `count` values. */
+statistics_estimate statistics_of(const double values[], size_t count);
+
+/* The same of the differences values[i] - baseline[i]. */
+statistics_estimate statistics_paired(const double values[], const double baseline[], size_t count);
+
+/* The x below which Student's t distribution with `degrees` > 0 degrees of freedom (fractions allowed) has the
+ * probability `probability`; relative error below 1e-12 to 1,000 degrees, 1e-9 to a million. Infinite at 0 and 1, NaN outside. */
+double statistics_student_quantile(double probability, double degrees);
+
+/* The regularised incomplete beta function I_x(a, b) for a, b > 0 and x in [0, 1]; NaN elsewhere.
+ * Continued fraction DLMF 8.17.22, evaluated with Lentz's method. */
+double statistics_incomplete_beta(double x, double a, double b);
+
+#endif

@@ -1,0 +1,32 @@
+/* What stands at the other end of a stream: a terminal that can be painted on, or a file, pipe or plain teletype.
+ *
+ *     terminal screen = terminal_of(stderr);
+ *     printf(screen.utf8 ? "0.97 ± 0.01\n" : "0.97 +/- 0.01\n");
+ *
+ * Read from the environment each time, so it follows a window that is resized. Needs no setlocale in the program.
+ */
+#ifndef LAB_TERMINAL_H
+#define LAB_TERMINAL_H
+
+#include <locale.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+typedef struct {
+    bool live;   /* understands cursor movement: a terminal, and TERM is neither unset nor "dumb" */
+    bool utf8;   /* a terminal whose locale is UTF-8: may be sent more than ASCII */
+    bool colour; /* live, and NO_COLOR is unset or empty */
+    int columns; /* 80 where unknown */
+    int rows;    /* 24 where unknown */
+} terminal;
+
+terminal terminal_of(FILE *stream);
+
+/* The character set of the user's environment (with C's rules for numbers), for calls that ask the locale how wide text
+ * is; (locale_t)0 where there is none. Give it to freelocale. */
+locale_t terminal_locale(void);
+
+/* How many columns a UTF-8 text takes: one for each code point, which holds for all that these programs print. */
+int terminal_width(const char *text);
+
+#endif

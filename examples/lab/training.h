@@ -1,0 +1,27 @@
+/* One run of a comparison: a network of one activation trained from one seed.
+ *
+ *     training_watch watch = {.context = &mine, .on_epoch = keep_row, .on_step = show_progress};
+ *     char message[EXPERIMENT_MESSAGE];
+ *     if (!training_run(&e, run, &watch, message))
+ *         fprintf(stderr, "%s\n", message);
+ */
+#ifndef LAB_TRAINING_H
+#define LAB_TRAINING_H
+
+#include "examples/lab/experiment.h"
+#include "examples/lab/jobs.h"
+#include "examples/lab/runlog.h"
+
+typedef struct training_watch {
+    void *context;
+    void (*on_epoch)(void *context, const runlog_epoch *epoch);
+    void (*on_step)(void *context, const jobs_progress *now); /* may be NULL */
+} training_watch;
+
+/* Trains run number `run` of the experiment. False and one line when the network cannot be made or training stops making sense. */
+bool training_run(const experiment *e, int run, const training_watch *watch, char message[EXPERIMENT_MESSAGE]);
+
+/* The number of parameters of run `run`'s network; -1 when it cannot be made, with one line. */
+long training_parameters(const experiment *e, int run, char message[EXPERIMENT_MESSAGE]);
+
+#endif

@@ -1,0 +1,85 @@
+#include "tests/accuracy/accuracy.h"
+
+#include <float.h>
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+/* Where the kernels of a function stand in the tables: the same place in both precisions. */
+typedef struct kernel_place {
+    const char *name;
+    size_t offset[REFERENCE_ORDERS];
+} kernel_place;
+
+/* clang-format off */
+#define SCATTER_SLICE(name)      offsetof(tg_kernels_f32, name)
+#define VALUE_ONLY(name) {#name, {SCATTER_SLICE(name), 0, 0}}
+#define SMOOTH(name)     {#name, {SCATTER_SLICE(name), SCATTER_SLICE(name##_grad), SCATTER_SLICE(name##_grad_grad)}}
+/* clang-format on */
+
+static const kernel_place places[] = {
+    SMOOTH(gelu_exact),      SMOOTH(gelu_tanh), SMOOTH(gelu_quick), SMOOTH(silu),
+    SMOOTH(softplus),        SMOOTH(mish),      SMOOTH(elu),        SMOOTH(selu),
+    VALUE_ONLY(exp),         VALUE_ONLY(expm1), VALUE_ONLY(log),    VALUE_ONLY(log1p),
+    VALUE_ONLY(sin),         VALUE_ONLY(cos),   VALUE_ONLY(tanh),   VALUE_ONLY(sigmoid),
+    VALUE_ONLY(log_sigmoid), VALUE_ONLY(erf),   VALUE_ONLY(erfc),   VALUE_ONLY(sqrt),
+    VALUE_ONLY(rsqrt),
+};
+
+static const kernel_place *find_place(const char *name)
+{
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
+        if (strcmp(places[i].name, name) == 0)
+            return &places[i];
+    return NULL;
+}
+
+accuracy_survey accuracy_begin(const char *name)
+{
+    accuracy_survey survey = {.function = reference_find(name)};
+    for (int i = 0; tg_kernel_set_at(i) && survey.sets < ACCURACY_SETS; i++)
+        if (tg_kernel_set_runs(tg_kernel_set_at(i)))
+            survey.set[survey.sets++] = tg_kernel_set_at(i);
+    return survey;
+}
+
+bool accuracy_near_zero(const reference_function *function, int order, double x)
+{
+    const double *zeros = function->zeros[order];
+    for (int i = 0; i < REFERENCE_ZEROS; i++)
+        if (zeros[i] != 0 && x / zeros[i] > 1 / 1.6 && x / zeros[i] < 1.6)
+            return true;
+    return false;
+}
+
+static void raise(double *worst, double *where, double error, double x)
+{
+    if (!(error <= *worst)) {
+        *worst = error;
+        *where = x;
+    }
+}
+
+enum { BLOCK = 1024 };
+
+#define SCALAR  float
+#define WIDE    double
+#define NAME(f) f##_f32
+#define MATH(f) f
+#define HIGHEST FLT_MAX
+#define FIELD   f32
+#include "tests/accuracy/measure.inc"
+#undef SCALAR
+#undef WIDE
+#undef NAME
+#undef MATH
+#undef HIGHEST
+#undef FIELD
+
+#define SCALAR  double
+#define WIDE    long double
+#define NAME(f) f##_f64
+#define MATH(f) f##l
+#define HIGHEST DBL_MAX
+#define FIELD   f64
+#include "tests/accuracy/measure.inc"

@@ -1,0 +1,75 @@
+/* How far kernels are from the truth, in units in the last place.
+ *
+ *     accuracy_survey survey = accuracy_begin("gelu_exact");      // on every instruction set that runs here
+ *     accuracy_edges(&survey);
+ *     accuracy_floats(&survey, 0, ACCURACY_FLOATS, 1000);         // every 1000th
+ *     accuracy_doubles(&survey, 17, 100000);
+ *     for (int s = 0; s < survey.sets; s++)
+ *         printf("%s: %g ulp at %a\n", survey.set[s]->isa, survey.f32[s][0].max_ulp, survey.f32[s][0].ulp_at);
+ *
+ * What is measured adds up: the largest error stays. An infinity or NaN that only one of kernel and truth has counts as an
+ * infinite error.
+ */
+#ifndef ACCURACY_H
+#define ACCURACY_H
+
+#include "autograd/kernels/kernels.h"
+#include "autograd/rng.h"
+#include "tests/accuracy/reference.h"
+
+typedef struct accuracy {
+    double max_ulp, ulp_at; /* the largest error in ulp of the exact result, and the input that has it */
+    double max_abs,
+        abs_at; /* near a zero of a derivative: the largest absolute error there; max_ulp leaves it out */
+} accuracy;
+
+enum { ACCURACY_SETS = 4 };
+
+typedef struct accuracy_survey {
+    const reference_function *function;
+    int sets;
+    const tg_kernel_set *set[ACCURACY_SETS];
+    accuracy f32[ACCURACY_SETS][REFERENCE_ORDERS], f64[ACCURACY_SETS][REFERENCE_ORDERS];
+} accuracy_survey;
+
+#define ACCURACY_FLOATS (UINT64_C(1) << 32) /* how many there are, counted by their bits */
+
+/* A survey of the kernels of that name, which reference.h knows. */
+accuracy_survey accuracy_begin(const char *name);
+
+void accuracy_add_f32(accuracy_survey *survey, size_t n, const float *x);
+void accuracy_add_f64(accuracy_survey *survey, size_t n, const double *x);
+
+/* Runs a kernel by its name; one with a parameter gets 1. */
+void accuracy_run_f32(const tg_kernel_set *set, const char *name, int order, size_t n, const float *x,
+                      float *y);
+void accuracy_run_f64(const tg_kernel_set *set, const char *name, int order, size_t n, const double *x,
+                      double *y);
+
+/* Is x where the derivative of that order crosses zero, and only an absolute error counts? */
+bool accuracy_near_zero(const reference_function *function, int order, double x);
+
+/* Where something ends or begins: zeros, infinities, NaN, the smallest and the largest, bounds of ranges; both precisions. */
+void accuracy_edges(accuracy_survey *survey);
+
+/* The floats whose bits are first, first + stride, ..., below last. */
+void accuracy_floats(accuracy_survey *survey, uint64_t first, uint64_t last, uint64_t stride);
+
+/* Random doubles: spread evenly over the ranges where things happen, and every fifth of any exponent. */
+void accuracy_doubles(accuracy_survey *survey, uint64_t seed, size_t count);
+
+/* The same numbers, to be used otherwise: the edges, and number i of a random sequence. */
+enum { ACCURACY_EDGES_MOST = 1000 };
+size_t accuracy_edge_doubles(double x[ACCURACY_EDGES_MOST]);
+double accuracy_random_double(tg_rng *rng, size_t i);
+
+/* What is promised of a kernel or derivative: the most it is off in ulp and, where it crosses zero, absolutely. The table is
+ * in tests/accuracy/bounds.c. */
+typedef struct accuracy_bound {
+    double ulp, absolute;
+} accuracy_bound;
+
+accuracy_bound accuracy_bound_of(const char *name, bool is_double, int order);
+bool accuracy_holds(const accuracy *found, accuracy_bound bound);
+
+#endif

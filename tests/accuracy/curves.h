@@ -1,0 +1,19 @@
+/* The error of exact GELU in single precision over x, of four ways to compute it: numbers for plots/exactness.gp.
+ *
+ *     if (!accuracy_curves_write("results/exactness.csv", "python3", message))
+ *         fprintf(stderr, "%s\n", message);
+ *
+ * The columns are form, x, ulp; form is naive (0.5 x (1 + erff(x / sqrt 2))), erfc (0.5 x erfcf(-x / sqrt 2)), pytorch where
+ * that Python can import it, and tapegrad. Each row has the largest of a few hundred errors around x.
+ */
+#ifndef ACCURACY_CURVES_H
+#define ACCURACY_CURVES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* False, and a message, if the file cannot be written. `has_pytorch` tells whether that was there; may be NULL. */
+bool accuracy_curves_write(const char *path, const char *python, bool *has_pytorch, char *message,
+                           size_t size);
+
+#endif

@@ -1,0 +1,93 @@
+/* How exact the kernels are: the largest errors against an independent reference, and a picture of those of GELU.
+ *
+ *     build/bin/accuracy --kernels gelu_exact,silu
+ *     build/bin/accuracy --out results             # exactness.csv, .png and .svg too
+ */
+#include "examples/lab/options.h"
+#include "examples/lab/runlog.h"
+#include "plots/plots.h"
+#include "tests/accuracy/curves.h"
+#include "tests/accuracy/report.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef struct settings {
+    bool exhaustive, csv, no_plots;
+    const char *kernels, *out, *python;
+    int jobs;
+} settings;
+
+#define AT(member) offsetof(settings, member)
+
+static const program_option table[] = {
+    {"exhaustive", NULL, "on all 2^32 floats, which takes minutes; else on every 1000th", OPTION_FLAG, AT(exhaustive)},
+    {"csv", NULL, "print kernel,precision,order,isa,max_ulp,max_abs,at: max_abs is the largest absolute error where a derivative "
+     "crosses zero, which max_ulp leaves out; at is the input with max_ulp", OPTION_FLAG, AT(csv)},
+    {"kernels", "NAMES", "these only, with commas between, or all [all; with --exhaustive GELU and SiLU]", OPTION_TEXT, AT(kernels)},
+    {"jobs", "N", "kernels to measure at the same time", OPTION_INT, AT(jobs), 1, 1024},
+    {"out", "DIR", "folder for exactness.csv and its picture: the error of GELU over x, by several ways to compute it", OPTION_TEXT, AT(out)},
+    {"no-plots", NULL, "draw nothing", OPTION_FLAG, AT(no_plots)},
+    {"python", "PROGRAM", "the Python that has PyTorch, for exactness.csv", OPTION_TEXT, AT(python)},
+    {0}};
+
+static const options_program program = {
+    .name = "accuracy",
+    .about = "Measures the largest error of value, first and second derivative of each kernel in units in the last place (ulp), for "
+             "every instruction set that runs here. Status 1 if a bound is broken.",
+    .table = table,
+    .after = "Example: accuracy --kernels gelu_exact,silu --out results"};
+
+static bool make_folder(const char *out)
+{
+    char message[RUNLOG_MESSAGE];
+    if (!runlog_check_directory(out, message)) {
+        fprintf(stderr, "accuracy: --out: %s\n", message);
+        return false;
+    }
+    mkdir(out, 0777);
+    return true;
+}
+
+static int draw_exactness(const settings *s)
+{
+    char message[RUNLOG_MESSAGE + PLOTS_MESSAGE], path[4096];
+    bool has_pytorch;
+    snprintf(path, sizeof path, "%s/exactness.csv", s->out);
+    if (!accuracy_curves_write(path, s->python, &has_pytorch, message, sizeof message)) {
+        fprintf(stderr, "accuracy: %s\n", message);
+        return 1;
+    }
+    fprintf(stderr, "wrote %s", path);
+    if (has_pytorch)
+        putc('\n', stderr);
+    else
+        fprintf(stderr, ", without PyTorch: %s cannot import it (see --python)\n", s->python);
+    if (!s->no_plots && !plots_run("exactness.gp", s->out, message))
+        fprintf(stderr, "accuracy: %s\n", message);
+    else if (!s->no_plots)
+        fprintf(stderr, "wrote %s/exactness.png, exactness.svg\n", s->out);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    settings s = {.python = "python3", .jobs = processors > 1 ? (int)processors : 1};
+    options_parse(&program, argc, argv, &s);
+    const accuracy_request request = {.kernels = s.kernels, .exhaustive = s.exhaustive, .csv = s.csv, .at_once = s.jobs};
+    char message[RUNLOG_MESSAGE];
+    if (!accuracy_request_check(&request, message, sizeof message)) {
+        fprintf(stderr, "accuracy: --kernels: %s\n", message);
+        return 2;
+    }
+    if (!s.out && s.no_plots) {
+        fputs("accuracy: --no-plots goes with --out\n", stderr);
+        return 2;
+    }
+    if (s.out && !make_folder(s.out))
+        return 2;
+    const int status = accuracy_report(&request, stdout);
+    return s.out && status != 130 && draw_exactness(&s) ? 1 : status;
+}

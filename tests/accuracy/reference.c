@@ -1,0 +1,90 @@
+#include "tests/accuracy/reference.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#define REAL       double
+#define MATH(name) name
+#define FORM(name) name##_in_double
+#define TINY       0x1p-27
+#define SETTLED    128 /* beyond, what a float holds no longer changes */
+#include "tests/accuracy/reference_forms.inc"
+#undef REAL
+#undef MATH
+#undef FORM
+#undef TINY
+#undef SETTLED
+
+#define REAL       long double
+#define MATH(name) name##l
+#define FORM(name) name##_in_long_double
+#define TINY       0x1p-58L
+#define SETTLED    2000
+#include "tests/accuracy/reference_forms.inc"
+#undef REAL
+#undef MATH
+#undef FORM
+#undef TINY
+#undef SETTLED
+
+/* clang-format off */
+#define VALUE_ONLY(name)          {#name, 1, name##_in_double, name##_in_long_double, {{0}}}
+#define NO_ZERO(name)             {#name, 3, name##_in_double, name##_in_long_double, {{0}}}
+#define SMOOTH(name, first, a, b) {#name, 3, name##_in_double, name##_in_long_double, {{0}, {first}, {a, b}}}
+/* clang-format on */
+
+static const reference_function functions[] = {
+    SMOOTH(gelu_exact, -0.7518, -1.4142, 1.4142),
+    SMOOTH(gelu_tanh, -0.7525, -1.4185, 1.4185),
+    SMOOTH(gelu_quick, -0.7512, -1.4097, 1.4097),
+    SMOOTH(silu, -1.2785, -2.3994, 2.3994),
+    NO_ZERO(softplus),
+    SMOOTH(mish, -1.1924, -2.2564, 1.4906),
+    NO_ZERO(elu),
+    NO_ZERO(selu),
+    VALUE_ONLY(exp),
+    VALUE_ONLY(expm1),
+    VALUE_ONLY(log),
+    VALUE_ONLY(log1p),
+    VALUE_ONLY(sin),
+    VALUE_ONLY(cos),
+    VALUE_ONLY(tanh),
+    VALUE_ONLY(sigmoid),
+    VALUE_ONLY(log_sigmoid),
+    VALUE_ONLY(erf),
+    VALUE_ONLY(erfc),
+    VALUE_ONLY(sqrt),
+    VALUE_ONLY(rsqrt),
+};
+
+const reference_function *reference_at(size_t index)
+{
+    return index < sizeof functions / sizeof functions[0] ? &functions[index] : NULL;
+}
+
+const reference_function *reference_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
+        if (strcmp(functions[i].name, name) == 0)
+            return &functions[i];
+    return NULL;
+}
+
+double reference_ulp_f32(double x)
+{
+    /* From the exponent's bits: this runs four billion times. */
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    int64_t exponent = (int64_t)(bits >> 52 & 0x7ff), lowest = 1023 + FLT_MIN_EXP - 1;
+    bits = (uint64_t)((exponent < lowest ? lowest : exponent) - (FLT_MANT_DIG - 1)) << 52;
+    double ulp;
+    memcpy(&ulp, &bits, sizeof ulp);
+    return ulp;
+}
+
+long double reference_ulp_f64(long double x)
+{
+    return ldexpl(1, (fabsl(x) < (long double)DBL_MIN ? DBL_MIN_EXP - 1 : ilogbl(x)) - (DBL_MANT_DIG - 1));
+}

@@ -1,0 +1,38 @@
+/* Activations and elementary functions to more digits than the kernels have: what their errors are measured against.
+ *
+ *     const reference_function *gelu = reference_find("gelu_exact");
+ *     double exact[3];
+ *     gelu->f32(-13.0f, exact);                     // value, first and second derivative
+ *     double ulp = fabs(y - exact[0]) / reference_ulp_f32(exact[0]);
+ *
+ * Single precision is judged in double, double in long double: 80 bits on x86, 128 on most others. Where an argument's
+ * rounding would be magnified (the square in e^(-x^2/2), the cubic in the tanh form) it is carried in two parts, and
+ * derivatives are written so that only their true zeros cancel. The formulas are those of the textbooks and share
+ * no code and no coefficient with the kernels.
+ */
+#ifndef ACCURACY_REFERENCE_H
+#define ACCURACY_REFERENCE_H
+
+#include <stddef.h>
+
+enum { REFERENCE_ORDERS = 3, REFERENCE_ZEROS = 2 };
+
+typedef struct reference_function {
+    const char *name; /* as the kernel is called */
+    int orders;       /* 3: value and two derivatives; 1: the value only */
+    void (*f32)(double x, double exact[REFERENCE_ORDERS]);
+    void (*f64)(long double x, long double exact[REFERENCE_ORDERS]);
+    /* Where the derivative of that order crosses zero, or 0 for nowhere. Within a factor of 1.6 of it only an absolute
+     * error says anything. */
+    double zeros[REFERENCE_ORDERS][REFERENCE_ZEROS];
+} reference_function;
+
+/* All of them, one after the other; NULL past the end. */
+const reference_function *reference_at(size_t index);
+const reference_function *reference_find(const char *name);
+
+/* The distance between neighbouring floats or doubles at x, that of the smallest ones for x near 0. */
+double reference_ulp_f32(double x);
+long double reference_ulp_f64(long double x);
+
+#endif

@@ -229,6 +229,21 @@ START_TEST(the_smallest_label_is_no_class)
 }
 END_TEST
 
+START_TEST(a_dead_tensor_is_named_by_shorthands_too)
+{
+    tg_tensor x = drawn(TG_F64, TG_SHAPE(2, 3));
+    tg_tape_reset(tape);
+    ck_assert(!tg_ok(tg_flip(x, TG_AXES(1))));
+    expect_error("flip: the input is a tensor of a step that ended with tg_tape_reset");
+    ck_assert(!tg_ok(tg_repeat(x, 0, 2)));
+    expect_error("repeat: the input is a tensor of a step that ended");
+    ck_assert(!tg_ok(tg_sum_to(x, TG_SHAPE(3))));
+    expect_error("sum_to: the input is a tensor of a step that ended");
+    ck_assert(!tg_ok(tg_sum_over(x, TG_AXES(0), false)));
+    expect_error("sum_over: the input is a tensor of a step that ended");
+}
+END_TEST
+
 /* ---- all of them, at random ---- */
 
 static tg_rng rng;
@@ -476,6 +491,7 @@ Suite *hostile_suite(void)
     tcase_add_test(tests, axes_must_exist_and_be_named_once);
     tcase_add_test(tests, a_sum_goes_down_to_shapes_that_broadcast_back);
     tcase_add_test(tests, the_smallest_label_is_no_class);
+    tcase_add_test(tests, a_dead_tensor_is_named_by_shorthands_too);
     tcase_add_test(tests, no_call_reads_or_computes_what_is_not_there);
     suite_add_tcase(suite, tests);
     return suite;

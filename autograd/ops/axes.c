@@ -13,8 +13,11 @@ tg_tensor tg_refuse(const char *operation, tg_tensor x, const char *format, ...)
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     tg_shape of = tg_shape_of(x);
-    tg_tape_fail(tg_tape_of(x), "%s(%s%s): %s", operation, tg_dtype_name(tg_dtype_of(x)),
-                 tg_shape_text(&of, shape, sizeof shape), message);
+    if (tg_ok(x))
+        tg_tape_fail(tg_tape_of(x), "%s(%s%s): %s", operation, tg_dtype_name(tg_dtype_of(x)),
+                     tg_shape_text(&of, shape, sizeof shape), message);
+    else if (x.value)
+        tg_tape_fail(x.value->tape, "%s: the input is a tensor of a step that ended with tg_tape_reset", operation);
     return (tg_tensor){0};
 }
 

@@ -8,7 +8,7 @@
 
 #include "autograd/ops.h"
 
-/* Records "OPERATION(shape of x): message" as the error of x's tape, and returns an inert tensor. */
+/* Records "OPERATION(shape of x): message" as the error of x's tape, or that x is dead, and returns an inert tensor. */
 #if defined __GNUC__
 __attribute__((format(printf, 3, 4)))
 #endif

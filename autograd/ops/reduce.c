@@ -225,7 +225,7 @@ const tg_op tg_op_sum_over = {.name = "sum_over",
 
 tg_tensor tg_sum_over(tg_tensor x, tg_axes axes, bool keep)
 {
-    const int bits = tg_ok(x) ? tg_axis_bits("sum_over", x, axes) : 0;
+    const int bits = tg_axis_bits("sum_over", x, axes);
     return bits < 0 ? TG_NONE : TG_APPLY(&tg_op_sum_over, (&(sum_attributes){bits, keep}), x);
 }
 
@@ -238,7 +238,7 @@ tg_tensor tg_sum_to(tg_tensor x, tg_shape shape)
 {
     tg_shape from = tg_shape_of(x), both;
     char text[128];
-    if (tg_ok(x) && (!tg_shape_broadcast(&from, &shape, &both) || !tg_shape_equal(&both, &from)))
+    if (!tg_shape_broadcast(&from, &shape, &both) || !tg_shape_equal(&both, &from))
         return tg_refuse("sum_to", x, "%s does not broadcast to it", tg_shape_text(&shape, text, sizeof text));
     int extra = from.rank - shape.rank, axes = 0;
     for (int axis = 0; axis < from.rank; axis++)

@@ -22,7 +22,7 @@ comma := ,
 OUT := $(BUILD)$(if $(SANITIZE),/sanitize-$(subst $(comma),-,$(SANITIZE)))$(if $(filter 1,$(DEBUG)),/debug)
 
 # ---- what is there ---------------------------------------------------------
-LIBRARY_SOURCES := $(wildcard autograd/*.c autograd/ops/*.c nn/*.c optim/*.c) \
+LIBRARY_SOURCES := $(wildcard autograd/*.c autograd/ops/*.c autograd/gradcheck/*.c nn/*.c optim/*.c) \
                    $(filter-out autograd/kernels/isa.c,$(wildcard autograd/kernels/*.c))
 PROGRAM_SOURCES := $(wildcard examples/*.c)
 COMMON_SOURCES  := $(wildcard examples/*/*.c plots/*.c)

@@ -1,8 +1,8 @@
 /* Gradient checking: analytic derivatives against finite differences that estimate their own error.
  *
- *     tg_verdict verdict = tg_gradcheck_op(&tg_op_mul, &(tg_gradcheck_options){.order = 2});
- *     if (!verdict.passed)
- *         puts(verdict.why);     // mul, sample 1, input 0 at [2, 1], order 1: the derivative gives -0.52, ...
+ *     tg_gradcheck_result result = tg_gradcheck_op(&tg_op_mul, &(tg_gradcheck_options){.order = 2});
+ *     if (!result.passed)
+ *         puts(result.why);     // mul, sample 1, input 0 at [2, 1], order 1: the derivative gives -0.52, ...
  *
  *     static tg_tensor energy(tg_tape *tape, const tg_tensor *in, int count, void *user)
  *     {
@@ -10,7 +10,7 @@
  *     }
  *     const tg_gradcheck_input in[] = {{.name = "a", .shape = TG_SHAPE(3), .data = a},
  *                                      {.name = "b", .shape = TG_SHAPE(2, 3), .data = b}};
- *     verdict = tg_gradcheck(energy, NULL, in, 2, NULL);
+ *     result = tg_gradcheck(energy, NULL, in, 2, NULL);
  *
  * Everything is computed in double, on tapes of the checker's own; nothing is printed. With F the function and u, v
  * random cotangents, order 1 compares the gradient of <u, F> with differences of F, order 2 the gradient of
@@ -23,17 +23,17 @@
  *     + 32 (measured rounding of the analytic derivative) + 2^-43 (size of F, change in x by its natural size)
  *
  * The difference is a central one at steps halved again and again, with Richardson extrapolation; the entry of the tableau
- * that agrees best with its neighbours tells value and error (C. J. F. Ridders, "Accurate computation of F'(x) and
+ * that agrees best with its neighbours gives value and error (C. J. F. Ridders, "Accurate computation of F'(x) and
  * F'(x) F''(x)", Advances in Engineering Software 4, 1982). Rounding is measured from third differences at steps so
  * small that the function does not bend (after J. J. More and S. M. Wild, "Estimating computational noise", SIAM
- * Journal on Scientific Computing 33, 2011). Where that does not settle or disagrees, the slopes of both sides are taken,
+ * Journal on Scientific Computing 33, 2011). Where that does not converge or disagrees, one-sided differences are taken,
  * output by output: at a kink the derivative has to be one of them or lie between.
  *
  * Besides, these must hold:
  *
  *     - the same call twice gives the same bytes, also if the function runs on other numbers before the backward pass;
  *     - a zero cotangent gives exactly zero;
- *     - the gradient for one input alone, recorded as a constant, is the one had together with the others';
+ *     - the gradient for one input alone, recorded as a constant, is the one computed together with the others';
  *     - <v, J u> = <J^T v, u> to 1e-12, with J u from differentiating J^T v by v;
  *     - nothing is NaN or infinite.
  */
@@ -54,7 +54,7 @@ typedef struct tg_gradcheck_options {
     int directions;   /* random directions for each larger input; 0 means 3 */
 } tg_gradcheck_options;
 
-typedef enum tg_gradcheck_result {
+typedef enum tg_gradcheck_status {
     TG_GRADCHECK_PASSED,
     TG_GRADCHECK_WRONG,      /* analytic and numeric derivative differ */
     TG_GRADCHECK_NOT_FINITE, /* a NaN or infinity where a number is expected */
@@ -64,45 +64,45 @@ typedef enum tg_gradcheck_result {
     TG_GRADCHECK_ZERO,           /* a zero cotangent gives something */
     TG_GRADCHECK_ALONE,          /* the gradient of an input depends on what else is wanted */
     TG_GRADCHECK_ADJOINT,        /* <v, J u> is not <J^T v, u> */
-    TG_GRADCHECK_UNSETTLED,      /* the differences do not converge, so that nothing can be said */
+    TG_GRADCHECK_CANNOT_TELL,    /* the differences do not converge, so that nothing can be said */
     TG_GRADCHECK_REFUSED, /* the function is an error on the tape, memory is short, or there is nothing to check */
-} tg_gradcheck_result;
+} tg_gradcheck_status;
 
 /* The outcome: of a failure its numbers, otherwise those of the comparison with the largest relative error,
  *
  *     |analytic - numeric| / max(|analytic|, |numeric|, sum of |cotangent_i d out_i|, 1e7 (rounding in the bound))
  *
  * whose last term stands for derivatives too small to be seen beside the values they belong to. */
-typedef struct tg_verdict {
+typedef struct tg_gradcheck_result {
     bool passed;
-    tg_gradcheck_result result;
+    tg_gradcheck_status status;
     int order;     /* which derivative: 1 is the first */
     int sample;    /* which sample of the operation; -1 for a function */
     int input;     /* -1 if it concerns no input in particular */
     int64_t index; /* element in memory order; -1 if it is a direction or none in particular */
     double analytic, numeric;
-    double error; /* |analytic - numeric|; at a kink, the distance from the interval of slopes */
+    double error; /* |analytic - numeric|; at a kink, the distance from the interval of one-sided derivatives */
     double bound; /* the largest error that would have passed */
     double relative;
     int samples;         /* checked */
     int skipped;         /* samples with infinities or NaN, or without an input to differentiate */
     int64_t comparisons; /* derivatives compared */
-    int64_t kinks;       /* of these, judged by one-sided slopes */
+    int64_t kinks;       /* of these, judged by one-sided differences */
     int64_t
         operation; /* of a function that fails, the first operation on its tape that is wrong by itself; or -1 */
     char where[128]; /* "sample 1, input 0 at [2, 1], order 2" */
     char why[768];   /* a sentence: what was compared, the numbers, and what they suggest */
-} tg_verdict;
+} tg_gradcheck_result;
 
 /* Checks an operation, built-in or not, on its samples: each as it stands; with every second element of inputs of the
  * default range drawn four times as wide, so that tails are seen; and with inputs of one shape replaced by one tensor.
  * Operations that have no derivative by nature are refused. NULL options mean the defaults. */
-tg_verdict tg_gradcheck_op(const tg_op *op, const tg_gradcheck_options *options);
+tg_gradcheck_result tg_gradcheck_op(const tg_op *op, const tg_gradcheck_options *options);
 
 /* An input: `data` in double, or `integers` for an i32 tensor, or a parameter of type f64, whose values are changed in place
  * and put back. The function may use a parameter directly and ignore the tensor it is handed. */
 typedef struct tg_gradcheck_input {
-    const char *name; /* for the verdict; NULL: the parameter's, or "input 0" */
+    const char *name; /* for the result; NULL: the parameter's, or "input 0" */
     tg_shape shape;   /* not needed for a parameter */
     const double *data;
     const int32_t *integers;
@@ -112,8 +112,8 @@ typedef struct tg_gradcheck_input {
 
 /* Checks any function: a loss, a layer, a whole model. It returns f64 of any shape, and the same for the same inputs: what
  * is random in it takes its stream from a generator made anew in each call. If it fails, every operation it recorded is
- * checked by itself with the inputs it had, and the verdict names the first that is wrong. */
-tg_verdict tg_gradcheck(tg_function function, void *user, const tg_gradcheck_input *inputs, int count,
+ * checked by itself with the inputs it had, and the result names the first that is wrong. */
+tg_gradcheck_result tg_gradcheck(tg_function function, void *user, const tg_gradcheck_input *inputs, int count,
                         const tg_gradcheck_options *options);
 
 /* The error of the difference itself against the step, for study: a V of truncation, falling, and rounding, rising. */

@@ -49,7 +49,7 @@ typedef struct subject {
     const layer_check *layer; /* if op is NULL */
 } subject;
 
-static tg_verdict check_once(const subject *what, uint64_t seed)
+static tg_gradcheck_result check_once(const subject *what, uint64_t seed)
 {
     const tg_gradcheck_options how = {.order = what->order, .seed = seed};
     return what->op ? tg_gradcheck_op(what->op, &how) : layer_check_run(what->layer, &how);
@@ -57,10 +57,10 @@ static tg_verdict check_once(const subject *what, uint64_t seed)
 
 static void check(const settings *s, const subject *what, check_table *table)
 {
-    tg_verdict shown = check_once(what, (uint64_t)s->seed);
+    tg_gradcheck_result shown = check_once(what, (uint64_t)s->seed);
     for (int more = 1; more < s->seeds && shown.passed; more++) {
-        tg_verdict next = check_once(what, (uint64_t)s->seed + (uint64_t)more);
-        verdict_join(&shown, &next);
+        tg_gradcheck_result next = check_once(what, (uint64_t)s->seed + (uint64_t)more);
+        gradcheck_result_join(&shown, &next);
     }
     check_table_add(table, what->name, what->order, &shown);
 }

@@ -38,8 +38,8 @@ static const tg_op squash = {.name = "squash", .arity = 1, .flags = TG_ELEMENTWI
 
 int main(void)
 {
-    tg_verdict verdict = tg_gradcheck_op(&squash, &(tg_gradcheck_options){.order = 2});
-    printf("%s\n", verdict.why);
+    tg_gradcheck_result result = tg_gradcheck_op(&squash, &(tg_gradcheck_options){.order = 2});
+    printf("%s\n", result.why);
 
     tg_tape *tape = tg_tape_new();
     const double points[5] = {-4, -1, 0, 1, 4};
@@ -50,5 +50,5 @@ int main(void)
     for (int i = 0; i < 5; i++)
         printf("squash(%2g) = %9.6f   slope %9.6f\n", points[i], tg_at(y, i), tg_at(tg_gradient(x), i));
     tg_tape_free(tape);
-    return verdict.passed ? 0 : 1;
+    return result.passed ? 0 : 1;
 }

@@ -100,8 +100,8 @@ START_TEST(attention_can_be_differentiated_twice)
                                      {.name = "key", .shape = TG_SHAPE(4, 3), .data = k},
                                      {.name = "value", .shape = TG_SHAPE(1, 4, 3), .data = v},
                                      {.name = "mask", .shape = TG_SHAPE(4, 4), .data = mask, .fixed = true}};
-    tg_verdict verdict = tg_gradcheck(attend, NULL, in, 4, &(tg_gradcheck_options){.order = 2});
-    ck_assert_msg(verdict.passed, "%s", verdict.why);
+    tg_gradcheck_result result = tg_gradcheck(attend, NULL, in, 4, &(tg_gradcheck_options){.order = 2});
+    ck_assert_msg(result.passed, "%s", result.why);
 }
 END_TEST
 

@@ -114,9 +114,9 @@ START_TEST(convolutions_can_be_differentiated_twice)
             {.name = "x", .shape = TG_SHAPE(2, 2, 4, 5), .data = x},
             {.name = "weight", .shape = TG_SHAPE(4, 2 / groups, 2, 3), .data = weight},
             {.name = "bias", .shape = TG_SHAPE(4), .data = bias}};
-        tg_verdict verdict =
+        tg_gradcheck_result result =
             tg_gradcheck(convolve, &settings[which], in, 3, &(tg_gradcheck_options){.order = 2});
-        ck_assert_msg(verdict.passed, "%s", verdict.why);
+        ck_assert_msg(result.passed, "%s", result.why);
     }
 }
 END_TEST

@@ -50,8 +50,8 @@ START_TEST(a_transformer_block_is_right_to_second_order)
         inputs[i] = (tg_gradcheck_input){.shape = shapes[i], .data = data[i]};
     }
     const tg_gradcheck_options options = {.order = 2, .seed = 1};
-    tg_verdict verdict = tg_gradcheck(transformer_block, NULL, inputs, TF_INPUTS, &options);
-    ck_assert_msg(verdict.passed, "%s", verdict.why);
+    tg_gradcheck_result result = tg_gradcheck(transformer_block, NULL, inputs, TF_INPUTS, &options);
+    ck_assert_msg(result.passed, "%s", result.why);
 }
 END_TEST
 

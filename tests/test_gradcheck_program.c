@@ -98,8 +98,8 @@ END_TEST
 
 START_TEST(a_failure_is_counted_and_explained)
 {
-    tg_verdict good = {.passed = true, .where = "sample 0"},
-               bad = {.result = TG_GRADCHECK_WRONG, .why = "tanh: it is wrong"};
+    tg_gradcheck_result good = {.passed = true, .where = "sample 0"},
+               bad = {.status = TG_GRADCHECK_WRONG, .why = "tanh: it is wrong"};
     check_table *table = check_table_new(false);
     ck_assert_ptr_nonnull(table);
     check_table_add(table, "sin", 2, &good);
@@ -123,9 +123,9 @@ START_TEST(every_layer_is_right_to_second_order)
 {
     const layer_check *layer = layer_check_at(_i);
     for (uint64_t seed = 0; seed < (getenv("TG_LONG") ? 100 : 3); seed++) {
-        tg_verdict verdict = layer_check_run(layer, &(tg_gradcheck_options){.order = 2, .seed = seed});
-        ck_assert_msg(verdict.passed, "%s", verdict.why);
-        ck_assert_msg(verdict.relative < 1e-7, "%s: %g", layer->name, verdict.relative);
+        tg_gradcheck_result result = layer_check_run(layer, &(tg_gradcheck_options){.order = 2, .seed = seed});
+        ck_assert_msg(result.passed, "%s", result.why);
+        ck_assert_msg(result.relative < 1e-7, "%s: %g", layer->name, result.relative);
     }
 }
 END_TEST

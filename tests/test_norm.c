@@ -167,8 +167,8 @@ START_TEST(norms_can_be_differentiated_twice)
     const tg_gradcheck_input in[] = {{.name = "x", .shape = TG_SHAPE(4, 4, 4), .data = x},
                                      {.name = "weight", .shape = TG_SHAPE(4), .data = w},
                                      {.name = "bias", .shape = TG_SHAPE(4), .data = b}};
-    tg_verdict verdict = tg_gradcheck(all_norms, NULL, in, 3, &(tg_gradcheck_options){.order = 2});
-    ck_assert_msg(verdict.passed, "%s", verdict.why);
+    tg_gradcheck_result result = tg_gradcheck(all_norms, NULL, in, 3, &(tg_gradcheck_options){.order = 2});
+    ck_assert_msg(result.passed, "%s", result.why);
 }
 END_TEST
 

@@ -2,8 +2,8 @@
  *
  *     for (int i = 0; i < wrong_op_count(); i++) {
  *         wrong_op wrong = wrong_op_at(i);
- *         tg_verdict verdict = tg_gradcheck_op(&wrong.op, &options);
- *         ck_assert_msg(!verdict.passed, "%s", wrong.fault);
+ *         tg_gradcheck_result result = tg_gradcheck_op(&wrong.op, &options);
+ *         ck_assert_msg(!result.passed, "%s", wrong.fault);
  *     }
  *
  * Most are operations of the library, samples included, with another derivative; the others come with a forward pass.

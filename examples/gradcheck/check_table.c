@@ -9,7 +9,7 @@
 typedef struct check_row {
     const char *name;
     int order;
-    tg_verdict verdict;
+    tg_gradcheck_result result;
 } check_row;
 
 struct check_table {
@@ -20,7 +20,7 @@ struct check_table {
     bool short_of_memory; /* rows are missing */
 };
 
-void verdict_join(tg_verdict *total, const tg_verdict *next)
+void gradcheck_result_join(tg_gradcheck_result *total, const tg_gradcheck_result *next)
 {
     int samples = total->samples;
     int64_t comparisons = total->comparisons + next->comparisons;
@@ -47,7 +47,7 @@ void check_table_free(check_table *table)
     free(table);
 }
 
-void check_table_add(check_table *table, const char *name, int order, const tg_verdict *verdict)
+void check_table_add(check_table *table, const char *name, int order, const tg_gradcheck_result *result)
 {
     if (table->count == table->capacity) {
         int capacity = table->capacity ? 2 * table->capacity : 64;
@@ -59,7 +59,7 @@ void check_table_add(check_table *table, const char *name, int order, const tg_v
         table->rows = rows;
         table->capacity = capacity;
     }
-    table->rows[table->count++] = (check_row){name, order, *verdict};
+    table->rows[table->count++] = (check_row){name, order, *result};
 }
 
 void check_table_skip(check_table *table, const char *name)
@@ -82,12 +82,12 @@ static const char *const titles[COLUMNS] = {
 
 static void write_cells(const check_row *row, char cells[COLUMNS][160])
 {
-    const tg_verdict *v = &row->verdict;
+    const tg_gradcheck_result *v = &row->result;
     snprintf(cells[NAME], 160, "%s", row->name);
     snprintf(cells[ORDER], 160, "%d", row->order);
     snprintf(cells[SAMPLES], 160, "%d", v->samples);
     snprintf(cells[DERIVATIVES], 160, "%lld", (long long)v->comparisons);
-    if (v->passed || v->result == TG_GRADCHECK_WRONG)
+    if (v->passed || v->status == TG_GRADCHECK_WRONG)
         snprintf(cells[WORST], 160, "%.1e", v->relative);
     snprintf(cells[WHERE], 160, "%s%s", v->passed ? "" : "FAILED ", v->where);
 }
@@ -97,7 +97,7 @@ static void print_csv(const check_table *table, FILE *out)
     fputs("operation,order,samples,derivatives,worst_relative_error,where,passed\n", out);
     for (int i = 0; i < table->count; i++) {
         const check_row *row = &table->rows[i];
-        const tg_verdict *v = &row->verdict;
+        const tg_gradcheck_result *v = &row->result;
         fprintf(out, "%s,%d,%d,%lld,%.6g,\"%s\",%d\n", row->name, row->order, v->samples,
                 (long long)v->comparisons, v->relative, v->where, v->passed);
     }
@@ -118,7 +118,7 @@ static void fill(const check_table *table, struct libscols_table *to, bool colou
         for (int column = 0; line && column < COLUMNS; column++) {
             scols_line_set_data(line, (size_t)column, cells[column]);
             struct libscols_cell *cell = scols_line_get_cell(line, (size_t)column);
-            if (cell && colour && !table->rows[i].verdict.passed)
+            if (cell && colour && !table->rows[i].result.passed)
                 scols_cell_set_color(cell, "\033[31m");
         }
     }
@@ -142,8 +142,8 @@ static void print_rows(const check_table *table, FILE *out)
 static void print_failures(const check_table *table, FILE *out)
 {
     for (int i = 0; i < table->count; i++)
-        if (!table->rows[i].verdict.passed)
-            fprintf(out, "\n%s\n", table->rows[i].verdict.why);
+        if (!table->rows[i].result.passed)
+            fprintf(out, "\n%s\n", table->rows[i].result.why);
 }
 
 static void print_skipped(const check_table *table, FILE *out)
@@ -169,7 +169,7 @@ int check_table_count(const check_table *table, FILE *out)
 {
     int failed = table->short_of_memory;
     for (int i = 0; i < table->count; i++)
-        failed += !table->rows[i].verdict.passed;
+        failed += !table->rows[i].result.passed;
     if (table->short_of_memory)
         fprintf(out, "out of memory: not everything is in the table\n");
     fprintf(out, "%d passed, %d failed\n", table->count - failed + table->short_of_memory, failed);

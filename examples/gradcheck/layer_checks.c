@@ -153,16 +153,16 @@ static tg_tensor forward(tg_tape *tape, const tg_tensor *inputs, int count, void
 
 enum { MOST_INPUTS = 16, MOST_ELEMENTS = 64 };
 
-static tg_verdict refuse(const layer *l)
+static tg_gradcheck_result refuse(const layer *l)
 {
-    tg_verdict verdict = {
-        .result = TG_GRADCHECK_REFUSED, .sample = -1, .input = -1, .index = -1, .operation = -1};
+    tg_gradcheck_result result = {
+        .status = TG_GRADCHECK_REFUSED, .sample = -1, .input = -1, .index = -1, .operation = -1};
     const char *error = l->set ? tg_parameters_error(l->set) : NULL;
-    snprintf(verdict.why, sizeof verdict.why, "%s", error ? error : "out of memory, or too many parameters");
-    return verdict;
+    snprintf(result.why, sizeof result.why, "%s", error ? error : "out of memory, or too many parameters");
+    return result;
 }
 
-static tg_verdict check_shape(const layer_check *check, tg_shape shape, int64_t outputs,
+static tg_gradcheck_result check_shape(const layer_check *check, tg_shape shape, int64_t outputs,
                               const tg_gradcheck_options *options)
 {
     layer l = {.check = check, .seed = options->seed};
@@ -173,28 +173,28 @@ static tg_verdict check_shape(const layer_check *check, tg_shape shape, int64_t 
         x[i] = tg_rng_normal(&rng);
     bool made = make(&l, shape.dim[shape.rank - 1], outputs);
     int parameters = made ? tg_parameters_count(l.set) : 0;
-    tg_verdict verdict;
+    tg_gradcheck_result result;
     if (made && parameters < MOST_INPUTS) {
         tg_gradcheck_input inputs[MOST_INPUTS] = {{.name = "x", .shape = shape, .data = x}};
         for (int i = 0; i < parameters; i++)
             inputs[i + 1].parameter = tg_parameters_at(l.set, i);
-        verdict = tg_gradcheck(forward, &l, inputs, parameters + 1, options);
+        result = tg_gradcheck(forward, &l, inputs, parameters + 1, options);
     } else
-        verdict = refuse(&l);
+        result = refuse(&l);
     discard(&l);
-    return verdict;
+    return result;
 }
 
-tg_verdict layer_check_run(const layer_check *check, const tg_gradcheck_options *options)
+tg_gradcheck_result layer_check_run(const layer_check *check, const tg_gradcheck_options *options)
 {
     static const struct {
         tg_shape shape;
         int64_t outputs;
     } cases[] = {{{2, {3, 4}}, 5}, {{1, {3}}, 2}, {{3, {2, 3, 2}}, 3}, {{2, {1, 1}}, 1}, {{2, {0, 3}}, 2}};
-    tg_verdict total = check_shape(check, cases[0].shape, cases[0].outputs, options);
+    tg_gradcheck_result total = check_shape(check, cases[0].shape, cases[0].outputs, options);
     for (size_t i = 1; i < sizeof cases / sizeof cases[0]; i++) {
-        tg_verdict next = check_shape(check, cases[i].shape, cases[i].outputs, options);
-        verdict_join(&total, &next);
+        tg_gradcheck_result next = check_shape(check, cases[i].shape, cases[i].outputs, options);
+        gradcheck_result_join(&total, &next);
         total.samples += next.samples;
     }
     if (total.passed)

@@ -1,8 +1,8 @@
 /* The layers of nn as functions that the gradient checker can check: with respect to their input and all parameters.
  *
  *     for (int i = 0; layer_check_at(i); i++) {
- *         tg_verdict verdict = layer_check_run(layer_check_at(i), &(tg_gradcheck_options){.order = 2});
- *         printf("%s: %s\n", layer_check_at(i)->name, verdict.why);
+ *         tg_gradcheck_result result = layer_check_run(layer_check_at(i), &(tg_gradcheck_options){.order = 2});
+ *         printf("%s: %s\n", layer_check_at(i)->name, result.why);
  *     }
  */
 #ifndef GRADCHECK_LAYER_CHECKS_H
@@ -31,8 +31,8 @@ typedef struct layer_check {
 const layer_check *layer_check_at(int index);
 const layer_check *layer_check_find(const char *name);
 
-/* Checks the layer with random numbers in all its parameters, on inputs of several shapes; `samples` of the verdict counts
+/* Checks the layer with random numbers in all its parameters, on inputs of several shapes; `samples` of the result counts
  * these. */
-tg_verdict layer_check_run(const layer_check *check, const tg_gradcheck_options *options);
+tg_gradcheck_result layer_check_run(const layer_check *check, const tg_gradcheck_options *options);
 
 #endif

@@ -1,7 +1,4 @@
-/* What holds of a derivative exactly, or to rounding, whatever the function is. */
-#include "autograd/gradcheck_internal.h"
-
-#include "autograd/grad.h"
+#include "autograd/gradcheck/invariants.h"
 
 #include <math.h>
 #include <string.h>
@@ -9,13 +6,12 @@
 /* Two roads to the same number, both exact but for rounding, may differ by this much of its size. */
 #define SAME_TO 1e-12
 
-/* A failure of derivative number `order` at variable `i`; -1 if it is about none in particular. */
+/* The result is about derivative number `order` by variable i; -1 if it is about none in particular. */
 static void point_at(tg_check *c, int order, int64_t i, double analytic, double expected)
 {
-    tg_verdict *v = &c->verdict;
+    tg_gradcheck_result *v = &c->report.result;
     v->order = order;
-    v->input = -1;
-    v->index = -1;
+    v->input = v->index = -1;
     v->analytic = analytic;
     v->numeric = expected;
     v->error = fabs(analytic - expected);
@@ -27,18 +23,19 @@ static void point_at(tg_check *c, int order, int64_t i, double analytic, double 
         }
 }
 
-/* Compares what stands in c->ahead with the derivative of this order, bit by bit. */
-static bool same_bytes(tg_check *c, int order, tg_gradcheck_result result, const char *what)
+/* Compares what is in c->ahead with the derivative of this order, bit by bit. */
+static bool same_bytes(tg_check *c, int order, tg_gradcheck_status status, const char *what)
 {
     const tg_check_level *level = &c->level[order];
-    if (memcmp(c->ahead, level->value, (size_t)level->length * sizeof(double)) == 0)
-        return true;
     int64_t i = 0;
-    while (memcmp(&c->ahead[i], &level->value[i], sizeof(double)) == 0)
+    while (i < level->length && memcmp(&c->ahead[i], &level->value[i], sizeof(double)) == 0)
         i++;
+    if (i == level->length)
+        return true;
     point_at(c, order, order > 0 ? i : -1, c->ahead[i], level->value[i]);
-    return tg_check_fail(c, result, "%s: %.17g and %.17g at element %lld of %s", what, level->value[i],
-                         c->ahead[i], (long long)i, order > 0 ? "all variables" : "the result");
+    return tg_check_fail(&c->report, status, "%s: %.17g and %.17g at element %lld of %s", what,
+                         level->value[i], c->ahead[i], (long long)i,
+                         order > 0 ? "all variables" : "the result");
 }
 
 static bool repeats(tg_check *c)
@@ -61,10 +58,10 @@ static bool stays_undisturbed(tg_check *c)
         c->moved[i] = 0.75 * c->point[i] + 0.125 * c->scale[i];
     for (int p = 0; p < c->part_count; p++) {
         const tg_check_part *part = &c->parts[p];
-        if (!c->inputs[part->input].parameter)
+        if (!c->report.inputs[part->input].parameter)
             c->tensors[part->input] = tg_variable(c->tape, TG_F64, c->moved + part->offset, part->shape);
     }
-    c->function(c->tape, c->tensors, c->count, c->user);
+    c->function(c->tape, c->tensors, c->report.count, c->user);
     tg_tape_clear_error(c->tape); /* whether the function likes these numbers does not matter */
     return tg_check_derive(c, 1, result, c->ahead) &&
            same_bytes(
@@ -75,54 +72,51 @@ static bool stays_undisturbed(tg_check *c)
 static bool zero_gives_zero(tg_check *c)
 {
     tg_check_level *level = &c->level[0];
-    double *cotangent = level->cotangent;
-    if (!(level->cotangent = tg_check_take(c, level->length))) {
-        level->cotangent = cotangent;
+    double *cotangent = level->cotangent, *zeros = tg_check_take(c, level->length);
+    if (!zeros)
         return false;
-    }
+    level->cotangent = zeros;
     bool fine = tg_check_evaluate(c, 1, c->point, c->ahead);
     level->cotangent = cotangent;
     for (int64_t i = 0; fine && i < c->variables; i++)
         if (!(c->ahead[i] == 0)) {
             point_at(c, 1, i, c->ahead[i], 0);
-            return tg_check_fail(c, TG_GRADCHECK_ZERO,
+            return tg_check_fail(&c->report, TG_GRADCHECK_ZERO,
                                  "a zero cotangent gives %g where exactly zero is expected", c->ahead[i]);
         }
     return fine;
 }
 
-/* Each gradient without the others', and of inputs that were recorded as constants, so that no forward pass has computed a
- * slope in advance. */
-static bool gradients_alone_are_the_same(tg_check *c)
+/* The gradient by one input without the others', which were recorded as constants, so that no forward pass has computed a
+ * derivative in advance. */
+static bool is_same_alone(tg_check *c, int p)
 {
-    for (int p = 0; p < c->part_count; p++) {
-        const tg_check_part *part = &c->parts[p];
-        const double *together = c->level[1].value + part->offset;
-        tg_tensor result, cotangent, gradient;
-        c->unannounced = true;
-        bool recorded = tg_check_record(c, c->point, &result);
-        c->unannounced = false;
-        if (!recorded)
-            return false;
-        cotangent = tg_constant(c->tape, TG_F64, c->level[0].cotangent, c->output_shape);
-        if (!tg_grad(&result, 1, &c->varied[p], 1, &cotangent, false, &gradient) ||
-            !tg_read(gradient, TG_F64, c->ahead, part->size)) {
-            point_at(c, 1, part->offset, NAN, together[0]);
-            return tg_check_fail(c, TG_GRADCHECK_ALONE, "wanted alone, this gradient cannot be had: %s",
-                                 tg_tape_error(c->tape) ? tg_tape_error(c->tape) : "it has another shape");
-        }
-        double largest = 0;
-        for (int64_t i = 0; i < part->size; i++)
-            largest = fmax(largest, fabs(together[i]));
-        for (int64_t i = 0; i < part->size; i++)
-            if (!(fabs(c->ahead[i] - together[i]) <= SAME_TO * largest)) {
-                point_at(c, 1, part->offset + i, c->ahead[i], together[i]);
-                return tg_check_fail(
-                    c, TG_GRADCHECK_ALONE,
-                    "wanted alone, and not announced before, the gradient is %.9g, else %.9g", c->ahead[i],
-                    together[i]);
-            }
+    const tg_check_part *part = &c->parts[p];
+    const double *together = c->level[1].value + part->offset;
+    tg_tensor result, gradient;
+    c->as_constants = true;
+    bool recorded = tg_check_record(c, c->point, &result);
+    c->as_constants = false;
+    if (!recorded)
+        return false;
+    tg_tensor cotangent = tg_constant(c->tape, TG_F64, c->level[0].cotangent, c->output_shape);
+    if (!tg_grad(&result, 1, &c->varied[p], 1, &cotangent, false, &gradient) ||
+        !tg_read(gradient, TG_F64, c->ahead, part->size)) {
+        point_at(c, 1, part->offset, NAN, together[0]);
+        return tg_check_fail(&c->report, TG_GRADCHECK_ALONE,
+                             "wanted alone, this gradient cannot be computed: %s",
+                             tg_tape_error(c->tape) ? tg_tape_error(c->tape) : "it has another shape");
     }
+    double largest = 0;
+    for (int64_t i = 0; i < part->size; i++)
+        largest = fmax(largest, fabs(together[i]));
+    for (int64_t i = 0; i < part->size; i++)
+        if (!(fabs(c->ahead[i] - together[i]) <= SAME_TO * largest)) {
+            point_at(c, 1, part->offset + i, c->ahead[i], together[i]);
+            return tg_check_fail(&c->report, TG_GRADCHECK_ALONE,
+                                 "wanted alone, and not announced before, the gradient is %.9g, else %.9g",
+                                 c->ahead[i], together[i]);
+        }
     return true;
 }
 
@@ -143,7 +137,7 @@ static bool is_adjoint(tg_check *c)
     if (!tg_grad(&result, 1, c->varied, c->part_count, &v, true, c->gradients) ||
         !tg_grad(c->gradients, c->part_count, &v, 1, c->cotangents, false, &product) ||
         !tg_read(product, TG_F64, c->ahead, function->length))
-        return tg_check_fail(c, TG_GRADCHECK_ADJOINT,
+        return tg_check_fail(&c->report, TG_GRADCHECK_ADJOINT,
                              "the derivative cannot be differentiated by its cotangent: %s",
                              tg_tape_error(c->tape) ? tg_tape_error(c->tape) : "it has another shape");
     double forward = 0, backward = 0, forward_size = 0, backward_size = 0;
@@ -160,18 +154,23 @@ static bool is_adjoint(tg_check *c)
     if (fabs(forward - backward) <= bound)
         return true;
     point_at(c, 1, -1, backward, forward);
-    c->verdict.bound = bound;
-    return tg_check_fail(c, TG_GRADCHECK_ADJOINT,
-                         "<J^T v, u> is %.12g, but <v, J u>, had by differentiating J^T v by v, is %.12g",
+    c->report.result.bound = bound;
+    return tg_check_fail(&c->report, TG_GRADCHECK_ADJOINT,
+                         "<J^T v, u> is %.12g, but <v, J u>, by differentiating J^T v by v, is %.12g",
                          backward, forward);
 }
 
-bool tg_check_laws(tg_check *c)
+bool tg_check_invariants(tg_check *c)
 {
-    tg_verdict worst = c->verdict; /* of the comparisons, which stays the verdict if all goes well */
-    if (!repeats(c) || !zero_gives_zero(c) || !stays_undisturbed(c) || !gradients_alone_are_the_same(c) ||
-        (c->variables > 0 && !is_adjoint(c)))
+    tg_gradcheck_result worst =
+        c->report.result; /* of the comparisons, which remains the result if all goes well */
+    if (!repeats(c) || !zero_gives_zero(c) || !stays_undisturbed(c))
         return false;
-    c->verdict = worst;
+    for (int p = 0; p < c->part_count; p++)
+        if (!is_same_alone(c, p))
+            return false;
+    if (c->variables > 0 && !is_adjoint(c))
+        return false;
+    c->report.result = worst;
     return true;
 }

@@ -1,6 +1,4 @@
-/* Finite differences that know their error.
- *
- * Central: the steps are halved row by row, and each row is extrapolated by the ones before, which cancels the terms in
+/* Central: the steps are halved row by row, and each row is extrapolated by the ones before, which cancels the terms in
  * h^2, h^4, ... of the error:
  *
  *     h      a00
@@ -9,7 +7,7 @@
  *
  * An entry's error is taken to be the largest of its differences to the two entries it was made from and, since these can
  * vanish by chance where the error changes sign, to the entry below it. The smallest, with the rounding of its row, wins. */
-#include "autograd/gradcheck_internal.h"
+#include "autograd/gradcheck/differences.h"
 
 #include <math.h>
 #include <string.h>
@@ -23,20 +21,18 @@ enum { CENTRAL_ROWS = 30, CENTRAL_COLUMNS = 7, CONFIRMATIONS = 3, SIDE_ROWS = 26
 #define CENTRAL_AMPLIFICATION 2
 #define SIDE_AMPLIFICATION    8
 
-static void step_along(const tg_check *c, const double *direction, double step)
+static bool evaluate_at(tg_check *c, int level, const double *direction, double step, double *out)
 {
     for (int64_t i = 0; i < c->variables; i++)
         c->moved[i] = c->point[i] + step * direction[i];
+    return tg_check_evaluate(c, level, c->moved, out);
 }
 
-bool tg_check_difference(tg_check *c, int level, const double *direction, double step, tg_check_slope *slope)
+bool tg_check_plain(tg_check *c, int level, const double *direction, double step, tg_check_difference *d)
 {
     const tg_check_level *l = &c->level[level];
-    step_along(c, direction, step);
-    if (!tg_check_evaluate(c, level, c->moved, c->ahead))
-        return false;
-    step_along(c, direction, -step);
-    if (!tg_check_evaluate(c, level, c->moved, c->behind))
+    if (!evaluate_at(c, level, direction, step, c->ahead) ||
+        !evaluate_at(c, level, direction, -step, c->behind))
         return false;
     double sum = 0, size = 0, square = 0;
     for (int64_t i = 0; i < l->length; i++) {
@@ -47,10 +43,12 @@ bool tg_check_difference(tg_check *c, int level, const double *direction, double
         square += largest * largest;
     }
     double rounding = fmax(fmax(l->rounding, l->suspected), TG_CHECK_ROUNDING * sqrt(square));
-    *slope = (tg_check_slope){
+    *d = (tg_check_difference){
         .value = sum / (2 * step), .error = INFINITY, .rounding = rounding / step, .size = size / (2 * step)};
     return true;
 }
+
+/* ---- central ---- */
 
 /* A row of the tableau. */
 typedef struct row {
@@ -60,7 +58,7 @@ typedef struct row {
 } row;
 
 /* The row of a plain difference, extrapolated by the row above, if there is one. */
-static row extrapolate(const tg_check_slope *plain, const row *above)
+static row extrapolate(const tg_check_difference *plain, const row *above)
 {
     row r = {.count = 1, .rounding = CENTRAL_AMPLIFICATION * plain->rounding, .size = plain->size};
     r.entry[0] = plain->value;
@@ -73,13 +71,13 @@ static row extrapolate(const tg_check_slope *plain, const row *above)
 }
 
 /* Looks for a better entry in a row, once the one below is known. */
-static bool improve(tg_check_slope *best, const row *r, const row *below)
+static bool improve(tg_check_difference *best, const row *r, const row *below)
 {
     bool improved = false;
     for (int j = 1; j < r->count; j++) {
         double error = fmax(r->error[j], fabs(r->entry[j] - below->entry[j]));
         if (error + r->rounding < best->error + best->rounding) {
-            *best = (tg_check_slope){
+            *best = (tg_check_difference){
                 .value = r->entry[j], .error = error, .rounding = r->rounding, .size = r->size};
             improved = true;
         }
@@ -88,41 +86,41 @@ static bool improve(tg_check_slope *best, const row *r, const row *below)
 }
 
 /* Enough: more rows would bring more rounding than they take away error. */
-static bool is_settled(const tg_check_slope *best, const row *last, int rows_since_best)
+static bool has_converged(const tg_check_difference *best, const row *last, int rows_since_best)
 {
     if (best->error <= best->rounding || last->rounding > best->error + best->rounding)
         return true;
     return rows_since_best > 3 && best->error <= 1e-6 * fmax(fabs(best->value), best->size);
 }
 
-/* A function with a feature narrower than the steps, like a softmax of large numbers, can settle on what it is around the
+/* A function with a feature narrower than the steps, like a softmax of large numbers, can converge to what it is around the
  * feature. Much smaller steps, though drowned in rounding, would see that. */
 static bool is_confirmed(tg_check *c, int level, const double *direction, double step,
-                         const tg_check_slope *best, bool *confirmed)
+                         const tg_check_difference *best, bool *confirmed)
 {
     *confirmed = true;
     for (int finer = 0; finer < CONFIRMATIONS && *confirmed; finer++) {
-        tg_check_slope slope;
+        tg_check_difference plain;
         step = ldexp(step, -4);
-        if (!tg_check_difference(c, level, direction, step, &slope))
+        if (!tg_check_plain(c, level, direction, step, &plain))
             return false;
-        double differs = fabs(slope.value - best->value);
-        *confirmed = differs <= 8 * (best->error + best->rounding + slope.rounding) +
-                                    1e-3 * fmax(best->size, slope.size);
+        *confirmed = fabs(plain.value - best->value) <= 8 * (best->error + best->rounding + plain.rounding) +
+                                                            1e-3 * fmax(best->size, plain.size);
     }
     return true;
 }
 
-/* One descent from a first step; the best error stays infinite if nothing settles. */
-static bool descend(tg_check *c, int level, const double *direction, double first_step, tg_check_slope *best)
+/* One descent from a first step; the best error stays infinite if nothing converges. */
+static bool descend(tg_check *c, int level, const double *direction, double first_step,
+                    tg_check_difference *best)
 {
     row above = {.count = 0};
     int since_best = 0;
-    *best = (tg_check_slope){.value = NAN, .error = INFINITY};
+    *best = (tg_check_difference){.value = NAN, .error = INFINITY};
     for (int i = 0; i < CENTRAL_ROWS; i++) {
-        tg_check_slope plain;
+        tg_check_difference plain;
         double step = ldexp(first_step, -i);
-        if (!tg_check_difference(c, level, direction, step, &plain))
+        if (!tg_check_plain(c, level, direction, step, &plain))
             return false;
         if (!isfinite(plain.value)) { /* outside the function's domain: start again closer */
             above.count = 0;
@@ -131,7 +129,7 @@ static bool descend(tg_check *c, int level, const double *direction, double firs
         row now = extrapolate(&plain, &above);
         since_best = improve(best, &above, &now) ? 0 : since_best + 1;
         above = now;
-        if (now.count < 3 || !is_settled(best, &now, since_best))
+        if (now.count < 3 || !has_converged(best, &now, since_best))
             continue;
         bool confirmed;
         if (!is_confirmed(c, level, direction, step, best, &confirmed))
@@ -144,14 +142,15 @@ static bool descend(tg_check *c, int level, const double *direction, double firs
     return true;
 }
 
-static bool is_exact_to(double relative, const tg_check_slope *slope)
+static bool is_exact_to(double relative, const tg_check_difference *d)
 {
-    return slope->error + slope->rounding <= relative * fmax(slope->size, fabs(slope->value));
+    return d->error + d->rounding <= relative * fmax(d->size, fabs(d->value));
 }
 
 /* Steps of at most 1 fit most functions, whatever their inputs' size, but not the square root of 1e10. Steps in proportion to the
  * input are tried second, and have to convince: they may miss what happens between them. */
-bool tg_check_central(tg_check *c, int level, const double *direction, double largest, tg_check_slope *best)
+bool tg_check_central(tg_check *c, int level, const double *direction, double largest,
+                      tg_check_difference *best)
 {
     double first_step = fmin(FIRST_STEP, LARGEST_FIRST_STEP / largest);
     if (!descend(c, level, direction, first_step, best))
@@ -159,10 +158,10 @@ bool tg_check_central(tg_check *c, int level, const double *direction, double la
     best->natural = first_step / FIRST_STEP;
     if (first_step == FIRST_STEP || is_exact_to(1e-11, best))
         return true;
-    tg_check_slope wide;
+    tg_check_difference wide;
     if (!descend(c, level, direction, FIRST_STEP, &wide))
         return false;
-    double error = best->error + best->rounding; /* infinite if nothing settled */
+    double error = best->error + best->rounding; /* infinite if nothing converged */
     if (is_exact_to(1e-9, &wide) && wide.error + wide.rounding < error &&
         !(fabs(wide.value - best->value) > 8 * error)) {
         *best = wide;
@@ -171,9 +170,9 @@ bool tg_check_central(tg_check *c, int level, const double *direction, double la
     return true;
 }
 
-/* ---- both sides ---- */
+/* ---- one-sided ---- */
 
-/* The slopes of all outputs on one side, extrapolated in h, h^2, ... They are taken between x + h and x + 2h, so that neither
+/* The derivatives of all outputs on one side, extrapolated in h, h^2, ... They are taken between x + h and x + 2h, so that neither
  * a jump at x nor a kink so near that x is on its wrong side can spoil them. */
 typedef struct side {
     double *last;                  /* the function at x + 2h */
@@ -205,15 +204,15 @@ static double output_rounding(const tg_check_level *level, int64_t i)
     return fmax(level->suspected, isfinite(measured) && measured > least ? measured : least);
 }
 
-/* One more row of output i, of which the plain slope is given. */
-static void add_row(side *s, int64_t i, double slope, double rounding)
+/* One more row of output i, of which the plain difference is given. */
+static void add_row(side *s, int64_t i, double plain, double rounding)
 {
-    if (!isfinite(slope)) {
+    if (!isfinite(plain)) {
         s->rows[i] = 0;
         return;
     }
-    double above = s->tableau[0][i], entry = slope;
-    s->tableau[0][i] = slope;
+    double above = s->tableau[0][i], entry = plain;
+    s->tableau[0][i] = plain;
     for (int j = 1; j <= s->rows[i] && j < SIDE_COLUMNS; j++) {
         double better = entry + (entry - above) / (ldexp(1, j) - 1);
         double error = fmax(fabs(better - entry), fabs(better - above)) + rounding;
@@ -227,13 +226,12 @@ static void add_row(side *s, int64_t i, double slope, double rounding)
     s->rows[i]++;
 }
 
-static bool walk_side(tg_check *c, int level, const double *direction, double sign, side *s)
+static bool descend_side(tg_check *c, int level, const double *direction, double sign, side *s)
 {
     const tg_check_level *l = &c->level[level];
     for (int r = 0; r <= SIDE_ROWS; r++) {
         double step = ldexp(2 * FIRST_STEP, -r);
-        step_along(c, direction, sign * step);
-        if (!tg_check_evaluate(c, level, c->moved, c->ahead))
+        if (!evaluate_at(c, level, direction, sign * step, c->ahead))
             return false;
         for (int64_t i = 0; r > 0 && i < l->length; i++) {
             double rounding = fmax(output_rounding(l, i), TG_CHECK_ROUNDING * fabs(c->ahead[i])) / step;
@@ -244,9 +242,10 @@ static bool walk_side(tg_check *c, int level, const double *direction, double si
     return true;
 }
 
-/* Adds one output's slopes. A side that does not settle, as where the function ends or jumps close by, counts only if
+/* Adds one output's. A side that does not converge, as where the function ends or jumps close by, counts only if
  * both are so. */
-static void add_output(double weight, const side *ahead, const side *behind, int64_t i, tg_check_sides *sum)
+static void add_output(double weight, const side *ahead, const side *behind, int64_t i,
+                       tg_check_one_sided *sum)
 {
     double right = ahead->value[i], left = behind->value[i], error = ahead->error[i] + behind->error[i];
     if (ahead->error[i] > 1e4 * behind->error[i] && ahead->error[i] > 1e-6 * fabs(right)) {
@@ -262,16 +261,17 @@ static void add_output(double weight, const side *ahead, const side *behind, int
     sum->error += fabs(weight) * error;
 }
 
-bool tg_check_both_sides(tg_check *c, int level, const double *direction, tg_check_sides *sides)
+bool tg_check_both_sides(tg_check *c, int level, const double *direction, tg_check_one_sided *d)
 {
     const tg_check_level *l = &c->level[level];
     tg_arena arena = {0};
     side ahead, behind;
     bool fine = make_side(c, &arena, l->length, &ahead) && make_side(c, &arena, l->length, &behind) &&
-                walk_side(c, level, direction, 1, &ahead) && walk_side(c, level, direction, -1, &behind);
-    *sides = (tg_check_sides){0};
+                descend_side(c, level, direction, 1, &ahead) &&
+                descend_side(c, level, direction, -1, &behind);
+    *d = (tg_check_one_sided){0};
     for (int64_t i = 0; fine && i < l->length; i++)
-        add_output(l->cotangent[i], &ahead, &behind, i, sides);
+        add_output(l->cotangent[i], &ahead, &behind, i, d);
     tg_arena_free(&arena);
     return fine;
 }

@@ -1,0 +1,24 @@
+/* Runs the whole check of a function. Internal. */
+#ifndef TG_GRADCHECK_DRIVER_H
+#define TG_GRADCHECK_DRIVER_H
+
+#include "autograd/gradcheck/function.h"
+
+/* Fills in the defaults. */
+tg_gradcheck_options tg_check_options(const tg_gradcheck_options *options);
+
+/* Runs a check that was filled in up to `rng`; its report has the result. Close it afterwards. */
+void tg_check_run(tg_check *c);
+
+/* One operation with its attributes as a function of its inputs, of which some may be one and the same. */
+typedef struct tg_check_call {
+    const tg_op *op;
+    const void *attributes;
+    int count;
+    const int *which;  /* [count] the tensor that each input is */
+    tg_tensor *inputs; /* [count] room */
+} tg_check_call;
+
+tg_tensor tg_check_apply(tg_tape *tape, const tg_tensor *inputs, int count, void *call);
+
+#endif

@@ -1,0 +1,366 @@
+#include "autograd/gradcheck/function.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- memory ---- */
+
+static void *take(tg_check *c, tg_arena *arena, int64_t count, size_t size)
+{
+    void *memory = NULL;
+    if ((uint64_t)count <= SIZE_MAX / size)
+        memory = tg_arena_take(arena, (size_t)count * size, sizeof(int64_t));
+    if (memory)
+        memset(memory, 0, (size_t)count * size);
+    else
+        tg_check_out_of_memory(&c->report);
+    return memory;
+}
+
+double *tg_check_take_from(tg_check *c, tg_arena *arena, int64_t count)
+{
+    return take(c, arena, count, sizeof(double));
+}
+
+double *tg_check_take(tg_check *c, int64_t count)
+{
+    return take(c, &c->arena, count, sizeof(double));
+}
+
+static bool make_room(tg_check *c)
+{
+    tg_tensor **tensors[] = {&c->tensors, &c->varied, &c->results, &c->gradients, &c->cotangents};
+    double **numbers[] = {&c->scale, &c->moved,
+                          &c->point}; /* the point last: tg_check_close takes it as filled */
+    for (size_t i = 0; i < sizeof tensors / sizeof tensors[0]; i++)
+        if (!(*tensors[i] = take(c, &c->arena, c->report.count, sizeof(tg_tensor))))
+            return false;
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (!(*numbers[i] = tg_check_take(c, c->variables)))
+            return false;
+    return true;
+}
+
+/* ---- variables ---- */
+
+static bool is_varied(const tg_gradcheck_input *input)
+{
+    return !input->fixed && !input->integers;
+}
+
+static const tg_shape *shape_of(const tg_gradcheck_input *input)
+{
+    return input->parameter ? &input->parameter->shape : &input->shape;
+}
+
+static bool is_usable(tg_check *c, int i)
+{
+    const tg_gradcheck_input *input = &c->report.inputs[i];
+    int64_t size = tg_shape_size(shape_of(input));
+    int sources = !!input->data + !!input->integers + !!input->parameter;
+    const char *wrong = NULL;
+    if (size < 0)
+        wrong = "its shape is none";
+    else if (sources > 1 || (sources == 0 && size > 0))
+        wrong = "expected one of data, integers and parameter";
+    else if (input->parameter && (input->parameter->dtype != TG_F64 || (!input->parameter->data && size > 0)))
+        wrong = "expected a parameter with data of type f64";
+    if (!wrong)
+        return true;
+    c->report.result.input = i;
+    return tg_check_fail(&c->report, TG_GRADCHECK_REFUSED, "%s", wrong);
+}
+
+static bool make_parts(tg_check *c)
+{
+    c->parts = take(c, &c->arena, c->report.count, sizeof *c->parts);
+    for (int i = 0; c->parts && i < c->report.count; i++) {
+        if (!is_usable(c, i))
+            return false;
+        if (!is_varied(&c->report.inputs[i]))
+            continue;
+        tg_shape shape = *shape_of(&c->report.inputs[i]);
+        tg_check_part part = {
+            .input = i, .shape = shape, .offset = c->variables, .size = tg_shape_size(&shape)};
+        c->parts[c->part_count++] = part;
+        c->variables += part.size;
+    }
+    if (!c->parts || c->part_count > 0)
+        return c->parts;
+    return tg_check_fail(&c->report, TG_GRADCHECK_REFUSED, "there is no input to differentiate");
+}
+
+/* The power of two at or below. */
+static double power_of_two(double x)
+{
+    int exponent;
+    frexp(x, &exponent);
+    return ldexp(1, exponent - 1);
+}
+
+static void set_point(tg_check *c, const tg_check_part *part)
+{
+    const tg_gradcheck_input *input = &c->report.inputs[part->input];
+    const double *data = input->parameter ? input->parameter->data : input->data;
+    double *point = c->point + part->offset, largest = 0, square = 0;
+    for (int64_t i = 0; i < part->size; i++) {
+        point[i] = data[i];
+        largest = fmax(largest, fabs(data[i]));
+    }
+    for (int64_t i = 0; largest > 0 && i < part->size; i++)
+        square += point[i] / largest * (point[i] / largest);
+    double typical = largest > 0 ? largest * sqrt(square / (double)part->size) : 1;
+    for (int64_t i = 0; i < part->size; i++)
+        c->scale[part->offset + i] = power_of_two(fmax(fabs(point[i]), typical));
+}
+
+double tg_check_weight(tg_rng *rng)
+{
+    double size = 0.5 + tg_rng_uniform(rng);
+    return tg_rng_bits(rng) & 1 ? size : -size;
+}
+
+/* ---- evaluation ---- */
+
+static tg_tensor put_input(tg_check *c, const tg_gradcheck_input *input, const tg_check_part *part,
+                           const double *x)
+{
+    if (input->integers)
+        return tg_constant(c->tape, TG_I32, input->integers, input->shape);
+    if (input->parameter) {
+        if (part && part->size > 0)
+            memcpy(input->parameter->data, x + part->offset, (size_t)part->size * sizeof *x);
+        return tg_parameter_tensor(c->tape, input->parameter);
+    }
+    const double *data = part ? x + part->offset : input->data;
+    return part && !c->as_constants ? tg_variable(c->tape, TG_F64, data, input->shape)
+                                    : tg_constant(c->tape, TG_F64, data, input->shape);
+}
+
+static bool tape_fine(tg_check *c, tg_gradcheck_status otherwise)
+{
+    const char *error = tg_tape_error(c->tape);
+    return !error || tg_check_fail(&c->report, otherwise, "the tape says: %s", error);
+}
+
+bool tg_check_record(tg_check *c, const double *x, tg_tensor *result)
+{
+    tg_tape_reset(c->tape);
+    for (int i = 0, p = 0; i < c->report.count; i++) {
+        bool varies = p < c->part_count && c->parts[p].input == i;
+        c->tensors[i] = put_input(c, &c->report.inputs[i], varies ? &c->parts[p] : NULL, x);
+        if (varies)
+            c->varied[p++] = c->tensors[i];
+    }
+    *result = c->function(c->tape, c->tensors, c->report.count, c->user);
+    if (!tape_fine(c, TG_GRADCHECK_REFUSED))
+        return false;
+    if (tg_ok(*result) && tg_dtype_of(*result) == TG_F64)
+        return true;
+    return tg_check_fail(&c->report, TG_GRADCHECK_REFUSED,
+                         "expected the function to return an f64 tensor, not %s",
+                         tg_ok(*result) ? tg_dtype_name(tg_dtype_of(*result)) : "an inert one");
+}
+
+/* The cotangents of derivative number `level`: one tensor for the function, one for each part of a gradient. */
+static void put_cotangents(tg_check *c, int level)
+{
+    const double *cotangent = c->level[level].cotangent;
+    if (level == 0)
+        c->cotangents[0] = tg_constant(c->tape, TG_F64, cotangent, c->output_shape);
+    for (int p = 0; level > 0 && p < c->part_count; p++)
+        c->cotangents[p] = tg_constant(c->tape, TG_F64, cotangent + c->parts[p].offset, c->parts[p].shape);
+}
+
+bool tg_check_derive(tg_check *c, int level, tg_tensor result, double *out)
+{
+    int results = 1;
+    c->results[0] = result;
+    for (int k = 0; k < level; k++) {
+        put_cotangents(c, k);
+        if (!tg_grad(c->results, results, c->varied, c->part_count, c->cotangents, k + 1 < level,
+                     c->gradients)) {
+            c->report.result.order = k + 1;
+            c->report.result.input = c->report.result.index = -1;
+            return tape_fine(c, TG_GRADCHECK_BROKEN) &&
+                   tg_check_fail(&c->report, TG_GRADCHECK_BROKEN, "tg_grad fails without saying why");
+        }
+        results = c->part_count;
+        memcpy(c->results, c->gradients, (size_t)results * sizeof *c->results);
+    }
+    for (int i = 0; i < results; i++) {
+        tg_read(c->results[i], TG_F64, out, tg_size(c->results[i]));
+        out += tg_size(c->results[i]);
+    }
+    return true;
+}
+
+bool tg_check_evaluate(tg_check *c, int level, const double *x, double *out)
+{
+    tg_tensor result;
+    if (!tg_check_record(c, x, &result))
+        return false;
+    if (tg_size(result) == c->level[0].length)
+        return tg_check_derive(c, level, result, out);
+    return tg_check_fail(&c->report, TG_GRADCHECK_NOT_REPEATABLE,
+                         "the result has %lld elements now and %lld before", (long long)tg_size(result),
+                         (long long)c->level[0].length);
+}
+
+/* ---- rounding ---- */
+
+/* Points at uneven distances, lest they resonate with the grid of numbers that the function's values are rounded to; and for
+ * each window of four the weights that cancel everything up to a parabola, with squares that add up to 1. */
+static const double distance[TG_CHECK_WINDOWS + 3] = {1, 1.83, 3.19, 4.07, 5.31, 5.93, 7.38, 8.21};
+
+static void window_weights(int window, double weights[4])
+{
+    double square = 0;
+    for (int i = 0; i < 4; i++) {
+        weights[i] = 1;
+        for (int j = 0; j < 4; j++)
+            if (j != i)
+                weights[i] /= distance[window + i] - distance[window + j];
+        square += weights[i] * weights[i];
+    }
+    for (int i = 0; i < 4; i++)
+        weights[i] /= sqrt(square);
+}
+
+static void add_point(tg_check_level *level, const double *values, int point)
+{
+    for (int w = 0; w < TG_CHECK_WINDOWS; w++) {
+        double weights[4];
+        window_weights(w, weights);
+        for (int64_t i = 0; point >= w && point < w + 4 && i < level->length; i++)
+            level->noise[w][i] += weights[point - w] * (values[i] - level->value[i]);
+    }
+}
+
+/* All variables move together in tiny steps. Over these the function is as good as a parabola, so that what is left in its
+ * third differences is rounding, its own and its arguments'. The point itself is left out: it may be a kink. */
+static bool measure_rounding(tg_check *c)
+{
+    double *step = tg_check_take(c, c->variables);
+    for (int64_t i = 0; step && i < c->variables; i++)
+        step[i] = 0x1p-26 * c->scale[i] * tg_check_weight(&c->rng);
+    for (int point = 0; step && point < TG_CHECK_WINDOWS + 3; point++) {
+        for (int64_t i = 0; i < c->variables; i++)
+            c->moved[i] = c->point[i] + distance[point] * step[i];
+        for (int k = 0; k <= c->options.order; k++) {
+            if (!tg_check_evaluate(c, k, c->moved, c->ahead))
+                return false;
+            add_point(&c->level[k], c->ahead, point);
+        }
+    }
+    return step;
+}
+
+double tg_check_noise(const tg_check *c, int level, const double *weights, int64_t from, int64_t to)
+{
+    const tg_check_level *l = &c->level[level];
+    double sum = 0, square = 0;
+    for (int w = 0; w < TG_CHECK_WINDOWS; w++) {
+        double difference = 0;
+        for (int64_t i = from; i < to; i++)
+            difference += weights[i] * l->noise[w][i];
+        sum += difference * difference;
+    }
+    for (int64_t i = from; i < to; i++)
+        square += weights[i] * weights[i] * l->value[i] * l->value[i];
+    double measured = sqrt(sum / TG_CHECK_WINDOWS), least = TG_CHECK_ROUNDING * sqrt(square);
+    return isfinite(measured) && measured > least ? measured : least;
+}
+
+/* ---- levels ---- */
+
+static bool make_level(tg_check *c, tg_check_level *level, int64_t length)
+{
+    level->length = length;
+    level->cotangent = tg_check_take(c, length);
+    level->value = tg_check_take(c, length);
+    for (int w = 0; w < TG_CHECK_WINDOWS; w++)
+        if (!(level->noise[w] = tg_check_take(c, length)))
+            return false;
+    for (int64_t i = 0; level->cotangent && i < length; i++)
+        level->cotangent[i] = tg_check_weight(&c->rng);
+    return level->cotangent && level->value;
+}
+
+static bool is_finite(tg_check *c, int k)
+{
+    const tg_check_level *level = &c->level[k];
+    tg_gradcheck_result *result = &c->report.result;
+    int64_t i = 0;
+    while (i < level->length && isfinite(level->value[i]))
+        i++;
+    if (i == level->length)
+        return true;
+    if (k == 0) {
+        c->outputs_finite = false;
+        return tg_check_fail(&c->report, TG_GRADCHECK_NOT_FINITE, "the result is %g at element %lld",
+                             level->value[i], (long long)i);
+    }
+    int part = c->part_count - 1;
+    while (i < c->parts[part].offset)
+        part--;
+    result->order = k;
+    result->input = c->parts[part].input;
+    result->index = i - c->parts[part].offset;
+    result->analytic = level->value[i];
+    return tg_check_fail(&c->report, TG_GRADCHECK_NOT_FINITE,
+                         "the derivative is %g, though the result is finite", level->value[i]);
+}
+
+static bool evaluate_levels(tg_check *c)
+{
+    tg_tensor result;
+    if (!tg_check_record(c, c->point, &result))
+        return false;
+    c->output_shape = tg_shape_of(result);
+    int64_t outputs = tg_size(result), longest = outputs > c->variables ? outputs : c->variables;
+    if (!(c->ahead = tg_check_take(c, longest)) || !(c->behind = tg_check_take(c, longest)))
+        return false;
+    for (int k = 0; k <= c->options.order; k++)
+        if (!make_level(c, &c->level[k], k == 0 ? outputs : c->variables) ||
+            !tg_check_evaluate(c, k, c->point, c->level[k].value) || !is_finite(c, k))
+            return false;
+    return true;
+}
+
+static void measure_level(const tg_check *c, tg_check_level *level, int k)
+{
+    double square = 0;
+    for (int64_t i = 0; i < level->length; i++)
+        square += level->cotangent[i] * level->value[i] * level->cotangent[i] * level->value[i];
+    level->size = sqrt(square);
+    level->rounding = tg_check_noise(c, k, level->cotangent, 0, level->length);
+}
+
+bool tg_check_open(tg_check *c)
+{
+    c->outputs_finite = true;
+    c->tape = tg_tape_new();
+    if (!c->tape)
+        return tg_check_out_of_memory(&c->report);
+    if (!make_parts(c) || !make_room(c))
+        return false;
+    for (int p = 0; p < c->part_count; p++)
+        set_point(c, &c->parts[p]);
+    if (!evaluate_levels(c) || !measure_rounding(c))
+        return false;
+    for (int k = 0; k <= c->options.order; k++)
+        measure_level(c, &c->level[k], k);
+    return true;
+}
+
+void tg_check_close(tg_check *c)
+{
+    for (int p = 0; c->point && p < c->part_count; p++) {
+        tg_parameter *parameter = c->report.inputs[c->parts[p].input].parameter;
+        if (parameter && c->parts[p].size > 0)
+            memcpy(parameter->data, c->point + c->parts[p].offset, (size_t)c->parts[p].size * sizeof(double));
+    }
+    tg_tape_free(c->tape);
+    tg_arena_free(&c->arena);
+}

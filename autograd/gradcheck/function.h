@@ -1,0 +1,83 @@
+/* The function under check: its variables, and its derivatives of every order at any point. Internal. */
+#ifndef TG_GRADCHECK_FUNCTION_H
+#define TG_GRADCHECK_FUNCTION_H
+
+#include "autograd/arena.h"
+#include "autograd/gradcheck/report.h"
+#include "autograd/rng.h"
+
+/* 2^-53, the rounding of one operation in double. */
+#define TG_CHECK_ROUNDING 0x1p-53
+
+enum { TG_CHECK_WINDOWS = 5 };
+
+/* An input that varies, and where its elements are among the variables. */
+typedef struct tg_check_part {
+    int input;
+    tg_shape shape;
+    int64_t offset, size;
+} tg_check_part;
+
+/* Derivative number k of the function, as a vector: 0 is the function itself, k + 1 the gradient of
+ * <cotangent of k, derivative k> by all variables. */
+typedef struct tg_check_level {
+    int64_t length;
+    double *cotangent;
+    double *value; /* at the point */
+    double
+        *noise[TG_CHECK_WINDOWS]; /* scaled third differences at tiny steps, which are nothing but rounding */
+    double rounding;              /* of <cotangent, value>, from these */
+    double suspected;             /* rounding of that which may hide from the measurement; 0 unless assumed */
+    double size;                  /* root of the sum of squares of cotangent_i value_i */
+} tg_check_level;
+
+typedef struct tg_check {
+    tg_check_report report; /* its inputs are the function's */
+    tg_function function;
+    void *user;
+    tg_gradcheck_options options; /* with the defaults filled in */
+    tg_rng rng;
+
+    /* The variables: all elements of all varied inputs in a row.
+     *
+     *     point  [ a a a | b b b b b b ]        parts[0] = {offset 0, size 3}, parts[1] = {offset 3, size 6}
+     *     scale  the size of a step for each: a power of two near |x| or the input's root mean square */
+    tg_check_part *parts;
+    int part_count;
+    int64_t variables;
+    double *point, *scale;
+    double *moved, *ahead, *behind; /* a point on the way, and what the function is on both sides */
+    tg_check_level level[TG_GRADCHECK_MAX_ORDER + 1];
+    tg_shape output_shape;
+    bool outputs_finite;
+    bool as_constants; /* inputs are recorded as constants, by which it can be differentiated all the same */
+
+    tg_tape *tape;
+    tg_arena arena;
+    tg_tensor *tensors;                                   /* [count of inputs] */
+    tg_tensor *varied, *results, *gradients, *cotangents; /* [part_count] */
+} tg_check;
+
+/* Sets up a check and evaluates every level at the point; false, with the result written, if that fails. Close it in
+ * either case. */
+bool tg_check_open(tg_check *c);
+void tg_check_close(tg_check *c);
+
+/* Memory for `count` zeros until the check is closed, or in another arena; NULL, with the result written, if there is none. */
+double *tg_check_take(tg_check *c, int64_t count);
+double *tg_check_take_from(tg_check *c, tg_arena *arena, int64_t count);
+
+/* A random number away from zero, of either sign. */
+double tg_check_weight(tg_rng *rng);
+
+/* Records the function at x on the emptied tape. */
+bool tg_check_record(tg_check *c, const double *x, tg_tensor *result);
+
+/* Derivative number `level` of the function at x, or as it is recorded. What is not finite is passed on as it is. */
+bool tg_check_evaluate(tg_check *c, int level, const double *x, double *out);
+bool tg_check_derive(tg_check *c, int level, tg_tensor result, double *out);
+
+/* The measured rounding of <weights, derivative number `level`>; the weights are not 0 from `from` to `to` only. */
+double tg_check_noise(const tg_check *c, int level, const double *weights, int64_t from, int64_t to);
+
+#endif

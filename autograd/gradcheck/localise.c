@@ -1,0 +1,134 @@
+/* A function, and which of its operations is wrong by itself if it fails: each one recorded is checked with the inputs it had.
+ * The only file of the checker that looks into the tape. */
+#include "autograd/gradcheck/driver.h"
+#include "autograd/tape_internal.h"
+#include "autograd/text.h"
+
+#include <string.h>
+
+/* A recorded operation as a function of its different inputs: x * x has one. */
+typedef struct recorded {
+    const tg_value *value;
+    tg_gradcheck_input *inputs; /* [count of the operation], of which `count` are used */
+    int count;
+    int *which;
+    tg_tensor *room;
+} recorded;
+
+static bool make_recorded(tg_arena *arena, const tg_value *value, const bool *depends, recorded *r)
+{
+    size_t count = (size_t)value->input_count;
+    *r = (recorded){.value = value,
+                    .inputs = tg_arena_take(arena, count * sizeof *r->inputs, sizeof(int64_t)),
+                    .which = tg_arena_take(arena, count * sizeof *r->which, sizeof(int)),
+                    .room = tg_arena_take(arena, count * sizeof *r->room, sizeof(void *))};
+    if (!r->inputs || !r->which || !r->room)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        const tg_value *input = value->inputs[i];
+        size_t same = 0;
+        while (value->inputs[same] != input)
+            same++;
+        r->which[i] = same < i ? r->which[same] : r->count;
+        if (same == i)
+            r->inputs[r->count++] =
+                (tg_gradcheck_input){.shape = input->shape,
+                                     .name = input->name,
+                                     .data = input->dtype == TG_F64 ? input->data : NULL,
+                                     .integers = input->dtype == TG_I32 ? input->data : NULL,
+                                     .fixed = !depends[input->index]};
+    }
+    return true;
+}
+
+static tg_gradcheck_result check_recorded(const tg_check *c, const recorded *r)
+{
+    tg_check_call call = {r->value->op, r->value->attributes, r->value->input_count, r->which, r->room};
+    tg_check local = {
+        .report = {r->value->op->name, r->inputs, r->count, tg_check_no_result(-1)},
+        .function = tg_check_apply,
+        .user = &call,
+        .options = c->options,
+        .rng = c->rng,
+    };
+    if (local.options.order < c->report.result.order)
+        local.options.order = c->report.result.order;
+    tg_check_run(&local);
+    tg_check_close(&local);
+    return local.report.result;
+}
+
+static bool is_checkable(const tg_value *value, const bool *depends)
+{
+    if (!value->op || !value->op->derivative || value->op->flags & TG_CONSTANT || value->dtype != TG_F64)
+        return false;
+    bool any = false;
+    for (int i = 0; i < value->input_count; i++)
+        any |= depends[value->inputs[i]->index] && value->inputs[i]->dtype == TG_F64;
+    return any;
+}
+
+/* Which values of the tape depend on an input that varies. */
+static bool *find_dependents(tg_check *c, tg_arena *arena)
+{
+    bool *depends = tg_arena_take(arena, (size_t)c->tape->count, 1);
+    for (int64_t index = 0; depends && index < c->tape->count; index++) {
+        const tg_value *value = tg_tape_value(c->tape, index);
+        depends[index] = false;
+        for (int p = 0; p < c->part_count; p++)
+            depends[index] |= c->varied[p].value == value;
+        for (int i = 0; i < value->input_count && !(value->op->flags & TG_CONSTANT); i++)
+            depends[index] |= depends[value->inputs[i]->index];
+    }
+    return depends;
+}
+
+/* Adds the first operation that is wrong by itself to the result of a function that failed. */
+static void localise(tg_check *c)
+{
+    tg_gradcheck_result result = c->report.result;
+    tg_arena arena = {0};
+    tg_tensor recorded_result;
+    const bool *depends = tg_check_record(c, c->point, &recorded_result) ? find_dependents(c, &arena) : NULL;
+    tg_text why = {result.why, sizeof result.why, strlen(result.why)};
+    for (int64_t index = 0; depends && result.operation < 0 && index < c->tape->count; index++) {
+        const tg_value *value = tg_tape_value(c->tape, index);
+        recorded r;
+        if (!is_checkable(value, depends) || !make_recorded(&arena, value, depends, &r))
+            continue;
+        tg_gradcheck_result local = check_recorded(c, &r);
+        if (local.passed || local.status == TG_GRADCHECK_REFUSED)
+            continue;
+        result.operation = index;
+        tg_text_add(&why, ". The first operation on its tape that is wrong by itself is ");
+        tg_text_call(&why, value);
+        tg_text_place(&why, value);
+        tg_text_add(&why, ": %s", local.why);
+    }
+    if (depends && result.operation < 0)
+        tg_text_add(&why, ". Every operation on its tape is right by itself, so a value must reach the "
+                          "result past the tape");
+    c->report.result = result;
+    tg_arena_free(&arena);
+}
+
+tg_gradcheck_result tg_gradcheck(tg_function function, void *user, const tg_gradcheck_input *inputs,
+                                 int count, const tg_gradcheck_options *options)
+{
+    tg_check c = {.report = {"the function", inputs, count, tg_check_no_result(-1)},
+                  .function = function,
+                  .user = user,
+                  .options = tg_check_options(options)};
+    c.rng = tg_rng_seed(c.options.seed);
+    if (!function || !inputs || count < 1) {
+        tg_check_fail(&c.report, TG_GRADCHECK_REFUSED, "expected a function and at least one input");
+        return c.report.result;
+    }
+    tg_check_run(&c);
+    if (c.report.result.passed)
+        tg_check_explain_success(c.report.name, &c.report.result);
+    else if (c.point && c.report.result.status != TG_GRADCHECK_REFUSED)
+        localise(&c);
+    tg_check_close(&c);
+    return c.report.result;
+}

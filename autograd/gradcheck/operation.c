@@ -1,0 +1,305 @@
+/* An operation: its samples become functions. */
+#include "autograd/gradcheck/differences.h"
+#include "autograd/gradcheck/driver.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* How many times as wide as the default range every second element is drawn a second time, so that tails are seen. */
+#define STRETCH 4
+
+/* ---- drawing ---- */
+
+static bool is_default_range(const tg_sample_input *in)
+{
+    return !in->index && in->value_count == 0 && in->low == 0 && in->high == 0;
+}
+
+static double low_of(const tg_sample_input *in)
+{
+    return is_default_range(in) ? -3 : in->low;
+}
+
+static double high_of(const tg_sample_input *in)
+{
+    return is_default_range(in) ? 3 : in->high;
+}
+
+static const int32_t *draw_integers(tg_arena *arena, tg_rng *rng, const tg_sample_input *in, int64_t size)
+{
+    int32_t *integers = tg_arena_take(arena, (size_t)size * sizeof *integers, sizeof *integers);
+    int64_t low = (int64_t)in->low, span = (int64_t)in->high - low;
+    for (int64_t i = 0; integers && i < size; i++)
+        integers[i] = in->value_count > 0
+                          ? (int32_t)in->values[i % in->value_count]
+                          : (int32_t)(low + (int64_t)tg_rng_below(rng, span > 0 ? (uint64_t)span : 1));
+    return integers;
+}
+
+static const double *draw_numbers(tg_arena *arena, tg_rng *rng, const tg_sample_input *in, int64_t size,
+                                  double stretch)
+{
+    double *numbers = tg_arena_take(arena, (size_t)size * sizeof *numbers, sizeof *numbers);
+    double low = low_of(in), high = high_of(in);
+    for (int64_t i = 0; numbers && i < size; i++) {
+        numbers[i] =
+            in->value_count > 0 ? in->values[i % in->value_count] : low + (high - low) * tg_rng_uniform(rng);
+        if (i % 2 == 1 && is_default_range(in))
+            numbers[i] *= stretch;
+    }
+    return numbers;
+}
+
+/* ---- one sample ---- */
+
+/* A sample made into a check. */
+typedef struct trial {
+    const tg_op *op;
+    const tg_sample *sample;
+    int number, count;
+    const tg_gradcheck_options *options;
+    tg_gradcheck_input inputs[TG_SAMPLE_INPUTS];
+    int which[TG_SAMPLE_INPUTS];
+    tg_tensor room[TG_SAMPLE_INPUTS];
+    tg_check_call call;
+    tg_arena arena;
+    tg_rng rng;
+    tg_gradcheck_result total; /* of all samples so far */
+} trial;
+
+static void start_sample(trial *t, const tg_op *op, int number, uint64_t seed)
+{
+    tg_rng rng = tg_rng_seed(seed);
+    rng = tg_rng_stream(&rng, op->name);
+    t->op = op;
+    t->sample = &op->samples[number];
+    t->number = number;
+    t->count = t->sample->count > 0 ? t->sample->count : op->arity;
+    t->rng = tg_rng_split(&rng, (uint64_t)number);
+}
+
+/* False, with the result written, if out of memory. */
+static bool draw_inputs(trial *t, double stretch)
+{
+    for (int i = 0; i < t->count; i++) {
+        const tg_sample_input *in = &t->sample->input[i];
+        tg_gradcheck_input *input = &t->inputs[i];
+        int64_t size = tg_shape_size(&in->shape) > 0 ? tg_shape_size(&in->shape) : 0;
+        *input = (tg_gradcheck_input){.shape = in->shape, .fixed = in->fixed};
+        t->which[i] = i;
+        if (in->index)
+            input->integers = draw_integers(&t->arena, &t->rng, in, size);
+        else
+            input->data = draw_numbers(&t->arena, &t->rng, in, size, stretch);
+        if (input->integers || input->data)
+            continue;
+        tg_check_report report = {t->op->name, t->inputs, t->count, tg_check_no_result(t->number)};
+        tg_check_out_of_memory(&report);
+        t->total = report.result;
+        return false;
+    }
+    return true;
+}
+
+/* Whether derivatives can be asked for: values with infinities or NaN are for the forward check. */
+static bool is_for_derivatives(const trial *t)
+{
+    bool varied = false;
+    for (int i = 0; i < t->count && t->count <= TG_SAMPLE_INPUTS; i++) {
+        const tg_sample_input *in = &t->sample->input[i];
+        varied |= !in->index && !in->fixed;
+        for (int k = 0; k < in->value_count; k++)
+            if (!isfinite(in->values[k]))
+                return false;
+    }
+    return varied;
+}
+
+static bool has_values(const trial *t)
+{
+    for (int i = 0; i < t->count; i++)
+        if (t->sample->input[i].value_count > 0 && !t->sample->input[i].index)
+            return true;
+    return false;
+}
+
+static tg_check check_of(trial *t)
+{
+    t->call = (tg_check_call){t->op, t->sample->attributes, t->count, t->which, t->room};
+    return (tg_check){.report = {t->op->name, t->inputs, t->count, tg_check_no_result(t->number)},
+                      .function = tg_check_apply,
+                      .user = &t->call,
+                      .options = tg_check_options(t->options),
+                      .rng = tg_rng_stream(&t->rng, "check")};
+}
+
+/* Adds what one variant brought to the result on the operation: the first failure counts, or else the worst. */
+static void add_result(tg_gradcheck_result *total, const tg_gradcheck_result *v)
+{
+    tg_gradcheck_result counts = *total;
+    bool first = total->comparisons == 0 && total->passed;
+    if (!v->passed || first || (v->comparisons > 0 && v->relative > total->relative))
+        *total = *v;
+    total->samples = counts.samples;
+    total->skipped = counts.skipped;
+    total->comparisons = counts.comparisons + v->comparisons;
+    total->kinks = counts.kinks + v->kinks;
+}
+
+/* Checks the inputs as they are now and adds the outcome to the total. Values that the author chose at an edge, and ranges
+ * that nobody promised, may give what is not finite, and so may the mean of nothing. False if they did, or the check failed. */
+static bool run_variant(trial *t, bool may_be_infinite, const char *note)
+{
+    tg_check c = check_of(t);
+    tg_check_run(&c);
+    tg_check_close(&c);
+    tg_gradcheck_result v = c.report.result;
+    if (!c.outputs_finite && (may_be_infinite || c.variables == 0))
+        v = (tg_gradcheck_result){.passed = true, .operation = -1};
+    size_t length = strlen(v.why);
+    if (!v.passed)
+        snprintf(v.why + length, sizeof v.why - length, "%s", note);
+    add_result(&t->total, &v);
+    return c.report.result.passed;
+}
+
+/* Gives inputs i and j one tensor. Its values suit both: from both ranges, or those that one of them prescribes. False if they
+ * cannot be one, or out of memory, of which the result tells. */
+static bool make_same(trial *t, int i, int j)
+{
+    const tg_sample_input *a = &t->sample->input[i], *b = &t->sample->input[j];
+    if (a->index || b->index || a->fixed || b->fixed || !tg_shape_equal(&a->shape, &b->shape) ||
+        (a->value_count > 0 && b->value_count > 0) || tg_shape_size(&a->shape) == 0)
+        return false;
+    tg_sample_input both = a->value_count > 0 ? *a : *b;
+    if (both.value_count == 0) {
+        both.low = fmax(low_of(a), low_of(b));
+        both.high = fmin(high_of(a), high_of(b));
+        if (both.low >= both.high)
+            return false;
+    }
+    if (!draw_inputs(t, 1))
+        return false;
+    double *numbers = (double *)(uintptr_t)t->inputs[i].data;
+    for (int64_t k = 0; both.value_count == 0 && k < tg_shape_size(&a->shape); k++)
+        numbers[k] = both.low + (both.high - both.low) * tg_rng_uniform(&t->rng);
+    if (b->value_count > 0)
+        t->inputs[i].data = t->inputs[j].data;
+    t->inputs[j].fixed = true; /* no longer used */
+    t->which[j] = i;
+    return true;
+}
+
+static bool can_stretch(const trial *t)
+{
+    for (int i = 0; i < t->count; i++)
+        if (is_default_range(&t->sample->input[i]) && !t->sample->input[i].fixed &&
+            tg_shape_size(&t->inputs[i].shape) > 1)
+            return true;
+    return false;
+}
+
+/* The sample as it is, drawn wider, and with each pair of inputs of one shape the same. */
+static void run_variants(trial *t)
+{
+    bool edges = has_values(t);
+    if (!draw_inputs(t, 1))
+        return;
+    if (!run_variant(t, edges, "")) {
+        t->total.skipped += t->total.passed;
+        return;
+    }
+    t->total.samples++;
+    if (can_stretch(t) && draw_inputs(t, STRETCH))
+        run_variant(t, true, " (every second element drawn from -12 to 12)");
+    for (int i = 0; i < t->count; i++)
+        for (int j = i + 1; j < t->count && t->total.passed; j++) {
+            char note[64];
+            snprintf(note, sizeof note, " (inputs %d and %d are the same tensor)", i, j);
+            if (make_same(t, i, j))
+                run_variant(t, edges, note);
+        }
+}
+
+/* ---- the operation ---- */
+
+static tg_gradcheck_result refuse(const tg_op *op, const char *why)
+{
+    tg_gradcheck_result v = tg_check_no_result(-1);
+    v.status = TG_GRADCHECK_REFUSED;
+    snprintf(v.why, sizeof v.why, "%s: %s", op && op->name ? op->name : "an operation without a name", why);
+    return v;
+}
+
+tg_gradcheck_result tg_gradcheck_op(const tg_op *op, const tg_gradcheck_options *options)
+{
+    const char *missing = tg_op_missing(op);
+    if (missing)
+        return refuse(op, missing);
+    if (!op->derivative || op->flags & (TG_CONSTANT | TG_SOURCE))
+        return refuse(op, "the operation has no derivative by nature");
+    const tg_gradcheck_options filled = tg_check_options(options);
+    trial t = {.options = &filled, .total = tg_check_no_result(-1)};
+    t.total.passed = true;
+    for (int number = 0; number < op->sample_count && t.total.passed; number++) {
+        start_sample(&t, op, number, filled.seed);
+        if (is_for_derivatives(&t))
+            run_variants(&t);
+        else
+            t.total.skipped++;
+        tg_arena_empty(&t.arena);
+    }
+    tg_arena_free(&t.arena);
+    if (t.total.passed && t.total.samples == 0)
+        return refuse(op, "it has no sample with inputs that can be differentiated");
+    if (t.total.passed)
+        tg_check_explain_success(op->name, &t.total);
+    return t.total;
+}
+
+/* ---- error against step ---- */
+
+static int fill_steps(tg_check *c, tg_gradcheck_step *steps, int count)
+{
+    const tg_check_level *gradient = &c->level[1];
+    int64_t largest = 0;
+    for (int64_t i = 1; i < c->variables; i++)
+        if (fabs(gradient->value[i]) * c->scale[i] > fabs(gradient->value[largest]) * c->scale[largest])
+            largest = i;
+    double *direction = tg_check_take(c, c->variables);
+    if (!direction || c->variables == 0)
+        return 0;
+    direction[largest] = c->scale[largest];
+    double analytic = gradient->value[largest] * c->scale[largest], above[2] = {NAN, NAN};
+    for (int k = 0; k < count; k++) {
+        tg_check_difference d;
+        steps[k].step = ldexp(0.5, -k);
+        if (!tg_check_plain(c, 0, direction, steps[k].step, &d))
+            return k;
+        double once = d.value + (d.value - above[0]) / 3, twice = once + (once - above[1]) / 15;
+        steps[k].central = fabs(d.value / analytic - 1);
+        steps[k].once = fabs(once / analytic - 1);
+        steps[k].twice = fabs(twice / analytic - 1);
+        above[0] = d.value;
+        above[1] = once;
+    }
+    return count;
+}
+
+int tg_gradcheck_steps(const tg_op *op, int sample, uint64_t seed, tg_gradcheck_step *steps, int count)
+{
+    if (tg_op_missing(op) || !op->derivative || !steps || sample < 0 || sample >= op->sample_count)
+        return 0;
+    trial t = {0};
+    int filled = 0;
+    start_sample(&t, op, sample, seed);
+    if (is_for_derivatives(&t) && draw_inputs(&t, 1)) {
+        tg_check c = check_of(&t);
+        if (tg_check_open(&c))
+            filled = fill_steps(&c, steps, count);
+        tg_check_close(&c);
+    }
+    tg_arena_free(&t.arena);
+    return filled;
+}

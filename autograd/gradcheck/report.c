@@ -1,0 +1,112 @@
+#include "autograd/gradcheck/report.h"
+#include "autograd/text.h"
+
+#include <math.h>
+
+/* "input 1", or by its name; "[2, 1]" */
+static void add_element(tg_text *text, const tg_check_report *r)
+{
+    const tg_gradcheck_input *in = &r->inputs[r->result.input];
+    const char *name = in->name ? in->name : in->parameter ? in->parameter->name : NULL;
+    if (name)
+        tg_text_add(text, "%s", name);
+    else
+        tg_text_add(text, "input %d", r->result.input);
+    int64_t index = r->result.index, at[TG_MAX_RANK];
+    if (index < 0)
+        return;
+    const tg_shape *shape = in->parameter ? &in->parameter->shape : &in->shape;
+    for (int axis = shape->rank - 1; axis >= 0; axis--) {
+        at[axis] = index % shape->dim[axis];
+        index /= shape->dim[axis];
+    }
+    tg_text_add(text, " at [");
+    for (int axis = 0; axis < shape->rank; axis++)
+        tg_text_add(text, "%s%lld", axis ? ", " : "", (long long)at[axis]);
+    tg_text_add(text, "]");
+}
+
+void tg_check_where(tg_check_report *r)
+{
+    tg_gradcheck_result *v = &r->result;
+    tg_text text = {v->where, sizeof v->where, 0};
+    v->where[0] = '\0';
+    if (v->sample >= 0)
+        tg_text_add(&text, "sample %d", v->sample);
+    if (v->input >= 0 && v->input < r->count) {
+        tg_text_add(&text, text.used ? ", " : "");
+        add_element(&text, r);
+    }
+    if (v->order > 0)
+        tg_text_add(&text, "%sorder %d", text.used ? ", " : "", v->order);
+}
+
+bool tg_check_fail(tg_check_report *r, tg_gradcheck_status status, const char *format, ...)
+{
+    tg_gradcheck_result *v = &r->result;
+    v->passed = false;
+    v->status = status;
+    tg_check_where(r);
+    tg_text text = {v->why, sizeof v->why, 0};
+    tg_text_add(&text, "%s%s%s: ", r->name, v->where[0] ? ", " : "", v->where);
+    va_list arguments;
+    va_start(arguments, format);
+    tg_text_add_arguments(&text, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+bool tg_check_out_of_memory(tg_check_report *r)
+{
+    return tg_check_fail(r, TG_GRADCHECK_REFUSED, "out of memory");
+}
+
+/* What the two numbers look like. */
+static const char *suspicion(double analytic, double numeric)
+{
+    double ratio = analytic / numeric;
+    if (!isfinite(analytic))
+        return "; it is not a number that can be used";
+    if (analytic == 0)
+        return "; nothing arrives at this input";
+    if (fabs(ratio + 1) < 1e-6)
+        return "; its sign is the opposite";
+    if (fabs(ratio - 2) < 1e-6)
+        return "; it is twice as large";
+    if (fabs(ratio - 0.5) < 1e-6)
+        return "; it is half as large";
+    if (fabs(ratio - 1) < 1e-6)
+        return "; it is as good as single precision would make it";
+    return "";
+}
+
+void tg_check_explain_failure(tg_check_report *r)
+{
+    tg_gradcheck_result *v = &r->result;
+    tg_check_where(r);
+    tg_text text = {v->why, sizeof v->why, 0};
+    tg_text_add(&text, "%s, %s%s: ", r->name, v->where, v->index < 0 ? " (along a random direction)" : "");
+    if (v->status == TG_GRADCHECK_CANNOT_TELL)
+        tg_text_add(
+            &text,
+            "the derivative gives %.9g, but finite differences converge neither around the point (%.9g) nor "
+            "on one of its sides, so that they cannot tell whether it is right",
+            v->analytic, v->numeric);
+    else
+        tg_text_add(&text,
+                    "the derivative gives %.9g, %s %.9g: off by %.3g, where %.3g is the largest error that "
+                    "differences and rounding explain%s",
+                    v->analytic,
+                    v->kinks ? "the nearest of the one-sided derivatives is" : "finite differences give",
+                    v->numeric, v->error, v->bound, suspicion(v->analytic, v->numeric));
+}
+
+void tg_check_explain_success(const char *name, tg_gradcheck_result *v)
+{
+    tg_text text = {v->why, sizeof v->why, 0};
+    tg_text_add(&text, "%s: %lld derivatives agree", name, (long long)v->comparisons);
+    if (v->samples > 1)
+        tg_text_add(&text, " on %d samples", v->samples);
+    if (v->comparisons > 0)
+        tg_text_add(&text, ", the worst to %.2g (%s)", v->relative, v->where);
+}

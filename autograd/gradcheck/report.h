@@ -1,0 +1,34 @@
+/* What a check says: its result, and the sentences about it. Internal. */
+#ifndef TG_GRADCHECK_REPORT_H
+#define TG_GRADCHECK_REPORT_H
+
+#include "autograd/gradcheck.h"
+
+typedef struct tg_check_report {
+    const char *name; /* of the operation; "the function" */
+    const tg_gradcheck_input *inputs;
+    int count;
+    tg_gradcheck_result result;
+} tg_check_report;
+
+/* A result about nothing in particular yet, neither passed nor failed. */
+static inline tg_gradcheck_result tg_check_no_result(int sample)
+{
+    return (tg_gradcheck_result){.sample = sample, .input = -1, .index = -1, .operation = -1};
+}
+
+/* Writes a failure that is about no comparison, with its sentence. Returns false. */
+#if defined __GNUC__
+__attribute__((format(printf, 3, 4)))
+#endif
+bool tg_check_fail(tg_check_report *report, tg_gradcheck_status status, const char *format, ...);
+bool tg_check_out_of_memory(tg_check_report *report);
+
+/* Writes what the result is about: its sample, input, index and order. */
+void tg_check_where(tg_check_report *report);
+
+/* The sentences for a comparison that failed and for a check that passed. */
+void tg_check_explain_failure(tg_check_report *report);
+void tg_check_explain_success(const char *name, tg_gradcheck_result *result);
+
+#endif

@@ -31,7 +31,7 @@ BENCH_SOURCES   := $(wildcard tests/bench/*.c) tests/wrapped_memory.c
 GOLDEN_SOURCES  := $(filter-out tests/golden/expected.c,$(wildcard tests/golden/*.c))
 TEST_SOURCES    := $(wildcard tests/*.c) $(filter-out tests/golden/samples.c,$(wildcard tests/golden/*.c))
 # A header is public if it marks what it exports (autograd/api.h).
-PUBLIC_HEADERS  := autograd/arena.h $(shell grep -l '^TG_API_BEGIN' autograd/*.h nn/*.h optim/*.h) autograd/ops.def
+PUBLIC_HEADERS  := autograd/arena.h $(shell grep -l '^TG_API_BEGIN' autograd/*.h nn/*.h optim/*.h) autograd/ops.def $(wildcard nn/*.def optim/*.def)
 
 # Kernels are compiled once for each instruction set and chosen when the program starts.
 MACHINE := $(shell $(CC) -dumpmachine)
@@ -88,6 +88,7 @@ $(OUT)/obj/autograd/kernels/isa-%.o: autograd/kernels/isa.c | dependencies
 	$(call quietly,CC)$(CC) $(ALL_CFLAGS) $(KERNEL_CFLAGS) $(MARCH_$*) -DTG_ISA=$* -MMD -MP -c -o $@ $<
 
 $(OUT)/obj/autograd/kernels/select.o: ALL_CFLAGS += $(foreach isa,$(ISAS),-DTG_HAVE_ISA_$(isa))
+$(OUT)/obj/optim/optimizers.o: ALL_CFLAGS += -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math
 $(OUT)/obj/examples/% $(OUT)/obj/plots/% $(OUT)/obj/tests/%: ALL_CFLAGS += -D_GNU_SOURCE
 
 # The header users include: every public header, in the order of the rooms.

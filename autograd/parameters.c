@@ -1,4 +1,4 @@
-#include "autograd/parameters.h"
+#include "autograd/parameters_internal.h"
 
 #include "autograd/kernels/kernels.h"
 #include "autograd/kernels/parallel.h"
@@ -21,6 +21,9 @@ struct tg_parameters {
     tg_dtype dtype;
     entry **entries;
     int count, entry_capacity;
+    int32_t *places; /* by name: entry number + 1, or 0, at a hash of the name or behind it; twice as many as entries at least */
+    int64_t lookups; /* tg_parameters_lookups */
+    int used;        /* whether a parameter has been on a tape: tg_parameter_tensor sets it */
     char *values, *gradients;
     int64_t size, capacity; /* in elements */
     char error[512];
@@ -63,6 +66,7 @@ void tg_parameters_free(tg_parameters *set)
     for (int i = 0; i < set->count; i++)
         free(set->entries[i]);
     free(set->entries);
+    free(set->places);
     free(set->values);
     free(set->gradients);
     free(set);
@@ -112,6 +116,7 @@ static bool reserve_elements(tg_parameters *set, int64_t more)
         free(gradients);
         return false;
     }
+    set->lookups += set->count;
     for (int i = 0; i < set->count; i++) {
         entry *e = set->entries[i];
         e->parameter.data = values + bytes_of(set, e->offset);
@@ -126,25 +131,46 @@ static bool reserve_elements(tg_parameters *set, int64_t more)
     return true;
 }
 
+/* FNV-1a (Fowler, Noll and Vo). */
+static uint32_t hash_of(const char *name)
+{
+    uint32_t hash = 2166136261U;
+    for (; *name; name++)
+        hash = (hash ^ (unsigned char)*name) * 16777619U;
+    return hash;
+}
+
+/* Where the entry of this name is, or where it would go; there is room. Adds how many names were compared. */
+static int32_t *place_of(const tg_parameters *set, const char *name, int64_t *lookups)
+{
+    const uint32_t mask = 2 * (uint32_t)set->entry_capacity - 1;
+    uint32_t at = hash_of(name) & mask;
+    for (; set->places[at]; at = (at + 1) & mask) {
+        ++*lookups;
+        if (strcmp(set->entries[set->places[at] - 1]->name, name) == 0)
+            break;
+    }
+    return &set->places[at];
+}
+
 static bool reserve_entry(tg_parameters *set)
 {
     if (set->count < set->entry_capacity)
         return true;
-    int capacity = set->entry_capacity ? 2 * set->entry_capacity : FIRST_ENTRIES;
+    const int capacity = set->entry_capacity ? 2 * set->entry_capacity : FIRST_ENTRIES;
     entry **entries = realloc(set->entries, (size_t)capacity * sizeof(entry *));
     if (!entries)
         return false;
     set->entries = entries;
+    int32_t *places = calloc(2 * (size_t)capacity, sizeof *places);
+    if (!places)
+        return false;
+    free(set->places);
+    set->places = places;
     set->entry_capacity = capacity;
-    return true;
-}
-
-static bool in_use(const tg_parameters *set)
-{
     for (int i = 0; i < set->count; i++)
-        if (set->entries[i]->parameter.leaf_serial)
-            return true;
-    return false;
+        *place_of(set, entries[i]->name, &set->lookups) = i + 1;
+    return true;
 }
 
 tg_parameter *tg_parameters_add(tg_parameters *set, const char *name, tg_shape shape, bool decay)
@@ -155,13 +181,15 @@ tg_parameter *tg_parameters_add(tg_parameters *set, const char *name, tg_shape s
         return fail(set, "a parameter needs a name");
     if (strlen(name) >= TG_NAME_SIZE)
         return fail(set, "parameter %.40s...: a name has fewer than %d letters", name, TG_NAME_SIZE);
-    if (tg_parameters_find(set, name))
+    if (set->count && *place_of(set, name, &set->lookups))
         return fail(set, "there is a parameter named %s already", name);
+    if (shape.rank < 0 || shape.rank > TG_MAX_RANK)
+        return fail(set, "parameter %s: a shape has 0 to %d axes, not %d", name, TG_MAX_RANK, shape.rank);
     char text[128];
     int64_t size = tg_shape_size(&shape);
     if (size < 0)
         return fail(set, "parameter %s: %s is no shape", name, tg_shape_text(&shape, text, sizeof text));
-    if (in_use(set))
+    if (set->used)
         return fail(set, "parameter %s comes too late: others of the set are on a tape already", name);
 
     entry *e = NULL;
@@ -177,10 +205,17 @@ tg_parameter *tg_parameters_add(tg_parameters *set, const char *name, tg_shape s
                                   .shape = shape,
                                   .decay = decay,
                                   .data = set->values + bytes_of(set, e->offset),
-                                  .gradient = set->gradients + bytes_of(set, e->offset)};
+                                  .gradient = set->gradients + bytes_of(set, e->offset),
+                                  .used = &set->used};
     set->entries[set->count++] = e;
+    *place_of(set, e->name, &set->lookups) = set->count;
     set->size += size;
     return &e->parameter;
+}
+
+int64_t tg_parameters_lookups(const tg_parameters *set)
+{
+    return set ? set->lookups : 0;
 }
 
 /* ---- reading ---- */
@@ -197,10 +232,11 @@ tg_parameter *tg_parameters_at(const tg_parameters *set, int index)
 
 tg_parameter *tg_parameters_find(const tg_parameters *set, const char *name)
 {
-    for (int i = 0; set && name && i < set->count; i++)
-        if (strcmp(set->entries[i]->name, name) == 0)
-            return &set->entries[i]->parameter;
-    return NULL;
+    if (!set || !name || !set->count)
+        return NULL;
+    int64_t lookups = 0;
+    const int32_t found = *place_of(set, name, &lookups);
+    return found ? &set->entries[found - 1]->parameter : NULL;
 }
 
 tg_dtype tg_parameters_dtype(const tg_parameters *set)
@@ -216,6 +252,46 @@ int64_t tg_parameters_size(const tg_parameters *set)
 void *tg_parameters_values(const tg_parameters *set)
 {
     return set ? set->values : NULL;
+}
+
+/* ---- numbers ---- */
+
+static int64_t size_of(const tg_parameter *parameter)
+{
+    return parameter && parameter->data ? tg_shape_size(&parameter->shape) : 0;
+}
+
+double tg_parameter_get(const tg_parameter *parameter, int64_t index)
+{
+    if (index < 0 || index >= size_of(parameter))
+        return NAN;
+    return parameter->dtype == TG_F32 ? ((const float *)parameter->data)[index]
+                                      : ((const double *)parameter->data)[index];
+}
+
+void tg_parameter_put(tg_parameter *parameter, int64_t index, double value)
+{
+    if (index < 0 || index >= size_of(parameter))
+        return;
+    if (parameter->dtype == TG_F32)
+        ((float *)parameter->data)[index] = (float)value;
+    else
+        ((double *)parameter->data)[index] = value;
+}
+
+void tg_parameter_fill(tg_parameter *parameter, double value)
+{
+    for (int64_t i = 0; i < size_of(parameter); i++)
+        tg_parameter_put(parameter, i, value);
+}
+
+void tg_parameter_fill_normal(tg_parameter *parameter, double deviation, tg_rng *rng)
+{
+    uint32_t stream[4];
+    tg_rng_draw_stream(rng, stream);
+    if (size_of(parameter) > 0)
+        TG_KERNEL_CALL(parameter->dtype, normal_fill, (size_t)size_of(parameter), stream, 0, deviation,
+                       parameter->data);
 }
 
 /* ---- gradients ---- */

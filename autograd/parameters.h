@@ -18,6 +18,7 @@
 #ifndef TG_PARAMETERS_H
 #define TG_PARAMETERS_H
 
+#include "autograd/rng.h"
 #include "autograd/tape.h"
 
 TG_API_BEGIN
@@ -43,6 +44,14 @@ const char *tg_parameters_error(const tg_parameters *set);
 int tg_parameters_count(const tg_parameters *set);
 tg_parameter *tg_parameters_at(const tg_parameters *set, int index);
 tg_parameter *tg_parameters_find(const tg_parameters *set, const char *name);
+
+/* One number of a parameter, converted from or to its type, in memory order; nothing is written past the end, and NaN is read there. */
+double tg_parameter_get(const tg_parameter *parameter, int64_t index);
+void tg_parameter_put(tg_parameter *parameter, int64_t index, double value);
+
+/* Fills a parameter with one value, or with normal numbers of mean 0 (which draws TG_STREAM_NUMBERS from the generator). */
+void tg_parameter_fill(tg_parameter *parameter, double value);
+void tg_parameter_fill_normal(tg_parameter *parameter, double deviation, tg_rng *rng);
 
 /* The two blocks: `size` numbers of `dtype` each. A parameter that the backward passes since the last step
  * did not reach (has_gradient false) has the gradient zero: tg_parameters_gradients writes these zeros before

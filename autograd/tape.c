@@ -396,6 +396,8 @@ tg_tensor tg_parameter_tensor(tg_tape *tape, tg_parameter *parameter)
     if (!value)
         return (tg_tensor){0};
     value->name = parameter->name;
+    if (parameter->used)
+        __atomic_store_n(parameter->used, 1, __ATOMIC_RELAXED);
     parameter->leaf_index = value->index;
     parameter->leaf_serial = value->serial;
     return tg_tensor_of(value);

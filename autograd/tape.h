@@ -83,6 +83,7 @@ typedef struct tg_parameter {
     bool decay;     /* whether weight decay applies by default: weights yes, biases and norms no */
     int64_t leaf_index; /* for the core: where it stands on the tape of this step */
     uint64_t leaf_serial;
+    int *used; /* for the core: where its set notes that it has been on a tape, or NULL */
 } tg_parameter;
 
 /* The parameter's tensor on this tape, the same one each time until the tape is reset. Uses the parameter's own memory. */

@@ -45,7 +45,7 @@ typedef struct curve {
 
 static curve curve_of(tg_activation activation, tg_tensor x)
 {
-    return (curve){tg_f64(tg_activate(activation, x, NULL)), tg_f64(tg_activation_slope(activation, x))};
+    return (curve){tg_f64(tg_activate(activation, x, NULL)), tg_f64(tg_activation_derivative(activation, x))};
 }
 
 /* `points` numbers from `from` to `to`. */
@@ -73,7 +73,7 @@ static double refine(tg_tape *tape, tg_activation activation, double low, double
     for (int i = 0; i < 60; i++) {
         double middle = 0.5 * (low + high);
         tg_tensor x = tg_constant(tape, TG_F64, &middle, TG_SCALAR);
-        *(tg_item(tg_activation_slope(activation, x)) < 0 ? &low : &high) = middle;
+        *(tg_item(tg_activation_derivative(activation, x)) < 0 ? &low : &high) = middle;
     }
     return 0.5 * (low + high);
 }

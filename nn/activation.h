@@ -15,31 +15,16 @@
 
 TG_API_BEGIN
 
+/* TG_GELU_EXACT, ..., and behind TG_GLU the gated ones: with names and formulas in activations.def. */
 typedef enum tg_activation {
-    TG_GELU_EXACT,      /* x Phi(x) */
-    TG_GELU_TANH,       /* its approximation with tanh */
-    TG_GELU_QUICK,      /* x sigmoid(1.702 x) */
-    TG_STOCHASTIC_GELU, /* x Bernoulli(Phi(x)) in training, x Phi(x) in evaluation */
-    TG_SILU,            /* x sigmoid(x) */
-    TG_MISH,            /* x tanh(softplus(x)) */
-    TG_RELU,            /* max(0, x) */
-    TG_LEAKY_RELU,      /* x for x > 0, else x / 100 */
-    TG_ELU,             /* x for x > 0, else e^x - 1 */
-    TG_SELU,            /* 1.0507 (x for x > 0, else 1.6733 (e^x - 1)) */
-    TG_HARDSWISH,       /* x clamp(x + 3, 0, 6) / 6 */
-    TG_SOFTPLUS,        /* log(1 + e^x) */
-    TG_TANH,
-    TG_SIGMOID,
-    TG_IDENTITY,
-    TG_GLU,      /* sigmoid(gate) value; from here on gated */
-    TG_BILINEAR, /* gate value */
-    TG_REGLU,    /* relu(gate) value */
-    TG_GEGLU,    /* gelu_exact(gate) value */
-    TG_SWIGLU,   /* silu(gate) value */
+#define TG_PLAIN(constant, name, gain, evaluation, training, formula) constant,
+#define TG_GATED(constant, name, gate, product, formula)              constant,
+#include "nn/activations.def"
 } tg_activation;
 
-/* "gelu_exact", "swiglu", ...: the words of the list above in small letters. NULL past its end. */
+/* "gelu_exact", "swiglu", ..., and the formula as a text. NULL past the end of the list. */
 const char *tg_activation_name(tg_activation activation);
+const char *tg_activation_formula(tg_activation activation);
 
 /* Back from a name; false and nothing written if there is none such. There is no plain "gelu". */
 bool tg_activation_from_name(const char *name, tg_activation *activation);
@@ -61,7 +46,7 @@ tg_tensor tg_activate(tg_activation activation, tg_tensor x, tg_rng *training);
 tg_tensor tg_activate_gated(tg_activation activation, tg_tensor gate, tg_tensor value);
 
 /* f'(x), each element by itself; of a gated activation the derivative of what is applied to its gate. */
-tg_tensor tg_activation_slope(tg_activation activation, tg_tensor x);
+tg_tensor tg_activation_derivative(tg_activation activation, tg_tensor x);
 
 TG_API_END
 #endif

@@ -73,7 +73,7 @@ bool tg_dead_units_see(tg_dead_units *units, const tg_mlp_trace *trace)
         if (!tg_ok(x) || tg_dim(x, -1) != units->widths[i])
             return false;
         if (units->alive_in[i] < units->widths[i]) {
-            tg_tensor slope = tg_activation_slope(units->activation, x);
+            tg_tensor slope = tg_activation_derivative(units->activation, x);
             if (!tg_ok(slope))
                 return false;
             units->alive_in[i] = mark(alive, units->widths[i], slope);

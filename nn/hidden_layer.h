@@ -2,7 +2,7 @@
  * c).
  *
  *     tg_hidden_layer layer = tg_hidden_layer_add(set, "layers.0", 784, 128, TG_SWIGLU, true);
- *     tg_hidden_layer_initialize(&layer, TG_INIT_FITTED, 0, &rng);
+ *     tg_hidden_layer_initialize(&layer, TG_INIT_VARIANCE_PRESERVING, 0, &rng);
  *     tg_tensor h = tg_hidden_layer_forward(&layer, x, NULL, NULL);       // [..., 784] -> [..., 128]
  */
 #ifndef TG_HIDDEN_LAYER_H

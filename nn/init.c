@@ -1,50 +1,8 @@
 #include "nn/init.h"
 
-#include "autograd/kernels/kernels.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char *const names[] = {
-    [TG_INIT_FITTED] = "fitted",
-    [TG_INIT_HE_NORMAL] = "he_normal",
-    [TG_INIT_HE_UNIFORM] = "he_uniform",
-    [TG_INIT_XAVIER_NORMAL] = "xavier_normal",
-    [TG_INIT_XAVIER_UNIFORM] = "xavier_uniform",
-    [TG_INIT_UNIT_ROWS] = "unit_rows",
-    [TG_INIT_ORTHOGONAL] = "orthogonal",
-};
-enum { KINDS = sizeof names / sizeof names[0] };
-
-const char *tg_init_name(tg_init init)
-{
-    return (unsigned)init < KINDS ? names[init] : NULL;
-}
-
-bool tg_init_from_name(const char *name, tg_init *init)
-{
-    for (int i = 0; name && init && i < KINDS; i++)
-        if (strcmp(names[i], name) == 0) {
-            *init = (tg_init)i;
-            return true;
-        }
-    return false;
-}
-
-double tg_init_gain(tg_init init, tg_activation activation)
-{
-    switch (init) {
-    case TG_INIT_FITTED:
-    case TG_INIT_ORTHOGONAL:
-        return tg_activation_gain(activation);
-    case TG_INIT_HE_NORMAL:
-    case TG_INIT_HE_UNIFORM:
-        return 1.4142135623730951;
-    default:
-        return 1;
-    }
-}
 
 /* A weight as a matrix: what one output sees is a row. */
 typedef struct matrix {
@@ -52,31 +10,53 @@ typedef struct matrix {
     int64_t rows, columns;
 } matrix;
 
-static void set_element(const matrix *m, int64_t index, double value)
+static double fan_in(const matrix *m)
 {
-    if (m->parameter->dtype == TG_F32)
-        ((float *)m->parameter->data)[index] = (float)value;
-    else
-        ((double *)m->parameter->data)[index] = value;
+    return (double)m->columns;
 }
 
-static void fill_normal(const matrix *m, double deviation, tg_rng *rng)
+/* (fan_in + fan_out) / 2 */
+static double fan_average(const matrix *m)
 {
-    uint32_t stream[4];
-    tg_rng_draw_stream(rng, stream);
-    TG_KERNEL_CALL(m->parameter->dtype, normal_fill, (size_t)(m->rows * m->columns), stream, 0, deviation,
-                   m->parameter->data);
+    return (fan_in(m) + (double)m->rows * fan_in(m) / (double)m->parameter->shape.dim[1]) / 2;
 }
 
-static void fill_uniform(const matrix *m, double deviation, tg_rng *rng)
+static bool fill_normal(const matrix *m, double deviation, tg_rng *rng)
 {
-    double bound = sqrt(3) * deviation;
+    tg_parameter_fill_normal(m->parameter, deviation, rng);
+    return true;
+}
+
+static bool fill_uniform(const matrix *m, double deviation, tg_rng *rng)
+{
+    const double bound = sqrt(3) * deviation;
     for (int64_t i = 0; i < m->rows * m->columns; i++)
-        set_element(m, i, bound * (2 * tg_rng_uniform(rng) - 1));
+        tg_parameter_put(m->parameter, i, bound * (2 * tg_rng_uniform(rng) - 1));
+    return true;
+}
+
+static bool fan_in_normal(const matrix *m, double gain, tg_rng *rng)
+{
+    return fill_normal(m, gain / sqrt(fan_in(m)), rng);
+}
+
+static bool fan_in_uniform(const matrix *m, double gain, tg_rng *rng)
+{
+    return fill_uniform(m, gain / sqrt(fan_in(m)), rng);
+}
+
+static bool fan_average_normal(const matrix *m, double gain, tg_rng *rng)
+{
+    return fill_normal(m, gain / sqrt(fan_average(m)), rng);
+}
+
+static bool fan_average_uniform(const matrix *m, double gain, tg_rng *rng)
+{
+    return fill_uniform(m, gain / sqrt(fan_average(m)), rng);
 }
 
 /* Draws every row twice: once for its length, once to write it. */
-static void fill_unit_rows(const matrix *m, double length, tg_rng *rng)
+static bool unit_rows(const matrix *m, double length, tg_rng *rng)
 {
     for (int64_t row = 0; row < m->rows; row++) {
         tg_rng again = *rng;
@@ -86,8 +66,10 @@ static void fill_unit_rows(const matrix *m, double length, tg_rng *rng)
             squares += z * z;
         }
         for (int64_t column = 0; column < m->columns; column++)
-            set_element(m, row * m->columns + column, length / sqrt(squares) * tg_rng_normal(&again));
+            tg_parameter_put(m->parameter, row * m->columns + column,
+                             length / sqrt(squares) * tg_rng_normal(&again));
     }
+    return true;
 }
 
 /* ---- orthogonal ---- */
@@ -124,7 +106,7 @@ static void orthogonalize(double *vectors, int64_t index, int64_t length)
 
 /* The Q of a normal matrix's QR decomposition with a positive diagonal in R is uniform over all orthogonal
  * matrices (Mezzadri, Notices of the AMS 54, 2007). The shorter side's vectors are made orthogonal. */
-static bool fill_orthogonal(const matrix *m, double length, tg_rng *rng)
+static bool orthogonal(const matrix *m, double length, tg_rng *rng)
 {
     bool wide = m->rows <= m->columns;
     int64_t count = wide ? m->rows : m->columns, size = wide ? m->columns : m->rows;
@@ -139,42 +121,57 @@ static bool fill_orthogonal(const matrix *m, double length, tg_rng *rng)
         orthogonalize(vectors, i, size);
     for (int64_t row = 0; row < m->rows; row++)
         for (int64_t column = 0; column < m->columns; column++)
-            set_element(m, row * m->columns + column,
-                        length * (wide ? vectors[row * size + column] : vectors[column * size + row]));
+            tg_parameter_put(m->parameter, row * m->columns + column,
+                             length * (wide ? vectors[row * size + column] : vectors[column * size + row]));
     free(vectors);
     return true;
 }
 
+/* ---- the table ---- */
+
+static const struct {
+    const char *name;
+    double gain; /* 0: that of the activation */
+    bool (*fill)(const matrix *m, double gain, tg_rng *rng);
+} table[] = {
+#define TG_INITIALIZER(constant, name, gain, fill, distribution) [constant] = {#name, gain, fill},
+#include "nn/initializers.def"
+#undef TG_INITIALIZER
+};
+enum { KINDS = sizeof table / sizeof table[0] };
+
+const char *tg_init_name(tg_init init)
+{
+    return (unsigned)init < KINDS ? table[init].name : NULL;
+}
+
+bool tg_init_from_name(const char *name, tg_init *init)
+{
+    for (int i = 0; name && init && i < KINDS; i++)
+        if (strcmp(table[i].name, name) == 0) {
+            *init = (tg_init)i;
+            return true;
+        }
+    return false;
+}
+
+double tg_init_gain(tg_init init, tg_activation activation)
+{
+    if ((unsigned)init >= KINDS)
+        return 1;
+    return table[init].gain != 0 ? table[init].gain : tg_activation_gain(activation);
+}
+
 bool tg_initialize(tg_parameter *parameter, tg_init init, double gain, const tg_rng *rng)
 {
-    int64_t size = parameter ? tg_shape_size(&parameter->shape) : 0;
+    const int64_t size = parameter ? tg_shape_size(&parameter->shape) : 0;
     if (!parameter || parameter->shape.rank < 2 || (size > 0 && !parameter->data))
+        return false;
+    if ((unsigned)init >= KINDS || !(gain > 0 && isfinite(gain)))
         return false;
     if (size == 0)
         return true;
     const matrix m = {parameter, parameter->shape.dim[0], size / parameter->shape.dim[0]};
-    double fan_in = (double)m.columns, fan_out = (double)(size / parameter->shape.dim[1]);
-    double he = gain / sqrt(fan_in), xavier = gain * sqrt(2 / (fan_in + fan_out));
     tg_rng own = tg_rng_stream(rng, parameter->name);
-    switch (init) {
-    case TG_INIT_FITTED:
-    case TG_INIT_HE_NORMAL:
-        fill_normal(&m, he, &own);
-        return true;
-    case TG_INIT_HE_UNIFORM:
-        fill_uniform(&m, he, &own);
-        return true;
-    case TG_INIT_XAVIER_NORMAL:
-        fill_normal(&m, xavier, &own);
-        return true;
-    case TG_INIT_XAVIER_UNIFORM:
-        fill_uniform(&m, xavier, &own);
-        return true;
-    case TG_INIT_UNIT_ROWS:
-        fill_unit_rows(&m, gain, &own);
-        return true;
-    case TG_INIT_ORTHOGONAL:
-        return fill_orthogonal(&m, gain, &own);
-    }
-    return false;
+    return table[init].fill(&m, gain, &own);
 }

@@ -11,6 +11,7 @@ struct tg_mlp {
     tg_parameters *parameters;
     int count;
     tg_hidden_layer hidden[TG_MLP_HIDDEN];
+    tg_norm_layer norm[TG_MLP_HIDDEN];
     tg_linear_layer output;
     char names[TG_MLP_HIDDEN + 1]
               [24]; /* "layers.0", ...: of scopes on the tape too, so they live as long as the net */
@@ -47,8 +48,10 @@ const char *tg_mlp_config_error(const tg_mlp_config *config)
         return "the dropout rate must be 0 or more and below 1";
     if (!tg_init_name(config->init))
         return "there is no such initialiser";
-    if (!isfinite(config->gain))
-        return "the gain must be a finite number";
+    if (!(config->gain >= 0 && isfinite(config->gain)))
+        return "the gain must be a positive number, or 0 for that of the initialiser";
+    if (!tg_norm_name(config->norm))
+        return "there is no such normalisation";
     if (config->dtype != TG_F32 && config->dtype != TG_F64)
         return "the parameters must be f32 or f64";
     return NULL;
@@ -106,7 +109,10 @@ int64_t tg_mlp_size(const tg_mlp_config *config, int64_t widths[TG_MLP_HIDDEN + 
     bool gated = tg_activation_is_gated(config->activation);
     if (gated && !config->equal_width)
         fit_widths(config, count, widths);
-    return (int64_t)size_of(config, count, widths, gated);
+    int64_t size = (int64_t)size_of(config, count, widths, gated);
+    for (int i = 0; i < count; i++)
+        size += tg_norm_parameters(config->norm, widths[i]);
+    return size;
 }
 
 /* ---- life ---- */
@@ -120,38 +126,20 @@ static void add_layers(tg_mlp *net)
     for (int i = 0; i < net->count; i++) {
         net->hidden[i] = tg_hidden_layer_add(net->parameters, net->names[i], before, config->hidden[i],
                                              config->activation, !config->no_bias);
+        char name[32];
+        snprintf(name, sizeof name, "%s.norm", net->names[i]);
+        net->norm[i] = tg_norm_layer_add(net->parameters, name, config->norm, config->hidden[i], 0);
         before = config->hidden[i];
     }
     net->output = tg_linear_layer_add(net->parameters, net->names[net->count], before, config->outputs,
                                       !config->no_bias);
 }
 
-static bool tames_products(const tg_mlp *net)
-{
-    return tg_activation_is_gated(net->config.activation) && !net->config.bare_products;
-}
-
-/* act(gate) (1 + something small): a gated layer that starts close to a plain one. */
-static bool start_close_to_plain(const tg_hidden_layer *layer, tg_init init, const tg_rng *rng)
-{
-    tg_parameter *bias = layer->value.bias;
-    if (!bias)
-        return true;
-    for (int64_t i = 0; i < bias->shape.dim[0]; i++) {
-        if (bias->dtype == TG_F32)
-            ((float *)bias->data)[i] = 1;
-        else
-            ((double *)bias->data)[i] = 1;
-    }
-    return tg_initialize(layer->value.weight, init, 0.5, rng);
-}
-
 static bool initialize(const tg_mlp *net, const tg_rng *rng)
 {
     const tg_mlp_config *config = &net->config;
     for (int i = 0; i < net->count; i++)
-        if (!tg_hidden_layer_initialize(&net->hidden[i], config->init, config->gain, rng) ||
-            (tames_products(net) && !start_close_to_plain(&net->hidden[i], config->init, rng)))
+        if (!tg_hidden_layer_initialize(&net->hidden[i], config->init, config->gain, rng))
             return false;
     double gain = config->gain != 0 ? config->gain : tg_init_gain(config->init, config->activation);
     return tg_initialize(net->output.weight, config->init, gain, rng);
@@ -206,12 +194,13 @@ int64_t tg_mlp_width(const tg_mlp *net, int layer)
 
 /* ---- forward ---- */
 
-/* x / sqrt(mean of x^2 over the last axis + epsilon) */
-static tg_tensor over_root_mean_square(tg_tensor x)
+/* For a batch norm the units are the channels and all the rest is the batch. */
+static tg_tensor normalize(const tg_norm_layer *norm, tg_tensor x, tg_rng *training)
 {
-    const double epsilon = 1e-6;
-    tg_tensor mean = tg_mean_over(tg_square(x), (tg_axes){.count = 1, .axis = {-1}}, true);
-    return tg_mul(x, tg_rsqrt(tg_add_scalar(mean, epsilon)));
+    if (norm->kind != TG_NORM_BATCH || tg_rank(x) == 2)
+        return tg_norm_layer_forward(norm, x, training);
+    tg_tensor rows = tg_reshape(x, TG_SHAPE(-1, tg_dim(x, -1)));
+    return tg_reshape(tg_norm_layer_forward(norm, rows, training), tg_shape_of(x));
 }
 
 tg_tensor tg_mlp_forward_with(const tg_mlp *net, tg_tensor x, tg_rng *training, tg_mlp_trace *trace)
@@ -226,8 +215,7 @@ tg_tensor tg_mlp_forward_with(const tg_mlp *net, tg_tensor x, tg_rng *training, 
     for (int i = 0; i < net->count; i++) {
         tg_scope_begin(tape, net->names[i]);
         x = tg_hidden_layer_forward(&net->hidden[i], x, training, trace ? &trace->preactivation[i] : NULL);
-        if (tames_products(net))
-            x = over_root_mean_square(x);
+        x = normalize(&net->norm[i], x, training);
         x = tg_dropout_forward(x, net->config.dropout, training);
         tg_scope_end(tape);
     }

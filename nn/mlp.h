@@ -13,14 +13,15 @@
  * Parameters are named layers.N.weight [out, in] and layers.N.bias, as of the linear layers of PyTorch's
  * Sequential; hidden layers with a gated activation have layers.N.gate_proj.* and layers.N.up_proj.* instead.
  *
- * A stack of products is a polynomial whose degree doubles with every layer: it vanishes, or explodes on the first row unlike
- * those it was trained on. So a gated net divides every product by its root mean square over the layer (Zhang and Sennrich,
- * arXiv 1910.07467, without parameters), and starts close to a plain net: up_proj.bias at 1, up_proj.weight at half size.
+ * A hidden layer with a gated activation is the published one, act(x W^T + b) (x V^T + c), as in tg_feed_forward. A stack of products is a polynomial whose degree
+ * doubles with every layer, so a deep one trains better normalised: `norm` puts a normalisation with weights layers.N.norm.* behind every
+ * hidden layer's activation, of whatever kind, gated or not.
  */
 #ifndef TG_MLP_H
 #define TG_MLP_H
 
 #include "nn/hidden_layer.h"
+#include "nn/norm.h"
 
 TG_API_BEGIN
 
@@ -32,12 +33,12 @@ typedef struct tg_mlp_config {
     int64_t outputs;
     tg_activation activation; /* 0: gelu_exact */
     double dropout;           /* rate after every hidden layer in training; 0: none */
-    tg_init init;             /* 0: fitted */
+    tg_init init;             /* 0: variance_preserving */
     double gain;              /* of every weight; 0: that of the initialiser, tg_init_gain */
     tg_dtype dtype;           /* 0: TG_F32 */
     bool no_bias;
     bool equal_width; /* gated: the widths as given, instead of the narrower ones of tg_mlp_size */
-    bool bare_products; /* gated: the products as they are, and biases that start at 0 */
+    tg_norm norm;     /* behind every hidden layer's activation; 0: none */
 } tg_mlp_config;
 
 /* NULL, or what is wrong with the configuration. */
@@ -46,7 +47,8 @@ const char *tg_mlp_config_error(const tg_mlp_config *config);
 /* The number of parameters of such a net, and the widths that its hidden layers get. A gated layer has two
  * matrices where a plain one has one, so by default all widths of a gated net are scaled by one factor and
  * rounded, some up and some down, such that the number of parameters comes as close as it can to that of the
- * plain net of the given widths. -1 and nothing written for a wrong configuration. */
+ * plain net of the given widths. Parameters of normalisations, which are few and the same for both, are left out of this; the number has them, but not the running
+ * statistics of a batch norm. -1 and nothing written for a wrong configuration. */
 int64_t tg_mlp_size(const tg_mlp_config *config, int64_t widths[TG_MLP_HIDDEN + 1]);
 
 typedef struct tg_mlp tg_mlp;

@@ -1,4 +1,4 @@
-/* Optimisers: AdamW, Adam and SGD over a parameter set.
+/* Optimisers over a parameter set: AdamW, Adam, SGD, NAdam, RMSprop, Lion, or one of your own.
  *
  *     tg_optimizer *adamw = tg_optimizer_new(set, &(tg_optimizer_config){.kind = TG_ADAMW, .lr = 1e-3});
  *     ...
@@ -9,43 +9,80 @@
  * A step applies the gradients and then forgets them, so that the next backward pass starts afresh. With g
  * the gradient (after clipping), t = 1 at the first step, and lr the rate after the schedule:
  *
- *     AdamW   m = beta1 m + (1 - beta1) g
- *             v = beta2 v + (1 - beta2) g^2
- *             p = p - lr decay p - lr (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + epsilon)
- *     Adam    the same, but with decay p added to g instead
- *     SGD     u = momentum u + (g + decay p)
- *             p = p - lr u, or with Nesterov's step p = p - lr (g + decay p + momentum u)
+ *     AdamW     m = beta1 m + (1 - beta1) g
+ *               v = beta2 v + (1 - beta2) g^2
+ *               p = p - lr decay p - lr (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + epsilon)
+ *     Adam      the same, but with decay p added to g instead
+ *     SGD       u = momentum u + (g + decay p)
+ *               p = p - lr u, or with Nesterov's step p = p - lr (g + decay p + momentum u)
+ *     NAdam     Adam with Nesterov's step: p moves by what the next m will be, with mu(t) = beta1 (1 - 0.96^(t/250) / 2) for beta1 there
+ *     RMSprop   v = beta2 v + (1 - beta2) g^2, of g + decay p
+ *               u = momentum u + g / (sqrt(v) + epsilon), p = p - lr u
+ *     Lion      p = p - lr (sign(beta1 m + (1 - beta1) g) + decay p), then m = beta2 m + (1 - beta2) g
  *
  * AdamW is that of Loshchilov and Hutter (arXiv 1711.05101) in its widespread form: the decay is multiplied by the
- * learning rate, which in the paper it is not. Adam is that of Kingma and Ba (arXiv 1412.6980).
- * Decay applies to the parameters whose `decay` is set: weights, but not biases and norms.
+ * learning rate, which in the paper it is not. Adam is that of Kingma and Ba (arXiv 1412.6980); sources of the others are
+ * beside their code in optimizers.c. Decay applies to the parameters whose `decay` is set: weights, but not biases and norms.
+ *
+ * An optimiser is one constant struct. To add one, write its loop and its tg_optimizer_rule into optimizers.c and its line into
+ * optimizers.def; or leave the library alone and put the address of your own rule into the configuration.
  */
 #ifndef TG_OPTIMIZER_H
 #define TG_OPTIMIZER_H
 
-#include "autograd/parameters.h"
+#include "autograd/update.h"
 #include "optim/schedule.h"
 
 TG_API_BEGIN
 
-typedef enum tg_optimizer_kind { TG_ADAMW, TG_ADAM, TG_SGD } tg_optimizer_kind;
+typedef enum tg_optimizer_kind {
+#define TG_OPTIMIZER(constant, name) constant,
+#include "optim/optimizers.def"
+#undef TG_OPTIMIZER
+} tg_optimizer_kind;
+
+typedef struct tg_optimizer_rule tg_optimizer_rule;
 
 typedef struct tg_optimizer_config {
     tg_optimizer_kind kind; /* 0: AdamW */
-    double lr;              /* 0 means 1e-3 */
+    double lr;              /* 0: that of the rule, 1e-3 for AdamW, Adam and SGD */
     tg_schedule schedule;   /* 0: constant */
     double weight_decay;    /* 0: none */
     double clip_norm; /* gradients whose norm over all parameters is larger are scaled down to it. 0: never */
-    double beta1, beta2; /* Adam and AdamW; 0 means 0.9 and 0.999 */
-    double epsilon;      /* Adam and AdamW; 0 means 1e-8 */
-    double momentum;     /* SGD; 0: none */
-    bool nesterov;       /* SGD */
+    double beta1, beta2;           /* 0: those of the rule, 0.9 and 0.999 for the family of Adam */
+    double epsilon;                /* 0: that of the rule, 1e-8 */
+    double momentum;               /* SGD and RMSprop; 0: none */
+    bool nesterov;                 /* SGD */
+    const tg_optimizer_rule *rule; /* an optimiser of your own in place of `kind`; NULL: none */
 } tg_optimizer_config;
+
+/* What an optimiser is. */
+struct tg_optimizer_rule {
+    const char *name;
+    tg_optimizer_config defaults; /* lr, beta1, beta2, epsilon: what 0 stands for */
+    int states;                   /* numbers kept for each parameter, 0 .. TG_UPDATE_STATES, zeros at first */
+
+    /* Before the loops of a step, which counts from 1: brings up to date two numbers, 1 at first, that are products over the steps so far.
+     * NULL: nothing to do. */
+    void (*begin)(const tg_optimizer_config *config, int64_t step, double product[2]);
+
+    tg_update_loop update; /* its settings are a tg_optimizer_step_info */
+};
+
+typedef struct tg_optimizer_step_info {
+    const tg_optimizer_config *config; /* defaults filled in */
+    int64_t step;                      /* 1 at the first */
+    const double *product;
+} tg_optimizer_step_info;
+
+#define TG_OPTIMIZER(constant, name) extern const tg_optimizer_rule tg_optimizer_##name;
+#include "optim/optimizers.def"
+#undef TG_OPTIMIZER
 
 /* NULL, or what is wrong with the configuration: a negative rate, a momentum of 1, ... */
 const char *tg_optimizer_config_error(const tg_optimizer_config *config);
 
-/* "adamw", "adam", "sgd", and back; false and nothing written for another name. */
+/* Its name in optimizers.def ("adamw"), and back; NULL, or false and nothing written, where there is none. */
 const char *tg_optimizer_name(tg_optimizer_kind kind);
 bool tg_optimizer_from_name(const char *name, tg_optimizer_kind *kind);
 

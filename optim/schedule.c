@@ -4,11 +4,21 @@
 #include <stddef.h>
 #include <string.h>
 
-static const char *const names[] = {
-    [TG_CONSTANT_RATE] = "constant", [TG_WARMUP_COSINE] = "cosine", [TG_STEP_DECAY] = "step"};
-enum { KINDS = sizeof names / sizeof names[0] };
+/* What a schedule is: its factor `after` steps since the end of the warm-up, and what may be wrong with its settings. */
+typedef struct rule {
+    double (*factor)(const tg_schedule *schedule, int64_t after);
+    const char *(*error)(const tg_schedule *schedule); /* NULL: nothing */
+} rule;
 
-static double cosine(const tg_schedule *schedule, int64_t after)
+static double one(const tg_schedule *schedule, int64_t after)
+{
+    (void)schedule, (void)after;
+    return 1;
+}
+
+static const rule schedule_constant = {one, NULL};
+
+static double half_cosine(const tg_schedule *schedule, int64_t after)
 {
     int64_t length = schedule->steps - schedule->warmup;
     if (after >= length)
@@ -17,52 +27,75 @@ static double cosine(const tg_schedule *schedule, int64_t after)
     return schedule->end + (1 - schedule->end) * (1 + cos(angle)) / 2;
 }
 
-static double steps(const tg_schedule *schedule, int64_t after)
+static const char *cosine_error(const tg_schedule *schedule)
+{
+    if (schedule->steps <= schedule->warmup)
+        return "the cosine schedule needs steps, more of them than the warm-up has";
+    return schedule->end >= 0 && schedule->end <= 1 ? NULL
+                                                    : "the end of the cosine schedule lies outside 0 .. 1";
+}
+
+static const rule schedule_cosine = {half_cosine, cosine_error};
+
+static double powers(const tg_schedule *schedule, int64_t after)
 {
     double decay = schedule->decay != 0 ? schedule->decay : 0.1;
     return schedule->period > 0 ? pow(decay, (double)(after / schedule->period)) : 1;
 }
 
+static const char *step_error(const tg_schedule *schedule)
+{
+    if (schedule->period < 1)
+        return "the step schedule needs a period of one step at least";
+    return schedule->decay >= 0 && schedule->decay <= 1
+               ? NULL
+               : "the decay of the step schedule lies outside 0 .. 1";
+}
+
+static const rule schedule_step = {powers, step_error};
+
+static const struct {
+    const char *name;
+    const rule *rule;
+} table[] = {
+#define TG_SCHEDULE(constant, name, formula) [constant] = {#name, &schedule_##name},
+#include "optim/schedules.def"
+#undef TG_SCHEDULE
+};
+enum { KINDS = sizeof table / sizeof table[0] };
+
 double tg_schedule_factor(const tg_schedule *schedule, int64_t step)
 {
-    if (!schedule || schedule->kind == TG_CONSTANT_RATE)
+    if (!schedule || (unsigned)schedule->kind >= KINDS)
         return 1;
     if (step < 0)
         step = 0;
     if (step < schedule->warmup)
         return (double)(step + 1) / (double)schedule->warmup;
-    int64_t after = step - schedule->warmup;
-    return schedule->kind == TG_WARMUP_COSINE ? cosine(schedule, after) : steps(schedule, after);
+    return table[schedule->kind].rule->factor(schedule, step - schedule->warmup);
 }
 
 const char *tg_schedule_error(const tg_schedule *schedule)
 {
-    if (!schedule || schedule->kind == TG_CONSTANT_RATE)
+    if (!schedule)
         return NULL;
     if ((unsigned)schedule->kind >= KINDS)
         return "the schedule is of no known kind";
     if (schedule->warmup < 0)
         return "the warm-up of the schedule is negative";
-    if (schedule->kind == TG_WARMUP_COSINE && schedule->steps <= schedule->warmup)
-        return "the cosine schedule needs steps, more of them than the warm-up has";
-    if (schedule->kind == TG_WARMUP_COSINE && !(schedule->end >= 0 && schedule->end <= 1))
-        return "the end of the cosine schedule lies outside 0 .. 1";
-    if (schedule->kind == TG_STEP_DECAY && schedule->period < 1)
-        return "the step schedule needs a period of one step at least";
-    if (schedule->kind == TG_STEP_DECAY && !(schedule->decay >= 0 && schedule->decay <= 1))
-        return "the decay of the step schedule lies outside 0 .. 1";
-    return NULL;
+    const rule *own = table[schedule->kind].rule;
+    return own->error ? own->error(schedule) : NULL;
 }
 
 const char *tg_schedule_name(tg_schedule_kind kind)
 {
-    return (unsigned)kind < KINDS ? names[kind] : NULL;
+    return (unsigned)kind < KINDS ? table[kind].name : NULL;
 }
 
 bool tg_schedule_from_name(const char *name, tg_schedule_kind *kind)
 {
     for (int i = 0; name && kind && i < KINDS; i++)
-        if (strcmp(names[i], name) == 0) {
+        if (strcmp(table[i].name, name) == 0) {
             *kind = (tg_schedule_kind)i;
             return true;
         }

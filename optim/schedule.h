@@ -23,10 +23,11 @@
 
 TG_API_BEGIN
 
+/* Each begins with a line up to 1, if there is a warm-up. */
 typedef enum tg_schedule_kind {
-    TG_CONSTANT_RATE, /* 1 */
-    TG_WARMUP_COSINE, /* a line up to 1, then half a cosine from 1 down to `end` */
-    TG_STEP_DECAY,    /* the same line, then decay^(number of whole periods so far) */
+#define TG_SCHEDULE(constant, name, formula) constant,
+#include "optim/schedules.def"
+#undef TG_SCHEDULE
 } tg_schedule_kind;
 
 typedef struct tg_schedule {
@@ -44,7 +45,7 @@ double tg_schedule_factor(const tg_schedule *schedule, int64_t step);
 /* NULL, or what is wrong with the schedule. */
 const char *tg_schedule_error(const tg_schedule *schedule);
 
-/* "constant", "cosine", "step", and back; false and nothing written for another name. */
+/* Its name in schedules.def ("cosine"), and back; NULL, or false and nothing written, where there is none. */
 const char *tg_schedule_name(tg_schedule_kind kind);
 bool tg_schedule_from_name(const char *name, tg_schedule_kind *kind);
 

@@ -27,7 +27,7 @@ START_TEST(variances_are_those_of_the_formulas)
         tg_init init;
         double gain, variance, fourth; /* moment, over the squared variance */
     } kinds[] = {
-        {TG_INIT_FITTED, 1.5, 2.25 / IN, 3},
+        {TG_INIT_VARIANCE_PRESERVING, 1.5, 2.25 / IN, 3},
         {TG_INIT_HE_NORMAL, 1, 1. / IN, 3},
         {TG_INIT_HE_UNIFORM, 2, 4. / IN, 1.8},
         {TG_INIT_XAVIER_NORMAL, 1, 2. / (IN + OUT), 3},
@@ -151,7 +151,7 @@ START_TEST(initialisers_have_names_and_gains)
     ck_assert_ptr_null(tg_init_name((tg_init)-1));
     ck_assert(!tg_init_from_name("kaiming", &kept) && !tg_init_from_name(NULL, &kept) &&
               kept == TG_INIT_UNIT_ROWS);
-    ck_assert_double_eq(tg_init_gain(TG_INIT_FITTED, TG_SILU), tg_activation_gain(TG_SILU));
+    ck_assert_double_eq(tg_init_gain(TG_INIT_VARIANCE_PRESERVING, TG_SILU), tg_activation_gain(TG_SILU));
     ck_assert_double_eq(tg_init_gain(TG_INIT_HE_UNIFORM, TG_SILU), sqrt(2));
     ck_assert_double_eq(tg_init_gain(TG_INIT_XAVIER_NORMAL, TG_SILU), 1);
     ck_assert_double_eq(tg_init_gain(TG_INIT_UNIT_ROWS, TG_SILU), 1);
@@ -167,6 +167,12 @@ START_TEST(what_cannot_be_initialised_is_refused)
     ck_assert(!tg_initialize(NULL, TG_INIT_HE_NORMAL, 1, NULL));
     ck_assert(!tg_initialize(vector, TG_INIT_HE_NORMAL, 1, NULL));
     ck_assert(!tg_initialize(matrix, (tg_init)99, 1, NULL));
+    for (int i = 0; i < 4; i++) { /* all weights 0, or no numbers */
+        static const double gains[] = {0, -1, INFINITY, NAN};
+        tg_parameter_fill(matrix, 0.5);
+        ck_assert(!tg_initialize(matrix, TG_INIT_HE_NORMAL, gains[i], NULL));
+        ck_assert_double_eq(tg_parameter_get(matrix, 11), 0.5);
+    }
     ck_assert(tg_initialize(empty, TG_INIT_ORTHOGONAL, 1, NULL));
     ck_assert(tg_initialize(matrix, TG_INIT_HE_NORMAL, 1, NULL));
     wrapped_memory_fail_after(0);

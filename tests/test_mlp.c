@@ -3,6 +3,7 @@
 #include "tests/tensors.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -127,6 +128,138 @@ START_TEST(forward_is_what_the_picture_says)
 }
 END_TEST
 
+static double number(const tg_mlp *net, const char *name, int64_t index)
+{
+    return tg_parameter_get(tg_parameters_find(tg_mlp_parameters(net), name), index);
+}
+
+/* sum over i of x[i] W[unit, i] + b[unit] for NAME.weight and NAME.bias */
+static double linear_by_hand(const tg_mlp *net, const char *name, const double *x, int inputs, int unit)
+{
+    char weight[64], bias[64];
+    snprintf(weight, sizeof weight, "%s.weight", name);
+    snprintf(bias, sizeof bias, "%s.bias", name);
+    double sum = number(net, bias, unit);
+    for (int i = 0; i < inputs; i++)
+        sum += x[i] * number(net, weight, unit * inputs + i);
+    return sum;
+}
+
+/* y = (silu(x W^T + b) (x V^T + c)) W2^T + d, and nothing else. */
+START_TEST(a_gated_net_is_the_published_layer)
+{
+    tg_rng rng = tg_rng_seed(2);
+    tg_mlp *net = tg_mlp_new(&rng, &(tg_mlp_config){.inputs = 3,
+                                                    .hidden = {5},
+                                                    .outputs = 2,
+                                                    .activation = TG_SWIGLU,
+                                                    .equal_width = true,
+                                                    .dtype = TG_F64});
+    for (int i = 0; i < tg_parameters_count(tg_mlp_parameters(net)); i++) {
+        const tg_parameter *p = tg_parameters_at(tg_mlp_parameters(net), i);
+        for (int64_t k = 0; p->shape.rank == 1 && k < p->shape.dim[0]; k++)
+            ck_assert_double_eq(tg_parameter_get(p, k), 0); /* biases */
+    }
+    tg_tensor x = drawn(TG_F64, TG_SHAPE(4, 3)), y = tg_mlp_forward(net, x);
+    for (int row = 0; row < 4; row++) {
+        const double *in = tg_f64(x) + 3 * row;
+        double product[5];
+        for (int unit = 0; unit < 5; unit++) {
+            const double gate = linear_by_hand(net, "layers.0.gate_proj", in, 3, unit);
+            product[unit] = gate / (1 + exp(-gate)) * linear_by_hand(net, "layers.0.up_proj", in, 3, unit);
+        }
+        for (int out = 0; out < 2; out++)
+            assert_close(tg_at(y, 2 * row + out), linear_by_hand(net, "layers.1", product, 5, out), TG_F64);
+    }
+    tg_mlp_free(net);
+}
+END_TEST
+
+/* One hidden layer and the same weights: the same numbers from the feed-forward block of a transformer. */
+START_TEST(a_net_and_a_feed_forward_block_agree)
+{
+    const tg_activation activation = (tg_activation)_i;
+    tg_rng rng = tg_rng_seed(3);
+    tg_mlp *net = tg_mlp_new(&rng, &(tg_mlp_config){.inputs = 4,
+                                                    .hidden = {6},
+                                                    .outputs = 4,
+                                                    .activation = activation,
+                                                    .equal_width = true,
+                                                    .dtype = TG_F64});
+    tg_parameters *set = tg_parameters_new(TG_F64);
+    tg_feed_forward block = tg_feed_forward_add(set, "mlp", 4, 6, activation, true);
+    ck_assert_int_eq(tg_parameters_count(set), tg_parameters_count(tg_mlp_parameters(net)));
+    const size_t bytes = (size_t)tg_parameters_size(set) * sizeof(double);
+    memcpy(tg_parameters_values(set), tg_parameters_values(tg_mlp_parameters(net)), bytes);
+    tg_tensor x = drawn(TG_F64, TG_SHAPE(5, 4));
+    ck_assert_mem_eq(tg_f64(tg_mlp_forward(net, x)), tg_f64(tg_feed_forward_forward(&block, x, NULL)),
+                     20 * sizeof(double));
+    tg_parameters_free(set);
+    tg_mlp_free(net);
+}
+END_TEST
+
+/* norm(act(x W^T + b)) W2^T + d, for plain and gated activations alike. */
+START_TEST(a_normalisation_stands_behind_every_activation)
+{
+    static const tg_activation activations[] = {TG_RELU, TG_GELU_EXACT, TG_SWIGLU, TG_BILINEAR};
+    const tg_norm kind = (tg_norm)_i;
+    for (int a = 0; a < 4; a++) {
+        tg_mlp_config config = {
+            .inputs = 4, .hidden = {6}, .outputs = 3, .equal_width = true, .dtype = TG_F64};
+        config.activation = activations[a];
+        config.norm = kind;
+        tg_mlp *net = tg_mlp_new(NULL, &config);
+        tg_parameters *set = tg_mlp_parameters(net);
+        const tg_norm_layer norm = {.kind = kind,
+                                    .epsilon = kind == TG_NORM_RMS ? 1e-6 : 1e-5,
+                                    .weight = tg_parameters_find(set, "layers.0.norm.weight"),
+                                    .bias = tg_parameters_find(set, "layers.0.norm.bias"),
+                                    .mean = tg_parameters_find(set, "layers.0.norm.running_mean"),
+                                    .variance = tg_parameters_find(set, "layers.0.norm.running_var")};
+        ck_assert_int_eq(norm.weight != NULL, kind != TG_NORM_NONE);
+        ck_assert_int_eq(norm.mean != NULL, kind == TG_NORM_BATCH);
+        int64_t trained = 0;
+        for (int i = 0; i < tg_parameters_count(set); i++)
+            trained +=
+                tg_parameters_at(set, i)->gradient ? tg_shape_size(&tg_parameters_at(set, i)->shape) : 0;
+        ck_assert_int_eq(trained, tg_mlp_size(&config, NULL));
+        for (int i = 0; norm.weight && i < 6; i++)
+            tg_parameter_put(norm.weight, i, 1 + 0.1 * i);
+        tg_mlp_trace trace;
+        tg_tensor x = drawn(TG_F64, TG_SHAPE(5, 4)), y = tg_mlp_forward_with(net, x, NULL, &trace);
+        tg_tensor h = trace.preactivation[0];
+        const char *value = "layers.0.up_proj.weight";
+        if (tg_activation_is_gated(config.activation)) /* biases are 0 */
+            h = tg_activate_gated(
+                config.activation, h,
+                tg_linear(x, tg_parameter_tensor(tape, tg_parameters_find(set, value)), TG_NONE));
+        else
+            h = tg_activate(config.activation, h, NULL);
+        tg_tensor out = tg_parameter_tensor(tape, tg_parameters_find(set, "layers.1.weight"));
+        tg_tensor again = tg_linear(tg_norm_layer_forward(&norm, h, NULL), out, TG_NONE);
+        for (int i = 0; i < 15; i++)
+            assert_close(tg_at(y, i), tg_at(again, i), TG_F64);
+        tg_mlp_free(net);
+    }
+}
+END_TEST
+
+START_TEST(a_batch_norm_treats_all_leading_axes_as_the_batch)
+{
+    tg_rng rng = tg_rng_seed(1);
+    tg_mlp_config config = {.inputs = 4, .hidden = {6}, .outputs = 3, .dtype = TG_F64, .norm = TG_NORM_BATCH};
+    tg_mlp *net = tg_mlp_new(&rng, &config);
+    tg_tensor x = drawn(TG_F64, TG_SHAPE(2, 5, 4)), rows = tg_reshape(x, TG_SHAPE(10, 4));
+    tg_tensor y = tg_mlp_forward_with(net, x, &rng, NULL), flat = tg_mlp_forward_with(net, rows, &rng, NULL);
+    assert_shape(y, TG_SHAPE(2, 5, 3));
+    ck_assert_mem_eq(tg_f64(y), tg_f64(flat), 30 * sizeof(double));
+    ck_assert(!tg_ok(tg_mlp_forward_with(net, drawn(TG_F64, TG_SHAPE(1, 4)), &rng, NULL)));
+    expect_error("one number for each channel has no variance");
+    tg_mlp_free(net);
+}
+END_TEST
+
 enum { ROWS = 6, INPUTS = 3 };
 
 /* sum y^2 / 2 on a fixed batch, with gradients if asked for; NaN if that fails. */
@@ -148,7 +281,8 @@ START_TEST(gradients_are_those_of_central_differences)
     tg_mlp *net = small_net((tg_activation)_i, TG_F64);
     tg_parameters *set = tg_mlp_parameters(net);
     double *values = tg_parameters_values(set);
-    for (int64_t k = 0; k < tg_parameters_size(set); k++) /* a row with no active unit and no bias ends on the kink of relu */
+    for (int64_t k = 0; k < tg_parameters_size(set);
+         k++) /* a row with no active unit and no bias ends on the kink of relu */
         values[k] += 0.1 * sin((double)k);
     objective(net, true);
     const double *gradients = tg_parameters_gradients(set), h = 1e-5;
@@ -366,6 +500,8 @@ START_TEST(wrong_configurations_are_refused_with_the_reason)
         {{.inputs = 1, .outputs = 1, .dropout = NAN}, "dropout"},
         {{.inputs = 1, .outputs = 1, .init = (tg_init)99}, "initialiser"},
         {{.inputs = 1, .outputs = 1, .gain = INFINITY}, "gain"},
+        {{.inputs = 1, .outputs = 1, .gain = -1}, "gain"},
+        {{.inputs = 1, .outputs = 1, .norm = (tg_norm)99}, "normalisation"},
         {{.inputs = 1, .outputs = 1, .dtype = TG_I32}, "f32 or f64"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
@@ -438,6 +574,10 @@ Suite *mlp_suite(void)
     tcase_add_test(tests, the_net_of_the_paper_has_217354_parameters);
     tcase_add_test(tests, a_gated_net_comes_close_to_the_size_of_the_plain_one);
     tcase_add_test(tests, forward_is_what_the_picture_says);
+    tcase_add_test(tests, a_gated_net_is_the_published_layer);
+    tcase_add_loop_test(tests, a_net_and_a_feed_forward_block_agree, 0, TG_SWIGLU + 1);
+    tcase_add_loop_test(tests, a_normalisation_stands_behind_every_activation, 0, TG_NORM_BATCH + 1);
+    tcase_add_test(tests, a_batch_norm_treats_all_leading_axes_as_the_batch);
     tcase_add_loop_test(tests, gradients_are_those_of_central_differences, 0, TG_SWIGLU + 1);
     tcase_add_loop_test(tests, float_and_double_nets_agree, 0, TG_SWIGLU + 1);
     tcase_add_test(tests, nets_of_one_seed_start_with_the_same_weights_up_to_the_gain);

@@ -89,7 +89,7 @@ START_TEST(slopes_are_derivatives)
         of_gate = inner[activation - TG_GLU];
     const double h = 1e-5;
     tg_tensor x = drawn(TG_F64, TG_SHAPE(5, 7));
-    tg_tensor slope = tg_activation_slope(activation, x);
+    tg_tensor slope = tg_activation_derivative(activation, x);
     tg_tensor right = tg_activate(of_gate, tg_add_scalar(x, h), NULL),
               left = tg_activate(of_gate, tg_add_scalar(x, -h), NULL);
     for (int i = 0; i < 35; i++)
@@ -272,16 +272,16 @@ START_TEST(null_and_inert_arguments_are_survived)
     tg_linear_layer nowhere = tg_linear_layer_add(NULL, NULL, 2, 3, true);
     ck_assert_ptr_null(nowhere.weight);
     tg_hidden_layer hidden = tg_hidden_layer_add(NULL, "h", 2, 3, TG_GLU, true);
-    ck_assert(!tg_hidden_layer_initialize(&hidden, TG_INIT_FITTED, 0, NULL));
-    ck_assert(!tg_hidden_layer_initialize(NULL, TG_INIT_FITTED, 0, NULL));
+    ck_assert(!tg_hidden_layer_initialize(&hidden, TG_INIT_VARIANCE_PRESERVING, 0, NULL));
+    ck_assert(!tg_hidden_layer_initialize(NULL, TG_INIT_VARIANCE_PRESERVING, 0, NULL));
     tg_feed_forward block = tg_feed_forward_add(NULL, NULL, 2, 3, (tg_activation)99, true);
-    ck_assert(!tg_feed_forward_initialize(&block, TG_INIT_FITTED, 0, NULL));
-    ck_assert(!tg_feed_forward_initialize(NULL, TG_INIT_FITTED, 0, NULL));
+    ck_assert(!tg_feed_forward_initialize(&block, TG_INIT_VARIANCE_PRESERVING, 0, NULL));
+    ck_assert(!tg_feed_forward_initialize(NULL, TG_INIT_VARIANCE_PRESERVING, 0, NULL));
     tg_rng rng = tg_rng_seed(1);
     ck_assert(!tg_ok(tg_activate(TG_RELU, none, NULL)));
     ck_assert(!tg_ok(tg_activate(TG_STOCHASTIC_GELU, none, &rng)));
     ck_assert(!tg_ok(tg_activate_gated(TG_GLU, none, none)));
-    ck_assert(!tg_ok(tg_activation_slope(TG_RELU, none)));
+    ck_assert(!tg_ok(tg_activation_derivative(TG_RELU, none)));
     ck_assert(!tg_ok(tg_dropout_forward(none, 0.5, &rng)));
     ck_assert_double_eq(tg_activation_gain((tg_activation)-1), 1);
     ck_assert(!tg_activation_is_gated((tg_activation)-1));

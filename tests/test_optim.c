@@ -64,11 +64,11 @@ static void follow(tg_dtype dtype, const tg_optimizer_config *config, const doub
     tg_parameters_free(set);
 }
 
-/* PyTorch 2.15 in double after five steps; w the weights, b the biases, k = arange(1, 7):
+/* PyTorch 2.15 in double, its default type too (NAdam keeps a product in it), after five steps; w the weights, b the biases, k = arange(1, 7):
  *     groups = [{'params': [w]}, {'params': [b], 'weight_decay': 0}]
  *     opt = torch.optim.AdamW(groups, lr=0.1, weight_decay=0.3)
  *     p = torch.cat([w, b]); (0.5 * k * p**2 - torch.sin(k) * p).sum().backward(); opt.step()
- * and the same with Adam and SGD, and with torch.nn.utils.clip_grad_norm_([w, b], 1) before the last one's
+ * and the same with the others, and with torch.nn.utils.clip_grad_norm_([w, b], 1) before the last one's
  * steps. */
 static const struct {
     tg_optimizer_config config;
@@ -103,6 +103,26 @@ static const struct {
      {0.54135991338883427, -0.84692249270403452, 1.323978181043185, -0.016500835130462316,
       -0.44342856742466225, 0.50580904815302286},
      1e-6},
+    {{.kind = TG_NADAM, .lr = 0.1, .weight_decay = 0.3},
+     {0.6568753408020667, -0.8615802787379963, 1.6087721004048017, -0.15898138860690444, -0.4015453227411076,
+      1.112725072961191},
+     1e-14},
+    {{.kind = TG_NADAM, .lr = 0.1, .beta1 = 0.8, .beta2 = 0.95, .epsilon = 1e-3},
+     {0.824238003352748, -0.8153631200615923, 1.562733322410924, -0.18547647907505418, -0.36534978404577906,
+      1.067394852024058},
+     1e-14},
+    {{.kind = TG_RMSPROP, .lr = 0.1, .weight_decay = 0.3},
+     {0.6477662041164499, 0.37255743716686823, 0.1286762789489339, -0.1804732464563708, -0.182281719636241,
+      -0.03427110073186258},
+     1e-14},
+    {{.kind = TG_RMSPROP},
+     {0.7519205063847283, -0.9373090415330793, 1.685733747829966, -0.11930422655438301, -0.4660036953637509,
+      1.1885923780345278},
+     1e-14},
+    {{.kind = TG_RMSPROP, .lr = 0.02, .beta2 = 0.9, .epsilon = 1e-3, .momentum = 0.5, .weight_decay = 0.3},
+     {0.6712925906669807, -0.9027415234414509, 1.650846832981594, -0.15485659400443566, -0.42807178816804625,
+      1.1533474464709088},
+     1e-14},
 };
 
 START_TEST(five_steps_arrive_where_pytorch_does)
@@ -110,6 +130,110 @@ START_TEST(five_steps_arrive_where_pytorch_does)
     const tg_optimizer_config *config = &trajectories[_i].config;
     follow(TG_F64, config, trajectories[_i].expected, trajectories[_i].tolerance);
     follow(TG_F32, config, trajectories[_i].expected, 2e-6);
+}
+END_TEST
+
+/* Algorithm 2 of the paper on Lion, a number at a time; no gradient is 0 here. */
+static void lion_by_hand(double p[SIZE], double lr, double beta1, double beta2, double decay)
+{
+    double m[SIZE] = {0};
+    for (int step = 0; step < 5; step++)
+        for (int k = 0; k < SIZE; k++) {
+            const double g = (k + 1) * p[k] - sin(k + 1), c = beta1 * m[k] + (1 - beta1) * g;
+            p[k] = p[k] - lr * (copysign(1, c) + (k < WEIGHTS ? decay : 0) * p[k]);
+            m[k] = beta2 * m[k] + (1 - beta2) * g;
+        }
+}
+
+START_TEST(lion_is_the_algorithm_of_its_paper)
+{
+    double by_default[SIZE] = {0.5, -1.25, 2, 0.125, -0.75, 1.5}, given[SIZE];
+    memcpy(given, by_default, sizeof given);
+    lion_by_hand(by_default, 1e-4, 0.9, 0.99, 0);
+    follow(TG_F64, &(tg_optimizer_config){.kind = TG_LION}, by_default, 1e-15);
+    lion_by_hand(given, 0.05, 0.8, 0.95, 0.3);
+    const tg_optimizer_config config = {
+        .kind = TG_LION, .lr = 0.05, .beta1 = 0.8, .beta2 = 0.95, .weight_decay = 0.3};
+    follow(TG_F64, &config, given, 1e-15);
+    follow(TG_F32, &config, given, 2e-6);
+}
+END_TEST
+
+START_TEST(lion_leaves_alone_what_has_no_gradient)
+{
+    tg_parameters *set = start(TG_F64), *before = start(TG_F64);
+    tg_optimizer *lion = tg_optimizer_new(set, &(tg_optimizer_config){.kind = TG_LION, .lr = 0.5});
+    tg_parameters_gradients(set); /* all zero, and sign(0) is 0 */
+    ck_assert(tg_optimizer_step(lion));
+    ck_assert_mem_eq(tg_parameters_values(set), tg_parameters_values(before), SIZE * sizeof(double));
+    tg_optimizer_free(lion);
+    tg_parameters_free(set);
+    tg_parameters_free(before);
+}
+END_TEST
+
+/* p = p - rate sign(g) / step, an optimiser of one's own, in double only. */
+static void sign_descent(const tg_update *u)
+{
+    const tg_optimizer_step_info *now = u->settings;
+    double *p = u->parameter, *g = u->gradient;
+    for (size_t i = 0; i < u->n; i++)
+        p[i] -= u->rate * copysign(1, g[i]) / (double)now->step;
+}
+
+START_TEST(an_optimiser_of_ones_own_is_one_struct)
+{
+    static const tg_optimizer_rule rule = {.name = "sign", .defaults = {.lr = 0.25}, .update = sign_descent};
+    tg_parameters *set = tg_parameters_new(TG_F64);
+    tg_parameters_add(set, "a", TG_SHAPE(2), true);
+    tg_optimizer *sign = tg_optimizer_new(set, &(tg_optimizer_config){.rule = &rule});
+    ck_assert_double_eq(tg_optimizer_rate(sign), 0.25);
+    for (int step = 0; step < 2; step++) {
+        set_gradient(set, 0, 3);
+        set_gradient(set, 1, -0.5);
+        ck_assert(tg_optimizer_step(sign));
+    }
+    const double *values = tg_parameters_values(set);
+    ck_assert_double_eq(values[0], -0.25 - 0.125);
+    ck_assert_double_eq(values[1], 0.25 + 0.125);
+    tg_optimizer_free(sign);
+    static const tg_optimizer_rule greedy = {.name = "greedy", .update = sign_descent, .states = 9};
+    ck_assert_ptr_null(tg_optimizer_new(set, &(tg_optimizer_config){.rule = &greedy}));
+    tg_parameters_free(set);
+}
+END_TEST
+
+/* Many parameters of odd sizes, shared among threads or not, arrive where one number after the other does. */
+START_TEST(large_and_small_parameters_are_updated_alike)
+{
+    enum { LARGE = 70001, SMALL = 3 };
+    tg_parameters *set = tg_parameters_new(TG_F32), *twin = tg_parameters_new(TG_F32);
+    tg_parameters_add(set, "large", TG_SHAPE(LARGE), true);
+    tg_parameters_add(set, "bias", TG_SHAPE(SMALL), false);
+    tg_parameters_add(set, "last", TG_SHAPE(LARGE), true);
+    tg_parameters_add(twin, "a", TG_SHAPE(1), true);
+    tg_parameters_add(twin, "b", TG_SHAPE(1), false);
+    const tg_optimizer_config config = {.kind = (tg_optimizer_kind)_i, .lr = 0.1, .weight_decay = 0.5};
+    tg_optimizer *optimizer = tg_optimizer_new(set, &config), *other = tg_optimizer_new(twin, &config);
+    float *values = tg_parameters_values(set), *few = tg_parameters_values(twin);
+    for (int64_t k = 0; k < tg_parameters_size(set); k++)
+        values[k] = 1;
+    few[0] = few[1] = 1;
+    for (int step = 0; step < 3; step++) {
+        float *gradients = tg_parameters_gradients(set);
+        for (int64_t k = 0; k < tg_parameters_size(set); k++)
+            gradients[k] = 0.3F;
+        set_gradient(twin, 0, 0.3F);
+        set_gradient(twin, 1, 0.3F);
+        ck_assert(tg_optimizer_step(optimizer) && tg_optimizer_step(other));
+    }
+    ck_assert_float_ne(few[0], few[1]);
+    for (int64_t k = 0; k < tg_parameters_size(set); k++)
+        ck_assert_float_eq_tol(values[k], few[k >= LARGE && k < LARGE + SMALL], 1e-6F);
+    tg_optimizer_free(optimizer);
+    tg_optimizer_free(other);
+    tg_parameters_free(set);
+    tg_parameters_free(twin);
 }
 END_TEST
 
@@ -253,6 +377,10 @@ START_TEST(schedules_have_the_values_of_their_formulas)
     steps.decay = 0;
     ck_assert_double_eq_tol(tg_schedule_factor(&steps, 5), 0.1, 1e-16);
     ck_assert_double_eq(tg_schedule_factor(&(tg_schedule){0}, 1000), 1);
+    tg_schedule constant = {.kind = TG_CONSTANT_RATE, .warmup = 4}; /* is not ignored */
+    ck_assert_double_eq(tg_schedule_factor(&constant, 0), 0.25);
+    ck_assert_double_eq(tg_schedule_factor(&constant, 3), 1);
+    ck_assert_double_eq(tg_schedule_factor(&constant, 1000), 1);
     ck_assert_double_eq(tg_schedule_factor(NULL, 3), 1);
 }
 END_TEST
@@ -295,6 +423,7 @@ START_TEST(wrong_configurations_are_refused_with_the_reason)
         {{.kind = TG_SGD, .momentum = 1}, "momentum"},
         {{.kind = TG_SGD, .nesterov = true}, "Nesterov"},
         {{.schedule = {.kind = (tg_schedule_kind)7}}, "known kind"},
+        {{.schedule = {.kind = TG_CONSTANT_RATE, .warmup = -1}}, "warm-up"},
         {{.schedule = {.kind = TG_WARMUP_COSINE}}, "needs steps"},
         {{.schedule = {.kind = TG_WARMUP_COSINE, .steps = 3, .warmup = -1}}, "warm-up"},
         {{.schedule = {.kind = TG_WARMUP_COSINE, .steps = 3, .end = 2}}, "end of the cosine"},
@@ -370,6 +499,10 @@ Suite *optim_suite(void)
     TCase *tests = tcase_create("optim");
     tcase_add_loop_test(tests, five_steps_arrive_where_pytorch_does, 0,
                         sizeof trajectories / sizeof trajectories[0]);
+    tcase_add_test(tests, lion_is_the_algorithm_of_its_paper);
+    tcase_add_test(tests, lion_leaves_alone_what_has_no_gradient);
+    tcase_add_test(tests, an_optimiser_of_ones_own_is_one_struct);
+    tcase_add_loop_test(tests, large_and_small_parameters_are_updated_alike, 0, TG_LION + 1);
     tcase_add_test(tests, clipping_cuts_large_gradients_and_leaves_small_ones_alone);
     tcase_add_test(tests, decay_shrinks_weights_by_rate_times_decay_and_biases_not_at_all);
     tcase_add_test(tests, parameters_that_are_not_trained_stay);

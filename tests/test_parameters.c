@@ -1,8 +1,10 @@
 /* Parameter sets: the two blocks, names, gradients that count or do not, copies. */
+#include "autograd/parameters_internal.h"
 #include "tests/wrapped_memory.h"
 
 #include <check.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <tapegrad.h>
 
@@ -71,6 +73,8 @@ START_TEST(the_first_mistake_in_building_is_remembered_in_words)
         {"new", "parameter new: [-1] is no shape", {1, {-1}}},
         {"", "a parameter needs a name", {1, {4}}},
         {NULL, "a parameter needs a name", {1, {4}}},
+        {"deep", "parameter deep: a shape has 0 to 8 axes, not 9", {9, {1, 1, 1, 1, 1, 1, 1, 1}}},
+        {"negative", "parameter negative: a shape has 0 to 8 axes, not -1", {-1, {1}}},
         {"large", "out of memory for parameter large [1125899906842624]", {1, {(int64_t)1 << 50}}},
     };
     for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++) {
@@ -85,6 +89,26 @@ START_TEST(the_first_mistake_in_building_is_remembered_in_words)
     tg_parameters *integers = tg_parameters_new(TG_I32);
     ck_assert_str_eq(tg_parameters_error(integers), "parameters are f32 or f64, not i32");
     tg_parameters_free(integers);
+}
+END_TEST
+
+START_TEST(building_a_set_takes_work_in_proportion_to_its_size)
+{
+    enum { MANY = 40000 };
+    tg_parameters *set = tg_parameters_new(TG_F32);
+    char name[32];
+    for (int i = 0; i < MANY; i++) {
+        snprintf(name, sizeof name, "layers.%d.weight", i);
+        ck_assert_ptr_nonnull(tg_parameters_add(set, name, TG_SHAPE(2), true));
+    }
+    ck_assert_int_le(tg_parameters_lookups(set), 12 * MANY); /* every one with every other would be 20,000 each */
+    for (int i = 0; i < MANY; i += 7) {
+        snprintf(name, sizeof name, "layers.%d.weight", i);
+        ck_assert_ptr_eq(tg_parameters_find(set, name), tg_parameters_at(set, i));
+    }
+    ck_assert_ptr_null(tg_parameters_add(set, "layers.39999.weight", TG_SHAPE(2), true));
+    ck_assert_str_eq(tg_parameters_error(set), "there is a parameter named layers.39999.weight already");
+    tg_parameters_free(set);
 }
 END_TEST
 
@@ -221,6 +245,7 @@ Suite *parameters_suite(void)
     tcase_add_test(tests, values_and_gradients_lie_in_one_block_each_without_gaps);
     tcase_add_test(tests, parameters_are_found_by_name_and_by_number);
     tcase_add_test(tests, the_first_mistake_in_building_is_remembered_in_words);
+    tcase_add_test(tests, building_a_set_takes_work_in_proportion_to_its_size);
     tcase_add_test(tests, a_set_in_use_does_not_move_its_blocks);
     tcase_add_test(tests, gradients_add_up_until_cleared_and_count_as_zero_where_no_pass_came);
     tcase_add_test(tests, sets_are_copied_by_name_and_shape_across_types);

@@ -32,7 +32,7 @@ static double value(const claims *c, tg_activation activation, double x)
 
 static double slope(const claims *c, tg_activation activation, double x)
 {
-    return tg_item(tg_activation_slope(activation, tg_constant(c->tape, TG_F64, &x, TG_SCALAR)));
+    return tg_item(tg_activation_derivative(activation, tg_constant(c->tape, TG_F64, &x, TG_SCALAR)));
 }
 
 /* Where the slope turns from negative to positive between two numbers. */

@@ -9,7 +9,7 @@
 static const char *const tasks[] = {"auto", "classification", "regression", NULL};
 static const char *const headers[] = {"auto", "yes", "no", NULL};
 static const char *const gated_widths[] = {"parameters", "width", NULL};
-static const char *const initialisers[] = {"fitted", "he_normal", "he_uniform", "xavier_normal", "xavier_uniform",
+static const char *const initialisers[] = {"variance_preserving", "he_normal", "he_uniform", "xavier_normal", "xavier_uniform",
                                            "unit_rows", "orthogonal", NULL};
 static const char *const optimizers[] = {"adamw", "adam", "sgd", NULL};
 static const char *const schedules[] = {"constant", "cosine", "step", NULL};
@@ -70,7 +70,7 @@ experiment experiment_defaults(void)
 {
     return (experiment){.settings = {.data = "glyphs", .target = "-1", .task = "auto", .header = "auto",
                                      .hidden = "128x4", .activations = "relu,gelu_exact,silu,swiglu",
-                                     .gated = "parameters", .init = "fitted", .seeds = 3, .seed = 1, .epochs = 10,
+                                     .gated = "parameters", .init = "variance_preserving", .seeds = 3, .seed = 1, .epochs = 10,
                                      .batch = 128, .lr = 1e-3, .optimizer = "adamw", .schedule = "cosine", .warmup = 0.05,
                                      .weight_decay = 0.01, .out = "results"}};
 }

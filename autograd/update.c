@@ -1,0 +1,95 @@
+#include "autograd/update.h"
+
+#include "autograd/kernels/kernels.h"
+#include "autograd/kernels/parallel.h"
+
+void tg_update_adamw(const tg_update *u)
+{
+    const tg_adam_settings *s = u->settings;
+    TG_KERNEL_CALL(u->dtype, adamw, u->n, u->parameter, u->gradient, u->state[0], u->state[1],
+                   u->gradient_scale, u->rate, s->beta1, s->beta2, s->epsilon, u->decay, s->correction1,
+                   s->correction2);
+}
+
+void tg_update_sgd(const tg_update *u)
+{
+    const tg_sgd_settings *s = u->settings;
+    TG_KERNEL_CALL(u->dtype, sgd_momentum, u->n, u->parameter, u->gradient, u->state[0], u->gradient_scale,
+                   u->rate, s->momentum, s->nesterov, u->decay);
+}
+
+typedef struct work {
+    tg_parameters *set;
+    tg_update_loop loop;
+    const tg_update *step;
+    const tg_update_factor *factors;
+} work;
+
+static bool alike(const work *w, int a, int b)
+{
+    const tg_update_factor *f = w->factors;
+    return !f || (f[a].rate == f[b].rate && f[a].decay == f[b].decay);
+}
+
+/* The number of elements from parameter `first` on that lie one behind the other and are updated alike, and in *next the
+ * parameter behind them: a loop over a few numbers costs more for beginning than for running. */
+static size_t run_from(const work *w, int first, int *next)
+{
+    const tg_parameter *p = tg_parameters_at(w->set, first), *q = p;
+    const size_t element = tg_dtype_size(p->dtype);
+    size_t size = 0;
+    *next = first;
+    do {
+        size += (size_t)tg_shape_size(&q->shape);
+        q = tg_parameters_at(w->set, ++*next);
+    } while (q && p->gradient && q->gradient == (char *)p->gradient + size * element &&
+             alike(w, first, *next));
+    return size;
+}
+
+/* `n` elements from number `begin` of parameter `index` on. */
+static void update_run(const work *w, int index, size_t begin, size_t n)
+{
+    const tg_parameter *p = tg_parameters_at(w->set, index);
+    const size_t skipped = begin * tg_dtype_size(p->dtype);
+    tg_update u = *w->step;
+    u.dtype = p->dtype;
+    u.n = n;
+    u.parameter = (char *)p->data + skipped;
+    u.gradient = (char *)p->gradient + skipped;
+    const size_t offset = (size_t)((char *)u.parameter - (char *)tg_parameters_values(w->set));
+    for (int k = 0; k < TG_UPDATE_STATES; k++)
+        u.state[k] = u.state[k] ? (char *)u.state[k] + offset : NULL;
+    if (w->factors) {
+        u.rate *= w->factors[index].rate;
+        u.decay = w->factors[index].decay;
+    }
+    w->loop(&u);
+}
+
+/* Some shares of every parameter; of all of them, long runs. */
+static void update_shares(void *context, size_t first, size_t count)
+{
+    const work *w = context;
+    for (int i = 0, next; i < tg_parameters_count(w->set); i = next) {
+        const tg_parameter *p = tg_parameters_at(w->set, i);
+        size_t size = (size_t)tg_shape_size(&p->shape);
+        next = i + 1;
+        if (count == TG_SHARES)
+            size = run_from(w, i, &next);
+        const size_t begin = tg_share_begin(size, first), end = tg_share_begin(size, first + count);
+        if (p->gradient && begin < end)
+            update_run(w, i, begin, end - begin);
+    }
+}
+
+void tg_parameters_update(tg_parameters *set, tg_update_loop loop, const tg_update *step,
+                          const tg_update_factor *factors)
+{
+    enum { WORTH_SHARING = 1 << 14 }; /* elements for each thread */
+    if (!set || !loop || !step)
+        return;
+    tg_parameters_gradients(set); /* zeros where no backward pass came */
+    tg_parallel_shares((size_t)tg_parameters_size(set), WORTH_SHARING, update_shares,
+                       &(work){set, loop, step, factors});
+}

@@ -5,21 +5,37 @@
 #   make demo          the main comparison on embedded data, with pictures
 #   make bench         speed, as ratios within one run
 #   make golden        the reference values in tests/golden anew (python3 with torch and mpmath)
-#   make install       header, libraries and pkg-config file (PREFIX, DESTDIR)
+#   make install       headers, libraries and pkg-config file (PREFIX, LIBDIR, INCLUDEDIR, DESTDIR)
 #
 # Options: SANITIZE=address,undefined   CC=clang   DEBUG=1   BUILD=some/other/folder
 #          DEPENDENCIES=check (look for packages, never install) or skip   V=1 (show the commands)
 
 VERSION := $(shell sed -n 's/.define TG_VERSION  *"\(.*\)"/\1/p' autograd/api.h)
 PREFIX  ?= /usr/local
+LIBDIR  ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
 CC      ?= cc
 OBJCOPY ?= objcopy
 PYTHON  ?= python3
 BUILD   ?= build
 DEPENDENCIES ?= install
+export BUILD CC CFLAGS LDFLAGS DEBUG SANITIZE
 
 comma := ,
 OUT := $(BUILD)$(if $(SANITIZE),/sanitize-$(subst $(comma),-,$(SANITIZE)))$(if $(filter 1,$(DEBUG)),/debug)
+
+# ---- what it needs ---------------------------------------------------------
+# Packages are looked for once: OpenBLAS for the library, more for programs and tests, MPFR for the long check. Where some had to be
+# installed, make reads itself again. `make install` installs the library, never a package.
+GOALS := $(or $(MAKECMDGOALS),all)
+NEEDS := $(OUT)/needs-$(if $(filter-out lib install,$(GOALS)),$(if $(filter check-long,$(GOALS)),long,all),lib)
+dry_run := $(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS))))
+ifeq ($(dry_run)$(filter skip,$(DEPENDENCIES))$(filter clean,$(GOALS)),)
+include $(NEEDS)
+endif
+$(NEEDS): .ci/dependencies
+	@.ci/dependencies $(if $(filter install,$(GOALS)),check,$(DEPENDENCIES)) $(subst $(OUT)/needs-,,$@)
+	@mkdir -p $(@D) && touch $@
 
 # ---- what is there ---------------------------------------------------------
 LIBRARY_SOURCES := $(wildcard autograd/*.c autograd/ops/*.c autograd/gradcheck/*.c nn/*.c optim/*.c) \
@@ -67,23 +83,39 @@ STATIC := $(OUT)/libtapegrad.a
 SHARED := $(OUT)/libtapegrad.so
 UMBRELLA := $(OUT)/include/tapegrad.h
 
-.PHONY: all lib check check-long demo bench golden install clean dependencies mpfr
+.PHONY: all lib check check-long demo bench golden install clean
+.DEFAULT_GOAL := all
 MAKEFLAGS += --no-builtin-rules
 ifeq ($(filter -j%,$(MAKEFLAGS)),)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 1)
 endif
 quietly = $(if $(V),,@echo "  $(1)  $@";)
+LINK :=
+LIBS :=
+define link
+	@mkdir -p $(@D)
+	$(call quietly,LD)$(CC) $(ALL_LDFLAGS) $(LINK) -o $@ $(filter %.o,$^) $(LIBS) $(BLAS_LIBS) -lm
+endef
 .DELETE_ON_ERROR:
 .SECONDARY:
 
 all: lib $(PROGRAMS)
 lib: $(STATIC) $(SHARED)
 
-$(OUT)/obj/%.o: %.c $(UMBRELLA) | dependencies
+# What was built by other rules or with other flags is built again: the file holds the flags of the last time.
+FLAGS := $(CC) $(ALL_CFLAGS) $(KERNEL_CFLAGS) $(ISAS) $(ALL_LDFLAGS) $(BLAS_LIBS) $(VERSION) $(PUBLIC_HEADERS)
+ifneq ($(strip $(file < $(OUT)/flags)),$(strip $(FLAGS)))
+.PHONY: $(OUT)/flags
+endif
+$(OUT)/flags: export WRITTEN = $(FLAGS)
+$(OUT)/flags: Makefile
+	@mkdir -p $(@D) && printf '%s\n' "$$WRITTEN" > $@
+
+$(OUT)/obj/%.o: %.c $(OUT)/flags | $(UMBRELLA)
 	@mkdir -p $(@D)
 	$(call quietly,CC)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(OUT)/obj/autograd/kernels/isa-%.o: autograd/kernels/isa.c | dependencies
+$(OUT)/obj/autograd/kernels/isa-%.o: autograd/kernels/isa.c $(OUT)/flags
 	@mkdir -p $(@D)
 	$(call quietly,CC)$(CC) $(ALL_CFLAGS) $(KERNEL_CFLAGS) $(MARCH_$*) -DTG_ISA=$* -MMD -MP -c -o $@ $<
 
@@ -92,7 +124,7 @@ $(OUT)/obj/optim/optimizers.o: ALL_CFLAGS += -O3 -ffp-contract=off -fno-math-err
 $(OUT)/obj/examples/% $(OUT)/obj/plots/% $(OUT)/obj/tests/%: ALL_CFLAGS += -D_GNU_SOURCE
 
 # The header users include: every public header, in the order of the rooms.
-$(UMBRELLA): $(PUBLIC_HEADERS) Makefile
+$(UMBRELLA): $(OUT)/flags
 	@mkdir -p $(@D)
 	@{ echo '/* tapegrad $(VERSION): the whole library. Made by the Makefile. */'; \
 	   echo '#ifndef TAPEGRAD_H'; echo '#define TAPEGRAD_H'; \
@@ -100,49 +132,45 @@ $(UMBRELLA): $(PUBLIC_HEADERS) Makefile
 	   echo '#endif'; } > $@
 
 # One object, in which what is hidden is local: an archive of many would show users what its members share.
-$(STATIC): $(LIBRARY_OBJECTS)
+$(STATIC): $(LIBRARY_OBJECTS) $(OUT)/flags
 	@rm -f $@
-	$(call quietly,AR)$(CC) -r -nostdlib -o $(OUT)/tapegrad.o $^ && $(OBJCOPY) --localize-hidden $(OUT)/tapegrad.o && ar rcs $@ $(OUT)/tapegrad.o
+	$(call quietly,AR)$(CC) -r -nostdlib -o $(OUT)/tapegrad.o $(filter %.o,$^) && $(OBJCOPY) --localize-hidden $(OUT)/tapegrad.o && ar rcs $@ $(OUT)/tapegrad.o
 
-$(SHARED): $(LIBRARY_OBJECTS)
-	$(call quietly,LD)$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,libtapegrad.so.0 -o $@ $^ $(BLAS_LIBS) -lm
+# It stays in memory when a program closes it, for its threads do.
+$(SHARED): LINK = -shared -Wl,-soname,libtapegrad.so.0 -Wl,-z,nodelete
+$(SHARED): $(LIBRARY_OBJECTS) $(OUT)/flags
+	$(link)
 
-$(OUT)/bin/%: $(OUT)/obj/examples/%.o $(COMMON_OBJECTS) $(LIBRARY_OBJECTS)
-	@mkdir -p $(@D)
-	$(call quietly,LD)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(PROGRAM_LIBS) $(BLAS_LIBS) -lm
+$(OUT)/bin/%: LIBS = $(PROGRAM_LIBS)
+$(OUT)/bin/%: $(OUT)/obj/examples/%.o $(COMMON_OBJECTS) $(LIBRARY_OBJECTS) $(OUT)/flags
+	$(link)
 
 # The benchmark counts the library's allocations, and tests make the n-th one fail: tests/wrapped_memory.h.
-WRAP_MEMORY := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc
+$(OUT)/bin/bench $(OUT)/bin/tests: LINK = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc
 
 # What the tape is measured against is compiled for this very processor, as a user's own program would be.
 FLOOR_CFLAGS := -O3 $(call if_known,-march=native) -ffp-contract=fast -fno-math-errno -fno-trapping-math $(call if_known,-Wno-pass-failed) -fopenmp-simd
 $(OUT)/obj/tests/bench/floor.o: ALL_CFLAGS += $(FLOOR_CFLAGS)
 
-$(OUT)/bin/bench: $(call objects,$(BENCH_SOURCES)) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS)
-	@mkdir -p $(@D)
-	$(call quietly,LD)$(CC) $(ALL_LDFLAGS) $(WRAP_MEMORY) -o $@ $^ $(PROGRAM_LIBS) $(BLAS_LIBS) -lm
+$(OUT)/bin/bench: $(call objects,$(BENCH_SOURCES)) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS) $(OUT)/flags
+	$(link)
 
-$(OUT)/bin/accuracy: $(call objects,$(ACCURACY_SOURCES)) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS)
-	@mkdir -p $(@D)
-	$(call quietly,LD)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(PROGRAM_LIBS) $(BLAS_LIBS) -lm
+$(OUT)/bin/accuracy: $(call objects,$(ACCURACY_SOURCES)) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS) $(OUT)/flags
+	$(link)
 
 FLOOR_OBJECTS := $(call objects,$(addprefix tests/bench/,floor.c nets.c step.c kernel_work.c))
 
-$(OUT)/bin/tests: $(call objects,$(TEST_SOURCES)) $(FLOOR_OBJECTS) $(ACCURACY_OBJECTS) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS)
-	@mkdir -p $(@D)
-	$(call quietly,LD)$(CC) $(ALL_LDFLAGS) $(WRAP_MEMORY) -o $@ $^ $(CHECK_LIBS) $(PROGRAM_LIBS) $(BLAS_LIBS) -lm
+$(OUT)/bin/tests: LIBS = $(CHECK_LIBS) $(PROGRAM_LIBS)
+$(OUT)/bin/tests: $(call objects,$(TEST_SOURCES)) $(FLOOR_OBJECTS) $(ACCURACY_OBJECTS) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS) $(OUT)/flags
+	$(link)
 
-$(OUT)/bin/golden-samples: $(call objects,$(GOLDEN_SOURCES)) $(LIBRARY_OBJECTS)
-	@mkdir -p $(@D)
-	$(call quietly,LD)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(BLAS_LIBS) -lm
+$(OUT)/bin/golden-samples: $(call objects,$(GOLDEN_SOURCES)) $(LIBRARY_OBJECTS) $(OUT)/flags
+	$(link)
 
 # What the samples of the operations should give, by another route. The files are kept; a new operation, or a new sample, asks for it.
 golden: $(OUT)/bin/golden-samples
 	$< > $(OUT)/golden-samples.json
 	$(PYTHON) tests/golden/make_golden.py < $(OUT)/golden-samples.json
-
-dependencies:
-	@case "$(DEPENDENCIES)" in skip) ;; *) .ci/dependencies $(DEPENDENCIES) ;; esac
 
 # The sanitizer's allocator would rather abort than say that a request is too large; our tests want the answer.
 # A loaded machine is no failure: libcheck's 4 seconds a test are for nothing but endless loops here.
@@ -159,13 +187,9 @@ check-long: all $(OUT)/bin/tests $(OUT)/bin/against-mpfr
 	$(OUT)/bin/accuracy --exhaustive
 	$(OUT)/bin/against-mpfr
 
-$(call objects,$(wildcard tests/mpfr/*.c)): | mpfr
-mpfr:
-	@case "$(DEPENDENCIES)" in skip) ;; *) .ci/dependencies $(DEPENDENCIES) mpfr ;; esac
-
-$(OUT)/bin/against-mpfr: $(call objects,$(wildcard tests/mpfr/*.c)) $(ACCURACY_OBJECTS) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS)
-	@mkdir -p $(@D)
-	$(call quietly,LD)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(PROGRAM_LIBS) $(BLAS_LIBS) -lmpfr -lgmp -lm
+$(OUT)/bin/against-mpfr: LIBS = $(PROGRAM_LIBS) -lmpfr -lgmp
+$(OUT)/bin/against-mpfr: $(call objects,$(wildcard tests/mpfr/*.c)) $(ACCURACY_OBJECTS) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS) $(OUT)/flags
+	$(link)
 
 # The figures go to files, the progress to the terminal.
 bench: $(OUT)/bin/bench
@@ -186,18 +210,22 @@ demo: all
 clean:
 	rm -rf $(BUILD)
 
+# Users find two files on their include path, tapegrad.h and the folder of the headers that it includes, which include each other by
+# relative paths.
+TO_LIB     := $(DESTDIR)$(LIBDIR)
+TO_INCLUDE := $(DESTDIR)$(INCLUDEDIR)
 install: lib
-	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig
 	for header in $(PUBLIC_HEADERS); do \
-	    install -D -m 644 $$header $(DESTDIR)$(PREFIX)/include/tapegrad/$$header; done
-	install -m 644 $(UMBRELLA) $(DESTDIR)$(PREFIX)/include/tapegrad/tapegrad.h
-	install -m 644 $(STATIC) $(DESTDIR)$(PREFIX)/lib/libtapegrad.a
-	install -m 755 $(SHARED) $(DESTDIR)$(PREFIX)/lib/libtapegrad.so.0
-	ln -sf libtapegrad.so.0 $(DESTDIR)$(PREFIX)/lib/libtapegrad.so
-	printf '%s\n' 'prefix=$(PREFIX)' 'Name: tapegrad' \
+	    sed 's|#include "\([a-z]*/\)|#include "../\1|' $$header | install -D -m 644 /dev/stdin "$(TO_INCLUDE)/tapegrad/$$header" || exit; done
+	install -m 644 $(UMBRELLA) "$(TO_INCLUDE)/tapegrad/tapegrad.h"
+	echo '#include "tapegrad/tapegrad.h"' | install -m 644 /dev/stdin "$(TO_INCLUDE)/tapegrad.h"
+	install -D -m 644 $(STATIC) "$(TO_LIB)/libtapegrad.a"
+	install -m 755 $(SHARED) "$(TO_LIB)/libtapegrad.so.0"
+	ln -sf libtapegrad.so.0 "$(TO_LIB)/libtapegrad.so"
+	printf '%s\n' 'libdir=$(LIBDIR)' 'includedir=$(INCLUDEDIR)' 'Name: tapegrad' \
 	    'Description: tape-based reverse-mode automatic differentiation for small networks' \
-	    'Version: $(VERSION)' 'Libs: -L$${prefix}/lib -ltapegrad' 'Libs.private: $(BLAS_LIBS) -lm -pthread' \
-	    'Cflags: -I$${prefix}/include/tapegrad' > $(DESTDIR)$(PREFIX)/lib/pkgconfig/tapegrad.pc
+	    'Version: $(VERSION)' 'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -ltapegrad' \
+	    'Libs.private: $(BLAS_LIBS) -lm -pthread' | install -D -m 644 /dev/stdin "$(TO_LIB)/pkgconfig/tapegrad.pc"
 
 $(OUT)/obj/%.d: ;
 -include $(shell find $(OUT)/obj -name '*.d' 2>/dev/null)

@@ -1,4 +1,4 @@
-/* What `make install` leaves behind is enough for a C and a C++ program outside the tree. */
+/* What `make install` leaves behind is enough for C and C++ programs outside of the tree: tests/install.sh writes and runs them. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,104 +7,95 @@
 
 Suite *install_suite(void);
 
-static char folder[300];
+static char folder[4200];
 
-static void run(const char *format, const char *argument)
+static const char *build(void)
 {
-    char command[2000];
-    snprintf(command, sizeof command, format, argument);
+    return getenv("TG_BUILD") ? getenv("TG_BUILD") : "build";
+}
+
+static void run(const char *what)
+{
+    char command[9000];
+    snprintf(command, sizeof command, "tests/install.sh %s \"%s\"", what, folder);
     ck_assert_msg(system(command) == 0, "failed: %s", command);
 }
 
-static void write_file(const char *name, const char *text)
+static void install_into_a_folder(void)
 {
-    char path[400];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *file = fopen(path, "w");
-    ck_assert_ptr_nonnull(file);
-    fputs(text, file);
-    ck_assert_int_eq(fclose(file), 0);
+    char name[300], working[3800];
+    snprintf(name, sizeof name, "%s/install-XXXXXX", build());
+    ck_assert_ptr_nonnull(mkdtemp(name));
+    ck_assert_ptr_nonnull(getcwd(working, sizeof working));
+    if (name[0] == '/')
+        snprintf(folder, sizeof folder, "%s", name);
+    else
+        snprintf(folder, sizeof folder, "%s/%s", working, name);
+    run("install");
 }
 
-/* The body compiles as C and as C++: d(x^2)/dx at 3. */
-static const char program[] =
-    "#include <tapegrad.h>\n"
-    "#include <stdio.h>\n"
-    "int main(void)\n"
-    "{\n"
-    "    tg_tape *tape = tg_tape_new();\n"
-    "    double three[1] = {3};\n"
-    "    tg_tensor x = tg_variable(tape, TG_F64, three, TG_SHAPE(1));\n"
-    "    bool fine = tg_backward(tg_sum(tg_mul(x, x))) && tg_item(tg_gradient(x)) == 6;\n"
-    "    printf(\"%s\\n\", fine ? \"six\" : tg_tape_error(tape));\n"
-    "    tg_tape_free(tape);\n"
-    "    return fine ? 0 : 1;\n"
-    "}\n";
-
-START_TEST(the_libraries_export_what_the_public_headers_declare_and_nothing_else)
+static void remove_the_folder(void)
 {
-    run("tests/symbols.sh \"%s\"", getenv("TG_BUILD") ? getenv("TG_BUILD") : "build");
+    char command[9000];
+    snprintf(command, sizeof command, "rm -r \"%s\"", folder);
+    ck_assert_int_eq(system(command), 0);
+}
+
+START_TEST(headers_are_found_by_both_names_and_nothing_else_of_ours_is_on_the_include_path)
+{
+    run("headers");
 }
 END_TEST
 
-/* Sizes and axes of every integer type, as C takes them; and the version that the headers and the library agree on. */
-static const char strict_program[] =
-    "#include <tapegrad.h>\n"
-    "#include <cstring>\n"
-    "#include <vector>\n"
-    "enum { ROWS = 2 };\n"
-    "int main()\n"
-    "{\n"
-    "    std::vector<double> numbers(6, 1.5);\n"
-    "    const size_t columns = numbers.size() / ROWS;\n"
-    "    const int64_t last = -1;\n"
-    "    tg_tape *tape = tg_tape_new();\n"
-    "    tg_tensor x = tg_constant(tape, TG_F64, numbers.data(), TG_SHAPE(ROWS, columns));\n"
-    "    tg_tensor rows = tg_sum_over(x, TG_AXES(last), false), all = tg_sum_over(x, TG_AXES(0u, 1), false);\n"
-    "    tg_tensor rest = tg_sum_over(tg_add(x, TG_NONE), TG_ALL_AXES, false);\n"
-    "    bool fine = tg_rank(rows) == 1 && tg_item(all) == 9 && tg_shape_of(all).rank == TG_SCALAR.rank && !tg_ok(rest) &&\n"
-    "                TG_SHAPE().rank == 0 && TG_SHAPE(columns).dim[0] == 3 &&\n"
-    "                std::strcmp(tg_version(), TG_VERSION) == 0 && TG_VERSION[0] == '0' + TG_VERSION_MAJOR &&\n"
-    "                TG_VERSION[2] == '0' + TG_VERSION_MINOR && TG_VERSION[4] == '0' + TG_VERSION_PATCH;\n"
-    "    tg_tape_free(tape);\n"
-    "    return fine ? 0 : 1;\n"
-    "}\n";
-
-START_TEST(a_program_outside_the_tree_builds_and_runs_in_c_and_cplusplus_shared_and_static)
+START_TEST(the_static_library_serves_a_program)
 {
-    if (getenv("ASAN_OPTIONS") && strstr(getenv("TG_BUILD") ? getenv("TG_BUILD") : "", "sanitize")) {
-        printf("skipped: the sanitizer's library does not link into a program without it\n");
-        return;
-    }
-    snprintf(folder, sizeof folder, "%s/install-XXXXXX", getenv("TG_BUILD") ? getenv("TG_BUILD") : "build");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-    write_file("program.c", program);
-    write_file("program.cc", program);
-    run("MAKEFLAGS= make install DEPENDENCIES=skip BUILD=\"${TG_BUILD:-build}\" CC=\"${TG_CC:-cc}\" PREFIX=\"$(realpath %s)/prefix\" > /dev/null", folder);
-    run("cd %s && cc -std=c11 -Wall -Wextra -Wpedantic -Werror program.c -o shared "
-        "$(PKG_CONFIG_PATH=prefix/lib/pkgconfig pkg-config --cflags --libs tapegrad) && LD_LIBRARY_PATH=prefix/lib ./shared | grep -q six",
-        folder);
-    run("cd %s && cc -std=c11 program.c -o static $(PKG_CONFIG_PATH=prefix/lib/pkgconfig pkg-config --cflags tapegrad) "
-        "prefix/lib/libtapegrad.a $(PKG_CONFIG_PATH=prefix/lib/pkgconfig pkg-config --static --libs-only-l tapegrad | "
-        "sed s/-ltapegrad//) $(pkg-config --libs-only-L openblas) && ./static | grep -q six", folder);
-    run("cd %s && c++ -std=c++11 -Wall -Wextra -Werror program.cc -o cplusplus "
-        "$(PKG_CONFIG_PATH=prefix/lib/pkgconfig pkg-config --cflags --libs tapegrad) && LD_LIBRARY_PATH=prefix/lib ./cplusplus | grep -q six",
-        folder);
-    write_file("strict.cc", strict_program);
-    run("cd %s && c++ -std=c++11 -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Werror strict.cc -o strict "
-        "$(PKG_CONFIG_PATH=prefix/lib/pkgconfig pkg-config --cflags --libs tapegrad) && LD_LIBRARY_PATH=prefix/lib ./strict",
-        folder);
-    run("rm -r %s", folder);
+    run("static");
+}
+END_TEST
+
+START_TEST(cplusplus_takes_sizes_and_axes_of_every_integer_type_without_a_warning)
+{
+    run("cplusplus");
+}
+END_TEST
+
+START_TEST(a_program_may_close_the_shared_library_after_threads_have_worked)
+{
+    run("unload");
+}
+END_TEST
+
+START_TEST(the_recipe_of_the_readme_works_as_printed_on_its_program)
+{
+    run("recipe");
+}
+END_TEST
+
+START_TEST(the_libraries_export_what_the_public_headers_declare_and_nothing_else)
+{
+    char command[5000];
+    snprintf(command, sizeof command, "tests/symbols.sh \"%s\"", build());
+    ck_assert_int_eq(system(command), 0);
 }
 END_TEST
 
 Suite *install_suite(void)
 {
     Suite *suite = suite_create("install");
-    TCase *tests = tcase_create("install");
-    tcase_set_timeout(tests, 120);
-    tcase_add_test(tests, the_libraries_export_what_the_public_headers_declare_and_nothing_else);
-    tcase_add_test(tests, a_program_outside_the_tree_builds_and_runs_in_c_and_cplusplus_shared_and_static);
-    suite_add_tcase(suite, tests);
+    TCase *symbols = tcase_create("symbols");
+    tcase_add_test(symbols, the_libraries_export_what_the_public_headers_declare_and_nothing_else);
+    suite_add_tcase(suite, symbols);
+
+    if (strstr(build(), "sanitize")) /* the sanitizers' libraries do not link into programs without them */
+        return suite;
+    TCase *programs = tcase_create("programs");
+    tcase_set_timeout(programs, 120);
+    tcase_add_unchecked_fixture(programs, install_into_a_folder, remove_the_folder);
+    tcase_add_test(programs, headers_are_found_by_both_names_and_nothing_else_of_ours_is_on_the_include_path);
+    tcase_add_test(programs, the_static_library_serves_a_program);
+    tcase_add_test(programs, cplusplus_takes_sizes_and_axes_of_every_integer_type_without_a_warning);
+    tcase_add_test(programs, a_program_may_close_the_shared_library_after_threads_have_worked);
+    tcase_add_test(programs, the_recipe_of_the_readme_works_as_printed_on_its_program);
+    suite_add_tcase(suite, programs);
     return suite;
 }

@@ -1,0 +1,145 @@
+#!/bin/sh
+# What `make install` leaves behind serves programs outside of the tree, each of which shows one thing.
+#   tests/install.sh CASE FOLDER     from the top of the tree; FOLDER is of the caller and holds what `install` installs
+set -eu
+tree=$(pwd)
+folder=$2
+mkdir -p "$folder"
+cd "$folder"
+prefix=$(pwd)/prefix
+unset CPATH LIBRARY_PATH LD_LIBRARY_PATH PKG_CONFIG_PATH || true
+strict="-Wall -Wextra -Wpedantic -Werror"
+
+flags() { PKG_CONFIG_PATH="$prefix/lib/pkgconfig" pkg-config "$@" tapegrad; }
+
+# d(x^2)/dx at 3, for C and for C++, with the header that $1 names.
+write_six() {
+    cat << END
+#include $1
+#include <stdio.h>
+int main(void)
+{
+    tg_tape *tape = tg_tape_new();
+    double three[1] = {3};
+    tg_tensor x = tg_variable(tape, TG_F64, three, TG_SHAPE(1));
+    bool fine = tg_backward(tg_sum(tg_mul(x, x))) && tg_item(tg_gradient(x)) == 6;
+    printf("%s\n", fine ? "six" : tg_tape_error(tape));
+    tg_tape_free(tape);
+    return fine ? 0 : 1;
+}
+END
+}
+
+case $1 in
+install)
+    MAKEFLAGS='' make -C "$tree" install DEPENDENCIES=skip PREFIX="$prefix" > install.log 2>&1 || { cat install.log >&2; exit 1; }
+    ;;
+
+headers) # both ways to name it, C and C++, and nothing else of ours where users' own headers are looked for
+    for header in '<tapegrad.h>' '<tapegrad/tapegrad.h>'; do
+        write_six "$header" > six.c
+        write_six "$header" > six.cc
+        cc -std=c11 $strict six.c -o six $(flags --cflags --libs)
+        LD_LIBRARY_PATH=$prefix/lib ./six | grep -q six
+        c++ -std=c++11 $strict six.cc -o six $(flags --cflags --libs)
+        LD_LIBRARY_PATH=$prefix/lib ./six | grep -q six
+    done
+    [ "$(ls "$prefix/include" | tr '\n' ' ')" = "tapegrad tapegrad.h " ]
+    for header in $(cd "$prefix/include" && find . -name '*.h'); do # each is whole by itself
+        echo "#include \"$header\"" | cc -std=c11 $strict -I "$prefix/include" -fsyntax-only -x c -
+    done
+    for inside in '*_internal*' 'kernels*' 'text.h' '*.inc'; do
+        [ -z "$(find "$prefix" -name "$inside")" ] || { echo "$inside is installed" >&2; exit 1; }
+    done
+    ;;
+
+static)
+    write_six '<tapegrad.h>' > six.c
+    cc -std=c11 six.c -o six $(flags --cflags) "$prefix/lib/libtapegrad.a" $(flags --static --libs | sed 's/-ltapegrad//')
+    ./six | grep -q six
+    ;;
+
+cplusplus) # sizes and axes of every integer type, as C takes them, and none that loses a fraction; the version
+    cat > strict.cc << 'END'
+#include <tapegrad.h>
+#include <cstring>
+#include <vector>
+enum { ROWS = 2 };
+int main()
+{
+    std::vector<double> numbers(6, 1.5);
+    const size_t columns = numbers.size() / ROWS;
+    const int64_t last = -1;
+    tg_tape *tape = tg_tape_new();
+    tg_tensor x = tg_constant(tape, TG_F64, numbers.data(), TG_SHAPE(ROWS, columns));
+    tg_tensor rows = tg_sum_over(x, TG_AXES(last), false), all = tg_sum_over(x, TG_AXES(0u, 1), false);
+    tg_tensor rest = tg_sum_over(tg_add(x, TG_NONE), TG_ALL_AXES, false);
+    bool fine = tg_rank(rows) == 1 && tg_item(all) == 9 && tg_shape_of(all).rank == TG_SCALAR.rank && !tg_ok(rest) &&
+                TG_SHAPE().rank == 0 && TG_SHAPE(columns).dim[0] == 3 &&
+                std::strcmp(tg_version(), TG_VERSION) == 0 && TG_VERSION[0] == '0' + TG_VERSION_MAJOR &&
+                TG_VERSION[2] == '0' + TG_VERSION_MINOR && TG_VERSION[4] == '0' + TG_VERSION_PATCH;
+#ifdef LOSES_A_FRACTION
+    fine = fine && TG_SHAPE(2.5).rank == 1;
+#endif
+    tg_tape_free(tape);
+    return fine ? 0 : 1;
+}
+END
+    warnings="-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Werror"
+    for standard in 11 20; do
+        c++ -std=c++$standard $warnings strict.cc -o strict $(flags --cflags --libs)
+        LD_LIBRARY_PATH=$prefix/lib ./strict
+    done
+    ! c++ -std=c++11 -DLOSES_A_FRACTION strict.cc -o strict $(flags --cflags --libs) 2> /dev/null
+    ;;
+
+unload) # a program may close the library after its threads have worked: a product of this size is shared among them
+    cat > unload.c << 'END'
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <tapegrad.h>
+#include <unistd.h>
+enum { N = 700 };
+int main(int argc, char **argv)
+{
+    void *library = dlopen(argv[argc - 1], RTLD_NOW);
+    if (!library)
+        return 1;
+    tg_tape *(*tape_new)(void) = (tg_tape *(*)(void))dlsym(library, "tg_tape_new");
+    void (*tape_free)(tg_tape *) = (void (*)(tg_tape *))dlsym(library, "tg_tape_free");
+    tg_tensor (*constant)(tg_tape *, tg_dtype, const void *, tg_shape) =
+        (tg_tensor (*)(tg_tape *, tg_dtype, const void *, tg_shape))dlsym(library, "tg_constant");
+    tg_tensor (*matmul)(tg_tensor, tg_tensor) = (tg_tensor (*)(tg_tensor, tg_tensor))dlsym(library, "tg_matmul");
+    tg_tensor (*gelu)(tg_tensor) = (tg_tensor (*)(tg_tensor))dlsym(library, "tg_gelu_exact");
+    double (*item)(tg_tensor, int64_t) = (double (*)(tg_tensor, int64_t))dlsym(library, "tg_at");
+    float *ones = malloc(N * N * sizeof *ones);
+    for (int i = 0; i < N * N; i++)
+        ones[i] = 1;
+    tg_tape *tape = tape_new();
+    tg_tensor x = constant(tape, TG_F32, ones, TG_SHAPE(N, N));
+    double product = item(gelu(matmul(x, x)), 0);
+    tape_free(tape);
+    free(ones);
+    if (dlclose(library) != 0)
+        return 2;
+    usleep(100000); /* the threads look for work meanwhile */
+    return product == N ? 0 : 3;
+}
+END
+    cc -std=c11 -D_GNU_SOURCE unload.c -o unload $(flags --cflags) -ldl
+    OPENBLAS_NUM_THREADS=2 ./unload "$prefix/lib/libtapegrad.so"
+    ;;
+
+recipe) # the lines of README.md, on README.md's program, in a shell in which nothing else is set
+    for entry in "$tree"/* "$tree"/.ci; do
+        [ -e "${entry##*/}" ] || ln -s "$entry" .
+    done
+    awk '/^```c$/ { inside = 1; next } /^```$/ && inside { exit } inside' "$tree/README.md" > program.c
+    awk '/^## In your own program$/ { here = 1 } here && /^```sh$/ { inside = 1; next } /^```$/ && inside { exit } inside' \
+        "$tree/README.md" > recipe.sh
+    [ -s program.c ] && grep -q 'make install' recipe.sh
+    env -i PATH="$PATH" HOME="$folder/home" BUILD="${BUILD:-build}" CC="${CC:-cc}" CFLAGS="${CFLAGS:-}" LDFLAGS="${LDFLAGS:-}" \
+        DEBUG="${DEBUG:-}" sh -e recipe.sh > recipe.log 2>&1 || { cat recipe.log >&2; exit 1; }
+    grep -q 'accuracy  *[89][0-9]' recipe.log
+    ;;
+esac

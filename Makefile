@@ -222,7 +222,7 @@ install: lib
 	install -D -m 644 $(STATIC) "$(TO_LIB)/libtapegrad.a"
 	install -m 755 $(SHARED) "$(TO_LIB)/libtapegrad.so.0"
 	ln -sf libtapegrad.so.0 "$(TO_LIB)/libtapegrad.so"
-	printf '%s\n' 'libdir=$(LIBDIR)' 'includedir=$(INCLUDEDIR)' 'Name: tapegrad' \
+	printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$(LIBDIR)' 'includedir=$(INCLUDEDIR)' 'Name: tapegrad' \
 	    'Description: tape-based reverse-mode automatic differentiation for small networks' \
 	    'Version: $(VERSION)' 'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -ltapegrad' \
 	    'Libs.private: $(BLAS_LIBS) -lm -pthread' | install -D -m 644 /dev/stdin "$(TO_LIB)/pkgconfig/tapegrad.pc"

@@ -4,7 +4,6 @@
 set -eu
 tree=$(pwd)
 folder=$2
-mkdir -p "$folder"
 cd "$folder"
 prefix=$(pwd)/prefix
 unset CPATH LIBRARY_PATH LD_LIBRARY_PATH PKG_CONFIG_PATH || true

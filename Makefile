@@ -94,7 +94,7 @@ LINK :=
 LIBS :=
 define link
 	@mkdir -p $(@D)
-	$(call quietly,LD)$(CC) $(ALL_LDFLAGS) $(LINK) -o $@ $(filter %.o,$^) $(LIBS) $(BLAS_LIBS) -lm
+	$(call quietly,LD)$(CC) $(ALL_LDFLAGS) $(LINK) -o $@ $(filter %.o %.a,$^) $(LIBS) $(BLAS_LIBS) -lm
 endef
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -141,8 +141,9 @@ $(SHARED): LINK = -shared -Wl,-soname,libtapegrad.so.0 -Wl,-z,nodelete
 $(SHARED): $(LIBRARY_OBJECTS) $(OUT)/flags
 	$(link)
 
+# Programs get the library that users get, without its insides.
 $(OUT)/bin/%: LIBS = $(PROGRAM_LIBS)
-$(OUT)/bin/%: $(OUT)/obj/examples/%.o $(COMMON_OBJECTS) $(LIBRARY_OBJECTS) $(OUT)/flags
+$(OUT)/bin/%: $(OUT)/obj/examples/%.o $(COMMON_OBJECTS) $(STATIC) $(OUT)/flags
 	$(link)
 
 # The benchmark counts the library's allocations, and tests make the n-th one fail: tests/wrapped_memory.h.

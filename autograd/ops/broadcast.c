@@ -1,7 +1,7 @@
 /* Constant tensors, expansion, whose derivative is the sum over axes (reduce.c), and reshape, which is free. */
 #include "autograd/ops.h"
 #include "autograd/ops/family.h"
-#include "autograd/ops/strided.h"
+#include "autograd/strided.h"
 #include "autograd/tape_internal.h"
 
 #include <math.h>
@@ -25,6 +25,19 @@ static bool full_shape(tg_value *out)
     out->dtype = (tg_dtype)a->dtype;
     out->shape = a->shape;
     return true;
+}
+
+void tg_fill(tg_dtype dtype, int64_t count, double value, void *to)
+{
+    if (dtype == TG_F32)
+        for (int64_t i = 0; i < count; i++)
+            ((float *)to)[i] = (float)value;
+    else if (dtype == TG_F64)
+        for (int64_t i = 0; i < count; i++)
+            ((double *)to)[i] = value;
+    else
+        for (int64_t i = 0; i < count; i++)
+            ((int32_t *)to)[i] = (int32_t)value;
 }
 
 static void full_forward(const tg_call *call)
@@ -84,15 +97,10 @@ static bool expand_shape(tg_value *out)
 static void expand_forward(const tg_call *call)
 {
     const tg_value *out = call->value;
-    const tg_shape *in = &out->inputs[0]->shape;
-    int64_t stride[TG_MAX_RANK];
-    tg_strides(in, stride);
-    tg_walk walk = tg_walk_over(&out->shape);
-    tg_strides(&out->shape, walk.to);
-    for (int axis = 0; axis < in->rank; axis++)
-        if (in->dim[axis] != 1)
-            walk.from[walk.rank - in->rank + axis] = stride[axis];
-    tg_move(out->dtype, &walk, call->in[0], call->out);
+    int64_t stride[2][TG_MAX_RANK];
+    tg_broadcast_strides(&out->inputs[0]->shape, out->shape.rank, stride[0]);
+    tg_strides(&out->shape, stride[1]);
+    tg_strided_copy(out->dtype, &out->shape, stride, call->in[0], call->out);
 }
 
 static void expand_derivative(const tg_derive *d)

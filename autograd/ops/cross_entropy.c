@@ -8,7 +8,6 @@
  */
 #include "autograd/ops.h"
 #include "autograd/ops/family.h"
-#include "autograd/ops/strided.h"
 
 typedef struct label_attributes {
     double smoothing;

@@ -49,6 +49,9 @@
  * differentiate through it. */
 bool tg_is_plain_one(tg_tensor cotangent);
 
+/* The same value everywhere. */
+void tg_fill(tg_dtype dtype, int64_t count, double value, void *to);
+
 /* Zeros, tails, infinities and NaN: nine values for forward checks. */
 extern const double tg_edges[9];
 #define TG_EDGES tg_edges

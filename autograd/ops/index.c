@@ -2,7 +2,6 @@
 #include "autograd/ops.h"
 #include "autograd/ops/axes.h"
 #include "autograd/ops/family.h"
-#include "autograd/ops/strided.h"
 
 #include <limits.h>
 #include <string.h>

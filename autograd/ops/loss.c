@@ -4,7 +4,6 @@
  */
 #include "autograd/ops.h"
 #include "autograd/ops/family.h"
-#include "autograd/ops/strided.h"
 
 static bool mean_of_two_shape(tg_value *out)
 {

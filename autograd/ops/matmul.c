@@ -3,6 +3,7 @@
 #include "autograd/kernels/product.h"
 #include "autograd/ops.h"
 #include "autograd/ops/family.h"
+#include "autograd/strided.h"
 
 #include <limits.h>
 
@@ -68,53 +69,25 @@ static bool matmul_shape(tg_value *out)
     return fits_the_blas(out, &p);
 }
 
-/* The distance in elements between consecutive matrices of an input along each batch axis of the result; 0 where it
- * broadcasts. */
-static void batch_strides(const tg_shape *in, int batch_rank, int64_t *stride)
-{
-    int64_t step = in->dim[in->rank - 1] * in->dim[in->rank - 2];
-    for (int back = 1; back <= batch_rank; back++) {
-        int axis = in->rank - 2 - back;
-        stride[batch_rank - back] = axis < 0 || in->dim[axis] == 1 ? 0 : step;
-        if (axis >= 0)
-            step *= in->dim[axis];
-    }
-}
-
 /* All products of a batch. */
 typedef struct batch {
     const tg_call *call;
     tg_product p;
-    int rank;                                             /* of what is before the last two axes */
-    int64_t stride_a[TG_MAX_RANK], stride_b[TG_MAX_RANK]; /* between matrices, in elements */
+    tg_strided s; /* the axes before the last two, from matrix to matrix of a and of b */
 } batch;
 
 /* Some of them, one after the other: a tg_parallel_part. */
 static void multiply_some(void *context, size_t first, size_t count)
 {
     const batch *all = context;
-    const tg_value *out = all->call->value;
-    const int64_t element = (int64_t)tg_dtype_size(out->dtype), matrix = all->p.m * all->p.n;
-    int64_t at[TG_MAX_RANK], from_a = 0, from_b = 0, rest = (int64_t)first;
-    for (int axis = all->rank - 1; axis >= 0; axis--) {
-        at[axis] = rest % out->shape.dim[axis];
-        rest /= out->shape.dim[axis];
-        from_a += at[axis] * all->stride_a[axis];
-        from_b += at[axis] * all->stride_b[axis];
-    }
+    const tg_dtype dtype = all->call->value->dtype;
+    const int64_t element = (int64_t)tg_dtype_size(dtype), matrix = all->p.m * all->p.n;
     const char *a = all->call->in[0], *b = all->call->in[1];
     char *result = (char *)all->call->out + (int64_t)first * matrix * element;
+    tg_strided_place place = tg_strided_seek(&all->s, 0, (int64_t)first);
     for (; count > 0; count--, result += matrix * element) {
-        tg_multiply(out->dtype, &all->p, a + from_a * element, b + from_b * element, NULL, result);
-        for (int axis = all->rank - 1; axis >= 0; axis--) {
-            from_a += all->stride_a[axis];
-            from_b += all->stride_b[axis];
-            if (++at[axis] < out->shape.dim[axis])
-                break;
-            from_a -= all->stride_a[axis] * out->shape.dim[axis];
-            from_b -= all->stride_b[axis] * out->shape.dim[axis];
-            at[axis] = 0;
-        }
+        tg_multiply(dtype, &all->p, a + place.offset[0] * element, b + place.offset[1] * element, NULL, result);
+        tg_strided_next(&all->s, 0, &place);
     }
 }
 
@@ -123,12 +96,15 @@ static void multiply_batch(const tg_call *call, const tg_product *p)
     enum { WORTH_SHARING = 1 << 19 }; /* multiplications for each thread */
     enum { FEW = 8 };                 /* products that may not divide evenly */
     const tg_value *out = call->value;
-    batch all;
-    all.call = call;
-    all.p = *p;
-    all.rank = out->shape.rank - 2;
-    batch_strides(&out->inputs[0]->shape, all.rank, all.stride_a);
-    batch_strides(&out->inputs[1]->shape, all.rank, all.stride_b);
+    const tg_shape shape = batch_of(out->shape);
+    int64_t stride[2][TG_MAX_RANK];
+    for (int k = 0; k < 2; k++) {
+        const tg_shape in = out->inputs[k]->shape, matrices = batch_of(in);
+        tg_broadcast_strides(&matrices, shape.rank, stride[k]);
+        for (int axis = 0; axis < shape.rank; axis++)
+            stride[k][axis] *= in.dim[in.rank - 1] * in.dim[in.rank - 2];
+    }
+    batch all = {call, *p, tg_strided_over(&shape, 2, stride)};
     const size_t products = (size_t)(out->size / (p->m * p->n)), each = (size_t)(p->m * p->n * p->k);
     if (products < FEW && each >= 2 * WORTH_SHARING) /* each is shared itself */
         multiply_some(&all, 0, products);

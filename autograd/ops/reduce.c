@@ -3,6 +3,7 @@
 #include "autograd/ops.h"
 #include "autograd/ops/axes.h"
 #include "autograd/ops/family.h"
+#include "autograd/strided.h"
 
 #include <string.h>
 
@@ -32,32 +33,6 @@ static bool sum_over_shape(tg_value *out)
     return true;
 }
 
-/* Axes of the input to go through, innermost first. */
-typedef struct counter {
-    int rank;
-    int64_t dim[TG_MAX_RANK], stride[TG_MAX_RANK], at[TG_MAX_RANK];
-    int64_t offset; /* where it stands, in elements */
-} counter;
-
-/* To the next place; false, and back at the first one, after the last. */
-static bool advance(counter *c)
-{
-    for (int axis = 0; axis < c->rank; axis++) {
-        c->offset += c->stride[axis];
-        if (++c->at[axis] < c->dim[axis])
-            return true;
-        c->offset -= c->stride[axis] * c->dim[axis];
-        c->at[axis] = 0;
-    }
-    return false;
-}
-
-static void add_axis(counter *c, int64_t dim, int64_t stride)
-{
-    c->dim[c->rank] = dim;
-    c->stride[c->rank++] = stride;
-}
-
 /* What to sum, neighbouring axes of one kind merged:
  *
  *     kept      summed        the innermost axis is
@@ -65,32 +40,27 @@ static void add_axis(counter *c, int64_t dim, int64_t stride)
  *     [4]   x   [2]  block    otherwise:    sums of whole blocks,   here [4, 2, 3] over axis 1
  */
 typedef struct plan {
-    counter kept, summed;
+    tg_strided kept, summed;
     bool run_summed;
-    int64_t run; /* size of the innermost axis, which is in neither counter */
+    int64_t run; /* size of the innermost axis, which is in neither */
 } plan;
 
 static plan plan_of(const tg_shape *in, int axes)
 {
-    plan p = {.run = 1};
+    plan p;
+    p.kept.arrays = p.summed.arrays = 1;
+    p.kept.rank = p.summed.rank = 0;
+    p.run = 1;
+    p.run_summed = false;
     int64_t stride = 1;
-    bool first = true, last_summed = false;
     for (int axis = in->rank - 1; axis >= 0; axis--) {
-        const int64_t dim = in->dim[axis];
         const bool summed = axes >> axis & 1;
-        if (dim == 1)
-            continue;
-        counter *c = summed ? &p.summed : &p.kept;
-        if (first || (c->rank == 0 && summed == p.run_summed && last_summed == summed)) {
-            p.run *= dim;
+        if (in->dim[axis] != 1 && (stride == 1 || (stride == p.run && summed == p.run_summed))) {
+            p.run *= in->dim[axis];
             p.run_summed = summed;
-        } else if (summed == last_summed)
-            c->dim[c->rank - 1] *= dim;
-        else
-            add_axis(c, dim, stride);
-        first = false;
-        last_summed = summed;
-        stride *= dim;
+        } else
+            tg_strided_add(summed ? &p.summed : &p.kept, in->dim[axis], &stride);
+        stride *= in->dim[axis];
     }
     return p;
 }
@@ -105,13 +75,14 @@ static void store(tg_dtype dtype, int64_t count, const double *from, void *to)
 }
 
 /* One output: the sum of all runs of the summed axes. */
-static void sum_runs(tg_dtype dtype, plan *p, const char *from, void *to)
+static void sum_runs(tg_dtype dtype, const plan *p, const char *from, void *to)
 {
     double total = 0;
+    tg_strided_place place = {0};
     do
         TG_KERNEL_CALL(dtype, sum_run, (size_t)p->run,
-                       (const void *)(from + p->summed.offset * (int64_t)tg_dtype_size(dtype)), &total);
-    while (advance(&p->summed));
+                       (const void *)(from + place.offset[0] * (int64_t)tg_dtype_size(dtype)), &total);
+    while (tg_strided_next(&p->summed, 0, &place));
     store(dtype, 1, &total, to);
 }
 
@@ -120,19 +91,18 @@ static void sum_blocks(tg_dtype dtype, const plan *p, const char *from, char *to
 {
     enum { WIDTH = 1024 };
     const int64_t element = (int64_t)tg_dtype_size(dtype);
-    counter outer = p->summed; /* the first axis is left to the kernel: its rows lie a stride apart */
-    const int64_t rows = outer.rank > 0 ? outer.dim[0] : 1,
-                  stride = outer.rank > 0 ? outer.stride[0] : p->run;
-    if (outer.rank > 0)
-        outer.dim[0] = 1;
+    /* The innermost summed axis is left to the kernel: its rows lie a stride apart. */
+    const bool several = p->summed.rank > 0;
+    const int64_t rows = several ? p->summed.dim[0] : 1, stride = several ? p->summed.stride[0][0] : p->run;
+    tg_strided_place place = {0};
     for (int64_t first = 0; first < p->run; first += WIDTH) {
         const int64_t width = p->run - first < WIDTH ? p->run - first : WIDTH;
         double total[WIDTH];
         memset(total, 0, (size_t)width * sizeof *total);
         do
             TG_KERNEL_CALL(dtype, sum_columns, (size_t)rows, (size_t)width, (size_t)stride,
-                           (const void *)(from + (first + outer.offset) * element), total);
-        while (advance(&outer));
+                           (const void *)(from + (first + place.offset[0]) * element), total);
+        while (tg_strided_next(&p->summed, 1, &place));
         store(dtype, width, total, to + first * element);
     }
 }
@@ -173,20 +143,21 @@ static void sum_over_forward(const tg_call *call)
                     sum_some_columns, (void *)call);
         return;
     }
-    plan p = plan_of(&in->shape, axes);
+    const plan p = plan_of(&in->shape, axes);
     if (p.run_summed && p.summed.rank == 0 && p.kept.rank <= 1) {
         tg_parallel((size_t)out->size, WORTH_SHARING / (size_t)p.run + 1, 1, sum_some_rows, (void *)call);
         return;
     }
     char *to = call->out;
+    tg_strided_place place = {0};
     do {
-        const char *from = (const char *)call->in[0] + p.kept.offset * element;
+        const char *from = (const char *)call->in[0] + place.offset[0] * element;
         if (p.run_summed)
             sum_runs(out->dtype, &p, from, to);
         else
             sum_blocks(out->dtype, &p, from, to);
         to += (p.run_summed ? 1 : p.run) * element;
-    } while (advance(&p.kept));
+    } while (tg_strided_next(&p.kept, 0, &place));
 }
 
 static void sum_over_derivative(const tg_derive *d)

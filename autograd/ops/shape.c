@@ -2,7 +2,7 @@
 #include "autograd/ops.h"
 #include "autograd/ops/axes.h"
 #include "autograd/ops/family.h"
-#include "autograd/ops/strided.h"
+#include "autograd/strided.h"
 
 #include <string.h>
 
@@ -37,13 +37,12 @@ static void permute_forward(const tg_call *call)
 {
     const tg_value *out = call->value;
     const tg_shape *order = &((const permute_attributes *)out->attributes)->order;
-    int64_t stride[TG_MAX_RANK];
-    tg_strides(&out->inputs[0]->shape, stride);
-    tg_walk walk = tg_walk_over(&out->shape);
-    tg_strides(&out->shape, walk.to);
-    for (int axis = 0; axis < walk.rank; axis++)
-        walk.from[axis] = stride[order->dim[axis]];
-    tg_move(out->dtype, &walk, call->in[0], call->out);
+    int64_t in[TG_MAX_RANK], stride[2][TG_MAX_RANK];
+    tg_strides(&out->inputs[0]->shape, in);
+    tg_strides(&out->shape, stride[1]);
+    for (int axis = 0; axis < out->shape.rank; axis++)
+        stride[0][axis] = in[order->dim[axis]];
+    tg_strided_copy(out->dtype, &out->shape, stride, call->in[0], call->out);
 }
 
 static void permute_derivative(const tg_derive *d)
@@ -188,8 +187,9 @@ static void concat_forward(const tg_call *call)
     for (int i = 0; i < out->input_count; i++) {
         const tg_value *in = out->inputs[i];
         const int64_t row = in->size / blocks.outer;
-        const tg_walk walk = {2, {blocks.outer, row}, {row, 1}, {blocks.n * blocks.inner, 1}};
-        tg_move(out->dtype, &walk, call->in[i], to);
+        const tg_shape rows = TG_SHAPE(blocks.outer, row);
+        int64_t stride[2][TG_MAX_RANK] = {{row, 1}, {blocks.n * blocks.inner, 1}};
+        tg_strided_copy(out->dtype, &rows, stride, call->in[i], to);
         to += row * (int64_t)tg_dtype_size(out->dtype);
     }
 }

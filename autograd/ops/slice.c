@@ -3,7 +3,7 @@
 #include "autograd/ops.h"
 #include "autograd/ops/axes.h"
 #include "autograd/ops/family.h"
-#include "autograd/ops/strided.h"
+#include "autograd/strided.h"
 
 /* Which elements: start + i step along each axis, i below size. */
 typedef struct slice_attributes {
@@ -79,11 +79,11 @@ static void slice_forward(const tg_call *call)
     if (out->size == 0)
         return;
     const tg_value *in = out->inputs[0];
-    tg_walk walk = tg_walk_over(&out->shape);
-    tg_strides(&out->shape, walk.to);
-    int64_t offset = slice_strides(out->attributes, &in->shape, walk.from);
-    tg_move(out->dtype, &walk, (const char *)call->in[0] + offset * (int64_t)tg_dtype_size(out->dtype),
-            call->out);
+    int64_t stride[2][TG_MAX_RANK];
+    const int64_t offset = slice_strides(out->attributes, &in->shape, stride[0]);
+    tg_strides(&out->shape, stride[1]);
+    tg_strided_copy(out->dtype, &out->shape, stride,
+                    (const char *)call->in[0] + offset * (int64_t)tg_dtype_size(out->dtype), call->out);
 }
 
 static void slice_derivative(const tg_derive *d)
@@ -196,10 +196,11 @@ static void scatter_slice_forward(const tg_call *call)
     if (in->size == 0)
         return;
     const slice_attributes slice = slice_of(a, in->shape);
-    tg_walk walk = tg_walk_over(&in->shape);
-    tg_strides(&in->shape, walk.from);
-    int64_t offset = slice_strides(&slice, &out->shape, walk.to);
-    tg_move(out->dtype, &walk, call->in[0], (char *)call->out + offset * (int64_t)tg_dtype_size(out->dtype));
+    int64_t stride[2][TG_MAX_RANK];
+    tg_strides(&in->shape, stride[0]);
+    const int64_t offset = slice_strides(&slice, &out->shape, stride[1]);
+    tg_strided_copy(out->dtype, &in->shape, stride, call->in[0],
+                    (char *)call->out + offset * (int64_t)tg_dtype_size(out->dtype));
 }
 
 static tg_tensor cut(tg_tensor x, const slice_attributes *a)

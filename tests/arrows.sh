@@ -1,0 +1,143 @@
+#!/bin/sh
+# Includes run downward only: fails on a file that includes one above it, on a circle, and on a room that looks behind another's public
+# headers.
+#   tests/arrows.sh     from the top of the tree
+
+# The order, from the bottom up. A file may include what stands on lines above its own line here, and a folder's files each other; files
+# and folders of one line do not know each other. A name without an ending is a header and its source; one with an ending is this file
+# alone, where what users see of a module lies below the module's inside.
+order='
+    autograd/api
+    autograd/rng autograd/tensor.h autograd/threads.h
+    autograd/tape.h autograd/arena autograd/dtype
+    autograd/kernels/
+    autograd/tensor.c autograd/threads.c autograd/strided
+    autograd/grad.h autograd/op autograd/parameters.h
+    autograd/parameters_internal autograd/ops autograd/gradcheck.h
+    autograd/parameters.c autograd/update autograd/value
+    autograd/program
+    autograd/text
+    autograd/anomaly autograd/elementwise
+    autograd/run
+    autograd/tape_internal
+    autograd/tape.c autograd/leaf autograd/read autograd/recompute autograd/grad_internal
+    autograd/apply autograd/follow autograd/listing autograd/differentiate autograd/replay
+    autograd/grad.c autograd/derivatives autograd/checkpoint
+    autograd/ops/ autograd/gradcheck/
+    autograd/registry
+    nn/ optim/
+    examples/data/dataset.h
+    examples/data/
+    examples/lab/
+    plots/
+    examples/activations/ examples/gradcheck/
+    examples/
+'
+
+# What does not keep to it and is known: file -> included file.
+known='
+    autograd/tensor.c -> autograd/tape_internal.h
+    autograd/text.c -> autograd/tape_internal.h
+    autograd/anomaly.c -> autograd/tape_internal.h
+    autograd/elementwise.c -> autograd/tape_internal.h
+'
+
+rooms="autograd nn optim plots examples"
+find $rooms -name '*.[ch]' -o -name '*.inc' -o -name '*.def' | sort |
+    xargs awk -v order="$order" -v known="$known" '
+    function problem(text) { print "arrows: " text > "/dev/stderr"; failed = 1 }
+
+    # The entry of the order that a file belongs to: itself, its name without ending, or the longest folder.
+    function entry(file,    name) {
+        if (file in line)
+            return file
+        name = file
+        sub(/\.[a-z]*$/, "", name)
+        while (!(name in line)) {
+            if (!sub(/[^\/]+\/?$/, "", name))
+                return ""
+        }
+        return name
+    }
+
+    # What a circle is made of: inside a folder of the order a header and its source are one.
+    function unit(file,    name) {
+        name = entry(file)
+        if (name !~ /\/$/)
+            return name
+        sub(/(_internal)?\.[ch]$/, "", file)
+        return file
+    }
+
+    BEGIN {
+        count = split(order, lines, "\n")
+        for (i = 1; i <= count; i++) {
+            words = split(lines[i], word, " ")
+            for (w = 1; w <= words; w++)
+                line[word[w]] = i
+        }
+        count = split(known, lines, "\n")
+        for (i = 1; i <= count; i++)
+            if (split(lines[i], word, " ") == 3)
+                excused[word[1] " -> " word[3]] = 1
+    }
+
+    FNR == 1 { files[FILENAME] = 1 }
+    /^TG_API_BEGIN/ || FILENAME ~ /\.def$/ { is_public[FILENAME] = 1 }
+    /^#include [<"]/ {
+        split($2, quoted, /[<">]/)
+        if ($2 ~ /^</ && quoted[2] !~ /^(tapegrad|cblas)\.h$/)
+            next
+        includes[++included] = FILENAME " -> " quoted[2]
+    }
+
+    END {
+        for (file in files)
+            if (entry(file) == "")
+                problem(file ": has no place yet in the order, tests/arrows.sh")
+        for (i = 1; i <= included; i++) {
+            split(includes[i], ends, " -> ")
+            from = ends[1]
+            to = ends[2]
+            if (includes[i] in excused)
+                continue
+            if (to == "tapegrad.h" || to == "cblas.h") {
+                if (to == "cblas.h" ? from !~ /^autograd\/kernels\// : from ~ /^(autograd|nn|optim)\//)
+                    problem(from ": includes <" to ">")
+                continue
+            }
+            if (!(to in files)) {
+                problem(from ": includes \"" to "\", which is no file; names begin at the top of the tree")
+                continue
+            }
+            if (from !~ /^autograd\// && to ~ /^(autograd|nn|optim)\// && !(to in is_public) && entry(from) != entry(to))
+                problem(from ": includes " to ", which is not public")
+            if (entry(from) != entry(to) && line[entry(from)] <= line[entry(to)])
+                problem(from ": includes " to ", which does not lie below it")
+            if (unit(from) != unit(to))
+                arrow[unit(from), unit(to)] = 1
+        }
+
+        # An arrow to where none begins, or from where none ends, is in no circle: such are taken away until none is left.
+        do {
+            split("", begins)
+            split("", comes_back)
+            for (pair in arrow) {
+                split(pair, ends, SUBSEP)
+                begins[ends[1]] = comes_back[ends[2]] = 1
+            }
+            gone = 0
+            for (pair in arrow) {
+                split(pair, ends, SUBSEP)
+                if (!(ends[2] in begins) || !(ends[1] in comes_back)) {
+                    delete arrow[pair]
+                    gone++
+                }
+            }
+        } while (gone)
+        for (pair in arrow) {
+            split(pair, ends, SUBSEP)
+            problem("circle: " ends[1] " includes " ends[2])
+        }
+        exit failed
+    }'

@@ -1,0 +1,100 @@
+/* The Makefile builds what has to be built and asks for what it needs; includes run downward. Scripts in this folder look. */
+#include "tests/temporary_files.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+Suite *build_suite(void);
+
+static bool succeeds(const char *command)
+{
+    return system(command) == 0;
+}
+
+START_TEST(a_change_rebuilds_what_depends_on_it)
+{
+    char command[600];
+    snprintf(command, sizeof command, "tests/rebuild.sh \"%s\"",
+             getenv("TG_BUILD") ? getenv("TG_BUILD") : "build");
+    ck_assert(succeeds(command));
+}
+END_TEST
+
+START_TEST(the_library_asks_for_openblas_alone_and_installing_it_never_calls_a_package_manager)
+{
+    ck_assert(succeeds("tests/dependencies.sh"));
+}
+END_TEST
+
+START_TEST(includes_run_downward_only)
+{
+    ck_assert(succeeds("tests/arrows.sh"));
+}
+END_TEST
+
+/* Appends a line to a file of a copy of the tree: the script must say what is wrong with it, and the tree is well without it. */
+static void expect_problem(const char *file, const char *line, const char *problem)
+{
+    char command[1200];
+    snprintf(command, sizeof command,
+             "work='%s'; rm -rf \"$work\"/*; cp -r autograd nn optim examples plots \"$work\"; script=\"$PWD/tests/arrows.sh\"; "
+             "cd \"$work\"; \"$script\" && echo '%s' >> %s && ! \"$script\" 2> problems && grep -q '%s' problems",
+             temporary_folder(), line, file, problem);
+    ck_assert_msg(succeeds(command), "%s in %s is no problem", line, file);
+}
+
+START_TEST(an_include_that_runs_up_is_found)
+{
+    expect_problem("autograd/tensor.h", "#include \"autograd/tape.h\"",
+                   "autograd/tensor.h: includes autograd/tape.h, which does not lie below");
+    expect_problem("autograd/rng.c", "#include \"autograd/ops/axes.h\"",
+                   "autograd/rng.c: .*axes.h, which does not lie below");
+    expect_problem("optim/schedule.h", "#include \"nn/linear.h\"",
+                   "optim/schedule.h: includes nn/linear.h, which does not lie below");
+}
+END_TEST
+
+START_TEST(a_look_behind_the_public_headers_is_found)
+{
+    expect_problem("examples/compare.c", "#include \"autograd/kernels/kernels.h\"",
+                   "examples/compare.c: .*not public");
+    expect_problem("nn/linear.c", "#include \"autograd/tape_internal.h\"", "nn/linear.c: .*not public");
+    expect_problem("examples/lab/training.c", "#include <cblas.h>",
+                   "examples/lab/training.c: includes <cblas.h>");
+    expect_problem("autograd/grad.c", "#include <tapegrad.h>", "autograd/grad.c: includes <tapegrad.h>");
+}
+END_TEST
+
+START_TEST(a_circle_of_includes_is_found)
+{
+    expect_problem("examples/lab/statistics.h", "#include \"examples/lab/runlog.h\"",
+                   "circle: examples/lab/statistics includes");
+}
+END_TEST
+
+START_TEST(a_file_without_a_place_in_the_order_is_found)
+{
+    expect_problem("autograd/new.c", "", "autograd/new.c: has no place");
+    expect_problem("nn/mlp.c", "#include \"linear.h\"", "nn/mlp.c: .*no file");
+}
+END_TEST
+
+Suite *build_suite(void)
+{
+    Suite *suite = suite_create("build");
+    TCase *tests = tcase_create("build");
+    tcase_set_timeout(tests, 120);
+    tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
+    tcase_add_test(tests, a_change_rebuilds_what_depends_on_it);
+    tcase_add_test(tests,
+                   the_library_asks_for_openblas_alone_and_installing_it_never_calls_a_package_manager);
+    tcase_add_test(tests, includes_run_downward_only);
+    tcase_add_test(tests, an_include_that_runs_up_is_found);
+    tcase_add_test(tests, a_look_behind_the_public_headers_is_found);
+    tcase_add_test(tests, a_circle_of_includes_is_found);
+    tcase_add_test(tests, a_file_without_a_place_in_the_order_is_found);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -1,5 +1,6 @@
-/* Anomaly mode: who made the first NaN or infinity. */
-#include "autograd/tape_internal.h"
+#include "autograd/anomaly.h"
+
+#include "autograd/dtype.h"
 #include "autograd/text.h"
 
 #include <math.h>
@@ -16,7 +17,7 @@ static range range_of(const tg_value *value)
     if (value->dtype == TG_I32)
         return r;
     for (int64_t i = 0; i < value->size; i++) {
-        double x = value->dtype == TG_F32 ? (double)((const float *)value->data)[i] : ((const double *)value->data)[i];
+        const double x = tg_element(value->dtype, value->slot.data, i);
         if (isfinite(x)) {
             r.low = x < r.low ? x : r.low;
             r.high = x > r.high ? x : r.high;
@@ -44,7 +45,7 @@ static void add_range(tg_text *text, const tg_value *value)
 
 bool tg_anomaly_check(const tg_value *value)
 {
-    if (!value->op || !value->data)
+    if (!value->op || !value->slot.data)
         return true;
     range out = range_of(value);
     if (!out.nan && !out.infinite)
@@ -61,28 +62,20 @@ bool tg_anomaly_check(const tg_value *value)
 
     char message[480];
     tg_text t = {message, sizeof message, 0};
-    tg_tape *tape = value->tape;
+    const tg_program *program = value->program;
     tg_text_add(&t, "%s at element %lld of ", out.nan ? "NaN" : "infinity", (long long)out.first);
     tg_text_call(&t, value);
-    tg_text_add(&t, " in step %lld", (long long)tape->steps);
-    if (tape->differentiated) {
+    tg_text_add(&t, " in step %lld", (long long)program->steps);
+    if (value->derived_from) {
         tg_text_add(&t, ", in the backward pass of ");
-        tg_text_call(&t, tape->differentiated);
-        tg_text_place(&t, tape->differentiated);
+        tg_text_call(&t, value->derived_from);
+        tg_text_place(&t, value->derived_from);
     } else
         tg_text_place(&t, value);
     for (int i = 0; i < value->input_count; i++) {
         tg_text_add(&t, "; input %d: ", i);
         add_range(&t, value->inputs[i]);
     }
-    tg_tape_fail(tape, "%s", message);
+    tg_program_fail(value->program, "%s", message);
     return false;
-}
-
-void tg_tape_watch(tg_tape *tape, bool on)
-{
-    if (!tape)
-        return;
-    tg_tape_diverge(tape); /* following does not watch */
-    tape->watches = on;
 }

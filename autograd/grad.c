@@ -1,427 +1,432 @@
-/* Reverse mode. One sweep walks the tape backwards from the outputs, without recursion:
+/* Reverse mode. A backward pass walks the program backwards from the outputs, without recursion:
  *
  *     for each value with a cotangent, latest first:  cotangents of its inputs += derivative(its cotangent)
  *
- * A derivative is made of operations, which are recorded behind the end of the tape. They are recorded first and evaluated
- * when the derivative is complete: by then the sweep knows which of them is the gradient of a parameter and lets it be computed
- * straight into the parameter's gradient block.
+ * A derivative is made of operations, which are appended to the program. They are computed when the derivative is complete: by then the
+ * pass knows which of them is the gradient of a parameter and lets it be computed straight into the parameter's gradient block.
+ *
+ * All that a pass has to remember lies in the pass, so one may run in a hook of another. What it recorded is kept as a whole: when the next
+ * step asks for the same pass at the same place, it is computed without being put together again.
  */
-#include "autograd/grad.h"
+#include "autograd/grad_internal.h"
 
 #include "autograd/ops.h"
-#include "autograd/tape_internal.h"
+#include "autograd/recompute.h"
 
 #include <string.h>
 
-typedef struct tg_hook {
-    struct tg_hook *next;
-    tg_hook_function function;
-    void *user;
-} tg_hook;
+/* What a pass knows of the values that it walks over. */
+enum { WANTED = 1, INPUT = 2, RETAINED = 4, HOOKED = 8, SUMMED = 16 };
 
-typedef struct sweep {
+typedef struct pass {
     tg_tape *tape;
-    int64_t from, to;  /* values from down to, both included */
-    int64_t recorded;  /* where the sweep's own values begin */
-    uint64_t mark;     /* of values on a path to an input, mark + 1 of the inputs; 0: follow requires_grad */
-    bool create_graph;
-} sweep;
+    const tg_request *request;
+    bool by_inputs;        /* for tg_grad: not into parameters and variables, but for given inputs */
+    int64_t from, to;      /* values from down to, both included */
+    int64_t recorded;      /* where the pass's own values begin */
+    tg_value **cotangents; /* of these values, or NULL */
+    uint8_t *marks;
+    int32_t *uses;         /* of the pass's own values: how many cotangents are this one */
+    int64_t use_capacity;
+    tg_recompute recompute;
+    uint8_t mode_outside;
+} pass;
 
-static bool is_wanted(const sweep *s, const tg_value *value)
+static tg_value **cotangent_of(const pass *p, const tg_value *value)
 {
-    if (s->mark)
-        return (value->mark & ~(uint64_t)1) == s->mark;
-    return value->requires_grad;
+    return &p->cotangents[value->index - p->to];
 }
 
-static bool is_input(const sweep *s, const tg_value *value)
+static bool is_marked(const pass *p, const tg_value *value, uint8_t mark)
 {
-    return s->mark && value->mark == s->mark + 1;
+    return value->index >= p->to && value->index <= p->from && p->marks[value->index - p->to] & mark;
 }
 
-/* Adds to the cotangent of a value. From the second contribution on the sum has a buffer of its own and grows in place,
- * unless somebody may differentiate through it later. */
-static void add_cotangent(const sweep *s, tg_value *value, tg_tensor give)
-{
-    tg_value *so_far = tg_value_of(value->cotangent);
-    if (!so_far) {
-        value->cotangent = give;
-        give.value->holds++;
-        return;
-    }
-    value->cotangent = tg_add(tg_tensor_of(so_far), give);
-    tg_value *sum = tg_value_of(value->cotangent);
-    if (!sum)
-        return;
-    sum->holds++;
-    so_far->holds--;
-    if (s->create_graph)
-        return;
-    sum->accumulator_of = value;
-    if (so_far->accumulator_of == value && !sum->data) {
-        sum->data = so_far->data;
-        sum->recyclable = so_far->recyclable;
-        so_far->recyclable = false;
-    }
-}
+/* ---- which buffers are in use ---- */
 
-/* After a derivative is computed: gives back the buffers of what was recorded on the way and is no cotangent, and of the
- * cotangent that it came from, unless that was passed on. What has a view stays. */
-static void recycle(const sweep *s, int64_t start, tg_value *cotangent)
+static bool count_use(pass *p, const tg_value *value, int by)
 {
-    tg_tape *tape = s->tape;
-    for (int64_t i = start; i < tape->count; i++)
-        for (tg_value *view = tg_tape_value(tape, i); view->op && view->op->flags & TG_VIEW; view = view->inputs[0])
-            view->inputs[0]->recyclable = false;
-    for (int64_t i = start; i < tape->count; i++) {
-        tg_value *value = tg_tape_value(tape, i);
-        if (value->recyclable && value->holds == 0)
-            tg_value_recycle(value);
-    }
-    if (cotangent->recyclable && cotangent->holds == 0 && cotangent->index >= s->recorded)
-        tg_value_recycle(cotangent);
-}
-
-/* Adds to the gradient of a parameter. The first contribution since the last optimiser step is written over what is there: by the
- * very operation that computes it if `fresh` says that nobody else uses its result, by a copy otherwise. */
-static void give_to_parameter(tg_value *leaf, tg_tensor give, bool fresh)
-{
-    tg_parameter *parameter = leaf->parameter;
-    tg_value *value = tg_value_of(give);
-    if (!parameter->has_gradient) {
-        leaf->gradient_was_fresh = true;
-        bool pending = !value->data && value->op && !(value->op->flags & TG_VIEW);
-        if (!fresh || !pending)
-            value = tg_value_of(tg_copy(give));
-    } else {
-        tg_tensor so_far = leaf->gradient;
-        if (!tg_ok(so_far))
-            so_far = tg_borrow(leaf->tape, parameter->dtype, parameter->gradient, parameter->shape);
-        value = tg_value_of(tg_add(so_far, give));
-    }
-    if (!value)
-        return;
-    value->data = parameter->gradient;
-    leaf->gradient = tg_tensor_of(value);
-    parameter->has_gradient = true;
-}
-
-/* Whether a derivative's result is like its input, or the core can sum it down to that. */
-static bool fits(const tg_value *give, const tg_value *input)
-{
-    tg_shape both;
-    return give->dtype == input->dtype && tg_shape_broadcast(&give->shape, &input->shape, &both) &&
-           tg_shape_equal(&both, &give->shape);
-}
-
-/* Hands one result of a derivative on to the input it belongs to. */
-static void deliver(const sweep *s, const tg_value *from, tg_value *input, tg_tensor give, bool fresh)
-{
-    const tg_value *value = tg_value_of(give);
-    if (!value)
-        return;
-    if (!fits(value, input)) {
-        char has[128], wants[128];
-        tg_tape_fail(s->tape, "the derivative of %s gives %s%s for an input %s%s", from->op->name,
-                     tg_dtype_name(value->dtype), tg_shape_text(&value->shape, has, sizeof has),
-                     tg_dtype_name(input->dtype), tg_shape_text(&input->shape, wants, sizeof wants));
-        return;
-    }
-    if (!tg_shape_equal(&value->shape, &input->shape)) {
-        give = tg_sum_to(give, input->shape);
-        fresh = true;
-        if (!tg_ok(give))
-            return;
-    }
-    if (!s->mark && input->parameter && !input->hooks && !input->retains_gradient)
-        give_to_parameter(input, give, fresh);
-    else
-        add_cotangent(s, input, give);
-}
-
-/* Larger than any arity of ours; concatenation of more than these takes memory from the arena. */
-enum { FEW_INPUTS = 8 };
-
-static bool derive(const sweep *s, tg_value *value, tg_tensor cotangent)
-{
-    tg_tape *tape = s->tape;
-    int count = value->input_count;
-    tg_tensor few_in[FEW_INPUTS], few_give[FEW_INPUTS], *in = few_in, *give = few_give;
-    bool few_wanted[FEW_INPUTS], *wanted = few_wanted;
-    if (count > FEW_INPUTS) {
-        in = tg_tape_take(tape, 2 * (size_t)count * sizeof *in, sizeof(void *));
-        wanted = tg_tape_take(tape, (size_t)count, 1);
-        if (!in || !wanted)
-            return false;
-        give = in + count;
-    }
-    bool any = false;
-    for (int i = 0; i < count; i++) {
-        in[i] = tg_tensor_of(value->inputs[i]);
-        give[i] = (tg_tensor){0};
-        wanted[i] = value->inputs[i]->dtype != TG_I32 && is_wanted(s, value->inputs[i]);
-        any |= wanted[i];
-    }
-    if (!any || !value->op->derivative || value->detached)
+    const int64_t index = value->index - p->recorded;
+    if (index < 0)
         return true;
-    if (value->graphless) {
-        tg_tape_fail(tape, "tensor %lld (%s) is part of a gradient that was computed without create_graph, so it cannot be "
-                           "differentiated", (long long)value->index, value->op->name);
-        return false;
-    }
-
-    const int64_t start = tape->count;
-    const tg_scope *scope = tape->scope;
-    tape->scope = value->scope;
-    tape->differentiated = value;
-    tape->deferred = true;
-    const tg_derive d = {.out = tg_tensor_of(value), .cotangent = cotangent,
-                         .saved = tg_tensor_of(tg_saved_of(value)), .in = in, .count = count,
-                         .attributes = value->attributes, .wanted = wanted, .gradient = give};
-    value->op->derivative(&d);
-    for (int i = 0; i < count; i++) {
-        bool fresh = give[i].value != cotangent.value;
-        for (int other = 0; fresh && other < count; other++)
-            fresh = other == i || give[other].value != give[i].value;
-        if (wanted[i])
-            deliver(s, value, value->inputs[i], give[i], fresh);
-    }
-    tape->deferred = false;
-    bool evaluated = tg_tape_evaluate(tape);
-    tape->scope = scope;
-    tape->differentiated = NULL;
-    if (evaluated && !s->create_graph)
-        recycle(s, start, cotangent.value);
-    return evaluated;
-}
-
-/* Keeps what tg_gradient will be asked for, once a cotangent is complete. */
-static void keep_gradient(tg_value *value, tg_tensor cotangent)
-{
-    if (value->parameter)
-        give_to_parameter(value, cotangent, false);
-    else if (value->retains_gradient) {
-        value->gradient = tg_ok(value->gradient) ? tg_add(value->gradient, cotangent) : cotangent;
-        cotangent.value->recyclable = false;
-    }
-}
-
-static bool visit(const sweep *s, tg_value *value)
-{
-    tg_tensor cotangent = value->cotangent;
-    if (!cotangent.value)
-        return true;
-    cotangent.value->holds -= !is_input(s, value);
-    for (tg_hook *hook = value->hooks; hook; hook = hook->next) {
-        cotangent.value->recyclable = false; /* the hook may keep it */
-        cotangent = hook->function(cotangent, hook->user);
-    }
-    const tg_value *after = tg_value_of(cotangent);
-    if (!after || after->dtype != value->dtype || !tg_shape_equal(&after->shape, &value->shape)) {
-        tg_tape_fail(s->tape, "a hook on tensor %lld (%s) returned %s", (long long)value->index,
-                     value->op ? value->op->name : value->name ? value->name : "a leaf",
-                     after ? "a tensor of another shape or type" : "an inert tensor");
-        return false;
-    }
-    value->cotangent = is_input(s, value) ? cotangent : (tg_tensor){0};
-    if (!s->mark) {
-        s->tape->deferred = value->parameter != NULL; /* a parameter's gradient has its place already */
-        keep_gradient(value, cotangent);
-        s->tape->deferred = false;
-        if (!tg_tape_evaluate(s->tape))
+    if (index >= p->use_capacity) {
+        const int64_t capacity = 2 * index + 64;
+        int32_t *uses = tg_tape_scratch(p->tape, (size_t)capacity, sizeof *uses);
+        if (!uses)
             return false;
+        if (p->use_capacity > 0)
+            memcpy(uses, p->uses, (size_t)p->use_capacity * sizeof *uses);
+        p->uses = uses;
+        p->use_capacity = capacity;
     }
-    return !value->op || derive(s, value, cotangent);
-}
-
-static bool run(const sweep *s)
-{
-    tg_tape *tape = s->tape;
-    tape->no_grad += !s->create_graph;
-    tape->graphless += !s->create_graph;
-    bool fine = !tape->failed;
-    for (int64_t index = s->from; fine && index >= s->to; index--)
-        fine = visit(s, tg_tape_value(tape, index)) && !tape->failed;
-    tape->no_grad -= !s->create_graph;
-    tape->graphless -= !s->create_graph;
-    return fine;
-}
-
-/* Leaves no cotangent behind for the next sweep. */
-static void clear_cotangents(const sweep *s)
-{
-    for (int64_t index = s->to; index <= s->from && index < s->tape->count; index++)
-        tg_tape_value(s->tape, index)->cotangent = (tg_tensor){0};
-}
-
-/* Puts the cotangent of an output where the sweep starts; an inert one means ones. */
-static void seed(const sweep *s, tg_value *output, tg_tensor cotangent)
-{
-    tg_tape *tape = s->tape;
-    if (!cotangent.value)
-        cotangent = tg_full(tape, output->dtype, output->shape, 1);
-    const tg_value *value = tg_value_of(cotangent);
-    if (!value || value->tape != tape)
-        tg_tape_fail(tape, "the cotangent is not a tensor of this tape and step");
-    else if (value->dtype != output->dtype || !tg_shape_equal(&value->shape, &output->shape)) {
-        char has[128], wants[128];
-        tg_tape_fail(tape, "the cotangent is %s%s, but its output is %s%s", tg_dtype_name(value->dtype),
-                     tg_shape_text(&value->shape, has, sizeof has), tg_dtype_name(output->dtype),
-                     tg_shape_text(&output->shape, wants, sizeof wants));
-    } else
-        add_cotangent(s, output, cotangent);
-}
-
-bool tg_backward_from(tg_tensor output, tg_tensor cotangent)
-{
-    tg_value *value = tg_value_of(output);
-    if (!value || value->tape->failed)
-        return false;
-    if (!value->requires_grad) {
-        tg_tape_fail(value->tape, "tg_backward: the tensor depends on no parameter and no variable (or was made inside "
-                                  "tg_no_grad_begin), so there is nothing to differentiate");
-        return false;
-    }
-    tg_tape *tape = value->tape;
-    if (tg_follow_sweep(tape, value, cotangent.value))
-        return !tape->failed;
-    tg_tape_diverge(tape);
-    sweep s = {.tape = tape, .from = value->index, .recorded = tape->count};
-    tape->sweeping++;
-    seed(&s, value, cotangent);
-    bool fine = run(&s);
-    tape->sweeping--;
-    if (fine)
-        tg_follow_remember_sweep(tape, value, cotangent.value, s.recorded);
-    else
-        clear_cotangents(&s);
-    return fine;
-}
-
-bool tg_backward(tg_tensor loss)
-{
-    const tg_value *value = tg_value_of(loss);
-    if (value && value->size != 1) {
-        char shape[128];
-        tg_tape_fail(value->tape, "tg_backward: expected a loss of one element, not %s; reduce it, or give a cotangent to "
-                                  "tg_backward_from", tg_shape_text(&value->shape, shape, sizeof shape));
-    }
-    return tg_backward_from(loss, (tg_tensor){0});
-}
-
-tg_tensor tg_gradient(tg_tensor x)
-{
-    const tg_value *value = tg_value_of(x);
-    return value ? value->gradient : (tg_tensor){0};
-}
-
-tg_tensor tg_retain_gradient(tg_tensor x)
-{
-    tg_value *value = tg_value_of(x);
-    if (value)
-        value->retains_gradient = true;
-    return x;
-}
-
-bool tg_add_hook(tg_tensor x, tg_hook_function function, void *user)
-{
-    tg_value *value = tg_value_of(x);
-    if (!value || !function || value->tape->failed)
-        return false;
-    tg_hook *hook = tg_tape_take(value->tape, sizeof *hook, _Alignof(tg_hook));
-    if (!hook)
-        return false;
-    tg_follow_no_sweep(value->tape);
-    *hook = (tg_hook){.function = function, .user = user};
-    tg_hook **end = &value->hooks;
-    while (*end)
-        end = &(*end)->next;
-    *end = hook;
+    p->uses[index] += by;
     return true;
 }
 
-/* Marks the inputs and every value computed from them. */
-static void mark_paths(sweep *s, const tg_tensor *inputs, int input_count)
+static bool is_used(const void *of, const tg_value *value)
 {
-    s->mark = s->tape->sweep += 2;
-    for (int j = 0; j < input_count; j++)
-        inputs[j].value->mark = s->mark + 1;
-    for (int64_t index = s->to; index <= s->from; index++) {
-        tg_value *value = tg_tape_value(s->tape, index);
-        for (int i = 0; i < value->input_count && value->mark < s->mark; i++)
-            if (is_wanted(s, value->inputs[i]) && !(value->op->flags & TG_CONSTANT) && !value->detached)
-                value->mark = s->mark;
-    }
+    const pass *p = of;
+    const int64_t index = value->index - p->recorded;
+    return index < p->use_capacity && (index < 0 || p->uses[index] > 0);
 }
 
-/* All of one tape and step; the range that the sweep has to walk. */
-static bool find_range(sweep *s, const char *what, const tg_tensor *tensors, int count)
+/* After a derivative is computed: gives back the buffers of what was recorded on the way and is no cotangent, and of the cotangent that it
+ * came from, unless that was passed on. What a cotangent is a view of stays. */
+static void release(const pass *p, int64_t start, tg_value *cotangent)
 {
-    for (int i = 0; i < count; i++) {
-        const tg_value *value = tg_value_of(tensors[i]);
-        if (!s->tape && value)
-            *s = (sweep){.tape = value->tape, .from = value->index, .to = value->index, .create_graph = s->create_graph};
-        if (!value || value->tape != s->tape || value->dtype == TG_I32) {
-            tg_tape_fail(s->tape, "tg_grad: %s %d is %s", what, i,
-                         !value ? "inert" : value->dtype == TG_I32 ? "an integer tensor" : "on another tape");
-            return false;
-        }
-        s->from = value->index > s->from ? value->index : s->from;
-        s->to = value->index < s->to ? value->index : s->to;
+    tg_program *program = &p->tape->program;
+    for (int64_t i = start; i < program->count; i++)
+        if (is_used(p, tg_program_at(program, i)))
+            for (tg_value *view = tg_program_at(program, i); view->op && view->op->flags & TG_VIEW; view = view->inputs[0])
+                view->inputs[0]->slot.owned = false;
+    for (int64_t i = start; i < program->count; i++) {
+        tg_value *value = tg_program_at(program, i);
+        if (value->slot.owned && !is_used(p, value))
+            tg_run_release(&p->tape->run, value);
     }
-    return s->tape && !s->tape->failed;
+    if (cotangent->slot.owned && !is_used(p, cotangent) && cotangent->index >= p->recorded)
+        tg_run_release(&p->tape->run, cotangent);
 }
 
-bool tg_grad(const tg_tensor *outputs, int output_count, const tg_tensor *inputs, int input_count,
-             const tg_tensor *cotangents, bool create_graph, tg_tensor *gradients)
+/* ---- where results of derivatives go ---- */
+
+/* Adds to the cotangent of a value. From the second contribution on the sum has a buffer of its own and grows in place, unless somebody may
+ * differentiate through it later. */
+static bool add_cotangent(pass *p, tg_value *value, tg_tensor addend)
 {
-    for (int j = 0; gradients && j < input_count; j++)
-        gradients[j] = (tg_tensor){0};
-    sweep s = {.create_graph = create_graph};
-    if (!outputs || !inputs || !gradients || output_count < 1 || input_count < 1 ||
-        !find_range(&s, "output", outputs, output_count) || !find_range(&s, "input", inputs, input_count))
+    tg_value **cotangent = cotangent_of(p, value), *so_far = *cotangent;
+    uint8_t *marks = &p->marks[value->index - p->to];
+    if (!so_far) {
+        *cotangent = addend.value;
+        return count_use(p, addend.value, 1);
+    }
+    tg_value *sum = tg_value_of(tg_add(tg_tensor_of(so_far), addend));
+    if (!sum)
         return false;
-    s.recorded = s.tape->count;
-    mark_paths(&s, inputs, input_count);
-    s.tape->sweeping++;
-    for (int i = 0; i < output_count; i++)
-        if (is_wanted(&s, outputs[i].value))
-            seed(&s, outputs[i].value, cotangents ? cotangents[i] : (tg_tensor){0});
-    bool fine = run(&s);
-    s.tape->sweeping--;
-    for (int j = 0; fine && j < input_count; j++) {
-        const tg_value *input = inputs[j].value;
-        gradients[j] = input->cotangent.value ? input->cotangent
-                                              : tg_full(s.tape, input->dtype, input->shape, 0);
-        fine = tg_ok(gradients[j]);
+    *cotangent = sum;
+    if (*marks & SUMMED && !p->request->create_graph)
+        tg_run_in_place(sum, so_far);
+    *marks |= SUMMED;
+    return count_use(p, sum, 1) && count_use(p, so_far, -1);
+}
+
+/* Whether a value that was recorded just now is an input of another. */
+static bool is_read(const tg_value *value)
+{
+    const tg_program *program = value->program;
+    for (int64_t i = value->index + 1; i < program->count; i++) {
+        const tg_value *later = tg_program_at(program, i);
+        for (int k = 0; k < later->input_count; k++)
+            if (later->inputs[k] == value)
+                return true;
     }
-    clear_cotangents(&s);
+    return false;
+}
+
+/* Adds to the gradient of a parameter: the very operation that computes `addend` does so if nobody else needs its result, a copy
+ * otherwise. */
+static bool add_to_parameter(pass *p, tg_value *leaf, tg_tensor addend, bool fresh)
+{
+    tg_value *value = tg_value_of(addend);
+    const bool pending = value->index >= p->tape->run.computed && value->op && !(value->op->flags & TG_VIEW) && !value->sink;
+    if (!fresh || !pending || is_read(value))
+        value = tg_value_of(tg_copy(addend));
+    if (!value)
+        return false;
+    value->sink = leaf->parameter;
+    value->earlier = leaf->gradient;
+    leaf->gradient = value;
+    return true;
+}
+
+/* Whether a derivative's result is like its input, or the core can sum it down to that. */
+static bool fits(const tg_value *result, const tg_value *input)
+{
+    tg_shape both;
+    return result->dtype == input->dtype && tg_shape_broadcast(&result->shape, &input->shape, &both) &&
+           tg_shape_equal(&both, &result->shape);
+}
+
+/* Hands one result of a derivative on to the input it belongs to. */
+static bool deliver(pass *p, const tg_value *from, tg_value *input, tg_tensor gradient, bool fresh)
+{
+    if (!gradient.value)
+        return true;
+    const tg_value *value = tg_value_of(gradient);
+    char has[128], wants[128];
+    if (!value || tg_tape_at(value) != p->tape) {
+        tg_tape_fail(p->tape, "the derivative of %s gives a tensor of another tape or step", from->op->name);
+        return false;
+    }
+    if (!fits(value, input)) {
+        tg_tape_fail(p->tape, "the derivative of %s gives %s%s for an input %s%s", from->op->name, tg_dtype_name(value->dtype),
+                     tg_shape_text(&value->shape, has, sizeof has), tg_dtype_name(input->dtype),
+                     tg_shape_text(&input->shape, wants, sizeof wants));
+        return false;
+    }
+    if (!tg_shape_equal(&value->shape, &input->shape)) {
+        gradient = tg_sum_to(gradient, input->shape);
+        fresh = true;
+        if (!gradient.value)
+            return false;
+    }
+    if (!p->by_inputs && input->parameter && !is_marked(p, input, HOOKED | RETAINED))
+        return add_to_parameter(p, input, gradient, fresh);
+    return add_cotangent(p, input, gradient);
+}
+
+/* ---- one value ---- */
+
+/* Larger than any arity of ours; concatenation of more than these takes memory of the pass. */
+enum { FEW_INPUTS = 8 };
+
+typedef struct links {
+    tg_tensor few_in[FEW_INPUTS], few_gradients[FEW_INPUTS], *in, *gradients;
+    bool few_wanted[FEW_INPUTS], *wanted;
+} links;
+
+static bool make_room(const pass *p, links *l, int count)
+{
+    *l = (links){.in = l->few_in, .gradients = l->few_gradients, .wanted = l->few_wanted};
+    if (count <= FEW_INPUTS)
+        return true;
+    l->in = tg_tape_scratch(p->tape, (size_t)count, sizeof *l->in);
+    l->gradients = tg_tape_scratch(p->tape, (size_t)count, sizeof *l->gradients);
+    l->wanted = tg_tape_scratch(p->tape, (size_t)count, sizeof *l->wanted);
+    return l->in && l->gradients && l->wanted;
+}
+
+/* Appends the derivative of a value and what becomes of its results. */
+static bool append_derivative(pass *p, tg_value *value, tg_tensor cotangent, const links *l)
+{
+    tg_program *program = &p->tape->program;
+    const tg_value *there = tg_stand_in(&p->recompute, value);
+    const tg_derive d = {.out = tg_tensor_of(tg_stand_in(&p->recompute, value)), .cotangent = cotangent,
+                         .saved = tg_tensor_of(tg_saved_of(there)), .in = l->in, .count = value->input_count,
+                         .attributes = value->attributes, .wanted = l->wanted, .gradient = l->gradients};
+    program->rule = value->op;
+    value->op->derivative(&d);
+    program->rule = NULL;
+    bool fine = !program->failed;
+    for (int i = 0; fine && i < value->input_count; i++) {
+        bool fresh = l->gradients[i].value != cotangent.value;
+        for (int other = 0; fresh && other < value->input_count; other++)
+            fresh = other == i || l->gradients[other].value != l->gradients[i].value;
+        if (l->wanted[i])
+            fine = deliver(p, value, value->inputs[i], l->gradients[i], fresh);
+    }
     return fine;
 }
 
-bool tg_grad_since(int64_t start, tg_tensor output, tg_tensor cotangent, const tg_tensor *inputs, int input_count,
-                   bool create_graph, tg_tensor *gradients)
+static bool derive(pass *p, tg_value *value, tg_value *cotangent)
 {
-    tg_tape *tape = output.value->tape;
-    sweep s = {.tape = tape, .from = output.value->index, .to = start, .recorded = tape->count, .create_graph = create_graph};
-    tg_tensor *outer = tg_tape_take(tape, (size_t)input_count * sizeof *outer, sizeof(void *));
-    if (!outer)
+    tg_tape *tape = p->tape;
+    links l;
+    if (!value->op->derivative || value->mode & TG_MODE_DETACHED || !make_room(p, &l, value->input_count))
+        return !tape->program.failed;
+    bool any = false;
+    for (int i = 0; i < value->input_count; i++)
+        any |= l.wanted[i] = value->inputs[i]->dtype != TG_I32 && is_marked(p, value->inputs[i], WANTED);
+    if (!any)
+        return true;
+    if (value->mode & TG_MODE_WITHOUT_GRAPH) {
+        tg_tape_fail(tape, "%s: tensor %lld (%s) is part of a gradient that was computed without create_graph, so it cannot be differentiated",
+                     p->request->function, (long long)value->index, value->op->name);
         return false;
-    for (int j = 0; j < input_count; j++) /* a sweep around this one may have left its sums here */
-        outer[j] = inputs[j].value->cotangent;
-    for (int j = 0; j < input_count; j++)
-        inputs[j].value->cotangent = (tg_tensor){0};
-    mark_paths(&s, inputs, input_count);
-    tape->sweeping++;
-    seed(&s, output.value, cotangent);
-    bool fine = run(&s);
-    tape->sweeping--;
-    for (int j = 0; j < input_count; j++) {
-        gradients[j] = inputs[j].value->cotangent;
-        inputs[j].value->cotangent = (tg_tensor){0};
     }
-    for (int j = 0; j < input_count; j++)
-        inputs[j].value->cotangent = outer[j];
-    clear_cotangents(&s);
+    if (!tg_recompute_for(&p->recompute, value))
+        return false;
+    for (int i = 0; i < value->input_count; i++)
+        l.in[i] = tg_tensor_of(tg_stand_in(&p->recompute, value->inputs[i]));
+
+    const int64_t start = tape->program.count;
+    const tg_scope *scope = tape->program.scope;
+    tape->program.scope = value->scope;
+    tape->program.derived_from = value;
+    tape->defers = true;
+    const bool recorded = append_derivative(p, value, tg_tensor_of(cotangent), &l);
+    tape->defers = false;
+    const bool computed = recorded && tg_tape_compute(tape);
+    tape->program.scope = scope;
+    tape->program.derived_from = NULL;
+    if (computed && !p->request->create_graph)
+        release(p, start, cotangent);
+    return computed;
+}
+
+/* The complete cotangent of a value goes through its hooks. They run as if outside the pass. */
+static tg_value *call_hooks(pass *p, const tg_value *value, tg_value *cotangent)
+{
+    tg_tape *tape = p->tape;
+    for (const tg_hook *hook = tape->hooks; hook && cotangent; hook = hook->next) {
+        if (hook->value != value)
+            continue;
+        cotangent->slot.owned = false; /* the hook may keep it */
+        const uint8_t mode = tape->program.mode;
+        tape->program.mode = p->mode_outside;
+        tg_value *after = tg_value_of(hook->function(tg_tensor_of(cotangent), hook->user));
+        tape->program.mode = mode;
+        const bool here = after && tg_tape_at(after) == tape;
+        if (!here || after->dtype != value->dtype || !tg_shape_equal(&after->shape, &value->shape)) {
+            tg_tape_fail(tape, "a hook on tensor %lld (%s) returned %s", (long long)value->index,
+                         value->op ? value->op->name : value->parameter && value->parameter->name ? value->parameter->name : "a leaf",
+                         here ? "a tensor of another shape or type" : after ? "a tensor of another tape" : "an inert tensor");
+            return NULL;
+        }
+        after->slot.owned = false;
+        cotangent = after;
+    }
+    return tape->program.failed ? NULL : cotangent;
+}
+
+/* Keeps what tg_gradient will be asked for, once a cotangent is complete. */
+static bool keep_gradient(pass *p, tg_value *value, tg_value *cotangent)
+{
+    tg_tape *tape = p->tape;
+    if (value->parameter) { /* its gradient has a place already: the copy is computed when it is known */
+        tape->defers = true;
+        const bool fine = add_to_parameter(p, value, tg_tensor_of(cotangent), false);
+        tape->defers = false;
+        return fine && tg_tape_compute(tape);
+    }
+    if (!value->is_variable && !is_marked(p, value, RETAINED))
+        return true;
+    tg_value *gradient = cotangent;
+    if (value->gradient)
+        gradient = tg_value_of(tg_add(tg_tensor_of(value->gradient), tg_tensor_of(cotangent)));
+    else if (cotangent->index < p->recorded)
+        gradient = tg_value_of(tg_copy(tg_tensor_of(cotangent)));
+    if (!gradient)
+        return false;
+    if (value->gradient)
+        gradient->earlier = value->gradient;
+    gradient->slot.owned = false;
+    value->gradient = gradient;
+    return true;
+}
+
+static bool visit(pass *p, tg_value *value)
+{
+    tg_value *cotangent = *cotangent_of(p, value);
+    if (!cotangent)
+        return true;
+    tg_recompute_leave(&p->recompute, value->index, is_used, p);
+    const bool is_input = is_marked(p, value, INPUT);
+    if (!is_input && !count_use(p, cotangent, -1))
+        return false;
+    if (is_marked(p, value, HOOKED) && !(cotangent = call_hooks(p, value, cotangent)))
+        return false;
+    if (is_input && cotangent != *cotangent_of(p, value) && !count_use(p, cotangent, 1))
+        return false;
+    *cotangent_of(p, value) = is_input ? cotangent : NULL;
+    if (!p->by_inputs && !keep_gradient(p, value, cotangent))
+        return false;
+    return !value->op || derive(p, value, cotangent);
+}
+
+/* ---- a pass ---- */
+
+/* Marks the inputs and every value computed from them; or, where gradients of all parameters and variables are wanted, what requires one. */
+static void mark_paths(pass *p)
+{
+    const tg_request *r = p->request;
+    for (int j = 0; j < r->input_count; j++)
+        p->marks[r->inputs[j].value->index - p->to] |= WANTED | INPUT;
+    for (int64_t index = p->to; index <= p->from; index++) {
+        const tg_value *value = tg_program_at(&p->tape->program, index);
+        bool wanted = !p->by_inputs && value->requires_grad;
+        if (p->by_inputs && value->op && !(value->op->flags & TG_CONSTANT) && !(value->mode & TG_MODE_DETACHED))
+            for (int i = 0; i < value->input_count && !wanted; i++)
+                wanted = is_marked(p, value->inputs[i], WANTED);
+        p->marks[index - p->to] |= wanted ? WANTED : 0;
+    }
+    for (const tg_retained *one = p->tape->retained; one && !p->by_inputs; one = one->next)
+        if (one->value->index >= p->to && one->value->index <= p->from)
+            p->marks[one->value->index - p->to] |= RETAINED;
+    for (const tg_hook *hook = p->tape->hooks; hook; hook = hook->next)
+        if (hook->value->index >= p->to && hook->value->index <= p->from)
+            p->marks[hook->value->index - p->to] |= HOOKED;
+}
+
+/* Puts the cotangent of an output where the pass starts; an inert one means ones. */
+static bool seed(pass *p, tg_value *output, tg_tensor cotangent)
+{
+    tg_tape *tape = p->tape;
+    if (!cotangent.value)
+        cotangent = tg_full(tape, output->dtype, output->shape, 1);
+    const tg_value *value = tg_value_of(cotangent);
+    char has[128], wants[128];
+    if (!value || tg_tape_at(value) != tape)
+        tg_tape_fail(tape, "%s: the %s is not a tensor of this tape and step", p->request->function, p->request->cotangent_name);
+    else if (value->dtype != output->dtype || !tg_shape_equal(&value->shape, &output->shape))
+        tg_tape_fail(tape, "%s: the %s is %s%s, but what it belongs to is %s%s", p->request->function, p->request->cotangent_name,
+                     tg_dtype_name(value->dtype), tg_shape_text(&value->shape, has, sizeof has), tg_dtype_name(output->dtype),
+                     tg_shape_text(&output->shape, wants, sizeof wants));
+    else
+        return add_cotangent(p, output, cotangent);
+    return false;
+}
+
+static bool walk(pass *p)
+{
+    const tg_request *r = p->request;
+    tg_program *program = &p->tape->program;
+    for (int i = 0; i < r->output_count; i++)
+        if (is_marked(p, r->outputs[i].value, WANTED) &&
+            !seed(p, r->outputs[i].value, r->cotangents ? r->cotangents[i] : (tg_tensor){0}))
+            return false;
+    for (int64_t index = p->from; index >= p->to; index--)
+        if (!visit(p, tg_program_at(program, index)) || program->failed)
+            return false;
+    tg_recompute_leave(&p->recompute, -1, is_used, p);
+    for (int j = 0; j < r->input_count; j++) {
+        tg_value *input = r->inputs[j].value, *cotangent = *cotangent_of(p, input);
+        r->gradients[j] = cotangent ? tg_tensor_of(cotangent) : tg_full(p->tape, input->dtype, input->shape, 0);
+        if (!r->gradients[j].value)
+            return false;
+    }
+    return true;
+}
+
+/* The range that a pass for the request has to walk: for tg_backward all before the output. */
+static pass pass_for(tg_tape *tape, const tg_request *r)
+{
+    pass p = {.tape = tape, .request = r, .by_inputs = r->input_count > 0, .recorded = tape->program.count,
+              .mode_outside = tape->program.mode};
+    for (int i = 0; i < r->output_count; i++)
+        p.from = r->outputs[i].value->index > p.from ? r->outputs[i].value->index : p.from;
+    p.to = p.by_inputs ? p.from : 0;
+    for (int j = 0; j < r->input_count; j++) {
+        p.from = r->inputs[j].value->index > p.from ? r->inputs[j].value->index : p.from;
+        p.to = r->inputs[j].value->index < p.to ? r->inputs[j].value->index : p.to;
+    }
+    for (int i = 0; p.by_inputs && i < r->output_count; i++)
+        p.to = r->outputs[i].value->index < p.to ? r->outputs[i].value->index : p.to;
+    p.recompute = (tg_recompute){.tape = tape, .count = p.recorded, .keeps = r->create_graph};
+    return p;
+}
+
+bool tg_record_pass(tg_tape *tape, const tg_request *r)
+{
+    pass p = pass_for(tape, r);
+    tg_program *program = &tape->program;
+    const tg_arena_position scratch = tg_arena_here(&tape->scratch);
+    tg_program_cut(program, program->count);
+    const size_t count = (size_t)(p.from - p.to) + 1;
+    p.cotangents = tg_tape_scratch(tape, count, sizeof *p.cotangents);
+    p.marks = tg_tape_scratch(tape, count, sizeof *p.marks);
+    bool fine = p.cotangents && p.marks;
+    if (fine) {
+        const tg_value *derived_from = program->derived_from;
+        mark_paths(&p);
+        program->mode |= (uint8_t)(TG_MODE_OF_PASS | (r->create_graph ? 0 : TG_MODE_WITHOUT_GRAPH));
+        program->derived_from = NULL;
+        tape->passes++;
+        fine = walk(&p) && !program->failed;
+        tape->passes--;
+        program->derived_from = derived_from;
+        program->mode = p.mode_outside;
+    }
+    tg_arena_rewind(&tape->scratch, scratch);
     return fine;
 }

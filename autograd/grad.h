@@ -29,8 +29,9 @@ tg_tensor tg_gradient(tg_tensor x);
 /* Asks tg_backward to keep the gradient of this intermediate tensor; returns it. */
 tg_tensor tg_retain_gradient(tg_tensor x);
 
-/* Calls `hook` with the complete cotangent of x in every backward pass that reaches it, before it goes further;
- * what it returns takes its place (return `cotangent` to only look). Hooks of one tensor run in the order they were added. */
+/* Calls `hook` with the complete cotangent of x in every backward pass of this step that reaches it, before it goes further;
+ * what it returns takes its place (return `cotangent` to only look). Hooks of one tensor run in the order they were added. They may record
+ * and differentiate as if outside the pass. */
 typedef tg_tensor (*tg_hook_function)(tg_tensor cotangent, void *user);
 bool tg_add_hook(tg_tensor x, tg_hook_function hook, void *user);
 
@@ -59,10 +60,10 @@ tg_tensor tg_hessian(tg_tensor loss, tg_tensor x);
 /* A part of a model as a function: what checkpointing and the gradient checker run. */
 typedef tg_tensor (*tg_function)(tg_tape *tape, const tg_tensor *inputs, int count, void *user);
 
-/* function(inputs), whose own intermediate results are dropped at once and computed again in the backward pass: less memory for
- * one more forward pass, with the same gradients (sums may be added up in another order). Tensors that it reaches through `user`, parameters and random
- * streams drawn inside are taken care of; `user` must stay until the tape is reset. At least one input. (Chen, Xu, Zhang and
- * Guestrin, "Training deep nets with sublinear memory cost", arXiv 1604.06174.) */
+/* function(inputs), whose own intermediate results are forgotten at once and computed again while a backward pass needs them: less memory for
+ * one more forward pass, with the same gradients to the bit. The function is called once; what it recorded is computed again, on the same
+ * random numbers. Only its result can be used outside it. At least one input. (Chen, Xu, Zhang and Guestrin, "Training deep nets with
+ * sublinear memory cost", arXiv 1604.06174.) */
 tg_tensor tg_checkpoint(tg_function function, const tg_tensor *inputs, int count, void *user);
 
 /* Runs everything on the tape again, forward and backward as it was recorded, without recording it: for training steps that
@@ -74,9 +75,9 @@ tg_tensor tg_checkpoint(tg_function function, const tg_tensor *inputs, int count
  *     while (fill(batch))                                                // ... and run it on new numbers
  *         tg_replay(tape), tg_optimizer_step(adamw);
  *
- * New data comes in through borrowed memory, or with tg_set. Gradients of parameters are written or added as in the recording;
- * has_gradient must be what it was then. Random streams are drawn anew, so the numbers are those that recording again would give, to the
- * bit. What the program itself computed in between, hooks included, is not repeated. False, with the error on the tape, where that
+ * New data comes in through borrowed memory, or with tg_set. Gradients of parameters are written where has_gradient is false and added
+ * to where it is true, as tg_backward does. Random streams are drawn anew, so the numbers are those that recording again would give, to the
+ * bit. What the program itself did in between, its hooks included, is not repeated. False, with the error on the tape, where that
  * cannot be done. */
 bool tg_replay(tg_tape *tape);
 

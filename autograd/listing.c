@@ -6,7 +6,7 @@ static const char *kind_of(const tg_value *value)
 {
     if (value->op)
         return value->op->name;
-    return value->parameter ? "parameter" : value->retains_gradient ? "variable" : "constant";
+    return value->parameter ? "parameter" : value->is_variable ? "variable" : "constant";
 }
 
 /* A column: what `write` adds, padded to `width`. */
@@ -57,8 +57,8 @@ size_t tg_tape_table(const tg_tape *tape, char *bytes, size_t size)
     tg_text text = {bytes, size, 0};
     tg_text_add(&text, "%6s  %-20s %-18s %-14s %12s  %-20s %s\n", "number", "operation", "result", "inputs", "bytes",
                 "in", "name and attributes");
-    for (int64_t i = 0; tape && i < tape->count; i++) {
-        const tg_value *value = tg_tape_value(tape, i);
+    for (int64_t i = 0; tape && i < tape->program.count; i++) {
+        const tg_value *value = tg_program_at(&tape->program, i);
         bool owns = !value->parameter && !(value->op && value->op->flags & TG_VIEW);
         tg_text_add(&text, "%6lld  ", (long long)i);
         add_column(&text, 20, value, add_kind);
@@ -66,21 +66,33 @@ size_t tg_tape_table(const tg_tape *tape, char *bytes, size_t size)
         add_column(&text, 14, value, add_inputs);
         tg_text_add(&text, "%12lld  ", owns ? (long long)value->size * (long long)tg_dtype_size(value->dtype) : 0LL);
         add_column(&text, 20, value, tg_text_scope);
-        tg_text_add(&text, "%s%s", value->name ? value->name : "", value->name && value->attributes ? " " : "");
+        const char *name = tg_name_of(value);
+        tg_text_add(&text, "%s%s", name ? name : "", name && value->attributes ? " " : "");
         add_attributes(&text, value);
         tg_text_add(&text, "\n");
     }
     return text.used;
 }
 
+/* In a quoted string of DOT. */
+static void add_escaped(tg_text *text, const char *bytes)
+{
+    for (; *bytes; bytes++)
+        tg_text_add(text, *bytes == '\n' ? "\\n" : *bytes == '"' || *bytes == '\\' ? "\\%c" : "%c", *bytes);
+}
+
 size_t tg_tape_dot(const tg_tape *tape, char *bytes, size_t size)
 {
     tg_text text = {bytes, size, 0};
     tg_text_add(&text, "digraph tape {\n    node [shape=box, fontname=\"sans-serif\"];\n");
-    for (int64_t i = 0; tape && i < tape->count; i++) {
-        const tg_value *value = tg_tape_value(tape, i);
-        tg_text_add(&text, "    v%lld [label=\"%s%s%s\\n", (long long)i, kind_of(value), value->name ? " " : "",
-                    value->name ? value->name : "");
+    for (int64_t i = 0; tape && i < tape->program.count; i++) {
+        const tg_value *value = tg_program_at(&tape->program, i);
+        const char *name = tg_name_of(value);
+        tg_text_add(&text, "    v%lld [label=\"", (long long)i);
+        add_escaped(&text, kind_of(value));
+        tg_text_add(&text, name ? " " : "");
+        add_escaped(&text, name ? name : "");
+        tg_text_add(&text, "\\n");
         tg_text_type(&text, value);
         tg_text_add(&text, "\"%s];\n",
                     value->parameter ? ", style=filled, fillcolor=lightyellow"

@@ -22,7 +22,6 @@
 #ifndef TG_OP_H
 #define TG_OP_H
 
-#include "autograd/arena.h"
 #include "autograd/tape.h"
 
 TG_API_BEGIN
@@ -30,46 +29,18 @@ TG_API_BEGIN
 typedef struct tg_op tg_op;
 typedef struct tg_value tg_value;
 
-/* A tensor as the tape holds it. An operation's code reads op, attributes, inputs, dtype, shape, size and data.
- *
- *     value --inputs--> value --inputs--> ... --inputs--> leaf (op NULL: a constant, variable or parameter)
- */
-struct tg_value {
-    const tg_op *op;
-    const void *attributes; /* a copy of what tg_apply was given; NULL if the operation has none */
-    tg_value **inputs;
-    int input_count;
-    tg_dtype dtype;
-    int64_t size; /* number of elements */
-    void *data;   /* NULL until evaluated */
+/* A value: a tensor as the program holds it, with its operation, attributes, inputs, type and shape, and without numbers. What a shape rule
+ * and a forward function want to know of it: */
+const tg_op *tg_value_op(const tg_value *value); /* NULL: a constant, a variable or a parameter */
+const void *tg_value_attributes(const tg_value *value);
+int tg_value_input_count(const tg_value *value);
+const tg_value *tg_value_input(const tg_value *value, int index); /* NULL if there is no such input */
+tg_dtype tg_value_dtype(const tg_value *value);
+const tg_shape *tg_value_shape(const tg_value *value);
+int64_t tg_value_size(const tg_value *value); /* number of elements */
 
-    /* For the core. */
-    tg_tape *tape;
-    uint64_t serial;
-    int64_t index; /* position on the tape */
-    bool requires_grad;
-    bool retains_gradient;
-    bool borrowed;          /* the data belongs to somebody else */
-    bool is_saved;    /* with the value before it, whose saved it is */
-    bool gradient_was_fresh; /* of a parameter's leaf: the backward pass wrote its gradient instead of adding to it */
-    bool recyclable;        /* the buffer is this value's own, made for an operation's result */
-    bool of_sweep;          /* recorded by a backward pass */
-    bool graphless;         /* by one without create_graph: its buffers may have been used again, and nobody may differentiate it */
-    bool detached;          /* recorded inside a no-grad scope: a constant to whoever differentiates */
-    bool retained, reached; /* retains_gradient as the last backward pass found it; whether that left a gradient here */
-    int32_t holds;          /* cotangents in a sweep that are this value */
-    const tg_value *accumulator_of; /* this value is the running sum of that one's cotangents: add in place */
-    uint64_t mark;          /* the sweep in which this value lies on a path to a wanted input */
-    tg_tensor cotangent;    /* during a sweep */
-    tg_tensor gradient;     /* after tg_backward, where retained */
-    tg_parameter *parameter;
-    struct tg_hook *hooks;
-    const char *name;
-    const struct tg_scope *scope;
-    tg_arena_position arena_before; /* where the tape's memory ended when this value was made */
-
-    tg_shape shape;
-};
+/* For shape rules: what the result is like. */
+void tg_value_set(tg_value *out, tg_dtype dtype, tg_shape shape);
 
 /* One computation of a value: where its numbers come from and go to. A shape rule and a derivative see the value only. */
 typedef struct tg_call {
@@ -174,8 +145,8 @@ struct tg_op {
     size_t attributes_size;
     const tg_field *fields;
 
-    /* Sets out->dtype and out->shape from out->inputs and out->attributes, or refuses with tg_expected. out->dtype comes in
-     * as that of input 0. */
+    /* Says what the result is like, with tg_value_set, from the inputs' shapes and the attributes; or refuses with tg_expected. Left alone,
+     * the type is that of input 0, and the shape that of a scalar. */
     bool (*shape)(tg_value *out);
 
     /* Computes call->out from call->in. Where the data itself is at fault, an index out of range, it says so with

@@ -23,8 +23,9 @@ struct tg_parameters {
     int count, entry_capacity;
     int32_t *places; /* by name: entry number + 1, or 0, at a hash of the name or behind it; twice as many as entries at least */
     int64_t lookups; /* tg_parameters_lookups */
-    int used;        /* whether a parameter has been on a tape: tg_parameter_tensor sets it */
     char *values, *gradients;
+    void *retired[128]; /* the blocks that became too small: each time twice as large as the last */
+    int retired_count;
     int64_t size, capacity; /* in elements */
     char error[512];
 };
@@ -69,6 +70,8 @@ void tg_parameters_free(tg_parameters *set)
     free(set->places);
     free(set->values);
     free(set->gradients);
+    for (int i = 0; i < set->retired_count; i++)
+        free(set->retired[i]);
     free(set);
 }
 
@@ -123,8 +126,10 @@ static bool reserve_elements(tg_parameters *set, int64_t more)
         if (e->parameter.gradient)
             e->parameter.gradient = gradients + bytes_of(set, e->offset);
     }
-    free(set->values);
-    free(set->gradients);
+    if (set->values) { /* tensors of a step that goes on may still look there */
+        set->retired[set->retired_count++] = set->values;
+        set->retired[set->retired_count++] = set->gradients;
+    }
     set->values = values;
     set->gradients = gradients;
     set->capacity = capacity;
@@ -189,9 +194,6 @@ tg_parameter *tg_parameters_add(tg_parameters *set, const char *name, tg_shape s
     int64_t size = tg_shape_size(&shape);
     if (size < 0)
         return fail(set, "parameter %s: %s is no shape", name, tg_shape_text(&shape, text, sizeof text));
-    if (set->used)
-        return fail(set, "parameter %s comes too late: others of the set are on a tape already", name);
-
     entry *e = NULL;
     if (reserve_entry(set) && reserve_elements(set, size))
         e = calloc(1, sizeof *e + strlen(name) + 1);
@@ -205,8 +207,7 @@ tg_parameter *tg_parameters_add(tg_parameters *set, const char *name, tg_shape s
                                   .shape = shape,
                                   .decay = decay,
                                   .data = set->values + bytes_of(set, e->offset),
-                                  .gradient = set->gradients + bytes_of(set, e->offset),
-                                  .used = &set->used};
+                                  .gradient = set->gradients + bytes_of(set, e->offset)};
     set->entries[set->count++] = e;
     *place_of(set, e->name, &set->lookups) = set->count;
     set->size += size;

@@ -12,8 +12,8 @@
  *     values     [ layers.0.weight ............. | layers.0.bias .. | layers.1.weight ... ]
  *     gradients  [ the same layout                                                        ]
  *
- * The set owns blocks, names and parameters. Build it whole, then use it: while it grows, the blocks move
- * (the tg_parameter pointers do not), so once a parameter has been used on a tape, adding is refused.
+ * The set owns blocks, names and parameters. Build it whole, then use it: while it grows, the blocks move (the tg_parameter pointers do
+ * not). Tensors of a step that goes on keep the numbers from before; the next step finds them where they are.
  */
 #ifndef TG_PARAMETERS_H
 #define TG_PARAMETERS_H

@@ -81,9 +81,6 @@ typedef struct tg_parameter {
     void *gradient; /* may be NULL: a parameter that is not trained */
     bool has_gradient;
     bool decay;     /* whether weight decay applies by default: weights yes, biases and norms no */
-    int64_t leaf_index; /* for the core: where it stands on the tape of this step */
-    uint64_t leaf_serial;
-    int *used; /* for the core: where its set notes that it has been on a tape, or NULL */
 } tg_parameter;
 
 /* The parameter's tensor on this tape, the same one each time until the tape is reset. Uses the parameter's own memory. */
@@ -102,6 +99,7 @@ typedef struct tg_tape_counts {
     int64_t bytes_used;  /* memory of these */
     int64_t bytes_held;  /* memory kept for reuse, the used part included */
     int64_t allocations; /* calls of malloc since the tape was made */
+    int64_t recorded;    /* tensors recorded since then: a step that repeats the one before records none */
 } tg_tape_counts;
 
 tg_tape_counts tg_tape_count(const tg_tape *tape);

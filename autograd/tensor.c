@@ -1,119 +1,9 @@
 #include "autograd/tensor.h"
 
-#include "autograd/tape_internal.h"
+#include "autograd/dtype.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
-
-bool tg_ok(tg_tensor x)
-{
-    return tg_value_of(x) != NULL;
-}
-
-tg_dtype tg_dtype_of(tg_tensor x)
-{
-    const tg_value *value = tg_value_of(x);
-    return value ? value->dtype : TG_F32;
-}
-
-tg_shape tg_shape_of(tg_tensor x)
-{
-    const tg_value *value = tg_value_of(x);
-    return value ? value->shape : TG_SCALAR;
-}
-
-int tg_rank(tg_tensor x)
-{
-    const tg_value *value = tg_value_of(x);
-    return value ? value->shape.rank : 0;
-}
-
-int64_t tg_size(tg_tensor x)
-{
-    const tg_value *value = tg_value_of(x);
-    return value ? value->size : 0;
-}
-
-int64_t tg_dim(tg_tensor x, int axis)
-{
-    const tg_value *value = tg_value_of(x);
-    if (value && axis < 0)
-        axis += value->shape.rank;
-    return value && axis >= 0 && axis < value->shape.rank ? value->shape.dim[axis] : 0;
-}
-
-const void *tg_data(tg_tensor x)
-{
-    const tg_value *value = tg_value_of(x);
-    return value ? value->data : NULL;
-}
-
-static const void *data_as(tg_tensor x, tg_dtype dtype)
-{
-    return tg_dtype_of(x) == dtype ? tg_data(x) : NULL;
-}
-
-const float *tg_f32(tg_tensor x)
-{
-    return data_as(x, TG_F32);
-}
-
-const double *tg_f64(tg_tensor x)
-{
-    return data_as(x, TG_F64);
-}
-
-const int32_t *tg_i32(tg_tensor x)
-{
-    return data_as(x, TG_I32);
-}
-
-static double element(const tg_value *value, int64_t index)
-{
-    switch (value->dtype) {
-    case TG_F32:
-        return (double)((const float *)value->data)[index];
-    case TG_F64:
-        return ((const double *)value->data)[index];
-    case TG_I32:
-        return ((const int32_t *)value->data)[index];
-    }
-    return NAN;
-}
-
-double tg_at(tg_tensor x, int64_t index)
-{
-    const tg_value *value = tg_value_of(x);
-    return value && value->data && index >= 0 && index < value->size ? element(value, index) : NAN;
-}
-
-double tg_item(tg_tensor x)
-{
-    return tg_size(x) == 1 ? tg_at(x, 0) : NAN;
-}
-
-bool tg_read(tg_tensor x, tg_dtype dtype, void *out, int64_t count)
-{
-    const tg_value *value = tg_value_of(x);
-    if (!value || !value->data || value->size != count || (count > 0 && !out) || tg_dtype_size(dtype) == 0)
-        return false;
-    if (dtype == value->dtype) {
-        if (count > 0)
-            memcpy(out, value->data, (size_t)count * tg_dtype_size(dtype));
-        return true;
-    }
-    for (int64_t i = 0; i < count; i++) {
-        double number = element(value, i);
-        if (dtype == TG_F32)
-            ((float *)out)[i] = (float)number;
-        else if (dtype == TG_F64)
-            ((double *)out)[i] = number;
-        else
-            ((int32_t *)out)[i] = (int32_t)number;
-    }
-    return true;
-}
 
 /* Whether the rank is one that a shape can have: dimensions are read only then. */
 static bool has_rank(const tg_shape *shape)
@@ -185,12 +75,60 @@ char *tg_shape_text(const tg_shape *shape, char *text, size_t size)
     return text;
 }
 
+/* ---- types ---- */
+
+#define ACCESS(name, type)                                                   \
+    static double name##_at(const void *data, int64_t index)                 \
+    {                                                                        \
+        return (double)((const type *)data)[index];                          \
+    }                                                                        \
+    static void set_##name(void *data, int64_t index, double number)         \
+    {                                                                        \
+        ((type *)data)[index] = (type)number;                                \
+    }
+ACCESS(f32, float)
+ACCESS(f64, double)
+
+static double i32_at(const void *data, int64_t index)
+{
+    return ((const int32_t *)data)[index];
+}
+
+/* What an integer cannot hold becomes the nearest it can, and NaN 0. */
+static void set_i32(void *data, int64_t index, double number)
+{
+    ((int32_t *)data)[index] = number >= INT32_MAX ? INT32_MAX : number <= INT32_MIN ? INT32_MIN : isnan(number) ? 0 : (int32_t)number;
+}
+
+/* By number: everything that differs between types of elements outside the kernels. */
+static const struct {
+    const char *name;
+    size_t size;
+    double (*at)(const void *data, int64_t index);
+    void (*set)(void *data, int64_t index, double number);
+} types[] = {
+    [TG_F32] = {"f32", sizeof(float), f32_at, set_f32},
+    [TG_F64] = {"f64", sizeof(double), f64_at, set_f64},
+    [TG_I32] = {"i32", sizeof(int32_t), i32_at, set_i32},
+};
+enum { TYPES = sizeof types / sizeof types[0] };
+
 const char *tg_dtype_name(tg_dtype dtype)
 {
-    return dtype == TG_F32 ? "f32" : dtype == TG_F64 ? "f64" : dtype == TG_I32 ? "i32" : "?";
+    return (unsigned)dtype < TYPES ? types[dtype].name : "?";
 }
 
 size_t tg_dtype_size(tg_dtype dtype)
 {
-    return dtype == TG_F64 ? sizeof(double) : dtype == TG_F32 || dtype == TG_I32 ? sizeof(float) : 0;
+    return (unsigned)dtype < TYPES ? types[dtype].size : 0;
+}
+
+double tg_element(tg_dtype dtype, const void *data, int64_t index)
+{
+    return types[dtype].at(data, index);
+}
+
+void tg_set_element(tg_dtype dtype, void *data, int64_t index, double number)
+{
+    types[dtype].set(data, index, number);
 }

@@ -1,7 +1,5 @@
 #include "autograd/text.h"
 
-#include "autograd/tape_internal.h"
-
 #include <stdio.h>
 
 void tg_text_add_arguments(tg_text *text, const char *format, va_list arguments)
@@ -20,6 +18,11 @@ void tg_text_add(tg_text *text, const char *format, ...)
     va_end(arguments);
 }
 
+const char *tg_name_of(const tg_value *value)
+{
+    return value->named_in == value->program->steps ? value->name : NULL;
+}
+
 void tg_text_type(tg_text *text, const tg_value *value)
 {
     char shape[128];
@@ -33,8 +36,9 @@ void tg_text_call(tg_text *text, const tg_value *value)
     for (int i = 0; i < value->input_count && i < SHOWN; i++) {
         const tg_value *input = value->inputs[i];
         tg_text_add(text, i ? ", " : "");
-        if (input->name)
-            tg_text_add(text, "%s ", input->name);
+        const char *name = tg_name_of(input);
+        if (name)
+            tg_text_add(text, "%s ", name);
         tg_text_type(text, input);
     }
     tg_text_add(text, value->input_count > SHOWN ? ", ...)" : ")");

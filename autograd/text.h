@@ -2,7 +2,7 @@
 #ifndef TG_TEXT_H
 #define TG_TEXT_H
 
-#include "autograd/op.h"
+#include "autograd/program.h"
 
 #include <stdarg.h>
 
@@ -20,6 +20,9 @@ void tg_text_add(tg_text *text, const char *format, ...);
 __attribute__((format(printf, 2, 0)))
 #endif
 void tg_text_add_arguments(tg_text *text, const char *format, va_list arguments);
+
+/* The name that a value was given in this step, or NULL. */
+const char *tg_name_of(const tg_value *value);
 
 /* "f32[3, 4]" */
 void tg_text_type(tg_text *text, const tg_value *value);

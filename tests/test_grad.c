@@ -167,7 +167,7 @@ START_TEST(a_cotangent_of_the_wrong_shape_is_refused_with_both_shapes)
     double data[6] = {0};
     tg_tensor x = tg_variable(tape, TG_F64, data, TG_SHAPE(2, 3));
     ck_assert(!tg_backward_from(x, tg_full(tape, TG_F64, TG_SHAPE(3, 2), 1)));
-    ck_assert_str_eq(tg_tape_error(tape), "the cotangent is f64[3, 2], but its output is f64[2, 3]");
+    ck_assert_str_eq(tg_tape_error(tape), "tg_backward_from: the cotangent is f64[3, 2], but what it belongs to is f64[2, 3]");
 }
 END_TEST
 

@@ -1,5 +1,6 @@
 /* A step run again gives what recording it again would give, to the bit. */
 #include <check.h>
+#include <math.h>
 #include <string.h>
 #include <tapegrad.h>
 
@@ -70,13 +71,20 @@ START_TEST(replayed_steps_are_recorded_steps_to_the_bit)
 }
 END_TEST
 
-START_TEST(a_replay_without_a_step_of_the_optimiser_is_refused)
+START_TEST(a_replay_without_a_step_of_the_optimiser_adds_to_the_gradient)
 {
     learner l;
     make(&l);
+    fill(&l, 1);
     ck_assert(record(&l));
-    ck_assert(!tg_replay(l.tape));
-    ck_assert_ptr_nonnull(strstr(tg_tape_error(l.tape), "the gradient of w was not used by an optimiser's step"));
+    float once[COLUMNS];
+    memcpy(once, l.gradient, sizeof once);
+    ck_assert(tg_replay(l.tape));
+    for (int i = 0; i < COLUMNS; i++)
+        ck_assert_float_eq(l.gradient[i], 2 * once[i]);
+    l.weight.has_gradient = false;
+    ck_assert(tg_replay(l.tape));
+    ck_assert_mem_eq(l.gradient, once, sizeof once);
     tg_tape_free(l.tape);
 }
 END_TEST
@@ -99,11 +107,26 @@ START_TEST(new_data_must_have_the_old_shape)
 }
 END_TEST
 
-static tg_tensor square(tg_tape *tape, const tg_tensor *inputs, int count, void *user)
+static tg_tensor cube(tg_tape *tape, const tg_tensor *inputs, int count, void *user)
 {
     (void)tape, (void)count, (void)user;
-    return tg_mul(inputs[0], inputs[0]);
+    return tg_mul(inputs[0], tg_square(inputs[0]));
 }
+
+START_TEST(checkpoints_are_replayed)
+{
+    tg_tape *tape = tg_tape_new();
+    double data[20], twice[20];
+    for (int i = 0; i < 20; i++)
+        twice[i] = 2 * (data[i] = i);
+    tg_tensor x = tg_variable(tape, TG_F64, data, TG_SHAPE(20)), y = tg_checkpoint(cube, &x, 1, NULL);
+    ck_assert(tg_backward(tg_sum(tg_checkpoint(cube, &y, 1, NULL)))); /* x^9 */
+    ck_assert(tg_set(x, TG_F64, twice, TG_SHAPE(20)) && tg_replay(tape));
+    for (int i = 0; i < 20; i++)
+        ck_assert_double_eq(tg_at(tg_gradient(x), i), 9 * pow(twice[i], 8));
+    tg_tape_free(tape);
+}
+END_TEST
 
 START_TEST(what_cannot_be_replayed_says_so)
 {
@@ -111,11 +134,6 @@ START_TEST(what_cannot_be_replayed_says_so)
     ck_assert(!tg_replay(NULL));
     ck_assert(!tg_replay(tape));
     ck_assert_ptr_nonnull(strstr(tg_tape_error(tape), "nothing is recorded"));
-    tg_tape_clear_error(tape);
-    tg_tensor x = tg_variable(tape, TG_F64, (double[]){3}, TG_SCALAR);
-    tg_checkpoint(square, &x, 1, NULL);
-    ck_assert(!tg_replay(tape));
-    ck_assert_ptr_nonnull(strstr(tg_tape_error(tape), "tg_checkpoint"));
     tg_tape_free(tape);
 }
 END_TEST
@@ -125,8 +143,9 @@ Suite *replay_suite(void)
     Suite *suite = suite_create("replay");
     TCase *tests = tcase_create("replay");
     tcase_add_test(tests, replayed_steps_are_recorded_steps_to_the_bit);
-    tcase_add_test(tests, a_replay_without_a_step_of_the_optimiser_is_refused);
+    tcase_add_test(tests, a_replay_without_a_step_of_the_optimiser_adds_to_the_gradient);
     tcase_add_test(tests, new_data_must_have_the_old_shape);
+    tcase_add_test(tests, checkpoints_are_replayed);
     tcase_add_test(tests, what_cannot_be_replayed_says_so);
     suite_add_tcase(suite, tests);
     return suite;

@@ -1,4 +1,5 @@
 /* Wrong operations whose fault begins in the forward pass. They are made for one thread and for small f64 tensors. */
+#include "autograd/value.h"
 #include "tests/wrong_ops.h"
 
 #include <math.h>

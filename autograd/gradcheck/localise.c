@@ -33,9 +33,9 @@ static bool make_recorded(tg_arena *arena, const tg_value *value, const bool *de
         if (same == i)
             r->inputs[r->count++] =
                 (tg_gradcheck_input){.shape = input->shape,
-                                     .name = input->name,
-                                     .data = input->dtype == TG_F64 ? input->data : NULL,
-                                     .integers = input->dtype == TG_I32 ? input->data : NULL,
+                                     .name = tg_name_of(input),
+                                     .data = input->dtype == TG_F64 ? input->slot.data : NULL,
+                                     .integers = input->dtype == TG_I32 ? input->slot.data : NULL,
                                      .fixed = !depends[input->index]};
     }
     return true;
@@ -63,17 +63,20 @@ static bool is_checkable(const tg_value *value, const bool *depends)
     if (!value->op || !value->op->derivative || value->op->flags & TG_CONSTANT || value->dtype != TG_F64)
         return false;
     bool any = false;
-    for (int i = 0; i < value->input_count; i++)
+    for (int i = 0; i < value->input_count; i++) {
+        if (!tg_run_readable(value->inputs[i])) /* a checkpoint has forgotten it */
+            return false;
         any |= depends[value->inputs[i]->index] && value->inputs[i]->dtype == TG_F64;
+    }
     return any;
 }
 
 /* Which values of the tape depend on an input that varies. */
 static bool *find_dependents(tg_check *c, tg_arena *arena)
 {
-    bool *depends = tg_arena_take(arena, (size_t)c->tape->count, 1);
-    for (int64_t index = 0; depends && index < c->tape->count; index++) {
-        const tg_value *value = tg_tape_value(c->tape, index);
+    bool *depends = tg_arena_take(arena, (size_t)c->tape->program.count, 1);
+    for (int64_t index = 0; depends && index < c->tape->program.count; index++) {
+        const tg_value *value = tg_program_at(&c->tape->program, index);
         depends[index] = false;
         for (int p = 0; p < c->part_count; p++)
             depends[index] |= c->varied[p].value == value;
@@ -91,8 +94,8 @@ static void localise(tg_check *c)
     tg_tensor recorded_result;
     const bool *depends = tg_check_record(c, c->point, &recorded_result) ? find_dependents(c, &arena) : NULL;
     tg_text why = {result.why, sizeof result.why, strlen(result.why)};
-    for (int64_t index = 0; depends && result.operation < 0 && index < c->tape->count; index++) {
-        const tg_value *value = tg_tape_value(c->tape, index);
+    for (int64_t index = 0; depends && result.operation < 0 && index < c->tape->program.count; index++) {
+        const tg_value *value = tg_program_at(&c->tape->program, index);
         recorded r;
         if (!is_checkable(value, depends) || !make_recorded(&arena, value, depends, &r))
             continue;

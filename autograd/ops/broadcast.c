@@ -1,8 +1,8 @@
 /* Constant tensors, expansion, whose derivative is the sum over axes (reduce.c), and reshape, which is free. */
 #include "autograd/ops.h"
 #include "autograd/ops/family.h"
+#include "autograd/program.h"
 #include "autograd/strided.h"
-#include "autograd/tape_internal.h"
 
 #include <math.h>
 
@@ -77,7 +77,7 @@ static const tg_field shape_fields[] = {TG_FIELD(shape_attributes, shape, TG_FIE
 bool tg_is_plain_one(tg_tensor cotangent)
 {
     const tg_value *value = tg_value_of(cotangent);
-    return value && value->tape->no_grad > 0 && value->op == &tg_op_full &&
+    return value && value->program->mode & TG_MODE_WITHOUT_GRAPH && value->op == &tg_op_full &&
            ((const full_attributes *)value->attributes)->value == 1;
 }
 

@@ -7,7 +7,7 @@
 #define TG_FAMILY_H
 
 #include "autograd/kernels/kernels.h"
-#include "autograd/op.h"
+#include "autograd/value.h"
 
 /* Records an operation on the tensors that follow the attributes (in parentheses, where they hold a comma). */
 #define TG_APPLY(op, attributes, ...)                                                                       \

@@ -1,5 +1,7 @@
 #include "autograd/ops/window.h"
 
+#include "autograd/value.h"
+
 #include <limits.h>
 
 const tg_field tg_window_fields[6] = {TG_FIELD(tg_window_layout, kernel, TG_FIELD_SHAPE),

@@ -1,12 +1,11 @@
-/* A step that begins like the one before takes over what that one left. Whatever steps follow each other on one tape, each gives what it
+/* A step that begins like the one before takes over what that one recorded. Whatever steps follow each other on one tape, each gives what it
  * gives on a tape of its own, to the bit. */
-#include "autograd/tape_internal.h"
-
 #include <check.h>
+#include <math.h>
 #include <string.h>
 #include <tapegrad.h>
 
-Suite *follow_suite(void);
+Suite *trace_suite(void);
 
 /* ---- steps at random ---- */
 
@@ -232,7 +231,7 @@ START_TEST(so_do_steps_with_hooks_scopes_checkpoints_and_other_derivatives)
 }
 END_TEST
 
-/* ---- whether it is followed at all ---- */
+/* ---- whether a step is a hit at all ---- */
 
 static void record_step(world *w, int64_t size, double factor, bool with_gradient)
 {
@@ -247,28 +246,29 @@ static void record_step(world *w, int64_t size, double factor, bool with_gradien
     w->parameters[0].has_gradient = false;
 }
 
-START_TEST(a_step_like_the_one_before_is_followed_to_its_end_and_another_is_not)
+START_TEST(a_step_like_the_one_before_is_a_hit_to_its_end_and_another_is_not)
 {
     world w;
     open_world(&w);
     const struct {
         int64_t size;
         double factor;
-        bool with_gradient, follows;
+        bool with_gradient, hits;
     } steps[] = {
         {4, 2, true, false}, {4, 2, true, true},  {4, 2, false, true}, /* the beginning of a step */
         {4, 2, true, true},  {2, 2, true, false}, {2, 2, true, true},
         {2, 3, true, false}, {2, 3, false, true}, {2, 3, true, true},
     };
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        const int64_t before = tg_tape_count(w.tape).recorded;
         record_step(&w, steps[i].size, steps[i].factor, steps[i].with_gradient);
-        ck_assert_msg(w.tape->follows == steps[i].follows, "step %zu", i);
+        ck_assert_msg((tg_tape_count(w.tape).recorded == before) == steps[i].hits, "step %zu", i);
     }
     tg_tape_free(w.tape);
 }
 END_TEST
 
-START_TEST(after_an_error_or_under_watch_nothing_is_followed)
+START_TEST(after_an_error_a_step_is_recorded_anew)
 {
     world w;
     open_world(&w);
@@ -276,11 +276,28 @@ START_TEST(after_an_error_or_under_watch_nothing_is_followed)
     tg_tape_fail(w.tape, "on purpose");
     tg_tape_reset(w.tape);
     tg_tape_clear_error(w.tape);
+    const int64_t before = tg_tape_count(w.tape).recorded;
     record_step(&w, 4, 1, true);
-    ck_assert(!w.tape->follows);
+    ck_assert_int_eq(tg_tape_count(w.tape).recorded, before + tg_tape_count(w.tape).values);
+    tg_tape_free(w.tape);
+}
+END_TEST
+
+START_TEST(a_trace_is_watched_too)
+{
+    world w;
+    open_world(&w);
+    for (int i = 0; i < SIZE; i++)
+        w.batch[0][i] = 1;
+    record_step(&w, 4, 1, true);
     tg_tape_watch(w.tape, true);
-    record_step(&w, 4, 1, true);
-    ck_assert(!w.tape->follows);
+    w.batch[0][2] = INFINITY;
+    w.values[0][0] = 0; /* 0 times infinity */
+    tg_tape_reset(w.tape);
+    tg_scope_begin(w.tape, "model");
+    tg_tensor x = tg_borrow(w.tape, TG_F32, w.batch, TG_SHAPE(SIZE));
+    ck_assert(!tg_ok(tg_mul(x, tg_reshape(tg_parameter_tensor(w.tape, &w.parameters[0]), TG_SHAPE(SIZE, 1)))));
+    ck_assert_ptr_nonnull(strstr(tg_tape_error(w.tape), "NaN at element 2 of mul("));
     tg_tape_free(w.tape);
 }
 END_TEST
@@ -300,14 +317,15 @@ START_TEST(parameters_that_moved_are_found_where_they_are)
 }
 END_TEST
 
-Suite *follow_suite(void)
+Suite *trace_suite(void)
 {
-    Suite *suite = suite_create("follow");
-    TCase *tests = tcase_create("follow");
+    Suite *suite = suite_create("trace");
+    TCase *tests = tcase_create("trace");
     tcase_add_loop_test(tests, steps_at_random_give_what_they_give_on_tapes_of_their_own, 0, 8);
     tcase_add_loop_test(tests, so_do_steps_with_hooks_scopes_checkpoints_and_other_derivatives, 0, 8);
-    tcase_add_test(tests, a_step_like_the_one_before_is_followed_to_its_end_and_another_is_not);
-    tcase_add_test(tests, after_an_error_or_under_watch_nothing_is_followed);
+    tcase_add_test(tests, a_step_like_the_one_before_is_a_hit_to_its_end_and_another_is_not);
+    tcase_add_test(tests, after_an_error_a_step_is_recorded_anew);
+    tcase_add_test(tests, a_trace_is_watched_too);
     tcase_add_test(tests, parameters_that_moved_are_found_where_they_are);
     suite_add_tcase(suite, tests);
     return suite;

@@ -1,0 +1,362 @@
+/* Derivatives as users ask for them: what was asked for is checked, compared with what the step before asked for here, and remembered. */
+#include "autograd/grad_internal.h"
+#include "autograd/ops.h"
+
+#include <string.h>
+
+/* ---- checking ---- */
+
+/* All alive, of one tape, and floating; the tape, or NULL with the error recorded where there is a tape to tell. */
+static bool is_usable(tg_tape *tape, const tg_request *r, const char *what, const tg_tensor *tensors, int count)
+{
+    for (int i = 0; i < count; i++) {
+        const tg_value *value = tg_value_of(tensors[i]);
+        if (value && tg_tape_at(value) == tape && value->dtype != TG_I32)
+            continue;
+        tg_tape_fail(tape, "%s: %s %d is %s", r->function, what, i,
+                     !tensors[i].value ? "inert"
+                     : !value          ? "a tensor of a step that ended with tg_tape_reset"
+                     : value->dtype == TG_I32 ? "an integer tensor" : "on another tape");
+        return false;
+    }
+    return true;
+}
+
+/* The tape of the first tensor that is alive, or was. */
+static tg_tape *tape_of_any(const tg_tensor *tensors, int count)
+{
+    tg_tape *tape = NULL;
+    for (int i = 0; tensors && i < count && !tape; i++)
+        tape = tg_tape_of(tensors[i]);
+    for (int i = 0; tensors && i < count && !tape; i++)
+        tape = tensors[i].value ? tg_tape_at(tensors[i].value) : NULL;
+    return tape;
+}
+
+/* ---- a pass as the step before had it ---- */
+
+static bool is_retained(const tg_tape *tape, const tg_value *value)
+{
+    const tg_retained *one = tape->retained;
+    while (one && one->value != value)
+        one = one->next;
+    return one != NULL;
+}
+
+static bool is_same(const tg_tape *tape, const tg_pass *pass, const tg_request *r)
+{
+    const tg_program *program = &tape->program;
+    bool same = pass->output_count == r->output_count && pass->input_count == r->input_count && pass->create_graph == r->create_graph &&
+                (r->input_count > 0 || pass->retained_count == tape->retained_count);
+    for (int i = 0; same && i < r->output_count; i++)
+        same = pass->outputs[i] == r->outputs[i].value &&
+               (r->cotangents && tg_ok(r->cotangents[i]) ? pass->cotangents[i] == r->cotangents[i].value
+                                                         : !pass->cotangents[i] && !(r->cotangents && r->cotangents[i].value));
+    for (int j = 0; same && j < r->input_count; j++)
+        same = pass->inputs[j] == r->inputs[j].value;
+    for (int i = 0; same && i < pass->retained_count; i++)
+        same = is_retained(tape, pass->retained[i]);
+    if (same && pass->start < pass->end) { /* recorded in the same surroundings */
+        const tg_value *first = tg_program_at(program, pass->start);
+        same = (first->mode & TG_MODE_DETACHED) == (program->mode & TG_MODE_DETACHED) && first->region == program->region;
+    }
+    return same;
+}
+
+static bool run_again(tg_tape *tape, tg_pass *pass, const tg_request *r)
+{
+    tg_program *program = &tape->program;
+    program->count = pass->end;
+    program->passes.next++;
+    for (tg_list *regions = &program->regions; regions->next < regions->count; regions->next++) { /* of what it recomputes */
+        tg_region *region = regions->items[regions->next];
+        if (region->start >= pass->end)
+            break;
+        region->closed_in = program->steps;
+    }
+    for (int j = 0; j < r->input_count; j++)
+        r->gradients[j] = tg_tensor_of(pass->gradients[j]);
+    return tg_tape_compute(tape);
+}
+
+/* The values of tensors, or of a list; NULL with the error recorded if out of memory. */
+static void *keep(tg_tape *tape, const tg_tensor *tensors, int count)
+{
+    tg_value **values = tg_program_take(&tape->program, (size_t)count * sizeof *values, sizeof(void *));
+    for (int i = 0; values && i < count; i++)
+        values[i] = tensors ? tensors[i].value : NULL;
+    return values;
+}
+
+/* So that the next step may run it as a whole. Where hooks run in between, it has to be put together each time. */
+static bool remember(tg_tape *tape, const tg_request *r, int64_t start)
+{
+    tg_program *program = &tape->program;
+    if (tape->hooks)
+        return true;
+    const int retained_count = r->input_count > 0 ? 0 : tape->retained_count;
+    tg_pass *pass = tg_program_take(program, sizeof *pass, _Alignof(tg_pass));
+    if (!pass)
+        return false;
+    *pass = (tg_pass){.start = start, .end = program->count, .output_count = r->output_count, .input_count = r->input_count,
+                      .retained_count = retained_count, .create_graph = r->create_graph,
+                      .outputs = keep(tape, r->outputs, r->output_count), .cotangents = keep(tape, r->cotangents, r->output_count),
+                      .inputs = keep(tape, r->inputs, r->input_count), .retained = keep(tape, NULL, retained_count),
+                      .gradients = keep(tape, r->gradients, r->input_count)};
+    if (program->failed)
+        return false;
+    const tg_retained *one = tape->retained;
+    for (int i = 0; i < retained_count; i++, one = one->next)
+        pass->retained[i] = one->value;
+    return tg_program_list(program, &program->passes, pass);
+}
+
+bool tg_differentiate(const tg_request *r)
+{
+    for (int j = 0; r->gradients && j < r->input_count; j++)
+        r->gradients[j] = (tg_tensor){0};
+    tg_tape *tape = tape_of_any(r->outputs, r->output_count);
+    if (!tape)
+        tape = tape_of_any(r->inputs, r->input_count);
+    if (!tape || tape->program.failed || !tg_tape_allows(tape, r->function) ||
+        !is_usable(tape, r, "output", r->outputs, r->output_count) || !is_usable(tape, r, "input", r->inputs, r->input_count))
+        return false;
+    tg_pass *known = tape->hooks ? NULL : tg_program_next_pass(&tape->program);
+    if (known && is_same(tape, known, r))
+        return run_again(tape, known, r);
+    const int64_t start = tape->program.count;
+    const bool fine = tg_record_pass(tape, r) && remember(tape, r, start);
+    for (int j = 0; !fine && j < r->input_count; j++)
+        r->gradients[j] = (tg_tensor){0};
+    return fine;
+}
+
+/* ---- backward ---- */
+
+static bool backward(const char *function, tg_tensor output, tg_tensor cotangent)
+{
+    const tg_value *value = tg_value_of(output);
+    if (value && !value->requires_grad) {
+        tg_tape_fail(tg_tape_at(value), "%s: the tensor depends on no parameter and no variable (or was made inside tg_no_grad_begin), so "
+                                        "there is nothing to differentiate", function);
+        return false;
+    }
+    return tg_differentiate(&(tg_request){.function = function, .cotangent_name = "cotangent", .outputs = &output, .output_count = 1,
+                                          .cotangents = &cotangent});
+}
+
+bool tg_backward_from(tg_tensor output, tg_tensor cotangent)
+{
+    return backward("tg_backward_from", output, cotangent);
+}
+
+bool tg_backward(tg_tensor loss)
+{
+    const tg_value *value = tg_value_of(loss);
+    if (value && value->size != 1) {
+        char shape[128];
+        tg_tape_fail(tg_tape_at(value), "tg_backward: expected a loss of one element, not %s; reduce it, or give a cotangent to "
+                                        "tg_backward_from", tg_shape_text(&value->shape, shape, sizeof shape));
+        return false;
+    }
+    return backward("tg_backward", loss, (tg_tensor){0});
+}
+
+tg_tensor tg_gradient(tg_tensor x)
+{
+    const tg_value *value = tg_value_of(x);
+    tg_value *gradient = value ? value->gradient : NULL;
+    while (gradient && gradient->index >= gradient->program->count) /* of a pass that this step has not come to yet */
+        gradient = gradient->earlier;
+    return tg_tensor_of(gradient);
+}
+
+tg_tensor tg_retain_gradient(tg_tensor x)
+{
+    tg_value *value = tg_value_of(x);
+    if (!value || is_retained(tg_tape_at(value), value))
+        return x;
+    tg_tape *tape = tg_tape_at(value);
+    tg_retained *one = tg_arena_take(&tape->notes, sizeof *one, _Alignof(tg_retained));
+    if (!one) {
+        tg_tape_fail(tape, "out of memory: tg_retain_gradient");
+        return x;
+    }
+    *one = (tg_retained){tape->retained, value};
+    tape->retained = one;
+    tape->retained_count++;
+    return x;
+}
+
+bool tg_add_hook(tg_tensor x, tg_hook_function function, void *user)
+{
+    tg_value *value = tg_value_of(x);
+    if (!value || !function || value->program->failed)
+        return false;
+    tg_tape *tape = tg_tape_at(value);
+    tg_hook *hook = tg_arena_take(&tape->notes, sizeof *hook, _Alignof(tg_hook));
+    if (!hook) {
+        tg_tape_fail(tape, "out of memory: tg_add_hook");
+        return false;
+    }
+    *hook = (tg_hook){.value = value, .function = function, .user = user};
+    *tape->last_hook = hook;
+    tape->last_hook = &hook->next;
+    return true;
+}
+
+/* ---- gradients as tensors ---- */
+
+/* Refuses lists that are not there, where some tensor knows a tape to tell. */
+static bool has_lists(const char *function, const tg_tensor *outputs, int output_count, const tg_tensor *inputs, int input_count,
+                      const void *results)
+{
+    if (outputs && inputs && results && output_count > 0 && input_count > 0)
+        return true;
+    tg_tape *tape = tape_of_any(outputs, output_count);
+    tg_tape_fail(tape ? tape : tape_of_any(inputs, input_count), "%s: expected outputs, inputs and room for the results, none of them NULL or "
+                                                                 "of no tensors", function);
+    return false;
+}
+
+bool tg_grad(const tg_tensor *outputs, int output_count, const tg_tensor *inputs, int input_count, const tg_tensor *cotangents,
+             bool create_graph, tg_tensor *gradients)
+{
+    for (int j = 0; gradients && j < input_count; j++)
+        gradients[j] = (tg_tensor){0};
+    return has_lists("tg_grad", outputs, output_count, inputs, input_count, gradients) &&
+           tg_differentiate(&(tg_request){.function = "tg_grad", .cotangent_name = "cotangent", .outputs = outputs,
+                                          .output_count = output_count, .cotangents = cotangents, .inputs = inputs,
+                                          .input_count = input_count, .create_graph = create_graph, .gradients = gradients});
+}
+
+bool tg_vjp(tg_tensor y, tg_tensor cotangent, const tg_tensor *inputs, int count, tg_tensor *results)
+{
+    return has_lists("tg_vjp", &y, 1, inputs, count, results) &&
+           tg_differentiate(&(tg_request){.function = "tg_vjp", .cotangent_name = "cotangent", .outputs = &y, .output_count = 1,
+                                          .cotangents = &cotangent, .inputs = inputs, .input_count = count, .gradients = results});
+}
+
+/* Room for `count` tensors while a function runs; NULL, with the error recorded, when there is none. */
+static tg_tensor *room(tg_tensor of, int count)
+{
+    tg_tape *tape = tg_tape_of(of);
+    return tape ? tg_tape_scratch(tape, (size_t)count, sizeof(tg_tensor)) : NULL;
+}
+
+/* A tangent or vector that is inert would stand for ones: here it is a mistake. */
+static bool all_given(const tg_request *r)
+{
+    return is_usable(tg_tape_of(r->outputs[0]), r, r->cotangent_name, r->cotangents, r->output_count);
+}
+
+/* d/dc of c^T (dy / d inputs) tangents, at any c: the vector-Jacobian product is linear in c. */
+static tg_tensor jvp(tg_tensor y, const tg_tensor *inputs, const tg_tensor *tangents, int count)
+{
+    tg_tensor *products = room(y, count), result;
+    tg_tensor cotangent = tg_full(tg_tape_of(y), tg_dtype_of(y), tg_shape_of(y), 0);
+    const tg_request first = {.function = "tg_jvp", .cotangent_name = "cotangent", .outputs = &y, .output_count = 1,
+                              .cotangents = &cotangent, .inputs = inputs, .input_count = count, .create_graph = true,
+                              .gradients = products};
+    const tg_request second = {.function = "tg_jvp", .cotangent_name = "tangent", .outputs = products, .output_count = count,
+                               .cotangents = tangents, .inputs = &cotangent, .input_count = 1, .gradients = &result};
+    return products && tg_differentiate(&first) && all_given(&second) && tg_differentiate(&second) ? result : TG_NONE;
+}
+
+tg_tensor tg_jvp(tg_tensor y, const tg_tensor *inputs, const tg_tensor *tangents, int count)
+{
+    tg_tape *tape = tg_tape_of(y);
+    if (!has_lists("tg_jvp", &y, 1, inputs, count, tangents) || !tape || tape->program.failed)
+        return TG_NONE;
+    const tg_arena_position scratch = tg_arena_here(&tape->scratch);
+    const tg_tensor result = jvp(y, inputs, tangents, count);
+    tg_arena_rewind(&tape->scratch, scratch);
+    return result;
+}
+
+/* Whether the tensor has one element; the error recorded if not. */
+static bool is_scalar(const char *function, tg_tensor loss)
+{
+    const tg_value *value = tg_value_of(loss);
+    char shape[128];
+    if (value && value->size != 1)
+        tg_tape_fail(tg_tape_at(value), "%s: expected a loss of one element, not %s", function,
+                     tg_shape_text(&value->shape, shape, sizeof shape));
+    return value && value->size == 1;
+}
+
+bool tg_hvp(tg_tensor loss, const tg_tensor *inputs, const tg_tensor *vectors, int count, tg_tensor *results)
+{
+    tg_tape *tape = tg_tape_of(loss);
+    for (int j = 0; results && j < count; j++)
+        results[j] = TG_NONE;
+    if (!has_lists("tg_hvp", &loss, 1, inputs, count, results) || !has_lists("tg_hvp", &loss, 1, vectors, count, results) ||
+        !is_scalar("tg_hvp", loss) || tape->program.failed)
+        return false;
+    const tg_arena_position scratch = tg_arena_here(&tape->scratch);
+    tg_tensor *gradients = room(loss, count);
+    const tg_request first = {.function = "tg_hvp", .cotangent_name = "cotangent", .outputs = &loss, .output_count = 1, .inputs = inputs,
+                              .input_count = count, .create_graph = true, .gradients = gradients};
+    const tg_request second = {.function = "tg_hvp", .cotangent_name = "vector", .outputs = gradients, .output_count = count,
+                               .cotangents = vectors, .inputs = inputs, .input_count = count, .gradients = results};
+    const bool fine = gradients && tg_differentiate(&first) && all_given(&second) && tg_differentiate(&second);
+    tg_arena_rewind(&tape->scratch, scratch);
+    return fine;
+}
+
+/* ---- written out ---- */
+
+/* The cotangent that picks element `index`. */
+static tg_tensor unit_vector(tg_tensor like, int64_t index)
+{
+    const tg_shape shape = tg_shape_of(like), one = {.rank = 1, .dim = {1}}, flat = {.rank = 1, .dim = {tg_size(like)}};
+    tg_tensor single = tg_full(tg_tape_of(like), tg_dtype_of(like), one, 1);
+    tg_tensor vector = tg_scatter_slice(single, (tg_shape){.rank = 1, .dim = {index}}, (tg_shape){.rank = 1, .dim = {1}}, flat, 0);
+    return tg_reshape(vector, shape);
+}
+
+static tg_tensor jacobian(const char *function, tg_tensor y, tg_tensor x)
+{
+    tg_tape *tape = tg_tape_of(y);
+    const int64_t rows = tg_size(y), columns = tg_size(x);
+    if (rows > INT32_MAX)
+        tg_tape_fail(tape, "%s: %lld rows are too many", function, (long long)rows);
+    if (rows == 0 || tape->program.failed)
+        return tg_full(tape, tg_dtype_of(y), TG_SHAPE(rows, columns), 0);
+    tg_tensor *all = room(y, (int)rows);
+    for (int64_t i = 0; i < rows && all; i++) {
+        tg_tensor cotangent = unit_vector(y, i), row;
+        if (!tg_differentiate(&(tg_request){.function = function, .cotangent_name = "cotangent", .outputs = &y, .output_count = 1,
+                                            .cotangents = &cotangent, .inputs = &x, .input_count = 1, .gradients = &row}))
+            return TG_NONE;
+        all[i] = tg_reshape(row, TG_SHAPE(1, columns));
+    }
+    return all ? tg_concat(all, (int)rows, 0) : TG_NONE;
+}
+
+static tg_tensor jacobian_of(const char *function, tg_tensor y, tg_tensor x)
+{
+    tg_tape *tape = tg_tape_of(y);
+    if (!tape || tape->program.failed || !tg_tape_allows(tape, function))
+        return TG_NONE;
+    const tg_request r = {.function = function};
+    if (!is_usable(tape, &r, "tensor", (tg_tensor[]){y, x}, 2))
+        return TG_NONE;
+    const tg_arena_position scratch = tg_arena_here(&tape->scratch);
+    const tg_tensor result = jacobian(function, y, x);
+    tg_arena_rewind(&tape->scratch, scratch);
+    return result;
+}
+
+tg_tensor tg_jacobian(tg_tensor y, tg_tensor x)
+{
+    return jacobian_of("tg_jacobian", y, x);
+}
+
+tg_tensor tg_hessian(tg_tensor loss, tg_tensor x)
+{
+    tg_tensor gradient;
+    const tg_request r = {.function = "tg_hessian", .cotangent_name = "cotangent", .outputs = &loss, .output_count = 1, .inputs = &x,
+                          .input_count = 1, .create_graph = true, .gradients = &gradient};
+    return is_scalar("tg_hessian", loss) && tg_differentiate(&r) ? jacobian_of("tg_hessian", gradient, x) : TG_NONE;
+}

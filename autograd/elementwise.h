@@ -1,0 +1,10 @@
+/* Elementwise operations over inputs that broadcast. Internal. */
+#ifndef TG_ELEMENTWISE_H
+#define TG_ELEMENTWISE_H
+
+#include "autograd/value.h"
+
+/* Computes the operation of call->value, its saved derivative too if there is room for it. */
+void tg_elementwise_forward(const tg_call *call);
+
+#endif

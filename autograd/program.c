@@ -1,0 +1,213 @@
+#include "autograd/program.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- errors ---- */
+
+void tg_program_fail(tg_program *program, const char *format, ...)
+{
+    if (!program || program->failed)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(program->error, sizeof program->error, format, arguments);
+    va_end(arguments);
+    program->failed = true;
+}
+
+/* ---- steps ---- */
+
+void tg_program_reset(tg_program *program)
+{
+    program->first_serial += (uint64_t)program->count;
+    program->count = 0;
+    program->passes.next = program->regions.next = 0;
+    program->mode = 0;
+    program->scope = NULL;
+    program->region = NULL;
+    program->derived_from = NULL;
+    program->rule = NULL;
+    program->steps++;
+}
+
+void tg_program_free(tg_program *program)
+{
+    for (int64_t i = 0; i < program->block_count; i++)
+        free(program->blocks[i]);
+    free(program->blocks);
+    free(program->passes.items);
+    free(program->regions.items);
+    tg_arena_free(&program->arena);
+}
+
+/* A gradient that goes is no longer that of what stays. */
+static void forget_gradients(tg_program *program, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) {
+        tg_value *value = tg_program_at(program, i);
+        while (value->gradient && value->gradient->index >= count)
+            value->gradient = value->gradient->earlier;
+    }
+}
+
+void tg_program_cut(tg_program *program, int64_t count)
+{
+    if (count >= program->known)
+        return;
+    program->before_cut(program, count);
+    forget_gradients(program, count);
+    tg_list *passes = &program->passes, *regions = &program->regions;
+    while (passes->count > 0 && ((tg_pass *)passes->items[passes->count - 1])->end > count)
+        passes->count--;
+    /* Begun at `count` and come to already: that one has no values yet, and stays. */
+    while (regions->count > regions->next && ((tg_region *)regions->items[regions->count - 1])->start >= count)
+        regions->count--;
+    for (int i = 0; i < regions->count; i++) {
+        tg_region *region = regions->items[i];
+        region->end = region->end > count ? -1 : region->end; /* it is to be ended anew */
+    }
+    passes->next = passes->next < passes->count ? passes->next : passes->count;
+    tg_arena_rewind(&program->arena, tg_program_at(program, count)->at);
+    program->known = count;
+    program->count = program->count < count ? program->count : count;
+}
+
+/* ---- values ---- */
+
+static bool add_block(tg_program *program)
+{
+    if (program->block_count == program->block_capacity) {
+        int64_t capacity = program->block_capacity ? 2 * program->block_capacity : 16;
+        tg_value **blocks = realloc(program->blocks, (size_t)capacity * sizeof *blocks);
+        if (!blocks)
+            return false;
+        program->blocks = blocks;
+        program->block_capacity = capacity;
+        program->allocations++;
+    }
+    tg_value *block = calloc(TG_BLOCK_VALUES, sizeof *block);
+    if (!block)
+        return false;
+    for (int64_t i = 0; i < TG_BLOCK_VALUES; i++)
+        block[i].program = program, block[i].index = program->block_count * TG_BLOCK_VALUES + i;
+    program->blocks[program->block_count++] = block;
+    program->allocations++;
+    return true;
+}
+
+tg_value *tg_program_append(tg_program *program)
+{
+    if (program->failed)
+        return NULL;
+    tg_program_cut(program, program->count);
+    if (program->count == program->block_count * TG_BLOCK_VALUES && !add_block(program)) {
+        tg_program_fail(program, "out of memory for tensor number %lld of the tape", (long long)program->count);
+        return NULL;
+    }
+    tg_value *value = tg_program_at(program, program->count);
+    const int64_t index = program->count++;
+    program->known = program->count;
+    program->recorded++;
+    /* All but the shape, whose dimensions past the rank nobody reads. */
+    memset(value, 0, offsetof(tg_value, shape));
+    memset(&value->program, 0, sizeof *value - offsetof(tg_value, program));
+    value->program = program;
+    value->index = index;
+    value->scope = program->scope;
+    value->region = program->region;
+    value->derived_from = program->derived_from;
+    value->mode = program->mode;
+    value->at = tg_arena_here(&program->arena);
+    return value;
+}
+
+void *tg_program_take(tg_program *program, size_t size, size_t alignment)
+{
+    tg_program_cut(program, program->count);
+    void *bytes = tg_arena_take(&program->arena, size, alignment);
+    if (!bytes)
+        tg_program_fail(program, "out of memory: %zu bytes for operation %lld of the tape", size, (long long)program->count);
+    return bytes;
+}
+
+tg_value *tg_saved_of(const tg_value *value)
+{
+    const tg_program *program = value->program;
+    if (!value->op || !value->op->saved || value->index + 1 >= program->known)
+        return NULL;
+    tg_value *next = tg_program_at(program, value->index + 1);
+    return next->is_saved ? next : NULL;
+}
+
+/* ---- scopes ---- */
+
+void tg_program_enter_scope(tg_program *program, const char *name)
+{
+    const tg_scope *known = program->count < program->known ? tg_program_at(program, program->count)->scope : NULL;
+    while (known && known->parent != program->scope)
+        known = known->parent;
+    if (known && known->name == name) {
+        program->scope = known;
+        return;
+    }
+    tg_scope *scope = tg_program_take(program, sizeof *scope, _Alignof(tg_scope));
+    if (!scope)
+        return;
+    *scope = (tg_scope){.parent = program->scope, .name = name};
+    program->scope = scope;
+}
+
+/* ---- attributes ---- */
+
+bool tg_attributes_equal(const tg_op *op, const void *a, const void *b)
+{
+    if (memcmp(a, b, op->attributes_size) == 0)
+        return true;
+    /* The bytes of a shape past its rank do not count: compare field by field, if there is nothing between the fields. */
+    size_t end = 0;
+    for (const tg_field *field = op->fields; field && field->name; field++) {
+        const void *in_a = (const char *)a + field->offset, *in_b = (const char *)b + field->offset;
+        if (field->offset != end || !(field->type == TG_FIELD_SHAPE ? tg_shape_equal(in_a, in_b)
+                                                                    : memcmp(in_a, in_b, field->size) == 0))
+            return false;
+        end += field->size;
+    }
+    return end == op->attributes_size;
+}
+
+/* ---- passes and regions ---- */
+
+tg_pass *tg_program_next_pass(const tg_program *program)
+{
+    const tg_list *list = &program->passes;
+    tg_pass *pass = list->next < list->count ? list->items[list->next] : NULL;
+    return pass && pass->start == program->count && pass->end <= program->known ? pass : NULL;
+}
+
+tg_region *tg_program_next_region(const tg_program *program)
+{
+    const tg_list *list = &program->regions;
+    tg_region *region = list->next < list->count ? list->items[list->next] : NULL;
+    return region && region->start == program->count && region->parent == program->region ? region : NULL;
+}
+
+bool tg_program_list(tg_program *program, tg_list *list, void *item)
+{
+    if (list->next == list->capacity) {
+        const int capacity = list->capacity ? 2 * list->capacity : 4;
+        void **items = realloc(list->items, (size_t)capacity * sizeof *items);
+        if (!items) {
+            tg_program_fail(program, "out of memory for the passes and checkpoints of a step");
+            return false;
+        }
+        list->items = items;
+        list->capacity = capacity;
+        program->allocations++;
+    }
+    list->items[list->next++] = item;
+    list->count = list->next;
+    return true;
+}

@@ -1,0 +1,138 @@
+/* A program: the list of values that a step records, with operations, attributes, inputs and shapes, and without numbers. Internal.
+ *
+ *     tg_value *y = tg_program_append(program);        // or, if the step before had the same here,
+ *     tg_value *y = tg_program_next(program);          // its value, matched: tg_program_advance(program)
+ *
+ * A training loop records the same step again and again. So a reset keeps the values, and a step that asks for what stands next takes
+ * it (a trace hit). Where it asks for something else, the program is cut there, and recording goes on as if nothing had been behind it:
+ *
+ *     values    [x  w  linear  relu | ... loss | the backward pass ............ ]
+ *                                   ^ count: this step so far                   ^ known: the step before
+ *
+ * Values lie in blocks that never move and outlive every reset, so that a stale handle still points at a value. Its serial tells that the
+ * step is over: value number i of a step has the serial first_serial + i.
+ *
+ * Backward passes (tg_pass) and checkpoints (tg_region) are ranges of values. They are kept in the order in which they ended and began.
+ */
+#ifndef TG_PROGRAM_H
+#define TG_PROGRAM_H
+
+#include "autograd/value.h"
+
+/* A checkpoint: values from start to before `end`, of which only the result outlives it. */
+typedef struct tg_region {
+    const struct tg_region *parent; /* the one around it */
+    int64_t start, end;             /* end -1 while it is being recorded */
+    const tg_value *result;
+    int64_t closed_in; /* the step in which it last came to its end */
+} tg_region;
+
+/* A backward pass that can be run again as a whole: what it was asked for, where its own values are, what it gave. */
+typedef struct tg_pass {
+    int64_t start, end;
+    int output_count, input_count, retained_count; /* no inputs: tg_backward */
+    bool create_graph;
+    const tg_value **outputs, **cotangents; /* a cotangent NULL: ones */
+    const tg_value **inputs, **retained;
+    tg_value **gradients; /* of the inputs */
+} tg_pass;
+
+typedef struct tg_list {
+    void **items;
+    int count, capacity, next; /* next: the first that this step has not come to */
+} tg_list;
+
+enum { TG_BLOCK_BITS = 8, TG_BLOCK_VALUES = 1 << TG_BLOCK_BITS };
+
+struct tg_program {
+    tg_value **blocks;
+    int64_t block_count, block_capacity;
+    int64_t count, known;
+    uint64_t first_serial;
+    int64_t steps;    /* resets so far */
+    int64_t recorded; /* values appended so far */
+    tg_arena arena; /* of attributes, inputs, scopes, passes and regions */
+    tg_list passes, regions;
+    void (*before_cut)(tg_program *program, int64_t count); /* told before values from `count` on go */
+    int64_t allocations;
+
+    /* How the next value is recorded. */
+    uint8_t mode;
+    const tg_scope *scope;
+    const tg_region *region;
+    const tg_value *derived_from;
+    const tg_op *rule; /* whose shape rule or derivative is running: no numbers are to be had */
+
+    bool failed;
+    char error[512];
+};
+
+static inline tg_value *tg_program_at(const tg_program *program, int64_t index)
+{
+    return &program->blocks[index >> TG_BLOCK_BITS][index & (TG_BLOCK_VALUES - 1)];
+}
+
+/* The value behind a handle; NULL if it is inert or of a step that is over. */
+static inline tg_value *tg_value_of(tg_tensor x)
+{
+    tg_value *value = x.value;
+    if (!value || value->program->first_serial + (uint64_t)value->index != x.serial || value->index >= value->program->count)
+        return NULL;
+    return value;
+}
+
+static inline tg_tensor tg_tensor_of(tg_value *value)
+{
+    return value ? (tg_tensor){value, value->program->first_serial + (uint64_t)value->index} : (tg_tensor){0};
+}
+
+/* The value that the step before had next, if it was recorded as one by one would be now; NULL if it was not, or there is none. */
+static inline tg_value *tg_program_next(const tg_program *program)
+{
+    if (program->count == program->known)
+        return NULL;
+    tg_value *value = tg_program_at(program, program->count);
+    return value->mode == program->mode && value->scope == program->scope && value->region == program->region ? value : NULL;
+}
+
+/* Ends the step and begins another. */
+void tg_program_reset(tg_program *program);
+void tg_program_free(tg_program *program);
+
+/* Forgets what is known from value number `count` on, and the program's end if that is behind it. */
+void tg_program_cut(tg_program *program, int64_t count);
+
+/* A value behind the last one, after a cut there: cleared but for its place. NULL, with the error recorded, if out of memory or if there is
+ * an error. */
+tg_value *tg_program_append(tg_program *program);
+
+/* Memory that lives as long as the value that is appended next; NULL, with the error recorded, when there is none. */
+void *tg_program_take(tg_program *program, size_t size, size_t alignment);
+
+/* Enters a scope, taking that of the value known next where it is the same. */
+void tg_program_enter_scope(tg_program *program, const char *name);
+
+/* The saved derivative of a value, recorded behind it; NULL if there is none. */
+tg_value *tg_saved_of(const tg_value *value);
+
+/* Whether two sets of attributes of an operation are the same: equal bytes; or, where `fields` list every byte, equal fields. */
+bool tg_attributes_equal(const tg_op *op, const void *a, const void *b);
+
+/* ---- passes and regions ---- */
+
+/* What this step comes to next in the list, if that begins right here; NULL otherwise. */
+tg_pass *tg_program_next_pass(const tg_program *program);
+tg_region *tg_program_next_region(const tg_program *program);
+
+/* Puts an item at the place where this step is in the list, and passes it by. */
+bool tg_program_list(tg_program *program, tg_list *list, void *item);
+
+/* ---- errors ---- */
+
+/* Records an error unless there is one. */
+#if defined __GNUC__
+__attribute__((format(printf, 2, 3)))
+#endif
+void tg_program_fail(tg_program *program, const char *format, ...);
+
+#endif

@@ -1,0 +1,99 @@
+/* What a handle tells: whether it is alive, type, shape, elements. */
+#include "autograd/dtype.h"
+#include "autograd/tape_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+bool tg_ok(tg_tensor x)
+{
+    return tg_value_of(x) != NULL;
+}
+
+tg_dtype tg_dtype_of(tg_tensor x)
+{
+    return tg_value_dtype(tg_value_of(x));
+}
+
+tg_shape tg_shape_of(tg_tensor x)
+{
+    return *tg_value_shape(tg_value_of(x));
+}
+
+int tg_rank(tg_tensor x)
+{
+    return tg_value_shape(tg_value_of(x))->rank;
+}
+
+int64_t tg_size(tg_tensor x)
+{
+    return tg_value_size(tg_value_of(x));
+}
+
+int64_t tg_dim(tg_tensor x, int axis)
+{
+    const tg_shape *shape = tg_value_shape(tg_value_of(x));
+    if (axis < 0)
+        axis += shape->rank;
+    return axis >= 0 && axis < shape->rank ? shape->dim[axis] : 0;
+}
+
+/* ---- elements ---- */
+
+/* The value, if its elements can be read now. */
+static const tg_value *readable(tg_tensor x, const char *function)
+{
+    const tg_value *value = tg_value_of(x);
+    return value && tg_tape_allows(tg_tape_at(value), function) && tg_run_readable(value) ? value : NULL;
+}
+
+static const void *data_as(tg_tensor x, tg_dtype dtype, const char *function)
+{
+    const tg_value *value = readable(x, function);
+    return value && value->dtype == dtype ? value->slot.data : NULL;
+}
+
+const void *tg_data(tg_tensor x)
+{
+    const tg_value *value = readable(x, "tg_data");
+    return value ? value->slot.data : NULL;
+}
+
+const float *tg_f32(tg_tensor x)
+{
+    return data_as(x, TG_F32, "tg_f32");
+}
+
+const double *tg_f64(tg_tensor x)
+{
+    return data_as(x, TG_F64, "tg_f64");
+}
+
+const int32_t *tg_i32(tg_tensor x)
+{
+    return data_as(x, TG_I32, "tg_i32");
+}
+
+double tg_at(tg_tensor x, int64_t index)
+{
+    const tg_value *value = readable(x, "tg_at");
+    return value && index >= 0 && index < value->size ? tg_element(value->dtype, value->slot.data, index) : NAN;
+}
+
+double tg_item(tg_tensor x)
+{
+    const tg_value *value = readable(x, "tg_item");
+    return value && value->size == 1 ? tg_element(value->dtype, value->slot.data, 0) : NAN;
+}
+
+bool tg_read(tg_tensor x, tg_dtype dtype, void *out, int64_t count)
+{
+    const tg_value *value = readable(x, "tg_read");
+    if (!value || value->size != count || (count > 0 && !out) || !tg_dtype_size(dtype))
+        return false;
+    if (dtype == value->dtype && count > 0)
+        memcpy(out, value->slot.data, (size_t)count * tg_dtype_size(dtype));
+    for (int64_t i = 0; dtype != value->dtype && i < count; i++)
+        tg_set_element(dtype, out, i, tg_element(value->dtype, value->slot.data, i));
+    return true;
+}

@@ -1,0 +1,261 @@
+#include "autograd/run.h"
+
+#include "autograd/anomaly.h"
+#include "autograd/elementwise.h"
+#include "autograd/kernels/kernels.h"
+#include "autograd/kernels/parallel.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A released buffer. It lies in the buffer itself. */
+struct tg_free_buffer {
+    tg_free_buffer *next;
+    size_t size;
+};
+
+/* Smaller ones are not worth the trouble; alignment to a cache line, or to what a vector load wants. */
+enum { SMALLEST_RELEASED = 64, LOOKED_AT = 8, ALIGNMENT = 64, SMALL_ALIGNMENT = 16 };
+
+static size_t bytes_of(const tg_value *value)
+{
+    return (size_t)value->size * tg_dtype_size(value->dtype);
+}
+
+/* ---- life ---- */
+
+void tg_run_free(tg_run *run)
+{
+    tg_arena_free(&run->arena);
+    free(run->in);
+    free(run->scratch);
+}
+
+void tg_run_reset(tg_run *run, bool empty)
+{
+    run->computed = 0;
+    if (!empty)
+        return;
+    run->released = run->freed = NULL;
+    tg_arena_empty(&run->arena);
+}
+
+void tg_run_cut(tg_run *run, tg_program *program, int64_t count)
+{
+    run->released = run->freed = NULL; /* they may lie behind this place */
+    run->computed = run->computed < count ? run->computed : count;
+    tg_arena_rewind(&run->arena, tg_program_at(program, count)->slot.at);
+}
+
+/* ---- buffers ---- */
+
+bool tg_run_reserve(tg_run *run, tg_program *program, int inputs)
+{
+    if (inputs <= run->in_capacity)
+        return true;
+    const int capacity = inputs < 16 ? 16 : 2 * inputs;
+    const void **in = realloc(run->in, (size_t)capacity * sizeof *in);
+    if (!in) {
+        tg_program_fail(program, "out of memory for %d inputs", inputs);
+        return false;
+    }
+    run->in = in;
+    run->in_capacity = capacity;
+    run->allocations++;
+    return true;
+}
+
+/* A released buffer of just this size. */
+static void *take_released(tg_run *run, size_t size)
+{
+    tg_free_buffer **link = &run->released;
+    for (int i = 0; *link && i < LOOKED_AT; i++, link = &(*link)->next)
+        if ((*link)->size == size) {
+            tg_free_buffer *buffer = *link;
+            *link = buffer->next;
+            return buffer;
+        }
+    return NULL;
+}
+
+/* The beginning of the first freed buffer that is large enough. */
+static void *take_freed(tg_run *run, size_t size)
+{
+    const size_t used = (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+    tg_free_buffer **link = &run->freed;
+    while (*link && (*link)->size < size)
+        link = &(*link)->next;
+    tg_free_buffer *buffer = *link;
+    if (!buffer)
+        return NULL;
+    if (buffer->size < used + SMALLEST_RELEASED) {
+        *link = buffer->next;
+        return buffer;
+    }
+    *link = (tg_free_buffer *)((char *)buffer + used);
+    **link = (tg_free_buffer){buffer->next, buffer->size - used};
+    return buffer;
+}
+
+/* A leaf never takes a released buffer: what is computed before it in a later run would overwrite it. */
+static bool allocate(tg_run *run, tg_value *value)
+{
+    const size_t size = bytes_of(value);
+    void *data = NULL;
+    if (value->op && size >= SMALLEST_RELEASED) {
+        data = run->released ? take_released(run, size) : NULL;
+        if (!data && run->freed)
+            data = take_freed(run, size);
+    }
+    if (!data)
+        data = tg_arena_take(&run->arena, size, size < SMALLEST_RELEASED ? SMALL_ALIGNMENT : ALIGNMENT);
+    if (!data) {
+        tg_program_fail(value->program, "out of memory: %zu bytes for operation %lld of the tape", size, (long long)value->index);
+        return false;
+    }
+    value->slot.data = data;
+    value->slot.owned = value->op != NULL;
+    return true;
+}
+
+bool tg_run_allocate_leaf(tg_run *run, tg_value *value)
+{
+    return allocate(run, value);
+}
+
+/* Marks the value; false if its buffer is too small to be kept. */
+static bool give_back(tg_value *value, size_t size)
+{
+    value->slot.owned = false;
+    value->slot.released = true;
+#ifdef TG_DEBUG
+    memset(value->slot.data, 0xff, size); /* NaN: whoever reads on shall notice */
+#endif
+    return size >= SMALLEST_RELEASED;
+}
+
+void tg_run_release(tg_run *run, tg_value *value)
+{
+    const size_t size = bytes_of(value);
+    tg_free_buffer *buffer = value->slot.data;
+    if (!give_back(value, size))
+        return;
+    *buffer = (tg_free_buffer){run->released, size};
+    run->released = buffer;
+}
+
+void tg_run_free_buffer(tg_run *run, tg_value *value)
+{
+    const size_t size = bytes_of(value);
+    tg_free_buffer *buffer = value->slot.data, *latest = run->freed;
+    if (!give_back(value, size))
+        return;
+    if (latest && (char *)latest + latest->size == (char *)buffer) { /* right behind it: one larger buffer */
+        latest->size += size;
+        return;
+    }
+    *buffer = (tg_free_buffer){latest, size};
+    run->freed = buffer;
+}
+
+void tg_run_in_place(tg_value *sum, tg_value *addend)
+{
+    if (sum->slot.data || !addend->slot.owned)
+        return;
+    sum->slot.data = addend->slot.data;
+    sum->slot.owned = true;
+    addend->slot.owned = false;
+}
+
+bool tg_run_readable(const tg_value *value)
+{
+    if (!value->slot.data)
+        return false;
+    if (!value->slot.released)
+        return true;
+    const tg_region *region = value->region; /* while the checkpoint goes on they are there */
+    return region && region->closed_in != value->program->steps;
+}
+
+/* ---- computing ---- */
+
+typedef struct addition {
+    tg_dtype dtype;
+    const char *from;
+    char *to;
+} addition;
+
+static void add_part(void *context, size_t first, size_t count)
+{
+    const addition *a = context;
+    const size_t skipped = first * tg_dtype_size(a->dtype);
+    TG_KERNEL_CALL(a->dtype, accumulate, count, (const void *)(a->from + skipped), (void *)(a->to + skipped));
+}
+
+/* Where the gradient of a parameter is computed: in its place, if that is free, and else in scratch memory, to be added. */
+static void *place_of_gradient(tg_run *run, const tg_value *value)
+{
+    if (!value->sink->has_gradient)
+        return value->sink->gradient;
+    const size_t size = bytes_of(value);
+    if (size > run->scratch_size) {
+        void *scratch = aligned_alloc(ALIGNMENT, (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1));
+        if (!scratch) {
+            tg_program_fail(value->program, "out of memory: %zu bytes for a gradient that is to be added", size);
+            return NULL;
+        }
+        free(run->scratch);
+        run->scratch = scratch;
+        run->scratch_size = size;
+        run->allocations++;
+    }
+    return run->scratch;
+}
+
+static void finish_gradient(tg_value *value)
+{
+    enum { WORTH_SHARING = 1 << 13 };
+    tg_parameter *parameter = value->sink;
+    if (value->slot.data != parameter->gradient)
+        tg_parallel((size_t)value->size, WORTH_SHARING, TG_LINE, add_part,
+                    &(addition){value->dtype, value->slot.data, parameter->gradient});
+    value->slot.data = parameter->gradient;
+    parameter->has_gradient = true;
+}
+
+bool tg_run_value(tg_run *run, tg_value *value)
+{
+    const tg_op *op = value->op;
+    if (value->is_saved)
+        return true;
+    if (op->flags & TG_VIEW) {
+        const int64_t offset = op->view_offset ? op->view_offset(value) : 0;
+        value->slot.data = (char *)value->inputs[0]->slot.data + offset * (int64_t)tg_dtype_size(value->dtype);
+        return true;
+    }
+    tg_value *saved = op->saved ? tg_saved_of(value) : NULL;
+    if (value->sink && !(value->slot.data = place_of_gradient(run, value)))
+        return false;
+    if ((!value->slot.data && !allocate(run, value)) || (saved && !saved->slot.data && !allocate(run, saved)))
+        return false;
+    for (int i = 0; i < value->input_count; i++)
+        run->in[i] = value->inputs[i]->slot.data;
+    const tg_call call = {.value = value, .in = run->in, .out = value->slot.data, .saved = saved ? saved->slot.data : NULL};
+    if (op->flags & TG_ELEMENTWISE)
+        tg_elementwise_forward(&call);
+    else
+        op->forward(&call);
+    if (value->sink)
+        finish_gradient(value);
+    return !value->program->failed;
+}
+
+bool tg_run_to(tg_run *run, tg_program *program, int64_t end)
+{
+    for (; run->computed < end && !program->failed; run->computed++) {
+        tg_value *value = tg_program_at(program, run->computed);
+        if (value->op && (!tg_run_value(run, value) || (run->watches && !tg_anomaly_check(value))))
+            return false;
+    }
+    return !program->failed;
+}

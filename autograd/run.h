@@ -1,0 +1,60 @@
+/* A run: gives a program's values buffers and computes them, in the order in which they stand. Internal.
+ *
+ *     tg_run_to(run, program, program->count)    // what has been recorded since the last time
+ *     tg_run_again(run, program)                 // everything once more: a replay
+ *
+ * A buffer that nobody will read any more is released and given to a value that is computed later. Which value has which buffer is decided
+ * once; a step that repeats the one before, a replay and a checkpoint's recomputation use the same ones.
+ */
+#ifndef TG_RUN_H
+#define TG_RUN_H
+
+#include "autograd/program.h"
+
+typedef struct tg_free_buffer tg_free_buffer;
+
+typedef struct tg_run {
+    tg_arena arena;           /* the buffers */
+    tg_free_buffer *released; /* used again for values of just their size; the latest first: it is still in the cache */
+    tg_free_buffer *freed;    /* of checkpoints, which may be cut into pieces */
+    int64_t computed;         /* values before this one have been computed in this step */
+    const void **in;          /* room for the inputs of one call */
+    int in_capacity;
+    void *scratch;            /* where a gradient is computed that is to be added */
+    size_t scratch_size;
+    bool watches;             /* stops at the first NaN or infinity that an operation makes */
+    int64_t allocations;
+} tg_run;
+
+void tg_run_free(tg_run *run);
+
+/* Begins a step. If the program keeps nothing of the one before, memory far beyond what steps need is given back. */
+void tg_run_reset(tg_run *run, bool empty);
+
+/* Computes the values before number `end` that have not been computed in this step; false if that fails. */
+bool tg_run_to(tg_run *run, tg_program *program, int64_t end);
+
+/* Computes one value, whose inputs must have been. */
+bool tg_run_value(tg_run *run, tg_value *value);
+
+/* Gives a leaf its buffer. */
+bool tg_run_allocate_leaf(tg_run *run, tg_value *value);
+
+/* Room in run->in for a call with that many inputs. */
+bool tg_run_reserve(tg_run *run, tg_program *program, int inputs);
+
+/* Lets a value's buffer be used for values of its size that are computed later; for any, if it may be cut into pieces and joined with what
+ * lies beside it. Nobody may read the value afterwards. */
+void tg_run_release(tg_run *run, tg_value *value);
+void tg_run_free_buffer(tg_run *run, tg_value *value);
+
+/* The sum, which is not computed yet, takes over the buffer of an addend that nobody reads but it. */
+void tg_run_in_place(tg_value *sum, tg_value *addend);
+
+/* Whether the elements of a value can be read: it has been computed, and is not an intermediate result of a checkpoint that is over. */
+bool tg_run_readable(const tg_value *value);
+
+/* The program is cut: what values from `count` on had is free. */
+void tg_run_cut(tg_run *run, tg_program *program, int64_t count);
+
+#endif

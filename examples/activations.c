@@ -1,15 +1,12 @@
-/* Values and slopes of the activations: as a table, as numbers to plot, and as pictures. */
+/* Values and first derivatives of the activations: as a table, as numbers to plot, and as pictures. */
 #include "examples/activations/claims.h"
 #include "examples/lab/options.h"
 #include "plots/plots.h"
-#include "examples/lab/runlog.h"
+#include "examples/lab/files.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <tapegrad.h>
 
 typedef struct settings {
@@ -40,7 +37,7 @@ static const options_program program = {
 /* ---- curves ---- */
 
 typedef struct curve {
-    const double *value, *slope; /* [points]; on the tape */
+    const double *value, *derivative; /* [points]; on the tape */
 } curve;
 
 static curve curve_of(tg_activation activation, tg_tensor x)
@@ -67,7 +64,7 @@ static bool has_curve(tg_activation activation)
 
 /* ---- the table ---- */
 
-/* The zero of the slope between two points where its sign changes, by bisection. */
+/* The zero of the derivative between two points where its sign changes, by bisection. */
 static double refine(tg_tape *tape, tg_activation activation, double low, double high)
 {
     for (int i = 0; i < 60; i++) {
@@ -84,12 +81,14 @@ static void print_row(tg_tape *tape, tg_activation activation, tg_tensor x, curv
     const int64_t points = tg_size(x);
     const curve c = curve_of(activation, x);
     const double *at = tg_f64(x);
+    if (!at || !c.value || !c.derivative || !exact.value || !exact.derivative)
+        return; /* the tape has the error */
     char lowest[WIDTH] = "-", bottom[WIDTH] = "-";
-    double error = 0, slope_error = 0;
+    double error = 0, derivative_error = 0;
     for (int64_t i = 0; i < points; i++) {
         error = fmax(error, fabs(c.value[i] - exact.value[i]));
-        slope_error = fmax(slope_error, fabs(c.slope[i] - exact.slope[i]));
-        if (i > 0 && c.slope[i - 1] < 0 && c.slope[i] > 0) {
+        derivative_error = fmax(derivative_error, fabs(c.derivative[i] - exact.derivative[i]));
+        if (i > 0 && c.derivative[i - 1] < 0 && c.derivative[i] > 0) {
             double where = refine(tape, activation, at[i - 1], at[i]);
             tg_tensor point = tg_constant(tape, TG_F64, &where, TG_SCALAR);
             snprintf(lowest, sizeof lowest, "%.7f", where);
@@ -100,7 +99,7 @@ static void print_row(tg_tape *tape, tg_activation activation, tg_tensor x, curv
     tg_tensor ends = tg_activate(activation, tg_constant(tape, TG_F64, sides, TG_SHAPE(2)), NULL);
     printf("%-12s %12.7f %11.7f  %11s %11s", tg_activation_name(activation), tg_at(ends, 0), tg_at(ends, 1), lowest, bottom);
     if (activation == TG_GELU_TANH || activation == TG_GELU_QUICK)
-        printf("  %10.3e %10.3e", error, slope_error);
+        printf("  %10.3e %10.3e", error, derivative_error);
     putchar('\n');
 }
 
@@ -120,35 +119,59 @@ static void print_table(tg_tape *tape)
 /* Rows of one curve, or of its difference to another. Two empty lines end it, by which gnuplot tells curves apart. */
 static void write_curve(FILE *file, const char *kind, const char *name, tg_tensor x, curve c, const curve *minus)
 {
-    for (int64_t i = 0; c.value && c.slope && i < tg_size(x); i++)
+    const bool complete = c.value && c.derivative && (!minus || (minus->value && minus->derivative)); /* else the tape has the error */
+    for (int64_t i = 0; complete && i < tg_size(x); i++)
         fprintf(file, "%s%s,%.9g,%.17g,%.17g\n", kind, name, tg_at(x, i), c.value[i] - (minus ? minus->value[i] : 0),
-                c.slope[i] - (minus ? minus->slope[i] : 0));
+                c.derivative[i] - (minus ? minus->derivative[i] : 0));
     fputs("\n\n", file);
 }
 
-static bool write_curves(tg_tape *tape, const settings *s, const char *path)
+typedef struct drawing {
+    tg_tape *tape;
+    const settings *settings;
+} drawing;
+
+static bool write_curves(const void *context, FILE *file)
 {
-    FILE *file = fopen(path, "w");
-    if (!file)
-        return false;
-    tg_tensor x = line(tape, s->from, s->to, s->points);
+    const drawing *d = context;
+    tg_tensor x = line(d->tape, d->settings->from, d->settings->to, d->settings->points);
     const curve exact = curve_of(TG_GELU_EXACT, x);
-    fputs("activation,x,value,slope\n", file);
+    fputs("activation,x,value,derivative\n", file);
     for (int a = 0; tg_activation_name((tg_activation)a); a++)
         if (has_curve((tg_activation)a))
             write_curve(file, "", tg_activation_name((tg_activation)a), x, curve_of((tg_activation)a, x), NULL);
     write_curve(file, "difference_", "gelu_tanh", x, curve_of(TG_GELU_TANH, x), &exact);
     write_curve(file, "difference_", "gelu_quick", x, curve_of(TG_GELU_QUICK, x), &exact);
-    bool complete = !ferror(file);
-    return fclose(file) == 0 && complete;
+    return !tg_tape_error(d->tape);
 }
 
 /* ---- the program ---- */
 
+/* Writes and draws the curves; the exit status. */
+static int write_and_draw(const settings *s, tg_tape *tape)
+{
+    char message[FILES_MESSAGE];
+    const bool written = files_make_folder(s->out, message) &&
+                         files_write(s->out, "activations.csv", write_curves, &(drawing){tape, s}, message);
+    if (tg_tape_error(tape) || !written) {
+        fprintf(stderr, "activations: %s\n", tg_tape_error(tape) ? tg_tape_error(tape) : message);
+        return 1;
+    }
+    printf("\nwrote %s/activations.csv\n", s->out);
+    if (s->no_plots)
+        return 0;
+    const plots_outcome outcome = plots_run("activations.gp", s->out, message);
+    if (outcome == PLOTS_DRAWN)
+        printf("wrote %s/activations.png, activations.svg\n", s->out);
+    else
+        fprintf(stderr, "activations: %s\n", message);
+    return outcome == PLOTS_INTERRUPTED ? 130 : outcome == PLOTS_FAILED;
+}
+
 int main(int argc, char **argv)
 {
     settings s = {.out = "results", .from = -4, .to = 4, .points = 801};
-    char message[RUNLOG_MESSAGE], path[4096];
+    char message[FILES_MESSAGE];
     options_parse(&program, argc, argv, &s);
     if (s.claims)
         return claims_print(stdout) ? 0 : 1;
@@ -156,31 +179,17 @@ int main(int argc, char **argv)
         fprintf(stderr, "activations: --from %g is not left of --to %g\n", s.from, s.to);
         return 2;
     }
-    if (!runlog_check_directory(s.out, message)) {
+    if (!files_check_folder(s.out, message) || !files_check_name(s.out, "activations.csv", message)) {
         fprintf(stderr, "activations: --out: %s\n", message);
         return 2;
     }
-    mkdir(s.out, 0777);
-    int status = 0;
     tg_tape *tape = tg_tape_new();
+    if (!tape) {
+        fputs("activations: out of memory\n", stderr);
+        return 1;
+    }
     print_table(tape);
-    snprintf(path, sizeof path, "%s/activations.csv", s.out);
-    if (!write_curves(tape, &s, path)) {
-        fprintf(stderr, "activations: %s: %s\n", path, strerror(errno));
-        status = 1;
-    } else
-        printf("\nwrote %s\n", path);
-    const char *error = tg_tape_error(tape);
-    if (error) {
-        fprintf(stderr, "activations: %s\n", error);
-        status = 1;
-    }
-    if (status == 0 && !s.no_plots) {
-        if (plots_run("activations.gp", s.out, message))
-            printf("wrote %s/activations.png, activations.svg\n", s.out);
-        else
-            fprintf(stderr, "activations: %s\n", message);
-    }
+    const int status = write_and_draw(&s, tape);
     tg_tape_free(tape);
     return status;
 }

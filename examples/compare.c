@@ -95,6 +95,7 @@ static jobs_outcome run_all(comparison *c)
         &(progress_config){.out = names ? stderr : NULL, .count = c->e.runs, .names = names, .unit = "rows"},
         &(jobs_config){.count = c->e.runs,
                        .at_once = c->e.settings.jobs,
+                       .silence = c->e.settings.silence,
                        .context = c,
                        .run = train,
                        .on_record = on_record,
@@ -111,34 +112,44 @@ static void describe(const comparison *c, char *title, size_t size)
              data->task == DATASET_CLASSIFICATION ? data->classes : data->targets, c->e.settings.optimizer);
 }
 
-/* Files, pictures, and the table on the terminal. */
-static bool show_results(comparison *c)
+/* Draws the pictures, on the terminal too. */
+static plots_outcome draw(const comparison *c)
 {
     const char *out = c->e.settings.out;
-    char message[EXPERIMENT_MESSAGE], title[256];
-    if (!runlog_write(c->log, message)) {
-        fprintf(stderr, "compare: %s\n", message);
-        return false;
-    }
+    char message[PLOTS_MESSAGE], title[256];
     describe(c, title, sizeof title);
-    bool draws = !c->e.settings.no_plots;
-    bool drawn = draws && plots_draw(out, title, message);
-    if (drawn)
+    const plots_outcome outcome = plots_draw(out, title, message);
+    if (outcome == PLOTS_DRAWN)
         plots_show(out, stdout);
-    runlog_print_table(c->log, stdout);
-    printf("\nin %s/: curves.csv, summary.csv, config.json%s\n", out,
-           !drawn                                     ? ""
-           : c->e.data.task == DATASET_CLASSIFICATION ? ", loss.png, loss.svg, accuracy.png, accuracy.svg"
-                                                      : ", loss.png, loss.svg");
-    if (draws && !drawn)
+    else
         fprintf(stderr, "compare: %s\n", message);
-    return true;
+    return outcome;
+}
+
+/* Files, pictures, and the table on the terminal, which is there even if nothing else can be had; the exit status. */
+static int show_results(comparison *c)
+{
+    const char *out = c->e.settings.out;
+    char message[RUNLOG_MESSAGE];
+    const bool written = runlog_write(c->log, message);
+    if (!written)
+        fprintf(stderr, "compare: %s\n", message);
+    const bool draws = written && !c->e.settings.no_plots;
+    const plots_outcome drawn = draws ? draw(c) : PLOTS_NOTHING;
+    runlog_print_table(c->log, stdout);
+    if (written)
+        printf("\nin %s/: curves.csv, summary.csv, config.json%s\n", out,
+               drawn != PLOTS_DRAWN                       ? ""
+               : c->e.data.task == DATASET_CLASSIFICATION ? ", loss.png, loss.svg, accuracy.png, accuracy.svg"
+                                                          : ", loss.png, loss.svg");
+    return drawn == PLOTS_INTERRUPTED ? 130 : !written || drawn == PLOTS_FAILED;
 }
 
 int main(int argc, char **argv)
 {
     static comparison c;
     char message[EXPERIMENT_MESSAGE];
+    jobs_without_threads(argv);
     c.e = experiment_defaults();
     options_parse(&experiment_program, argc, argv, &c.e.settings);
     if (!experiment_prepare(&c.e, message)) {
@@ -158,9 +169,9 @@ int main(int argc, char **argv)
     jobs_outcome outcome = run_all(&c);
     if (outcome.interrupted)
         fprintf(stderr, "interrupted: %d of %d runs are complete and kept\n", outcome.done, c.e.runs);
-    bool written = show_results(&c);
+    const int shown = show_results(&c);
     runlog_free(c.log);
     free(c.names);
     experiment_free(&c.e);
-    return outcome.interrupted ? 130 : outcome.failed || !written ? 1 : 0;
+    return outcome.interrupted ? 130 : shown ? shown : outcome.failed > 0;
 }

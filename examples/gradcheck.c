@@ -1,13 +1,12 @@
 /* Checks the derivatives of every operation and layer against finite differences. */
 #include "examples/gradcheck/check_table.h"
 #include "examples/gradcheck/layer_checks.h"
+#include "examples/lab/files.h"
 #include "examples/lab/options.h"
 #include "plots/plots.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 typedef struct settings {
     int order, seed, seeds;
@@ -106,38 +105,33 @@ static int find_steps(const tg_op *op, uint64_t seed, tg_gradcheck_step steps[ST
     return count;
 }
 
-static bool write_steps(const char *path, const tg_op *op, uint64_t seed)
-{
+typedef struct curve {
+    const tg_op *op;
     tg_gradcheck_step steps[STEPS];
-    int count = find_steps(op, seed, steps);
-    if (count == 0)
-        return fprintf(stderr, "gradcheck: %s has nothing that could be drawn\n", op->name), false;
-    FILE *file = fopen(path, "w");
-    if (file) {
-        fputs("operation,step,central,once,twice\n", file);
-        for (int k = 0; k < count; k++)
-            fprintf(file, "%s,%.9g,%.9g,%.9g,%.9g\n", op->name, steps[k].step, steps[k].central,
-                    steps[k].once, steps[k].twice);
-    }
-    if (!file || fclose(file) != 0)
-        return fprintf(stderr, "gradcheck: cannot write '%s': %s\n", path, strerror(errno)), false;
+    int count;
+} curve;
+
+static bool write_steps(const void *context, FILE *file)
+{
+    const curve *c = context;
+    fputs("operation,step,central,once,twice\n", file);
+    for (int k = 0; k < c->count; k++)
+        fprintf(file, "%s,%.9g,%.9g,%.9g,%.9g\n", c->op->name, c->steps[k].step, c->steps[k].central, c->steps[k].once,
+                c->steps[k].twice);
     return true;
 }
 
 static bool draw(const settings *s)
 {
-    char path[4096], message[PLOTS_MESSAGE];
-    const tg_op *op = tg_op_find(s->op ? s->op : "gelu_exact");
-    if (mkdir(s->out, 0777) != 0 && errno != EEXIST)
-        return fprintf(stderr, "gradcheck: cannot make the folder '%s': %s\n", s->out, strerror(errno)),
-               false;
-    snprintf(path, sizeof path, "%s/steps.csv", s->out);
-    if (!write_steps(path, op, (uint64_t)s->seed))
-        return false;
-    if (!plots_run("gradcheck.gp", s->out, message))
+    char message[FILES_MESSAGE];
+    curve c = {.op = tg_op_find(s->op ? s->op : "gelu_exact")};
+    c.count = find_steps(c.op, (uint64_t)s->seed, c.steps);
+    if (c.count == 0)
+        return fprintf(stderr, "gradcheck: %s has nothing that could be drawn\n", c.op->name), false;
+    if (!files_make_folder(s->out, message) || !files_write(s->out, "steps.csv", write_steps, &c, message) ||
+        plots_run("gradcheck.gp", s->out, message) != PLOTS_DRAWN)
         return fprintf(stderr, "gradcheck: %s\n", message), false;
-    fprintf(s->csv ? stderr : stdout, "drawn: %s/steps.png and %s/steps.svg, from %s\n", s->out, s->out,
-            path);
+    fprintf(s->csv ? stderr : stdout, "drawn: %s/steps.png and %s/steps.svg, from %s/steps.csv\n", s->out, s->out, s->out);
     return true;
 }
 
@@ -151,6 +145,11 @@ int main(int argc, char **argv)
     }
     if (s.op && !tg_op_find(s.op) && !layer_check_find(s.op)) {
         fprintf(stderr, "gradcheck: --op: there is no operation or layer '%s'\n", s.op);
+        return 2;
+    }
+    char message[FILES_MESSAGE];
+    if (s.plot && !files_check_folder(s.out, message)) {
+        fprintf(stderr, "gradcheck: --out: %s\n", message);
         return 2;
     }
     check_table *table = check_table_new(s.csv);

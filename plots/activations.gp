@@ -1,4 +1,4 @@
-# Values and slopes of the activations, and how far GELU's approximations are off.
+# Values and first derivatives of the activations, and how far GELU's approximations are off.
 #
 #     gnuplot -e "dir='results'" plots/activations.gp    # reads results/activations.csv, draws activations.png and .svg
 

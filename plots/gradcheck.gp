@@ -3,6 +3,7 @@
 #     gnuplot -e "dir='gradcheck'" plots/gradcheck.gp     # reads gradcheck/steps.csv, draws gradcheck/steps.png and steps.svg
 
 if (!exists("dir")) dir = "gradcheck"
+if (!exists("out")) out = dir
 steps = dir . "/steps.csv"
 set datafile separator comma
 set datafile columnheaders
@@ -29,7 +30,7 @@ do for [format in "png svg"] {
     } else {
         set terminal svg size 900, 560 font "DejaVu Sans,14" background rgb "white"
     }
-    set output dir . "/steps." . format
+    set output out . "/steps." . format
     plot steps using (column("step")):(shown(column("central"))) with linespoints linewidth 2 pointtype 7 pointsize 0.5 \
              linecolor rgb "#000000" title "plain", \
          steps using (column("step")):(shown(column("once"))) with linespoints linewidth 2 pointtype 5 pointsize 0.5 \

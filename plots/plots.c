@@ -1,9 +1,11 @@
 #include "plots/plots.h"
 #include "examples/lab/terminal.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +15,7 @@
 
 extern char **environ;
 
-/* ---- finding the scripts ------------------------------------------------------------------------------------ */
+/* ---- finding the scripts ---- */
 
 static bool is_file(const char *folder, const char *name)
 {
@@ -42,7 +44,7 @@ static bool find_scripts(char folder[PATH_MAX])
     return is_file(folder, "style.gp");
 }
 
-/* ---- running gnuplot ---------------------------------------------------------------------------------------- */
+/* ---- what is said to gnuplot, and by it ---- */
 
 /* Appends name='text'; to a command of gnuplot, in whose quotes a quote is written twice. */
 static void set_text(FILE *command, const char *name, const char *text)
@@ -66,36 +68,88 @@ static void last_line(FILE *from, char line[PLOTS_MESSAGE])
     }
 }
 
-/* Runs `gnuplot -e command folder/script` with its output going to two files; the reason of a failure goes to `message`. */
-static bool run_gnuplot(const char *folder, const char *script, char *command, FILE *output, FILE *errors,
-                        char message[PLOTS_MESSAGE])
+/* ---- signals ---- */
+
+enum { CAUGHT = 3 };
+static const int caught[CAUGHT] = {SIGINT, SIGTERM, SIGHUP};
+static volatile sig_atomic_t interruption, gnuplot; /* the signal; the process that draws */
+
+static void end_gnuplot(int signal)
 {
-    char path[PATH_MAX + 64], gnuplot[] = "gnuplot", defaults[] = "-d", execute[] = "-e";
-    snprintf(path, sizeof path, "%s/%s", folder, script);
-    char *const arguments[] = {gnuplot, defaults, execute, command, path, NULL};
+    interruption = signal;
+    if (gnuplot > 0)
+        kill((pid_t)gnuplot, SIGTERM);
+}
+
+static void catch_signals(struct sigaction before[CAUGHT])
+{
+    interruption = gnuplot = 0;
+    for (int i = 0; i < CAUGHT; i++) {
+        const struct sigaction action = {.sa_handler = end_gnuplot};
+        sigaction(caught[i], NULL, &before[i]);
+        if (before[i].sa_handler != SIG_IGN) /* nohup and shell background jobs ignore them */
+            sigaction(caught[i], &action, NULL);
+    }
+}
+
+/* A closed terminal may say so several times, and the table is still to come. */
+static void release_signals(const struct sigaction before[CAUGHT])
+{
+    for (int i = 0; i < CAUGHT; i++)
+        sigaction(caught[i], &before[i], NULL);
+    if (interruption == SIGHUP)
+        signal(SIGHUP, SIG_IGN);
+}
+
+/* ---- running gnuplot ---- */
+
+/* Starts `gnuplot -e command script` with its output going to two files. */
+static int start_gnuplot(char *script, char *command, FILE *output, FILE *errors, pid_t *pid)
+{
+    char name[] = "gnuplot", defaults[] = "-d", execute[] = "-e";
+    char *const arguments[] = {name, defaults, execute, command, script, NULL};
     posix_spawn_file_actions_t actions;
-    pid_t pid;
-    int status = 0;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, fileno(output), STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&actions, fileno(errors), STDERR_FILENO);
-    int failure = posix_spawnp(&pid, "gnuplot", &actions, NULL, arguments, environ);
+    const int failure = posix_spawnp(pid, name, &actions, NULL, arguments, environ);
     posix_spawn_file_actions_destroy(&actions);
+    return failure;
+}
+
+static plots_outcome run_gnuplot(const char *folder, const char *script, char *command, FILE *output, FILE *errors,
+                                 char message[PLOTS_MESSAGE])
+{
+    char path[PATH_MAX + 64], reason[PLOTS_MESSAGE];
+    struct sigaction before[CAUGHT];
+    pid_t pid;
+    int status = 0;
+    snprintf(path, sizeof path, "%s/%s", folder, script);
+    catch_signals(before);
+    const int failure = start_gnuplot(path, command, output, errors, &pid);
+    if (!failure) {
+        gnuplot = pid;
+        if (interruption)
+            kill(pid, SIGTERM);
+        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+            ;
+        gnuplot = 0;
+    }
+    const bool interrupted = interruption || (!failure && WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
+    release_signals(before);
+    if (interrupted)
+        return snprintf(message, PLOTS_MESSAGE, "no pictures are drawn: interrupted"), PLOTS_INTERRUPTED;
     if (failure) {
         snprintf(message, PLOTS_MESSAGE, "no pictures are drawn: cannot run gnuplot: %s%s", strerror(failure),
                  failure == ENOENT ? " (Debian's package is gnuplot-nox)" : "");
-        return false;
+        return PLOTS_NOTHING;
     }
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-        return true;
-    char reason[PLOTS_MESSAGE];
+        return PLOTS_DRAWN;
     last_line(errors, reason);
-    snprintf(message, PLOTS_MESSAGE, "no pictures are drawn: gnuplot failed: %.300s",
-             reason[0] ? reason : "it was stopped");
-    return false;
+    snprintf(message, PLOTS_MESSAGE, "no pictures are drawn: gnuplot failed: %.300s", reason[0] ? reason : "it was stopped");
+    return PLOTS_FAILED;
 }
 
 /* Whether there is anything to draw: the second line of the bands. */
@@ -115,105 +169,167 @@ static bool has_curves(const char *directory, char message[PLOTS_MESSAGE])
     return curves;
 }
 
-/* Runs a script on a folder with some settings, `output` taking what it prints. */
-static bool run_script(const char *script, const char *settings, FILE *output, char message[PLOTS_MESSAGE])
+/* Whether the bands have an accuracy: their last three columns. */
+static bool has_accuracy(const char *directory)
+{
+    char path[PATH_MAX], line[1024] = "";
+    snprintf(path, sizeof path, "%s/bands.csv", directory);
+    FILE *bands = fopen(path, "re");
+    bool found = false;
+    for (int row = 0; bands && !found && fgets(line, sizeof line, bands); row++)
+        found = row > 0 && !strstr(line, ",,,\n");
+    if (bands)
+        fclose(bands);
+    return found;
+}
+
+/* Runs a script with some settings, `output` taking what it prints. */
+static plots_outcome run_script(const char *script, const char *settings, FILE *output, char message[PLOTS_MESSAGE])
 {
     char folder[PATH_MAX];
     if (!find_scripts(folder)) {
-        snprintf(message, PLOTS_MESSAGE,
-                 "no pictures are drawn: cannot find the folder plots with gnuplot's scripts");
-        return false;
+        snprintf(message, PLOTS_MESSAGE, "no pictures are drawn: cannot find the folder plots with gnuplot's scripts");
+        return PLOTS_NOTHING;
     }
     char *command = strdup(settings);
     FILE *errors = tmpfile();
-    bool run = command && errors;
-    if (!run)
+    plots_outcome outcome = PLOTS_FAILED;
+    if (command && errors)
+        outcome = run_gnuplot(folder, script, command, output, errors, message);
+    else
         snprintf(message, PLOTS_MESSAGE, "no pictures are drawn: %s", strerror(errno));
-    run = run && run_gnuplot(folder, script, command, output, errors, message);
     if (errors)
         fclose(errors);
     free(command);
-    return run;
+    return outcome;
 }
 
-/* ---- pictures ----------------------------------------------------------------------------------------------- */
+/* ---- pictures ---- */
 
-static const char *const pictures[] = {"loss.png", "loss.svg", "accuracy.png", "accuracy.svg"};
-enum { PICTURES = sizeof pictures / sizeof pictures[0] };
+static const char unfinished_prefix[] = ".pictures.";
 
-/* Moves the finished pictures from one folder into the other, and removes there those that were not drawn. */
-static bool take_over(const char *from, const char *to, char message[PLOTS_MESSAGE])
+/* Calls `act` on each file of a folder; false as soon as it says so. */
+static bool each_file(const char *folder, bool (*act)(const char *folder, const char *name, void *context), void *context)
 {
+    DIR *opened = opendir(folder);
     bool well = true;
-    for (int i = 0; i < PICTURES; i++) {
-        char drawn[PATH_MAX + 64], final[PATH_MAX + 64];
-        snprintf(drawn, sizeof drawn, "%s/%s", from, pictures[i]);
-        snprintf(final, sizeof final, "%s/%s", to, pictures[i]);
-        if (!is_file(from, pictures[i])) {
-            unlink(final);
-        } else if (rename(drawn, final) != 0) {
-            snprintf(message, PLOTS_MESSAGE, "cannot write '%.300s': %s", final, strerror(errno));
-            well = false;
-        }
-    }
+    for (const struct dirent *entry; well && opened && (entry = readdir(opened));)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            well = act(folder, entry->d_name, context);
+    if (opened)
+        closedir(opened);
     return well;
 }
 
-bool plots_draw(const char *directory, const char *title, char message[PLOTS_MESSAGE])
+static bool delete_file(const char *folder, const char *name, void *context)
+{
+    char path[PATH_MAX];
+    (void)context;
+    if (snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path)
+        unlink(path);
+    return true;
+}
+
+static void remove_folder(const char *folder)
+{
+    each_file(folder, delete_file, NULL);
+    rmdir(folder);
+}
+
+/* What a program that was killed while it drew has left: its number is in the name. */
+static bool remove_if_stale(const char *folder, const char *name, void *context)
+{
+    char path[PATH_MAX];
+    const size_t length = sizeof unfinished_prefix - 1;
+    (void)context;
+    const long owner = strncmp(name, unfinished_prefix, length) == 0 ? atol(name + length) : 0;
+    if (owner > 0 && kill((pid_t)owner, 0) != 0 && errno == ESRCH &&
+        snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path)
+        remove_folder(path);
+    return true;
+}
+
+typedef struct transfer {
+    const char *to;
+    char *message;
+    int pictures;
+} transfer;
+
+/* Whether a picture ends as its kind does: gnuplot does not say when a disk is full. */
+static bool is_whole(const char *folder, const char *name, void *context)
+{
+    const transfer *t = context;
+    char path[PATH_MAX], end[33] = "";
+    const bool svg = strstr(name, ".svg") != NULL;
+    FILE *file = snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path ? fopen(path, "re") : NULL;
+    const bool read = file && fseek(file, -(long)(sizeof end - 1), SEEK_END) == 0 && fread(end, sizeof end - 1, 1, file) == 1;
+    if (file)
+        fclose(file);
+    if (read && memmem(end, sizeof end - 1, svg ? "</svg>" : "IEND", svg ? 6 : 4))
+        return true;
+    snprintf(t->message, PLOTS_MESSAGE, "no pictures are drawn: cannot write all of '%.300s/%.60s': is the disk full?", t->to, name);
+    return false;
+}
+
+static bool move_file(const char *folder, const char *name, void *context)
+{
+    transfer *t = context;
+    char from[PATH_MAX], to[PATH_MAX];
+    if (snprintf(from, sizeof from, "%s/%s", folder, name) < (int)sizeof from &&
+        snprintf(to, sizeof to, "%s/%s", t->to, name) < (int)sizeof to && rename(from, to) == 0)
+        return t->pictures++, true;
+    snprintf(t->message, PLOTS_MESSAGE, "cannot write '%.300s/%.60s': %.60s", t->to, name, strerror(errno));
+    return false;
+}
+
+/* Runs scripts, ended by NULL, that draw into a folder of their own, and takes their pictures over. */
+static plots_outcome draw(const char *const scripts[], const char *directory, const char *title, char message[PLOTS_MESSAGE])
 {
     char unfinished[PATH_MAX], *settings = NULL;
     size_t size = 0;
-    if (!has_curves(directory, message))
-        return false;
-    snprintf(unfinished, sizeof unfinished, "%s/.pictures.XXXXXX", directory);
+    each_file(directory, remove_if_stale, NULL);
+    snprintf(unfinished, sizeof unfinished, "%s/%s%ld.XXXXXX", directory, unfinished_prefix, (long)getpid());
     FILE *command = open_memstream(&settings, &size), *output = tmpfile();
-    bool ready = command && output && mkdtemp(unfinished);
+    const bool ready = command && output && mkdtemp(unfinished);
+    plots_outcome outcome = ready ? PLOTS_DRAWN : PLOTS_FAILED;
     if (!ready)
-        snprintf(message, PLOTS_MESSAGE, "no pictures are drawn: cannot write into '%.300s': %s", directory,
-                 strerror(errno));
+        snprintf(message, PLOTS_MESSAGE, "no pictures are drawn: cannot write into '%.300s': %s", directory, strerror(errno));
     if (command) {
         set_text(command, "dir", directory);
         set_text(command, "out", unfinished);
         set_text(command, "title", title ? title : "");
         fclose(command);
     }
-    bool drawn = ready && run_script("loss.gp", settings, output, message) &&
-                 run_script("accuracy.gp", settings, output, message);
-    if (drawn)
-        drawn = take_over(unfinished, directory, message);
-    if (ready) {
-        char path[PATH_MAX + 64];
-        for (int i = 0; i < PICTURES; i++) { /* what a script that failed has left */
-            snprintf(path, sizeof path, "%s/%s", unfinished, pictures[i]);
-            unlink(path);
-        }
-        rmdir(unfinished);
-    }
+    for (int i = 0; scripts[i] && outcome == PLOTS_DRAWN; i++)
+        outcome = run_script(scripts[i], settings, output, message);
+    transfer t = {.to = directory, .message = message};
+    if (outcome == PLOTS_DRAWN && !(each_file(unfinished, is_whole, &t) && each_file(unfinished, move_file, &t)))
+        outcome = PLOTS_FAILED;
+    if (ready)
+        remove_folder(unfinished);
     if (output)
         fclose(output);
     free(settings);
-    return drawn;
+    return outcome;
 }
 
-bool plots_run(const char *script, const char *directory, char message[PLOTS_MESSAGE])
+plots_outcome plots_run(const char *script, const char *directory, char message[PLOTS_MESSAGE])
 {
-    char *settings = NULL;
-    size_t size = 0;
-    FILE *command = open_memstream(&settings, &size), *output = tmpfile();
-    if (command) {
-        set_text(command, "dir", directory);
-        fclose(command);
-    }
-    bool drawn = command && output && run_script(script, settings, output, message);
-    if (!command || !output)
-        snprintf(message, PLOTS_MESSAGE, "no pictures are drawn: %s", strerror(errno));
-    if (output)
-        fclose(output);
-    free(settings);
-    return drawn;
+    return draw((const char *const[]){script, NULL}, directory, NULL, message);
 }
 
-/* ---- the terminal ------------------------------------------------------------------------------------------- */
+plots_outcome plots_draw(const char *directory, const char *title, char message[PLOTS_MESSAGE])
+{
+    static const char *const of_accuracy[] = {"accuracy.png", "accuracy.svg"};
+    if (!has_curves(directory, message))
+        return PLOTS_NOTHING;
+    const plots_outcome outcome = draw((const char *const[]){"loss.gp", "accuracy.gp", NULL}, directory, title, message);
+    for (int i = 0; i < 2 && outcome == PLOTS_DRAWN && !has_accuracy(directory); i++)
+        delete_file(directory, of_accuracy[i], NULL);
+    return outcome;
+}
+
+/* ---- the terminal ---- */
 
 /* Copies lines without the blanks at their ends, and without the form feeds that gnuplot puts between pictures. */
 static void copy_lines(FILE *from, FILE *to)
@@ -246,7 +362,7 @@ bool plots_show(const char *directory, FILE *out)
                 rows, screen.colour);
         fclose(command);
     }
-    bool drawn = command && run_script("terminal.gp", settings, output, message);
+    bool drawn = command && run_script("terminal.gp", settings, output, message) == PLOTS_DRAWN;
     if (drawn)
         copy_lines(output, out);
     if (output)

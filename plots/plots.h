@@ -2,8 +2,12 @@
  *
  *     char message[PLOTS_MESSAGE];
  *     plots_show("results", stdout);                              // in letters, on the terminal
- *     if (!plots_draw("results", "MNIST, 784-128x8-10", message)) // loss.png, loss.svg, accuracy.png, accuracy.svg
- *         fprintf(stderr, "compare: %s\n", message);              // a pity, not a failure
+ *     if (plots_draw("results", "MNIST, 784-128x8-10", message) == PLOTS_FAILED)
+ *         fprintf(stderr, "compare: %s\n", message);
+ *
+ * A script is told `dir`, the folder to read from, `out`, a new folder in it to draw into, and `title`. When gnuplot has ended well and each
+ * picture is whole, they take their names in the folder; old ones stand until then, and stay where drawing fails or a signal ends
+ * it. SIGINT, SIGTERM and SIGHUP end gnuplot, not the program.
  *
  * The scripts are looked for in a folder plots beside or above the program (build/bin/compare finds plots/), in
  * share/tapegrad/plots there (an installed one), and in plots under the current folder.
@@ -16,15 +20,22 @@
 
 enum { PLOTS_MESSAGE = 512 }; /* bytes of a message, which is one line */
 
-/* Draws the pictures into the folder; those of the accuracy only if there is one, else old ones are removed. `title` may be
- * NULL. A picture takes its name when it is complete. On failure, such as gnuplot missing, false and a message. */
-bool plots_draw(const char *directory, const char *title, char message[PLOTS_MESSAGE]);
+typedef enum plots_outcome {
+    PLOTS_DRAWN,
+    PLOTS_NOTHING,     /* no gnuplot, or nothing to draw: a pity, not a failure */
+    PLOTS_FAILED,      /* gnuplot failed, or a picture could not be written */
+    PLOTS_INTERRUPTED, /* by a signal */
+} plots_outcome;
 
-/* Runs another script of plots/ on a folder: it is told `dir`, and draws its pictures there. */
-bool plots_run(const char *script, const char *directory, char message[PLOTS_MESSAGE]);
+/* Draws loss.png, loss.svg, accuracy.png and accuracy.svg; those of the accuracy only if there is one, else old ones are removed. `title`
+ * may be NULL. Unless they are drawn, a message. */
+plots_outcome plots_draw(const char *directory, const char *title, char message[PLOTS_MESSAGE]);
+
+/* Runs another script of plots/ on a folder; keeps the pictures that it draws. */
+plots_outcome plots_run(const char *script, const char *directory, char message[PLOTS_MESSAGE]);
 
 /* Prints the curves of validation loss and accuracy in letters, as wide as the terminal, or 80 columns elsewhere. False
- * if nothing could be drawn; a call of plots_draw tells why. */
+ * if nothing could be drawn; a call of plots_draw says why. */
 bool plots_show(const char *directory, FILE *out);
 
 #endif

@@ -128,6 +128,34 @@ START_TEST(an_interruption_keeps_what_is_finished)
 }
 END_TEST
 
+/* Threads that OpenBLAS could not start made fork() wait for ever. */
+START_TEST(short_memory_is_told_and_does_not_hang)
+{
+    char command[1500];
+    for (int kilobytes = 100000; kilobytes <= 300000; kilobytes += 50000) {
+        snprintf(command, sizeof command,
+                 "ulimit -v %d; OPENBLAS_NUM_THREADS=4 timeout -s KILL 20 %s/bin/compare " SMALL "--out %s/short >/dev/null 2>&1", kilobytes,
+                 build(), temporary_folder());
+        const int status = system(command);
+        ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) < 128, "%d kB: %d", kilobytes, WEXITSTATUS(status));
+    }
+}
+END_TEST
+
+START_TEST(results_that_cannot_be_written_are_shown_and_are_a_failure)
+{
+    char command[1500];
+    static char output[10000];
+    snprintf(command, sizeof command, "ulimit -f 0; trap '' XFSZ; %s/bin/compare " SMALL "--out %s/full 2>/dev/null", build(),
+             temporary_folder());
+    FILE *pipe = popen(command, "r");
+    output[fread(output, 1, sizeof output - 1, pipe)] = '\0';
+    const int status = pclose(pipe);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+    ck_assert_msg(strstr(output, "stochastic_gelu") != NULL, "no table: %s", output);
+}
+END_TEST
+
 START_TEST(widths_are_read_as_written)
 {
     int widths[EXPERIMENT_LAYERS + 1];
@@ -168,6 +196,8 @@ Suite *compare_suite(void)
     tcase_add_loop_test(tests, a_mistake_gets_a_line_that_names_it_and_status_2, 0, sizeof mistakes / sizeof mistakes[0]);
     tcase_add_test(tests, the_same_command_gives_the_same_curves_with_any_number_of_jobs);
     tcase_add_test(tests, an_interruption_keeps_what_is_finished);
+    tcase_add_test(tests, short_memory_is_told_and_does_not_hang);
+    tcase_add_test(tests, results_that_cannot_be_written_are_shown_and_are_a_failure);
     tcase_add_test(tests, widths_are_read_as_written);
     tcase_add_test(tests, regression_and_every_kind_of_option_run);
     suite_add_tcase(suite, tests);

@@ -193,6 +193,58 @@ START_TEST(an_interruption_stops_promptly_and_keeps_what_is_finished)
 }
 END_TEST
 
+/* Job 1 says nothing for a minute; the others take longer than the limit, but talk. */
+static int fall_silent(int job, jobs_link *link, void *context)
+{
+    (void)context;
+    for (int i = 0; i < 20; i++) {
+        jobs_record(link, "here", 4);
+        usleep(job == 1 ? 60000000 : 50000);
+    }
+    return 0;
+}
+
+START_TEST(a_job_that_does_not_answer_is_ended_and_named)
+{
+    harvest all = {0};
+    const jobs_outcome outcome = jobs_run(&(jobs_config){.count = 3,
+                                                         .at_once = 3,
+                                                         .silence = 0.5,
+                                                         .run = fall_silent,
+                                                         .on_record = note_record,
+                                                         .on_end = note_end,
+                                                         .context = &all});
+    ck_assert(outcome.done == 2 && outcome.failed == 1);
+    ck_assert_str_eq(all.message[1], "ended: it has not been heard of for 0.5 seconds");
+    ck_assert(all.records[0] == 20 && all.records[1] == 1 && all.records[2] == 20);
+}
+END_TEST
+
+static int hang_up(int job, jobs_link *link, void *context)
+{
+    (void)job, (void)link, (void)context;
+    usleep(100000);
+    kill(getppid(), SIGHUP);
+    raise(SIGHUP); /* the whole group gets it */
+    sleep(60);
+    return 0;
+}
+
+START_TEST(a_closed_terminal_is_an_interruption)
+{
+    pid_t child = fork(); /* the signal stays ignored afterwards */
+    if (child == 0) {
+        signal(SIGHUP, SIG_DFL);
+        const jobs_outcome outcome = jobs_run(&(jobs_config){.count = 2, .run = hang_up});
+        raise(SIGHUP); /* terminals may say it twice */
+        _exit(outcome.interrupted && outcome.stopped == 2 ? 0 : 1);
+    }
+    int status;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+END_TEST
+
 static int sleep_holding_pipe(int job, jobs_link *link, void *context)
 {
     (void)job;
@@ -390,6 +442,8 @@ Suite *jobs_suite(void)
     tcase_add_test(tests, a_child_that_fails_is_named_and_spares_the_others);
     tcase_add_test(tests, an_interruption_stops_promptly_and_keeps_what_is_finished);
     tcase_add_test(tests, children_die_with_the_parent);
+    tcase_add_test(tests, a_job_that_does_not_answer_is_ended_and_named);
+    tcase_add_test(tests, a_closed_terminal_is_an_interruption);
     tcase_add_test(tests, no_jobs_are_no_trouble);
     tcase_add_test(tests, progress_lines_fit_every_width);
     tcase_add_test(tests, numbers_in_progress_lines_keep_their_width);

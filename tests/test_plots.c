@@ -5,10 +5,14 @@
 #include "tests/temporary_files.h"
 
 #include <check.h>
+#include <dirent.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 Suite *plots_suite(void);
@@ -93,7 +97,7 @@ START_TEST(pictures_are_drawn_and_old_ones_do_not_linger)
         return;
     runlog *log = run_log_small(true);
     run_log_write(log);
-    ck_assert_msg(plots_draw(temporary_folder(), "it's a title, 100 %", message), "%s", message);
+    ck_assert_msg(plots_draw(temporary_folder(), "it's a title, 100 %", message) == PLOTS_DRAWN, "%s", message);
     ck_assert_picture("loss.png", "\x89PNG\r\n");
     ck_assert_picture("accuracy.png", "\x89PNG\r\n");
     ck_assert_picture("loss.svg", "<?xml");
@@ -103,7 +107,7 @@ START_TEST(pictures_are_drawn_and_old_ones_do_not_linger)
 
     log = run_log_small(false);
     run_log_write(log);
-    ck_assert_msg(plots_draw(temporary_folder(), NULL, message), "%s", message);
+    ck_assert_msg(plots_draw(temporary_folder(), NULL, message) == PLOTS_DRAWN, "%s", message);
     ck_assert(temporary_exists("loss.png") && !temporary_exists("accuracy.png") &&
               !temporary_exists("accuracy.svg"));
     runlog_free(log);
@@ -139,12 +143,99 @@ START_TEST(without_gnuplot_one_line_says_so)
     runlog *log = run_log_small(true);
     run_log_write(log);
     setenv("PATH", temporary_folder(), 1);
-    bool drawn = plots_draw(temporary_folder(), NULL, message);
+    const plots_outcome outcome = plots_draw(temporary_folder(), NULL, message);
     setenv("PATH", path, 1);
     free(path);
-    ck_assert(!drawn);
+    ck_assert_int_eq(outcome, PLOTS_NOTHING);
     ck_assert_ptr_nonnull(strstr(message, "cannot run gnuplot"));
     ck_assert(!temporary_exists("loss.png"));
+    runlog_free(log);
+}
+END_TEST
+
+/* How many names in the temporary folder begin with this. */
+static int entries_like(const char *begin)
+{
+    int count = 0;
+    DIR *opened = opendir(temporary_folder());
+    for (const struct dirent *entry; (entry = readdir(opened));)
+        count += strncmp(entry->d_name, begin, strlen(begin)) == 0;
+    closedir(opened);
+    return count;
+}
+
+START_TEST(a_full_disk_keeps_the_old_pictures_and_is_told)
+{
+    char message[PLOTS_MESSAGE] = "";
+    struct rlimit before, tiny;
+    if (!have_gnuplot())
+        return;
+    runlog *log = run_log_small(true);
+    run_log_write(log);
+    temporary_write("loss.png", "precious", 8);
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN); /* gnuplot inherits it, and does not look at its writes */
+    getrlimit(RLIMIT_FSIZE, &before);
+    tiny = before;
+    tiny.rlim_cur = 4096;
+    setrlimit(RLIMIT_FSIZE, &tiny);
+    const plots_outcome outcome = plots_draw(temporary_folder(), NULL, message);
+    setrlimit(RLIMIT_FSIZE, &before);
+    signal(SIGXFSZ, handler);
+    ck_assert_int_eq(outcome, PLOTS_FAILED);
+    ck_assert_msg(strstr(message, "no pictures are drawn") != NULL, "%s", message);
+    ck_assert_str_eq(temporary_text("loss.png"), "precious");
+    ck_assert_int_eq(entries_like(".pictures"), 0);
+    runlog_free(log);
+}
+END_TEST
+
+/* A gnuplot that draws half a picture and then thinks for a minute. */
+static void slow_gnuplot(void)
+{
+    static const char script[] = "#!/bin/sh\nfor a; do case $a in *out=*) out=${a#*out=\\'}; out=${out%%\\'*};; esac; done\n"
+                                 "echo half > \"$out/loss.png\"; kill -INT $PPID; exec sleep 60\n";
+    temporary_write("gnuplot", script, sizeof script - 1);
+    ck_assert_int_eq(chmod(temporary_path("gnuplot"), 0755), 0);
+}
+
+START_TEST(a_signal_ends_gnuplot_and_leaves_nothing_behind)
+{
+    char message[PLOTS_MESSAGE] = "", search[700], *path = strdup(getenv("PATH"));
+    runlog *log = run_log_small(true);
+    run_log_write(log);
+    slow_gnuplot();
+    snprintf(search, sizeof search, "%s:%s", temporary_folder(), path);
+    setenv("PATH", search, 1);
+    void (*before)(int) = signal(SIGINT, SIG_DFL);
+    const plots_outcome outcome = plots_draw(temporary_folder(), NULL, message);
+    ck_assert(signal(SIGINT, before) == SIG_DFL);
+    setenv("PATH", path, 1);
+    free(path);
+    ck_assert_int_eq(outcome, PLOTS_INTERRUPTED);
+    ck_assert(!temporary_exists("loss.png"));
+    ck_assert_int_eq(entries_like(".pictures"), 0);
+    runlog_free(log);
+}
+END_TEST
+
+START_TEST(what_a_killed_program_left_is_removed)
+{
+    char message[PLOTS_MESSAGE], left[64];
+    runlog *log = run_log_small(true);
+    run_log_write(log);
+    const pid_t dead = fork();
+    if (dead == 0)
+        _exit(0);
+    ck_assert_int_eq(waitpid(dead, NULL, 0), dead);
+    snprintf(left, sizeof left, ".pictures.%ld.abcdef", (long)dead);
+    ck_assert_int_eq(mkdir(temporary_path(left), 0777), 0);
+    snprintf(left, sizeof left, ".pictures.%ld.abcdef/loss.png", (long)dead);
+    temporary_write(left, "half", 4);
+    snprintf(left, sizeof left, ".pictures.%ld.abcdef", (long)getppid()); /* somebody who lives */
+    ck_assert_int_eq(mkdir(temporary_path(left), 0777), 0);
+    plots_draw(temporary_folder(), NULL, message);
+    ck_assert_int_eq(entries_like(".pictures"), 1);
+    ck_assert_int_eq(rmdir(temporary_path(left)), 0);
     runlog_free(log);
 }
 END_TEST
@@ -152,12 +243,12 @@ END_TEST
 START_TEST(nothing_to_draw_is_said)
 {
     char message[PLOTS_MESSAGE] = "";
-    ck_assert(!plots_draw(temporary_folder(), NULL, message));
+    ck_assert_int_eq(plots_draw(temporary_folder(), NULL, message), PLOTS_NOTHING);
     ck_assert_ptr_nonnull(strstr(message, "bands.csv"));
     runlog *log = runlog_new(temporary_folder());
     runlog_add_run(log, "relu", 1, 1);
     run_log_write(log);
-    ck_assert(!plots_draw(temporary_folder(), NULL, message));
+    ck_assert_int_eq(plots_draw(temporary_folder(), NULL, message), PLOTS_NOTHING);
     ck_assert_ptr_nonnull(strstr(message, "no epoch was finished"));
     runlog_free(log);
 }
@@ -174,6 +265,9 @@ Suite *plots_suite(void)
     tcase_add_test(tests, pictures_are_drawn_and_old_ones_do_not_linger);
     tcase_add_test(tests, curves_are_drawn_in_letters);
     tcase_add_test(tests, without_gnuplot_one_line_says_so);
+    tcase_add_test(tests, a_full_disk_keeps_the_old_pictures_and_is_told);
+    tcase_add_test(tests, a_signal_ends_gnuplot_and_leaves_nothing_behind);
+    tcase_add_test(tests, what_a_killed_program_left_is_removed);
     tcase_add_test(tests, nothing_to_draw_is_said);
     suite_add_tcase(suite, tests);
     return suite;

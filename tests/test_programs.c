@@ -49,10 +49,28 @@ END_TEST
 START_TEST(activations_finds_the_minimum_of_gelu)
 {
     char arguments[400];
-    snprintf(arguments, sizeof arguments, "activations --no-plots --out %s", temporary_folder());
+    snprintf(arguments, sizeof arguments, "activations --no-plots --out %s/a/b", temporary_folder());
     ck_assert_msg(run(arguments, output, sizeof output) == 0, "%s", output);
     ck_assert_ptr_nonnull(strstr(output, "-0.7517915  -0.1699712")); /* gelu_exact: where, and how low */
     ck_assert_ptr_nonnull(strstr(output, "4.732e-04  8.685e-04"));   /* the tanh form's largest errors */
+}
+END_TEST
+
+/* Whatever is missing is told: no signal ends the program, and no half file is left. */
+START_TEST(activations_survives_short_memory)
+{
+    const char *build = getenv("TG_BUILD");
+    char command[1000];
+    for (int kilobytes = 20000; kilobytes <= 160000; kilobytes += 10000) {
+        snprintf(command, sizeof command,
+                 "ulimit -v %d; OPENBLAS_NUM_THREADS=1 timeout -s KILL 20 %s/bin/activations --no-plots --out %s >/dev/null 2>&1", kilobytes,
+                 build ? build : "build", temporary_folder());
+        const int status = system(command);
+        ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) < 128, "%d kB: %d", kilobytes, WEXITSTATUS(status));
+        ck_assert_msg((WEXITSTATUS(status) == 0) == temporary_exists("activations.csv"), "%d kB", kilobytes);
+        if (WEXITSTATUS(status) == 0)
+            return;
+    }
 }
 END_TEST
 
@@ -105,6 +123,7 @@ Suite *programs_suite(void)
     tcase_add_test(tests, quickstart_learns_the_spirals);
     tcase_add_test(tests, an_operation_of_ones_own_passes_the_gradient_check);
     tcase_add_test(tests, activations_finds_the_minimum_of_gelu);
+    tcase_add_test(tests, activations_survives_short_memory);
     tcase_add_test(tests, claims_about_values_are_checked);
     tcase_add_test(tests, gradcheck_passes_everything_to_second_order_and_says_so_in_its_last_line);
     tcase_add_test(tests, every_program_explains_itself_and_refuses_nonsense);

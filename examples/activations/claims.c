@@ -30,17 +30,17 @@ static double value(const claims *c, tg_activation activation, double x)
     return tg_item(tg_activate(activation, tg_constant(c->tape, TG_F64, &x, TG_SCALAR), NULL));
 }
 
-static double slope(const claims *c, tg_activation activation, double x)
+static double derivative(const claims *c, tg_activation activation, double x)
 {
     return tg_item(tg_activation_derivative(activation, tg_constant(c->tape, TG_F64, &x, TG_SCALAR)));
 }
 
-/* Where the slope turns from negative to positive between two numbers. */
+/* Where the derivative turns from negative to positive between two numbers. */
 static double find_zero(const claims *c, tg_activation activation, double low, double high)
 {
     for (int i = 0; i < 60; i++) {
         const double middle = 0.5 * (low + high);
-        *(slope(c, activation, middle) < 0 ? &low : &high) = middle;
+        *(derivative(c, activation, middle) < 0 ? &low : &high) = middle;
     }
     return 0.5 * (low + high);
 }
@@ -104,9 +104,9 @@ bool claims_print(FILE *out)
     say(&c, "the tanh form is within 0.0002", off < 2e-4, "%.2e at x = -%.3f and %.3f", off, at, at);
     say(&c, "the tanh form is within 0.001", off < 1e-3, "the same");
     const double zero = find_zero(&c, TG_GELU_EXACT, -2, 0);
-    say(&c, "the gradient is never zero", fabs(slope(&c, TG_GELU_EXACT, zero)) > 1e-9, "it is at x = %.7f",
+    say(&c, "the gradient is never zero", fabs(derivative(&c, TG_GELU_EXACT, zero)) > 1e-9, "it is at x = %.7f",
         zero);
-    const double at_minus_0_9 = slope(&c, TG_GELU_EXACT, -0.9);
+    const double at_minus_0_9 = derivative(&c, TG_GELU_EXACT, -0.9);
     say(&c, "the gradient is > 0 for x > -1", at_minus_0_9 > 0, "%.6f at x = -0.9", at_minus_0_9);
     const double lowest = value(&c, TG_GELU_EXACT, zero);
     say(&c, "the range is all numbers", lowest < -1e300, "from %.7f at x = %.7f upwards", lowest, zero);

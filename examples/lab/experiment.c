@@ -53,6 +53,7 @@ static const program_option table[] = {
 
     {.type = OPTION_GROUP, .help = "Running:"},
     {"jobs", "N", "runs at the same time; 0: as many as there are processors", OPTION_INT, AT(jobs), 0, 1024},
+    {"silence", "SECONDS", "a run that has not been heard of for so long is ended as failed; 0: never", OPTION_REAL, AT(silence), 0, 1e9},
     {"out", "DIR", "folder for curves.csv, summary.csv, config.json and the pictures", OPTION_TEXT, AT(out)},
     {"no-plots", NULL, "draw nothing", OPTION_FLAG, AT(no_plots)},
     {0}};
@@ -72,7 +73,7 @@ experiment experiment_defaults(void)
                                      .hidden = "128x4", .activations = "relu,gelu_exact,silu,swiglu",
                                      .gated = "parameters", .init = "variance_preserving", .seeds = 3, .seed = 1, .epochs = 10,
                                      .batch = 128, .lr = 1e-3, .optimizer = "adamw", .schedule = "cosine", .warmup = 0.05,
-                                     .weight_decay = 0.01, .out = "results"}};
+                                     .weight_decay = 0.01, .silence = 600, .out = "results"}};
 }
 
 static int position(const char *const *choices, const char *name)

@@ -30,6 +30,7 @@ typedef struct experiment_settings {
     const char *optimizer, *schedule;
     double weight_decay, momentum, warmup, clip, label_smoothing;
     int jobs;
+    double silence;
     const char *out;
     bool no_plots;
 } experiment_settings;

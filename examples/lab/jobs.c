@@ -17,6 +17,7 @@
 #endif
 
 static const double tick_interval = 0.1; /* seconds */
+enum { LONG_TICK = 20 };                  /* longer than so many intervals, and the parent has stood still */
 static const double patience = 1;        /* seconds from asking a child to stop until it is killed */
 
 /* A running child and the message that is coming in from it. */
@@ -25,6 +26,7 @@ typedef struct {
     int job;
     int descriptor; /* the pipe's end for reading */
     bool closed;    /* the pipe has ended */
+    double heard;   /* when its last bytes came */
     jobs_message_head head;
     size_t arrived; /* bytes of the message so far, its head included */
     char *body;
@@ -43,14 +45,13 @@ typedef struct {
 
 /* ---- signals ------------------------------------------------------------------------------------------------ */
 
-enum { CAUGHT = 3 };
-static const int caught[CAUGHT] = {SIGINT, SIGTERM, SIGCHLD};
+enum { CAUGHT = 4 };
+static const int caught[CAUGHT] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD};
 static volatile sig_atomic_t interruption;
 
 static void note_interruption(int signal)
 {
-    (void)signal;
-    interruption = 1;
+    interruption = signal;
 }
 
 /* Each signal interrupts once and then has its default effect. SIGCHLD must not be ignored, or children leave no status. */
@@ -69,10 +70,14 @@ static void catch_signals(struct sigaction before[CAUGHT])
     }
 }
 
+/* A terminal that closes may say so several times, and what is finished is still to be written. */
 static void release_signals(const struct sigaction before[CAUGHT])
 {
     for (int i = 0; i < CAUGHT; i++)
-        sigaction(caught[i], &before[i], NULL);
+        if (caught[i] != SIGHUP || interruption != SIGHUP)
+            sigaction(caught[i], &before[i], NULL);
+    if (interruption == SIGHUP)
+        signal(SIGHUP, SIG_IGN);
 }
 
 /* ---- starting ----------------------------------------------------------------------------------------------- */
@@ -89,6 +94,7 @@ static void be_child(const jobs_pool *pool, int job, int descriptor, pid_t paren
     (void)parent;
 #endif
     signal(SIGINT, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
     signal(SIGTERM, SIG_DFL);
     sigprocmask(SIG_SETMASK, mask, NULL);
     for (int i = 0; i < pool->places; i++)
@@ -121,6 +127,7 @@ static void start_job(jobs_pool *pool, child *place, int job)
     sigemptyset(&blocked);
     sigaddset(&blocked, SIGINT);
     sigaddset(&blocked, SIGTERM);
+    sigaddset(&blocked, SIGHUP);
     pid_t parent = getpid(), pid = -1;
     bool piped = pipe2(ends, O_NONBLOCK | O_CLOEXEC) == 0;
     if (piped) {
@@ -141,7 +148,7 @@ static void start_job(jobs_pool *pool, child *place, int job)
         return;
     }
     close(ends[1]);
-    *place = (child){.pid = pid, .job = job, .descriptor = ends[0]};
+    *place = (child){.pid = pid, .job = job, .descriptor = ends[0], .heard = jobs_clock()};
     pool->running++;
 }
 
@@ -194,6 +201,7 @@ static void listen_to(const jobs_config *config, child *from, int messages)
         ssize_t got = read(from->descriptor, to, size - from->arrived);
         if (got > 0) {
             from->arrived += (size_t)got;
+            from->heard = jobs_clock();
             if (in_head && from->arrived == head && !make_room(from))
                 return;
         } else if (got == 0) {
@@ -268,6 +276,20 @@ static void stop_if_interrupted(jobs_pool *pool)
     }
 }
 
+/* Ends children that have not been heard of for too long. `paused`: seconds in which the parent itself stood still, as after Ctrl-Z. */
+static void end_silent_children(const jobs_pool *pool, double paused)
+{
+    const double limit = pool->config->silence, now = jobs_clock();
+    for (int i = 0; i < pool->places && limit > 0; i++) {
+        child *place = &pool->children[i];
+        place->heard += paused;
+        if (place->pid && !place->failure[0] && now - place->heard > limit) {
+            snprintf(place->failure, sizeof place->failure, "ended: it has not been heard of for %.3g seconds", limit);
+            kill(place->pid, SIGKILL);
+        }
+    }
+}
+
 static void fill_places(jobs_pool *pool)
 {
     for (int i = 0; i < pool->places; i++)
@@ -294,10 +316,20 @@ static void wait_for_news(jobs_pool *pool)
             reap(pool, place);
     }
     if (tick) {
+        const double since = jobs_clock() - pool->ticked_at;
+        end_silent_children(pool, pool->ticked_at > 0 && since > LONG_TICK * tick_interval ? since : 0);
         pool->ticked_at = jobs_clock();
         if (pool->config->on_tick)
             pool->config->on_tick(pool->config->context);
     }
+}
+
+void jobs_without_threads(char **argv)
+{
+    static const char variable[] = "OPENBLAS_NUM_THREADS";
+    const char *threads = getenv(variable);
+    if ((!threads || strcmp(threads, "1") != 0) && setenv(variable, "1", 1) == 0)
+        execv("/proc/self/exe", argv);
 }
 
 jobs_outcome jobs_run(const jobs_config *config)

@@ -55,6 +55,7 @@ jobs_outcome progress_run(const progress_config *config, const jobs_config *jobs
     shown_jobs s = {progress_new(config), jobs};
     const jobs_outcome outcome = jobs_run(&(jobs_config){.count = jobs->count,
                                                          .at_once = jobs->at_once,
+                                                         .silence = jobs->silence,
                                                          .context = &s,
                                                          .run = run,
                                                          .on_start = on_start,

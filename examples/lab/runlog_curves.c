@@ -42,7 +42,8 @@ bool runlog_write_curves(const runlog *log, FILE *to)
           to);
     for (int i = 0; i < log->count; i++) {
         const runlog_run *run = &log->runs[i];
-        for (const runlog_epoch *epoch = run->epochs; epoch < run->epochs + run->count; epoch++) {
+        for (int e = 0; e < run->count; e++) {
+            const runlog_epoch *epoch = &run->epochs[e];
             runlog_text(to, run->activation);
             fprintf(to, ",%llu,%d,%ld", (unsigned long long)run->seed, epoch->epoch, epoch->step);
             runlog_number_field(to, epoch->train_loss);
@@ -73,10 +74,12 @@ static bool counts(const runlog *log, const runlog_run *run)
 static int values_at(const runlog *log, const char *activation, int epoch, double *values[CURVES])
 {
     int count = 0;
-    for (const runlog_run *run = log->runs; run < log->runs + log->count; run++) {
+    for (int i = 0; i < log->count; i++) {
+        const runlog_run *run = &log->runs[i];
         if (strcmp(run->activation, activation) != 0 || !counts(log, run))
             continue;
-        for (const runlog_epoch *row = run->epochs; row < run->epochs + run->count; row++) {
+        for (int e = 0; e < run->count; e++) {
+            const runlog_epoch *row = &run->epochs[e];
             if (row->epoch != epoch)
                 continue;
             values[TRAIN_LOSS][count] = row->train_loss;
@@ -93,10 +96,12 @@ static int values_at(const runlog *log, const char *activation, int epoch, doubl
 static int next_epoch(const runlog *log, const char *activation, int epoch)
 {
     int next = INT_MAX;
-    for (const runlog_run *run = log->runs; run < log->runs + log->count; run++)
+    for (int r = 0; r < log->count; r++) {
+        const runlog_run *run = &log->runs[r];
         for (int i = 0; i < run->count && strcmp(run->activation, activation) == 0; i++)
             if (run->epochs[i].epoch > epoch && run->epochs[i].epoch < next && counts(log, run))
                 next = run->epochs[i].epoch;
+    }
     return next;
 }
 

@@ -9,7 +9,8 @@
 static double figure_of(const runlog_run *run, runlog_metric metric)
 {
     double figure = NAN;
-    for (const runlog_epoch *epoch = run->epochs; epoch < run->epochs + run->count; epoch++) {
+    for (int e = 0; e < run->count; e++) {
+        const runlog_epoch *epoch = &run->epochs[e];
         if (metric == RUNLOG_FINAL_LOSS)
             figure = epoch->val_loss;
         else if (metric == RUNLOG_FINAL_ACCURACY)

@@ -3,7 +3,6 @@
 #include "autograd/kernels/kernels.h"
 #include "tests/accuracy/reference.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <spawn.h>
@@ -84,36 +83,40 @@ static void write_form(FILE *file, const char *name, const curves *c)
     fputs("\n\n", file);
 }
 
-bool accuracy_curves_write(const char *path, const char *python, bool *has_pytorch, char *message,
-                           size_t size)
+typedef struct request {
+    const char *python;
+    bool *has_pytorch;
+} request;
+
+static bool write_forms(const void *context, FILE *file)
 {
-    FILE *file = fopen(path, "w");
+    const request *r = context;
     curves *c = malloc(sizeof *c);
-    bool torch = false;
-    if (file && c) {
-        for (size_t i = 0; i < NUMBERS; i++) {
-            double exact[REFERENCE_ORDERS];
-            c->x[i] = (float)(low + (high - low) * ((double)i + 0.5) / NUMBERS);
-            reference_find("gelu_exact")->f32((double)c->x[i], exact);
-            c->exact[i] = exact[0];
-        }
-        fputs("form,x,ulp\n", file);
-        naive(c);
-        write_form(file, "naive", c);
-        with_erfc(c);
-        write_form(file, "erfc", c);
-        torch = with_pytorch(c, python);
-        if (torch)
-            write_form(file, "pytorch", c);
-        tg_kernels.f32->gelu_exact(NUMBERS, c->x, c->y);
-        write_form(file, "tapegrad", c);
+    if (!c)
+        return false;
+    for (size_t i = 0; i < NUMBERS; i++) {
+        double exact[REFERENCE_ORDERS];
+        c->x[i] = (float)(low + (high - low) * ((double)i + 0.5) / NUMBERS);
+        reference_find("gelu_exact")->f32((double)c->x[i], exact);
+        c->exact[i] = exact[0];
     }
+    fputs("form,x,ulp\n", file);
+    naive(c);
+    write_form(file, "naive", c);
+    with_erfc(c);
+    write_form(file, "erfc", c);
+    *r->has_pytorch = with_pytorch(c, r->python);
+    if (*r->has_pytorch)
+        write_form(file, "pytorch", c);
+    tg_kernels.f32->gelu_exact(NUMBERS, c->x, c->y);
+    write_form(file, "tapegrad", c);
     free(c);
-    bool complete = file && c && !ferror(file);
-    complete = (!file || fclose(file) == 0) && complete;
-    if (!complete)
-        snprintf(message, size, "%s: %s", path, strerror(errno));
-    if (has_pytorch)
-        *has_pytorch = torch;
-    return complete;
+    return true;
+}
+
+bool accuracy_curves_write(const char *folder, const char *python, bool *has_pytorch, char message[FILES_MESSAGE])
+{
+    bool torch = false;
+    const request r = {python, has_pytorch ? has_pytorch : &torch};
+    return files_write(folder, "exactness.csv", write_forms, &r, message);
 }

@@ -1,6 +1,6 @@
 /* The error of exact GELU in single precision over x, of four ways to compute it: numbers for plots/exactness.gp.
  *
- *     if (!accuracy_curves_write("results/exactness.csv", "python3", message))
+ *     if (!accuracy_curves_write("results", "python3", NULL, message))
  *         fprintf(stderr, "%s\n", message);
  *
  * The columns are form, x, ulp; form is naive (0.5 x (1 + erff(x / sqrt 2))), erfc (0.5 x erfcf(-x / sqrt 2)), pytorch where
@@ -9,11 +9,10 @@
 #ifndef ACCURACY_CURVES_H
 #define ACCURACY_CURVES_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "examples/lab/files.h"
 
-/* False, and a message, if the file cannot be written. `has_pytorch` tells whether that was there; may be NULL. */
-bool accuracy_curves_write(const char *path, const char *python, bool *has_pytorch, char *message,
-                           size_t size);
+/* Writes exactness.csv into a folder that is there; false, and a message, if it cannot. `has_pytorch` says whether that was there; may be
+ * NULL. */
+bool accuracy_curves_write(const char *folder, const char *python, bool *has_pytorch, char message[FILES_MESSAGE]);
 
 #endif

@@ -3,14 +3,14 @@
  *     build/bin/accuracy --kernels gelu_exact,silu
  *     build/bin/accuracy --out results             # exactness.csv, .png and .svg too
  */
+#include "examples/lab/files.h"
+#include "examples/lab/jobs.h"
 #include "examples/lab/options.h"
-#include "examples/lab/runlog.h"
 #include "plots/plots.h"
 #include "tests/accuracy/curves.h"
 #include "tests/accuracy/report.h"
 
 #include <stdio.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 typedef struct settings {
@@ -39,45 +39,37 @@ static const options_program program = {
     .table = table,
     .after = "Example: accuracy --kernels gelu_exact,silu --out results"};
 
-static bool make_folder(const char *out)
-{
-    char message[RUNLOG_MESSAGE];
-    if (!runlog_check_directory(out, message)) {
-        fprintf(stderr, "accuracy: --out: %s\n", message);
-        return false;
-    }
-    mkdir(out, 0777);
-    return true;
-}
-
 static int draw_exactness(const settings *s)
 {
-    char message[RUNLOG_MESSAGE + PLOTS_MESSAGE], path[4096];
+    char message[FILES_MESSAGE];
     bool has_pytorch;
-    snprintf(path, sizeof path, "%s/exactness.csv", s->out);
-    if (!accuracy_curves_write(path, s->python, &has_pytorch, message, sizeof message)) {
+    if (!files_make_folder(s->out, message) || !accuracy_curves_write(s->out, s->python, &has_pytorch, message)) {
         fprintf(stderr, "accuracy: %s\n", message);
         return 1;
     }
-    fprintf(stderr, "wrote %s", path);
+    fprintf(stderr, "wrote %s/exactness.csv", s->out);
     if (has_pytorch)
         putc('\n', stderr);
     else
         fprintf(stderr, ", without PyTorch: %s cannot import it (see --python)\n", s->python);
-    if (!s->no_plots && !plots_run("exactness.gp", s->out, message))
-        fprintf(stderr, "accuracy: %s\n", message);
-    else if (!s->no_plots)
+    if (s->no_plots)
+        return 0;
+    const plots_outcome outcome = plots_run("exactness.gp", s->out, message);
+    if (outcome == PLOTS_DRAWN)
         fprintf(stderr, "wrote %s/exactness.png, exactness.svg\n", s->out);
-    return 0;
+    else
+        fprintf(stderr, "accuracy: %s\n", message);
+    return outcome == PLOTS_INTERRUPTED ? 130 : outcome == PLOTS_FAILED;
 }
 
 int main(int argc, char **argv)
 {
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     settings s = {.python = "python3", .jobs = processors > 1 ? (int)processors : 1};
+    jobs_without_threads(argv);
     options_parse(&program, argc, argv, &s);
     const accuracy_request request = {.kernels = s.kernels, .exhaustive = s.exhaustive, .csv = s.csv, .at_once = s.jobs};
-    char message[RUNLOG_MESSAGE];
+    char message[FILES_MESSAGE];
     if (!accuracy_request_check(&request, message, sizeof message)) {
         fprintf(stderr, "accuracy: --kernels: %s\n", message);
         return 2;
@@ -86,8 +78,11 @@ int main(int argc, char **argv)
         fputs("accuracy: --no-plots goes with --out\n", stderr);
         return 2;
     }
-    if (s.out && !make_folder(s.out))
+    if (s.out && !files_check_folder(s.out, message)) {
+        fprintf(stderr, "accuracy: --out: %s\n", message);
         return 2;
+    }
     const int status = accuracy_report(&request, stdout);
-    return s.out && status != 130 && draw_exactness(&s) ? 1 : status;
+    const int drawn = s.out && status != 130 ? draw_exactness(&s) : 0;
+    return drawn ? drawn : status;
 }

@@ -1,0 +1,124 @@
+#include "examples/lab/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool complain(char message[FILES_MESSAGE], const char *what, const char *path, const char *why)
+{
+    snprintf(message, FILES_MESSAGE, "cannot %s '%.300s': %s", what, path, why);
+    return false;
+}
+
+static bool is_directory(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/* Makes the folder and those it lies in. `kept` gets a length of the path that ends before the first folder made is
+ * named in full: what is longer is new. */
+static bool make_directories(const char *directory, size_t *kept, char message[FILES_MESSAGE])
+{
+    char path[PATH_MAX];
+    size_t length = strlen(directory);
+    *kept = length;
+    if (length == 0 || length >= sizeof path)
+        return complain(message, "create the folder", directory,
+                        length ? "the name is too long" : "the name is empty");
+    for (size_t end = 1; end <= length; end++) {
+        if (end < length && directory[end] != '/')
+            continue;
+        memcpy(path, directory, end);
+        path[end] = '\0';
+        int reason = mkdir(path, 0777) == 0 ? 0 : errno;
+        if (!reason)
+            *kept = *kept < end ? *kept : end - 1;
+        else if (!is_directory(path))
+            return complain(message, "create the folder", path,
+                            reason == EEXIST ? "a file of this name is in the way" : strerror(reason));
+    }
+    return true;
+}
+
+/* Removes again the folders that make_directories made. */
+static void remove_directories(const char *directory, size_t kept)
+{
+    char path[PATH_MAX];
+    if (strlen(directory) >= sizeof path)
+        return;
+    strcpy(path, directory);
+    for (size_t length = strlen(path); length > kept; path[length] = '\0') {
+        rmdir(path); /* fails where a folder could not be made, and where another program has put something in */
+        while (length > kept && path[length - 1] != '/')
+            length--;
+        while (length > kept && path[length - 1] == '/')
+            length--;
+    }
+}
+
+static bool join(char path[PATH_MAX], const char *folder, const char *before, const char *name, char message[FILES_MESSAGE])
+{
+    const int length = before ? snprintf(path, PATH_MAX, "%s/.%s.%s.%ld", folder, name, before, (long)getpid())
+                              : snprintf(path, PATH_MAX, "%s/%s", folder, name);
+    return length < PATH_MAX || complain(message, "write into the folder", folder, "the name is too long");
+}
+
+static bool check_writable(const char *folder, char message[FILES_MESSAGE])
+{
+    char path[PATH_MAX];
+    if (!join(path, folder, "try", "file", message))
+        return false;
+    int probe = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (probe < 0)
+        return complain(message, "write into the folder", folder, strerror(errno));
+    close(probe);
+    unlink(path);
+    return true;
+}
+
+bool files_check_folder(const char *folder, char message[FILES_MESSAGE])
+{
+    size_t kept;
+    bool possible = make_directories(folder, &kept, message) && check_writable(folder, message);
+    remove_directories(folder, kept);
+    return possible;
+}
+
+bool files_make_folder(const char *folder, char message[FILES_MESSAGE])
+{
+    size_t kept;
+    return make_directories(folder, &kept, message);
+}
+
+bool files_check_name(const char *folder, const char *name, char message[FILES_MESSAGE])
+{
+    char path[PATH_MAX];
+    return join(path, folder, NULL, name, message) &&
+           (!is_directory(path) || complain(message, "write the file", path, "a folder of this name is in the way"));
+}
+
+bool files_write(const char *folder, const char *name, bool (*write)(const void *context, FILE *to), const void *context,
+                 char message[FILES_MESSAGE])
+{
+    char path[PATH_MAX], temporary[PATH_MAX];
+    if (!join(path, folder, NULL, name, message) || !join(temporary, folder, "new", name, message))
+        return false;
+    FILE *to = fopen(temporary, "we");
+    if (!to)
+        return complain(message, "write the file", temporary, strerror(errno));
+    bool made = write(context, to);
+    errno = made ? 0 : ENOMEM;
+    bool well = made && fflush(to) == 0 && !ferror(to) && (fsync(fileno(to)) == 0 || errno == EINVAL); /* cannot be synced */
+    int reason = errno;
+    if (fclose(to) != 0 && well)
+        well = false, reason = errno;
+    if (well && rename(temporary, path) == 0)
+        return true;
+    reason = well ? errno : reason ? reason : EIO;
+    unlink(temporary);
+    return complain(message, "write the file", path, strerror(reason));
+}

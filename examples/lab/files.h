@@ -1,0 +1,38 @@
+/* Folders of results, and files that are whole or not there.
+ *
+ *     char message[FILES_MESSAGE];
+ *     if (!files_check_folder("results/today", message))            // before anything is computed; leaves no trace
+ *         return fprintf(stderr, "compare: --out: %s\n", message), 2;
+ *     ...
+ *     static bool write_rows(const void *table, FILE *to) ...       // false: memory ran out
+ *
+ *     if (!files_make_folder("results/today", message) ||
+ *         !files_write("results/today", "rows.csv", write_rows, &table, message))
+ *         return fprintf(stderr, "compare: %s\n", message), 1;
+ *
+ * A file is written under a temporary name, made safe on the disk, and renamed: what stood under its name stands until then, and
+ * on a full disk for good. Messages are one line with the path and the reason.
+ */
+#ifndef LAB_FILES_H
+#define LAB_FILES_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+enum { FILES_MESSAGE = 512 };
+
+/* Whether files can be written into this folder, which is made for the test, with those it lies in, and taken away again, if there is
+ * none. Nothing that is there is touched. */
+bool files_check_folder(const char *folder, char message[FILES_MESSAGE]);
+
+/* Makes the folder and those it lies in, if they are not there. */
+bool files_make_folder(const char *folder, char message[FILES_MESSAGE]);
+
+/* Writes FOLDER/NAME by `write`, which looks at memory only: errors of the stream are found here. */
+bool files_write(const char *folder, const char *name, bool (*write)(const void *context, FILE *to), const void *context,
+                 char message[FILES_MESSAGE]);
+
+/* Whether FOLDER/NAME could be written as far as names go: that none is too long, and no folder in the way. */
+bool files_check_name(const char *folder, const char *name, char message[FILES_MESSAGE]);
+
+#endif

@@ -66,7 +66,7 @@ static const struct {
     {"--order 0", "gradcheck: --order: '0' is not a whole number from 1 to 4\n"},
     {"--seeds many", "gradcheck: --seeds: 'many' is not a whole number from 1"},
     {"--plot --op mlp.swiglu", "gradcheck: --plot: mlp.swiglu is a layer"},
-    {"--op tanh --plot --out /proc/nothing", "gradcheck: cannot make the folder '/proc/nothing'"},
+    {"--op tanh --plot --out /proc/nothing", "gradcheck: --out: cannot create the folder '/proc/nothing'"},
     {"tanh", "'tanh' is not an option"},
 };
 

@@ -41,7 +41,7 @@ static const struct {
     {"--batch 12.5", "--batch: '12.5' is not a whole number"},
     {"--lr fast", "--lr: 'fast' is not a number from"},
     {"--epochs -3", "--epochs: '-3'"},
-    {"--optimizer lion", "--optimizer: 'lion' is not one of adamw, adam, sgd"},
+    {"--optimizer tiger", "--optimizer: 'tiger' is not one of adamw, adam, sgd, nadam, rmsprop, lion"},
     {"--hidden 128x", "--hidden: '128x' is not a list of"},
     {"--hidden 8x1000", "--hidden: '8x1000' is not a list of at most 64"},
     {"--data nowhere", "unknown data set 'nowhere'"},
@@ -177,6 +177,7 @@ START_TEST(regression_and_every_kind_of_option_run)
         "--data circles --optimizer adam --clip 1 --label-smoothing 0.1 --schedule constant",
         "--data spirals --init unit_rows --gated width --weight-decay 0",
         "--data moons --init orthogonal --validation 0.5 --noise -1",
+        "--data moons --norm batch --activations relu,swiglu --optimizer lion",
     };
     for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) {
         snprintf(arguments, sizeof arguments,

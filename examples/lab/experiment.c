@@ -11,7 +11,8 @@ static const char *const headers[] = {"auto", "yes", "no", NULL};
 static const char *const gated_widths[] = {"parameters", "width", NULL};
 static const char *const initialisers[] = {"variance_preserving", "he_normal", "he_uniform", "xavier_normal", "xavier_uniform",
                                            "unit_rows", "orthogonal", NULL};
-static const char *const optimizers[] = {"adamw", "adam", "sgd", NULL};
+static const char *const norms[] = {"none", "layer", "rms", "batch", NULL};
+static const char *const optimizers[] = {"adamw", "adam", "sgd", "nadam", "rmsprop", "lion", NULL};
 static const char *const schedules[] = {"constant", "cosine", "step", NULL};
 
 #define AT(member) offsetof(experiment_settings, member)
@@ -35,6 +36,7 @@ static const program_option table[] = {
     {"gated", "EQUAL", "gated nets (swiglu, ...) have about as many parameters as plain ones, or equal width",
      OPTION_CHOICE, AT(gated), .choices = gated_widths},
     {"init", "NAME", "initial weights", OPTION_CHOICE, AT(init), .choices = initialisers},
+    {"norm", "NAME", "normalisation behind every hidden layer's activation", OPTION_CHOICE, AT(norm), .choices = norms},
     {"dropout", "P", "probability of dropping a hidden unit", OPTION_REAL, AT(dropout), 0, 0.99},
 
     {.type = OPTION_GROUP, .help = "Training:"},
@@ -45,7 +47,7 @@ static const program_option table[] = {
     {"lr", "RATE", "learning rate", OPTION_REAL, AT(lr), 1e-12, 1e6},
     {"optimizer", "NAME", "what takes the steps", OPTION_CHOICE, AT(optimizer), .choices = optimizers},
     {"weight-decay", "X", "decay of the weights; biases do not decay", OPTION_REAL, AT(weight_decay), 0, 1e6},
-    {"momentum", "X", "of sgd, with Nesterov's step; 0: none", OPTION_REAL, AT(momentum), 0, 0.9999},
+    {"momentum", "X", "of sgd, with Nesterov's step, and of rmsprop; 0: none", OPTION_REAL, AT(momentum), 0, 0.9999},
     {"schedule", "NAME", "the learning rate over time", OPTION_CHOICE, AT(schedule), .choices = schedules},
     {"warmup", "SHARE", "share of all steps in which the rate grows to its full size", OPTION_REAL, AT(warmup), 0, 1},
     {"clip", "NORM", "gradients longer than this are cut to it; 0: never", OPTION_REAL, AT(clip), 0, 1e30},
@@ -71,7 +73,7 @@ experiment experiment_defaults(void)
 {
     return (experiment){.settings = {.data = "glyphs", .target = "-1", .task = "auto", .header = "auto",
                                      .hidden = "128x4", .activations = "relu,gelu_exact,silu,swiglu",
-                                     .gated = "parameters", .init = "variance_preserving", .seeds = 3, .seed = 1, .epochs = 10,
+                                     .gated = "parameters", .init = "variance_preserving", .norm = "none", .seeds = 3, .seed = 1, .epochs = 10,
                                      .batch = 128, .lr = 1e-3, .optimizer = "adamw", .schedule = "cosine", .warmup = 0.05,
                                      .weight_decay = 0.01, .silence = 600, .out = "results"}};
 }

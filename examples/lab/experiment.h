@@ -23,7 +23,7 @@ typedef struct experiment_settings {
     const char *data, *validation, *target, *task, *header;
     int rows;
     double noise;
-    const char *hidden, *activations, *gated, *init;
+    const char *hidden, *activations, *gated, *init, *norm;
     double dropout;
     int seeds, seed, epochs, batch;
     double lr;

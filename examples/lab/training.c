@@ -41,6 +41,7 @@ static tg_mlp_config network(const experiment *e, int run)
         .dropout = s->dropout,
     };
     tg_init_from_name(s->init, &config.init);
+    tg_norm_from_name(s->norm, &config.norm);
     for (int i = 0; e->hidden[i]; i++)
         config.hidden[i] = e->hidden[i];
     return config;

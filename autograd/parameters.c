@@ -231,13 +231,15 @@ tg_parameter *tg_parameters_at(const tg_parameters *set, int index)
     return set && index >= 0 && index < set->count ? &set->entries[index]->parameter : NULL;
 }
 
+int tg_parameters_index(const tg_parameters *set, const char *name)
+{
+    int64_t lookups = 0;
+    return set && name && set->count ? *place_of(set, name, &lookups) - 1 : -1;
+}
+
 tg_parameter *tg_parameters_find(const tg_parameters *set, const char *name)
 {
-    if (!set || !name || !set->count)
-        return NULL;
-    int64_t lookups = 0;
-    const int32_t found = *place_of(set, name, &lookups);
-    return found ? &set->entries[found - 1]->parameter : NULL;
+    return tg_parameters_at(set, tg_parameters_index(set, name));
 }
 
 tg_dtype tg_parameters_dtype(const tg_parameters *set)

@@ -45,6 +45,9 @@ int tg_parameters_count(const tg_parameters *set);
 tg_parameter *tg_parameters_at(const tg_parameters *set, int index);
 tg_parameter *tg_parameters_find(const tg_parameters *set, const char *name);
 
+/* The number of the parameter of this name; -1 if there is none. */
+int tg_parameters_index(const tg_parameters *set, const char *name);
+
 /* One number of a parameter, converted from or to its type, in memory order; nothing is written past the end, and NaN is read there. */
 double tg_parameter_get(const tg_parameter *parameter, int64_t index);
 void tg_parameter_put(tg_parameter *parameter, int64_t index, double value);

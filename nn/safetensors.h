@@ -1,0 +1,93 @@
+/* Model files: parameters to and from safetensors, the format of the ecosystem.
+ *
+ *     char message[TG_FILE_MESSAGE];
+ *     if (!tg_parameters_save(set, "net.safetensors", NULL, 0, message))
+ *         fprintf(stderr, "%s\n", message);
+ *     if (!tg_parameters_load(set, "net.safetensors", NULL, message)) ...
+ *
+ *     8 bytes      header's size N, little-endian
+ *     N bytes      {"__metadata__": {"key": "text"}, "layers.0.weight": {"dtype": "F32", "shape": [128, 784], "data_offsets": [0, 401408]}, ...}
+ *     the rest     the numbers, tensor behind tensor without gaps
+ *
+ * Names and layouts are those of PyTorch's state_dict, so that files travel both ways. What is read is checked before it is believed: sizes,
+ * offsets, names, the header's grammar, and that tensors neither overlap nor leave gaps. A file is written beside the old one and takes
+ * its place when it is complete and on the disk, so that whatever happens one of the two is there.
+ *
+ * Every message is one line that names the file and, where one is at fault, the tensor.
+ */
+#ifndef TG_SAFETENSORS_H
+#define TG_SAFETENSORS_H
+
+#include "autograd/parameters.h"
+
+TG_API_BEGIN
+
+enum { TG_FILE_MESSAGE = 600 };
+
+/* ---- parameters ---- */
+
+/* A line of a file's metadata. */
+typedef struct tg_metadata {
+    const char *key, *value;
+} tg_metadata;
+
+/* Writes all parameters, in their type and order. False, with the message, and what was there before left alone, if that cannot be done. */
+bool tg_parameters_save(const tg_parameters *set, const char *path, const tg_metadata *metadata, int count,
+                        char message[TG_FILE_MESSAGE]);
+
+/* A tensor of the file that matches `from` goes to the parameter `to`: each is a name, or has one `*`, which stands for the same text in both.
+ * The first rule that matches counts. */
+typedef struct tg_rename {
+    const char *from, *to;
+} tg_rename;
+
+typedef struct tg_load_options {
+    bool allow_missing; /* parameters that the file does not have keep their values */
+    bool allow_unknown; /* tensors of the file that the set does not have are left out */
+    const tg_rename *renames;
+    int rename_count;
+} tg_load_options;
+
+/* Reads values by name, from half, bfloat16, float or double, into the type of the set. `options` NULL: names must agree exactly. Shapes must in any
+ * case. False, with the message, and no parameter changed, if anything is wrong. */
+bool tg_parameters_load(tg_parameters *set, const char *path, const tg_load_options *options,
+                        char message[TG_FILE_MESSAGE]);
+
+/* ---- files of any tensors ---- */
+
+typedef struct tg_safetensors tg_safetensors;
+
+typedef struct tg_file_tensor {
+    const char *name, *dtype; /* "F32", "F64", "F16", "BF16", "I64", ... */
+    tg_shape shape;
+    int64_t size;       /* elements */
+    int64_t begin, end; /* bytes, behind the header */
+} tg_file_tensor;
+
+/* Opens a file and checks its header; NULL, with the message, if it is not one. */
+tg_safetensors *tg_safetensors_open(const char *path, char message[TG_FILE_MESSAGE]);
+void tg_safetensors_close(tg_safetensors *file);
+
+/* The tensors, by number (in the order of names; NULL past the end) and by name (NULL if there is none), and a line of metadata (NULL if there is none).
+ * They live as long as the file is open. */
+const tg_file_tensor *tg_safetensors_at(const tg_safetensors *file, int index);
+const tg_file_tensor *tg_safetensors_find(const tg_safetensors *file, const char *name);
+const char *tg_safetensors_metadata(const tg_safetensors *file, const char *key);
+
+/* Reads a tensor of floating type as TG_F32 or TG_F64 into `out`, which has room for its `size` elements. */
+bool tg_safetensors_read(tg_safetensors *file, const tg_file_tensor *tensor, tg_dtype dtype, void *out,
+                         char message[TG_FILE_MESSAGE]);
+
+/* What goes into a file: names must be new, and not "__metadata__". */
+typedef struct tg_file_item {
+    const char *name;
+    tg_dtype dtype;
+    tg_shape shape;
+    const void *data;
+} tg_file_item;
+
+bool tg_safetensors_write(const char *path, const tg_file_item *items, int count, const tg_metadata *metadata,
+                          int metadata_count, char message[TG_FILE_MESSAGE]);
+
+TG_API_END
+#endif

@@ -1,0 +1,23 @@
+/* The header of a safetensors file. Internal to nn. */
+#ifndef TG_SAFETENSORS_INTERNAL_H
+#define TG_SAFETENSORS_INTERNAL_H
+
+#include "nn/safetensors.h"
+
+typedef struct tg_file_header {
+    tg_file_tensor *tensors; /* in the order of names */
+    int count;
+    tg_metadata *metadata;
+    int metadata_count;
+} tg_file_header;
+
+/* Reads the JSON of a header, which is changed: strings are unescaped where they stand, and the names point into it. `data_size` is the number of bytes
+ * behind it. False, with what is wrong in `problem`; free the header in either case. */
+bool tg_file_header_read(tg_file_header *header, char *json, size_t size, int64_t data_size,
+                         char problem[TG_FILE_MESSAGE]);
+void tg_file_header_free(tg_file_header *header);
+
+/* Bytes an element of a type of the format; 0 for an unknown one. */
+int64_t tg_file_dtype_size(const char *dtype);
+
+#endif

@@ -40,11 +40,10 @@ typedef struct tg_window {
 #define TG_NONE ((tg_tensor){0})
 #endif
 
-#define TG_OP(name, parameters, formula) \
-    extern const tg_op tg_op_##name;     \
-    tg_tensor tg_##name parameters;
+#define TG_OP(function, op, parameters, formula) \
+    extern const tg_op op;                       \
+    tg_tensor function parameters;
 #include "autograd/ops.def"
-#undef TG_OP
 
 /* ---- shorthands: compositions of the operations above ---- */
 

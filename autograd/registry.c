@@ -7,11 +7,29 @@ static const struct {
     const tg_op *op;
     const char *formula;
 } operations[] = {
-#define TG_OP(name, parameters, formula) {&tg_op_##name, formula},
+#define TG_OP(function, op, parameters, formula) {&op, formula},
 #include "autograd/ops.def"
-#undef TG_OP
 };
 enum { OPERATIONS = sizeof operations / sizeof operations[0] };
+
+/* The functions of those that have tensors only, and no attributes. */
+#define TG_OP(function, op, parameters, formula)
+#define TG_UNARY_OP(function, op, x, formula) \
+    tg_tensor function(tg_tensor x)           \
+    {                                         \
+        return tg_apply(&op, NULL, 1, &x);    \
+    }
+#define TG_BINARY_OP(function, op, a, b, formula)                \
+    tg_tensor function(tg_tensor a, tg_tensor b)                 \
+    {                                                            \
+        return tg_apply(&op, NULL, 2, (const tg_tensor[]){a, b}); \
+    }
+#define TG_TERNARY_OP(function, op, a, b, c, formula)               \
+    tg_tensor function(tg_tensor a, tg_tensor b, tg_tensor c)       \
+    {                                                               \
+        return tg_apply(&op, NULL, 3, (const tg_tensor[]){a, b, c}); \
+    }
+#include "autograd/ops.def"
 
 const tg_op *tg_op_at(int index)
 {

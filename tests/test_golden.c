@@ -214,7 +214,7 @@ START_TEST(every_operation_has_a_reference_or_is_an_exception)
         return;
     }
     ck_assert_msg(cases > 0,
-                  "%s has no reference: add it to its family in tests/golden/references, then `make golden`",
+                  "%s has no reference: add it to its category in tests/golden/references, then `make golden`",
                   op->name);
     ck_assert_msg(cases == op->sample_count, "%s has %d samples, and references for %d" AGAIN, op->name,
                   op->sample_count, cases);

@@ -222,7 +222,7 @@ START_TEST(mse_is_the_mean_of_squares)
         }
     }
     ck_assert(!tg_ok(tg_mse(drawn(TG_F32, TG_SHAPE(5, 1)), drawn(TG_F32, TG_SHAPE(5)))));
-    expect_error("mse(f32[5, 1], f32[5]): expected two tensors of one floating type and shape");
+    expect_error("mse(f32[5, 1], f32[5]): expected tensors of one floating type and shape");
 }
 END_TEST
 

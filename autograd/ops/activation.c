@@ -1,55 +1,12 @@
 /* The smooth activations. Each is three operations with a kernel of their own, A, A' (A_grad) and A'' (A_grad_grad); the derivative
- * of the last is made of elementary operations, so that every order follows. Formulas: Hendrycks and Gimpel (2016) for
- * GELU, Misra (2019) for mish, Clevert et al. (2016) for ELU, Klambauer et al. (2017) for SELU.
+ * of the last is made of elementary operations, so that every order follows. One exponential serves value and derivative, so where a
+ * gradient is wanted A' is computed and saved along with A. Formulas: Hendrycks and Gimpel (2016) for GELU, Misra (2019) for mish,
+ * Clevert et al. (2016) for ELU, Klambauer et al. (2017) for SELU.
  */
-#include "autograd/ops.h"
-#include "autograd/ops/family.h"
+#include "autograd/ops/category.h"
 
-/* The slope that was computed along with the value, or the slope computed now. */
-static tg_tensor kept_or(const tg_derive *d, tg_tensor (*slope)(tg_tensor x))
-{
-    return tg_ok(d->saved) ? d->saved : slope(d->in[0]);
-}
-
-/* The first and second derivative of an activation as operations; the third is NAME_third(x). */
-#define DERIVATIVES(name)                                                                                    \
-    static void name##_grad_derivative(const tg_derive *d)                                                     \
-    {                                                                                                        \
-        d->gradient[0] = tg_mul(d->cotangent, tg_##name##_grad_grad(d->in[0]));                                         \
-    }                                                                                                        \
-    static void name##_grad_grad_derivative(const tg_derive *d)                                                     \
-    {                                                                                                        \
-        d->gradient[0] = tg_mul(d->cotangent, name##_third(d->in[0]));                                              \
-    }                                                                                                        \
-    TG_UNARY_OP(name##_grad, tg_unary_samples)                                                                 \
-    TG_UNARY_OP(name##_grad_grad, tg_unary_samples)
-
-/* The three operations of an activation. One exponential serves value and slope, so where a gradient is wanted the slope
- * is computed along with the value. */
-#define SMOOTH_ACTIVATION(kernel)                                                                            \
-    DERIVATIVES(kernel)                                                                                      \
-    static void kernel##_loop(const tg_loop *l)                                                              \
-    {                                                                                                        \
-        if (l->saved)                                                                                        \
-            TG_KERNEL_CALL(l->dtype, kernel##_pair, l->n, l->in[0], l->out, l->saved);                       \
-        else                                                                                                 \
-            TG_KERNEL_CALL(l->dtype, kernel, l->n, l->in[0], l->out);                                        \
-    }                                                                                                        \
-    static void kernel##_derivative(const tg_derive *d)                                                      \
-    {                                                                                                        \
-        d->gradient[0] = tg_mul(d->cotangent, kept_or(d, tg_##kernel##_grad));                                     \
-    }                                                                                                        \
-    const tg_op tg_op_##kernel = {.name = #kernel,                                                           \
-                                  .arity = 1,                                                                \
-                                  .flags = TG_ELEMENTWISE,                                                   \
-                                  .loop = kernel##_loop,                                                     \
-                                  .saved = &tg_op_##kernel##_grad,                                         \
-                                  .derivative = kernel##_derivative,                                         \
-                                  TG_SAMPLES(tg_unary_samples)};                                             \
-    tg_tensor tg_##kernel(tg_tensor x)                                                                       \
-    {                                                                                                        \
-        return TG_APPLY(&tg_op_##kernel, NULL, x);                                                           \
-    }
+static const tg_field elu_fields[] = {TG_NUMBER_FIELD("alpha"), {0}};
+#include "autograd/ops/samples/activation.h"
 
 /* The third derivatives vanish long before this in both precisions; beyond it, 0 times infinity would make NaN of 0. */
 static tg_tensor limited(tg_tensor x, double reach)
@@ -68,22 +25,33 @@ static tg_tensor gelu_exact_third(tg_tensor x)
     return tg_mul(density, tg_mul(x, tg_add_scalar(square, -4)));
 }
 
-SMOOTH_ACTIVATION(gelu_exact)
+TG_UNARY_LOOP_WITH_GRAD(gelu_exact_loop, gelu_exact, gelu_exact_pair)
+TG_UNARY_LOOP(gelu_exact_grad_loop, gelu_exact_grad)
+TG_UNARY_LOOP(gelu_exact_grad_grad_loop, gelu_exact_grad_grad)
+TG_CHAIN_RULE(gelu_exact_derivative, tg_gelu_exact_grad)
+TG_CHAIN_RULE(gelu_exact_grad_derivative, tg_gelu_exact_grad_grad)
+TG_CHAIN_RULE(gelu_exact_grad_grad_derivative, gelu_exact_third)
+
+const tg_op tg_op_gelu_exact = {TG_UNARY("gelu_exact", gelu_exact_loop, gelu_exact_derivative),
+                                .saved = &tg_op_gelu_exact_grad, TG_SAMPLES(tg_unary_samples)};
+const tg_op tg_op_gelu_exact_grad = {TG_UNARY("gelu_exact_grad", gelu_exact_grad_loop, gelu_exact_grad_derivative),
+                                     TG_SAMPLES(tg_unary_samples)};
+const tg_op tg_op_gelu_exact_grad_grad = {
+    TG_UNARY("gelu_exact_grad_grad", gelu_exact_grad_grad_loop, gelu_exact_grad_grad_derivative), TG_SAMPLES(tg_unary_samples)};
 
 /* ---- what a sigmoid contributes: s', s'' = -s' tanh(x / 2), s''' = s' (1 - 6 s') ---- */
 
-typedef struct sigmoid_slopes {
-    tg_tensor d1, d2, d3;
-} sigmoid_slopes;
+typedef struct sigmoid_derivatives {
+    tg_tensor first, second, third;
+} sigmoid_derivatives;
 
-static sigmoid_slopes slopes_of_sigmoid(tg_tensor x)
+static sigmoid_derivatives derivatives_of_sigmoid(tg_tensor x)
 {
-    tg_tensor one = tg_full(tg_tape_of(x), tg_dtype_of(x), TG_SCALAR, 1);
-    tg_tensor d1 = tg_sigmoid_grad(one, x);
-    return (sigmoid_slopes){
-        .d1 = d1,
-        .d2 = tg_neg(tg_mul(d1, tg_tanh(tg_mul_scalar(x, 0.5)))),
-        .d3 = tg_mul(d1, tg_add_scalar(tg_mul_scalar(d1, -6), 1)),
+    tg_tensor first = tg_sigmoid_grad(tg_scalar_like(x, 1), x);
+    return (sigmoid_derivatives){
+        .first = first,
+        .second = tg_neg(tg_mul(first, tg_tanh(tg_mul_scalar(x, 0.5)))),
+        .third = tg_mul(first, tg_add_scalar(tg_mul_scalar(first, -6), 1)),
     };
 }
 
@@ -99,25 +67,37 @@ static tg_tensor gelu_tanh_third(tg_tensor x)
     tg_tensor v1 = tg_add_scalar(tg_mul_scalar(square, 3 * two_c * a), two_c);
     tg_tensor v2 = tg_mul_scalar(x, 6 * two_c * a);
     const double v3 = 6 * two_c * a;
-    sigmoid_slopes s = slopes_of_sigmoid(v);
+    sigmoid_derivatives s = derivatives_of_sigmoid(v);
 
-    tg_tensor s2_v1 = tg_mul(s.d2, v1);
-    tg_tensor slope = tg_add(tg_mul(s2_v1, v1), tg_mul(s.d1, v2));
-    tg_tensor cubic = tg_mul(s.d3, tg_mul(v1, tg_square(v1)));
+    tg_tensor s2_v1 = tg_mul(s.second, v1);
+    tg_tensor second = tg_add(tg_mul(s2_v1, v1), tg_mul(s.first, v2));
+    tg_tensor cubic = tg_mul(s.third, tg_mul(v1, tg_square(v1)));
     tg_tensor mixed = tg_mul_scalar(tg_mul(s2_v1, v2), 3);
-    tg_tensor rest = tg_add(tg_add(cubic, mixed), tg_mul_scalar(s.d1, v3));
-    return tg_add(tg_mul_scalar(slope, 3), tg_mul(x, rest));
+    tg_tensor rest = tg_add(tg_add(cubic, mixed), tg_mul_scalar(s.first, v3));
+    return tg_add(tg_mul_scalar(second, 3), tg_mul(x, rest));
 }
 
-SMOOTH_ACTIVATION(gelu_tanh)
+TG_UNARY_LOOP_WITH_GRAD(gelu_tanh_loop, gelu_tanh, gelu_tanh_pair)
+TG_UNARY_LOOP(gelu_tanh_grad_loop, gelu_tanh_grad)
+TG_UNARY_LOOP(gelu_tanh_grad_grad_loop, gelu_tanh_grad_grad)
+TG_CHAIN_RULE(gelu_tanh_derivative, tg_gelu_tanh_grad)
+TG_CHAIN_RULE(gelu_tanh_grad_derivative, tg_gelu_tanh_grad_grad)
+TG_CHAIN_RULE(gelu_tanh_grad_grad_derivative, gelu_tanh_third)
+
+const tg_op tg_op_gelu_tanh = {TG_UNARY("gelu_tanh", gelu_tanh_loop, gelu_tanh_derivative),
+                               .saved = &tg_op_gelu_tanh_grad, TG_SAMPLES(tg_unary_samples)};
+const tg_op tg_op_gelu_tanh_grad = {TG_UNARY("gelu_tanh_grad", gelu_tanh_grad_loop, gelu_tanh_grad_derivative),
+                                    TG_SAMPLES(tg_unary_samples)};
+const tg_op tg_op_gelu_tanh_grad_grad = {
+    TG_UNARY("gelu_tanh_grad_grad", gelu_tanh_grad_grad_loop, gelu_tanh_grad_grad_derivative), TG_SAMPLES(tg_unary_samples)};
 
 /* ---- gelu_quick and silu: x sigmoid(k x);  f''' = k^2 (3 s'' + k x s''') ---- */
 
 static tg_tensor logistic_third(tg_tensor x, double k)
 {
     tg_tensor kx = limited(tg_mul_scalar(x, k), 800);
-    sigmoid_slopes s = slopes_of_sigmoid(kx);
-    return tg_mul_scalar(tg_add(tg_mul_scalar(s.d2, 3), tg_mul(kx, s.d3)), k * k);
+    sigmoid_derivatives s = derivatives_of_sigmoid(kx);
+    return tg_mul_scalar(tg_add(tg_mul_scalar(s.second, 3), tg_mul(kx, s.third)), k * k);
 }
 
 static tg_tensor gelu_quick_third(tg_tensor x)
@@ -130,8 +110,32 @@ static tg_tensor silu_third(tg_tensor x)
     return logistic_third(x, 1);
 }
 
-SMOOTH_ACTIVATION(gelu_quick)
-SMOOTH_ACTIVATION(silu)
+TG_UNARY_LOOP_WITH_GRAD(gelu_quick_loop, gelu_quick, gelu_quick_pair)
+TG_UNARY_LOOP(gelu_quick_grad_loop, gelu_quick_grad)
+TG_UNARY_LOOP(gelu_quick_grad_grad_loop, gelu_quick_grad_grad)
+TG_CHAIN_RULE(gelu_quick_derivative, tg_gelu_quick_grad)
+TG_CHAIN_RULE(gelu_quick_grad_derivative, tg_gelu_quick_grad_grad)
+TG_CHAIN_RULE(gelu_quick_grad_grad_derivative, gelu_quick_third)
+
+const tg_op tg_op_gelu_quick = {TG_UNARY("gelu_quick", gelu_quick_loop, gelu_quick_derivative),
+                                .saved = &tg_op_gelu_quick_grad, TG_SAMPLES(tg_unary_samples)};
+const tg_op tg_op_gelu_quick_grad = {TG_UNARY("gelu_quick_grad", gelu_quick_grad_loop, gelu_quick_grad_derivative),
+                                     TG_SAMPLES(tg_unary_samples)};
+const tg_op tg_op_gelu_quick_grad_grad = {
+    TG_UNARY("gelu_quick_grad_grad", gelu_quick_grad_grad_loop, gelu_quick_grad_grad_derivative), TG_SAMPLES(tg_unary_samples)};
+
+TG_UNARY_LOOP_WITH_GRAD(silu_loop, silu, silu_pair)
+TG_UNARY_LOOP(silu_grad_loop, silu_grad)
+TG_UNARY_LOOP(silu_grad_grad_loop, silu_grad_grad)
+TG_CHAIN_RULE(silu_derivative, tg_silu_grad)
+TG_CHAIN_RULE(silu_grad_derivative, tg_silu_grad_grad)
+TG_CHAIN_RULE(silu_grad_grad_derivative, silu_third)
+
+const tg_op tg_op_silu = {TG_UNARY("silu", silu_loop, silu_derivative), .saved = &tg_op_silu_grad,
+                          TG_SAMPLES(tg_unary_samples)};
+const tg_op tg_op_silu_grad = {TG_UNARY("silu_grad", silu_grad_loop, silu_grad_derivative), TG_SAMPLES(tg_unary_samples)};
+const tg_op tg_op_silu_grad_grad = {TG_UNARY("silu_grad_grad", silu_grad_grad_loop, silu_grad_grad_derivative),
+                                    TG_SAMPLES(tg_unary_samples)};
 
 /* ---- mish: x w, w = tanh(softplus(x)); with s = sigmoid(x)
  *      w' = (1 - w^2) s,  w'' = w' b,  w''' = w'' b + w' b',  b = 1 - s - 2 w s,  b' = -s' (1 + 2 w) - 2 w' s
@@ -151,98 +155,73 @@ static tg_tensor mish_third(tg_tensor x)
     return tg_add(tg_mul_scalar(w2, 3), tg_mul(x, w3));
 }
 
-SMOOTH_ACTIVATION(mish)
+TG_UNARY_LOOP_WITH_GRAD(mish_loop, mish, mish_pair)
+TG_UNARY_LOOP(mish_grad_loop, mish_grad)
+TG_UNARY_LOOP(mish_grad_grad_loop, mish_grad_grad)
+TG_CHAIN_RULE(mish_derivative, tg_mish_grad)
+TG_CHAIN_RULE(mish_grad_derivative, tg_mish_grad_grad)
+TG_CHAIN_RULE(mish_grad_grad_derivative, mish_third)
+
+const tg_op tg_op_mish = {TG_UNARY("mish", mish_loop, mish_derivative), .saved = &tg_op_mish_grad,
+                          TG_SAMPLES(tg_unary_samples)};
+const tg_op tg_op_mish_grad = {TG_UNARY("mish_grad", mish_grad_loop, mish_grad_derivative), TG_SAMPLES(tg_unary_samples)};
+const tg_op tg_op_mish_grad_grad = {TG_UNARY("mish_grad_grad", mish_grad_grad_loop, mish_grad_grad_derivative),
+                                    TG_SAMPLES(tg_unary_samples)};
 
 /* ---- selu: scale (x for x > 0, alpha (e^x - 1) otherwise); from the second on all derivatives are equal ---- */
 
-static tg_tensor selu_third(tg_tensor x)
-{
-    return tg_selu_grad_grad(x);
-}
+TG_UNARY_LOOP(selu_loop, selu)
+TG_UNARY_LOOP(selu_grad_loop, selu_grad)
+TG_UNARY_LOOP(selu_grad_grad_loop, selu_grad_grad)
+TG_CHAIN_RULE(selu_derivative, tg_selu_grad)
+TG_CHAIN_RULE(selu_grad_derivative, tg_selu_grad_grad)
 
-static void selu_derivative(const tg_derive *d)
-{
-    d->gradient[0] = tg_mul(d->cotangent, tg_selu_grad(d->in[0]));
-}
-
-DERIVATIVES(selu)
-TG_UNARY_OP(selu, tg_unary_samples)
+const tg_op tg_op_selu = {TG_UNARY("selu", selu_loop, selu_derivative), TG_SAMPLES(tg_unary_samples)};
+const tg_op tg_op_selu_grad = {TG_UNARY("selu_grad", selu_grad_loop, selu_grad_derivative), TG_SAMPLES(tg_unary_samples)};
+const tg_op tg_op_selu_grad_grad = {TG_UNARY("selu_grad_grad", selu_grad_grad_loop, selu_grad_derivative),
+                                    TG_SAMPLES(tg_unary_samples)};
 
 /* ---- elu: x for x > 0, alpha (e^x - 1) otherwise; likewise ---- */
-
-typedef struct elu_attributes {
-    double alpha;
-} elu_attributes;
-
-static const tg_field elu_fields[] = {TG_FIELD(elu_attributes, alpha, TG_FIELD_REAL), {0}};
-
-static const tg_sample elu_samples[] = {
-    {.attributes = &(elu_attributes){1}, .input = {{.shape = {2, {3, 4}}}}},
-    {.attributes = &(elu_attributes){0.5}, .input = {{.shape = {0}}}},
-    {.attributes = &(elu_attributes){1}, .input = {{.shape = {2, {2, 0}}}}},
-    {.attributes = &(elu_attributes){2}, .input = {{.shape = {1, {33}}}}},
-    {.attributes = &(elu_attributes){1}, .input = {{.shape = {1, {17}}, .low = -12, .high = 12}}},
-    {.attributes = &(elu_attributes){-1}, .input = {{.shape = {3, {1, 2, 1}}}}},
-    {.attributes = &(elu_attributes){1}, .input = {{.shape = {2, {2, 7}}, .low = -8, .high = -4}}},
-    {.attributes = &(elu_attributes){1.5},
-     .input = {{.shape = {1, {9}}, .value_count = 9, .values = TG_EDGES}}},
-};
-
-static double alpha_of(const void *attributes)
-{
-    return ((const elu_attributes *)attributes)->alpha;
-}
-
-/* Each of the three with its function, after NAME_loop and NAME_derivative; `...` may name a saved. */
-#define ELU(kernel, ...)                                                                                     \
-    const tg_op tg_op_##kernel = {.name = #kernel,                                                           \
-                                  .arity = 1,                                                                \
-                                  .flags = TG_ELEMENTWISE,                                                   \
-                                  .attributes_size = sizeof(elu_attributes),                                 \
-                                  .fields = elu_fields,                                                      \
-                                  .loop = kernel##_loop,                                                     \
-                                  .derivative = kernel##_derivative,                                         \
-                                  __VA_ARGS__,                                                               \
-                                  TG_SAMPLES(elu_samples)};                                                  \
-    tg_tensor tg_##kernel(tg_tensor x, double alpha)                                                         \
-    {                                                                                                        \
-        return TG_APPLY(&tg_op_##kernel, &(elu_attributes){alpha}, x);                                       \
-    }
 
 static void elu_loop(const tg_loop *l)
 {
     if (l->saved)
-        TG_KERNEL_CALL(l->dtype, elu_pair, l->n, l->in[0], alpha_of(l->attributes), l->out, l->saved);
+        TG_KERNEL_CALL(l->dtype, elu_pair, l->n, l->in[0], tg_number_of(l->attributes), l->out, l->saved);
     else
-        TG_KERNEL_CALL(l->dtype, elu, l->n, l->in[0], alpha_of(l->attributes), l->out);
+        TG_KERNEL_CALL(l->dtype, elu, l->n, l->in[0], tg_number_of(l->attributes), l->out);
 }
-
-static void elu_grad_loop(const tg_loop *l)
-{
-    TG_KERNEL_CALL(l->dtype, elu_grad, l->n, l->in[0], alpha_of(l->attributes), l->out);
-}
-
-static void elu_grad_grad_loop(const tg_loop *l)
-{
-    TG_KERNEL_CALL(l->dtype, elu_grad_grad, l->n, l->in[0], alpha_of(l->attributes), l->out);
-}
+TG_NUMBER_LOOP(elu_grad_loop, elu_grad)
+TG_NUMBER_LOOP(elu_grad_grad_loop, elu_grad_grad)
 
 static void elu_derivative(const tg_derive *d)
 {
-    const bool kept = tg_ok(d->saved);
-    d->gradient[0] = tg_mul(d->cotangent, kept ? d->saved : tg_elu_grad(d->in[0], alpha_of(d->attributes)));
+    const bool saved = tg_ok(d->saved);
+    d->gradient[0] = tg_mul(d->cotangent, saved ? d->saved : tg_elu_grad(d->in[0], tg_number_of(d->attributes)));
 }
 
 static void elu_grad_derivative(const tg_derive *d)
 {
-    d->gradient[0] = tg_mul(d->cotangent, tg_elu_grad_grad(d->in[0], alpha_of(d->attributes)));
+    d->gradient[0] = tg_mul(d->cotangent, tg_elu_grad_grad(d->in[0], tg_number_of(d->attributes)));
 }
 
-static void elu_grad_grad_derivative(const tg_derive *d)
+const tg_op tg_op_elu = {TG_UNARY("elu", elu_loop, elu_derivative), TG_ATTRIBUTES(tg_number_attributes, elu_fields),
+                         .saved = &tg_op_elu_grad, TG_SAMPLES(elu_samples)};
+const tg_op tg_op_elu_grad = {TG_UNARY("elu_grad", elu_grad_loop, elu_grad_derivative),
+                              TG_ATTRIBUTES(tg_number_attributes, elu_fields), TG_SAMPLES(elu_samples)};
+const tg_op tg_op_elu_grad_grad = {TG_UNARY("elu_grad_grad", elu_grad_grad_loop, elu_grad_derivative),
+                                   TG_ATTRIBUTES(tg_number_attributes, elu_fields), TG_SAMPLES(elu_samples)};
+
+tg_tensor tg_elu(tg_tensor x, double alpha)
 {
-    d->gradient[0] = tg_mul(d->cotangent, tg_elu_grad_grad(d->in[0], alpha_of(d->attributes)));
+    return TG_APPLY(&tg_op_elu, TG_NUMBER(alpha), x);
 }
 
-ELU(elu, .saved = &tg_op_elu_grad)
-ELU(elu_grad, .saved = NULL)
-ELU(elu_grad_grad, .saved = NULL)
+tg_tensor tg_elu_grad(tg_tensor x, double alpha)
+{
+    return TG_APPLY(&tg_op_elu_grad, TG_NUMBER(alpha), x);
+}
+
+tg_tensor tg_elu_grad_grad(tg_tensor x, double alpha)
+{
+    return TG_APPLY(&tg_op_elu_grad_grad, TG_NUMBER(alpha), x);
+}

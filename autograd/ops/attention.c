@@ -1,20 +1,19 @@
 /* Scaled dot-product attention, and the softmax that it needs where nobody may look ahead. */
-#include "autograd/ops.h"
 #include "autograd/ops/axes.h"
-#include "autograd/ops/family.h"
+#include "autograd/ops/category.h"
 #include "autograd/ops/rows.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "autograd/ops/samples/attention.h"
+
 /* ---- causal_softmax: row i is the softmax of its first i + 1 elements, and 0 after ---- */
 
 static bool causal_softmax_shape(tg_value *out)
 {
-    out->shape = out->inputs[0]->shape;
-    if (!tg_same_floating_type(out))
-        return false;
-    return out->shape.rank >= 2 || tg_expected(out, "expected matrices in the last two axes");
+    return tg_shape_same_floating(out) &&
+           (out->shape.rank >= 2 || tg_expected(out, "expected matrices in the last two axes"));
 }
 
 static void causal_softmax_of_rows(const tg_value *out, const tg_rows *r)
@@ -42,29 +41,9 @@ static void causal_softmax_derivative(const tg_derive *d)
     d->gradient[0] = tg_softmax_grad(d->cotangent, d->out);
 }
 
-static const tg_sample causal_softmax_samples[] = {
-    {.input = {{.shape = {2, {4, 4}}}}},
-    {.input = {{.shape = {2, {3, 5}}}}},
-    {.input = {{.shape = {2, {5, 3}}}}},
-    {.input = {{.shape = {4, {2, 1, 3, 3}}}}},
-    {.input = {{.shape = {2, {1, 1}}}}},
-    {.input = {{.shape = {3, {2, 0, 3}}}}},
-    {.input = {{.shape = {3, {2, 3, 0}}}}},
-    {.input = {{.shape = {2, {3, 3}}, .low = 700, .high = 800}}},
-    {.input = {{.shape = {2, {3, 3}}, .value_count = 9, .values = TG_EDGES}}},
-};
-
-const tg_op tg_op_causal_softmax = {.name = "causal_softmax",
-                                    .arity = 1,
-                                    .shape = causal_softmax_shape,
-                                    .forward = causal_softmax_forward,
-                                    .derivative = causal_softmax_derivative,
+const tg_op tg_op_causal_softmax = {.name = "causal_softmax", .arity = 1, .shape = causal_softmax_shape,
+                                    .forward = causal_softmax_forward, .derivative = causal_softmax_derivative,
                                     TG_SAMPLES(causal_softmax_samples)};
-
-tg_tensor tg_causal_softmax(tg_tensor x)
-{
-    return TG_APPLY(&tg_op_causal_softmax, NULL, x);
-}
 
 /* ---- attention ---- */
 
@@ -77,7 +56,7 @@ tg_tensor tg_scaled_dot_product_attention(tg_tensor query, tg_tensor key, tg_ten
                          "expected a query [..., positions, size], size at least 1");
     tg_tensor scores = tg_matmul_transposed(tg_mul_scalar(query, 1 / sqrt((double)size)), key, false, true);
     if (mask.value) {
-        tg_tensor never = tg_full(tg_tape_of(scores), tg_dtype_of(scores), TG_SCALAR, -INFINITY);
+        tg_tensor never = tg_scalar_like(scores, -INFINITY);
         scores = tg_where(mask, scores, never);
     }
     return tg_matmul(causal ? tg_causal_softmax(scores) : tg_softmax(scores, -1), value);

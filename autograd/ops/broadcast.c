@@ -1,12 +1,9 @@
 /* Constant tensors, expansion, whose derivative is the sum over axes (reduce.c), and reshape, which is free. */
-#include "autograd/ops.h"
-#include "autograd/ops/family.h"
+#include "autograd/ops/category.h"
 #include "autograd/program.h"
 #include "autograd/strided.h"
 
 #include <math.h>
-
-/* ---- full: a constant tensor ---- */
 
 typedef struct full_attributes {
     int64_t dtype; /* a tg_dtype */
@@ -14,10 +11,17 @@ typedef struct full_attributes {
     double value;
 } full_attributes;
 
+typedef struct shape_attributes {
+    tg_shape shape;
+} shape_attributes;
+
 static const tg_field full_fields[] = {TG_FIELD(full_attributes, dtype, TG_FIELD_INT),
                                        TG_FIELD(full_attributes, shape, TG_FIELD_SHAPE),
-                                       TG_FIELD(full_attributes, value, TG_FIELD_REAL),
-                                       {0}};
+                                       TG_FIELD(full_attributes, value, TG_FIELD_REAL), {0}};
+static const tg_field shape_fields[] = {TG_FIELD(shape_attributes, shape, TG_FIELD_SHAPE), {0}};
+#include "autograd/ops/samples/broadcast.h"
+
+/* ---- full: a constant tensor ---- */
 
 static bool full_shape(tg_value *out)
 {
@@ -46,33 +50,14 @@ static void full_forward(const tg_call *call)
     tg_fill(out->dtype, out->size, ((const full_attributes *)out->attributes)->value, call->out);
 }
 
-static const tg_sample full_samples[] = {
-    {.attributes = &(full_attributes){.dtype = TG_F64, .shape = {2, {2, 3}}, .value = 0.1}},
-    {.attributes = &(full_attributes){.dtype = TG_F64, .shape = {0}, .value = -2}},
-    {.attributes = &(full_attributes){.dtype = TG_F64, .shape = {2, {0, 3}}, .value = 1}},
-    {.attributes = &(full_attributes){.dtype = TG_F32, .shape = {1, {5}}, .value = 0.1}},
-    {.attributes = &(full_attributes){.dtype = TG_I32, .shape = {2, {2, 2}}, .value = -7}},
-    {.attributes = &(full_attributes){.dtype = TG_F64, .shape = {1, {3}}, .value = INFINITY}},
-    {.attributes = &(full_attributes){.dtype = TG_F32, .shape = {1, {3}}, .value = NAN}},
-    {.attributes = &(full_attributes){.dtype = TG_F64, .shape = {3, {1, 7, 1}}, .value = 1e-300}},
-};
-
 const tg_op tg_op_full = {.name = "full", .arity = 0, .flags = TG_SOURCE | TG_CONSTANT,
-                          .attributes_size = sizeof(full_attributes), .fields = full_fields, .shape = full_shape,
+                          TG_ATTRIBUTES(full_attributes, full_fields), .shape = full_shape,
                           .forward = full_forward, TG_SAMPLES(full_samples)};
 
 tg_tensor tg_full(tg_tape *tape, tg_dtype dtype, tg_shape shape, double value)
 {
     return tg_apply_on(tape, &tg_op_full, &(full_attributes){dtype, shape, value});
 }
-
-/* ---- shape_attributes: a target shape ---- */
-
-typedef struct shape_attributes {
-    tg_shape shape;
-} shape_attributes;
-
-static const tg_field shape_fields[] = {TG_FIELD(shape_attributes, shape, TG_FIELD_SHAPE), {0}};
 
 bool tg_is_plain_one(tg_tensor cotangent)
 {
@@ -108,20 +93,9 @@ static void expand_derivative(const tg_derive *d)
     d->gradient[0] = tg_sum_to(d->cotangent, tg_shape_of(d->in[0]));
 }
 
-static const tg_sample expand_samples[] = {
-    {.attributes = &(shape_attributes){{2, {3, 4}}}, .input = {{.shape = {1, {4}}}}},
-    {.attributes = &(shape_attributes){{2, {3, 4}}}, .input = {{.shape = {2, {3, 1}}}}},
-    {.attributes = &(shape_attributes){{3, {2, 3, 4}}}, .input = {{.shape = {0}}}},
-    {.attributes = &(shape_attributes){{4, {2, 3, 2, 2}}}, .input = {{.shape = {3, {3, 1, 2}}}}},
-    {.attributes = &(shape_attributes){{2, {0, 4}}}, .input = {{.shape = {2, {1, 4}}}}},
-    {.attributes = &(shape_attributes){{1, {5}}}, .input = {{.shape = {1, {5}}}}},
-    {.attributes = &(shape_attributes){{3, {2, 1, 3}}}, .input = {{.shape = {2, {1, 1}}}}},
-    {.attributes = &(shape_attributes){{2, {2, 9}}}, .input = {{.shape = {1, {9}}, .value_count = 9, .values = TG_EDGES}}},
-};
-
-const tg_op tg_op_expand = {.name = "expand", .arity = 1, .attributes_size = sizeof(shape_attributes),
-                            .fields = shape_fields, .shape = expand_shape, .forward = expand_forward,
-                            .derivative = expand_derivative, TG_SAMPLES(expand_samples)};
+const tg_op tg_op_expand = {.name = "expand", .arity = 1, TG_ATTRIBUTES(shape_attributes, shape_fields),
+                            .shape = expand_shape, .forward = expand_forward, .derivative = expand_derivative,
+                            TG_SAMPLES(expand_samples)};
 
 tg_tensor tg_expand(tg_tensor x, tg_shape shape)
 {
@@ -145,20 +119,9 @@ static void reshape_derivative(const tg_derive *d)
     d->gradient[0] = tg_reshape(d->cotangent, tg_shape_of(d->in[0]));
 }
 
-static const tg_sample reshape_samples[] = {
-    {.attributes = &(shape_attributes){{2, {4, 3}}}, .input = {{.shape = {2, {3, 4}}}}},
-    {.attributes = &(shape_attributes){{1, {12}}}, .input = {{.shape = {3, {2, 3, 2}}}}},
-    {.attributes = &(shape_attributes){{0}}, .input = {{.shape = {2, {1, 1}}}}},
-    {.attributes = &(shape_attributes){{3, {1, 1, 1}}}, .input = {{.shape = {0}}}},
-    {.attributes = &(shape_attributes){{2, {5, 0}}}, .input = {{.shape = {3, {0, 2, 3}}}}},
-    {.attributes = &(shape_attributes){{2, {3, 3}}}, .input = {{.shape = {1, {9}}, .value_count = 9, .values = TG_EDGES}}},
-    {.attributes = &(shape_attributes){{3, {2, 2, 2}}}, .input = {{.shape = {1, {8}}}}},
-    {.attributes = &(shape_attributes){{1, {7}}}, .input = {{.shape = {2, {7, 1}}}}},
-};
-
 const tg_op tg_op_reshape = {.name = "reshape", .arity = 1, .flags = TG_VIEW,
-                             .attributes_size = sizeof(shape_attributes), .fields = shape_fields,
-                             .shape = reshape_shape, .derivative = reshape_derivative, TG_SAMPLES(reshape_samples)};
+                             TG_ATTRIBUTES(shape_attributes, shape_fields), .shape = reshape_shape,
+                             .derivative = reshape_derivative, TG_SAMPLES(reshape_samples)};
 
 tg_tensor tg_reshape(tg_tensor x, tg_shape shape)
 {

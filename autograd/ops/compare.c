@@ -1,27 +1,24 @@
 /* Comparisons, which give 1 or 0, and what they decide. */
-#include "autograd/ops.h"
-#include "autograd/ops/family.h"
+#include "autograd/ops/category.h"
+#include "autograd/ops/samples/compare.h"
 
 /* ---- comparisons: nothing to differentiate ---- */
 
-#define COMPARISON(kernel)                                                                                   \
-    TG_BINARY_LOOP(kernel)                                                                                   \
-    const tg_op tg_op_##kernel = {.name = #kernel,                                                           \
-                                  .arity = 2,                                                                \
-                                  .flags = TG_ELEMENTWISE | TG_CONSTANT,                                     \
-                                  .loop = kernel##_loop,                                                     \
-                                  TG_SAMPLES(tg_binary_samples)};                                            \
-    tg_tensor tg_##kernel(tg_tensor a, tg_tensor b)                                                          \
-    {                                                                                                        \
-        return TG_APPLY(&tg_op_##kernel, NULL, a, b);                                                        \
-    }
+#define COMPARISON(text, loop_function)                                                                        \
+    .name = text, .arity = 2, .flags = TG_ELEMENTWISE | TG_CONSTANT, .loop = loop_function, TG_SAMPLES(tg_binary_samples)
 
-COMPARISON(less)
-COMPARISON(less_equal)
-COMPARISON(greater)
-COMPARISON(greater_equal)
-COMPARISON(equal)
-COMPARISON(not_equal)
+TG_BINARY_LOOP(less_loop, less)
+TG_BINARY_LOOP(less_equal_loop, less_equal)
+TG_BINARY_LOOP(greater_loop, greater)
+TG_BINARY_LOOP(greater_equal_loop, greater_equal)
+TG_BINARY_LOOP(equal_loop, equal)
+TG_BINARY_LOOP(not_equal_loop, not_equal)
+const tg_op tg_op_less = {COMPARISON("less", less_loop)};
+const tg_op tg_op_less_equal = {COMPARISON("less_equal", less_equal_loop)};
+const tg_op tg_op_greater = {COMPARISON("greater", greater_loop)};
+const tg_op tg_op_greater_equal = {COMPARISON("greater_equal", greater_equal_loop)};
+const tg_op tg_op_equal = {COMPARISON("equal", equal_loop)};
+const tg_op tg_op_not_equal = {COMPARISON("not_equal", not_equal_loop)};
 
 /* ---- maximum and minimum: the cotangent goes to the chosen one, half to each of two equal ones ---- */
 
@@ -30,73 +27,43 @@ static tg_tensor share(tg_tensor wins, tg_tensor wins_or_ties, tg_tensor cotange
     return tg_mul(cotangent, tg_mul_scalar(tg_add(wins, wins_or_ties), 0.5));
 }
 
-static void maximum_derivative(const tg_derive *d)
+/* To input `larger` what the larger of the two gets, to the other what the smaller gets. */
+static void share_between(const tg_derive *d, int larger)
 {
+    const int smaller = 1 - larger;
     tg_tensor a = d->in[0], b = d->in[1];
-    if (d->wanted[0])
-        d->gradient[0] = share(tg_greater(a, b), tg_greater_equal(a, b), d->cotangent);
-    if (d->wanted[1])
-        d->gradient[1] = share(tg_less(a, b), tg_less_equal(a, b), d->cotangent);
+    if (d->wanted[larger])
+        d->gradient[larger] = share(tg_greater(a, b), tg_greater_equal(a, b), d->cotangent);
+    if (d->wanted[smaller])
+        d->gradient[smaller] = share(tg_less(a, b), tg_less_equal(a, b), d->cotangent);
 }
 
-TG_BINARY_OP(maximum, tg_binary_samples)
+static void maximum_derivative(const tg_derive *d)
+{
+    share_between(d, 0);
+}
 
 static void minimum_derivative(const tg_derive *d)
 {
-    tg_tensor a = d->in[0], b = d->in[1];
-    if (d->wanted[0])
-        d->gradient[0] = share(tg_less(a, b), tg_less_equal(a, b), d->cotangent);
-    if (d->wanted[1])
-        d->gradient[1] = share(tg_greater(a, b), tg_greater_equal(a, b), d->cotangent);
+    share_between(d, 1);
 }
 
-TG_BINARY_OP(minimum, tg_binary_samples)
+TG_BINARY_LOOP(maximum_loop, maximum)
+TG_BINARY_LOOP(minimum_loop, minimum)
+const tg_op tg_op_maximum = {TG_BINARY("maximum", maximum_loop, maximum_derivative), TG_SAMPLES(tg_binary_samples)};
+const tg_op tg_op_minimum = {TG_BINARY("minimum", minimum_loop, minimum_derivative), TG_SAMPLES(tg_binary_samples)};
 
 /* ---- where: the cotangent goes to the chosen one ---- */
 
-static void where_loop(const tg_loop *l)
-{
-    TG_KERNEL_CALL(l->dtype, where, l->n, l->in[0], l->step[0], l->in[1], l->step[1], l->in[2], l->step[2],
-                   l->out);
-}
-
 static void where_derivative(const tg_derive *d)
 {
-    tg_tensor g = d->cotangent;
-    tg_tensor zero = tg_full(tg_tape_of(g), tg_dtype_of(g), TG_SCALAR, 0);
+    tg_tensor g = d->cotangent, zero = tg_scalar_like(g, 0);
     if (d->wanted[1])
         d->gradient[1] = tg_where(d->in[0], g, zero);
     if (d->wanted[2])
         d->gradient[2] = tg_where(d->in[0], zero, g);
 }
 
-static const double truths[] = {1, 0, 0, 1, -2, 0, 1};
-#define CONDITION .fixed = true, .value_count = 7, .values = truths
-
-static const tg_sample where_samples[] = {
-    {.input = {{.shape = {2, {3, 4}}, CONDITION}, {.shape = {2, {3, 4}}}, {.shape = {2, {3, 4}}}}},
-    {.input = {{.shape = {2, {4, 1}}, CONDITION}, {.shape = {3, {2, 1, 3}}}, {.shape = {1, {3}}}}},
-    {.input = {{.shape = {1, {33}}, CONDITION}, {.shape = {0}}, {.shape = {1, {33}}}}},
-    {.input = {{.shape = {1, {33}}, CONDITION}, {.shape = {1, {33}}}, {.shape = {0}}}},
-    {.input = {{.shape = {0}, CONDITION}, {.shape = {1, {5}}}, {.shape = {2, {2, 5}}}}},
-    {.input = {{.shape = {0}, CONDITION}, {.shape = {0}}, {.shape = {0}}}},
-    {.input = {{.shape = {2, {0, 3}}, CONDITION}, {.shape = {1, {3}}}, {.shape = {0}}}},
-    {.input = {{.shape = {1, {9}}, CONDITION},
-               {.shape = {1, {9}}, .value_count = 9, .values = TG_EDGES},
-               {.shape = {1, {9}}, .value_count = 9, .values = TG_EDGES}}},
-    {.input = {{.shape = {1, {9}}, .value_count = 9, .values = TG_EDGES},
-               {.shape = {1, {9}}},
-               {.shape = {0}}}},
-};
-
-const tg_op tg_op_where = {.name = "where",
-                           .arity = 3,
-                           .flags = TG_ELEMENTWISE,
-                           .loop = where_loop,
-                           .derivative = where_derivative,
-                           TG_SAMPLES(where_samples)};
-
-tg_tensor tg_where(tg_tensor condition, tg_tensor a, tg_tensor b)
-{
-    return TG_APPLY(&tg_op_where, NULL, condition, a, b);
-}
+TG_TERNARY_LOOP(where_loop, where)
+const tg_op tg_op_where = {.name = "where", .arity = 3, .flags = TG_ELEMENTWISE, .loop = where_loop,
+                           .derivative = where_derivative, TG_SAMPLES(where_samples)};

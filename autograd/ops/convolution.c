@@ -6,10 +6,12 @@
  */
 #include "autograd/kernels/parallel.h"
 #include "autograd/ops/axes.h"
-#include "autograd/ops/family.h"
+#include "autograd/ops/category.h"
 #include "autograd/ops/window.h"
 
 #include <string.h>
+
+#include "autograd/ops/samples/convolution.h"
 
 /* ---- what the two share: a walk over all rows of windows ---- */
 
@@ -149,34 +151,8 @@ static void unfold_derivative(const tg_derive *d)
     d->gradient[0] = TG_APPLY(&tg_op_fold, d->attributes, d->cotangent);
 }
 
-static const tg_sample unfold_samples[] = {
-    {.attributes = WINDOW(PAIR(2, 2), PAIR(1, 1), PAIR(0, 0), PAIR(1, 1), PAIR(3, 4)),
-     .input = {{.shape = {4, {1, 1, 3, 4}}}}},
-    {.attributes = WINDOW(PAIR(3, 3), PAIR(1, 1), PAIR(1, 1), PAIR(1, 1), PAIR(4, 3)),
-     .input = {{.shape = {4, {2, 3, 4, 3}}}}},
-    {.attributes = WINDOW(PAIR(2, 3), PAIR(2, 3), PAIR(0, 2), PAIR(1, 1), PAIR(5, 4)),
-     .input = {{.shape = {4, {2, 2, 5, 4}}}}},
-    {.attributes = WINDOW(PAIR(2, 2), PAIR(1, 2), PAIR(1, 0), PAIR(3, 2), PAIR(4, 5)),
-     .input = {{.shape = {4, {1, 2, 4, 5}}}}},
-    {.attributes = WINDOW(PAIR(1, 1), PAIR(1, 1), PAIR(0, 0), PAIR(1, 1), PAIR(1, 1)),
-     .input = {{.shape = {4, {3, 2, 1, 1}}}}},
-    {.attributes = WINDOW(PAIR(1, 3), PAIR(1, 1), PAIR(0, 1), PAIR(1, 1), PAIR(1, 6)),
-     .input = {{.shape = {4, {2, 2, 1, 6}}}}},
-    {.attributes = WINDOW(PAIR(2, 2), PAIR(1, 1), PAIR(0, 0), PAIR(1, 1), PAIR(3, 3)),
-     .input = {{.shape = {4, {0, 2, 3, 3}}}}},
-    {.attributes = WINDOW(PAIR(2, 2), PAIR(1, 1), PAIR(3, 3), PAIR(1, 1), PAIR(1, 2)),
-     .input = {{.shape = {4, {1, 1, 1, 2}}}}},
-    {.attributes = WINDOW(PAIR(2, 2), PAIR(1, 1), PAIR(0, 0), PAIR(1, 1), PAIR(3, 3)),
-     .input = {{.shape = {4, {1, 1, 3, 3}}, .value_count = 9, .values = TG_EDGES}}},
-};
-
-const tg_op tg_op_unfold = {.name = "unfold",
-                            .arity = 1,
-                            .attributes_size = sizeof(tg_window_layout),
-                            .fields = tg_window_fields,
-                            .shape = unfold_shape,
-                            .forward = unfold_forward,
-                            .derivative = unfold_derivative,
+const tg_op tg_op_unfold = {.name = "unfold", .arity = 1, TG_WINDOW_ATTRIBUTES, .shape = unfold_shape,
+                            .forward = unfold_forward, .derivative = unfold_derivative,
                             TG_SAMPLES(unfold_samples)};
 
 tg_tensor tg_unfold(tg_tensor image, int64_t kernel_height, int64_t kernel_width, tg_window window)
@@ -241,33 +217,8 @@ static void fold_derivative(const tg_derive *d)
     d->gradient[0] = TG_APPLY(&tg_op_unfold, d->attributes, d->cotangent);
 }
 
-static const tg_sample fold_samples[] = {
-    {.attributes = WINDOW(PAIR(2, 2), PAIR(1, 1), PAIR(0, 0), PAIR(1, 1), PAIR(3, 4)),
-     .input = {{.shape = {6, {1, 2, 2, 1, 2, 3}}}}},
-    {.attributes = WINDOW(PAIR(3, 3), PAIR(1, 1), PAIR(1, 1), PAIR(1, 1), PAIR(4, 3)),
-     .input = {{.shape = {6, {3, 3, 3, 2, 4, 3}}}}},
-    {.attributes = WINDOW(PAIR(2, 3), PAIR(2, 3), PAIR(0, 2), PAIR(1, 1), PAIR(5, 4)),
-     .input = {{.shape = {6, {2, 2, 3, 2, 2, 2}}}}},
-    {.attributes = WINDOW(PAIR(2, 2), PAIR(1, 2), PAIR(1, 0), PAIR(3, 2), PAIR(4, 5)),
-     .input = {{.shape = {6, {2, 2, 2, 1, 3, 2}}}}},
-    {.attributes = WINDOW(PAIR(1, 1), PAIR(1, 1), PAIR(0, 0), PAIR(1, 1), PAIR(1, 1)),
-     .input = {{.shape = {6, {2, 1, 1, 3, 1, 1}}}}},
-    {.attributes = WINDOW(PAIR(1, 3), PAIR(1, 1), PAIR(0, 1), PAIR(1, 1), PAIR(1, 6)),
-     .input = {{.shape = {6, {2, 1, 3, 2, 1, 6}}}}},
-    {.attributes = WINDOW(PAIR(2, 2), PAIR(1, 1), PAIR(0, 0), PAIR(1, 1), PAIR(3, 3)),
-     .input = {{.shape = {6, {2, 2, 2, 0, 2, 2}}}}},
-    {.attributes = WINDOW(PAIR(2, 2), PAIR(1, 1), PAIR(3, 3), PAIR(1, 1), PAIR(1, 2)),
-     .input = {{.shape = {6, {1, 2, 2, 1, 6, 7}}}}},
-};
-
-const tg_op tg_op_fold = {.name = "fold",
-                          .arity = 1,
-                          .attributes_size = sizeof(tg_window_layout),
-                          .fields = tg_window_fields,
-                          .shape = fold_shape,
-                          .forward = fold_forward,
-                          .derivative = fold_derivative,
-                          TG_SAMPLES(fold_samples)};
+const tg_op tg_op_fold = {.name = "fold", .arity = 1, TG_WINDOW_ATTRIBUTES, .shape = fold_shape,
+                          .forward = fold_forward, .derivative = fold_derivative, TG_SAMPLES(fold_samples)};
 
 tg_tensor tg_fold(tg_tensor columns, int64_t height, int64_t width, tg_window window)
 {

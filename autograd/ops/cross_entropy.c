@@ -6,8 +6,7 @@
  * whose label is ignore_index count for nothing, in the number of rows neither. Of no rows at all the mean is NaN and
  * the gradient empty or zero.
  */
-#include "autograd/ops.h"
-#include "autograd/ops/family.h"
+#include "autograd/ops/category.h"
 
 typedef struct label_attributes {
     double smoothing;
@@ -16,8 +15,8 @@ typedef struct label_attributes {
 
 static const tg_field label_fields[] = {
     TG_FIELD(label_attributes, smoothing, TG_FIELD_REAL),
-    TG_FIELD(label_attributes, ignore_index, TG_FIELD_INT),
-    {0}};
+    TG_FIELD(label_attributes, ignore_index, TG_FIELD_INT), {0}};
+#include "autograd/ops/samples/cross_entropy.h"
 
 /* ---- what the operations share ---- */
 
@@ -80,9 +79,9 @@ static double sum_block(tg_dtype dtype, size_t count, const void *numbers)
     return sum;
 }
 
-/* Sums the losses of the rows and, unless `slope` is NULL, writes weight (softmax - target) there. Rows are worked on in blocks,
+/* Sums the losses of the rows and, unless `gradient` is NULL, writes weight (softmax - target) there. Rows are worked on in blocks,
  * for whose labels and losses there is room on the stack. */
-static double sum_losses(const tg_call *call, bool some_ignored, double weight, void *slope)
+static double sum_losses(const tg_call *call, bool some_ignored, double weight, void *gradient)
 {
     enum { BLOCK = 128 };
     const tg_value *out = call->value;
@@ -99,10 +98,10 @@ static double sum_losses(const tg_call *call, bool some_ignored, double weight, 
             kept[i] = label[i] == a->ignore_index ? -1 : label[i];
         if (some_ignored)
             label = kept;
-        if (slope)
+        if (gradient)
             TG_KERNEL_CALL(logits->dtype, cross_entropy_gradient_rows, rows, (size_t)classes,
                            from, label, a->smoothing, weight, (void *)losses,
-                           (void *)((char *)slope + row * stride));
+                           (void *)((char *)gradient + row * stride));
         else
             TG_KERNEL_CALL(logits->dtype, cross_entropy_rows, rows, (size_t)classes,
                            from, label, a->smoothing, (void *)losses);
@@ -131,48 +130,16 @@ static void cross_entropy_forward(const tg_call *call)
 static void cross_entropy_derivative(const tg_derive *d)
 {
     const label_attributes *a = d->attributes;
-    tg_tensor slope = d->saved;
-    if (!tg_ok(slope))
-        slope = tg_cross_entropy_grad(d->in[0], d->in[1], a->smoothing, (int)a->ignore_index);
-    d->gradient[0] = tg_is_plain_one(d->cotangent) ? slope : tg_mul(slope, d->cotangent);
+    tg_tensor gradient = d->saved;
+    if (!tg_ok(gradient))
+        gradient = tg_cross_entropy_grad(d->in[0], d->in[1], a->smoothing, (int)a->ignore_index);
+    d->gradient[0] = tg_is_plain_one(d->cotangent) ? gradient : tg_mul(gradient, d->cotangent);
 }
 
-#define PLAIN                                                                                                \
-    .attributes = &(label_attributes)                                                                        \
-    {                                                                                                        \
-        0, TG_NO_LABEL                                                                                       \
-    }
-#define SMOOTH(e)                                                                                            \
-    .attributes = &(label_attributes)                                                                        \
-    {                                                                                                        \
-        e, TG_NO_LABEL                                                                                       \
-    }
-#define LABELS(classes) .low = 0, .high = classes, .index = true
-
-static const tg_sample cross_entropy_samples[] = {
-    {PLAIN, .input = {{.shape = {2, {3, 4}}}, {.shape = {1, {3}}, LABELS(4)}}},
-    {PLAIN, .input = {{.shape = {1, {7}}}, {.shape = {0}, LABELS(7)}}},
-    {PLAIN, .input = {{.shape = {3, {2, 3, 5}}, .low = -12, .high = 12}, {.shape = {2, {2, 3}}, LABELS(5)}}},
-    {SMOOTH(0.1), .input = {{.shape = {2, {5, 3}}}, {.shape = {1, {5}}, LABELS(3)}}},
-    {SMOOTH(1), .input = {{.shape = {2, {2, 9}}}, {.shape = {1, {2}}, LABELS(9)}}},
-    {.attributes = &(label_attributes){0, 1},
-     .input = {{.shape = {2, {9, 3}}}, {.shape = {1, {9}}, LABELS(3)}}},
-    {.attributes = &(label_attributes){0.2, 0},
-     .input = {{.shape = {2, {131, 3}}}, {.shape = {1, {131}}, LABELS(3)}}},
-    {PLAIN, .input = {{.shape = {2, {0, 3}}}, {.shape = {1, {0}}, LABELS(3)}}},
-    {PLAIN, .input = {{.shape = {2, {4, 1}}}, {.shape = {1, {4}}, LABELS(1)}}},
-    {PLAIN, .input = {{.shape = {2, {2, 6}}, .low = 700, .high = 704}, {.shape = {1, {2}}, LABELS(6)}}},
-};
-
-const tg_op tg_op_cross_entropy = {.name = "cross_entropy",
-                                   .arity = 2,
-                                   .attributes_size = sizeof(label_attributes),
-                                   .fields = label_fields,
-                                   .shape = cross_entropy_shape,
-                                   .forward = cross_entropy_forward,
-                                   .saved = &tg_op_cross_entropy_grad,
-                                   .derivative = cross_entropy_derivative,
-                                   TG_SAMPLES(cross_entropy_samples)};
+const tg_op tg_op_cross_entropy = {.name = "cross_entropy", .arity = 2,
+                                   TG_ATTRIBUTES(label_attributes, label_fields), .shape = cross_entropy_shape,
+                                   .forward = cross_entropy_forward, .saved = &tg_op_cross_entropy_grad,
+                                   .derivative = cross_entropy_derivative, TG_SAMPLES(cross_entropy_samples)};
 
 tg_tensor tg_cross_entropy(tg_tensor logits, tg_tensor labels)
 {
@@ -186,13 +153,13 @@ tg_tensor tg_cross_entropy_with(tg_tensor logits, tg_tensor labels, double smoot
 
 /* ---- cross_entropy_grad: (softmax - target) / rows, the gradient of the mean; computed along with it ---- */
 
-static bool cross_entropy_slope_shape(tg_value *out)
+static bool cross_entropy_grad_shape(tg_value *out)
 {
     out->shape = out->inputs[0]->shape;
     return labels_fit(out, out->inputs[0], out->inputs[1]);
 }
 
-static void cross_entropy_slope_forward(const tg_call *call)
+static void cross_entropy_grad_forward(const tg_call *call)
 {
     const int64_t rows = call->value->inputs[1]->size, count = count_labels(call);
     if (count >= 0)
@@ -200,7 +167,7 @@ static void cross_entropy_slope_forward(const tg_call *call)
 }
 
 /* With the cotangent c: c through the softmax, over the number of rows. */
-static void cross_entropy_slope_derivative(const tg_derive *d)
+static void cross_entropy_grad_derivative(const tg_derive *d)
 {
     const label_attributes *a = d->attributes;
     const tg_tensor logits = d->in[0], labels = d->in[1];
@@ -210,28 +177,12 @@ static void cross_entropy_slope_derivative(const tg_derive *d)
     d->gradient[0] = tg_mul(tg_softmax_grad(d->cotangent, tg_softmax(logits, -1)), weights);
 }
 
-static const tg_sample cross_entropy_slope_samples[] = {
-    {PLAIN, .input = {{.shape = {2, {3, 4}}}, {.shape = {1, {3}}, LABELS(4)}}},
-    {PLAIN, .input = {{.shape = {1, {7}}}, {.shape = {0}, LABELS(7)}}},
-    {PLAIN, .input = {{.shape = {3, {2, 3, 5}}, .low = -6, .high = 6}, {.shape = {2, {2, 3}}, LABELS(5)}}},
-    {SMOOTH(0.1), .input = {{.shape = {2, {5, 3}}}, {.shape = {1, {5}}, LABELS(3)}}},
-    {.attributes = &(label_attributes){0, 1},
-     .input = {{.shape = {2, {9, 3}}}, {.shape = {1, {9}}, LABELS(3)}}},
-    {.attributes = &(label_attributes){0.2, 0},
-     .input = {{.shape = {2, {131, 3}}}, {.shape = {1, {131}}, LABELS(3)}}},
-    {PLAIN, .input = {{.shape = {2, {0, 3}}}, {.shape = {1, {0}}, LABELS(3)}}},
-    {PLAIN, .input = {{.shape = {2, {3, 37}}}, {.shape = {1, {3}}, LABELS(37)}}},
-    {PLAIN, .input = {{.shape = {2, {2, 6}}, .low = 700, .high = 704}, {.shape = {1, {2}}, LABELS(6)}}},
-};
-
-const tg_op tg_op_cross_entropy_grad = {.name = "cross_entropy_grad",
-                                         .arity = 2,
-                                         .attributes_size = sizeof(label_attributes),
-                                         .fields = label_fields,
-                                         .shape = cross_entropy_slope_shape,
-                                         .forward = cross_entropy_slope_forward,
-                                         .derivative = cross_entropy_slope_derivative,
-                                         TG_SAMPLES(cross_entropy_slope_samples)};
+const tg_op tg_op_cross_entropy_grad = {.name = "cross_entropy_grad", .arity = 2,
+                                        TG_ATTRIBUTES(label_attributes, label_fields),
+                                        .shape = cross_entropy_grad_shape,
+                                        .forward = cross_entropy_grad_forward,
+                                        .derivative = cross_entropy_grad_derivative,
+                                        TG_SAMPLES(cross_entropy_grad_samples)};
 
 tg_tensor tg_cross_entropy_grad(tg_tensor logits, tg_tensor labels, double smoothing, int ignore_index)
 {
@@ -257,14 +208,9 @@ static void label_weights_forward(const tg_call *call)
         tg_fill(out->dtype, 1, count > 0 && label[row] != ignored ? 1 / (double)count : 0, to);
 }
 
-const tg_op tg_op_label_weights = {.name = "label_weights",
-                                   .arity = 2,
-                                   .flags = TG_CONSTANT,
-                                   .attributes_size = sizeof(label_attributes),
-                                   .fields = label_fields,
-                                   .shape = label_weights_shape,
-                                   .forward = label_weights_forward,
-                                   TG_SAMPLES(cross_entropy_samples)};
+const tg_op tg_op_label_weights = {.name = "label_weights", .arity = 2, .flags = TG_CONSTANT,
+                                   TG_ATTRIBUTES(label_attributes, label_fields), .shape = label_weights_shape,
+                                   .forward = label_weights_forward, TG_SAMPLES(cross_entropy_samples)};
 
 tg_tensor tg_label_weights(tg_tensor logits, tg_tensor labels, int ignore_index)
 {

@@ -1,12 +1,9 @@
 /* Elements picked by integer tensors. gather and scatter_add, index_select and index_add are each other's derivatives. */
-#include "autograd/ops.h"
 #include "autograd/ops/axes.h"
-#include "autograd/ops/family.h"
+#include "autograd/ops/category.h"
 
 #include <limits.h>
 #include <string.h>
-
-/* ---- what they share ---- */
 
 /* An axis, and how many places there are along it in the result of scatter_add and index_add. */
 typedef struct index_attributes {
@@ -14,9 +11,18 @@ typedef struct index_attributes {
     int size;
 } index_attributes;
 
+typedef struct one_hot_attributes {
+    int classes;
+    int dtype;
+} one_hot_attributes;
+
 static const tg_field index_fields[] = {TG_FIELD(index_attributes, axis, TG_FIELD_INT),
-                                        TG_FIELD(index_attributes, size, TG_FIELD_INT),
-                                        {0}};
+                                        TG_FIELD(index_attributes, size, TG_FIELD_INT), {0}};
+static const tg_field one_hot_fields[] = {TG_FIELD(one_hot_attributes, classes, TG_FIELD_INT),
+                                          TG_FIELD(one_hot_attributes, dtype, TG_FIELD_INT), {0}};
+#include "autograd/ops/samples/index.h"
+
+/* ---- what they share ---- */
 
 /* Whether all indices are from 0 to below `bound`; refuses, naming the first that is not. */
 static bool indices_fit(const tg_call *call, int input, int64_t bound)
@@ -97,29 +103,8 @@ static void gather_derivative(const tg_derive *d)
     d->gradient[0] = tg_scatter_add(d->cotangent, axis, d->in[1], tg_dim(d->in[0], axis));
 }
 
-#define INDEX(rank, limit, ...)                                                                              \
-    {                                                                                                        \
-        .shape = {rank, {__VA_ARGS__}}, .index = true, .low = 0, .high = limit                               \
-    }
-static const tg_sample gather_samples[] = {
-    {.attributes = &(index_attributes){0, 0}, .input = {{.shape = {1, {5}}}, INDEX(1, 5, 7)}},
-    {.attributes = &(index_attributes){1, 0}, .input = {{.shape = {2, {3, 4}}}, INDEX(2, 4, 3, 1)}},
-    {.attributes = &(index_attributes){0, 0}, .input = {{.shape = {2, {3, 4}}}, INDEX(2, 3, 2, 4)}},
-    {.attributes = &(index_attributes){1, 0}, .input = {{.shape = {3, {2, 3, 4}}}, INDEX(3, 3, 2, 5, 4)}},
-    {.attributes = &(index_attributes){0, 0}, .input = {{.shape = {2, {3, 4}}}, INDEX(2, 3, 0, 4)}},
-    {.attributes = &(index_attributes){1, 0}, .input = {{.shape = {2, {0, 4}}}, INDEX(2, 4, 0, 2)}},
-    {.attributes = &(index_attributes){1, 0}, .input = {{.shape = {2, {3, 1}}}, INDEX(2, 1, 3, 4)}},
-    {.attributes = &(index_attributes){0, 0},
-     .input = {{.shape = {1, {9}}, .value_count = 9, .values = TG_EDGES}, INDEX(1, 9, 20)}},
-};
-
-const tg_op tg_op_gather = {.name = "gather",
-                            .arity = 2,
-                            .attributes_size = sizeof(index_attributes),
-                            .fields = index_fields,
-                            .shape = gather_shape,
-                            .forward = gather_forward,
-                            .derivative = gather_derivative,
+const tg_op tg_op_gather = {.name = "gather", .arity = 2, TG_ATTRIBUTES(index_attributes, index_fields),
+                            .shape = gather_shape, .forward = gather_forward, .derivative = gather_derivative,
                             TG_SAMPLES(gather_samples)};
 
 tg_tensor tg_gather(tg_tensor x, int axis, tg_tensor index)
@@ -133,9 +118,7 @@ tg_tensor tg_gather(tg_tensor x, int axis, tg_tensor index)
 static bool scatter_add_shape(tg_value *out)
 {
     const index_attributes *a = out->attributes;
-    if (out->dtype == TG_I32)
-        return tg_expected(out, "expected f32 or f64");
-    if (!takes_an_index(out) || !index_lies_along(out, a->axis))
+    if (!tg_is_floating(out) || !takes_an_index(out) || !index_lies_along(out, a->axis))
         return false;
     out->shape = out->inputs[0]->shape;
     if (!tg_shape_equal(&out->shape, &out->inputs[1]->shape))
@@ -176,25 +159,9 @@ static void scatter_add_derivative(const tg_derive *d)
     d->gradient[0] = tg_gather(d->cotangent, ((const index_attributes *)d->attributes)->axis, d->in[1]);
 }
 
-static const tg_sample scatter_add_samples[] = {
-    {.attributes = &(index_attributes){0, 5}, .input = {{.shape = {1, {7}}}, INDEX(1, 5, 7)}},
-    {.attributes = &(index_attributes){1, 4}, .input = {{.shape = {2, {3, 1}}}, INDEX(2, 4, 3, 1)}},
-    {.attributes = &(index_attributes){0, 3}, .input = {{.shape = {2, {2, 4}}}, INDEX(2, 3, 2, 4)}},
-    {.attributes = &(index_attributes){1, 3}, .input = {{.shape = {3, {2, 5, 4}}}, INDEX(3, 3, 2, 5, 4)}},
-    {.attributes = &(index_attributes){0, 3}, .input = {{.shape = {2, {0, 4}}}, INDEX(2, 3, 0, 4)}},
-    {.attributes = &(index_attributes){0, 0}, .input = {{.shape = {2, {0, 4}}}, INDEX(2, 3, 0, 4)}},
-    {.attributes = &(index_attributes){1, 1}, .input = {{.shape = {2, {3, 4}}}, INDEX(2, 1, 3, 4)}},
-    {.attributes = &(index_attributes){0, 20},
-     .input = {{.shape = {1, {9}}, .value_count = 9, .values = TG_EDGES}, INDEX(1, 20, 9)}},
-};
-
-const tg_op tg_op_scatter_add = {.name = "scatter_add",
-                                 .arity = 2,
-                                 .attributes_size = sizeof(index_attributes),
-                                 .fields = index_fields,
-                                 .shape = scatter_add_shape,
-                                 .forward = scatter_add_forward,
-                                 .derivative = scatter_add_derivative,
+const tg_op tg_op_scatter_add = {.name = "scatter_add", .arity = 2,
+                                 TG_ATTRIBUTES(index_attributes, index_fields), .shape = scatter_add_shape,
+                                 .forward = scatter_add_forward, .derivative = scatter_add_derivative,
                                  TG_SAMPLES(scatter_add_samples)};
 
 /* The size as an attribute has it; -1, which every shape rule refuses, if it is negative or too large. */
@@ -254,25 +221,9 @@ static void index_select_derivative(const tg_derive *d)
     d->gradient[0] = tg_index_add(d->cotangent, axis, d->in[1], tg_dim(d->in[0], axis));
 }
 
-static const tg_sample index_select_samples[] = {
-    {.attributes = &(index_attributes){0, 0}, .input = {{.shape = {2, {5, 3}}}, INDEX(1, 5, 7)}},
-    {.attributes = &(index_attributes){1, 0}, .input = {{.shape = {2, {3, 4}}}, INDEX(1, 4, 2)}},
-    {.attributes = &(index_attributes){0, 0}, .input = {{.shape = {2, {4, 3}}}, INDEX(2, 4, 2, 3)}},
-    {.attributes = &(index_attributes){1, 0}, .input = {{.shape = {3, {2, 3, 4}}}, INDEX(0, 3, 0)}},
-    {.attributes = &(index_attributes){0, 0}, .input = {{.shape = {1, {6}}}, INDEX(3, 6, 2, 1, 2)}},
-    {.attributes = &(index_attributes){0, 0}, .input = {{.shape = {2, {3, 4}}}, INDEX(1, 3, 0)}},
-    {.attributes = &(index_attributes){1, 0}, .input = {{.shape = {2, {0, 4}}}, INDEX(1, 4, 2)}},
-    {.attributes = &(index_attributes){0, 0},
-     .input = {{.shape = {1, {9}}, .value_count = 9, .values = TG_EDGES}, INDEX(1, 9, 20)}},
-};
-
-const tg_op tg_op_index_select = {.name = "index_select",
-                                  .arity = 2,
-                                  .attributes_size = sizeof(index_attributes),
-                                  .fields = index_fields,
-                                  .shape = index_select_shape,
-                                  .forward = index_select_forward,
-                                  .derivative = index_select_derivative,
+const tg_op tg_op_index_select = {.name = "index_select", .arity = 2,
+                                  TG_ATTRIBUTES(index_attributes, index_fields), .shape = index_select_shape,
+                                  .forward = index_select_forward, .derivative = index_select_derivative,
                                   TG_SAMPLES(index_select_samples)};
 
 tg_tensor tg_index_select(tg_tensor x, int axis, tg_tensor index)
@@ -292,9 +243,7 @@ static bool index_add_shape(tg_value *out)
 {
     const index_attributes *a = out->attributes;
     const tg_shape *x = &out->inputs[0]->shape, *index = &out->inputs[1]->shape;
-    if (out->dtype == TG_I32)
-        return tg_expected(out, "expected f32 or f64");
-    if (!takes_an_index(out))
+    if (!tg_is_floating(out) || !takes_an_index(out))
         return false;
     bool fits = a->axis >= 0 && a->axis <= x->rank - index->rank;
     for (int i = 0; fits && i < index->rank; i++)
@@ -338,26 +287,9 @@ static void index_add_derivative(const tg_derive *d)
     d->gradient[0] = tg_index_select(d->cotangent, ((const index_attributes *)d->attributes)->axis, d->in[1]);
 }
 
-static const tg_sample index_add_samples[] = {
-    {.attributes = &(index_attributes){0, 5}, .input = {{.shape = {2, {7, 3}}}, INDEX(1, 5, 7)}},
-    {.attributes = &(index_attributes){1, 4}, .input = {{.shape = {2, {3, 2}}}, INDEX(1, 4, 2)}},
-    {.attributes = &(index_attributes){0, 4}, .input = {{.shape = {3, {2, 3, 3}}}, INDEX(2, 4, 2, 3)}},
-    {.attributes = &(index_attributes){1, 3}, .input = {{.shape = {2, {2, 4}}}, INDEX(0, 3, 0)}},
-    {.attributes = &(index_attributes){0, 6}, .input = {{.shape = {3, {2, 1, 2}}}, INDEX(3, 6, 2, 1, 2)}},
-    {.attributes = &(index_attributes){0, 3}, .input = {{.shape = {2, {0, 4}}}, INDEX(1, 3, 0)}},
-    {.attributes = &(index_attributes){1, 4}, .input = {{.shape = {2, {0, 2}}}, INDEX(1, 4, 2)}},
-    {.attributes = &(index_attributes){0, 20},
-     .input = {{.shape = {1, {9}}, .value_count = 9, .values = TG_EDGES}, INDEX(1, 20, 9)}},
-};
-
-const tg_op tg_op_index_add = {.name = "index_add",
-                               .arity = 2,
-                               .attributes_size = sizeof(index_attributes),
-                               .fields = index_fields,
-                               .shape = index_add_shape,
-                               .forward = index_add_forward,
-                               .derivative = index_add_derivative,
-                               TG_SAMPLES(index_add_samples)};
+const tg_op tg_op_index_add = {.name = "index_add", .arity = 2, TG_ATTRIBUTES(index_attributes, index_fields),
+                               .shape = index_add_shape, .forward = index_add_forward,
+                               .derivative = index_add_derivative, TG_SAMPLES(index_add_samples)};
 
 tg_tensor tg_index_add(tg_tensor x, int axis, tg_tensor index, int64_t size)
 {
@@ -367,15 +299,6 @@ tg_tensor tg_index_add(tg_tensor x, int axis, tg_tensor index, int64_t size)
 }
 
 /* ---- one_hot ---- */
-
-typedef struct one_hot_attributes {
-    int classes;
-    int dtype;
-} one_hot_attributes;
-
-static const tg_field one_hot_fields[] = {TG_FIELD(one_hot_attributes, classes, TG_FIELD_INT),
-                                          TG_FIELD(one_hot_attributes, dtype, TG_FIELD_INT),
-                                          {0}};
 
 static bool one_hot_shape(tg_value *out)
 {
@@ -405,25 +328,9 @@ static void one_hot_forward(const tg_call *call)
                 (char *)call->out + (size_t)(i * classes + ((const int32_t *)call->in[0])[i]) * element);
 }
 
-static const tg_sample one_hot_samples[] = {
-    {.attributes = &(one_hot_attributes){4, TG_F64}, .input = {INDEX(1, 4, 5)}},
-    {.attributes = &(one_hot_attributes){3, TG_F64}, .input = {INDEX(0, 3, 0)}},
-    {.attributes = &(one_hot_attributes){3, TG_F64}, .input = {INDEX(2, 3, 2, 3)}},
-    {.attributes = &(one_hot_attributes){1, TG_F64}, .input = {INDEX(1, 1, 4)}},
-    {.attributes = &(one_hot_attributes){10, TG_F64}, .input = {INDEX(1, 10, 3)}},
-    {.attributes = &(one_hot_attributes){5, TG_F32}, .input = {INDEX(1, 5, 3)}},
-    {.attributes = &(one_hot_attributes){5, TG_F64}, .input = {INDEX(1, 5, 0)}},
-    {.attributes = &(one_hot_attributes){0, TG_F64}, .input = {INDEX(2, 1, 0, 2)}},
-};
-
-const tg_op tg_op_one_hot = {.name = "one_hot",
-                             .arity = 1,
-                             .flags = TG_CONSTANT,
-                             .attributes_size = sizeof(one_hot_attributes),
-                             .fields = one_hot_fields,
-                             .shape = one_hot_shape,
-                             .forward = one_hot_forward,
-                             TG_SAMPLES(one_hot_samples)};
+const tg_op tg_op_one_hot = {.name = "one_hot", .arity = 1, .flags = TG_CONSTANT,
+                             TG_ATTRIBUTES(one_hot_attributes, one_hot_fields), .shape = one_hot_shape,
+                             .forward = one_hot_forward, TG_SAMPLES(one_hot_samples)};
 
 tg_tensor tg_one_hot(tg_tensor index, int64_t classes, tg_dtype dtype)
 {

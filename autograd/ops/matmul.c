@@ -1,11 +1,19 @@
 /* Matrix products, all of them through the BLAS. */
 #include "autograd/kernels/parallel.h"
 #include "autograd/kernels/product.h"
-#include "autograd/ops.h"
-#include "autograd/ops/family.h"
+#include "autograd/ops/category.h"
 #include "autograd/strided.h"
 
 #include <limits.h>
+
+typedef struct matmul_attributes {
+    bool transpose_a, transpose_b;
+} matmul_attributes;
+
+static const tg_field matmul_fields[] = {
+    TG_FIELD(matmul_attributes, transpose_a, TG_FIELD_BOOL),
+    TG_FIELD(matmul_attributes, transpose_b, TG_FIELD_BOOL), {0}};
+#include "autograd/ops/samples/matmul.h"
 
 static bool fits_the_blas(tg_value *out, const tg_product *p)
 {
@@ -15,15 +23,6 @@ static bool fits_the_blas(tg_value *out, const tg_product *p)
 }
 
 /* ---- matmul: matrices in the last two axes, the others broadcast ---- */
-
-typedef struct matmul_attributes {
-    bool transpose_a, transpose_b;
-} matmul_attributes;
-
-static const tg_field matmul_fields[] = {
-    TG_FIELD(matmul_attributes, transpose_a, TG_FIELD_BOOL),
-    TG_FIELD(matmul_attributes, transpose_b, TG_FIELD_BOOL),
-    {0}};
 
 static tg_product product_of(const tg_value *out)
 {
@@ -136,33 +135,8 @@ static void matmul_derivative(const tg_derive *d)
         d->gradient[1] = tb ? tg_matmul_transposed(g, a, true, ta) : tg_matmul_transposed(a, g, !ta, false);
 }
 
-#define FLAT (&(matmul_attributes){false, false})
-static const tg_sample matmul_samples[] = {
-    {.attributes = FLAT, .input = {{.shape = {2, {3, 4}}}, {.shape = {2, {4, 5}}}}},
-    {.attributes = &(matmul_attributes){true, false},
-     .input = {{.shape = {2, {4, 3}}}, {.shape = {2, {4, 5}}}}},
-    {.attributes = &(matmul_attributes){false, true},
-     .input = {{.shape = {2, {3, 4}}}, {.shape = {2, {5, 4}}}}},
-    {.attributes = &(matmul_attributes){true, true},
-     .input = {{.shape = {2, {4, 3}}}, {.shape = {2, {5, 4}}}}},
-    {.attributes = FLAT, .input = {{.shape = {3, {2, 3, 4}}}, {.shape = {3, {2, 4, 2}}}}},
-    {.attributes = &(matmul_attributes){false, true},
-     .input = {{.shape = {4, {2, 1, 3, 2}}}, {.shape = {3, {3, 4, 2}}}}},
-    {.attributes = &(matmul_attributes){true, true},
-     .input = {{.shape = {2, {2, 3}}}, {.shape = {3, {3, 4, 2}}}}},
-    {.attributes = FLAT, .input = {{.shape = {2, {3, 0}}}, {.shape = {2, {0, 2}}}}},
-    {.attributes = FLAT, .input = {{.shape = {3, {0, 3, 2}}}, {.shape = {2, {2, 4}}}}},
-    {.attributes = FLAT, .input = {{.shape = {2, {1, 1}}}, {.shape = {2, {1, 1}}}}},
-    {.attributes = FLAT, .input = {{.shape = {2, {17, 33}}}, {.shape = {2, {33, 9}}}}},
-};
-
-const tg_op tg_op_matmul = {.name = "matmul",
-                            .arity = 2,
-                            .attributes_size = sizeof(matmul_attributes),
-                            .fields = matmul_fields,
-                            .shape = matmul_shape,
-                            .forward = matmul_forward,
-                            .derivative = matmul_derivative,
+const tg_op tg_op_matmul = {.name = "matmul", .arity = 2, TG_ATTRIBUTES(matmul_attributes, matmul_fields),
+                            .shape = matmul_shape, .forward = matmul_forward, .derivative = matmul_derivative,
                             TG_SAMPLES(matmul_samples)};
 
 /* [..., k] as one matrix [rows, k]. */
@@ -262,23 +236,8 @@ static void linear_derivative(const tg_derive *d)
         d->gradient[2] = tg_sum_over(rows_of(g), TG_AXES(0), false);
 }
 
-static const tg_sample linear_samples[] = {
-    {.count = 3, .input = {{.shape = {2, {5, 3}}}, {.shape = {2, {4, 3}}}, {.shape = {1, {4}}}}},
-    {.count = 2, .input = {{.shape = {2, {5, 3}}}, {.shape = {2, {4, 3}}}}},
-    {.count = 3, .input = {{.shape = {1, {3}}}, {.shape = {2, {2, 3}}}, {.shape = {1, {2}}}}},
-    {.count = 3, .input = {{.shape = {3, {2, 3, 4}}}, {.shape = {2, {3, 4}}}, {.shape = {1, {3}}}}},
-    {.count = 3, .input = {{.shape = {2, {3, 0}}}, {.shape = {2, {4, 0}}}, {.shape = {1, {4}}}}},
-    {.count = 3, .input = {{.shape = {2, {0, 3}}}, {.shape = {2, {4, 3}}}, {.shape = {1, {4}}}}},
-    {.count = 3, .input = {{.shape = {2, {2, 3}}}, {.shape = {2, {0, 3}}}, {.shape = {1, {0}}}}},
-    {.count = 2, .input = {{.shape = {2, {1, 1}}}, {.shape = {2, {1, 1}}}}},
-    {.count = 3, .input = {{.shape = {2, {7, 19}}}, {.shape = {2, {17, 19}}}, {.shape = {1, {17}}}}},
-};
-
-const tg_op tg_op_linear = {.name = "linear",
-                            .arity = TG_VARIADIC,
-                            .shape = linear_shape,
-                            .forward = linear_forward,
-                            .derivative = linear_derivative,
+const tg_op tg_op_linear = {.name = "linear", .arity = TG_VARIADIC, .shape = linear_shape,
+                            .forward = linear_forward, .derivative = linear_derivative,
                             TG_SAMPLES(linear_samples)};
 
 tg_tensor tg_linear(tg_tensor x, tg_tensor weight, tg_tensor bias)

@@ -1,52 +1,7 @@
 /* Normalisation of rows, and the layers' norms made of it. */
-#include "autograd/ops.h"
 #include "autograd/ops/axes.h"
-#include "autograd/ops/family.h"
+#include "autograd/ops/category.h"
 #include "autograd/ops/rows.h"
-
-/* ---- mul_add: a b + c ---- */
-
-static void mul_add_loop(const tg_loop *l)
-{
-    TG_KERNEL_CALL(l->dtype, mul_add, l->n, l->in[0], l->step[0], l->in[1], l->step[1], l->in[2], l->step[2],
-                   l->out);
-}
-
-static void mul_add_derivative(const tg_derive *d)
-{
-    if (d->wanted[0])
-        d->gradient[0] = tg_mul(d->cotangent, d->in[1]);
-    if (d->wanted[1])
-        d->gradient[1] = tg_mul(d->cotangent, d->in[0]);
-    d->gradient[2] = d->cotangent;
-}
-
-static const tg_sample mul_add_samples[] = {
-    {.input = {{.shape = {2, {3, 4}}}, {.shape = {2, {3, 4}}}, {.shape = {2, {3, 4}}}}},
-    {.input = {{.shape = {2, {3, 4}}}, {.shape = {1, {4}}}, {.shape = {1, {4}}}}},
-    {.input = {{.shape = {3, {2, 3, 4}}}, {.shape = {2, {3, 1}}}, {.shape = {2, {3, 1}}}}},
-    {.input = {{.shape = {0}}, {.shape = {2, {2, 3}}}, {.shape = {1, {3}}}}},
-    {.input = {{.shape = {0}}, {.shape = {0}}, {.shape = {0}}}},
-    {.input = {{.shape = {2, {0, 3}}}, {.shape = {1, {3}}}, {.shape = {0}}}},
-    {.input = {{.shape = {1, {33}}}, {.shape = {0}}, {.shape = {1, {33}}}}},
-    {.input = {{.shape = {1, {9}}, .value_count = 9, .values = TG_EDGES},
-               {.shape = {2, {9, 1}}, .value_count = 9, .values = TG_EDGES},
-               {.shape = {0}}}},
-};
-
-const tg_op tg_op_mul_add = {.name = "mul_add",
-                             .arity = 3,
-                             .flags = TG_ELEMENTWISE,
-                             .loop = mul_add_loop,
-                             .derivative = mul_add_derivative,
-                             TG_SAMPLES(mul_add_samples)};
-
-tg_tensor tg_mul_add(tg_tensor a, tg_tensor b, tg_tensor c)
-{
-    return TG_APPLY(&tg_op_mul_add, NULL, a, b, c);
-}
-
-/* ---- normalize: each row (x - mean) / sqrt(variance + epsilon), or x / sqrt(mean(x^2) + epsilon) ---- */
 
 typedef struct normalize_attributes {
     int64_t centred; /* 0 or 1, and no gap before the next one */
@@ -55,13 +10,14 @@ typedef struct normalize_attributes {
 
 static const tg_field normalize_fields[] = {
     TG_FIELD(normalize_attributes, centred, TG_FIELD_BOOL),
-    TG_FIELD(normalize_attributes, epsilon, TG_FIELD_REAL),
-    {0}};
+    TG_FIELD(normalize_attributes, epsilon, TG_FIELD_REAL), {0}};
+#include "autograd/ops/samples/norm.h"
+
+/* ---- normalize: each row (x - mean) / sqrt(variance + epsilon), or x / sqrt(mean(x^2) + epsilon) ---- */
 
 static bool normalize_shape(tg_value *out)
 {
-    out->shape = out->inputs[0]->shape;
-    return tg_same_floating_type(out) &&
+    return tg_shape_same_floating(out) &&
            (out->shape.rank > 0 || tg_expected(out, "a scalar has no row to normalise"));
 }
 
@@ -96,33 +52,9 @@ static void normalize_derivative(const tg_derive *d)
     d->gradient[0] = tg_normalize_grad(d->cotangent, d->in[0], a->centred, a->epsilon);
 }
 
-static const double far_away[] = {4096, 4096.5,   4095.25,
-                                  4097, 4096.125, 4094.75}; /* exact in float as well */
-#define NORMALIZE(centred, epsilon)                                                                          \
-    &(normalize_attributes)                                                                                  \
-    {                                                                                                        \
-        centred, epsilon                                                                                     \
-    }
-static const tg_sample normalize_samples[] = {
-    {.attributes = NORMALIZE(true, 1e-5), .input = {{.shape = {2, {3, 4}}}}},
-    {.attributes = NORMALIZE(false, 1e-5), .input = {{.shape = {2, {3, 4}}}}},
-    {.attributes = NORMALIZE(true, 1e-12), .input = {{.shape = {3, {2, 3, 5}}}}},
-    {.attributes = NORMALIZE(false, 1e-12), .input = {{.shape = {1, {33}}}}},
-    {.attributes = NORMALIZE(true, 0.1), .input = {{.shape = {2, {3, 1}}}}},
-    {.attributes = NORMALIZE(false, 0.1), .input = {{.shape = {2, {3, 1}}}}},
-    {.attributes = NORMALIZE(true, 1e-5), .input = {{.shape = {2, {0, 4}}}}},
-    {.attributes = NORMALIZE(true, 1e-5), .input = {{.shape = {2, {4, 0}}}}},
-    {.attributes = NORMALIZE(true, 1e-5),
-     .input = {{.shape = {2, {2, 6}}, .value_count = 6, .values = far_away}}},
-};
-
-const tg_op tg_op_normalize = {.name = "normalize",
-                               .arity = 1,
-                               .attributes_size = sizeof(normalize_attributes),
-                               .fields = normalize_fields,
-                               .shape = normalize_shape,
-                               .forward = normalize_forward,
-                               .derivative = normalize_derivative,
+const tg_op tg_op_normalize = {.name = "normalize", .arity = 1,
+                               TG_ATTRIBUTES(normalize_attributes, normalize_fields), .shape = normalize_shape,
+                               .forward = normalize_forward, .derivative = normalize_derivative,
                                TG_SAMPLES(normalize_samples)};
 
 tg_tensor tg_normalize(tg_tensor x, bool centred, double epsilon)
@@ -134,11 +66,10 @@ tg_tensor tg_normalize(tg_tensor x, bool centred, double epsilon)
 
 static bool normalize_grad_shape(tg_value *out)
 {
-    return normalize_shape(out) && (tg_shape_equal(&out->inputs[0]->shape, &out->inputs[1]->shape) ||
-                                    tg_expected(out, "expected a cotangent of the shape of the other"));
+    return tg_inputs_alike(out, 2) && normalize_shape(out);
 }
 
-static void gradient_of_rows(const tg_value *out, const tg_rows *r)
+static void normalize_grad_of_rows(const tg_value *out, const tg_rows *r)
 {
     const normalize_attributes *a = out->attributes;
     TG_KERNEL_CALL(out->dtype, normalize_grad_rows, r->count, r->columns, r->in[0], r->in[1], a->centred,
@@ -147,7 +78,7 @@ static void gradient_of_rows(const tg_value *out, const tg_rows *r)
 
 static void normalize_grad_forward(const tg_call *call)
 {
-    tg_over_rows(call, gradient_of_rows);
+    tg_over_rows(call, normalize_grad_of_rows);
 }
 
 static tg_tensor row_means(tg_tensor a, tg_tensor b)
@@ -184,28 +115,11 @@ static void normalize_grad_derivative(const tg_derive *d)
     d->gradient[1] = tg_neg(tg_add(through_u, through_s));
 }
 
-static const double away[] = {64, 64.5, 63.25, 65, 64.125, 62.75};
-static const tg_sample normalize_grad_samples[] = {
-    {.attributes = NORMALIZE(true, 0.1), .input = {{.shape = {2, {3, 4}}}, {.shape = {2, {3, 4}}}}},
-    {.attributes = NORMALIZE(false, 0.1), .input = {{.shape = {2, {3, 4}}}, {.shape = {2, {3, 4}}}}},
-    {.attributes = NORMALIZE(true, 0.01), .input = {{.shape = {3, {2, 3, 5}}}, {.shape = {3, {2, 3, 5}}}}},
-    {.attributes = NORMALIZE(false, 0.01), .input = {{.shape = {1, {33}}}, {.shape = {1, {33}}}}},
-    {.attributes = NORMALIZE(true, 0.1), .input = {{.shape = {2, {3, 1}}}, {.shape = {2, {3, 1}}}}},
-    {.attributes = NORMALIZE(false, 0.1), .input = {{.shape = {2, {3, 1}}}, {.shape = {2, {3, 1}}}}},
-    {.attributes = NORMALIZE(true, 0.1), .input = {{.shape = {2, {0, 4}}}, {.shape = {2, {0, 4}}}}},
-    {.attributes = NORMALIZE(true, 0.1), .input = {{.shape = {2, {4, 0}}}, {.shape = {2, {4, 0}}}}},
-    {.attributes = NORMALIZE(true, 0.1),
-     .input = {{.shape = {2, {2, 6}}}, {.shape = {2, {2, 6}}, .value_count = 6, .values = away}}},
-};
-
-const tg_op tg_op_normalize_grad = {.name = "normalize_grad",
-                                        .arity = 2,
-                                        .attributes_size = sizeof(normalize_attributes),
-                                        .fields = normalize_fields,
-                                        .shape = normalize_grad_shape,
-                                        .forward = normalize_grad_forward,
-                                        .derivative = normalize_grad_derivative,
-                                        TG_SAMPLES(normalize_grad_samples)};
+const tg_op tg_op_normalize_grad = {.name = "normalize_grad", .arity = 2,
+                                    TG_ATTRIBUTES(normalize_attributes, normalize_fields),
+                                    .shape = normalize_grad_shape, .forward = normalize_grad_forward,
+                                    .derivative = normalize_grad_derivative,
+                                    TG_SAMPLES(normalize_grad_samples)};
 
 tg_tensor tg_normalize_grad(tg_tensor cotangent, tg_tensor x, bool centred, double epsilon)
 {

@@ -1,9 +1,11 @@
 /* Pooling: the largest element, or the mean, of each window. */
 #include "autograd/ops/axes.h"
-#include "autograd/ops/family.h"
+#include "autograd/ops/category.h"
 #include "autograd/ops/window.h"
 
 #include <limits.h>
+
+#include "autograd/ops/samples/pool.h"
 
 /* ---- max_pool2d, and max_pool2d_index, which says where in the image each largest element is ---- */
 
@@ -82,41 +84,12 @@ static void max_pool2d_derivative(const tg_derive *d)
         tg_reshape(tg_scatter_add(tg_reshape(d->cotangent, windows), 1, index, in.dim[2] * in.dim[3]), in);
 }
 
-static const tg_sample pool_samples[] = {
-    {.attributes = WINDOW(PAIR(2, 2), PAIR(2, 2), PAIR(0, 0), PAIR(1, 1), PAIR(4, 4)),
-     .input = {{.shape = {4, {2, 3, 4, 4}}}}},
-    {.attributes = WINDOW(PAIR(3, 3), PAIR(1, 1), PAIR(1, 1), PAIR(1, 1), PAIR(4, 3)),
-     .input = {{.shape = {4, {1, 2, 4, 3}}}}},
-    {.attributes = WINDOW(PAIR(2, 3), PAIR(2, 1), PAIR(1, 0), PAIR(1, 1), PAIR(5, 4)),
-     .input = {{.shape = {4, {2, 1, 5, 4}}}}},
-    {.attributes = WINDOW(PAIR(2, 2), PAIR(1, 1), PAIR(0, 1), PAIR(2, 3), PAIR(4, 5)),
-     .input = {{.shape = {4, {1, 1, 4, 5}}}}},
-    {.attributes = WINDOW(PAIR(1, 1), PAIR(1, 1), PAIR(0, 0), PAIR(1, 1), PAIR(1, 1)),
-     .input = {{.shape = {4, {3, 2, 1, 1}}}}},
-    {.attributes = WINDOW(PAIR(1, 2), PAIR(1, 2), PAIR(0, 0), PAIR(1, 1), PAIR(1, 7)),
-     .input = {{.shape = {4, {1, 2, 1, 7}}}}},
-    {.attributes = WINDOW(PAIR(2, 2), PAIR(2, 2), PAIR(0, 0), PAIR(1, 1), PAIR(4, 4)),
-     .input = {{.shape = {4, {0, 3, 4, 4}}}}},
-    {.attributes = WINDOW(PAIR(2, 2), PAIR(1, 1), PAIR(1, 1), PAIR(1, 1), PAIR(3, 3)),
-     .input = {{.shape = {4, {1, 1, 3, 3}}, .value_count = 9, .values = TG_EDGES}}},
-};
-
-const tg_op tg_op_max_pool2d_index = {.name = "max_pool2d_index",
-                                      .arity = 1,
-                                      .flags = TG_CONSTANT,
-                                      .attributes_size = sizeof(tg_window_layout),
-                                      .fields = tg_window_fields,
-                                      .shape = pool_index_shape,
-                                      .forward = pool_forward,
+const tg_op tg_op_max_pool2d_index = {.name = "max_pool2d_index", .arity = 1, .flags = TG_CONSTANT,
+                                      TG_WINDOW_ATTRIBUTES, .shape = pool_index_shape, .forward = pool_forward,
                                       TG_SAMPLES(pool_samples)};
 
-const tg_op tg_op_max_pool2d = {.name = "max_pool2d",
-                                .arity = 1,
-                                .attributes_size = sizeof(tg_window_layout),
-                                .fields = tg_window_fields,
-                                .shape = pool_shape,
-                                .forward = pool_forward,
-                                .derivative = max_pool2d_derivative,
+const tg_op tg_op_max_pool2d = {.name = "max_pool2d", .arity = 1, TG_WINDOW_ATTRIBUTES, .shape = pool_shape,
+                                .forward = pool_forward, .derivative = max_pool2d_derivative,
                                 TG_SAMPLES(pool_samples)};
 
 /* Windows that do not overlap, unless a stride is given. */

@@ -1,13 +1,10 @@
 /* Sums, means, variances and the 2-norm over axes. */
 #include "autograd/kernels/parallel.h"
-#include "autograd/ops.h"
 #include "autograd/ops/axes.h"
-#include "autograd/ops/family.h"
+#include "autograd/ops/category.h"
 #include "autograd/strided.h"
 
 #include <string.h>
-
-/* ---- sum_over: any set of axes ---- */
 
 typedef struct sum_attributes {
     int axes; /* bit i: axis i is summed, if there is one */
@@ -15,15 +12,17 @@ typedef struct sum_attributes {
 } sum_attributes;
 
 static const tg_field sum_fields[] = {TG_FIELD(sum_attributes, axes, TG_FIELD_INT),
-                                      TG_FIELD(sum_attributes, keep, TG_FIELD_BOOL),
-                                      {0}};
+                                      TG_FIELD(sum_attributes, keep, TG_FIELD_BOOL), {0}};
+#include "autograd/ops/samples/reduce.h"
+
+/* ---- sum_over: any set of axes ---- */
 
 static bool sum_over_shape(tg_value *out)
 {
     const sum_attributes *a = out->attributes;
     const tg_shape *in = &out->inputs[0]->shape;
-    if (out->dtype == TG_I32)
-        return tg_expected(out, "expected f32 or f64");
+    if (!tg_is_floating(out))
+        return false;
     out->shape.rank = 0;
     for (int axis = 0; axis < in->rank; axis++) {
         bool summed = a->axes >> axis & 1;
@@ -171,28 +170,9 @@ static void sum_over_derivative(const tg_derive *d)
     d->gradient[0] = tg_expand(g, in);
 }
 
-static const tg_sample sum_over_samples[] = {
-    {.attributes = &(sum_attributes){255, false}, .input = {{.shape = {2, {3, 4}}}}},
-    {.attributes = &(sum_attributes){1, false}, .input = {{.shape = {2, {3, 4}}}}},
-    {.attributes = &(sum_attributes){2, true}, .input = {{.shape = {2, {3, 4}}}}},
-    {.attributes = &(sum_attributes){5, true}, .input = {{.shape = {3, {2, 3, 4}}}}},
-    {.attributes = &(sum_attributes){2, false}, .input = {{.shape = {3, {2, 3, 4}}}}},
-    {.attributes = &(sum_attributes){255, true}, .input = {{.shape = {0}}}},
-    {.attributes = &(sum_attributes){1, false}, .input = {{.shape = {2, {0, 4}}}}},
-    {.attributes = &(sum_attributes){2, false}, .input = {{.shape = {2, {3, 0}}}}},
-    {.attributes = &(sum_attributes){6, true}, .input = {{.shape = {4, {2, 1, 3, 2}}}}},
-    {.attributes = &(sum_attributes){2, false},
-     .input = {{.shape = {2, {9, 1}}, .value_count = 9, .values = TG_EDGES}}},
-};
-
-const tg_op tg_op_sum_over = {.name = "sum_over",
-                              .arity = 1,
-                              .attributes_size = sizeof(sum_attributes),
-                              .fields = sum_fields,
-                              .shape = sum_over_shape,
-                              .forward = sum_over_forward,
-                              .derivative = sum_over_derivative,
-                              TG_SAMPLES(sum_over_samples)};
+const tg_op tg_op_sum_over = {.name = "sum_over", .arity = 1, TG_ATTRIBUTES(sum_attributes, sum_fields),
+                              .shape = sum_over_shape, .forward = sum_over_forward,
+                              .derivative = sum_over_derivative, TG_SAMPLES(sum_over_samples)};
 
 tg_tensor tg_sum_over(tg_tensor x, tg_axes axes, bool keep)
 {

@@ -1,6 +1,6 @@
 #include "autograd/ops/reduction.h"
 
-#include "autograd/ops/family.h"
+#include "autograd/ops/category.h"
 
 const tg_field tg_reduce_fields[4] = {
     TG_FIELD(tg_reduce_attributes, first, TG_FIELD_INT),
@@ -12,8 +12,8 @@ bool tg_reduce_shape(tg_value *out)
 {
     const tg_reduce_attributes *a = out->attributes;
     const tg_shape *in = &out->inputs[0]->shape;
-    if (out->dtype == TG_I32)
-        return tg_expected(out, "expected f32 or f64");
+    if (!tg_is_floating(out))
+        return false;
     if (a->first < 0 || a->count < (in->rank > 0) || a->count > in->rank - a->first)
         return tg_expected(out, "there are no %d axes from axis %d on", a->count, a->first);
     out->shape.rank = 0;

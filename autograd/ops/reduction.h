@@ -13,6 +13,7 @@ typedef struct tg_reduce_attributes {
 } tg_reduce_attributes;
 
 extern const tg_field tg_reduce_fields[4];
+#define TG_REDUCE_ATTRIBUTES TG_ATTRIBUTES(tg_reduce_attributes, tg_reduce_fields)
 
 /* The shape without the axes reduced. Refuses integers, and `count` axes that are not there. */
 bool tg_reduce_shape(tg_value *out);

@@ -1,5 +1,5 @@
-/* Sample inputs that several families share. */
-#include "autograd/ops/family.h"
+/* Sample inputs that several categories share. */
+#include "autograd/ops/category.h"
 
 #include <math.h>
 
@@ -14,7 +14,7 @@ const tg_sample tg_unary_samples[9] = {
     {.input = {{.shape = {1, {17}}, .low = -12, .high = 12}}},
     {.input = {{.shape = {1, {5}}, .low = -0.01, .high = 0.01}}},
     {.input = {{.shape = {2, {2, 7}}, .low = -8, .high = -4}}},
-    {.input = {{.shape = {1, {9}}, .value_count = 9, .values = TG_EDGES}}},
+    {.input = {{.shape = {1, {9}}, TG_EDGES}}},
 };
 
 const tg_sample tg_positive_samples[8] = {
@@ -25,7 +25,7 @@ const tg_sample tg_positive_samples[8] = {
     {.input = {{.shape = {3, {1, 2, 1}}, .low = 0.9, .high = 1.1}}},
     {.input = {{.shape = {1, {17}}, .low = 1, .high = 1000}}},
     {.input = {{.shape = {1, {5}}, .low = 0.001, .high = 0.01}}},
-    {.input = {{.shape = {1, {9}}, .value_count = 9, .values = TG_EDGES}}},
+    {.input = {{.shape = {1, {9}}, TG_EDGES}}},
 };
 
 const tg_sample tg_kinked_samples[8] = {
@@ -36,7 +36,7 @@ const tg_sample tg_kinked_samples[8] = {
     {.input = {{.shape = {3, {1, 2, 1}}, .low = -2, .high = -0.5}}},
     {.input = {{.shape = {1, {17}}, .low = -12, .high = 12}}},
     {.input = {{.shape = {2, {2, 7}}, .low = -8, .high = -4}}},
-    {.input = {{.shape = {1, {9}}, .value_count = 9, .values = TG_EDGES}}},
+    {.input = {{.shape = {1, {9}}, TG_EDGES}}},
 };
 
 const tg_sample tg_binary_samples[8] = {
@@ -45,8 +45,8 @@ const tg_sample tg_binary_samples[8] = {
     {.input = {{.shape = {1, {5}}}, {.shape = {0}}}},
     {.input = {{.shape = {0}}, {.shape = {2, {2, 3}}}}},
     {.input = {{.shape = {2, {0, 3}}}, {.shape = {1, {3}}}}},
-    {.input = {{.shape = {1, {9}}, .value_count = 9, .values = TG_EDGES},
-               {.shape = {2, {9, 1}}, .value_count = 9, .values = TG_EDGES}}},
+    {.input = {{.shape = {1, {9}}, TG_EDGES},
+               {.shape = {2, {9, 1}}, TG_EDGES}}},
     {.input = {{.shape = {4, {2, 1, 2, 1}}}, {.shape = {3, {3, 1, 2}}}}},
     {.input = {{.shape = {1, {1}}}, {.shape = {3, {1, 1, 1}}}}},
 };

@@ -1,19 +1,31 @@
 /* Axes in another order, tensors joined, tiled and cut to triangles. */
-#include "autograd/ops.h"
 #include "autograd/ops/axes.h"
-#include "autograd/ops/family.h"
+#include "autograd/ops/category.h"
 #include "autograd/strided.h"
 
 #include <string.h>
-
-/* ---- permute ---- */
 
 typedef struct permute_attributes {
     tg_shape order; /* a list: axis i of the result is axis order.dim[i] of the input */
 } permute_attributes;
 
-static const tg_field permute_fields[] = {TG_FIELD(permute_attributes, order, TG_FIELD_SHAPE),
-                                          {0}};
+typedef struct concat_attributes {
+    int axis; /* of the result */
+    int stack; /* 0 or 1 */
+} concat_attributes;
+
+typedef struct triangle_attributes {
+    int diagonal; /* 0 the main one, 1 the next one above it */
+} triangle_attributes;
+
+static const tg_field permute_fields[] = {TG_FIELD(permute_attributes, order, TG_FIELD_SHAPE), {0}};
+static const tg_field concat_fields[] = {TG_FIELD(concat_attributes, axis, TG_FIELD_INT),
+                                         TG_FIELD(concat_attributes, stack, TG_FIELD_BOOL), {0}};
+static const tg_field triangle_fields[] = {
+    TG_FIELD(triangle_attributes, diagonal, TG_FIELD_INT), {0}};
+#include "autograd/ops/samples/shape.h"
+
+/* ---- permute ---- */
 
 static bool permute_shape(tg_value *out)
 {
@@ -54,27 +66,9 @@ static void permute_derivative(const tg_derive *d)
     d->gradient[0] = tg_permute(d->cotangent, back);
 }
 
-static const tg_sample permute_samples[] = {
-    {.attributes = &(permute_attributes){{2, {1, 0}}}, .input = {{.shape = {2, {3, 4}}}}},
-    {.attributes = &(permute_attributes){{3, {2, 0, 1}}}, .input = {{.shape = {3, {2, 3, 4}}}}},
-    {.attributes = &(permute_attributes){{3, {0, 2, 1}}}, .input = {{.shape = {3, {2, 3, 4}}}}},
-    {.attributes = &(permute_attributes){{4, {3, 1, 0, 2}}}, .input = {{.shape = {4, {2, 3, 1, 4}}}}},
-    {.attributes = &(permute_attributes){{0}}, .input = {{.shape = {0}}}},
-    {.attributes = &(permute_attributes){{1, {0}}}, .input = {{.shape = {1, {5}}}}},
-    {.attributes = &(permute_attributes){{3, {1, 2, 0}}}, .input = {{.shape = {3, {2, 0, 3}}}}},
-    {.attributes = &(permute_attributes){{2, {1, 0}}},
-     .input = {{.shape = {2, {3, 3}}, .value_count = 9, .values = TG_EDGES}}},
-    {.attributes = &(permute_attributes){{2, {1, 0}}}, .input = {{.shape = {2, {37, 41}}}}},
-};
-
-const tg_op tg_op_permute = {.name = "permute",
-                             .arity = 1,
-                             .attributes_size = sizeof(permute_attributes),
-                             .fields = permute_fields,
-                             .shape = permute_shape,
-                             .forward = permute_forward,
-                             .derivative = permute_derivative,
-                             TG_SAMPLES(permute_samples)};
+const tg_op tg_op_permute = {.name = "permute", .arity = 1, TG_ATTRIBUTES(permute_attributes, permute_fields),
+                             .shape = permute_shape, .forward = permute_forward,
+                             .derivative = permute_derivative, TG_SAMPLES(permute_samples)};
 
 /* Whether only axes of size 1 change places, so that memory stays as it is. */
 static bool moves_nothing(const tg_shape *in, const tg_shape *order, tg_shape *result)
@@ -119,15 +113,6 @@ tg_tensor tg_transpose(tg_tensor x, int axis, int other)
 }
 
 /* ---- concat, and stack, which joins along a new axis ---- */
-
-typedef struct concat_attributes {
-    int axis; /* of the result */
-    int stack; /* 0 or 1 */
-} concat_attributes;
-
-static const tg_field concat_fields[] = {TG_FIELD(concat_attributes, axis, TG_FIELD_INT),
-                                         TG_FIELD(concat_attributes, stack, TG_FIELD_BOOL),
-                                         {0}};
 
 /* The shapes of the inputs must agree but for the axis along which they are joined. */
 static bool fits_the_first(tg_value *out, int input, int but_axis)
@@ -209,41 +194,9 @@ static void concat_derivative(const tg_derive *d)
     }
 }
 
-static const tg_sample concat_samples[] = {
-    {.attributes = &(concat_attributes){0, false},
-     .count = 2,
-     .input = {{.shape = {2, {2, 3}}}, {.shape = {2, {1, 3}}}}},
-    {.attributes = &(concat_attributes){1, false},
-     .count = 3,
-     .input = {{.shape = {2, {2, 3}}}, {.shape = {2, {2, 0}}}, {.shape = {2, {2, 4}}}}},
-    {.attributes = &(concat_attributes){1, false},
-     .count = 2,
-     .input = {{.shape = {3, {2, 1, 3}}}, {.shape = {3, {2, 2, 3}}}}},
-    {.attributes = &(concat_attributes){0, false}, .count = 1, .input = {{.shape = {1, {4}}}}},
-    {.attributes = &(concat_attributes){0, false},
-     .count = 2,
-     .input = {{.shape = {2, {0, 3}}}, {.shape = {2, {0, 3}}}}},
-    {.attributes = &(concat_attributes){0, true},
-     .count = 3,
-     .input = {{.shape = {0}}, {.shape = {0}}, {.shape = {0}}}},
-    {.attributes = &(concat_attributes){1, true},
-     .count = 2,
-     .input = {{.shape = {2, {2, 3}}}, {.shape = {2, {2, 3}}}}},
-    {.attributes = &(concat_attributes){2, true},
-     .count = 2,
-     .input = {{.shape = {2, {2, 3}}}, {.shape = {2, {2, 3}}}}},
-    {.attributes = &(concat_attributes){0, false},
-     .count = 2,
-     .input = {{.shape = {1, {9}}, .value_count = 9, .values = TG_EDGES}, {.shape = {1, {2}}}}},
-};
-
-const tg_op tg_op_concat = {.name = "concat",
-                            .arity = TG_VARIADIC,
-                            .attributes_size = sizeof(concat_attributes),
-                            .fields = concat_fields,
-                            .shape = concat_shape,
-                            .forward = concat_forward,
-                            .derivative = concat_derivative,
+const tg_op tg_op_concat = {.name = "concat", .arity = TG_VARIADIC,
+                            TG_ATTRIBUTES(concat_attributes, concat_fields), .shape = concat_shape,
+                            .forward = concat_forward, .derivative = concat_derivative,
                             TG_SAMPLES(concat_samples)};
 
 static tg_tensor join(const tg_tensor *tensors, int count, int axis, bool stack)
@@ -317,17 +270,9 @@ tg_tensor tg_tile(tg_tensor x, tg_shape times)
 
 /* ---- tril and triu: what lies on and below a diagonal, or on and above; the rest is 0 ---- */
 
-typedef struct triangle_attributes {
-    int diagonal; /* 0 the main one, 1 the next one above it */
-} triangle_attributes;
-
-static const tg_field triangle_fields[] = {
-    TG_FIELD(triangle_attributes, diagonal, TG_FIELD_INT), {0}};
-
 static bool triangle_shape(tg_value *out)
 {
-    out->shape = out->inputs[0]->shape;
-    return out->shape.rank >= 2 || tg_expected(out, "expected matrices in the last two axes");
+    return tg_shape_same(out) && (out->shape.rank >= 2 || tg_expected(out, "expected matrices in the last two axes"));
 }
 
 static void triangle_forward(const tg_call *call)
@@ -356,34 +301,29 @@ static void triangle_forward(const tg_call *call)
     }
 }
 
-static const tg_sample triangle_samples[] = {
-    {.attributes = &(triangle_attributes){0}, .input = {{.shape = {2, {3, 3}}}}},
-    {.attributes = &(triangle_attributes){1}, .input = {{.shape = {2, {3, 4}}}}},
-    {.attributes = &(triangle_attributes){-1}, .input = {{.shape = {2, {4, 3}}}}},
-    {.attributes = &(triangle_attributes){-7}, .input = {{.shape = {2, {3, 3}}}}},
-    {.attributes = &(triangle_attributes){7}, .input = {{.shape = {2, {3, 3}}}}},
-    {.attributes = &(triangle_attributes){0}, .input = {{.shape = {4, {2, 1, 3, 2}}}}},
-    {.attributes = &(triangle_attributes){0}, .input = {{.shape = {3, {2, 0, 3}}}}},
-    {.attributes = &(triangle_attributes){0},
-     .input = {{.shape = {2, {3, 3}}, .value_count = 9, .values = TG_EDGES}}},
-};
+static void tril_derivative(const tg_derive *d)
+{
+    d->gradient[0] = tg_tril(d->cotangent, ((const triangle_attributes *)d->attributes)->diagonal);
+}
 
-#define TRIANGLE(side)                                                                                       \
-    static void side##_derivative(const tg_derive *d)                                                        \
-    {                                                                                                        \
-        d->gradient[0] = tg_##side(d->cotangent, ((const triangle_attributes *)d->attributes)->diagonal);        \
-    }                                                                                                        \
-    const tg_op tg_op_##side = {.name = #side,                                                               \
-                                .arity = 1,                                                                  \
-                                .attributes_size = sizeof(triangle_attributes),                              \
-                                .fields = triangle_fields,                                                   \
-                                .shape = triangle_shape,                                                     \
-                                .forward = triangle_forward,                                                 \
-                                .derivative = side##_derivative,                                             \
-                                TG_SAMPLES(triangle_samples)};                                               \
-    tg_tensor tg_##side(tg_tensor x, int diagonal)                                                           \
-    {                                                                                                        \
-        return TG_APPLY(&tg_op_##side, &(triangle_attributes){diagonal}, x);                                 \
-    }
-TRIANGLE(tril)
-TRIANGLE(triu)
+static void triu_derivative(const tg_derive *d)
+{
+    d->gradient[0] = tg_triu(d->cotangent, ((const triangle_attributes *)d->attributes)->diagonal);
+}
+
+const tg_op tg_op_tril = {.name = "tril", .arity = 1, TG_ATTRIBUTES(triangle_attributes, triangle_fields),
+                          .shape = triangle_shape, .forward = triangle_forward, .derivative = tril_derivative,
+                          TG_SAMPLES(triangle_samples)};
+const tg_op tg_op_triu = {.name = "triu", .arity = 1, TG_ATTRIBUTES(triangle_attributes, triangle_fields),
+                          .shape = triangle_shape, .forward = triangle_forward, .derivative = triu_derivative,
+                          TG_SAMPLES(triangle_samples)};
+
+tg_tensor tg_tril(tg_tensor x, int diagonal)
+{
+    return TG_APPLY(&tg_op_tril, &(triangle_attributes){diagonal}, x);
+}
+
+tg_tensor tg_triu(tg_tensor x, int diagonal)
+{
+    return TG_APPLY(&tg_op_triu, &(triangle_attributes){diagonal}, x);
+}

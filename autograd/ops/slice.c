@@ -1,8 +1,7 @@
 /* Parts of tensors. A slice and the placing of a slice among a fill value are each other's derivative; views, padding,
  * flipping and splitting are made of the two. */
-#include "autograd/ops.h"
 #include "autograd/ops/axes.h"
-#include "autograd/ops/family.h"
+#include "autograd/ops/category.h"
 #include "autograd/strided.h"
 
 /* Which elements: start + i step along each axis, i below size. */
@@ -10,10 +9,19 @@ typedef struct slice_attributes {
     tg_shape start, step, size; /* lists, one number for each axis */
 } slice_attributes;
 
+typedef struct scatter_slice_attributes {
+    tg_shape start, step, shape;
+    double fill;
+} scatter_slice_attributes;
+
 static const tg_field slice_fields[] = {TG_FIELD(slice_attributes, start, TG_FIELD_SHAPE),
                                         TG_FIELD(slice_attributes, step, TG_FIELD_SHAPE),
-                                        TG_FIELD(slice_attributes, size, TG_FIELD_SHAPE),
-                                        {0}};
+                                        TG_FIELD(slice_attributes, size, TG_FIELD_SHAPE), {0}};
+static const tg_field scatter_slice_fields[] = {TG_FIELD(scatter_slice_attributes, start, TG_FIELD_SHAPE),
+                                        TG_FIELD(scatter_slice_attributes, step, TG_FIELD_SHAPE),
+                                        TG_FIELD(scatter_slice_attributes, shape, TG_FIELD_SHAPE),
+                                        TG_FIELD(scatter_slice_attributes, fill, TG_FIELD_REAL), {0}};
+#include "autograd/ops/samples/slice.h"
 
 /* Whether the slice lies within a tensor of this shape. */
 static bool slice_fits(const tg_value *out, const slice_attributes *a, const tg_shape *whole)
@@ -92,31 +100,11 @@ static void slice_derivative(const tg_derive *d)
     d->gradient[0] = tg_scatter_slice(d->cotangent, a->start, a->step, tg_shape_of(d->in[0]), 0);
 }
 
-#define SLICE(...) (&(slice_attributes){__VA_ARGS__})
-static const tg_sample slice_samples[] = {
-    {.attributes = SLICE({1, {1}}, {1, {1}}, {1, {3}}), .input = {{.shape = {1, {5}}}}},
-    {.attributes = SLICE({1, {4}}, {1, {-1}}, {1, {5}}), .input = {{.shape = {1, {5}}}}},
-    {.attributes = SLICE({1, {6}}, {1, {-3}}, {1, {3}}), .input = {{.shape = {1, {7}}}}},
-    {.attributes = SLICE({2, {0, 1}}, {2, {1, 2}}, {2, {3, 2}}), .input = {{.shape = {2, {3, 4}}}}},
-    {.attributes = SLICE({3, {1, 0, 2}}, {3, {1, 1, -1}}, {3, {1, 3, 2}}),
-     .input = {{.shape = {3, {2, 3, 4}}}}},
-    {.attributes = SLICE({2, {0, 0}}, {2, {1, 1}}, {2, {3, 0}}), .input = {{.shape = {2, {3, 4}}}}},
-    {.attributes = SLICE({2, {0, 0}}, {2, {1, 1}}, {2, {0, 4}}), .input = {{.shape = {2, {0, 4}}}}},
-    {.attributes = SLICE({0, {0}}, {0, {0}}, {0, {0}}), .input = {{.shape = {0}}}},
-    {.attributes = SLICE({1, {8}}, {1, {-1}}, {1, {9}}),
-     .input = {{.shape = {1, {9}}, .value_count = 9, .values = TG_EDGES}}},
-};
-
-const tg_op tg_op_slice = {.name = "slice",
-                           .arity = 1,
-                           .attributes_size = sizeof(slice_attributes),
-                           .fields = slice_fields,
-                           .shape = slice_shape,
-                           .forward = slice_forward,
-                           .derivative = slice_derivative,
+const tg_op tg_op_slice = {.name = "slice", .arity = 1, TG_ATTRIBUTES(slice_attributes, slice_fields),
+                           .shape = slice_shape, .forward = slice_forward, .derivative = slice_derivative,
                            TG_SAMPLES(slice_samples)};
 
-/* ---- part: a slice in one piece needs no copy ---- */
+/* ---- narrow: a slice in one piece needs no copy ---- */
 
 static bool narrow_shape(tg_value *out)
 {
@@ -133,42 +121,12 @@ static int64_t narrow_offset(const tg_value *out)
     return out->size > 0 ? slice_strides(out->attributes, &out->inputs[0]->shape, stride) : 0;
 }
 
-static const tg_sample narrow_samples[] = {
-    {.attributes = SLICE({1, {1}}, {1, {1}}, {1, {3}}), .input = {{.shape = {1, {5}}}}},
-    {.attributes = SLICE({1, {0}}, {1, {1}}, {1, {5}}), .input = {{.shape = {1, {5}}}}},
-    {.attributes = SLICE({1, {6}}, {1, {-3}}, {1, {1}}), .input = {{.shape = {1, {7}}}}},
-    {.attributes = SLICE({2, {1, 0}}, {2, {1, 1}}, {2, {2, 4}}), .input = {{.shape = {2, {3, 4}}}}},
-    {.attributes = SLICE({3, {1, 1, 0}}, {3, {1, 1, 1}}, {3, {1, 2, 4}}),
-     .input = {{.shape = {3, {2, 3, 4}}}}},
-    {.attributes = SLICE({2, {0, 0}}, {2, {1, 1}}, {2, {0, 4}}), .input = {{.shape = {2, {3, 4}}}}},
-    {.attributes = SLICE({2, {0, 0}}, {2, {1, 1}}, {2, {0, 4}}), .input = {{.shape = {2, {0, 4}}}}},
-    {.attributes = SLICE({0, {0}}, {0, {0}}, {0, {0}}), .input = {{.shape = {0}}}},
-    {.attributes = SLICE({1, {2}}, {1, {1}}, {1, {7}}),
-     .input = {{.shape = {1, {9}}, .value_count = 9, .values = TG_EDGES}}},
-};
+const tg_op tg_op_narrow = {.name = "narrow", .arity = 1, .flags = TG_VIEW,
+                            TG_ATTRIBUTES(slice_attributes, slice_fields), .shape = narrow_shape,
+                            .view_offset = narrow_offset, .derivative = slice_derivative,
+                            TG_SAMPLES(narrow_samples)};
 
-const tg_op tg_op_narrow = {.name = "narrow",
-                          .arity = 1,
-                          .flags = TG_VIEW,
-                          .attributes_size = sizeof(slice_attributes),
-                          .fields = slice_fields,
-                          .shape = narrow_shape,
-                          .view_offset = narrow_offset,
-                          .derivative = slice_derivative,
-                          TG_SAMPLES(narrow_samples)};
-
-/* ---- place: the slice that it is, among a fill value ---- */
-
-typedef struct scatter_slice_attributes {
-    tg_shape start, step, shape;
-    double fill;
-} scatter_slice_attributes;
-
-static const tg_field scatter_slice_fields[] = {TG_FIELD(scatter_slice_attributes, start, TG_FIELD_SHAPE),
-                                        TG_FIELD(scatter_slice_attributes, step, TG_FIELD_SHAPE),
-                                        TG_FIELD(scatter_slice_attributes, shape, TG_FIELD_SHAPE),
-                                        TG_FIELD(scatter_slice_attributes, fill, TG_FIELD_REAL),
-                                        {0}};
+/* ---- scatter_slice: the slice that it is, among a fill value ---- */
 
 static slice_attributes slice_of(const scatter_slice_attributes *a, tg_shape size)
 {
@@ -215,29 +173,10 @@ static void scatter_slice_derivative(const tg_derive *d)
     d->gradient[0] = cut(d->cotangent, &slice);
 }
 
-#define SCATTER_SLICE(...) (&(scatter_slice_attributes){__VA_ARGS__})
-static const tg_sample scatter_slice_samples[] = {
-    {.attributes = SCATTER_SLICE({1, {1}}, {1, {1}}, {1, {5}}, 0), .input = {{.shape = {1, {3}}}}},
-    {.attributes = SCATTER_SLICE({1, {4}}, {1, {-1}}, {1, {5}}, 0), .input = {{.shape = {1, {5}}}}},
-    {.attributes = SCATTER_SLICE({1, {6}}, {1, {-3}}, {1, {7}}, 2.5), .input = {{.shape = {1, {3}}}}},
-    {.attributes = SCATTER_SLICE({2, {0, 1}}, {2, {1, 2}}, {2, {3, 4}}, -1), .input = {{.shape = {2, {3, 2}}}}},
-    {.attributes = SCATTER_SLICE({3, {1, 0, 2}}, {3, {1, 1, -1}}, {3, {2, 3, 4}}, 0),
-     .input = {{.shape = {3, {1, 3, 2}}}}},
-    {.attributes = SCATTER_SLICE({2, {0, 0}}, {2, {1, 1}}, {2, {3, 4}}, 7), .input = {{.shape = {2, {3, 0}}}}},
-    {.attributes = SCATTER_SLICE({2, {0, 0}}, {2, {1, 1}}, {2, {0, 4}}, 0), .input = {{.shape = {2, {0, 4}}}}},
-    {.attributes = SCATTER_SLICE({0, {0}}, {0, {0}}, {0, {0}}, 0), .input = {{.shape = {0}}}},
-    {.attributes = SCATTER_SLICE({1, {2}}, {1, {1}}, {1, {12}}, 0),
-     .input = {{.shape = {1, {9}}, .value_count = 9, .values = TG_EDGES}}},
-};
-
-const tg_op tg_op_scatter_slice = {.name = "scatter_slice",
-                           .arity = 1,
-                           .attributes_size = sizeof(scatter_slice_attributes),
-                           .fields = scatter_slice_fields,
-                           .shape = scatter_slice_shape,
-                           .forward = scatter_slice_forward,
-                           .derivative = scatter_slice_derivative,
-                           TG_SAMPLES(scatter_slice_samples)};
+const tg_op tg_op_scatter_slice = {.name = "scatter_slice", .arity = 1,
+                                   TG_ATTRIBUTES(scatter_slice_attributes, scatter_slice_fields),
+                                   .shape = scatter_slice_shape, .forward = scatter_slice_forward,
+                                   .derivative = scatter_slice_derivative, TG_SAMPLES(scatter_slice_samples)};
 
 tg_tensor tg_scatter_slice(tg_tensor x, tg_shape start, tg_shape step, tg_shape shape, double fill)
 {

@@ -1,15 +1,17 @@
 /* Variance, 2-norm, logarithms of sums of exponentials, cumulative sums. */
-#include "autograd/ops.h"
-#include "autograd/ops/family.h"
+#include "autograd/ops/category.h"
 #include "autograd/ops/reduction.h"
 
 #include <math.h>
 
-#define AXES(first, count, correction)                                                                       \
-    &(tg_reduce_attributes)                                                                                  \
-    {                                                                                                        \
-        first, count, correction                                                                             \
-    }
+typedef struct cumsum_attributes {
+    int axis;
+    int reverse; /* 0 or 1: from each place on, instead of up to it */
+} cumsum_attributes;
+
+static const tg_field cumsum_fields[] = {TG_FIELD(cumsum_attributes, axis, TG_FIELD_INT),
+                                         TG_FIELD(cumsum_attributes, reverse, TG_FIELD_BOOL), {0}};
+#include "autograd/ops/samples/statistics.h"
 
 /* ---- var_over: the mean of (x - mean)^2, in two passes ---- */
 
@@ -41,27 +43,8 @@ static void var_over_derivative(const tg_derive *d)
     d->gradient[0] = tg_mul(deviation, tg_as_kept(g, d->in[0], a));
 }
 
-static const double far_away[] = {4096,     4096.5,  4095.25, 4097,
-                                  4096.125, 4094.75, 4096}; /* exact in float as well */
-static const tg_sample var_over_samples[] = {
-    {.attributes = AXES(0, 2, 0), .input = {{.shape = {2, {3, 4}}}}},
-    {.attributes = AXES(1, 1, 1), .input = {{.shape = {2, {3, 4}}}}},
-    {.attributes = AXES(0, 1, 0), .input = {{.shape = {2, {3, 4}}}}},
-    {.attributes = AXES(1, 1, 1), .input = {{.shape = {3, {2, 3, 4}}}}},
-    {.attributes = AXES(0, 0, 0), .input = {{.shape = {0}}}},
-    {.attributes = AXES(0, 1, 0), .input = {{.shape = {2, {3, 0}}}}},
-    {.attributes = AXES(0, 1, 1), .input = {{.shape = {1, {37}}}}},
-    {.attributes = AXES(1, 1, 0), .input = {{.shape = {2, {2, 7}}, .value_count = 7, .values = far_away}}},
-    {.attributes = AXES(1, 1, 0), .input = {{.shape = {2, {9, 1}}, .value_count = 9, .values = TG_EDGES}}},
-};
-
-const tg_op tg_op_var_over = {.name = "var_over",
-                              .arity = 1,
-                              .attributes_size = sizeof(tg_reduce_attributes),
-                              .fields = tg_reduce_fields,
-                              .shape = tg_reduce_shape,
-                              .forward = var_over_forward,
-                              .derivative = var_over_derivative,
+const tg_op tg_op_var_over = {.name = "var_over", .arity = 1, TG_REDUCE_ATTRIBUTES, .shape = tg_reduce_shape,
+                              .forward = var_over_forward, .derivative = var_over_derivative,
                               TG_SAMPLES(var_over_samples)};
 
 tg_tensor tg_var_over(tg_tensor x, tg_axes axes, int correction, bool keep)
@@ -69,43 +52,7 @@ tg_tensor tg_var_over(tg_tensor x, tg_axes axes, int correction, bool keep)
     return tg_reduce(&tg_op_var_over, x, axes, correction, keep);
 }
 
-/* ---- div_or_zero: a quotient that knows a limit where the denominator is 0 ---- */
-
-static void div_or_zero_derivative(const tg_derive *d)
-{
-    if (d->wanted[0])
-        d->gradient[0] = tg_div_or_zero(d->cotangent, d->in[1]);
-    if (d->wanted[1]) /* -g (a/b) / b */
-        d->gradient[1] = tg_neg(tg_div_or_zero(tg_mul(d->cotangent, d->out), d->in[1]));
-}
-
-static const tg_sample div_or_zero_samples[] = {
-    {.input = {{.shape = {2, {3, 4}}}, {.shape = {2, {3, 4}}, .low = 0.5, .high = 3}}},
-    {.input = {{.shape = {3, {2, 1, 3}}}, {.shape = {2, {4, 1}}, .low = -3, .high = -0.5}}},
-    {.input = {{.shape = {1, {5}}}, {.shape = {0}, .low = 0.5, .high = 3}}},
-    {.input = {{.shape = {0}}, {.shape = {2, {2, 3}}, .low = 0.5, .high = 3}}},
-    {.input = {{.shape = {2, {0, 3}}}, {.shape = {1, {3}}, .low = 0.5, .high = 3}}},
-    {.input = {{.shape = {1, {9}}, .value_count = 9, .values = TG_EDGES},
-               {.shape = {2, {9, 1}}, .value_count = 9, .values = TG_EDGES}}},
-    {.input = {{.shape = {1, {5}}},
-               {.shape = {1, {5}}, .fixed = true, .value_count = 2, .values = (double[]){0, 2}}}},
-    {.input = {{.shape = {1, {1}}}, {.shape = {3, {1, 1, 1}}, .low = 1, .high = 2}}},
-};
-
-TG_BINARY_LOOP(div_or_zero)
-const tg_op tg_op_div_or_zero = {.name = "div_or_zero",
-                                 .arity = 2,
-                                 .flags = TG_ELEMENTWISE,
-                                 .loop = div_or_zero_loop,
-                                 .derivative = div_or_zero_derivative,
-                                 TG_SAMPLES(div_or_zero_samples)};
-
-tg_tensor tg_div_or_zero(tg_tensor a, tg_tensor b)
-{
-    return TG_APPLY(&tg_op_div_or_zero, NULL, a, b);
-}
-
-/* ---- norm_over: the square root of the sum of squares; at 0, where it has no slope, the derivative is 0 ---- */
+/* ---- norm_over: the square root of the sum of squares; at 0, where it has no derivative, that is 0 ---- */
 
 static void norm_over_forward(const tg_call *call)
 {
@@ -123,26 +70,8 @@ static void norm_over_derivative(const tg_derive *d)
     d->gradient[0] = tg_mul(tg_as_kept(d->cotangent, d->in[0], a), unit);
 }
 
-static const tg_sample norm_over_samples[] = {
-    {.attributes = AXES(0, 2, 0), .input = {{.shape = {2, {3, 4}}}}},
-    {.attributes = AXES(1, 1, 0), .input = {{.shape = {2, {3, 4}}}}},
-    {.attributes = AXES(0, 1, 0), .input = {{.shape = {2, {3, 4}}}}},
-    {.attributes = AXES(1, 1, 0), .input = {{.shape = {3, {2, 3, 4}}}}},
-    {.attributes = AXES(0, 0, 0), .input = {{.shape = {0}, .low = 0.5, .high = 3}}},
-    {.attributes = AXES(0, 1, 0), .input = {{.shape = {2, {0, 3}}}}},
-    {.attributes = AXES(0, 1, 0), .input = {{.shape = {1, {37}}}}},
-    {.attributes = AXES(1, 1, 0),
-     .input = {{.shape = {2, {2, 3}}, .fixed = true, .value_count = 1, .values = (double[]){0}}}},
-    {.attributes = AXES(1, 1, 0), .input = {{.shape = {2, {9, 1}}, .value_count = 9, .values = TG_EDGES}}},
-};
-
-const tg_op tg_op_norm_over = {.name = "norm_over",
-                               .arity = 1,
-                               .attributes_size = sizeof(tg_reduce_attributes),
-                               .fields = tg_reduce_fields,
-                               .shape = tg_reduce_shape,
-                               .forward = norm_over_forward,
-                               .derivative = norm_over_derivative,
+const tg_op tg_op_norm_over = {.name = "norm_over", .arity = 1, TG_REDUCE_ATTRIBUTES, .shape = tg_reduce_shape,
+                               .forward = norm_over_forward, .derivative = norm_over_derivative,
                                TG_SAMPLES(norm_over_samples)};
 
 tg_tensor tg_norm_over(tg_tensor x, tg_axes axes, bool keep)
@@ -176,24 +105,8 @@ static void logsumexp_over_derivative(const tg_derive *d)
     d->gradient[0] = tg_mul(g, tg_softmax(d->in[0], -1));
 }
 
-static const tg_sample logsumexp_over_samples[] = {
-    {.input = {{.shape = {2, {3, 4}}}}},
-    {.input = {{.shape = {1, {33}}, .low = -12, .high = 12}}},
-    {.input = {{.shape = {3, {2, 3, 5}}}}},
-    {.input = {{.shape = {2, {4, 1}}}}},
-    {.input = {{.shape = {1, {1}}}}},
-    {.input = {{.shape = {2, {0, 3}}}}},
-    {.input = {{.shape = {2, {2, 6}}, .low = 700, .high = 800}}},
-    {.input = {{.shape = {2, {3, 2}},
-                .value_count = 6,
-                .values = (const double[]){-INFINITY, -INFINITY, 1e30, -1e30, 0, -1000}}}},
-};
-
-const tg_op tg_op_logsumexp_over = {.name = "logsumexp_over",
-                                    .arity = 1,
-                                    .shape = logsumexp_over_shape,
-                                    .forward = logsumexp_over_forward,
-                                    .derivative = logsumexp_over_derivative,
+const tg_op tg_op_logsumexp_over = {.name = "logsumexp_over", .arity = 1, .shape = logsumexp_over_shape,
+                                    .forward = logsumexp_over_forward, .derivative = logsumexp_over_derivative,
                                     TG_SAMPLES(logsumexp_over_samples)};
 
 tg_tensor tg_logsumexp_over(tg_tensor x, tg_axes axes, bool keep)
@@ -210,22 +123,11 @@ tg_tensor tg_logsumexp_over(tg_tensor x, tg_axes axes, bool keep)
 
 /* ---- cumsum ---- */
 
-typedef struct cumsum_attributes {
-    int axis;
-    int reverse; /* 0 or 1: from each place on, instead of up to it */
-} cumsum_attributes;
-
-static const tg_field cumsum_fields[] = {TG_FIELD(cumsum_attributes, axis, TG_FIELD_INT),
-                                         TG_FIELD(cumsum_attributes, reverse, TG_FIELD_BOOL),
-                                         {0}};
-
 static bool cumsum_shape(tg_value *out)
 {
     const cumsum_attributes *a = out->attributes;
-    if (out->dtype == TG_I32)
-        return tg_expected(out, "expected f32 or f64");
-    out->shape = out->inputs[0]->shape;
-    return (a->axis >= 0 && a->axis < out->shape.rank) || tg_expected(out, "there is no axis %d", a->axis);
+    return tg_shape_same_floating(out) && ((a->axis >= 0 && a->axis < out->shape.rank) ||
+                                           tg_expected(out, "there is no axis %d", a->axis));
 }
 
 static void cumsum_forward(const tg_call *call)
@@ -244,25 +146,8 @@ static void cumsum_derivative(const tg_derive *d)
     d->gradient[0] = tg_cumsum(d->cotangent, a->axis, !a->reverse);
 }
 
-static const tg_sample cumsum_samples[] = {
-    {.attributes = &(cumsum_attributes){0, false}, .input = {{.shape = {1, {5}}}}},
-    {.attributes = &(cumsum_attributes){0, true}, .input = {{.shape = {1, {5}}}}},
-    {.attributes = &(cumsum_attributes){1, false}, .input = {{.shape = {2, {3, 4}}}}},
-    {.attributes = &(cumsum_attributes){0, true}, .input = {{.shape = {2, {3, 4}}}}},
-    {.attributes = &(cumsum_attributes){1, false}, .input = {{.shape = {3, {2, 3, 4}}}}},
-    {.attributes = &(cumsum_attributes){1, false}, .input = {{.shape = {2, {3, 0}}}}},
-    {.attributes = &(cumsum_attributes){0, false}, .input = {{.shape = {2, {2, 300}}}}},
-    {.attributes = &(cumsum_attributes){0, false},
-     .input = {{.shape = {1, {9}}, .value_count = 9, .values = TG_EDGES}}},
-};
-
-const tg_op tg_op_cumsum = {.name = "cumsum",
-                            .arity = 1,
-                            .attributes_size = sizeof(cumsum_attributes),
-                            .fields = cumsum_fields,
-                            .shape = cumsum_shape,
-                            .forward = cumsum_forward,
-                            .derivative = cumsum_derivative,
+const tg_op tg_op_cumsum = {.name = "cumsum", .arity = 1, TG_ATTRIBUTES(cumsum_attributes, cumsum_fields),
+                            .shape = cumsum_shape, .forward = cumsum_forward, .derivative = cumsum_derivative,
                             TG_SAMPLES(cumsum_samples)};
 
 tg_tensor tg_cumsum(tg_tensor x, int axis, bool reverse)

@@ -1,7 +1,6 @@
 /* The functions of the C library and their relatives. The formula of each derivative stands above it; g is the cotangent,
  * y the result. */
-#include "autograd/ops.h"
-#include "autograd/ops/family.h"
+#include "autograd/ops/category.h"
 
 /* ---- exp: g y ---- */
 
@@ -10,16 +9,14 @@ static void exp_derivative(const tg_derive *d)
     d->gradient[0] = tg_mul(d->cotangent, d->out);
 }
 
-TG_UNARY_OP(exp, tg_unary_samples)
+TG_UNARY_LOOP(exp_loop, exp)
+const tg_op tg_op_exp = {TG_UNARY("exp", exp_loop, exp_derivative), TG_SAMPLES(tg_unary_samples)};
 
 /* ---- expm1: g e^x, for y + 1 has lost it where x is very negative ---- */
 
-static void expm1_derivative(const tg_derive *d)
-{
-    d->gradient[0] = tg_mul(d->cotangent, tg_exp(d->in[0]));
-}
-
-TG_UNARY_OP(expm1, tg_unary_samples)
+TG_UNARY_LOOP(expm1_loop, expm1)
+TG_CHAIN_RULE(expm1_derivative, tg_exp)
+const tg_op tg_op_expm1 = {TG_UNARY("expm1", expm1_loop, expm1_derivative), TG_SAMPLES(tg_unary_samples)};
 
 /* ---- log: g / x ---- */
 
@@ -28,7 +25,8 @@ static void log_derivative(const tg_derive *d)
     d->gradient[0] = tg_div(d->cotangent, d->in[0]);
 }
 
-TG_UNARY_OP(log, tg_positive_samples)
+TG_UNARY_LOOP(log_loop, log)
+const tg_op tg_op_log = {TG_UNARY("log", log_loop, log_derivative), TG_SAMPLES(tg_positive_samples)};
 
 /* ---- log1p: g / (1 + x) ---- */
 
@@ -37,16 +35,14 @@ static void log1p_derivative(const tg_derive *d)
     d->gradient[0] = tg_div(d->cotangent, tg_add_scalar(d->in[0], 1));
 }
 
-TG_UNARY_OP(log1p, tg_positive_samples)
+TG_UNARY_LOOP(log1p_loop, log1p)
+const tg_op tg_op_log1p = {TG_UNARY("log1p", log1p_loop, log1p_derivative), TG_SAMPLES(tg_positive_samples)};
 
 /* ---- sin: g cos x ---- */
 
-static void sin_derivative(const tg_derive *d)
-{
-    d->gradient[0] = tg_mul(d->cotangent, tg_cos(d->in[0]));
-}
-
-TG_UNARY_OP(sin, tg_unary_samples)
+TG_UNARY_LOOP(sin_loop, sin)
+TG_CHAIN_RULE(sin_derivative, tg_cos)
+const tg_op tg_op_sin = {TG_UNARY("sin", sin_loop, sin_derivative), TG_SAMPLES(tg_unary_samples)};
 
 /* ---- cos: -g sin x ---- */
 
@@ -55,7 +51,8 @@ static void cos_derivative(const tg_derive *d)
     d->gradient[0] = tg_neg(tg_mul(d->cotangent, tg_sin(d->in[0])));
 }
 
-TG_UNARY_OP(cos, tg_unary_samples)
+TG_UNARY_LOOP(cos_loop, cos)
+const tg_op tg_op_cos = {TG_UNARY("cos", cos_loop, cos_derivative), TG_SAMPLES(tg_unary_samples)};
 
 /* ---- tanh: g sech^2 x, as an operation of its own; 1 - y^2 would lose its digits where y is close to 1 ---- */
 
@@ -63,8 +60,6 @@ static void tanh_derivative(const tg_derive *d)
 {
     d->gradient[0] = tg_tanh_grad(d->cotangent, d->in[0]);
 }
-
-TG_UNARY_OP(tanh, tg_unary_samples)
 
 /* With the cotangent c of a sech^2 x: c sech^2 x for a, and -2 c a sech^2 x tanh x for x. */
 static void tanh_grad_derivative(const tg_derive *d)
@@ -76,7 +71,10 @@ static void tanh_grad_derivative(const tg_derive *d)
         d->gradient[1] = tg_mul_scalar(tg_mul(tg_tanh_grad(tg_mul(c, a), x), tg_tanh(x)), -2);
 }
 
-TG_BINARY_OP(tanh_grad, tg_binary_samples)
+TG_UNARY_LOOP(tanh_loop, tanh)
+TG_BINARY_LOOP(tanh_grad_loop, tanh_grad)
+const tg_op tg_op_tanh = {TG_UNARY("tanh", tanh_loop, tanh_derivative), TG_SAMPLES(tg_unary_samples)};
+const tg_op tg_op_tanh_grad = {TG_BINARY("tanh_grad", tanh_grad_loop, tanh_grad_derivative), TG_SAMPLES(tg_binary_samples)};
 
 /* ---- sigmoid: g s'(x), likewise instead of s (1 - s) ---- */
 
@@ -84,8 +82,6 @@ static void sigmoid_derivative(const tg_derive *d)
 {
     d->gradient[0] = tg_sigmoid_grad(d->cotangent, d->in[0]);
 }
-
-TG_UNARY_OP(sigmoid, tg_unary_samples)
 
 /* With the cotangent c of a s'(x): c s'(x) for a, and -c a s'(x) tanh(x / 2) for x. */
 static void sigmoid_grad_derivative(const tg_derive *d)
@@ -97,35 +93,18 @@ static void sigmoid_grad_derivative(const tg_derive *d)
         d->gradient[1] = tg_neg(tg_mul(tg_sigmoid_grad(tg_mul(c, a), x), tg_tanh(tg_mul_scalar(x, 0.5))));
 }
 
-TG_BINARY_OP(sigmoid_grad, tg_binary_samples)
+TG_UNARY_LOOP(sigmoid_loop, sigmoid)
+TG_BINARY_LOOP(sigmoid_grad_loop, sigmoid_grad)
+const tg_op tg_op_sigmoid = {TG_UNARY("sigmoid", sigmoid_loop, sigmoid_derivative), TG_SAMPLES(tg_unary_samples)};
+const tg_op tg_op_sigmoid_grad = {TG_BINARY("sigmoid_grad", sigmoid_grad_loop, sigmoid_grad_derivative),
+                                  TG_SAMPLES(tg_binary_samples)};
 
 /* ---- softplus: g sigmoid(x), which shares its exponential and is computed along with the value ---- */
 
-static void softplus_loop(const tg_loop *l)
-{
-    if (l->saved)
-        TG_KERNEL_CALL(l->dtype, softplus_pair, l->n, l->in[0], l->out, l->saved);
-    else
-        TG_KERNEL_CALL(l->dtype, softplus, l->n, l->in[0], l->out);
-}
-
-static void softplus_derivative(const tg_derive *d)
-{
-    d->gradient[0] = tg_mul(d->cotangent, tg_ok(d->saved) ? d->saved : tg_sigmoid(d->in[0]));
-}
-
-const tg_op tg_op_softplus = {.name = "softplus",
-                              .arity = 1,
-                              .flags = TG_ELEMENTWISE,
-                              .loop = softplus_loop,
-                              .saved = &tg_op_sigmoid,
-                              .derivative = softplus_derivative,
+TG_UNARY_LOOP_WITH_GRAD(softplus_loop, softplus, softplus_pair)
+TG_CHAIN_RULE(softplus_derivative, tg_sigmoid)
+const tg_op tg_op_softplus = {TG_UNARY("softplus", softplus_loop, softplus_derivative), .saved = &tg_op_sigmoid,
                               TG_SAMPLES(tg_unary_samples)};
-
-tg_tensor tg_softplus(tg_tensor x)
-{
-    return TG_APPLY(&tg_op_softplus, NULL, x);
-}
 
 /* ---- erf and erfc: +-g 2 / sqrt(pi) e^(-x^2) ---- */
 
@@ -140,11 +119,12 @@ static void erf_derivative(const tg_derive *d)
     d->gradient[0] = tg_mul(d->cotangent, bell(d->in[0], 1));
 }
 
-TG_UNARY_OP(erf, tg_unary_samples)
-
 static void erfc_derivative(const tg_derive *d)
 {
     d->gradient[0] = tg_mul(d->cotangent, bell(d->in[0], -1));
 }
 
-TG_UNARY_OP(erfc, tg_unary_samples)
+TG_UNARY_LOOP(erf_loop, erf)
+TG_UNARY_LOOP(erfc_loop, erfc)
+const tg_op tg_op_erf = {TG_UNARY("erf", erf_loop, erf_derivative), TG_SAMPLES(tg_unary_samples)};
+const tg_op tg_op_erfc = {TG_UNARY("erfc", erfc_loop, erfc_derivative), TG_SAMPLES(tg_unary_samples)};

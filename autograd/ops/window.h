@@ -14,20 +14,7 @@ typedef struct tg_window_layout {
 } tg_window_layout;
 
 extern const tg_field tg_window_fields[6];
-
-/* Windows in tables of samples: WINDOW(PAIR(2, 2), PAIR(1, 1), PAIR(0, 0), PAIR(1, 1), PAIR(4, 4)). */
-#define PAIR(a, b)                                                                                           \
-    {                                                                                                        \
-        2,                                                                                                   \
-        {                                                                                                    \
-            a, b                                                                                             \
-        }                                                                                                    \
-    }
-#define WINDOW(kernel, stride, padding, dilation, size)                                                      \
-    &(tg_window_layout)                                                                                             \
-    {                                                                                                        \
-        kernel, stride, padding, dilation, size                                                              \
-    }
+#define TG_WINDOW_ATTRIBUTES TG_ATTRIBUTES(tg_window_layout, tg_window_fields)
 
 /* How many windows fit along axis 0 (down) or 1 (across); below 1 if not even one does. */
 int64_t tg_windows(const tg_window_layout *w, int axis);

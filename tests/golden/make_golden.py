@@ -28,7 +28,7 @@ HERE = pathlib.Path(__file__).parent
 
 HEADER = f"""\
 # What the operations should give; compared with what they give by tests/test_golden.c.
-# Made by `make golden` from tests/golden/references/{{family}}.py in double precision, gradients by their own differentiation,
+# Made by `make golden` from tests/golden/references/{{category}}.py in double precision, gradients by their own differentiation,
 # with PyTorch {torch.__version__}, mpmath {mpmath.__version__} and NumPy {numpy.__version__}. Not for editing by hand. The lines:
 #   OPERATION SAMPLE inputs CHECKSUM                the sample that was computed
 #   OPERATION SAMPLE output TYPE[SHAPE] NUMBERS     its value
@@ -37,8 +37,8 @@ HEADER = f"""\
 """
 
 
-def families():
-    """Name of a family -> its references, from the modules of references/."""
+def categories():
+    """Name of a category -> its references, from the modules of references/."""
     names = [module.name for module in pkgutil.iter_modules(references.__path__) if module.name != "common"]
     return {name: importlib.import_module(f"references.{name}").REFERENCES for name in names}
 
@@ -91,14 +91,14 @@ def lines_of(record, answer):
 
 
 def main():
-    known = {operation: (family, function) for family, table in families().items() for operation, function in table.items()}
+    known = {operation: (category, function) for category, table in categories().items() for operation, function in table.items()}
     written, unknown = {}, set()
     for record in map(json.loads, sys.stdin):
         operation = record["operation"]
         if operation not in known:
             unknown.add(operation)
             continue
-        family, function = known[operation]
+        category, function = known[operation]
         try:
             answer = function(read_case(record))
         except Exception as error:
@@ -106,10 +106,10 @@ def main():
         here, there = list(answer.output.shape), record["output"]["shape"]
         if here != there:
             sys.exit(f"{operation}, sample {record['sample']}: the output is {here} here and {there} there")
-        written.setdefault(family, []).extend(lines_of(record, answer))
-    for family, lines in sorted(written.items()):
-        path = HERE / f"{family}.txt"
-        path.write_text(HEADER.format(family=family) + "\n".join(lines) + "\n")
+        written.setdefault(category, []).extend(lines_of(record, answer))
+    for category, lines in sorted(written.items()):
+        path = HERE / f"{category}.txt"
+        path.write_text(HEADER.format(category=category) + "\n".join(lines) + "\n")
         print(f"{path}: {len(lines)} lines, {path.stat().st_size / 1000:.0f} kB")
     if unknown:
         print("no reference yet in tests/golden/references:", ", ".join(sorted(unknown)))

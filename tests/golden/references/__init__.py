@@ -1,1 +1,1 @@
-"""One module for each family of operations, with the dictionary REFERENCES: name of the operation -> reference."""
+"""One module for each category of operations, with the dictionary REFERENCES: name of the operation -> reference."""

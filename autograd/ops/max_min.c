@@ -1,0 +1,117 @@
+/* The largest and the smallest elements along axes, and where they are. */
+#include "autograd/ops/category.h"
+#include "autograd/ops/reduction.h"
+
+#include <limits.h>
+
+#include "autograd/ops/samples/max_min.h"
+
+static bool max_min_shape(tg_value *out)
+{
+    if (!tg_reduce_shape(out))
+        return false;
+    const int64_t n = tg_reduce_blocks(out).n;
+    if (n == 0 && tg_shape_size(&out->shape) != 0)
+        return tg_expected(out, "there is no extreme of no elements");
+    return n <= INT_MAX || tg_expected(out, "more than %d elements to choose from", INT_MAX);
+}
+
+static bool index_shape(tg_value *out)
+{
+    if (!max_min_shape(out))
+        return false;
+    out->dtype = TG_I32;
+    return true;
+}
+
+/* `sign` is 1 for the largest, -1 for the smallest. */
+static void find_value(const tg_call *call, double sign)
+{
+    const tg_blocks b = tg_reduce_blocks(call->value);
+    if (call->value->size > 0)
+        TG_KERNEL_CALL(call->value->dtype, extreme, (size_t)b.outer, (size_t)b.n, (size_t)b.inner, sign, call->in[0],
+                       call->out);
+}
+
+static void find_index(const tg_call *call, double sign)
+{
+    const tg_blocks b = tg_reduce_blocks(call->value);
+    if (call->value->size > 0)
+        TG_KERNEL_CALL(call->value->inputs[0]->dtype, extreme_index, (size_t)b.outer, (size_t)b.n, (size_t)b.inner, sign,
+                       call->in[0], call->out);
+}
+
+/* ---- argmax and argmin: the first of equal ones; a NaN is larger, and smaller, than anything ---- */
+
+static void argmax_forward(const tg_call *call)
+{
+    find_index(call, 1);
+}
+
+static void argmin_forward(const tg_call *call)
+{
+    find_index(call, -1);
+}
+
+const tg_op tg_op_argmax = {.name = "argmax", .arity = 1, .flags = TG_CONSTANT, TG_REDUCE_ATTRIBUTES,
+                            .shape = index_shape, .forward = argmax_forward, TG_SAMPLES(max_min_samples)};
+const tg_op tg_op_argmin = {.name = "argmin", .arity = 1, .flags = TG_CONSTANT, TG_REDUCE_ATTRIBUTES,
+                            .shape = index_shape, .forward = argmin_forward, TG_SAMPLES(max_min_samples)};
+
+tg_tensor tg_argmax(tg_tensor x, int axis, bool keep)
+{
+    return tg_reduce(&tg_op_argmax, x, (tg_axes){.count = 1, .axis = {axis}}, 0, keep);
+}
+
+tg_tensor tg_argmin(tg_tensor x, int axis, bool keep)
+{
+    return tg_reduce(&tg_op_argmin, x, (tg_axes){.count = 1, .axis = {axis}}, 0, keep);
+}
+
+/* ---- max_over and min_over: the cotangent goes to the first of equal ones ---- */
+
+static void max_over_forward(const tg_call *call)
+{
+    find_value(call, 1);
+}
+
+static void min_over_forward(const tg_call *call)
+{
+    find_value(call, -1);
+}
+
+/* The cotangent to the element that `index`, argmax or argmin, finds. */
+static void scatter_cotangent(const tg_derive *d, const tg_op *index)
+{
+    const tg_reduce_attributes *a = d->attributes;
+    const tg_shape in = tg_shape_of(d->in[0]);
+    const tg_blocks b = tg_blocks_of(&in, a->first, a->count);
+    const tg_shape one = TG_SHAPE(b.outer, 1, b.inner);
+    tg_tensor place = tg_reshape(TG_APPLY(index, a, d->in[0]), one);
+    d->gradient[0] = tg_reshape(tg_scatter_add(tg_reshape(d->cotangent, one), 1, place, b.n), in);
+}
+
+static void max_over_derivative(const tg_derive *d)
+{
+    scatter_cotangent(d, &tg_op_argmax);
+}
+
+static void min_over_derivative(const tg_derive *d)
+{
+    scatter_cotangent(d, &tg_op_argmin);
+}
+
+const tg_op tg_op_max_over = {.name = "max_over", .arity = 1, TG_REDUCE_ATTRIBUTES, .shape = max_min_shape,
+                              .forward = max_over_forward, .derivative = max_over_derivative, TG_SAMPLES(max_min_samples)};
+const tg_op tg_op_min_over = {.name = "min_over", .arity = 1, TG_REDUCE_ATTRIBUTES, .shape = max_min_shape,
+                              .forward = min_over_forward, .derivative = min_over_derivative, TG_SAMPLES(max_min_samples)};
+
+tg_tensor tg_max_over(tg_tensor x, tg_axes axes, bool keep)
+{
+    return tg_reduce(&tg_op_max_over, x, axes, 0, keep);
+}
+
+tg_tensor tg_min_over(tg_tensor x, tg_axes axes, bool keep)
+{
+    return tg_reduce(&tg_op_min_over, x, axes, 0, keep);
+}

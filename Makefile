@@ -39,7 +39,7 @@ $(NEEDS): .ci/dependencies
 
 # ---- what is there ---------------------------------------------------------
 LIBRARY_SOURCES := $(wildcard autograd/*.c autograd/ops/*.c autograd/gradcheck/*.c nn/*.c optim/*.c) \
-                   $(filter-out autograd/kernels/isa.c,$(wildcard autograd/kernels/*.c))
+                   $(filter-out autograd/kernels/isa.c autograd/kernels/product_kernel.c,$(wildcard autograd/kernels/*.c))
 PROGRAM_SOURCES := $(wildcard examples/*.c)
 COMMON_SOURCES  := $(wildcard examples/*/*.c plots/*.c)
 ACCURACY_SOURCES := $(wildcard tests/accuracy/*.c)
@@ -74,7 +74,8 @@ PROGRAM_LIBS = -lz -lcsv $(call PKG,--libs,jansson smartcols)
 CHECK_LIBS   = $(call PKG,--libs,check)
 
 objects = $(patsubst %.c,$(OUT)/obj/%.o,$(1))
-KERNEL_OBJECTS  := $(foreach isa,$(ISAS),$(OUT)/obj/autograd/kernels/isa-$(isa).o)
+KERNEL_OBJECTS  := $(foreach isa,$(ISAS),$(OUT)/obj/autograd/kernels/isa-$(isa).o) \
+                   $(foreach isa,$(ISAS),$(foreach type,f32 f64,$(OUT)/obj/autograd/kernels/product_kernel-$(isa)-$(type).o))
 LIBRARY_OBJECTS := $(call objects,$(LIBRARY_SOURCES)) $(KERNEL_OBJECTS)
 COMMON_OBJECTS  := $(call objects,$(COMMON_SOURCES))
 ACCURACY_OBJECTS := $(call objects,$(filter-out %/main.c,$(ACCURACY_SOURCES)))
@@ -119,7 +120,15 @@ $(OUT)/obj/autograd/kernels/isa-%.o: autograd/kernels/isa.c $(OUT)/flags
 	@mkdir -p $(@D)
 	$(call quietly,CC)$(CC) $(ALL_CFLAGS) $(KERNEL_CFLAGS) $(MARCH_$*) -DTG_ISA=$* -MMD -MP -c -o $@ $<
 
-$(OUT)/obj/autograd/kernels/select.o: ALL_CFLAGS += $(foreach isa,$(ISAS),-DTG_HAVE_ISA_$(isa))
+# A product's sums are chains of fused multiply-adds, wherever there are such.
+REAL_f32 := float
+REAL_f64 := double
+$(OUT)/obj/autograd/kernels/product_kernel-%.o: autograd/kernels/product_kernel.c $(OUT)/flags
+	@mkdir -p $(@D)
+	$(call quietly,CC)$(CC) $(ALL_CFLAGS) $(KERNEL_CFLAGS) -ffp-contract=fast $(MARCH_$(firstword $(subst -, ,$*))) \
+	    -DTG_ISA=$(firstword $(subst -, ,$*)) -DTG_TYPE=$(lastword $(subst -, ,$*)) -DTG_REAL=$(REAL_$(lastword $(subst -, ,$*))) -MMD -MP -c -o $@ $<
+
+$(OUT)/obj/autograd/kernels/select.o $(OUT)/obj/autograd/kernels/product.o: ALL_CFLAGS += $(foreach isa,$(ISAS),-DTG_HAVE_ISA_$(isa))
 $(OUT)/obj/optim/optimizers.o: ALL_CFLAGS += -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math
 $(OUT)/obj/examples/% $(OUT)/obj/plots/% $(OUT)/obj/tests/%: ALL_CFLAGS += -D_GNU_SOURCE
 

@@ -1,5 +1,4 @@
 /* Matrix products against the triple loop. */
-#include "autograd/kernels/kernels.h"
 #include "tests/tensors.h"
 
 #include <math.h>
@@ -206,55 +205,6 @@ START_TEST(means_divide_by_what_was_summed)
 }
 END_TEST
 
-/* Every product of these sizes by every instruction set, against sums in double. */
-static void check_small_products(const tg_kernel_set *set, size_t m, size_t n, size_t k, bool ta, bool tb,
-                                 bool more)
-{
-    enum { MOST = 40 * 130 };
-    static float a[MOST], b[MOST], out[MOST + 1];
-    static double a64[MOST], b64[MOST], out64[MOST + 1];
-    for (size_t i = 0; i < MOST; i++) {
-        a64[i] = a[i] = (float)(i * 7919 % 1009) / 504 - 1;
-        b64[i] = b[i] = (float)(i * 104729 % 997) / 498 - 1;
-    }
-    for (size_t i = 0; i < m * n; i++)
-        out64[i] = out[i] = more ? 2 : NAN;
-    out64[m * n] = out[m * n] = -9;
-    set->f32->small_product(m, n, k, a, ta, b, tb, more, out);
-    set->f64->small_product(m, n, k, a64, ta, b64, tb, more, out64);
-    for (size_t i = 0; i < m; i++)
-        for (size_t j = 0; j < n; j++) {
-            double sum = more ? 2 : 0, size = 2;
-            for (size_t l = 0; l < k; l++) {
-                const double product = a64[ta ? l * m + i : i * k + l] * b64[tb ? j * k + l : l * n + j];
-                sum += product;
-                size += fabs(product);
-            }
-            ck_assert_msg(fabs((double)out[i * n + j] - sum) <= 1e-6 * size &&
-                              fabs(out64[i * n + j] - sum) <= 1e-14 * size,
-                          "%s, [%zu, %zu] of %zu x %zu x %zu: %g and %g, not %g", set->isa, i, j, m, n, k,
-                          (double)out[i * n + j], out64[i * n + j], sum);
-        }
-    ck_assert(out[m * n] == -9 && out64[m * n] == -9);
-}
-
-START_TEST(small_products_are_their_sums_in_every_size)
-{
-    static const size_t rows[] = {1, 3, 4, 5, 13}, columns[] = {1, 2, 7, 8, 9, 15, 16, 17, 33},
-                        depths[] = {0, 1, 2, 9, 128};
-    for (int set = 0; tg_kernel_set_at(set); set++) {
-        if (!tg_kernel_set_runs(tg_kernel_set_at(set)))
-            continue;
-        for (int i = 0; i < 5; i++)
-            for (int j = 0; j < 9; j++)
-                for (int k = 0; k < 5; k++)
-                    for (int way = 0; way < 8; way++)
-                        check_small_products(tg_kernel_set_at(set), rows[i], columns[j], depths[k], way & 1,
-                                             way & 2, way & 4);
-    }
-}
-END_TEST
-
 Suite *matrix_suite(void)
 {
     Suite *suite = suite_create("matrix");
@@ -269,7 +219,6 @@ Suite *matrix_suite(void)
     tcase_add_test(tests, gradients_of_linear_have_their_closed_form);
     tcase_add_test(tests, shapes_that_do_not_fit_are_named);
     tcase_add_test(tests, means_divide_by_what_was_summed);
-    tcase_add_test(tests, small_products_are_their_sums_in_every_size);
     suite_add_tcase(suite, tests);
     return suite;
 }

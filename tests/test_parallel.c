@@ -1,6 +1,5 @@
 /* Long loops shared among threads: nothing is left out or done twice, and nobody can tell from the results. */
 #include "autograd/kernels/parallel.h"
-#include "autograd/kernels/product.h"
 
 #include <cblas.h>
 #include <check.h>
@@ -376,19 +375,6 @@ START_TEST(two_tapes_at_a_time_are_not_in_each_others_way)
 }
 END_TEST
 
-START_TEST(large_products_are_shared_on_the_cores_that_we_know)
-{
-    const char *core = openblas_get_corename();
-    if (strcmp(core, "Haswell") != 0 && strcmp(core, "Zen") != 0) {
-        printf("skipped: nobody has looked at how the BLAS rounds on %s\n", core);
-        return;
-    }
-    tg_set_threads(2);
-    ck_assert(tg_multiply_shares(TG_F32) && tg_multiply_shares(TG_F64));
-    ck_assert_int_eq(tg_threads(), 2);
-}
-END_TEST
-
 START_TEST(one_number_holds_for_the_library_and_for_the_blas)
 {
     const int before = tg_threads();
@@ -429,7 +415,6 @@ Suite *parallel_suite(void)
     tcase_add_test(tests, after_a_pause_helpers_work_elsewhere_and_may_work_anywhere);
     tcase_add_test(tests, a_child_process_gets_helpers_of_its_own);
     tcase_add_test(tests, two_tapes_at_a_time_are_not_in_each_others_way);
-    tcase_add_test(tests, large_products_are_shared_on_the_cores_that_we_know);
     tcase_add_test(tests, operations_on_rows_give_the_same_bits_on_any_number_of_threads);
     tcase_add_loop_test(tests, every_kind_of_shared_work_gives_the_same_bits_on_any_number_of_threads, 0,
                         SHARED_WORK);

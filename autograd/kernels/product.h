@@ -1,13 +1,16 @@
-/* Matrix products: kernels of our own for small ones, the BLAS for the others. Internal to the library.
+/* Matrix products, by kernels of our own or by OpenBLAS. Internal to the library.
  *
  *     const tg_product p = {.transpose_b = true, .m = 32, .n = 64, .k = 16};
  *     tg_multiply(TG_F32, &p, x, weight, bias, y);    // y[32, 64] = x[32, 16] weight[64, 16]^T + bias[64] in every row
  *
- * Large products are shared among the BLAS's number of threads, and the result is the same to the bit with any number.
+ * The result is the same to the bit with any number of threads. Our kernels add every sum in the order of k, so they may cut a product
+ * anywhere; they give the same bits on all instruction sets that have a fused multiply-add. OpenBLAS rounds otherwise in other cuts and
+ * works on one thread.
  */
 #ifndef TG_PRODUCT_H
 #define TG_PRODUCT_H
 
+#include "autograd/kernels/product_kernel.h"
 #include "autograd/tensor.h"
 
 /* out = A B for row-major A [m, k], B [k, n], out [m, n]; A or B may lie transposed in memory. */
@@ -19,6 +22,15 @@ typedef struct tg_product {
 /* The bias [n] is added to every row; NULL: none. */
 void tg_multiply(tg_dtype dtype, const tg_product *p, const void *a, const void *b, const void *bias,
                  void *out);
-bool tg_multiply_shares(tg_dtype dtype); /* whether large products are shared with this BLAS; for tests */
+
+/* Whose products are used. At the start what TG_PRODUCTS in the environment says, "own" or "openblas", else TG_PRODUCTS_AUTO: our own where
+ * there are fused multiply-adds, elsewhere for small products only. */
+typedef enum tg_products { TG_PRODUCTS_AUTO, TG_PRODUCTS_OWN, TG_PRODUCTS_OPENBLAS } tg_products;
+
+/* Not thread-safe: for tests and benchmarks. */
+void tg_products_use(tg_products whose);
+
+/* Our kernels for an instruction set, a name of tg_kernel_set_at; NULL if there are none. */
+const tg_product_kernels *tg_product_kernels_of(const char *isa, tg_dtype dtype);
 
 #endif

@@ -1,0 +1,286 @@
+/* Matrix products by one instruction set, TG_ISA, in one type, TG_REAL: the Makefile compiles this file once for each pair.
+ *
+ *     for a block of rows of A, and KC steps of k:                 perhaps pack it, into half of the L2 cache
+ *         for 2 LANES columns of B:                                perhaps pack them into a panel, most of the L1 cache
+ *             for up to ROWS rows of the block:                    a tile: ROWS x 2 vectors of sums in registers
+ *
+ * That is the blocking of BLIS (Van Zee, van de Geijn: "BLIS: A Framework for Rapidly Instantiating BLAS Functionality", 2015), but B's panels
+ * are packed one at a time, right before they are used. Rows are divided evenly: 16 are 8 and 8, not 14 and 2.
+ */
+#include "autograd/kernels/product_kernel.h"
+
+#include "autograd/kernels/product_pack.h"
+
+#include <stdbool.h>
+
+#if defined __AVX512F__
+enum { ROWS = 14 }; /* of 32 registers 28 hold sums */
+#define ROW_COUNTS(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14)
+#elif defined __AVX2__
+enum { ROWS = 6 }; /* of 16 registers 12 */
+#define ROW_COUNTS(X) X(1) X(2) X(3) X(4) X(5) X(6)
+#elif defined __aarch64__
+enum { ROWS = 12 }; /* of 32 registers 24 */
+#define ROW_COUNTS(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12)
+#else
+enum { ROWS = 4 }; /* of 16 registers 8: a product needs one more before it is added */
+#define ROW_COUNTS(X) X(1) X(2) X(3) X(4)
+#endif
+
+enum {
+    COLUMNS = 2 * LANES,
+    GROUP = (ROWS + LANES - 1) / LANES * LANES, /* room for a step of packed A */
+    KC = (BYTES == 64 ? 48 << 10 : 16 << 10) / (COLUMNS * (int)sizeof(real)), /* steps in a panel of B */
+    TILES = TG_PRODUCT_SCRATCH / (KC * GROUP * (int)sizeof(real)),            /* in a block of A */
+};
+
+enum {
+    FEW = 2,         /* tiles for which packing B does not pay */
+    LARGE = 2 << 20, /* bytes of B and the result from which on they are asked for ahead of time */
+};
+
+/* ---- tiles ---- */
+
+typedef struct tile {
+    size_t k;
+    const real *a;
+    size_t a_row, a_step;
+    const real *b; /* whole vectors in each step, but for the last on AVX-512 */
+    size_t b_step;
+    const real *bias;
+    real *out;
+    size_t out_row, last; /* columns in the last vector */
+    tg_product_start start;
+} tile;
+
+INLINE void begin(size_t rows, size_t vectors, const tile *t, mask last, vector sum[][2])
+{
+    const real *from = t->start == TG_START_OUT ? t->out : t->bias;
+    const size_t row = t->start == TG_START_OUT ? t->out_row : 0;
+    UNROLL
+    for (size_t r = 0; r < rows; r++)
+        sum[r][0] = sum[r][1] = (vector){0};
+    if (t->start == TG_START_ZERO)
+        return;
+    UNROLL
+    for (size_t r = 0; r < rows; r++) {
+        if (vectors == 2)
+            sum[r][0] = load(from + r * row);
+        sum[r][vectors - 1] = load_part(from + r * row + (vectors - 1) * LANES, last);
+    }
+}
+
+/* The last vector of a step of B; where masks cost nothing it may end where B ends. */
+INLINE vector load_last(const real *from, mask lanes)
+{
+#if defined __AVX512F__
+    return load_part(from, lanes);
+#else
+    (void)lanes;
+    return load(from);
+#endif
+}
+
+/* `rows`, `vectors` and `side_by_side`, whether a step of A is so, are constants wherever this is called, and the sums stay in registers.
+ * The products are contracted to fused multiply-adds where the processor has them. */
+INLINE void compute(size_t rows, size_t vectors, bool side_by_side, const tile *t)
+{
+    const size_t a_row = side_by_side ? 1 : t->a_row, a_step = t->a_step, b_step = t->b_step, k = t->k;
+    const mask last = first_lanes(t->last);
+    const real *a = t->a, *b = t->b;
+    vector sum[ROWS][2];
+    begin(rows, vectors, t, last, sum);
+    for (size_t l = 0; l < k; l++, a += a_step, b += b_step) {
+        const vector last_y = load_last(b + (vectors - 1) * LANES, last),
+                     y[2] = {vectors == 2 ? load(b) : last_y, last_y};
+        UNROLL
+        for (size_t r = 0; r < rows; r++) {
+            UNROLL
+            for (size_t v = 0; v < vectors; v++)
+                sum[r][v] = a[r * a_row] * y[v] + sum[r][v];
+        }
+    }
+    UNROLL
+    for (size_t r = 0; r < rows; r++) {
+        if (vectors == 2)
+            *(loose *)(t->out + r * t->out_row) = sum[r][0];
+        store_part(t->out + r * t->out_row + (vectors - 1) * LANES, last, sum[r][vectors - 1]);
+    }
+}
+
+typedef void (*compute_tile)(const tile *t);
+
+#define COMPUTES(rows)                                                                                       \
+    static void apart_1_##rows(const tile *t)                                                                \
+    {                                                                                                        \
+        compute(rows, 1, false, t);                                                                          \
+    }                                                                                                        \
+    static void apart_2_##rows(const tile *t)                                                                \
+    {                                                                                                        \
+        compute(rows, 2, false, t);                                                                          \
+    }                                                                                                        \
+    static void side_1_##rows(const tile *t)                                                                 \
+    {                                                                                                        \
+        compute(rows, 1, true, t);                                                                           \
+    }                                                                                                        \
+    static void side_2_##rows(const tile *t)                                                                 \
+    {                                                                                                        \
+        compute(rows, 2, true, t);                                                                           \
+    }
+ROW_COUNTS(COMPUTES)
+
+/* By whether a step of A is side by side, by vectors and by rows. */
+static const compute_tile computes[2][2][ROWS] = {
+#define APART_1(rows) apart_1_##rows,
+#define APART_2(rows) apart_2_##rows,
+#define SIDE_1(rows)  side_1_##rows,
+#define SIDE_2(rows)  side_2_##rows,
+    {{ROW_COUNTS(APART_1)}, {ROW_COUNTS(APART_2)}},
+    {{ROW_COUNTS(SIDE_1)}, {ROW_COUNTS(SIDE_2)}},
+};
+
+/* ---- pieces of about one size ---- */
+
+typedef struct pieces {
+    size_t count, size, larger; /* the first `larger` of them have one more */
+} pieces;
+
+INLINE pieces cut(size_t whole, size_t most)
+{
+    if (whole <= most)
+        return (pieces){1, whole, 0};
+    const size_t count = (whole + most - 1) / most;
+    return (pieces){count, whole / count, whole % count};
+}
+
+INLINE size_t piece(pieces p, size_t i)
+{
+    return p.size + (i < p.larger);
+}
+
+/* ---- blocks ---- */
+
+/* Some rows of the result, some steps of k. */
+typedef struct block {
+    size_t m, n, k;
+    const real *a, *b, *bias;
+    size_t a_row, a_step, b_step, b_column;
+    real *out;
+    size_t out_row;
+    tg_product_start start;
+    bool prefetches;
+    real *packed_a; /* NULL: A is used where it is */
+} block;
+
+/* Asks for lines of the result that are computed next. */
+static void prefetch_out(const block *s, size_t row, size_t rows, size_t column, size_t columns)
+{
+    for (size_t i = row; i < row + rows; i++)
+        for (size_t j = column; j < column + columns; j += LINE)
+            __builtin_prefetch(s->out + i * s->out_row + j, 1);
+}
+
+/* Asks for a part of the columns of B that are packed next. */
+static void prefetch_b(const block *s, size_t column, size_t part, size_t parts)
+{
+    if (column >= s->n)
+        return;
+    const size_t columns = smaller(s->n - column, COLUMNS);
+    const real *b = s->b + column * s->b_column;
+    if (s->b_column == 1)
+        for (size_t l = s->k * part / parts; l < s->k * (part + 1) / parts; l++)
+            for (size_t j = 0; j < columns; j += LINE)
+                __builtin_prefetch(b + l * s->b_step + j, 0, 2);
+    else
+        for (size_t j = columns * part / parts; j < columns * (part + 1) / parts; j++)
+            for (size_t l = 0; l < s->k; l += LINE)
+                __builtin_prefetch(b + j * s->b_column + l, 0, 2);
+}
+
+/* Up to COLUMNS columns of a block, from `column` on, by a tile that has B and the last columns already. */
+static void compute_columns(const block *s, tile *t, pieces tiles, size_t column, size_t columns)
+{
+    const compute_tile *by_rows = computes[t->a_row == 1][columns > LANES];
+    for (size_t i = 0, row = 0; i < tiles.count; row += piece(tiles, i++)) {
+        const size_t rows = piece(tiles, i);
+        t->a = s->packed_a ? s->packed_a + i * GROUP * s->k : s->a + row * s->a_row;
+        t->out = s->out + row * s->out_row + column;
+        if (s->prefetches) {
+            if (i + 1 < tiles.count)
+                prefetch_out(s, row + rows, piece(tiles, i + 1), column, columns);
+            else if (column + COLUMNS < s->n)
+                prefetch_out(s, 0, piece(tiles, 0), column + COLUMNS,
+                             smaller(s->n - column - COLUMNS, COLUMNS));
+            prefetch_b(s, column + COLUMNS, i, tiles.count);
+        }
+        by_rows[rows - 1](t);
+    }
+}
+
+static void pack_a(const block *s, pieces tiles)
+{
+    for (size_t i = 0, row = 0; i < tiles.count; row += piece(tiles, i++))
+        pack(s->a + row * s->a_row, s->a_row, s->a_step, piece(tiles, i), s->k, GROUP,
+             s->packed_a + i * GROUP * s->k);
+}
+
+static void compute_block(const block *s)
+{
+    real panel[KC * COLUMNS] __attribute__((aligned(64)));
+    const pieces tiles = cut(s->m, ROWS);
+    if (s->packed_a)
+        pack_a(s, tiles);
+    for (size_t column = 0; column < s->n; column += COLUMNS) {
+        const size_t columns = smaller(s->n - column, COLUMNS), width = columns > LANES ? COLUMNS : LANES;
+        const bool packs_b = s->b_column != 1 || tiles.count > FEW || (columns < width && BYTES < 64);
+        const real *b = s->b + column * s->b_column;
+        tile t = {.k = s->k,
+                  .a_row = s->packed_a ? 1 : s->a_row,
+                  .a_step = s->packed_a ? GROUP : s->a_step,
+                  .b = packs_b ? panel : b,
+                  .b_step = packs_b ? width : s->b_step,
+                  .bias = s->bias + column,
+                  .out_row = s->out_row,
+                  .last = columns - (width - LANES),
+                  .start = s->start};
+        if (packs_b)
+            pack(b, s->b_column, s->b_step, columns, s->k, width, panel);
+        compute_columns(s, &t, tiles, column, columns);
+    }
+}
+
+static void multiply(const tg_product_part *p, void *scratch)
+{
+    const pieces blocks = cut(p->m, (size_t)TILES * ROWS), depths = cut(p->k, KC);
+    block s = {.n = p->n,
+               .bias = p->bias,
+               .a_row = p->a_row,
+               .a_step = p->a_step,
+               .b_step = p->b_step,
+               .b_column = p->b_column,
+               .out_row = p->out_row,
+               .prefetches = (p->m + p->k) * p->n * sizeof(real) > LARGE,
+               .packed_a = scratch};
+    for (size_t i = 0, row = 0; i < blocks.count; row += piece(blocks, i++)) {
+        s.m = piece(blocks, i);
+        s.out = (real *)p->out + row * p->out_row;
+        for (size_t j = 0, step = 0; j < depths.count; step += piece(depths, j++)) {
+            s.k = piece(depths, j);
+            s.a = (const real *)p->a + row * p->a_row + step * p->a_step;
+            s.b = (const real *)p->b + step * p->b_step;
+            s.start = j == 0 ? p->start : TG_START_OUT;
+            compute_block(&s);
+        }
+    }
+}
+
+#define JOIN_(a, b, c, d) a##b##c##d
+#define JOIN(a, b, c, d)  JOIN_(a, b, c, d)
+const tg_product_kernels JOIN(tg_product_kernels_, TG_ISA, _, TG_TYPE) = {
+    .multiply = multiply,
+    .rows = ROWS,
+    .columns = COLUMNS,
+#if defined __FMA__ || defined __aarch64__
+    .fused = true,
+#endif
+};

@@ -1,0 +1,41 @@
+/* Matrix products by one instruction set, in one type: what product_kernel.c makes, once for each. Internal to the library.
+ *
+ * The sum for an element of the result is one chain, s = fma(a[i, l], b[l, j], s) for l = 0 .. k-1, begun with nothing, the bias or what is
+ * there, whatever the blocking. So any cut into rows and columns gives the same bits, and so do all instruction sets that have a fused
+ * multiply-add.
+ */
+#ifndef TG_PRODUCT_KERNEL_H
+#define TG_PRODUCT_KERNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef enum tg_product_start { TG_START_ZERO, TG_START_BIAS, TG_START_OUT } tg_product_start;
+
+/* out [m, n] = start + A B, or a rectangle of it. Distances are in elements; of the two of A one is 1, and so of B. */
+typedef struct tg_product_part {
+    size_t m, n, k;
+    const void *a; /* element (i, l) at a[i * a_row + l * a_step] */
+    size_t a_row, a_step;
+    const void *b; /* element (l, j) at b[l * b_step + j * b_column] */
+    size_t b_step, b_column;
+    const void *bias; /* [n], for TG_START_BIAS */
+    void *out;        /* element (i, j) at out[i * out_row + j] */
+    size_t out_row;
+    tg_product_start start;
+} tg_product_part;
+
+enum { TG_PRODUCT_SCRATCH = 1200 << 10 }; /* bytes to pack A in, about an L2 cache of today's servers */
+
+typedef struct tg_product_kernels {
+    /* With scratch, TG_PRODUCT_SCRATCH bytes aligned to 64, A is packed, which pays with many columns; NULL: not. */
+    void (*multiply)(const tg_product_part *part, void *scratch);
+    size_t rows, columns; /* of the result, computed at a time: good places to cut */
+    bool fused;           /* with fused multiply-adds */
+} tg_product_kernels;
+
+extern const tg_product_kernels tg_product_kernels_baseline_f32, tg_product_kernels_baseline_f64,
+    tg_product_kernels_v3_f32, tg_product_kernels_v3_f64, tg_product_kernels_v4_f32,
+    tg_product_kernels_v4_f64;
+
+#endif

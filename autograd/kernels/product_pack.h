@@ -1,0 +1,242 @@
+/* Vectors of the instruction set that is compiled for, and operands packed for the micro-kernel. Only for product_kernel.c.
+ *
+ * Packed means: for each step of k the lanes of a tile (columns of B, or rows of A) side by side, at the next multiple of LANES the next step.
+ */
+#ifndef TG_PRODUCT_PACK_H
+#define TG_PRODUCT_PACK_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#if defined __AVX__
+#include <immintrin.h>
+#endif
+
+typedef TG_REAL real;
+
+#define INLINE static inline __attribute__((always_inline))
+#define UNROLL _Pragma("GCC unroll 16")
+
+#if defined __AVX512F__
+enum { BYTES = 64 };
+#elif defined __AVX2__
+enum { BYTES = 32 };
+#else
+enum { BYTES = 16 };
+#endif
+enum { LANES = BYTES / (int)sizeof(real), LINE = 64 / (int)sizeof(real) /* of the cache */ };
+
+typedef real vector __attribute__((vector_size(BYTES)));
+typedef real loose
+    __attribute__((vector_size(BYTES), aligned(sizeof(real)), may_alias)); /* anywhere in memory */
+
+INLINE size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+INLINE vector load(const real *from)
+{
+    return *(const loose *)from;
+}
+
+/* ---- a vector of which only the first lanes are in memory, 1 to LANES of them ---- */
+
+#if defined __AVX512F__
+
+typedef __mmask16 mask;
+
+INLINE mask first_lanes(size_t count)
+{
+    return (mask)((1u << count) - 1);
+}
+
+INLINE vector load_part(const real *from, mask lanes)
+{
+    if (sizeof(real) == 4)
+        return (vector)_mm512_maskz_loadu_ps(lanes, from);
+    return (vector)_mm512_maskz_loadu_pd((__mmask8)lanes, from);
+}
+
+INLINE void store_part(real *to, mask lanes, vector x)
+{
+    if (sizeof(real) == 4)
+        _mm512_mask_storeu_ps(to, lanes, (__m512)x);
+    else
+        _mm512_mask_storeu_pd(to, (__mmask8)lanes, (__m512d)x);
+}
+
+#elif defined __AVX2__
+
+typedef __m256i mask;
+
+INLINE mask first_lanes(size_t count)
+{
+    static const int32_t ones[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
+    return _mm256_loadu_si256((const __m256i *)(ones + 8 - count * sizeof(real) / 4));
+}
+
+INLINE vector load_part(const real *from, mask lanes)
+{
+    if (sizeof(real) == 4)
+        return (vector)_mm256_maskload_ps((const float *)from, lanes);
+    return (vector)_mm256_maskload_pd((const double *)from, lanes);
+}
+
+INLINE void store_part(real *to, mask lanes, vector x)
+{
+    if (sizeof(real) == 4)
+        _mm256_maskstore_ps((float *)to, lanes, (__m256)x);
+    else
+        _mm256_maskstore_pd((double *)to, lanes, (__m256d)x);
+}
+
+#else
+
+typedef size_t mask;
+
+INLINE mask first_lanes(size_t count)
+{
+    return count;
+}
+
+INLINE vector load_part(const real *from, mask lanes)
+{
+    if (lanes == LANES)
+        return load(from);
+    vector x = {0};
+    for (size_t lane = 0; lane < lanes; lane++)
+        x[lane] = from[lane];
+    return x;
+}
+
+INLINE void store_part(real *to, mask lanes, vector x)
+{
+    if (lanes == LANES)
+        *(loose *)to = x;
+    for (size_t lane = 0; lane < lanes && lanes < LANES; lane++)
+        to[lane] = x[lane];
+}
+
+#endif
+
+/* ---- transposition ----
+ *
+ * Of LANES rows 16 bytes are taken at a time, into CHUNK vectors, and transposed within each 16 bytes:
+ *
+ *     x[i] = row i, from column c on | row i + CHUNK | row i + 2 CHUNK ...        ->     column c + i of all rows
+ */
+enum { CHUNK = 16 / (int)sizeof(real), CHUNKS = BYTES / 16 };
+typedef int64_t chunk __attribute__((vector_size(16), aligned(sizeof(real)), may_alias));
+
+#if defined __AVX512F__
+
+INLINE vector chunks(const real *const *row, size_t at)
+{
+    __m512i x = _mm512_castsi128_si512((__m128i) * (const chunk *)(row[0] + at));
+    x = _mm512_inserti64x2(x, (__m128i) * (const chunk *)(row[CHUNK] + at), 1);
+    x = _mm512_inserti64x2(x, (__m128i) * (const chunk *)(row[2 * CHUNK] + at), 2);
+    return (vector)_mm512_inserti64x2(x, (__m128i) * (const chunk *)(row[3 * CHUNK] + at), 3);
+}
+
+/* Of each 16 bytes the first, or the second, 64 bits of a and b, or of these by turns 32 bits. */
+#define LOW_64(a, b)  (vector) _mm512_unpacklo_pd((__m512d)(a), (__m512d)(b))
+#define HIGH_64(a, b) (vector) _mm512_unpackhi_pd((__m512d)(a), (__m512d)(b))
+#define LOW_32(a, b)  (vector) _mm512_unpacklo_ps((__m512)(a), (__m512)(b))
+#define HIGH_32(a, b) (vector) _mm512_unpackhi_ps((__m512)(a), (__m512)(b))
+
+#elif defined __AVX2__
+
+INLINE vector chunks(const real *const *row, size_t at)
+{
+    const __m256i x = _mm256_castsi128_si256((__m128i) * (const chunk *)(row[0] + at));
+    return (vector)_mm256_inserti128_si256(x, (__m128i) * (const chunk *)(row[CHUNK] + at), 1);
+}
+
+#define LOW_64(a, b)  (vector) _mm256_unpacklo_pd((__m256d)(a), (__m256d)(b))
+#define HIGH_64(a, b) (vector) _mm256_unpackhi_pd((__m256d)(a), (__m256d)(b))
+#define LOW_32(a, b)  (vector) _mm256_unpacklo_ps((__m256)(a), (__m256)(b))
+#define HIGH_32(a, b) (vector) _mm256_unpackhi_ps((__m256)(a), (__m256)(b))
+
+#else
+
+typedef int64_t words64 __attribute__((vector_size(16)));
+typedef int32_t words32 __attribute__((vector_size(16)));
+
+INLINE vector chunks(const real *const *row, size_t at)
+{
+    return (vector) * (const chunk *)(row[0] + at);
+}
+
+#define LOW_64(a, b)  (vector)((words64){((words64)(a))[0], ((words64)(b))[0]})
+#define HIGH_64(a, b) (vector)((words64){((words64)(a))[1], ((words64)(b))[1]})
+#define LOW_32(a, b)                                                                                         \
+    (vector)((words32){((words32)(a))[0], ((words32)(b))[0], ((words32)(a))[1], ((words32)(b))[1]})
+#define HIGH_32(a, b)                                                                                        \
+    (vector)((words32){((words32)(a))[2], ((words32)(b))[2], ((words32)(a))[3], ((words32)(b))[3]})
+
+#endif
+
+/* to[step][lane] = row[lane][at + step] for CHUNK steps. */
+INLINE void transpose_chunks(const real *const *row, size_t at, size_t to_step, real *to)
+{
+    vector x[4];
+    UNROLL
+    for (int i = 0; i < CHUNK; i++)
+        x[i] = chunks(row + i, at);
+    if (CHUNK == 2) {
+        *(vector *)to = LOW_64(x[0], x[1]);
+        *(vector *)(to + to_step) = HIGH_64(x[0], x[1]);
+        return;
+    }
+    const vector low01 = LOW_32(x[0], x[1]), low23 = LOW_32(x[2], x[3]);
+    const vector high01 = HIGH_32(x[0], x[1]), high23 = HIGH_32(x[2], x[3]);
+    *(vector *)to = LOW_64(low01, low23);
+    *(vector *)(to + to_step) = HIGH_64(low01, low23);
+    *(vector *)(to + 2 * to_step) = LOW_64(high01, high23);
+    *(vector *)(to + 3 * to_step) = HIGH_64(high01, high23);
+}
+
+/* ---- packing ---- */
+
+/* Up to LANES rows, each with its steps side by side. For rows that are not there the last one stands in: nobody looks at their sums. */
+static void pack_rows(const real *from, size_t apart, size_t lanes, size_t k, size_t to_step, real *to)
+{
+    const real *row[LANES];
+    for (size_t lane = 0; lane < LANES; lane++)
+        row[lane] = from + smaller(lane, lanes - 1) * apart;
+    size_t l = 0;
+    for (; l + CHUNK <= k; l += CHUNK)
+        transpose_chunks(row, l, to_step, to + l * to_step);
+    for (; l < k; l++)
+        for (size_t lane = 0; lane < LANES; lane++)
+            to[l * to_step + lane] = row[lane][l];
+}
+
+/* Up to LANES columns, which are side by side in each step. */
+static void pack_columns(const real *from, size_t step, size_t lanes, size_t k, size_t to_step, real *to)
+{
+    const mask some = first_lanes(lanes);
+    if (lanes == LANES)
+        for (size_t l = 0; l < k; l++)
+            *(vector *)(to + l * to_step) = load(from + l * step);
+    else
+        for (size_t l = 0; l < k; l++)
+            *(vector *)(to + l * to_step) = load_part(from + l * step, some);
+}
+
+/* `count` lanes that are `apart` from each other, in k steps that are `step` from each other; one of both is 1. `to_step`, a multiple of
+ * LANES, has room for the lanes. */
+static void pack(const real *from, size_t apart, size_t step, size_t count, size_t k, size_t to_step,
+                 real *to)
+{
+    for (size_t first = 0; first < count; first += LANES) {
+        const size_t lanes = smaller(count - first, LANES);
+        if (apart == 1)
+            pack_columns(from + first, step, lanes, k, to_step, to + first);
+        else
+            pack_rows(from + first * apart, apart, lanes, k, to_step, to + first);
+    }
+}
+
+#endif

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Includes run downward only: fails on a file that includes one above it, on a circle, and on a room that looks behind another's public
-# headers.
-#   tests/arrows.sh     from the top of the tree
+# Includes run downward only, and calls between the files of the core too: fails on one that runs up, on a circle of includes, and on a
+# room that looks behind another's public headers.
+#   tests/arrows.sh [FOLDER]     from the top of the tree; FOLDER holds what make has built, for the calls
 
-# The order, from the bottom up. A file may include what stands on lines above its own line here, and a folder's files each other; files
+# The order, from the bottom up. A file may use what stands on lines above its own line here, and a folder's files each other; files
 # and folders of one line do not know each other. A name without an ending is a header and its source; one with an ending is this file
 # alone, where what users see of a module lies below the module's inside.
 order='
@@ -11,20 +11,21 @@ order='
     autograd/rng autograd/tensor.h autograd/threads.h
     autograd/tape.h autograd/arena autograd/dtype
     autograd/kernels/
-    autograd/tensor.c autograd/threads.c autograd/strided
-    autograd/grad.h autograd/op autograd/parameters.h
+    autograd/tensor.c autograd/threads.c
+    autograd/strided autograd/grad.h autograd/op autograd/parameters.h
     autograd/parameters_internal autograd/ops autograd/gradcheck.h
-    autograd/parameters.c autograd/update autograd/value
-    autograd/program
+    autograd/parameters.c autograd/registry autograd/value
+    autograd/update autograd/program
     autograd/text
     autograd/anomaly autograd/elementwise
     autograd/run
     autograd/tape_internal
-    autograd/tape.c autograd/leaf autograd/read autograd/recompute autograd/grad_internal
-    autograd/apply autograd/follow autograd/listing autograd/differentiate autograd/replay
-    autograd/grad.c autograd/derivatives autograd/checkpoint
+    autograd/tape.c
+    autograd/leaf autograd/read autograd/listing autograd/recompute autograd/grad_internal
+    autograd/apply autograd/checkpoint
+    autograd/grad.c
+    autograd/differentiate
     autograd/ops/ autograd/gradcheck/
-    autograd/registry
     nn/ optim/
     examples/data/dataset.h
     examples/data/
@@ -34,16 +35,30 @@ order='
     examples/
 '
 
-# What does not keep to it and is known: file -> included file.
+# What does not keep to it and is known: user -> used.
 known='
-    autograd/tensor.c -> autograd/tape_internal.h
-    autograd/text.c -> autograd/tape_internal.h
-    autograd/anomaly.c -> autograd/tape_internal.h
-    autograd/elementwise.c -> autograd/tape_internal.h
+    autograd/tape.c -> autograd/leaf.c
+    autograd/registry.c -> autograd/apply.c
 '
 
-rooms="autograd nn optim plots examples"
-find $rooms -name '*.[ch]' -o -name '*.inc' -o -name '*.def' | sort |
+set -eu
+calls=$(mktemp)
+trap 'rm "$calls"' EXIT
+
+# Who uses a function or constant of another object: "autograd/grad.c -> autograd/tape.c tg_tape_scratch".
+[ $# = 0 ] || (cd "$1/obj" && nm -A autograd/*.o) | awk '
+    { object = $1; sub(/\.o:.*/, ".c", object) }
+    $(NF - 1) ~ /^[BDRT]$/ { home[$NF] = object }
+    $(NF - 1) == "U" { uses[object " " $NF] }
+    END {
+        for (pair in uses) {
+            split(pair, word, " ")
+            if (word[2] in home)
+                print word[1] " -> " home[word[2]] " " word[2]
+        }
+    }' > "$calls"
+
+find autograd nn optim plots examples -name '*.[ch]' -o -name '*.inc' -o -name '*.def' |
     xargs awk -v order="$order" -v known="$known" '
     function problem(text) { print "arrows: " text > "/dev/stderr"; failed = 1 }
 
@@ -82,6 +97,10 @@ find $rooms -name '*.[ch]' -o -name '*.inc' -o -name '*.def' | sort |
                 excused[word[1] " -> " word[3]] = 1
     }
 
+    FILENAME == ARGV[1] {
+        calls[++called] = $0
+        next
+    }
     FNR == 1 { files[FILENAME] = 1 }
     /^TG_API_BEGIN/ || FILENAME ~ /\.def$/ { is_public[FILENAME] = 1 }
     /^#include [<"]/ {
@@ -92,15 +111,32 @@ find $rooms -name '*.[ch]' -o -name '*.inc' -o -name '*.def' | sort |
     }
 
     END {
-        for (file in files)
+        for (file in files) {
+            filled[entry(file)] = 1
             if (entry(file) == "")
                 problem(file ": has no place yet in the order, tests/arrows.sh")
+        }
+        for (name in line)
+            if (!(name in filled))
+                problem(name ": is in the order, tests/arrows.sh, and is no file")
+
+        for (i = 1; i <= called; i++) {
+            split(calls[i], word, " ")
+            pair = word[1] " -> " word[3]
+            if (pair in excused)
+                used[pair] = 1
+            else if (word[1] in files && word[3] in files && line[entry(word[1])] <= line[entry(word[3])])
+                problem(word[1] ": calls " word[4] " of " word[3] ", which does not lie below it")
+        }
+
         for (i = 1; i <= included; i++) {
             split(includes[i], ends, " -> ")
             from = ends[1]
             to = ends[2]
-            if (includes[i] in excused)
+            if (includes[i] in excused) {
+                used[includes[i]] = 1
                 continue
+            }
             if (to == "tapegrad.h" || to == "cblas.h") {
                 if (to == "cblas.h" ? from !~ /^autograd\/kernels\// : from ~ /^(autograd|nn|optim)\//)
                     problem(from ": includes <" to ">")
@@ -117,6 +153,9 @@ find $rooms -name '*.[ch]' -o -name '*.inc' -o -name '*.def' | sort |
             if (unit(from) != unit(to))
                 arrow[unit(from), unit(to)] = 1
         }
+        for (pair in excused)
+            if (called && !(pair in used))
+                problem(pair ": is excused, tests/arrows.sh, and does not occur")
 
         # An arrow to where none begins, or from where none ends, is in no circle: such are taken away until none is left.
         do {
@@ -140,4 +179,4 @@ find $rooms -name '*.[ch]' -o -name '*.inc' -o -name '*.def' | sort |
             problem("circle: " ends[1] " includes " ends[2])
         }
         exit failed
-    }'
+    }' "$calls"

@@ -13,11 +13,15 @@ static bool succeeds(const char *command)
     return system(command) == 0;
 }
 
+static const char *build(void)
+{
+    return getenv("TG_BUILD") ? getenv("TG_BUILD") : "build";
+}
+
 START_TEST(a_change_rebuilds_what_depends_on_it)
 {
     char command[600];
-    snprintf(command, sizeof command, "tests/rebuild.sh \"%s\"",
-             getenv("TG_BUILD") ? getenv("TG_BUILD") : "build");
+    snprintf(command, sizeof command, "tests/rebuild.sh \"%s\"", build());
     ck_assert(succeeds(command));
 }
 END_TEST
@@ -28,9 +32,11 @@ START_TEST(the_library_asks_for_openblas_alone_and_installing_it_never_calls_a_p
 }
 END_TEST
 
-START_TEST(includes_run_downward_only)
+START_TEST(includes_and_calls_run_downward_only)
 {
-    ck_assert(succeeds("tests/arrows.sh"));
+    char command[600];
+    snprintf(command, sizeof command, "tests/arrows.sh \"%s\"", build());
+    ck_assert(succeeds(command));
 }
 END_TEST
 
@@ -38,10 +44,12 @@ END_TEST
 static void expect_problem(const char *file, const char *line, const char *problem)
 {
     char command[1200];
-    snprintf(command, sizeof command,
-             "work='%s'; rm -rf \"$work\"/*; cp -r autograd nn optim examples plots \"$work\"; script=\"$PWD/tests/arrows.sh\"; "
-             "cd \"$work\"; \"$script\" && echo '%s' >> %s && ! \"$script\" 2> problems && grep -q '%s' problems",
-             temporary_folder(), line, file, problem);
+    snprintf(
+        command, sizeof command,
+        "work='%s'; rm -rf \"$work\"/*; cp -r autograd nn optim examples plots \"$work\"; "
+        "script=\"$PWD/tests/arrows.sh\"; "
+        "cd \"$work\"; \"$script\" && echo '%s' >> %s && ! \"$script\" 2> problems && grep -q '%s' problems",
+        temporary_folder(), line, file, problem);
     ck_assert_msg(succeeds(command), "%s in %s is no problem", line, file);
 }
 
@@ -53,6 +61,22 @@ START_TEST(an_include_that_runs_up_is_found)
                    "autograd/rng.c: .*axes.h, which does not lie below");
     expect_problem("optim/schedule.h", "#include \"nn/linear.h\"",
                    "optim/schedule.h: includes nn/linear.h, which does not lie below");
+}
+END_TEST
+
+/* Two objects in place of the core's: the generator of random numbers calls the tape. */
+START_TEST(a_call_that_runs_up_is_found)
+{
+    char command[1200];
+    snprintf(command, sizeof command,
+             "work='%s'; mkdir -p \"$work/obj/autograd\"; compile=\"${TG_CC:-cc} -c -x c - -o "
+             "$work/obj/autograd\"; "
+             "echo 'void tg_tape_free(void); void tg_rng_seed(void) { tg_tape_free(); }' | $compile/rng.o; "
+             "echo 'void tg_tape_free(void) {}' | $compile/tape.o; "
+             "! tests/arrows.sh \"$work\" 2> \"$work/problems\" && "
+             "grep -q 'autograd/rng.c: calls tg_tape_free of autograd/tape.c' \"$work/problems\"",
+             temporary_folder());
+    ck_assert(succeeds(command));
 }
 END_TEST
 
@@ -90,8 +114,9 @@ Suite *build_suite(void)
     tcase_add_test(tests, a_change_rebuilds_what_depends_on_it);
     tcase_add_test(tests,
                    the_library_asks_for_openblas_alone_and_installing_it_never_calls_a_package_manager);
-    tcase_add_test(tests, includes_run_downward_only);
+    tcase_add_test(tests, includes_and_calls_run_downward_only);
     tcase_add_test(tests, an_include_that_runs_up_is_found);
+    tcase_add_test(tests, a_call_that_runs_up_is_found);
     tcase_add_test(tests, a_look_behind_the_public_headers_is_found);
     tcase_add_test(tests, a_circle_of_includes_is_found);
     tcase_add_test(tests, a_file_without_a_place_in_the_order_is_found);

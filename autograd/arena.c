@@ -1,5 +1,6 @@
 #include "autograd/arena.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 enum { SMALLEST_CHUNK = 1 << 16, LARGEST_STEP = 1 << 26 };
@@ -49,7 +50,8 @@ void *tg_arena_take_slowly(tg_arena *arena, size_t size, size_t alignment)
 
 tg_arena_position tg_arena_here(const tg_arena *arena)
 {
-    return (tg_arena_position){arena->current, arena->current ? arena->current->used : 0, arena->bytes_used};
+    const bool empty = !arena->current || (arena->current == arena->first && arena->first->used == 0);
+    return empty ? (tg_arena_position){0} : (tg_arena_position){arena->current, arena->current->used, arena->bytes_used};
 }
 
 void tg_arena_rewind(tg_arena *arena, tg_arena_position position)
@@ -61,6 +63,23 @@ void tg_arena_rewind(tg_arena *arena, tg_arena_position position)
         position.chunk->used = position.used;
     arena->current = position.chunk ? position.chunk : arena->first;
     arena->bytes_used = position.bytes_used;
+}
+
+void tg_arena_trim(tg_arena *arena, int64_t used)
+{
+    enum { SLACK = 1 << 20 };
+    arena->peak -= arena->peak / 8;
+    arena->peak = used > arena->peak ? used : arena->peak;
+    const bool empty = !tg_arena_here(arena).chunk; /* nobody stands on the first chunk either */
+    tg_chunk **link = empty ? &arena->first : &arena->current->next;
+    while (*link && arena->bytes_held > 2 * arena->peak + SLACK) {
+        tg_chunk *chunk = *link;
+        *link = chunk->next;
+        arena->bytes_held -= (int64_t)chunk->size;
+        free(chunk);
+    }
+    if (empty)
+        arena->current = arena->first;
 }
 
 void tg_arena_empty(tg_arena *arena)

@@ -31,20 +31,18 @@ void tg_run_free(tg_run *run)
     free(run->scratch);
 }
 
-void tg_run_reset(tg_run *run, bool empty)
+void tg_run_reset(tg_run *run)
 {
     run->computed = 0;
-    if (!empty)
-        return;
-    run->released = run->freed = NULL;
-    tg_arena_empty(&run->arena);
 }
 
 void tg_run_cut(tg_run *run, tg_program *program, int64_t count)
 {
     run->released = run->freed = NULL; /* they may lie behind this place */
     run->computed = run->computed < count ? run->computed : count;
+    const int64_t used = run->arena.bytes_used;
     tg_arena_rewind(&run->arena, tg_program_at(program, count)->slot.at);
+    tg_arena_trim(&run->arena, used);
 }
 
 /* ---- buffers ---- */

@@ -28,8 +28,8 @@ typedef struct tg_run {
 
 void tg_run_free(tg_run *run);
 
-/* Begins a step. If the program keeps nothing of the one before, memory far beyond what steps need is given back. */
-void tg_run_reset(tg_run *run, bool empty);
+/* Begins a step. */
+void tg_run_reset(tg_run *run);
 
 /* Computes the values before number `end` that have not been computed in this step; false if that fails. */
 bool tg_run_to(tg_run *run, tg_program *program, int64_t end);

@@ -51,7 +51,7 @@ void tg_tape_reset(tg_tape *tape)
     tg_program_reset(&tape->program);
     if (tape->program.failed)
         tg_program_cut(&tape->program, 0);
-    tg_run_reset(&tape->run, tape->program.known == 0);
+    tg_run_reset(&tape->run);
     tape->no_grad = 0;
     tape->hooks = NULL;
     tape->last_hook = &tape->hooks;

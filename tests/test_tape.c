@@ -256,6 +256,29 @@ START_TEST(a_step_like_the_last_one_allocates_nothing)
 }
 END_TEST
 
+/* Tensors that grow a little each step: no buffer of the last step is large enough. */
+static void hold_little(bool behind_a_leaf)
+{
+    enum { STEPS = 12, ELEMENTS = 5 << 20 };
+    int64_t held = 0;
+    for (int step = 0; step < STEPS; step++) {
+        tg_tape_reset(tape);
+        if (behind_a_leaf)
+            tg_borrow(tape, TG_F64, &held, TG_SCALAR);
+        tg_full(tape, TG_F64, TG_SHAPE(ELEMENTS + 100 * step), 1);
+        ck_assert_ptr_null(tg_tape_error(tape));
+        held = tg_tape_count(tape).bytes_held;
+        ck_assert_int_lt(held, 4 * (int64_t)sizeof(double) * ELEMENTS);
+    }
+}
+
+START_TEST(steps_that_grow_hold_a_small_multiple_of_the_largest)
+{
+    hold_little(false);
+    hold_little(true);
+}
+END_TEST
+
 START_TEST(running_out_of_memory_at_any_point_is_an_error_like_any_other)
 {
     free_tape();
@@ -338,6 +361,7 @@ Suite *tape_suite(void)
     tcase_add_test(tests, an_operation_without_a_derivative_is_refused_when_it_is_added);
     tcase_add_test(tests, every_operation_of_the_registry_is_complete);
     tcase_add_test(tests, a_step_like_the_last_one_allocates_nothing);
+    tcase_add_test(tests, steps_that_grow_hold_a_small_multiple_of_the_largest);
     tcase_add_test(tests, running_out_of_memory_at_any_point_is_an_error_like_any_other);
     tcase_add_test(tests, a_parameter_outlives_its_tape_and_finds_itself_on_another);
     tcase_add_test(tests, elements_are_read_in_any_type);

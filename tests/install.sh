@@ -47,9 +47,20 @@ headers) # both ways to name it, C and C++, and nothing else of ours where users
     for header in $(cd "$prefix/include" && find . -name '*.h'); do # each is whole by itself
         echo "#include \"$header\"" | cc -std=c11 $strict -I "$prefix/include" -fsyntax-only -x c -
     done
-    for inside in '*_internal*' 'kernels*' 'text.h' '*.inc'; do
+    for inside in '*_internal*' 'kernels*' 'arena.h' 'text.h' 'run.h' '*.inc'; do
         [ -z "$(find "$prefix" -name "$inside")" ] || { echo "$inside is installed" >&2; exit 1; }
     done
+    ;;
+
+staged) # for packages: into a folder that is not where it will be, which no file may name
+    MAKEFLAGS='' make -C "$tree" install DEPENDENCIES=skip DESTDIR="$folder/stage" PREFIX=/usr LIBDIR=/usr/lib/machine > /dev/null
+    [ "$(ls "$folder/stage")" = usr ]
+    cd stage/usr
+    for file in include/tapegrad.h include/tapegrad/tapegrad.h lib/machine/libtapegrad.a lib/machine/libtapegrad.so; do
+        [ -s "$file" ] || { echo "$file is not installed" >&2; exit 1; }
+    done
+    [ "$(PKG_CONFIG_PATH=lib/machine/pkgconfig pkg-config --variable=libdir tapegrad)" = /usr/lib/machine ]
+    ! grep -rq "$folder" . || { echo "an installed file names the folder of the staging" >&2; exit 1; }
     ;;
 
 static)

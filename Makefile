@@ -49,7 +49,8 @@ TEST_SOURCES    := $(wildcard tests/*.c) $(filter-out tests/golden/samples.c,$(w
 # A header is public if it marks what it exports (autograd/api.h).
 PUBLIC_HEADERS  := $(shell grep -l '^TG_API_BEGIN' autograd/*.h nn/*.h optim/*.h) autograd/ops.def $(wildcard nn/*.def optim/*.def)
 
-# Kernels are compiled once for each instruction set and chosen when the program starts.
+# Kernels are compiled once for each instruction set and floating type, and chosen when the program starts.
+REALS := f32 f64
 MACHINE := $(shell $(CC) -dumpmachine 2>/dev/null)
 ifneq ($(filter x86_64%,$(MACHINE)),)
 ISAS := baseline v3 v4
@@ -74,8 +75,7 @@ PROGRAM_LIBS = -lz -lcsv $(call PKG,--libs,jansson smartcols)
 CHECK_LIBS   = $(call PKG,--libs,check)
 
 objects = $(patsubst %.c,$(OUT)/obj/%.o,$(1))
-KERNEL_OBJECTS  := $(foreach isa,$(ISAS),$(OUT)/obj/autograd/kernels/isa-$(isa).o) \
-                   $(foreach isa,$(ISAS),$(foreach type,f32 f64,$(OUT)/obj/autograd/kernels/product_kernel-$(isa)-$(type).o))
+KERNEL_OBJECTS  := $(foreach file,isa product_kernel,$(foreach isa,$(ISAS),$(REALS:%=$(OUT)/obj/autograd/kernels/$(file)-$(isa)-%.o)))
 LIBRARY_OBJECTS := $(call objects,$(LIBRARY_SOURCES)) $(KERNEL_OBJECTS)
 COMMON_OBJECTS  := $(call objects,$(COMMON_SOURCES))
 ACCURACY_OBJECTS := $(call objects,$(filter-out %/main.c,$(ACCURACY_SOURCES)))
@@ -118,7 +118,8 @@ $(OUT)/obj/%.o: %.c $(OUT)/flags | $(UMBRELLA)
 
 $(OUT)/obj/autograd/kernels/isa-%.o: autograd/kernels/isa.c $(OUT)/flags
 	@mkdir -p $(@D)
-	$(call quietly,CC)$(CC) $(ALL_CFLAGS) $(KERNEL_CFLAGS) $(MARCH_$*) -DTG_ISA=$* -MMD -MP -c -o $@ $<
+	$(call quietly,CC)$(CC) $(ALL_CFLAGS) $(KERNEL_CFLAGS) $(MARCH_$(firstword $(subst -, ,$*))) \
+	    -DTG_REAL_$(lastword $(subst -, ,$*)) -DTG_KERNEL_TABLE=tg_kernels_$(subst -,_,$*) -MMD -MP -c -o $@ $<
 
 # A product's sums are chains of fused multiply-adds, wherever there are such.
 REAL_f32 := float

@@ -99,20 +99,18 @@ END_TEST
 /* ---- special values ---- */
 
 #define GELU_FORMS(APPLY) APPLY(gelu_exact) APPLY(gelu_tanh) APPLY(gelu_quick) APPLY(silu)
-#define OTHER_UNARY(APPLY)                                                                                   \
-    APPLY(softplus)                                                                                          \
-    APPLY(softplus_grad)                                                                                       \
-    APPLY(softplus_grad_grad)                                                                                       \
-    APPLY(mish) APPLY(mish_grad) APPLY(mish_grad_grad) APPLY(selu) APPLY(selu_grad) APPLY(selu_grad_grad) APPLY(log_sigmoid)   \
-        APPLY(exp) APPLY(expm1) APPLY(tanh) APPLY(sigmoid) APPLY(log) APPLY(log1p) APPLY(sqrt) APPLY(rsqrt)  \
-            APPLY(erf) APPLY(erfc) APPLY(sin) APPLY(cos) APPLY(relu) APPLY(hardsigmoid)       \
-                APPLY(hardsigmoid_grad) APPLY(hardswish) APPLY(hardswish_grad)
+#define OTHER_UNARY(APPLY)                                                                                     \
+    APPLY(softplus) APPLY(softplus_grad) APPLY(softplus_grad_grad) APPLY(mish) APPLY(mish_grad)                \
+    APPLY(mish_grad_grad) APPLY(selu) APPLY(selu_grad) APPLY(selu_grad_grad) APPLY(log_sigmoid)                \
+    APPLY(vector_exp) APPLY(vector_expm1) APPLY(vector_tanh) APPLY(sigmoid) APPLY(vector_log)                  \
+    APPLY(vector_log1p) APPLY(vector_sqrt) APPLY(rsqrt) APPLY(vector_erf) APPLY(vector_erfc) APPLY(vector_sin) \
+    APPLY(vector_cos) APPLY(relu) APPLY(hardsigmoid) APPLY(hardsigmoid_grad) APPLY(hardswish)                  \
+    APPLY(hardswish_grad)
 
-typedef void unary_f32(size_t n, const float *x, float *y);
-typedef void unary_f64(size_t n, const double *x, double *y);
+typedef void unary(size_t n, const void *x, void *y);
 
 /* Value and derivatives at what is infinite, not a number, zero, or finite and enormous. */
-static void check_gelu_edges(const char *name, unary_f32 *const f32[3], unary_f64 *const f64[3])
+static void check_gelu_edges(const char *name, unary *const f32[3], unary *const f64[3])
 {
     const float x[] = {INFINITY, -INFINITY, FLT_MAX, -FLT_MAX, 1e20f, -1e20f, NAN, -NAN, 0.f, -0.f};
     const double limits[3][6] = {{INFINITY, 0, FLT_MAX, 0, 1e20f, 0}, {1, 0, 1, 0, 1, 0}, {0}};
@@ -143,8 +141,8 @@ START_TEST(infinities_nan_and_zero_mean_what_they_mean)
     for (size_t s = 0; s < count; s++) {
 #define CHECK(name)                                                                                          \
     check_gelu_edges(                                                                                        \
-        #name, (unary_f32 *const[]){sets[s]->f32->name, sets[s]->f32->name##_grad, sets[s]->f32->name##_grad_grad},   \
-        (unary_f64 *const[]){sets[s]->f64->name, sets[s]->f64->name##_grad, sets[s]->f64->name##_grad_grad});
+        #name, (unary *const[]){sets[s]->of[TG_F32]->name, sets[s]->of[TG_F32]->name##_grad, sets[s]->of[TG_F32]->name##_grad_grad},   \
+        (unary *const[]){sets[s]->of[TG_F64]->name, sets[s]->of[TG_F64]->name##_grad, sets[s]->of[TG_F64]->name##_grad_grad});
         GELU_FORMS(CHECK)
 #undef CHECK
     }
@@ -152,7 +150,7 @@ START_TEST(infinities_nan_and_zero_mean_what_they_mean)
 END_TEST
 
 /* A loop's vector part and its last few elements give the same, also when the output is the input. */
-static void check_in_place(const char *name, unary_f32 *f32, unary_f64 *f64)
+static void check_in_place(const char *name, unary *f32, unary *f64)
 {
     enum { MOST = 133 };
     float x[MOST], alone[MOST], y[MOST];
@@ -186,7 +184,7 @@ START_TEST(results_do_not_depend_on_length_or_place)
     const tg_kernel_set *sets[MOST_SETS];
     const size_t count = sets_that_run(sets);
     for (size_t s = 0; s < count; s++) {
-#define CHECK(name)     check_in_place(#name, sets[s]->f32->name, sets[s]->f64->name);
+#define CHECK(name)     check_in_place(#name, sets[s]->of[TG_F32]->name, sets[s]->of[TG_F64]->name);
 #define CHECK_ALL(name) CHECK(name) CHECK(name##_grad) CHECK(name##_grad_grad)
         GELU_FORMS(CHECK_ALL)
         OTHER_UNARY(CHECK)
@@ -196,30 +194,30 @@ START_TEST(results_do_not_depend_on_length_or_place)
 }
 END_TEST
 
-START_TEST(pairs_give_the_value_and_the_slope)
+START_TEST(kernels_with_grad_give_value_and_derivative)
 {
     enum { N = 1001 };
-    static float x[N], y[N], slope[N], expected[N], expected_slope[N];
+    static float x[N], y[N], derivative[N], expected[N], expected_derivative[N];
     const tg_kernel_set *sets[MOST_SETS];
     const size_t count = sets_that_run(sets);
     for (int i = 0; i < N; i++)
         x[i] = 0.02f * (float)i - 10.f;
     for (size_t s = 0; s < count; s++) {
 #define CHECK(name)                                                                                          \
-    sets[s]->f32->name(N, x, expected);                                                                      \
-    sets[s]->f32->name##_grad(N, x, expected_slope);                                                           \
-    sets[s]->f32->name##_pair(N, x, y, slope);                                                               \
-    ck_assert_msg(memcmp(y, expected, sizeof y) == 0, #name "_pair: another value");                         \
-    ck_assert_msg(memcmp(slope, expected_slope, sizeof slope) == 0, #name "_pair: another slope");
+    sets[s]->of[TG_F32]->name(N, x, expected);                                                                      \
+    sets[s]->of[TG_F32]->name##_grad(N, x, expected_derivative);                                                           \
+    sets[s]->of[TG_F32]->name##_with_grad(N, x, y, derivative);                                                               \
+    ck_assert_msg(memcmp(y, expected, sizeof y) == 0, #name "_with_grad: another value");                         \
+    ck_assert_msg(memcmp(derivative, expected_derivative, sizeof derivative) == 0, #name "_with_grad: another derivative");
         GELU_FORMS(CHECK)
         CHECK(softplus)
         CHECK(mish)
 #undef CHECK
-        sets[s]->f32->elu(N, x, 0.5, expected);
-        sets[s]->f32->elu_grad(N, x, 0.5, expected_slope);
-        sets[s]->f32->elu_pair(N, x, 0.5, y, slope);
+        sets[s]->of[TG_F32]->elu(N, x, 0.5, expected);
+        sets[s]->of[TG_F32]->elu_grad(N, x, 0.5, expected_derivative);
+        sets[s]->of[TG_F32]->elu_with_grad(N, x, 0.5, y, derivative);
         ck_assert_mem_eq(y, expected, sizeof y);
-        ck_assert_mem_eq(slope, expected_slope, sizeof slope);
+        ck_assert_mem_eq(derivative, expected_derivative, sizeof derivative);
     }
 }
 END_TEST
@@ -230,13 +228,13 @@ START_TEST(published_values_are_met)
     const double x[] = {-1, -0.2, 1, 2, -3, -0.7517915246935645, -1.278464542761074};
     const double y[] = {-0.15865525393146,   -0.084148058112179,  0.84134474606854,   1.9544997361036,
                         -0.0040496940948903, -0.1699712074799037, -0.2784645427610738};
-    double found[7], slope[7];
-    tg_kernels.f64->gelu_exact_pair(6, x, found, slope);
-    tg_kernels.f64->silu_pair(1, x + 6, found + 6, slope + 6);
+    double found[7], derivative[7];
+    tg_kernels.of[TG_F64]->gelu_exact_with_grad(6, x, found, derivative);
+    tg_kernels.of[TG_F64]->silu_with_grad(1, x + 6, found + 6, derivative + 6);
     for (int i = 0; i < 7; i++)
         ck_assert_double_eq_tol(found[i], y[i], 1e-13);
-    ck_assert_double_eq_tol(slope[5], 0, 1e-15);
-    ck_assert_double_eq_tol(slope[6], 0, 1e-15);
+    ck_assert_double_eq_tol(derivative[5], 0, 1e-15);
+    ck_assert_double_eq_tol(derivative[6], 0, 1e-15);
 }
 END_TEST
 
@@ -246,22 +244,22 @@ START_TEST(pieces_of_lines_bend_where_they_should)
     const float relu[] = {0, 0, 0, 0, 0, 0, 1, 3, 4, INFINITY};
     const float leaky[] = {-INFINITY, -1, -0.75f, -0.25f, 0, 0, 1, 3, 4, INFINITY};
     const float swish[] = {0, 0, 0, -1.f / 3, 0, 0, 2.f / 3, 3, 4, INFINITY};
-    const float swish_slope[] = {0, 0, 0, 1.f / 6, 0.5f, 0.5f, 5.f / 6, 1, 1, 1};
+    const float swish_derivative[] = {0, 0, 0, 1.f / 6, 0.5f, 0.5f, 5.f / 6, 1, 1, 1};
     const float sigmoid[] = {0, 0, 0, 1.f / 3, 0.5f, 0.5f, 2.f / 3, 1, 1, 1};
     float y[10];
 #define EXPECT(expected)                                                                                     \
     for (int i = 0; i < 10; i++)                                                                             \
         ck_assert_msg(y[i] == (expected)[i] || fabsf(y[i] - (expected)[i]) < 1e-6f, #expected " at %g: %g",  \
                       (double)x[i], (double)y[i]);
-    tg_kernels.f32->relu(10, x, y);
+    tg_kernels.of[TG_F32]->relu(10, x, y);
     EXPECT(relu)
-    tg_kernels.f32->leaky_relu(10, x, 0.25, y);
+    tg_kernels.of[TG_F32]->leaky_relu(10, x, 0.25, y);
     EXPECT(leaky)
-    tg_kernels.f32->hardswish(10, x, y);
+    tg_kernels.of[TG_F32]->hardswish(10, x, y);
     EXPECT(swish)
-    tg_kernels.f32->hardswish_grad(10, x, y);
-    EXPECT(swish_slope)
-    tg_kernels.f32->hardsigmoid(10, x, y);
+    tg_kernels.of[TG_F32]->hardswish_grad(10, x, y);
+    EXPECT(swish_derivative)
+    tg_kernels.of[TG_F32]->hardsigmoid(10, x, y);
     EXPECT(sigmoid)
 #undef EXPECT
 }
@@ -278,7 +276,7 @@ Suite *kernels_suite(void)
     tcase_add_test(tests, a_wrong_kernel_is_far_off);
     tcase_add_test(tests, infinities_nan_and_zero_mean_what_they_mean);
     tcase_add_test(tests, results_do_not_depend_on_length_or_place);
-    tcase_add_test(tests, pairs_give_the_value_and_the_slope);
+    tcase_add_test(tests, kernels_with_grad_give_value_and_derivative);
     tcase_add_test(tests, published_values_are_met);
     tcase_add_test(tests, pieces_of_lines_bend_where_they_should);
     suite_add_tcase(suite, tests);

@@ -44,8 +44,8 @@ enum { MANY = 203 };
 typedef struct product {
     const char *name;
     double (*value)(double), (*slope)(double);
-    void (*forward)(size_t, const float *, const float *, float *);
-    void (*gradients)(size_t, const float *, const float *, const float *, float *, float *);
+    void (*forward)(size_t, const void *, const void *, void *);
+    void (*gradients)(size_t, const void *, const void *, const void *, void *, void *);
 } product;
 
 static double sigmoid_slope(double x)
@@ -94,7 +94,7 @@ START_TEST(gated_products_and_their_gradients_follow_the_formula)
     }
     FOR_EACH_SET(set)
     {
-        const tg_kernels_f32 *k = set->f32;
+        const tg_kernel_table *k = set->of[TG_F32];
         const product products[] = {
             {"glu", sigmoid, sigmoid_slope, k->glu, k->glu_grad},
             {"reglu", relu, step, k->reglu, k->reglu_grad},
@@ -148,9 +148,9 @@ START_TEST(softmax_and_its_logarithm_survive_masks_and_large_numbers)
     fill_rows(x);
     FOR_EACH_SET(set)
     {
-        set->f32->softmax_rows(ROWS, COLUMNS, x, y);
-        set->f32->log_softmax_rows(ROWS, COLUMNS, x, logs);
-        set->f32->logsumexp_rows(ROWS, COLUMNS, x, sums);
+        set->of[TG_F32]->softmax_rows(ROWS, COLUMNS, x, y);
+        set->of[TG_F32]->log_softmax_rows(ROWS, COLUMNS, x, logs);
+        set->of[TG_F32]->logsumexp_rows(ROWS, COLUMNS, x, sums);
         for (int row = 0; row < ROWS; row++) {
             double top, total = row_sum_of_exponentials(x + row * COLUMNS, &top);
             close_to("logsumexp", (double)sums[row], top + log(total), 1e-6);
@@ -161,7 +161,7 @@ START_TEST(softmax_and_its_logarithm_survive_masks_and_large_numbers)
                          total > 0 ? (double)x[i] - top - log(total) : -INFINITY, 1e-6);
             }
         }
-        set->f32->softmax_rows(ROWS, COLUMNS, y, y); /* in place */
+        set->of[TG_F32]->softmax_rows(ROWS, COLUMNS, y, y); /* in place */
         close_to("a row of zeros", (double)y[CELLS - 1], 1. / COLUMNS, 1e-6);
     }
 }
@@ -179,8 +179,8 @@ START_TEST(cross_entropy_and_its_gradient_follow_the_formula)
         for (int i = 4 * COLUMNS; smoothed && i < CELLS;
              i++) /* a masked logit has an infinite smoothed loss */
             x[i] = (float)(i % 5);
-        set->f32->cross_entropy_rows(ROWS, COLUMNS, x, labels, smoothing, losses);
-        set->f32->cross_entropy_gradient_rows(ROWS, COLUMNS, x, labels, smoothing, weight, also, gradient);
+        set->of[TG_F32]->cross_entropy_rows(ROWS, COLUMNS, x, labels, smoothing, losses);
+        set->of[TG_F32]->cross_entropy_grad_rows(ROWS, COLUMNS, x, labels, smoothing, weight, also, gradient);
         for (int row = 0; row < 6; row++) {
             double top, total = row_sum_of_exponentials(x + row * COLUMNS, &top), loss = 0;
             for (int j = 0; j < COLUMNS; j++) {
@@ -208,7 +208,7 @@ START_TEST(normalised_rows_have_mean_zero_and_deviation_one)
         x[i] = 42; /* no deviation at all */
     FOR_EACH_SET(set)
     {
-        set->f32->layer_norm_rows(ROWS, COLUMNS, x, 1e-5, y, mean, scale);
+        set->of[TG_F32]->layer_norm_rows(ROWS, COLUMNS, x, 1e-5, y, mean, scale);
         for (int row = 0; row < ROWS; row++) {
             double sum = 0, squares = 0;
             for (int j = 0; j < COLUMNS; j++)
@@ -221,7 +221,7 @@ START_TEST(normalised_rows_have_mean_zero_and_deviation_one)
             for (int i = row * COLUMNS; i < (row + 1) * COLUMNS; i++)
                 close_to("layer norm", (double)y[i], ((double)x[i] - sum / COLUMNS) / deviation, 1e-6);
         }
-        set->f32->rms_norm_rows(ROWS, COLUMNS, x, 1e-6, y, scale);
+        set->of[TG_F32]->rms_norm_rows(ROWS, COLUMNS, x, 1e-6, y, scale);
         for (int row = 0; row < ROWS; row++) {
             double squares = 0;
             for (int j = 0; j < COLUMNS; j++)
@@ -260,11 +260,11 @@ START_TEST(random_kernels_take_word_i_for_element_i)
     }
     FOR_EACH_SET(set)
     {
-        set->f32->dropout(N, x, stream, 0.8, y);
-        set->f64->dropout(N, wide, stream, 0.8, wide_y);
-        set->f32->stochastic_gate(N, x, p, stream, gate);
-        set->f32->uniform_fill(N, stream, -1, 3, uniform);
-        set->f64->uniform_fill(N, stream, -1, 3, wide_uniform);
+        set->of[TG_F32]->dropout(N, x, stream, 0.8, y);
+        set->of[TG_F64]->dropout(N, wide, stream, 0.8, wide_y);
+        set->of[TG_F32]->stochastic_gate(N, x, p, stream, gate);
+        set->of[TG_F32]->uniform_fill(N, stream, -1, 3, uniform);
+        set->of[TG_F64]->uniform_fill(N, stream, -1, 3, wide_uniform);
         for (size_t i = 0; i < N; i++) {
             const double u = word_of(i) * 0x1p-32;
             ck_assert_float_eq(y[i], u < 0.8 ? x[i] * (float)(1 / 0.8) : 0);
@@ -285,8 +285,8 @@ START_TEST(dropout_keeps_all_or_nothing_at_the_ends)
         x[i] = (float)i - 7;
     FOR_EACH_SET(set)
     {
-        set->f32->dropout(N, x, stream, 1, kept);
-        set->f32->dropout(N, x, stream, 0, y);
+        set->of[TG_F32]->dropout(N, x, stream, 1, kept);
+        set->of[TG_F32]->dropout(N, x, stream, 0, y);
         ck_assert_mem_eq(kept, x, sizeof x);
         for (int i = 0; i < N; i++)
             ck_assert_float_eq(y[i], 0);
@@ -299,7 +299,7 @@ START_TEST(normal_numbers_are_normal_and_the_same_for_every_instruction_set)
     enum { N = 200001 };
     static double first[N], y[N];
     static float narrow[N];
-    tg_kernel_set_at(0)->f64->normal_fill(N, stream, 1, 2, first);
+    tg_kernel_set_at(0)->of[TG_F64]->normal_fill(N, stream, 1, 2, first);
     for (size_t i = 0; i < 1000; i += 2) { /* Box and Muller's formula with the C library's functions */
         const double radius = sqrt(-2 * log((word_of(i) + 1.) * 0x1p-32));
         const double angle = 6.283185307179586 * 0x1p-32 * word_of(i + 1);
@@ -317,9 +317,9 @@ START_TEST(normal_numbers_are_normal_and_the_same_for_every_instruction_set)
     close_to("fourth moment", moments[4] - 3, 0, 5 * sqrt(96. / N));
     FOR_EACH_SET(set)
     {
-        set->f64->normal_fill(N, stream, 1, 2, y);
+        set->of[TG_F64]->normal_fill(N, stream, 1, 2, y);
         ck_assert_mem_eq(y, first, sizeof y);
-        set->f32->normal_fill(N, stream, 1, 2, narrow);
+        set->of[TG_F32]->normal_fill(N, stream, 1, 2, narrow);
         for (int i = 0; i < N; i++)
             ck_assert_float_eq(narrow[i], (float)first[i]);
     }
@@ -351,7 +351,7 @@ START_TEST(adamw_and_momentum_take_the_step_of_their_papers)
                 expected_p[i] -=
                     0.01 * 0.1 * expected_p[i] + 0.01 * expected_m[i] / (1 - pow(0.9, t)) / (root + 1e-8);
             }
-            set->f32->adamw(MANY, p, g, m, v, 0.5, 0.01, 0.9, 0.99, 1e-8, 0.1, 1 - pow(0.9, t),
+            set->of[TG_F32]->adamw(MANY, p, g, m, v, 0.5, 0.01, 0.9, 0.99, 1e-8, 0.1, 1 - pow(0.9, t),
                             1 - pow(0.99, t));
         }
         for (int i = 0; i < MANY; i++)
@@ -360,7 +360,7 @@ START_TEST(adamw_and_momentum_take_the_step_of_their_papers)
             const double before = (double)p[7], speed = (double)m[7],
                          gradient = 2 * (double)g[7] + 0.1 * before;
             const double after = 0.9 * speed + gradient;
-            set->f32->sgd_momentum(MANY, p, g, m, 2, 0.01, 0.9, nesterov, 0.1);
+            set->of[TG_F32]->sgd_momentum(MANY, p, g, m, 2, 0.01, 0.9, nesterov, 0.1);
             close_to("velocity", (double)m[7], after, 1e-6);
             close_to("momentum", (double)p[7], before - 0.01 * (nesterov ? gradient + 0.9 * after : after),
                      1e-6);
@@ -380,13 +380,13 @@ START_TEST(sums_of_squares_agree_to_the_bit)
         exact += (long double)x[i] * (long double)x[i];
     }
     double first = 0, sum = 0;
-    tg_kernel_set_at(0)->f64->sum_of_squares(N, x, &first);
+    tg_kernel_set_at(0)->of[TG_F64]->sum_of_squares(N, x, &first);
     close_to("sum of squares", first, (double)exact, 1e-15);
     FOR_EACH_SET(set)
     {
-        set->f64->sum_of_squares(N, x, &sum);
+        set->of[TG_F64]->sum_of_squares(N, x, &sum);
         ck_assert_double_eq(sum, first);
-        set->f64->sum_of_squares(0, x, &sum);
+        set->of[TG_F64]->sum_of_squares(0, x, &sum);
         ck_assert_double_eq(sum, 0);
     }
 }

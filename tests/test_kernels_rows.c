@@ -55,7 +55,7 @@ static double sum_of_products(const float *a, const float *b, size_t columns)
 #define FOR_EACH_CASE(k, s)                                                                                  \
     for (int number = 0; tg_kernel_set_at(number); number++)                                                 \
         if (tg_kernel_set_runs(tg_kernel_set_at(number)))                                                    \
-            for (const tg_kernels_f32 *k = tg_kernel_set_at(number)->f32; k; k = NULL)                       \
+            for (const tg_kernel_table *k = tg_kernel_set_at(number)->of[TG_F32]; k; k = NULL)                       \
                 for (const struct shape *s = shapes; s < shapes + SHAPES; s++)
 
 START_TEST(softmax_and_its_kin)
@@ -117,7 +117,7 @@ START_TEST(cross_entropy_with_its_gradient)
         for (size_t row = 0; row < s->rows; row++)
             labels[row] = row % 5 == 4 ? -1 : (int32_t)(row * 31 % n);
         k->cross_entropy_rows(s->rows, n, x, labels, smoothing, also_of_row);
-        k->cross_entropy_gradient_rows(s->rows, n, x, labels, smoothing, weight, of_row, y);
+        k->cross_entropy_grad_rows(s->rows, n, x, labels, smoothing, weight, of_row, y);
         for (size_t row = 0; row < s->rows; row++) {
             const float *logits = x + row * n;
             double total = log_total(logits, n), loss = 0;

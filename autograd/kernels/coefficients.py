@@ -124,10 +124,9 @@ def literal(x, single):
     return whole + "p" + power + ("f" if single else "")
 
 
-def print_array(name, coefficients, single, note, in_halves=False):
-    macro, degree = name.upper(), len(coefficients) - 1
+def print_array(name, coefficients, single, note):
     print(f"/* {note} */")
-    print(f"static const tg_real NAME({name})[{len(coefficients)}] = {{")
+    print(f"static const tg_real {name}[{len(coefficients)}] = {{")
     line = "   "
     for c in coefficients:
         text = " " + literal(c, single) + ","
@@ -137,11 +136,6 @@ def print_array(name, coefficients, single, note, in_halves=False):
         line += text
     print(line)
     print("};")
-    print(f"#undef {macro}")
-    if in_halves:
-        print(f"#define {macro}(x, square) HALVES{degree}(x, square, NAME({name}))")
-    else:
-        print(f"#define {macro}(x) HORNER{degree}(x, NAME({name}))")
     print()
 
 
@@ -149,13 +143,13 @@ def bound(error):
     return f"2^{mp.nstr(mp.log(error, 2), 4)}"
 
 
-def fit_polynomial(name, what, function, weight, low, high, degree, single, fixed=None, in_halves=False):
+def fit_polynomial(name, what, function, weight, low, high, degree, single, fixed=None):
     bits = 24 if single else 53
     grid = nodes(mpf(low), mpf(high), 16 * (degree + 2))
     values, weights = [function(x) for x in grid], [abs(weight(x)) for x in grid]
     found = round_one_by_one(grid, values, weights, degree, bits, fixed or {})
     error = max(abs(polynomial(found, x) - v) * w for x, v, w in zip(grid, values, weights))
-    print_array(name, found, single, f"{what}: relative error {bound(error)}", in_halves)
+    print_array(name, found, single, f"{what}: relative error {bound(error)}")
 
 
 def fit_mills(reach, degree, centre, single):
@@ -173,9 +167,9 @@ def fit_mills(reach, degree, centre, single):
     error = max(abs(polynomial(top, t) / s - v) * w for t, v, w, s in zip(grid, values, weights, scale))
     print_array("mills_top", top, single,
                 f"(2 (1 + t) e^(t^2/2) Q(t) / MILLS_CENTRE - 1) / MILLS_CENTRE, Q = 1 - Phi, on [0, {reach}], numerator: "
-                f"as part of Q relative error {bound(error)}", True)
-    print_array("mills_bottom", bottom, single, "the same, denominator", True)
-    print(f"#undef MILLS_CENTRE\n#define MILLS_CENTRE ((tg_real){mp.nstr(centre)})\n")
+                f"as part of Q relative error {bound(error)}")
+    print_array("mills_bottom", bottom, single, "the same, denominator")
+    print(f"#define MILLS_CENTRE ((tg_real){mp.nstr(centre)})\n")
 
 
 def fit_rational(name, what, function, high, p, q, single, first):
@@ -202,8 +196,7 @@ def exponentials(single):
     fit_polynomial("exp_tail", "(e^r - 1 - r)/r^2 on |r| <= ln 2, as part of e^r", tail,
                    lambda r: r * r / exp(r) + mpf(10) ** -20, -reach, reach, 5 if single else 12, single)
     fit_polynomial("decay_tail", "(e^r - 1 - r)/r^2 on |r| <= ln 2 / 2, as part of e^r", tail,
-                   lambda r: r * r / exp(r) + mpf(10) ** -20, -reach / 2, reach / 2, 4 if single else 10, single,
-                   in_halves=True)
+                   lambda r: r * r / exp(r) + mpf(10) ** -20, -reach / 2, reach / 2, 4 if single else 10, single)
     fit_polynomial("expm1_tail", "(e^r - 1 - r)/r^2 on |r| <= ln 2, as part of (e^r - 1)/r", tail,
                    lambda r: r * r / (exp(r) - 1) if abs(r) > TINY else mpf(10) ** -12, -reach, reach,
                    6 if single else 12, single, {0: mpf("0.5")})
@@ -241,7 +234,7 @@ def main():
     print("/* Coefficients of the kernels. Made by autograd/kernels/coefficients.py, which says how: do not edit. */")
     print("/* clang-format off */")
     for single in (True, False):
-        print("#if TG_REAL_IS_F32\n" if single else "#else\n")
+        print(f"#{'if' if single else 'elif'} defined TG_REAL_{'f32' if single else 'f64'}\n")
         exponentials(single)
         error_functions(single)
         logarithm(single)

@@ -1,37 +1,32 @@
-/* All kernels for one instruction set, TG_ISA: the Makefile compiles this file once for each. */
+/* All kernels for one instruction set and one floating type. The Makefile compiles this file once for each pair, with TG_REAL_f32 or
+ * TG_REAL_f64 (real.h) and TG_KERNEL_TABLE, the name of the table to fill; so no name in here needs a suffix.
+ */
 #include "autograd/kernels/kernels.h"
+#include "autograd/kernels/real.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 #if defined __SSE2__
 #include <immintrin.h>
 #endif
 
-#define JOIN_(a, b, c) a##b##c
-#define JOIN(a, b, c)  JOIN_(a, b, c)
+/* Scalars in, scalars out. */
+#include "autograd/kernels/coefficients.inc"
+#include "autograd/kernels/math.inc"
+#include "autograd/kernels/functions.inc"
+#include "autograd/kernels/gelu.inc"
+#include "autograd/kernels/activation.inc"
 
-/* ---- single precision ---- */
-#define tg_real        float
-#define TG_REAL_IS_F32 1
-#define NAME(name)     name##_f32
-#include "autograd/kernels/families.inc"
-const tg_kernels_f32 JOIN(tg_kernels_, TG_ISA, _f32) = {
-#define TG_KERNEL(name, parameters) .name = name##_f32,
-#include "autograd/kernels/kernels.def"
-#undef TG_KERNEL
-};
-#undef tg_real
-#undef TG_REAL_IS_F32
-#undef NAME
+/* Loops. */
+#include "autograd/kernels/elementwise.inc"
+#include "autograd/kernels/reduce.inc"
+#include "autograd/kernels/rows.inc"
+#include "autograd/kernels/cross_entropy.inc"
+#include "autograd/kernels/random.inc"
+#include "autograd/kernels/optimizer.inc"
 
-/* ---- double precision ---- */
-#define tg_real        double
-#define TG_REAL_IS_F32 0
-#define NAME(name)     name##_f64
-#include "autograd/kernels/families.inc"
-const tg_kernels_f64 JOIN(tg_kernels_, TG_ISA, _f64) = {
-#define TG_KERNEL(name, parameters) .name = name##_f64,
+extern const tg_kernel_table TG_KERNEL_TABLE;
+const tg_kernel_table TG_KERNEL_TABLE = {
+#define TG_KERNEL(name, parameters) .name = name,
 #include "autograd/kernels/kernels.def"
-#undef TG_KERNEL
 };

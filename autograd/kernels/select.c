@@ -3,10 +3,8 @@
 
 #include <string.h>
 
-#define DECLARE(isa)                                   \
-    extern const tg_kernels_f32 tg_kernels_##isa##_f32; \
-    extern const tg_kernels_f64 tg_kernels_##isa##_f64;
-#define SET(isa) {#isa, &tg_kernels_##isa##_f32, &tg_kernels_##isa##_f64}
+#define DECLARE(isa) extern const tg_kernel_table tg_kernels_##isa##_f32, tg_kernels_##isa##_f64;
+#define SET(isa)     {#isa, {[TG_F32] = &tg_kernels_##isa##_f32, [TG_F64] = &tg_kernels_##isa##_f64}}
 
 DECLARE(baseline)
 #ifdef TG_HAVE_ISA_v3

@@ -25,7 +25,7 @@ static tg_tensor gelu_exact_third(tg_tensor x)
     return tg_mul(density, tg_mul(x, tg_add_scalar(square, -4)));
 }
 
-TG_UNARY_LOOP_WITH_GRAD(gelu_exact_loop, gelu_exact, gelu_exact_pair)
+TG_UNARY_LOOP_WITH_GRAD(gelu_exact_loop, gelu_exact, gelu_exact_with_grad)
 TG_UNARY_LOOP(gelu_exact_grad_loop, gelu_exact_grad)
 TG_UNARY_LOOP(gelu_exact_grad_grad_loop, gelu_exact_grad_grad)
 TG_CHAIN_RULE(gelu_exact_derivative, tg_gelu_exact_grad)
@@ -77,7 +77,7 @@ static tg_tensor gelu_tanh_third(tg_tensor x)
     return tg_add(tg_mul_scalar(second, 3), tg_mul(x, rest));
 }
 
-TG_UNARY_LOOP_WITH_GRAD(gelu_tanh_loop, gelu_tanh, gelu_tanh_pair)
+TG_UNARY_LOOP_WITH_GRAD(gelu_tanh_loop, gelu_tanh, gelu_tanh_with_grad)
 TG_UNARY_LOOP(gelu_tanh_grad_loop, gelu_tanh_grad)
 TG_UNARY_LOOP(gelu_tanh_grad_grad_loop, gelu_tanh_grad_grad)
 TG_CHAIN_RULE(gelu_tanh_derivative, tg_gelu_tanh_grad)
@@ -110,7 +110,7 @@ static tg_tensor silu_third(tg_tensor x)
     return logistic_third(x, 1);
 }
 
-TG_UNARY_LOOP_WITH_GRAD(gelu_quick_loop, gelu_quick, gelu_quick_pair)
+TG_UNARY_LOOP_WITH_GRAD(gelu_quick_loop, gelu_quick, gelu_quick_with_grad)
 TG_UNARY_LOOP(gelu_quick_grad_loop, gelu_quick_grad)
 TG_UNARY_LOOP(gelu_quick_grad_grad_loop, gelu_quick_grad_grad)
 TG_CHAIN_RULE(gelu_quick_derivative, tg_gelu_quick_grad)
@@ -124,7 +124,7 @@ const tg_op tg_op_gelu_quick_grad = {TG_UNARY("gelu_quick_grad", gelu_quick_grad
 const tg_op tg_op_gelu_quick_grad_grad = {
     TG_UNARY("gelu_quick_grad_grad", gelu_quick_grad_grad_loop, gelu_quick_grad_grad_derivative), TG_SAMPLES(tg_unary_samples)};
 
-TG_UNARY_LOOP_WITH_GRAD(silu_loop, silu, silu_pair)
+TG_UNARY_LOOP_WITH_GRAD(silu_loop, silu, silu_with_grad)
 TG_UNARY_LOOP(silu_grad_loop, silu_grad)
 TG_UNARY_LOOP(silu_grad_grad_loop, silu_grad_grad)
 TG_CHAIN_RULE(silu_derivative, tg_silu_grad)
@@ -155,7 +155,7 @@ static tg_tensor mish_third(tg_tensor x)
     return tg_add(tg_mul_scalar(w2, 3), tg_mul(x, w3));
 }
 
-TG_UNARY_LOOP_WITH_GRAD(mish_loop, mish, mish_pair)
+TG_UNARY_LOOP_WITH_GRAD(mish_loop, mish, mish_with_grad)
 TG_UNARY_LOOP(mish_grad_loop, mish_grad)
 TG_UNARY_LOOP(mish_grad_grad_loop, mish_grad_grad)
 TG_CHAIN_RULE(mish_derivative, tg_mish_grad)
@@ -186,7 +186,7 @@ const tg_op tg_op_selu_grad_grad = {TG_UNARY("selu_grad_grad", selu_grad_grad_lo
 static void elu_loop(const tg_loop *l)
 {
     if (l->saved)
-        TG_KERNEL_CALL(l->dtype, elu_pair, l->n, l->in[0], tg_number_of(l->attributes), l->out, l->saved);
+        TG_KERNEL_CALL(l->dtype, elu_with_grad, l->n, l->in[0], tg_number_of(l->attributes), l->out, l->saved);
     else
         TG_KERNEL_CALL(l->dtype, elu, l->n, l->in[0], tg_number_of(l->attributes), l->out);
 }

@@ -69,7 +69,7 @@ static void div_derivative(const tg_derive *d)
         d->gradient[1] = tg_neg(tg_div(tg_mul(d->cotangent, d->out), d->in[1]));
 }
 
-TG_BINARY_LOOP(div_loop, div)
+TG_BINARY_LOOP(div_loop, vector_div)
 const tg_op tg_op_div = {TG_BINARY("div", div_loop, div_derivative), TG_SAMPLES(div_samples)};
 
 /* ---- div_or_zero: a quotient that knows a limit where the denominator is 0 ---- */
@@ -93,7 +93,7 @@ static void mul_scalar_derivative(const tg_derive *d)
     d->gradient[0] = tg_mul_scalar(d->cotangent, tg_number_of(d->attributes));
 }
 
-TG_NUMBER_LOOP(mul_scalar_loop, scale)
+TG_NUMBER_LOOP(mul_scalar_loop, mul_scalar)
 const tg_op tg_op_mul_scalar = {TG_UNARY("mul_scalar", mul_scalar_loop, mul_scalar_derivative),
                                 TG_ATTRIBUTES(tg_number_attributes, number_fields), TG_SAMPLES(number_samples)};
 
@@ -107,7 +107,7 @@ tg_tensor tg_neg(tg_tensor x)
     return tg_mul_scalar(x, -1);
 }
 
-TG_NUMBER_LOOP(add_scalar_loop, shift)
+TG_NUMBER_LOOP(add_scalar_loop, add_scalar)
 const tg_op tg_op_add_scalar = {TG_UNARY("add_scalar", add_scalar_loop, pass_derivative),
                                 TG_ATTRIBUTES(tg_number_attributes, number_fields), TG_SAMPLES(number_samples)};
 

@@ -99,7 +99,7 @@ static double sum_losses(const tg_call *call, bool some_ignored, double weight, 
         if (some_ignored)
             label = kept;
         if (gradient)
-            TG_KERNEL_CALL(logits->dtype, cross_entropy_gradient_rows, rows, (size_t)classes,
+            TG_KERNEL_CALL(logits->dtype, cross_entropy_grad_rows, rows, (size_t)classes,
                            from, label, a->smoothing, weight, (void *)losses,
                            (void *)((char *)gradient + row * stride));
         else

@@ -29,7 +29,7 @@ static void find_value(const tg_call *call, double sign)
 {
     const tg_blocks b = tg_reduce_blocks(call->value);
     if (call->value->size > 0)
-        TG_KERNEL_CALL(call->value->dtype, extreme, (size_t)b.outer, (size_t)b.n, (size_t)b.inner, sign, call->in[0],
+        TG_KERNEL_CALL(call->value->dtype, max_or_min, (size_t)b.outer, (size_t)b.n, (size_t)b.inner, sign, call->in[0],
                        call->out);
 }
 
@@ -37,7 +37,7 @@ static void find_index(const tg_call *call, double sign)
 {
     const tg_blocks b = tg_reduce_blocks(call->value);
     if (call->value->size > 0)
-        TG_KERNEL_CALL(call->value->inputs[0]->dtype, extreme_index, (size_t)b.outer, (size_t)b.n, (size_t)b.inner, sign,
+        TG_KERNEL_CALL(call->value->inputs[0]->dtype, argmax_or_argmin, (size_t)b.outer, (size_t)b.n, (size_t)b.inner, sign,
                        call->in[0], call->out);
 }
 

@@ -27,7 +27,7 @@ static void sqrt_derivative(const tg_derive *d)
     d->gradient[0] = tg_mul_scalar(tg_div(d->cotangent, d->out), 0.5);
 }
 
-TG_UNARY_LOOP(sqrt_loop, sqrt)
+TG_UNARY_LOOP(sqrt_loop, vector_sqrt)
 const tg_op tg_op_sqrt = {TG_UNARY("sqrt", sqrt_loop, sqrt_derivative), TG_SAMPLES(tg_positive_samples)};
 
 /* ---- rsqrt: -g y^3 / 2 for y = 1 / sqrt x ---- */
@@ -42,7 +42,7 @@ const tg_op tg_op_rsqrt = {TG_UNARY("rsqrt", rsqrt_loop, rsqrt_derivative), TG_S
 
 /* ---- abs: g sign x ---- */
 
-TG_UNARY_LOOP(abs_loop, abs)
+TG_UNARY_LOOP(abs_loop, vector_abs)
 TG_CHAIN_RULE(abs_derivative, tg_sign)
 const tg_op tg_op_abs = {TG_UNARY("abs", abs_loop, abs_derivative), TG_SAMPLES(tg_kinked_samples)};
 
@@ -61,7 +61,7 @@ static void power_derivative(const tg_derive *d)
         d->gradient[0] = tg_mul_scalar(tg_mul(d->cotangent, tg_power(d->in[0], exponent - 1)), exponent);
 }
 
-TG_NUMBER_LOOP(power_loop, raise)
+TG_NUMBER_LOOP(power_loop, pow_scalar)
 const tg_op tg_op_power = {TG_UNARY("power", power_loop, power_derivative),
                            TG_ATTRIBUTES(tg_number_attributes, power_fields), TG_SAMPLES(power_samples)};
 
@@ -88,7 +88,7 @@ static void pow_derivative(const tg_derive *d)
     }
 }
 
-TG_BINARY_LOOP(pow_loop, pow)
+TG_BINARY_LOOP(pow_loop, vector_pow)
 const tg_op tg_op_pow = {TG_BINARY("pow", pow_loop, pow_derivative), TG_SAMPLES(pow_samples)};
 
 /* ---- clamp: g where x is within the limits, them included ---- */

@@ -5,25 +5,26 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Where the kernels of a function stand in the tables: the same place in both precisions. */
+/* Where the kernels of a function are in the tables. */
 typedef struct kernel_place {
     const char *name;
     size_t offset[REFERENCE_ORDERS];
 } kernel_place;
 
 /* clang-format off */
-#define SCATTER_SLICE(name)      offsetof(tg_kernels_f32, name)
-#define VALUE_ONLY(name) {#name, {SCATTER_SLICE(name), 0, 0}}
-#define SMOOTH(name)     {#name, {SCATTER_SLICE(name), SCATTER_SLICE(name##_grad), SCATTER_SLICE(name##_grad_grad)}}
+#define OFFSET(name)     offsetof(tg_kernel_table, name)
+#define VALUE_ONLY(name) {#name, {OFFSET(name), 0, 0}}
+#define VECTOR(name)     {#name, {OFFSET(vector_##name), 0, 0}}
+#define SMOOTH(name)     {#name, {OFFSET(name), OFFSET(name##_grad), OFFSET(name##_grad_grad)}}
 /* clang-format on */
 
 static const kernel_place places[] = {
-    SMOOTH(gelu_exact),      SMOOTH(gelu_tanh), SMOOTH(gelu_quick), SMOOTH(silu),
-    SMOOTH(softplus),        SMOOTH(mish),      SMOOTH(elu),        SMOOTH(selu),
-    VALUE_ONLY(exp),         VALUE_ONLY(expm1), VALUE_ONLY(log),    VALUE_ONLY(log1p),
-    VALUE_ONLY(sin),         VALUE_ONLY(cos),   VALUE_ONLY(tanh),   VALUE_ONLY(sigmoid),
-    VALUE_ONLY(log_sigmoid), VALUE_ONLY(erf),   VALUE_ONLY(erfc),   VALUE_ONLY(sqrt),
-    VALUE_ONLY(rsqrt),
+    SMOOTH(gelu_exact), SMOOTH(gelu_tanh), SMOOTH(gelu_quick),  SMOOTH(silu),
+    SMOOTH(softplus),   SMOOTH(mish),      SMOOTH(elu),         SMOOTH(selu),
+    VECTOR(exp),        VECTOR(expm1),     VECTOR(log),         VECTOR(log1p),
+    VECTOR(sin),        VECTOR(cos),       VECTOR(tanh),        VALUE_ONLY(sigmoid),
+    VECTOR(erf),        VECTOR(erfc),      VECTOR(sqrt),        VALUE_ONLY(rsqrt),
+    VALUE_ONLY(log_sigmoid),
 };
 
 static const kernel_place *find_place(const char *name)
@@ -68,6 +69,7 @@ enum { BLOCK = 1024 };
 #define MATH(f) f
 #define HIGHEST FLT_MAX
 #define FIELD   f32
+#define DTYPE   TG_F32
 #include "tests/accuracy/measure.inc"
 #undef SCALAR
 #undef WIDE
@@ -75,6 +77,7 @@ enum { BLOCK = 1024 };
 #undef MATH
 #undef HIGHEST
 #undef FIELD
+#undef DTYPE
 
 #define SCALAR  double
 #define WIDE    long double
@@ -82,4 +85,5 @@ enum { BLOCK = 1024 };
 #define MATH(f) f##l
 #define HIGHEST DBL_MAX
 #define FIELD   f64
+#define DTYPE   TG_F64
 #include "tests/accuracy/measure.inc"

@@ -108,7 +108,7 @@ static bool write_forms(const void *context, FILE *file)
     *r->has_pytorch = with_pytorch(c, r->python);
     if (*r->has_pytorch)
         write_form(file, "pytorch", c);
-    tg_kernels.f32->gelu_exact(NUMBERS, c->x, c->y);
+    tg_kernels.of[TG_F32]->gelu_exact(NUMBERS, c->x, c->y);
     write_form(file, "tapegrad", c);
     free(c);
     return true;

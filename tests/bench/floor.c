@@ -183,9 +183,9 @@ static void activate(const floor_net *net, const layer *l)
     const size_t size = (size_t)net->shape.batch * (size_t)l->out;
     float *output = l->output;
     if (net->shape.activation == TG_SWIGLU)
-        tg_kernels.f32->swiglu(size, l->slope, l->factor, output);
+        tg_kernels.of[TG_F32]->swiglu(size, l->slope, l->factor, output);
     else if (net->shape.activation == TG_GELU_EXACT)
-        tg_kernels.f32->gelu_exact_pair(size, output, output, l->slope);
+        tg_kernels.of[TG_F32]->gelu_exact_with_grad(size, output, output, l->slope);
     else
         for (size_t i = 0; i < size; i++)
             output[i] = output[i] > 0 ? output[i] : 0;
@@ -219,7 +219,7 @@ static float wide_row(int n, float share, int label, float *restrict z, float *r
     for (int j = 0; j < n; j++)
         z[j] -= largest;
     const float at_label = z[label];
-    tg_kernels.f32->exp((size_t)n, z, z);
+    tg_kernels.of[TG_F32]->vector_exp((size_t)n, z, z);
 #pragma omp simd reduction(+ : sum)
     for (int j = 0; j < n; j++)
         sum += z[j];
@@ -253,7 +253,7 @@ static float narrow_rows(int rows, int n, float share, const int32_t *labels, fl
             turned[j][row] -= largest[row];
     for (int row = 0; row < rows; row++)
         at_labels += turned[labels[row]][row];
-    tg_kernels.f32->exp((size_t)n * ABREAST, turned[0], turned[0]);
+    tg_kernels.of[TG_F32]->vector_exp((size_t)n * ABREAST, turned[0], turned[0]);
     for (int j = 0; j < n; j++)
         for (int row = 0; row < ABREAST; row++)
             total[row] += turned[j][row];
@@ -287,7 +287,7 @@ static double loss_and_gradient(const floor_net *net, const int32_t *labels)
         for (int row = 0; row < batch; row++)
             loss -= (double)wide_row(n, share, labels[row], z + (size_t)row * (size_t)n, bias_gradient,
                                      net->totals + row);
-    tg_kernels.f32->log((size_t)batch, net->totals, net->totals);
+    tg_kernels.of[TG_F32]->vector_log((size_t)batch, net->totals, net->totals);
     for (int row = 0; row < batch; row++)
         loss += (double)net->totals[row];
     return loss / batch;
@@ -323,7 +323,7 @@ static void swiglu_backward(int rows, int n, const float *gate, const float *fac
                             float *factor_cotangent, float *restrict bias_gradient,
                             float *restrict factor_bias_gradient)
 {
-    tg_kernels.f32->swiglu_grad((size_t)rows * (size_t)n, gate, factor, g, g, factor_cotangent);
+    tg_kernels.of[TG_F32]->swiglu_grad((size_t)rows * (size_t)n, gate, factor, g, g, factor_cotangent);
     for (int row = 0; row < rows; row++)
         for (int j = 0; j < n; j++) {
             bias_gradient[j] += g[row * n + j];

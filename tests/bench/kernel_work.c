@@ -29,9 +29,9 @@ kernel_data *kernel_data_new(size_t n)
     d->labels = (int32_t *)(d->statistics + 2 * rows);
     memset(block, 0, ARRAYS * length * sizeof *block);
     const uint32_t streams[3][4] = {{1}, {2}, {3}};
-    tg_kernels.f32->normal_fill(n, streams[0], 0, 1, d->x);
-    tg_kernels.f32->uniform_fill(n, streams[1], 0.1, 1, d->second);
-    tg_kernels.f32->normal_fill(n, streams[2], 0, 1, d->cotangent);
+    tg_kernels.of[TG_F32]->normal_fill(n, streams[0], 0, 1, d->x);
+    tg_kernels.of[TG_F32]->uniform_fill(n, streams[1], 0.1, 1, d->second);
+    tg_kernels.of[TG_F32]->normal_fill(n, streams[2], 0, 1, d->cotangent);
     for (size_t row = 0; row < rows; row++)
         d->labels[row] = (int32_t)(row * 37 % KERNEL_COLUMNS);
     return d;
@@ -46,7 +46,7 @@ void kernel_data_free(kernel_data *d)
 
 /* ---- calls ---- */
 
-#define K tg_kernels.f32->
+#define K tg_kernels.of[TG_F32]->
 #define CALL(name, ...)                                                                                      \
     static void name(const kernel_data *d)                                                                   \
     {                                                                                                        \
@@ -75,7 +75,7 @@ RECORD(leaky_relu, tg_leaky_relu(in[0], 0.01))
 /* One exponential serves value and slope, so the slope is kept. */
 #define SMOOTH(name)                                                                                         \
     CALL(name##_forward, K name(d->n, d->x, d->y))                                                           \
-    CALL(name##_keep, K name##_pair(d->n, d->x, d->y, d->slope))                                             \
+    CALL(name##_keep, K name##_with_grad(d->n, d->x, d->y, d->slope))                                             \
     RECORD(name, tg_##name(in[0]))
 
 SMOOTH(gelu_exact)
@@ -86,14 +86,14 @@ SMOOTH(softplus)
 SMOOTH(mish)
 
 CALL(elu_forward, K elu(d->n, d->x, 1, d->y))
-CALL(elu_keep, K elu_pair(d->n, d->x, 1, d->y, d->slope))
+CALL(elu_keep, K elu_with_grad(d->n, d->x, 1, d->y, d->slope))
 RECORD(elu, tg_elu(in[0], 1))
 
 CALL(selu_forward, K selu(d->n, d->x, d->y))
 CALL(selu_backward, K selu_grad(d->n, d->x, d->slope), times_slope(d))
 RECORD(selu, tg_selu(in[0]))
 
-CALL(tanh_forward, K tanh(d->n, d->x, d->y))
+CALL(tanh_forward, K vector_tanh(d->n, d->x, d->y))
 CALL(tanh_backward, K tanh_grad(d->n, d->cotangent, 1, d->x, 1, d->dx))
 RECORD(tanh, tg_tanh(in[0]))
 
@@ -101,23 +101,23 @@ CALL(sigmoid_forward, K sigmoid(d->n, d->x, d->y))
 CALL(sigmoid_backward, K sigmoid_grad(d->n, d->cotangent, 1, d->x, 1, d->dx))
 RECORD(sigmoid, tg_sigmoid(in[0]))
 
-CALL(erf_forward, K erf(d->n, d->x, d->y))
+CALL(erf_forward, K vector_erf(d->n, d->x, d->y))
 static void erf_backward(const kernel_data *d)
 {
     K square(d->n, d->x, d->slope);
-    K scale(d->n, d->slope, -1, d->slope);
-    K exp(d->n, d->slope, d->slope);
-    K scale(d->n, d->slope, 1.1283791670955126, d->slope);
+    K mul_scalar(d->n, d->slope, -1, d->slope);
+    K vector_exp(d->n, d->slope, d->slope);
+    K mul_scalar(d->n, d->slope, 1.1283791670955126, d->slope);
     times_slope(d);
 }
 RECORD(erf, tg_erf(in[0]))
 
-CALL(exp_forward, K exp(d->n, d->x, d->y))
+CALL(exp_forward, K vector_exp(d->n, d->x, d->y))
 CALL(exp_backward, K mul(d->n, d->cotangent, 1, d->y, 1, d->dx))
 RECORD(exp, tg_exp(in[0]))
 
-CALL(log_forward, K log(d->n, d->second, d->y))
-CALL(log_backward, K div(d->n, d->cotangent, 1, d->second, 1, d->dx))
+CALL(log_forward, K vector_log(d->n, d->second, d->y))
+CALL(log_backward, K vector_div(d->n, d->cotangent, 1, d->second, 1, d->dx))
 RECORD(log, tg_log(in[1]))
 
 #define GATED(name)                                                                                          \
@@ -148,7 +148,7 @@ CALL(rms_norm_backward, K normalize_grad_rows(ROWS, d->cotangent, d->x, false, 1
 RECORD(rms_norm, tg_rms_norm(in[0], TG_NONE, 1e-5))
 
 CALL(cross_entropy_forward, K cross_entropy_rows(ROWS, d->x, d->labels, 0, d->statistics))
-CALL(cross_entropy_backward, K cross_entropy_gradient_rows(ROWS, d->x, d->labels, 0, 1, d->statistics, d->dx))
+CALL(cross_entropy_backward, K cross_entropy_grad_rows(ROWS, d->x, d->labels, 0, 1, d->statistics, d->dx))
 
 static const uint32_t dropout_stream[4] = {4};
 CALL(dropout_forward, K dropout(d->n, d->x, dropout_stream, 0.9, d->y))

@@ -1,5 +1,7 @@
 #include "nn/feed_forward.h"
 
+#include "nn/dropout.h"
+
 #include <stdio.h>
 
 int64_t tg_gated_width(int64_t hidden)
@@ -14,7 +16,7 @@ tg_feed_forward tg_feed_forward_add(tg_parameters *set, const char *name, int64_
     char first[TG_NAME_SIZE + 1], last[TG_NAME_SIZE + 1];
     snprintf(first, sizeof first, "%s%s", name ? name : "", gated ? "" : ".fc1");
     snprintf(last, sizeof last, "%s.%s", name ? name : "", gated ? "down_proj" : "fc2");
-    tg_feed_forward block;
+    tg_feed_forward block = {0};
     block.hidden = tg_hidden_layer_add(set, first, width, hidden, activation, bias);
     block.out = tg_linear_layer_add(set, last, hidden, width, bias);
     return block;
@@ -31,5 +33,6 @@ bool tg_feed_forward_initialize(const tg_feed_forward *block, tg_init init, doub
 tg_tensor tg_feed_forward_forward(const tg_feed_forward *block, tg_tensor x, tg_rng *training)
 {
     tg_tensor h = tg_hidden_layer_forward(block ? &block->hidden : NULL, x, training, NULL);
-    return tg_ok(h) ? tg_linear_layer_forward(&block->out, h) : TG_NONE;
+    return tg_ok(h) ? tg_linear_layer_forward(&block->out, tg_dropout_forward(h, block->dropout, training))
+                    : TG_NONE;
 }

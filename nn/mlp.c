@@ -194,10 +194,10 @@ int64_t tg_mlp_width(const tg_mlp *net, int layer)
 
 /* ---- forward ---- */
 
-/* For a batch norm the units are the channels and all the rest is the batch. */
+/* For a batch or group norm the units are the channels and all the rest is the batch. */
 static tg_tensor normalize(const tg_norm_layer *norm, tg_tensor x, tg_rng *training)
 {
-    if (norm->kind != TG_NORM_BATCH || tg_rank(x) == 2)
+    if ((norm->kind != TG_NORM_BATCH && norm->kind != TG_NORM_GROUP) || tg_rank(x) == 2)
         return tg_norm_layer_forward(norm, x, training);
     tg_tensor rows = tg_reshape(x, TG_SHAPE(-1, tg_dim(x, -1)));
     return tg_reshape(tg_norm_layer_forward(norm, rows, training), tg_shape_of(x));

@@ -72,6 +72,12 @@ static tg_tensor batch(const tg_norm_layer *l, tg_tensor x, tg_rng *training)
     return tg_batch_norm(x, weight, bias, l->epsilon);
 }
 
+static tg_tensor group(const tg_norm_layer *l, tg_tensor x, tg_rng *training)
+{
+    (void)training;
+    return tg_group_norm(x, l->groups, tensor_of(x, l->weight), tensor_of(x, l->bias), l->epsilon);
+}
+
 static const struct {
     const char *name;
     double epsilon;
@@ -121,7 +127,7 @@ static tg_parameter *add(tg_parameters *set, const char *name, const char *what,
 tg_norm_layer tg_norm_layer_add(tg_parameters *set, const char *name, tg_norm kind, int64_t size,
                                 double epsilon)
 {
-    tg_norm_layer l = {.kind = (unsigned)kind < NORMS ? kind : TG_NORM_NONE, .momentum = 0.1};
+    tg_norm_layer l = {.kind = (unsigned)kind < NORMS ? kind : TG_NORM_NONE, .momentum = 0.1, .groups = 1};
     if (l.kind == TG_NORM_NONE)
         return l;
     l.epsilon = epsilon != 0 ? epsilon : table[kind].epsilon;

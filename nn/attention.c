@@ -1,0 +1,146 @@
+#include "nn/attention.h"
+
+#include "nn/dropout.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static bool is_possible(const tg_attention_config *c)
+{
+    return c->heads > 0 && c->width > 0 && c->width % c->heads == 0 && c->key_value_heads > 0 &&
+           c->heads % c->key_value_heads == 0;
+}
+
+static tg_linear_layer part(tg_parameters *set, const char *name, const char *what, int64_t inputs,
+                            int64_t outputs, bool bias)
+{
+    char full[TG_NAME_SIZE + 1]; /* what does not fit is too long for the set as well, which says so */
+    snprintf(full, sizeof full, "%s.%s", name ? name : "", what);
+    return tg_linear_layer_add(set, full, inputs, outputs, bias);
+}
+
+/* All in one matrix, whose name has no dot before "weight". */
+static tg_linear_layer fused_part(tg_parameters *set, const char *name, int64_t inputs, int64_t outputs,
+                                  bool bias)
+{
+    tg_linear_layer layer = {0};
+    char full[TG_NAME_SIZE + 1];
+    snprintf(full, sizeof full, "%s.in_proj_weight", name ? name : "");
+    layer.weight = tg_parameters_add(set, full, TG_SHAPE(outputs, inputs), true);
+    snprintf(full, sizeof full, "%s.in_proj_bias", name ? name : "");
+    if (bias)
+        layer.bias = tg_parameters_add(set, full, TG_SHAPE(outputs), false);
+    return layer;
+}
+
+tg_attention tg_attention_add(tg_parameters *set, const char *name, const tg_attention_config *config)
+{
+    tg_attention a = {0};
+    if (!config)
+        return a;
+    a.config = *config;
+    if (a.config.key_value_heads == 0)
+        a.config.key_value_heads = config->heads;
+    if (!is_possible(&a.config))
+        return a;
+    const int64_t width = config->width, shared = width / config->heads * a.config.key_value_heads;
+    const bool bias = !config->no_bias;
+    if (config->separate) {
+        a.query = part(set, name, "q_proj", width, width, bias);
+        a.key = part(set, name, "k_proj", width, shared, bias);
+        a.value = part(set, name, "v_proj", width, shared, bias);
+    } else
+        a.fused = fused_part(set, name, width, width + 2 * shared, bias);
+    a.out = part(set, name, config->separate ? "o_proj" : "out_proj", width, width, bias);
+    return a;
+}
+
+bool tg_attention_initialize(const tg_attention *a, tg_init init, double gain, const tg_rng *rng)
+{
+    if (!a)
+        return false;
+    if (gain == 0)
+        gain = tg_init_gain(init, TG_IDENTITY);
+    const bool in = a->config.separate ? tg_initialize(a->query.weight, init, gain, rng) &&
+                                             tg_initialize(a->key.weight, init, gain, rng) &&
+                                             tg_initialize(a->value.weight, init, gain, rng)
+                                       : tg_initialize(a->fused.weight, init, gain, rng);
+    return in && tg_initialize(a->out.weight, init, gain, rng);
+}
+
+/* [batch, positions, heads size] -> [heads, batch, positions, size]: heads first, so that some of them are one piece of memory. */
+static tg_tensor by_heads(tg_tensor x, int heads)
+{
+    const int64_t batch = tg_dim(x, 0), positions = tg_dim(x, 1), size = tg_dim(x, 2) / heads;
+    return tg_permute(tg_reshape(x, TG_SHAPE(batch, positions, heads, size)),
+                      (tg_axes){.count = 4, .axis = {2, 0, 1, 3}});
+}
+
+/* Back from heads to what they came from. */
+static tg_tensor side_by_side(tg_tensor heads, tg_shape shape)
+{
+    return tg_reshape(tg_permute(heads, (tg_axes){.count = 4, .axis = {1, 2, 0, 3}}), shape);
+}
+
+/* softmax(q k^T / sqrt(size)) v with dropout of the weights. */
+static tg_tensor attend_with_dropout(const tg_attention_config *c, tg_tensor q, tg_tensor k, tg_tensor v,
+                                     tg_tensor mask, tg_rng *training)
+{
+    const double scale = 1 / sqrt((double)tg_dim(q, -1));
+    tg_tensor scores = tg_matmul_transposed(tg_mul_scalar(q, scale), k, false, true);
+    if (tg_ok(mask))
+        scores = tg_where(mask, scores, tg_full(tg_tape_of(q), tg_dtype_of(q), TG_SCALAR, -(double)INFINITY));
+    tg_tensor weights = c->causal ? tg_causal_softmax(scores) : tg_softmax(scores, -1);
+    return tg_matmul(tg_dropout_forward(weights, c->dropout, training), v);
+}
+
+/* Queries, keys and values, each [heads, batch, positions, size]. */
+typedef struct projections {
+    tg_tensor q, k, v;
+} projections;
+
+static projections project(const tg_attention *a, tg_tensor x)
+{
+    const int heads = a->config.heads, shared = a->config.key_value_heads;
+    if (a->config.separate)
+        return (projections){by_heads(tg_linear_layer_forward(&a->query, x), heads),
+                             by_heads(tg_linear_layer_forward(&a->key, x), shared),
+                             by_heads(tg_linear_layer_forward(&a->value, x), shared)};
+    tg_tensor all = by_heads(tg_linear_layer_forward(&a->fused, x), heads + 2 * shared);
+    return (projections){tg_narrow(all, 0, 0, heads), tg_narrow(all, 0, heads, shared),
+                         tg_narrow(all, 0, heads + shared, shared)};
+}
+
+tg_tensor tg_attention_forward(const tg_attention *a, tg_tensor x, const tg_attention_context *context,
+                               tg_rng *training)
+{
+    tg_tape *tape = tg_tape_of(x);
+    if (!a || !a->out.weight) {
+        tg_tape_fail(tape,
+                     "tg_attention_forward: the layer has no weights: its widths and heads do not divide, or "
+                     "tg_parameters_error tells why");
+        return TG_NONE;
+    }
+    if (tg_ok(x) && tg_rank(x) != 3) {
+        tg_tape_fail(tape, "tg_attention_forward: expected x [batch, positions, %lld]",
+                     (long long)a->config.width);
+        return TG_NONE;
+    }
+    const tg_attention_config *c = &a->config;
+    projections p = project(a, x);
+    if (context && context->rotary) {
+        p.q = tg_rotary_turn(context->rotary, p.q);
+        p.k = tg_rotary_turn(context->rotary, p.k);
+    }
+    if (c->key_value_heads < c->heads) {
+        p.k = tg_repeat(p.k, 0, c->heads / c->key_value_heads);
+        p.v = tg_repeat(p.v, 0, c->heads / c->key_value_heads);
+    }
+    tg_tensor mask = TG_NONE;
+    if (context && context->padding.value)
+        mask = tg_reshape(context->padding, TG_SHAPE(1, tg_dim(x, 0), 1, tg_dim(x, 1)));
+    tg_tensor heads = training && c->dropout > 0
+                          ? attend_with_dropout(c, p.q, p.k, p.v, mask, training)
+                          : tg_scaled_dot_product_attention(p.q, p.k, p.v, mask, c->causal);
+    return tg_linear_layer_forward(&a->out, side_by_side(heads, tg_shape_of(x)));
+}

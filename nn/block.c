@@ -1,0 +1,106 @@
+#include "nn/block.h"
+
+#include "nn/dropout.h"
+
+#include <stdio.h>
+
+/* ---- as published ---- */
+
+tg_block_config tg_block_bert(int64_t width, int heads)
+{
+    return (tg_block_config){.attention = {.width = width, .heads = heads},
+                             .activation = TG_GELU_EXACT,
+                             .norm = TG_NORM_LAYER,
+                             .epsilon = 1e-12,
+                             .post_norm = true};
+}
+
+tg_block_config tg_block_gpt(int64_t width, int heads)
+{
+    return (tg_block_config){.attention = {.width = width, .heads = heads, .causal = true},
+                             .activation = TG_GELU_TANH,
+                             .norm = TG_NORM_LAYER,
+                             .epsilon = 1e-5};
+}
+
+tg_block_config tg_block_vit(int64_t width, int heads)
+{
+    return (tg_block_config){.attention = {.width = width, .heads = heads},
+                             .activation = TG_GELU_EXACT,
+                             .norm = TG_NORM_LAYER,
+                             .epsilon = 1e-6};
+}
+
+tg_block_config tg_block_llama(int64_t width, int heads)
+{
+    return (tg_block_config){
+        .attention = {.width = width, .heads = heads, .separate = true, .no_bias = true, .causal = true},
+        .activation = TG_SWIGLU,
+        .norm = TG_NORM_RMS,
+        .epsilon = 1e-6,
+        .no_bias = true};
+}
+
+/* ---- the block ---- */
+
+/* A plain feed-forward layer has the names that PyTorch gives it here. */
+static tg_feed_forward feed_forward_part(tg_parameters *set, const char *name, const tg_block_config *c)
+{
+    char full[TG_NAME_SIZE + 1]; /* what does not fit is too long for the set as well, which says so */
+    const int64_t width = c->attention.width, four = 4 * width;
+    const bool gated = tg_activation_is_gated(c->activation);
+    const int64_t hidden = c->hidden ? c->hidden : gated ? tg_gated_width(four) : four;
+    if (gated) {
+        snprintf(full, sizeof full, "%s.mlp", name);
+        return tg_feed_forward_add(set, full, width, hidden, c->activation, !c->no_bias);
+    }
+    tg_feed_forward layer = {.dropout = c->dropout};
+    snprintf(full, sizeof full, "%s.linear1", name);
+    layer.hidden = tg_hidden_layer_add(set, full, width, hidden, c->activation, !c->no_bias);
+    snprintf(full, sizeof full, "%s.linear2", name);
+    layer.out = tg_linear_layer_add(set, full, hidden, width, !c->no_bias);
+    return layer;
+}
+
+tg_block tg_block_add(tg_parameters *set, const char *name, const tg_block_config *config)
+{
+    tg_block block = {0};
+    char full[TG_NAME_SIZE + 1];
+    if (!config)
+        return block;
+    name = name ? name : "";
+    block.config = *config;
+    snprintf(full, sizeof full, "%s.self_attn", name);
+    block.attention = tg_attention_add(set, full, &config->attention);
+    block.feed_forward = feed_forward_part(set, name, config);
+    snprintf(full, sizeof full, "%s.norm1", name);
+    block.norm1 = tg_norm_layer_add(set, full, config->norm, config->attention.width, config->epsilon);
+    snprintf(full, sizeof full, "%s.norm2", name);
+    block.norm2 = tg_norm_layer_add(set, full, config->norm, config->attention.width, config->epsilon);
+    return block;
+}
+
+bool tg_block_initialize(const tg_block *block, tg_init init, double gain, const tg_rng *rng)
+{
+    return block && tg_attention_initialize(&block->attention, init, gain, rng) &&
+           tg_feed_forward_initialize(&block->feed_forward, init, gain, rng);
+}
+
+tg_tensor tg_block_forward(const tg_block *block, tg_tensor x, const tg_attention_context *context,
+                           tg_rng *training)
+{
+    if (!block) {
+        tg_tape_fail(tg_tape_of(x), "tg_block_forward: there is no block");
+        return TG_NONE;
+    }
+    const double rate = block->config.dropout;
+    const bool post = block->config.post_norm;
+    tg_tensor h = post ? x : tg_norm_layer_forward(&block->norm1, x, training);
+    h = tg_dropout_forward(tg_attention_forward(&block->attention, h, context, training), rate, training);
+    x = tg_add(x, h);
+    x = post ? tg_norm_layer_forward(&block->norm1, x, training) : x;
+    h = post ? x : tg_norm_layer_forward(&block->norm2, x, training);
+    h = tg_dropout_forward(tg_feed_forward_forward(&block->feed_forward, h, training), rate, training);
+    x = tg_add(x, h);
+    return post ? tg_norm_layer_forward(&block->norm2, x, training) : x;
+}

@@ -1,0 +1,43 @@
+#include "nn/convolution.h"
+
+#include <stdio.h>
+
+tg_convolution tg_convolution_add(tg_parameters *set, const char *name, const tg_convolution_config *config)
+{
+    tg_convolution layer = {0};
+    char full[TG_NAME_SIZE + 1]; /* what does not fit is too long for the set as well, which says so */
+    if (!config)
+        return layer;
+    layer.window = config->window;
+    const int64_t groups = config->window.groups > 0 ? config->window.groups : 1;
+    /* A number of inputs that does not divide gives a weight of no inputs, which no image fits. */
+    const int64_t inputs = config->inputs % groups == 0 ? config->inputs / groups : 0;
+    tg_shape shape = TG_SHAPE(config->outputs, inputs, config->kernel[0], config->kernel[1]);
+    if (config->kernel[1] == 0)
+        shape = TG_SHAPE(config->outputs, inputs, config->kernel[0]);
+    snprintf(full, sizeof full, "%s.weight", name ? name : "");
+    layer.weight = tg_parameters_add(set, full, shape, true);
+    if (!config->no_bias) {
+        snprintf(full, sizeof full, "%s.bias", name ? name : "");
+        layer.bias = tg_parameters_add(set, full, TG_SHAPE(config->outputs), false);
+    }
+    return layer;
+}
+
+bool tg_convolution_initialize(const tg_convolution *layer, tg_init init, double gain, const tg_rng *rng)
+{
+    return layer && tg_initialize(layer->weight, init, gain, rng);
+}
+
+tg_tensor tg_convolution_forward(const tg_convolution *layer, tg_tensor x)
+{
+    tg_tape *tape = tg_tape_of(x);
+    if (!layer || !layer->weight) {
+        tg_tape_fail(tape, "tg_convolution_forward: the layer has no weight; tg_parameters_error tells why");
+        return TG_NONE;
+    }
+    tg_tensor weight = tg_parameter_tensor(tape, layer->weight);
+    tg_tensor bias = layer->bias ? tg_parameter_tensor(tape, layer->bias) : TG_NONE;
+    return layer->weight->shape.rank == 3 ? tg_conv1d(x, weight, bias, layer->window)
+                                          : tg_conv2d(x, weight, bias, layer->window);
+}

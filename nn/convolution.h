@@ -1,0 +1,39 @@
+/* Convolutions over images and over sequences, as PyTorch has them: cross-correlations with a window that slides.
+ *
+ *     tg_convolution conv = tg_convolution_add(set, "conv1", &(tg_convolution_config){
+ *         .inputs = 3, .outputs = 16, .kernel = {3, 3}, .window = {.padding = {1, 1}}});
+ *     tg_convolution_initialize(&conv, TG_INIT_HE_NORMAL, tg_init_gain(TG_INIT_HE_NORMAL, TG_RELU), &rng);
+ *     tg_tensor y = tg_convolution_forward(&conv, x);         // [batch, 3, height, width] -> [batch, 16, ...]
+ *
+ * Strides, padding, dilation and groups are those of tg_window. Groups as many as inputs: a depthwise convolution.
+ */
+#ifndef TG_CONVOLUTION_H
+#define TG_CONVOLUTION_H
+
+#include "nn/init.h"
+
+TG_API_BEGIN
+
+typedef struct tg_convolution_config {
+    int64_t inputs, outputs;
+    int64_t kernel[2]; /* {height, width}, or {length, 0} for sequences [batch, channels, length] */
+    tg_window window;
+    bool no_bias;
+} tg_convolution_config;
+
+typedef struct tg_convolution {
+    tg_parameter *weight; /* [outputs, inputs / groups, kernel height, kernel width], or without the width */
+    tg_parameter *bias;   /* [outputs], or NULL */
+    tg_window window;
+} tg_convolution;
+
+/* Adds NAME.weight and NAME.bias to the set, both zero. Errors are remembered by the set. */
+tg_convolution tg_convolution_add(tg_parameters *set, const char *name, const tg_convolution_config *config);
+
+/* Initialises the weight as tg_initialize does. */
+bool tg_convolution_initialize(const tg_convolution *layer, tg_init init, double gain, const tg_rng *rng);
+
+tg_tensor tg_convolution_forward(const tg_convolution *layer, tg_tensor x);
+
+TG_API_END
+#endif

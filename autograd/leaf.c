@@ -45,9 +45,9 @@ static tg_value *append(tg_tape *tape, const new_leaf *l)
     const int64_t size = tg_shape_size(l->shape);
     char text[128];
     if (tg_dtype_size(l->dtype) == 0)
-        tg_tape_fail(tape, "%s: there is no type %d", l->what, (int)l->dtype);
+        tg_program_fail(&tape->program, "%s: there is no type %d", l->what, (int)l->dtype);
     else if (size < 0)
-        tg_tape_fail(tape, "%s: %s is no shape: a dimension is negative, the rank over %d or the size too large", l->what,
+        tg_program_fail(&tape->program, "%s: %s is no shape: a dimension is negative, the rank over %d or the size too large", l->what,
                      tg_shape_text(l->shape, text, sizeof text), TG_MAX_RANK);
     tg_value *value = tg_program_append(&tape->program);
     if (!value)
@@ -75,7 +75,7 @@ static tg_value *push(tg_tape *tape, const new_leaf *l)
 static tg_value *push_copy(tg_tape *tape, const new_leaf *l, const void *data)
 {
     if (!data && tg_shape_size(l->shape) > 0) {
-        tg_tape_fail(tape, "%s: the data is NULL", l->what);
+        tg_program_fail(&tape->program, "%s: the data is NULL", l->what);
         return NULL;
     }
     tg_value *value = push(tape, l);
@@ -101,7 +101,7 @@ tg_tensor tg_borrow(tg_tape *tape, tg_dtype dtype, const void *data, tg_shape sh
 tg_tensor tg_variable(tg_tape *tape, tg_dtype dtype, const void *data, tg_shape shape)
 {
     if (dtype == TG_I32) {
-        tg_tape_fail(tape, "tg_variable: integers have no gradient; use tg_constant");
+        tg_program_fail(&tape->program, "tg_variable: integers have no gradient; use tg_constant");
         return (tg_tensor){0};
     }
     const new_leaf l = {.what = "tg_variable", .dtype = dtype, .shape = &shape, .is_variable = true};
@@ -137,7 +137,7 @@ static place *place_of(tg_tape *tape, const tg_parameter *parameter)
     }
     if (!found) {
         free(made);
-        tg_tape_fail(tape, "out of memory for the place of a parameter");
+        tg_program_fail(&tape->program, "out of memory for the place of a parameter");
     }
     return found ? made : NULL;
 }
@@ -167,12 +167,16 @@ tg_tensor tg_parameter_tensor(tg_tape *tape, tg_parameter *parameter)
         if (here->leaf && here->leaf->index < program->count && is_like(here->leaf, &l) && here->leaf->slot.data == parameter->data)
             return tg_tensor_of(here->leaf);
         if (!parameter->data && tg_shape_size(&parameter->shape) > 0) {
-            tg_tape_fail(tape, "parameter %s has no data", parameter->name ? parameter->name : "without a name");
+            tg_program_fail(&tape->program, "parameter %s has no data", parameter->name ? parameter->name : "without a name");
             return (tg_tensor){0};
         }
         value = here->leaf = append(tape, &l);
     }
-    return tg_named(tg_tensor_of(value), parameter->name);
+    if (value) {
+        value->name = parameter->name;
+        value->named_in = program->steps;
+    }
+    return tg_tensor_of(value);
 }
 
 /* ---- new numbers ---- */
@@ -185,13 +189,13 @@ bool tg_set(tg_tensor x, tg_dtype dtype, const void *data, tg_shape shape)
     tg_tape *tape = tg_tape_at(value);
     char has[128], wants[128];
     if (value->op || value->parameter || value->is_borrowed)
-        tg_tape_fail(tape, "tg_set: tensor %lld is not one made by tg_constant or tg_variable", (long long)value->index);
+        tg_program_fail(&tape->program, "tg_set: tensor %lld is not one made by tg_constant or tg_variable", (long long)value->index);
     else if (dtype != value->dtype || !tg_shape_equal(&shape, &value->shape))
-        tg_tape_fail(tape, "tg_set: %s%s does not fit into %s%s; record the step again for new shapes", tg_dtype_name(dtype),
+        tg_program_fail(&tape->program, "tg_set: %s%s does not fit into %s%s; record the step again for new shapes", tg_dtype_name(dtype),
                      tg_shape_text(&shape, has, sizeof has), tg_dtype_name(value->dtype),
                      tg_shape_text(&value->shape, wants, sizeof wants));
     else if (!data && value->size > 0)
-        tg_tape_fail(tape, "tg_set: the data is NULL");
+        tg_program_fail(&tape->program, "tg_set: the data is NULL");
     else if (value->size > 0)
         memcpy(value->slot.data, data, (size_t)value->size * tg_dtype_size(dtype));
     return !value->program->failed;

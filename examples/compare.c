@@ -13,7 +13,7 @@
 typedef struct comparison {
     experiment e;
     runlog *log;
-    char (*names)[64]; /* [runs] */
+    char (*names)[80]; /* [runs] */
 } comparison;
 
 /* ---- a run, in a process of its own ---- */
@@ -71,6 +71,7 @@ static bool open_log(comparison *c, char message[EXPERIMENT_MESSAGE])
     if (!c->log || !c->names)
         return snprintf(message, EXPERIMENT_MESSAGE, "out of memory"), false;
     runlog_option(c->log, "version", json_string(tg_version()));
+    runlog_note(c->log, experiment_split(&c->e));
     options_record(experiment_program.table, &c->e.settings, keep_option, c->log);
     for (int run = 0; run < c->e.runs; run++) {
         const char *activation = tg_activation_name(experiment_activation(&c->e, run));
@@ -78,8 +79,11 @@ static bool open_log(comparison *c, char message[EXPERIMENT_MESSAGE])
         long parameters = training_parameters(&c->e, run, message);
         if (parameters < 0)
             return false;
-        snprintf(c->names[run], sizeof c->names[run], "%s seed %d", activation, seed);
-        if (runlog_add_run(c->log, activation, (uint64_t)seed, parameters) != run)
+        const int fold = experiment_fold(&c->e, run);
+        int length = snprintf(c->names[run], sizeof c->names[run], "%s seed %d", activation, seed);
+        if (c->e.settings.folds)
+            snprintf(c->names[run] + length, sizeof c->names[run] - (size_t)length, " fold %d", fold + 1);
+        if (runlog_add_run(c->log, activation, (uint64_t)seed, fold, parameters) != run)
             return snprintf(message, EXPERIMENT_MESSAGE, "out of memory"), false;
     }
     return true;
@@ -166,6 +170,7 @@ int main(int argc, char **argv)
         return 2;
     }
 
+    experiment_describe(&c.e, stderr);
     jobs_outcome outcome = run_all(&c);
     if (outcome.interrupted)
         fprintf(stderr, "interrupted: %d of %d runs are complete and kept\n", outcome.done, c.e.runs);

@@ -28,7 +28,7 @@ if (low > 0 && high / low > 6) {
 } else {
     if (high > low) { set yrange [low - 0.05 * (high - low) : high + 0.05 * (high - low)] }
 }
-set ylabel "mean loss per example"
+set ylabel is_regression ? "mean squared error, standardised targets" : "mean loss per example (cross-entropy)"
 set key title "validation loss after\nthe last epoch"
 name(i) = sprintf("%s  %#.3g", word(names, i), last[i])
 set label 2 "solid: validation, dashed: training; " . over at graph 0, graph 1 left offset 0, 1.2 noenhanced \

@@ -14,6 +14,8 @@ count = 0
 register(name) = strstrt(" " . names . " ", " " . name . " ") ? count : (names = names . " " . name, count = count + 1)
 stats bands using (register(strcol("activation"))):(column("epoch")) name "EPOCH" nooutput
 stats bands using (column("runs")) name "RUNS" nooutput
+stats bands using (strlen(strcol("val_accuracy"))) name "ACCURACY" nooutput
+is_regression = ACCURACY_max == 0
 finite(x) = (abs(x) < 1e30) ? x : NaN        # where a run diverged the curve ends; the range does not follow it
 is(i) = (strcol("activation") eq word(names, i))
 epoch(i) = is(i) ? column("epoch") : NaN

@@ -42,7 +42,7 @@ do for [curve in "val_loss val_accuracy"] {
                 }
             }
         }
-        set title (curve eq "val_loss" ? "validation loss" : "validation accuracy (%)") . " over epochs"
+        set title (curve eq "val_loss" ? (is_regression ? "validation loss (MSE of standardised targets)" : "validation loss") : "validation accuracy (%)") . " over epochs"
         plot for [i=1:count] bands using (epoch(i)):(scale * of(i, curve)) with linespoints \
              linetype solid(i) pointtype i pointinterval marks_every \
              title sprintf(scale == 1 ? "%s %#.3g" : "%s %.2f", word(names, i), last[i])

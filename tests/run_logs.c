@@ -17,7 +17,7 @@ runlog *run_log_small(bool accuracy)
     };
     runlog *log = runlog_new(temporary_folder());
     for (int i = 0; i < 6; i++) {
-        int run = runlog_add_run(log, runs[i].activation, (uint64_t)runs[i].seed, 1000 + i / 2);
+        int run = runlog_add_run(log, runs[i].activation, (uint64_t)runs[i].seed, 0, 1000 + i / 2);
         for (int epoch = 0; epoch < 2; epoch++)
             runlog_add_epoch(log, run,
                              &(runlog_epoch){.epoch = epoch + 1,
@@ -27,6 +27,7 @@ runlog *run_log_small(bool accuracy)
                                              .val_accuracy = accuracy ? runs[i].accuracies[epoch] : NAN,
                                              .grad_norm = INFINITY,
                                              .dead_fraction = 0,
+                                             .test = RUNLOG_NO_MEASURES,
                                              .seconds = 0.5});
         if (runs[i].finished)
             runlog_finish_run(log, run);

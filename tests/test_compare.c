@@ -37,7 +37,7 @@ static const struct {
     {"--activations relu,gelu", "say gelu_exact, gelu_tanh or gelu_quick"},
     {"--activations swish2", "'swish2': not an activation; there are gelu_exact"},
     {"--activations relu,relu", "'relu' stands there twice"},
-    {"--batch 0", "--batch: '0' is not a whole number from 1"},
+    {"--batch -1", "--batch: '-1' is not a whole number from 0"},
     {"--batch 12.5", "--batch: '12.5' is not a whole number"},
     {"--lr fast", "--lr: 'fast' is not a number from"},
     {"--epochs -3", "--epochs: '-3'"},
@@ -48,6 +48,14 @@ static const struct {
     {"--data csv:no-such-file.csv", "no-such-file.csv"},
     {"--data idx:no-such-folder", "no-such-folder"},
     {"--out /proc/nothing/here --data spirals", "--out: cannot create the folder '/proc/nothing"},
+    {"--data moons --momentum 0.9", "--momentum is for sgd and rmsprop only"},
+    {"--data sine --label-smoothing 0.1", "--label-smoothing is for a classification only"},
+    {"--data moons --activations relu,silu --gated width", "--gated: no activation is gated"},
+    {"--data moons --schedule constant --warmup 0.1", "--warmup: the constant schedule has none"},
+    {"--data moons --folds 1", "moons: 1 fold is no cross-validation"},
+    {"--data moons --folds 3 --test 0.1", "moons: the folds are the test parts"},
+    {"--data moons --target x", "moons: target column and header are for csv: only"},
+    {"--data moons --validation 0.6 --test 0.5", "leave none to train on"},
     {"stray", "'stray' is not an option"},
     {"--unheard-of", "unrecognized option '--unheard-of'"},
 };
@@ -98,8 +106,56 @@ START_TEST(the_same_command_gives_the_same_curves_with_any_number_of_jobs)
             first = strdup(rows);
         free(rows);
     }
-    ck_assert_ptr_nonnull(strstr(first, "activation,seed,epoch,step,train_loss,val_loss,val_accuracy,grad_norm,dead_fraction\n"));
+    ck_assert_ptr_nonnull(strstr(first, "activation,seed,fold,epoch,step,train_loss,val_loss,val_accuracy,test_loss,test_accuracy,grad_norm,"
+                                 "dead_fraction\n"));
     free(first);
+}
+END_TEST
+
+/* The rows of a curves.csv that begin like this. */
+static char *rows_like(const char *folder, const char *begin)
+{
+    char *rows = rows_without_seconds(folder), *text = NULL;
+    size_t size = 0;
+    FILE *kept = open_memstream(&text, &size);
+    for (char *line = strtok(rows, "\n"); line; line = strtok(NULL, "\n"))
+        if (strncmp(line, begin, strlen(begin)) == 0)
+            fprintf(kept, "%s\n", line);
+    fclose(kept);
+    free(rows);
+    return text;
+}
+
+START_TEST(a_seed_is_the_same_run_in_any_comparison)
+{
+    char errors[4000], arguments[600], folder[300];
+    char *rows[2];
+    static const char table[] = "x,y,t\n1,2,.5\n2,1,1.5\n3,5,2.5\n4,2,3.5\n5,9,4.25\n6,1,5.5\n7,3,6.5\n8,2,7.5\n9,4,8.5\n10,2,9.5\n";
+    temporary_write("table.csv", table, sizeof table - 1);
+    for (int first = 1; first <= 2; first++) {
+        snprintf(arguments, sizeof arguments, "--data csv:%s --hidden 4 --activations relu --epochs 3 --no-plots --seed %d --seeds %d --out %s/s%d",
+                 temporary_path("table.csv"), first, 3 - first, temporary_folder(), first);
+        ck_assert_msg(run(arguments, errors, sizeof errors) == 0, "%s", errors);
+        snprintf(folder, sizeof folder, "%s/s%d", temporary_folder(), first);
+        rows[first - 1] = rows_like(folder, "relu,2,");
+    }
+    ck_assert_uint_gt(strlen(rows[0]), 100);
+    ck_assert_str_eq(rows[0], rows[1]);
+    free(rows[0]);
+    free(rows[1]);
+}
+END_TEST
+
+START_TEST(what_was_read_is_told_before_training)
+{
+    char errors[4000], arguments[600];
+    snprintf(arguments, sizeof arguments, SMALL "--folds 3 --patience 1 --out %s/told", temporary_folder());
+    ck_assert_msg(run(arguments, errors, sizeof errors) == 0, "%s", errors);
+    static const char *const said[] = {"moons: 300 rows, 2 features; classification into 2 classes (0, 1)\n",
+                                       "140 rows to train, 60 to validate, 100 to test. Folds: cut anew for each seed",
+                                       "2-8x2-2, 2 epochs of 5 steps, batch 32, adamw 0.001, cosine; 24 runs\n"};
+    for (int i = 0; i < 3; i++)
+        ck_assert_msg(strstr(errors, said[i]) != NULL, "%s is missing in %s", said[i], errors);
 }
 END_TEST
 
@@ -123,7 +179,7 @@ START_TEST(an_interruption_keeps_what_is_finished)
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 130);
     char *rows = rows_without_seconds(folder);
-    ck_assert_ptr_nonnull(strstr(rows, "relu,1,1,"));
+    ck_assert_ptr_nonnull(strstr(rows, "relu,1,0,1,"));
     free(rows);
 }
 END_TEST
@@ -196,6 +252,8 @@ Suite *compare_suite(void)
     tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
     tcase_add_loop_test(tests, a_mistake_gets_a_line_that_names_it_and_status_2, 0, sizeof mistakes / sizeof mistakes[0]);
     tcase_add_test(tests, the_same_command_gives_the_same_curves_with_any_number_of_jobs);
+    tcase_add_test(tests, a_seed_is_the_same_run_in_any_comparison);
+    tcase_add_test(tests, what_was_read_is_told_before_training);
     tcase_add_test(tests, an_interruption_keeps_what_is_finished);
     tcase_add_test(tests, short_memory_is_told_and_does_not_hang);
     tcase_add_test(tests, results_that_cannot_be_written_are_shown_and_are_a_failure);

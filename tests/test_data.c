@@ -11,11 +11,15 @@ Suite *data_suite(void);
 
 #define PI 3.14159265358979323846
 
-static dataset loaded(const char *spec, dataset_options options)
+/* A data set in two parts: what validates, and the rest for training. */
+static dataset loaded(const char *spec, dataset_options options, const char *validation)
 {
     dataset set;
     char error[256];
     ck_assert_msg(dataset_load(spec, &options, &set, error, sizeof error), "%s", error);
+    ck_assert_msg(dataset_split(&set, &(dataset_parts){.seed = options.seed, .validation = validation, .test = "none"}, error,
+                                sizeof error),
+                  "%s", error);
     return set;
 }
 
@@ -30,12 +34,10 @@ static void expect_error(const char *spec, dataset_options options, const char *
 
 static bool same_features(const dataset *a, const dataset *b)
 {
-    size_t rows = a->train.rows + a->validation.rows;
-    return rows == b->train.rows + b->validation.rows &&
-           memcmp(a->train.features, b->train.features, rows * a->features * sizeof(float)) == 0;
+    return a->rows == b->rows && memcmp(a->x, b->x, a->rows * a->features * sizeof *a->x) == 0;
 }
 
-/* ---- splits ---------------------------------------------------------------- */
+/* ---- parts ----------------------------------------------------------------- */
 
 static int compare_floats(const void *a, const void *b)
 {
@@ -43,49 +45,93 @@ static int compare_floats(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-START_TEST(a_split_uses_every_row_once)
+/* Every row is in one part, and the rows of a part are in order. */
+static void check_parts(const dataset *set)
 {
-    /* The x of a sine are all different: sorted, those of both parts together are the same for every split. */
-    dataset unsplit = loaded("sine", (dataset_options){.seed = 4, .rows = 500, .validation = "first:1"});
-    dataset split = loaded("sine", (dataset_options){.seed = 4, .rows = 500, .validation = "0.3"});
-    ck_assert_uint_eq(split.train.rows, 350);
-    ck_assert_uint_eq(split.validation.rows, 150);
-    ck_assert_ptr_eq(split.validation.features, split.train.features + 350);
-    ck_assert_ptr_eq(split.validation.targets, split.train.targets + 350);
-    qsort(unsplit.train.features, 500, sizeof(float), compare_floats);
-    qsort(split.train.features, 500, sizeof(float), compare_floats);
-    ck_assert(same_features(&unsplit, &split));
-    dataset_free(&unsplit);
-    dataset_free(&split);
+    const dataset_part *parts[] = {&set->train, &set->validation, &set->test};
+    char *seen = calloc(set->rows, 1);
+    size_t rows = 0;
+    for (int k = 0; k < 3; k++)
+        for (size_t i = 0; i < parts[k]->rows; i++, rows++) {
+            const int32_t row = parts[k]->row[i];
+            ck_assert(row >= 0 && (size_t)row < set->rows && !seen[row]);
+            ck_assert(i == 0 || row > parts[k]->row[i - 1]);
+            seen[row] = 1;
+        }
+    ck_assert_uint_eq(rows, set->rows);
+    free(seen);
 }
-END_TEST
 
-START_TEST(a_split_keeps_the_order_within_both_parts)
+START_TEST(parts_use_every_row_once_and_keep_its_order)
 {
-    dataset in_order = loaded("sine", (dataset_options){.rows = 300, .validation = "first:100"});
-    dataset split = loaded("sine", (dataset_options){.rows = 300, .validation = "0.5"});
-    size_t next[2] = {0, 0};
-    for (size_t row = 0; row < 300; row++) { /* merging the parts in their order gives the source */
-        float x = row < 100 ? in_order.validation.features[row] : in_order.train.features[row - 100];
-        if (next[0] < split.train.rows && split.train.features[next[0]] == x)
-            next[0]++;
-        else if (next[1] < split.validation.rows && split.validation.features[next[1]] == x)
-            next[1]++;
+    static const struct {
+        dataset_parts parts;
+        size_t validation, test;
+    } cases[] = {
+        {{.seed = 4, .validation = "0.3", .test = "none"}, 150, 0},
+        {{.seed = 4}, 100, 100},
+        {{.validation = "first:20", .test = "0.5"}, 20, 250},
+        {{.validation = "0.2", .test = "first:7"}, 100, 7},
+        {{.validation = "0.1", .folds = 3, .fold = 2}, 50, 167},
+        {{.validation = "0.0001", .test = "0.0001"}, 1, 1},
+    };
+    char error[256];
+    dataset set = loaded("sine", (dataset_options){.rows = 500}, "0.5");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        ck_assert_msg(dataset_split(&set, &cases[i].parts, error, sizeof error), "%s", error);
+        ck_assert_uint_eq(set.validation.rows, cases[i].validation);
+        ck_assert_uint_eq(set.test.rows, cases[i].test);
+        check_parts(&set);
     }
-    ck_assert_uint_eq(next[0], 150);
-    ck_assert_uint_eq(next[1], 150);
-    dataset_free(&in_order);
-    dataset_free(&split);
+    dataset_free(&set);
 }
 END_TEST
 
-START_TEST(a_seed_decides_data_and_split)
+START_TEST(every_row_is_in_the_test_part_of_one_fold)
 {
-    dataset first = loaded("moons", (dataset_options){.seed = 5}),
-            again = loaded("moons", (dataset_options){.seed = 5});
-    dataset other = loaded("moons", (dataset_options){.seed = 6});
+    char error[256];
+    dataset set = loaded("moons", (dataset_options){.rows = 103}, "0.5");
+    int tested[103] = {0};
+    for (int fold = 0; fold < 5; fold++) {
+        ck_assert_msg(dataset_split(&set, &(dataset_parts){.seed = 3, .folds = 5, .fold = fold}, error, sizeof error), "%s", error);
+        ck_assert(set.test.rows == 20 || set.test.rows == 21);
+        check_parts(&set);
+        for (size_t i = 0; i < set.test.rows; i++)
+            tested[set.test.row[i]]++;
+    }
+    for (int row = 0; row < 103; row++)
+        ck_assert_int_eq(tested[row], 1);
+    dataset_free(&set);
+}
+END_TEST
+
+START_TEST(seeds_draw_other_parts_and_the_same_seed_the_same)
+{
+    char error[256];
+    dataset set = loaded("moons", (dataset_options){0}, "0.5");
+    int32_t first[2000], again[2000];
+    size_t same = 0;
+    ck_assert(dataset_split(&set, &(dataset_parts){.seed = 1}, error, sizeof error));
+    memcpy(first, set.order, sizeof first);
+    ck_assert(dataset_split(&set, &(dataset_parts){.seed = 2}, error, sizeof error));
+    for (size_t i = 0; i < set.test.rows; i++)
+        for (size_t k = 0; k < set.test.rows; k++)
+            same += set.test.row[i] == first[2000 - set.test.rows + k];
+    ck_assert_uint_gt(same, 50); /* a fifth of 400, give or take */
+    ck_assert_uint_lt(same, 110);
+    ck_assert(dataset_split(&set, &(dataset_parts){.seed = 1}, error, sizeof error));
+    memcpy(again, set.order, sizeof again);
+    ck_assert_mem_eq(first, again, sizeof first);
+    dataset_free(&set);
+}
+END_TEST
+
+START_TEST(a_seed_decides_what_is_generated)
+{
+    dataset first = loaded("moons", (dataset_options){.seed = 5}, "0.2"), again = loaded("moons", (dataset_options){.seed = 5}, "0.3");
+    dataset other = loaded("moons", (dataset_options){.seed = 6}, "0.2");
     ck_assert(same_features(&first, &again));
-    ck_assert_mem_eq(first.train.labels, again.train.labels, 2000 * sizeof(int32_t));
+    ck_assert_mem_eq(first.labels, again.labels, 2000 * sizeof(int32_t));
     ck_assert(!same_features(&first, &other));
     dataset_free(&first);
     dataset_free(&again);
@@ -93,25 +139,43 @@ START_TEST(a_seed_decides_data_and_split)
 }
 END_TEST
 
-START_TEST(bad_options_are_explained)
+static void expect_no_parts(dataset *set, dataset_parts parts, const char *message)
 {
-    static const char fraction[] = "expected a fraction between 0 and 1, first:N or, for idx:, test";
+    char error[256];
+    ck_assert(!dataset_split(set, &parts, error, sizeof error));
+    ck_assert_str_eq(error, message);
+    ck_assert(set->train.rows == 0 && set->validation.rows == 0 && set->test.rows == 0);
+}
+
+START_TEST(bad_parts_are_explained)
+{
     char message[200];
     static const char *const wrong[] = {"1", "0", "-0.1", "nan", "half", "", "0.5x"};
+    dataset set = loaded("moons", (dataset_options){0}, "0.2");
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        snprintf(message, sizeof message, "validation '%s': %s", wrong[i], fraction);
-        expect_error("moons", (dataset_options){.validation = wrong[i]}, message);
+        snprintf(message, sizeof message, "validation '%s': expected a fraction between 0 and 1 or first:N", wrong[i]);
+        expect_no_parts(&set, (dataset_parts){.validation = wrong[i]}, message);
+        snprintf(message, sizeof message, "test '%s': expected a fraction between 0 and 1 or first:N, or none", wrong[i]);
+        expect_no_parts(&set, (dataset_parts){.test = wrong[i]}, message);
     }
-    expect_error("moons", (dataset_options){.validation = "first:"},
-                 "validation 'first:': expected a number of rows after first:");
-    expect_error("moons", (dataset_options){.validation = "first:-1"},
-                 "validation 'first:-1': expected a number of rows after first:");
-    expect_error("moons", (dataset_options){.validation = "first:2000"},
-                 "moons: validation 'first:2000' leaves nothing of 2000 rows to train on");
-    expect_error("moons", (dataset_options){.validation = "test"},
-                 "moons: validation 'test' is for idx: only, expected a fraction or first:N");
-    expect_error("moons", (dataset_options){.rows = 1},
-                 "moons: 1 row, expected at least 2, one to train and one to validate");
+    expect_no_parts(&set, (dataset_parts){.validation = "first:"}, "validation 'first:': expected a number of rows after first:");
+    expect_no_parts(&set, (dataset_parts){.validation = "first:-1"}, "validation 'first:-1': expected a number of rows after first:");
+    expect_no_parts(&set, (dataset_parts){.validation = "first:5", .test = "first:6"},
+                    "moons: the first rows cannot both validate and test");
+    expect_no_parts(&set, (dataset_parts){.validation = "first:2000"},
+                    "moons: of 2000 rows, 2000 to validate and 400 to test leave none to train on");
+    expect_no_parts(&set, (dataset_parts){.validation = "0.5", .test = "0.5"},
+                    "moons: of 2000 rows, 1000 to validate and 1000 to test leave none to train on");
+    expect_no_parts(&set, (dataset_parts){.folds = 1}, "moons: 1 fold is no cross-validation, expected 2 or more");
+    expect_no_parts(&set, (dataset_parts){.folds = 3000}, "moons: 2000 rows in 3000 folds");
+    expect_no_parts(&set, (dataset_parts){.folds = 3, .test = "0.2"},
+                    "moons: the folds are the test parts, and no other can be chosen");
+    dataset_free(&set);
+}
+END_TEST
+
+START_TEST(bad_options_are_explained)
+{
     expect_error("moons", (dataset_options){.rows = SIZE_MAX},
                  "moons: 18446744073709551615 rows, expected at most 2147483647");
     expect_error("moons", (dataset_options){.noise = NAN}, "moons: noise nan, expected at most 1000");
@@ -128,7 +192,7 @@ START_TEST(an_unknown_data_set_is_an_error)
 {
     expect_error(
         "mons", (dataset_options){0},
-        "unknown data set 'mons', expected spirals, moons, circles, sine, glyphs, idx:DIR or csv:FILE");
+        "unknown data set 'mons', expected one of spirals, moons, circles, sine, glyphs, idx:DIR, csv:FILE");
     expect_error("csv:", (dataset_options){0}, "data set 'csv:': expected a file after it");
     expect_error("idx:", (dataset_options){0}, "data set 'idx:': expected a folder after it");
     dataset set;
@@ -163,7 +227,7 @@ static size_t run_epoch(dataset_batches *batches, float order[ROWS], size_t *row
 
 START_TEST(an_epoch_visits_every_row_once)
 {
-    dataset set = loaded("sine", (dataset_options){.rows = ROWS + 20, .validation = "first:20"});
+    dataset set = loaded("sine", (dataset_options){.rows = ROWS + 20}, "first:20");
     dataset_batches batches;
     ck_assert(dataset_batches_init(&batches, &set, &set.train, BATCH, DATASET_KEEP_PARTIAL));
     ck_assert_uint_eq(dataset_batches_count(&batches), 11);
@@ -173,9 +237,9 @@ START_TEST(an_epoch_visits_every_row_once)
         dataset_batches_start(&batches, 1, epoch);
         ck_assert_uint_eq(run_epoch(&batches, order, &rows), 11);
         ck_assert_uint_eq(rows, ROWS);
-        ck_assert(memcmp(order, set.train.features, sizeof order) != 0);
+        ck_assert(memcmp(order, set.x + 20, sizeof order) != 0);
         float sorted[ROWS];
-        memcpy(sorted, set.train.features, sizeof sorted);
+        memcpy(sorted, set.x + 20, sizeof sorted);
         qsort(order, ROWS, sizeof *order, compare_floats);
         qsort(sorted, ROWS, sizeof *sorted, compare_floats);
         ck_assert_mem_eq(order, sorted, sizeof order);
@@ -187,7 +251,7 @@ END_TEST
 
 START_TEST(partial_batches_can_be_dropped)
 {
-    dataset set = loaded("sine", (dataset_options){.rows = ROWS + 20, .validation = "first:20"});
+    dataset set = loaded("sine", (dataset_options){.rows = ROWS + 20}, "first:20");
     dataset_batches batches;
     float order[ROWS];
     size_t rows;
@@ -195,7 +259,7 @@ START_TEST(partial_batches_can_be_dropped)
     ck_assert_uint_eq(dataset_batches_count(&batches), 10);
     ck_assert_uint_eq(run_epoch(&batches, order, &rows), 10);
     ck_assert_uint_eq(rows, 100);
-    ck_assert_mem_eq(order, set.train.features, 100 * sizeof *order); /* not started: the order of the part */
+    ck_assert_mem_eq(order, set.x + 20, 100 * sizeof *order); /* not started: the order of the part */
     dataset_batches_free(&batches);
     ck_assert(!dataset_batches_init(&batches, &set, &set.train, 0, DATASET_KEEP_PARTIAL));
     ck_assert(!dataset_batches_init(&batches, NULL, &set.train, 1, DATASET_KEEP_PARTIAL));
@@ -210,7 +274,7 @@ END_TEST
 
 START_TEST(an_order_depends_on_seed_and_epoch_alone)
 {
-    dataset set = loaded("sine", (dataset_options){.rows = ROWS + 20, .validation = "first:20"});
+    dataset set = loaded("sine", (dataset_options){.rows = ROWS + 20}, "first:20");
     dataset_batches batches, resumed;
     float fifth[ROWS], again[ROWS], other[ROWS];
     size_t rows;
@@ -237,8 +301,8 @@ END_TEST
 
 START_TEST(labels_and_targets_travel_with_their_features)
 {
-    dataset circles = loaded("circles", (dataset_options){.noise = -1});
-    dataset sine = loaded("sine", (dataset_options){.noise = -1});
+    dataset circles = loaded("circles", (dataset_options){.noise = -1}, "0.2");
+    dataset sine = loaded("sine", (dataset_options){.noise = -1}, "0.2");
     dataset_batches batches;
     float features[BATCH * 2], targets[BATCH];
     int32_t labels[BATCH];
@@ -263,17 +327,17 @@ END_TEST
 
 START_TEST(points_without_noise_lie_on_their_curves)
 {
-    dataset spirals = loaded("spirals", (dataset_options){.noise = -1});
-    dataset moons = loaded("moons", (dataset_options){.noise = -1});
+    dataset spirals = loaded("spirals", (dataset_options){.noise = -1}, "0.2");
+    dataset moons = loaded("moons", (dataset_options){.noise = -1}, "0.2");
     for (size_t row = 0; row < 1600; row++) {
-        double x = spirals.train.features[2 * row], y = spirals.train.features[2 * row + 1],
+        double x = spirals.x[2 * row], y = spirals.x[2 * row + 1],
                radius = hypot(x, y);
-        double turn = atan2(y, x) - 3.5 * PI * radius - PI * spirals.train.labels[row];
+        double turn = atan2(y, x) - 3.5 * PI * radius - PI * spirals.labels[row];
         ck_assert_double_le(radius, 1 + 1e-6);
         ck_assert_double_eq_tol(radius * remainder(turn, 2 * PI), 0, 1e-5);
-        x = moons.train.features[2 * row];
-        y = moons.train.features[2 * row + 1];
-        bool lower = moons.train.labels[row] == 1;
+        x = moons.x[2 * row];
+        y = moons.x[2 * row + 1];
+        bool lower = moons.labels[row] == 1;
         ck_assert_double_eq_tol(lower ? hypot(x - 1, y - 0.5) : hypot(x, y), 1, 1e-6);
         ck_assert(lower ? y <= 0.5 : y >= 0);
     }
@@ -284,10 +348,10 @@ END_TEST
 
 START_TEST(noise_has_the_deviation_that_was_asked_for)
 {
-    dataset set = loaded("sine", (dataset_options){.seed = 2, .rows = 40000, .noise = 0.25});
+    dataset set = loaded("sine", (dataset_options){.seed = 2, .rows = 40000, .noise = 0.25}, "0.2");
     double squares = 0;
     for (size_t row = 0; row < set.train.rows; row++) {
-        double x = set.train.features[row], away = set.train.targets[row] - (sin(3 * x) + x / 2);
+        double x = set.x[row], away = set.y[row] - (sin(3 * x) + x / 2);
         squares += away * away;
     }
     /* five standard errors of a deviation: 5 / sqrt(2 N) */
@@ -300,11 +364,9 @@ START_TEST(more_rows_change_none_of_the_first)
 {
     static const char *const specs[] = {"spirals", "moons", "circles", "sine", "glyphs"};
     for (size_t i = 0; i < 5; i++) {
-        dataset few = loaded(specs[i], (dataset_options){.rows = 50, .validation = "first:10"});
-        dataset more = loaded(specs[i], (dataset_options){.rows = 90, .validation = "first:10"});
-        ck_assert_mem_eq(few.train.features, more.train.features, 40 * few.features * sizeof(float));
-        ck_assert_mem_eq(few.validation.features, more.validation.features,
-                         10 * few.features * sizeof(float));
+        dataset few = loaded(specs[i], (dataset_options){.rows = 50}, "first:10");
+        dataset more = loaded(specs[i], (dataset_options){.rows = 90}, "first:10");
+        ck_assert_mem_eq(few.x, more.x, 50 * few.features * sizeof(float));
         ck_assert_str_eq(few.name, specs[i]);
         ck_assert_double_eq(few.feature_mean[0], 0);
         ck_assert_double_eq(few.feature_scale[0], 1);
@@ -325,19 +387,19 @@ static double apart(const float *a, const float *b)
 
 START_TEST(glyphs_are_grey_balanced_and_neither_trivial_nor_noise)
 {
-    dataset set = loaded("glyphs", (dataset_options){.seed = 3, .rows = 6000, .validation = "first:1000"});
+    dataset set = loaded("glyphs", (dataset_options){.seed = 3, .rows = 6000}, "first:1000");
     ck_assert_uint_eq(set.width, 28);
     ck_assert_uint_eq(set.height, 28);
     ck_assert_uint_eq(set.classes, 10);
     ck_assert_str_eq(set.class_names[9], "9");
     float(*means)[784] = calloc(10, sizeof *means);
     int seen[10] = {0};
-    for (size_t row = 0; row < 5000; row++) {
-        seen[set.train.labels[row]]++;
+    for (size_t row = 1000; row < 6000; row++) {
+        seen[set.labels[row]]++;
         for (size_t i = 0; i < 784; i++) {
-            float pixel = set.train.features[row * 784 + i];
+            float pixel = set.x[row * 784 + i];
             ck_assert(pixel >= 0 && pixel <= 1);
-            means[set.train.labels[row]][i] += pixel / 500;
+            means[set.labels[row]][i] += pixel / 500;
         }
     }
     for (int digit = 0; digit < 10; digit++)
@@ -347,10 +409,9 @@ START_TEST(glyphs_are_grey_balanced_and_neither_trivial_nor_noise)
     for (size_t row = 0; row < 1000; row++) {
         int best = 0;
         for (int digit = 1; digit < 10; digit++)
-            if (apart(means[digit], set.validation.features + row * 784) <
-                apart(means[best], set.validation.features + row * 784))
+            if (apart(means[digit], set.x + row * 784) < apart(means[best], set.x + row * 784))
                 best = digit;
-        right += best == set.validation.labels[row];
+        right += best == set.labels[row];
     }
     ck_assert_int_ge(right, 500);
     ck_assert_int_le(right, 850);
@@ -359,11 +420,14 @@ START_TEST(glyphs_are_grey_balanced_and_neither_trivial_nor_noise)
 }
 END_TEST
 
-START_TEST(glyphs_come_as_twelve_and_two_thousand)
+START_TEST(glyphs_come_as_ten_two_and_two_thousand)
 {
-    dataset set = loaded("glyphs", (dataset_options){0});
-    ck_assert_uint_eq(set.train.rows, 12000);
+    char error[256];
+    dataset set = loaded("glyphs", (dataset_options){0}, "0.2");
+    ck_assert(dataset_split(&set, NULL, error, sizeof error));
+    ck_assert_uint_eq(set.train.rows, 10000);
     ck_assert_uint_eq(set.validation.rows, 2000);
+    ck_assert_uint_eq(set.test.rows, 2000);
     dataset_free(&set);
 }
 END_TEST
@@ -373,9 +437,11 @@ Suite *data_suite(void)
     Suite *suite = suite_create("data");
     TCase *tests = tcase_create("data");
     tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, a_split_uses_every_row_once);
-    tcase_add_test(tests, a_split_keeps_the_order_within_both_parts);
-    tcase_add_test(tests, a_seed_decides_data_and_split);
+    tcase_add_test(tests, parts_use_every_row_once_and_keep_its_order);
+    tcase_add_test(tests, every_row_is_in_the_test_part_of_one_fold);
+    tcase_add_test(tests, seeds_draw_other_parts_and_the_same_seed_the_same);
+    tcase_add_test(tests, a_seed_decides_what_is_generated);
+    tcase_add_test(tests, bad_parts_are_explained);
     tcase_add_test(tests, bad_options_are_explained);
     tcase_add_test(tests, an_unknown_data_set_is_an_error);
     tcase_add_test(tests, an_epoch_visits_every_row_once);
@@ -386,7 +452,7 @@ Suite *data_suite(void)
     tcase_add_test(tests, noise_has_the_deviation_that_was_asked_for);
     tcase_add_test(tests, more_rows_change_none_of_the_first);
     tcase_add_test(tests, glyphs_are_grey_balanced_and_neither_trivial_nor_noise);
-    tcase_add_test(tests, glyphs_come_as_twelve_and_two_thousand);
+    tcase_add_test(tests, glyphs_come_as_ten_two_and_two_thousand);
     suite_add_tcase(suite, tests);
     return suite;
 }

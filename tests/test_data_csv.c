@@ -18,11 +18,19 @@ static bool load_text(const char *text, dataset_options options, dataset *set, c
     return dataset_load(spec, &options, set, error, 256);
 }
 
+/* The first row validates, the others train. */
+static void split_off_first(dataset *set)
+{
+    char error[256];
+    ck_assert_msg(dataset_split(set, &(dataset_parts){.validation = "first:1", .test = "none"}, error, sizeof error), "%s", error);
+}
+
 static dataset loaded(const char *text, dataset_options options)
 {
     dataset set;
     char error[256];
     ck_assert_msg(load_text(text, options, &set, error), "%s", error);
+    split_off_first(&set);
     return set;
 }
 
@@ -37,15 +45,13 @@ static void expect_error(const char *text, dataset_options options, const char *
     ck_assert_ptr_null(set.name);
 }
 
-/* A feature of a row as the file has it, the standardisation undone. Row 0 validates ("first:1"), others train. */
+/* A feature of a row as the file has it, the standardisation undone. */
 static double original(const dataset *set, size_t row, size_t feature)
 {
-    const dataset_part *part = row ? &set->train : &set->validation;
-    return part->features[(row ? row - 1 : 0) * set->features + feature] * set->feature_scale[feature] +
-           set->feature_mean[feature];
+    return set->x[row * set->features + feature] * set->feature_scale[feature] + set->feature_mean[feature];
 }
 
-static const dataset_options first_validates = {.validation = "first:1"};
+static const dataset_options standard = {0};
 
 /* ---- values ---------------------------------------------------------------- */
 
@@ -67,7 +73,7 @@ START_TEST(however_it_is_written_the_table_is_the_same)
     };
     static const double values[4][3] = {{1, 10, -1e3}, {2, 20.5, 0}, {4, 0.25, 7}, {8, 3, 1.5}};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        dataset set = loaded(texts[i], first_validates);
+        dataset set = loaded(texts[i], standard);
         ck_assert_int_eq(set.task, DATASET_CLASSIFICATION);
         ck_assert_str_eq(set.name, "table");
         ck_assert_uint_eq(set.features, 3);
@@ -76,8 +82,7 @@ START_TEST(however_it_is_written_the_table_is_the_same)
         for (size_t row = 0; row < 4; row++)
             for (size_t feature = 0; feature < 3; feature++)
                 ck_assert_double_eq_tol(original(&set, row, feature), values[row][feature], 1e-4);
-        ck_assert_int_eq(set.validation.labels[0], 0);
-        ck_assert_mem_eq(set.train.labels, ((int32_t[]){1, 0, 1}), 3 * sizeof(int32_t));
+        ck_assert_mem_eq(set.labels, ((int32_t[]){0, 1, 0, 1}), 4 * sizeof(int32_t));
         dataset_free(&set);
     }
 }
@@ -100,38 +105,38 @@ END_TEST
 START_TEST(only_training_rows_decide_the_scale)
 {
     /* Validation: 1000 and 7, far off. Training: x = 1, 2, 3, 6 with mean 3 and deviation sqrt(14/4); y = 2 always. */
-    dataset set = loaded("x,y,t\n1000,7,99.5\n1,2,0.5\n2,2,1.5\n3,2,1.5\n6,2,2.5\n", first_validates);
+    dataset set = loaded("x,y,t\n1000,7,99.5\n1,2,0.5\n2,2,1.5\n3,2,1.5\n6,2,2.5\n", standard);
     double deviation = sqrt(14. / 4);
     static const double x[4] = {1, 2, 3, 6};
     ck_assert_double_eq_tol(set.feature_mean[0], 3, 1e-12);
     ck_assert_double_eq_tol(set.feature_scale[0], deviation, 1e-12);
     for (size_t row = 0; row < 4; row++) {
-        ck_assert_float_eq_tol(set.train.features[2 * row], (float)((x[row] - 3) / deviation), 1e-6f);
-        ck_assert_float_eq(set.train.features[2 * row + 1], 0);
+        ck_assert_float_eq_tol(set.x[2 * (row + 1)], (float)((x[row] - 3) / deviation), 1e-6f);
+        ck_assert_float_eq(set.x[2 * (row + 1) + 1], 0);
     }
-    ck_assert_float_eq_tol(set.validation.features[0], (float)(997 / deviation), 1e-3f);
-    ck_assert_float_eq(set.validation.features[1], 0); /* constant in training: 0 everywhere */
+    ck_assert_float_eq_tol(set.x[0], (float)(997 / deviation), 1e-3f);
+    ck_assert_float_eq(set.x[1], 0); /* constant in training: 0 everywhere */
     ck_assert_double_eq(set.feature_mean[1], 2);
     ck_assert_double_eq(set.feature_scale[1], 0);
 
     ck_assert_int_eq(set.task, DATASET_REGRESSION);
-    ck_assert_ptr_null(set.train.labels);
+    ck_assert_ptr_null(set.labels);
     ck_assert_double_eq_tol(set.target_mean[0], 1.5, 1e-12);
     ck_assert_double_eq_tol(set.target_scale[0], sqrt(0.5), 1e-12);
-    ck_assert_float_eq_tol(set.train.targets[0], (float)(-1 / sqrt(0.5)), 1e-6f);
-    ck_assert_float_eq_tol(set.validation.targets[0], (float)(98 / sqrt(0.5)), 1e-3f);
+    ck_assert_float_eq_tol(set.y[1], (float)(-1 / sqrt(0.5)), 1e-6f);
+    ck_assert_float_eq_tol(set.y[0], (float)(98 / sqrt(0.5)), 1e-3f);
     dataset_free(&set);
 }
 END_TEST
 
 START_TEST(large_values_do_not_cost_the_deviation)
 {
-    dataset set = loaded("x,t\n0,0.5\n1000000001,1.5\n1000000002,0.5\n1000000003,1.5\n", first_validates);
+    dataset set = loaded("x,t\n0,0.5\n1000000001,1.5\n1000000002,0.5\n1000000003,1.5\n", standard);
     ck_assert_double_eq_tol(set.feature_mean[0], 1000000002, 1e-6);
     ck_assert_double_eq_tol(set.feature_scale[0], sqrt(2. / 3), 1e-9);
-    ck_assert_float_eq(set.train.features[1], 0);
+    ck_assert_float_eq(set.x[2], 0);
     dataset_free(&set);
-    set = loaded("x,t\n0,0.5\n0.1,1.5\n0.1,0.5\n0.1,1.5\n", first_validates); /* 0.1 + 0.1 + 0.1 rounds */
+    set = loaded("x,t\n0,0.5\n0.1,1.5\n0.1,0.5\n0.1,1.5\n", standard); /* 0.1 + 0.1 + 0.1 rounds */
     ck_assert_double_eq(set.feature_scale[0], 0);
     dataset_free(&set);
 }
@@ -141,30 +146,28 @@ END_TEST
 
 START_TEST(words_become_classes_in_alphabetical_order)
 {
-    dataset set = loaded("x,flower\n1,rose\n2,aster\n3,rose\n4,lily\n", first_validates);
+    dataset set = loaded("x,flower\n1,rose\n2,aster\n3,rose\n4,lily\n", standard);
     ck_assert_uint_eq(set.classes, 3);
     ck_assert_str_eq(set.class_names[0], "aster");
     ck_assert_str_eq(set.class_names[1], "lily");
     ck_assert_str_eq(set.class_names[2], "rose");
-    ck_assert_int_eq(set.validation.labels[0], 2);
-    ck_assert_mem_eq(set.train.labels, ((int32_t[]){0, 2, 1}), 3 * sizeof(int32_t));
-    ck_assert_ptr_null(set.train.targets);
+    ck_assert_mem_eq(set.labels, ((int32_t[]){2, 0, 2, 1}), 4 * sizeof(int32_t));
+    ck_assert_ptr_null(set.y);
     dataset_free(&set);
     set = loaded("5.1,rose\n4.9,aster\n", (dataset_options){0}); /* words above words: no header */
-    ck_assert_uint_eq(set.train.rows + set.validation.rows, 2);
+    ck_assert_uint_eq(set.rows, 2);
     dataset_free(&set);
 }
 END_TEST
 
 START_TEST(whole_numbers_become_classes_in_ascending_order)
 {
-    dataset set = loaded("x,grade\n1,10\n2,9\n3,10\n4,-3\n5,9\n6,-3\n", first_validates);
+    dataset set = loaded("x,grade\n1,10\n2,9\n3,10\n4,-3\n5,9\n6,-3\n", standard);
     ck_assert_int_eq(set.task, DATASET_CLASSIFICATION);
     ck_assert_uint_eq(set.classes, 3);
     ck_assert_str_eq(set.class_names[0], "-3");
     ck_assert_str_eq(set.class_names[2], "10");
-    ck_assert_int_eq(set.validation.labels[0], 2);
-    ck_assert_mem_eq(set.train.labels, ((int32_t[]){1, 2, 0, 1, 0}), 5 * sizeof(int32_t));
+    ck_assert_mem_eq(set.labels, ((int32_t[]){2, 1, 2, 0, 1, 0}), 6 * sizeof(int32_t));
     dataset_free(&set);
 }
 END_TEST
@@ -206,22 +209,22 @@ START_TEST(targets_go_by_name_or_by_number)
                  {"0", 2},   {"-4", 2}, {"b,c", 12}, {"1", 23.5}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) { /* the name "1" goes before the number 1 */
         dataset_options options = {
-            .target = cases[i].target, .validation = "first:1", .header = DATASET_HEADER_YES};
+            .target = cases[i].target, .header = DATASET_HEADER_YES};
         dataset set = loaded(text, options);
         ck_assert_uint_eq(set.targets, 1);
         ck_assert_uint_eq(set.features, 3);
         ck_assert_double_eq_tol(set.target_mean[0], cases[i].mean, 1e-12);
         dataset_free(&set);
     }
-    dataset_options two = {.target = "-1,a", .validation = "first:1", .header = DATASET_HEADER_YES};
+    dataset_options two = {.target = "-1,a", .header = DATASET_HEADER_YES};
     dataset set = loaded(text, two);
     ck_assert_uint_eq(set.targets, 2);
     ck_assert_uint_eq(set.features, 2);
     ck_assert_double_eq_tol(set.target_mean[0], 35, 1e-12);
     ck_assert_double_eq_tol(set.target_mean[1], 2, 1e-12);
-    ck_assert_float_eq_tol(set.train.targets[2], 1,
+    ck_assert_float_eq_tol(set.y[4], 1,
                            1e-6f); /* row 1, first target: [2, 2] with deviation 1.5 */
-    ck_assert_float_eq_tol(set.train.targets[3], 1, 1e-6f);
+    ck_assert_float_eq_tol(set.y[5], 1, 1e-6f);
     dataset_free(&set);
 }
 END_TEST
@@ -256,7 +259,6 @@ START_TEST(errors_name_line_and_column)
         {"oops,2,3\n4,5,6\n", ":1: 'oops' stands among numbers, expected a row of names or a row of data; "
                               "choose header yes or no"},
         {"a\n1\n2\n", ": 1 column, all of them targets, expected features as well"},
-        {"a,b\n1,2\n", ": 1 row, expected at least 2, one to train and one to validate"},
         {"a,b\n1,\"2\n3,4\n", ":2: a quote opens in this row and never closes"},
         {"a,b\n1,2\"5\n3,4\n",
          ":2: a quote inside a field, expected fields either quoted as a whole, with quotes "
@@ -339,14 +341,15 @@ START_TEST(real_tables_have_their_rows_and_tasks)
         char spec[100], error[256];
         snprintf(spec, sizeof spec, "csv:%s", cases[i].path);
         ck_assert_msg(dataset_load(spec, NULL, &set, error, sizeof error), "%s", error);
+        ck_assert_msg(dataset_split(&set, NULL, error, sizeof error), "%s", error);
         ck_assert_int_eq(set.task, cases[i].task);
-        ck_assert_uint_eq(set.train.rows + set.validation.rows, cases[i].rows);
+        ck_assert_uint_eq(set.rows, cases[i].rows);
         ck_assert_uint_eq(set.features, cases[i].features);
         ck_assert_uint_eq(set.classes, cases[i].classes);
         for (size_t feature = 0; feature < set.features; feature++) {
             double sum = 0, squares = 0, count = (double)set.train.rows;
             for (size_t row = 0; row < set.train.rows; row++) {
-                double value = set.train.features[row * set.features + feature];
+                double value = set.x[(size_t)set.train.row[row] * set.features + feature];
                 sum += value;
                 squares += value * value;
             }
@@ -367,14 +370,15 @@ START_TEST(the_first_wine_is_as_in_its_file)
     }
     dataset set;
     char error[256];
-    dataset_options options = {.validation = "first:1", .target = "quality", .task = DATASET_REGRESSION};
+    dataset_options options = {.target = "quality", .task = DATASET_REGRESSION};
     ck_assert_msg(
         dataset_load("csv:../shared/data/uci/winequality_red.csv", &options, &set, error, sizeof error), "%s",
         error);
+    split_off_first(&set);
     static const double wine[11] = {7.4, 0.7, 0, 1.9, 0.076, 11, 34, 0.9978, 3.51, 0.56, 9.4};
     for (size_t feature = 0; feature < 11; feature++)
         ck_assert_double_eq_tol(original(&set, 0, feature), wine[feature], 1e-5);
-    ck_assert_double_eq_tol(set.validation.targets[0] * set.target_scale[0] + set.target_mean[0], 5, 1e-6);
+    ck_assert_double_eq_tol(set.y[0] * set.target_scale[0] + set.target_mean[0], 5, 1e-6);
     dataset_free(&set);
 }
 END_TEST

@@ -53,7 +53,8 @@ static bool load(const char *validation, dataset *set, char error[256])
 {
     char spec[300];
     snprintf(spec, sizeof spec, "idx:%s", temporary_folder());
-    return dataset_load(spec, &(dataset_options){.validation = validation}, set, error, 256);
+    return dataset_load(spec, NULL, set, error, 256) &&
+           dataset_split(set, &(dataset_parts){.validation = validation}, error, 256);
 }
 
 /* Loading must fail with exactly this message after the folder and a slash. */
@@ -65,7 +66,7 @@ static void expect_error(const char *message)
     snprintf(expected, sizeof expected, "%s%s%s", temporary_folder(), *message == ':' ? "" : "/", message);
     ck_assert_str_eq(error, expected);
     ck_assert_ptr_null(set.name);
-    ck_assert_ptr_null(set.train.features);
+    ck_assert_ptr_null(set.x);
 }
 
 static void check_set(const dataset *set)
@@ -76,16 +77,19 @@ static void check_set(const dataset *set)
     ck_assert_uint_eq(set->features, PIXELS);
     ck_assert_uint_eq(set->classes, 5); /* the label 4 is in the test part only */
     ck_assert_str_eq(set->class_names[4], "4");
-    ck_assert_uint_eq(set->train.rows, TRAIN);
-    ck_assert_uint_eq(set->validation.rows, TEST);
+    ck_assert_uint_eq(set->train.rows + set->validation.rows, TRAIN);
+    ck_assert_uint_eq(set->validation.rows, 1);
+    ck_assert_uint_eq(set->test.rows, TEST);
     for (int row = 0; row < TRAIN; row++) {
-        ck_assert_int_eq(set->train.labels[row], train_labels[row]);
+        ck_assert_int_eq(set->labels[row], train_labels[row]);
         for (int i = 0; i < PIXELS; i++)
-            ck_assert_float_eq(set->train.features[row * PIXELS + i], (float)(10 * row + i) / 255);
+            ck_assert_float_eq(set->x[row * PIXELS + i], (float)(10 * row + i) / 255);
     }
-    ck_assert_int_eq(set->validation.labels[0], 1);
-    ck_assert_int_eq(set->validation.labels[1], 4);
-    ck_assert_float_eq(set->validation.features[PIXELS + 2], 12.f / 255);
+    for (int row = 0; row < TEST; row++)
+        ck_assert_int_eq(set->test.row[row], TRAIN + row);
+    ck_assert_int_eq(set->labels[TRAIN], 1);
+    ck_assert_int_eq(set->labels[TRAIN + 1], 4);
+    ck_assert_float_eq(set->x[(TRAIN + 1) * PIXELS + 2], 12.f / 255);
     ck_assert_double_eq(set->feature_scale[0], 255);
 }
 
@@ -100,7 +104,7 @@ START_TEST(plain_and_packed_files_give_pixels_and_labels)
     temporary_folder_remove();
     temporary_folder_make();
     write_set(temporary_write_gzip, ".gz");
-    ck_assert_msg(load("test", &set, error), "%s", error);
+    ck_assert_msg(load("0.2", &set, error), "%s", error);
     check_set(&set);
     dataset_free(&set);
 }
@@ -117,16 +121,20 @@ START_TEST(first_n_images_validate_and_need_no_test_files)
     ck_assert_uint_eq(set.classes, 4);
     ck_assert_uint_eq(set.train.rows, 3);
     ck_assert_uint_eq(set.validation.rows, 2);
-    for (int row = 0; row < TRAIN; row++) { /* rows 0 and 1 validate, 2 to 4 train, in their order */
-        dataset_part *part = row < 2 ? &set.validation : &set.train;
-        int at = row < 2 ? row : row - 2;
-        ck_assert_int_eq(part->labels[at], train_labels[row]);
-        ck_assert_float_eq(part->features[at * PIXELS], (float)(10 * row) / 255);
-    }
+    ck_assert_uint_eq(set.test.rows, 0);
+    for (int row = 0; row < TRAIN; row++) /* rows 0 and 1 validate, 2 to 4 train, in their order */
+        ck_assert_int_eq(row < 2 ? set.validation.row[row] : set.train.row[row - 2], row);
     dataset_free(&set);
-    expect_error(
-        ": neither t10k-images-idx3-ubyte nor t10k-images-idx3-ubyte.gz is there (validation first:N or a "
-        "fraction does without)");
+    write_set(temporary_write, "");
+    temporary_delete("t10k-images-idx3-ubyte");
+    expect_error(": neither t10k-images-idx3-ubyte nor t10k-images-idx3-ubyte.gz is there");
+    write_set(temporary_write, "");
+    char spec[300];
+    snprintf(spec, sizeof spec, "idx:%s", temporary_folder());
+    ck_assert(dataset_load(spec, NULL, &set, error, sizeof error));
+    ck_assert(!dataset_split(&set, &(dataset_parts){.test = "0.2"}, error, sizeof error));
+    ck_assert_ptr_nonnull(strstr(error, "it has a test part of its own, and no other can be chosen"));
+    dataset_free(&set);
 }
 END_TEST
 
@@ -275,14 +283,16 @@ START_TEST(mnist_has_its_counts_its_mean_and_its_labels)
     char error[256];
     ck_assert_msg(dataset_load("idx:../shared/data/mnist", NULL, &set, error, sizeof error), "%s", error);
     ck_assert_str_eq(set.name, "mnist");
-    ck_assert_uint_eq(set.train.rows, 60000);
-    ck_assert_uint_eq(set.validation.rows, 10000);
+    ck_assert(dataset_split(&set, NULL, error, sizeof error));
+    ck_assert_uint_eq(set.train.rows, 54000);
+    ck_assert_uint_eq(set.validation.rows, 6000);
+    ck_assert_uint_eq(set.test.rows, 10000);
     ck_assert_uint_eq(set.features, 784);
     ck_assert_uint_eq(set.classes, 10);
     double sum = 0, squares = 0, count = 60000 * 784.;
     for (size_t i = 0; i < 60000 * 784; i++) {
-        sum += set.train.features[i];
-        squares += (double)set.train.features[i] * set.train.features[i];
+        sum += set.x[i];
+        squares += (double)set.x[i] * set.x[i];
     }
     ck_assert_double_eq_tol(sum / count, 0.1307, 5e-5); /* the well-known constants of the training images */
     ck_assert_double_eq_tol(sqrt(squares / count - sum / count * (sum / count)), 0.3081, 5e-5);
@@ -290,13 +300,13 @@ START_TEST(mnist_has_its_counts_its_mean_and_its_labels)
                                      {980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009}};
     int seen[2][10] = {{0}};
     for (size_t row = 0; row < 60000; row++)
-        seen[0][set.train.labels[row]]++;
+        seen[0][set.labels[row]]++;
     for (size_t row = 0; row < 10000; row++)
-        seen[1][set.validation.labels[row]]++;
+        seen[1][set.labels[60000 + row]]++;
     ck_assert_mem_eq(seen, known, sizeof known);
     static const int first[10] = {5, 0, 4, 1, 9, 2, 1, 3, 1, 4};
     for (int row = 0; row < 10; row++)
-        ck_assert_int_eq(set.train.labels[row], first[row]);
+        ck_assert_int_eq(set.labels[row], first[row]);
     dataset_free(&set);
 }
 END_TEST

@@ -105,7 +105,7 @@ static void try_damage(const char *name, const char *spec, const void *whole, si
             temporary_write_gzip(name, bytes, size);
         else
             temporary_write(name, bytes, size);
-        dataset_options options = {.validation = "0.5", .seed = i};
+        dataset_options options = {.seed = i};
         const char *problem = dataset_sound(spec, &options);
         ck_assert_msg(!problem, "%s, damage %zu: %s", name, (size_t)i, problem);
     }
@@ -139,7 +139,7 @@ START_TEST(running_out_of_memory_anywhere_is_an_error_like_any_other)
     const char *specs[] = {csv_spec, csv_spec, idx_spec, "moons", "sine", "glyphs"};
     for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
         dataset_options options = {
-            .validation = "0.5", .rows = i < 3 ? 0 : 20, .target = i == 1 ? "x" : NULL};
+            .rows = i < 3 ? 0 : 20, .target = i == 1 ? "x" : NULL};
         if (i == 1) /* all numbers, and a regression */
             temporary_write("table.csv", "x,y\n1,2\n3,4\n", 12);
         int allocations = 0;
@@ -147,7 +147,8 @@ START_TEST(running_out_of_memory_anywhere_is_an_error_like_any_other)
             dataset set;
             char error[256] = "";
             wrapped_memory_fail_after(allocations);
-            bool loaded = dataset_load(specs[i], &options, &set, error, sizeof error);
+            bool loaded = dataset_load(specs[i], &options, &set, error, sizeof error) &&
+                          dataset_split(&set, &(dataset_parts){.test = i == 2 ? NULL : "none"}, error, sizeof error);
             reached = wrapped_memory_stop();
             ck_assert_msg(loaded == !reached, "%s, allocation %d: %s", specs[i], allocations, error);
             ck_assert_msg(loaded || strstr(error, "out of memory"), "%s: %s", specs[i], error);
@@ -162,7 +163,7 @@ START_TEST(batches_without_memory_are_refused)
 {
     dataset set;
     dataset_batches batches;
-    ck_assert(dataset_load("moons", NULL, &set, NULL, 0));
+    ck_assert(dataset_load("moons", NULL, &set, NULL, 0) && dataset_split(&set, NULL, NULL, 0));
     wrapped_memory_fail_after(0);
     bool made = dataset_batches_init(&batches, &set, &set.train, 10, DATASET_KEEP_PARTIAL);
     ck_assert(wrapped_memory_stop());

@@ -36,7 +36,7 @@ START_TEST(the_table_shows_every_activation_in_plain_text)
 {
     runlog *log = run_log_small(true);
     char *text = table_of(log);
-    ck_assert_ptr_nonnull(strstr(text, "68.75 +/-79.41"));
+    ck_assert_ptr_nonnull(strstr(text, "62.50 (0.0-100.0)"));
     ck_assert_ptr_nonnull(strstr(text, "-0.250 +/-1.588 "));
     ck_assert_ptr_nonnull(strstr(text, "1,001"));
     ck_assert_ptr_nonnull(strstr(text, "si,lu: 1 of 2 runs did not finish and are not counted."));
@@ -51,13 +51,14 @@ START_TEST(one_seed_has_no_intervals)
 {
     runlog *log = runlog_new(temporary_folder());
     for (int run = 0; run < 2; run++) {
-        runlog_add_run(log, run ? "gelu_exact" : "relu", 1, 1234567);
+        runlog_add_run(log, run ? "gelu_exact" : "relu", 1, 0, 1234567);
         for (int epoch = 1; epoch <= 2; epoch++)
             runlog_add_epoch(log, run,
                              &(runlog_epoch){.epoch = epoch,
                                              .step = epoch,
                                              .val_loss = run ? 0.25 : 0.5,
                                              .val_accuracy = run ? 0.875 : 0.75,
+                                             .test = RUNLOG_NO_MEASURES,
                                              .seconds = 1e-4 * epoch});
         runlog_finish_run(log, run);
     }
@@ -246,7 +247,7 @@ START_TEST(nothing_to_draw_is_said)
     ck_assert_int_eq(plots_draw(temporary_folder(), NULL, message), PLOTS_NOTHING);
     ck_assert_ptr_nonnull(strstr(message, "bands.csv"));
     runlog *log = runlog_new(temporary_folder());
-    runlog_add_run(log, "relu", 1, 1);
+    runlog_add_run(log, "relu", 1, 0, 1);
     run_log_write(log);
     ck_assert_int_eq(plots_draw(temporary_folder(), NULL, message), PLOTS_NOTHING);
     ck_assert_ptr_nonnull(strstr(message, "no epoch was finished"));

@@ -1,6 +1,6 @@
 /* The files of numbers that a comparison writes. */
 #include "examples/lab/jobs.h"
-#include "examples/lab/runlog.h"
+#include "examples/lab/runlog_internal.h"
 #include "tests/run_logs.h"
 #include "tests/temporary_files.h"
 
@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <tapegrad.h>
 #include <unistd.h>
 
 Suite *runs_suite(void);
@@ -40,6 +41,7 @@ static runlog_epoch epoch_of(int run, int epoch)
                           .val_accuracy = 1 - 0.1 * loss,
                           .grad_norm = 1. / epoch,
                           .dead_fraction = 0.125 * (run % 2),
+                          .test = RUNLOG_NO_MEASURES,
                           .seconds = 0.25 * epoch};
 }
 
@@ -79,7 +81,7 @@ START_TEST(files_are_identical_however_many_jobs_run)
     for (int at_once = 1; at_once <= 4; at_once *= 2) {
         runlog *log = runlog_new(temporary_folder());
         for (int run = 0; run < RUNS; run++)
-            ck_assert_int_eq(runlog_add_run(log, activations[run / SEEDS], 1 + run % SEEDS, 100), run);
+            ck_assert_int_eq(runlog_add_run(log, activations[run / SEEDS], 1 + run % SEEDS, 0, 100), run);
         jobs_outcome outcome = jobs_run(&(jobs_config){.count = RUNS,
                                                        .at_once = at_once,
                                                        .run = train,
@@ -108,17 +110,17 @@ START_TEST(curves_have_the_promised_columns_and_digits)
     run_log_write(log);
     char *text = temporary_text("curves.csv");
     ck_assert_ptr_eq(
-        strstr(text, "activation,seed,epoch,step,train_loss,val_loss,val_accuracy,grad_norm,dead_fraction,"
-                     "seconds\nrelu,1,1,10,0.333333333,0.5,0.5,inf,0,0.500000\n"),
+        strstr(text, "activation,seed,fold,epoch,step,train_loss,val_loss,val_accuracy,test_loss,test_accuracy,grad_norm,"
+                     "dead_fraction,seconds\nrelu,1,0,1,10,0.333333333,0.5,0.5,,,inf,0,0.500000\n"),
         text);
-    ck_assert_ptr_nonnull(strstr(text, "\n\"si,lu\",1,2,20,0.333333333,nan,0.0625,inf,0,0.500000\n"));
-    ck_assert_ptr_nonnull(strstr(text, "\n\"si,lu\",2,2,20,"));
+    ck_assert_ptr_nonnull(strstr(text, "\n\"si,lu\",1,0,2,20,0.333333333,nan,0.0625,,,inf,0,0.500000\n"));
+    ck_assert_ptr_nonnull(strstr(text, "\n\"si,lu\",2,0,2,20,"));
     runlog_free(log);
 
     log = run_log_small(false);
     run_log_write(log);
     ck_assert_ptr_nonnull(
-        strstr(temporary_text("curves.csv"), "\nrelu,1,1,10,0.333333333,0.5,,inf,0,0.500000\n"));
+        strstr(temporary_text("curves.csv"), "\nrelu,1,0,1,10,0.333333333,0.5,,,,inf,0,0.500000\n"));
     runlog_free(log);
 }
 END_TEST
@@ -167,6 +169,107 @@ START_TEST(the_summary_holds_means_intervals_and_paired_differences)
     ck_assert_str_eq(field(text, "\n\"si,lu\",", "best_val_loss_difference"), "0.25");
     ck_assert_str_eq(field(text, "\n\"si,lu\",", "best_val_loss_difference_high"), "");
     runlog_free(log);
+}
+END_TEST
+
+/* A comparison whose runs have one value, which is loss and accuracy and test: value(activation, seed, fold). */
+static runlog *made_up(int names, int seeds, int folds, double (*value)(int activation, int seed, int fold))
+{
+    static const char *const name[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"};
+    runlog *log = runlog_new(temporary_folder());
+    for (int seed = 0; seed < seeds; seed++)
+        for (int fold = 0; fold < folds; fold++)
+            for (int a = 0; a < names; a++) {
+                const double x = value(a, seed, fold);
+                const int run = runlog_add_run(log, name[a], (uint64_t)seed, fold, 1);
+                runlog_epoch epoch = {.epoch = 1, .step = 1, .val_loss = x, .val_accuracy = NAN, .test = RUNLOG_NO_MEASURES};
+                epoch.test.loss = x;
+                runlog_add_epoch(log, run, &epoch);
+                runlog_finish_run(log, run);
+            }
+    return log;
+}
+
+static double folds_of_seeds(int activation, int seed, int fold)
+{
+    return activation * (1 + 0.1 * seed) + 10 * seed + fold;
+}
+
+START_TEST(folds_of_a_seed_count_as_one_value)
+{
+    int count;
+    runlog *log = made_up(2, 3, 4, folds_of_seeds);
+    runlog_group *groups = runlog_groups(log, &count);
+    ck_assert_int_eq(count, 2);
+    ck_assert_int_eq(groups[1].runs, 12);
+    ck_assert_int_eq(groups[1].pairs, 3);
+    ck_assert_double_eq_tol(groups[0].value[RUNLOG_TEST_LOSS].mean, 11.5, 1e-12);
+    ck_assert_double_eq_tol(groups[1].difference[RUNLOG_TEST_LOSS].mean, 1.1, 1e-12);
+    ck_assert_double_eq_tol(groups[1].difference[RUNLOG_TEST_LOSS].deviation, 0.1, 1e-12);
+    free(groups);
+    runlog_free(log);
+    log = made_up(2, 1, 4, folds_of_seeds); /* the only seed: its folds stand for themselves */
+    groups = runlog_groups(log, &count);
+    ck_assert_int_eq(groups[1].pairs, 4);
+    ck_assert_double_nan(groups[1].test[RUNLOG_TEST_LOSS].p); /* the same difference everywhere proves nothing */
+    ck_assert_double_nan(groups[1].corrected[RUNLOG_TEST_LOSS]);
+    free(groups);
+    runlog_free(log);
+}
+END_TEST
+
+static tg_rng draws;
+static double shift; /* by which every activation but the first is better */
+static double common[64];
+
+/* Runs of a seed have something in common, and noise of their own. */
+static double noisy(int activation, int seed, int fold)
+{
+    (void)fold;
+    if (activation == 0)
+        common[seed] = 3 * tg_rng_normal(&draws);
+    return common[seed] + tg_rng_normal(&draws) - (activation > 0 ? shift : 0);
+}
+
+enum { NAMES = 12, SIMULATED_SEEDS = 5 };
+
+/* How many of `times` made-up comparisons have a star, and how many intervals of differences hold the true one. */
+static void simulate(int times, double difference, int *starred, long *held)
+{
+    *starred = 0;
+    *held = 0;
+    shift = difference;
+    for (int i = 0; i < times; i++) {
+        int count, stars = 0;
+        runlog *log = made_up(NAMES, SIMULATED_SEEDS, 1, noisy);
+        runlog_group *groups = runlog_groups(log, &count);
+        for (int a = 1; a < count; a++) {
+            const statistics_estimate *found = &groups[a].difference[RUNLOG_TEST_LOSS];
+            stars += groups[a].corrected[RUNLOG_TEST_LOSS] < 0.05;
+            *held += fabs(found->mean + difference) <= found->margin;
+        }
+        *starred += stars > 0;
+        free(groups);
+        runlog_free(log);
+    }
+}
+
+/* Eleven differences at once. Without one in truth, a comparison gets any star at all in at most 6 % of cases; the interval of a difference holds it in
+ * 93 to 97 %. (300 comparisons leave room for chance: three standard deviations.) */
+START_TEST(stars_are_rarely_false_and_intervals_hold_what_they_say)
+{
+    const int times = getenv("TG_LONG") ? 2000 : 300;
+    const double slack = getenv("TG_LONG") ? 0 : 0.03, all = (double)times * (NAMES - 1);
+    int starred;
+    long held;
+    draws = tg_rng_seed(11);
+    simulate(times, 0, &starred, &held);
+    ck_assert_msg(starred <= (0.06 + slack) * times, "%d of %d comparisons without a difference have a star", starred, times);
+    ck_assert_msg(held >= 0.93 * all && held <= 0.97 * all, "%ld of %g intervals hold 0", held, all);
+    simulate(times, 1.5, &starred, &held);
+    ck_assert_msg(held >= 0.93 * all && held <= 0.97 * all, "%ld of %g intervals hold 1.5", held, all);
+    simulate(times / 10, 12, &starred, &held);
+    ck_assert_int_ge(starred, times / 10 - 1); /* and what is plain is seen */
 }
 END_TEST
 
@@ -272,7 +375,7 @@ END_TEST
 START_TEST(a_log_of_nothing_is_survived)
 {
     char message[RUNLOG_MESSAGE];
-    ck_assert_int_eq(runlog_add_run(NULL, "relu", 1, 1), -1);
+    ck_assert_int_eq(runlog_add_run(NULL, "relu", 1, 0, 1), -1);
     runlog_add_epoch(NULL, 0, &(runlog_epoch){0});
     runlog_finish_run(NULL, 0);
     runlog_option(NULL, "lr", json_real(1));
@@ -291,6 +394,8 @@ Suite *runs_suite(void)
     tcase_add_test(tests, files_are_identical_however_many_jobs_run);
     tcase_add_test(tests, curves_have_the_promised_columns_and_digits);
     tcase_add_test(tests, the_summary_holds_means_intervals_and_paired_differences);
+    tcase_add_test(tests, folds_of_a_seed_count_as_one_value);
+    tcase_add_test(tests, stars_are_rarely_false_and_intervals_hold_what_they_say);
     tcase_add_test(tests, bands_are_means_over_the_finished_runs);
     tcase_add_test(tests, the_configuration_comes_back);
     tcase_add_test(tests, a_folder_that_cannot_be_written_is_refused_with_the_reason);

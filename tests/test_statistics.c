@@ -102,6 +102,52 @@ START_TEST(pairing_removes_what_seeds_have_in_common)
 }
 END_TEST
 
+START_TEST(intervals_of_shares_stay_between_0_and_1)
+{
+    static const double values[] = {0.9, 1, 0.95, 1, 0.6}, same[] = {0.25, 0.25, 0.25}, two[] = {0.1, 0.9};
+    statistics_range range = statistics_share_interval(values, 5);
+    ck_assert(range.low > 0.5 && range.low < 0.8 && range.high > 0.97 && range.high <= 1);
+    range = statistics_share_interval(same, 3);
+    ck_assert_double_eq_tol(range.low, 0.25, 1e-15);
+    ck_assert_double_eq_tol(range.high, 0.25, 1e-15);
+    range = statistics_share_interval(two, 2);
+    ck_assert(range.low == 0 && range.high == 1);
+    ck_assert_double_nan(statistics_share_interval(values, 1).low);
+    ck_assert_double_nan(statistics_share_interval((double[]){0.5, 1.5}, 2).low);
+}
+END_TEST
+
+START_TEST(p_values_are_those_of_the_tables)
+{
+    /* Differences 1, 2, 3, 4, 5: mean 3, deviation sqrt(2.5), t = 4.2426 with 4 degrees of freedom. */
+    static const double baseline[] = {0, 0, 0, 0, 0, 0}, values[] = {1, 2, 3, 4, 5, 5};
+    statistics_test test = statistics_compare(values, baseline, 5);
+    ck_assert_double_eq_tol(test.p, 0.0132355996, 1e-9);
+    ck_assert_double_eq_tol(test.sign_p, 2. / 32, 1e-12);
+    ck_assert(test.greater == 5 && test.less == 0);
+    ck_assert_double_nan(statistics_compare(values + 4, baseline, 2).p); /* 5 and 5 */
+    ck_assert_double_nan(statistics_compare(baseline, baseline, 5).sign_p);
+    ck_assert_double_eq_tol(statistics_compare((double[]){1, -1, 2, 0}, baseline, 4).sign_p, 1, 1e-12);
+}
+END_TEST
+
+START_TEST(holm_corrects_step_by_step)
+{
+    double p[] = {0.01, 0.04, NAN, 0.03, 0.005}, none[] = {NAN}, large[] = {0.9, 0.8};
+    statistics_holm(p, 5);
+    ck_assert_double_eq_tol(p[4], 0.02, 1e-15); /* 4 times the least */
+    ck_assert_double_eq_tol(p[0], 0.03, 1e-15); /* 3 times the next */
+    ck_assert_double_eq_tol(p[3], 0.06, 1e-15);
+    ck_assert_double_eq_tol(p[1], 0.06, 1e-15); /* not less than the one before */
+    ck_assert_double_nan(p[2]);
+    statistics_holm(none, 1);
+    ck_assert_double_nan(none[0]);
+    statistics_holm(large, 2);
+    ck_assert(large[0] == 1 && large[1] == 1);
+    statistics_holm(NULL, 0);
+}
+END_TEST
+
 START_TEST(what_is_undefined_is_not_a_number)
 {
     static const double values[] = {3, NAN, 4};
@@ -125,6 +171,9 @@ Suite *statistics_suite(void)
     tcase_add_test(tests, an_estimate_has_the_textbook_values);
     tcase_add_test(tests, a_deviation_survives_a_large_mean);
     tcase_add_test(tests, pairing_removes_what_seeds_have_in_common);
+    tcase_add_test(tests, intervals_of_shares_stay_between_0_and_1);
+    tcase_add_test(tests, p_values_are_those_of_the_tables);
+    tcase_add_test(tests, holm_corrects_step_by_step);
     tcase_add_test(tests, what_is_undefined_is_not_a_number);
     suite_add_tcase(suite, tests);
     return suite;

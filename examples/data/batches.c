@@ -7,7 +7,7 @@
 static void restore_order(dataset_batches *batches)
 {
     for (size_t i = 0; i < batches->part->rows; i++)
-        batches->order[i] = (int32_t)i;
+        batches->order[i] = batches->part->row[i];
     batches->next = 0;
 }
 
@@ -54,25 +54,32 @@ void dataset_batches_start(dataset_batches *batches, uint64_t seed, uint64_t epo
     tg_rng_shuffle(&of_epoch, batches->part->rows, batches->order);
 }
 
+static void copy_rows(const dataset *set, const int32_t *rows, size_t count, float *x, int32_t *labels, float *y)
+{
+    for (size_t i = 0; i < count; i++) {
+        const size_t row = (size_t)rows[i];
+        memcpy(x + i * set->features, set->x + row * set->features, set->features * sizeof *x);
+        if (labels && set->labels)
+            labels[i] = set->labels[row];
+        if (y && set->y)
+            memcpy(y + i * set->targets, set->y + row * set->targets, set->targets * sizeof *y);
+    }
+}
+
+void dataset_gather(const dataset *set, const dataset_part *part, size_t first, size_t count, float *x, int32_t *labels, float *y)
+{
+    copy_rows(set, part->row + first, count, x, labels, y);
+}
+
 size_t dataset_batches_next(dataset_batches *batches, float *features, int32_t *labels, float *targets)
 {
     if (!batches || !batches->order || !features)
         return 0;
-    const dataset_part *part = batches->part;
-    size_t width = batches->set->features, target_width = batches->set->targets;
-    size_t left = part->rows - batches->next;
-    size_t rows = left < batches->batch_size ? left : batches->batch_size;
+    const size_t left = batches->part->rows - batches->next;
+    const size_t rows = left < batches->batch_size ? left : batches->batch_size;
     if (rows < batches->batch_size && batches->partial == DATASET_DROP_PARTIAL)
         return 0;
-    for (size_t i = 0; i < rows; i++) {
-        size_t row = (size_t)batches->order[batches->next + i];
-        memcpy(features + i * width, part->features + row * width, width * sizeof *features);
-        if (labels && part->labels)
-            labels[i] = part->labels[row];
-        if (targets && part->targets)
-            memcpy(targets + i * target_width, part->targets + row * target_width,
-                   target_width * sizeof *targets);
-    }
+    copy_rows(batches->set, batches->order + batches->next, rows, features, labels, targets);
     batches->next += rows;
     return rows;
 }

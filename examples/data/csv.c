@@ -1,5 +1,4 @@
-/* From the columns of a CSV file to a data set: classes or numbers to predict, and every column standardised. */
-#include <float.h>
+/* From the columns of a CSV file to a data set: classes or numbers to predict. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -130,36 +129,7 @@ static int32_t find_label(const csv_source *source, const csv_classes *classes, 
     return (int32_t)(found - classes->numbers);
 }
 
-/* ---- numbers --------------------------------------------------------------- */
-
-/* Mean and deviation over the training rows (Welford, 1962: exactly 0 for a constant column, however large). */
-static void measure(const csv_source *source, size_t column, const dataset_split *split, double *mean,
-                    double *scale)
-{
-    double count = 0, squares = 0;
-    *mean = 0;
-    for (size_t row = 0; row < source->rows; row++) {
-        if ((size_t)split->place[row] >= split->train)
-            continue;
-        double value = csv_value(source, row, column), away = value - *mean;
-        count++;
-        *mean += away / count;
-        squares += away * (value - *mean);
-    }
-    *scale = sqrt(squares / count);
-}
-
-/* Standardises one column of the file into one column of a block [rows, width]. */
-static void standardise(const csv_source *source, size_t column, const dataset_split *split, double *mean,
-                        double *scale, float *block, size_t width)
-{
-    measure(source, column, split, mean, scale);
-    for (size_t row = 0; row < source->rows; row++) {
-        double value = *scale > 0 ? (csv_value(source, row, column) - *mean) / *scale : 0;
-        block[(size_t)split->place[row] * width] =
-            (float)fmax(fmin(value, (double)FLT_MAX), -(double)FLT_MAX);
-    }
-}
+/* ---- numbers ---- */
 
 static bool is_target(const csv_source *source, size_t column)
 {
@@ -212,26 +182,33 @@ static bool choose_task(const csv_source *source, const dataset_options *options
     return name_classes(set, classes, source->error);
 }
 
-static void fill(const csv_source *source, const csv_classes *classes, const dataset_split *split,
-                 dataset *set)
+static void fill(const csv_source *source, const csv_classes *classes, dataset *set)
 {
-    size_t feature = 0;
-    for (size_t column = 0; column < source->table.columns; column++) {
-        if (is_target(source, column))
-            continue;
-        standardise(source, column, split, &set->feature_mean[feature], &set->feature_scale[feature],
-                    set->train.features + feature, set->features);
-        feature++;
+    const size_t width = set->features + set->targets;
+    for (size_t row = 0; row < source->rows; row++) {
+        double *to = set->source + row * width;
+        for (size_t column = 0; column < source->table.columns; column++)
+            if (!is_target(source, column))
+                *to++ = csv_value(source, row, column);
+        for (size_t i = 0; i < set->targets; i++)
+            *to++ = csv_value(source, row, source->target_columns[i]);
+        if (set->task == DATASET_CLASSIFICATION)
+            set->labels[row] = find_label(source, classes, row);
     }
-    for (size_t i = 0; i < set->targets; i++)
-        standardise(source, source->target_columns[i], split, &set->target_mean[i], &set->target_scale[i],
-                    set->train.targets + i, set->targets);
-    for (size_t row = 0; set->task == DATASET_CLASSIFICATION && row < source->rows; row++)
-        set->train.labels[split->place[row]] = find_label(source, classes, row);
 }
 
-static bool build(csv_source *source, const dataset_options *options, csv_classes *classes,
-                  dataset_split *split, dataset *set)
+static bool name_targets(const csv_source *source, dataset *set)
+{
+    set->target_names = dataset_array(set->targets, 1, sizeof *set->target_names);
+    for (size_t i = 0; set->target_names && i < set->targets; i++) {
+        set->target_names[i] = strdup(source->first ? csv_column_name(source, source->target_columns[i]) : "");
+        if (!set->target_names[i])
+            return dataset_fail(source->error, "%s: out of memory", set->name);
+    }
+    return set->target_names || dataset_fail(source->error, "%s: out of memory", set->name);
+}
+
+static bool build(csv_source *source, const dataset_options *options, csv_classes *classes, dataset *set)
 {
     const char *path = source->table.path;
     if (!csv_table_read(path, &source->table, source->error))
@@ -243,14 +220,14 @@ static bool build(csv_source *source, const dataset_options *options, csv_classe
         return dataset_fail(source->error, "%s: %zu %s, all of them targets, expected features as well", path,
                             source->targets, source->targets == 1 ? "column" : "columns");
     if (!check_numbers(source, false) || !choose_task(source, options, classes, set) ||
-        (set->task == DATASET_REGRESSION && !check_numbers(source, true)) ||
-        !dataset_split_rows(path, source->rows, options, "0.2", split, source->error))
+        (set->task == DATASET_REGRESSION && !check_numbers(source, true)))
         return false;
+    set->rows = source->rows;
     set->features = source->table.columns - source->targets;
     set->targets = set->task == DATASET_REGRESSION ? source->targets : 0;
-    if (!dataset_allocate(set, split, source->error))
+    if (!dataset_allocate(set, true, source->error) || (set->targets && !name_targets(source, set)))
         return false;
-    fill(source, classes, split, set);
+    fill(source, classes, set);
     return true;
 }
 
@@ -259,9 +236,7 @@ bool dataset_load_csv(const char *path, const dataset_options *options, dataset 
 {
     csv_source source = {.table.path = path, .error = error};
     csv_classes classes = {0};
-    dataset_split split = {0};
-    bool loaded = build(&source, options, &classes, &split, set);
-    free(split.place);
+    bool loaded = build(&source, options, &classes, set);
     free_classes(&classes);
     csv_table_free(&source.table);
     return loaded;

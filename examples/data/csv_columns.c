@@ -18,7 +18,7 @@ const char *csv_word_at(const csv_source *source, size_t row, size_t column)
     return isnan(table->values[cell]) ? csv_table_text(table, csv_table_find(table, cell)) : NULL;
 }
 
-static const char *column_name(const csv_source *source, size_t column)
+const char *csv_column_name(const csv_source *source, size_t column)
 {
     return csv_table_text(&source->table, column); /* the words of the first row are all kept */
 }
@@ -29,7 +29,7 @@ bool csv_fail_at(const csv_source *source, size_t row, size_t column, const char
     size_t line = table->lines[source->first + row];
     if (source->first)
         return dataset_fail(source->error, "%s:%zu, column '%.60s': %s", table->path, line,
-                            column_name(source, column), problem);
+                            csv_column_name(source, column), problem);
     return dataset_fail(source->error, "%s:%zu, column %zu (of 0 to %zu): %s", table->path, line, column,
                         table->columns - 1, problem);
 }
@@ -63,7 +63,7 @@ bool csv_find_header(csv_source *source, dataset_header header)
     for (size_t column = 0; column < table->columns; column++) {
         if (is_number(source, 0, column)) {
             numbers++;
-        } else if (*column_name(source, column)) {
+        } else if (*csv_column_name(source, column)) {
             words++;
             if (table->rows < 2 || is_number(source, 1, column))
                 strange = column;
@@ -74,7 +74,7 @@ bool csv_find_header(csv_source *source, dataset_header header)
             source->error,
             "%s:%zu: '%.60s' stands among numbers, expected a row of names or a row of data; choose "
             "header yes or no",
-            table->path, table->lines[0], column_name(source, strange));
+            table->path, table->lines[0], csv_column_name(source, strange));
     bool names = header == DATASET_HEADER_YES || (header == DATASET_HEADER_AUTO && numbers == 0 && words > 0);
     source->first = names ? 1 : 0;
     source->rows = table->rows - source->first;
@@ -90,7 +90,7 @@ static size_t find_column(const csv_source *source, const char *text, size_t len
 {
     size_t matches = 0, columns = source->table.columns;
     for (size_t column = columns; source->first && column-- > 0;) {
-        const char *name = column_name(source, column);
+        const char *name = csv_column_name(source, column);
         if (strlen(name) == length && memcmp(name, text, length) == 0) {
             *found = column;
             matches++;

@@ -39,6 +39,9 @@ const char *csv_word_at(const csv_source *source, size_t row, size_t column);
 /* Fails at a cell: "wine.csv:3, column 'pH': " and then the problem. */
 bool csv_fail_at(const csv_source *source, size_t row, size_t column, const char *problem);
 
+/* The name of a column; what stands in the first row where that is no header. */
+const char *csv_column_name(const csv_source *source, size_t column);
+
 /* Fails at a cell that holds a word where a number belongs. */
 bool csv_fail_at_word(const csv_source *source, size_t row, size_t column);
 

@@ -1,12 +1,10 @@
 #include "examples/data/internal.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "autograd/rng.h"
 
 bool dataset_fail(const dataset_error *error, const char *format, ...)
 {
@@ -30,73 +28,6 @@ void *dataset_array(size_t count, size_t width, size_t size)
     return calloc(items ? items : 1, size);
 }
 
-/* ---- splitting ------------------------------------------------------------- */
-
-/* Reads "first:N" or a fraction as the number of validation rows. */
-static bool count_validation_rows(const char *source, size_t rows, const char *validation, size_t *count,
-                                  bool *first, const dataset_error *error)
-{
-    const char *number = validation;
-    char *end;
-    *first = strncmp(validation, "first:", 6) == 0;
-    if (*first) {
-        number += 6;
-        unsigned long long wanted = strtoull(number, &end, 10);
-        if (*number < '0' || *number > '9' || *end || wanted == 0)
-            return dataset_fail(error, "validation '%s': expected a number of rows after first:", validation);
-        if (wanted >= rows)
-            return dataset_fail(error, "%s: validation '%s' leaves nothing of %zu rows to train on", source,
-                                validation, rows);
-        *count = (size_t)wanted;
-        return true;
-    }
-    double fraction = strtod(number, &end);
-    if (end == number || *end || !(fraction > 0 && fraction < 1))
-        return dataset_fail(
-            error, "validation '%s': expected a fraction between 0 and 1, first:N or, for idx:, test",
-            validation);
-    if (rows < 2)
-        return dataset_fail(error, "%s: %zu %s, expected at least 2, one to train and one to validate",
-                            source, rows, rows == 1 ? "row" : "rows");
-    *count = (size_t)llround(fraction * (double)rows);
-    *count = *count < 1 ? 1 : *count >= rows ? rows - 1 : *count;
-    return true;
-}
-
-bool dataset_split_rows(const char *source, size_t rows, const dataset_options *options, const char *standard,
-                        dataset_split *split, const dataset_error *error)
-{
-    const char *validation = options->validation ? options->validation : standard;
-    size_t count = 0;
-    bool first = false;
-    if (!count_validation_rows(source, rows, validation, &count, &first, error))
-        return false;
-    if (rows > INT32_MAX)
-        return dataset_fail(error, "%s: %zu rows, expected at most %d", source, rows, INT32_MAX);
-    int32_t *order = dataset_array(rows, 1, sizeof *order);
-    int32_t *place = dataset_array(rows, 1, sizeof *place);
-    if (!order || !place) {
-        free(order);
-        free(place);
-        return dataset_fail(error, "%s: out of memory for %zu rows", source, rows);
-    }
-
-    for (size_t row = 0; row < rows; row++)
-        order[row] = (int32_t)row;
-    tg_rng seed = tg_rng_seed(options->seed), rng = tg_rng_stream(&seed, "dataset.split");
-    if (!first)
-        tg_rng_shuffle(&rng, rows, order);
-    for (size_t i = 0; i < count; i++)
-        place[order[i]] = -1;
-    free(order);
-
-    *split = (dataset_split){.train = rows - count, .validation = count, .place = place};
-    int32_t next_train = 0, next_validation = (int32_t)split->train;
-    for (size_t row = 0; row < rows; row++)
-        place[row] = place[row] < 0 ? next_validation++ : next_train++;
-    return true;
-}
-
 /* ---- memory ---------------------------------------------------------------- */
 
 static double *filled(size_t count, double value)
@@ -107,33 +38,27 @@ static double *filled(size_t count, double value)
     return array;
 }
 
-bool dataset_allocate(dataset *set, const dataset_split *split, const dataset_error *error)
+bool dataset_allocate(dataset *set, bool source, const dataset_error *error)
 {
-    size_t rows = split->train + split->validation;
-    dataset_part *train = &set->train, *validation = &set->validation;
-    train->rows = split->train;
-    validation->rows = split->validation;
-    train->features = dataset_array(rows, set->features, sizeof *train->features);
+    if (set->rows > INT32_MAX)
+        return dataset_fail(error, "%s: %zu rows, expected at most %d", set->name, set->rows, INT32_MAX);
+    set->x = dataset_array(set->rows, set->features, sizeof *set->x);
     set->feature_mean = filled(set->features, 0);
     set->feature_scale = filled(set->features, 1);
-    bool complete = train->features && set->feature_mean && set->feature_scale;
+    bool complete = set->x && set->feature_mean && set->feature_scale;
     if (set->task == DATASET_CLASSIFICATION) {
-        train->labels = dataset_array(rows, 1, sizeof *train->labels);
-        complete = complete && train->labels;
+        set->labels = dataset_array(set->rows, 1, sizeof *set->labels);
+        complete = complete && set->labels;
     } else {
-        train->targets = dataset_array(rows, set->targets, sizeof *train->targets);
+        set->y = dataset_array(set->rows, set->targets, sizeof *set->y);
         set->target_mean = filled(set->targets, 0);
         set->target_scale = filled(set->targets, 1);
-        complete = complete && train->targets && set->target_mean && set->target_scale;
+        complete = complete && set->y && set->target_mean && set->target_scale;
     }
-    if (!complete)
-        return dataset_fail(error, "%s: out of memory for %zu rows of %zu features", set->name, rows,
-                            set->features);
-    validation->features = train->features + train->rows * set->features;
-    if (train->labels)
-        validation->labels = train->labels + train->rows;
-    if (train->targets)
-        validation->targets = train->targets + train->rows * set->targets;
+    if (source)
+        set->source = dataset_array(set->rows, set->features + set->targets, sizeof *set->source);
+    if (!complete || (source && !set->source))
+        return dataset_fail(error, "%s: out of memory for %zu rows of %zu features", set->name, set->rows, set->features);
     return true;
 }
 
@@ -162,9 +87,14 @@ void dataset_free(dataset *set)
     free(set->feature_scale);
     free(set->target_mean);
     free(set->target_scale);
-    free(set->train.features); /* the validation part lies in the same blocks */
-    free(set->train.labels);
-    free(set->train.targets);
+    for (size_t i = 0; set->target_names && i < set->targets; i++)
+        free(set->target_names[i]);
+    free(set->target_names);
+    free(set->x);
+    free(set->y);
+    free(set->labels);
+    free(set->source);
+    free(set->order);
     *set = (dataset){0};
 }
 
@@ -189,17 +119,24 @@ static char *title_of(const char *path)
     return title;
 }
 
-/* An option that would be ignored is a misunderstanding, and better told. */
-static bool options_fit(const char *spec, const dataset_options *options, const dataset_error *error)
+static const dataset_kind *find_kind(const char *spec, const char **path)
 {
-    bool csv = strncmp(spec, "csv:", 4) == 0, idx = strncmp(spec, "idx:", 4) == 0;
-    if (!csv && (options->target || options->header != DATASET_HEADER_AUTO))
+    const size_t length = strcspn(spec, ":");
+    const dataset_kind *kind;
+    for (size_t i = 0; (kind = dataset_kind_at(i)); i++)
+        if (strlen(kind->name) == length && strncmp(kind->name, spec, length) == 0 && (spec[length] == ':') == (kind->path != NULL))
+            break;
+    *path = kind && kind->path ? spec + length + 1 : spec;
+    return kind;
+}
+
+/* An option that would be ignored is a misunderstanding, and better told. */
+static bool options_fit(const char *spec, const dataset_kind *kind, const dataset_options *options, const dataset_error *error)
+{
+    if (!kind->columns && (options->target || options->header != DATASET_HEADER_AUTO))
         return dataset_fail(error, "%s: target column and header are for csv: only", spec);
-    if ((csv || idx) && (options->rows || options->noise != 0))
+    if (kind->path && (options->rows || options->noise != 0))
         return dataset_fail(error, "%s: rows and noise are for generated data only", spec);
-    if (!idx && options->validation && strcmp(options->validation, "test") == 0)
-        return dataset_fail(error, "%s: validation 'test' is for idx: only, expected a fraction or first:N",
-                            spec);
     if (!(options->noise <= 1000))
         return dataset_fail(error, "%s: noise %g, expected at most 1000", spec, options->noise);
     return true;
@@ -207,23 +144,24 @@ static bool options_fit(const char *spec, const dataset_options *options, const 
 
 static bool load(const char *spec, const dataset_options *options, dataset *set, const dataset_error *error)
 {
-    if (!options_fit(spec, options, error))
+    const char *path;
+    const dataset_kind *kind = find_kind(spec, &path);
+    if (!kind)
+        return dataset_fail(error, "unknown data set '%s', expected one of %s", spec, dataset_kinds());
+    if (!options_fit(spec, kind, options, error))
         return false;
-    bool csv = strncmp(spec, "csv:", 4) == 0, idx = strncmp(spec, "idx:", 4) == 0;
-    const char *path = csv || idx ? spec + 4 : spec;
-    if ((csv || idx) && !*path)
-        return dataset_fail(error, "data set '%s': expected a %s after it", spec, csv ? "file" : "folder");
+    if (!*path)
+        return dataset_fail(error, "data set '%s': expected a %s after it", spec, strcmp(kind->path, "DIR") == 0 ? "folder" : "file");
+    set->kind = kind;
     set->name = title_of(path);
     if (!set->name)
         return dataset_fail(error, "%s: out of memory", spec);
-    if (csv)
-        return dataset_load_csv(path, options, set, error);
-    bool loaded =
-        idx ? dataset_load_idx(path, options, set, error) : dataset_generate(spec, options, set, error);
-    if (loaded && options->task != DATASET_TASK_AUTO && options->task != set->task)
+    if (!kind->load(path, options, set, error))
+        return false;
+    if (options->task != DATASET_TASK_AUTO && options->task != set->task)
         return dataset_fail(error, "%s: the task is %s and cannot be chosen", spec,
                             set->task == DATASET_CLASSIFICATION ? "classification" : "regression");
-    return loaded;
+    return true;
 }
 
 bool dataset_load(const char *spec, const dataset_options *options, dataset *set, char *error,

@@ -1,8 +1,9 @@
-/* Data sets for the programs: read from files or made up, split into a training and a validation part, in batches.
+/* Data sets for the programs: read from files or made up, split into training, validation and test parts, in batches.
  *
  *     dataset set;
  *     char error[256];
- *     if (!dataset_load("csv:iris.csv", &(dataset_options){.seed = 1}, &set, error, sizeof error))
+ *     if (!dataset_load("csv:iris.csv", NULL, &set, error, sizeof error) ||
+ *         !dataset_split(&set, &(dataset_parts){.seed = 1}, error, sizeof error))
  *         return fprintf(stderr, "%s\n", error), 2;
  *
  *     dataset_batches batches;
@@ -39,17 +40,10 @@ typedef enum dataset_header {
 
 /* How to load; zero is the default everywhere. An option that the data set has no use for is an error. */
 typedef struct dataset_options {
-    uint64_t seed; /* of what is generated and of a random split */
-
-    /* Which rows validate:
-     *   "0.2"      that fraction of the rows, chosen at random by the seed (the default, but for IDX; glyphs: 1/7)
-     *   "first:N"  the first N rows, as the GELU paper does with "first:5000" of MNIST's training images
-     *   "test"     the t10k files of an IDX folder (the default there) */
-    const char *validation;
-
     /* Generated data. */
-    size_t rows;  /* both parts together; 0: 2,000 (glyphs: 14,000) */
-    double noise; /* deviation of what disturbs a point or a pixel; 0: see dataset_load; negative: none */
+    uint64_t seed; /* of what is generated */
+    size_t rows;   /* all parts together; 0: 2,000 (glyphs: 14,000) */
+    double noise;  /* deviation of what disturbs a point or a pixel; 0: see dataset_load; negative: none */
 
     /* CSV files. */
     const char *target; /* name of the column, or its number, from 0 or from -1 = last (the default); several
@@ -58,28 +52,46 @@ typedef struct dataset_options {
     dataset_header header; /* whether the first line names the columns */
 } dataset_options;
 
-/* One of the two parts. The pointers look into blocks that the data set owns. */
+/* Which rows serve for what; zero is the default everywhere. What is not validation or test is for training. */
+typedef struct dataset_parts {
+    uint64_t seed; /* of the rows chosen at random */
+
+    /* Rows to choose by: "0.2", that fraction of all rows at random (the default; glyphs: 1/7, IDX: 0.1), or "first:N", the first N, as the
+     * GELU paper does with "first:5000" of MNIST's training images. */
+    const char *validation;
+
+    /* Rows to report: the same, or "none". By default 0.2 (glyphs: 1/7); of IDX the t10k files, where no other choice is. */
+    const char *test;
+
+    /* k-fold cross-validation, where 2 or more: the rows are cut into so many folds at random, and fold number `fold` is the test part. */
+    int folds, fold;
+} dataset_parts;
+
+/* Some of the rows, in the order of the source. */
 typedef struct dataset_part {
     size_t rows;
-    float *features; /* [rows, features] */
-    int32_t *labels; /* [rows], 0 .. classes-1, for a classification; else NULL */
-    float *targets;  /* [rows, targets] for a regression; else NULL */
+    const int32_t *row; /* [rows]: their numbers in the blocks of the data set, which owns this */
 } dataset_part;
 
-/* A data set. Each of features, labels and targets is one block, the training part first:
- *
- *     train.features ─┐              ┌─ validation.features
- *                     [ training rows | validation rows ]
- *
- * and within a part the rows keep the order of their source. */
+typedef struct dataset_kind dataset_kind;
+
+/* A data set. */
 typedef struct dataset {
     char *name; /* for titles: "spirals", "mnist" for idx:data/mnist, "iris" for csv:uci/iris.csv */
+    const dataset_kind *kind;
     dataset_task task;
-    size_t features;
+    size_t rows, features;
     size_t classes;       /* classification: how many; else 0 */
     char **class_names;   /* classification: [classes]; else NULL */
     size_t targets;       /* regression: how many; else 0 */
+    char **target_names;  /* regression: [targets], empty where they have none; or NULL */
     size_t width, height; /* of images, row-major, features = height * width; else 0 */
+    size_t test_rows;     /* the last rows, where the source says that these are the test part; else 0 */
+
+    float *x;        /* [rows, features] */
+    int32_t *labels; /* [rows], 0 .. classes-1, for a classification; else NULL */
+    float *y;        /* [rows, targets] for a regression; else NULL */
+    double *source;  /* [rows, features + targets] as the file has them, where a split standardises them; else NULL */
 
     /* value in the source = value here * scale + mean. CSV columns have mean 0 and deviation 1 over the training
      * part; a column that is constant there is 0 in every row and has scale 0. Pixels of IDX files have mean 0 and
@@ -87,7 +99,8 @@ typedef struct dataset {
     double *feature_mean, *feature_scale; /* [features] */
     double *target_mean, *target_scale;   /* [targets]; NULL for a classification */
 
-    dataset_part train, validation;
+    int32_t *order; /* [rows]: the three parts, one behind the other */
+    dataset_part train, validation, test;
 } dataset;
 
 /* Loads what `spec` names:
@@ -103,11 +116,22 @@ typedef struct dataset {
  *              whole numbers of which at most 20 differ and each stands twice on average, make a classification, any
  *              other target a regression; classes are numbered in ascending order.
  *
- * On failure gives false, writes one line that says which file, where and what was expected to `error` (at most
+ * All rows are in no part yet. On failure gives false, writes one line that says which file, where and what was expected to `error` (at most
  * error_size bytes with the closing zero; error may be NULL with size 0), and leaves `set` empty. `options` may be
  * NULL. Free the result with dataset_free. */
 bool dataset_load(const char *spec, const dataset_options *options, dataset *set, char *error,
                   size_t error_size);
+
+/* "spirals, moons, circles, sine, glyphs, idx:DIR, csv:FILE": every data set there is. */
+const char *dataset_kinds(void);
+
+/* Draws the parts, anew if there are some, and standardises by the training part what is to be standardised. On failure false and one
+ * line, and no parts. */
+bool dataset_split(dataset *set, const dataset_parts *parts, char *error, size_t error_size);
+
+/* Copies rows number first .. first+count-1 of a part into the caller's memory. */
+void dataset_gather(const dataset *set, const dataset_part *part, size_t first, size_t count, float *x /* [count, features] */,
+                    int32_t *labels /* [count], or NULL */, float *y /* [count, targets], or NULL */);
 
 /* Frees what dataset_load filled, and empties it. An empty or NULL data set is left alone. */
 void dataset_free(dataset *set);

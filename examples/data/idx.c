@@ -84,13 +84,22 @@ static bool read_idx(const char *folder, int which, idx_file *file, const datase
             return dataset_fail(error, "%s: no such folder", folder);
         memcpy(file->path + length, ".gz", sizeof ".gz");
         if (access(file->path, F_OK) != 0)
-            return dataset_fail(error, "%s: neither %s nor %s.gz is there%s", folder, idx_names[which].name,
-                                idx_names[which].name,
-                                which >= TEST_IMAGES ? " (validation first:N or a fraction does without)"
-                                                     : "");
+            return dataset_fail(error, "%s: neither %s nor %s.gz is there", folder, idx_names[which].name, idx_names[which].name);
     }
     return dataset_read_file(file->path, &file->contents, error) &&
            parse(file, idx_names[which].dimensions, error);
+}
+
+/* Whether a file is there, packed or not. */
+static bool is_there(const char *folder, int which)
+{
+    char path[4096];
+    const int length = snprintf(path, sizeof path, "%s/%s.gz", folder, idx_names[which].name);
+    if (length < 0 || (size_t)length >= sizeof path)
+        return false;
+    const bool packed = access(path, F_OK) == 0;
+    path[length - 3] = 0;
+    return packed || access(path, F_OK) == 0;
 }
 
 static bool read_pair(const char *folder, idx_file *images, idx_file *labels, int which,
@@ -104,20 +113,18 @@ static bool read_pair(const char *folder, idx_file *images, idx_file *labels, in
     return true;
 }
 
-/* The training files fill the rows that `split` gives them; the test files, if read, the rows after. */
-static void copy_rows(const idx_file *images, const idx_file *labels, const int32_t *place, size_t offset,
-                      dataset *set)
+/* Into the rows from `offset` on. */
+static void copy_rows(const idx_file *images, const idx_file *labels, size_t offset, dataset *set)
 {
     float grey[256];
     for (int i = 0; i < 256; i++)
         grey[i] = (float)i / 255;
     for (size_t row = 0; row < images->sizes[0]; row++) {
-        size_t to = place ? (size_t)place[row] : offset + row;
         const unsigned char *pixels = images->items + row * set->features;
-        float *features = set->train.features + to * set->features;
+        float *features = set->x + (offset + row) * set->features;
         for (size_t i = 0; i < set->features; i++)
             features[i] = grey[pixels[i]];
-        set->train.labels[to] = labels->items[row];
+        set->labels[offset + row] = labels->items[row];
     }
 }
 
@@ -130,49 +137,41 @@ static size_t count_classes(const idx_file *labels)
     return classes;
 }
 
-static bool fill(const char *folder, const idx_file files[IDX_FILES], const dataset_options *options,
-                 dataset *set, const dataset_error *error)
+static bool fill(const idx_file files[IDX_FILES], dataset *set, const dataset_error *error)
 {
-    const idx_file *train = &files[TRAIN_IMAGES],
-                   *test = files[TEST_IMAGES].items ? &files[TEST_IMAGES] : NULL;
-    dataset_split split = {.train = train->sizes[0], .validation = test ? test->sizes[0] : 0};
-    if (!test && !dataset_split_rows(folder, train->sizes[0], options, "test", &split, error))
-        return false;
+    const idx_file *train = &files[TRAIN_IMAGES], *test = &files[TEST_IMAGES];
+    const size_t classes = count_classes(&files[TRAIN_LABELS]), of_test = test->items ? count_classes(&files[TEST_LABELS]) : 0;
     set->task = DATASET_CLASSIFICATION;
+    set->rows = train->sizes[0] + test->sizes[0];
+    set->test_rows = test->sizes[0];
     set->height = train->sizes[1];
     set->width = train->sizes[2];
     set->features = set->height * set->width;
-    set->classes = count_classes(&files[TRAIN_LABELS]);
-    if (test && count_classes(&files[TEST_LABELS]) > set->classes)
-        set->classes = count_classes(&files[TEST_LABELS]);
-    bool filled = dataset_allocate(set, &split, error) && dataset_number_classes(set, error);
-    if (filled) {
-        copy_rows(train, &files[TRAIN_LABELS], split.place, 0, set);
-        if (test)
-            copy_rows(test, &files[TEST_LABELS], NULL, split.train, set);
-        for (size_t i = 0; i < set->features; i++)
-            set->feature_scale[i] = 255;
-    }
-    free(split.place);
-    return filled;
+    set->classes = classes > of_test ? classes : of_test;
+    if (!dataset_allocate(set, false, error) || !dataset_number_classes(set, error))
+        return false;
+    copy_rows(train, &files[TRAIN_LABELS], 0, set);
+    if (test->items)
+        copy_rows(test, &files[TEST_LABELS], train->sizes[0], set);
+    for (size_t i = 0; i < set->features; i++)
+        set->feature_scale[i] = 255;
+    return true;
 }
 
-bool dataset_load_idx(const char *folder, const dataset_options *options, dataset *set,
-                      const dataset_error *error)
+bool dataset_load_idx(const char *folder, const dataset_options *options, dataset *set, const dataset_error *error)
 {
     idx_file *files = dataset_array(IDX_FILES, 1, sizeof *files);
+    (void)options;
     if (!files)
         return dataset_fail(error, "%s: out of memory", folder);
-    idx_file *train = &files[TRAIN_IMAGES], *test = &files[TEST_IMAGES];
-    bool loaded = read_pair(folder, train, &files[TRAIN_LABELS], TRAIN_IMAGES, error);
-    if (loaded && (!options->validation || strcmp(options->validation, "test") == 0)) {
-        loaded = read_pair(folder, test, &files[TEST_LABELS], TEST_IMAGES, error);
-        if (loaded && (train->sizes[1] != test->sizes[1] || train->sizes[2] != test->sizes[2]))
-            loaded =
-                dataset_fail(error, "%s: images of %zux%zu, expected %zux%zu as in %s", test->path,
-                             test->sizes[1], test->sizes[2], train->sizes[1], train->sizes[2], train->path);
-    }
-    loaded = loaded && fill(folder, files, options, set, error);
+    const idx_file *train = &files[TRAIN_IMAGES], *test = &files[TEST_IMAGES];
+    const bool tests = is_there(folder, TEST_IMAGES) || is_there(folder, TEST_LABELS);
+    bool loaded = read_pair(folder, &files[TRAIN_IMAGES], &files[TRAIN_LABELS], TRAIN_IMAGES, error) &&
+                  (!tests || read_pair(folder, &files[TEST_IMAGES], &files[TEST_LABELS], TEST_IMAGES, error));
+    if (loaded && tests && (train->sizes[1] != test->sizes[1] || train->sizes[2] != test->sizes[2]))
+        loaded = dataset_fail(error, "%s: images of %zux%zu, expected %zux%zu as in %s", test->path, test->sizes[1], test->sizes[2],
+                              train->sizes[1], train->sizes[2], train->path);
+    loaded = loaded && fill(files, set, error);
     for (int i = 0; i < IDX_FILES; i++)
         free(files[i].contents.bytes);
     free(files);

@@ -1,7 +1,6 @@
 /* What the readers and generators of data sets share; programs include dataset.h.
  *
- * A reader learns how many rows there are, lets dataset_split_rows say where each goes, sets the sizes, lets
- * dataset_allocate make the blocks, and writes row `place[i]` of the block for row i of its source.
+ * A reader sets task, rows, features, classes or targets, lets dataset_allocate make the blocks, and fills them.
  */
 #ifndef DATA_INTERNAL_H
 #define DATA_INTERNAL_H
@@ -28,34 +27,38 @@ typedef struct dataset_bytes {
 
 bool dataset_read_file(const char *path, dataset_bytes *contents, const dataset_error *error);
 
-/* Where rows go: the training rows first, then the validation rows, each in the order of the source. */
-typedef struct dataset_split {
-    size_t train, validation;
-    int32_t *place; /* [train + validation]; free with free() */
-} dataset_split;
-
-/* Splits as options->validation says, or `standard` where that is NULL; "test" is for the caller to handle. `source`
- * begins the error message. */
-bool dataset_split_rows(const char *source, size_t rows, const dataset_options *options, const char *standard,
-                        dataset_split *split, const dataset_error *error);
-
-/* Makes the blocks of both parts once task, features, classes or targets are set, and means 0 and scales 1. */
-bool dataset_allocate(dataset *set, const dataset_split *split, const dataset_error *error);
+/* Makes the blocks once task, rows, features, classes or targets are set, and means 0 and scales 1. With `source`, that block too. */
+bool dataset_allocate(dataset *set, bool source, const dataset_error *error);
 
 /* Names the classes 0, 1, 2, ...; set->classes is set. */
 bool dataset_number_classes(dataset *set, const dataset_error *error);
 
-/* Readers and generators, one for each kind of spec. `set` comes empty but for its name, and may be left half filled
- * on failure. */
-bool dataset_load_idx(const char *folder, const dataset_options *options, dataset *set,
-                      const dataset_error *error);
-bool dataset_load_csv(const char *path, const dataset_options *options, dataset *set,
-                      const dataset_error *error);
-bool dataset_generate(const char *kind, const dataset_options *options, dataset *set,
-                      const dataset_error *error);
+/* Draws one row of generated data; of the last two arguments one is used, as the task says. */
+struct tg_rng;
+typedef void dataset_draw(int label, double noise, struct tg_rng *rng, float *features, float *target);
+
+/* A data set is one of these, in the table of kinds.c. `load` gets `set` empty but for name and kind, and may leave it half filled on failure. */
+struct dataset_kind {
+    const char *name;
+    const char *path;             /* "FILE" or "DIR" where it is called NAME:FILE; NULL where it is made up */
+    const char *validation, *test; /* where nobody says; test NULL: the source says which rows */
+    bool (*load)(const char *path, const dataset_options *options, dataset *set, const dataset_error *error);
+    bool columns; /* it has columns, of which some are targets */
+
+    /* What dataset_generate goes by. */
+    dataset_draw *draw;
+    size_t features, classes, side; /* classes 0: a regression; side 0: no images */
+    size_t rows;
+    double noise;
+};
+const dataset_kind *dataset_kind_at(size_t i); /* NULL past the end */
+
+bool dataset_load_idx(const char *folder, const dataset_options *options, dataset *set, const dataset_error *error);
+bool dataset_load_csv(const char *path, const dataset_options *options, dataset *set, const dataset_error *error);
+bool dataset_generate(const char *path, const dataset_options *options, dataset *set, const dataset_error *error);
+dataset_draw dataset_draw_spirals, dataset_draw_moons, dataset_draw_circles, dataset_draw_sine, dataset_draw_glyphs;
 
 /* Draws one digit 0..9 in grey 0..1 on 28x28 pixels of light ink on dark; everything random comes from `rng`. */
-struct tg_rng;
 enum { GLYPH_SIDE = 28 };
 void dataset_draw_glyph(int digit, double noise, struct tg_rng *rng, float *pixels /* [28, 28] */);
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 static const char *const tasks[] = {"auto", "classification", "regression", NULL};
+static const char *const splits[] = {"redrawn", "fixed", NULL};
 static const char *const headers[] = {"auto", "yes", "no", NULL};
 static const char *const gated_widths[] = {"parameters", "width", NULL};
 static const char *const initialisers[] = {"variance_preserving", "he_normal", "he_uniform", "xavier_normal", "xavier_uniform",
@@ -21,8 +22,14 @@ static const program_option table[] = {
     {.type = OPTION_GROUP, .help = "Data:"},
     {"data", "SPEC", "spirals, moons, circles, sine, glyphs, idx:DIR (a folder with MNIST's four files) or csv:FILE",
      OPTION_TEXT, AT(data)},
-    {"validation", "PART", "rows that validate: a fraction such as 0.2, first:N, or test (the t10k files of idx:DIR); "
-     "by default what fits the data", OPTION_TEXT, AT(validation)},
+    {"validation", "PART", "rows that choose the best epoch: a fraction such as 0.2, or first:N [0.2; glyphs 1/7, idx 0.1]", OPTION_TEXT,
+     AT(validation)},
+    {"test", "PART", "rows for the table's test columns: a fraction, first:N, or none [0.2; glyphs 1/7; of idx the t10k files]", OPTION_TEXT,
+     AT(test)},
+    {"split", "HOW", "the parts are drawn anew for each seed, the same for all activations, or once and for all", OPTION_CHOICE, AT(split),
+     .choices = splits},
+    {"folds", "K", "K-fold cross-validation: each seed cuts the rows into K folds, and each fold is the test part once; 0: none", OPTION_INT,
+     AT(folds), 0, 1000},
     {"rows", "N", "rows to generate; 0: as many as suit the data", OPTION_INT, AT(rows), 0, 10e6},
     {"noise", "SIZE", "disturbance of generated rows; 0: what suits the data; negative: none", OPTION_REAL, AT(noise), -1, 100},
     {"target", "COLUMN", "target of a CSV file, by name or number (0 first, -1 last)", OPTION_TEXT, AT(target)},
@@ -42,8 +49,9 @@ static const program_option table[] = {
     {.type = OPTION_GROUP, .help = "Training:"},
     {"seeds", "N", "runs of each activation", OPTION_INT, AT(seeds), 1, 10000},
     {"seed", "N", "the first seed; the others follow it", OPTION_INT, AT(seed), 0, 2e9},
-    {"epochs", "N", "passes over the training rows", OPTION_INT, AT(epochs), 1, 1e6},
-    {"batch", "N", "rows of a step", OPTION_INT, AT(batch), 1, 1e6},
+    {"epochs", "N", "passes over the training rows; 0: as many as make about 1,500 steps, 10 to 100", OPTION_INT, AT(epochs), 0, 1e6},
+    {"batch", "N", "rows of a step; 0: a sixteenth of the training rows, as a power of two from 8 to 128", OPTION_INT, AT(batch), 0, 1e6},
+    {"patience", "N", "a run ends after so many epochs without a lower validation loss; 0: never", OPTION_INT, AT(patience), 0, 1e6},
     {"lr", "RATE", "learning rate", OPTION_REAL, AT(lr), 1e-12, 1e6},
     {"optimizer", "NAME", "what takes the steps", OPTION_CHOICE, AT(optimizer), .choices = optimizers},
     {"weight-decay", "X", "decay of the weights; biases do not decay", OPTION_REAL, AT(weight_decay), 0, 1e6},
@@ -65,16 +73,17 @@ const options_program experiment_program = {
     .about = "Trains the same network with several activations and several seeds, and tells which is better: by a "
              "table with intervals, and by curves.",
     .table = table,
-    .after = "For one seed, all activations see the same rows in the same order and, where shapes agree, start from the same "
-             "weights. The same command gives the same curves, whatever --jobs.\n\n"
+    .after = "For one seed, all activations have the same training, validation and test rows, see them in the same order and, where shapes "
+             "agree, start from the same weights. What is chosen, as the best epoch, is chosen by validation rows; test rows choose nothing. "
+             "The loss of a regression is the squared error of targets that are standardised by the training rows. The same command gives the same curves, whatever --jobs.\n\n"
              "Example: compare --data glyphs --activations relu,gelu_exact --seeds 5 --out results"};
 
 experiment experiment_defaults(void)
 {
-    return (experiment){.settings = {.data = "glyphs", .target = "-1", .task = "auto", .header = "auto",
+    return (experiment){.settings = {.data = "glyphs", .split = "redrawn", .target = "-1", .task = "auto", .header = "auto",
                                      .hidden = "128x4", .activations = "relu,gelu_exact,silu,swiglu",
-                                     .gated = "parameters", .init = "variance_preserving", .norm = "none", .seeds = 3, .seed = 1, .epochs = 10,
-                                     .batch = 128, .lr = 1e-3, .optimizer = "adamw", .schedule = "cosine", .warmup = 0.05,
+                                     .gated = "parameters", .init = "variance_preserving", .norm = "none", .seeds = 3, .seed = 1,
+                                     .lr = 1e-3, .optimizer = "adamw", .schedule = "cosine", .warmup = 0.05,
                                      .weight_decay = 0.01, .silence = 600, .out = "results"}};
 }
 
@@ -155,25 +164,64 @@ static bool load_data(experiment *e, char message[EXPERIMENT_MESSAGE])
 {
     const experiment_settings *s = &e->settings;
     const dataset_options options = {
-        .seed = (uint64_t)s->seed,
-        .validation = s->validation,
+        .seed = 1, /* --seed draws parts, weights and orders, not the data */
         .rows = (size_t)s->rows,
         .noise = s->noise,
         .target = strcmp(s->target, "-1") == 0 ? NULL : s->target,
         .task = (dataset_task)position(tasks, s->task),
         .header = (dataset_header)position(headers, s->header),
     };
-    return dataset_load(s->data, &options, &e->data, message, EXPERIMENT_MESSAGE);
+    const dataset_parts parts = experiment_parts(e, 0);
+    return dataset_load(s->data, &options, &e->data, message, EXPERIMENT_MESSAGE) &&
+           dataset_split(&e->data, &parts, message, EXPERIMENT_MESSAGE);
+}
+
+/* What suits the number of training rows, where nobody has said. */
+static void choose_batch_and_epochs(experiment *e)
+{
+    enum { SMALLEST = 8, LARGEST = 128, STEPS = 1500, FEWEST = 10, MOST = 100 };
+    const long rows = (long)e->data.train.rows;
+    experiment_settings *s = &e->settings;
+    if (s->batch == 0)
+        for (s->batch = SMALLEST; s->batch < LARGEST && 2 * s->batch <= rows / 16;)
+            s->batch *= 2;
+    const long steps = (rows + s->batch - 1) / s->batch, epochs = (STEPS + steps - 1) / steps;
+    if (s->epochs == 0)
+        s->epochs = (int)(epochs < FEWEST ? FEWEST : epochs > MOST ? MOST : epochs);
+}
+
+/* Options that would change nothing are misunderstandings, and better told. */
+static bool options_matter(const experiment *e, char message[EXPERIMENT_MESSAGE])
+{
+    const experiment_settings *s = &e->settings;
+    const bool has_momentum = strcmp(s->optimizer, "sgd") == 0 || strcmp(s->optimizer, "rmsprop") == 0;
+    bool gated = false;
+    for (int i = 0; i < e->activation_count; i++)
+        gated |= tg_activation_is_gated(e->activations[i]);
+    const char *problem =
+        s->momentum > 0 && !has_momentum ? "--momentum is for sgd and rmsprop only"
+        : s->label_smoothing > 0 && e->data.task == DATASET_REGRESSION ? "--label-smoothing is for a classification only"
+        : options_given(&experiment_program, "gated") && !gated ? "--gated: no activation is gated (swiglu, geglu, ...)"
+        : options_given(&experiment_program, "warmup") && strcmp(s->schedule, "constant") == 0
+            ? "--warmup: the constant schedule has none; choose cosine or step"
+            : NULL;
+    if (problem)
+        snprintf(message, EXPERIMENT_MESSAGE, "%s", problem);
+    return !problem;
 }
 
 bool experiment_prepare(experiment *e, char message[EXPERIMENT_MESSAGE])
 {
     if (!experiment_widths(e->settings.hidden, e->hidden, message) || !read_activations(e, message))
         return false;
-    e->runs = e->activation_count * e->settings.seeds;
+    const int folds = e->settings.folds > 0 ? e->settings.folds : 1;
+    e->runs = e->activation_count * e->settings.seeds * folds;
     if (e->settings.jobs == 0)
         e->settings.jobs = (int)sysconf(_SC_NPROCESSORS_ONLN);
-    return load_data(e, message);
+    if (!load_data(e, message) || !options_matter(e, message))
+        return false;
+    choose_batch_and_epochs(e);
+    return true;
 }
 
 void experiment_free(experiment *e)
@@ -181,12 +229,76 @@ void experiment_free(experiment *e)
     dataset_free(&e->data);
 }
 
+/* ---- runs ---- */
+
+static int folds(const experiment *e)
+{
+    return e->settings.folds > 0 ? e->settings.folds : 1;
+}
+
 tg_activation experiment_activation(const experiment *e, int run)
 {
     return e->activations[run % e->activation_count];
 }
 
+int experiment_fold(const experiment *e, int run)
+{
+    return run / e->activation_count % folds(e);
+}
+
 int experiment_seed(const experiment *e, int run)
 {
-    return e->settings.seed + run / e->activation_count;
+    return e->settings.seed + run / e->activation_count / folds(e);
+}
+
+dataset_parts experiment_parts(const experiment *e, int run)
+{
+    const experiment_settings *s = &e->settings;
+    return (dataset_parts){.seed = s->split[0] == 'f' ? 0 : (uint64_t)experiment_seed(e, run),
+                           .validation = s->validation,
+                           .test = s->test,
+                           .folds = s->folds,
+                           .fold = experiment_fold(e, run)};
+}
+
+/* ---- words ---- */
+
+const char *experiment_split(const experiment *e)
+{
+    const bool fixed = e->settings.split[0] == 'f';
+    if (e->settings.folds)
+        return fixed ? "Folds: cut once, the same for all seeds." : "Folds: cut anew for each seed, the same for all activations.";
+    return fixed ? "Split fixed: intervals leave out what another split would change."
+                 : "Parts drawn anew for each seed, the same for all activations.";
+}
+
+static void describe_classes(const dataset *data, FILE *out)
+{
+    enum { MOST = 12 };
+    fprintf(out, "classification into %zu classes", data->classes);
+    for (size_t i = 0; i < data->classes && data->classes <= MOST; i++)
+        fprintf(out, "%s%.40s%s", i ? ", " : " (", data->class_names[i], i + 1 == data->classes ? ")" : "");
+}
+
+static void describe_targets(const dataset *data, FILE *out)
+{
+    fprintf(out, "regression of %zu target%s", data->targets, data->targets == 1 ? "" : "s");
+    for (size_t i = 0; data->target_names && *data->target_names[0] && i < data->targets; i++)
+        fprintf(out, "%s%.40s", i ? ", " : ": ", data->target_names[i]);
+}
+
+void experiment_describe(const experiment *e, FILE *out)
+{
+    const experiment_settings *s = &e->settings;
+    const dataset *data = &e->data;
+    const long steps = ((long)data->train.rows + s->batch - 1) / s->batch;
+    const bool guessed = strcmp(s->task, "auto") == 0 && strncmp(s->data, "csv:", 4) == 0;
+    fprintf(out, "%s: %zu rows, %zu feature%s; ", data->name, data->rows, data->features, data->features == 1 ? "" : "s");
+    data->task == DATASET_CLASSIFICATION ? describe_classes(data, out) : describe_targets(data, out);
+    fprintf(out, "%s\n", guessed ? "; so it seems, --task says otherwise" : "");
+    fprintf(out, "%zu rows to train, %zu to validate, %zu to test. %s\n", data->train.rows, data->validation.rows, data->test.rows,
+            experiment_split(e));
+    fprintf(out, "%zu-%s-%zu, %d epochs of %ld steps, batch %d, %s %g, %s; %d runs\n", data->features, s->hidden,
+            data->task == DATASET_CLASSIFICATION ? data->classes : data->targets, s->epochs, steps, s->batch, s->optimizer, s->lr,
+            s->schedule, e->runs);
 }

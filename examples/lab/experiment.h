@@ -14,18 +14,20 @@
 #include "examples/data/dataset.h"
 #include "examples/lab/options.h"
 
+#include <stdio.h>
 #include <tapegrad.h>
 
 enum { EXPERIMENT_MESSAGE = 512, EXPERIMENT_ACTIVATIONS = 32, EXPERIMENT_LAYERS = 64 };
 
 /* The options as given; the names are those of --help. */
 typedef struct experiment_settings {
-    const char *data, *validation, *target, *task, *header;
+    const char *data, *validation, *test, *split, *target, *task, *header;
+    int folds;
     int rows;
     double noise;
     const char *hidden, *activations, *gated, *init, *norm;
     double dropout;
-    int seeds, seed, epochs, batch;
+    int seeds, seed, epochs, batch, patience; /* epochs and batch: 0 until experiment_prepare has chosen them */
     double lr;
     const char *optimizer, *schedule;
     double weight_decay, momentum, warmup, clip, label_smoothing;
@@ -41,7 +43,7 @@ typedef struct experiment {
     int hidden[EXPERIMENT_LAYERS + 1]; /* widths, ended by 0 */
     tg_activation activations[EXPERIMENT_ACTIVATIONS];
     int activation_count;
-    int runs; /* activations times seeds */
+    int runs; /* activations times seeds times folds */
 } experiment;
 
 extern const options_program experiment_program;
@@ -52,10 +54,18 @@ experiment experiment_defaults(void);
 bool experiment_prepare(experiment *e, char message[EXPERIMENT_MESSAGE]);
 void experiment_free(experiment *e);
 
-/* Run number `run`: all activations of the first seed, then all of the next, so that an interrupted comparison is still
+/* Run number `run`: all activations of the first seed (and fold), then all of the next, so that an interrupted comparison is still
  * a paired one. */
 tg_activation experiment_activation(const experiment *e, int run);
 int experiment_seed(const experiment *e, int run);
+int experiment_fold(const experiment *e, int run);
+
+/* Which rows a run trains on, validates and tests with. */
+dataset_parts experiment_parts(const experiment *e, int run);
+
+/* Says what was read and what follows from it, in a few lines; and how the rows are split, in a sentence. */
+void experiment_describe(const experiment *e, FILE *out);
+const char *experiment_split(const experiment *e);
 
 /* The widths that "128x8", "512,128" or "256x2,10" stand for, ended by 0; false and a message if it stands for none. */
 bool experiment_widths(const char *text, int widths[EXPERIMENT_LAYERS + 1], char message[EXPERIMENT_MESSAGE]);

@@ -81,12 +81,23 @@ static void read_option(struct argp_state *state, const program_option *o, char 
 
 /* ---- argp ---- */
 
+static bool given[OPTIONS_MOST];
+
+bool options_given(const options_program *program, const char *name)
+{
+    for (int i = 0; i < OPTIONS_MOST && (program->table[i].name || program->table[i].help); i++)
+        if (program->table[i].name && strcmp(program->table[i].name, name) == 0)
+            return given[i];
+    return false;
+}
+
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
     const reading *r = state->input;
     if (key >= FIRST_KEY && key < FIRST_KEY + OPTIONS_MOST) {
         const program_option *o = &r->program->table[key - FIRST_KEY];
         read_option(state, o, r->settings + o->offset, argument);
+        given[key - FIRST_KEY] = true;
         return 0;
     }
     if (key == ARGP_KEY_ARG)
@@ -125,6 +136,7 @@ void options_parse(const options_program *program, int argc, char **argv, void *
     static struct argp_option options[OPTIONS_MOST + 1];
     static char help[OPTIONS_MOST][HELP_SIZE];
     int group = 0;
+    memset(given, 0, sizeof given);
     for (int i = 0; i < OPTIONS_MOST && (program->table[i].name || program->table[i].help); i++) {
         const program_option *o = &program->table[i];
         if (o->type == OPTION_GROUP)

@@ -50,6 +50,9 @@ typedef struct options_program {
 /* Reads argv into the settings, which hold the defaults. Ends the program for --help and --version (status 0) and for errors (2). */
 void options_parse(const options_program *program, int argc, char **argv, void *settings);
 
+/* Whether the last call of options_parse met this option on the command line. */
+bool options_given(const options_program *program, const char *name);
+
 /* "name", value for every option, by `keep`; for a record of what was run. */
 void options_record(const program_option *table, const void *settings,
                     void (*keep)(void *context, const char *name, json_t *value), void *context);

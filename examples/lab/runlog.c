@@ -27,6 +27,7 @@ void runlog_free(runlog *log)
     }
     free(log->runs);
     free(log->directory);
+    free(log->note);
     json_decref(log->options);
     free(log);
 }
@@ -37,6 +38,15 @@ void runlog_option(runlog *log, const char *name, json_t *value)
         json_decref(value);
     else if (json_object_set_new(log->options, name, value) != 0)
         log->lost = true;
+}
+
+void runlog_note(runlog *log, const char *note)
+{
+    if (!log)
+        return;
+    free(log->note);
+    log->note = strdup(note);
+    log->lost |= !log->note;
 }
 
 /* Room for one more item of an array that doubles; false when there is none. */
@@ -53,7 +63,7 @@ static bool grow(void **items, int *capacity, int count, size_t size)
     return true;
 }
 
-int runlog_add_run(runlog *log, const char *activation, uint64_t seed, long parameters)
+int runlog_add_run(runlog *log, const char *activation, uint64_t seed, int fold, long parameters)
 {
     if (!log)
         return -1;
@@ -65,7 +75,7 @@ int runlog_add_run(runlog *log, const char *activation, uint64_t seed, long para
         return -1;
     }
     log->runs = runs;
-    log->runs[log->count] = (runlog_run){.activation = name, .seed = seed, .parameters = parameters};
+    log->runs[log->count] = (runlog_run){.activation = name, .seed = seed, .fold = fold, .parameters = parameters};
     return log->count++;
 }
 
@@ -110,4 +120,23 @@ bool runlog_has_accuracy(const runlog *log)
             if (!isnan(log->runs[run].epochs[i].val_accuracy))
                 return true;
     return false;
+}
+
+bool runlog_has_test(const runlog *log)
+{
+    for (int run = 0; run < log->count; run++)
+        for (int i = 0; i < log->runs[run].count; i++)
+            if (!isnan(log->runs[run].epochs[i].test.loss))
+                return true;
+    return false;
+}
+
+runlog_metric runlog_loss(const runlog *log)
+{
+    return runlog_has_test(log) ? RUNLOG_TEST_LOSS : RUNLOG_FINAL_LOSS;
+}
+
+runlog_metric runlog_accuracy(const runlog *log)
+{
+    return runlog_has_test(log) ? RUNLOG_TEST_ACCURACY : RUNLOG_FINAL_ACCURACY;
 }

@@ -5,7 +5,7 @@
  *         return fprintf(stderr, "compare: --out: %s\n", message), 2;
  *     runlog *log = runlog_new("results");
  *     runlog_option(log, "lr", json_real(1e-3));                      // for config.json
- *     int run = runlog_add_run(log, "gelu_exact", 1, 118282);         // activation, seed, parameters: 0, 1, 2, ...
+ *     int run = runlog_add_run(log, "gelu_exact", 1, 0, 118282);      // activation, seed, fold, parameters: 0, 1, 2, ...
  *     runlog_add_epoch(log, run, &(runlog_epoch){.epoch = 1, .step = 469, .train_loss = 0.31, ...});
  *     runlog_finish_run(log, run);
  *     if (!runlog_write(log, message))
@@ -19,9 +19,13 @@
  *     bands.csv     a row for each activation and epoch: means over the seeds and a band around them; for plotting.
  *                   The band is the 95 % interval of the mean; the least and the greatest for two or three
  *                   seeds, where that interval is too wide to say anything; empty for one
- *     summary.csv   a row for each activation: count, mean, deviation and 95 % interval of final and best validation loss and
- *                   accuracy, and the differences to the first activation, paired by seed
+ *     summary.csv   a row for each activation: count, mean, deviation and 95 % interval of each measure, at the last epoch and at the
+ *                   best, which is that of the lowest validation loss, and the differences to the first activation, paired by
+ *                   seed, with p-values: of the t test, the same corrected for the number of comparisons (Holm), and of the sign test
  *     config.json   the options
+ *
+ * What is averaged is one value for each seed, the mean over its folds: folds of one seed share most of their training rows, seeds do
+ * not depend on each other. With one seed the folds stand for themselves.
  *
  * Runs that were added but not finished are in curves.csv as far as they went, and in nothing that is averaged, except
  * that an activation of which no run has finished shows what it has in bands.csv.
@@ -32,11 +36,22 @@
 #define LAB_RUNLOG_H
 
 #include <jansson.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
 enum { RUNLOG_MESSAGE = 512 }; /* bytes of a message; each is one line that names the path and the reason */
+
+/* How good a net is on some rows; NaN for what the task or the data does not have. */
+typedef struct {
+    double loss;           /* mean: cross-entropy (log loss), or squared error of standardised targets */
+    double accuracy;       /* 0 to 1 */
+    double calibration;    /* expected calibration error, 0 to 1: how far confidence is from accuracy, in 15 equal bins (Guo et al., 2017) */
+    double rmse, mae, r2;  /* of one target, in its own unit; r2 is 1 - squared error / variance, the mean over several targets */
+} runlog_measures;
+
+#define RUNLOG_NO_MEASURES {NAN, NAN, NAN, NAN, NAN, NAN}
 
 /* One finished epoch of one run: plain bytes, fit to be sent with jobs_record. */
 typedef struct {
@@ -46,6 +61,7 @@ typedef struct {
     double val_accuracy;         /* 0 to 1; NaN in a regression */
     double grad_norm;
     double dead_fraction; /* of the hidden units */
+    runlog_measures test; /* of the test part; filled where the validation loss is the lowest so far, and there is a test part */
     double seconds;       /* of training since the run began */
 } runlog_epoch;
 
@@ -63,7 +79,7 @@ void runlog_free(runlog *log);
 void runlog_option(runlog *log, const char *name, json_t *value);
 
 /* Adds a run, before or while others report, and returns its number, counted from 0; -1 when memory runs out. */
-int runlog_add_run(runlog *log, const char *activation, uint64_t seed, long parameters);
+int runlog_add_run(runlog *log, const char *activation, uint64_t seed, int fold, long parameters);
 
 /* Adds the next epoch of a run. */
 void runlog_add_epoch(runlog *log, int run, const runlog_epoch *epoch);
@@ -74,6 +90,9 @@ void runlog_finish_run(runlog *log, int run);
 /* Writes the four files, making the folder if there is none. On failure, false and a message; what stood under the name
  * of the file that failed still stands. */
 bool runlog_write(const runlog *log, char message[RUNLOG_MESSAGE]);
+
+/* How the rows were split, in the words of the note below the table ("parts drawn anew for each seed"). */
+void runlog_note(runlog *log, const char *note);
 
 /* Prints the comparison of the activations, as many columns as fit into a terminal, all of them elsewhere. */
 void runlog_print_table(const runlog *log, FILE *out);

@@ -38,17 +38,19 @@ static void optional_field(FILE *to, double number)
 
 bool runlog_write_curves(const runlog *log, FILE *to)
 {
-    fputs("activation,seed,epoch,step,train_loss,val_loss,val_accuracy,grad_norm,dead_fraction,seconds\n",
+    fputs("activation,seed,fold,epoch,step,train_loss,val_loss,val_accuracy,test_loss,test_accuracy,grad_norm,dead_fraction,seconds\n",
           to);
     for (int i = 0; i < log->count; i++) {
         const runlog_run *run = &log->runs[i];
         for (int e = 0; e < run->count; e++) {
             const runlog_epoch *epoch = &run->epochs[e];
             runlog_text(to, run->activation);
-            fprintf(to, ",%llu,%d,%ld", (unsigned long long)run->seed, epoch->epoch, epoch->step);
+            fprintf(to, ",%llu,%d,%d,%ld", (unsigned long long)run->seed, run->fold, epoch->epoch, epoch->step);
             runlog_number_field(to, epoch->train_loss);
             runlog_number_field(to, epoch->val_loss);
             optional_field(to, epoch->val_accuracy);
+            optional_field(to, epoch->test.loss);
+            optional_field(to, epoch->test.accuracy);
             runlog_number_field(to, epoch->grad_norm);
             runlog_number_field(to, epoch->dead_fraction);
             fprintf(to, ",%.6f\n", epoch->seconds);
@@ -106,11 +108,12 @@ static int next_epoch(const runlog *log, const char *activation, int epoch)
 }
 
 /* Mean, lower and upper edge of the band. */
-static void write_band(FILE *to, const double values[], int count)
+static void write_band(FILE *to, const double values[], int count, bool share)
 {
     enum { TOO_FEW_FOR_AN_INTERVAL = 3 };
     statistics_estimate estimate = statistics_of(values, (size_t)count);
-    double low = estimate.mean - estimate.margin, high = estimate.mean + estimate.margin;
+    const statistics_range range = share ? statistics_share_interval(values, (size_t)count) : statistics_interval(&estimate);
+    double low = range.low, high = range.high;
     if (count > 1 && count <= TOO_FEW_FOR_AN_INTERVAL && !isnan(estimate.mean)) {
         low = high = values[0];
         for (int i = 1; i < count; i++) {
@@ -145,7 +148,7 @@ bool runlog_write_bands(const runlog *log, FILE *to)
             runlog_text(to, activation);
             fprintf(to, ",%d,%d", epoch, count);
             for (int curve = 0; curve < CURVES; curve++)
-                write_band(to, values[curve], count);
+                write_band(to, values[curve], count, curve == VAL_ACCURACY);
             fputc('\n', to);
         }
     }

@@ -7,102 +7,155 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The columns in the order in which they stand. */
+enum { CELL = 64 };
+
+/* The columns from left to right. */
 typedef enum {
     ACTIVATION,
-    BEST_ACCURACY,
-    FINAL_ACCURACY,
+    ACCURACY,
     ACCURACY_DIFFERENCE,
-    BEST_LOSS,
-    FINAL_LOSS,
+    VALIDATION_ACCURACY,
+    LOSS,
     LOSS_DIFFERENCE,
+    VALIDATION_LOSS,
+    RMSE,
+    R2,
+    CALIBRATION,
+    BETTER,
     STEP_TIME,
     PARAMETERS,
     COLUMNS
 } column;
 
 /* And in the order in which they are given room. */
-static const column by_need[COLUMNS] = {ACTIVATION,      BEST_ACCURACY,  ACCURACY_DIFFERENCE,
-                                        FINAL_LOSS,      FINAL_ACCURACY, STEP_TIME,
-                                        LOSS_DIFFERENCE, BEST_LOSS,      PARAMETERS};
+static const column by_need[COLUMNS] = {ACTIVATION, ACCURACY,  ACCURACY_DIFFERENCE, LOSS,   LOSS_DIFFERENCE, RMSE,      R2,
+                                        BETTER,     STEP_TIME, VALIDATION_ACCURACY, VALIDATION_LOSS, CALIBRATION, PARAMETERS};
 
 typedef enum { NAME, VALUE, DIFFERENCE, COUNT } content;
 
-static const struct {
-    const char *title, *ascii;
-    content content;
-    runlog_metric metric;
-} columns[COLUMNS] = {
-    [ACTIVATION] = {"activation", "activation", NAME, 0},
-    [BEST_ACCURACY] = {"best acc %", "best acc %", VALUE, RUNLOG_BEST_ACCURACY},
-    [FINAL_ACCURACY] = {"final acc %", "final acc %", VALUE, RUNLOG_FINAL_ACCURACY},
-    [ACCURACY_DIFFERENCE] = {"Δ final acc ", "diff final acc ", DIFFERENCE, RUNLOG_FINAL_ACCURACY},
-    [BEST_LOSS] = {"best loss", "best loss", VALUE, RUNLOG_BEST_LOSS},
-    [FINAL_LOSS] = {"final loss", "final loss", VALUE, RUNLOG_FINAL_LOSS},
-    [LOSS_DIFFERENCE] = {"Δ final loss ", "diff final loss ", DIFFERENCE, RUNLOG_FINAL_LOSS},
-    [STEP_TIME] = {"µs/step", "us/step", COUNT, 0},
-    [PARAMETERS] = {"parameters", "parameters", COUNT, 0},
-};
-
 typedef struct {
     const runlog_group *groups; /* [count] */
+    const char *note;
     int count;
     terminal screen;
     bool accuracy; /* false in a regression */
-    int loss_decimals;
+    bool test;     /* there is a test part */
+    runlog_metric loss_metric, accuracy_metric;
+    int loss_decimals, unit_decimals; /* of the loss; of errors in the unit of the target */
     bool shown[COLUMNS];
 } comparison;
 
-static bool is_accuracy(column which)
+/* What a column shows; `metric` of a value or a difference. */
+static content content_of(const comparison *table, column which, runlog_metric *metric)
 {
-    return columns[which].content != COUNT &&
-           (columns[which].metric == RUNLOG_FINAL_ACCURACY || columns[which].metric == RUNLOG_BEST_ACCURACY);
+    switch (which) {
+    case ACCURACY: return *metric = table->accuracy_metric, VALUE;
+    case ACCURACY_DIFFERENCE: return *metric = table->accuracy_metric, DIFFERENCE;
+    case VALIDATION_ACCURACY: return *metric = RUNLOG_BEST_ACCURACY, VALUE;
+    case LOSS: return *metric = table->loss_metric, VALUE;
+    case LOSS_DIFFERENCE: return *metric = table->loss_metric, DIFFERENCE;
+    case VALIDATION_LOSS: return *metric = RUNLOG_BEST_LOSS, VALUE;
+    case RMSE: return *metric = RUNLOG_TEST_RMSE, VALUE;
+    case R2: return *metric = RUNLOG_TEST_R2, VALUE;
+    case CALIBRATION: return *metric = RUNLOG_TEST_CALIBRATION, VALUE;
+    case BETTER: return *metric = table->accuracy ? table->accuracy_metric : table->loss_metric, COUNT;
+    case STEP_TIME:
+    case PARAMETERS: return COUNT;
+    default: return NAME;
+    }
 }
 
-static const char *title_of(const comparison *table, column which)
+/* A loss of a regression is one of standardised targets, and says so. */
+static void write_title(const comparison *table, column which, char title[CELL])
 {
-    return table->screen.utf8 ? columns[which].title : columns[which].ascii;
+    const char *part = table->test ? "test" : "final", *loss = table->accuracy ? "loss" : "std. MSE";
+    const char *delta = table->screen.utf8 ? "Δ" : "diff";
+    title[0] = '\0';
+    switch (which) {
+    case ACTIVATION: snprintf(title, CELL, "activation"); break;
+    case ACCURACY: snprintf(title, CELL, "%s acc %%", part); break;
+    case ACCURACY_DIFFERENCE: snprintf(title, CELL, "%s %s acc ", delta, part); break;
+    case VALIDATION_ACCURACY: snprintf(title, CELL, "val acc %%"); break;
+    case LOSS: snprintf(title, CELL, "%s %s", part, loss); break;
+    case LOSS_DIFFERENCE: snprintf(title, CELL, "%s %s ", delta, loss); break;
+    case VALIDATION_LOSS: snprintf(title, CELL, "val %s", loss); break;
+    case RMSE: snprintf(title, CELL, "RMSE"); break;
+    case R2: snprintf(title, CELL, table->screen.utf8 ? "R²" : "R2"); break;
+    case CALIBRATION: snprintf(title, CELL, "ECE %%"); break;
+    case BETTER: snprintf(title, CELL, "better"); break;
+    case STEP_TIME: snprintf(title, CELL, table->screen.utf8 ? "µs/step" : "us/step"); break;
+    case PARAMETERS: snprintf(title, CELL, "parameters"); break;
+    case COLUMNS: break;
+    }
 }
 
-/* ---- cells -------------------------------------------------------------------------------------------------- */
+/* ---- cells ------------------------------------------------------------------------------------------------- */
 
-enum { CELL = 64 };
-
-/* Three significant digits of the smallest loss. */
-static int loss_decimals(const runlog_group *groups, int count)
+/* Three significant digits of the smallest. */
+static int decimals_for(const runlog_group *groups, int count, runlog_metric metric)
 {
     double smallest = INFINITY;
     for (int i = 0; i < count; i++)
-        if (fabs(groups[i].value[RUNLOG_BEST_LOSS].mean) > 0)
-            smallest = fmin(smallest, fabs(groups[i].value[RUNLOG_BEST_LOSS].mean));
+        if (fabs(groups[i].value[metric].mean) > 0)
+            smallest = fmin(smallest, fabs(groups[i].value[metric].mean));
     double decimals = isfinite(smallest) ? 2 - floor(log10(smallest)) : 3;
     return (int)fmax(1, fmin(6, decimals));
 }
 
-/* The interval of a difference lies on one side of zero. */
-static bool is_clear(const statistics_estimate *difference)
+/* The difference is beyond chance, with all that are judged taken together. */
+static bool is_clear(const runlog_group *group, runlog_metric metric)
 {
-    return fabs(difference->mean) > difference->margin;
+    return group->corrected[metric] < 0.05;
 }
 
-static void write_estimate(const comparison *table, column which, const statistics_estimate *estimate,
-                           char cell[CELL])
+static void write_value(const comparison *table, const runlog_group *group, runlog_metric metric, char cell[CELL])
 {
-    bool difference = columns[which].content == DIFFERENCE;
-    double scale = is_accuracy(which) ? 100 : 1;
-    int decimals = is_accuracy(which) ? 2 : table->loss_decimals;
-    if (estimate->count == 0)
+    const statistics_estimate *value = &group->value[metric];
+    const bool share = runlog_metrics[metric].share;
+    const double scale = share ? 100 : 1;
+    const int decimals = share || metric == RUNLOG_TEST_R2 ? 2 + !share : metric == RUNLOG_TEST_RMSE ? table->unit_decimals
+                                                                                                    : table->loss_decimals;
+    if (value->count == 0)
         return;
-    if (isnan(estimate->mean)) {
-        snprintf(cell, CELL, difference ? "nan " : "nan");
+    if (isnan(value->mean)) {
+        snprintf(cell, CELL, "nan");
         return;
     }
-    int length = snprintf(cell, CELL, difference ? "%+.*f" : "%.*f", decimals, scale * estimate->mean);
-    if (estimate->count > 1 && length < CELL)
-        length += snprintf(cell + length, (size_t)(CELL - length), " %s%.*f",
-                           table->screen.utf8 ? "±" : "+/-", decimals, scale * estimate->margin);
-    if (difference && length < CELL)
-        snprintf(cell + length, (size_t)(CELL - length), is_clear(estimate) ? "*" : " ");
+    int length = snprintf(cell, CELL, "%.*f", decimals, scale * value->mean);
+    if (!(value->deviation > 0) || length >= CELL)
+        return;
+    if (share)
+        snprintf(cell + length, (size_t)(CELL - length), " (%.1f-%.1f)", scale * group->range[metric].low, scale * group->range[metric].high);
+    else
+        snprintf(cell + length, (size_t)(CELL - length), " %s%.*f", table->screen.utf8 ? "±" : "+/-", decimals, scale * value->margin);
+}
+
+static void write_difference(const comparison *table, const runlog_group *group, runlog_metric metric, char cell[CELL])
+{
+    const statistics_estimate *difference = &group->difference[metric];
+    const bool share = runlog_metrics[metric].share;
+    const double scale = share ? 100 : 1;
+    const int decimals = share ? 2 : table->loss_decimals;
+    if (difference->count == 0)
+        return;
+    if (isnan(difference->mean)) {
+        snprintf(cell, CELL, "nan ");
+        return;
+    }
+    int length = snprintf(cell, CELL, "%+.*f", decimals, scale * difference->mean);
+    if (difference->deviation > 0 && length < CELL)
+        length += snprintf(cell + length, (size_t)(CELL - length), " %s%.*f", table->screen.utf8 ? "±" : "+/-", decimals,
+                           fmin(scale * difference->margin, share ? 100 : INFINITY));
+    if (length < CELL)
+        snprintf(cell + length, (size_t)(CELL - length), is_clear(group, metric) ? "*" : " ");
+}
+
+/* In how many pairs it is the better one: "4/5". */
+static void write_better(const runlog_group *group, runlog_metric metric, char cell[CELL])
+{
+    const statistics_test *test = &group->test[metric];
+    if (group->pairs > 0)
+        snprintf(cell, CELL, "%d/%d", runlog_metrics[metric].more_is_better ? test->greater : test->less, group->pairs);
 }
 
 static void write_parameters(long parameters, char cell[CELL])
@@ -119,7 +172,9 @@ static void write_parameters(long parameters, char cell[CELL])
 
 static void write_cell(const comparison *table, column which, const runlog_group *group, char cell[CELL])
 {
-    double microseconds = 1e6 * group->seconds_per_step;
+    runlog_metric metric = 0;
+    const content kind = content_of(table, which, &metric);
+    const double microseconds = 1e6 * group->seconds_per_step;
     cell[0] = '\0';
     if (which == ACTIVATION)
         snprintf(cell, CELL, "%s", group->activation);
@@ -127,10 +182,12 @@ static void write_cell(const comparison *table, column which, const runlog_group
         write_parameters(group->parameters, cell);
     else if (which == STEP_TIME && !isnan(microseconds))
         snprintf(cell, CELL, "%.*f", microseconds < 10 ? 2 : microseconds < 100 ? 1 : 0, microseconds);
-    else if (columns[which].content == VALUE)
-        write_estimate(table, which, &group->value[columns[which].metric], cell);
-    else if (columns[which].content == DIFFERENCE)
-        write_estimate(table, which, &group->difference[columns[which].metric], cell);
+    else if (which == BETTER)
+        write_better(group, metric, cell);
+    else if (kind == VALUE)
+        write_value(table, group, metric, cell);
+    else if (kind == DIFFERENCE)
+        write_difference(table, group, metric, cell);
 }
 
 /* ---- layout ------------------------------------------------------------------------------------------------- */
@@ -138,12 +195,29 @@ static void write_cell(const comparison *table, column which, const runlog_group
 static int width_of(const comparison *table, column which)
 {
     char cell[CELL];
-    int width = terminal_width(title_of(table, which));
+    write_title(table, which, cell);
+    int width = terminal_width(cell);
     for (int i = 0; i < table->count; i++) {
         write_cell(table, which, &table->groups[i], cell);
         width = terminal_width(cell) > width ? terminal_width(cell) : width;
     }
     return width;
+}
+
+/* Whether a column says anything in this comparison. */
+static bool is_told(const comparison *table, column which)
+{
+    runlog_metric metric = 0;
+    const content kind = content_of(table, which, &metric);
+    if ((kind == DIFFERENCE || which == BETTER) && table->count < 2)
+        return false;
+    if (which == BETTER)
+        return table->groups[1].pairs > 1;
+    if (which == RMSE || which == R2)
+        return table->test && !table->accuracy && !isnan(table->groups[0].value[metric].mean);
+    if (which == CALIBRATION)
+        return table->test && table->accuracy;
+    return kind == NAME || kind == COUNT || table->accuracy || !runlog_metrics[metric].share;
 }
 
 /* Shows what says something, and on a terminal, of that, what fits. */
@@ -153,9 +227,8 @@ static void choose_columns(comparison *table)
     int room = table->screen.live ? table->screen.columns : 1000;
     for (int i = 0; i < COLUMNS; i++) {
         column which = by_need[i];
-        bool told = columns[which].content == DIFFERENCE ? table->count > 1 : true;
         int width = width_of(table, which) + (i > 0 ? GAP : 0);
-        table->shown[which] = told && (table->accuracy || !is_accuracy(which)) && (i == 0 || width <= room);
+        table->shown[which] = is_told(table, which) && (i == 0 || width <= room);
         room -= table->shown[which] ? width : 0;
     }
 }
@@ -163,19 +236,20 @@ static void choose_columns(comparison *table)
 /* Green where a clear difference is for the better, red where it is for the worse. */
 static const char *colour_of(const comparison *table, column which, const runlog_group *group)
 {
-    const statistics_estimate *difference = &group->difference[columns[which].metric];
-    if (!table->screen.colour || columns[which].content != DIFFERENCE || !is_clear(difference))
+    runlog_metric metric = 0;
+    if (!table->screen.colour || content_of(table, which, &metric) != DIFFERENCE || !is_clear(group, metric))
         return NULL;
-    return (difference->mean > 0) == is_accuracy(which) ? "\033[32m" : "\033[31m";
+    return (group->difference[metric].mean > 0) == runlog_metrics[metric].more_is_better ? "\033[32m" : "\033[31m";
 }
 
 static void fill(const comparison *table, struct libscols_table *to)
 {
     for (column which = 0; which < COLUMNS; which++) {
+        char title[CELL];
         if (!table->shown[which])
             continue;
-        struct libscols_column *added =
-            scols_table_new_column(to, title_of(table, which), 0, which == ACTIVATION ? 0 : SCOLS_FL_RIGHT);
+        write_title(table, which, title);
+        struct libscols_column *added = scols_table_new_column(to, title, 0, which == ACTIVATION ? 0 : SCOLS_FL_RIGHT);
         if (added && table->screen.colour)
             scols_cell_set_color(scols_column_get_header(added), "\033[1m");
     }
@@ -231,28 +305,60 @@ static void print_wrapped(const comparison *table, FILE *out, const char *text)
     fputc('\n', out);
 }
 
+/* How many differences are judged together. */
+static int count_judged(const comparison *table)
+{
+    int judged = 0;
+    for (int i = 0; i < table->count; i++)
+        judged += !isnan(table->groups[i].corrected[table->loss_metric]) + !isnan(table->groups[i].corrected[table->accuracy_metric]);
+    return judged;
+}
+
+/* What an interval is, and what a difference. */
+static void print_meaning(const comparison *table, FILE *out, int least, int most)
+{
+    char text[1024], seeds[64];
+    const bool utf8 = table->screen.utf8, difference = table->shown[ACCURACY_DIFFERENCE] || table->shown[LOSS_DIFFERENCE];
+    const int judged = count_judged(table);
+    snprintf(seeds, sizeof seeds, least == most ? "%d" : "%d to %d", least, most);
+    if (most > 1)
+        snprintf(text, sizeof text, "%s and ( - ): 95 %% interval of the mean over %s %s.", utf8 ? "±" : "+/-", seeds,
+                 table->groups[0].value[table->loss_metric].count < (size_t)table->groups[0].runs ? "runs" : "seeds");
+    else
+        snprintf(text, sizeof text, "One seed: no intervals.");
+    size_t length = strlen(text);
+    if (difference)
+        length += (size_t)snprintf(text + length, sizeof text - length, " %s: difference to %.64s, seed by seed", utf8 ? "Δ" : "diff",
+                                   table->groups[0].activation);
+    if (difference && judged > 0)
+        length += (size_t)snprintf(text + length, sizeof text - length,
+                                   ", * where it is beyond chance at 5 %% for all %d differences together (t test, Holm)", judged);
+    snprintf(text + length, sizeof text - length, "%s", difference ? "." : "");
+    print_wrapped(table, out, text);
+}
+
 static void print_notes(const comparison *table, FILE *out)
 {
+    enum { TOO_FEW = 5 };
+    char text[1024];
     int least = table->groups[0].runs, most = least;
     for (int i = 1; i < table->count; i++) {
         least = table->groups[i].runs < least ? table->groups[i].runs : least;
         most = table->groups[i].runs > most ? table->groups[i].runs : most;
     }
-    char text[1024], seeds[64];
-    bool utf8 = table->screen.utf8,
-         difference = table->shown[ACCURACY_DIFFERENCE] || table->shown[LOSS_DIFFERENCE];
-    snprintf(seeds, sizeof seeds, least == most ? "%d" : "%d to %d", least, most);
-    if (most > 1)
-        snprintf(text, sizeof text, "%s: 95 %% interval of the mean over %s seeds.", utf8 ? "±" : "+/-",
-                 seeds);
-    else
-        snprintf(text, sizeof text, "One seed: no intervals.");
-    size_t length = strlen(text);
-    if (difference)
-        snprintf(text + length, sizeof text - length, " %s: difference to %.64s, seed by seed%s.",
-                 utf8 ? "Δ" : "diff", table->groups[0].activation,
-                 most > 1 ? ", * where its interval leaves out zero" : "");
-    print_wrapped(table, out, text);
+    print_meaning(table, out, least, most);
+    const size_t values = table->groups[0].value[table->loss_metric].count;
+    if (table->count > 1 && values > 0 && values < TOO_FEW) {
+        snprintf(text, sizeof text, "%zu %s little: ten or more tell small differences from chance.", values,
+                 values == 1 ? "value says" : "values say");
+        print_wrapped(table, out, text);
+    }
+    if (table->test)
+        print_wrapped(table, out, "test: at the epoch with the lowest validation loss, on rows that chose nothing.");
+    if (!table->accuracy)
+        print_wrapped(table, out, "std. MSE: mean squared error of targets standardised by the training part; RMSE: in the target's own unit.");
+    if (table->note)
+        print_wrapped(table, out, table->note);
     for (int i = 0; i < table->count; i++)
         if (table->groups[i].unfinished > 0) {
             snprintf(text, sizeof text, "%.64s: %d of %d runs did not finish and are not counted.",
@@ -266,11 +372,17 @@ void runlog_print_table(const runlog *log, FILE *out)
 {
     if (!log)
         return;
-    comparison table = {.screen = terminal_of(out), .accuracy = runlog_has_accuracy(log)};
+    comparison table = {.screen = terminal_of(out),
+                        .note = log->note,
+                        .accuracy = runlog_has_accuracy(log),
+                        .test = runlog_has_test(log),
+                        .loss_metric = runlog_loss(log),
+                        .accuracy_metric = runlog_accuracy(log)};
     runlog_group *groups = runlog_groups(log, &table.count);
     if (groups && table.count > 0) {
         table.groups = groups;
-        table.loss_decimals = loss_decimals(groups, table.count);
+        table.loss_decimals = decimals_for(groups, table.count, table.loss_metric);
+        table.unit_decimals = decimals_for(groups, table.count, RUNLOG_TEST_RMSE);
         choose_columns(&table);
         locale_t locale = terminal_locale(); /* libsmartcols asks it how wide text is */
         locale_t before = locale ? uselocale(locale) : (locale_t)0;

@@ -2,6 +2,8 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
 
 /* The continued fraction 1/(1 + d1/(1 + d2/(1 + ...))) of DLMF 8.17.22 by the modified Lentz method, which wants
  * a leading term: 1, taken off again at the end. */
@@ -106,4 +108,75 @@ statistics_estimate statistics_of(const double values[], size_t count)
 statistics_estimate statistics_paired(const double values[], const double baseline[], size_t count)
 {
     return estimate(values, baseline, count);
+}
+
+statistics_range statistics_interval(const statistics_estimate *estimate)
+{
+    return (statistics_range){estimate->mean - estimate->margin, estimate->mean + estimate->margin};
+}
+
+statistics_range statistics_share_interval(const double values[], size_t count)
+{
+    double *angles = malloc((count ? count : 1) * sizeof *angles);
+    statistics_range range = {NAN, NAN};
+    if (!angles)
+        return range;
+    for (size_t i = 0; i < count; i++)
+        angles[i] = asin(sqrt(values[i]));
+    const statistics_estimate angle = statistics_of(angles, count);
+    free(angles);
+    if (isnan(angle.margin))
+        return range;
+    range.low = pow(sin(fmax(angle.mean - angle.margin, 0)), 2);
+    range.high = pow(sin(fmin(angle.mean + angle.margin, acos(0))), 2);
+    return range;
+}
+
+/* The probability that of `count` tosses at most `least` are heads, or at most as many are tails: at most 1. */
+static double sign_probability(int least, int count)
+{
+    double sum = 0;
+    for (int k = 0; k <= least; k++)
+        sum += exp(lgamma(count + 1.) - lgamma(k + 1.) - lgamma(count - k + 1.) - count * log(2));
+    return fmin(1, 2 * sum);
+}
+
+statistics_test statistics_compare(const double values[], const double baseline[], size_t count)
+{
+    const statistics_estimate difference = statistics_paired(values, baseline, count);
+    statistics_test test = {.p = NAN, .sign_p = NAN};
+    for (size_t i = 0; i < count; i++) {
+        test.greater += values[i] > baseline[i];
+        test.less += values[i] < baseline[i];
+    }
+    const int unequal = test.greater + test.less;
+    if (unequal > 0)
+        test.sign_p = sign_probability(test.greater < test.less ? test.greater : test.less, unequal);
+    if (count > 1 && difference.deviation > 0)
+        test.p = 2 * student_tail(fabs(difference.mean) / (difference.deviation / sqrt((double)count)), (double)(count - 1));
+    return test;
+}
+
+void statistics_holm(double p[], size_t count)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < count; i++)
+        left += !isnan(p[i]);
+    double before = 0; /* what the smaller one was corrected to */
+    bool *done = calloc(count ? count : 1, sizeof *done);
+    for (; left > 0; left--) {
+        size_t least = count;
+        for (size_t i = 0; i < count; i++)
+            if (!isnan(p[i]) && (!done || !done[i]) && (least == count || p[i] < p[least]))
+                least = i;
+        if (!done) { /* without memory: the stricter correction of all alike */
+            for (size_t i = 0; i < count; i++)
+                p[i] = fmin(1, (double)left * p[i]);
+            return;
+        }
+        before = fmax(before, fmin(1, (double)left * p[least]));
+        p[least] = before;
+        done[least] = true;
+    }
+    free(done);
 }

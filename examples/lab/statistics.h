@@ -28,6 +28,30 @@ statistics_estimate statistics_of(const double values[], size_t count);
 /* The same of the differences values[i] - baseline[i]. */
 statistics_estimate statistics_paired(const double values[], const double baseline[], size_t count);
 
+/* A 95 % interval. */
+typedef struct {
+    double low, high;
+} statistics_range;
+
+/* That of the mean: mean - margin to mean + margin. */
+statistics_range statistics_interval(const statistics_estimate *estimate);
+
+/* That of the mean of shares between 0 and 1, within 0 and 1: Student's t on the scale asin(sqrt(x)), on which the deviation of a share depends
+ * little on the share. NaN for a value outside of 0 to 1. */
+statistics_range statistics_share_interval(const double values[], size_t count);
+
+/* Two tests of whether values and baseline differ, pair by pair; p-values for both sides. */
+typedef struct {
+    double p;            /* of the paired t test; NaN for fewer than two pairs, or where all differences are the same */
+    double sign_p;       /* of the sign test, which leaves out pairs that are equal; NaN where all are */
+    int greater, less;   /* pairs */
+} statistics_test;
+statistics_test statistics_compare(const double values[], const double baseline[], size_t count);
+
+/* Corrects p-values for being several, such that any of them is below 0.05 by chance in at most 5 % of all cases (Holm, 1979). A NaN stays one and
+ * does not count. */
+void statistics_holm(double p[], size_t count);
+
 /* The x below which Student's t distribution with `degrees` > 0 degrees of freedom (fractions allowed) has the
  * probability `probability`; relative error below 1e-12 to 1,000 degrees, 1e-9 to a million. Infinite at 0 and 1, NaN outside. */
 double statistics_student_quantile(double probability, double degrees);

@@ -1,4 +1,4 @@
-/* What must hold after every dataset_load, whatever was in the file. */
+/* What must hold after every dataset_load and dataset_split, whatever was in the file. */
 #ifndef DATASET_SOUND_H
 #define DATASET_SOUND_H
 
@@ -14,28 +14,31 @@ static inline const char *dataset_sound(const char *spec, const dataset_options 
     dataset set;
     char error[300] = "";
     if (!dataset_load(spec, options, &set, error, sizeof error)) {
-        if (set.name || set.train.features || set.class_names)
+        if (set.name || set.x || set.class_names)
             return "something is left after a failure";
         return !*error ? "no message" : strchr(error, '\n') ? "a message of several lines" : NULL;
     }
     const char *problem = NULL;
-    size_t rows = set.train.rows + set.validation.rows;
+    const size_t rows = set.rows;
     if (*error)
         problem = "a message without a failure";
-    if (!set.train.rows || !set.validation.rows || !set.features)
-        problem = "an empty part";
+    const bool split = dataset_split(&set, NULL, error, sizeof error);
+    if (split ? !set.train.rows || !set.validation.rows : !*error || strchr(error, '\n'))
+        problem = "an empty part, or no message of one line";
+    if (!rows || !set.features)
+        problem = "an empty data set";
     for (size_t i = 0; i < rows * set.features; i++)
-        if (!isfinite(set.train.features[i]))
+        if (!isfinite(set.x[i]))
             problem = "a feature that is not finite";
     for (size_t i = 0; i < rows * set.targets; i++)
-        if (!isfinite(set.train.targets[i]))
+        if (!isfinite(set.y[i]))
             problem = "a target that is not finite";
-    for (size_t i = 0; i < rows && set.train.labels; i++)
-        if (set.train.labels[i] < 0 || (size_t)set.train.labels[i] >= set.classes)
+    for (size_t i = 0; i < rows && set.labels; i++)
+        if (set.labels[i] < 0 || (size_t)set.labels[i] >= set.classes)
             problem = "a label out of range";
-    if ((set.task == DATASET_CLASSIFICATION) != (set.train.labels && set.class_names && set.classes > 0))
+    if ((set.task == DATASET_CLASSIFICATION) != (set.labels && set.class_names && set.classes > 0))
         problem = "a classification without labels";
-    if ((set.task == DATASET_REGRESSION) != (set.train.targets && set.targets > 0))
+    if ((set.task == DATASET_REGRESSION) != (set.y && set.targets > 0))
         problem = "a regression without targets";
     dataset_free(&set);
     return problem;

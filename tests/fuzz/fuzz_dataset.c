@@ -72,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else {
         write_sound_idx();
         write_file(choice & 2 ? "train-images-idx3-ubyte" : "train-labels-idx1-ubyte", data + 1, size - 1);
-        problem = dataset_sound(idx_spec, &(dataset_options){.validation = "0.5"});
+        problem = dataset_sound(idx_spec, NULL);
     }
     if (problem) {
         fprintf(stderr, "%s\n", problem);

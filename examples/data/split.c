@@ -1,0 +1,178 @@
+/* Training, validation and test parts, and what is standardised by the first. */
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "autograd/rng.h"
+#include "examples/data/internal.h"
+
+typedef enum { TRAIN, VALIDATION, TEST } purpose;
+
+/* How many rows a part has, and whether they are the first. */
+typedef struct portion {
+    size_t rows;
+    bool first;
+} portion;
+
+static bool read_portion(const dataset *set, const char *what, const char *text, portion *part, const dataset_error *error)
+{
+    const size_t rows = set->rows - set->test_rows;
+    char *end;
+    *part = (portion){0};
+    if (strcmp(what, "test") == 0 && strcmp(text, "none") == 0)
+        return true;
+    if (strncmp(text, "first:", 6) == 0) {
+        const unsigned long long wanted = strtoull(text + 6, &end, 10);
+        if (text[6] < '0' || text[6] > '9' || *end || wanted == 0)
+            return dataset_fail(error, "%s '%s': expected a number of rows after first:", what, text);
+        *part = (portion){wanted < rows ? (size_t)wanted : rows, true};
+    } else {
+        const double fraction = strtod(text, &end);
+        if (end == text || *end || !(fraction > 0 && fraction < 1))
+            return dataset_fail(error, "%s '%s': expected a fraction between 0 and 1 or first:N%s", what, text,
+                                strcmp(what, "test") == 0 ? ", or none" : "");
+        part->rows = (size_t)llround(fraction * (double)rows);
+        part->rows = part->rows < 1 ? 1 : part->rows;
+    }
+    return true;
+}
+
+/* ---- parts ---- */
+
+/* What parts says, and where it is silent what suits the data set. */
+static bool read_portions(const dataset *set, const dataset_parts *parts, portion *validation, portion *test, const dataset_error *error)
+{
+    const size_t rows = set->rows - set->test_rows;
+    const char *of_test = parts->test ? parts->test : set->kind->test;
+    if (set->test_rows && (parts->test || parts->folds))
+        return dataset_fail(error, "%s: it has a test part of its own, and no other can be chosen", set->name);
+    if (parts->folds && parts->test)
+        return dataset_fail(error, "%s: the folds are the test parts, and no other can be chosen", set->name);
+    *test = (portion){0};
+    if (!read_portion(set, "validation", parts->validation ? parts->validation : set->kind->validation, validation, error) ||
+        (of_test && !parts->folds && !read_portion(set, "test", of_test, test, error)))
+        return false;
+    if (validation->first && test->first)
+        return dataset_fail(error, "%s: the first rows cannot both validate and test", set->name);
+    if (parts->folds == 1)
+        return dataset_fail(error, "%s: 1 fold is no cross-validation, expected 2 or more", set->name);
+    if (parts->folds)
+        test->rows = rows / (size_t)parts->folds + 1;
+    if (parts->folds && (parts->folds < 2 || (size_t)parts->folds > rows || parts->fold < 0 || parts->fold >= parts->folds))
+        return dataset_fail(error, "%s: %zu rows in %d folds", set->name, rows, parts->folds);
+    if (validation->rows + test->rows >= rows)
+        return dataset_fail(error, "%s: of %zu rows, %zu to validate and %zu to test leave none to train on", set->name, rows,
+                            validation->rows, test->rows);
+    return true;
+}
+
+/* Marks `count` rows for a purpose: the first, or the next of a random order that are still free. `next` goes around. */
+static void mark(purpose *of, size_t rows, const int32_t *random, size_t *next, portion part, purpose what)
+{
+    for (size_t i = 0; i < part.rows;) {
+        const size_t row = part.first ? i : (size_t)random[(*next)++ % rows];
+        if (of[row] == TRAIN) {
+            of[row] = what;
+            i++;
+        }
+    }
+}
+
+/* Lists the rows of a purpose behind those listed so far. */
+static void list(dataset *set, const purpose *of, purpose wanted, size_t *listed, dataset_part *part)
+{
+    *part = (dataset_part){.row = set->order + *listed};
+    for (size_t row = 0; row < set->rows; row++)
+        if (of[row] == wanted) {
+            set->order[(*listed)++] = (int32_t)row;
+            part->rows++;
+        }
+}
+
+/* The test part begins where its fold does in the random order, and the rows that validate follow. */
+static void choose(dataset *set, const dataset_parts *parts, portion validation, portion test, purpose *of, int32_t *random)
+{
+    const size_t rows = set->rows - set->test_rows;
+    const tg_rng seed = tg_rng_seed(parts->seed);
+    tg_rng rng = tg_rng_stream(&seed, "dataset.split");
+    size_t next = 0, listed = 0;
+    for (size_t row = 0; row < rows; row++)
+        random[row] = (int32_t)row;
+    tg_rng_shuffle(&rng, rows, random);
+    for (size_t row = rows; row < set->rows; row++)
+        of[row] = TEST;
+    if (parts->folds) {
+        const size_t folds = (size_t)parts->folds, fold = (size_t)parts->fold;
+        next = rows * fold / folds;
+        test.rows = rows * (fold + 1) / folds - next;
+    }
+    if (validation.first)
+        mark(of, rows, random, &next, validation, VALIDATION);
+    mark(of, rows, random, &next, test, TEST);
+    if (!validation.first)
+        mark(of, rows, random, &next, validation, VALIDATION);
+    list(set, of, TRAIN, &listed, &set->train);
+    list(set, of, VALIDATION, &listed, &set->validation);
+    list(set, of, TEST, &listed, &set->test);
+}
+
+/* ---- standardising ---- */
+
+/* Mean and deviation over the training rows (Welford, 1962: exactly 0 for a constant column, however large). */
+static void measure(const dataset *set, size_t column, double *mean, double *scale)
+{
+    const size_t columns = set->features + set->targets;
+    double count = 0, squares = 0;
+    *mean = 0;
+    for (size_t i = 0; i < set->train.rows; i++) {
+        const double value = set->source[(size_t)set->train.row[i] * columns + column], away = value - *mean;
+        count++;
+        *mean += away / count;
+        squares += away * (value - *mean);
+    }
+    *scale = sqrt(squares / count);
+}
+
+static void standardise(const dataset *set, size_t column, double *mean, double *scale, float *block, size_t width)
+{
+    const size_t columns = set->features + set->targets;
+    measure(set, column, mean, scale);
+    for (size_t row = 0; row < set->rows; row++) {
+        const double value = *scale > 0 ? (set->source[row * columns + column] - *mean) / *scale : 0;
+        block[row * width] = (float)fmax(fmin(value, (double)FLT_MAX), -(double)FLT_MAX);
+    }
+}
+
+static void standardise_all(dataset *set)
+{
+    for (size_t i = 0; i < set->features; i++)
+        standardise(set, i, &set->feature_mean[i], &set->feature_scale[i], set->x + i, set->features);
+    for (size_t i = 0; i < set->targets; i++)
+        standardise(set, set->features + i, &set->target_mean[i], &set->target_scale[i], set->y + i, set->targets);
+}
+
+bool dataset_split(dataset *set, const dataset_parts *parts, char *error_text, size_t error_size)
+{
+    static const dataset_parts standard;
+    const dataset_error error = {error_text, error_size};
+    const size_t rows = set->rows - set->test_rows;
+    portion validation, test;
+    parts = parts ? parts : &standard;
+    set->train = set->validation = set->test = (dataset_part){0};
+    if (!read_portions(set, parts, &validation, &test, &error))
+        return false;
+    purpose *of = dataset_array(set->rows, 1, sizeof *of);
+    int32_t *random = dataset_array(rows, 1, sizeof *random);
+    if (!set->order)
+        set->order = dataset_array(set->rows, 1, sizeof *set->order);
+    const bool complete = of && random && set->order;
+    if (complete)
+        choose(set, parts, validation, test, of, random);
+    if (complete && set->source)
+        standardise_all(set);
+    free(of);
+    free(random);
+    return complete || dataset_fail(&error, "%s: out of memory for %zu rows", set->name, set->rows);
+}

@@ -47,6 +47,8 @@ headers) # both ways to name it, C and C++, and nothing else of ours where users
     for header in $(cd "$prefix/include" && find . -name '*.h'); do # each is whole by itself
         echo "#include \"$header\"" | cc -std=c11 $strict -I "$prefix/include" -fsyntax-only -x c -
     done
+    version=$(printf '#include <tapegrad.h>\nTG_VERSION\n' | cc -E -P $(flags --cflags) - | tail -1)
+    [ "$version" = "\"$(flags --modversion)\"" ] || { echo "tapegrad.pc has another version than $version" >&2; exit 1; }
     for inside in '*_internal*' 'kernels*' 'arena.h' 'text.h' 'run.h' '*.inc'; do
         [ -z "$(find "$prefix" -name "$inside")" ] || { echo "$inside is installed" >&2; exit 1; }
     done

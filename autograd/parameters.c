@@ -327,10 +327,10 @@ bool tg_parameters_have_gradient(const tg_parameters *set)
     return false;
 }
 
-/* Squares of gradients, a sum for each share: added up in one order, whoever did them. */
+/* Squares of gradients, a sum for each chunk: added up in one order, whoever did them. */
 typedef struct squares {
     const tg_parameters *set;
-    double sum[TG_SHARES];
+    double sum[TG_CHUNKS];
 } squares;
 
 static double squares_of(const tg_parameters *set, const char *gradient, size_t begin, size_t end)
@@ -342,16 +342,16 @@ static double squares_of(const tg_parameters *set, const char *gradient, size_t 
     return sum;
 }
 
-static void square_shares(void *context, size_t first, size_t count)
+static void square_chunks(void *context, size_t first, size_t count)
 {
     squares *s = context;
-    for (size_t share = first; share < first + count; share++) {
-        s->sum[share] = 0;
+    for (size_t chunk = first; chunk < first + count; chunk++) {
+        s->sum[chunk] = 0;
         for (int i = 0; i < s->set->count; i++) {
             const char *gradient = gradient_of(s->set, i);
             const size_t size = gradient ? (size_t)s->set->entries[i]->size : 0;
-            s->sum[share] +=
-                squares_of(s->set, gradient, tg_share_begin(size, share), tg_share_begin(size, share + 1));
+            s->sum[chunk] +=
+                squares_of(s->set, gradient, tg_chunk_begin(size, chunk), tg_chunk_begin(size, chunk + 1));
         }
     }
 }
@@ -379,10 +379,10 @@ double tg_parameters_gradient_norm(const tg_parameters *set)
         return sqrt(squares_in_runs(set));
     squares s;
     s.set = set;
-    tg_parallel_shares((size_t)set->size, WORTH_SHARING, square_shares, &s);
+    tg_parallel_chunks((size_t)set->size, WORTH_SHARING, square_chunks, &s);
     double sum = 0;
-    for (int share = 0; share < TG_SHARES; share++)
-        sum += s.sum[share];
+    for (int chunk = 0; chunk < TG_CHUNKS; chunk++)
+        sum += s.sum[chunk];
     return sqrt(sum);
 }
 

@@ -67,17 +67,17 @@ static void update_run(const work *w, int index, size_t begin, size_t n)
     w->loop(&u);
 }
 
-/* Some shares of every parameter; of all of them, long runs. */
-static void update_shares(void *context, size_t first, size_t count)
+/* Some chunks of every parameter; of all of them, long runs. */
+static void update_chunks(void *context, size_t first, size_t count)
 {
     const work *w = context;
     for (int i = 0, next; i < tg_parameters_count(w->set); i = next) {
         const tg_parameter *p = tg_parameters_at(w->set, i);
         size_t size = (size_t)tg_shape_size(&p->shape);
         next = i + 1;
-        if (count == TG_SHARES)
+        if (count == TG_CHUNKS)
             size = run_from(w, i, &next);
-        const size_t begin = tg_share_begin(size, first), end = tg_share_begin(size, first + count);
+        const size_t begin = tg_chunk_begin(size, first), end = tg_chunk_begin(size, first + count);
         if (p->gradient && begin < end)
             update_run(w, i, begin, end - begin);
     }
@@ -90,6 +90,6 @@ void tg_parameters_update(tg_parameters *set, tg_update_loop loop, const tg_upda
     if (!set || !loop || !step)
         return;
     tg_parameters_gradients(set); /* zeros where no backward pass came */
-    tg_parallel_shares((size_t)tg_parameters_size(set), WORTH_SHARING, update_shares,
+    tg_parallel_chunks((size_t)tg_parameters_size(set), WORTH_SHARING, update_chunks,
                        &(work){set, loop, step, factors});
 }

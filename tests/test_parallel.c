@@ -45,26 +45,26 @@ END_TEST
 static const size_t array_sizes[] = {MOST, 0, 1, 63, 16 * 64, LEAST};
 enum { ARRAYS = sizeof array_sizes / sizeof *array_sizes, ALL = MOST + 64 + 16 * 64 + LEAST };
 
-static void count_visits_of_shares(void *context, size_t first, size_t count)
+static void count_visits_of_chunks(void *context, size_t first, size_t count)
 {
     unsigned char *visits = context;
     for (int k = 0; k < ARRAYS; visits += array_sizes[k++]) {
-        const size_t begin = tg_share_begin(array_sizes[k], first),
-                     end = tg_share_begin(array_sizes[k], first + count);
+        const size_t begin = tg_chunk_begin(array_sizes[k], first),
+                     end = tg_chunk_begin(array_sizes[k], first + count);
         ck_assert(begin % 64 == 0 || begin == array_sizes[k]);
         for (size_t i = begin; i < end; i++)
             visits[i]++;
     }
 }
 
-START_TEST(shares_leave_out_no_element_of_any_array)
+START_TEST(chunks_leave_out_no_element_of_any_array)
 {
     const int threads = tg_threads();
     for (int n = 1; n <= 5; n++)
         for (size_t least = ALL / 8; least <= ALL; least *= 2) {
             unsigned char visits[ALL + 1] = {0};
             tg_set_threads(n);
-            tg_parallel_shares(ALL, least, count_visits_of_shares, visits);
+            tg_parallel_chunks(ALL, least, count_visits_of_chunks, visits);
             for (size_t i = 0; i <= ALL; i++)
                 ck_assert_msg(visits[i] == (i < ALL), "element %zu, %d threads: %d visits", i, n, visits[i]);
         }
@@ -104,7 +104,7 @@ static void note_where(void *context, size_t first, size_t count)
     ck_assert_uint_eq(count, 1);
 }
 
-START_TEST(after_a_pause_helpers_work_elsewhere_and_may_work_anywhere)
+START_TEST(after_a_pause_workers_work_elsewhere_and_may_work_anywhere)
 {
     enum { ROUNDS = 40 };
     cpu_set_t allowed;
@@ -122,14 +122,14 @@ START_TEST(after_a_pause_helpers_work_elsewhere_and_may_work_anywhere)
                 elsewhere += w.processor[k] != ours;
             }
         }
-        usleep(3000); /* the helper falls asleep */
+        usleep(3000); /* the worker falls asleep */
     }
     if (CPU_COUNT(&allowed) > 1) /* the system may move either of them at any time */
         ck_assert_msg(2 * elsewhere >= helped, "%d of %d times elsewhere", elsewhere, helped);
 }
 END_TEST
 
-START_TEST(a_child_process_gets_helpers_of_its_own)
+START_TEST(a_child_process_gets_workers_of_its_own)
 {
 #if defined __SANITIZE_THREAD__
     printf("skipped: this sanitizer has no threads after a fork\n");
@@ -140,7 +140,7 @@ START_TEST(a_child_process_gets_helpers_of_its_own)
     tg_parallel(MOST, LEAST, TG_LINE, count_visits, visits);
     const pid_t child = fork();
     if (child == 0) {
-        alarm(20); /* waiting for helpers that are not there would take for ever */
+        alarm(20); /* waiting for workers that are not there would take for ever */
         tg_set_threads(3);
         tg_parallel(MOST, LEAST, TG_LINE, count_visits, visits);
         _exit(visits[0] == 2 && visits[MOST - 1] == 2 ? 0 : 1);
@@ -382,8 +382,8 @@ START_TEST(one_number_holds_for_the_library_and_for_the_blas)
         tg_set_threads(n);
         ck_assert_int_eq(tg_threads(), n);
         ck_assert_int_eq(openblas_get_num_threads(), n);
-        ck_assert_int_eq(tg_parallel_pin(), n);
-        tg_parallel_unpin();
+        ck_assert_int_eq(tg_parallel_limit_blas(), n);
+        tg_parallel_restore_blas();
     }
     tg_set_threads(0);
     ck_assert_int_eq(tg_threads(), openblas_get_num_procs());
@@ -395,11 +395,11 @@ START_TEST(a_number_set_in_the_middle_of_shared_work_holds_after_it)
 {
     const int before = tg_threads();
     tg_set_threads(2);
-    ck_assert_int_eq(tg_parallel_pin(), 2);
+    ck_assert_int_eq(tg_parallel_limit_blas(), 2);
     tg_set_threads(3);
     ck_assert_int_eq(tg_threads(), 3);
     ck_assert_int_eq(openblas_get_num_threads(), 1);
-    tg_parallel_unpin();
+    tg_parallel_restore_blas();
     ck_assert_int_eq(openblas_get_num_threads(), 3);
     tg_set_threads(before);
 }
@@ -410,10 +410,10 @@ Suite *parallel_suite(void)
     Suite *suite = suite_create("parallel");
     TCase *tests = tcase_create("parallel");
     tcase_add_test(tests, every_element_is_visited_once);
-    tcase_add_test(tests, shares_leave_out_no_element_of_any_array);
+    tcase_add_test(tests, chunks_leave_out_no_element_of_any_array);
     tcase_add_test(tests, a_call_within_a_call_does_its_work_alone);
-    tcase_add_test(tests, after_a_pause_helpers_work_elsewhere_and_may_work_anywhere);
-    tcase_add_test(tests, a_child_process_gets_helpers_of_its_own);
+    tcase_add_test(tests, after_a_pause_workers_work_elsewhere_and_may_work_anywhere);
+    tcase_add_test(tests, a_child_process_gets_workers_of_its_own);
     tcase_add_test(tests, two_tapes_at_a_time_are_not_in_each_others_way);
     tcase_add_test(tests, operations_on_rows_give_the_same_bits_on_any_number_of_threads);
     tcase_add_loop_test(tests, every_kind_of_shared_work_gives_the_same_bits_on_any_number_of_threads, 0,

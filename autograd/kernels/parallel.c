@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 enum { MOST_THREADS = 32 };
-enum { GLANCES = 200 }; /* of one who waits: some microseconds on end, */
-enum { LOOKS = 2000 };  /* then about half a millisecond, giving way between them; then a helper sleeps */
+enum { SPINS = 200 };   /* of one who waits: some microseconds on end, */
+enum { YIELDS = 2000 }; /* then about half a millisecond, giving way between them; then a worker sleeps */
 
 typedef struct job {
     tg_parallel_part part;
@@ -27,11 +27,11 @@ typedef cpu_set_t processors;
 typedef int processors;
 #endif
 
-typedef struct helper {
+typedef struct worker {
     pthread_t thread;
     processors own; /* where it may run, as it was when it went to sleep */
     bool asleep;
-} helper;
+} worker;
 
 static struct pool {
     pthread_mutex_t in_use; /* held by the caller from beginning to end */
@@ -39,57 +39,57 @@ static struct pool {
     _Atomic uint64_t offer; /* round, 32 bits | parts that nobody has taken, one bit each */
     atomic_int finished;    /* parts of this round */
     atomic_int processor;   /* the caller's in this round; negative: not known */
-    helper helper[MOST_THREADS];
-    int helpers; /* helper[1] .. helper[helpers]; number 0 is the caller */
+    worker worker[MOST_THREADS];
+    int workers; /* worker[1] .. worker[workers]; number 0 is the caller */
     atomic_int sleepers;
-    pthread_mutex_t bed;
-    pthread_cond_t alarm;
+    pthread_mutex_t sleep_lock;
+    pthread_cond_t wake;
 } pool = {
-    .in_use = PTHREAD_MUTEX_INITIALIZER, .bed = PTHREAD_MUTEX_INITIALIZER, .alarm = PTHREAD_COND_INITIALIZER};
+    .in_use = PTHREAD_MUTEX_INITIALIZER, .sleep_lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
 
 /* ---- the BLAS's own threads ---- */
 
-static pthread_mutex_t pins_lock = PTHREAD_MUTEX_INITIALIZER;
-static int pins;           /* how many keep the BLAS to one thread */
-static int pinned_threads; /* how many it had before */
+static pthread_mutex_t blas_lock = PTHREAD_MUTEX_INITIALIZER;
+static int blas_limits;  /* how many callers limit the BLAS to one thread */
+static int blas_threads; /* how many threads it had before */
 
-int tg_parallel_pin(void)
+int tg_parallel_limit_blas(void)
 {
-    pthread_mutex_lock(&pins_lock);
-    if (pins++ == 0) {
-        pinned_threads = openblas_get_num_threads();
-        if (pinned_threads > 1)
+    pthread_mutex_lock(&blas_lock);
+    if (blas_limits++ == 0) {
+        blas_threads = openblas_get_num_threads();
+        if (blas_threads > 1)
             openblas_set_num_threads(1);
     }
-    const int threads = pinned_threads;
-    pthread_mutex_unlock(&pins_lock);
+    const int threads = blas_threads;
+    pthread_mutex_unlock(&blas_lock);
     return threads;
 }
 
-void tg_parallel_unpin(void)
+void tg_parallel_restore_blas(void)
 {
-    pthread_mutex_lock(&pins_lock);
-    if (--pins == 0 && pinned_threads > 1)
-        openblas_set_num_threads(pinned_threads);
-    pthread_mutex_unlock(&pins_lock);
+    pthread_mutex_lock(&blas_lock);
+    if (--blas_limits == 0 && blas_threads > 1)
+        openblas_set_num_threads(blas_threads);
+    pthread_mutex_unlock(&blas_lock);
 }
 
 void tg_parallel_set_threads(int threads)
 {
     if (threads < 1)
         threads = openblas_get_num_procs();
-    pthread_mutex_lock(&pins_lock);
-    pinned_threads = threads; /* the BLAS gets it back with the last pin */
-    if (pins == 0)
+    pthread_mutex_lock(&blas_lock);
+    blas_threads = threads; /* the BLAS gets it back with the last limit */
+    if (blas_limits == 0)
         openblas_set_num_threads(threads);
-    pthread_mutex_unlock(&pins_lock);
+    pthread_mutex_unlock(&blas_lock);
 }
 
 int tg_parallel_threads(void)
 {
-    pthread_mutex_lock(&pins_lock);
-    const int threads = pins > 0 ? pinned_threads : openblas_get_num_threads();
-    pthread_mutex_unlock(&pins_lock);
+    pthread_mutex_lock(&blas_lock);
+    const int threads = blas_limits > 0 ? blas_threads : openblas_get_num_threads();
+    pthread_mutex_unlock(&blas_lock);
     return threads;
 }
 
@@ -132,7 +132,7 @@ static void run(int number)
 /* ---- processors ----
  *
  * Linux may wake a thread on the very processor of the one that wakes it, though another stands idle, and leave the two there in turns for
- * milliseconds: a step on two threads then takes longer than on one. So a helper is sent away from the caller's processor before it is
+ * milliseconds: a step on two threads then takes longer than on one. So a worker is sent away from the caller's processor before it is
  * woken, and goes away by itself when it finds that it works there; besides it may run wherever it might before.
  */
 #if defined __GLIBC__
@@ -211,27 +211,27 @@ static void keep_away_from_the_caller(void)
     place(pthread_self(), set);
 }
 
-/* ---- helpers ---- */
+/* ---- workers ---- */
 
-static void sleep_until_alarm(helper *h)
+static void sleep_until_woken(worker *w)
 {
-    pthread_mutex_lock(&pool.bed);
-    h->own = mine();
-    h->asleep = true;
+    pthread_mutex_lock(&pool.sleep_lock);
+    w->own = mine();
+    w->asleep = true;
     atomic_fetch_add(&pool.sleepers, 1);
     while (!parts_of(atomic_load(&pool.offer)))
-        pthread_cond_wait(&pool.alarm, &pool.bed);
+        pthread_cond_wait(&pool.wake, &pool.sleep_lock);
     atomic_fetch_sub(&pool.sleepers, 1);
-    h->asleep = false;
-    place(h->thread, h->own);
-    pthread_mutex_unlock(&pool.bed);
+    w->asleep = false;
+    place(w->thread, w->own);
+    pthread_mutex_unlock(&pool.sleep_lock);
 }
 
 /* Between one look and the next. */
-static void wait_a_little(int looks)
+static void wait_a_little(int waits)
 {
 #if defined __x86_64__
-    if (looks < GLANCES) {
+    if (waits < SPINS) {
         __builtin_ia32_pause();
         return;
     }
@@ -239,95 +239,95 @@ static void wait_a_little(int looks)
     sched_yield();
 }
 
-static void *help(void *helper_of_pool)
+static void *work(void *worker_of_pool)
 {
-    helper *h = helper_of_pool;
-    const int preferred = (int)(h - pool.helper);
-    h->thread = pthread_self();
-    place(h->thread, h->own);
-    for (int looks = 0, number;;) {
+    worker *w = worker_of_pool;
+    const int preferred = (int)(w - pool.worker);
+    w->thread = pthread_self();
+    place(w->thread, w->own);
+    for (int waits = 0, number;;) {
         if (take(preferred, &number)) {
             keep_away_from_the_caller();
             run(number);
-            looks = 0;
-        } else if (looks < GLANCES + LOOKS) {
-            wait_a_little(looks++);
-            if (looks > GLANCES) /* it never sees an offer there: the caller has done it all by then */
+            waits = 0;
+        } else if (waits < SPINS + YIELDS) {
+            wait_a_little(waits++);
+            if (waits > SPINS) /* it never sees an offer there: the caller has done it all by then */
                 keep_away_from_the_caller();
         } else {
-            sleep_until_alarm(h);
-            looks = 0;
+            sleep_until_woken(w);
+            waits = 0;
         }
     }
     return NULL;
 }
 
-/* A child of fork has the memory of its parent's helpers, but not the helpers. */
-static void forget_helpers(void)
+/* A child of fork has the memory of its parent's workers, but not the workers. */
+static void forget_workers(void)
 {
     pthread_mutex_init(&pool.in_use, NULL);
-    pthread_mutex_init(&pool.bed, NULL);
-    pthread_mutex_init(&pins_lock, NULL);
-    pins = 0;
-    pthread_cond_init(&pool.alarm, NULL);
+    pthread_mutex_init(&pool.sleep_lock, NULL);
+    pthread_mutex_init(&blas_lock, NULL);
+    blas_limits = 0;
+    pthread_cond_init(&pool.wake, NULL);
     atomic_store(&pool.offer, 0);
     atomic_store(&pool.sleepers, 0);
-    pool.helpers = 0;
+    pool.workers = 0;
 }
 
 __attribute__((constructor)) static void look_after_children(void)
 {
-    pthread_atfork(NULL, NULL, forget_helpers);
+    pthread_atfork(NULL, NULL, forget_workers);
 }
 
-static bool create(helper *h)
+static bool create(worker *w)
 {
     pthread_t thread;
     pthread_attr_t attributes;
     if (pthread_attr_init(&attributes) != 0)
         return false;
-    h->own = mine();
-    h->asleep = false;
+    w->own = mine();
+    w->asleep = false;
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    place_new(&attributes, without(h->own, this_processor()));
-    const bool created = pthread_create(&thread, &attributes, help, h) == 0;
+    place_new(&attributes, without(w->own, this_processor()));
+    const bool created = pthread_create(&thread, &attributes, work, w) == 0;
     pthread_attr_destroy(&attributes);
     return created;
 }
 
 static void wake_all(void)
 {
-    pthread_mutex_lock(&pool.bed);
-    for (helper *h = pool.helper + 1; h <= pool.helper + pool.helpers; h++)
-        if (h->asleep)
-            place(h->thread, without(h->own, this_processor()));
-    pthread_cond_broadcast(&pool.alarm);
-    pthread_mutex_unlock(&pool.bed);
+    pthread_mutex_lock(&pool.sleep_lock);
+    for (worker *w = pool.worker + 1; w <= pool.worker + pool.workers; w++)
+        if (w->asleep)
+            place(w->thread, without(w->own, this_processor()));
+    pthread_cond_broadcast(&pool.wake);
+    pthread_mutex_unlock(&pool.sleep_lock);
 }
 
 /* Fewer, if the system does not give more; the caller does without. */
-static void call_helpers(int wanted)
+static void call_workers(int wanted)
 {
-    while (pool.helpers < wanted && create(&pool.helper[pool.helpers + 1]))
-        pool.helpers++;
+    while (pool.workers < wanted && create(&pool.worker[pool.workers + 1]))
+        pool.workers++;
     if (atomic_load(&pool.sleepers) > 0)
         wake_all();
 }
 
 /* ---- the caller ---- */
 
-static void share(const job *j)
+static void run_in_parts(const job *j)
 {
     pool.job = *j;
     atomic_store(&pool.finished, 0);
     atomic_store(&pool.processor, this_processor());
     const uint64_t round = (atomic_load(&pool.offer) >> 32) + 1;
     atomic_store(&pool.offer, round << 32 | (((uint64_t)1 << j->parts) - 1));
-    call_helpers(j->parts - 1);
+    call_workers(j->parts - 1);
     for (int number; take(0, &number);)
         run(number);
-    for (int looks = 0; atomic_load(&pool.finished) < j->parts; looks++)
-        wait_a_little(looks);
+    for (int waits = 0; atomic_load(&pool.finished) < j->parts; waits++)
+        wait_a_little(waits);
 }
 
 void tg_parallel(size_t count, size_t least, size_t unit, tg_parallel_part part, void *context)
@@ -336,25 +336,25 @@ void tg_parallel(size_t count, size_t least, size_t unit, tg_parallel_part part,
         part(context, 0, count);
         return;
     }
-    const int of_the_blas = tg_parallel_pin();
+    const int of_the_blas = tg_parallel_limit_blas();
     const size_t threads = of_the_blas < MOST_THREADS ? (size_t)of_the_blas : MOST_THREADS;
     const size_t worthwhile = least > 0 ? count / least : count;
     const job j = {part, context, count, unit, (int)(worthwhile < threads ? worthwhile : threads)};
     if (j.parts > 1 && pthread_mutex_trylock(&pool.in_use) == 0) {
-        share(&j);
+        run_in_parts(&j);
         pthread_mutex_unlock(&pool.in_use);
     } else
         part(context, 0, count);
-    tg_parallel_unpin();
+    tg_parallel_restore_blas();
 }
 
-void tg_parallel_shares(size_t size, size_t least, tg_parallel_part part, void *context)
+void tg_parallel_chunks(size_t size, size_t least, tg_parallel_part part, void *context)
 {
-    tg_parallel(TG_SHARES, size / 2 < least ? TG_SHARES : (TG_SHARES * least + size - 1) / size, 1, part,
+    tg_parallel(TG_CHUNKS, size / 2 < least ? TG_CHUNKS : (TG_CHUNKS * least + size - 1) / size, 1, part,
                 context);
 }
 
-size_t tg_share_begin(size_t size, size_t share)
+size_t tg_chunk_begin(size_t size, size_t chunk)
 {
-    return share == TG_SHARES ? size : size / TG_SHARES * share / TG_LINE * TG_LINE;
+    return chunk == TG_CHUNKS ? size : size / TG_CHUNKS * chunk / TG_LINE * TG_LINE;
 }

@@ -5,10 +5,10 @@
  *     tg_parallel(n, 1 << 16, TG_LINE, update, &s);                       // update(&s, 0, n), in parts side by side
  *
  * There are as many threads as the BLAS would use (OPENBLAS_NUM_THREADS, or tg_set_threads), the caller one of them.
- * Results must not tell into how many parts the work was cut: each element depends on its own place only.
+ * Results must not depend on into how many parts the work was cut: each element depends on its own place only.
  *
  *     caller    publishes the parts | takes one after the other, as long as there are any | waits for those taken by others
- *     helper    looks for a part a while, giving way to whoever wants the processor, and then sleeps
+ *     worker    looks for a part a while, giving way to whoever wants the processor, and then sleeps
  *
  * Part k goes to the same thread every time, if that one is free: most work goes over the same rows as the work before, and finds them in
  * its processor's cache. Fetching them from the other's takes longer than many a kernel, most of all where the two share no cache.
@@ -31,18 +31,18 @@ typedef void (*tg_parallel_part)(void *context, size_t first, size_t count);
 void tg_parallel(size_t count, size_t least, size_t unit, tg_parallel_part part, void *context);
 
 /* The same for work on several arrays at once, of `size` elements together, of each of which a thread takes the same stretch: `part` is
- * run over shares 0 .. TG_SHARES-1. What stands about the same place in different arrays is mostly worked on by the same thread then, and
+ * run over chunks 0 .. TG_CHUNKS-1. What stands about the same place in different arrays is mostly worked on by the same thread then, and
  * found in its cache. */
-enum { TG_SHARES = 16 };
-void tg_parallel_shares(size_t size, size_t least, tg_parallel_part part, void *context);
+enum { TG_CHUNKS = 16 };
+void tg_parallel_chunks(size_t size, size_t least, tg_parallel_part part, void *context);
 
-/* Where a share begins in an array of `size` elements; that of TG_SHARES is its end. */
-size_t tg_share_begin(size_t size, size_t share);
+/* Where a chunk begins in an array of `size` elements; that of TG_CHUNKS is its end. */
+size_t tg_chunk_begin(size_t size, size_t chunk);
 
-/* Keeps the BLAS to one thread until unpinned, as tg_parallel does while it runs; returns how many threads it has otherwise. Several
+/* Limits the BLAS to one thread until restored, as tg_parallel does while it runs; returns how many threads it has otherwise. Several
  * tapes on several threads may do so at the same time. */
-int tg_parallel_pin(void);
-void tg_parallel_unpin(void);
+int tg_parallel_limit_blas(void);
+void tg_parallel_restore_blas(void);
 
 /* As many threads, for this and for the BLAS; less than 1: one for each processor. */
 void tg_parallel_set_threads(int threads);

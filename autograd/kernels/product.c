@@ -128,14 +128,14 @@ static void multiply_by_openblas(const operands *o)
     const CBLAS_TRANSPOSE order_b = p->transpose_b ? CblasTrans : CblasNoTrans;
     if (o->bias)
         begin_with_bias(o);
-    tg_parallel_pin();
+    tg_parallel_limit_blas();
     if (o->dtype == TG_F32)
         cblas_sgemm(CblasRowMajor, order_a, order_b, m, n, k, 1, (const void *)o->a, row_a,
                     (const void *)o->b, row_b, o->bias != NULL, (void *)o->out, n);
     else
         cblas_dgemm(CblasRowMajor, order_a, order_b, m, n, k, 1, (const void *)o->a, row_a,
                     (const void *)o->b, row_b, o->bias != NULL, (void *)o->out, n);
-    tg_parallel_unpin();
+    tg_parallel_restore_blas();
 }
 
 /* ---- which of them ---- */

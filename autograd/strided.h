@@ -63,6 +63,19 @@ static inline bool tg_strided_next(const tg_strided *s, int axis, tg_strided_pla
     return false;
 }
 
+/* The statement for elements of `bytes` bytes, with BYTES as the constant that this is: copying knows sizes, no types. */
+#define TG_FOR_ELEMENT_SIZE(bytes, ...) \
+    switch (bytes) {                    \
+    case 4: {                           \
+        enum { BYTES = 4 };             \
+        __VA_ARGS__                     \
+    } break;                            \
+    case 8: {                           \
+        enum { BYTES = 8 };             \
+        __VA_ARGS__                     \
+    } break;                            \
+    }
+
 /* to[i0, i1, ..] = from[i0, i1, ..] for all indices of the shape, on several threads where that is worth it. The two do not overlap; no
  * element of `to` is reached twice. stride[0] are those of `from`, stride[1] those of `to`. */
 void tg_strided_copy(tg_dtype dtype, const tg_shape *shape, int64_t stride[2][TG_MAX_RANK], const void *from, void *to);

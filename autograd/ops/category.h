@@ -104,16 +104,6 @@ bool tg_inputs_alike(const tg_value *out, int count);
 /* The same value everywhere. */
 void tg_fill(tg_dtype dtype, int64_t count, double value, void *to);
 
-/* Element number `index` of an array. */
-static inline const void *tg_element(tg_dtype dtype, const void *array, int64_t index)
-{
-    return (const char *)array + index * (int64_t)tg_dtype_size(dtype);
-}
-static inline void *tg_element_of(tg_dtype dtype, void *array, int64_t index)
-{
-    return (char *)array + index * (int64_t)tg_dtype_size(dtype);
-}
-
 /* ---- samples ---- */
 
 /* Zeros, tails, infinities and NaN: nine values for forward checks; and an input [9] of them. */

@@ -8,6 +8,7 @@
 #include "autograd/ops/axes.h"
 #include "autograd/ops/category.h"
 #include "autograd/ops/window.h"
+#include "autograd/strided.h"
 
 #include <string.h>
 
@@ -112,28 +113,18 @@ static bool unfold_shape(tg_value *out)
     return true;
 }
 
-#define UNFOLD_ROW(type)                                                                                     \
-    do {                                                                                                     \
-        const type *image = (const type *)from;                                                              \
-        type *column = (type *)to + r->column;                                                               \
-        for (int64_t x = 0; x < r->before; x++)                                                              \
-            column[x] = 0;                                                                                   \
-        if (stride == 1 && r->end > r->before)                                                               \
-            memcpy(column + r->before, image + r->image + r->before,                                         \
-                   (size_t)(r->end - r->before) * sizeof(type));                                             \
-        else                                                                                                 \
-            for (int64_t x = r->before; x < r->end; x++)                                                     \
-                column[x] = image[r->image + x * stride];                                                    \
-        for (int64_t x = r->end; x < r->count; x++)                                                          \
-            column[x] = 0;                                                                                   \
-    } while (0)
-
 static void unfold_row(tg_dtype dtype, const row *r, int64_t stride, const char *from, char *to)
 {
-    if (dtype == TG_F32)
-        UNFOLD_ROW(float);
+    const int64_t element = (int64_t)tg_dtype_size(dtype);
+    char *column = to + r->column * element;
+    memset(column, 0, (size_t)(r->before * element));
+    if (stride == 1 && r->end > r->before)
+        memcpy(column + r->before * element, from + (r->image + r->before) * element,
+               (size_t)((r->end - r->before) * element));
     else
-        UNFOLD_ROW(double);
+        TG_FOR_ELEMENT_SIZE(element, for (int64_t x = r->before; x < r->end; x++)
+            memcpy(column + x * BYTES, from + (r->image + x * stride) * BYTES, BYTES);)
+    memset(column + r->end * element, 0, (size_t)((r->count - r->end) * element));
 }
 
 static void unfold_forward(const tg_call *call)
@@ -278,26 +269,10 @@ tg_tensor tg_conv2d(tg_tensor x, tg_tensor weight, tg_tensor bias, tg_window win
     return convolve("conv2d", x, weight, bias, &window);
 }
 
-/* [.., length] as [.., 1, length]. */
-static tg_tensor as_image(tg_tensor x)
-{
-    tg_shape shape = tg_shape_of(x);
-    if (shape.rank != 3)
-        return x;
-    shape.dim[3] = shape.dim[2];
-    shape.dim[2] = 1;
-    shape.rank = 4;
-    return tg_reshape(x, shape);
-}
-
 tg_tensor tg_conv1d(tg_tensor x, tg_tensor weight, tg_tensor bias, tg_window window)
 {
-    const tg_window across = {.stride = {1, window.stride[0]},
-                               .padding = {0, window.padding[0]},
-                               .dilation = {1, window.dilation[0]},
-                               .groups = window.groups};
     if (tg_ok(x) && tg_rank(x) != 3)
         return tg_refuse("conv1d", x, "expected [batch, channels, length]");
-    tg_tensor y = convolve("conv1d", as_image(x), as_image(weight), bias, &across);
-    return tg_reshape(y, TG_SHAPE(tg_dim(y, 0), tg_dim(y, 1), tg_dim(y, 3)));
+    window = tg_window_across(window);
+    return tg_without_height(convolve("conv1d", tg_with_height(x), tg_with_height(weight), bias, &window));
 }

@@ -76,40 +76,27 @@ static void derive_gradients(const tg_derive *d, const gate *act)
         d->gradient[2] = tg_mul(tg_mul(g, c), first);
 }
 
-/* ---- forward functions: the kernel, on several threads ---- */
+/* ---- loops, forward functions, derivatives ---- */
 
-static void in_parts(const tg_call *call, tg_parallel_part part)
-{
-    enum { WORTH_SHARING = 1 << 12 }; /* elements for each thread */
-    tg_parallel((size_t)call->value->inputs[0]->size, WORTH_SHARING, TG_LINE, part, (void *)call);
-}
-
-#define PRODUCT_FORWARD(function, part_function, kernel)                                                           \
-    static void part_function(void *context, size_t first, size_t count)                                           \
-    {                                                                                                              \
-        const tg_call *call = context;                                                                             \
-        const tg_dtype dtype = call->value->dtype;                                                                 \
-        const int64_t i = (int64_t)first;                                                                          \
-        TG_KERNEL_CALL(dtype, kernel, count, tg_element(dtype, call->in[0], i), tg_element(dtype, call->in[1], i), \
-                       tg_element_of(dtype, call->out, i));                                                        \
-    }                                                                                                              \
-    static void function(const tg_call *call)                                                                      \
-    {                                                                                                              \
-        in_parts(call, part_function);                                                                             \
+#define PRODUCT_LOOP(function, kernel)                                       \
+    static void function(const tg_loop *l)                                   \
+    {                                                                        \
+        TG_KERNEL_CALL(l->dtype, kernel, l->n, l->in[0], l->in[1], l->out);  \
     }
-#define GRADIENTS_FORWARD(function, part_function, kernel)                                                         \
-    static void part_function(void *context, size_t first, size_t count)                                           \
-    {                                                                                                              \
-        const tg_call *call = context;                                                                             \
-        const tg_dtype dtype = call->value->dtype;                                                                 \
-        const int64_t i = (int64_t)first, size = call->value->inputs[0]->size;                                     \
-        TG_KERNEL_CALL(dtype, kernel, count, tg_element(dtype, call->in[1], i), tg_element(dtype, call->in[2], i), \
-                       tg_element(dtype, call->in[0], i), tg_element_of(dtype, call->out, i),                      \
-                       tg_element_of(dtype, call->out, size + i));                                                 \
-    }                                                                                                              \
-    static void function(const tg_call *call)                                                                      \
-    {                                                                                                              \
-        in_parts(call, part_function);                                                                             \
+#define GRADIENTS_FORWARD(function, part_function, kernel)                                                           \
+    static void part_function(void *context, size_t first, size_t count)                                             \
+    {                                                                                                                \
+        const tg_call *call = context;                                                                               \
+        const size_t element = tg_dtype_size(call->value->dtype), i = first * element;                               \
+        const char *g = call->in[0], *a = call->in[1], *b = call->in[2];                                             \
+        char *da = call->out, *db = da + (size_t)call->value->inputs[0]->size * element;                             \
+        TG_KERNEL_CALL(call->value->dtype, kernel, count, (const void *)(a + i), (const void *)(b + i),              \
+                       (const void *)(g + i), (void *)(da + i), (void *)(db + i));                                   \
+    }                                                                                                                \
+    static void function(const tg_call *call)                                                                        \
+    {                                                                                                                \
+        enum { WORTH_SHARING = 1 << 12 }; /* elements for each thread */                                             \
+        tg_parallel((size_t)call->value->inputs[0]->size, WORTH_SHARING, TG_LINE, part_function, (void *)call);      \
     }
 #define PRODUCT_DERIVATIVE(function, gradients) \
     static void function(const tg_derive *d)    \
@@ -121,39 +108,38 @@ static void in_parts(const tg_call *call, tg_parallel_part part)
     {                                        \
         derive_gradients(d, &act);           \
     }
-#define PRODUCT(text, forward_function, derivative_function)                                               \
-    .name = text, .arity = 2, .shape = tg_shape_alike, .forward = forward_function, .derivative = derivative_function, \
-    TG_SAMPLES(product_samples)
-#define GRADIENTS(text, forward_function, derivative_function)                                              \
+#define PRODUCT(text, loop_function, derivative_function) \
+    TG_BINARY(text, loop_function, derivative_function), .shape = tg_shape_alike, TG_SAMPLES(product_samples)
+#define GRADIENTS(text, forward_function, derivative_function)                                                           \
     .name = text, .arity = 3, .shape = gradients_shape, .forward = forward_function, .derivative = derivative_function, \
     TG_SAMPLES(gradients_samples)
 
 /* ---- the products ---- */
 
-PRODUCT_FORWARD(glu_forward, glu_part, glu)
+PRODUCT_LOOP(glu_loop, glu)
 GRADIENTS_FORWARD(glu_grad_forward, glu_grad_part, glu_grad)
 PRODUCT_DERIVATIVE(glu_derivative, tg_op_glu_grad)
 GRADIENTS_DERIVATIVE(glu_grad_derivative, sigmoid_gate)
-const tg_op tg_op_glu = {PRODUCT("glu", glu_forward, glu_derivative)};
+const tg_op tg_op_glu = {PRODUCT("glu", glu_loop, glu_derivative)};
 const tg_op tg_op_glu_grad = {GRADIENTS("glu_grad", glu_grad_forward, glu_grad_derivative)};
 
-PRODUCT_FORWARD(reglu_forward, reglu_part, reglu)
+PRODUCT_LOOP(reglu_loop, reglu)
 GRADIENTS_FORWARD(reglu_grad_forward, reglu_grad_part, reglu_grad)
 PRODUCT_DERIVATIVE(reglu_derivative, tg_op_reglu_grad)
 GRADIENTS_DERIVATIVE(reglu_grad_derivative, relu_gate)
-const tg_op tg_op_reglu = {PRODUCT("reglu", reglu_forward, reglu_derivative)};
+const tg_op tg_op_reglu = {PRODUCT("reglu", reglu_loop, reglu_derivative)};
 const tg_op tg_op_reglu_grad = {GRADIENTS("reglu_grad", reglu_grad_forward, reglu_grad_derivative)};
 
-PRODUCT_FORWARD(geglu_forward, geglu_part, geglu)
+PRODUCT_LOOP(geglu_loop, geglu)
 GRADIENTS_FORWARD(geglu_grad_forward, geglu_grad_part, geglu_grad)
 PRODUCT_DERIVATIVE(geglu_derivative, tg_op_geglu_grad)
 GRADIENTS_DERIVATIVE(geglu_grad_derivative, gelu_exact_gate)
-const tg_op tg_op_geglu = {PRODUCT("geglu", geglu_forward, geglu_derivative)};
+const tg_op tg_op_geglu = {PRODUCT("geglu", geglu_loop, geglu_derivative)};
 const tg_op tg_op_geglu_grad = {GRADIENTS("geglu_grad", geglu_grad_forward, geglu_grad_derivative)};
 
-PRODUCT_FORWARD(swiglu_forward, swiglu_part, swiglu)
+PRODUCT_LOOP(swiglu_loop, swiglu)
 GRADIENTS_FORWARD(swiglu_grad_forward, swiglu_grad_part, swiglu_grad)
 PRODUCT_DERIVATIVE(swiglu_derivative, tg_op_swiglu_grad)
 GRADIENTS_DERIVATIVE(swiglu_grad_derivative, silu_gate)
-const tg_op tg_op_swiglu = {PRODUCT("swiglu", swiglu_forward, swiglu_derivative)};
+const tg_op tg_op_swiglu = {PRODUCT("swiglu", swiglu_loop, swiglu_derivative)};
 const tg_op tg_op_swiglu_grad = {GRADIENTS("swiglu_grad", swiglu_grad_forward, swiglu_grad_derivative)};

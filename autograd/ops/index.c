@@ -1,6 +1,7 @@
 /* Elements picked by integer tensors. gather and scatter_add, index_select and index_add are each other's derivatives. */
 #include "autograd/ops/axes.h"
 #include "autograd/ops/category.h"
+#include "autograd/strided.h"
 
 #include <limits.h>
 #include <string.h>
@@ -69,32 +70,21 @@ static bool gather_shape(tg_value *out)
     return takes_an_index(out) && index_lies_along(out, a->axis);
 }
 
-#define GATHER(type)                                                                                         \
-    do {                                                                                                     \
-        const type *from = call->in[0];                                                                      \
-        type *to = call->out;                                                                                \
-        for (int64_t o = 0; o < b.outer; o++, from += n * b.inner)                                           \
-            for (int64_t j = 0; j < b.n; j++)                                                                \
-                for (int64_t i = 0; i < b.inner; i++)                                                        \
-                    *to++ = from[*index++ * b.inner + i];                                                    \
-    } while (0)
-
 static void gather_forward(const tg_call *call)
 {
     const tg_value *out = call->value;
     const int axis = ((const index_attributes *)out->attributes)->axis;
-    const tg_value *in = out->inputs[0];
-    const int64_t n = in->shape.dim[axis];
-    const int32_t *index = call->in[1];
+    const int64_t n = out->inputs[0]->shape.dim[axis];
     const tg_blocks b = tg_blocks_of(&out->shape, axis, 1);
     if (!indices_fit(call, 1, n))
         return;
-    if (out->dtype == TG_F32)
-        GATHER(float);
-    else if (out->dtype == TG_F64)
-        GATHER(double);
-    else
-        GATHER(int32_t);
+    const int32_t *index = call->in[1];
+    const char *from = call->in[0];
+    char *to = call->out;
+    TG_FOR_ELEMENT_SIZE(tg_dtype_size(out->dtype), for (int64_t o = 0; o < b.outer; o++, from += n * b.inner * BYTES)
+        for (int64_t j = 0; j < b.n; j++)
+            for (int64_t i = 0; i < b.inner; i++, to += BYTES)
+                memcpy(to, from + (*index++ * b.inner + i) * BYTES, BYTES);)
 }
 
 static void gather_derivative(const tg_derive *d)

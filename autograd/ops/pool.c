@@ -125,23 +125,12 @@ tg_tensor tg_average_pool2d(tg_tensor x, int kernel_height, int kernel_width, tg
     return tg_transpose(tg_mean_over(columns, TG_AXES(1, 2), false), 0, 1);
 }
 
-/* Settings for one axis, as those for images of height 1. */
-static tg_window across(tg_window window)
-{
-    return (tg_window){.stride = {1, window.stride[0]},
-                        .padding = {0, window.padding[0]},
-                        .dilation = {1, window.dilation[0]}};
-}
-
 static tg_tensor pool1d(const char *operation, tg_tensor pool(tg_tensor, int, int, tg_window), tg_tensor x,
                         int kernel, tg_window window)
 {
-    const tg_shape shape = tg_shape_of(x);
-    if (tg_ok(x) && shape.rank != 3)
+    if (tg_ok(x) && tg_rank(x) != 3)
         return tg_refuse(operation, x, "expected [batch, channels, length]");
-    tg_tensor y = pool(tg_reshape(x, TG_SHAPE(shape.dim[0], shape.dim[1], 1, shape.dim[2])), 1, kernel,
-                       across(window));
-    return tg_reshape(y, TG_SHAPE(tg_dim(y, 0), tg_dim(y, 1), tg_dim(y, 3)));
+    return tg_without_height(pool(tg_with_height(x), 1, kernel, tg_window_across(window)));
 }
 
 tg_tensor tg_max_pool1d(tg_tensor x, int kernel, tg_window window)

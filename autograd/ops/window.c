@@ -79,3 +79,23 @@ tg_window_layout tg_window_over(tg_tensor image, int64_t kernel_height, int64_t 
                        .dilation = pair(window->dilation, 1),
                        .size = TG_SHAPE(tg_dim(image, -2), tg_dim(image, -1))};
 }
+
+tg_window tg_window_across(tg_window window)
+{
+    return (tg_window){.stride = {1, window.stride[0]},
+                       .padding = {0, window.padding[0]},
+                       .dilation = {1, window.dilation[0]},
+                       .groups = window.groups};
+}
+
+tg_tensor tg_with_height(tg_tensor x)
+{
+    const tg_shape s = tg_shape_of(x);
+    return s.rank == 3 ? tg_reshape(x, TG_SHAPE(s.dim[0], s.dim[1], 1, s.dim[2])) : x;
+}
+
+tg_tensor tg_without_height(tg_tensor x)
+{
+    const tg_shape s = tg_shape_of(x);
+    return s.rank == 4 ? tg_reshape(x, TG_SHAPE(s.dim[0], s.dim[1], s.dim[3])) : x;
+}

@@ -29,4 +29,10 @@ bool tg_window_fits_input(tg_value *out, const tg_window_layout *w);
 tg_window_layout tg_window_over(tg_tensor image, int64_t kernel_height, int64_t kernel_width,
                          const tg_window *window);
 
+/* In one dimension: settings for [length] as those for images of height 1, [.., length] as [.., 1, length], and back. Tensors of
+ * other ranks stay as they are. */
+tg_window tg_window_across(tg_window window);
+tg_tensor tg_with_height(tg_tensor x);
+tg_tensor tg_without_height(tg_tensor x);
+
 #endif

@@ -180,6 +180,9 @@ START_TEST(windows_that_do_not_fit_are_named)
     expect_error("conv1d(f32[1, 4, 5, 5]): expected [batch, channels, length]");
     tg_max_pool2d(x, 2, 2, (tg_window){.padding = {2, 0}});
     expect_error("max_pool2d(f32[1, 4, 5, 5]): expected a padding of at most half the kernel");
+    /* Rows -1 and 2 of an image of two. */
+    tg_max_pool2d(drawn(TG_F32, TG_SHAPE(1, 1, 2, 2)), 2, 1, (tg_window){.padding = {1, 0}, .dilation = {3, 1}});
+    expect_error("max_pool2d(f32[1, 1, 2, 2]): window 0 along the height lies outside the image");
     tg_fold(tg_unfold(x, 2, 2, (tg_window){0}), 6, 5, (tg_window){0});
     expect_error("expected columns [4, 2, 2, 1, 5, 4] for images of 6 x 5");
     tg_fold(tg_full(tape, TG_F32, TG_SHAPE(4, 2, 2), 1), 5, 5, (tg_window){0});

@@ -20,6 +20,7 @@
 /* Loops. */
 #include "autograd/kernels/elementwise.inc"
 #include "autograd/kernels/reduce.inc"
+#include "autograd/kernels/index.inc"
 #include "autograd/kernels/rows.inc"
 #include "autograd/kernels/cross_entropy.inc"
 #include "autograd/kernels/random.inc"

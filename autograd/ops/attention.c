@@ -25,7 +25,7 @@ static void causal_softmax_of_rows(const tg_value *out, const tg_rows *r)
     for (size_t k = 0; k < r->count; k++, from += bytes, to += bytes) {
         const size_t row = (r->first + k) % rows, seen = row < r->columns ? row + 1 : r->columns;
         const size_t seen_bytes = seen * tg_dtype_size(out->dtype);
-        TG_KERNEL_CALL(out->dtype, softmax_rows, 1, seen, (const void *)from, (void *)to);
+        TG_KERNEL_CALL(out->dtype, softmax_rows, 1, seen, from, to);
         memset(to + seen_bytes, 0, bytes - seen_bytes);
     }
 }

@@ -131,8 +131,7 @@ static void unfold_forward(const tg_call *call)
 {
     const tg_value *out = call->value;
     const tg_shape *in = &out->inputs[0]->shape;
-    visits v = {out->dtype, out->attributes,      in->dim[0], in->dim[1],
-                unfold_row, call->in[0], call->out,  false};
+    visits v = {out->dtype, out->attributes, in->dim[0], in->dim[1], unfold_row, call->in[0], call->out, false};
     if (out->size > 0)
         visit_all(&v, out->size);
 }
@@ -174,33 +173,24 @@ static bool fold_shape(tg_value *out)
     return true;
 }
 
-#define FOLD_ROW(type)                                                                                       \
-    do {                                                                                                     \
-        const type *column = (const type *)from + r->column;                                                 \
-        for (int64_t x = r->before; x < r->end; x++)                                                         \
-            ((type *)to)[r->image + x * stride] += column[x];                                                \
-    } while (0)
-
 static void fold_row(tg_dtype dtype, const row *r, int64_t stride, const char *from, char *to)
 {
     const int64_t element = (int64_t)tg_dtype_size(dtype);
-    if (stride == 1 && r->end > r->before)
-        TG_KERNEL_CALL(dtype, accumulate, (size_t)(r->end - r->before),
-                       (const void *)(from + (r->column + r->before) * element),
-                       (void *)(to + (r->image + r->before) * element));
-    else if (dtype == TG_F32)
-        FOLD_ROW(float);
+    const char *column = from + (r->column + r->before) * element;
+    char *image = to + (r->image + r->before * stride) * element;
+    if (r->end <= r->before)
+        return;
+    if (stride == 1)
+        TG_KERNEL_CALL(dtype, accumulate, (size_t)(r->end - r->before), column, image);
     else
-        FOLD_ROW(double);
+        TG_KERNEL_CALL(dtype, accumulate_strided, (size_t)(r->end - r->before), column, image, (size_t)stride);
 }
 
 static void fold_forward(const tg_call *call)
 {
     const tg_value *out = call->value;
-    const tg_value *in = out->inputs[0];
-    visits v = {out->dtype, out->attributes, out->shape.dim[0], out->shape.dim[1],
-                fold_row,   call->in[0],        call->out,         true};
-    visit_all(&v, in->size);
+    visits v = {out->dtype, out->attributes, out->shape.dim[0], out->shape.dim[1], fold_row, call->in[0], call->out, true};
+    visit_all(&v, out->inputs[0]->size);
 }
 
 static void fold_derivative(const tg_derive *d)

@@ -100,11 +100,10 @@ static double sum_losses(const tg_call *call, bool some_ignored, double weight, 
             label = kept;
         if (gradient)
             TG_KERNEL_CALL(logits->dtype, cross_entropy_grad_rows, rows, (size_t)classes,
-                           from, label, a->smoothing, weight, (void *)losses,
-                           (void *)((char *)gradient + row * stride));
+                           from, label, a->smoothing, weight, losses, (char *)gradient + row * stride);
         else
             TG_KERNEL_CALL(logits->dtype, cross_entropy_rows, rows, (size_t)classes,
-                           from, label, a->smoothing, (void *)losses);
+                           from, label, a->smoothing, losses);
         sum += sum_block(logits->dtype, rows, losses);
     }
     return sum;

@@ -90,8 +90,7 @@ static void derive_gradients(const tg_derive *d, const gate *act)
         const size_t element = tg_dtype_size(call->value->dtype), i = first * element;                               \
         const char *g = call->in[0], *a = call->in[1], *b = call->in[2];                                             \
         char *da = call->out, *db = da + (size_t)call->value->inputs[0]->size * element;                             \
-        TG_KERNEL_CALL(call->value->dtype, kernel, count, (const void *)(a + i), (const void *)(b + i),              \
-                       (const void *)(g + i), (void *)(da + i), (void *)(db + i));                                   \
+        TG_KERNEL_CALL(call->value->dtype, kernel, count, a + i, b + i, g + i, da + i, db + i);                      \
     }                                                                                                                \
     static void function(const tg_call *call)                                                                        \
     {                                                                                                                \

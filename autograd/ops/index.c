@@ -117,31 +117,17 @@ static bool scatter_add_shape(tg_value *out)
     return true;
 }
 
-#define SCATTER_ADD(type)                                                                                    \
-    do {                                                                                                     \
-        const type *from = call->in[0];                                                                      \
-        type *to = call->out;                                                                                \
-        for (int64_t o = 0; o < b.outer; o++, to += n * b.inner)                                             \
-            for (int64_t j = 0; j < b.n; j++)                                                                \
-                for (int64_t i = 0; i < b.inner; i++)                                                        \
-                    to[*index++ * b.inner + i] += *from++;                                                   \
-    } while (0)
-
 static void scatter_add_forward(const tg_call *call)
 {
     const tg_value *out = call->value;
     const int axis = ((const index_attributes *)out->attributes)->axis;
-    const tg_value *in = out->inputs[0];
-    const int64_t n = out->shape.dim[axis];
-    const int32_t *index = call->in[1];
-    const tg_blocks b = tg_blocks_of(&in->shape, axis, 1);
-    if (!indices_fit(call, 1, n))
+    const int64_t size = out->shape.dim[axis];
+    const tg_blocks b = tg_blocks_of(&out->inputs[0]->shape, axis, 1);
+    if (!indices_fit(call, 1, size))
         return;
-    memset(call->out, 0, (size_t)out->size * tg_dtype_size(out->dtype));
-    if (out->dtype == TG_F32)
-        SCATTER_ADD(float);
-    else
-        SCATTER_ADD(double);
+    tg_fill(out->dtype, out->size, 0, call->out);
+    TG_KERNEL_CALL(out->dtype, scatter_add, (size_t)b.outer, (size_t)b.n, (size_t)b.inner, (size_t)size, call->in[1],
+                   call->in[0], call->out);
 }
 
 static void scatter_add_derivative(const tg_derive *d)
@@ -268,8 +254,8 @@ static void index_add_forward(const tg_call *call)
     char *to = call->out;
     for (int64_t o = 0; o < b.outer; o++, to += (size_t)b.n * bytes)
         for (int64_t j = 0; j < index->size; j++, from += bytes)
-            TG_KERNEL_CALL(out->dtype, accumulate, (size_t)b.inner, (const void *)from,
-                           (void *)(to + (size_t)row[j] * bytes));
+            TG_KERNEL_CALL(out->dtype, accumulate, (size_t)b.inner, from,
+                           (to + (size_t)row[j] * bytes));
 }
 
 static void index_add_derivative(const tg_derive *d)

@@ -33,11 +33,9 @@ static void normalize_rows(const tg_value *out, const tg_rows *r)
         const void *from = (const char *)r->in[0] + first * row_bytes;
         void *to = (char *)r->out + first * row_bytes;
         if (a->centred)
-            TG_KERNEL_CALL(out->dtype, layer_norm_rows, count, r->columns, from, a->epsilon, to, (void *)mean,
-                           (void *)inverse);
+            TG_KERNEL_CALL(out->dtype, layer_norm_rows, count, r->columns, from, a->epsilon, to, mean, inverse);
         else
-            TG_KERNEL_CALL(out->dtype, rms_norm_rows, count, r->columns, from, a->epsilon, to,
-                           (void *)inverse);
+            TG_KERNEL_CALL(out->dtype, rms_norm_rows, count, r->columns, from, a->epsilon, to, inverse);
     }
 }
 

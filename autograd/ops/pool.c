@@ -4,21 +4,39 @@
 #include "autograd/ops/window.h"
 
 #include <limits.h>
+#include <string.h>
 
 #include "autograd/ops/samples/pool.h"
 
 /* ---- max_pool2d, and max_pool2d_index, which says where in the image each largest element is ---- */
 
+/* What of a window lies in the image along an axis: `count` elements, the first of them at `first`. */
+static int64_t part_in_image(const tg_window_layout *w, int axis, int64_t window, int64_t *first)
+{
+    const int64_t size = w->size.dim[axis], dilation = w->dilation.dim[axis], kernel = w->kernel.dim[axis];
+    const int64_t place = window * w->stride.dim[axis] - w->padding.dim[axis];
+    const int64_t skipped = place < 0 ? (-place + dilation - 1) / dilation : 0;
+    const int64_t end = place < size ? (size - 1 - place) / dilation + 1 : 0;
+    *first = place + skipped * dilation;
+    return (end < kernel ? end : kernel) - skipped;
+}
+
 static bool pool_shape(tg_value *out)
 {
+    static const char *const axes[2] = {"height", "width"};
     const tg_window_layout *w = out->attributes;
     const tg_shape *in = &out->inputs[0]->shape;
     if (!tg_window_fits_input(out, w))
         return false;
-    for (int axis = 0; axis < 2; axis++)
+    int64_t first;
+    for (int axis = 0; axis < 2; axis++) {
         if (w->padding.dim[axis] > w->kernel.dim[axis] / 2)
             return tg_expected(
                 out, "expected a padding of at most half the kernel: a window may not lie outside the image");
+        for (int64_t i = 0; w->padding.dim[axis] > 0 && i < tg_windows(w, axis); i++)
+            if (part_in_image(w, axis, i, &first) < 1)
+                return tg_expected(out, "window %lld along the %s lies outside the image", (long long)i, axes[axis]);
+    }
     if (in->dim[2] * in->dim[3] > INT_MAX)
         return tg_expected(out, "an image has more than %d elements", INT_MAX);
     out->shape = TG_SHAPE(in->dim[0], in->dim[1], tg_windows(w, 0), tg_windows(w, 1));
@@ -32,46 +50,33 @@ static bool pool_index_shape(tg_value *out)
     return fits;
 }
 
-/* The place of the largest element of one window; the first of equal ones, or the first NaN. */
-#define LARGEST_OF_WINDOW(type)                                                                              \
-    static int64_t largest_##type(const tg_window_layout *w, const type *image, int64_t y, int64_t x)               \
-    {                                                                                                        \
-        int64_t best = -1;                                                                                   \
-        for (int64_t i = 0; i < w->kernel.dim[0]; i++)                                                       \
-            for (int64_t j = 0; j < w->kernel.dim[1]; j++) {                                                 \
-                const int64_t line = y * w->stride.dim[0] + i * w->dilation.dim[0] - w->padding.dim[0];      \
-                const int64_t place = x * w->stride.dim[1] + j * w->dilation.dim[1] - w->padding.dim[1];     \
-                const int64_t at = line * w->size.dim[1] + place;                                            \
-                if (line < 0 || line >= w->size.dim[0] || place < 0 || place >= w->size.dim[1])              \
-                    continue;                                                                                \
-                if (best < 0 || image[at] > image[best] ||                                                   \
-                    (image[at] != image[at] && image[best] == image[best]))                                  \
-                    best = at;                                                                               \
-            }                                                                                                \
-        return best;                                                                                         \
-    }
-LARGEST_OF_WINDOW(float)
-LARGEST_OF_WINDOW(double)
+/* Where in its image the largest element of a window is. */
+static int64_t largest_of_window(tg_dtype dtype, const tg_window_layout *w, const char *image, int64_t y, int64_t x)
+{
+    int64_t line, place;
+    const int64_t width = w->size.dim[1], rows = part_in_image(w, 0, y, &line), columns = part_in_image(w, 1, x, &place);
+    const int64_t first = line * width + place;
+    size_t largest;
+    TG_KERNEL_CALL(dtype, argmax_window, (size_t)rows, (size_t)(w->dilation.dim[0] * width), (size_t)columns,
+                   (size_t)w->dilation.dim[1], image + first * (int64_t)tg_dtype_size(dtype), &largest);
+    return first + (int64_t)largest;
+}
 
 /* Calls for the elements, or for their places if the result is of integers. */
 static void pool_forward(const tg_call *call)
 {
     const tg_value *out = call->value;
     const tg_window_layout *w = out->attributes;
-    const tg_value *in = out->inputs[0];
-    const int64_t across = out->shape.dim[3], windows = out->shape.dim[2] * across,
-                  image = w->size.dim[0] * w->size.dim[1];
+    const tg_dtype dtype = out->inputs[0]->dtype;
+    const int64_t across = out->shape.dim[3], windows = out->shape.dim[2] * across;
+    const int64_t element = (int64_t)tg_dtype_size(dtype), image_bytes = w->size.dim[0] * w->size.dim[1] * element;
     for (int64_t i = 0; i < out->size; i++) {
-        const int64_t from = i / windows * image, y = i % windows / across, x = i % across;
-        const float *f32 = (const float *)call->in[0] + from;
-        const double *f64 = (const double *)call->in[0] + from;
-        const int64_t at = in->dtype == TG_F32 ? largest_float(w, f32, y, x) : largest_double(w, f64, y, x);
+        const char *image = (const char *)call->in[0] + i / windows * image_bytes;
+        const int64_t at = largest_of_window(dtype, w, image, i % windows / across, i % across);
         if (out->dtype == TG_I32)
             ((int32_t *)call->out)[i] = (int32_t)at;
-        else if (out->dtype == TG_F32)
-            ((float *)call->out)[i] = f32[at];
         else
-            ((double *)call->out)[i] = f64[at];
+            memcpy((char *)call->out + i * element, image + at * element, (size_t)element);
     }
 }
 

@@ -64,15 +64,6 @@ static plan plan_of(const tg_shape *in, int axes)
     return p;
 }
 
-static void store(tg_dtype dtype, int64_t count, const double *from, void *to)
-{
-    for (int64_t i = 0; i < count; i++)
-        if (dtype == TG_F32)
-            ((float *)to)[i] = (float)from[i];
-        else
-            ((double *)to)[i] = from[i];
-}
-
 /* One output: the sum of all runs of the summed axes. */
 static void sum_runs(tg_dtype dtype, const plan *p, const char *from, void *to)
 {
@@ -80,9 +71,9 @@ static void sum_runs(tg_dtype dtype, const plan *p, const char *from, void *to)
     tg_strided_place place = {0};
     do
         TG_KERNEL_CALL(dtype, sum_run, (size_t)p->run,
-                       (const void *)(from + place.offset[0] * (int64_t)tg_dtype_size(dtype)), &total);
+                       from + place.offset[0] * (int64_t)tg_dtype_size(dtype), &total);
     while (tg_strided_next(&p->summed, 0, &place));
-    store(dtype, 1, &total, to);
+    TG_KERNEL_CALL(dtype, from_double, 1, &total, to);
 }
 
 /* A block of outputs: the sums of columns that lie side by side. */
@@ -100,9 +91,9 @@ static void sum_blocks(tg_dtype dtype, const plan *p, const char *from, char *to
         memset(total, 0, (size_t)width * sizeof *total);
         do
             TG_KERNEL_CALL(dtype, sum_columns, (size_t)rows, (size_t)width, (size_t)stride,
-                           (const void *)(from + (first + place.offset[0]) * element), total);
+                           from + (first + place.offset[0]) * element, total);
         while (tg_strided_next(&p->summed, 1, &place));
-        store(dtype, width, total, to + first * element);
+        TG_KERNEL_CALL(dtype, from_double, (size_t)width, total, to + first * element);
     }
 }
 
@@ -123,8 +114,7 @@ static void sum_some_rows(void *context, size_t first, size_t count)
     const tg_value *out = call->value, *in = out->inputs[0];
     const size_t element = tg_dtype_size(out->dtype), columns = (size_t)(in->size / out->size);
     TG_KERNEL_CALL(out->dtype, sum_rows, count, columns,
-                   (const void *)((const char *)call->in[0] + first * columns * element),
-                   (void *)((char *)call->out + first * element));
+                   (const char *)call->in[0] + first * columns * element, (char *)call->out + first * element);
 }
 
 static void sum_over_forward(const tg_call *call)

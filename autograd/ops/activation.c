@@ -225,3 +225,13 @@ tg_tensor tg_elu_grad_grad(tg_tensor x, double alpha)
 {
     return TG_APPLY(&tg_op_elu_grad_grad, TG_NUMBER(alpha), x);
 }
+
+/* ---- softsign: x / (1 + |x|);  g / (1 + |x|)^2 ---- */
+
+static void softsign_derivative(const tg_derive *d)
+{
+    d->gradient[0] = tg_div(d->cotangent, tg_square(tg_add_scalar(tg_abs(d->in[0]), 1)));
+}
+
+TG_UNARY_LOOP(softsign_loop, softsign)
+const tg_op tg_op_softsign = {TG_UNARY("softsign", softsign_loop, softsign_derivative), TG_SAMPLES(tg_kinked_samples)};

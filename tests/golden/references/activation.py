@@ -50,6 +50,12 @@ def elu_grad_grad(x, alpha):
     return torch.where(x > 0, torch.zeros_like(x), elu_slope(x, alpha))
 
 
+def softsign(x):
+    """x / (1 + |x|), for large x as 1 - 1 / (1 + |x|), of which the derivative does not cancel."""
+    inner = torch.clamp(x, -1, 1)
+    return torch.where(x.abs() > 1, torch.sign(x) * (1 - 1 / (1 + x.abs())), inner / (1 + inner.abs()))
+
+
 def hardswish(x):
     """F.hardswish, but 0 and not NaN at -infinity."""
     inner = torch.clamp(x, -3, 3)
@@ -83,6 +89,7 @@ REFERENCES = {
     "leaky_relu_grad": by_torch(lambda a, x, slope: torch.where(x > 0, a, slope * a), sums=GRADIENTS),
     "hardsigmoid": by_torch(lambda x: torch.clamp(x + 3, 0, 6) / 6),
     "hardsigmoid_grad": by_torch(lambda x: torch.where(x.abs() < 3, 1 / 6, torch.zeros_like(x))),
+    "softsign": by_torch(softsign),
     "hardswish": by_torch(hardswish),
     "hardswish_grad": by_torch(hardswish_grad),
     "elu": by_torch(lambda x, alpha: F.elu(x, alpha)),

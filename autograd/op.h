@@ -64,7 +64,8 @@ typedef struct tg_loop {
 } tg_loop;
 
 /* What the derivative of an operation gets and sets: for each input i with wanted[i] it sets gradient[i] to
- * (d out / d in[i])^T cotangent, built from operations. gradient[i] has the shape of the input or, for an
+ * (d out / d in[i])^T cotangent, built from operations. It says once, for all steps that repeat this one, how numbers are to be computed, so
+ * it sees none: reading one (tg_at, tg_data and the like) is an error of the tape. gradient[i] has the shape of the input or, for an
  * elementwise operation, the shape of the output: the core sums what was broadcast. Left zero, it is zero. */
 typedef struct tg_derive {
     tg_tensor out;

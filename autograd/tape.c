@@ -40,12 +40,18 @@ void tg_tape_free(tg_tape *tape)
     free(tape);
 }
 
+/* What must end before the step can, in the hook or function of which somebody calls; NULL if there is nothing. */
+static const char *what_goes_on(const tg_tape *tape)
+{
+    return tape->passes > 0 ? "a backward pass" : tape->program.region ? "a checkpoint" : NULL;
+}
+
 void tg_tape_reset(tg_tape *tape)
 {
     if (!tape || !tg_tape_allows(tape, "tg_tape_reset"))
         return;
-    if (tape->passes > 0) {
-        tg_tape_fail(tape, "tg_tape_reset: a backward pass is going on");
+    if (what_goes_on(tape)) {
+        tg_tape_fail(tape, "tg_tape_reset: %s is going on", what_goes_on(tape));
         return;
     }
     tg_program_reset(&tape->program);
@@ -169,8 +175,8 @@ bool tg_replay(tg_tape *tape)
 {
     if (!tape || tape->program.failed || !tg_tape_allows(tape, "tg_replay"))
         return false;
-    if (tape->program.count == 0 || tape->passes > 0) {
-        tg_tape_fail(tape, "tg_replay: %s", tape->passes > 0 ? "a backward pass is going on" : "nothing is recorded on the tape");
+    if (tape->program.count == 0 || what_goes_on(tape)) {
+        tg_tape_fail(tape, "tg_replay: %s%s", tape->program.count ? what_goes_on(tape) : "nothing", tape->program.count ? " is going on" : " is recorded on the tape");
         return false;
     }
     tape->run.computed = 0;

@@ -83,7 +83,8 @@ typedef struct tg_parameter {
     bool decay;     /* whether weight decay applies by default: weights yes, biases and norms no */
 } tg_parameter;
 
-/* The parameter's tensor on this tape, the same one each time until the tape is reset. Uses the parameter's own memory. */
+/* The parameter's tensor on this tape, the same one each time until the tape is reset. Uses the parameter's own memory, and only reads it: many
+ * tapes, on threads of their own, may evaluate one model at once. (Backward passes write its gradient: one at a time.) */
 tg_tensor tg_parameter_tensor(tg_tape *tape, tg_parameter *parameter);
 
 /* Names a tensor for errors and listings; returns it. `name` must live until the tape is reset. */

@@ -154,6 +154,27 @@ static tg_tensor doubled(tg_tape *tape, const tg_tensor *inputs, int count, void
     return tg_add(tg_mul_scalar(inputs[0], 3), tg_mul_scalar(inputs[1], 5));
 }
 
+static tg_tensor ending(tg_tape *tape, const tg_tensor *inputs, int count, void *user)
+{
+    (void)count, (void)user;
+    tg_tape_reset(tape);
+    return inputs[0];
+}
+
+START_TEST(a_step_does_not_end_inside_a_checkpoint)
+{
+    tg_tape *tape = tg_tape_new();
+    tg_tensor x = tg_variable(tape, TG_F64, (double[]){2}, TG_SCALAR);
+    ck_assert(!tg_ok(tg_checkpoint(ending, &x, 1, NULL)));
+    ck_assert_str_eq(tg_tape_error(tape), "tg_tape_reset: a checkpoint is going on");
+    tg_tape_reset(tape);
+    tg_tape_clear_error(tape);
+    x = tg_variable(tape, TG_F64, (double[]){2}, TG_SCALAR);
+    ck_assert(tg_backward(tg_checkpoint(same, &x, 1, NULL)));
+    tg_tape_free(tape);
+}
+END_TEST
+
 START_TEST(odd_functions_are_taken_as_they_are)
 {
     tg_tape *tape = tg_tape_new();
@@ -176,6 +197,7 @@ Suite *checkpoint_suite(void)
     tcase_add_test(tests, gradients_are_the_same_and_memory_is_less);
     tcase_add_test(tests, checkpoints_nest_and_can_be_differentiated_twice);
     tcase_add_test(tests, dropout_drops_the_same_when_it_is_computed_again);
+    tcase_add_test(tests, a_step_does_not_end_inside_a_checkpoint);
     tcase_add_test(tests, odd_functions_are_taken_as_they_are);
     suite_add_tcase(suite, tests);
     return suite;

@@ -21,8 +21,10 @@ static void forget(tg_tape *tape, int64_t start, int64_t end, const tg_value *re
 {
     for (int64_t i = start; i < end; i++) {
         tg_value *value = tg_program_at(&tape->program, i);
-        if (is_kept(result, value))
+        if (is_kept(result, value)) {
+            value->slot.released = false; /* it may have been an intermediate result in the step before */
             continue;
+        }
         if (value->op->flags & TG_VIEW)
             value->slot.released = value->inputs[0]->slot.released;
         else if (value->slot.owned)

@@ -137,8 +137,9 @@ static bool backward(const char *function, tg_tensor output, tg_tensor cotangent
 {
     const tg_value *value = tg_value_of(output);
     if (value && !value->requires_grad) {
-        tg_tape_fail(tg_tape_at(value), "%s: the tensor depends on no parameter and no variable (or was made inside tg_no_grad_begin), so "
-                                        "there is nothing to differentiate", function);
+        if (tg_tape_allows(tg_tape_at(value), function))
+            tg_tape_fail(tg_tape_at(value), "%s: the tensor depends on no parameter and no variable (or was made inside tg_no_grad_begin), "
+                                            "so there is nothing to differentiate", function);
         return false;
     }
     return tg_differentiate(&(tg_request){.function = function, .cotangent_name = "cotangent", .outputs = &output, .output_count = 1,

@@ -408,6 +408,11 @@ static pass pass_for(tg_tape *tape, const tg_request *r)
 
 bool tg_record_pass(tg_tape *tape, const tg_request *r)
 {
+    enum { DEEPEST = 64 };
+    if (tape->passes == DEEPEST) {
+        tg_tape_fail(tape, "%s: %d backward passes, each in a hook of another: does a hook differentiate what leads to itself?", r->function, DEEPEST);
+        return false;
+    }
     pass p = pass_for(tape, r);
     tg_program *program = &tape->program;
     const tg_arena_position scratch = tg_arena_here(&tape->scratch);

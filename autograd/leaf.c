@@ -111,9 +111,9 @@ tg_tensor tg_variable(tg_tape *tape, tg_dtype dtype, const void *data, tg_shape 
 /* ---- parameters ---- */
 
 /* Which leaf a parameter has on this tape. The parameter itself knows of no tape: many may evaluate one model at once. */
-typedef struct place {
+typedef struct tg_place {
     const tg_parameter *parameter;
-    tg_value *leaf;
+    tg_value *leaf; /* the latest: there is another one where the parameter was frozen in between */
 } place;
 
 static int compare_places(const void *a, const void *b)
@@ -170,12 +170,14 @@ tg_tensor tg_parameter_tensor(tg_tape *tape, tg_parameter *parameter)
             tg_program_fail(&tape->program, "parameter %s has no data", parameter->name ? parameter->name : "without a name");
             return (tg_tensor){0};
         }
-        value = here->leaf = append(tape, &l);
+        value = append(tape, &l);
+        if (!value)
+            return (tg_tensor){0};
+        value->place = here;
     }
-    if (value) {
-        value->name = parameter->name;
-        value->named_in = program->steps;
-    }
+    value->place->leaf = value;
+    value->name = parameter->name;
+    value->named_in = program->steps;
     return tg_tensor_of(value);
 }
 

@@ -34,6 +34,7 @@ void tg_run_free(tg_run *run)
 void tg_run_reset(tg_run *run)
 {
     run->computed = 0;
+    run->released = run->freed = NULL; /* they lie in buffers that the next run writes into */
 }
 
 void tg_run_cut(tg_run *run, tg_program *program, int64_t count)
@@ -171,7 +172,9 @@ bool tg_run_readable(const tg_value *value)
         return false;
     if (!value->slot.released)
         return true;
-    const tg_region *region = value->region; /* while the checkpoint goes on they are there */
+    const tg_region *region = value->region; /* while the checkpoint goes on they are there; its result, while the one around it does */
+    while (region && region->result == value)
+        region = region->parent;
     return region && region->closed_in != value->program->steps;
 }
 

@@ -179,7 +179,7 @@ bool tg_replay(tg_tape *tape)
         tg_tape_fail(tape, "tg_replay: %s%s", tape->program.count ? what_goes_on(tape) : "nothing", tape->program.count ? " is going on" : " is recorded on the tape");
         return false;
     }
-    tape->run.computed = 0;
+    tg_run_reset(&tape->run);
     return tg_run_to(&tape->run, &tape->program, tape->program.count);
 }
 

@@ -45,7 +45,8 @@ struct tg_value {
 
     tg_program *program;
     int64_t index;                  /* position in the program */
-    tg_parameter *parameter;        /* of a leaf that is one */
+    tg_parameter *parameter;        /* of a leaf that is one, */
+    struct tg_place *place;         /* and where the tape has written down that it is */
     tg_parameter *sink;             /* computed into, or added to, this parameter's gradient */
     const tg_value *derived_from;   /* the value whose derivative this is a part of */
     const tg_scope *scope;

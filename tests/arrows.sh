@@ -37,9 +37,6 @@ order='
     examples/
 '
 
-# What does not keep to it and is known: user -> used.
-known=''
-
 set -eu
 calls=$(mktemp)
 trap 'rm "$calls"' EXIT
@@ -58,7 +55,7 @@ trap 'rm "$calls"' EXIT
     }' > "$calls"
 
 find autograd nn optim plots examples -name '*.[ch]' -o -name '*.inc' -o -name '*.def' |
-    xargs awk -v order="$order" -v known="$known" '
+    xargs awk -v order="$order" '
     function problem(text) { print "arrows: " text > "/dev/stderr"; failed = 1 }
 
     # The entry of the order that a file belongs to: itself, its name without ending, or the longest folder.
@@ -90,10 +87,6 @@ find autograd nn optim plots examples -name '*.[ch]' -o -name '*.inc' -o -name '
             for (w = 1; w <= words; w++)
                 line[word[w]] = i
         }
-        count = split(known, lines, "\n")
-        for (i = 1; i <= count; i++)
-            if (split(lines[i], word, " ") == 3)
-                excused[word[1] " -> " word[3]] = 1
     }
 
     FILENAME == ARGV[1] {
@@ -121,10 +114,7 @@ find autograd nn optim plots examples -name '*.[ch]' -o -name '*.inc' -o -name '
 
         for (i = 1; i <= called; i++) {
             split(calls[i], word, " ")
-            pair = word[1] " -> " word[3]
-            if (pair in excused)
-                used[pair] = 1
-            else if (word[1] in files && word[3] in files && line[entry(word[1])] <= line[entry(word[3])])
+            if (word[1] in files && word[3] in files && line[entry(word[1])] <= line[entry(word[3])])
                 problem(word[1] ": calls " word[4] " of " word[3] ", which does not lie below it")
         }
 
@@ -132,10 +122,6 @@ find autograd nn optim plots examples -name '*.[ch]' -o -name '*.inc' -o -name '
             split(includes[i], ends, " -> ")
             from = ends[1]
             to = ends[2]
-            if (includes[i] in excused) {
-                used[includes[i]] = 1
-                continue
-            }
             if (to == "tapegrad.h" || to == "cblas.h") {
                 if (to == "cblas.h" ? from !~ /^autograd\/kernels\// : from ~ /^(autograd|nn|optim)\//)
                     problem(from ": includes <" to ">")
@@ -152,9 +138,6 @@ find autograd nn optim plots examples -name '*.[ch]' -o -name '*.inc' -o -name '
             if (unit(from) != unit(to))
                 arrow[unit(from), unit(to)] = 1
         }
-        for (pair in excused)
-            if (called && !(pair in used))
-                problem(pair ": is excused, tests/arrows.sh, and does not occur")
 
         # An arrow to where none begins, or from where none ends, is in no circle: such are taken away until none is left.
         do {

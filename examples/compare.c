@@ -80,11 +80,16 @@ static bool open_log(comparison *c, char message[EXPERIMENT_MESSAGE])
         if (parameters < 0)
             return false;
         const int fold = experiment_fold(&c->e, run);
+        char point[EXPERIMENT_POINT];
+        experiment_point(&c->e, run, point);
         int length = snprintf(c->names[run], sizeof c->names[run], "%s seed %d", activation, seed);
         if (c->e.settings.folds)
-            snprintf(c->names[run] + length, sizeof c->names[run] - (size_t)length, " fold %d", fold + 1);
+            length += snprintf(c->names[run] + length, sizeof c->names[run] - (size_t)length, " fold %d", fold + 1);
+        if (*point)
+            snprintf(c->names[run] + length, sizeof c->names[run] - (size_t)length, " %.30s", point);
         if (runlog_add_run(c->log, activation, (uint64_t)seed, fold, parameters) != run)
             return snprintf(message, EXPERIMENT_MESSAGE, "out of memory"), false;
+        runlog_set_point(c->log, run, point, experiment_number(&c->e, run));
     }
     return true;
 }
@@ -122,7 +127,7 @@ static plots_outcome draw(const comparison *c)
     const char *out = c->e.settings.out;
     char message[PLOTS_MESSAGE], title[256];
     describe(c, title, sizeof title);
-    const plots_outcome outcome = plots_draw(out, title, message);
+    const plots_outcome outcome = plots_draw(out, title, experiment_searched(&c->e), message);
     if (outcome == PLOTS_DRAWN)
         plots_show(out, stdout);
     else
@@ -138,14 +143,16 @@ static int show_results(comparison *c)
     const bool written = runlog_write(c->log, message);
     if (!written)
         fprintf(stderr, "compare: %s\n", message);
+    const bool searches = runlog_is_search(c->log);
     const bool draws = written && !c->e.settings.no_plots;
     const plots_outcome drawn = draws ? draw(c) : PLOTS_NOTHING;
     runlog_print_table(c->log, stdout);
-    if (written)
-        printf("\nin %s/: curves.csv, summary.csv, config.json%s\n", out,
-               drawn != PLOTS_DRAWN                       ? ""
-               : c->e.data.task == DATASET_CLASSIFICATION ? ", loss.png, loss.svg, accuracy.png, accuracy.svg"
-                                                          : ", loss.png, loss.svg");
+    if (written) {
+        printf("\nin %s/: curves.csv, summary.csv, %sconfig.json", out, searches ? "search.csv, " : "");
+        if (drawn == PLOTS_DRAWN)
+            printf("; loss%s%s, as .png and .svg", c->e.data.task == DATASET_CLASSIFICATION ? ", accuracy" : "", searches ? ", search" : "");
+        putchar('\n');
+    }
     return drawn == PLOTS_INTERRUPTED ? 130 : !written || drawn == PLOTS_FAILED;
 }
 

@@ -13,6 +13,7 @@ do for [i=1:count] {
 # The range is that of the validation losses and as much of the training losses beneath as leaves those readable.
 stats bands using (finite(column("val_loss"))) name "VAL" nooutput
 stats bands using (finite(column("train_loss"))) name "TRAIN" nooutput
+if (!exists("VAL_min") || !exists("TRAIN_min")) { exit error "every run diverged: there is no loss to draw" }
 low = TRAIN_min < VAL_min ? TRAIN_min : VAL_min
 high = TRAIN_max > VAL_max ? TRAIN_max : VAL_max
 if (low > 0 && high / low > 6) {
@@ -24,10 +25,13 @@ if (low > 0 && high / low > 6) {
             set ytics add (sprintf("%g", digit * 10.0**power) digit * 10.0**power)
         }
     }
-    set yrange [low / 1.05 : high * 1.1]
+    bottom = low / 1.05
+    set yrange [bottom : high * 1.1]
 } else {
+    bottom = low - 0.05 * (high - low)
     if (high > low) { set yrange [low - 0.05 * (high - low) : high + 0.05 * (high - low)] }
 }
+edge(i, name) = of(i, name) < bottom ? bottom : of(i, name)     # a band may reach below zero, which no logarithmic axis shows
 set ylabel is_regression ? "mean squared error, standardised targets" : "mean loss per example (cross-entropy)"
 set key title "validation loss after\nthe last epoch"
 name(i) = sprintf("%s  %#.3g", word(names, i), last[i])
@@ -37,7 +41,7 @@ set label 2 "solid: validation, dashed: training; " . over at graph 0, graph 1 l
 do for [format in "png svg"] {
     eval format eq "png" ? png : svg
     set output out . "/loss." . format
-    plot for [i=1:count] bands using (epoch(i)):(of(i, "val_loss_low")):(of(i, "val_loss_high")) \
+    plot for [i=1:count] bands using (epoch(i)):(edge(i, "val_loss_low")):(edge(i, "val_loss_high")) \
              with filledcurves linetype shade(i) notitle, \
          for [i=1:count] bands using (epoch(i)):(of(i, "train_loss")) with lines linetype dashed(i) notitle, \
          for [i=1:count] bands using (epoch(i)):(of(i, "val_loss")) \

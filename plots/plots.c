@@ -283,7 +283,8 @@ static bool move_file(const char *folder, const char *name, void *context)
 }
 
 /* Runs scripts, ended by NULL, that draw into a folder of their own, and takes their pictures over. */
-static plots_outcome draw(const char *const scripts[], const char *directory, const char *title, char message[PLOTS_MESSAGE])
+static plots_outcome draw(const char *const scripts[], const char *directory, const char *title, const char *searched,
+                          char message[PLOTS_MESSAGE])
 {
     char unfinished[PATH_MAX], *settings = NULL;
     size_t size = 0;
@@ -298,6 +299,8 @@ static plots_outcome draw(const char *const scripts[], const char *directory, co
         set_text(command, "dir", directory);
         set_text(command, "out", unfinished);
         set_text(command, "title", title ? title : "");
+        if (searched)
+            set_text(command, "searched", searched);
         fclose(command);
     }
     for (int i = 0; scripts[i] && outcome == PLOTS_DRAWN; i++)
@@ -315,17 +318,30 @@ static plots_outcome draw(const char *const scripts[], const char *directory, co
 
 plots_outcome plots_run(const char *script, const char *directory, char message[PLOTS_MESSAGE])
 {
-    return draw((const char *const[]){script, NULL}, directory, NULL, message);
+    return draw((const char *const[]){script, NULL}, directory, NULL, NULL, message);
 }
 
-plots_outcome plots_draw(const char *directory, const char *title, char message[PLOTS_MESSAGE])
+/* Removes the pictures of a kind that earlier results have left. */
+static void remove_pictures(const char *directory, const char *kind)
 {
-    static const char *const of_accuracy[] = {"accuracy.png", "accuracy.svg"};
+    static const char *const endings[] = {"png", "svg"};
+    char name[64];
+    for (int i = 0; i < 2; i++) {
+        snprintf(name, sizeof name, "%s.%s", kind, endings[i]);
+        delete_file(directory, name, NULL);
+    }
+}
+
+plots_outcome plots_draw(const char *directory, const char *title, const char *searched, char message[PLOTS_MESSAGE])
+{
     if (!has_curves(directory, message))
         return PLOTS_NOTHING;
-    const plots_outcome outcome = draw((const char *const[]){"loss.gp", "accuracy.gp", NULL}, directory, title, message);
-    for (int i = 0; i < 2 && outcome == PLOTS_DRAWN && !has_accuracy(directory); i++)
-        delete_file(directory, of_accuracy[i], NULL);
+    const char *const scripts[] = {"loss.gp", "accuracy.gp", searched ? "search.gp" : NULL, NULL};
+    const plots_outcome outcome = draw(scripts, directory, title, searched, message);
+    if (outcome == PLOTS_DRAWN && !has_accuracy(directory))
+        remove_pictures(directory, "accuracy");
+    if (outcome == PLOTS_DRAWN && !searched)
+        remove_pictures(directory, "search");
     return outcome;
 }
 

@@ -39,7 +39,10 @@ static const struct {
     {"--activations relu,relu", "'relu' stands there twice"},
     {"--batch -1", "--batch: '-1' is not a whole number from 0"},
     {"--batch 12.5", "--batch: '12.5' is not a whole number"},
-    {"--lr fast", "--lr: 'fast' is not a number from"},
+    {"--lr fast", "--lr: 'fast' is not a list of different numbers, with commas between, from"},
+    {"--lr 0.1,", "--lr: '0.1,' is not a list"},
+    {"--lr 0.1,1e-1", "--lr: '0.1,1e-1' is not a list of different numbers"},
+    {"--dropout 0,1", "--dropout: '0,1' is not a list"},
     {"--epochs -3", "--epochs: '-3'"},
     {"--optimizer tiger", "--optimizer: 'tiger' is not one of adamw, adam, sgd, nadam, rmsprop, lion"},
     {"--hidden 128x", "--hidden: '128x' is not a list of"},
@@ -106,7 +109,7 @@ START_TEST(the_same_command_gives_the_same_curves_with_any_number_of_jobs)
             first = strdup(rows);
         free(rows);
     }
-    ck_assert_ptr_nonnull(strstr(first, "activation,seed,fold,epoch,step,train_loss,val_loss,val_accuracy,test_loss,test_accuracy,grad_norm,"
+    ck_assert_ptr_nonnull(strstr(first, "activation,point,seed,fold,epoch,step,train_loss,val_loss,val_accuracy,test_loss,test_accuracy,grad_norm,"
                                  "dead_fraction\n"));
     free(first);
 }
@@ -137,7 +140,7 @@ START_TEST(a_seed_is_the_same_run_in_any_comparison)
                  temporary_path("table.csv"), first, 3 - first, temporary_folder(), first);
         ck_assert_msg(run(arguments, errors, sizeof errors) == 0, "%s", errors);
         snprintf(folder, sizeof folder, "%s/s%d", temporary_folder(), first);
-        rows[first - 1] = rows_like(folder, "relu,2,");
+        rows[first - 1] = rows_like(folder, "relu,,2,");
     }
     ck_assert_uint_gt(strlen(rows[0]), 100);
     ck_assert_str_eq(rows[0], rows[1]);
@@ -179,7 +182,7 @@ START_TEST(an_interruption_keeps_what_is_finished)
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 130);
     char *rows = rows_without_seconds(folder);
-    ck_assert_ptr_nonnull(strstr(rows, "relu,1,0,1,"));
+    ck_assert_ptr_nonnull(strstr(rows, "relu,,1,0,1,"));
     free(rows);
 }
 END_TEST
@@ -233,6 +236,7 @@ START_TEST(regression_and_every_kind_of_option_run)
         "--data circles --optimizer adam --clip 1 --label-smoothing 0.1 --schedule constant",
         "--data spirals --init unit_rows --gated width --weight-decay 0",
         "--data moons --init orthogonal --validation 0.5 --noise -1",
+        "--data moons --lr 1e-3,1e-2 --dropout 0,0.1 --test none --patience 1",
         "--data moons --norm batch --activations relu,swiglu --optimizer lion",
     };
     for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) {

@@ -110,17 +110,17 @@ START_TEST(curves_have_the_promised_columns_and_digits)
     run_log_write(log);
     char *text = temporary_text("curves.csv");
     ck_assert_ptr_eq(
-        strstr(text, "activation,seed,fold,epoch,step,train_loss,val_loss,val_accuracy,test_loss,test_accuracy,grad_norm,"
-                     "dead_fraction,seconds\nrelu,1,0,1,10,0.333333333,0.5,0.5,,,inf,0,0.500000\n"),
+        strstr(text, "activation,point,seed,fold,epoch,step,train_loss,val_loss,val_accuracy,test_loss,test_accuracy,grad_norm,"
+                     "dead_fraction,seconds\nrelu,,1,0,1,10,0.333333333,0.5,0.5,,,inf,0,0.500000\n"),
         text);
-    ck_assert_ptr_nonnull(strstr(text, "\n\"si,lu\",1,0,2,20,0.333333333,nan,0.0625,,,inf,0,0.500000\n"));
-    ck_assert_ptr_nonnull(strstr(text, "\n\"si,lu\",2,0,2,20,"));
+    ck_assert_ptr_nonnull(strstr(text, "\n\"si,lu\",,1,0,2,20,0.333333333,nan,0.0625,,,inf,0,0.500000\n"));
+    ck_assert_ptr_nonnull(strstr(text, "\n\"si,lu\",,2,0,2,20,"));
     runlog_free(log);
 
     log = run_log_small(false);
     run_log_write(log);
     ck_assert_ptr_nonnull(
-        strstr(temporary_text("curves.csv"), "\nrelu,1,0,1,10,0.333333333,0.5,,,,inf,0,0.500000\n"));
+        strstr(temporary_text("curves.csv"), "\nrelu,,1,0,1,10,0.333333333,0.5,,,,inf,0,0.500000\n"));
     runlog_free(log);
 }
 END_TEST
@@ -214,6 +214,58 @@ START_TEST(folds_of_a_seed_count_as_one_value)
     ck_assert_double_nan(groups[1].test[RUNLOG_TEST_LOSS].p); /* the same difference everywhere proves nothing */
     ck_assert_double_nan(groups[1].corrected[RUNLOG_TEST_LOSS]);
     free(groups);
+    runlog_free(log);
+}
+END_TEST
+
+/* Two activations at three learning rates with two seeds; the loss of each, and a run that has not finished. */
+static runlog *searched(void)
+{
+    static const double rates[] = {0.01, 0.1, 1}, loss[2][3] = {{0.5, 0.25, 0.125}, {0.4, 0.1, 0.6}};
+    runlog *log = runlog_new(temporary_folder());
+    for (int seed = 1; seed <= 2; seed++)
+        for (int rate = 0; rate < 3; rate++)
+            for (int a = 0; a < 2; a++) {
+                char point[32];
+                const int run = runlog_add_run(log, a ? "gelu" : "relu", (uint64_t)seed, 0, 1);
+                snprintf(point, sizeof point, "lr %g", rates[rate]);
+                runlog_set_point(log, run, point, rates[rate]);
+                runlog_epoch epoch = {.epoch = 1, .step = 1, .val_loss = loss[a][rate] + 0.01 * seed, .val_accuracy = NAN};
+                epoch.test = (runlog_measures)RUNLOG_NO_MEASURES;
+                epoch.test.loss = rates[rate];
+                runlog_add_epoch(log, run, &epoch);
+                if (!(a == 0 && rate == 2 && seed == 2)) /* relu's best is not to be trusted: a run diverged */
+                    runlog_finish_run(log, run);
+            }
+    runlog_note(log, "Said before.");
+    return log;
+}
+
+START_TEST(a_search_is_judged_at_the_best_points)
+{
+    int count;
+    runlog *log = searched();
+    ck_assert(runlog_is_search(log));
+    for (int common = 0; common < 2; common++) { /* 0.1 is the best for gelu, of what is left for relu, and for both */
+        runlog *best = runlog_at_best(log, common);
+        runlog_group *groups = runlog_groups(best, &count);
+        ck_assert_int_eq(count, 2);
+        ck_assert(!runlog_is_search(best) && groups[0].runs == 2 && groups[1].runs == 2);
+        ck_assert_double_eq(groups[0].value[RUNLOG_TEST_LOSS].mean, 0.1);
+        ck_assert_double_eq(groups[1].value[RUNLOG_TEST_LOSS].mean, 0.1);
+        ck_assert_str_eq(best->note, common ? "Said before. All at lr 0.1, the best for all together by validation."
+                                            : "Said before. Each at its best by validation: relu lr 0.1; gelu lr 0.1");
+        free(groups);
+        runlog_free(best);
+    }
+    runlog_finish_run(log, 10); /* now it is: relu's, and for relu alone */
+    runlog *best = runlog_at_best(log, false);
+    ck_assert_str_eq(best->note, "Said before. Each at its best by validation: relu lr 1 (the edge of the list); gelu lr 0.1");
+    runlog_free(best);
+    run_log_write(log);
+    ck_assert_ptr_nonnull(strstr(temporary_text("search.csv"), "\nrelu,lr 0.1,0.1,1,2,0,0.265,"));
+    ck_assert_ptr_nonnull(strstr(temporary_text("curves.csv"), "\nrelu,lr 1,2,0,1,1,0,0.145,,1,,0,0,"));
+    ck_assert_ptr_nonnull(strstr(temporary_text("bands.csv"), "\nrelu,1,2,0,0,0,0.14,"));
     runlog_free(log);
 }
 END_TEST
@@ -341,9 +393,8 @@ START_TEST(writing_makes_the_folders_it_needs)
     run_log_write(log);
     ck_assert(temporary_exists("a/b/curves.csv"));
     runlog_free(log);
-    static const char *const made[] = {"a/b/curves.csv", "a/b/bands.csv", "a/b/summary.csv",
-                                       "a/b/config.json"};
-    for (int i = 0; i < 4; i++)
+    static const char *const made[] = {"a/b/curves.csv", "a/b/bands.csv", "a/b/summary.csv", "a/b/search.csv", "a/b/config.json"};
+    for (int i = 0; i < 5; i++)
         unlink(temporary_path(made[i]));
     rmdir(temporary_path("a/b"));
     rmdir(temporary_path("a"));
@@ -395,6 +446,7 @@ Suite *runs_suite(void)
     tcase_add_test(tests, curves_have_the_promised_columns_and_digits);
     tcase_add_test(tests, the_summary_holds_means_intervals_and_paired_differences);
     tcase_add_test(tests, folds_of_a_seed_count_as_one_value);
+    tcase_add_test(tests, a_search_is_judged_at_the_best_points);
     tcase_add_test(tests, stars_are_rarely_false_and_intervals_hold_what_they_say);
     tcase_add_test(tests, bands_are_means_over_the_finished_runs);
     tcase_add_test(tests, the_configuration_comes_back);

@@ -16,6 +16,8 @@ static const char *const norms[] = {"none", "layer", "rms", "batch", NULL};
 static const char *const optimizers[] = {"adamw", "adam", "sgd", "nadam", "rmsprop", "lion", NULL};
 static const char *const schedules[] = {"constant", "cosine", "step", NULL};
 
+enum { MOST_POINTS = 1000 };
+
 #define AT(member) offsetof(experiment_settings, member)
 
 static const program_option table[] = {
@@ -44,7 +46,7 @@ static const program_option table[] = {
      OPTION_CHOICE, AT(gated), .choices = gated_widths},
     {"init", "NAME", "initial weights", OPTION_CHOICE, AT(init), .choices = initialisers},
     {"norm", "NAME", "normalisation behind every hidden layer's activation", OPTION_CHOICE, AT(norm), .choices = norms},
-    {"dropout", "P", "probability of dropping a hidden unit", OPTION_REAL, AT(dropout), 0, 0.99},
+    {"dropout", "PS", "probability of dropping a hidden unit; or several", OPTION_REALS, AT(dropouts), 0, 0.99},
 
     {.type = OPTION_GROUP, .help = "Training:"},
     {"seeds", "N", "runs of each activation", OPTION_INT, AT(seeds), 1, 10000},
@@ -52,14 +54,14 @@ static const program_option table[] = {
     {"epochs", "N", "passes over the training rows; 0: as many as make about 1,500 steps, 10 to 100", OPTION_INT, AT(epochs), 0, 1e6},
     {"batch", "N", "rows of a step; 0: a sixteenth of the training rows, as a power of two from 8 to 128", OPTION_INT, AT(batch), 0, 1e6},
     {"patience", "N", "a run ends after so many epochs without a lower validation loss; 0: never", OPTION_INT, AT(patience), 0, 1e6},
-    {"lr", "RATE", "learning rate", OPTION_REAL, AT(lr), 1e-12, 1e6},
+    {"lr", "RATES", "learning rate, or several with commas between: all are tried", OPTION_REALS, AT(lrs), 1e-12, 1e6},
     {"optimizer", "NAME", "what takes the steps", OPTION_CHOICE, AT(optimizer), .choices = optimizers},
-    {"weight-decay", "X", "decay of the weights; biases do not decay", OPTION_REAL, AT(weight_decay), 0, 1e6},
-    {"momentum", "X", "of sgd, with Nesterov's step, and of rmsprop; 0: none", OPTION_REAL, AT(momentum), 0, 0.9999},
+    {"weight-decay", "XS", "decay of the weights; biases do not decay; or several", OPTION_REALS, AT(weight_decays), 0, 1e6},
+    {"momentum", "XS", "of sgd, with Nesterov's step, and of rmsprop; 0: none; or several", OPTION_REALS, AT(momenta), 0, 0.9999},
     {"schedule", "NAME", "the learning rate over time", OPTION_CHOICE, AT(schedule), .choices = schedules},
     {"warmup", "SHARE", "share of all steps in which the rate grows to its full size", OPTION_REAL, AT(warmup), 0, 1},
-    {"clip", "NORM", "gradients longer than this are cut to it; 0: never", OPTION_REAL, AT(clip), 0, 1e30},
-    {"label-smoothing", "X", "share of each label that is spread over all classes", OPTION_REAL, AT(label_smoothing), 0, 0.99},
+    {"clip", "NORMS", "gradients longer than this are cut to it; 0: never; or several", OPTION_REALS, AT(clips), 0, 1e30},
+    {"label-smoothing", "XS", "share of each label that is spread over all classes; or several", OPTION_REALS, AT(label_smoothings), 0, 0.99},
 
     {.type = OPTION_GROUP, .help = "Running:"},
     {"jobs", "N", "runs at the same time; 0: as many as there are processors", OPTION_INT, AT(jobs), 0, 1024},
@@ -83,8 +85,8 @@ experiment experiment_defaults(void)
     return (experiment){.settings = {.data = "glyphs", .split = "redrawn", .target = "-1", .task = "auto", .header = "auto",
                                      .hidden = "128x4", .activations = "relu,gelu_exact,silu,swiglu",
                                      .gated = "parameters", .init = "variance_preserving", .norm = "none", .seeds = 3, .seed = 1,
-                                     .lr = 1e-3, .optimizer = "adamw", .schedule = "cosine", .warmup = 0.05,
-                                     .weight_decay = 0.01, .silence = 600, .out = "results"}};
+                                     .lrs = "0.001", .dropouts = "0", .momenta = "0", .clips = "0", .label_smoothings = "0", .optimizer = "adamw", .schedule = "cosine", .warmup = 0.05,
+                                     .weight_decays = "0.01", .silence = 600, .out = "results"}};
 }
 
 static int position(const char *const *choices, const char *name)
@@ -158,6 +160,88 @@ static bool read_activations(experiment *e, char message[EXPERIMENT_MESSAGE])
     return true;
 }
 
+/* ---- what is searched ---- */
+
+static const struct {
+    const char *option;
+    size_t number;
+} searched[EXPERIMENT_AXES] = {
+    {"lr", AT(lr)},         {"dropout", AT(dropout)}, {"weight-decay", AT(weight_decay)},
+    {"momentum", AT(momentum)}, {"clip", AT(clip)},       {"label-smoothing", AT(label_smoothing)},
+};
+
+static const program_option *find_option(const char *name)
+{
+    const program_option *o = table;
+    while (!o->name || strcmp(o->name, name) != 0)
+        o++;
+    return o;
+}
+
+static bool read_axes(experiment *e, char message[EXPERIMENT_MESSAGE])
+{
+    e->points = 1;
+    for (int i = 0; i < EXPERIMENT_AXES; i++) {
+        experiment_axis *axis = &e->axes[i];
+        *axis = (experiment_axis){.option = find_option(searched[i].option), .number = searched[i].number};
+        const char *text = *(const char *const *)(const void *)((const char *)&e->settings + axis->option->offset);
+        axis->count = options_numbers(axis->option, text, axis->values, OPTIONS_NUMBERS);
+        if (axis->count < 1 || e->points * axis->count > MOST_POINTS)
+            return snprintf(message, EXPERIMENT_MESSAGE, "--%s: '%s': not a list of numbers, or more than %d points to search",
+                            axis->option->name, text, MOST_POINTS),
+                   false;
+        e->points *= axis->count;
+    }
+    return true;
+}
+
+/* The number of a run on an axis: the last axis turns fastest. */
+static double number_at(const experiment *e, int run, int axis)
+{
+    int point = run / e->activation_count % e->points;
+    for (int i = EXPERIMENT_AXES - 1; i > axis; i--)
+        point /= e->axes[i].count;
+    return e->axes[axis].values[point % e->axes[axis].count];
+}
+
+experiment_settings experiment_of_run(const experiment *e, int run)
+{
+    experiment_settings s = e->settings;
+    for (int i = 0; i < EXPERIMENT_AXES; i++)
+        *(double *)(void *)((char *)&s + e->axes[i].number) = number_at(e, run, i);
+    return s;
+}
+
+void experiment_point(const experiment *e, int run, char text[EXPERIMENT_POINT])
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = 0; i < EXPERIMENT_AXES; i++)
+        if (e->axes[i].count > 1 && used < EXPERIMENT_POINT)
+            used += (size_t)snprintf(text + used, EXPERIMENT_POINT - used, "%s%s %g", used ? ", " : "", e->axes[i].option->name,
+                                     number_at(e, run, i));
+}
+
+static int first_axis(const experiment *e)
+{
+    int axis = 0;
+    while (axis < EXPERIMENT_AXES && e->axes[axis].count < 2)
+        axis++;
+    return axis;
+}
+
+double experiment_number(const experiment *e, int run)
+{
+    const int axis = first_axis(e);
+    return axis < EXPERIMENT_AXES ? number_at(e, run, axis) : 0;
+}
+
+const char *experiment_searched(const experiment *e)
+{
+    const int axis = first_axis(e);
+    return axis < EXPERIMENT_AXES ? e->axes[axis].option->name : NULL;
+}
+
 /* ---- the whole ---- */
 
 static bool load_data(experiment *e, char message[EXPERIMENT_MESSAGE])
@@ -190,17 +274,31 @@ static void choose_batch_and_epochs(experiment *e)
         s->epochs = (int)(epochs < FEWEST ? FEWEST : epochs > MOST ? MOST : epochs);
 }
 
+/* The settings with the largest number of each list. */
+static experiment_settings largest_numbers(const experiment *e)
+{
+    experiment_settings s = e->settings;
+    for (int i = 0; i < EXPERIMENT_AXES; i++) {
+        double *largest = (double *)(void *)((char *)&s + e->axes[i].number);
+        *largest = 0;
+        for (int k = 0; k < e->axes[i].count; k++)
+            *largest = e->axes[i].values[k] > *largest ? e->axes[i].values[k] : *largest;
+    }
+    return s;
+}
+
 /* Options that would change nothing are misunderstandings, and better told. */
 static bool options_matter(const experiment *e, char message[EXPERIMENT_MESSAGE])
 {
     const experiment_settings *s = &e->settings;
+    const experiment_settings largest = largest_numbers(e);
     const bool has_momentum = strcmp(s->optimizer, "sgd") == 0 || strcmp(s->optimizer, "rmsprop") == 0;
     bool gated = false;
     for (int i = 0; i < e->activation_count; i++)
         gated |= tg_activation_is_gated(e->activations[i]);
     const char *problem =
-        s->momentum > 0 && !has_momentum ? "--momentum is for sgd and rmsprop only"
-        : s->label_smoothing > 0 && e->data.task == DATASET_REGRESSION ? "--label-smoothing is for a classification only"
+        largest.momentum > 0 && !has_momentum ? "--momentum is for sgd and rmsprop only"
+        : largest.label_smoothing > 0 && e->data.task == DATASET_REGRESSION ? "--label-smoothing is for a classification only"
         : options_given(&experiment_program, "gated") && !gated ? "--gated: no activation is gated (swiglu, geglu, ...)"
         : options_given(&experiment_program, "warmup") && strcmp(s->schedule, "constant") == 0
             ? "--warmup: the constant schedule has none; choose cosine or step"
@@ -212,10 +310,10 @@ static bool options_matter(const experiment *e, char message[EXPERIMENT_MESSAGE]
 
 bool experiment_prepare(experiment *e, char message[EXPERIMENT_MESSAGE])
 {
-    if (!experiment_widths(e->settings.hidden, e->hidden, message) || !read_activations(e, message))
+    if (!experiment_widths(e->settings.hidden, e->hidden, message) || !read_activations(e, message) || !read_axes(e, message))
         return false;
     const int folds = e->settings.folds > 0 ? e->settings.folds : 1;
-    e->runs = e->activation_count * e->settings.seeds * folds;
+    e->runs = e->activation_count * e->points * e->settings.seeds * folds;
     if (e->settings.jobs == 0)
         e->settings.jobs = (int)sysconf(_SC_NPROCESSORS_ONLN);
     if (!load_data(e, message) || !options_matter(e, message))
@@ -243,12 +341,12 @@ tg_activation experiment_activation(const experiment *e, int run)
 
 int experiment_fold(const experiment *e, int run)
 {
-    return run / e->activation_count % folds(e);
+    return run / e->activation_count / e->points % folds(e);
 }
 
 int experiment_seed(const experiment *e, int run)
 {
-    return e->settings.seed + run / e->activation_count / folds(e);
+    return e->settings.seed + run / e->activation_count / e->points / folds(e);
 }
 
 dataset_parts experiment_parts(const experiment *e, int run)
@@ -298,7 +396,7 @@ void experiment_describe(const experiment *e, FILE *out)
     fprintf(out, "%s\n", guessed ? "; so it seems, --task says otherwise" : "");
     fprintf(out, "%zu rows to train, %zu to validate, %zu to test. %s\n", data->train.rows, data->validation.rows, data->test.rows,
             experiment_split(e));
-    fprintf(out, "%zu-%s-%zu, %d epochs of %ld steps, batch %d, %s %g, %s; %d runs\n", data->features, s->hidden,
-            data->task == DATASET_CLASSIFICATION ? data->classes : data->targets, s->epochs, steps, s->batch, s->optimizer, s->lr,
+    fprintf(out, "%zu-%s-%zu, %d epochs of %ld steps, batch %d, %s %s, %s; %d runs\n", data->features, s->hidden,
+            data->task == DATASET_CLASSIFICATION ? data->classes : data->targets, s->epochs, steps, s->batch, s->optimizer, s->lrs,
             s->schedule, e->runs);
 }

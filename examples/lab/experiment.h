@@ -26,16 +26,25 @@ typedef struct experiment_settings {
     int rows;
     double noise;
     const char *hidden, *activations, *gated, *init, *norm;
-    double dropout;
     int seeds, seed, epochs, batch, patience; /* epochs and batch: 0 until experiment_prepare has chosen them */
-    double lr;
     const char *optimizer, *schedule;
-    double weight_decay, momentum, warmup, clip, label_smoothing;
+    double warmup;
+    const char *lrs, *dropouts, *weight_decays, *momenta, *clips, *label_smoothings; /* lists of numbers: what is searched */
+    double lr, dropout, weight_decay, momentum, clip, label_smoothing;               /* one of each, as experiment_of_run gives them */
     int jobs;
     double silence;
     const char *out;
     bool no_plots;
 } experiment_settings;
+
+/* A list of numbers that is searched, and where the one of a run goes. */
+typedef struct experiment_axis {
+    const program_option *option;
+    size_t number; /* offset in the settings */
+    int count;
+    double values[OPTIONS_NUMBERS];
+} experiment_axis;
+enum { EXPERIMENT_AXES = 6, EXPERIMENT_POINT = 128 };
 
 typedef struct experiment {
     experiment_settings settings;
@@ -43,7 +52,9 @@ typedef struct experiment {
     int hidden[EXPERIMENT_LAYERS + 1]; /* widths, ended by 0 */
     tg_activation activations[EXPERIMENT_ACTIVATIONS];
     int activation_count;
-    int runs; /* activations times seeds times folds */
+    experiment_axis axes[EXPERIMENT_AXES];
+    int points; /* of the grid: the product of their counts */
+    int runs;   /* activations times points times seeds times folds */
 } experiment;
 
 extern const options_program experiment_program;
@@ -54,11 +65,20 @@ experiment experiment_defaults(void);
 bool experiment_prepare(experiment *e, char message[EXPERIMENT_MESSAGE]);
 void experiment_free(experiment *e);
 
-/* Run number `run`: all activations of the first seed (and fold), then all of the next, so that an interrupted comparison is still
+/* Run number `run`: all activations at all points of the grid for the first seed (and fold), then for the next, so that an interrupted comparison is still
  * a paired one. */
 tg_activation experiment_activation(const experiment *e, int run);
 int experiment_seed(const experiment *e, int run);
 int experiment_fold(const experiment *e, int run);
+
+/* Which point of the grid: the settings with the numbers there, and the numbers of the lists that have several, in words ("lr 0.001"; empty
+ * where nothing is searched). */
+experiment_settings experiment_of_run(const experiment *e, int run);
+void experiment_point(const experiment *e, int run, char text[EXPERIMENT_POINT]);
+
+/* The number of a run that is first searched, and what it is ("lr"); 0 and NULL where nothing is. */
+double experiment_number(const experiment *e, int run);
+const char *experiment_searched(const experiment *e);
 
 /* Which rows a run trains on, validates and tests with. */
 dataset_parts experiment_parts(const experiment *e, int run);

@@ -32,7 +32,10 @@ static void refuse(struct argp_state *state, const program_option *o, const char
         argp_failure(state, 2, 0, "--%s: '%s' is not one of %s", o->name, argument, expected);
     }
     argp_failure(state, 2, 0, "--%s: '%s' is not a %s from %.15g to %.15g", o->name, argument,
-                 o->type == OPTION_INT ? "whole number" : "number", o->low, o->high);
+                 o->type == OPTION_INT     ? "whole number"
+                 : o->type == OPTION_REALS ? "list of different numbers, with commas between,"
+                                           : "number",
+                 o->low, o->high);
 }
 
 static bool read_number(const program_option *o, const char *argument, double *number)
@@ -42,6 +45,26 @@ static bool read_number(const program_option *o, const char *argument, double *n
     *number = strtod(argument, &end);
     bool whole = o->type != OPTION_INT || *number == floor(*number);
     return end != argument && *end == '\0' && errno == 0 && whole && *number >= o->low && *number <= o->high;
+}
+
+int options_numbers(const program_option *option, const char *text, double values[], int most)
+{
+    int count = 0;
+    for (const char *part = text; part;) {
+        const size_t length = strcspn(part, ",");
+        char number[64];
+        if (count == most || length >= sizeof number)
+            return -1;
+        snprintf(number, sizeof number, "%.*s", (int)length, part);
+        if (!read_number(option, number, &values[count]))
+            return -1;
+        for (int i = 0; i < count; i++)
+            if (values[i] == values[count])
+                return -1;
+        count++;
+        part = part[length] ? part + length + 1 : NULL;
+    }
+    return count;
 }
 
 static void read_option(struct argp_state *state, const program_option *o, char *at, const char *argument)
@@ -54,6 +77,12 @@ static void read_option(struct argp_state *state, const program_option *o, char 
     case OPTION_TEXT:
         *(const char **)(void *)at = argument;
         return;
+    case OPTION_REALS:
+        if (options_numbers(o, argument, (double[OPTIONS_NUMBERS]){0}, OPTIONS_NUMBERS) > 0) {
+            *(const char **)(void *)at = argument;
+            return;
+        }
+        break;
     case OPTION_CHOICE:
         for (int i = 0; o->choices[i]; i++)
             if (strcmp(argument, o->choices[i]) == 0) {

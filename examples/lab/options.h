@@ -21,10 +21,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+enum { OPTIONS_NUMBERS = 32 }; /* in a list at most */
+
 typedef enum option_type {
     OPTION_FLAG,   /* bool: present or not */
     OPTION_INT,    /* int */
     OPTION_REAL,   /* double */
+    OPTION_REALS,  /* const char *: one number, or several with commas between, for options_numbers */
     OPTION_TEXT,   /* const char * */
     OPTION_CHOICE, /* const char *: one of `choices` */
     OPTION_GROUP,  /* no option: `help` heads the ones that follow */
@@ -49,6 +52,9 @@ typedef struct options_program {
 
 /* Reads argv into the settings, which hold the defaults. Ends the program for --help and --version (status 0) and for errors (2). */
 void options_parse(const options_program *program, int argc, char **argv, void *settings);
+
+/* Reads the numbers of an OPTION_REALS into values[most]; how many there are, -1 if one is wrong or they are too many. */
+int options_numbers(const program_option *option, const char *text, double values[], int most);
 
 /* Whether the last call of options_parse met this option on the command line. */
 bool options_given(const options_program *program, const char *name);

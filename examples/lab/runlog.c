@@ -23,6 +23,7 @@ void runlog_free(runlog *log)
         return;
     for (int i = 0; i < log->count; i++) {
         free(log->runs[i].activation);
+        free(log->runs[i].point);
         free(log->runs[i].epochs);
     }
     free(log->runs);
@@ -68,20 +69,35 @@ int runlog_add_run(runlog *log, const char *activation, uint64_t seed, int fold,
     if (!log)
         return -1;
     void *runs = log->runs;
-    char *name = strdup(activation);
-    if (!name || !grow(&runs, &log->capacity, log->count, sizeof *log->runs)) {
+    char *name = strdup(activation), *point = strdup("");
+    if (!name || !point || !grow(&runs, &log->capacity, log->count, sizeof *log->runs)) {
         free(name);
+        free(point);
         log->lost = true;
         return -1;
     }
     log->runs = runs;
-    log->runs[log->count] = (runlog_run){.activation = name, .seed = seed, .fold = fold, .parameters = parameters};
+    log->runs[log->count] = (runlog_run){.activation = name, .seed = seed, .fold = fold, .point = point, .parameters = parameters};
     return log->count++;
 }
 
 static runlog_run *run_of(const runlog *log, int run)
 {
     return log && run >= 0 && run < log->count ? &log->runs[run] : NULL;
+}
+
+void runlog_set_point(runlog *log, int run, const char *point, double number)
+{
+    runlog_run *of = run_of(log, run);
+    char *copy = of ? strdup(point) : NULL;
+    if (!of)
+        return;
+    log->lost |= !copy;
+    if (copy) {
+        free(of->point);
+        of->point = copy;
+        of->number = number;
+    }
 }
 
 void runlog_add_epoch(runlog *log, int run, const runlog_epoch *epoch)

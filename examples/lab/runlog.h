@@ -22,7 +22,10 @@
  *     summary.csv   a row for each activation: count, mean, deviation and 95 % interval of each measure, at the last epoch and at the
  *                   best, which is that of the lowest validation loss, and the differences to the first activation, paired by
  *                   seed, with p-values: of the t test, the same corrected for the number of comparisons (Holm), and of the sign test
+ *     search.csv    a row for each activation and point of a search: mean and 95 % interval of the validation loss at the best epoch
  *     config.json   the options
+ *
+ * In a search, bands.csv and summary.csv are of each activation's best point.
  *
  * What is averaged is one value for each seed, the mean over its folds: folds of one seed share most of their training rows, seeds do
  * not depend on each other. With one seed the folds stand for themselves.
@@ -81,18 +84,29 @@ void runlog_option(runlog *log, const char *name, json_t *value);
 /* Adds a run, before or while others report, and returns its number, counted from 0; -1 when memory runs out. */
 int runlog_add_run(runlog *log, const char *activation, uint64_t seed, int fold, long parameters);
 
+/* Says at which point of a search a run stands: the numbers that are searched in words ("lr 0.001"), and the first of them. */
+void runlog_set_point(runlog *log, int run, const char *point, double number);
+
 /* Adds the next epoch of a run. */
 void runlog_add_epoch(runlog *log, int run, const runlog_epoch *epoch);
 
 /* Marks a run as complete. */
 void runlog_finish_run(runlog *log, int run);
 
-/* Writes the four files, making the folder if there is none. On failure, false and a message; what stood under the name
+/* Writes the files, making the folder if there is none. On failure, false and a message; what stood under the name
  * of the file that failed still stands. */
 bool runlog_write(const runlog *log, char message[RUNLOG_MESSAGE]);
 
 /* How the rows were split, in the words of the note below the table ("parts drawn anew for each seed"). */
 void runlog_note(runlog *log, const char *note);
+
+/* Whether there are several points. */
+bool runlog_is_search(const runlog *log);
+
+/* The runs at one point for each activation, as a log of its own: at each activation's best point, or with `common` at the one that is best for all.
+ * Best is the lowest mean validation loss at the best epoch (for all: of its logarithm); a point where a run did not finish only where there is no other.
+ * Its note says which. NULL when memory runs out. To be freed. */
+runlog *runlog_at_best(const runlog *log, bool common);
 
 /* Prints the comparison of the activations, as many columns as fit into a terminal, all of them elsewhere. */
 void runlog_print_table(const runlog *log, FILE *out);

@@ -38,13 +38,15 @@ static void optional_field(FILE *to, double number)
 
 bool runlog_write_curves(const runlog *log, FILE *to)
 {
-    fputs("activation,seed,fold,epoch,step,train_loss,val_loss,val_accuracy,test_loss,test_accuracy,grad_norm,dead_fraction,seconds\n",
+    fputs("activation,point,seed,fold,epoch,step,train_loss,val_loss,val_accuracy,test_loss,test_accuracy,grad_norm,dead_fraction,seconds\n",
           to);
     for (int i = 0; i < log->count; i++) {
         const runlog_run *run = &log->runs[i];
         for (int e = 0; e < run->count; e++) {
             const runlog_epoch *epoch = &run->epochs[e];
             runlog_text(to, run->activation);
+            fputc(',', to);
+            runlog_text(to, run->point);
             fprintf(to, ",%llu,%d,%d,%ld", (unsigned long long)run->seed, run->fold, epoch->epoch, epoch->step);
             runlog_number_field(to, epoch->train_loss);
             runlog_number_field(to, epoch->val_loss);

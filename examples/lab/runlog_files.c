@@ -12,10 +12,12 @@ static bool write_config(const runlog *log, FILE *to)
 static const struct file {
     const char *name;
     bool (*write)(const runlog *log, FILE *to);
+    bool at_best; /* in a search, of each activation's best point only */
 } files[] = {
     {"curves.csv", runlog_write_curves},
-    {"bands.csv", runlog_write_bands},
-    {"summary.csv", runlog_write_summary},
+    {"bands.csv", runlog_write_bands, true},
+    {"summary.csv", runlog_write_summary, true},
+    {"search.csv", runlog_write_search},
     {"config.json", write_config},
 };
 enum { FILES = sizeof files / sizeof files[0] };
@@ -41,12 +43,14 @@ static bool write_one(const void *context, FILE *to)
 
 bool runlog_write(const runlog *log, char message[RUNLOG_MESSAGE])
 {
-    if (!log || log->lost) {
+    runlog *best = log && !log->lost ? runlog_at_best(log, false) : NULL;
+    if (!best) {
         snprintf(message, RUNLOG_MESSAGE, "the results are not written: memory ran out while they were collected");
         return false;
     }
     bool written = files_make_folder(log->directory, message);
     for (int i = 0; i < FILES && written; i++)
-        written = files_write(log->directory, files[i].name, write_one, &(writing){log, &files[i]}, message);
+        written = files_write(log->directory, files[i].name, write_one, &(writing){files[i].at_best ? best : log, &files[i]}, message);
+    runlog_free(best);
     return written;
 }

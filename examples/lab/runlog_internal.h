@@ -9,6 +9,8 @@ typedef struct {
     char *activation;
     uint64_t seed;
     int fold;
+    char *point;   /* of a search, in words; empty where there is none */
+    double number; /* the first of its numbers */
     long parameters;
     bool finished;
     runlog_epoch *epochs; /* [count], room for [capacity] */
@@ -74,10 +76,14 @@ bool runlog_has_test(const runlog *log);
 runlog_metric runlog_loss(const runlog *log);
 runlog_metric runlog_accuracy(const runlog *log);
 
+/* The epoch of the lowest validation loss; the last where none is a number; NULL without epochs. */
+const runlog_epoch *runlog_best_epoch(const runlog_run *run);
+
 /* The files' contents. False when memory runs out. */
 bool runlog_write_curves(const runlog *log, FILE *to);
 bool runlog_write_bands(const runlog *log, FILE *to);
 bool runlog_write_summary(const runlog *log, FILE *to);
+bool runlog_write_search(const runlog *log, FILE *to);
 
 /* Fields of a CSV file: ",0.0123" with nine significant digits, enough to give back every float; "," and nothing for what
  * is not defined; a text, in quotes where it needs them. */

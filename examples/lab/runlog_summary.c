@@ -20,8 +20,7 @@ const runlog_metric_kind runlog_metrics[RUNLOG_METRICS] = {
 
 /* ---- runs ---- */
 
-/* The epoch of the lowest validation loss; the last where none is a number. */
-static const runlog_epoch *best_epoch(const runlog_run *run)
+const runlog_epoch *runlog_best_epoch(const runlog_run *run)
 {
     const runlog_epoch *best = NULL;
     for (int i = 0; i < run->count; i++)
@@ -32,7 +31,7 @@ static const runlog_epoch *best_epoch(const runlog_run *run)
 
 static double figure_of(const runlog_run *run, runlog_metric metric)
 {
-    const runlog_epoch *best = best_epoch(run), *last = run->count ? &run->epochs[run->count - 1] : NULL;
+    const runlog_epoch *best = runlog_best_epoch(run), *last = run->count ? &run->epochs[run->count - 1] : NULL;
     if (!best)
         return NAN;
     const double figures[RUNLOG_METRICS] = {

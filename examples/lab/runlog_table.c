@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CELL = 64 };
+enum { CELL = 64, HUGE_LOSS = 100000 };
 
 /* The columns from left to right. */
 typedef enum {
@@ -121,6 +121,10 @@ static void write_value(const comparison *table, const runlog_group *group, runl
         snprintf(cell, CELL, "nan");
         return;
     }
+    if (fabs(value->mean) >= HUGE_LOSS) {
+        snprintf(cell, CELL, "%.3g", value->mean);
+        return;
+    }
     int length = snprintf(cell, CELL, "%.*f", decimals, scale * value->mean);
     if (!(value->deviation > 0) || length >= CELL)
         return;
@@ -140,6 +144,10 @@ static void write_difference(const comparison *table, const runlog_group *group,
         return;
     if (isnan(difference->mean)) {
         snprintf(cell, CELL, "nan ");
+        return;
+    }
+    if (fabs(difference->mean) >= HUGE_LOSS) {
+        snprintf(cell, CELL, "%+.3g ", difference->mean);
         return;
     }
     int length = snprintf(cell, CELL, "%+.*f", decimals, scale * difference->mean);
@@ -368,10 +376,8 @@ static void print_notes(const comparison *table, FILE *out)
         }
 }
 
-void runlog_print_table(const runlog *log, FILE *out)
+static void print_one(const runlog *log, FILE *out)
 {
-    if (!log)
-        return;
     comparison table = {.screen = terminal_of(out),
                         .note = log->note,
                         .accuracy = runlog_has_accuracy(log),
@@ -394,4 +400,18 @@ void runlog_print_table(const runlog *log, FILE *out)
         print_notes(&table, out);
     }
     free(groups);
+}
+
+void runlog_print_table(const runlog *log, FILE *out)
+{
+    if (log && !runlog_is_search(log))
+        print_one(log, out);
+    for (int common = 0; common < 2 && log && runlog_is_search(log); common++) {
+        runlog *best = runlog_at_best(log, common);
+        if (common)
+            fputc('\n', out);
+        if (best)
+            print_one(best, out);
+        runlog_free(best);
+    }
 }

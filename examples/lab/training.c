@@ -9,7 +9,7 @@ enum { EVALUATION_BATCH = 500 };
 
 /* One network on its way. */
 typedef struct trainer {
-    const experiment *e;
+    experiment_settings settings;
     dataset data; /* the experiment's, with the parts of this run */
     tg_mlp *net;
     tg_optimizer *optimizer;
@@ -34,7 +34,7 @@ static double clock_seconds(void)
 
 static tg_mlp_config network(const experiment *e, int run)
 {
-    const experiment_settings *s = &e->settings;
+    const experiment_settings settings = experiment_of_run(e, run), *s = &settings;
     const dataset *data = &e->data;
     tg_mlp_config config = {
         .inputs = (int64_t)data->features,
@@ -91,7 +91,7 @@ static double train_step(trainer *t, int64_t rows)
     tg_tape_reset(t->tape);
     tg_tensor x = tg_borrow(t->tape, TG_F32, t->features, TG_SHAPE(rows, (int64_t)t->data.features));
     tg_tensor output = tg_mlp_forward_with(t->net, x, &t->random, NULL);
-    tg_tensor loss = loss_of(t, output, t->labels, t->targets, rows, t->e->settings.label_smoothing);
+    tg_tensor loss = loss_of(t, output, t->labels, t->targets, rows, t->settings.label_smoothing);
     double value = tg_item(loss);
     return tg_backward(loss) && tg_optimizer_step(t->optimizer) ? value : NAN;
 }
@@ -100,7 +100,7 @@ static double train_step(trainer *t, int64_t rows)
 
 static void report(const trainer *t, const training_watch *watch, int epoch, double loss, double accuracy)
 {
-    const experiment_settings *s = &t->e->settings;
+    const experiment_settings *s = &t->settings;
     if (!watch->on_step)
         return;
     const jobs_progress now = {.fraction = (double)t->step / (double)t->steps,
@@ -276,12 +276,12 @@ static bool validate(trainer *t, runlog_epoch *row)
 
 static bool open_trainer(trainer *t, const experiment *e, int run, char message[EXPERIMENT_MESSAGE])
 {
-    const experiment_settings *s = &e->settings;
+    const experiment_settings settings = experiment_of_run(e, run), *s = &settings;
     const tg_mlp_config config = network(e, run);
     const size_t batch = (size_t)s->batch, room = batch > EVALUATION_BATCH ? batch : EVALUATION_BATCH;
     const dataset_parts parts = experiment_parts(e, run);
     const tg_rng seed = tg_rng_seed((uint64_t)experiment_seed(e, run)), initial = tg_rng_stream(&seed, "weights");
-    *t = (trainer){.e = e, .data = e->data, .random = tg_rng_stream(&seed, "training"), .best_loss = INFINITY};
+    *t = (trainer){.settings = settings, .data = e->data, .random = tg_rng_stream(&seed, "training"), .best_loss = INFINITY};
     if (!dataset_split(&t->data, &parts, message, EXPERIMENT_MESSAGE))
         return false;
     snprintf(message, EXPERIMENT_MESSAGE, "out of memory for the network and its data");

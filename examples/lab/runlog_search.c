@@ -1,0 +1,216 @@
+/* A search: which point of the grid is best, and what each comes to. */
+#include "examples/lab/runlog_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool runlog_is_search(const runlog *log)
+{
+    for (int run = 1; run < log->count; run++)
+        if (strcmp(log->runs[run].point, log->runs[0].point) != 0)
+            return true;
+    return false;
+}
+
+static bool is_first_of_point(const runlog *log, int run)
+{
+    for (int i = 0; i < run; i++)
+        if (strcmp(log->runs[i].point, log->runs[run].point) == 0)
+            return false;
+    return true;
+}
+
+/* What the runs of an activation at a point come to. */
+typedef struct outcome {
+    int finished, unfinished;
+    statistics_estimate loss; /* of the validation part at the best epoch */
+} outcome;
+
+/* `losses` has room for all runs. */
+static outcome outcome_at(const runlog *log, const char *activation, const char *point, double losses[])
+{
+    outcome found = {0};
+    for (int i = 0; i < log->count; i++) {
+        const runlog_run *run = &log->runs[i];
+        if (strcmp(run->activation, activation) != 0 || strcmp(run->point, point) != 0)
+            continue;
+        const runlog_epoch *best = runlog_best_epoch(run);
+        found.unfinished += !run->finished;
+        if (run->finished && best)
+            losses[found.finished++] = best->val_loss;
+    }
+    found.loss = statistics_of(losses, (size_t)found.finished);
+    return found;
+}
+
+/* The smaller the better: what diverged comes last. */
+static double rank(const outcome *found)
+{
+    const double loss = isnan(found->loss.mean) ? INFINITY : found->loss.mean;
+    return found->unfinished ? loss + 1e300 : loss;
+}
+
+/* ---- the best ---- */
+
+static const char *best_point(const runlog *log, const char *activation, double losses[])
+{
+    const char *best = log->runs[0].point;
+    double least = INFINITY;
+    for (int run = 0; run < log->count; run++) {
+        if (!is_first_of_point(log, run))
+            continue;
+        const outcome found = outcome_at(log, activation, log->runs[run].point, losses);
+        if (rank(&found) < least) {
+            least = rank(&found);
+            best = log->runs[run].point;
+        }
+    }
+    return best;
+}
+
+static const char *best_common_point(const runlog *log, double losses[])
+{
+    const char *best = log->runs[0].point;
+    double least = INFINITY;
+    for (int run = 0; run < log->count; run++) {
+        double sum = 0;
+        if (!is_first_of_point(log, run))
+            continue;
+        for (int other = 0; other < log->count; other++)
+            if (runlog_is_first_of_activation(log, other)) {
+                const outcome found = outcome_at(log, log->runs[other].activation, log->runs[run].point, losses);
+                sum += log2(fmax(rank(&found), 1e-300));
+            }
+        if (sum < least) {
+            least = sum;
+            best = log->runs[run].point;
+        }
+    }
+    return best;
+}
+
+/* Whether a point is the least or the greatest that was tried: then there may be a better one beyond. */
+static bool is_at_the_edge(const runlog *log, const char *point)
+{
+    double number = NAN, least = INFINITY, greatest = -INFINITY;
+    for (int i = 0; i < log->count; i++) {
+        if (strcmp(log->runs[i].point, point) == 0)
+            number = log->runs[i].number;
+        least = fmin(least, log->runs[i].number);
+        greatest = fmax(greatest, log->runs[i].number);
+    }
+    return least < greatest && (number == least || number == greatest);
+}
+
+/* A run, epochs and all, into another log. */
+static void copy_run(runlog *to, const runlog_run *run)
+{
+    const int number = runlog_add_run(to, run->activation, run->seed, run->fold, run->parameters);
+    for (int i = 0; i < run->count; i++)
+        runlog_add_epoch(to, number, &run->epochs[i]);
+    if (run->finished)
+        runlog_finish_run(to, number);
+}
+
+runlog *runlog_at_best(const runlog *log, bool common)
+{
+    runlog *best = runlog_new(log->directory);
+    double *losses = calloc((size_t)log->count + 1, sizeof *losses);
+    char *note = NULL;
+    size_t size = 0;
+    FILE *words = open_memstream(&note, &size);
+    bool complete = best && losses && words;
+    const char *of_all = complete && common && log->count ? best_common_point(log, losses) : NULL;
+    if (complete && log->note)
+        fprintf(words, "%s ", log->note);
+    if (complete && of_all)
+        fprintf(words, "All at %s%s, the best for all together by validation.", of_all,
+                is_at_the_edge(log, of_all) ? " (the edge of the list)" : "");
+    if (complete && !of_all)
+        fputs("Each at its best by validation:", words);
+    bool first = true;
+    for (int i = 0; complete && i < log->count; i++) {
+        if (!runlog_is_first_of_activation(log, i))
+            continue;
+        const char *activation = log->runs[i].activation, *point = of_all ? of_all : best_point(log, activation, losses);
+        if (!of_all)
+            fprintf(words, "%s %s %s%s", first ? "" : ";", activation, point, is_at_the_edge(log, point) ? " (the edge of the list)" : "");
+        first = false;
+        for (int run = 0; run < log->count; run++)
+            if (strcmp(log->runs[run].activation, activation) == 0 && strcmp(log->runs[run].point, point) == 0)
+                copy_run(best, &log->runs[run]);
+    }
+    if (words)
+        fclose(words);
+    if (complete && note)
+        runlog_note(best, note);
+    free(note);
+    free(losses);
+    if (complete && !best->lost)
+        return best;
+    runlog_free(best);
+    return NULL;
+}
+
+/* ---- search.csv ---- */
+
+/* One row of the file. */
+typedef struct point {
+    const runlog_run *run; /* the first there */
+    outcome found;
+    bool best; /* of those with the same number */
+} point;
+
+static int by_number(const void *a, const void *b)
+{
+    const double left = ((const point *)a)->run->number, right = ((const point *)b)->run->number;
+    return (left > right) - (left < right);
+}
+
+/* The points of an activation by their numbers; returns how many. */
+static int list_points(const runlog *log, const char *activation, double losses[], point points[])
+{
+    int count = 0;
+    for (int k = 0; k < log->count; k++)
+        if (is_first_of_point(log, k))
+            points[count++] = (point){.run = &log->runs[k], .found = outcome_at(log, activation, log->runs[k].point, losses)};
+    qsort(points, (size_t)count, sizeof *points, by_number);
+    for (int i = 0; i < count; i++) {
+        points[i].best = true;
+        for (int k = 0; k < count; k++)
+            if (points[k].run->number == points[i].run->number && rank(&points[k].found) < rank(&points[i].found))
+                points[i].best = false;
+    }
+    return count;
+}
+
+static void write_point(FILE *to, const char *activation, const point *p)
+{
+    const statistics_range range = statistics_interval(&p->found.loss);
+    const double fields[] = {p->found.loss.mean, range.low, range.high};
+    runlog_text(to, activation);
+    fputc(',', to);
+    runlog_text(to, p->run->point);
+    runlog_number_field(to, p->run->number);
+    fprintf(to, ",%d,%d,%d", p->best, p->found.finished, p->found.unfinished);
+    for (int f = 0; f < 3; f++)
+        isnan(fields[f]) ? runlog_empty_field(to) : runlog_number_field(to, fields[f]);
+    fputc('\n', to);
+}
+
+bool runlog_write_search(const runlog *log, FILE *to)
+{
+    double *losses = calloc((size_t)log->count + 1, sizeof *losses);
+    point *points = calloc((size_t)log->count + 1, sizeof *points);
+    fputs("activation,point,number,best_at_number,runs,unfinished,best_val_loss_mean,best_val_loss_low,best_val_loss_high\n", to);
+    for (int i = 0; losses && points && i < log->count; i++) {
+        const char *activation = log->runs[i].activation;
+        const int count = runlog_is_first_of_activation(log, i) ? list_points(log, activation, losses, points) : 0;
+        for (int k = 0; k < count; k++)
+            write_point(to, activation, &points[k]);
+    }
+    const bool complete = losses && points;
+    free(losses);
+    free(points);
+    return complete;
+}

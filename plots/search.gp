@@ -1,0 +1,66 @@
+# The validation loss over what is searched, such as the learning rate, and its band over seeds. Where more is searched than one list of numbers,
+# each number stands for the best of the others.
+#
+#     gnuplot -e "dir='results'; searched='lr'" plots/search.gp     # reads results/search.csv, draws results/search.png and search.svg
+#
+# Further variables: title='...' for a heading, out='...' for another folder to draw into.
+
+load ARG0[1:strlen(ARG0) - strlen("search.gp")] . "style.gp"
+if (!exists("searched")) searched = "lr"
+search = dir . "/search.csv"
+best(dummy) = column("best_at_number") == 1 ? finite(column("best_val_loss_mean")) : NaN
+
+set xrange [*:*]
+stats search using (column("number")) name "NUMBER" nooutput
+stats search using (best(0)) name "LOSS" nooutput
+if (NUMBER_min > 0 && NUMBER_max / NUMBER_min > 10) {
+    set logscale x
+    set xrange [NUMBER_min / 1.1 : NUMBER_max * 1.1]
+    set xtics ()
+    do for [power=-12:6] {
+        do for [digit in "1 3"] { set xtics add (sprintf("%g", digit * 10.0**power) digit * 10.0**power) }
+    }
+} else {
+    width = NUMBER_max - NUMBER_min
+    set xrange [NUMBER_min - 0.03 * width : NUMBER_max + 0.03 * width]
+    set xtics autofreq
+}
+top = LOSS_max > 20 * LOSS_min ? 20 * LOSS_min : LOSS_max       # what diverges leaves the picture
+if (LOSS_min > 0 && top / LOSS_min > 4) {
+    set logscale y
+    set ytics ()
+    do for [power=-15:15] {
+        do for [digit in tics_of(LOSS_min, top)] {
+            set ytics add (sprintf("%g", digit * 10.0**power) digit * 10.0**power)
+        }
+    }
+    bottom = LOSS_min / 1.2
+    set yrange [bottom : top * 1.2]
+} else {
+    bottom = LOSS_min - 0.15 * (top - LOSS_min)
+    set yrange [bottom : top + 0.15 * (top - LOSS_min)]
+}
+edge(name) = column(name) < bottom ? bottom : column(name)
+at(i) = is(i) && column("best_at_number") == 1 ? column("number") : NaN
+
+array least[count]
+array where[count]
+do for [i=1:count] {
+    least[i] = 1e300
+    where[i] = NaN
+    stats search using (is(i) && best(0) < least[i] ? (least[i] = best(0), where[i] = column("number"), 0) : 0) nooutput
+}
+name(i) = sprintf("%s  %g", word(names, i), where[i])
+set key title "lowest at " . searched
+set xlabel searched
+set ylabel is_regression ? "validation MSE, standardised targets, best epoch" : "validation loss, best epoch"
+set label 2 over at graph 0, graph 1 left offset 0, 1.2 noenhanced textcolor rgb "#404040"
+
+do for [format in "png svg"] {
+    eval format eq "png" ? png : svg
+    set output out . "/search." . format
+    plot for [i=1:count] search using (at(i)):(edge("best_val_loss_low")):(edge("best_val_loss_high")) \
+             with filledcurves linetype shade(i) notitle, \
+         for [i=1:count] search using (at(i)):(best(0)) with linespoints linetype solid(i) title name(i)
+    set output
+}

@@ -69,6 +69,11 @@ START_TEST(however_it_is_written_the_table_is_the_same)
         "x , y,z,kind\n 1, 10 ,-1e3,0\n\n2,20.5,0,1\n   \n4,0.25,+7,0\n8,3,1.5,1\n\n\n", /* spaces, blank lines */
         "x;y;z;kind\n1;10;-1e3;0\n2;20.5;0;1\n4;0.25;+7;0\n8;3;1.5;1\n",
         "x\ty\tz\tkind\n1\t10\t-1e3\t0\n2\t20.5\t0\t1\n4\t0.25\t+7\t0\n8\t3\t1.5\t1\n",
+        "x;y;z;kind\n1;10;-1e3;0\n2;20,5;0;1\n4;0,25;+7;0\n8;3;1,5;1\n", /* decimal commas */
+        "1,0;10;-1e3;0\n2;20,5;0;1\n4;0,25;+7;0\n8,00;3;1,5;1\n",
+        "x y z kind\n1 10 -1e3 0\n2 20.5 0 1\n4 0.25 +7 0\n8 3 1.5 1\n",                 /* blanks */
+        "  x   y  z kind \n 1   10 -1e3 0\n\n 2 20.5\t0 1\n4 0.25 +7 0\n8 3 1,5 1  \n", /* in columns */
+        "# made by hand\nx,y,z,kind\n1,10,-1e3,0\n# half way, \"quoted\n2,20.5,0,1\n4,0.25,+7,0\n8,3,1.5,1\n#",
         "x,y,z,kind\n1,10,-1e3,-0\n2,20.5,0,1.0\n4,0.25,+7,0e5\n8,3,1.5,01\n",
     };
     static const double values[4][3] = {{1, 10, -1e3}, {2, 20.5, 0}, {4, 0.25, 7}, {8, 3, 1.5}};
@@ -139,6 +144,79 @@ START_TEST(large_values_do_not_cost_the_deviation)
     set = loaded("x,t\n0,0.5\n0.1,1.5\n0.1,0.5\n0.1,1.5\n", standard); /* 0.1 + 0.1 + 0.1 rounds */
     ck_assert_double_eq(set.feature_scale[0], 0);
     dataset_free(&set);
+}
+END_TEST
+
+/* ---- columns and cells as they are ---- */
+
+static const char flowers[] = "id,colour,size,petals,kind\n"
+                              "a1,red,1,5,rose\n"
+                              "a2,blue,NA,5,aster\n"
+                              "a3,?,3,,rose\n"
+                              "a4,red,4,6,\n"
+                              "a5,red,5,6,aster\n";
+
+START_TEST(words_become_a_feature_each)
+{
+    dataset set = loaded("colour,size,kind\nred,1,a\nblue,2,b\nred,4,a\ngreen,3,b\n", standard);
+    ck_assert_uint_eq(set.features, 4);
+    ck_assert_uint_eq(set.categorical, 1);
+    static const double expected[4][4] = {{0, 0, 1, 1}, {1, 0, 0, 2}, {0, 0, 1, 4}, {0, 1, 0, 3}}; /* blue, green, red; size */
+    ck_assert_mem_eq(set.source, expected, sizeof expected);
+    dataset_free(&set);
+    set = loaded("code,size,kind\n7,1,a\n9,2,b\n7,4,a\n", (dataset_options){.categorical = "code"});
+    static const double codes[3][3] = {{1, 0, 1}, {0, 1, 2}, {1, 0, 4}};
+    ck_assert_mem_eq(set.source, codes, sizeof codes);
+    dataset_free(&set);
+}
+END_TEST
+
+START_TEST(rows_with_missing_cells_can_be_dropped)
+{
+    dataset set = loaded(flowers, (dataset_options){.missing = DATASET_MISSING_DROP, .ignore = "id"});
+    ck_assert_uint_eq(set.rows, 2);
+    ck_assert_uint_eq(set.dropped, 3);
+    static const double expected[2][3] = {{1, 1, 5}, {1, 5, 6}}; /* only red is left */
+    ck_assert_uint_eq(set.features, 3);
+    ck_assert_mem_eq(set.source, expected, sizeof expected);
+    ck_assert_mem_eq(set.labels, ((int32_t[]){1, 0}), 2 * sizeof(int32_t));
+    dataset_free(&set);
+}
+END_TEST
+
+START_TEST(missing_cells_can_be_means_and_are_marked)
+{
+    dataset set = loaded(flowers, (dataset_options){.missing = DATASET_MISSING_MEAN, .ignore = "0"});
+    ck_assert_uint_eq(set.rows, 4); /* a row without a target teaches nothing */
+    ck_assert_uint_eq(set.features, 7); /* blue, red, no colour; size, no size; petals, no petals */
+    ck_assert_uint_eq(set.marks, 3);
+    const double nothing = NAN, expected[4][7] = {
+        {0, 1, 0, 1, 0, 5, 0}, {1, 0, 0, nothing, 1, 5, 0}, {0, 0, 1, 3, 0, nothing, 1}, {0, 1, 0, 5, 0, 6, 0}};
+    for (int row = 0; row < 4; row++)
+        for (int i = 0; i < 7; i++)
+            ck_assert(set.source[7 * row + i] == expected[row][i] || (isnan(expected[row][i]) && isnan(set.source[7 * row + i])));
+    ck_assert_double_eq_tol(set.feature_mean[3], 4, 1e-12); /* of 3 and 5: the first row validates, and one is missing */
+    ck_assert_float_eq(set.x[7 + 3], 0);
+    ck_assert_float_eq(set.x[2 * 7 + 5], 0);
+    dataset_free(&set);
+}
+END_TEST
+
+START_TEST(what_columns_are_not_is_told)
+{
+    static char many[8000];
+    size_t used = (size_t)sprintf(many, "name,t\n");
+    for (int i = 0; i < 101; i++)
+        used += (size_t)sprintf(many + used, "n%d,%d\n", i, i % 2);
+    expect_error(many, standard, ": column 0 has 101 different entries, expected numbers or at most 100 categories; ignore it?");
+    expect_error(flowers, standard, ":3, column 'size': 'NA', expected a number; missing drop or mean does without");
+    expect_error("x,y,t\n1,red,0\n2,3,1\n4,blue,1\n", standard,
+                 ":3, column 'y': a number, expected the name of a class as in most rows");
+    expect_error("x,t\n1,0\n2,1\n", (dataset_options){.ignore = "x"}, ": 2 columns, none of them a feature, expected one at least");
+    expect_error("x,t\n1,0\n2,1\n", (dataset_options){.ignore = "t"}, ": column 't' is a target, expected a feature");
+    expect_error("x,t\n1,0\n2,1\n", (dataset_options){.ignore = "z"},
+                 ": no column 'z', expected a name of the header or a number from -2 to 1");
+    expect_error("x,y,t\n,1,0\n2,,1\n", (dataset_options){.missing = DATASET_MISSING_DROP}, ": every row has a missing cell");
 }
 END_TEST
 
@@ -391,6 +469,10 @@ Suite *data_csv_suite(void)
     tcase_add_test(tests, however_it_is_written_the_table_is_the_same);
     tcase_add_test(tests, packed_files_are_read_too);
     tcase_add_test(tests, only_training_rows_decide_the_scale);
+    tcase_add_test(tests, words_become_a_feature_each);
+    tcase_add_test(tests, rows_with_missing_cells_can_be_dropped);
+    tcase_add_test(tests, missing_cells_can_be_means_and_are_marked);
+    tcase_add_test(tests, what_columns_are_not_is_told);
     tcase_add_test(tests, large_values_do_not_cost_the_deviation);
     tcase_add_test(tests, words_become_classes_in_alphabetical_order);
     tcase_add_test(tests, whole_numbers_become_classes_in_ascending_order);

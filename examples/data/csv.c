@@ -4,85 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "examples/data/csv_columns.h"
+#include "examples/data/csv_classes.h"
 
 enum { MOST_GUESSED_CLASSES = 20 };
 
-/* ---- classes --------------------------------------------------------------- */
-
-/* The different entries of a target column in ascending order: the classes. Words or numbers, as most cells are. */
-typedef struct csv_classes {
-    bool words;
-    size_t count;
-    const char **names; /* [count] if words */
-    double *numbers;    /* [count] if not */
-} csv_classes;
-
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-static int compare_numbers(const void *a, const void *b)
-{
-    double left = *(const double *)a, right = *(const double *)b;
-    return (left > right) - (left < right);
-}
-
-static void free_classes(csv_classes *classes)
-{
-    free(classes->names);
-    free(classes->numbers);
-}
-
-static bool collect_names(const csv_source *source, size_t column, csv_classes *classes)
-{
-    size_t rows = source->rows;
-    const char **names = classes->names = dataset_array(rows, 1, sizeof *names);
-    if (!names)
-        return dataset_fail(source->error, "%s: out of memory", source->table.path);
-    for (size_t row = 0; row < rows; row++) {
-        names[row] = csv_word_at(source, row, column);
-        if (!names[row])
-            return csv_fail_at(source, row, column, "a number, expected the name of a class as in most rows");
-        if (!*names[row])
-            return csv_fail_at(source, row, column, "empty, expected the name of a class");
-    }
-    qsort(names, rows, sizeof *names, compare_names);
-    for (size_t row = 0; row < rows; row++)
-        if (row == 0 || strcmp(names[row], names[classes->count - 1]) != 0)
-            names[classes->count++] = names[row];
-    return true;
-}
-
-static bool collect_numbers(const csv_source *source, size_t column, csv_classes *classes)
-{
-    size_t rows = source->rows;
-    double *numbers = classes->numbers = dataset_array(rows, 1, sizeof *numbers);
-    if (!numbers)
-        return dataset_fail(source->error, "%s: out of memory", source->table.path);
-    for (size_t row = 0; row < rows; row++) {
-        numbers[row] = csv_value(source, row, column) + 0.0; /* -0 and 0 are one class */
-        if (isnan(numbers[row]))
-            return csv_fail_at_word(source, row, column);
-    }
-    qsort(numbers, rows, sizeof *numbers, compare_numbers);
-    for (size_t row = 0; row < rows; row++)
-        if (row == 0 || numbers[row] > numbers[classes->count - 1])
-            numbers[classes->count++] = numbers[row];
-    return true;
-}
-
-static bool collect_classes(const csv_source *source, size_t column, csv_classes *classes)
-{
-    size_t words = 0;
-    for (size_t row = 0; row < source->rows; row++) {
-        const char *word = csv_word_at(source, row, column);
-        words += word && *word && !csv_word_is_huge(word);
-    }
-    *classes = (csv_classes){.words = words > source->rows / 2};
-    return classes->words ? collect_names(source, column, classes) : collect_numbers(source, column, classes);
-}
+/* ---- the target ---- */
 
 static bool are_whole(const csv_classes *classes)
 {
@@ -116,40 +42,88 @@ static bool name_classes(dataset *set, const csv_classes *classes, const dataset
     return set->class_names || dataset_fail(error, "%s: out of memory", set->name);
 }
 
-static int32_t find_label(const csv_source *source, const csv_classes *classes, size_t row)
+/* ---- features ---- */
+
+enum { MOST_CATEGORIES = 100 };
+
+/* What a column becomes: one number, or a number for each category; and one more that says where it is missing. */
+typedef struct feature {
+    size_t column, width;
+    csv_classes categories; /* count 0: numbers */
+    bool marked;
+} feature;
+
+typedef struct features {
+    feature *list; /* [count] */
+    size_t count, width;
+} features;
+
+static void free_features(features *all)
 {
-    size_t column = source->target_columns[0];
-    if (classes->words) {
-        const char *name = csv_word_at(source, row, column);
-        const char **found = bsearch(&name, classes->names, classes->count, sizeof name, compare_names);
-        return (int32_t)(found - classes->names);
-    }
-    double number = csv_value(source, row, column);
-    double *found = bsearch(&number, classes->numbers, classes->count, sizeof number, compare_numbers);
-    return (int32_t)(found - classes->numbers);
+    for (size_t i = 0; i < all->count; i++)
+        csv_classes_free(&all->list[i].categories);
+    free(all->list);
 }
 
-/* ---- numbers ---- */
-
-static bool is_target(const csv_source *source, size_t column)
+/* Checks the cells of a column of numbers; whether any is missing. */
+static bool check_numbers(const csv_source *source, size_t column, bool may_miss, bool *misses)
 {
-    for (size_t i = 0; i < source->targets; i++)
-        if (source->target_columns[i] == column)
-            return true;
-    return false;
-}
-
-/* The first word in a column of numbers, in reading order. */
-static bool check_numbers(const csv_source *source, bool targets_too)
-{
-    size_t columns = source->table.columns, cell = source->first * columns;
-    for (size_t word = csv_table_find(&source->table, cell); word < source->table.word_count; word++) {
-        size_t row = source->table.words[word].cell / columns - source->first;
-        size_t column = source->table.words[word].cell % columns;
-        if (csv_word_at(source, row, column) && (targets_too || !is_target(source, column)))
+    for (size_t row = 0; row < source->rows; row++) {
+        const char *word = csv_word_at(source, row, column);
+        if (word && !(may_miss && csv_is_missing(word)))
             return csv_fail_at_word(source, row, column);
+        *misses |= word != NULL;
     }
     return true;
+}
+
+static bool plan_categories(const csv_source *source, bool may_miss, feature *f)
+{
+    if (!csv_classes_collect(source, f->column, may_miss, &f->categories))
+        return false;
+    if (f->categories.count > MOST_CATEGORIES)
+        return dataset_fail(source->error, "%s: column %zu has %zu different entries, expected numbers or at most %d categories; ignore it?",
+                            source->table.path, f->column, f->categories.count, MOST_CATEGORIES);
+    for (size_t row = 0; row < source->rows && may_miss; row++)
+        f->marked |= csv_classes_find(source, f->column, &f->categories, row) < 0;
+    f->width = f->categories.count;
+    return true;
+}
+
+static bool plan_features(const csv_source *source, dataset_missing missing, features *all)
+{
+    const bool may_miss = missing == DATASET_MISSING_MEAN;
+    all->list = dataset_array(source->table.columns, 1, sizeof *all->list);
+    if (!all->list)
+        return dataset_fail(source->error, "%s: out of memory", source->table.path);
+    for (size_t column = 0; column < source->table.columns; column++) {
+        const csv_role role = source->role[column];
+        if (role != CSV_NUMBERS && role != CSV_CATEGORIES)
+            continue;
+        feature *f = &all->list[all->count++];
+        *f = (feature){.column = column, .width = 1};
+        if (role == CSV_CATEGORIES ? !plan_categories(source, may_miss, f) : !check_numbers(source, column, may_miss, &f->marked))
+            return false;
+        all->width += f->width + f->marked;
+    }
+    return true;
+}
+
+/* Writes the features of a row and returns where the next number goes. A missing number is NaN, a missing category in none. */
+static double *write_features(const csv_source *source, const features *all, size_t row, double *to)
+{
+    for (const feature *f = all->list; f < all->list + all->count; f++) {
+        const bool missing = csv_is_missing(csv_word_at(source, row, f->column));
+        if (f->categories.count > 0) {
+            const int32_t category = csv_classes_find(source, f->column, &f->categories, row);
+            for (size_t i = 0; i < f->width; i++)
+                *to++ = category == (int32_t)i;
+        } else
+            *to++ = csv_value(source, row, f->column);
+        if (f->marked)
+            *to++ = missing;
+    }
+    return to;
 }
 
 /* ---- putting it together --------------------------------------------------- */
@@ -167,7 +141,7 @@ static bool choose_task(const csv_source *source, const dataset_options *options
     if (set->task == DATASET_REGRESSION)
         return true;
     size_t column = source->target_columns[0];
-    if (!collect_classes(source, column, classes))
+    if (!csv_classes_collect(source, column, false, classes))
         return false;
     if (set->task == DATASET_TASK_AUTO)
         set->task = looks_like_classification(source, classes) ? DATASET_CLASSIFICATION : DATASET_REGRESSION;
@@ -182,19 +156,25 @@ static bool choose_task(const csv_source *source, const dataset_options *options
     return name_classes(set, classes, source->error);
 }
 
-static void fill(const csv_source *source, const csv_classes *classes, dataset *set)
+static void fill(const csv_source *source, const features *all, const csv_classes *classes, dataset *set)
 {
     const size_t width = set->features + set->targets;
     for (size_t row = 0; row < source->rows; row++) {
-        double *to = set->source + row * width;
-        for (size_t column = 0; column < source->table.columns; column++)
-            if (!is_target(source, column))
-                *to++ = csv_value(source, row, column);
+        double *to = write_features(source, all, row, set->source + row * width);
         for (size_t i = 0; i < set->targets; i++)
             *to++ = csv_value(source, row, source->target_columns[i]);
         if (set->task == DATASET_CLASSIFICATION)
-            set->labels[row] = find_label(source, classes, row);
+            set->labels[row] = csv_classes_find(source, source->target_columns[0], classes, row);
     }
+}
+
+static bool targets_are_numbers(const csv_source *source)
+{
+    bool misses = false;
+    for (size_t i = 0; i < source->targets; i++)
+        if (!check_numbers(source, source->target_columns[i], false, &misses))
+            return false;
+    return true;
 }
 
 static bool name_targets(const csv_source *source, dataset *set)
@@ -208,36 +188,51 @@ static bool name_targets(const csv_source *source, dataset *set)
     return set->target_names || dataset_fail(source->error, "%s: out of memory", set->name);
 }
 
-static bool build(csv_source *source, const dataset_options *options, csv_classes *classes, dataset *set)
+/* What was made of the columns, to be told. */
+static void note_reading(const csv_source *source, const features *all, size_t rows_of_file, dataset *set)
+{
+    set->dropped = rows_of_file - source->rows;
+    for (size_t i = 0; i < all->count; i++) {
+        set->categorical += all->list[i].categories.count > 0;
+        set->marks += all->list[i].marked;
+    }
+}
+
+static bool build(csv_source *source, const dataset_options *options, csv_classes *classes, features *all, dataset *set)
 {
     const char *path = source->table.path;
-    if (!csv_table_read(path, &source->table, source->error))
-        return false;
-    if (!csv_find_header(source, options->header) ||
+    if (!csv_table_read(path, &source->table, source->error) || !csv_find_header(source, options->header) ||
         !csv_find_targets(source, options->target ? options->target : "-1"))
         return false;
     if (source->targets == source->table.columns)
         return dataset_fail(source->error, "%s: %zu %s, all of them targets, expected features as well", path,
                             source->targets, source->targets == 1 ? "column" : "columns");
-    if (!check_numbers(source, false) || !choose_task(source, options, classes, set) ||
-        (set->task == DATASET_REGRESSION && !check_numbers(source, true)))
+    const size_t rows_of_file = source->rows;
+    if (!csv_choose_columns(source, options->ignore, options->categorical, options->missing) ||
+        !plan_features(source, options->missing, all))
+        return false;
+    if (all->count == 0)
+        return dataset_fail(source->error, "%s: %zu columns, none of them a feature, expected one at least", path, source->table.columns);
+    if (!choose_task(source, options, classes, set) || (set->task == DATASET_REGRESSION && !targets_are_numbers(source)))
         return false;
     set->rows = source->rows;
-    set->features = source->table.columns - source->targets;
+    set->features = all->width;
     set->targets = set->task == DATASET_REGRESSION ? source->targets : 0;
     if (!dataset_allocate(set, true, source->error) || (set->targets && !name_targets(source, set)))
         return false;
-    fill(source, classes, set);
+    fill(source, all, classes, set);
+    note_reading(source, all, rows_of_file, set);
     return true;
 }
 
-bool dataset_load_csv(const char *path, const dataset_options *options, dataset *set,
-                      const dataset_error *error)
+bool dataset_load_csv(const char *path, const dataset_options *options, dataset *set, const dataset_error *error)
 {
     csv_source source = {.table.path = path, .error = error};
     csv_classes classes = {0};
-    bool loaded = build(&source, options, &classes, set);
-    free_classes(&classes);
-    csv_table_free(&source.table);
+    features all = {0};
+    const bool loaded = build(&source, options, &classes, &all, set);
+    free_features(&all);
+    csv_classes_free(&classes);
+    csv_source_free(&source);
     return loaded;
 }

@@ -5,16 +5,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+
+static size_t row_of_table(const csv_source *source, size_t row)
+{
+    return source->first + (source->kept ? source->kept[row] : row);
+}
 
 double csv_value(const csv_source *source, size_t row, size_t column)
 {
-    return source->table.values[(source->first + row) * source->table.columns + column];
+    return source->table.values[row_of_table(source, row) * source->table.columns + column];
 }
 
 const char *csv_word_at(const csv_source *source, size_t row, size_t column)
 {
     const csv_table *table = &source->table;
-    size_t cell = (source->first + row) * table->columns + column;
+    size_t cell = row_of_table(source, row) * table->columns + column;
     return isnan(table->values[cell]) ? csv_table_text(table, csv_table_find(table, cell)) : NULL;
 }
 
@@ -26,7 +32,7 @@ const char *csv_column_name(const csv_source *source, size_t column)
 bool csv_fail_at(const csv_source *source, size_t row, size_t column, const char *problem)
 {
     const csv_table *table = &source->table;
-    size_t line = table->lines[source->first + row];
+    size_t line = table->lines[row_of_table(source, row)];
     if (source->first)
         return dataset_fail(source->error, "%s:%zu, column '%.60s': %s", table->path, line,
                             csv_column_name(source, column), problem);
@@ -40,6 +46,8 @@ bool csv_fail_at_word(const csv_source *source, size_t row, size_t column)
     char problem[120];
     if (!word || !*word)
         snprintf(problem, sizeof problem, "empty, expected a number");
+    else if (csv_is_missing(word) && !csv_word_is_huge(word))
+        snprintf(problem, sizeof problem, "'%.60s', expected a number; missing drop or mean does without", word);
     else
         snprintf(problem, sizeof problem, "'%.60s' is not a %snumber", word,
                  csv_word_is_huge(word) ? "finite " : "");
@@ -108,11 +116,12 @@ static size_t find_column(const csv_source *source, const char *text, size_t len
     return 1;
 }
 
-static bool add_target(csv_source *source, const char *text, size_t length)
+/* Finds the one column that a text means, or fails. */
+static bool resolve(const csv_source *source, const char *text, size_t length, size_t *column)
 {
     const char *path = source->table.path;
-    size_t column = 0, matches = find_column(source, text, length, &column);
-    int shown = length < 60 ? (int)length : 60;
+    const size_t matches = find_column(source, text, length, column);
+    const int shown = length < 60 ? (int)length : 60;
     if (matches == 0)
         return dataset_fail(source->error, "%s: no column '%.*s', expected %sa number from %zd to %zu", path,
                             shown, text, source->first ? "a name of the header or " : "",
@@ -120,27 +129,154 @@ static bool add_target(csv_source *source, const char *text, size_t length)
     if (matches > 1)
         return dataset_fail(source->error,
                             "%s: %zu columns are called '%.*s', expected a number, such as %zu", path,
-                            matches, shown, text, column);
+                            matches, shown, text, *column);
+    return true;
+}
+
+static bool add_target(csv_source *source, const char *text, size_t length)
+{
+    const char *path = source->table.path;
+    size_t column = 0;
+    if (!resolve(source, text, length, &column))
+        return false;
     for (size_t i = 0; i < source->targets; i++)
         if (source->target_columns[i] == column)
-            return dataset_fail(source->error, "%s: target '%.*s' is named twice", path, shown, text);
+            return dataset_fail(source->error, "%s: target '%.*s' is named twice", path, length < 60 ? (int)length : 60, text);
     if (source->targets == CSV_MOST_TARGETS)
         return dataset_fail(source->error, "%s: more than %d targets", path, CSV_MOST_TARGETS);
     source->target_columns[source->targets++] = column;
     return true;
 }
 
-bool csv_find_targets(csv_source *source, const char *target)
+/* Calls `add` with one column, whose name may hold a comma, or with several that have commas between. */
+static bool each_column(csv_source *source, const char *list, bool (*add)(csv_source *source, const char *text, size_t length))
 {
     size_t ignored;
-    if (!strchr(target, ',') || find_column(source, target, strlen(target), &ignored))
-        return add_target(source, target, strlen(target));
-    for (const char *from = target;; from++) {
+    if (!strchr(list, ',') || find_column(source, list, strlen(list), &ignored))
+        return add(source, list, strlen(list));
+    for (const char *from = list;; from++) {
         size_t length = strcspn(from, ",");
-        if (!add_target(source, from, length))
+        if (!add(source, from, length))
             return false;
         from += length;
         if (!*from)
             return true;
     }
+}
+
+bool csv_find_targets(csv_source *source, const char *target)
+{
+    return each_column(source, target, add_target);
+}
+
+/* ---- what columns are ---- */
+
+bool csv_is_missing(const char *word)
+{
+    static const char *const words[] = {"", "?", "NA", "N/A", "nan", "null"};
+    for (size_t i = 0; word && i < sizeof words / sizeof words[0]; i++)
+        if (strcasecmp(word, words[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool give_role(csv_source *source, const char *text, size_t length, csv_role role)
+{
+    size_t column = 0;
+    if (!resolve(source, text, length, &column))
+        return false;
+    if (source->role[column] == CSV_TARGET)
+        return dataset_fail(source->error, "%s: column '%.*s' is a target, expected a feature", source->table.path,
+                            length < 60 ? (int)length : 60, text);
+    source->role[column] = role;
+    return true;
+}
+
+static bool add_ignored(csv_source *source, const char *text, size_t length)
+{
+    return give_role(source, text, length, CSV_IGNORED);
+}
+
+static bool add_categories(csv_source *source, const char *text, size_t length)
+{
+    return give_role(source, text, length, CSV_CATEGORIES);
+}
+
+/* Columns in which words, but for missing ones, are as many as numbers or more. */
+static bool find_categories(csv_source *source)
+{
+    const size_t columns = source->table.columns, first = source->first * columns;
+    size_t *words = dataset_array(columns, 2, sizeof *words), *missing = words + columns;
+    if (!words)
+        return dataset_fail(source->error, "%s: out of memory", source->table.path);
+    for (size_t i = csv_table_find(&source->table, first); i < source->table.word_count; i++) {
+        const csv_word *word = &source->table.words[i];
+        const char *text = csv_table_text(&source->table, i);
+        if (!isnan(source->table.values[word->cell]))
+            continue; /* a number of the first row, kept for its name */
+        missing[word->cell % columns] += csv_is_missing(text);
+        words[word->cell % columns] += !csv_is_missing(text) && !csv_word_is_huge(text);
+    }
+    for (size_t column = 0; column < columns; column++)
+        if (source->role[column] == CSV_NUMBERS && words[column] > 0 && 2 * words[column] >= source->rows - missing[column])
+            source->role[column] = CSV_CATEGORIES;
+    free(words);
+    return true;
+}
+
+/* Marks the rows to leave out: those in which a target is missing or, with `features`, anything that is used. */
+static size_t mark_rows(const csv_source *source, bool features, bool *out)
+{
+    const size_t columns = source->table.columns, first = source->first * columns;
+    size_t marked = 0;
+    for (size_t i = csv_table_find(&source->table, first); i < source->table.word_count; i++) {
+        const size_t cell = source->table.words[i].cell, row = cell / columns - source->first;
+        const csv_role role = source->role[cell % columns];
+        if (isnan(source->table.values[cell]) && csv_is_missing(csv_table_text(&source->table, i)) && !out[row] &&
+            (role == CSV_TARGET || (features && role != CSV_IGNORED))) {
+            out[row] = true;
+            marked++;
+        }
+    }
+    return marked;
+}
+
+static bool drop_rows(csv_source *source, bool features)
+{
+    bool *out = dataset_array(source->rows, 1, sizeof *out);
+    size_t kept = 0;
+    source->kept = dataset_array(source->rows, 1, sizeof *source->kept);
+    if (out && source->kept) {
+        const size_t dropped = mark_rows(source, features, out), rows = source->rows;
+        for (size_t row = 0; row < rows; row++)
+            if (!out[row])
+                source->kept[kept++] = row;
+        source->rows = rows - dropped;
+    }
+    const bool complete = out && source->kept;
+    free(out);
+    if (complete && kept == 0)
+        return dataset_fail(source->error, "%s: every row has a missing cell", source->table.path);
+    return complete || dataset_fail(source->error, "%s: out of memory", source->table.path);
+}
+
+bool csv_choose_columns(csv_source *source, const char *ignore, const char *categorical, dataset_missing missing)
+{
+    source->role = dataset_array(source->table.columns, 1, sizeof *source->role);
+    if (!source->role)
+        return dataset_fail(source->error, "%s: out of memory", source->table.path);
+    for (size_t i = 0; i < source->targets; i++)
+        source->role[source->target_columns[i]] = CSV_TARGET;
+    if ((ignore && !each_column(source, ignore, add_ignored)) || (categorical && !each_column(source, categorical, add_categories)))
+        return false;
+    return find_categories(source) && (missing == DATASET_MISSING_ERROR || drop_rows(source, missing == DATASET_MISSING_DROP));
+}
+
+void csv_source_free(csv_source *source)
+{
+    free(source->kept);
+    free(source->role);
+    csv_table_free(&source->table);
+    source->kept = NULL;
+    source->role = NULL;
 }

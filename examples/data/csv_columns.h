@@ -15,11 +15,15 @@
 
 enum { CSV_MOST_TARGETS = 64 };
 
+typedef enum csv_role { CSV_NUMBERS = 0, CSV_CATEGORIES, CSV_TARGET, CSV_IGNORED } csv_role;
+
 typedef struct csv_source {
     csv_table table;
     const dataset_error *error;
-    size_t first; /* the first row of data in the table: 1 after a header, else 0 */
-    size_t rows;  /* rows of data */
+    size_t first;  /* the first row of data in the table: 1 after a header, else 0 */
+    size_t rows;   /* rows of data that are used */
+    size_t *kept;  /* [rows]: which they are, from 0; NULL: all */
+    csv_role *role; /* [columns] */
     size_t targets;
     size_t target_columns[CSV_MOST_TARGETS]; /* [targets], in the order they were asked for */
 } csv_source;
@@ -30,7 +34,17 @@ bool csv_find_header(csv_source *source, dataset_header header);
 /* Sets the target columns from one column, whose name may hold a comma, or several with commas between. */
 bool csv_find_targets(csv_source *source, const char *target);
 
-/* The number in a cell, NaN if it is a word. */
+/* Says for each column what it is: `ignore` and `categorical` name columns like csv_find_targets, or are NULL; the columns of other words than
+ * missing ones hold categories, too. Leaves out rows with missing cells as `missing` says. */
+bool csv_choose_columns(csv_source *source, const char *ignore, const char *categorical, dataset_missing missing);
+
+/* Frees what the above have allocated, and the table. */
+void csv_source_free(csv_source *source);
+
+/* Whether a word says that there is no value: empty, ?, NA, N/A, nan, null. */
+bool csv_is_missing(const char *word);
+
+/* Rows below are rows of data that are used. The number in a cell, NaN if it is a word. */
 double csv_value(const csv_source *source, size_t row, size_t column);
 
 /* The word in a cell, NULL if it is a number. */

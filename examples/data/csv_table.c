@@ -16,6 +16,7 @@ typedef struct csv_reader {
     size_t line, row_line;
     size_t cells; /* of the row being read */
     size_t value_capacity, line_capacity, word_capacity, text_size, text_capacity;
+    bool decimal_comma; /* the separator is none, so that 3,5 is a number */
     bool failed;
 } csv_reader;
 
@@ -39,11 +40,17 @@ static void *grown(csv_reader *reader, void *array, size_t *capacity, size_t nee
 }
 
 /* Decimal digits, a point, an exponent: strtod alone would take hexadecimal numbers, too. */
-static bool parse_number(const char *text, locale_t c_locale, double *value)
+static bool parse_number(const char *text, bool decimal_comma, locale_t c_locale, double *value)
 {
+    char *end, with_point[64];
+    const size_t length = strlen(text), comma = strcspn(text, ",");
+    if (decimal_comma && comma < length && length < sizeof with_point && !strchr(text, '.')) {
+        memcpy(with_point, text, length + 1);
+        with_point[comma] = '.';
+        text = with_point;
+    }
     if (!*text || text[strspn(text, "0123456789+-.eE")])
         return false;
-    char *end;
     *value = strtod_l(text, &end, c_locale);
     return !*end && fabs(*value) <= (double)FLT_MAX;
 }
@@ -77,7 +84,7 @@ static void on_cell(void *cell_text, size_t length, void *state)
     if (!values)
         return;
     table->values = values;
-    bool number = parse_number(cell_text, reader->c_locale, &values[cell]);
+    bool number = parse_number(cell_text, reader->decimal_comma, reader->c_locale, &values[cell]);
     if (!number)
         values[cell] = NAN;
     if (!number || table->rows == 0)
@@ -118,29 +125,80 @@ static const unsigned char *line_end(const unsigned char *from, const unsigned c
     return end;
 }
 
-static unsigned char find_separator(const unsigned char *line, const unsigned char *end)
+/* Whether a line is to be left out. */
+static bool is_comment(const unsigned char *line)
 {
-    static const char separators[] = {',', ';', '\t'};
+    return *line == '#';
+}
+
+/* The first line that is no comment and not blank. */
+static const unsigned char *first_line(const unsigned char *from, const unsigned char *end)
+{
+    for (; from < end; from = line_end(from, end)) {
+        const unsigned char *letter = from;
+        while (letter < end && strchr(" \t\r\n", *letter))
+            letter++;
+        if (letter < line_end(from, end) && !is_comment(from))
+            return from;
+    }
+    return end;
+}
+
+/* What stands between cells: the first of semicolon, comma, tab and blank that the line has. */
+static char find_separator(const unsigned char *line, const unsigned char *end)
+{
+    static const char separators[] = {',', ';', '\t', ' '};
     size_t seen[sizeof separators] = {0};
     bool quoted = false;
+    while (line < end && *line == ' ')
+        line++;
+    while (end > line && strchr(" \r\n", end[-1]))
+        end--;
     for (; line < end; line++) {
         quoted ^= *line == '"';
         for (size_t i = 0; i < sizeof separators; i++)
-            seen[i] += !quoted && *line == separators[i];
+            seen[i] += !quoted && *line == (unsigned char)separators[i];
     }
-    return (unsigned char)(seen[0] ? ',' : seen[1] ? ';' : seen[2] ? '\t' : ',');
+    return seen[1] ? ';' : seen[0] ? ',' : seen[2] ? '\t' : seen[3] ? ' ' : ','; /* 1,5;2,5 has decimal commas */
 }
 
-static bool parse_lines(csv_reader *reader, struct csv_parser *parser, const unsigned char *from,
+/* Makes of several blanks between cells one tab, and none of those at the ends of a line; returns the new end. libcsv would drop blanks, or
+ * make an empty cell of every one. */
+static const unsigned char *join_blanks(unsigned char *bytes, const unsigned char *end)
+{
+    unsigned char *to = bytes;
+    bool quoted = false, begun = false, between = false;
+    for (const unsigned char *from = bytes; from < end; from++) {
+        quoted ^= *from == '"';
+        const bool closes = !quoted && (*from == '\n' || *from == '\r');
+        if (!quoted && (*from == ' ' || *from == '\t')) {
+            between = begun;
+            continue;
+        }
+        if (between && !closes)
+            *to++ = '\t';
+        between = false;
+        begun = !closes;
+        *to++ = *from;
+    }
+    return to;
+}
+
+static bool parse_lines(csv_reader *reader, struct csv_parser *parser, char separator, const unsigned char *from,
                         const unsigned char *end)
 {
     const char *path = reader->table->path;
     bool quoted = false; /* a quoted cell may hold line breaks: the row goes on */
-    csv_set_delim(parser, find_separator(from, line_end(from, end)));
+    csv_set_delim(parser, (unsigned char)separator);
+    reader->decimal_comma = separator != ',';
     while (from < end) {
         const unsigned char *next = line_end(from, end);
         size_t length = (size_t)(next - from);
         reader->line++;
+        if (!quoted && is_comment(from)) {
+            from = next;
+            continue;
+        }
         if (!quoted)
             reader->row_line = reader->line;
         for (const unsigned char *letter = from; letter < next; letter++)
@@ -165,20 +223,27 @@ static bool parse_lines(csv_reader *reader, struct csv_parser *parser, const uns
 static bool parse(csv_reader *reader, const dataset_bytes *contents)
 {
     const char *path = reader->table->path;
-    const unsigned char *bytes = contents->bytes, *end = bytes + contents->size;
+    unsigned char *bytes = contents->bytes;
+    const unsigned char *end = bytes + contents->size;
     const unsigned char *zero = memchr(bytes, 0, contents->size);
     if (zero)
         return dataset_fail(reader->error, "%s: a zero byte at offset %td, expected text in ASCII or UTF-8",
                             path, zero - bytes);
     if (contents->size >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0)
         bytes += 3;
+    const unsigned char *first = first_line(bytes, end);
+    char separator = find_separator(first, line_end(first, end));
+    if (separator == ' ') {
+        end = join_blanks(bytes, end);
+        separator = '\t';
+    }
     struct csv_parser parser;
     reader->c_locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
     if (!reader->c_locale)
         return out_of_memory(reader);
     bool parsed = false;
     if (csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI | CSV_APPEND_NULL) == 0) {
-        parsed = parse_lines(reader, &parser, bytes, end);
+        parsed = parse_lines(reader, &parser, separator, bytes, end);
         csv_free(&parser);
     } else {
         out_of_memory(reader);

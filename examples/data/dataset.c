@@ -135,6 +135,8 @@ static bool options_fit(const char *spec, const dataset_kind *kind, const datase
 {
     if (!kind->columns && (options->target || options->header != DATASET_HEADER_AUTO))
         return dataset_fail(error, "%s: target column and header are for csv: only", spec);
+    if (!kind->columns && (options->ignore || options->categorical || options->missing != DATASET_MISSING_ERROR))
+        return dataset_fail(error, "%s: ignored, categorical and missing columns are for csv: only", spec);
     if (kind->path && (options->rows || options->noise != 0))
         return dataset_fail(error, "%s: rows and noise are for generated data only", spec);
     if (!(options->noise <= 1000))

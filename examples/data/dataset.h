@@ -38,6 +38,13 @@ typedef enum dataset_header {
     DATASET_HEADER_NO,
 } dataset_header;
 
+typedef enum dataset_missing {
+    DATASET_MISSING_ERROR = 0, /* a cell that is empty, ?, NA, N/A, nan or null is an error */
+    DATASET_MISSING_DROP,      /* rows with one are left out */
+    DATASET_MISSING_MEAN, /* it gets the mean of the training rows, a missing word no category, and a feature more says where; rows without a
+                             target are left out */
+} dataset_missing;
+
 /* How to load; zero is the default everywhere. An option that the data set has no use for is an error. */
 typedef struct dataset_options {
     /* Generated data. */
@@ -50,6 +57,9 @@ typedef struct dataset_options {
                               for a regression, "Y1,Y2" or "-2,-1" */
     dataset_task task;  /* what the target is */
     dataset_header header; /* whether the first line names the columns */
+    const char *ignore;       /* columns that are no features, like target; NULL: none */
+    const char *categorical;  /* columns whose numbers are names, like target; those of words are categorical anyway */
+    dataset_missing missing;
 } dataset_options;
 
 /* Which rows serve for what; zero is the default everywhere. What is not validation or test is for training. */
@@ -91,7 +101,11 @@ typedef struct dataset {
     float *x;        /* [rows, features] */
     int32_t *labels; /* [rows], 0 .. classes-1, for a classification; else NULL */
     float *y;        /* [rows, targets] for a regression; else NULL */
-    double *source;  /* [rows, features + targets] as the file has them, where a split standardises them; else NULL */
+    double *source;  /* [rows, features + targets] as the file has them, where a split standardises them; else NULL. NaN: missing */
+
+    size_t dropped;     /* rows of the source that are left out, for missing cells */
+    size_t categorical; /* columns of the source that became several features each, one for each category */
+    size_t marks;       /* features that say whether another is missing */
 
     /* value in the source = value here * scale + mean. CSV columns have mean 0 and deviation 1 over the training
      * part; a column that is constant there is 0 in every row and has scale 0. Pixels of IDX files have mean 0 and
@@ -112,7 +126,9 @@ typedef struct dataset {
  *   glyphs     28x28 grey digits drawn with random strokes, in [0, 1]; 10 classes; noise 0.06
  *   idx:DIR    MNIST as it ships: train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte,
  *              t10k-labels-idx1-ubyte, plain or with .gz; pixels in [0, 1]
- *   csv:FILE   numbers with a separator (comma, semicolon or tab), a header or none, plain or with .gz. Words, or
+ *   csv:FILE   a table with a separator (comma, semicolon, tab, or blanks; then a decimal comma is taken too, but in the first),
+ *              a header or none, plain or with .gz; lines that begin with # are left out. Features are numbers; of a column of
+ *              words each word becomes a feature that is 1 or 0. Targets that are words, or
  *              whole numbers of which at most 20 differ and each stands twice on average, make a classification, any
  *              other target a regression; classes are numbered in ascending order.
  *

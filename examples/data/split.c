@@ -128,11 +128,13 @@ static void measure(const dataset *set, size_t column, double *mean, double *sca
     *mean = 0;
     for (size_t i = 0; i < set->train.rows; i++) {
         const double value = set->source[(size_t)set->train.row[i] * columns + column], away = value - *mean;
+        if (isnan(value))
+            continue; /* missing */
         count++;
         *mean += away / count;
         squares += away * (value - *mean);
     }
-    *scale = sqrt(squares / count);
+    *scale = count > 0 ? sqrt(squares / count) : 0;
 }
 
 static void standardise(const dataset *set, size_t column, double *mean, double *scale, float *block, size_t width)
@@ -140,7 +142,8 @@ static void standardise(const dataset *set, size_t column, double *mean, double 
     const size_t columns = set->features + set->targets;
     measure(set, column, mean, scale);
     for (size_t row = 0; row < set->rows; row++) {
-        const double value = *scale > 0 ? (set->source[row * columns + column] - *mean) / *scale : 0;
+        const double original = set->source[row * columns + column];
+        const double value = *scale > 0 && !isnan(original) ? (original - *mean) / *scale : 0;
         block[row * width] = (float)fmax(fmin(value, (double)FLT_MAX), -(double)FLT_MAX);
     }
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 static const char *const tasks[] = {"auto", "classification", "regression", NULL};
+static const char *const missings[] = {"error", "drop", "mean", NULL};
 static const char *const splits[] = {"redrawn", "fixed", NULL};
 static const char *const headers[] = {"auto", "yes", "no", NULL};
 static const char *const gated_widths[] = {"parameters", "width", NULL};
@@ -37,6 +38,11 @@ static const program_option table[] = {
     {"target", "COLUMN", "target of a CSV file, by name or number (0 first, -1 last)", OPTION_TEXT, AT(target)},
     {"task", "KIND", "what the target of a CSV file is", OPTION_CHOICE, AT(task), .choices = tasks},
     {"header", "WHETHER", "whether a CSV file's first line names the columns", OPTION_CHOICE, AT(header), .choices = headers},
+    {"ignore", "COLUMNS", "columns of a CSV file that are no features, by name or number, with commas between", OPTION_TEXT, AT(ignore)},
+    {"categorical", "COLUMNS", "columns of a CSV file whose numbers are names; columns of words are categorical anyway", OPTION_TEXT,
+     AT(categorical)},
+    {"missing", "HOW", "cells of a CSV file that are empty, ?, NA, N/A, nan or null are an error; or their rows are dropped; or they get the "
+     "mean and a feature that says so", OPTION_CHOICE, AT(missing), .choices = missings},
 
     {.type = OPTION_GROUP, .help = "Networks:"},
     {"hidden", "WIDTHS", "hidden layers: 128x8 is eight of 128; 256x2,64 is three", OPTION_TEXT, AT(hidden)},
@@ -82,7 +88,7 @@ const options_program experiment_program = {
 
 experiment experiment_defaults(void)
 {
-    return (experiment){.settings = {.data = "glyphs", .split = "redrawn", .target = "-1", .task = "auto", .header = "auto",
+    return (experiment){.settings = {.data = "glyphs", .split = "redrawn", .target = "-1", .task = "auto", .header = "auto", .missing = "error",
                                      .hidden = "128x4", .activations = "relu,gelu_exact,silu,swiglu",
                                      .gated = "parameters", .init = "variance_preserving", .norm = "none", .seeds = 3, .seed = 1,
                                      .lrs = "0.001", .dropouts = "0", .momenta = "0", .clips = "0", .label_smoothings = "0", .optimizer = "adamw", .schedule = "cosine", .warmup = 0.05,
@@ -254,6 +260,9 @@ static bool load_data(experiment *e, char message[EXPERIMENT_MESSAGE])
         .target = strcmp(s->target, "-1") == 0 ? NULL : s->target,
         .task = (dataset_task)position(tasks, s->task),
         .header = (dataset_header)position(headers, s->header),
+        .ignore = s->ignore,
+        .categorical = s->categorical,
+        .missing = (dataset_missing)position(missings, s->missing),
     };
     const dataset_parts parts = experiment_parts(e, 0);
     return dataset_load(s->data, &options, &e->data, message, EXPERIMENT_MESSAGE) &&
@@ -385,13 +394,25 @@ static void describe_targets(const dataset *data, FILE *out)
         fprintf(out, "%s%.40s", i ? ", " : ": ", data->target_names[i]);
 }
 
+static void describe_columns(const dataset *data, FILE *out)
+{
+    if (data->categorical)
+        fprintf(out, ", %zu column%s of words one feature a word", data->categorical, data->categorical == 1 ? "" : "s");
+    if (data->marks)
+        fprintf(out, ", %zu of them for what is missing", data->marks);
+    if (data->dropped)
+        fprintf(out, ", %zu row%s with missing cells dropped", data->dropped, data->dropped == 1 ? "" : "s");
+    fputs("; ", out);
+}
+
 void experiment_describe(const experiment *e, FILE *out)
 {
     const experiment_settings *s = &e->settings;
     const dataset *data = &e->data;
     const long steps = ((long)data->train.rows + s->batch - 1) / s->batch;
     const bool guessed = strcmp(s->task, "auto") == 0 && strncmp(s->data, "csv:", 4) == 0;
-    fprintf(out, "%s: %zu rows, %zu feature%s; ", data->name, data->rows, data->features, data->features == 1 ? "" : "s");
+    fprintf(out, "%s: %zu rows, %zu feature%s", data->name, data->rows, data->features, data->features == 1 ? "" : "s");
+    describe_columns(data, out);
     data->task == DATASET_CLASSIFICATION ? describe_classes(data, out) : describe_targets(data, out);
     fprintf(out, "%s\n", guessed ? "; so it seems, --task says otherwise" : "");
     fprintf(out, "%zu rows to train, %zu to validate, %zu to test. %s\n", data->train.rows, data->validation.rows, data->test.rows,

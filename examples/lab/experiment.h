@@ -21,7 +21,7 @@ enum { EXPERIMENT_MESSAGE = 512, EXPERIMENT_ACTIVATIONS = 32, EXPERIMENT_LAYERS 
 
 /* The options as given; the names are those of --help. */
 typedef struct experiment_settings {
-    const char *data, *validation, *test, *split, *target, *task, *header;
+    const char *data, *validation, *test, *split, *target, *task, *header, *ignore, *categorical, *missing;
     int folds;
     int rows;
     double noise;

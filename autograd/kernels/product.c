@@ -63,6 +63,15 @@ static void *scratch(void)
     return memory;
 }
 
+/* It does where A is read for many columns and lies badly: rows, or steps of k, that are whole pages apart fall into the same few sets of
+ * the cache. For very many columns it does if only its rows are apart. */
+static bool pays_to_pack_a(const tg_product_kernels *kernels, const tg_product_part *p, size_t element)
+{
+    enum { PAGE = 4096, MANY = 8, VERY_MANY = 32 };
+    const size_t panels = p->n / kernels->columns, apart = p->a_row == 1 ? p->a_step : p->a_row;
+    return panels > MANY && (apart * element % PAGE == 0 || (panels > VERY_MANY && p->a_step == 1));
+}
+
 /* A rectangle of the result. */
 static void multiply_rectangle(const operands *o, size_t row, size_t rows, size_t column, size_t columns)
 {
@@ -81,8 +90,7 @@ static void multiply_rectangle(const operands *o, size_t row, size_t rows, size_
                                   .out = o->out + (row * n + column) * element,
                                   .out_row = n,
                                   .start = o->bias ? TG_START_BIAS : TG_START_ZERO};
-    const bool packs_a = columns > 8 * o->kernels->columns; /* otherwise it is read too seldom */
-    o->kernels->multiply(&part, packs_a ? scratch() : NULL);
+    o->kernels->multiply(&part, pays_to_pack_a(o->kernels, &part, element) ? scratch() : NULL);
 }
 
 /* Parts of it, for tg_parallel. */
@@ -156,14 +164,37 @@ __attribute__((constructor)) static void look_at_the_environment(void)
         in_use = TG_PRODUCTS_OPENBLAS;
 }
 
-/* Ours is the better one, or as good, wherever it has fused multiply-adds; without them up to some size. The figures: docs/products.md. */
+/* Cores of OpenBLAS with wider vectors than those that x86-64 has at least. */
+static bool has_wide_core(void)
+{
+    static const char *const cores[] = {"Sandybridge", "Bulldozer",     "Piledriver", "Steamroller",
+                                        "Excavator",   "Haswell",       "Zen",        "SkylakeX",
+                                        "Cooperlake",  "SapphireRapids"};
+    const char *core = openblas_get_corename();
+    for (size_t i = 0; i < sizeof cores / sizeof *cores; i++)
+        if (strcmp(core, cores[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool openblas_is_wider; /* than our kernels without fused multiply-adds */
+
+__attribute__((constructor)) static void look_at_the_blas(void)
+{
+#if defined __x86_64__
+    openblas_is_wider = has_wide_core();
+#else
+    openblas_is_wider = true;
+#endif
+}
+
+/* Ours are the better ones, or as good, but where they lack fused multiply-adds and OpenBLAS has more than SSE. docs/products.md has the
+ * measurements. */
 static bool takes_own(const operands *o)
 {
-    enum { SMALL = 1 << 18, DEEPEST = 128 };
-    const tg_product *p = o->p;
     if (in_use != TG_PRODUCTS_AUTO)
         return in_use == TG_PRODUCTS_OWN;
-    return o->kernels->fused || (p->k <= DEEPEST && p->m * p->n * p->k <= SMALL);
+    return o->kernels->fused || !openblas_is_wider;
 }
 
 void tg_multiply(tg_dtype dtype, const tg_product *p, const void *a, const void *b, const void *bias,

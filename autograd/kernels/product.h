@@ -23,8 +23,8 @@ typedef struct tg_product {
 void tg_multiply(tg_dtype dtype, const tg_product *p, const void *a, const void *b, const void *bias,
                  void *out);
 
-/* Whose products are used. At the start what TG_PRODUCTS in the environment says, "own" or "openblas", else TG_PRODUCTS_AUTO: our own where
- * there are fused multiply-adds, elsewhere for small products only. */
+/* Whose products are used. At the start what TG_PRODUCTS in the environment says, "own" or "openblas", else TG_PRODUCTS_AUTO: our own, but
+ * where they lack fused multiply-adds and OpenBLAS has more than SSE. */
 typedef enum tg_products { TG_PRODUCTS_AUTO, TG_PRODUCTS_OWN, TG_PRODUCTS_OPENBLAS } tg_products;
 
 /* Not thread-safe: for tests and benchmarks. */

@@ -35,7 +35,12 @@ enum {
 };
 
 enum {
-    FEW = 2,         /* tiles for which packing B does not pay */
+    /* Tiles from which on it pays to pack columns of B that are side by side already, if their steps are whole pages apart and fall into
+     * the same few sets of the cache; otherwise it never does. */
+    MANY = BYTES < 64          ? 3
+           : sizeof(real) == 4 ? 48
+                               : 16,
+    PAGE = 4096 / (int)sizeof(real),
     LARGE = 2 << 20, /* bytes of B and the result from which on they are asked for ahead of time */
 };
 
@@ -232,7 +237,8 @@ static void compute_block(const block *s)
         pack_a(s, tiles);
     for (size_t column = 0; column < s->n; column += COLUMNS) {
         const size_t columns = smaller(s->n - column, COLUMNS), width = columns > LANES ? COLUMNS : LANES;
-        const bool packs_b = s->b_column != 1 || tiles.count > FEW || (columns < width && BYTES < 64);
+        const bool packs_b = s->b_column != 1 || (columns < width && BYTES < 64) ||
+                             (s->b_step % PAGE == 0 && tiles.count >= MANY);
         const real *b = s->b + column * s->b_column;
         tile t = {.k = s->k,
                   .a_row = s->packed_a ? 1 : s->a_row,

@@ -2,18 +2,21 @@
 #include "examples/lab/options.h"
 #include "tests/bench/blas.h"
 #include "tests/bench/kernel_times.h"
+#include "tests/bench/products.h"
 #include "tests/bench/steps.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 typedef struct settings {
-    const char *nets, *activations, *threads, *python, *only, *isa;
+    const char *nets, *activations, *threads, *python, *only, *isa, *dtype, *cores;
     double seconds;
-    bool csv, peers, kernels;
+    bool csv, peers, kernels, products;
 } settings;
 
 static const char *const isas[] = {"best", "baseline", "v3", "v4", NULL};
+
+static const char *const dtypes[] = {"f32", "f64", NULL};
 
 static const program_option table[] = {
     {NULL, NULL, "Training steps:", OPTION_GROUP},
@@ -27,10 +30,16 @@ static const program_option table[] = {
      .offset = offsetof(settings, kernels)},
     {"only", "LIST", "of all, or of copy, relu, gelu_exact, silu, swiglu, softmax, ...", OPTION_TEXT,
      .offset = offsetof(settings, only)},
-    {"isa", "NAME", "the instruction set of the kernels", OPTION_CHOICE, .offset = offsetof(settings, isa),
+    {NULL, NULL, "Matrix products:", OPTION_GROUP},
+    {"products", NULL, "time our products and OpenBLAS's instead, by the first number of --threads", OPTION_FLAG,
+     .offset = offsetof(settings, products)},
+    {"dtype", "NAME", "their type", OPTION_CHOICE, .offset = offsetof(settings, dtype), .choices = dtypes},
+    {"cores", "LIST", "OpenBLAS cores, each in a process of its own: Haswell, SkylakeX, Cooperlake, ...", OPTION_TEXT,
+     .offset = offsetof(settings, cores)},
+    {NULL, NULL, "All:", OPTION_GROUP},
+    {"isa", "NAME", "the instruction set of kernels and products", OPTION_CHOICE, .offset = offsetof(settings, isa),
      .choices = isas},
-    {NULL, NULL, "Both:", OPTION_GROUP},
-    {"seconds", "S", "to spend on each case (of kernels a tenth of it), at least nine rounds", OPTION_REAL,
+    {"seconds", "S", "to spend on each case (of kernels and products a tenth of it), at least nine rounds", OPTION_REAL,
      offsetof(settings, seconds), .low = 0, .high = 3600},
     {"peers", NULL, "the same in PyTorch too, if Python can import it", OPTION_FLAG,
      .offset = offsetof(settings, peers)},
@@ -49,6 +58,21 @@ static const options_program program = {
     .table = table,
 };
 
+static bool time_products(const settings *s, char **argv)
+{
+    const int number = products_core_number();
+    if (*s->cores && number < 0)
+        return products_bench_cores(s->cores, argv);
+    if (!s->csv && number > 0)
+        printf("\n");
+    return products_bench(&(products_settings){.isa = s->isa,
+                                               .dtype = s->dtype,
+                                               .threads = atoi(s->threads) > 0 ? atoi(s->threads) : 1,
+                                               .seconds = s->seconds / 10,
+                                               .csv = s->csv,
+                                               .titles = !s->csv || number <= 0});
+}
+
 int main(int argc, char **argv)
 {
     bench_blas_answer();
@@ -58,6 +82,8 @@ int main(int argc, char **argv)
                   .python = "python3",
                   .only = "all",
                   .isa = "best",
+                  .dtype = "f32",
+                  .cores = "",
                   .seconds = 2};
     options_parse(&program, argc, argv, &s);
     if (s.kernels)
@@ -68,6 +94,8 @@ int main(int argc, char **argv)
                                                      .peer = s.peers ? s.python : NULL})
                    ? EXIT_SUCCESS
                    : 2;
+    if (s.products)
+        return time_products(&s, argv) ? EXIT_SUCCESS : 2;
     bench_blas_describe(s.csv ? stderr : stdout);
     const steps_settings steps = {.nets = s.nets,
                                   .activations = s.activations,

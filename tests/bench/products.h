@@ -1,0 +1,31 @@
+/* Matrix products alone: our own kernels and OpenBLAS's in turn, over the shapes of the nets' steps.
+ *
+ *     products_bench(&(products_settings){.isa = "best", .dtype = "f32", .threads = "1", .seconds = 0.2});
+ *
+ * The peak is what a loop of multiply-adds in registers reaches in the same run, by the same instruction set.
+ */
+#ifndef BENCH_PRODUCTS_H
+#define BENCH_PRODUCTS_H
+
+#include <stdbool.h>
+
+typedef struct products_settings {
+    const char *isa;   /* our kernels' instruction set; "best": the best that runs here */
+    const char *dtype; /* "f32" or "f64" */
+    int threads;
+    double seconds; /* for each product, at least nine rounds */
+    bool csv, titles;
+} products_settings;
+
+/* Prints the table, or its CSV form, on standard output. False, with a word on standard error, for an instruction set that does not run
+ * here, or if memory is short. */
+bool products_bench(const products_settings *settings);
+
+/* The same in processes of their own, one for each core of OpenBLAS in the list, separated by commas. `arguments` are those of this
+ * program. */
+bool products_bench_cores(const char *cores, char **arguments);
+
+/* The place in the list of the core that this process is for; -1: it is for none. */
+int products_core_number(void);
+
+#endif

@@ -31,7 +31,8 @@ enum {
     COLUMNS = 2 * LANES,
     GROUP = (ROWS + LANES - 1) / LANES * LANES, /* room for a step of packed A */
     KC = (BYTES == 64 ? 48 << 10 : 16 << 10) / (COLUMNS * (int)sizeof(real)), /* steps in a panel of B */
-    TILES = TG_PRODUCT_SCRATCH / (KC * GROUP * (int)sizeof(real)),            /* in a block of A */
+    ONCE = KC * 4 / 3, /* steps that are one panel if there are no more: the result is written once */
+    TILES = TG_PRODUCT_SCRATCH / (ONCE * GROUP * (int)sizeof(real)), /* in a block of A */
 };
 
 enum {
@@ -231,7 +232,7 @@ static void pack_a(const block *s, pieces tiles)
 
 static void compute_block(const block *s)
 {
-    real panel[KC * COLUMNS] __attribute__((aligned(64)));
+    real panel[ONCE * COLUMNS] __attribute__((aligned(64)));
     const pieces tiles = cut(s->m, ROWS);
     if (s->packed_a)
         pack_a(s, tiles);
@@ -257,7 +258,7 @@ static void compute_block(const block *s)
 
 static void multiply(const tg_product_part *p, void *scratch)
 {
-    const pieces blocks = cut(p->m, (size_t)TILES * ROWS), depths = cut(p->k, KC);
+    const pieces blocks = cut(p->m, (size_t)TILES * ROWS), depths = cut(p->k, p->k <= ONCE ? ONCE : KC);
     block s = {.n = p->n,
                .bias = p->bias,
                .a_row = p->a_row,

@@ -46,6 +46,14 @@ typedef struct tg_update_factor {
 void tg_parameters_update(tg_parameters *set, tg_update_loop loop, const tg_update *step,
                           const tg_update_factor *factors);
 
+/* All that an optimiser keeps from step to step: what a run that is resumed needs besides the parameters. */
+typedef struct tg_update_state {
+    int states;                    /* how many blocks there are */
+    void *state[TG_UPDATE_STATES]; /* the blocks, each of the size and type of the set's values */
+    int64_t steps;
+    double product[2]; /* products over the steps so far, 1 at first: beta1^steps, ... */
+} tg_update_state;
+
 /* ---- loops of the core, compiled for each instruction set; g = gradient_scale gradient ---- */
 
 /* AdamW (Loshchilov and Hutter, arXiv 1711.05101), state 0 the first moment m, state 1 the second v:

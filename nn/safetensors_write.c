@@ -96,27 +96,22 @@ static bool write_all(FILE *out, const char *header, size_t size, const tg_file_
     return fine && fflush(out) == 0 && fsync(fileno(out)) == 0;
 }
 
-/* The name of the file in its folder is on the disk too. */
-static void sync_folder(const char *path)
+/* Puts what happened to names in the folder of `path` on the disk; the path is cut to its folder. */
+static void sync_folder(char *path)
 {
-    const char *slash = strrchr(path, '/');
-    char *folder = malloc(strlen(path) + 2);
-    if (!folder)
-        return;
-    strcpy(folder, slash ? path : ".");
+    char *slash = strrchr(path, '/');
     if (slash)
-        folder[slash - path + 1] = '\0';
-    const int descriptor = open(folder, O_RDONLY);
-    if (descriptor >= 0) {
-        fsync(descriptor);
-        close(descriptor);
-    }
-    free(folder);
+        slash[1] = '\0';
+    const int descriptor = open(slash ? path : ".", O_RDONLY);
+    if (descriptor < 0)
+        return;
+    fsync(descriptor);
+    close(descriptor);
 }
 
 /* Writes to a new file of the name `beside` and puts it in the place of `path`. 0, or the error's number. */
-static int replace(const char *path, const char *beside, const char *header, size_t size,
-                   const tg_file_item *items, int count)
+static int replace(const char *path, char *beside, const char *header, size_t size, const tg_file_item *items,
+                   int count)
 {
     const int descriptor = open(beside, O_WRONLY | O_CREAT | O_EXCL, 0666);
     FILE *out = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
@@ -130,7 +125,7 @@ static int replace(const char *path, const char *beside, const char *header, siz
         error = errno;
     }
     if (fine && rename(beside, path) == 0) {
-        sync_folder(path);
+        sync_folder(beside);
         return 0;
     }
     error = fine ? errno : error ? error : EIO;

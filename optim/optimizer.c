@@ -243,3 +243,68 @@ bool tg_optimizer_step(tg_optimizer *optimizer)
     tg_parameters_clear_gradients(optimizer->parameters);
     return true;
 }
+
+/* ---- settings while it runs ---- */
+
+bool tg_optimizer_set_rate(tg_optimizer *optimizer, double lr)
+{
+    if (!optimizer || !(lr > 0 && isfinite(lr)))
+        return false;
+    optimizer->config.lr = lr;
+    return true;
+}
+
+/* One `*` stands for any text. */
+static bool matches(const char *name, const char *pattern)
+{
+    const char *star = strchr(pattern, '*');
+    if (!star)
+        return strcmp(name, pattern) == 0;
+    const size_t head = (size_t)(star - pattern), tail = strlen(star + 1), length = strlen(name);
+    return length >= head + tail && strncmp(name, pattern, head) == 0 &&
+           strcmp(name + length - tail, star + 1) == 0;
+}
+
+int tg_optimizer_group(tg_optimizer *optimizer, const char *pattern, double rate_factor, double weight_decay)
+{
+    if (!optimizer || !pattern || !is_finite_and_not_negative(rate_factor) ||
+        !is_finite_and_not_negative(weight_decay))
+        return -1;
+    int count = 0;
+    for (int i = 0; i < tg_parameters_count(optimizer->parameters); i++)
+        if (matches(tg_parameters_at(optimizer->parameters, i)->name, pattern)) {
+            optimizer->factors[i] = (tg_update_factor){rate_factor, weight_decay};
+            count++;
+        }
+    return count;
+}
+
+/* ---- state ---- */
+
+tg_update_state tg_optimizer_state(const tg_optimizer *optimizer)
+{
+    tg_update_state state = {.product = {1, 1}};
+    if (!optimizer)
+        return state;
+    state.states = optimizer->rule->states;
+    state.steps = optimizer->steps;
+    memcpy(state.product, optimizer->product, sizeof state.product);
+    for (int k = 0; k < TG_UPDATE_STATES; k++)
+        state.state[k] = optimizer->state[k];
+    return state;
+}
+
+bool tg_optimizer_restore(tg_optimizer *optimizer, const tg_update_state *state)
+{
+    if (!optimizer || !state || state->states != optimizer->rule->states || state->steps < 0)
+        return false;
+    for (int k = 0; k < state->states; k++)
+        if (!state->state[k])
+            return false;
+    const size_t bytes = (size_t)optimizer->size * tg_dtype_size(tg_parameters_dtype(optimizer->parameters));
+    for (int k = 0; k < state->states; k++)
+        memmove(optimizer->state[k], state->state[k], bytes);
+    optimizer->steps = state->steps;
+    memcpy(optimizer->product, state->product, sizeof optimizer->product);
+    return true;
+}

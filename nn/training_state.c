@@ -1,0 +1,226 @@
+#include "nn/training_state.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined __GNUC__
+__attribute__((format(printf, 3, 4)))
+#endif
+static bool
+refuse(char message[TG_FILE_MESSAGE], const char *path, const char *format, ...)
+{
+    const int used = snprintf(message, TG_FILE_MESSAGE, "%.200s: ", path ? path : "training state");
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message + used, (size_t)(TG_FILE_MESSAGE - used), format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+static int block_count(const tg_training_state *state)
+{
+    return state->update ? state->update->states : 0;
+}
+
+/* Block 0 is the values, block k + 1 the optimiser's block k. */
+static char *block_of(const tg_training_state *state, int block)
+{
+    return block == 0 ? tg_parameters_values(state->parameters) : state->update->state[block - 1];
+}
+
+static size_t offset_of(const tg_parameters *set, const tg_parameter *p)
+{
+    return (size_t)((char *)p->data - (char *)tg_parameters_values(set));
+}
+
+enum { LONGEST = TG_NAME_SIZE + 16 };
+
+static void name_in_file(char name[LONGEST], const tg_parameter *p, int block)
+{
+    if (block == 0)
+        snprintf(name, LONGEST, "%s", p->name);
+    else
+        snprintf(name, LONGEST, "optimizer.%d.%s", block - 1, p->name);
+}
+
+/* ---- the few numbers: one line of text each ---- */
+
+enum { LINES = 2 + TG_TRAINING_GENERATORS, TEXT = 96 };
+
+typedef struct lines {
+    char key[LINES][TEXT], value[LINES][TEXT];
+    int count;
+} lines;
+
+static void add_line(lines *l, const char *key, const char *value)
+{
+    snprintf(l->key[l->count], TEXT, "%s", key);
+    snprintf(l->value[l->count++], TEXT, "%s", value);
+}
+
+static lines lines_of(const tg_training_state *state)
+{
+    lines l = {.count = 0};
+    char key[TEXT], value[TEXT];
+    const tg_update_state *u = state->update;
+    snprintf(value, sizeof value, "%" PRId64, state->position);
+    add_line(&l, "training.position", value);
+    if (u) {
+        snprintf(value, sizeof value, "%d %" PRId64 " %a %a", u->states, u->steps, u->product[0],
+                 u->product[1]);
+        add_line(&l, "training.optimizer", value);
+    }
+    for (int i = 0; i < TG_TRAINING_GENERATORS; i++)
+        if (state->rng[i]) {
+            snprintf(key, sizeof key, "training.rng.%d", i);
+            snprintf(value, sizeof value, "%" PRIu64 " %" PRIu64, state->rng[i]->key,
+                     state->rng[i]->position);
+            add_line(&l, key, value);
+        }
+    return l;
+}
+
+/* What the lines of a file say; false with the key of the first that is missing or wrong. */
+static bool read_lines(const tg_safetensors *file, const tg_training_state *state, tg_update_state *update,
+                       tg_rng rng[TG_TRAINING_GENERATORS], int64_t *position, char wrong[TEXT])
+{
+    const char *value = tg_safetensors_metadata(file, strcpy(wrong, "training.position"));
+    char end;
+    if (!value || sscanf(value, "%" SCNd64 "%c", position, &end) != 1)
+        return false;
+    value = tg_safetensors_metadata(file, strcpy(wrong, "training.optimizer"));
+    if (!value != !state->update)
+        return false;
+    if (value && (sscanf(value, "%d %" SCNd64 " %la %la%c", &update->states, &update->steps,
+                         &update->product[0], &update->product[1], &end) != 4 ||
+                  update->states != state->update->states || update->steps < 0))
+        return false;
+    for (int i = 0; i < TG_TRAINING_GENERATORS; i++) {
+        snprintf(wrong, TEXT, "training.rng.%d", i);
+        value = tg_safetensors_metadata(file, wrong);
+        if (!value != !state->rng[i] ||
+            (value && sscanf(value, "%" SCNu64 " %" SCNu64 "%c", &rng[i].key, &rng[i].position, &end) != 2))
+            return false;
+    }
+    return true;
+}
+
+/* ---- saving ---- */
+
+static bool save(const tg_training_state *state, const char *path, const tg_metadata *metadata, int count,
+                 tg_file_item *items, char (*names)[LONGEST], tg_metadata *all, char message[TG_FILE_MESSAGE])
+{
+    const int parameters = tg_parameters_count(state->parameters);
+    const lines own = lines_of(state);
+    int number = 0;
+    for (int block = 0; block <= block_count(state); block++)
+        for (int i = 0; i < parameters; i++, number++) {
+            const tg_parameter *p = tg_parameters_at(state->parameters, i);
+            name_in_file(names[number], p, block);
+            items[number] = (tg_file_item){names[number], p->dtype, p->shape,
+                                           block_of(state, block) + offset_of(state->parameters, p)};
+        }
+    for (int i = 0; i < own.count; i++)
+        all[i] = (tg_metadata){own.key[i], own.value[i]};
+    if (count)
+        memcpy(all + own.count, metadata, (size_t)count * sizeof *metadata);
+    return tg_safetensors_write(path, items, number, all, own.count + count, message);
+}
+
+static const char *wrong_state(const tg_training_state *state)
+{
+    if (!state)
+        return "there is no state";
+    if (tg_parameters_error(state->parameters))
+        return tg_parameters_error(state->parameters);
+    if (block_count(state) < 0 || block_count(state) > TG_UPDATE_STATES)
+        return "the optimiser has too many blocks";
+    for (int k = 1; k <= block_count(state); k++)
+        if (!block_of(state, k))
+            return "a block of the optimiser is missing";
+    return NULL;
+}
+
+bool tg_training_state_save(const tg_training_state *state, const char *path, const tg_metadata *metadata,
+                            int count, char message[TG_FILE_MESSAGE])
+{
+    const char *wrong = wrong_state(state);
+    if (wrong || count < 0 || (count && !metadata))
+        return refuse(message, path, "%s", wrong ? wrong : "the metadata is missing");
+    const size_t most = (size_t)tg_parameters_count(state->parameters) * (size_t)(block_count(state) + 1);
+    tg_file_item *items = calloc(most + 1, sizeof *items);
+    char(*names)[LONGEST] = calloc(most + 1, sizeof *names);
+    tg_metadata *all = calloc((size_t)count + LINES, sizeof *all);
+    const bool fine = items && names && all ? save(state, path, metadata, count, items, names, all, message)
+                                            : refuse(message, path, "out of memory");
+    free(items);
+    free(names);
+    free(all);
+    return fine;
+}
+
+/* ---- loading ---- */
+
+/* All blocks, one behind the other, into `into`. */
+static bool read_blocks(tg_safetensors *file, const char *path, const tg_training_state *state, char *into,
+                        size_t bytes, char message[TG_FILE_MESSAGE])
+{
+    char name[LONGEST];
+    for (int block = 0; block <= block_count(state); block++, into += bytes)
+        for (int i = 0; i < tg_parameters_count(state->parameters); i++) {
+            const tg_parameter *p = tg_parameters_at(state->parameters, i);
+            name_in_file(name, p, block);
+            const tg_file_tensor *tensor = tg_safetensors_find(file, name);
+            if (!tensor || !tg_shape_equal(&tensor->shape, &p->shape) ||
+                strcmp(tensor->dtype, p->dtype == TG_F32 ? "F32" : "F64") != 0)
+                return refuse(message, path, "tensor %.200s %s", name,
+                              tensor ? "has another shape or type than the model's" : "is missing");
+            if (!tg_safetensors_read(file, tensor, p->dtype, into + offset_of(state->parameters, p), message))
+                return false;
+        }
+    return true;
+}
+
+static bool load(tg_training_state *state, tg_safetensors *file, const char *path,
+                 char message[TG_FILE_MESSAGE])
+{
+    tg_update_state update = {0};
+    tg_rng rng[TG_TRAINING_GENERATORS];
+    int64_t position;
+    char key[TEXT];
+    if (!read_lines(file, state, &update, rng, &position, key))
+        return refuse(message, path, "'%s' is missing, or is not that of this run", key);
+    const size_t bytes =
+        (size_t)tg_parameters_size(state->parameters) * tg_dtype_size(tg_parameters_dtype(state->parameters));
+    char *blocks = malloc(bytes * (size_t)(block_count(state) + 1) + 1);
+    const bool fine = blocks ? read_blocks(file, path, state, blocks, bytes, message)
+                             : refuse(message, path, "out of memory");
+    for (int block = 0; fine && bytes && block <= block_count(state); block++)
+        memcpy(block_of(state, block), blocks + (size_t)block * bytes, bytes);
+    free(blocks);
+    if (!fine)
+        return false;
+    if (state->update) {
+        state->update->steps = update.steps;
+        memcpy(state->update->product, update.product, sizeof update.product);
+    }
+    for (int i = 0; i < TG_TRAINING_GENERATORS; i++)
+        if (state->rng[i])
+            *state->rng[i] = rng[i];
+    state->position = position;
+    return true;
+}
+
+bool tg_training_state_load(tg_training_state *state, const char *path, char message[TG_FILE_MESSAGE])
+{
+    const char *wrong = wrong_state(state);
+    if (wrong)
+        return refuse(message, path, "%s", wrong);
+    tg_safetensors *file = tg_safetensors_open(path, message);
+    const bool fine = file && load(state, file, path, message);
+    tg_safetensors_close(file);
+    return fine;
+}

@@ -170,6 +170,39 @@ def blocks():
         keep(f"block_llama_{number}", p.named_parameters(), llama, draw(2, 5, width))
 
 
+class Transformer(nn.Module):
+    """Embeddings, PyTorch's blocks, a norm, and a head that may be the embedding's weight."""
+
+    def __init__(self, vocabulary, context, width, heads, layers, first, causal, tied):
+        super().__init__()
+        self.token_embedding, self.position_embedding = nn.Embedding(vocabulary, width), nn.Embedding(context, width)
+        epsilon = 1e-5 if first else 1e-12
+        self.layers = nn.ModuleList(nn.TransformerEncoderLayer(width, heads, 4 * width, 0, F.gelu, epsilon, True, first) for _ in range(layers))
+        if first:
+            self.norm = nn.LayerNorm(width, epsilon)
+        else:
+            self.embedding_norm = nn.LayerNorm(width, epsilon)
+        if not tied:
+            self.head = nn.Linear(width, vocabulary, False)
+        self.first, self.causal, self.tied = first, causal, tied
+
+    def forward(self, ids):
+        positions = ids.shape[1]
+        x = self.token_embedding(ids) + self.position_embedding.weight[:positions]
+        x = x if self.first else self.embedding_norm(x)
+        ahead = torch.ones(positions, positions).triu(1).bool() if self.causal else None
+        for layer in self.layers:
+            x = layer(x, ahead)
+        x = self.norm(x) if self.first else x
+        return x @ (self.token_embedding if self.tied else self.head).weight.T
+
+
+def models():
+    ids = torch.tensor([[0, 4, 2, 2], [1, 6, 3, 0], [5, 5, 6, 1]])
+    module("transformer_gpt", Transformer(7, 5, 6, 2, 2, True, True, True), ids)
+    module("transformer_bert", Transformer(7, 4, 6, 3, 1, False, False, False), ids)
+
+
 if __name__ == "__main__":
     os.makedirs(FOLDER, exist_ok=True)
     torch.manual_seed(0)
@@ -177,3 +210,4 @@ if __name__ == "__main__":
     feed_forwards()
     attentions()
     blocks()
+    models()

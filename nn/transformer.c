@@ -1,0 +1,163 @@
+#include "nn/transformer.h"
+
+#include "nn/dropout.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct tg_transformer {
+    tg_transformer_config config;
+    tg_parameters *parameters;
+    tg_embedding_layer tokens, positions;
+    tg_norm_layer norm; /* the last one, or the first */
+    tg_linear_layer head;
+    char (*names)[24]; /* "layers.0", ...: of scopes on the tape too */
+    tg_block blocks[];
+};
+
+const char *tg_transformer_config_error(const tg_transformer_config *config)
+{
+    if (!config)
+        return "there is no configuration";
+    const tg_attention_config *a = &config->block.attention;
+    const int64_t most = (int64_t)1 << 30; /* so that sizes can be multiplied */
+    const int shared = a->key_value_heads ? a->key_value_heads : a->heads;
+    if (config->vocabulary < 1 || config->vocabulary > most || config->context < 1 || config->context > most)
+        return "the vocabulary and the context must be positive, and below 2^30";
+    if (config->layers < 0 || config->layers > TG_TRANSFORMER_LAYERS)
+        return "the number of layers must be 0 to 256";
+    if (a->width < 1 || a->width > most || a->heads < 1 || a->width % a->heads != 0)
+        return "the width must be positive, below 2^30, and divide by the heads";
+    if (shared < 1 || a->heads % shared != 0)
+        return "the heads must divide by the key and value heads";
+    if (config->rotary_base != 0 && (!(config->rotary_base > 0) || a->width / a->heads % 2 != 0))
+        return "rotary positions need a positive base and heads of even size";
+    if (config->block.hidden < 0 || config->block.hidden > most)
+        return "the width of the feed-forward layers must be positive, and below 2^30";
+    if (!tg_activation_name(config->block.activation) || !tg_norm_name(config->block.norm))
+        return "there is no such activation or normalisation";
+    const double rates[] = {config->dropout, config->block.dropout, a->dropout};
+    for (int i = 0; i < 3; i++)
+        if (!(rates[i] >= 0 && rates[i] < 1))
+            return "the dropout rates must be 0 or more and below 1";
+    return config->dtype == TG_F32 || config->dtype == TG_F64 ? NULL : "the parameters must be f32 or f64";
+}
+
+static void add_layers(tg_transformer *model)
+{
+    const tg_transformer_config *c = &model->config;
+    const int64_t width = c->block.attention.width;
+    tg_parameters *set = model->parameters;
+    model->tokens = tg_embedding_layer_add(set, "token_embedding", c->vocabulary, width);
+    if (c->rotary_base == 0)
+        model->positions = tg_embedding_layer_add(set, "position_embedding", c->context, width);
+    const char *norm = c->block.post_norm ? "embedding_norm" : "norm";
+    if (c->block.post_norm)
+        model->norm = tg_norm_layer_add(set, norm, c->block.norm, width, c->block.epsilon);
+    for (int i = 0; i < c->layers; i++) {
+        snprintf(model->names[i], sizeof model->names[i], "layers.%d", i);
+        model->blocks[i] = tg_block_add(set, model->names[i], &c->block);
+    }
+    if (!c->block.post_norm)
+        model->norm = tg_norm_layer_add(set, norm, c->block.norm, width, c->block.epsilon);
+    if (c->tied)
+        model->head.weight = model->tokens.weight;
+    else if (!c->no_head)
+        model->head = tg_linear_layer_add(set, "head", width, c->vocabulary, false);
+}
+
+static bool ends_in(const char *name, const char *end)
+{
+    const size_t length = strlen(name), tail = strlen(end);
+    return length >= tail && strcmp(name + length - tail, end) == 0;
+}
+
+static void initialize(const tg_transformer *model, const tg_rng *rng)
+{
+    const double deviation = 0.02, in_sums = deviation / sqrt(2. * fmax(1, model->config.layers));
+    for (int i = 0; i < tg_parameters_count(model->parameters); i++) {
+        tg_parameter *p = tg_parameters_at(model->parameters, i);
+        const bool in_sum = ends_in(p->name, ".out_proj.weight") || ends_in(p->name, ".o_proj.weight") ||
+                            ends_in(p->name, ".linear2.weight") || ends_in(p->name, ".down_proj.weight");
+        tg_rng own = tg_rng_stream(rng, p->name);
+        if (p->shape.rank == 2)
+            tg_parameter_fill_normal(p, in_sum ? in_sums : deviation, &own);
+    }
+}
+
+tg_transformer *tg_transformer_new(const tg_rng *rng, const tg_transformer_config *config)
+{
+    if (tg_transformer_config_error(config))
+        return NULL;
+    tg_transformer *model = calloc(1, sizeof *model + (size_t)config->layers * sizeof model->blocks[0]);
+    if (!model)
+        return NULL;
+    model->config = *config;
+    model->parameters = tg_parameters_new(config->dtype);
+    model->names = calloc((size_t)config->layers + 1, sizeof *model->names);
+    if (model->names)
+        add_layers(model);
+    if (!model->names || tg_parameters_error(model->parameters)) {
+        tg_transformer_free(model);
+        return NULL;
+    }
+    initialize(model, rng);
+    return model;
+}
+
+void tg_transformer_free(tg_transformer *model)
+{
+    if (!model)
+        return;
+    tg_parameters_free(model->parameters);
+    free(model->names);
+    free(model);
+}
+
+tg_parameters *tg_transformer_parameters(const tg_transformer *model)
+{
+    return model ? model->parameters : NULL;
+}
+
+tg_tensor tg_transformer_forward_padded(const tg_transformer *model, tg_tensor ids, tg_tensor padding,
+                                        tg_rng *training)
+{
+    tg_tape *tape = tg_tape_of(ids);
+    const int64_t positions = tg_dim(ids, 1);
+    if (!model || (tg_ok(ids) && (tg_rank(ids) != 2 || positions > model->config.context))) {
+        tg_tape_fail(tape,
+                     model ? "tg_transformer_forward: expected ids [batch, positions], %lld positions at most"
+                           : "tg_transformer_forward: no model",
+                     model ? (long long)model->config.context : 0);
+        return TG_NONE;
+    }
+    const tg_transformer_config *c = &model->config;
+    tg_attention_context context = {.padding = padding};
+    tg_rotary rotary;
+    tg_tensor x = tg_embedding_layer_forward(&model->tokens, ids);
+    if (c->rotary_base == 0)
+        x = tg_add(x, tg_embedding_layer_first(&model->positions, tape, positions));
+    else {
+        const tg_attention_config *a = &c->block.attention;
+        rotary = tg_rotary_angles(tape, tg_dtype_of(x), positions, a->width / a->heads, c->rotary_base);
+        context.rotary = &rotary;
+    }
+    if (c->block.post_norm)
+        x = tg_norm_layer_forward(&model->norm, x, training);
+    x = tg_dropout_forward(x, c->dropout, training);
+    for (int i = 0; i < c->layers; i++) {
+        tg_scope_begin(tape, model->names[i]);
+        x = tg_block_forward(&model->blocks[i], x, &context, training);
+        tg_scope_end(tape);
+    }
+    if (!c->block.post_norm)
+        x = tg_norm_layer_forward(&model->norm, x, training);
+    return c->no_head ? x : tg_linear_layer_forward(&model->head, x);
+}
+
+tg_tensor tg_transformer_forward(const tg_transformer *model, tg_tensor ids, tg_rng *training)
+{
+    return tg_transformer_forward_padded(model, ids, TG_NONE, training);
+}

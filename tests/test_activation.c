@@ -28,9 +28,9 @@ static double at(tg_tensor (*f)(tg_tensor x), double point, int order)
 {
     tg_tensor x = tg_variable(tape, TG_F64, &point, TG_SCALAR), y = f(x);
     for (; order > 0; order--) {
-        tg_tensor slope;
-        ck_assert_msg(tg_grad(&y, 1, &x, 1, NULL, true, &slope), "%s", tg_tape_error(tape));
-        y = slope;
+        tg_tensor derivative;
+        ck_assert_msg(tg_grad(&y, 1, &x, 1, NULL, true, &derivative), "%s", tg_tape_error(tape));
+        y = derivative;
     }
     return tg_item(y);
 }
@@ -105,7 +105,7 @@ START_TEST(moments_under_the_normal_distribution_are_known)
 {
     static const struct {
         tg_tensor (*f)(tg_tensor x);
-        double mean, square, slope_square, bound;
+        double mean, square, derivative_square, bound;
     } known[] = {
         {tg_gelu_exact, 0.2820947917739, 0.4252214825703, 0.4558508656493, 1e-12},
         {tg_gelu_tanh, 0.2820385880788, 0.4251937110331, 0.4558178459630, 1e-12},
@@ -120,20 +120,20 @@ START_TEST(moments_under_the_normal_distribution_are_known)
         nodes[i] = (i - NODES / 2) * 0.00375;
     const double step = nodes[1] - nodes[0];
     for (size_t k = 0; k < sizeof known / sizeof known[0]; k++) {
-        tg_tensor x = tg_variable(tape, TG_F64, nodes, TG_SHAPE(NODES)), y = known[k].f(x), slope;
-        ck_assert(tg_grad(&y, 1, &x, 1, NULL, false, &slope));
-        double mean = 0, square = 0, slope_square = 0;
+        tg_tensor x = tg_variable(tape, TG_F64, nodes, TG_SHAPE(NODES)), y = known[k].f(x), derivative;
+        ck_assert(tg_grad(&y, 1, &x, 1, NULL, false, &derivative));
+        double mean = 0, square = 0, derivative_square = 0;
         for (int i = 0; i < NODES; i++) {
             const double weight = step * exp(-0.5 * nodes[i] * nodes[i]) / sqrt(2 * acos(-1));
             const bool kink =
-                known[k].f == tg_relu && nodes[i] == 0; /* slope 0 on one side, 1 on the other */
+                known[k].f == tg_relu && nodes[i] == 0; /* derivative 0 on one side, 1 on the other */
             mean += weight * tg_at(y, i);
             square += weight * tg_at(y, i) * tg_at(y, i);
-            slope_square += weight * (kink ? 0.5 : tg_at(slope, i) * tg_at(slope, i));
+            derivative_square += weight * (kink ? 0.5 : tg_at(derivative, i) * tg_at(derivative, i));
         }
         assert_about(mean, known[k].mean, known[k].bound);
         assert_about(square, known[k].square, known[k].bound);
-        assert_about(slope_square, known[k].slope_square, 3 * known[k].bound);
+        assert_about(derivative_square, known[k].derivative_square, 3 * known[k].bound);
     }
 }
 END_TEST
@@ -176,7 +176,7 @@ START_TEST(limits_are_limits_and_nan_stays_nan)
     static const struct {
         const char *name;
         tg_tensor (*f)(tg_tensor x);
-        double below, slope_below;
+        double below, derivative_below;
     } all[] = {
         {"gelu_exact", tg_gelu_exact, 0, 0},
         {"gelu_tanh", tg_gelu_tanh, 0, 0},
@@ -191,17 +191,17 @@ START_TEST(limits_are_limits_and_nan_stays_nan)
     };
     static const double numbers[] = {INFINITY, -INFINITY, NAN, 1e300, -1e300, 1e20, -1e20, 0.0, -0.0};
     for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) {
-        tg_tensor x = tg_variable(tape, TG_F64, numbers, TG_SHAPE(9)), y = all[k].f(x), slope;
-        ck_assert(tg_grad(&y, 1, &x, 1, NULL, true, &slope));
+        tg_tensor x = tg_variable(tape, TG_F64, numbers, TG_SHAPE(9)), y = all[k].f(x), derivative;
+        ck_assert(tg_grad(&y, 1, &x, 1, NULL, true, &derivative));
         const char *name = all[k].name;
-        ck_assert_msg(tg_at(y, 0) == INFINITY && tg_at(slope, 0) == 1, "%s at infinity", name);
-        ck_assert_msg(tg_at(y, 1) == all[k].below && tg_at(slope, 1) == all[k].slope_below, "%s at -infinity",
+        ck_assert_msg(tg_at(y, 0) == INFINITY && tg_at(derivative, 0) == 1, "%s at infinity", name);
+        ck_assert_msg(tg_at(y, 1) == all[k].below && tg_at(derivative, 1) == all[k].derivative_below, "%s at -infinity",
                       name);
         ck_assert_msg(isnan(tg_at(y, 2)), "%s of NaN", name);
-        ck_assert_msg(tg_at(y, 3) == 1e300 && tg_at(slope, 3) == 1, "%s at 1e300", name);
-        ck_assert_msg(isfinite(tg_at(y, 4)) && tg_at(slope, 4) == all[k].slope_below, "%s at -1e300", name);
-        ck_assert_msg(tg_at(y, 5) == 1e20 && tg_at(slope, 5) == 1, "%s at 1e20", name);
-        ck_assert_msg(tg_at(slope, 6) == all[k].slope_below, "%s at -1e20", name);
+        ck_assert_msg(tg_at(y, 3) == 1e300 && tg_at(derivative, 3) == 1, "%s at 1e300", name);
+        ck_assert_msg(isfinite(tg_at(y, 4)) && tg_at(derivative, 4) == all[k].derivative_below, "%s at -1e300", name);
+        ck_assert_msg(tg_at(y, 5) == 1e20 && tg_at(derivative, 5) == 1, "%s at 1e20", name);
+        ck_assert_msg(tg_at(derivative, 6) == all[k].derivative_below, "%s at -1e20", name);
         if (strcmp(name, "softplus") != 0)
             ck_assert_msg(!signbit(tg_at(y, 7)) && tg_at(y, 7) == 0 && signbit(tg_at(y, 8)) &&
                               tg_at(y, 8) == 0,
@@ -225,7 +225,7 @@ START_TEST(higher_derivatives_vanish_at_infinity)
 }
 END_TEST
 
-START_TEST(straight_pieces_have_the_slopes_of_their_lines)
+START_TEST(straight_pieces_have_the_derivatives_of_their_lines)
 {
     static const double points[] = {-4, -3, -1.5, 0, 1.5, 3, 4};
     for (int i = 0; i < 7; i++) {
@@ -273,7 +273,7 @@ Suite *activation_suite(void)
     tcase_add_test(tests, third_derivatives_are_right);
     tcase_add_test(tests, limits_are_limits_and_nan_stays_nan);
     tcase_add_test(tests, higher_derivatives_vanish_at_infinity);
-    tcase_add_test(tests, straight_pieces_have_the_slopes_of_their_lines);
+    tcase_add_test(tests, straight_pieces_have_the_derivatives_of_their_lines);
     tcase_add_test(tests, relu_blocks_even_an_infinite_cotangent);
     tcase_add_test(tests, elu_with_one_slope_is_elu);
     suite_add_tcase(suite, tests);

@@ -243,7 +243,7 @@ START_TEST(bce_on_logits_keeps_its_digits)
 }
 END_TEST
 
-/* The mean of a formula over the elements of the two, and its slopes by central differences of that very mean. */
+/* The mean of a formula over the elements of the two, and its derivatives by central differences of that very mean. */
 static void assert_mean_of(tg_tensor loss, tg_tensor a, tg_tensor b, double (*formula)(double a, double b),
                            double count)
 {

@@ -2,6 +2,7 @@
 
 #include "autograd/ops/category.h"
 #include "autograd/program.h"
+#include "autograd/strided.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -131,9 +132,11 @@ bool tg_plan_reduction(const char *operation, tg_tensor x, tg_axes axes, bool ke
 char *tg_position_text(const tg_shape *shape, int64_t element, char *text, size_t size)
 {
     tg_shape position = {.rank = shape->rank};
-    for (int axis = shape->rank - 1; axis >= 0; axis--) {
-        position.dim[axis] = element % shape->dim[axis];
-        element /= shape->dim[axis];
-    }
+    tg_strided s = {.rank = shape->rank};
+    for (int axis = 0; axis < s.rank; axis++)
+        s.dim[axis] = shape->dim[s.rank - 1 - axis];
+    const tg_strided_place place = tg_strided_seek(&s, 0, element);
+    for (int axis = 0; axis < s.rank; axis++)
+        position.dim[axis] = place.index[s.rank - 1 - axis];
     return tg_shape_text(&position, text, size);
 }

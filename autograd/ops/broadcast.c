@@ -1,11 +1,9 @@
 /* Constant tensors, expansion, whose derivative is the sum over axes (reduce.c), and reshape, which is free. */
-#include "autograd/dtype.h"
 #include "autograd/ops/category.h"
 #include "autograd/program.h"
 #include "autograd/strided.h"
 
 #include <math.h>
-#include <string.h>
 
 typedef struct full_attributes {
     int64_t dtype; /* a tg_dtype */
@@ -33,19 +31,13 @@ static bool full_shape(tg_value *out)
     return true;
 }
 
-/* The first element, then copies of what there is already, in pieces that stay in the cache. */
 void tg_fill(tg_dtype dtype, int64_t count, double value, void *to)
 {
-    enum { PIECE = 1 << 13 };
-    const size_t all = (size_t)count * tg_dtype_size(dtype);
-    if (count <= 0)
-        return;
-    tg_set_element(dtype, to, 0, value);
-    for (size_t have = tg_dtype_size(dtype), more; have < all; have += more) {
-        more = have < PIECE ? have : PIECE;
-        more = more < all - have ? more : all - have;
-        memcpy((char *)to + have, to, more);
-    }
+    if (dtype != TG_I32)
+        TG_KERNEL_CALL(dtype, fill, (size_t)count, value, to);
+    else
+        for (int64_t i = 0; i < count; i++)
+            ((int32_t *)to)[i] = (int32_t)value;
 }
 
 static void full_forward(const tg_call *call)

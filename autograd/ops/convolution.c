@@ -14,15 +14,55 @@
 
 #include "autograd/ops/samples/convolution.h"
 
-/* ---- what the two share: a walk over all rows of windows ---- */
+/* ---- what the two share: all rows of windows ---- */
 
-/* One row of windows at one place of the kernel: elements of the image a stride apart, of which the first `before` and those
- * from `end` on lie in the padding. */
+/* All rows of windows, and which way elements go: from the image to the columns, or added to the image, which is cleared first. */
+typedef struct window_rows {
+    tg_dtype dtype;
+    const tg_window_layout *w;
+    int64_t batch, channels;
+    const char *from;
+    char *to;
+    bool adds;
+} window_rows;
+
+/* One row of windows at one place of the kernel: `count` elements of the columns from `column` on. The first `before` of them and those
+ * from `end` on lie in the padding; window x belongs to element image + x stride of the image. */
 typedef struct row {
-    int64_t image;  /* the element that the first window would have, were it not in the padding */
-    int64_t column; /* its element among the columns */
-    int64_t before, end, count;
+    int64_t image, column, before, end, count;
 } row;
+
+static void unfold_row(const window_rows *v, const row *r)
+{
+    const int64_t stride = v->w->stride.dim[1];
+    TG_FOR_ELEMENT_SIZE(tg_dtype_size(v->dtype), {
+        char *column = v->to + r->column * BYTES;
+        const char *image = v->from + r->image * BYTES;
+        for (int64_t x = 0; x < r->before; x++)
+            memset(column + x * BYTES, 0, BYTES);
+        if (stride == 1 && r->end > r->before)
+            memcpy(column + r->before * BYTES, image + r->before * BYTES, (size_t)(r->end - r->before) * BYTES);
+        else
+            for (int64_t x = r->before; x < r->end; x++)
+                memcpy(column + x * BYTES, image + x * stride * BYTES, BYTES);
+        for (int64_t x = r->end; x < r->count; x++)
+            memset(column + x * BYTES, 0, BYTES);
+    })
+}
+
+static void fold_row(const window_rows *v, const row *r)
+{
+    const int64_t element = (int64_t)tg_dtype_size(v->dtype), stride = v->w->stride.dim[1];
+    if (r->end <= r->before)
+        return;
+    const size_t count = (size_t)(r->end - r->before);
+    const char *column = v->from + (r->column + r->before) * element;
+    char *image = v->to + (r->image + r->before * stride) * element;
+    if (stride == 1)
+        TG_KERNEL_CALL(v->dtype, accumulate, count, column, image);
+    else
+        TG_KERNEL_CALL(v->dtype, accumulate_strided, count, column, image, (size_t)stride);
+}
 
 static int64_t clip(int64_t value, int64_t low, int64_t high)
 {
@@ -38,27 +78,14 @@ static void inside(const tg_window_layout *w, int axis, int64_t at, int64_t coun
                                       : clip((w->size.dim[axis] - 1 - first) / stride + 1, *before, count);
 }
 
-typedef void visit(tg_dtype dtype, const row *r, int64_t stride, const char *from, char *to);
-
-/* All rows of windows, of the image and the columns that belong to it. */
-typedef struct visits {
-    tg_dtype dtype;
-    const tg_window_layout *w;
-    int64_t batch, channels;
-    visit *each;
-    const void *from;
-    void *to;
-    bool adds; /* to an image, which has to be 0 first */
-} visits;
-
-static void clear_channel(const visits *v, int64_t c)
+static void clear_channel(const window_rows *v, int64_t c)
 {
     const size_t element = tg_dtype_size(v->dtype), image = (size_t)(v->w->size.dim[0] * v->w->size.dim[1]);
     for (int64_t n = 0; n < v->batch; n++)
-        memset((char *)v->to + (size_t)(n * v->channels + c) * image * element, 0, image * element);
+        memset(v->to + (size_t)(n * v->channels + c) * image * element, 0, image * element);
 }
 
-static void visit_rows_at(const visits *v, int64_t c, int64_t i, int64_t j)
+static void rows_at(const window_rows *v, int64_t c, int64_t i, int64_t j)
 {
     const tg_window_layout *w = v->w;
     const int64_t down = tg_windows(w, 0), across = tg_windows(w, 1);
@@ -75,29 +102,29 @@ static void visit_rows_at(const visits *v, int64_t c, int64_t i, int64_t j)
                       j * w->dilation.dim[1] - w->padding.dim[1];
             r.before = out_of_image ? across : before_x;
             r.end = out_of_image ? across : end_x;
-            v->each(v->dtype, &r, w->stride.dim[1], v->from, v->to);
+            (v->adds ? fold_row : unfold_row)(v, &r);
         }
 }
 
 /* Some channels, which have nothing in common: a tg_parallel_part. */
-static void visit_channels(void *context, size_t first, size_t count)
+static void some_channels(void *context, size_t first, size_t count)
 {
-    const visits *v = context;
+    const window_rows *v = context;
     for (int64_t c = (int64_t)first; c < (int64_t)(first + count); c++) {
         if (v->adds)
             clear_channel(v, c);
         for (int64_t i = 0; i < v->w->kernel.dim[0]; i++)
             for (int64_t j = 0; j < v->w->kernel.dim[1]; j++)
-                visit_rows_at(v, c, i, j);
+                rows_at(v, c, i, j);
     }
 }
 
 /* `columns`: how many elements they have. */
-static void visit_all(visits *v, int64_t columns)
+static void all_channels(window_rows *v, int64_t columns)
 {
     enum { WORTH_SHARING = 1 << 14 }; /* elements for each thread */
     const int64_t each = columns / (v->channels ? v->channels : 1);
-    tg_parallel((size_t)v->channels, (size_t)(WORTH_SHARING / (each + 1) + 1), 1, visit_channels, v);
+    tg_parallel((size_t)v->channels, (size_t)(WORTH_SHARING / (each + 1) + 1), 1, some_channels, v);
 }
 
 /* ---- unfold ---- */
@@ -113,27 +140,13 @@ static bool unfold_shape(tg_value *out)
     return true;
 }
 
-static void unfold_row(tg_dtype dtype, const row *r, int64_t stride, const char *from, char *to)
-{
-    const int64_t element = (int64_t)tg_dtype_size(dtype);
-    char *column = to + r->column * element;
-    memset(column, 0, (size_t)(r->before * element));
-    if (stride == 1 && r->end > r->before)
-        memcpy(column + r->before * element, from + (r->image + r->before) * element,
-               (size_t)((r->end - r->before) * element));
-    else
-        TG_FOR_ELEMENT_SIZE(element, for (int64_t x = r->before; x < r->end; x++)
-            memcpy(column + x * BYTES, from + (r->image + x * stride) * BYTES, BYTES);)
-    memset(column + r->end * element, 0, (size_t)((r->count - r->end) * element));
-}
-
 static void unfold_forward(const tg_call *call)
 {
     const tg_value *out = call->value;
     const tg_shape *in = &out->inputs[0]->shape;
-    visits v = {out->dtype, out->attributes, in->dim[0], in->dim[1], unfold_row, call->in[0], call->out, false};
+    window_rows v = {out->dtype, out->attributes, in->dim[0], in->dim[1], call->in[0], call->out, false};
     if (out->size > 0)
-        visit_all(&v, out->size);
+        all_channels(&v, out->size);
 }
 
 static void unfold_derivative(const tg_derive *d)
@@ -173,24 +186,11 @@ static bool fold_shape(tg_value *out)
     return true;
 }
 
-static void fold_row(tg_dtype dtype, const row *r, int64_t stride, const char *from, char *to)
-{
-    const int64_t element = (int64_t)tg_dtype_size(dtype);
-    const char *column = from + (r->column + r->before) * element;
-    char *image = to + (r->image + r->before * stride) * element;
-    if (r->end <= r->before)
-        return;
-    if (stride == 1)
-        TG_KERNEL_CALL(dtype, accumulate, (size_t)(r->end - r->before), column, image);
-    else
-        TG_KERNEL_CALL(dtype, accumulate_strided, (size_t)(r->end - r->before), column, image, (size_t)stride);
-}
-
 static void fold_forward(const tg_call *call)
 {
     const tg_value *out = call->value;
-    visits v = {out->dtype, out->attributes, out->shape.dim[0], out->shape.dim[1], fold_row, call->in[0], call->out, true};
-    visit_all(&v, out->inputs[0]->size);
+    window_rows v = {out->dtype, out->attributes, out->shape.dim[0], out->shape.dim[1], call->in[0], call->out, true};
+    all_channels(&v, out->inputs[0]->size);
 }
 
 static void fold_derivative(const tg_derive *d)

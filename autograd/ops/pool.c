@@ -15,6 +15,9 @@ static int64_t part_in_image(const tg_window_layout *w, int axis, int64_t window
 {
     const int64_t size = w->size.dim[axis], dilation = w->dilation.dim[axis], kernel = w->kernel.dim[axis];
     const int64_t place = window * w->stride.dim[axis] - w->padding.dim[axis];
+    *first = place;
+    if (place >= 0 && place + (kernel - 1) * dilation < size)
+        return kernel;
     const int64_t skipped = place < 0 ? (-place + dilation - 1) / dilation : 0;
     const int64_t end = place < size ? (size - 1 - place) / dilation + 1 : 0;
     *first = place + skipped * dilation;
@@ -50,34 +53,30 @@ static bool pool_index_shape(tg_value *out)
     return fits;
 }
 
-/* Where in its image the largest element of a window is. */
-static int64_t largest_of_window(tg_dtype dtype, const tg_window_layout *w, const char *image, int64_t y, int64_t x)
-{
-    int64_t line, place;
-    const int64_t width = w->size.dim[1], rows = part_in_image(w, 0, y, &line), columns = part_in_image(w, 1, x, &place);
-    const int64_t first = line * width + place;
-    size_t largest;
-    TG_KERNEL_CALL(dtype, argmax_window, (size_t)rows, (size_t)(w->dilation.dim[0] * width), (size_t)columns,
-                   (size_t)w->dilation.dim[1], image + first * (int64_t)tg_dtype_size(dtype), &largest);
-    return first + (int64_t)largest;
-}
-
-/* Calls for the elements, or for their places if the result is of integers. */
+/* The largest element of each window, or its place in the image if the result is of integers. */
 static void pool_forward(const tg_call *call)
 {
     const tg_value *out = call->value;
     const tg_window_layout *w = out->attributes;
     const tg_dtype dtype = out->inputs[0]->dtype;
-    const int64_t across = out->shape.dim[3], windows = out->shape.dim[2] * across;
-    const int64_t element = (int64_t)tg_dtype_size(dtype), image_bytes = w->size.dim[0] * w->size.dim[1] * element;
-    for (int64_t i = 0; i < out->size; i++) {
-        const char *image = (const char *)call->in[0] + i / windows * image_bytes;
-        const int64_t at = largest_of_window(dtype, w, image, i % windows / across, i % across);
-        if (out->dtype == TG_I32)
-            ((int32_t *)call->out)[i] = (int32_t)at;
-        else
-            memcpy((char *)call->out + i * element, image + at * element, (size_t)element);
-    }
+    const int64_t element = (int64_t)tg_dtype_size(dtype), width = w->size.dim[1];
+    const char *image = call->in[0];
+    char *to = call->out;
+    for (int64_t n = 0; n < out->shape.dim[0] * out->shape.dim[1]; n++, image += w->size.dim[0] * width * element)
+        for (int64_t y = 0; y < out->shape.dim[2]; y++) {
+            int64_t line, column;
+            const int64_t rows = part_in_image(w, 0, y, &line);
+            for (int64_t x = 0; x < out->shape.dim[3]; x++, to += tg_dtype_size(out->dtype)) {
+                const int64_t columns = part_in_image(w, 1, x, &column), first = line * width + column;
+                size_t largest;
+                TG_KERNEL_CALL(dtype, argmax_window, (size_t)rows, (size_t)(w->dilation.dim[0] * width), (size_t)columns,
+                               (size_t)w->dilation.dim[1], image + first * element, &largest);
+                if (out->dtype == TG_I32)
+                    *(int32_t *)to = (int32_t)(first + (int64_t)largest);
+                else
+                    memcpy(to, image + (first + (int64_t)largest) * element, (size_t)element);
+            }
+        }
 }
 
 static void max_pool2d_derivative(const tg_derive *d)

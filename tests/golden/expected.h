@@ -1,4 +1,4 @@
-/* The reference files of this folder, FAMILY.txt, read into memory: what operations should give.
+/* The reference files of this folder, CATEGORY.txt, read into memory: what operations should give.
  *
  *     if (!expected_load("tests/golden"))
  *         ...

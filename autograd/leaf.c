@@ -74,6 +74,8 @@ static tg_value *push(tg_tape *tape, const new_leaf *l)
 
 static tg_value *push_copy(tg_tape *tape, const new_leaf *l, const void *data)
 {
+    if (!tape)
+        return NULL;
     if (!data && tg_shape_size(l->shape) > 0) {
         tg_program_fail(&tape->program, "%s: the data is NULL", l->what);
         return NULL;
@@ -100,6 +102,8 @@ tg_tensor tg_borrow(tg_tape *tape, tg_dtype dtype, const void *data, tg_shape sh
 
 tg_tensor tg_variable(tg_tape *tape, tg_dtype dtype, const void *data, tg_shape shape)
 {
+    if (!tape)
+        return (tg_tensor){0};
     if (dtype == TG_I32) {
         tg_program_fail(&tape->program, "tg_variable: integers have no gradient; use tg_constant");
         return (tg_tensor){0};

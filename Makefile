@@ -188,6 +188,7 @@ golden: $(OUT)/bin/golden-samples
 # A loaded machine is no failure: libcheck's 4 seconds a test are for nothing but endless loops here.
 export CK_DEFAULT_TIMEOUT ?= 120
 export ASAN_OPTIONS ?= allocator_may_return_null=1
+export TSAN_OPTIONS ?= allocator_may_return_null=1
 
 check: all $(OUT)/bin/tests
 	TG_BUILD=$(OUT) TG_CC="$(CC)" $(OUT)/bin/tests

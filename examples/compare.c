@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 typedef struct comparison {
@@ -121,6 +122,12 @@ static void describe(const comparison *c, char *title, size_t size)
              data->task == DATASET_CLASSIFICATION ? data->classes : data->targets, c->e.settings.optimizer);
 }
 
+/* Whether standard output is for a person, and not for another program or a text. */
+static bool is_for_reading(const comparison *c)
+{
+    return strcmp(c->e.settings.format, "table") == 0;
+}
+
 /* Draws the pictures, on the terminal too. */
 static plots_outcome draw(const comparison *c)
 {
@@ -128,9 +135,9 @@ static plots_outcome draw(const comparison *c)
     char message[PLOTS_MESSAGE], title[256];
     describe(c, title, sizeof title);
     const plots_outcome outcome = plots_draw(out, title, experiment_searched(&c->e), message);
-    if (outcome == PLOTS_DRAWN)
+    if (outcome == PLOTS_DRAWN && is_for_reading(c))
         plots_show(out, stdout);
-    else
+    if (outcome != PLOTS_DRAWN)
         fprintf(stderr, "compare: %s\n", message);
     return outcome;
 }
@@ -146,8 +153,8 @@ static int show_results(comparison *c)
     const bool searches = runlog_is_search(c->log);
     const bool draws = written && !c->e.settings.no_plots;
     const plots_outcome drawn = draws ? draw(c) : PLOTS_NOTHING;
-    runlog_print_table(c->log, stdout);
-    if (written) {
+    runlog_print_table_as(c->log, c->e.settings.format, stdout);
+    if (written && is_for_reading(c)) {
         printf("\nin %s/: curves.csv, summary.csv, %sconfig.json", out, searches ? "search.csv, " : "");
         if (drawn == PLOTS_DRAWN)
             printf("; loss%s%s, as .png and .svg", c->e.data.task == DATASET_CLASSIFICATION ? ", accuracy" : "", searches ? ", search" : "");
@@ -163,6 +170,15 @@ int main(int argc, char **argv)
     jobs_without_threads(argv);
     c.e = experiment_defaults();
     options_parse(&experiment_program, argc, argv, &c.e.settings);
+    const char *config = c.e.settings.config;
+    if (config) {
+        c.e = experiment_defaults();
+        if (!options_load(&experiment_program, config, &c.e.settings, message, sizeof message)) {
+            fprintf(stderr, "compare: --config: %s\n", message);
+            return 2;
+        }
+        options_parse(&experiment_program, argc, argv, &c.e.settings);
+    }
     if (!experiment_prepare(&c.e, message)) {
         fprintf(stderr, "compare: %s\n", message);
         return 2;

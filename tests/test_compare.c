@@ -149,6 +149,37 @@ START_TEST(a_seed_is_the_same_run_in_any_comparison)
 }
 END_TEST
 
+START_TEST(a_configuration_runs_again)
+{
+    char errors[4000], arguments[600], folder[300], *rows[2];
+    snprintf(arguments, sizeof arguments, SMALL "--lr 1e-3,1e-2 --test none --out %s/first", temporary_folder());
+    ck_assert_msg(run(arguments, errors, sizeof errors) == 0, "%s", errors);
+    snprintf(arguments, sizeof arguments, "--config %s/first/config.json --out %s/again", temporary_folder(), temporary_folder());
+    ck_assert_msg(run(arguments, errors, sizeof errors) == 0, "%s", errors);
+    for (int i = 0; i < 2; i++) {
+        snprintf(folder, sizeof folder, "%s/%s", temporary_folder(), i ? "again" : "first");
+        rows[i] = rows_without_seconds(folder);
+    }
+    ck_assert_uint_gt(strlen(rows[0]), 1000);
+    ck_assert_str_eq(rows[0], rows[1]);
+    free(rows[0]);
+    free(rows[1]);
+    static const struct {
+        const char *text, *says;
+    } wrong[] = {{"{\"lr\": \"fast\"}", "\"lr\" has a value that the option does not take"},
+                 {"{\"epochs\": 2.5}", "\"epochs\" has a value"},
+                 {"{\"colour\": 1}", "\"colour\" is not an option"},
+                 {"[]", "expected an object"},
+                 {"{\"lr\"", "config.json:1: "}};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        temporary_write("config.json", wrong[i].text, strlen(wrong[i].text));
+        snprintf(arguments, sizeof arguments, "--config %s", temporary_path("config.json"));
+        ck_assert_int_eq(run(arguments, errors, sizeof errors), 2);
+        ck_assert_msg(strstr(errors, wrong[i].says) != NULL, "%s", errors);
+    }
+}
+END_TEST
+
 START_TEST(what_was_read_is_told_before_training)
 {
     char errors[4000], arguments[600];
@@ -257,6 +288,7 @@ Suite *compare_suite(void)
     tcase_add_loop_test(tests, a_mistake_gets_a_line_that_names_it_and_status_2, 0, sizeof mistakes / sizeof mistakes[0]);
     tcase_add_test(tests, the_same_command_gives_the_same_curves_with_any_number_of_jobs);
     tcase_add_test(tests, a_seed_is_the_same_run_in_any_comparison);
+    tcase_add_test(tests, a_configuration_runs_again);
     tcase_add_test(tests, what_was_read_is_told_before_training);
     tcase_add_test(tests, an_interruption_keeps_what_is_finished);
     tcase_add_test(tests, short_memory_is_told_and_does_not_hang);

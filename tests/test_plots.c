@@ -47,6 +47,30 @@ START_TEST(the_table_shows_every_activation_in_plain_text)
 }
 END_TEST
 
+START_TEST(the_table_comes_in_other_formats)
+{
+    static const struct {
+        const char *format, *has;
+    } cases[] = {{"markdown", "| gelu | 81.25 (0.0-100.0) | +18.75 +/-79.41 | "},
+                 {"markdown", "\n|---|---:|---:|"},
+                 {"latex", "\\\\\ngelu & 81.25 (0.0-100.0) & +18.75 $\\pm$79.41 & "},
+                 {"latex", "activation & final acc \\% & "},
+                 {"csv", "activation,final acc %,diff final acc,"},
+                 {"csv", "\n\"si,lu\",6.25,"}};
+    static char text[8192];
+    runlog *log = run_log_small(true);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        FILE *out = tmpfile();
+        runlog_print_table_as(log, cases[i].format, out);
+        rewind(out);
+        text[fread(text, 1, sizeof text - 1, out)] = '\0';
+        fclose(out);
+        ck_assert_msg(strstr(text, cases[i].has) != NULL, "'%s' is not in\n%s", cases[i].has, text);
+    }
+    runlog_free(log);
+}
+END_TEST
+
 START_TEST(one_seed_has_no_intervals)
 {
     runlog *log = runlog_new(temporary_folder());
@@ -280,6 +304,7 @@ Suite *plots_suite(void)
     tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, the_table_shows_every_activation_in_plain_text);
+    tcase_add_test(tests, the_table_comes_in_other_formats);
     tcase_add_test(tests, one_seed_has_no_intervals);
     tcase_add_test(tests, pictures_are_drawn_and_old_ones_do_not_linger);
     tcase_add_test(tests, a_search_is_drawn);

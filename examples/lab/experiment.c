@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 static const char *const tasks[] = {"auto", "classification", "regression", NULL};
+static const char *const formats[] = {"table", "markdown", "latex", "csv", NULL};
 static const char *const missings[] = {"error", "drop", "mean", NULL};
 static const char *const splits[] = {"redrawn", "fixed", NULL};
 static const char *const headers[] = {"auto", "yes", "no", NULL};
@@ -74,6 +75,8 @@ static const program_option table[] = {
     {"silence", "SECONDS", "a run that has not been heard of for so long is ended as failed; 0: never", OPTION_REAL, AT(silence), 0, 1e9},
     {"out", "DIR", "folder for curves.csv, summary.csv, config.json and the pictures", OPTION_TEXT, AT(out)},
     {"no-plots", NULL, "draw nothing", OPTION_FLAG, AT(no_plots)},
+    {"format", "KIND", "of the table that is printed", OPTION_CHOICE, AT(format), .choices = formats},
+    {"config", "FILE", "take the options from a config.json; those given here go before", OPTION_TEXT, AT(config)},
     {0}};
 
 const options_program experiment_program = {
@@ -92,7 +95,7 @@ experiment experiment_defaults(void)
                                      .hidden = "128x4", .activations = "relu,gelu_exact,silu,swiglu",
                                      .gated = "parameters", .init = "variance_preserving", .norm = "none", .seeds = 3, .seed = 1,
                                      .lrs = "0.001", .dropouts = "0", .momenta = "0", .clips = "0", .label_smoothings = "0", .optimizer = "adamw", .schedule = "cosine", .warmup = 0.05,
-                                     .weight_decays = "0.01", .silence = 600, .out = "results"}};
+                                     .weight_decays = "0.01", .silence = 600, .out = "results", .format = "table"}};
 }
 
 static int position(const char *const *choices, const char *name)

@@ -33,7 +33,7 @@ typedef struct experiment_settings {
     double lr, dropout, weight_decay, momentum, clip, label_smoothing;               /* one of each, as experiment_of_run gives them */
     int jobs;
     double silence;
-    const char *out;
+    const char *out, *format, *config;
     bool no_plots;
 } experiment_settings;
 

@@ -67,45 +67,95 @@ int options_numbers(const program_option *option, const char *text, double value
     return count;
 }
 
-static void read_option(struct argp_state *state, const program_option *o, char *at, const char *argument)
+/* False if the argument is none for this option; `at` is as before then. */
+static bool set_option(const program_option *o, char *at, const char *argument)
 {
     double number;
     switch (o->type) {
     case OPTION_FLAG:
-        *(bool *)at = true;
-        return;
+        return *(bool *)at = true;
     case OPTION_TEXT:
         *(const char **)(void *)at = argument;
-        return;
+        return true;
     case OPTION_REALS:
-        if (options_numbers(o, argument, (double[OPTIONS_NUMBERS]){0}, OPTIONS_NUMBERS) > 0) {
-            *(const char **)(void *)at = argument;
-            return;
-        }
-        break;
+        if (options_numbers(o, argument, (double[OPTIONS_NUMBERS]){0}, OPTIONS_NUMBERS) < 1)
+            return false;
+        *(const char **)(void *)at = argument;
+        return true;
     case OPTION_CHOICE:
         for (int i = 0; o->choices[i]; i++)
-            if (strcmp(argument, o->choices[i]) == 0) {
-                *(const char **)(void *)at = argument;
-                return;
-            }
-        break;
+            if (strcmp(argument, o->choices[i]) == 0)
+                return *(const char **)(void *)at = o->choices[i], true;
+        return false;
     case OPTION_INT:
-        if (read_number(o, argument, &number)) {
-            *(int *)(void *)at = (int)number;
-            return;
-        }
-        break;
     case OPTION_REAL:
-        if (read_number(o, argument, &number)) {
+        if (!read_number(o, argument, &number))
+            return false;
+        if (o->type == OPTION_INT)
+            *(int *)(void *)at = (int)number;
+        else
             *(double *)(void *)at = number;
-            return;
-        }
-        break;
+        return true;
     case OPTION_GROUP:
-        return;
+        break;
     }
-    refuse(state, o, argument);
+    return true;
+}
+
+static void read_option(struct argp_state *state, const program_option *o, char *at, const char *argument)
+{
+    if (!set_option(o, at, argument))
+        refuse(state, o, argument);
+}
+
+/* ---- a file ---- */
+
+static const program_option *find_option(const options_program *program, const char *name)
+{
+    for (const program_option *o = program->table; o->name || o->help; o++)
+        if (o->name && strcmp(o->name, name) == 0)
+            return o;
+    return NULL;
+}
+
+/* Sets an option from a JSON value; false if that is none for it. */
+static bool set_value(const program_option *o, char *at, const json_t *value)
+{
+    char number[40];
+    if (json_is_null(value) && (o->type == OPTION_TEXT || o->type == OPTION_CHOICE))
+        return *(const char **)(void *)at = NULL, true;
+    if (o->type == OPTION_FLAG)
+        return json_is_boolean(value) && (*(bool *)at = json_is_true(value), true);
+    if (json_is_string(value))
+        return o->type != OPTION_INT && o->type != OPTION_REAL && set_option(o, at, json_string_value(value));
+    if (!json_is_number(value) || (o->type != OPTION_INT && o->type != OPTION_REAL))
+        return false;
+    snprintf(number, sizeof number, "%.17g", json_number_value(value));
+    return set_option(o, at, number);
+}
+
+bool options_load(const options_program *program, const char *path, void *settings, char *message, size_t size)
+{
+    static json_t *file; /* its texts are in the settings */
+    json_error_t error;
+    const char *name;
+    json_t *value;
+    json_decref(file);
+    file = json_load_file(path, 0, &error);
+    if (!file || !json_is_object(file)) {
+        snprintf(message, size, "%s:%d: %s", path, file ? 1 : error.line, file ? "expected an object" : error.text);
+        return false;
+    }
+    json_object_foreach(file, name, value) {
+        const program_option *o = find_option(program, name);
+        if (strcmp(name, "version") == 0)
+            continue;
+        if (!o || !set_value(o, (char *)settings + o->offset, value)) {
+            snprintf(message, size, "%s: \"%.60s\" %s", path, name, o ? "has a value that the option does not take" : "is not an option");
+            return false;
+        }
+    }
+    return true;
 }
 
 /* ---- argp ---- */

@@ -56,6 +56,10 @@ void options_parse(const options_program *program, int argc, char **argv, void *
 /* Reads the numbers of an OPTION_REALS into values[most]; how many there are, -1 if one is wrong or they are too many. */
 int options_numbers(const program_option *option, const char *text, double values[], int most);
 
+/* Takes settings from a JSON file as options_record writes them; what it does not name stays. Names that are no options are refused, but for "version".
+ * On failure false and one line. Texts live as long as the program. */
+bool options_load(const options_program *program, const char *path, void *settings, char *message, size_t size);
+
 /* Whether the last call of options_parse met this option on the command line. */
 bool options_given(const options_program *program, const char *name);
 

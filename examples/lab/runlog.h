@@ -111,4 +111,7 @@ runlog *runlog_at_best(const runlog *log, bool common);
 /* Prints the comparison of the activations, as many columns as fit into a terminal, all of them elsewhere. */
 void runlog_print_table(const runlog *log, FILE *out);
 
+/* The same with all columns as "markdown", "latex" (the rows of a tabular, and its notes as comments) or "csv" (without notes), or as a "table". */
+void runlog_print_table_as(const runlog *log, const char *format, FILE *out);
+
 #endif

@@ -38,6 +38,7 @@ typedef struct {
     const char *note;
     int count;
     terminal screen;
+    const struct format *format; /* NULL: a table on the terminal */
     bool accuracy; /* false in a regression */
     bool test;     /* there is a test part */
     runlog_metric loss_metric, accuracy_metric;
@@ -293,12 +294,81 @@ static void print_columns(const comparison *table, FILE *out)
     scols_unref_table(to);
 }
 
+/* ---- other formats ---- */
+
+static const struct format {
+    const char *name, *begin, *between, *end; /* of a row */
+    const char *note;                         /* before a note; NULL: no notes */
+} formats[] = {
+    {"markdown", "| ", " | ", " |\n", ""},
+    {"latex", "", " & ", " \\\\\n", "% "},
+    {"csv", "", ",", "\n", NULL},
+};
+
+/* A cell with what the format wants before its special letters. */
+static void put_cell(const struct format *format, const char *cell, FILE *out)
+{
+    if (strcmp(format->name, "csv") == 0) {
+        runlog_text(out, cell);
+        return;
+    }
+    for (; *cell; cell++) {
+        if (strcmp(format->name, "latex") == 0 && strchr("%_&#$", *cell))
+            fputc('\\', out);
+        if (strcmp(format->name, "latex") == 0 && strncmp(cell, "+/-", 3) == 0) {
+            fputs("$\\pm$", out);
+            cell += 2;
+        } else
+            fputc(*cell, out);
+    }
+}
+
+/* One row: the titles, or an activation. */
+static void put_row(const comparison *table, const runlog_group *group, FILE *out)
+{
+    const char *before = table->format->begin;
+    for (column which = 0; which < COLUMNS; which++) {
+        char cell[CELL];
+        if (!table->shown[which])
+            continue;
+        if (group)
+            write_cell(table, which, group, cell);
+        else
+            write_title(table, which, cell);
+        size_t length = strlen(cell);
+        while (length > 0 && cell[length - 1] == ' ')
+            cell[--length] = '\0';
+        fputs(before, out);
+        put_cell(table->format, cell, out);
+        before = table->format->between;
+    }
+    fputs(table->format->end, out);
+}
+
+static void print_formatted(const comparison *table, FILE *out)
+{
+    put_row(table, NULL, out);
+    if (strcmp(table->format->name, "markdown") == 0) {
+        fputs("|---", out);
+        for (column which = 1; which < COLUMNS; which++)
+            fputs(table->shown[which] ? "|---:" : "", out);
+        fputs("|\n", out);
+    }
+    for (int i = 0; i < table->count; i++)
+        put_row(table, &table->groups[i], out);
+    if (table->format->note)
+        fputc('\n', out);
+}
+
 /* ---- what the signs mean ------------------------------------------------------------------------------------ */
 
 /* Prints words, breaking lines at the width of a terminal. */
 static void print_wrapped(const comparison *table, FILE *out, const char *text)
 {
     int room = table->screen.live ? table->screen.columns - 1 : 1000, used = 0;
+    if (table->format && !table->format->note)
+        return;
+    fputs(table->format ? table->format->note : "", out);
     while (*text) {
         int length = (int)strcspn(text, " ");
         char word[256];
@@ -376,9 +446,10 @@ static void print_notes(const comparison *table, FILE *out)
         }
 }
 
-static void print_one(const runlog *log, FILE *out)
+static void print_one(const runlog *log, const struct format *format, FILE *out)
 {
-    comparison table = {.screen = terminal_of(out),
+    comparison table = {.screen = format ? (terminal){0} : terminal_of(out),
+                        .format = format,
                         .note = log->note,
                         .accuracy = runlog_has_accuracy(log),
                         .test = runlog_has_test(log),
@@ -392,7 +463,10 @@ static void print_one(const runlog *log, FILE *out)
         choose_columns(&table);
         locale_t locale = terminal_locale(); /* libsmartcols asks it how wide text is */
         locale_t before = locale ? uselocale(locale) : (locale_t)0;
-        print_columns(&table, out);
+        if (format)
+            print_formatted(&table, out);
+        else
+            print_columns(&table, out);
         if (locale) {
             uselocale(before);
             freelocale(locale);
@@ -402,16 +476,25 @@ static void print_one(const runlog *log, FILE *out)
     free(groups);
 }
 
-void runlog_print_table(const runlog *log, FILE *out)
+void runlog_print_table_as(const runlog *log, const char *name, FILE *out)
 {
+    const struct format *format = NULL;
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
+        if (strcmp(formats[i].name, name) == 0)
+            format = &formats[i];
     if (log && !runlog_is_search(log))
-        print_one(log, out);
+        print_one(log, format, out);
     for (int common = 0; common < 2 && log && runlog_is_search(log); common++) {
         runlog *best = runlog_at_best(log, common);
         if (common)
             fputc('\n', out);
         if (best)
-            print_one(best, out);
+            print_one(best, format, out);
         runlog_free(best);
     }
+}
+
+void runlog_print_table(const runlog *log, FILE *out)
+{
+    runlog_print_table_as(log, "table", out);
 }

@@ -1,13 +1,20 @@
-# Validation accuracy over epochs: the mean of each activation and its band over seeds.
+# Validation accuracy over epochs: the mean of each activation and its band over seeds; of many
+# activations, the means and intervals at the end.
 #
 #     gnuplot -e "dir='results'" plots/accuracy.gp      # reads results/bands.csv, draws results/accuracy.png and accuracy.svg
 #
 # Further variables: title='...' for a heading, out='...' for another folder to draw into.
 
-load ARG0[1:strlen(ARG0) - strlen("accuracy.gp")] . "style.gp"
+folder = ARG0[1:strlen(ARG0) - strlen("accuracy.gp")]
+load folder . "style.gp"
 
 stats bands using (strlen(strcol("val_accuracy"))) name "WRITTEN" nooutput
 if (WRITTEN_max == 0) { exit }                # a regression
+if (count >= too_many && RUNS_max > 1) {
+    measure = "accuracy"; scale = 100; picture = "accuracy"
+    load folder . "intervals.gp"
+    exit
+}
 
 do for [i=1:count] {
     stats bands using (is(i) ? (last[i] = 100 * column("val_accuracy"), 0) : 0) nooutput

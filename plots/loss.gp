@@ -1,10 +1,16 @@
-# Loss over epochs: the mean of each activation and its band over seeds.
+# Loss over epochs: the mean of each activation and its band over seeds; of many activations, the means and intervals at the end.
 #
 #     gnuplot -e "dir='results'" plots/loss.gp          # reads results/bands.csv, draws results/loss.png and loss.svg
 #
 # Further variables: title='...' for a heading, out='...' for another folder to draw into.
 
-load ARG0[1:strlen(ARG0) - strlen("loss.gp")] . "style.gp"
+folder = ARG0[1:strlen(ARG0) - strlen("loss.gp")]
+load folder . "style.gp"
+if (count >= too_many && RUNS_max > 1) {
+    measure = "loss"; scale = 1; picture = "loss"
+    load folder . "intervals.gp"
+    exit
+}
 
 do for [i=1:count] {
     stats bands using (is(i) ? (last[i] = column("val_loss"), 0) : 0) nooutput

@@ -21,6 +21,7 @@ is(i) = (strcol("activation") eq word(names, i))
 epoch(i) = is(i) ? column("epoch") : NaN
 of(i, name) = is(i) ? finite(column(name)) : NaN
 
+too_many = 7                                 # activations whose curves hide each other
 array last[count]                            # the value after the last epoch, for the legend
 
 # ---- colours that colour-blind readers can tell apart (Okabe and Ito; Tol), and marks for print

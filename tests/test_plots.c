@@ -139,6 +139,32 @@ START_TEST(pictures_are_drawn_and_old_ones_do_not_linger)
 }
 END_TEST
 
+START_TEST(many_activations_are_drawn_as_intervals)
+{
+    static const char *const names[] = {"relu", "elu", "silu", "gelu", "tanh", "mish", "selu", "swiglu"};
+    char message[PLOTS_MESSAGE];
+    if (!have_gnuplot())
+        return;
+    runlog *log = runlog_new(temporary_folder());
+    for (int seed = 1; seed <= 3; seed++)
+        for (int a = 0; a < 8; a++) {
+            const int run = runlog_add_run(log, names[a], (uint64_t)seed, 0, 1);
+            const double loss = a == 7 ? 1e12 : 0.1 * a + 0.03 * seed; /* the last diverges */
+            runlog_add_epoch(log, run,
+                             &(runlog_epoch){.epoch = 1, .step = 1, .train_loss = loss, .val_loss = loss, .val_accuracy = 0.9 - 0.01 * a * seed,
+                                             .test = RUNLOG_NO_MEASURES});
+            runlog_finish_run(log, run);
+        }
+    run_log_write(log);
+    ck_assert_msg(plots_draw(temporary_folder(), NULL, NULL, message) == PLOTS_DRAWN, "%s", message);
+    ck_assert_picture("loss.png", "\x89PNG\r\n");
+    ck_assert_picture("accuracy.svg", "<?xml");
+    ck_assert_ptr_nonnull(strstr(temporary_text("loss.svg"), "swiglu (diverged)"));
+    ck_assert_ptr_nonnull(strstr(temporary_text("accuracy.svg"), "final validation accuracy (%)"));
+    runlog_free(log);
+}
+END_TEST
+
 START_TEST(a_search_is_drawn)
 {
     char message[PLOTS_MESSAGE];
@@ -307,6 +333,7 @@ Suite *plots_suite(void)
     tcase_add_test(tests, the_table_comes_in_other_formats);
     tcase_add_test(tests, one_seed_has_no_intervals);
     tcase_add_test(tests, pictures_are_drawn_and_old_ones_do_not_linger);
+    tcase_add_test(tests, many_activations_are_drawn_as_intervals);
     tcase_add_test(tests, a_search_is_drawn);
     tcase_add_test(tests, curves_are_drawn_in_letters);
     tcase_add_test(tests, without_gnuplot_one_line_says_so);

@@ -3,6 +3,7 @@
 #include "examples/lab/jobs.h"
 #include "plots/plots.h"
 #include "examples/lab/progress.h"
+#include "examples/lab/report.h"
 #include "examples/lab/runlog.h"
 #include "examples/lab/training.h"
 
@@ -15,6 +16,7 @@ typedef struct comparison {
     experiment e;
     runlog *log;
     char (*names)[80]; /* [runs] */
+    char **argv;       /* the command */
 } comparison;
 
 /* ---- a run, in a process of its own ---- */
@@ -142,6 +144,44 @@ static plots_outcome draw(const comparison *c)
     return outcome;
 }
 
+/* The command as a shell takes it: a word with anything but plain letters stands in quotes. */
+static void write_command(char *const *argv, FILE *to)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.,:/+=@%";
+    for (int i = 0; argv[i]; i++) {
+        const bool quoted = argv[i][strspn(argv[i], plain)] || !argv[i][0];
+        fputs(i ? " " : "", to);
+        fputs(quoted ? "'" : "", to);
+        for (const char *letter = argv[i]; *letter; letter++)
+            fputs(*letter == '\'' ? "'\\''" : (char[]){*letter, '\0'}, to);
+        fputs(quoted ? "'" : "", to);
+    }
+}
+
+static bool write_report(const comparison *c)
+{
+    char message[FILES_MESSAGE] = "out of memory", title[256], *about = NULL, *command = NULL;
+    size_t about_size = 0, command_size = 0;
+    FILE *words = open_memstream(&about, &about_size), *line = open_memstream(&command, &command_size);
+    if (words) {
+        experiment_describe(&c->e, words);
+        fclose(words);
+    }
+    if (line) {
+        write_command(c->argv, line);
+        fclose(line);
+    }
+    describe(c, title, sizeof title);
+    const bool written = about && command &&
+                         report_write(c->e.settings.out,
+                                      &(report){.title = title, .about = about, .command = command, .log = c->log}, message);
+    if (!written)
+        fprintf(stderr, "compare: %s\n", message);
+    free(about);
+    free(command);
+    return written;
+}
+
 /* Files, pictures, and the table on the terminal, which is there even if nothing else can be had; the exit status. */
 static int show_results(comparison *c)
 {
@@ -154,13 +194,14 @@ static int show_results(comparison *c)
     const bool draws = written && !c->e.settings.no_plots;
     const plots_outcome drawn = draws ? draw(c) : PLOTS_NOTHING;
     runlog_print_table_as(c->log, c->e.settings.format, stdout);
+    const bool reported = !written || !c->e.settings.report || write_report(c);
     if (written && is_for_reading(c)) {
         printf("\nin %s/: curves.csv, summary.csv, %sconfig.json", out, searches ? "search.csv, " : "");
         if (drawn == PLOTS_DRAWN)
             printf("; loss%s%s, as .png and .svg", c->e.data.task == DATASET_CLASSIFICATION ? ", accuracy" : "", searches ? ", search" : "");
-        putchar('\n');
+        puts(c->e.settings.report && reported ? "; report.html" : "");
     }
-    return drawn == PLOTS_INTERRUPTED ? 130 : !written || drawn == PLOTS_FAILED;
+    return drawn == PLOTS_INTERRUPTED ? 130 : !written || !reported || drawn == PLOTS_FAILED;
 }
 
 int main(int argc, char **argv)
@@ -168,6 +209,7 @@ int main(int argc, char **argv)
     static comparison c;
     char message[EXPERIMENT_MESSAGE];
     jobs_without_threads(argv);
+    c.argv = argv;
     c.e = experiment_defaults();
     options_parse(&experiment_program, argc, argv, &c.e.settings);
     const char *config = c.e.settings.config;

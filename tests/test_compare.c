@@ -149,6 +149,25 @@ START_TEST(a_seed_is_the_same_run_in_any_comparison)
 }
 END_TEST
 
+START_TEST(a_report_is_one_file)
+{
+    char errors[4000], arguments[600];
+    snprintf(arguments, sizeof arguments, "--data moons --rows 100 --hidden 4 --activations relu,silu --seeds 2 --epochs 2 --report --out '%s/a<b'",
+             temporary_folder());
+    ck_assert_msg(run(arguments, errors, sizeof errors) == 0, "%s", errors);
+    const char *html = temporary_text("a<b/report.html");
+    ck_assert_int_eq(strncmp(html, "<!DOCTYPE html>", 15), 0);
+    ck_assert_ptr_nonnull(strstr(html, "test acc %"));
+    ck_assert_ptr_nonnull(strstr(html, "moons: 100 rows, 2 features; classification"));
+    ck_assert_ptr_nonnull(strstr(html, "/a&lt;b'"));
+    ck_assert_ptr_nonnull(strstr(html, "&quot;activations&quot;: &quot;relu,silu&quot;"));
+    ck_assert_ptr_nonnull(strstr(html, "</body></html>"));
+    ck_assert_ptr_null(strstr(html, "http")); /* nothing from elsewhere */
+    if (temporary_exists("a<b/loss.svg"))     /* gnuplot is there */
+        ck_assert_ptr_nonnull(strstr(html, "<img alt=\"loss\" src=\"data:image/svg+xml;base64,PD94bWwg")); /* <?xml */
+}
+END_TEST
+
 START_TEST(a_configuration_runs_again)
 {
     char errors[4000], arguments[600], folder[300], *rows[2];
@@ -288,6 +307,7 @@ Suite *compare_suite(void)
     tcase_add_loop_test(tests, a_mistake_gets_a_line_that_names_it_and_status_2, 0, sizeof mistakes / sizeof mistakes[0]);
     tcase_add_test(tests, the_same_command_gives_the_same_curves_with_any_number_of_jobs);
     tcase_add_test(tests, a_seed_is_the_same_run_in_any_comparison);
+    tcase_add_test(tests, a_report_is_one_file);
     tcase_add_test(tests, a_configuration_runs_again);
     tcase_add_test(tests, what_was_read_is_told_before_training);
     tcase_add_test(tests, an_interruption_keeps_what_is_finished);

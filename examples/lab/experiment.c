@@ -75,6 +75,7 @@ static const program_option table[] = {
     {"silence", "SECONDS", "a run that has not been heard of for so long is ended as failed; 0: never", OPTION_REAL, AT(silence), 0, 1e9},
     {"out", "DIR", "folder for curves.csv, summary.csv, config.json and the pictures", OPTION_TEXT, AT(out)},
     {"no-plots", NULL, "draw nothing", OPTION_FLAG, AT(no_plots)},
+    {"report", NULL, "write report.html too: table, pictures, options and command in one file", OPTION_FLAG, AT(report)},
     {"format", "KIND", "of the table that is printed", OPTION_CHOICE, AT(format), .choices = formats},
     {"config", "FILE", "take the options from a config.json; those given here go before", OPTION_TEXT, AT(config)},
     {0}};

@@ -1,0 +1,21 @@
+/* One HTML file of a comparison, which needs no other file and no network: what was read, the table, the pictures, the options.
+ *
+ *     report_write("results", &(report){.title = "iris: 4-32x2-3, adamw", .about = about, .log = log, .command = command}, message);
+ *
+ * The pictures are the .svg files of the folder, as far as they are there, so it comes after plots_draw; config.json is taken from there, too.
+ */
+#ifndef LAB_REPORT_H
+#define LAB_REPORT_H
+
+#include "examples/lab/files.h"
+#include "examples/lab/runlog.h"
+
+typedef struct report {
+    const char *title, *about, *command; /* plain text; about may have several lines */
+    const runlog *log;
+} report;
+
+/* Writes report.html into the folder, which is there. On failure false and one line. */
+bool report_write(const char *folder, const report *r, char message[FILES_MESSAGE]);
+
+#endif

@@ -129,7 +129,7 @@ $(OUT)/obj/autograd/kernels/product_kernel-%.o: autograd/kernels/product_kernel.
 	$(call quietly,CC)$(CC) $(ALL_CFLAGS) $(KERNEL_CFLAGS) -ffp-contract=fast $(MARCH_$(firstword $(subst -, ,$*))) \
 	    -DTG_ISA=$(firstword $(subst -, ,$*)) -DTG_TYPE=$(lastword $(subst -, ,$*)) -DTG_REAL=$(REAL_$(lastword $(subst -, ,$*))) -MMD -MP -c -o $@ $<
 
-$(OUT)/obj/autograd/kernels/select.o $(OUT)/obj/autograd/kernels/product.o: ALL_CFLAGS += $(foreach isa,$(ISAS),-DTG_HAVE_ISA_$(isa))
+$(OUT)/obj/autograd/kernels/select.o: ALL_CFLAGS += $(foreach isa,$(ISAS),-DTG_HAVE_ISA_$(isa))
 $(OUT)/obj/optim/optimizers.o: ALL_CFLAGS += -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math
 $(OUT)/obj/examples/% $(OUT)/obj/plots/% $(OUT)/obj/tests/%: ALL_CFLAGS += -D_GNU_SOURCE
 

@@ -220,7 +220,7 @@ START_TEST(random_products_are_their_sums_within_the_bound_on_every_instruction_
         c.part.out = out;
         for (int set = 0; tg_kernel_set_at(set); set++) {
             const char *isa = tg_kernel_set_at(set)->isa;
-            const tg_product_kernels *kernels = tg_product_kernels_of(isa, c.dtype);
+            const tg_product_kernels *kernels = tg_kernel_set_at(set)->products[c.dtype];
             if (!tg_kernel_set_runs(tg_kernel_set_at(set)))
                 continue;
             memcpy(out, before, bytes);
@@ -255,7 +255,7 @@ START_TEST(what_is_not_a_number_stays_in_its_row_and_column)
     for (int set = 0; tg_kernel_set_at(set); set++) {
         if (!tg_kernel_set_runs(tg_kernel_set_at(set)))
             continue;
-        const tg_product_kernels *kernels = tg_product_kernels_of(tg_kernel_set_at(set)->isa, TG_F64);
+        const tg_product_kernels *kernels = tg_kernel_set_at(set)->products[TG_F64];
         for (int i = 0; i < M * K; i++)
             a[i] = i == 3 * K + 4 ? NAN : 1;
         for (int i = 0; i < K * N; i++)

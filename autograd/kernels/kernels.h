@@ -20,6 +20,7 @@ typedef struct tg_kernel_table {
 typedef struct tg_kernel_set {
     const char *isa;
     const tg_kernel_table *of[2]; /* by tg_dtype */
+    const struct tg_product_kernels *products[2];
 } tg_kernel_set;
 
 /* The set in use: the best that this processor runs, chosen before main. */

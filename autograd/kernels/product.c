@@ -19,26 +19,6 @@ typedef struct operands {
 
 /* ---- our own kernels ---- */
 
-const tg_product_kernels *tg_product_kernels_of(const char *isa, tg_dtype dtype)
-{
-    static const struct {
-        const char *isa;
-        const tg_product_kernels *f32, *f64;
-    } sets[] = {
-        {"baseline", &tg_product_kernels_baseline_f32, &tg_product_kernels_baseline_f64},
-#ifdef TG_HAVE_ISA_v3
-        {"v3", &tg_product_kernels_v3_f32, &tg_product_kernels_v3_f64},
-#endif
-#ifdef TG_HAVE_ISA_v4
-        {"v4", &tg_product_kernels_v4_f32, &tg_product_kernels_v4_f64},
-#endif
-    };
-    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
-        if (strcmp(sets[i].isa, isa) == 0)
-            return dtype == TG_F32 ? sets[i].f32 : sets[i].f64;
-    return NULL;
-}
-
 static pthread_key_t scratch_key; /* of each thread, memory to pack A in */
 static bool has_scratch_key;
 
@@ -202,7 +182,7 @@ void tg_multiply(tg_dtype dtype, const tg_product *p, const void *a, const void 
 {
     if (p->m == 0 || p->n == 0)
         return;
-    operands o = {dtype, p, a, b, bias, out, tg_product_kernels_of(tg_kernels.isa, dtype)};
+    operands o = {dtype, p, a, b, bias, out, tg_kernels.products[dtype]};
     if (p->k == 0 || takes_own(&o)) /* OpenBLAS leaves what is there when the sums are over nothing */
         multiply_by_own(&o);
     else

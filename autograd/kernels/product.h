@@ -30,7 +30,4 @@ typedef enum tg_products { TG_PRODUCTS_AUTO, TG_PRODUCTS_OWN, TG_PRODUCTS_OPENBL
 /* Not thread-safe: for tests and benchmarks. */
 void tg_products_use(tg_products whose);
 
-/* Our kernels for an instruction set, a name of tg_kernel_set_at; NULL if there are none. */
-const tg_product_kernels *tg_product_kernels_of(const char *isa, tg_dtype dtype);
-
 #endif

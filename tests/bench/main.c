@@ -76,6 +76,7 @@ static bool time_products(const settings *s, char **argv)
 int main(int argc, char **argv)
 {
     bench_blas_answer();
+    bench_blas_use_best(argv);
     settings s = {.nets = "toy,small,paper,mid,ffn",
                   .activations = "relu,gelu_exact,swiglu",
                   .threads = "1,2",

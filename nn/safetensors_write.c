@@ -1,14 +1,12 @@
-/* Writing safetensors: beside the old file first, and in its place when all of it is on the disk. */
-#define _POSIX_C_SOURCE 200809L
+/* Writing safetensors: the header in memory first, checked as a reader will check it. */
+#define _POSIX_C_SOURCE 200809L /* open_memstream */
 
+#include "nn/file_internal.h"
 #include "nn/safetensors_internal.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- the header ---- */
 
@@ -83,62 +81,6 @@ static char *header_of(const tg_file_item *items, int count, const tg_metadata *
 
 /* ---- the file ---- */
 
-static bool write_all(FILE *out, const char *header, size_t size, const tg_file_item *items, int count)
-{
-    unsigned char length[8];
-    for (int i = 0; i < 8; i++)
-        length[i] = (unsigned char)((uint64_t)size >> (8 * i));
-    bool fine = fwrite(length, 1, 8, out) == 8 && fwrite(header, 1, size, out) == size;
-    for (int i = 0; fine && i < count; i++) {
-        const size_t bytes = (size_t)bytes_of(&items[i]);
-        fine = bytes == 0 || fwrite(items[i].data, 1, bytes, out) == bytes;
-    }
-    return fine && fflush(out) == 0 && fsync(fileno(out)) == 0;
-}
-
-/* Puts what happened to names in the folder of `path` on the disk; the path is cut to its folder. */
-static void sync_folder(char *path)
-{
-    char *slash = strrchr(path, '/');
-    if (slash)
-        slash[1] = '\0';
-    const int descriptor = open(slash ? path : ".", O_RDONLY);
-    if (descriptor < 0)
-        return;
-    fsync(descriptor);
-    close(descriptor);
-}
-
-/* Writes to a new file of the name `beside` and puts it in the place of `path`. 0, or the error's number. */
-static int replace(const char *path, char *beside, const char *header, size_t size, const tg_file_item *items,
-                   int count)
-{
-    const int descriptor = open(beside, O_WRONLY | O_CREAT | O_EXCL, 0666);
-    FILE *out = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
-    if (!out)
-        return errno;
-    errno = 0;
-    bool fine = write_all(out, header, size, items, count);
-    int error = errno;
-    if (fclose(out) != 0 && fine) {
-        fine = false;
-        error = errno;
-    }
-    if (fine && rename(beside, path) == 0) {
-        sync_folder(beside);
-        return 0;
-    }
-    error = fine ? errno : error ? error : EIO;
-    unlink(beside);
-    return error;
-}
-
-static bool refuse(char message[TG_FILE_MESSAGE], const char *path, const char *problem)
-{
-    snprintf(message, TG_FILE_MESSAGE, "%.200s: %.350s", path ? path : "model file", problem);
-    return false;
-}
-
 static const char *wrong_items(const tg_file_item *items, int count, const tg_metadata *metadata, int lines)
 {
     if (count < 0 || lines < 0 || (count && !items) || (lines && !metadata))
@@ -159,20 +101,24 @@ bool tg_safetensors_write(const char *path, const tg_file_item *items, int count
     char problem[TG_FILE_MESSAGE];
     const char *wrong = path ? wrong_items(items, count, metadata, metadata_count) : "there is no name";
     if (wrong)
-        return refuse(message, path, wrong);
+        return tg_file_refuse(message, path, wrong);
     size_t size;
+    unsigned char length[8];
     char *header = header_of(items, count, metadata, metadata_count, &size, problem);
-    const size_t room = strlen(path) + 40;
-    char *beside = malloc(room);
-    bool fine = header && beside;
+    tg_file_piece *pieces = calloc((size_t)count + 2, sizeof *pieces);
+    bool fine = header && pieces;
     if (!fine)
-        refuse(message, path, header ? "out of memory" : problem);
+        tg_file_refuse(message, path, header ? "out of memory" : problem);
     else {
-        snprintf(beside, room, "%s.%ld.tmp", path, (long)getpid());
-        const int error = replace(path, beside, header, size, items, count);
-        fine = error == 0 || refuse(message, path, strerror(error));
+        for (int i = 0; i < 8; i++)
+            length[i] = (unsigned char)((uint64_t)size >> (8 * i));
+        pieces[0] = (tg_file_piece){length, 8};
+        pieces[1] = (tg_file_piece){header, size};
+        for (int i = 0; i < count; i++)
+            pieces[i + 2] = (tg_file_piece){items[i].data, (size_t)bytes_of(&items[i])};
+        fine = tg_file_write(path, pieces, count + 2, message);
     }
-    free(beside);
+    free(pieces);
     free(header);
     return fine;
 }

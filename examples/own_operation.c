@@ -48,7 +48,7 @@ int main(void)
     if (!tg_backward(tg_sum(y)))
         return fprintf(stderr, "%s\n", tg_tape_error(tape)), 1;
     for (int i = 0; i < 5; i++)
-        printf("squash(%2g) = %9.6f   slope %9.6f\n", points[i], tg_at(y, i), tg_at(tg_gradient(x), i));
+        printf("squash(%2g) = %9.6f   derivative %9.6f\n", points[i], tg_at(y, i), tg_at(tg_gradient(x), i));
     tg_tape_free(tape);
     return result.passed ? 0 : 1;
 }

@@ -202,6 +202,16 @@ START_TEST(missing_cells_can_be_means_and_are_marked)
 }
 END_TEST
 
+START_TEST(a_column_of_words_may_lose_all_of_them)
+{
+    dataset set = loaded("red,1,\n,2,a\n,3,b\n", (dataset_options){.missing = DATASET_MISSING_MEAN, .header = DATASET_HEADER_NO});
+    static const double expected[2][2] = {{1, 2}, {1, 3}}; /* no colour is left: there is none */
+    ck_assert_uint_eq(set.features, 2);
+    ck_assert_mem_eq(set.source, expected, sizeof expected);
+    dataset_free(&set);
+}
+END_TEST
+
 START_TEST(what_columns_are_not_is_told)
 {
     static char many[8000];
@@ -209,9 +219,11 @@ START_TEST(what_columns_are_not_is_told)
     for (int i = 0; i < 101; i++)
         used += (size_t)sprintf(many + used, "n%d,%d\n", i, i % 2);
     expect_error(many, standard, ": column 0 has 101 different entries, expected numbers or at most 100 categories; ignore it?");
-    expect_error(flowers, standard, ":3, column 'size': 'NA', expected a number; missing drop or mean does without");
+    expect_error(flowers, (dataset_options){.ignore = "colour"}, ":3, column 'size': 'NA', expected a number; missing drop or mean does without");
     expect_error("x,y,t\n1,red,0\n2,3,1\n4,blue,1\n", standard,
                  ":3, column 'y': a number, expected the name of a class as in most rows");
+    expect_error("x,t\n1,a\n2,?\n3,b\n", standard,
+                 ":3, column 't': no name of a class, but a sign that it is missing; missing drop or mean does without");
     expect_error("x,t\n1,0\n2,1\n", (dataset_options){.ignore = "x"}, ": 2 columns, none of them a feature, expected one at least");
     expect_error("x,t\n1,0\n2,1\n", (dataset_options){.ignore = "t"}, ": column 't' is a target, expected a feature");
     expect_error("x,t\n1,0\n2,1\n", (dataset_options){.ignore = "z"},
@@ -472,6 +484,7 @@ Suite *data_csv_suite(void)
     tcase_add_test(tests, words_become_a_feature_each);
     tcase_add_test(tests, rows_with_missing_cells_can_be_dropped);
     tcase_add_test(tests, missing_cells_can_be_means_and_are_marked);
+    tcase_add_test(tests, a_column_of_words_may_lose_all_of_them);
     tcase_add_test(tests, what_columns_are_not_is_told);
     tcase_add_test(tests, large_values_do_not_cost_the_deviation);
     tcase_add_test(tests, words_become_classes_in_alphabetical_order);

@@ -49,8 +49,8 @@ enum { MOST_CATEGORIES = 100 };
 /* What a column becomes: one number, or a number for each category; and one more that says where it is missing. */
 typedef struct feature {
     size_t column, width;
-    csv_classes categories; /* count 0: numbers */
-    bool marked;
+    csv_classes categories;
+    bool categorical, marked;
 } feature;
 
 typedef struct features {
@@ -101,8 +101,8 @@ static bool plan_features(const csv_source *source, dataset_missing missing, fea
         if (role != CSV_NUMBERS && role != CSV_CATEGORIES)
             continue;
         feature *f = &all->list[all->count++];
-        *f = (feature){.column = column, .width = 1};
-        if (role == CSV_CATEGORIES ? !plan_categories(source, may_miss, f) : !check_numbers(source, column, may_miss, &f->marked))
+        *f = (feature){.column = column, .width = 1, .categorical = role == CSV_CATEGORIES};
+        if (f->categorical ? !plan_categories(source, may_miss, f) : !check_numbers(source, column, may_miss, &f->marked))
             return false;
         all->width += f->width + f->marked;
     }
@@ -114,7 +114,7 @@ static double *write_features(const csv_source *source, const features *all, siz
 {
     for (const feature *f = all->list; f < all->list + all->count; f++) {
         const bool missing = csv_is_missing(csv_word_at(source, row, f->column));
-        if (f->categories.count > 0) {
+        if (f->categorical) {
             const int32_t category = csv_classes_find(source, f->column, &f->categories, row);
             for (size_t i = 0; i < f->width; i++)
                 *to++ = category == (int32_t)i;
@@ -193,7 +193,7 @@ static void note_reading(const csv_source *source, const features *all, size_t r
 {
     set->dropped = rows_of_file - source->rows;
     for (size_t i = 0; i < all->count; i++) {
-        set->categorical += all->list[i].categories.count > 0;
+        set->categorical += all->list[i].categorical;
         set->marks += all->list[i].marked;
     }
 }

@@ -36,6 +36,8 @@ static bool collect_names(const csv_source *source, size_t column, bool missing,
             return csv_fail_at(source, row, column, "a number, expected the name of a class as in most rows");
         if (!*name)
             return csv_fail_at(source, row, column, "empty, expected the name of a class");
+        if (csv_is_missing(name))
+            return csv_fail_at(source, row, column, "no name of a class, but a sign that it is missing; missing drop or mean does without");
         names[found++] = name;
     }
     qsort(names, found, sizeof *names, compare_names);

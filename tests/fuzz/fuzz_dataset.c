@@ -1,7 +1,7 @@
 /* Feeds the readers of data sets whatever libFuzzer thinks of. From the root of the project:
  *
  *     clang -std=c11 -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -I. -o build/fuzz_dataset \
- *         tests/fuzz/fuzz_dataset.c examples/data/*.c autograd/rng.c -lz -lcsv -lm
+ *         tests/fuzz/fuzz_dataset.c $(find examples/data -name '*.c') autograd/rng.c -lz -lcsv -lm
  *     build/fuzz_dataset -max_total_time=60
  *
  * The first byte says which file the others are: a CSV file, or one of an IDX folder; and some options.
@@ -66,7 +66,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (choice & 1) {
         dataset_options options = {.task = (dataset_task)(choice >> 1 & 3) % 3,
                                    .header = (dataset_header)(choice >> 3 & 3) % 3,
-                                   .target = choice & 32 ? "0" : NULL};
+                                   .target = choice & 32 ? "0" : NULL,
+                                   .missing = (dataset_missing)(choice >> 6) % 3};
         write_file("table.csv", data + 1, size - 1);
         problem = dataset_sound(csv_spec, &options);
     } else {

@@ -22,6 +22,10 @@
  *     8 (error that the difference estimates of itself + rounding of its terms)
  *     + 32 (measured rounding of the analytic derivative) + 2^-43 (size of F, change in x by its natural size)
  *
+ * where the second line counts no more than what the rounding of F itself, and of its arguments, explains: an error that looks like
+ * noise does not excuse itself. Where differences cannot decide, next to a pole or where all digits cancel, the result is neither passed nor
+ * wrong but "cannot tell".
+ *
  * The difference is a central one at steps halved again and again, with Richardson extrapolation; the entry of the tableau
  * that agrees best with its neighbours gives value and error (C. J. F. Ridders, "Accurate computation of F'(x) and
  * F'(x) F''(x)", Advances in Engineering Software 4, 1982). Rounding is measured from third differences at steps so
@@ -32,7 +36,10 @@
  * Besides, these must hold:
  *
  *     - the same call twice gives the same bytes, also if the function runs on other numbers before the backward pass;
- *     - a zero cotangent gives exactly zero;
+ *     - a zero cotangent gives exactly zero; its negative the negative gradient, and powers of two from 2^-100 to 2^100 times it so many
+ *       times the gradient, to the bit; the sum of two cotangents the sum, up to rounding;
+ *     - evaluated without gradient the function is the same, to the bit; so are tg_backward and tg_grad, and a second step on one tape
+ *       and the first on another; inside a checkpoint the gradient is the same up to rounding;
  *     - the gradient for one input alone, recorded as a constant, is the one computed together with the others';
  *     - <v, J u> = <J^T v, u> to 1e-12, with J u from differentiating J^T v by v;
  *     - nothing is NaN or infinite.
@@ -42,6 +49,7 @@
 
 #include "autograd/grad.h"
 #include "autograd/op.h"
+#include "autograd/parameters.h"
 
 TG_API_BEGIN
 
@@ -52,6 +60,7 @@ typedef struct tg_gradcheck_options {
     uint64_t seed;    /* of the sample inputs, cotangents and directions */
     int64_t elements; /* inputs of up to this many are checked element by element; 0 means 64 */
     int directions;   /* random directions for each larger input; 0 means 3 */
+    bool double_only; /* of an operation: do not compare it with what it gives in float */
 } tg_gradcheck_options;
 
 typedef enum tg_gradcheck_status {
@@ -62,9 +71,13 @@ typedef enum tg_gradcheck_status {
     TG_GRADCHECK_NOT_REPEATABLE, /* two runs differ */
     TG_GRADCHECK_DISTURBED,      /* running on other numbers before the backward pass changes the gradient */
     TG_GRADCHECK_ZERO,           /* a zero cotangent gives something */
+    TG_GRADCHECK_NOT_LINEAR,     /* the gradient is not linear in its cotangent */
+    TG_GRADCHECK_SINGLE,         /* of an operation: in float it gives something else than in double */
+    TG_GRADCHECK_SHAPE,          /* of an elementwise operation: an element depends on the shape it is in */
+    TG_GRADCHECK_ANOTHER_WAY,    /* evaluated or differentiated another way, as users do, it is another */
     TG_GRADCHECK_ALONE,          /* the gradient of an input depends on what else is wanted */
     TG_GRADCHECK_ADJOINT,        /* <v, J u> is not <J^T v, u> */
-    TG_GRADCHECK_CANNOT_TELL,    /* the differences do not converge, so that nothing can be said */
+    TG_GRADCHECK_CANNOT_TELL,    /* differences do not converge somewhere, and all else is right: neither passed nor wrong */
     TG_GRADCHECK_REFUSED, /* the function is an error on the tape, memory is short, or there is nothing to check */
 } tg_gradcheck_status;
 
@@ -87,6 +100,7 @@ typedef struct tg_gradcheck_result {
     int samples;         /* checked */
     int skipped;         /* samples with infinities or NaN, or without an input to differentiate */
     int64_t comparisons; /* derivatives compared */
+    int64_t undecided;   /* of these, what differences cannot decide: without a failure elsewhere the check cannot tell */
     int64_t kinks;       /* of these, judged by one-sided differences */
     int64_t
         operation; /* of a function that fails, the first operation on its tape that is wrong by itself; or -1 */
@@ -95,7 +109,9 @@ typedef struct tg_gradcheck_result {
 } tg_gradcheck_result;
 
 /* Checks an operation, built-in or not, on its samples: each as it stands; with every second element of inputs of the
- * default range drawn four times as wide, so that tails are seen; and with inputs of one shape replaced by one tensor.
+ * default range drawn four times as wide, so that tails are seen; and with inputs of one shape replaced by one tensor. In float it
+ * has to give what it gives in double, up to rounding. An elementwise operation is checked at zeros, halves, whole numbers, tiny and large
+ * ones too, so far as the ranges of its samples allow, and has to give the same there in shapes of other ranks and lengths, and broadcast.
  * Operations that have no derivative by nature are refused. NULL options mean the defaults. */
 tg_gradcheck_result tg_gradcheck_op(const tg_op *op, const tg_gradcheck_options *options);
 
@@ -115,6 +131,12 @@ typedef struct tg_gradcheck_input {
  * checked by itself with the inputs it had, and the result names the first that is wrong. */
 tg_gradcheck_result tg_gradcheck(tg_function function, void *user, const tg_gradcheck_input *inputs, int count,
                         const tg_gradcheck_options *options);
+
+/* Checks a model by all parameters of a set (of type f64), which the function uses directly, and by the inputs, of which there may be
+ * none: each parameter along a random direction first, which takes a few evaluations however large it is, and where one fails as
+ * tg_gradcheck does. */
+tg_gradcheck_result tg_gradcheck_parameters(tg_function function, void *user, const tg_gradcheck_input *inputs, int count,
+                                            tg_parameters *set, const tg_gradcheck_options *options);
 
 /* The error of the difference itself against the step, for study: a V of truncation, falling, and rounding, rising. */
 typedef struct tg_gradcheck_step {

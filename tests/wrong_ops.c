@@ -167,13 +167,7 @@ static void changing_gradient(const tg_derive *d)
 
 /* ---- the list ---- */
 
-static const struct {
-    const char *fault;
-    const tg_op *op;
-    void (*derivative)(const tg_derive *d); /* NULL: as it stands */
-    const tg_sample *samples;               /* NULL: those of the operation */
-    int sample_count;
-} list[] = {
+static const wrong_row list[] = {
     {"a negated gradient", &tg_op_square, negated},
     {"a factor of two too many", &tg_op_square, twice},
     {"a factor of two too few", &tg_op_square, half},
@@ -218,31 +212,36 @@ static const struct {
     {"twice too much when an input is used twice", &tg_op_mul, doubled_if_same},
     {"once too few when an input is used twice", &tg_op_mul, halved_if_same},
     {"wrong when the other gradient is not wanted", &tg_op_mul, needs_the_other},
-    {"a matrix not transposed", &wrong_product},
+    {"a matrix not transposed", &wrong_product, .double_only = true},
     {"a bias without the sum over rows", &tg_op_linear, bias_without_its_sum, linear_samples, 2},
     {"a bias added twice", &tg_op_linear, bias_added_twice, linear_samples, 2},
     {"a gradient that changes from call to call", &tg_op_square, changing_gradient},
-    {"a stale saved value", &wrong_stale_value},
-    {"a result that changes from call to call", &wrong_changing_result},
-    {"an input overwritten in the forward pass", &wrong_changed_input},
-    {"an index off by one", &wrong_roll},
-    {"one element of a hundred", &wrong_one_in_a_hundred},
-    {"a slope kept from the forward pass", &wrong_kept_slope},
+    {"a stale saved value", &wrong_stale_value, .double_only = true},
+    {"a result that changes from call to call", &wrong_changing_result, .double_only = true},
+    {"an input overwritten in the forward pass", &wrong_changed_input, .double_only = true},
+    {"an index off by one", &wrong_roll, .double_only = true},
+    {"one element of a hundred", &wrong_one_in_a_hundred, .double_only = true},
+    {"a slope kept from the forward pass", &wrong_kept_slope, .double_only = true},
 };
+
+enum { FIRST_HALF = sizeof list / sizeof list[0] };
 
 int wrong_op_count(void)
 {
-    return sizeof list / sizeof list[0];
+    return FIRST_HALF + wrong_more_count;
 }
 
 wrong_op wrong_op_at(int index)
 {
-    wrong_op wrong = {list[index].fault, *list[index].op};
-    if (list[index].derivative)
-        wrong.op.derivative = list[index].derivative;
-    if (list[index].samples) {
-        wrong.op.samples = list[index].samples;
-        wrong.op.sample_count = list[index].sample_count;
+    const wrong_row *row = index < FIRST_HALF ? &list[index] : &wrong_more[index - FIRST_HALF];
+    wrong_op wrong = {row->fault, *row->op, row->double_only};
+    if (row->derivative)
+        wrong.op.derivative = row->derivative;
+    if (row->samples) {
+        wrong.op.samples = row->samples;
+        wrong.op.sample_count = row->sample_count;
     }
+    if (!wrong.op.loop && wrong.op.flags & TG_ELEMENTWISE)
+        wrong.op.loop = tg_op_gelu_exact.loop;
     return wrong;
 }

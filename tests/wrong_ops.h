@@ -16,10 +16,25 @@
 typedef struct wrong_op {
     const char *fault; /* what is wrong with it */
     tg_op op;
+    bool double_only; /* made for double */
 } wrong_op;
 
 int wrong_op_count(void);
 wrong_op wrong_op_at(int index);
+
+/* A row of the list: an operation, with another derivative (NULL: as it is) and other samples (NULL: its own). */
+typedef struct wrong_row {
+    const char *fault;
+    const tg_op *op;
+    void (*derivative)(const tg_derive *d);
+    const tg_sample *samples;
+    int sample_count;
+    bool double_only;
+} wrong_row;
+
+/* The second half of the list, in wrong_ops_more.c. */
+extern const wrong_row wrong_more[];
+extern const int wrong_more_count;
 
 /* Operations with a forward pass of their own, in wrong_ops_forward.c. */
 extern const tg_op wrong_stale_value, wrong_changing_result, wrong_changed_input, wrong_roll, wrong_product,

@@ -1,6 +1,7 @@
 #include "autograd/gradcheck/function.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- memory ---- */
@@ -30,7 +31,7 @@ double *tg_check_take(tg_check *c, int64_t count)
 static bool make_room(tg_check *c)
 {
     tg_tensor **tensors[] = {&c->tensors, &c->varied, &c->results, &c->gradients, &c->cotangents};
-    double **numbers[] = {&c->scale, &c->moved,
+    double **numbers[] = {&c->scale, &c->own, &c->moved,
                           &c->point}; /* the point last: tg_check_close takes it as filled */
     for (size_t i = 0; i < sizeof tensors / sizeof tensors[0]; i++)
         if (!(*tensors[i] = take(c, &c->arena, c->report.count, sizeof(tg_tensor))))
@@ -90,6 +91,9 @@ static bool make_parts(tg_check *c)
     return tg_check_fail(&c->report, TG_GRADCHECK_REFUSED, "there is no input to differentiate");
 }
 
+/* An element by this much smaller than its neighbours needs steps of its own. */
+#define FAR_SMALLER 0x1p-8
+
 /* The power of two at or below. */
 static double power_of_two(double x)
 {
@@ -98,20 +102,40 @@ static double power_of_two(double x)
     return ldexp(1, exponent - 1);
 }
 
+static int by_size(const void *a, const void *b)
+{
+    double x = fabs(*(const double *)a), y = fabs(*(const double *)b);
+    return (x > y) - (x < y);
+}
+
+/* What |x| usually is: the median, or the root mean square where that is smaller or most elements are zero. */
+static double typical_size(const double *x, double *sorted, int64_t count)
+{
+    double largest = 0, square = 0;
+    if (count == 0)
+        return 1;
+    memcpy(sorted, x, (size_t)count * sizeof *x);
+    qsort(sorted, (size_t)count, sizeof *sorted, by_size);
+    largest = fabs(sorted[count - 1]);
+    for (int64_t i = 0; largest > 0 && i < count; i++)
+        square += x[i] / largest * (x[i] / largest);
+    double middle = fabs(sorted[count / 2]), mean = largest * sqrt(square / (double)count);
+    return largest == 0 ? 1 : middle > 0 ? fmin(middle, mean) : mean;
+}
+
 static void set_point(tg_check *c, const tg_check_part *part)
 {
     const tg_gradcheck_input *input = &c->report.inputs[part->input];
     const double *data = input->parameter ? input->parameter->data : input->data;
-    double *point = c->point + part->offset, largest = 0, square = 0;
-    for (int64_t i = 0; i < part->size; i++) {
-        point[i] = data[i];
-        largest = fmax(largest, fabs(data[i]));
-    }
-    for (int64_t i = 0; largest > 0 && i < part->size; i++)
-        square += point[i] / largest * (point[i] / largest);
-    double typical = largest > 0 ? largest * sqrt(square / (double)part->size) : 1;
+    double *point = c->point + part->offset;
     for (int64_t i = 0; i < part->size; i++)
-        c->scale[part->offset + i] = power_of_two(fmax(fabs(point[i]), typical));
+        point[i] = data[i];
+    const double typical = typical_size(point, c->moved + part->offset, part->size);
+    for (int64_t i = 0; i < part->size; i++) {
+        double x = fabs(point[i]), scale = power_of_two(fmax(x, typical));
+        c->scale[part->offset + i] = scale;
+        c->own[part->offset + i] = x > 0 && x < FAR_SMALLER * scale ? power_of_two(x) : scale;
+    }
 }
 
 double tg_check_weight(tg_rng *rng)
@@ -243,7 +267,7 @@ static bool measure_rounding(tg_check *c)
 {
     double *step = tg_check_take(c, c->variables);
     for (int64_t i = 0; step && i < c->variables; i++)
-        step[i] = 0x1p-26 * c->scale[i] * tg_check_weight(&c->rng);
+        step[i] = 0x1p-26 * c->own[i] * tg_check_weight(&c->rng);
     for (int point = 0; step && point < TG_CHECK_WINDOWS + 3; point++) {
         for (int64_t i = 0; i < c->variables; i++)
             c->moved[i] = c->point[i] + distance[point] * step[i];
@@ -279,12 +303,13 @@ static bool make_level(tg_check *c, tg_check_level *level, int64_t length)
     level->length = length;
     level->cotangent = tg_check_take(c, length);
     level->value = tg_check_take(c, length);
+    level->each = tg_check_take(c, length);
     for (int w = 0; w < TG_CHECK_WINDOWS; w++)
         if (!(level->noise[w] = tg_check_take(c, length)))
             return false;
     for (int64_t i = 0; level->cotangent && i < length; i++)
         level->cotangent[i] = tg_check_weight(&c->rng);
-    return level->cotangent && level->value;
+    return level->cotangent && level->value && level->each;
 }
 
 static bool is_finite(tg_check *c, int k)
@@ -319,7 +344,8 @@ static bool evaluate_levels(tg_check *c)
         return false;
     c->output_shape = tg_shape_of(result);
     int64_t outputs = tg_size(result), longest = outputs > c->variables ? outputs : c->variables;
-    if (!(c->ahead = tg_check_take(c, longest)) || !(c->behind = tg_check_take(c, longest)))
+    if (!(c->ahead = tg_check_take(c, longest)) || !(c->behind = tg_check_take(c, longest)) ||
+        !(c->moves = tg_check_take(c, longest)))
         return false;
     for (int k = 0; k <= c->options.order; k++)
         if (!make_level(c, &c->level[k], k == 0 ? outputs : c->variables) ||
@@ -331,8 +357,14 @@ static bool evaluate_levels(tg_check *c)
 static void measure_level(const tg_check *c, tg_check_level *level, int k)
 {
     double square = 0;
-    for (int64_t i = 0; i < level->length; i++)
-        square += level->cotangent[i] * level->value[i] * level->cotangent[i] * level->value[i];
+    for (int64_t i = 0; i < level->length; i++) {
+        double sum = 0, term = level->cotangent[i] * level->value[i];
+        for (int w = 0; w < TG_CHECK_WINDOWS; w++)
+            sum += level->noise[w][i] * level->noise[w][i];
+        double measured = sqrt(sum / TG_CHECK_WINDOWS), least = TG_CHECK_ROUNDING * fabs(level->value[i]);
+        level->each[i] = isfinite(measured) && measured > least ? measured : least;
+        square += term * term;
+    }
     level->size = sqrt(square);
     level->rounding = tg_check_noise(c, k, level->cotangent, 0, level->length);
 }

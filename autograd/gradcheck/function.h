@@ -26,13 +26,15 @@ typedef struct tg_check_level {
     double *value; /* at the point */
     double
         *noise[TG_CHECK_WINDOWS]; /* scaled third differences at tiny steps, which are nothing but rounding */
-    double rounding;              /* of <cotangent, value>, from these */
+    double *each;                 /* the rounding of each value, from these */
+    double rounding;              /* of <cotangent, value> */
     double suspected;             /* rounding of that which may hide from the measurement; 0 unless assumed */
     double size;                  /* root of the sum of squares of cotangent_i value_i */
 } tg_check_level;
 
 typedef struct tg_check {
-    tg_check_report report; /* its inputs are the function's */
+    tg_check_report report;        /* its inputs are the function's */
+    tg_gradcheck_result undecided; /* the first comparison that was */
     tg_function function;
     void *user;
     tg_gradcheck_options options; /* with the defaults filled in */
@@ -41,15 +43,18 @@ typedef struct tg_check {
     /* The variables: all elements of all varied inputs in a row.
      *
      *     point  [ a a a | b b b b b b ]        parts[0] = {offset 0, size 3}, parts[1] = {offset 3, size 6}
-     *     scale  the size of a step for each: a power of two near |x| or the input's root mean square */
+     *     scale  the size of a step for each: a power of two near |x| or the input's root mean square
+     *     own    the same without the latter, where |x| is far smaller: 1e-12 beside 0.5 */
     tg_check_part *parts;
     int part_count;
     int64_t variables;
-    double *point, *scale;
+    double *point, *scale, *own;
     double *moved, *ahead, *behind; /* a point on the way, and what the function is on both sides */
+    double *moves; /* which elements of a level change at all along the direction of a difference: 0 or 1 */
     tg_check_level level[TG_GRADCHECK_MAX_ORDER + 1];
     tg_shape output_shape;
     bool outputs_finite;
+    bool nothing_compared; /* as all inputs are empty */
     bool as_constants; /* inputs are recorded as constants, by which it can be differentiated all the same */
 
     tg_tape *tape;

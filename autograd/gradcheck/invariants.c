@@ -6,6 +6,9 @@
 /* Two roads to the same number, both exact but for rounding, may differ by this much of its size. */
 #define SAME_TO 1e-12
 
+/* Numbers below this may have been made from ones so small that bits were lost. */
+#define LOST 0x1p-900
+
 /* The result is about derivative number `order` by variable i; -1 if it is about none in particular. */
 static void point_at(tg_check *c, int order, int64_t i, double analytic, double expected)
 {
@@ -87,6 +90,226 @@ static bool zero_gives_zero(tg_check *c)
     return fine;
 }
 
+/* ---- linear in the cotangent ---- */
+
+/* Derivative number `order` with another cotangent, into `out`. */
+static bool derive_with(tg_check *c, int order, double *cotangent, double *out)
+{
+    tg_check_level *level = &c->level[order - 1];
+    double *own = level->cotangent;
+    level->cotangent = cotangent;
+    bool fine = tg_check_evaluate(c, order, c->point, out);
+    level->cotangent = own;
+    return fine;
+}
+
+/* Rounding commutes with powers of two and with the sign, so that these hold to the bit, whatever the function. What numbers next to the
+ * smallest have lost is not held against it, nor where the largest number is passed. */
+static bool scales_with(tg_check *c, int order, double sign, int power, double *cotangent)
+{
+    const tg_check_level *below = &c->level[order - 1], *level = &c->level[order];
+    for (int64_t i = 0; i < below->length; i++)
+        cotangent[i] = sign * ldexp(below->cotangent[i], power);
+    if (!derive_with(c, order, cotangent, c->ahead))
+        return false;
+    for (int64_t i = 0; i < c->variables; i++) {
+        double expected = sign * ldexp(level->value[i], power);
+        if (c->ahead[i] == expected || (power > 0 && !isfinite(c->ahead[i])) ||
+            fabs(ldexp(c->ahead[i] - expected, -power)) < LOST)
+            continue;
+        point_at(c, order, i, c->ahead[i], expected);
+        return tg_check_fail(
+            &c->report, TG_GRADCHECK_NOT_LINEAR,
+            "with the cotangent times %s2^%d the gradient is %.17g, where exactly %.17g is expected",
+            sign < 0 ? "-" : "", power, c->ahead[i], expected);
+    }
+    return true;
+}
+
+/* J^T (v + w) = J^T v + J^T w, up to rounding; every third element of w is zero. */
+static bool adds_up(tg_check *c, int order, double *w, double *of_w)
+{
+    const tg_check_level *below = &c->level[order - 1], *level = &c->level[order];
+    double largest = 0, usual = 0;
+    for (int64_t i = 0; i < below->length; i++)
+        w[i] = i % 3 == 2 ? 0 : tg_check_weight(&c->rng);
+    if (!derive_with(c, order, w, of_w))
+        return false;
+    for (int64_t i = 0; i < below->length; i++)
+        w[i] += below->cotangent[i];
+    if (!derive_with(c, order, w, c->ahead))
+        return false;
+    for (int64_t i = 0; i < c->variables; i++)
+        largest = fmax(largest, fmax(fabs(of_w[i]), fabs(level->value[i])));
+    for (int k = 0; k < order; k++)
+        usual += c->level[k].size;
+    for (int64_t i = 0; i < c->variables; i++) {
+        double expected = level->value[i] + of_w[i], error = fabs(c->ahead[i] - expected);
+        double bound = SAME_TO * largest + 64 * level->each[i] + 0x1p-43 * usual / c->own[i] + LOST;
+        if (error <= bound || !isfinite(c->ahead[i]) || !isfinite(of_w[i]))
+            continue;
+        point_at(c, order, i, c->ahead[i], expected);
+        c->report.result.bound = bound;
+        return tg_check_fail(
+            &c->report, TG_GRADCHECK_NOT_LINEAR,
+            "the gradient for the sum of two cotangents is %.12g, but those for each add up to %.12g",
+            c->ahead[i], expected);
+    }
+    return true;
+}
+
+static bool is_linear(tg_check *c)
+{
+    static const int powers[] = {-100, -40, -10, 10, 40, 100};
+    for (int order = 1; order <= c->options.order; order++) {
+        double *cotangent = tg_check_take(c, c->level[order - 1].length),
+               *other = tg_check_take(c, c->variables);
+        if (!cotangent || !other || !scales_with(c, order, -1, 0, cotangent))
+            return false;
+        for (size_t i = 0; i < sizeof powers / sizeof powers[0]; i++)
+            if (!scales_with(c, order, 1, powers[i], cotangent))
+                return false;
+        if (!adds_up(c, order, cotangent, other))
+            return false;
+    }
+    return true;
+}
+
+/* ---- the ways users go ---- */
+
+static bool value_is(tg_check *c, tg_tensor result, const char *when)
+{
+    if (!tg_read(result, TG_F64, c->ahead, c->level[0].length)) {
+        point_at(c, 0, -1, NAN, NAN);
+        return tg_check_fail(&c->report, TG_GRADCHECK_ANOTHER_WAY, "%s the function fails: %s", when,
+                             tg_tape_error(c->tape) ? tg_tape_error(c->tape) : "the result has another size");
+    }
+    return same_bytes(c, 0, TG_GRADCHECK_ANOTHER_WAY, when);
+}
+
+static bool evaluates_without_gradient(tg_check *c)
+{
+    tg_tensor result;
+    c->as_constants = true;
+    bool fine = tg_check_record(c, c->point, &result) && value_is(c, result, "with constants for inputs");
+    c->as_constants = false;
+    if (!fine || !tg_check_record(c, c->point, &result))
+        return false;
+    tg_no_grad_begin(c->tape);
+    result = c->function(c->tape, c->tensors, c->report.count, c->user);
+    tg_no_grad_end(c->tape);
+    return value_is(c, result, "evaluated without gradient");
+}
+
+/* A step on the tape of the steps before, at numbers they did not have, against the same on a tape of its own: what a derivative took from
+ * the numbers instead of recording it is then of yesterday. */
+static bool second_step_is_like_a_first(tg_check *c)
+{
+    for (int way = 0; way < 2; way++) {
+        for (int64_t i = 0; i < c->variables; i++)
+            c->moved[i] = way ? -c->point[i] : 0.875 * c->point[i] + 0.0625 * c->own[i];
+        tg_tensor result;
+        tg_gradcheck_result before = c->report.result;
+        if (!tg_check_record(c, c->point, &result) || !tg_check_derive(c, 1, result, c->ahead))
+            return false;
+        if (!tg_check_evaluate(c, 1, c->moved, c->ahead)) { /* it does not like these numbers */
+            tg_tape_clear_error(c->tape);
+            c->report.result = before;
+            continue;
+        }
+        tg_tape *used = c->tape;
+        c->tape = tg_tape_new();
+        bool fine =
+            c->tape ? tg_check_evaluate(c, 1, c->moved, c->behind) : tg_check_out_of_memory(&c->report);
+        tg_tape_free(c->tape);
+        c->tape = used;
+        for (int64_t i = 0; fine && i < c->variables; i++)
+            if (memcmp(&c->ahead[i], &c->behind[i], sizeof(double)) != 0) {
+                point_at(c, 1, i, c->ahead[i], c->behind[i]);
+                return tg_check_fail(
+                    &c->report, TG_GRADCHECK_ANOTHER_WAY,
+                    "in the second step on one tape the gradient is %.17g, on a new tape %.17g", c->ahead[i],
+                    c->behind[i]);
+            }
+        if (!fine)
+            return false;
+    }
+    return true;
+}
+
+/* The gradients that tg_backward leaves behind, into c->ahead. A parameter gets a place for it that the user's own does not see. */
+static bool backward(tg_check *c, tg_tensor result, double *gradients)
+{
+    tg_tensor cotangent = tg_constant(c->tape, TG_F64, c->level[0].cotangent, c->output_shape);
+    bool fine = tg_backward_from(result, cotangent);
+    for (int p = 0; p < c->part_count; p++) {
+        const tg_check_part *part = &c->parts[p];
+        tg_parameter *parameter = c->report.inputs[part->input].parameter;
+        double *out = c->ahead + part->offset;
+        const double *left = parameter ? (parameter->has_gradient ? gradients + part->offset : NULL)
+                                       : tg_f64(tg_gradient(c->varied[p]));
+        for (int64_t i = 0; i < part->size; i++)
+            out[i] = left ? left[i] : 0;
+    }
+    return fine;
+}
+
+/* Runs the function, inside a checkpoint or not, with parameters whose gradients are lent a place. */
+static bool run_backward(tg_check *c, bool checkpointed, double *gradients, tg_parameter *kept)
+{
+    tg_tensor result;
+    for (int p = 0; p < c->part_count; p++) {
+        tg_parameter *parameter = c->report.inputs[c->parts[p].input].parameter;
+        if (!parameter)
+            continue;
+        kept[p] = *parameter;
+        parameter->gradient = gradients + c->parts[p].offset;
+        parameter->has_gradient = false;
+    }
+    bool recorded = tg_check_record(c, c->point, &result);
+    if (recorded && checkpointed)
+        result = tg_checkpoint(c->function, c->tensors, c->report.count, c->user);
+    bool fine = recorded && backward(c, result, gradients);
+    for (int p = 0; p < c->part_count; p++) {
+        tg_parameter *parameter = c->report.inputs[c->parts[p].input].parameter;
+        if (parameter) {
+            parameter->gradient = kept[p].gradient;
+            parameter->has_gradient = kept[p].has_gradient;
+        }
+    }
+    if (fine || !recorded)
+        return fine;
+    point_at(c, 1, -1, NAN, NAN);
+    return tg_check_fail(&c->report, TG_GRADCHECK_ANOTHER_WAY, "%s fails: %s",
+                         checkpointed ? "tg_backward through a checkpoint" : "tg_backward",
+                         tg_tape_error(c->tape));
+}
+
+static bool trains_the_same(tg_check *c)
+{
+    double *gradients = tg_check_take(c, c->variables);
+    tg_parameter *kept = tg_arena_take(&c->arena, (size_t)c->part_count * sizeof *kept, sizeof(int64_t));
+    if (!gradients || !kept)
+        return tg_check_out_of_memory(&c->report);
+    if (!run_backward(c, false, gradients, kept) ||
+        !same_bytes(c, 1, TG_GRADCHECK_ANOTHER_WAY, "tg_grad and tg_backward differ"))
+        return false;
+    if (!run_backward(c, true, gradients, kept))
+        return false;
+    double largest = 0;
+    for (int64_t i = 0; i < c->variables; i++)
+        largest = fmax(largest, fabs(c->level[1].value[i]));
+    for (int64_t i = 0; i < c->variables; i++) {
+        double expected = c->level[1].value[i];
+        if (fabs(c->ahead[i] - expected) <= SAME_TO * largest + LOST)
+            continue;
+        point_at(c, 1, i, c->ahead[i], expected);
+        return tg_check_fail(&c->report, TG_GRADCHECK_ANOTHER_WAY,
+                             "inside a checkpoint the gradient is %.12g, else %.12g", c->ahead[i], expected);
+    }
+    return true;
+}
+
 /* The gradient by one input without the others', which were recorded as constants, so that no forward pass has computed a
  * derivative in advance. */
 static bool is_same_alone(tg_check *c, int p)
@@ -111,7 +334,7 @@ static bool is_same_alone(tg_check *c, int p)
     for (int64_t i = 0; i < part->size; i++)
         largest = fmax(largest, fabs(together[i]));
     for (int64_t i = 0; i < part->size; i++)
-        if (!(fabs(c->ahead[i] - together[i]) <= SAME_TO * largest)) {
+        if (!(fabs(c->ahead[i] - together[i]) <= SAME_TO * largest + LOST)) {
             point_at(c, 1, part->offset + i, c->ahead[i], together[i]);
             return tg_check_fail(&c->report, TG_GRADCHECK_ALONE,
                                  "wanted alone, and not announced before, the gradient is %.9g, else %.9g",
@@ -150,7 +373,7 @@ static bool is_adjoint(tg_check *c)
         backward_size += fabs(gradient->value[i] * direction[i]);
     }
     double bound = SAME_TO * fmax(fmax(forward_size, backward_size), function->size) +
-                   32 * tg_check_noise(c, 1, direction, 0, c->variables);
+                   32 * tg_check_noise(c, 1, direction, 0, c->variables) + LOST;
     if (fabs(forward - backward) <= bound)
         return true;
     point_at(c, 1, -1, backward, forward);
@@ -164,7 +387,8 @@ bool tg_check_invariants(tg_check *c)
 {
     tg_gradcheck_result worst =
         c->report.result; /* of the comparisons, which remains the result if all goes well */
-    if (!repeats(c) || !zero_gives_zero(c) || !stays_undisturbed(c))
+    if (!repeats(c) || !zero_gives_zero(c) || !stays_undisturbed(c) || !is_linear(c) ||
+        !evaluates_without_gradient(c) || !second_step_is_like_a_first(c) || !trains_the_same(c))
         return false;
     for (int p = 0; p < c->part_count; p++)
         if (!is_same_alone(c, p))

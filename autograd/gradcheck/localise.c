@@ -135,3 +135,51 @@ tg_gradcheck_result tg_gradcheck(tg_function function, void *user, const tg_grad
     tg_check_close(&c);
     return c.report.result;
 }
+
+/* ---- a model ---- */
+
+typedef struct model {
+    tg_function function;
+    void *user;
+    int count; /* of the inputs that the function itself has */
+} model;
+
+static tg_tensor run_model(tg_tape *tape, const tg_tensor *inputs, int count, void *user)
+{
+    const model *m = user;
+    (void)count;
+    return m->function(tape, inputs, m->count, m->user);
+}
+
+tg_gradcheck_result tg_gradcheck_parameters(tg_function function, void *user,
+                                            const tg_gradcheck_input *inputs, int count, tg_parameters *set,
+                                            const tg_gradcheck_options *options)
+{
+    tg_check_report report = {"the model", inputs, count, tg_check_no_result(-1)};
+    tg_arena arena = {0};
+    model m = {function, user, count > 0 ? count : 0};
+    int parameters = tg_parameters_count(set), all = m.count + parameters;
+    if (!function || (m.count > 0 && !inputs) || parameters < 1) {
+        tg_check_fail(&report, TG_GRADCHECK_REFUSED, "expected a function and at least one parameter");
+        return report.result;
+    }
+    tg_gradcheck_input *list = tg_arena_take(&arena, (size_t)all * sizeof *list, sizeof(int64_t));
+    if (!list) {
+        tg_check_out_of_memory(&report);
+        return report.result;
+    }
+    for (int i = 0; i < all; i++)
+        list[i] =
+            i < m.count ? inputs[i] : (tg_gradcheck_input){.parameter = tg_parameters_at(set, i - m.count)};
+    tg_gradcheck_options along = options ? *options : (tg_gradcheck_options){0};
+    along.elements = 1;
+    along.directions = 1;
+    tg_gradcheck_result result = tg_gradcheck(run_model, &m, list, all, &along);
+    if (!result.passed && result.status != TG_GRADCHECK_REFUSED) {
+        tg_gradcheck_result element = tg_gradcheck(run_model, &m, list, all, options);
+        if (!element.passed)
+            result = element;
+    }
+    tg_arena_free(&arena);
+    return result;
+}

@@ -1,6 +1,7 @@
 /* An operation: its samples become functions. */
 #include "autograd/gradcheck/differences.h"
 #include "autograd/gradcheck/driver.h"
+#include "autograd/gradcheck/forms.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -65,7 +66,8 @@ typedef struct trial {
     tg_check_call call;
     tg_arena arena;
     tg_rng rng;
-    tg_gradcheck_result total; /* of all samples so far */
+    tg_gradcheck_result total;     /* of all samples so far */
+    tg_gradcheck_result undecided; /* the first variant that was, if total.undecided > 0 */
 } trial;
 
 static void start_sample(trial *t, const tg_op *op, int number, uint64_t seed)
@@ -77,6 +79,14 @@ static void start_sample(trial *t, const tg_op *op, int number, uint64_t seed)
     t->number = number;
     t->count = t->sample->count > 0 ? t->sample->count : op->arity;
     t->rng = tg_rng_split(&rng, (uint64_t)number);
+}
+
+static bool out_of_memory(trial *t)
+{
+    tg_check_report report = {t->op->name, t->inputs, t->count, tg_check_no_result(t->number)};
+    tg_check_out_of_memory(&report);
+    t->total = report.result;
+    return false;
 }
 
 /* False, with the result written, if out of memory. */
@@ -94,10 +104,7 @@ static bool draw_inputs(trial *t, double stretch)
             input->data = draw_numbers(&t->arena, &t->rng, in, size, stretch);
         if (input->integers || input->data)
             continue;
-        tg_check_report report = {t->op->name, t->inputs, t->count, tg_check_no_result(t->number)};
-        tg_check_out_of_memory(&report);
-        t->total = report.result;
-        return false;
+        return out_of_memory(t);
     }
     return true;
 }
@@ -134,61 +141,144 @@ static tg_check check_of(trial *t)
                       .rng = tg_rng_stream(&t->rng, "check")};
 }
 
-/* Adds what one variant brought to the result on the operation: the first failure counts, or else the worst. */
-static void add_result(tg_gradcheck_result *total, const tg_gradcheck_result *v)
+/* Adds what one variant brought to the result on the operation: the first failure counts, or else the worst. What cannot be decided waits
+ * until all else has passed. */
+static void add_result(trial *t, const tg_gradcheck_result *v)
 {
-    tg_gradcheck_result counts = *total;
-    bool first = total->comparisons == 0 && total->passed;
-    if (!v->passed || first || (v->comparisons > 0 && v->relative > total->relative))
+    tg_gradcheck_result *total = &t->total, counts = *total;
+    bool undecided = v->status == TG_GRADCHECK_CANNOT_TELL, first = counts.comparisons == 0;
+    if (undecided && counts.undecided == 0)
+        t->undecided = *v;
+    if (!undecided && (!v->passed || first || (v->comparisons > 0 && v->relative > counts.relative)))
         *total = *v;
     total->samples = counts.samples;
     total->skipped = counts.skipped;
     total->comparisons = counts.comparisons + v->comparisons;
     total->kinks = counts.kinks + v->kinks;
+    total->undecided = counts.undecided + v->undecided;
 }
 
 /* Checks the inputs as they are now and adds the outcome to the total. Values that the author chose at an edge, and ranges
  * that nobody promised, may give what is not finite, and so may the mean of nothing. False if they did, or the check failed. */
-static bool run_variant(trial *t, bool may_be_infinite, const char *note)
+static bool run_variant(trial *t, bool may_be_infinite, bool in_shapes, const char *note)
 {
     tg_check c = check_of(t);
     tg_check_run(&c);
+    tg_gradcheck_result *v = &c.report.result;
+    if (v->passed && !t->options->double_only)
+        v->passed = tg_check_single(&c);
+    if (v->passed && in_shapes)
+        v->passed = tg_check_shapes(&c, !t->op->shape); /* a shape rule may refuse it */
+    bool passed = v->passed || c.nothing_compared;
+    if ((!c.outputs_finite && (may_be_infinite || c.variables == 0)) || c.nothing_compared)
+        *v = (tg_gradcheck_result){.passed = true, .operation = -1};
+    size_t length = strlen(v->why);
+    if (!v->passed)
+        snprintf(v->why + length, sizeof v->why - length, "%s", note);
+    add_result(t, v);
     tg_check_close(&c);
-    tg_gradcheck_result v = c.report.result;
-    if (!c.outputs_finite && (may_be_infinite || c.variables == 0))
-        v = (tg_gradcheck_result){.passed = true, .operation = -1};
-    size_t length = strlen(v.why);
-    if (!v.passed)
-        snprintf(v.why + length, sizeof v.why - length, "%s", note);
-    add_result(&t->total, &v);
-    return c.report.result.passed;
+    return passed;
 }
 
-/* Gives inputs i and j one tensor. Its values suit both: from both ranges, or those that one of them prescribes. False if they
- * cannot be one, or out of memory, of which the result tells. */
-static bool make_same(trial *t, int i, int j)
+/* Gives a group of inputs, a bit for each, one tensor. Its values suit all: from all ranges, or those that one of them prescribes. False
+ * if they cannot be one, or out of memory, of which the result tells. */
+static bool make_same(trial *t, unsigned group)
 {
-    const tg_sample_input *a = &t->sample->input[i], *b = &t->sample->input[j];
-    if (a->index || b->index || a->fixed || b->fixed || !tg_shape_equal(&a->shape, &b->shape) ||
-        (a->value_count > 0 && b->value_count > 0) || tg_shape_size(&a->shape) == 0)
-        return false;
-    tg_sample_input both = a->value_count > 0 ? *a : *b;
-    if (both.value_count == 0) {
-        both.low = fmax(low_of(a), low_of(b));
-        both.high = fmin(high_of(a), high_of(b));
-        if (both.low >= both.high)
+    const tg_sample_input *first = NULL, *prescribes = NULL;
+    double low = -INFINITY, high = INFINITY;
+    int at = 0;
+    for (int i = t->count - 1; i >= 0; i--) {
+        const tg_sample_input *in = &t->sample->input[i];
+        if (!(group >> i & 1))
+            continue;
+        if (in->index || in->fixed || (first && !tg_shape_equal(&in->shape, &first->shape)) ||
+            (in->value_count > 0 && prescribes))
             return false;
+        first = in;
+        at = i;
+        if (in->value_count > 0)
+            prescribes = in;
+        low = fmax(low, low_of(in));
+        high = fmin(high, high_of(in));
     }
-    if (!draw_inputs(t, 1))
+    if (tg_shape_size(&first->shape) <= 0 || (!prescribes && low >= high) || !draw_inputs(t, 1))
         return false;
-    double *numbers = (double *)(uintptr_t)t->inputs[i].data;
-    for (int64_t k = 0; both.value_count == 0 && k < tg_shape_size(&a->shape); k++)
-        numbers[k] = both.low + (both.high - both.low) * tg_rng_uniform(&t->rng);
-    if (b->value_count > 0)
-        t->inputs[i].data = t->inputs[j].data;
-    t->inputs[j].fixed = true; /* no longer used */
-    t->which[j] = i;
-    return true;
+    tg_sample_input all = prescribes ? *prescribes : (tg_sample_input){.low = low, .high = high};
+    t->inputs[at].data = draw_numbers(&t->arena, &t->rng, &all, tg_shape_size(&first->shape), 1);
+    for (int i = at + 1; i < t->count; i++)
+        if (group >> i & 1) {
+            t->inputs[i].fixed = true; /* no longer used */
+            t->which[i] = at;
+        }
+    return t->inputs[at].data || out_of_memory(t);
+}
+
+/* ---- points of the checker's own ---- */
+
+enum { POINTS = 32 };
+
+/* For an elementwise operation: zeros, halves, whole numbers, tiny and large ones, so far as they lie in the range of the sample, and
+ * random ones besides. The inputs take them in different orders. */
+static double draw_point(trial *t, const tg_sample_input *in, int k)
+{
+    static const double special[] = {0,     -0.0, 1,     -1,    0.5,  -0.5,  2,   -2,  3,
+                                     -3,    1.5,  -1.5,  4,     12.5, -12.5, 20,  -20, 1e-3,
+                                     -1e-3, 1e-8, -1e-8, 1e-30, 100,  -100,  1e4, -1e4};
+    const bool anywhere = is_default_range(in);
+    if (in->value_count > 0)
+        return in->values[k % in->value_count];
+    double x = k < (int)(sizeof special / sizeof special[0]) ? special[k] : NAN;
+    if (isnan(x) || (!anywhere && !(x >= in->low && x <= in->high)))
+        x = low_of(in) + (high_of(in) - low_of(in)) * tg_rng_uniform(&t->rng);
+    return x;
+}
+
+/* Leaves out points at which the value is not finite. */
+static bool keep_finite(trial *t, double *points[])
+{
+    tg_tape *tape = tg_tape_new();
+    tg_tensor in[TG_SAMPLE_INPUTS];
+    int64_t count = 0;
+    for (int i = 0; i < t->count; i++)
+        in[i] = tg_constant(tape, TG_F64, points[i], TG_SHAPE(POINTS));
+    const double *value = tg_f64(tg_apply(t->op, t->sample->attributes, t->count, in));
+    for (int64_t k = 0; value && k < POINTS; k++) {
+        if (!isfinite(value[k]))
+            continue;
+        for (int i = 0; i < t->count; i++)
+            points[i][count] = points[i][k];
+        count++;
+    }
+    for (int i = 0; i < t->count; i++)
+        t->inputs[i].shape = TG_SHAPE(count);
+    if (!value) {
+        tg_check_report report = {t->op->name, t->inputs, t->count, tg_check_no_result(t->number)};
+        tg_check_fail(&report, TG_GRADCHECK_REFUSED, "the tape says: %s",
+                      tape ? tg_tape_error(tape) : "out of memory");
+        t->total = report.result;
+    }
+    tg_tape_free(tape);
+    return count > 0;
+}
+
+static bool choose_points(trial *t)
+{
+    static const int stride[TG_SAMPLE_INPUTS] = {1, 11, 7, 13, 5, 3};
+    double *points[TG_SAMPLE_INPUTS], drawn[POINTS];
+    for (int i = 0; i < t->count; i++) {
+        const tg_sample_input *in = &t->sample->input[i];
+        if (in->index)
+            return false;
+        if (!(points[i] = tg_arena_take(&t->arena, sizeof drawn, sizeof(double))))
+            return out_of_memory(t);
+        for (int k = 0; k < POINTS; k++)
+            drawn[k] = draw_point(t, in, k);
+        for (int k = 0; k < POINTS; k++)
+            points[i][k] = drawn[k * stride[i] % POINTS];
+        t->inputs[i] = (tg_gradcheck_input){.data = points[i], .fixed = in->fixed};
+        t->which[i] = i;
+    }
+    return keep_finite(t, points);
 }
 
 static bool can_stretch(const trial *t)
@@ -206,20 +296,26 @@ static void run_variants(trial *t)
     bool edges = has_values(t);
     if (!draw_inputs(t, 1))
         return;
-    if (!run_variant(t, edges, "")) {
+    if (!run_variant(t, edges, false, "") && t->total.undecided == 0) {
         t->total.skipped += t->total.passed;
         return;
     }
     t->total.samples++;
     if (can_stretch(t) && draw_inputs(t, STRETCH))
-        run_variant(t, true, " (every second element drawn from -12 to 12)");
-    for (int i = 0; i < t->count; i++)
-        for (int j = i + 1; j < t->count && t->total.passed; j++) {
-            char note[64];
-            snprintf(note, sizeof note, " (inputs %d and %d are the same tensor)", i, j);
-            if (make_same(t, i, j))
-                run_variant(t, edges, note);
-        }
+        run_variant(t, true, false, " (every second element drawn from -12 to 12)");
+    for (unsigned group = 3; group < 1u << t->count && t->total.passed; group++) {
+        bool pair = __builtin_popcount(group) == 2, all = group == (1u << t->count) - 1;
+        if ((!pair && !all) || !make_same(t, group))
+            continue;
+        char note[80] = " (inputs";
+        for (int i = 0; i < t->count; i++)
+            if (group >> i & 1)
+                snprintf(note + strlen(note), sizeof note - strlen(note), " %d", i);
+        strcat(note, " are the same tensor)");
+        run_variant(t, edges, false, note);
+    }
+    if (t->total.passed && t->op->flags & TG_ELEMENTWISE && choose_points(t))
+        run_variant(t, false, true, " (at points of the checker's own)");
 }
 
 /* ---- the operation ---- */
@@ -251,8 +347,14 @@ tg_gradcheck_result tg_gradcheck_op(const tg_op *op, const tg_gradcheck_options 
         tg_arena_empty(&t.arena);
     }
     tg_arena_free(&t.arena);
-    if (t.total.passed && t.total.samples == 0)
+    if (t.total.passed && t.total.comparisons == 0 && t.total.undecided == 0)
         return refuse(op, "it has no sample with inputs that can be differentiated");
+    if (t.total.passed && t.total.undecided > 0) {
+        t.undecided.samples = t.total.samples;
+        t.undecided.comparisons = t.total.comparisons;
+        t.undecided.undecided = t.total.undecided;
+        return t.undecided;
+    }
     if (t.total.passed)
         tg_check_explain_success(op->name, &t.total);
     return t.total;
@@ -272,6 +374,8 @@ static int fill_steps(tg_check *c, tg_gradcheck_step *steps, int count)
         return 0;
     direction[largest] = c->scale[largest];
     double analytic = gradient->value[largest] * c->scale[largest], above[2] = {NAN, NAN};
+    if (!tg_check_moves(c, 0, direction))
+        return 0;
     for (int k = 0; k < count; k++) {
         tg_check_difference d;
         steps[k].step = ldexp(0.5, -k);

@@ -62,22 +62,36 @@ bool tg_check_out_of_memory(tg_check_report *r)
 }
 
 /* What the two numbers look like. */
-static const char *suspicion(double analytic, double numeric)
+static void add_suspicion(tg_text *text, double analytic, double numeric)
 {
-    double ratio = analytic / numeric;
+    double ratio = analytic / numeric, whole = round(fabs(ratio)), part = round(fabs(1 / ratio));
+    const char *sign = ratio < 0 ? " and of the opposite sign" : "";
     if (!isfinite(analytic))
-        return "; it is not a number that can be used";
-    if (analytic == 0)
-        return "; nothing arrives at this input";
-    if (fabs(ratio + 1) < 1e-6)
-        return "; its sign is the opposite";
-    if (fabs(ratio - 2) < 1e-6)
-        return "; it is twice as large";
-    if (fabs(ratio - 0.5) < 1e-6)
-        return "; it is half as large";
-    if (fabs(ratio - 1) < 1e-6)
-        return "; it is as good as single precision would make it";
-    return "";
+        tg_text_add(text, "; it is not a number that can be used");
+    else if (analytic == 0)
+        tg_text_add(text, "; nothing arrives at this input");
+    else if (fabs(ratio + 1) < 1e-6)
+        tg_text_add(text, "; its sign is the opposite");
+    else if (fabs(ratio - 1) < 1e-6)
+        tg_text_add(text, "; it is as good as single precision would make it");
+    else if (whole == 2 && fabs(fabs(ratio) - whole) < 1e-6)
+        tg_text_add(text, "; it is twice as large%s", sign);
+    else if (part == 2 && fabs(fabs(1 / ratio) - part) < 1e-6)
+        tg_text_add(text, "; it is half as large%s", sign);
+    else if (whole > 1 && whole <= 1000 && fabs(fabs(ratio) - whole) < 1e-6 * whole)
+        tg_text_add(text, "; it is %g times as large%s", whole, sign);
+    else if (part > 1 && part <= 1000 && fabs(fabs(1 / ratio) - part) < 1e-6 * part)
+        tg_text_add(text, "; it is 1/%g as large%s", part, sign);
+}
+
+/* The element's own value. */
+static void add_value(tg_text *text, const tg_check_report *r)
+{
+    const tg_gradcheck_result *v = &r->result;
+    const tg_gradcheck_input *in = v->input >= 0 ? &r->inputs[v->input] : NULL;
+    const double *data = !in ? NULL : in->parameter ? in->parameter->data : in->data;
+    if (data && v->index >= 0)
+        tg_text_add(text, ", where it is %.9g", data[v->index]);
 }
 
 void tg_check_explain_failure(tg_check_report *r)
@@ -85,20 +99,24 @@ void tg_check_explain_failure(tg_check_report *r)
     tg_gradcheck_result *v = &r->result;
     tg_check_where(r);
     tg_text text = {v->why, sizeof v->why, 0};
-    tg_text_add(&text, "%s, %s%s: ", r->name, v->where, v->index < 0 ? " (along a random direction)" : "");
+    tg_text_add(&text, "%s, %s%s", r->name, v->where, v->index < 0 ? " (along a random direction)" : "");
+    add_value(&text, r);
+    tg_text_add(&text, ": ");
     if (v->status == TG_GRADCHECK_CANNOT_TELL)
         tg_text_add(
             &text,
             "the derivative gives %.9g, but finite differences converge neither around the point (%.9g) nor "
             "on one of its sides, so that they cannot tell whether it is right",
             v->analytic, v->numeric);
-    else
+    else {
         tg_text_add(&text,
                     "the derivative gives %.9g, %s %.9g: off by %.3g, where %.3g is the largest error that "
-                    "differences and rounding explain%s",
+                    "differences and rounding explain",
                     v->analytic,
                     v->kinks ? "the nearest of the one-sided derivatives is" : "finite differences give",
-                    v->numeric, v->error, v->bound, suspicion(v->analytic, v->numeric));
+                    v->numeric, v->error, v->bound);
+        add_suspicion(&text, v->analytic, v->numeric);
+    }
 }
 
 void tg_check_explain_success(const char *name, tg_gradcheck_result *v)

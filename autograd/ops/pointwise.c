@@ -78,7 +78,8 @@ static void pow_derivative(const tg_derive *d)
     tg_tensor a = d->in[0], b = d->in[1], g = d->cotangent, zero = tg_scalar_like(g, 0);
     if (d->wanted[0]) {
         tg_tensor product = tg_mul(tg_mul(g, b), tg_pow(a, tg_add_scalar(b, -1)));
-        d->gradient[0] = tg_where(tg_equal(b, zero), zero, product);
+        /* at b = 0 alone the product is 0 by itself, and its derivative by b is not */
+        d->gradient[0] = tg_where(tg_mul(tg_equal(a, zero), tg_equal(b, zero)), zero, product);
     }
     if (d->wanted[1]) {
         tg_tensor vanishes = tg_mul(tg_equal(a, zero), tg_greater_equal(b, zero));

@@ -1,0 +1,252 @@
+#include "tests/right_functions.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define FUNCTION(name, ...)                                                                                  \
+    static tg_tensor name(tg_tape *tape, const tg_tensor *in, int count, void *user)                         \
+    {                                                                                                        \
+        const tg_tensor x = in[0];                                                                           \
+        (void)x, (void)tape, (void)count, (void)user;                                                        \
+        return __VA_ARGS__;                                                                                  \
+    }
+
+static tg_tensor number(tg_tensor like, double value)
+{
+    return tg_full(tg_tape_of(like), TG_F64, TG_SCALAR, value);
+}
+
+static tg_tensor one_minus(tg_tensor x)
+{
+    return tg_sub(number(x, 1), x);
+}
+
+static tg_tensor as_rows(tg_tensor x)
+{
+    return tg_reshape(x, TG_SHAPE(2, 2));
+}
+
+/* ---- of positive numbers ---- */
+
+FUNCTION(logarithm, tg_log(x))
+FUNCTION(root, tg_sqrt(x))
+FUNCTION(reciprocal_root, tg_rsqrt(x))
+FUNCTION(reciprocal, tg_div(number(x, 1), x))
+FUNCTION(cube_root, tg_power(x, 1. / 3))
+FUNCTION(entropy, tg_mul(x, tg_log(x)))
+FUNCTION(fractional_power, tg_power(x, 0.3))
+FUNCTION(inverse_square, tg_power(x, -2))
+FUNCTION(square_of_logarithm, tg_square(tg_log(x)))
+FUNCTION(to_its_own_power, tg_pow(x, x))
+FUNCTION(sum_of_logarithms, tg_sum(tg_log(x)))
+FUNCTION(root_of_sum, tg_sqrt(tg_sum(x)))
+FUNCTION(normalised_by_sum, tg_div(x, tg_sum(x)))
+FUNCTION(geometric_mean, tg_exp(tg_mean(tg_log(x))))
+
+/* ---- of numbers between 0 and 1 ---- */
+
+FUNCTION(logit, tg_log(tg_div(x, one_minus(x))))
+FUNCTION(binary_entropy, tg_neg(tg_add(tg_mul(x, tg_log(x)), tg_mul(one_minus(x), tg_log(one_minus(x))))))
+FUNCTION(beta_density, tg_mul(tg_power(x, 0.5), tg_power(one_minus(x), 1.5)))
+
+/* ---- of any numbers ---- */
+
+FUNCTION(tanh_of, tg_tanh(x))
+FUNCTION(steep_tanh, tg_tanh(tg_mul_scalar(x, 1e6)))
+FUNCTION(sigmoid_of, tg_sigmoid(x))
+FUNCTION(softplus_of, tg_softplus(x))
+FUNCTION(gelu_of, tg_gelu_exact(x))
+FUNCTION(silu_of, tg_silu(x))
+FUNCTION(mish_of, tg_mish(x))
+FUNCTION(relu_of, tg_relu(x))
+FUNCTION(absolute_of, tg_abs(x))
+FUNCTION(elu_of, tg_elu(x, 1))
+FUNCTION(hardswish_of, tg_hardswish(x))
+FUNCTION(gauss, tg_exp(tg_neg(tg_square(x))))
+FUNCTION(sine, tg_sin(x))
+FUNCTION(fast_sine, tg_sin(tg_mul_scalar(x, 50)))
+FUNCTION(cube, tg_power(x, 3))
+FUNCTION(seventh_power, tg_power(x, 7))
+FUNCTION(lorentz, tg_div(number(x, 1), tg_add_scalar(tg_square(x), 1)))
+FUNCTION(rational, tg_div(x, tg_add_scalar(tg_abs(x), 1)))
+FUNCTION(exponential_minus_one, tg_expm1(x))
+FUNCTION(error_function, tg_erf(x))
+FUNCTION(complement, tg_erfc(x))
+FUNCTION(softmax_of, tg_softmax(x, -1))
+FUNCTION(log_softmax_of, tg_log_softmax(x, -1))
+FUNCTION(log_sum_exp, tg_logsumexp_over(x, TG_ALL_AXES, false))
+FUNCTION(largest, tg_max_over(x, TG_ALL_AXES, false))
+FUNCTION(norm, tg_norm_over(x, TG_ALL_AXES, false))
+FUNCTION(running_sum, tg_cumsum(x, 0, false))
+FUNCTION(cancelling, tg_sub(tg_add_scalar(x, 1e6), number(x, 1e6)))
+FUNCTION(nothing_left, tg_sub(x, x))
+FUNCTION(constant, tg_mul_scalar(x, 0))
+FUNCTION(scaled_up, tg_mul_scalar(x, 1e100))
+FUNCTION(scaled_down, tg_mul_scalar(x, 1e-100))
+FUNCTION(down_and_up, tg_mul_scalar(tg_mul_scalar(x, 1e-150), 1e150))
+FUNCTION(denormal, tg_mul_scalar(x, 1e-310))
+FUNCTION(denormal_square, tg_square(tg_mul_scalar(x, 1e-158)))
+FUNCTION(layer_norm_of, tg_layer_norm(x, TG_NONE, TG_NONE, 1e-12))
+FUNCTION(layer_norm_with_epsilon, tg_layer_norm(x, TG_NONE, TG_NONE, 1e-5))
+FUNCTION(rms_norm_of, tg_rms_norm(x, TG_NONE, 1e-6))
+FUNCTION(variance, tg_var_over(x, TG_ALL_AXES, 1, false))
+FUNCTION(squared_twice, tg_square(tg_square(x)))
+FUNCTION(saturated_product, tg_mul(tg_tanh(tg_mul_scalar(x, 30)), tg_sigmoid(x)))
+FUNCTION(one_tensor_three_times, tg_mul_add(x, x, x))
+FUNCTION(outer_product,
+         tg_matmul(tg_reshape(x, TG_SHAPE(tg_size(x), 1)), tg_reshape(x, TG_SHAPE(1, tg_size(x)))))
+FUNCTION(checkpointed, tg_checkpoint(gelu_of, in, 1, NULL))
+
+/* ---- of four numbers, as a matrix ---- */
+
+static tg_tensor determinant(tg_tensor x)
+{
+    return tg_sub(tg_mul(tg_narrow(x, 0, 0, 1), tg_narrow(x, 0, 3, 1)),
+                  tg_mul(tg_narrow(x, 0, 1, 1), tg_narrow(x, 0, 2, 1)));
+}
+
+FUNCTION(inverse, tg_div(x, determinant(x)))
+FUNCTION(log_determinant, tg_log(tg_abs(determinant(x))))
+FUNCTION(matrix_square, tg_matmul(as_rows(x), as_rows(x)))
+FUNCTION(row_softmax, tg_softmax(as_rows(x), 1))
+FUNCTION(attention, tg_scaled_dot_product_attention(as_rows(x), as_rows(x), as_rows(x), TG_NONE, true))
+FUNCTION(batch_norm_of, tg_batch_norm(as_rows(x), TG_NONE, TG_NONE, 1e-5))
+
+/* ---- where ---- */
+
+typedef struct point {
+    const char *name;
+    int count;
+    double x[6];
+} point;
+
+static const point positive[] = {{"usual numbers", 4, {0.3, 1.2, 2.5, 0.7}},
+                                 {"1e-12 beside 0.5", 2, {1e-12, 0.5}},
+                                 {"1e-9 to 1", 4, {1e-9, 1e-6, 1e-3, 0.9}},
+                                 {"large ones", 3, {1e10, 3e5, 2}}};
+static const point fractions[] = {{"usual fractions", 3, {0.3, 0.6, 0.9}},
+                                  {"fractions near the ends", 4, {1e-12, 0.5, 1e-4, 0.999}}};
+static const point any[] = {{"usual numbers", 5, {-1.3, 0.4, 2.2, -0.2, 3.1}},
+                            {"special numbers", 5, {0, 1, -1, 0.5, -2}},
+                            {"tiny numbers beside 1", 4, {1e-12, -1e-8, 0.5, 1}}};
+static const point wide[] = {{"tails", 4, {30, -40, 12, 0.1}}};
+static const point matrices[] = {{"a usual matrix", 4, {0.3, 1.2, -2.5, 0.7}},
+                                 {"an ill-conditioned one", 4, {1, 1, 1, 1 + 1e-6}},
+                                 {"a nearly singular one", 4, {1, 1, 1, 1 + 1e-10}}};
+static const point nearly_equal[] = {{"a nearly constant row", 4, {1, 1 + 1e-7, 1 - 1e-7, 1 + 2e-7}},
+                                     {"a usual row", 4, {1, -0.3, 2.5, 0.2}}};
+
+#define POINTS(table) table, sizeof(table) / sizeof((table)[0])
+#define ROW(name)                                                                                            \
+    {                                                                                                        \
+#name, name                                                                                          \
+    }
+
+typedef struct named {
+    const char *name;
+    tg_function function;
+} named;
+
+static const named of_positive[] = {ROW(logarithm),         ROW(root),           ROW(reciprocal_root),
+                                    ROW(reciprocal),        ROW(cube_root),      ROW(entropy),
+                                    ROW(fractional_power),  ROW(inverse_square), ROW(square_of_logarithm),
+                                    ROW(sum_of_logarithms), ROW(root_of_sum),    ROW(normalised_by_sum),
+                                    ROW(geometric_mean)};
+static const named of_fractions[] = {ROW(logit), ROW(binary_entropy), ROW(beta_density),
+                                     ROW(to_its_own_power)};
+static const named of_any[] = {ROW(tanh_of),
+                               ROW(steep_tanh),
+                               ROW(sigmoid_of),
+                               ROW(softplus_of),
+                               ROW(gelu_of),
+                               ROW(silu_of),
+                               ROW(mish_of),
+                               ROW(relu_of),
+                               ROW(absolute_of),
+                               ROW(elu_of),
+                               ROW(hardswish_of),
+                               ROW(gauss),
+                               ROW(sine),
+                               ROW(fast_sine),
+                               ROW(cube),
+                               ROW(seventh_power),
+                               ROW(lorentz),
+                               ROW(rational),
+                               ROW(exponential_minus_one),
+                               ROW(error_function),
+                               ROW(complement),
+                               ROW(softmax_of),
+                               ROW(log_softmax_of),
+                               ROW(log_sum_exp),
+                               ROW(running_sum),
+                               ROW(cancelling),
+                               ROW(nothing_left),
+                               ROW(constant),
+                               ROW(scaled_up),
+                               ROW(scaled_down),
+                               ROW(down_and_up),
+                               ROW(squared_twice),
+                               ROW(saturated_product),
+                               ROW(one_tensor_three_times),
+                               ROW(outer_product),
+                               ROW(denormal),
+                               ROW(denormal_square),
+                               ROW(rms_norm_of),
+                               ROW(variance),
+                               ROW(norm),
+                               ROW(checkpointed)};
+static const named of_wide[] = {ROW(tanh_of),        ROW(sigmoid_of),  ROW(softplus_of), ROW(gelu_of),
+                                ROW(silu_of),        ROW(mish_of),     ROW(gauss),       ROW(softmax_of),
+                                ROW(log_softmax_of), ROW(log_sum_exp), ROW(largest),     ROW(lorentz),
+                                ROW(elu_of),         ROW(complement)};
+static const named of_matrices[] = {ROW(inverse),     ROW(log_determinant), ROW(matrix_square),
+                                    ROW(row_softmax), ROW(attention),       ROW(batch_norm_of)};
+static const named of_rows[] = {ROW(layer_norm_of), ROW(layer_norm_with_epsilon), ROW(rms_norm_of),
+                                ROW(variance), ROW(softmax_of)};
+
+static const struct {
+    const named *functions;
+    int function_count;
+    const point *points;
+    int point_count;
+} groups[] = {{POINTS(of_positive), POINTS(positive)}, {POINTS(of_fractions), POINTS(fractions)},
+              {POINTS(of_any), POINTS(any)},           {POINTS(of_wide), POINTS(wide)},
+              {POINTS(of_matrices), POINTS(matrices)}, {POINTS(of_rows), POINTS(nearly_equal)}};
+
+enum { GROUPS = sizeof groups / sizeof groups[0] };
+
+int right_function_count(void)
+{
+    int count = 0;
+    for (int g = 0; g < GROUPS; g++)
+        count += groups[g].function_count * groups[g].point_count;
+    return count;
+}
+
+static const named *find(int index, const point **at)
+{
+    int g = 0;
+    while (index >= groups[g].function_count * groups[g].point_count) {
+        index -= groups[g].function_count * groups[g].point_count;
+        g++;
+    }
+    *at = &groups[g].points[index % groups[g].point_count];
+    return &groups[g].functions[index / groups[g].point_count];
+}
+
+const char *right_function_name(int index)
+{
+    static char name[200];
+    const point *at;
+    const named *function = find(index, &at);
+    snprintf(name, sizeof name, "%s at %s", function->name, at->name);
+    return name;
+}
+
+tg_gradcheck_result right_function_check(int index, const tg_gradcheck_options *options)
+{
+    const point *at;
+    const named *function = find(index, &at);
+    const tg_gradcheck_input in = {.shape = TG_SHAPE(at->count), .data = at->x};
+    return tg_gradcheck(function->function, NULL, &in, 1, options);
+}

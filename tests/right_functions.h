@@ -1,0 +1,19 @@
+/* Functions whose derivatives are right, at points that make it hard to see: what the gradient checker must not call wrong.
+ *
+ *     for (int i = 0; i < right_function_count(); i++) {
+ *         tg_gradcheck_result result = right_function_check(i, &options);
+ *         ck_assert_msg(result.passed, "%s: %s", right_function_name(i), result.why);
+ *     }
+ */
+#ifndef RIGHT_FUNCTIONS_H
+#define RIGHT_FUNCTIONS_H
+
+#include <tapegrad.h>
+
+int right_function_count(void);
+
+/* "log at 1e-12 0.5" */
+const char *right_function_name(int index);
+tg_gradcheck_result right_function_check(int index, const tg_gradcheck_options *options);
+
+#endif

@@ -13,12 +13,15 @@
     KIND(GELU, 3)                                                                                            \
     KIND(MUL_SCALAR, 3)                                                                                      \
     KIND(DROPOUT, 4)                                                                                         \
-    KIND(RESHAPE, 2) KIND(RELU, 2) KIND(BY_VECTOR, 3) KIND(BY_SCALAR, 3) KIND(MATMUL, 3) KIND(LINEAR, 4)     \
-        KIND(SOFTMAX, 2) KIND(SUM_ROWS, 2) KIND(FLIP, 2) KIND(CONCAT, 2) KIND(TRANSPOSE, 2)                  \
-            KIND(BORROWED, 2) KIND(FULL, 2) KIND(RANDOM, 2) KIND(NORM, 2) KIND(DIV, 2) KIND(PICK, 2)         \
-                KIND(STOP, 1) KIND(NO_GRAD, 2) KIND(SCOPE, 2) KIND(BLOCK, 8) KIND(GRAD, 3) KIND(CONSTANT, 2) \
-                    KIND(VARIABLE, 2) KIND(HOOK_LOOK, 2) KIND(HOOK_CHANGE, 2) KIND(HOOK_GRAD, 2)             \
-                        KIND(RETAIN, 3)
+    KIND(RESHAPE, 2)                                                                                         \
+    KIND(RELU, 2)                                                                                            \
+    KIND(BY_VECTOR, 3)                                                                                       \
+    KIND(BY_SCALAR, 3)                                                                                       \
+    KIND(MATMUL, 3) KIND(LINEAR, 4) KIND(SOFTMAX, 2) KIND(SUM_ROWS, 2) KIND(FLIP, 2) KIND(CONCAT, 2)         \
+        KIND(TRANSPOSE, 2) KIND(BORROWED, 2) KIND(FULL, 2) KIND(RANDOM, 2) KIND(NORM, 2) KIND(DIV, 2)        \
+            KIND(PICK, 2) KIND(STOP, 1) KIND(NO_GRAD, 2) KIND(SCOPE, 2) KIND(BLOCK, 8) KIND(GRAD, 3)         \
+                KIND(CONSTANT, 2) KIND(VARIABLE, 2) KIND(HOOK_LOOK, 2) KIND(HOOK_CHANGE, 2)                  \
+                    KIND(HOOK_GRAD, 2) KIND(RETAIN, 3)
 
 enum kind {
 #define KIND(name, weight) name,
@@ -36,20 +39,22 @@ static const struct {
 #undef KIND
 };
 
+/* From PENALTY on they write into gradients of parameters. */
 enum {
     NO_PASS,
-    BACKWARD,
-    BACKWARD_SCALED,
     GRADIENTS,
     GRADIENTS_WITH_GRAPH,
-    PENALTY,
     HESSIAN_PRODUCT,
+    JACOBIAN,
+    PENALTY,
+    BACKWARD,
+    BACKWARD_SCALED,
     FROM_COTANGENT,
     PASS_COUNT
 };
 static const char *const passes[] = {
-    "nothing", "backward", "backward of 3 loss", "grad", "grad with create_graph",
-    "penalty", "hvp",      "backward_from"};
+    "nothing", "grad",     "grad with create_graph", "hvp",          "jacobian",
+    "penalty", "backward", "backward of 3 loss",     "backward_from"};
 enum { PRODUCT, MSE, CROSS_ENTROPY, LOSSES };
 
 /* ---- drawing and changing ---- */
@@ -135,16 +140,11 @@ bool cross_hooks_a_parameter(const cross_program *p)
     return false;
 }
 
-static bool is_twice(int pass)
-{
-    return pass == PENALTY || pass == HESSIAN_PRODUCT;
-}
-
 bool cross_differentiates_checkpoints_twice(const cross_program *p)
 {
-    bool twice = is_twice(p->last_pass), checkpoints = false;
+    bool twice = p->last_pass == PENALTY || p->last_pass == HESSIAN_PRODUCT, checkpoints = false;
     for (int i = 0; i < CROSS_PASSES; i++)
-        twice |= is_twice(p->pass[i]);
+        twice |= p->pass[i] == PENALTY || p->pass[i] == HESSIAN_PRODUCT;
     for (int i = 0; i < p->count; i++) {
         twice |= p->node[i].kind == GRAD;
         checkpoints |= p->node[i].kind == BLOCK;
@@ -208,8 +208,12 @@ static tg_tensor look(tg_tensor cotangent, void *user)
 {
     cross_lane *l = user;
     l->looks++;
-    for (int64_t i = 0; i < tg_size(cotangent); i++)
-        l->looked = l->looked / 2 + tg_at(cotangent, i);
+    for (int64_t i = 0; i < tg_size(cotangent); i++) {
+        const double number = tg_at(cotangent, i);
+        uint64_t bits;
+        memcpy(&bits, &number, sizeof bits);
+        l->looked += bits * (uint64_t)(2 * i + 1);
+    }
     return cotangent;
 }
 
@@ -225,8 +229,7 @@ static tg_tensor differentiate(tg_tensor cotangent, void *user)
     cross_lane *l = user;
     const double one[2] = {1, 1};
     const float one_f32[2] = {1, 1};
-    tg_tensor v = tg_variable(l->tape, l->dtype, l->dtype == TG_F32 ? (const void *)one_f32 : one,
-                              TG_SHAPE(1)),
+    tg_tensor v = tg_variable(l->tape, l->dtype, l->dtype == TG_F32 ? (const void *)one_f32 : one, TG_SCALAR),
               d;
     tg_tensor square = tg_sum(tg_square(v));
     return tg_grad(&square, 1, &v, 1, NULL, false, &d) ? tg_mul(cotangent, tg_stop_gradient(d))
@@ -238,11 +241,6 @@ static tg_tensor add_hook(cross_lane *l, const cross_node *n, tg_tensor a)
     static const tg_hook_function hooks[] = {look, change, differentiate};
     tg_add_hook(n->number == 1 ? parameter(l, n->b) : a, hooks[n->kind - HOOK_LOOK], l);
     return a;
-}
-
-static tg_tensor divide(tg_tensor a, tg_tensor b)
-{
-    return tg_div(a, tg_add_scalar(tg_square(b), 1));
 }
 
 /* d sum(tanh(a b)) / d a, with its graph: differentiated again by whatever follows. */
@@ -339,7 +337,7 @@ static tg_tensor plain(cross_lane *l, const cross_node *n, tg_tensor a, tg_tenso
     case NORM:
         return tg_layer_norm(a, parameter(l, 0), n->number % 2 ? parameter(l, 3) : TG_NONE, 1e-3);
     case DIV:
-        return divide(a, b);
+        return tg_div(a, tg_add_scalar(tg_square(b), 1));
     case PICK:
         return picked(l, a, n->number);
     case STOP:
@@ -453,9 +451,7 @@ static void gradients(cross_lane *l, bool create_graph, bool penalty)
 
 static void run_pass(cross_lane *l, int pass)
 {
-    const bool writes =
-        pass == BACKWARD || pass == BACKWARD_SCALED || pass == PENALTY || pass == FROM_COTANGENT;
-    if (writes && l->shared)
+    if (pass >= PENALTY && l->shared)
         pass = GRADIENTS;
     tg_tensor d;
     switch (pass) {
@@ -473,6 +469,9 @@ static void run_pass(cross_lane *l, int pass)
     case HESSIAN_PRODUCT:
         if (tg_hvp(l->loss, &l->result[1], &l->result[0], 1, &d))
             watch(l, d);
+        break;
+    case JACOBIAN:
+        watch(l, tg_jacobian(tg_mean_over(l->result[l->count - 1], TG_AXES(0), false), l->result[1]));
         break;
     case FROM_COTANGENT:
         tg_backward_from(tg_square(l->result[1]), l->result[0]);

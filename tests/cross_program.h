@@ -70,7 +70,7 @@ struct cross_lane {
     tg_tensor copied[CROSS_NODES + 2]; /* leaves that tg_set fills, from batch 1 */
     int watched_count, graded_count, copied_count;
     int looks, errors;
-    double looked; /* what hooks have seen */
+    uint64_t looked; /* the bits of what hooks have seen, added up in whatever order */
     char error[256]; /* the first of them */
 };
 

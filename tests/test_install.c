@@ -7,7 +7,7 @@
 
 Suite *install_suite(void);
 
-static char folder[40];
+static char folder[sizeof P_tmpdir + 40];
 
 static const char *build(void)
 {
@@ -23,7 +23,7 @@ static void run(const char *what)
 
 static void install_into_a_folder(void)
 {
-    strcpy(folder, "/tmp/tapegrad-install-XXXXXX"); /* a path without spaces, as $(pkg-config) needs it */
+    snprintf(folder, sizeof folder, "%s/tapegrad-install-XXXXXX", P_tmpdir); /* a path without spaces, as $(pkg-config) needs it */
     ck_assert_ptr_nonnull(mkdtemp(folder));
     run("install");
 }

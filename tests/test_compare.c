@@ -311,7 +311,8 @@ Suite *compare_suite(void)
     tcase_add_test(tests, a_configuration_runs_again);
     tcase_add_test(tests, what_was_read_is_told_before_training);
     tcase_add_test(tests, an_interruption_keeps_what_is_finished);
-    tcase_add_test(tests, short_memory_is_told_and_does_not_hang);
+    if (ADDRESS_SPACE_CAN_BE_LIMITED)
+        tcase_add_test(tests, short_memory_is_told_and_does_not_hang);
     tcase_add_test(tests, results_that_cannot_be_written_are_shown_and_are_a_failure);
     tcase_add_test(tests, widths_are_read_as_written);
     tcase_add_test(tests, regression_and_every_kind_of_option_run);

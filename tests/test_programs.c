@@ -123,7 +123,8 @@ Suite *programs_suite(void)
     tcase_add_test(tests, quickstart_learns_the_spirals);
     tcase_add_test(tests, an_operation_of_ones_own_passes_the_gradient_check);
     tcase_add_test(tests, activations_finds_the_minimum_of_gelu);
-    tcase_add_test(tests, activations_survives_short_memory);
+    if (ADDRESS_SPACE_CAN_BE_LIMITED)
+        tcase_add_test(tests, activations_survives_short_memory);
     tcase_add_test(tests, claims_about_values_are_checked);
     tcase_add_test(tests, gradcheck_passes_everything_to_second_order_and_says_so_in_its_last_line);
     tcase_add_test(tests, every_program_explains_itself_and_refuses_nonsense);

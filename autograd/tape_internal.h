@@ -25,7 +25,6 @@ struct tg_tape {
     int no_grad;            /* depth of no-grad scopes */
     bool defers;            /* what is recorded is computed later: a derivative is being put together */
     int passes;             /* backward passes going on, one in the hooks of another */
-    const tg_value *hooked; /* the tensor whose hook is running */
 
     /* Of this step. */
     tg_arena notes; /* of hooks and retained tensors */

@@ -146,9 +146,17 @@ typedef struct tg_gradcheck_step {
     double twice;   /* after two, from 4h, 2h and h */
 } tg_gradcheck_step;
 
-/* Fills `steps` with halved steps for one sample of an operation, at its element with the largest derivative; returns
- * how many: `count`, or 0 if the sample cannot be differentiated. */
-int tg_gradcheck_steps(const tg_op *op, int sample, uint64_t seed, tg_gradcheck_step *steps, int count);
+/* An element of an input of a sample. */
+typedef struct tg_gradcheck_place {
+    int sample, input; /* -1: any */
+    int64_t index;     /* in memory order; -1: any */
+    double value;      /* of the element; filled in */
+    double derivative; /* by the element, of the output's products with a random cotangent; filled in */
+} tg_gradcheck_place;
+
+/* Fills `steps` with halved steps at a place; what it leaves open becomes the first sample that can be differentiated, and in it the element
+ * with the largest derivative. Where the derivative is 0, errors are absolute ones. How many steps: `count`, or 0 if there is no such place. */
+int tg_gradcheck_steps(const tg_op *op, tg_gradcheck_place *place, uint64_t seed, tg_gradcheck_step *steps, int count);
 
 TG_API_END
 #endif

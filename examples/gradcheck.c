@@ -97,14 +97,6 @@ static void check_all(const settings *s, check_table *table)
 
 enum { STEPS = 48 };
 
-static int find_steps(const tg_op *op, uint64_t seed, tg_gradcheck_step steps[STEPS])
-{
-    int count = 0;
-    for (int sample = 0; sample < op->sample_count && count == 0; sample++)
-        count = tg_gradcheck_steps(op, sample, seed, steps, STEPS);
-    return count;
-}
-
 typedef struct curve {
     const tg_op *op;
     tg_gradcheck_step steps[STEPS];
@@ -125,7 +117,7 @@ static bool draw(const settings *s)
 {
     char message[FILES_MESSAGE];
     curve c = {.op = tg_op_find(s->op ? s->op : "gelu_exact")};
-    c.count = find_steps(c.op, (uint64_t)s->seed, c.steps);
+    c.count = tg_gradcheck_steps(c.op, &(tg_gradcheck_place){-1, -1, -1, 0, 0}, (uint64_t)s->seed, c.steps, STEPS);
     if (c.count == 0)
         return fprintf(stderr, "gradcheck: %s has nothing that could be drawn\n", c.op->name), false;
     if (!files_make_folder(s->out, message) || !files_write(s->out, "steps.csv", write_steps, &c, message) ||

@@ -564,7 +564,8 @@ END_TEST
 START_TEST(the_error_over_the_step_is_a_v)
 {
     tg_gradcheck_step steps[40];
-    ck_assert_int_eq(tg_gradcheck_steps(&tg_op_tanh, 0, 0, steps, 40), 40);
+    tg_gradcheck_place any = {.sample = 0, .input = -1, .index = -1}, none = any;
+    ck_assert_int_eq(tg_gradcheck_steps(&tg_op_tanh, &any, 0, steps, 40), 40);
     double least = INFINITY;
     int at = 0;
     for (int k = 0; k < 40; k++)
@@ -578,7 +579,30 @@ START_TEST(the_error_over_the_step_is_a_v)
     ck_assert_double_gt(steps[39].central, 1e-6);
     ck_assert_double_lt(steps[6].twice, steps[6].once);
     ck_assert_double_lt(steps[6].once, steps[6].central);
-    ck_assert_int_eq(tg_gradcheck_steps(&tg_op_sign, 0, 0, steps, 40), 0);
+    ck_assert_int_eq(tg_gradcheck_steps(&tg_op_sign, &none, 0, steps, 40), 0);
+}
+END_TEST
+
+START_TEST(the_place_of_a_v_is_chosen_or_found)
+{
+    tg_gradcheck_step steps[12];
+    tg_gradcheck_place any = {.sample = -1, .input = -1, .index = -1};
+    ck_assert_int_eq(tg_gradcheck_steps(&tg_op_mul, &any, 0, steps, 12), 12);
+    ck_assert(any.sample >= 0 && any.input >= 0 && any.index >= 0);
+    double largest = 0;
+    for (int input = 0; input < 2; input++)
+        for (int64_t index = 0;; index++) {
+            tg_gradcheck_place place = {.sample = any.sample, .input = input, .index = index};
+            if (tg_gradcheck_steps(&tg_op_mul, &place, 0, steps, 12) == 0)
+                break;
+            ck_assert(place.input == input && place.index == index && isfinite(place.value));
+            ck_assert_double_lt(steps[10].central, 1e-9); /* a product is linear in each factor */
+            largest = fmax(largest, fabs(place.derivative));
+        }
+    ck_assert_double_le(fabs(any.derivative), largest);
+    tg_gradcheck_place third = {.sample = any.sample, .input = 2, .index = -1};
+    ck_assert_int_eq(tg_gradcheck_steps(&tg_op_mul, &third, 0, steps, 12), 0);
+    ck_assert_int_eq(tg_gradcheck_steps(&tg_op_mul, NULL, 0, steps, 12), 0);
 }
 END_TEST
 
@@ -611,6 +635,7 @@ Suite *gradcheck_suite(void)
     tcase_add_test(tests, memory_that_runs_out_is_a_result);
     tcase_add_test(tests, an_operation_never_passes_when_memory_was_short);
     tcase_add_test(tests, the_error_over_the_step_is_a_v);
+    tcase_add_test(tests, the_place_of_a_v_is_chosen_or_found);
     suite_add_tcase(suite, tests);
     return suite;
 }

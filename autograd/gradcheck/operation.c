@@ -362,18 +362,44 @@ tg_gradcheck_result tg_gradcheck_op(const tg_op *op, const tg_gradcheck_options 
 
 /* ---- error against step ---- */
 
-static int fill_steps(tg_check *c, tg_gradcheck_step *steps, int count)
+/* The number of a place among the variables, with what it leaves open chosen; -1 if there is none. */
+static int64_t choose_element(const tg_check *c, tg_gradcheck_place *place)
 {
     const tg_check_level *gradient = &c->level[1];
-    int64_t largest = 0;
-    for (int64_t i = 1; i < c->variables; i++)
-        if (fabs(gradient->value[i]) * c->scale[i] > fabs(gradient->value[largest]) * c->scale[largest])
-            largest = i;
-    double *direction = tg_check_take(c, c->variables);
-    if (!direction || c->variables == 0)
+    int64_t chosen = -1;
+    for (int p = 0; p < c->part_count; p++) {
+        const tg_check_part *part = &c->parts[p];
+        for (int64_t index = 0; index < part->size; index++) {
+            const int64_t i = part->offset + index;
+            if ((place->input >= 0 && place->input != part->input) || (place->index >= 0 && place->index != index))
+                continue;
+            if (chosen < 0 || fabs(gradient->value[i]) * c->scale[i] > fabs(gradient->value[chosen]) * c->scale[chosen])
+                chosen = i;
+        }
+    }
+    for (int p = 0; p < c->part_count && chosen >= 0; p++)
+        if (chosen >= c->parts[p].offset && chosen < c->parts[p].offset + c->parts[p].size) {
+            place->input = c->parts[p].input;
+            place->index = chosen - c->parts[p].offset;
+            place->value = c->point[chosen];
+            place->derivative = gradient->value[chosen];
+        }
+    return chosen;
+}
+
+static double error_of(double numeric, double analytic)
+{
+    return analytic != 0 ? fabs(numeric / analytic - 1) : fabs(numeric);
+}
+
+static int fill_steps(tg_check *c, tg_gradcheck_place *place, tg_gradcheck_step *steps, int count)
+{
+    const int64_t element = choose_element(c, place);
+    double *direction = element >= 0 ? tg_check_take(c, c->variables) : NULL;
+    if (!direction)
         return 0;
-    direction[largest] = c->scale[largest];
-    double analytic = gradient->value[largest] * c->scale[largest], above[2] = {NAN, NAN};
+    direction[element] = c->scale[element];
+    double analytic = place->derivative * c->scale[element], above[2] = {NAN, NAN};
     if (!tg_check_moves(c, 0, direction))
         return 0;
     for (int k = 0; k < count; k++) {
@@ -382,28 +408,42 @@ static int fill_steps(tg_check *c, tg_gradcheck_step *steps, int count)
         if (!tg_check_plain(c, 0, direction, steps[k].step, &d))
             return k;
         double once = d.value + (d.value - above[0]) / 3, twice = once + (once - above[1]) / 15;
-        steps[k].central = fabs(d.value / analytic - 1);
-        steps[k].once = fabs(once / analytic - 1);
-        steps[k].twice = fabs(twice / analytic - 1);
+        steps[k].central = error_of(d.value, analytic);
+        steps[k].once = error_of(once, analytic);
+        steps[k].twice = error_of(twice, analytic);
         above[0] = d.value;
         above[1] = once;
     }
     return count;
 }
 
-int tg_gradcheck_steps(const tg_op *op, int sample, uint64_t seed, tg_gradcheck_step *steps, int count)
+static int steps_of_sample(const tg_op *op, tg_gradcheck_place *place, uint64_t seed, tg_gradcheck_step *steps, int count)
 {
-    if (tg_op_missing(op) || !op->derivative || !steps || sample < 0 || sample >= op->sample_count)
-        return 0;
     trial t = {0};
     int filled = 0;
-    start_sample(&t, op, sample, seed);
+    start_sample(&t, op, place->sample, seed);
     if (is_for_derivatives(&t) && draw_inputs(&t, 1)) {
         tg_check c = check_of(&t);
         if (tg_check_open(&c))
-            filled = fill_steps(&c, steps, count);
+            filled = fill_steps(&c, place, steps, count);
         tg_check_close(&c);
     }
     tg_arena_free(&t.arena);
     return filled;
+}
+
+int tg_gradcheck_steps(const tg_op *op, tg_gradcheck_place *place, uint64_t seed, tg_gradcheck_step *steps, int count)
+{
+    if (tg_op_missing(op) || !op->derivative || !place || !steps)
+        return 0;
+    for (int sample = 0; sample < op->sample_count; sample++) {
+        tg_gradcheck_place here = *place;
+        here.sample = sample;
+        const int filled = place->sample >= 0 && place->sample != sample ? 0 : steps_of_sample(op, &here, seed, steps, count);
+        if (filled == 0)
+            continue;
+        *place = here;
+        return filled;
+    }
+    return 0;
 }

@@ -12,6 +12,7 @@ struct tg_mlp {
     int count;
     tg_hidden_layer hidden[TG_MLP_HIDDEN];
     tg_norm_layer norm[TG_MLP_HIDDEN];
+    bool residual[TG_MLP_HIDDEN]; /* whether a sum goes around this hidden layer */
     tg_linear_layer output;
     char names[TG_MLP_HIDDEN + 1]
               [24]; /* "layers.0", ...: of scopes on the tape too, so they live as long as the net */
@@ -77,8 +78,20 @@ static void scale_widths(const tg_mlp_config *config, int count, double factor, 
         widths[i] = (int64_t)fmax(1, factor * (double)config->hidden[i]);
 }
 
+/* Whether a sum goes around this hidden layer, by the widths as given: so in plain and gated nets alike. */
+static bool is_residual(const tg_mlp_config *config, int i)
+{
+    return config->residual && i > 0 && config->hidden[i] == config->hidden[i - 1];
+}
+
+static void widen(int64_t *widths, int first, int last, int64_t by)
+{
+    for (int i = first; i <= last; i++)
+        widths[i] += by;
+}
+
 /* The largest factor whose net is no larger than the plain one, and from there one more unit in every layer
- * that comes closer with it. */
+ * that comes closer with it; layers that a sum ties together widen together. */
 static void fit_widths(const tg_mlp_config *config, int count, int64_t *widths)
 {
     double target = size_of(config, count, config->hidden, false), low = 0, high = 1;
@@ -88,11 +101,13 @@ static void fit_widths(const tg_mlp_config *config, int count, int64_t *widths)
         *(size_of(config, count, widths, true) <= target ? &low : &high) = middle;
     }
     scale_widths(config, count, low, widths);
-    for (int i = count - 1; i >= 0; i--) {
+    for (int last = count - 1, first; last >= 0; last = first - 1) {
+        for (first = last; is_residual(config, first);)
+            first--;
         double error = fabs(size_of(config, count, widths, true) - target);
-        widths[i]++;
+        widen(widths, first, last, 1);
         if (fabs(size_of(config, count, widths, true) - target) >= error)
-            widths[i]--;
+            widen(widths, first, last, -1);
     }
 }
 
@@ -138,10 +153,17 @@ static void add_layers(tg_mlp *net)
 static bool initialize(const tg_mlp *net, const tg_rng *rng)
 {
     const tg_mlp_config *config = &net->config;
+    const double gain = config->gain != 0 ? config->gain : tg_init_gain(config->init, config->activation);
+    int sums = 0;
     for (int i = 0; i < net->count; i++)
-        if (!tg_hidden_layer_initialize(&net->hidden[i], config->init, config->gain, rng))
+        sums += net->residual[i];
+    for (int i = 0; i < net->count; i++) {
+        const tg_hidden_layer *layer = &net->hidden[i];
+        tg_parameter *last = tg_activation_is_gated(config->activation) ? layer->value.weight : layer->linear.weight;
+        if (!tg_hidden_layer_initialize(layer, config->init, gain, rng) ||
+            (net->residual[i] && !tg_initialize(last, config->init, gain / sqrt(sums), rng)))
             return false;
-    double gain = config->gain != 0 ? config->gain : tg_init_gain(config->init, config->activation);
+    }
     return tg_initialize(net->output.weight, config->init, gain, rng);
 }
 
@@ -154,6 +176,8 @@ tg_mlp *tg_mlp_new(const tg_rng *rng, const tg_mlp_config *config)
         return NULL;
     net->config = *config;
     net->count = hidden_count(config);
+    for (int i = 0; i < net->count; i++)
+        net->residual[i] = is_residual(config, i);
     tg_mlp_size(config, net->config.hidden);
     net->parameters = tg_parameters_new(config->dtype);
     add_layers(net);
@@ -214,9 +238,10 @@ tg_tensor tg_mlp_forward_with(const tg_mlp *net, tg_tensor x, tg_rng *training, 
     }
     for (int i = 0; i < net->count; i++) {
         tg_scope_begin(tape, net->names[i]);
-        x = tg_hidden_layer_forward(&net->hidden[i], x, training, trace ? &trace->preactivation[i] : NULL);
-        x = normalize(&net->norm[i], x, training);
-        x = tg_dropout_forward(x, net->config.dropout, training);
+        tg_tensor y = tg_hidden_layer_forward(&net->hidden[i], x, training, trace ? &trace->preactivation[i] : NULL);
+        y = normalize(&net->norm[i], y, training);
+        y = tg_dropout_forward(y, net->config.dropout, training);
+        x = net->residual[i] ? tg_add(x, y) : y;
         tg_scope_end(tape);
     }
     tg_scope_begin(tape, net->names[net->count]);

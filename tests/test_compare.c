@@ -54,6 +54,7 @@ static const struct {
     {"--data moons --momentum 0.9", "--momentum is for sgd and rmsprop only"},
     {"--data sine --label-smoothing 0.1", "--label-smoothing is for a classification only"},
     {"--data moons --activations relu,silu --gated width", "--gated: no activation is gated"},
+    {"--data moons --hidden 16,8 --residual", "--residual: no two hidden layers of one width follow each other"},
     {"--data moons --schedule constant --warmup 0.1", "--warmup: the constant schedule has none"},
     {"--data moons --folds 1", "moons: 1 fold is no cross-validation"},
     {"--data moons --folds 3 --test 0.1", "moons: the folds are the test parts"},
@@ -288,10 +289,11 @@ START_TEST(regression_and_every_kind_of_option_run)
         "--data moons --init orthogonal --validation 0.5 --noise -1",
         "--data moons --lr 1e-3,1e-2 --dropout 0,0.1 --test none --patience 1",
         "--data moons --norm batch --activations relu,swiglu --optimizer lion",
+        "--data moons --hidden 9x4 --residual --activations relu,swiglu",
     };
     for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) {
         snprintf(arguments, sizeof arguments,
-                 "%s --rows 200 --hidden 6,5 --activations elu,geglu --seeds 1 --epochs 1 --no-plots --out %s/options%zu", more[i],
+                 "--hidden 6,5 --activations elu,geglu %s --rows 200 --seeds 1 --epochs 1 --no-plots --out %s/options%zu", more[i],
                  temporary_folder(), i);
         ck_assert_msg(run(arguments, errors, sizeof errors) == 0, "%s: %s", more[i], errors);
     }

@@ -53,6 +53,7 @@ static const program_option table[] = {
      OPTION_CHOICE, AT(gated), .choices = gated_widths},
     {"init", "NAME", "initial weights", OPTION_CHOICE, AT(init), .choices = initialisers},
     {"norm", "NAME", "normalisation behind every hidden layer's activation", OPTION_CHOICE, AT(norm), .choices = norms},
+    {"residual", NULL, "a sum around every hidden layer behind another one of the same width", OPTION_FLAG, AT(residual)},
     {"dropout", "PS", "probability of dropping a hidden unit; or several", OPTION_REALS, AT(dropouts), 0, 0.99},
 
     {.type = OPTION_GROUP, .help = "Training:"},
@@ -300,6 +301,14 @@ static experiment_settings largest_numbers(const experiment *e)
     return s;
 }
 
+static bool has_neighbours_of_one_width(const experiment *e)
+{
+    for (int i = 1; e->hidden[0] && e->hidden[i]; i++)
+        if (e->hidden[i] == e->hidden[i - 1])
+            return true;
+    return false;
+}
+
 /* Options that would change nothing are misunderstandings, and better told. */
 static bool options_matter(const experiment *e, char message[EXPERIMENT_MESSAGE])
 {
@@ -313,6 +322,7 @@ static bool options_matter(const experiment *e, char message[EXPERIMENT_MESSAGE]
         largest.momentum > 0 && !has_momentum ? "--momentum is for sgd and rmsprop only"
         : largest.label_smoothing > 0 && e->data.task == DATASET_REGRESSION ? "--label-smoothing is for a classification only"
         : options_given(&experiment_program, "gated") && !gated ? "--gated: no activation is gated (swiglu, geglu, ...)"
+        : s->residual && !has_neighbours_of_one_width(e) ? "--residual: no two hidden layers of one width follow each other"
         : options_given(&experiment_program, "warmup") && strcmp(s->schedule, "constant") == 0
             ? "--warmup: the constant schedule has none; choose cosine or step"
             : NULL;

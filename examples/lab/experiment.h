@@ -34,7 +34,7 @@ typedef struct experiment_settings {
     int jobs;
     double silence;
     const char *out, *format, *config;
-    bool no_plots, report;
+    bool residual, no_plots, report;
 } experiment_settings;
 
 /* A list of numbers that is searched, and where the one of a run goes. */

@@ -42,6 +42,7 @@ static tg_mlp_config network(const experiment *e, int run)
         .activation = experiment_activation(e, run),
         .equal_width = s->gated[0] == 'w',
         .dropout = s->dropout,
+        .residual = s->residual,
     };
     tg_init_from_name(s->init, &config.init);
     tg_norm_from_name(s->norm, &config.norm);

@@ -1,5 +1,6 @@
 #include "nn/block.h"
 
+#include "autograd/grad.h"
 #include "nn/dropout.h"
 
 #include <stdio.h>
@@ -39,6 +40,26 @@ tg_block_config tg_block_llama(int64_t width, int heads)
         .norm = TG_NORM_RMS,
         .epsilon = 1e-6,
         .no_bias = true};
+}
+
+const char *tg_block_config_error(const tg_block_config *config)
+{
+    if (!config)
+        return "there is no configuration of the blocks";
+    const tg_attention_config *a = &config->attention;
+    const int64_t most = (int64_t)1 << 30; /* so that sizes can be multiplied */
+    const int shared = a->key_value_heads ? a->key_value_heads : a->heads;
+    if (a->width < 1 || a->width > most || a->heads < 1 || a->width % a->heads != 0)
+        return "the width must be positive, below 2^30, and divide by the heads";
+    if (shared < 1 || a->heads % shared != 0)
+        return "the heads must divide by the key and value heads";
+    if (config->hidden < 0 || config->hidden > most)
+        return "the width of the feed-forward layers must be positive, and below 2^30";
+    if (!tg_activation_name(config->activation) || !tg_norm_name(config->norm))
+        return "there is no such activation or normalisation";
+    if (!(config->dropout >= 0 && config->dropout < 1) || !(a->dropout >= 0 && a->dropout < 1))
+        return "the dropout rates must be 0 or more and below 1";
+    return NULL;
 }
 
 /* ---- the block ---- */
@@ -86,13 +107,9 @@ bool tg_block_initialize(const tg_block *block, tg_init init, double gain, const
            tg_feed_forward_initialize(&block->feed_forward, init, gain, rng);
 }
 
-tg_tensor tg_block_forward(const tg_block *block, tg_tensor x, const tg_attention_context *context,
-                           tg_rng *training)
+static tg_tensor forward(const tg_block *block, tg_tensor x, const tg_attention_context *context,
+                         tg_rng *training)
 {
-    if (!block) {
-        tg_tape_fail(tg_tape_of(x), "tg_block_forward: there is no block");
-        return TG_NONE;
-    }
     const double rate = block->config.dropout;
     const bool post = block->config.post_norm;
     tg_tensor h = post ? x : tg_norm_layer_forward(&block->norm1, x, training);
@@ -103,4 +120,29 @@ tg_tensor tg_block_forward(const tg_block *block, tg_tensor x, const tg_attentio
     h = tg_dropout_forward(tg_feed_forward_forward(&block->feed_forward, h, training), rate, training);
     x = tg_add(x, h);
     return post ? tg_norm_layer_forward(&block->norm2, x, training) : x;
+}
+
+typedef struct call {
+    const tg_block *block;
+    const tg_attention_context *context;
+    tg_rng *training;
+} call;
+
+static tg_tensor forward_call(tg_tape *tape, const tg_tensor *x, int count, void *user)
+{
+    const call *c = user;
+    (void)tape, (void)count;
+    return forward(c->block, *x, c->context, c->training);
+}
+
+tg_tensor tg_block_forward(const tg_block *block, tg_tensor x, const tg_attention_context *context,
+                           tg_rng *training)
+{
+    if (!block) {
+        tg_tape_fail(tg_tape_of(x), "tg_block_forward: there is no block");
+        return TG_NONE;
+    }
+    if (!block->config.recompute)
+        return forward(block, x, context, training);
+    return tg_checkpoint(forward_call, &x, 1, &(call){block, context, training});
 }

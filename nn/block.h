@@ -30,7 +30,11 @@ typedef struct tg_block_config {
     bool post_norm;
     bool no_bias;   /* of the feed-forward layer; attention has its own */
     double dropout; /* see above; attention weights have their own */
+    bool recompute; /* nothing inside the block is stored: a backward pass computes it again, tg_checkpoint */
 } tg_block_config;
+
+/* NULL, or what is wrong with the configuration. */
+const char *tg_block_config_error(const tg_block_config *config);
 
 /* As published, without dropout:
  *

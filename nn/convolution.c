@@ -41,3 +41,19 @@ tg_tensor tg_convolution_forward(const tg_convolution *layer, tg_tensor x)
     return layer->weight->shape.rank == 3 ? tg_conv1d(x, weight, bias, layer->window)
                                           : tg_conv2d(x, weight, bias, layer->window);
 }
+
+tg_tensor tg_images(tg_tensor x, int64_t channels, int64_t height, int64_t width)
+{
+    const int64_t batch = tg_dim(x, 0);
+    char have[128];
+    if (!tg_ok(x))
+        return TG_NONE;
+    const tg_shape shape = tg_shape_of(x), images = TG_SHAPE(batch, channels, height, width);
+    if (shape.rank < 2 || tg_size(x) != tg_shape_size(&images)) {
+        tg_tape_fail(tg_tape_of(x), "tg_images: expected [batch, %lld, %lld, %lld] or rows of as many numbers, got %s",
+                     (long long)channels, (long long)height, (long long)width,
+                     tg_shape_text(&shape, have, sizeof have));
+        return TG_NONE;
+    }
+    return tg_shape_equal(&shape, &images) ? x : tg_reshape(x, images);
+}

@@ -1,6 +1,6 @@
 #include "nn/transformer.h"
 
-#include "nn/dropout.h"
+#include "nn/block_stack_internal.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,41 +11,29 @@ struct tg_transformer {
     tg_transformer_config config;
     tg_parameters *parameters;
     tg_embedding_layer tokens, positions;
-    tg_norm_layer norm; /* the last one, or the first */
+    tg_block_stack stack;
     tg_linear_layer head;
-    char (*names)[24]; /* "layers.0", ...: of scopes on the tape too */
-    tg_block blocks[];
 };
 
 const char *tg_transformer_config_error(const tg_transformer_config *config)
 {
     if (!config)
         return "there is no configuration";
-    const tg_attention_config *a = &config->block.attention;
     const int64_t most = (int64_t)1 << 30; /* so that sizes can be multiplied */
-    const int shared = a->key_value_heads ? a->key_value_heads : a->heads;
     if (config->vocabulary < 1 || config->vocabulary > most || config->context < 1 || config->context > most)
         return "the vocabulary and the context must be positive, and below 2^30";
-    if (config->layers < 0 || config->layers > TG_TRANSFORMER_LAYERS)
-        return "the number of layers must be 0 to 256";
-    if (a->width < 1 || a->width > most || a->heads < 1 || a->width % a->heads != 0)
-        return "the width must be positive, below 2^30, and divide by the heads";
-    if (shared < 1 || a->heads % shared != 0)
-        return "the heads must divide by the key and value heads";
+    const char *wrong = tg_block_stack_config_error(config->layers, &config->block);
+    if (wrong)
+        return wrong;
+    const tg_attention_config *a = &config->block.attention;
     if (config->rotary_base != 0 && (!(config->rotary_base > 0) || a->width / a->heads % 2 != 0))
         return "rotary positions need a positive base and heads of even size";
-    if (config->block.hidden < 0 || config->block.hidden > most)
-        return "the width of the feed-forward layers must be positive, and below 2^30";
-    if (!tg_activation_name(config->block.activation) || !tg_norm_name(config->block.norm))
-        return "there is no such activation or normalisation";
-    const double rates[] = {config->dropout, config->block.dropout, a->dropout};
-    for (int i = 0; i < 3; i++)
-        if (!(rates[i] >= 0 && rates[i] < 1))
-            return "the dropout rates must be 0 or more and below 1";
+    if (!(config->dropout >= 0 && config->dropout < 1))
+        return "the dropout rates must be 0 or more and below 1";
     return config->dtype == TG_F32 || config->dtype == TG_F64 ? NULL : "the parameters must be f32 or f64";
 }
 
-static void add_layers(tg_transformer *model)
+static bool add_layers(tg_transformer *model)
 {
     const tg_transformer_config *c = &model->config;
     const int64_t width = c->block.attention.width;
@@ -53,19 +41,13 @@ static void add_layers(tg_transformer *model)
     model->tokens = tg_embedding_layer_add(set, "token_embedding", c->vocabulary, width);
     if (c->rotary_base == 0)
         model->positions = tg_embedding_layer_add(set, "position_embedding", c->context, width);
-    const char *norm = c->block.post_norm ? "embedding_norm" : "norm";
-    if (c->block.post_norm)
-        model->norm = tg_norm_layer_add(set, norm, c->block.norm, width, c->block.epsilon);
-    for (int i = 0; i < c->layers; i++) {
-        snprintf(model->names[i], sizeof model->names[i], "layers.%d", i);
-        model->blocks[i] = tg_block_add(set, model->names[i], &c->block);
-    }
-    if (!c->block.post_norm)
-        model->norm = tg_norm_layer_add(set, norm, c->block.norm, width, c->block.epsilon);
+    if (!tg_block_stack_add(&model->stack, set, c->layers, &c->block))
+        return false;
     if (c->tied)
         model->head.weight = model->tokens.weight;
     else if (!c->no_head)
         model->head = tg_linear_layer_add(set, "head", width, c->vocabulary, false);
+    return !tg_parameters_error(set);
 }
 
 static bool ends_in(const char *name, const char *end)
@@ -91,15 +73,12 @@ tg_transformer *tg_transformer_new(const tg_rng *rng, const tg_transformer_confi
 {
     if (tg_transformer_config_error(config))
         return NULL;
-    tg_transformer *model = calloc(1, sizeof *model + (size_t)config->layers * sizeof model->blocks[0]);
+    tg_transformer *model = calloc(1, sizeof *model);
     if (!model)
         return NULL;
     model->config = *config;
     model->parameters = tg_parameters_new(config->dtype);
-    model->names = calloc((size_t)config->layers + 1, sizeof *model->names);
-    if (model->names)
-        add_layers(model);
-    if (!model->names || tg_parameters_error(model->parameters)) {
+    if (!add_layers(model)) {
         tg_transformer_free(model);
         return NULL;
     }
@@ -112,7 +91,7 @@ void tg_transformer_free(tg_transformer *model)
     if (!model)
         return;
     tg_parameters_free(model->parameters);
-    free(model->names);
+    tg_block_stack_free(&model->stack);
     free(model);
 }
 
@@ -144,16 +123,7 @@ tg_tensor tg_transformer_forward_padded(const tg_transformer *model, tg_tensor i
         rotary = tg_rotary_angles(tape, tg_dtype_of(x), positions, a->width / a->heads, c->rotary_base);
         context.rotary = &rotary;
     }
-    if (c->block.post_norm)
-        x = tg_norm_layer_forward(&model->norm, x, training);
-    x = tg_dropout_forward(x, c->dropout, training);
-    for (int i = 0; i < c->layers; i++) {
-        tg_scope_begin(tape, model->names[i]);
-        x = tg_block_forward(&model->blocks[i], x, &context, training);
-        tg_scope_end(tape);
-    }
-    if (!c->block.post_norm)
-        x = tg_norm_layer_forward(&model->norm, x, training);
+    x = tg_block_stack_forward(&model->stack, x, &context, c->dropout, training);
     return c->no_head ? x : tg_linear_layer_forward(&model->head, x);
 }
 

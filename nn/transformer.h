@@ -18,11 +18,9 @@
 
 TG_API_BEGIN
 
-enum { TG_TRANSFORMER_LAYERS = 256 }; /* at most */
-
 typedef struct tg_transformer_config {
     int64_t vocabulary, context; /* tokens, and positions at most */
-    int layers;
+    int layers; /* 256 at most */
     tg_block_config block; /* tg_block_gpt, tg_block_llama, tg_block_bert, or your own */
     double
         rotary_base; /* positions by rotation with this base (LLaMA: 10000) instead of an embedding; 0: none */

@@ -1,5 +1,5 @@
 /* Every layer against PyTorch: outputs, gradients of the input and of all parameters, from the files of tests/golden/make_layers.py. */
-#include "tests/tensors.h"
+#include "tests/pytorch.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,8 +13,7 @@ static char message[TG_FILE_MESSAGE];
 /* What a layer is tested with. It is built in `set`, which has the parameters of the file, and run on x. */
 typedef struct setting {
     tg_parameters *set;
-    tg_safetensors *file;
-    tg_dtype dtype;
+    pytorch file;
     tg_tensor x;
     tg_rng *training;
 } setting;
@@ -22,42 +21,14 @@ typedef struct setting {
 /* A layer under test: adds its parameters where there is no x yet, else runs. */
 typedef tg_tensor (*layer_function)(const setting *s);
 
-/* The tensor of the file, on the tape in the type of the test. */
-static tg_tensor from_file(const setting *s, const char *name)
-{
-    const tg_file_tensor *tensor = tg_safetensors_find(s->file, name);
-    ck_assert_msg(tensor != NULL, "%s", name);
-    void *numbers = malloc((size_t)tensor->size * sizeof(double) + 1);
-    ck_assert_msg(tg_safetensors_read(s->file, tensor, s->dtype, numbers, message), "%s", message);
-    tg_tensor x = tg_variable(tape, s->dtype, numbers, tensor->shape);
-    free(numbers);
-    return x;
-}
-
-/* i32 from numbers that stand for them. */
-static tg_tensor whole(tg_tensor x)
-{
-    int32_t numbers[64];
-    for (int64_t i = 0; i < tg_size(x); i++)
-        numbers[i] = (int32_t)tg_at(x, i);
-    return tg_constant(tape, TG_I32, numbers, tg_shape_of(x));
-}
-
 /* ---- the layers ---- */
-
-static int64_t size_in_file(const setting *s, const char *name, int axis)
-{
-    const tg_file_tensor *tensor = tg_safetensors_find(s->file, name);
-    ck_assert_msg(tensor && axis < tensor->shape.rank, "%s", name);
-    return tensor->shape.dim[axis];
-}
 
 static tg_tensor linear(const setting *s)
 {
     static tg_linear_layer layer;
     if (!s->x.value)
-        layer = tg_linear_layer_add(s->set, "", size_in_file(s, "weight", 1), size_in_file(s, "weight", 0),
-                                    tg_safetensors_find(s->file, "bias") != NULL);
+        layer = tg_linear_layer_add(s->set, "", pytorch_dim(&s->file, "weight", 1), pytorch_dim(&s->file, "weight", 0),
+                                    pytorch_has(&s->file, "bias"));
     return tg_linear_layer_forward(&layer, s->x);
 }
 
@@ -66,17 +37,17 @@ static tg_tensor embedding(const setting *s)
     static tg_embedding_layer layer;
     if (!s->x.value) {
         layer =
-            tg_embedding_layer_add(s->set, "", size_in_file(s, "weight", 0), size_in_file(s, "weight", 1));
+            tg_embedding_layer_add(s->set, "", pytorch_dim(&s->file, "weight", 0), pytorch_dim(&s->file, "weight", 1));
         return TG_NONE;
     }
-    return tg_embedding_layer_forward(&layer, whole(s->x));
+    return tg_embedding_layer_forward(&layer, s->x);
 }
 
 static tg_tensor norm(const setting *s, tg_norm kind, double epsilon, int groups)
 {
     static tg_norm_layer layer;
     if (!s->x.value) {
-        layer = tg_norm_layer_add(s->set, "", kind, size_in_file(s, "weight", 0), epsilon);
+        layer = tg_norm_layer_add(s->set, "", kind, pytorch_dim(&s->file, "weight", 0), epsilon);
         layer.groups = groups;
     }
     return tg_norm_layer_forward(&layer, s->x, s->training);
@@ -84,7 +55,7 @@ static tg_tensor norm(const setting *s, tg_norm kind, double epsilon, int groups
 
 static tg_tensor layer_norm(const setting *s)
 {
-    return norm(s, TG_NORM_LAYER, size_in_file(s, "weight", 0) == 7 ? 1e-12 : 0, 1);
+    return norm(s, TG_NORM_LAYER, pytorch_dim(&s->file, "weight", 0) == 7 ? 1e-12 : 0, 1);
 }
 
 static tg_tensor rms_norm(const setting *s)
@@ -94,7 +65,7 @@ static tg_tensor rms_norm(const setting *s)
 
 static tg_tensor group_norm(const setting *s)
 {
-    return norm(s, TG_NORM_GROUP, 0, size_in_file(s, "weight", 0) == 6 ? 3 : 1);
+    return norm(s, TG_NORM_GROUP, 0, pytorch_dim(&s->file, "weight", 0) == 6 ? 3 : 1);
 }
 
 static tg_tensor batch_norm(const setting *s)
@@ -106,7 +77,7 @@ static tg_tensor convolution(const setting *s, int64_t inputs, tg_window window)
 {
     static tg_convolution layer;
     if (!s->x.value) {
-        const tg_file_tensor *weight = tg_safetensors_find(s->file, "weight");
+        const tg_file_tensor *weight = tg_safetensors_find(s->file.file, "weight");
         layer = tg_convolution_add(
             s->set, "",
             &(tg_convolution_config){
@@ -114,7 +85,7 @@ static tg_tensor convolution(const setting *s, int64_t inputs, tg_window window)
                 .outputs = weight->shape.dim[0],
                 .kernel = {weight->shape.dim[2], weight->shape.rank == 4 ? weight->shape.dim[3] : 0},
                 .window = window,
-                .no_bias = !tg_safetensors_find(s->file, "bias")});
+                .no_bias = !pytorch_has(&s->file, "bias")});
     }
     return tg_convolution_forward(&layer, s->x);
 }
@@ -145,8 +116,8 @@ static tg_tensor feed_forward(const setting *s, tg_activation activation)
     if (!s->x.value) {
         const char *first = tg_activation_is_gated(activation) ? "gate_proj.weight" : "fc1.weight";
         const char *bias = tg_activation_is_gated(activation) ? "gate_proj.bias" : "fc1.bias";
-        layer = tg_feed_forward_add(s->set, "", size_in_file(s, first, 1), size_in_file(s, first, 0),
-                                    activation, tg_safetensors_find(s->file, bias) != NULL);
+        layer = tg_feed_forward_add(s->set, "", pytorch_dim(&s->file, first, 1), pytorch_dim(&s->file, first, 0),
+                                    activation, pytorch_has(&s->file, bias));
     }
     return tg_feed_forward_forward(&layer, s->x, s->training);
 }
@@ -174,24 +145,24 @@ static tg_tensor attention(const setting *s, tg_attention_config config, const t
 
 static tg_tensor attention_plain(const setting *s)
 {
-    const int64_t width = size_in_file(s, "in_proj_weight", 1);
+    const int64_t width = pytorch_dim(&s->file, "in_proj_weight", 1);
     return attention(
         s, (tg_attention_config){.width = width, .heads = width == 6 ? 3 : 1, .no_bias = width == 5}, NULL);
 }
 
 static tg_tensor attention_causal(const setting *s)
 {
-    const int64_t width = size_in_file(s, "in_proj_weight", 1);
+    const int64_t width = pytorch_dim(&s->file, "in_proj_weight", 1);
     tg_attention_context context = {0};
     if (s->x.value)
-        context.padding = from_file(s, "padding");
+        context.padding = pytorch_tensor(&s->file, "padding");
     return attention(s, (tg_attention_config){.width = width, .heads = width == 6 ? 2 : 3, .causal = true},
                      &context);
 }
 
 static tg_tensor attention_grouped(const setting *s)
 {
-    const bool first = size_in_file(s, "q_proj.weight", 0) == 12;
+    const bool first = pytorch_dim(&s->file, "q_proj.weight", 0) == 12;
     const tg_attention_config config = {.width = first ? 12 : 8,
                                         .heads = first ? 6 : 4,
                                         .key_value_heads = first ? 2 : 1,
@@ -200,7 +171,7 @@ static tg_tensor attention_grouped(const setting *s)
                                         .causal = true};
     tg_rotary rotary = {0};
     if (s->x.value && first)
-        rotary = tg_rotary_angles(tape, s->dtype, 5, 2, 10000);
+        rotary = tg_rotary_angles(tape, s->file.dtype, 5, 2, 10000);
     return attention(s, config, &(tg_attention_context){.rotary = first ? &rotary : NULL});
 }
 
@@ -214,7 +185,7 @@ static tg_tensor block(const setting *s, tg_block_config config, const tg_attent
 
 static tg_tensor published(const setting *s, tg_block_config (*config)(int64_t width, int heads))
 {
-    const int64_t width = size_in_file(s, "self_attn.in_proj_weight", 1);
+    const int64_t width = pytorch_dim(&s->file, "self_attn.in_proj_weight", 1);
     tg_block_config c = config(width, width == 6 ? 3 : 1);
     c.hidden = width == 6 ? 11 : 0;
     return block(s, c, NULL);
@@ -237,34 +208,14 @@ static tg_tensor vit(const setting *s)
 
 static tg_tensor llama(const setting *s)
 {
-    const bool first = size_in_file(s, "norm1.weight", 0) == 8;
+    const bool first = pytorch_dim(&s->file, "norm1.weight", 0) == 8;
     tg_block_config c = tg_block_llama(first ? 8 : 12, first ? 2 : 6);
     c.hidden = first ? 0 : 7;
     c.attention.key_value_heads = first ? 0 : 3;
     tg_rotary rotary = {0};
     if (s->x.value)
-        rotary = tg_rotary_angles(tape, s->dtype, 5, first ? 4 : 2, 10000);
+        rotary = tg_rotary_angles(tape, s->file.dtype, 5, first ? 4 : 2, 10000);
     return block(s, c, &(tg_attention_context){.rotary = &rotary});
-}
-
-/* A model has a set of its own, which is exchanged for the one that was made for its layers. */
-static tg_transformer *model;
-
-static tg_tensor transformer(const setting *s)
-{
-    if (s->x.value)
-        return tg_transformer_forward(model, whole(s->x), s->training);
-    const bool bert = size_in_file(s, "position_embedding.weight", 0) == 4;
-    tg_transformer_config config = {.vocabulary = 7,
-                                    .context = bert ? 4 : 5,
-                                    .layers = bert ? 1 : 2,
-                                    .block = bert ? tg_block_bert(6, 3) : tg_block_gpt(6, 2),
-                                    .tied = !bert,
-                                    .dtype = s->dtype};
-    config.block.activation = TG_GELU_EXACT;
-    model = tg_transformer_new(NULL, &config);
-    ck_assert_ptr_nonnull(model);
-    return TG_NONE;
 }
 
 static const struct {
@@ -318,88 +269,42 @@ static const struct {
     {"block_gpt_2", gpt},
     {"block_llama_1", llama},
     {"block_llama_2", llama},
-    {"transformer_gpt", transformer},
-    {"transformer_bert", transformer},
 };
 enum { CASES = sizeof cases / sizeof cases[0] };
 
 /* ---- the comparison ---- */
 
-/* Equal to 1e-10 in double and 2e-5 in float, relative to the largest number of the tensor, or to 0.1 where all are smaller: the bias of keys has no gradient
- * but for rounding. */
-static void assert_equal(const setting *s, const char *name, const void *numbers, int64_t size)
-{
-    const tg_file_tensor *tensor = tg_safetensors_find(s->file, name);
-    ck_assert_msg(tensor && tensor->size == size, "%s", name);
-    double *expected = malloc((size_t)size * sizeof *expected), largest = 0;
-    ck_assert_msg(tg_safetensors_read(s->file, tensor, TG_F64, expected, message), "%s", message);
-    for (int64_t i = 0; i < size; i++)
-        largest = fmax(largest, fabs(expected[i]));
-    const double tolerance = (s->dtype == TG_F64 ? 1e-10 : 2e-5) * fmax(largest, 0.1);
-    for (int64_t i = 0; i < size; i++) {
-        const double is = s->dtype == TG_F32 ? ((const float *)numbers)[i] : ((const double *)numbers)[i];
-        ck_assert_msg(fabs(is - expected[i]) <= tolerance, "%s[%lld] is %.17g, should be %.17g", name,
-                      (long long)i, is, expected[i]);
-    }
-    free(expected);
-}
-
 /* PyTorch's names have no leading dot, which a layer without a name leaves. */
-static const tg_rename unnamed[] = {{"*", ".*"}}, as_it_is[] = {{"*", "*"}};
+static const tg_rename unnamed[] = {{"*", ".*"}};
 
 static void discard(setting *s)
 {
-    tg_safetensors_close(s->file);
-    if (model)
-        tg_transformer_free(model);
-    else
-        tg_parameters_free(s->set);
-    model = NULL;
+    pytorch_close(&s->file);
+    tg_parameters_free(s->set);
 }
 
-static void build(setting *s, const char *name, layer_function layer, bool evaluation)
+static setting build(const char *name, tg_dtype dtype, layer_function layer, bool evaluation)
 {
-    char path[200];
     static tg_rng rng;
     rng = tg_rng_seed(1);
-    snprintf(path, sizeof path, "tests/golden/layers/%s.safetensors", name);
-    s->file = tg_safetensors_open(path, message);
-    ck_assert_msg(s->file != NULL, "%s", message);
-    s->set = tg_parameters_new(s->dtype);
-    s->training = evaluation ? NULL : &rng;
-    layer(s);
+    setting s = {.set = tg_parameters_new(dtype),
+                 .file = pytorch_open(name, dtype),
+                 .training = evaluation ? NULL : &rng};
+    layer(&s);
     tg_tape_clear_error(tape);
-    if (layer == transformer) {
-        tg_parameters_free(s->set);
-        s->set = tg_transformer_parameters(model);
-    }
-    ck_assert_msg(!tg_parameters_error(s->set), "%s", tg_parameters_error(s->set));
-    const tg_load_options options = {.allow_unknown = true,
-                                     .allow_missing = !evaluation,
-                                     .renames = layer == transformer ? as_it_is : unnamed,
-                                     .rename_count = 1};
-    ck_assert_msg(tg_parameters_load(s->set, path, &options, message), "%s", message);
+    ck_assert_msg(!tg_parameters_error(s.set), "%s", tg_parameters_error(s.set));
+    const tg_load_options options = {
+        .allow_unknown = true, .allow_missing = !evaluation, .renames = unnamed, .rename_count = 1};
+    ck_assert_msg(tg_parameters_load(s.set, s.file.path, &options, message), "%s", message);
+    return s;
 }
 
 START_TEST(a_layer_is_that_of_pytorch)
 {
     for (int dtype = TG_F32; dtype <= TG_F64; dtype++) {
-        setting s = {.dtype = (tg_dtype)dtype};
-        build(&s, cases[_i].name, cases[_i].layer, cases[_i].evaluation);
-        s.x = from_file(&s, "input");
-        tg_tensor y = cases[_i].layer(&s);
-        ck_assert_msg(tg_ok(y), "%s", tg_tape_error(tape));
-        assert_equal(&s, "output", tg_data(y), tg_size(y));
-        ck_assert(tg_backward_from(y, from_file(&s, "cotangent")));
-        if (tg_safetensors_find(s.file, "grad.input"))
-            assert_equal(&s, "grad.input", tg_data(tg_gradient(s.x)), tg_size(s.x));
-        for (int i = 0; i < tg_parameters_count(s.set); i++) {
-            char name[TG_NAME_SIZE + 8];
-            const tg_parameter *p = tg_parameters_at(s.set, i);
-            snprintf(name, sizeof name, "grad.%s", p->name[0] == '.' ? p->name + 1 : p->name);
-            if (p->gradient)
-                assert_equal(&s, name, p->gradient, tg_shape_size(&p->shape));
-        }
+        setting s = build(cases[_i].name, (tg_dtype)dtype, cases[_i].layer, cases[_i].evaluation);
+        s.x = pytorch_tensor(&s.file, "input");
+        pytorch_compare(&s.file, s.x, cases[_i].layer(&s), s.set);
         discard(&s);
         tg_tape_reset(tape);
     }
@@ -411,18 +316,15 @@ START_TEST(running_statistics_move_as_pytorchs_do)
 {
     char name[100];
     snprintf(name, sizeof name, "batch_norm_%d", _i);
-    setting s = {.dtype = TG_F64}, after = {.dtype = TG_F64};
-    build(&s, name, batch_norm, false);
-    s.x = from_file(&s, "input");
+    setting s = build(name, TG_F64, batch_norm, false);
+    s.x = pytorch_tensor(&s.file, "input");
     ck_assert(tg_ok(batch_norm(&s)));
     strcat(name, "_evaluation");
-    build(&after, name, batch_norm, true);
-    assert_equal(&after, "running_mean", tg_parameters_find(s.set, ".running_mean")->data, 3);
-    assert_equal(&after, "running_var", tg_parameters_find(s.set, ".running_var")->data, 3);
-    tg_safetensors_close(s.file);
-    tg_safetensors_close(after.file);
-    tg_parameters_free(s.set);
-    tg_parameters_free(after.set);
+    setting after = build(name, TG_F64, batch_norm, true);
+    pytorch_assert(&after.file, "running_mean", tg_parameters_find(s.set, ".running_mean")->data, 3);
+    pytorch_assert(&after.file, "running_var", tg_parameters_find(s.set, ".running_var")->data, 3);
+    discard(&s);
+    discard(&after);
 }
 END_TEST
 
@@ -432,7 +334,7 @@ static double gradient_along(setting *s, layer_function layer, const double *x, 
 {
     tg_tape_reset(tape);
     s->x = tg_variable(tape, TG_F64, x, shape);
-    tg_tensor loss = tg_sum(tg_mul(layer(s), from_file(s, "cotangent"))), g;
+    tg_tensor loss = tg_sum(tg_mul(layer(s), pytorch_tensor(&s->file, "cotangent"))), g;
     ck_assert(tg_grad(&loss, 1, &s->x, 1, NULL, false, &g));
     double sum = 0;
     for (int64_t i = 0; i < tg_size(g); i++)
@@ -442,13 +344,11 @@ static double gradient_along(setting *s, layer_function layer, const double *x, 
 
 START_TEST(second_derivatives_are_differences_of_first_ones)
 {
-    setting s = {.dtype = TG_F64};
-    build(&s, cases[_i].name, cases[_i].layer, cases[_i].evaluation);
-    if (cases[_i].layer != embedding && cases[_i].layer != transformer &&
-        cases[_i].layer != reglu) { /* whole numbers, and a kink */
+    setting s = build(cases[_i].name, TG_F64, cases[_i].layer, cases[_i].evaluation);
+    if (cases[_i].layer != embedding && cases[_i].layer != reglu) { /* whole numbers, and a kink */
         enum { MOST = 1000 };
         double x[MOST], v[MOST], right[MOST], left[MOST], h = 1e-5, exact = 0;
-        s.x = from_file(&s, "input");
+        s.x = pytorch_tensor(&s.file, "input");
         const tg_shape shape = tg_shape_of(s.x);
         const int64_t size = tg_size(s.x);
         ck_assert_int_le(size, MOST);
@@ -458,7 +358,7 @@ START_TEST(second_derivatives_are_differences_of_first_ones)
             right[i] = x[i] + h * v[i];
             left[i] = x[i] - h * v[i];
         }
-        tg_tensor loss = tg_sum(tg_mul(cases[_i].layer(&s), from_file(&s, "cotangent")));
+        tg_tensor loss = tg_sum(tg_mul(cases[_i].layer(&s), pytorch_tensor(&s.file, "cotangent")));
         tg_tensor direction = tg_constant(tape, TG_F64, v, shape), product;
         ck_assert_msg(tg_hvp(loss, &s.x, &direction, 1, &product), "%s", tg_tape_error(tape));
         for (int64_t i = 0; i < size; i++)

@@ -197,6 +197,100 @@ class Transformer(nn.Module):
         return x @ (self.token_embedding if self.tied else self.head).weight.T
 
 
+class ConvNet(nn.Module):
+    """Blocks of convolution, norm, activation and pooling; the mean over positions, or all of them, into a linear layer."""
+
+    def __init__(self, channels, filters, kernel, pool, norm, act, head, flatten=False, gated=False):
+        super().__init__()
+        self.blocks = nn.ModuleList()
+        for outputs in filters:
+            block = nn.Module()
+            block.conv = nn.Conv2d(channels, outputs * (2 if gated else 1), kernel, padding=kernel // 2, bias=norm is None)
+            if norm:
+                block.norm = norm(outputs)
+            self.blocks.append(block)
+            channels = outputs
+        self.head, self.pool, self.act, self.flatten = nn.Linear(*head), pool, act, flatten
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = block.conv(x)
+            x = F.max_pool2d(self.act(block.norm(x) if hasattr(block, "norm") else x), self.pool)
+        return self.head(x.flatten(1) if self.flatten else x.mean((2, 3)))
+
+
+class ViT(nn.Module):
+    def __init__(self, channels, patch, tokens, width, heads, hidden, layers, outputs, mean_pool):
+        super().__init__()
+        self.patch_embedding = nn.Conv2d(channels, width, patch, patch)
+        if not mean_pool:
+            self.class_token = nn.Parameter(torch.zeros(1, 1, width))
+        self.position_embedding = nn.Embedding(tokens, width)
+        self.layers = nn.ModuleList(nn.TransformerEncoderLayer(width, heads, hidden, 0, F.gelu, 1e-6, True, True) for _ in range(layers))
+        self.norm, self.head, self.mean_pool = nn.LayerNorm(width, 1e-6), nn.Linear(width, outputs), mean_pool
+
+    def forward(self, x):
+        x = self.patch_embedding(x).flatten(2).transpose(1, 2)
+        if not self.mean_pool:
+            x = torch.cat([self.class_token.expand(len(x), -1, -1), x], 1)
+        x = x + self.position_embedding.weight
+        for layer in self.layers:
+            x = layer(x)
+        x = self.norm(x)
+        return self.head(x.mean(1) if self.mean_pool else x[:, 0])
+
+
+class Autoencoder(nn.Module):
+    def __init__(self, widths, act, linear_code):
+        super().__init__()
+        self.encoder = nn.ModuleList(nn.Linear(a, b) for a, b in zip(widths, widths[1:]))
+        self.decoder = nn.ModuleList(nn.Linear(b, a) for a, b in reversed(list(zip(widths, widths[1:]))))
+        self.act, self.linear_code = act, linear_code
+
+    def forward(self, x):
+        for i, layer in enumerate(self.encoder):
+            x = layer(x)
+            x = x if self.linear_code and i == len(self.encoder) - 1 else self.act(x)
+        for i, layer in enumerate(self.decoder):
+            x = layer(self.act(x) if i else x)
+        return x
+
+
+class CharMLP(nn.Module):
+    def __init__(self, vocabulary, context, embedding, hidden, act, norm):
+        super().__init__()
+        self.embedding = nn.Embedding(vocabulary, embedding)
+        self.layers = nn.ModuleList(nn.Linear(a, b) for a, b in zip([context * embedding] + hidden, hidden))
+        if norm:
+            for layer in self.layers:
+                layer.norm = nn.LayerNorm(layer.out_features)
+        self.output, self.act, self.norm = nn.Linear(hidden[-1], vocabulary), act, norm
+
+    def forward(self, ids):
+        x = self.embedding(ids).flatten(1)
+        for layer in self.layers:
+            x = self.act(layer(x))
+            x = layer.norm(x) if self.norm else x
+        return self.output(x)
+
+
+def small_models():
+    net = ConvNet(3, [4, 5], 3, 2, nn.BatchNorm2d, F.gelu, (5, 3))
+    module("convnet_1", net, draw(4, 3, 7, 5))
+    moved = {key: value.clone() for key, value in net.named_buffers() if "running" in key}
+    net.zero_grad()
+    net.eval()
+    keep("convnet_1_evaluation", net.named_parameters(), net, draw(2, 3, 7, 5), moved)
+    module("convnet_2", ConvNet(1, [6], 5, 3, lambda size: nn.GroupNorm(3, size), F.silu, (54, 2), True), draw(2, 1, 9, 10))
+    module("convnet_3", ConvNet(2, [3], 3, 1, None, lambda x: F.glu(x, 1), (3, 4), gated=True), draw(3, 2, 5, 4))
+    module("vit_1", ViT(3, 3, 7, 6, 3, 11, 2, 4, False), draw(2, 3, 6, 9))
+    module("vit_2", ViT(1, 2, 4, 5, 1, 20, 1, 3, True), draw(3, 1, 4, 4))
+    module("autoencoder_1", Autoencoder([7, 5, 4, 3], F.gelu, False), draw(3, 7))
+    module("autoencoder_2", Autoencoder([5, 4, 2], torch.tanh, True), draw(2, 3, 5))
+    module("char_mlp_1", CharMLP(7, 3, 2, [5], torch.tanh, False), torch.tensor([[0, 6, 2], [2, 2, 5], [1, 0, 3], [6, 6, 6]]))
+    module("char_mlp_2", CharMLP(5, 4, 3, [7, 3], F.gelu, True), torch.tensor([[0, 4, 2, 1], [3, 3, 1, 0]]))
+
+
 def models():
     ids = torch.tensor([[0, 4, 2, 2], [1, 6, 3, 0], [5, 5, 6, 1]])
     module("transformer_gpt", Transformer(7, 5, 6, 2, 2, True, True, True), ids)
@@ -211,3 +305,4 @@ if __name__ == "__main__":
     attentions()
     blocks()
     models()
+    small_models()

@@ -1,0 +1,66 @@
+#include "nn/hidden_stack_internal.h"
+
+#include "nn/dropout.h"
+
+#include <stdio.h>
+
+int tg_hidden_count(const int64_t *widths)
+{
+    int count = 0;
+    while (count <= TG_HIDDEN_STACK && widths[count] != 0)
+        count++;
+    return count;
+}
+
+const char *tg_widths_error(const int64_t *widths, int count)
+{
+    if (count > TG_HIDDEN_STACK)
+        return "there are more than 64 hidden layers, or the list of their widths does not end with 0";
+    for (int i = 0; i < count; i++)
+        if (widths[i] < 1 || widths[i] > (int64_t)1 << 30)
+            return "the width of a hidden layer must be positive, and below 2^30";
+    return NULL;
+}
+
+void tg_hidden_stack_add(tg_hidden_stack *stack, tg_parameters *set, const char *prefix, int64_t inputs,
+                         const int64_t *widths, int count, tg_activation activation, tg_norm norm, bool bias)
+{
+    stack->count = count;
+    for (int i = 0; i < count; i++) {
+        char name[48];
+        snprintf(stack->names[i], sizeof stack->names[i], "%.16s.%d", prefix, i);
+        snprintf(name, sizeof name, "%s.norm", stack->names[i]);
+        stack->hidden[i] = tg_hidden_layer_add(set, stack->names[i], i == 0 ? inputs : widths[i - 1],
+                                               widths[i], activation, bias);
+        stack->norm[i] = tg_norm_layer_add(set, name, norm, widths[i], 0);
+    }
+}
+
+bool tg_hidden_stack_initialize(const tg_hidden_stack *stack, tg_init init, double gain, const tg_rng *rng)
+{
+    bool fine = true;
+    for (int i = 0; fine && i < stack->count; i++)
+        fine = tg_hidden_layer_initialize(&stack->hidden[i], init, gain, rng);
+    return fine;
+}
+
+/* For a batch or group norm the units are the channels and all the rest is the batch. */
+static tg_tensor normalize(const tg_norm_layer *norm, tg_tensor x, tg_rng *training)
+{
+    if ((norm->kind != TG_NORM_BATCH && norm->kind != TG_NORM_GROUP) || tg_rank(x) == 2)
+        return tg_norm_layer_forward(norm, x, training);
+    tg_tensor rows = tg_reshape(x, TG_SHAPE(-1, tg_dim(x, -1)));
+    return tg_reshape(tg_norm_layer_forward(norm, rows, training), tg_shape_of(x));
+}
+
+tg_tensor tg_hidden_stack_forward(const tg_hidden_stack *stack, tg_tensor x, double dropout, tg_rng *training)
+{
+    tg_tape *tape = tg_tape_of(x);
+    for (int i = 0; i < stack->count; i++) {
+        tg_scope_begin(tape, stack->names[i]);
+        x = tg_hidden_layer_forward(&stack->hidden[i], x, training, NULL);
+        x = tg_dropout_forward(normalize(&stack->norm[i], x, training), dropout, training);
+        tg_scope_end(tape);
+    }
+    return x;
+}

@@ -1,0 +1,34 @@
+/* Hidden layers one behind the other, each with a normalisation and dropout behind it: what perceptrons of several kinds share. Internal to nn. */
+#ifndef TG_HIDDEN_STACK_INTERNAL_H
+#define TG_HIDDEN_STACK_INTERNAL_H
+
+#include "nn/hidden_layer.h"
+#include "nn/norm.h"
+
+enum { TG_HIDDEN_STACK = 64 }; /* layers at most */
+
+typedef struct tg_hidden_stack {
+    int count;
+    tg_hidden_layer hidden[TG_HIDDEN_STACK];
+    tg_norm_layer norm[TG_HIDDEN_STACK];
+    char names[TG_HIDDEN_STACK][32]; /* "layers.0", ...: of scopes on the tape too */
+} tg_hidden_stack;
+
+/* How many widths there are before the 0 that ends them; TG_HIDDEN_STACK + 1 if it is missing. */
+int tg_hidden_count(const int64_t *widths);
+
+/* NULL, or what is wrong with the widths, `count` of them. */
+const char *tg_widths_error(const int64_t *widths, int count);
+
+/* Adds PREFIX.N.* and PREFIX.N.norm.*, N from 0 on, for each width. */
+void tg_hidden_stack_add(tg_hidden_stack *stack, tg_parameters *set, const char *prefix, int64_t inputs,
+                         const int64_t *widths, int count, tg_activation activation, tg_norm norm, bool bias);
+
+/* Initialises the weights; gain 0 means that of tg_init_gain. False on an error. */
+bool tg_hidden_stack_initialize(const tg_hidden_stack *stack, tg_init init, double gain, const tg_rng *rng);
+
+/* [..., inputs] -> [..., the last width]. */
+tg_tensor tg_hidden_stack_forward(const tg_hidden_stack *stack, tg_tensor x, double dropout,
+                                  tg_rng *training);
+
+#endif

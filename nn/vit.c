@@ -1,0 +1,138 @@
+#include "nn/vit.h"
+
+#include "nn/embedding.h"
+#include "nn/block_stack_internal.h"
+
+#include <stdlib.h>
+
+struct tg_vit {
+    tg_vit_config config;
+    tg_parameters *parameters;
+    tg_convolution patches;
+    tg_parameter *class_token; /* NULL with mean_pool */
+    tg_embedding_layer positions;
+    tg_block_stack stack;
+    tg_linear_layer head;
+};
+
+const char *tg_vit_config_error(const tg_vit_config *config)
+{
+    if (!config)
+        return "there is no configuration";
+    const int64_t most = 1 << 15;
+    if (config->channels < 1 || config->channels > most || config->height < 1 || config->height > most ||
+        config->width < 1 || config->width > most)
+        return "channels, height and width of the images must be positive, 2^15 at most";
+    if (config->patch < 1 || config->height % config->patch != 0 || config->width % config->patch != 0)
+        return "height and width of the images must divide by the side of the patches";
+    if (config->outputs < 1 || config->outputs > (int64_t)1 << 30)
+        return "the number of outputs must be positive, 2^30 at most";
+    const char *wrong = tg_block_stack_config_error(config->layers, &config->block);
+    if (wrong)
+        return wrong;
+    if (!(config->dropout >= 0 && config->dropout < 1))
+        return "the dropout rates must be 0 or more and below 1";
+    return config->dtype == TG_F32 || config->dtype == TG_F64 ? NULL : "the parameters must be f32 or f64";
+}
+
+/* ---- life ---- */
+
+static int64_t token_count(const tg_vit_config *c)
+{
+    return (c->height / c->patch) * (c->width / c->patch) + (c->mean_pool ? 0 : 1);
+}
+
+static bool add_layers(tg_vit *model)
+{
+    const tg_vit_config *c = &model->config;
+    const int64_t width = c->block.attention.width;
+    const int side = (int)c->patch;
+    tg_parameters *set = model->parameters;
+    model->patches = tg_convolution_add(set, "patch_embedding",
+                                        &(tg_convolution_config){.inputs = c->channels,
+                                                                 .outputs = width,
+                                                                 .kernel = {side, side},
+                                                                 .window = {.stride = {side, side}}});
+    if (!c->mean_pool)
+        model->class_token = tg_parameters_add(set, "class_token", TG_SHAPE(1, 1, width), false);
+    model->positions = tg_embedding_layer_add(set, "position_embedding", token_count(c), width);
+    if (!tg_block_stack_add(&model->stack, set, c->layers, &c->block))
+        return false;
+    model->head = tg_linear_layer_add(set, "head", width, c->outputs, true);
+    return !tg_parameters_error(set);
+}
+
+static bool initialize(const tg_vit *model, const tg_rng *rng)
+{
+    bool fine = tg_convolution_initialize(&model->patches, TG_INIT_XAVIER_UNIFORM, 1, rng) &&
+                tg_embedding_layer_initialize(&model->positions, 0.02, rng);
+    for (int i = 0; fine && i < model->stack.count; i++)
+        fine = tg_block_initialize(&model->stack.blocks[i], TG_INIT_XAVIER_UNIFORM, 1, rng);
+    return fine;
+}
+
+tg_vit *tg_vit_new(const tg_rng *rng, const tg_vit_config *config)
+{
+    tg_vit *model = tg_vit_config_error(config) ? NULL : calloc(1, sizeof *model);
+    if (!model)
+        return NULL;
+    model->config = *config;
+    model->parameters = tg_parameters_new(config->dtype);
+    if (add_layers(model) && initialize(model, rng))
+        return model;
+    tg_vit_free(model);
+    return NULL;
+}
+
+void tg_vit_free(tg_vit *model)
+{
+    if (!model)
+        return;
+    tg_block_stack_free(&model->stack);
+    tg_parameters_free(model->parameters);
+    free(model);
+}
+
+tg_parameters *tg_vit_parameters(const tg_vit *model)
+{
+    return model ? model->parameters : NULL;
+}
+
+/* ---- forward ---- */
+
+/* Images [batch, channels, height, width] -> tokens [batch, tokens, width], positions added. */
+static tg_tensor tokens_of(const tg_vit *model, tg_tensor x)
+{
+    const tg_vit_config *c = &model->config;
+    tg_tape *tape = tg_tape_of(x);
+    const int64_t batch = tg_dim(x, 0), width = c->block.attention.width,
+                  patches = (c->height / c->patch) * (c->width / c->patch);
+    x = tg_convolution_forward(&model->patches, x);
+    x = tg_transpose(tg_reshape(x, TG_SHAPE(batch, width, patches)), 1, 2);
+    if (model->class_token) {
+        tg_tensor first = tg_expand(tg_parameter_tensor(tape, model->class_token), TG_SHAPE(batch, 1, width));
+        x = tg_concat((const tg_tensor[]){first, x}, 2, 1);
+    }
+    return tg_add(x, tg_embedding_layer_first(&model->positions, tape, token_count(c)));
+}
+
+tg_tensor tg_vit_forward(const tg_vit *model, tg_tensor x, tg_rng *training)
+{
+    tg_tape *tape = tg_tape_of(x);
+    if (!model) {
+        tg_tape_fail(tape, "tg_vit_forward: no model: tg_vit_config_error may tell why");
+        return TG_NONE;
+    }
+    const tg_vit_config *c = &model->config;
+    x = tg_images(x, c->channels, c->height, c->width);
+    tg_scope_begin(tape, "embedding");
+    x = tg_ok(x) ? tokens_of(model, x) : x;
+    tg_scope_end(tape);
+    x = tg_block_stack_forward(&model->stack, x, NULL, c->dropout, training);
+    tg_scope_begin(tape, "head");
+    x = c->mean_pool ? tg_mean_over(x, TG_AXES(1), false) : tg_slice(x, 1, 0, 1, 1);
+    x = tg_reshape(x, TG_SHAPE(tg_dim(x, 0), c->block.attention.width));
+    x = tg_linear_layer_forward(&model->head, x);
+    tg_scope_end(tape);
+    return x;
+}

@@ -33,7 +33,7 @@ order='
     examples/data/
     examples/lab/
     plots/
-    examples/activations/ examples/gradcheck/
+    examples/activations/ examples/gradcheck/ examples/study/
     examples/
 '
 

@@ -1,0 +1,70 @@
+#include "examples/lab/html.h"
+
+#include <limits.h>
+#include <string.h>
+
+void html_letters(FILE *to, const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        switch (text[i]) {
+        case '<': fputs("&lt;", to); break;
+        case '>': fputs("&gt;", to); break;
+        case '&': fputs("&amp;", to); break;
+        case '"': fputs("&quot;", to); break;
+        default: fputc(text[i], to);
+        }
+}
+
+void html_text(FILE *to, const char *text)
+{
+    html_letters(to, text, strlen(text));
+}
+
+void html_begin(FILE *to, const char *title)
+{
+    fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+          "<meta name=\"viewport\" content=\"width=device-width\">\n<title>",
+          to);
+    html_text(to, title);
+    fputs("</title>\n<style>body{font:16px/1.5 sans-serif;max-width:960px;margin:2em auto;padding:0 1em}"
+          "pre{overflow-x:auto;background:#f4f4f4;padding:1em;font-size:13px}img{max-width:100%;height:auto;display:block;margin:1em 0}"
+          ".wide{overflow-x:auto}table{border-collapse:collapse;font-size:14px}th,td{padding:.2em .8em;text-align:left;border-bottom:1px solid #ddd}"
+          ".n{text-align:right}.verdict{border-left:4px solid #0072b2;padding-left:1em}</style>\n"
+          "</head><body>\n<h1>",
+          to);
+    html_text(to, title);
+    fputs("</h1>\n", to);
+}
+
+void html_end(FILE *to)
+{
+    fputs("</body></html>\n", to);
+}
+
+/* A file as base64 (RFC 4648), three bytes as four letters. */
+static void put_base64(FILE *from, FILE *to)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    unsigned char b[3];
+    for (size_t got; (got = fread(b, 1, sizeof b, from)) > 0;) {
+        memset(b + got, 0, sizeof b - got);
+        fputc(letters[b[0] >> 2], to);
+        fputc(letters[(b[0] & 3) << 4 | b[1] >> 4], to);
+        fputc(got > 1 ? letters[(b[1] & 15) << 2 | b[2] >> 6] : '=', to);
+        fputc(got > 2 ? letters[b[2] & 63] : '=', to);
+    }
+}
+
+void html_picture(FILE *to, const char *folder, const char *file, const char *says)
+{
+    char path[PATH_MAX];
+    FILE *from = snprintf(path, sizeof path, "%s/%s", folder, file) < (int)sizeof path ? fopen(path, "re") : NULL;
+    if (!from)
+        return;
+    fputs("<img alt=\"", to);
+    html_text(to, says);
+    fputs("\" src=\"data:image/svg+xml;base64,", to);
+    put_base64(from, to);
+    fputs("\">\n", to);
+    fclose(from);
+}

@@ -1,0 +1,105 @@
+/* The published experiments done again, and questions settled by measurement: each study is a command that runs unattended, goes on where it was
+ * interrupted, and writes a report. */
+#include "examples/lab/options.h"
+#include "examples/study/study.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const study studies[] = {
+    {"gelu-mnist", "the GELU paper's MNIST classification, 8 layers of 128, with and without dropout", study_gelu_mnist},
+};
+enum { STUDIES = sizeof studies / sizeof studies[0] };
+
+#define AT(member) offsetof(study_settings, member)
+
+static const program_option table[] = {
+    {"quick", NULL, "made-up data, small networks, few epochs: seconds, to see that it works", OPTION_FLAG, AT(quick)},
+    {"jobs", "N", "runs at the same time; 0: as many as there are processors", OPTION_INT, AT(jobs), 0, 1024},
+    {"out", "DIR", "folder for a folder of each study: records of the runs, report.html, report.md, pictures", OPTION_TEXT, AT(out)},
+    {"data", "DIR", "folder that has mnist/ (the four files), uci/ (the tables as .csv) and optdigits/", OPTION_TEXT, AT(data)},
+    {"epochs", "N", "as many instead of the protocol's; finished runs go on, and none is shortened; 0: the protocol's", OPTION_INT, AT(epochs), 0, 100000},
+    {"report-only", NULL, "train nothing: report what is there", OPTION_FLAG, AT(report_only)},
+    {"no-plots", NULL, "draw nothing", OPTION_FLAG, AT(no_plots)},
+    {0}};
+
+static void list_studies(FILE *to)
+{
+    fputs("Studies, to be run as `study NAME`; more with --help:\n", to);
+    for (int i = 0; i < STUDIES; i++)
+        fprintf(to, "  %-18s %s\n", studies[i].name, studies[i].about);
+}
+
+static const study *find_study(const char *name)
+{
+    for (int i = 0; i < STUDIES; i++)
+        if (strcmp(studies[i].name, name) == 0)
+            return &studies[i];
+    return NULL;
+}
+
+/* The words of the command, from the study's name on: "study gelu-mnist --jobs 2". */
+static char *command_of(char *const *argv)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *to = open_memstream(&text, &size);
+    if (!to)
+        return NULL;
+    fputs("build/bin/study", to);
+    for (int i = 1; argv[i]; i++)
+        fprintf(to, strpbrk(argv[i], " '\"$\\") ? " '%s'" : " %s", argv[i]);
+    fclose(to);
+    return text;
+}
+
+/* Reads the options behind the study's name. */
+static void read_options(int argc, char **argv, study_settings *s)
+{
+    char after[2000] = "Studies:\n";
+    size_t used = strlen(after);
+    for (int i = 0; i < STUDIES; i++)
+        used += (size_t)snprintf(after + used, sizeof after - used, "  %-18s %s\n", studies[i].name, studies[i].about);
+    const options_program program = {.name = "study",
+                                     .about = "study NAME [OPTION...]: repeats published experiments and settles claims by measurement. Each finished run is "
+                                              "a record in the folder: the same command goes on where it was interrupted.",
+                                     .table = table,
+                                     .after = after};
+    options_parse(&program, argc, argv, s);
+}
+
+int main(int argc, char **argv)
+{
+    study_settings s = {.out = "results/studies", .data = "data", .jobs = 0};
+    study_context c;
+    char message[STUDY_MESSAGE];
+    jobs_without_threads(argv);
+    const bool named = argc > 1 && argv[1][0] != '-';
+    const study *chosen = named ? find_study(argv[1]) : NULL;
+    char *command = command_of(argv);
+    if (named && !chosen) {
+        fprintf(stderr, "study: there is no study '%s'\n", argv[1]);
+        list_studies(stderr);
+        return 2;
+    }
+    if (named)
+        argv[1] = argv[0];
+    read_options(named ? argc - 1 : argc, named ? argv + 1 : argv, &s);
+    if (!named) {
+        list_studies(argc > 1 ? stderr : stdout);
+        return argc > 1 ? 2 : 0;
+    }
+    if (s.jobs == 0)
+        s.jobs = (int)sysconf(_SC_NPROCESSORS_ONLN) > 0 ? (int)sysconf(_SC_NPROCESSORS_ONLN) : 1;
+    if (!command || !study_context_of(&c, &s, chosen->name, command))
+        return study_refuse("--out: the name is too long", 2);
+    if (!files_check_folder(c.folder, message)) {
+        fprintf(stderr, "study: --out: %s\n", message);
+        return 2;
+    }
+    const int status = chosen->run(&c);
+    free(command);
+    return status;
+}

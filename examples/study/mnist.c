@@ -1,0 +1,85 @@
+#include "examples/study/mnist.h"
+
+#include <math.h>
+#include <string.h>
+
+const tg_activation mnist_activations[MNIST_ACTIVATIONS] = {TG_GELU_TANH, TG_ELU, TG_RELU};
+
+mnist_protocol mnist_protocol_of(const study_context *c, const dataset *data)
+{
+    const bool quick = c->settings->quick;
+    mnist_protocol p = {.seeds = quick ? 2 : 5,
+                        .epochs = quick ? 3 : 50,
+                        .rates = quick ? 2 : MNIST_RATES,
+                        .rate = {1e-3, 1e-4, 1e-5},
+                        .net = {.inputs = (int64_t)data->features,
+                                .hidden = {128, 128, 128, 128, 128, 128, 128, 128},
+                                .outputs = (int64_t)data->classes,
+                                .init = TG_INIT_UNIT_ROWS},
+                        .parts = {.validation = quick ? "first:200" : "first:5000"},
+                        .batch = quick ? 32 : 128};
+    if (c->settings->epochs)
+        p.epochs = c->settings->epochs;
+    if (quick) {
+        memset(p.net.hidden, 0, sizeof p.net.hidden);
+        p.net.hidden[0] = p.net.hidden[1] = 24;
+    }
+    return p;
+}
+
+void mnist_name(char name[STUDY_NAME], tg_activation activation, double keep, double rate)
+{
+    snprintf(name, STUDY_NAME, "%s-keep%g-lr%g-seed%%d", tg_activation_name(activation), keep, rate);
+}
+
+bool mnist_add(study_work *work, const mnist_protocol *p, const dataset *data, tg_activation activation, double keep, double rate, int first,
+               int last)
+{
+    char format[STUDY_NAME];
+    mnist_name(format, activation, keep, rate);
+    for (int seed = first; seed <= last; seed++) {
+        study_run *run = study_work_add(work);
+        if (!run)
+            return false;
+        *run = (study_run){.group = keep < 1 ? "dropout" : tg_activation_name(activation),
+                           .data = data,
+                           .parts = p->parts,
+                           .net = p->net,
+                           .lr = rate,
+                           .batch = p->batch,
+                           .epochs = p->epochs,
+                           .seed = seed,
+                           .partial = DATASET_DROP_PARTIAL,
+                           .train_every = 5,
+                           .counts_dead = true,
+                           .keeps_state = true};
+        snprintf(run->name, sizeof run->name, "%.*s%d", (int)(strlen(format) - 2), format, seed);
+        run->net.activation = activation;
+        run->net.dropout = 1 - keep;
+    }
+    return true;
+}
+
+int mnist_records(const study_work *work, const mnist_protocol *p, tg_activation activation, double keep, double rate,
+                  const study_record *records[STUDY_SEEDS])
+{
+    char format[STUDY_NAME];
+    mnist_name(format, activation, keep, rate);
+    return study_seeds(work, format, p->seeds, records);
+}
+
+double mnist_best_rate(const study_work *work, const mnist_protocol *p, tg_activation activation, double keep)
+{
+    double best = 0, lowest = INFINITY;
+    for (int r = 0; r < p->rates; r++) {
+        const study_record *records[STUDY_SEEDS];
+        const int count = mnist_records(work, p, activation, keep, p->rate[r], records);
+        const int epoch = study_lowest_median(records, count, p->epochs, STUDY_VAL_LOSS);
+        const double loss = study_spread_at(records, count, epoch, STUDY_VAL_LOSS).median;
+        if (loss < lowest) {
+            lowest = loss;
+            best = p->rate[r];
+        }
+    }
+    return best;
+}

@@ -1,0 +1,43 @@
+/* The report of a study: headings, paragraphs, tables and pictures, for the terminal, as Markdown and as one HTML file.
+ *
+ *     sheet *s = sheet_new("GELU paper: MNIST classification");
+ *     sheet_text(s, "Median of %d runs.", 5);
+ *     sheet_table(s, "activation|published|ours|interval");
+ *     sheet_row(s, "%s|%.4f|%.4f|%.4f to %.4f", "relu", 0.0906, 0.0899, 0.0880, 0.0911);
+ *     sheet_picture(s, "curves.svg", "validation loss over epochs");
+ *     sheet_print(s, stdout);
+ *     sheet_write(s, "results/studies/gelu-mnist", "study gelu-mnist", message);   // report.html and report.md
+ *     sheet_free(s);
+ *
+ * Cells are parted by |. When memory runs out, sheet_write says so. Functions that take a NULL sheet do nothing.
+ */
+#ifndef STUDY_SHEET_H
+#define STUDY_SHEET_H
+
+#include "examples/lab/files.h"
+
+typedef struct sheet sheet;
+
+sheet *sheet_new(const char *title);
+void sheet_free(sheet *s);
+
+void sheet_heading(sheet *s, const char *text);
+void sheet_text(sheet *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A sentence that is computed from the numbers above; stands out. */
+void sheet_verdict(sheet *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A table by its headings, and its rows. Columns whose cells are numbers are flush right. */
+void sheet_table(sheet *s, const char *headings);
+void sheet_row(sheet *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* An .svg file of the folder the report is written to; left out where it is not there. */
+void sheet_picture(sheet *s, const char *file, const char *says);
+
+/* Without pictures, in lines of at most the terminal's width (tables are as wide as they are). */
+void sheet_print(const sheet *s, FILE *out);
+
+/* Writes report.html, with the pictures inside, and report.md into the folder; `command` repeats it. On failure false and one line. */
+bool sheet_write(const sheet *s, const char *folder, const char *command, char message[FILES_MESSAGE]);
+
+#endif

@@ -1,0 +1,133 @@
+#include "examples/study/study.h"
+#include "plots/plots.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool study_context_of(study_context *c, const study_settings *settings, const char *name, const char *command)
+{
+    *c = (study_context){.settings = settings, .name = name, .command = command};
+    return snprintf(c->folder, sizeof c->folder, "%s/%s%s", settings->out, name, settings->quick ? "-quick" : "") < (int)sizeof c->folder - 8 &&
+           snprintf(c->records, sizeof c->records, "%s/runs", c->folder) < (int)sizeof c->records;
+}
+
+int study_refuse(const char *message, int status)
+{
+    fprintf(stderr, "study: %s\n", message);
+    return status;
+}
+
+bool study_load(const study_context *c, const char *kind, const char *path, const char *made, size_t rows, dataset *set)
+{
+    char spec[PATH_MAX + 16], message[STUDY_MESSAGE];
+    const bool quick = c->settings->quick;
+    snprintf(spec, sizeof spec, "%s:%s/%s", kind, c->settings->data, path);
+    if (dataset_load(quick ? made : spec, &(dataset_options){.rows = quick ? rows : 0}, set, message, sizeof message))
+        return true;
+    fprintf(stderr, "study: %s%s\n", message, quick ? "" : "; --data names the folder that has it, --quick does without");
+    return false;
+}
+
+study_work study_work_of(const study_context *c)
+{
+    return (study_work){.folder = c->records, .jobs = c->settings->jobs, .read_only = c->settings->report_only};
+}
+
+void study_say_state(const study_context *c, const study_work *work, const study_outcome *outcome, sheet *s)
+{
+    if (c->settings->quick)
+        sheet_text(s, "This is the quick version (--quick): made-up data, small networks, few epochs. It shows that the study works; its numbers "
+                      "are not those of the protocol.");
+    if (outcome->complete < work->count)
+        sheet_text(s, "%d of %d runs are complete; the same command goes on with the others.", outcome->complete, work->count);
+}
+
+static int draw(const study_context *c, const char *script)
+{
+    char message[PLOTS_MESSAGE];
+    if (!script || c->settings->no_plots)
+        return 0;
+    const plots_outcome drawn = plots_run(script, c->folder, message);
+    if (drawn != PLOTS_DRAWN)
+        fprintf(stderr, "study: %s\n", message);
+    return drawn == PLOTS_INTERRUPTED ? 130 : drawn == PLOTS_FAILED;
+}
+
+int study_end(const study_context *c, study_work *work, const study_outcome *outcome, sheet *s, const char *script)
+{
+    char message[FILES_MESSAGE];
+    const int drawn = draw(c, script);
+    sheet_print(s, stdout);
+    const bool written = files_make_folder(c->folder, message) && sheet_write(s, c->folder, c->command, message);
+    if (written)
+        printf("in %s/: report.html, report.md, and a record of each run in runs/\n", c->folder);
+    else
+        study_refuse(message, 1);
+    if (outcome->interrupted)
+        fprintf(stderr, "interrupted: the same command goes on\n");
+    sheet_free(s);
+    study_work_free(work);
+    return outcome->interrupted ? 130 : drawn ? drawn : !written || outcome->failed > 0;
+}
+
+/* ---- numbers over seeds ---- */
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+study_spread study_spread_of(const double values[], int count)
+{
+    double sorted[STUDY_SEEDS];
+    study_spread spread = {0, NAN, NAN, NAN};
+    for (int i = 0; i < count && spread.count < STUDY_SEEDS; i++)
+        if (!isnan(values[i]))
+            sorted[spread.count++] = values[i];
+    if (!spread.count)
+        return spread;
+    qsort(sorted, (size_t)spread.count, sizeof *sorted, ascending);
+    const int middle = spread.count / 2;
+    spread.median = spread.count % 2 ? sorted[middle] : 0.5 * (sorted[middle - 1] + sorted[middle]);
+    spread.low = sorted[0];
+    spread.high = sorted[spread.count - 1];
+    return spread;
+}
+
+int study_seeds(const study_work *work, const char *format, int seeds, const study_record *records[STUDY_SEEDS])
+{
+    int count = 0;
+    const char *mark = strstr(format, "%d");
+    for (int seed = 1; mark && seed <= seeds && count < STUDY_SEEDS; seed++) {
+        char name[STUDY_NAME];
+        snprintf(name, sizeof name, "%.*s%d%s", (int)(mark - format), format, seed, mark + 2);
+        const int run = study_work_number(work, name);
+        if (run >= 0 && study_record_complete(&work->record[run], work->run[run].epochs))
+            records[count++] = &work->record[run];
+    }
+    return count;
+}
+
+study_spread study_spread_at(const study_record *const records[], int count, int epoch, study_column column)
+{
+    double values[STUDY_SEEDS];
+    for (int i = 0; i < count; i++)
+        values[i] = study_record_at(records[i], epoch, column);
+    return study_spread_of(values, count);
+}
+
+int study_lowest_median(const study_record *const records[], int count, int epochs, study_column column)
+{
+    int lowest = 0;
+    double least = INFINITY;
+    for (int e = 1; e <= epochs; e++) {
+        const double median = study_spread_at(records, count, e, column).median;
+        if (median < least) {
+            least = median;
+            lowest = e;
+        }
+    }
+    return lowest;
+}

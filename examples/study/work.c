@@ -1,0 +1,154 @@
+#include "examples/study/work.h"
+#include "examples/lab/progress.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double silence = 900; /* seconds after which a run that says nothing is ended */
+
+study_run *study_work_add(study_work *work)
+{
+    study_run *more = realloc(work->run, ((size_t)work->count + 1) * sizeof *more);
+    if (!more)
+        return NULL;
+    work->run = more;
+    return &work->run[work->count++];
+}
+
+static void free_records(study_work *work)
+{
+    for (int i = 0; work->record && i < work->count; i++)
+        study_record_free(&work->record[i]);
+    free(work->record);
+    work->record = NULL;
+}
+
+void study_work_free(study_work *work)
+{
+    free_records(work);
+    free(work->run);
+    *work = (study_work){0};
+}
+
+int study_work_number(const study_work *work, const char *name)
+{
+    for (int i = 0; i < work->count; i++)
+        if (strcmp(work->run[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+static bool read_records(study_work *work, study_outcome *outcome)
+{
+    char key[STUDY_KEY];
+    free_records(work);
+    outcome->complete = 0;
+    work->record = calloc((size_t)work->count + 1, sizeof *work->record);
+    if (!work->record)
+        return snprintf(outcome->message, sizeof outcome->message, "out of memory"), false;
+    for (int i = 0; i < work->count; i++) {
+        study_run_key(&work->run[i], key);
+        study_record_read(&work->record[i], work->folder, work->run[i].name, key);
+        outcome->complete += study_record_complete(&work->record[i], work->run[i].epochs);
+    }
+    return true;
+}
+
+/* ---- how long it takes ---- */
+
+/* The first run of the same group that is still to be done. */
+static int first_of_group(const study_work *work, const int *pending, int count, int run)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(work->run[pending[i]].group, work->run[run].group) == 0)
+            return i;
+    return 0;
+}
+
+/* Seconds for the pending runs, one after the other; NaN and a message if one cannot be made. */
+static double estimate(const study_work *work, const int *pending, int count, char message[STUDY_MESSAGE])
+{
+    double *epoch = calloc((size_t)count + 1, sizeof *epoch), seconds = 0;
+    for (int i = 0; epoch && i < count; i++) {
+        const study_run *run = &work->run[pending[i]];
+        const int first = first_of_group(work, pending, count, pending[i]);
+        epoch[i] = first == i ? study_run_seconds(run, message) : epoch[first];
+        const int done = run->keeps_state ? work->record[pending[i]].epochs : 0;
+        seconds += epoch[i] * (run->epochs - done);
+    }
+    if (!epoch)
+        snprintf(message, STUDY_MESSAGE, "out of memory");
+    free(epoch);
+    return epoch ? seconds : NAN;
+}
+
+static void say_duration(double seconds, FILE *out)
+{
+    if (seconds < 100)
+        fprintf(out, "%.0f seconds", ceil(seconds));
+    else if (seconds < 6000)
+        fprintf(out, "%.0f minutes", ceil(seconds / 60));
+    else
+        fprintf(out, "%.1f hours", seconds / 3600);
+}
+
+/* ---- the pool ---- */
+
+typedef struct pool {
+    const study_work *work;
+    const int *pending; /* numbers of runs */
+} pool;
+
+static int train(int job, jobs_link *link, void *context)
+{
+    const pool *p = context;
+    char message[STUDY_MESSAGE];
+    return study_run_train(&p->work->run[p->pending[job]], p->work->folder, link, message) ? 0 : jobs_fail(link, "%s", message);
+}
+
+static jobs_outcome train_all(const study_work *work, const int *pending, int count, FILE *out)
+{
+    pool p = {work, pending};
+    const char **names = calloc((size_t)count, sizeof *names);
+    for (int i = 0; names && i < count; i++)
+        names[i] = work->run[pending[i]].name;
+    const jobs_outcome outcome =
+        progress_run(&(progress_config){.out = names ? out : NULL, .count = count, .names = names, .unit = "rows"},
+                     &(jobs_config){.count = count, .at_once = work->jobs, .silence = silence, .context = &p, .run = train});
+    free(names);
+    return outcome;
+}
+
+static void do_pending(study_work *work, int *pending, int count, study_outcome *outcome, FILE *out)
+{
+    const double seconds = estimate(work, pending, count, outcome->message);
+    if (isnan(seconds)) {
+        outcome->broken = true;
+        return;
+    }
+    fprintf(out, "%d of %d runs are done; the other %d take about ", work->count - count, work->count, count);
+    say_duration(seconds / work->jobs, out);
+    fprintf(out, " (%d at once, from timed samples)\n", work->jobs);
+    const jobs_outcome jobs = train_all(work, pending, count, out);
+    outcome->failed = jobs.failed;
+    outcome->interrupted = jobs.interrupted;
+}
+
+study_outcome study_work_do(study_work *work, FILE *out)
+{
+    study_outcome outcome = {0};
+    int count = 0, *pending = calloc((size_t)work->count + 1, sizeof *pending);
+    if (!pending)
+        snprintf(outcome.message, sizeof outcome.message, "out of memory");
+    outcome.broken = !pending || !files_make_folder(work->folder, outcome.message) || !read_records(work, &outcome);
+    for (int i = 0; !outcome.broken && i < work->count; i++)
+        if (!study_record_complete(&work->record[i], work->run[i].epochs))
+            pending[count++] = i;
+    if (!outcome.broken && count > 0 && !work->read_only) {
+        do_pending(work, pending, count, &outcome, out);
+        outcome.broken |= !read_records(work, &outcome);
+    }
+    free(pending);
+    return outcome;
+}

@@ -1,0 +1,44 @@
+/* The runs of a study: those without a record are trained, a few at once; the records of all are read.
+ *
+ *     study_work work = {.folder = "results/studies/gelu-mnist/runs", .jobs = 2};
+ *     study_run *run = study_work_add(&work);                      // NULL if memory runs out
+ *     *run = (study_run){...};
+ *     study_outcome outcome = study_work_do(&work, stderr);        // says beforehand how long it takes
+ *     int number = study_work_number(&work, "relu-keep1-lr0.001-seed1");   // of work.run and work.record
+ *     study_work_free(&work);
+ *
+ * Runs start in the order in which they were added, so what is wanted first is added first.
+ */
+#ifndef STUDY_WORK_H
+#define STUDY_WORK_H
+
+#include "examples/study/run.h"
+
+#include <stdio.h>
+
+typedef struct study_work {
+    const char *folder; /* of the records; made if it is not there */
+    int jobs;           /* at once */
+    bool read_only;     /* trains nothing: study_work_do reads the records that are there */
+    int count;
+    study_run *run;       /* [count] */
+    study_record *record; /* [count], after study_work_do */
+} study_work;
+
+typedef struct study_outcome {
+    int complete, failed; /* of work->count; what failed was said */
+    bool interrupted;
+    bool broken; /* nothing could be done: message */
+    char message[STUDY_MESSAGE];
+} study_outcome;
+
+study_run *study_work_add(study_work *work);
+void study_work_free(study_work *work);
+
+/* Trains what is missing and reads all records. What it takes, what is done and what fails is said on `out`. */
+study_outcome study_work_do(study_work *work, FILE *out);
+
+/* The number of the run of this name; -1 where there is none. */
+int study_work_number(const study_work *work, const char *name);
+
+#endif

@@ -1,0 +1,224 @@
+/* The program `study`: its quick versions, that it goes on where it stopped, and the numbers its reports are made of. */
+#include "examples/study/study.h"
+#include "tests/temporary_files.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+Suite *study_suite(void);
+
+static char output[1 << 18];
+
+/* Runs build/bin/study with arguments; what it printed on both streams, and its exit status. */
+static int run(const char *arguments)
+{
+    const char *build = getenv("TG_BUILD");
+    char command[2000];
+    snprintf(command, sizeof command, "%s/bin/study %s 2>&1 </dev/null", build ? build : "build", arguments);
+    FILE *pipe = popen(command, "r");
+    ck_assert_ptr_nonnull(pipe);
+    output[fread(output, 1, sizeof output - 1, pipe)] = '\0';
+    const int status = pclose(pipe);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int run_in_folder(const char *arguments)
+{
+    char all[1000];
+    snprintf(all, sizeof all, "%s --out %s", arguments, temporary_folder());
+    return run(all);
+}
+
+#define ASSERT_SAYS(text, what) ck_assert_msg(strstr(text, what) != NULL, "no '%s' in\n%.3000s", what, text)
+
+/* ---- what the program says ---- */
+
+START_TEST(without_a_name_the_studies_are_listed)
+{
+    ck_assert_int_eq(run(""), 0);
+    ASSERT_SAYS(output, "gelu-mnist");
+    ck_assert_int_eq(run("--help"), 0);
+    ASSERT_SAYS(output, "Usage: ");
+    ASSERT_SAYS(output, "gelu-mnist");
+}
+END_TEST
+
+static const struct {
+    const char *arguments, *says;
+} mistakes[] = {
+    {"gelu", "study: there is no study 'gelu'"},
+    {"--quick", "Studies"},
+    {"gelu-mnist --jobs x", "--jobs: 'x' is not a whole number"},
+    {"gelu-mnist --nonsense", "nonsense"},
+    {"gelu-mnist --data /no/such/folder --out /tmp", "/no/such/folder"},
+    {"gelu-mnist --quick --out /proc/no", "--out: cannot create the folder '/proc/no"},
+};
+
+START_TEST(a_mistake_gets_a_line_that_names_it_and_status_2)
+{
+    ck_assert_int_eq(run(mistakes[_i].arguments), 2);
+    ASSERT_SAYS(output, mistakes[_i].says);
+}
+END_TEST
+
+/* ---- the studies ---- */
+
+START_TEST(gelu_mnist_reports_what_was_published_beside_its_own_numbers_and_trains_nothing_twice)
+{
+    ck_assert_msg(run_in_folder("gelu-mnist --quick --jobs 2") == 0, "%s", output);
+    ASSERT_SAYS(output, "0 of 28 runs are done; the other 28 take about");
+    const char *html = temporary_text("gelu-mnist-quick/report.html");
+    ASSERT_SAYS(html, "This is the quick version");
+    ASSERT_SAYS(html, "of 12 published validation figures are met");
+    ASSERT_SAYS(html, "data:image/svg+xml;base64,");
+    ASSERT_SAYS(html, "build/bin/study gelu-mnist --quick");
+    ASSERT_SAYS(html, "<td class=\"n\">0.0887</td>");
+    ASSERT_SAYS(temporary_text("gelu-mnist-quick/report.md"), "| keep | activation | rate |");
+    ck_assert_msg(run_in_folder("gelu-mnist --quick --no-plots") == 0, "%s", output);
+    ck_assert_ptr_null(strstr(output, "take about"));
+}
+END_TEST
+
+/* ---- going on ---- */
+
+typedef struct epochs {
+    study_record record;
+    char key[STUDY_KEY];
+} epochs;
+
+static dataset moons;
+
+static study_run small_run(void)
+{
+    char message[200];
+    ck_assert_msg(moons.rows || dataset_load("moons", &(dataset_options){.rows = 200}, &moons, message, sizeof message), "%s", message);
+    return (study_run){.name = "moons",
+                       .group = "",
+                       .data = &moons,
+                       .net = {.inputs = 2, .hidden = {8, 8}, .outputs = 2, .activation = TG_STOCHASTIC_GELU, .dropout = 0.2},
+                       .lr = 1e-2,
+                       .batch = 16,
+                       .epochs = 6,
+                       .seed = 1,
+                       .train_every = 1,
+                       .counts_dead = true,
+                       .keeps_state = true};
+}
+
+static epochs train(const study_run *run)
+{
+    epochs e;
+    char message[STUDY_MESSAGE];
+    ck_assert_msg(study_run_train(run, temporary_folder(), NULL, message), "%s", message);
+    study_run_key(run, e.key);
+    study_record_read(&e.record, temporary_folder(), run->name, e.key);
+    return e;
+}
+
+START_TEST(a_run_that_was_stopped_equals_one_that_was_not)
+{
+    study_run whole = small_run(), half = whole;
+    strcpy(whole.name, "whole");
+    half.epochs = 2;
+    epochs a = train(&whole), b = train(&half);
+    ck_assert_int_eq(b.record.epochs, 2);
+    half.epochs = 6;
+    study_record_free(&b.record);
+    b = train(&half);
+    ck_assert_int_eq(a.record.epochs, 6);
+    ck_assert_int_eq(b.record.epochs, 6);
+    for (int e = 1; e <= 6; e++)
+        for (int c = STUDY_STEP_LOSS; c <= STUDY_VAL_ACCURACY; c++)
+            ck_assert_double_eq(study_record_at(&a.record, e, (study_column)c), study_record_at(&b.record, e, (study_column)c));
+    ck_assert_double_lt(study_record_at(&a.record, 6, STUDY_TRAIN_LOSS), 0.9 * study_record_at(&a.record, 1, STUDY_TRAIN_LOSS));
+    study_record_free(&a.record);
+    study_record_free(&b.record);
+}
+END_TEST
+
+START_TEST(a_record_of_other_settings_or_half_a_record_is_none)
+{
+    study_run run_ = small_run();
+    epochs a = train(&run_);
+    study_record other;
+    study_record_read(&other, temporary_folder(), run_.name, "something else");
+    ck_assert_int_eq(other.epochs, 0);
+    run_.lr = 2e-2;
+    epochs b = train(&run_); /* takes neither the record nor the state */
+    ck_assert_double_ne(study_record_at(&a.record, 1, STUDY_STEP_LOSS), study_record_at(&b.record, 1, STUDY_STEP_LOSS));
+    temporary_write("moons.json", "{\"key\": \"", 9);
+    study_record_read(&other, temporary_folder(), run_.name, b.key);
+    ck_assert_int_eq(other.epochs, 0);
+    study_record_free(&a.record);
+    study_record_free(&b.record);
+}
+END_TEST
+
+START_TEST(the_network_of_a_run_is_read_from_its_state)
+{
+    const study_run run_ = small_run();
+    char message[STUDY_MESSAGE], error[200];
+    epochs a = train(&run_);
+    tg_mlp *net = study_run_net(&run_, temporary_folder(), message);
+    ck_assert_msg(net != NULL, "%s", message);
+    dataset set = moons;
+    ck_assert(dataset_split(&set, &run_.parts, error, sizeof error));
+    float x[200 * 2];
+    int32_t labels[200];
+    dataset_gather(&set, &set.test, 0, set.test.rows, x, labels, NULL);
+    tg_tape *tape = tg_tape_new();
+    const study_score score = study_score_of(net, tape, &(study_rows){set.test.rows, 2, x, labels, NULL});
+    ck_assert_double_eq_tol(score.loss, study_record_at(&a.record, 6, STUDY_TEST_LOSS), 1e-6);
+    ck_assert_double_eq_tol(score.accuracy, study_record_at(&a.record, 6, STUDY_TEST_ACCURACY), 1e-6);
+    tg_tape_free(tape);
+    tg_mlp_free(net);
+    study_record_free(&a.record);
+}
+END_TEST
+
+START_TEST(a_run_that_diverges_is_a_result)
+{
+    study_run run_ = small_run();
+    run_.lr = 1e30;
+    epochs a = train(&run_);
+    ck_assert_int_ge(a.record.diverged, 1);
+    ck_assert(study_record_complete(&a.record, 6));
+    study_record_free(&a.record);
+}
+END_TEST
+
+/* ---- numbers over seeds ---- */
+
+START_TEST(the_spread_leaves_out_what_was_not_measured)
+{
+    const double values[] = {3, NAN, 1, 2, 10};
+    const study_spread s = study_spread_of(values, 5);
+    ck_assert_int_eq(s.count, 4);
+    ck_assert_double_eq(s.median, 2.5);
+    ck_assert_double_eq(s.low, 1);
+    ck_assert_double_eq(s.high, 10);
+    ck_assert(isnan(study_spread_of(values + 1, 1).median));
+}
+END_TEST
+
+Suite *study_suite(void)
+{
+    Suite *suite = suite_create("study");
+    TCase *tests = tcase_create("study");
+    tcase_set_timeout(tests, 120);
+    tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
+    tcase_add_test(tests, without_a_name_the_studies_are_listed);
+    tcase_add_loop_test(tests, a_mistake_gets_a_line_that_names_it_and_status_2, 0, sizeof mistakes / sizeof mistakes[0]);
+    tcase_add_test(tests, gelu_mnist_reports_what_was_published_beside_its_own_numbers_and_trains_nothing_twice);
+    tcase_add_test(tests, a_run_that_was_stopped_equals_one_that_was_not);
+    tcase_add_test(tests, a_record_of_other_settings_or_half_a_record_is_none);
+    tcase_add_test(tests, the_network_of_a_run_is_read_from_its_state);
+    tcase_add_test(tests, a_run_that_diverges_is_a_result);
+    tcase_add_test(tests, the_spread_leaves_out_what_was_not_measured);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -152,6 +152,11 @@ const char *tg_optimizer_error(const tg_optimizer *optimizer)
     return optimizer->error[0] ? optimizer->error : NULL;
 }
 
+tg_parameters *tg_optimizer_parameters(const tg_optimizer *optimizer)
+{
+    return optimizer ? optimizer->parameters : NULL;
+}
+
 int64_t tg_optimizer_steps(const tg_optimizer *optimizer)
 {
     return optimizer ? optimizer->steps : 0;

@@ -93,6 +93,9 @@ typedef struct tg_optimizer tg_optimizer;
 tg_optimizer *tg_optimizer_new(tg_parameters *parameters, const tg_optimizer_config *config);
 void tg_optimizer_free(tg_optimizer *optimizer);
 
+/* The parameters it was made for; NULL for NULL. */
+tg_parameters *tg_optimizer_parameters(const tg_optimizer *optimizer);
+
 /* One step. Parameters that the backward passes did not reach have the gradient zero, so momentum and decay
  * still move them; those whose `gradient` is NULL stay as they are.
  *

@@ -29,6 +29,7 @@ order='
     autograd/differentiate
     autograd/ops/ autograd/gradcheck/
     nn/ optim/
+    train/
     examples/data/dataset.h
     examples/data/
     examples/lab/
@@ -54,7 +55,7 @@ trap 'rm "$calls"' EXIT
         }
     }' > "$calls"
 
-find autograd nn optim plots examples -name '*.[ch]' -o -name '*.inc' -o -name '*.def' |
+find autograd nn optim train plots examples -name '*.[ch]' -o -name '*.inc' -o -name '*.def' |
     xargs awk -v order="$order" '
     function problem(text) { print "arrows: " text > "/dev/stderr"; failed = 1 }
 
@@ -123,7 +124,7 @@ find autograd nn optim plots examples -name '*.[ch]' -o -name '*.inc' -o -name '
             from = ends[1]
             to = ends[2]
             if (to == "tapegrad.h" || to == "cblas.h") {
-                if (to == "cblas.h" ? from !~ /^autograd\/kernels\// : from ~ /^(autograd|nn|optim)\//)
+                if (to == "cblas.h" ? from !~ /^autograd\/kernels\// : from ~ /^(autograd|nn|optim|train)\//)
                     problem(from ": includes <" to ">")
                 continue
             }
@@ -131,7 +132,7 @@ find autograd nn optim plots examples -name '*.[ch]' -o -name '*.inc' -o -name '
                 problem(from ": includes \"" to "\", which is no file; names begin at the top of the tree")
                 continue
             }
-            if (from !~ /^autograd\// && to ~ /^(autograd|nn|optim)\// && !(to in is_public) && entry(from) != entry(to))
+            if (from !~ /^autograd\// && to ~ /^(autograd|nn|optim|train)\// && !(to in is_public) && entry(from) != entry(to))
                 problem(from ": includes " to ", which is not public")
             if (entry(from) != entry(to) && line[entry(from)] <= line[entry(to)])
                 problem(from ": includes " to ", which does not lie below it")

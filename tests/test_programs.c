@@ -38,6 +38,28 @@ START_TEST(quickstart_learns_the_spirals)
 }
 END_TEST
 
+START_TEST(fit_learns_the_chessboard_and_writes_its_curves)
+{
+    char path[600], command[1400];
+    ck_assert_ptr_nonnull(realpath(getenv("TG_BUILD") ? getenv("TG_BUILD") : "build", path));
+    snprintf(command, sizeof command, "cd '%s' && '%s/bin/fit' > out", temporary_folder(), path);
+    ck_assert_int_eq(system(command), 0);
+    const char *accuracy = strstr(temporary_text("out"), "accuracy ");
+    ck_assert(accuracy && atof(accuracy + strlen("accuracy ")) > 98);
+    ck_assert_ptr_nonnull(strstr(temporary_text("curves.csv"), "\n12,360,0.01,"));
+    ck_assert_ptr_nonnull(strstr(temporary_text("curves.gp"), "using 1:4"));
+}
+END_TEST
+
+START_TEST(mnist_without_its_files_says_so)
+{
+    ck_assert_int_eq(run("mnist", output, sizeof output), 2);
+    ck_assert_int_eq(run("mnist /nowhere", output, sizeof output), 2);
+    ck_assert_str_eq(output, "mnist: cannot read 47040016 bytes from /nowhere/train-images-idx3-ubyte\nmnist: cannot read 60008 bytes from "
+                             "/nowhere/train-labels-idx1-ubyte\n");
+}
+END_TEST
+
 START_TEST(an_operation_of_ones_own_passes_the_gradient_check)
 {
     ck_assert_msg(run("own_operation", output, sizeof output) == 0, "%s", output);
@@ -121,6 +143,8 @@ Suite *programs_suite(void)
     tcase_set_timeout(tests, 120);
     tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
     tcase_add_test(tests, quickstart_learns_the_spirals);
+    tcase_add_test(tests, fit_learns_the_chessboard_and_writes_its_curves);
+    tcase_add_test(tests, mnist_without_its_files_says_so);
     tcase_add_test(tests, an_operation_of_ones_own_passes_the_gradient_check);
     tcase_add_test(tests, activations_finds_the_minimum_of_gelu);
     if (ADDRESS_SPACE_CAN_BE_LIMITED)

@@ -1,0 +1,87 @@
+#include "train/fit_internal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { PATH = 1000 };
+
+/* Nothing where there is no number. */
+static void write_number(FILE *to, double number)
+{
+    if (isnan(number))
+        fputs(",", to);
+    else
+        fprintf(to, ",%.9g", number);
+}
+
+static void write_rows(const tg_fit *fit, FILE *to)
+{
+    fputs("epoch,step,rate,train_loss,valid_loss,valid_score,gradient_norm,best\n", to);
+    for (int64_t i = 0; i < fit->epoch_count; i++) {
+        const tg_fit_epoch *e = &fit->epochs[i];
+        fprintf(to, "%" PRId64 ",%" PRId64, e->epoch, e->step);
+        write_number(to, e->rate);
+        write_number(to, e->train_loss);
+        write_number(to, e->valid_loss);
+        write_number(to, e->valid_score);
+        write_number(to, e->gradient_norm);
+        fprintf(to, ",%d\n", e->best);
+    }
+}
+
+/* The file's name without its folder, as gnuplot takes it between quotes. */
+static void write_name(const char *path, const char *ending, FILE *to)
+{
+    const char *slash = strrchr(path, '/');
+    fputc('\'', to);
+    for (const char *letter = slash ? slash + 1 : path; *letter; letter++)
+        fputs(*letter == '\'' ? "''" : (char[]){*letter, '\0'}, to);
+    fprintf(to, "%s'", ending);
+}
+
+static void write_script(const tg_fit *fit, const char *path, FILE *to)
+{
+    const bool validates = fit->config.valid.count > 0;
+    const bool scored = validates && fit->epoch_count && !isnan(fit->epochs[0].valid_score);
+    fputs("# Loss over epochs; made by tg_fit_write_curves. Run it where it lies, or from elsewhere: it finds the table beside it.\n"
+          "folder = strstrt(ARG0, '/') ? system(\"dirname '\" . ARG0 . \"'\") . '/' : ''\n"
+          "set datafile separator ','\nset key autotitle columnhead noenhanced\nset grid\nset xlabel 'epoch'\nset ylabel 'mean loss'\n"
+          "set terminal pngcairo size 900,600 font ',11'\n",
+          to);
+    if (scored)
+        fputs("set y2label 'score'\nset y2tics\nset ytics nomirror\n", to);
+    fputs("set output folder . ", to);
+    write_name(path, ".png", to);
+    fputs("\nplot folder . ", to);
+    write_name(path, ".csv", to);
+    fputs(" using 1:4 with linespoints pointtype 6", to);
+    if (validates)
+        fputs(", '' using 1:5 with linespoints pointtype 7", to);
+    if (scored)
+        fputs(", '' using 1:6 axes x1y2 with lines dashtype 2", to);
+    fputs("\nset output\n", to);
+}
+
+bool tg_fit_write_curves(tg_fit *fit, const char *path)
+{
+    static const char *const endings[] = {".csv", ".gp"};
+    if (!fit || !path)
+        return fit && tg_fit_fail(fit, "the curves have no name");
+    for (int i = 0; i < 2; i++) {
+        char name[PATH];
+        FILE *to = snprintf(name, sizeof name, "%s%s", path, endings[i]) < PATH ? fopen(name, "w") : NULL;
+        if (!to)
+            return tg_fit_fail(fit, "%.300s%s: %s", path, endings[i], strlen(path) < PATH - 8 ? strerror(errno) : "the name is too long");
+        if (i == 0)
+            write_rows(fit, to);
+        else
+            write_script(fit, path, to);
+        const bool wrong = ferror(to);
+        if (fclose(to) != 0 || wrong)
+            return tg_fit_fail(fit, "%.300s%s: not all of it could be written", path, endings[i]);
+    }
+    return true;
+}

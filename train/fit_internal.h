@@ -1,0 +1,64 @@
+/* A run from the inside, for the files of this folder. */
+#ifndef TG_FIT_INTERNAL_H
+#define TG_FIT_INTERNAL_H
+
+#include "autograd/grad.h"
+#include "train/fit.h"
+
+enum { TG_FIT_MESSAGE = TG_FILE_MESSAGE + 100, TG_FIT_EPOCHS = 1000000 };
+
+/* Rows on their way onto a tape. */
+typedef struct tg_fit_feed {
+    const tg_fit_rows *rows;
+    int columns;
+    size_t size[TG_FIT_COLUMNS];  /* bytes of a row */
+    void *buffer[TG_FIT_COLUMNS]; /* [batch, shape ...] */
+    int32_t *order;               /* [rows], or [batch] where they come in their own order */
+    bool in_order;
+} tg_fit_feed;
+
+struct tg_fit {
+    tg_fit_config config; /* defaults filled in */
+    tg_parameters *parameters;
+    tg_tape *training, *evaluation; /* two, because a step repeats the step before, not an evaluation */
+    tg_fit_feed train, valid;
+    int64_t steps_of_epoch, rows_of_epoch;
+    int64_t step;                     /* done */
+    double loss_sum, norm_sum;        /* of this epoch so far */
+    tg_fit_epoch *epochs;             /* [config.epochs] */
+    int64_t epoch_count, best, shuffled; /* best: index, or -1; shuffled: the epoch that train.order is of */
+    void *best_values;                /* NULL without validation rows */
+    bool best_is_written;
+    double written;                   /* when, in seconds */
+    char error[TG_FIT_MESSAGE];
+};
+
+/* Records an error unless there is one; false. */
+#if defined __GNUC__
+__attribute__((format(printf, 2, 3)))
+#endif
+bool tg_fit_fail(tg_fit *fit, const char *format, ...);
+
+/* Bytes of the parameters' values. */
+size_t tg_fit_bytes(const tg_fit *fit);
+
+/* ---- feed.c ---- */
+
+/* NULL, or what is wrong with the rows. */
+const char *tg_fit_rows_error(const tg_fit_rows *rows);
+
+/* Room for batches of so many rows; in their own order, or in one that tg_fit_feed_shuffle draws. False if out of memory; free it in any case. */
+bool tg_fit_feed_init(tg_fit_feed *feed, const tg_fit_rows *rows, int64_t batch, bool in_order);
+void tg_fit_feed_free(tg_fit_feed *feed);
+void tg_fit_feed_shuffle(tg_fit_feed *feed, tg_rng rng);
+
+/* The rows first .. first + count - 1 of the order as tensors; false if fill gives up. */
+bool tg_fit_feed_take(tg_fit_feed *feed, tg_tape *tape, int64_t first, int64_t count, tg_rng rng, tg_tensor batch[TG_FIT_COLUMNS]);
+
+/* ---- state.c ---- */
+
+/* Writes both files, or reads them. */
+bool tg_fit_save(tg_fit *fit);
+bool tg_fit_restore(tg_fit *fit);
+
+#endif

@@ -1,0 +1,180 @@
+/* FOLDER/last.safetensors is a training state (nn/training_state.h) with two lines more: fit.run, which must be that of the run that goes on, and fit.epochs, what has been
+ * reported so far. FOLDER/best.safetensors is weights alone, written first: it may be of a later epoch than the state, which then comes to that epoch again. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "train/fit_internal.h"
+
+#include "nn/training_state.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { PATH = 1000, RUN = 200, LINE = 240 };
+
+static bool path_of(tg_fit *fit, const char *name, char path[PATH])
+{
+    return snprintf(path, PATH, "%s/%s", fit->config.folder, name) < PATH || tg_fit_fail(fit, "the folder's name is too long");
+}
+
+static void describe(const tg_fit *fit, char run[RUN])
+{
+    const tg_fit_config *c = &fit->config;
+    snprintf(run, RUN, "%" PRId64 " training and %" PRId64 " validation rows, %" PRId64 " x %d a step%s, seed %" PRIu64, c->train.count,
+             c->valid.count, c->batch, c->accumulate, c->drop_partial ? ", full ones only" : "", c->seed);
+}
+
+/* ---- writing ---- */
+
+/* A line for each epoch behind the sums of the one that has begun: exact, and without times, so that equal runs have equal files. */
+static char *epochs_text(const tg_fit *fit)
+{
+    char *text = malloc((size_t)(fit->epoch_count + 1) * LINE);
+    if (!text)
+        return NULL;
+    int length = snprintf(text, LINE, "%a %a", fit->loss_sum, fit->norm_sum);
+    char *end = text + length;
+    for (int64_t i = 0; i < fit->epoch_count; i++) {
+        const tg_fit_epoch *e = &fit->epochs[i];
+        end += snprintf(end, LINE, ";%" PRId64 " %a %a %a %a %a %d", e->step, e->rate, e->train_loss, e->valid_loss, e->valid_score,
+                        e->gradient_norm, e->best);
+    }
+    return text;
+}
+
+/* The values of the best epoch, for as long as they are written. */
+static void exchange(char *a, char *b, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++) {
+        const char kept = a[i];
+        a[i] = b[i];
+        b[i] = kept;
+    }
+}
+
+static bool save_best(tg_fit *fit, tg_metadata *lines)
+{
+    char path[PATH], message[TG_FILE_MESSAGE], epoch[32];
+    if (fit->best < 0 || fit->best_is_written)
+        return true;
+    if (!path_of(fit, "best.safetensors", path))
+        return false;
+    char *values = tg_parameters_values(fit->parameters);
+    snprintf(epoch, sizeof epoch, "%" PRId64, fit->best + 1);
+    lines[0] = (tg_metadata){"fit.epoch", epoch};
+    if (fit->best_values)
+        exchange(values, fit->best_values, tg_fit_bytes(fit));
+    fit->best_is_written = tg_parameters_save(fit->parameters, path, lines, 1 + fit->config.metadata_count, message);
+    if (fit->best_values)
+        exchange(values, fit->best_values, tg_fit_bytes(fit));
+    return fit->best_is_written || tg_fit_fail(fit, "%s", message);
+}
+
+static bool save_last(tg_fit *fit, tg_metadata *lines, const char *epochs)
+{
+    char path[PATH], message[TG_FILE_MESSAGE], run[RUN];
+    tg_update_state update = tg_optimizer_state(fit->config.optimizer);
+    const tg_training_state state = {.parameters = fit->parameters, .update = &update, .position = fit->step};
+    describe(fit, run);
+    lines[0] = (tg_metadata){"fit.run", run};
+    lines[1] = (tg_metadata){"fit.epochs", epochs};
+    return path_of(fit, "last.safetensors", path) &&
+           (tg_training_state_save(&state, path, lines, 2 + fit->config.metadata_count, message) || tg_fit_fail(fit, "%s", message));
+}
+
+bool tg_fit_save(tg_fit *fit)
+{
+    const size_t own = (size_t)fit->config.metadata_count;
+    if (mkdir(fit->config.folder, 0777) != 0 && errno != EEXIST)
+        return tg_fit_fail(fit, "%.200s: %s", fit->config.folder, strerror(errno));
+    tg_metadata *lines = calloc(own + 2, sizeof *lines);
+    char *epochs = epochs_text(fit);
+    bool fine = lines && epochs;
+    if (!fine)
+        tg_fit_fail(fit, "%.200s: out of memory", fit->config.folder);
+    for (int of_last = 0; fine && of_last <= 1; of_last++) {
+        if (own)
+            memcpy(lines + 1 + of_last, fit->config.metadata, own * sizeof *lines);
+        fine = of_last ? save_last(fit, lines, epochs) : save_best(fit, lines);
+    }
+    free(lines);
+    free(epochs);
+    return fine;
+}
+
+/* ---- reading ---- */
+
+static bool read_epochs(tg_fit *fit, const char *text)
+{
+    int used = 0;
+    if (sscanf(text, "%la %la%n", &fit->loss_sum, &fit->norm_sum, &used) != 2)
+        return false;
+    for (text += used; *text == ';' && fit->epoch_count < fit->config.epochs; text += used) {
+        tg_fit_epoch e = {.epoch = fit->epoch_count + 1};
+        int best;
+        if (sscanf(text, ";%" SCNd64 " %la %la %la %la %la %d%n", &e.step, &e.rate, &e.train_loss, &e.valid_loss, &e.valid_score,
+                   &e.gradient_norm, &best, &used) != 7)
+            return false;
+        e.best = best;
+        fit->best = best ? fit->epoch_count : fit->best;
+        fit->epochs[fit->epoch_count++] = e;
+    }
+    return !*text && (fit->epoch_count == 0) == (fit->best < 0);
+}
+
+/* What the file says besides the state. */
+static bool read_lines(tg_fit *fit, const char *path)
+{
+    char message[TG_FILE_MESSAGE], run[RUN];
+    tg_safetensors *file = tg_safetensors_open(path, message);
+    if (!file)
+        return tg_fit_fail(fit, "%s", message);
+    const char *of = tg_safetensors_metadata(file, "fit.run"), *epochs = tg_safetensors_metadata(file, "fit.epochs");
+    describe(fit, run);
+    bool fine = of && epochs;
+    if (!fine)
+        tg_fit_fail(fit, "%.200s: is of no such run: 'fit.run' and 'fit.epochs' are missing", path);
+    else if (strcmp(of, run) != 0)
+        fine = tg_fit_fail(fit, "%.200s: is of a run with %.150s, and this one has %.150s", path, of, run);
+    else if (!read_epochs(fit, epochs))
+        fine = tg_fit_fail(fit, "%.200s: has more epochs than this run, or 'fit.epochs' is damaged", path);
+    tg_safetensors_close(file);
+    return fine;
+}
+
+static bool read_best(tg_fit *fit)
+{
+    char path[PATH], message[TG_FILE_MESSAGE];
+    if (!fit->best_values || fit->best < 0)
+        return true;
+    if (!path_of(fit, "best.safetensors", path))
+        return false;
+    if (!tg_parameters_load(fit->parameters, path, NULL, message))
+        return tg_fit_fail(fit, "%s", message);
+    memcpy(fit->best_values, tg_parameters_values(fit->parameters), tg_fit_bytes(fit));
+    return true;
+}
+
+bool tg_fit_restore(tg_fit *fit)
+{
+    char path[PATH], message[TG_FILE_MESSAGE];
+    struct stat found;
+    if (!path_of(fit, "last.safetensors", path))
+        return false;
+    if (stat(path, &found) != 0 && errno == ENOENT)
+        return true;
+    if (!read_lines(fit, path) || !read_best(fit))
+        return false;
+    tg_update_state update = tg_optimizer_state(fit->config.optimizer);
+    tg_training_state state = {.parameters = fit->parameters, .update = &update};
+    if (!tg_training_state_load(&state, path, message))
+        return tg_fit_fail(fit, "%s", message);
+    if (state.position < 0 || state.position / fit->steps_of_epoch != fit->epoch_count)
+        return tg_fit_fail(fit, "%.200s: 'fit.epochs' does not fit to 'training.position'", path);
+    fit->step = state.position;
+    fit->best_is_written = true;
+    return tg_optimizer_restore(fit->config.optimizer, &update);
+}

@@ -1,5 +1,4 @@
 /* Values and first derivatives of the activations: as a table, as numbers to plot, and as pictures. */
-#include "examples/activations/claims.h"
 #include "examples/lab/options.h"
 #include "plots/plots.h"
 #include "examples/lab/files.h"
@@ -13,7 +12,7 @@ typedef struct settings {
     const char *out;
     double from, to;
     int points;
-    bool no_plots, claims;
+    bool no_plots;
 } settings;
 
 #define AT(member) offsetof(settings, member)
@@ -24,7 +23,6 @@ static const program_option table[] = {
     {"to", "X", "right end", OPTION_REAL, AT(to), -1e6, 1e6},
     {"points", "N", "points between the ends, both included", OPTION_INT, AT(points), 2, 10e6},
     {"no-plots", NULL, "draw nothing", OPTION_FLAG, AT(no_plots)},
-    {"claims", NULL, "check what is often said of GELU's values, and end", OPTION_FLAG, AT(claims)},
     {0}};
 
 static const options_program program = {
@@ -173,8 +171,6 @@ int main(int argc, char **argv)
     settings s = {.out = "results", .from = -4, .to = 4, .points = 801};
     char message[FILES_MESSAGE];
     options_parse(&program, argc, argv, &s);
-    if (s.claims)
-        return claims_print(stdout) ? 0 : 1;
     if (s.from >= s.to) {
         fprintf(stderr, "activations: --from %g is not left of --to %g\n", s.from, s.to);
         return 2;

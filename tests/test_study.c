@@ -1,4 +1,5 @@
 /* The program `study`: its quick versions, that it goes on where it stopped, and the numbers its reports are made of. */
+#include "examples/study/ranks.h"
 #include "examples/study/study.h"
 #include "tests/temporary_files.h"
 
@@ -80,6 +81,90 @@ START_TEST(gelu_mnist_reports_what_was_published_beside_its_own_numbers_and_trai
     ASSERT_SAYS(temporary_text("gelu-mnist-quick/report.md"), "| keep | activation | rate |");
     ck_assert_msg(run_in_folder("gelu-mnist --quick --no-plots") == 0, "%s", output);
     ck_assert_ptr_null(strstr(output, "take about"));
+}
+END_TEST
+
+START_TEST(the_other_studies_end_with_a_verdict_and_a_report)
+{
+    static const struct {
+        const char *name, *folder, *says;
+    } studies[] = {{"gelu-autoencoder", "gelu-autoencoder-quick", "nothing to compare with what is published"},
+                   {"gelu-noise", "gelu-noise-quick", "Accuracy averaged over noise of 0.25 to 3, gelu_tanh less relu"},
+                   {"glu-tabular", "glu-tabular-quick", "farther apart than the critical difference of 5.25 (Nemenyi, 5 %)"},
+                   {"migration", "migration-quick", "Replacing ReLU by GELU, both at their own rates changes the test loss by"}};
+    char arguments[200], file[200];
+    for (size_t i = 0; i < sizeof studies / sizeof studies[0]; i++) {
+        snprintf(arguments, sizeof arguments, "%s --quick --jobs 2", studies[i].name);
+        ck_assert_msg(run_in_folder(arguments) == 0, "%s", output);
+        snprintf(file, sizeof file, "%s/report.html", studies[i].folder);
+        ASSERT_SAYS(temporary_text(file), studies[i].says);
+        ASSERT_SAYS(temporary_text(file), "This is the quick version");
+    }
+}
+END_TEST
+
+START_TEST(claims_have_a_verdict_a_number_and_a_command_and_take_numbers_from_other_studies)
+{
+    static const char *const rows[] = {"| GELU(-1) = -0.1588 | no | -0.158655; the tanh form has -0.158808 | study claims --quick |",
+                                       "| the tanh form is within 0.0002 | no | 4.73e-04",
+                                       "| the tanh form is within 0.001 | yes |",
+                                       "| the gradient is never zero | no | it is at x = -0.7517915 |",
+                                       "mean 0.2820948",
+                                       "| GELU(x) = E[x 1{X <= x}] | yes |",
+                                       "| SwiGLU needs 1.5 times the operations of GELU | yes | 768-3072-768: 1.50 times at equal width, 1.00",
+                                       "| exact GELU costs 3.0 times ReLU, per element | not measured | run the command first | study cost --quick |"};
+    ck_assert_msg(run_in_folder("claims --quick") == 0, "%s", output);
+    const char *report = temporary_text("claims-quick/report.md");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        ASSERT_SAYS(report, rows[i]);
+    ck_assert_msg(run_in_folder("cost --quick") == 0, "%s", output);
+    ASSERT_SAYS(temporary_text("cost-quick/report.html"), "times as long as ReLU (said: 3.0)");
+    ck_assert_msg(run_in_folder("claims --quick") == 0, "%s", output);
+    ck_assert_ptr_null(strstr(temporary_text("claims-quick/report.md"), "| exact GELU costs 3.0 times ReLU, per element | not measured"));
+}
+END_TEST
+
+START_TEST(a_report_alone_trains_nothing)
+{
+    ck_assert_msg(run_in_folder("glu-tabular --quick --report-only --no-plots") == 0, "%s", output);
+    ASSERT_SAYS(output, "0 of 64 runs are complete; the same command goes on with the others.");
+    ck_assert_ptr_null(strstr(output, "take about"));
+}
+END_TEST
+
+/* ---- ranks ---- */
+
+/* Demsar (JMLR 2006), section 3.2.2: accuracies of C4.5 in four settings on 14 data sets, here as 1 - AUC, and what he finds. */
+START_TEST(ranks_are_those_of_demsars_example)
+{
+    static const double auc[14][4] = {{.763, .768, .771, .798}, {.599, .591, .590, .569}, {.954, .971, .968, .967}, {.628, .661, .654, .657},
+                                      {.882, .888, .886, .898}, {.936, .931, .916, .931}, {.661, .668, .609, .685}, {.583, .583, .563, .625},
+                                      {.775, .838, .866, .875}, {1, 1, 1, 1},             {.940, .962, .965, .962}, {.619, .666, .614, .669},
+                                      {.972, .981, .9751, .975}, {.957, .978, .946, .970}};
+    double loss[14][4];
+    for (int i = 0; i < 56; i++)
+        loss[i / 4][i % 4] = 1 - auc[i / 4][i % 4];
+    const ranks r = ranks_of(&loss[0][0], 14, 4);
+    ck_assert_int_eq(r.sets, 14);
+    ck_assert_double_eq_tol(r.mean[0], 3.143, 5e-4);
+    ck_assert_double_eq_tol(r.mean[1], 2.000, 5e-4);
+    ck_assert_double_eq_tol(r.mean[2], 2.893, 5e-4);
+    ck_assert_double_eq_tol(r.mean[3], 1.964, 5e-4);
+    ck_assert_double_eq_tol(r.chi_square, 9.28, 0.03);
+    ck_assert_double_eq_tol(r.f, 3.69, 0.02);
+    ck_assert_double_lt(r.p, 0.05); /* the critical value of F(3, 39) at 5 % is 2.85 */
+    ck_assert_double_gt(r.p, 0.01);
+    ck_assert_double_eq_tol(r.critical, 1.25, 0.005);
+}
+END_TEST
+
+START_TEST(a_set_with_a_missing_loss_is_left_out_of_the_ranks)
+{
+    const double loss[3][2] = {{1, 2}, {NAN, 1}, {3, 4}};
+    const ranks r = ranks_of(&loss[0][0], 3, 2);
+    ck_assert_int_eq(r.sets, 2);
+    ck_assert_double_eq(r.mean[0], 1);
+    ck_assert_double_eq(r.mean[1], 2);
 }
 END_TEST
 
@@ -214,6 +299,11 @@ Suite *study_suite(void)
     tcase_add_test(tests, without_a_name_the_studies_are_listed);
     tcase_add_loop_test(tests, a_mistake_gets_a_line_that_names_it_and_status_2, 0, sizeof mistakes / sizeof mistakes[0]);
     tcase_add_test(tests, gelu_mnist_reports_what_was_published_beside_its_own_numbers_and_trains_nothing_twice);
+    tcase_add_test(tests, the_other_studies_end_with_a_verdict_and_a_report);
+    tcase_add_test(tests, claims_have_a_verdict_a_number_and_a_command_and_take_numbers_from_other_studies);
+    tcase_add_test(tests, a_report_alone_trains_nothing);
+    tcase_add_test(tests, ranks_are_those_of_demsars_example);
+    tcase_add_test(tests, a_set_with_a_missing_loss_is_left_out_of_the_ranks);
     tcase_add_test(tests, a_run_that_was_stopped_equals_one_that_was_not);
     tcase_add_test(tests, a_record_of_other_settings_or_half_a_record_is_none);
     tcase_add_test(tests, the_network_of_a_run_is_read_from_its_state);

@@ -65,7 +65,7 @@ int mnist_records(const study_work *work, const mnist_protocol *p, tg_activation
 {
     char format[STUDY_NAME];
     mnist_name(format, activation, keep, rate);
-    return study_seeds(work, format, p->seeds, records);
+    return study_seeds(work, format, p->seeds, false, records);
 }
 
 double mnist_best_rate(const study_work *work, const mnist_protocol *p, tg_activation activation, double keep)

@@ -50,6 +50,19 @@ static unsigned long checksum(const dataset *data)
     return sum;
 }
 
+/* Of a file's bytes; 0 if it cannot be read. */
+static unsigned long file_checksum(const char *path)
+{
+    unsigned char some[1 << 14];
+    unsigned long sum = crc32(0, NULL, 0);
+    FILE *file = fopen(path, "re");
+    for (size_t got; file && (got = fread(some, 1, sizeof some, file)) > 0;)
+        sum = crc32(sum, some, (unsigned)got);
+    if (file)
+        fclose(file);
+    return file ? sum : 0;
+}
+
 void study_run_key(const study_run *run, char key[STUDY_KEY])
 {
     static const dataset *known; /* of several hundred runs on one set of 200 MB */
@@ -64,10 +77,12 @@ void study_run_key(const study_run *run, char key[STUDY_KEY])
     for (int i = 0; net->hidden[i] && used < STUDY_KEY; i++)
         used += snprintf(key + used, (size_t)(STUDY_KEY - used), "-%lld", (long long)net->hidden[i]);
     if (used < STUDY_KEY)
-        snprintf(key + used, (size_t)(STUDY_KEY - used), "-%lld %s, init %s, norm %s, dropout %g%s%s%s%s; adam %g, batch %d%s, seed %d",
-                 (long long)net->outputs, tg_activation_name(net->activation), tg_init_name(net->init), tg_norm_name(net->norm), net->dropout,
-                 net->equal_width ? ", equal width" : "", run->reconstructs ? ", reconstructs" : "", run->start ? ", from " : "",
-                 run->start ? run->start : "", run->lr, run->batch, run->partial == DATASET_DROP_PARTIAL ? ", full batches only" : "", run->seed);
+        used += snprintf(key + used, (size_t)(STUDY_KEY - used), "-%lld %s, init %s, norm %s, dropout %g%s%s; adam %g, batch %d%s, seed %d",
+                         (long long)net->outputs, tg_activation_name(net->activation), tg_init_name(net->init), tg_norm_name(net->norm), net->dropout,
+                         net->equal_width ? ", equal width" : "", run->reconstructs ? ", reconstructs" : "", run->lr, run->batch,
+                         run->partial == DATASET_DROP_PARTIAL ? ", full batches only" : "", run->seed);
+    if (run->start && used < STUDY_KEY)
+        snprintf(key + used, (size_t)(STUDY_KEY - used), ", from a file of %08lx", file_checksum(run->start));
 }
 
 /* ---- opening and closing ---- */

@@ -3,9 +3,13 @@
 #include "examples/lab/terminal.h"
 
 #include <ctype.h>
+#include <jansson.h>
+#include <limits.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { CELLS = 24, LINE = 2000 };
 
@@ -15,20 +19,24 @@ typedef struct item {
     kind kind;
     char *text;       /* of a table the headings, of a picture its file */
     const char *says; /* of a picture; lives in text, behind the file's name */
+    int keys;         /* of a table */
 } item;
 
 struct sheet {
     char *title;
     item *items;
     int count;
+    json_t *numbers;
     bool short_of_memory;
 };
 
 sheet *sheet_new(const char *title)
 {
     sheet *s = calloc(1, sizeof *s);
-    if (s)
+    if (s) {
         s->title = strdup(title);
+        s->numbers = json_object();
+    }
     return s;
 }
 
@@ -39,6 +47,7 @@ void sheet_free(sheet *s)
     if (s) {
         free(s->items);
         free(s->title);
+        json_decref(s->numbers);
     }
     free(s);
 }
@@ -60,7 +69,7 @@ static void add(sheet *s, kind what, const char *text, const char *says)
     memcpy(copy, text, length);
     if (says)
         memcpy(copy + length, says, more);
-    s->items[s->count++] = (item){what, copy, says ? copy + length : NULL};
+    s->items[s->count++] = (item){what, copy, says ? copy + length : NULL, 0};
 }
 
 static void add_formatted(sheet *s, kind what, const char *format, va_list arguments)
@@ -96,14 +105,29 @@ void sheet_heading(sheet *s, const char *text)
     add(s, HEADING, text, NULL);
 }
 
-void sheet_table(sheet *s, const char *headings)
+void sheet_table(sheet *s, int keys, const char *headings)
 {
+    const int before = s ? s->count : 0;
     add(s, TABLE, headings, NULL);
+    if (s && s->count > before)
+        s->items[before].keys = keys;
 }
 
 void sheet_picture(sheet *s, const char *file, const char *says)
 {
     add(s, PICTURE, file, says);
+}
+
+void sheet_number(sheet *s, const char *key, double value)
+{
+    if (s && isfinite(value) && json_object_set_new(s->numbers, key, json_real(value)) != 0)
+        s->short_of_memory = true;
+}
+
+double sheet_number_of(const sheet *s, const char *key)
+{
+    const json_t *number = s ? json_object_get(s->numbers, key) : NULL;
+    return number ? json_number_value(number) : NAN;
 }
 
 /* ---- cells ---- */
@@ -150,18 +174,38 @@ static int survey(const sheet *s, int at, int width[CELLS], bool number[CELLS])
 
 /* ---- the terminal ---- */
 
-static void print_table(const sheet *s, int at, int end, const int width[CELLS], const bool number[CELLS], FILE *out)
+/* Columns first .. last of a row, behind the first `keys` ones. */
+static void print_row(const char *text, int keys, int first, int last, const int width[CELLS], const bool number[CELLS], FILE *out)
 {
-    for (int r = at; r < end; r++) {
-        cell cells[CELLS];
-        const int count = cut(s->items[r].text, cells);
-        for (int c = 0; c < count; c++) {
-            const int blanks = width[c] - cells[c].length, last = c + 1 == count;
-            fprintf(out, "%*s%.*s%*s", number[c] ? blanks : 0, "", cells[c].length, cells[c].text, last ? 0 : (number[c] ? 0 : blanks) + 2, "");
-        }
-        putc('\n', out);
+    cell cells[CELLS];
+    const int count = cut(text, cells);
+    int blanks = 0; /* behind the cell before */
+    for (int c = 0; c < count && c <= last; c++) {
+        if (c >= keys && c < first)
+            continue;
+        const int free_ = width[c] - cells[c].length;
+        fprintf(out, "%*s%.*s", blanks + (number[c] ? free_ : 0), "", cells[c].length, cells[c].text);
+        blanks = 2 + (number[c] ? 0 : free_);
     }
     putc('\n', out);
+}
+
+/* As many columns as fit side by side, each time behind the key columns. */
+static void print_table(const sheet *s, int at, int end, const int width[CELLS], const bool number[CELLS], int columns, FILE *out)
+{
+    cell cells[CELLS];
+    const int count = cut(s->items[at].text, cells), keys = s->items[at].keys;
+    for (int first = keys, last; first < count; first = last + 1) {
+        int used = 0;
+        for (int c = 0; c < keys; c++)
+            used += width[c] + 2;
+        for (last = first; last < count && (last == first || used + width[last] <= columns); last++)
+            used += width[last] + 2;
+        last--;
+        for (int r = at; r < end; r++)
+            print_row(s->items[r].text, keys, first, last, width, number, out);
+        putc('\n', out);
+    }
 }
 
 /* Words in lines of at most `columns`. */
@@ -192,7 +236,7 @@ void sheet_print(const sheet *s, FILE *out)
         case TEXT: case VERDICT: print_words(s->items[i].text, columns, out); break;
         case TABLE: {
             const int end = survey(s, i, width, number);
-            print_table(s, i, end, width, number, out);
+            print_table(s, i, end, width, number, isatty(fileno(out)) ? columns : INT_MAX / 2, out);
             i = end - 1;
             break;
         }
@@ -297,10 +341,17 @@ static bool write_markdown(const void *context, FILE *to)
     return s->title && !s->short_of_memory;
 }
 
+static bool write_numbers(const void *context, FILE *to)
+{
+    const writing *w = context;
+    return json_dumpf(w->sheet->numbers, to, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) == 0 && putc('\n', to) != EOF;
+}
+
 bool sheet_write(const sheet *s, const char *folder, const char *command, char message[FILES_MESSAGE])
 {
     const writing w = {s, folder, command};
     if (!s)
         return snprintf(message, FILES_MESSAGE, "out of memory for the report"), false;
-    return files_write(folder, "report.html", write_html, &w, message) && files_write(folder, "report.md", write_markdown, &w, message);
+    return files_write(folder, "report.html", write_html, &w, message) && files_write(folder, "report.md", write_markdown, &w, message) &&
+           files_write(folder, "numbers.json", write_numbers, &w, message);
 }

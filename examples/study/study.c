@@ -1,6 +1,7 @@
 #include "examples/study/study.h"
 #include "plots/plots.h"
 
+#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,12 +19,14 @@ int study_refuse(const char *message, int status)
     return status;
 }
 
-bool study_load(const study_context *c, const char *kind, const char *path, const char *made, size_t rows, dataset *set)
+bool study_load(const study_context *c, const char *kind, const char *path, const char *made, size_t rows, const dataset_options *options,
+                dataset *set)
 {
     char spec[PATH_MAX + 16], message[STUDY_MESSAGE];
     const bool quick = c->settings->quick;
+    const dataset_options making = {.rows = rows};
     snprintf(spec, sizeof spec, "%s:%s/%s", kind, c->settings->data, path);
-    if (dataset_load(quick ? made : spec, &(dataset_options){.rows = quick ? rows : 0}, set, message, sizeof message))
+    if (dataset_load(quick ? made : spec, quick ? &making : options, set, message, sizeof message))
         return true;
     fprintf(stderr, "study: %s%s\n", message, quick ? "" : "; --data names the folder that has it, --quick does without");
     return false;
@@ -61,7 +64,7 @@ int study_end(const study_context *c, study_work *work, const study_outcome *out
     sheet_print(s, stdout);
     const bool written = files_make_folder(c->folder, message) && sheet_write(s, c->folder, c->command, message);
     if (written)
-        printf("in %s/: report.html, report.md, and a record of each run in runs/\n", c->folder);
+        printf("in %s/: report.html, report.md, numbers.json%s\n", c->folder, work->count ? ", and a record of each run in runs/" : "");
     else
         study_refuse(message, 1);
     if (outcome->interrupted)
@@ -69,6 +72,20 @@ int study_end(const study_context *c, study_work *work, const study_outcome *out
     sheet_free(s);
     study_work_free(work);
     return outcome->interrupted ? 130 : drawn ? drawn : !written || outcome->failed > 0;
+}
+
+double study_number(const study_context *c, const char *name, const char *key)
+{
+    study_context other;
+    char path[PATH_MAX + 16];
+    if (!study_context_of(&other, c->settings, name, NULL))
+        return NAN;
+    snprintf(path, sizeof path, "%s/numbers.json", other.folder);
+    json_t *file = json_load_file(path, 0, NULL);
+    const json_t *number = json_object_get(file, key);
+    const double value = json_is_number(number) ? json_number_value(number) : NAN;
+    json_decref(file);
+    return value;
 }
 
 /* ---- numbers over seeds ---- */
@@ -96,7 +113,7 @@ study_spread study_spread_of(const double values[], int count)
     return spread;
 }
 
-int study_seeds(const study_work *work, const char *format, int seeds, const study_record *records[STUDY_SEEDS])
+int study_seeds(const study_work *work, const char *format, int seeds, bool begun, const study_record *records[STUDY_SEEDS])
 {
     int count = 0;
     const char *mark = strstr(format, "%d");
@@ -104,7 +121,7 @@ int study_seeds(const study_work *work, const char *format, int seeds, const stu
         char name[STUDY_NAME];
         snprintf(name, sizeof name, "%.*s%d%s", (int)(mark - format), format, seed, mark + 2);
         const int run = study_work_number(work, name);
-        if (run >= 0 && study_record_complete(&work->record[run], work->run[run].epochs))
+        if (run >= 0 && (begun || study_record_complete(&work->record[run], work->run[run].epochs)))
             records[count++] = &work->record[run];
     }
     return count;

@@ -1,26 +1,26 @@
-#include "examples/activations/claims.h"
+#include "examples/study/value_claims.h"
 
 #include <math.h>
 #include <stdarg.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <tapegrad.h>
 
 typedef struct claims {
     tg_tape *tape;
-    FILE *out;
+    sheet *to;
+    const char *command;
 } claims;
 
-static void say(const claims *c, const char *claim, bool so, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+static void say(const claims *c, const char *claim, bool so, const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 static void say(const claims *c, const char *claim, bool so, const char *format, ...)
 {
+    char found[200];
     va_list arguments;
     va_start(arguments, format);
-    fprintf(c->out, "%-32s %-3s  ", claim, so ? "yes" : "no");
-    vfprintf(c->out, format, arguments);
-    putc('\n', c->out);
+    vsnprintf(found, sizeof found, format, arguments);
     va_end(arguments);
+    sheet_row(c->to, "%s|%s|%s|%s", claim, so ? "yes" : "no", found, c->command);
 }
 
 /* ---- values, on the tape and in double precision ---- */
@@ -89,9 +89,9 @@ static double largest_difference(const claims *c, tg_activation activation, doub
 
 /* ---- the claims ---- */
 
-bool claims_print(FILE *out)
+bool value_claims_put(sheet *s, const char *command)
 {
-    const claims c = {.tape = tg_tape_new(), .out = out};
+    const claims c = {.tape = tg_tape_new(), .to = s, .command = command};
     if (!c.tape)
         return false;
     double at = 0;
@@ -99,7 +99,7 @@ bool claims_print(FILE *out)
     say(&c, "GELU(-1) = -0.1588", fabs(exact + 0.1588) < 5e-5, "%.6f; the tanh form has %.6f", exact,
         tanh_form);
     const double at_fifth = value(&c, TG_GELU_EXACT, -0.2);
-    say(&c, "GELU(-0.2) = -0.0084", fabs(at_fifth + 0.0084) < 5e-5, "%.6f, ten times as much", at_fifth);
+    say(&c, "GELU(-0.2) = -0.0084", fabs(at_fifth + 0.0084) < 5e-5, "%.6f: ten times as much", at_fifth);
     const double off = largest_difference(&c, TG_GELU_TANH, &at);
     say(&c, "the tanh form is within 0.0002", off < 2e-4, "%.2e at x = -%.3f and %.3f", off, at, at);
     say(&c, "the tanh form is within 0.001", off < 1e-3, "the same");

@@ -1,0 +1,211 @@
+/* study gelu-autoencoder: the MNIST autoencoder of "Gaussian Error Linear Units" (Hendrycks and Gimpel, arXiv 1606.08415). */
+#include "examples/lab/statistics.h"
+#include "examples/study/study.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { RATES = 2, MOMENTS = 4, ACTIVATIONS = 3 };
+static const double rates[RATES] = {1e-3, 1e-4};
+static const int moments[MOMENTS] = {25, 50, 100, 250};
+
+/* Mean squared error over the pixels of the test images, medians of three runs, and of the training images after epoch 250. */
+static const struct {
+    tg_activation activation;
+    double test[RATES][MOMENTS], train[RATES];
+} published[ACTIVATIONS] = {
+    {TG_GELU_TANH, {{.00605, .00529, .00471, .00448}, {NAN, NAN, NAN, .00435}}, {.00365, .00338}},
+    {TG_ELU, {{.00847, .00753, .00685, .00620}, {NAN, NAN, NAN, .00491}}, {.00592, .00443}},
+    {TG_RELU, {{.01008, .00964, .00951, .00962}, {NAN, NAN, NAN, .00670}}, {.0069, .00517}},
+};
+
+typedef struct results {
+    const study_context *c;
+    const study_work *work;
+    int seeds, epochs;
+} results;
+
+static bool add_run(study_work *work, const study_context *c, const dataset *data, tg_activation activation, double rate, int seed, int epochs)
+{
+    const bool quick = c->settings->quick;
+    study_run *run = study_work_add(work);
+    if (!run)
+        return false;
+    *run = (study_run){.group = "autoencoder",
+                       .data = data,
+                       .parts = {.validation = "first:1"}, /* which trains with the others */
+                       .all_rows = true,
+                       .reconstructs = true,
+                       .net = {.inputs = (int64_t)data->features,
+                               .hidden = {1000, 500, 250, 30, 250, 500, 1000},
+                               .outputs = (int64_t)data->features,
+                               .activation = activation,
+                               .init = TG_INIT_UNIT_ROWS},
+                       .lr = rate,
+                       .batch = 64,
+                       .epochs = epochs,
+                       .seed = seed,
+                       .partial = DATASET_DROP_PARTIAL,
+                       .train_every = 25,
+                       .keeps_state = true};
+    if (quick) {
+        memset(run->net.hidden, 0, sizeof run->net.hidden);
+        run->net.hidden[0] = run->net.hidden[2] = 16;
+        run->net.hidden[1] = 4;
+        run->batch = 16;
+    }
+    snprintf(run->name, sizeof run->name, "%s-lr%g-seed%d", tg_activation_name(activation), rate, seed);
+    return true;
+}
+
+/* All runs that have begun: an unfinished one counts up to where it is. */
+static int records_of(const results *r, int activation, int rate, const study_record *records[STUDY_SEEDS])
+{
+    char format[STUDY_NAME];
+    snprintf(format, sizeof format, "%s-lr%g-seed%%d", tg_activation_name(published[activation].activation), rates[rate]);
+    return study_seeds(r->work, format, r->seeds, true, records);
+}
+
+/* ---- the table ---- */
+
+static void put_losses(const results *r, sheet *s)
+{
+    sheet_heading(s, "Test error");
+    sheet_table(s, 3, "rate|activation|epoch|runs|published|ours|least to greatest|ours / published");
+    for (int rate = 0; rate < RATES; rate++)
+        for (int a = 0; a < ACTIVATIONS; a++) {
+            const study_record *records[STUDY_SEEDS];
+            const int n = records_of(r, a, rate, records);
+            int last = 0;
+            for (int i = 0; i < n; i++)
+                last = records[i]->epochs > last ? records[i]->epochs : last;
+            for (int m = 0; m <= MOMENTS; m++) {
+                const int epoch = m < MOMENTS ? moments[m] : last; /* and where the farthest run is */
+                const bool also = m < MOMENTS || (last != 25 && last != 50 && last != 100 && last != 250);
+                const double said = m < MOMENTS ? published[a].test[rate][m] : NAN;
+                const study_spread ours = study_spread_at(records, n, epoch, STUDY_TEST_LOSS);
+                char text[2][16] = {"", ""};
+                if (!isnan(said)) {
+                    snprintf(text[0], sizeof text[0], "%.5f", said);
+                    snprintf(text[1], sizeof text[1], "%.2f", ours.median / said);
+                }
+                if (also && ours.count)
+                    sheet_row(s, "%g|%s|%d|%d|%s|%.5f|%.5f to %.5f|%s", rates[rate], tg_activation_name(published[a].activation), epoch, ours.count,
+                              text[0], ours.median, ours.low, ours.high, text[1]);
+            }
+        }
+}
+
+/* ---- the verdict ---- */
+
+/* The last published moment at which all activations have a run at the first rate; the medians there. -1 if there is none. */
+static int last_moment(const results *r, double ours[ACTIVATIONS])
+{
+    for (int m = MOMENTS - 1; m >= 0; m--) {
+        bool all = true;
+        for (int a = 0; a < ACTIVATIONS; a++) {
+            const study_record *records[STUDY_SEEDS];
+            ours[a] = study_spread_at(records, records_of(r, a, 0, records), moments[m], STUDY_TEST_LOSS).median;
+            all = all && !isnan(ours[a]);
+        }
+        if (all)
+            return m;
+    }
+    return -1;
+}
+
+static void judge(const results *r, sheet *s)
+{
+    double ours[ACTIVATIONS], worst = 1;
+    const int m = last_moment(r, ours);
+    if (m < 0) {
+        sheet_verdict(s, "Not all activations have reached epoch %d at rate %g yet: nothing to compare with what is published.", moments[0], rates[0]);
+        return;
+    }
+    bool same_order = true;
+    for (int a = 0; a < ACTIVATIONS; a++) {
+        const double ratio = ours[a] / published[a].test[0][m];
+        worst = fabs(log(ratio)) > fabs(log(worst)) ? ratio : worst;
+        for (int b = 0; b < a; b++)
+            same_order = same_order && (ours[b] < ours[a]) == (published[b].test[0][m] < published[a].test[0][m]);
+    }
+    sheet_verdict(s, "At rate %g after %d epochs the order of the three is %s; ours is %.2f times the published error where it is farthest from it. GELU's error is %.2f "
+                     "times ReLU's (published %.2f) and %.2f times ELU's (published %.2f).",
+                  rates[0], moments[m], same_order ? "the published one" : "not the published one", worst, ours[0] / ours[2],
+                  published[0].test[0][m] / published[2].test[0][m], ours[0] / ours[1], published[0].test[0][m] / published[1].test[0][m]);
+}
+
+/* ---- the picture ---- */
+
+static bool write_curves(const void *context, FILE *to)
+{
+    const results *r = context;
+    fputs("panel,curve,rate,epoch,median,low,high,train\n", to);
+    for (int rate = 0; rate < RATES; rate++)
+        for (int a = 0; a < ACTIVATIONS; a++) {
+            const study_record *records[STUDY_SEEDS];
+            const int n = records_of(r, a, rate, records);
+            for (int e = 1; e <= r->epochs; e++) {
+                const study_spread loss = study_spread_at(records, n, e, STUDY_TEST_LOSS), train = study_spread_at(records, n, e, STUDY_STEP_LOSS);
+                if (loss.count)
+                    fprintf(to, "rate %g,%s,%g,%d,%.6g,%.6g,%.6g,%.6g\n", rates[rate], tg_activation_name(published[a].activation), rates[rate], e,
+                            loss.median, loss.low, loss.high, train.median);
+            }
+        }
+    return true;
+}
+
+static bool write_published(const void *context, FILE *to)
+{
+    const results *r = context;
+    fputs("panel,curve,kind,epoch,loss\n", to);
+    for (int rate = 0; rate < RATES; rate++)
+        for (int a = 0; a < ACTIVATIONS; a++)
+            for (int m = 0; m < MOMENTS; m++)
+                if (moments[m] <= r->epochs && !isnan(published[a].test[rate][m]))
+                    fprintf(to, "rate %g,%s,validation,%d,%g\n", rates[rate], tg_activation_name(published[a].activation), moments[m],
+                            published[a].test[rate][m]);
+    return true;
+}
+
+/* ---- the study ---- */
+
+static sheet *report(const results *r, const study_outcome *outcome)
+{
+    sheet *s = sheet_new("GELU paper: MNIST autoencoder");
+    study_say_state(r->c, r->work, outcome, s);
+    sheet_text(s, "Protocol (arXiv 1606.08415): 784-1000-500-250-30-250-500-1000-784, the activation on every hidden layer, the code included; mean squared error over "
+                  "pixels in [0, 1]; initial weights with rows of length 1; Adam with a constant rate, batch 64, all 60,000 training images; medians of %d seeds. The paper trains 250 "
+                  "epochs, this is %d (--epochs takes more, and goes on). GELU is the tanh form.",
+               r->seeds, r->epochs);
+    judge(r, s);
+    sheet_picture(s, "curves.svg", "test error over epochs, ours as lines and the published numbers as marks");
+    put_losses(r, s);
+    return s;
+}
+
+int study_gelu_autoencoder(const study_context *c)
+{
+    dataset data;
+    study_work work = study_work_of(c);
+    bool fine = true;
+    const int seeds = c->settings->quick ? 1 : 3, epochs = c->settings->epochs ? c->settings->epochs : c->settings->quick ? 2 : 50;
+    if (!study_load(c, "idx", "mnist", "glyphs", 200, NULL, &data))
+        return 2;
+    for (int seed = 1; seed <= seeds; seed++)
+        for (int rate = 0; rate < RATES; rate++)
+            for (int a = 0; a < ACTIVATIONS; a++)
+                fine = fine && add_run(&work, c, &data, published[a].activation, rates[rate], seed, epochs);
+    if (!fine)
+        return study_refuse("out of memory", 1);
+    const study_outcome outcome = study_work_do(&work, stderr);
+    if (outcome.broken)
+        return study_refuse(outcome.message, 1);
+    const results r = {c, &work, seeds, epochs};
+    char message[FILES_MESSAGE];
+    if (!files_write(c->folder, "curves.csv", write_curves, &r, message) || !files_write(c->folder, "published.csv", write_published, &r, message))
+        return study_refuse(message, 1);
+    const int status = study_end(c, &work, &outcome, report(&r, &outcome), "study_curves.gp");
+    dataset_free(&data);
+    return status;
+}

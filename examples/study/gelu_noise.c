@@ -1,0 +1,179 @@
+/* study gelu-noise: how the classifiers of gelu-mnist stand noise (Hendrycks and Gimpel, arXiv 1606.08415): Unif[-a, a] added to the test images. */
+#include "examples/lab/statistics.h"
+#include "examples/study/mnist.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { LEVELS = 13, BATCH = 500 };
+
+static double level_of(int level)
+{
+    return 3. * level / (LEVELS - 1);
+}
+
+typedef struct results {
+    const study_context *c;
+    const study_work *work;
+    const mnist_protocol *p;
+    double rate[MNIST_ACTIVATIONS];
+    int seeds[MNIST_ACTIVATIONS];
+    study_score score[MNIST_ACTIVATIONS][STUDY_SEEDS][LEVELS];
+} results;
+
+/* Loss and accuracy over the test images with noise of one size, the same for every network. */
+static study_score score_with_noise(const tg_mlp *net, const dataset *data, int level, tg_tape *tape, float *x, int32_t *labels)
+{
+    study_score sum = {0, 0};
+    const tg_rng seed = tg_rng_seed(1);
+    tg_rng noise = tg_rng_split(&seed, (uint64_t)level);
+    const double size = level_of(level);
+    for (size_t from = 0; from < data->test.rows; from += BATCH) {
+        const size_t left = data->test.rows - from, count = left < BATCH ? left : BATCH;
+        dataset_gather(data, &data->test, from, count, x, labels, NULL);
+        for (size_t i = 0; size > 0 && i < count * data->features; i++)
+            x[i] += (float)(size * (2 * tg_rng_uniform(&noise) - 1));
+        const study_score some = study_score_of(net, tape, &(study_rows){count, data->features, x, labels, NULL});
+        sum.loss += some.loss * (double)count;
+        sum.accuracy += some.accuracy * (double)count;
+    }
+    return (study_score){sum.loss / (double)data->test.rows, sum.accuracy / (double)data->test.rows};
+}
+
+/* Scores every finished network of an activation at its best rate. */
+static bool score_all(results *r, const dataset *data, int a, tg_tape *tape, float *x, int32_t *labels, char message[STUDY_MESSAGE])
+{
+    char name[STUDY_NAME];
+    r->rate[a] = mnist_best_rate(r->work, r->p, mnist_activations[a], 1);
+    for (int i = 0; i < r->work->count; i++) {
+        const study_run *run = &r->work->run[i];
+        if (run->net.activation != mnist_activations[a] || run->lr != r->rate[a] || !study_record_complete(&r->work->record[i], run->epochs))
+            continue;
+        tg_mlp *net = study_run_net(run, r->work->folder, message);
+        if (!net)
+            return false;
+        snprintf(name, sizeof name, "%s", run->name);
+        for (int level = 0; level < LEVELS; level++)
+            r->score[a][r->seeds[a]][level] = score_with_noise(net, data, level, tape, x, labels);
+        r->seeds[a]++;
+        tg_mlp_free(net);
+    }
+    return true;
+}
+
+static study_spread spread(const results *r, int a, int level, bool accuracy)
+{
+    double values[STUDY_SEEDS];
+    for (int i = 0; i < r->seeds[a]; i++)
+        values[i] = accuracy ? 100 * r->score[a][i][level].accuracy : r->score[a][i][level].loss;
+    return study_spread_of(values, r->seeds[a]);
+}
+
+/* ---- the report ---- */
+
+static void put_table(const results *r, sheet *s)
+{
+    sheet_heading(s, "Test accuracy and log loss");
+    sheet_table(s, 2, "noise|activation|rate|runs|accuracy|least to greatest|log loss|least to greatest");
+    for (int level = 0; level < LEVELS; level += 2)
+        for (int a = 0; a < MNIST_ACTIVATIONS; a++) {
+            const study_spread accuracy = spread(r, a, level, true), loss = spread(r, a, level, false);
+            if (accuracy.count)
+                sheet_row(s, "%.2g|%s|%g|%d|%.2f %%|%.2f %% to %.2f %%|%.3f|%.3f to %.3f", level_of(level), tg_activation_name(mnist_activations[a]),
+                          r->rate[a], accuracy.count, accuracy.median, accuracy.low, accuracy.high, loss.median, loss.low, loss.high);
+        }
+}
+
+/* The mean over all levels of each run, by activation: accuracy in percent. */
+static void judge(const results *r, int other, sheet *s)
+{
+    double gelu[STUDY_SEEDS], theirs[STUDY_SEEDS];
+    const int pairs = r->seeds[0] < r->seeds[other] ? r->seeds[0] : r->seeds[other];
+    for (int i = 0; i < pairs; i++) {
+        gelu[i] = theirs[i] = 0;
+        for (int level = 1; level < LEVELS; level++) {
+            gelu[i] += 100 * r->score[0][i][level].accuracy / (LEVELS - 1);
+            theirs[i] += 100 * r->score[other][i][level].accuracy / (LEVELS - 1);
+        }
+    }
+    if (pairs < 2)
+        return;
+    const statistics_estimate gain = statistics_paired(gelu, theirs, (size_t)pairs);
+    const bool settled = fabs(gain.mean) > gain.margin;
+    sheet_verdict(s, "Accuracy averaged over noise of 0.25 to 3, gelu_tanh less %s: %+.2f points (95 %% interval %+.2f to %+.2f, %d networks each). The paper: \"robustness "
+                     "matching or exceeding\"; %s.",
+                  tg_activation_name(mnist_activations[other]), gain.mean, gain.mean - gain.margin, gain.mean + gain.margin, pairs,
+                  !settled        ? "these networks show no difference"
+                  : gain.mean > 0 ? "here it exceeds"
+                                  : "here it is less robust, against what is published");
+}
+
+static bool write_noise(const void *context, FILE *to)
+{
+    const results *r = context;
+    fputs("measure,curve,noise,median,low,high\n", to);
+    for (int measure = 0; measure < 2; measure++)
+        for (int a = 0; a < MNIST_ACTIVATIONS; a++)
+            for (int level = 0; level < LEVELS; level++) {
+                const study_spread value = spread(r, a, level, measure == 0);
+                if (value.count)
+                    fprintf(to, "%s,%s,%g,%.6g,%.6g,%.6g\n", measure ? "log loss" : "accuracy (%)", tg_activation_name(mnist_activations[a]), level_of(level),
+                            value.median, value.low, value.high);
+            }
+    return true;
+}
+
+static sheet *report(const results *r, const study_outcome *outcome)
+{
+    sheet *s = sheet_new("GELU paper: noise");
+    study_say_state(r->c, r->work, outcome, s);
+    sheet_text(s, "The classifiers of gelu-mnist that were trained without dropout, after their last epoch, each activation at its best rate by validation loss; uniform noise from -a to a "
+                  "is added to every pixel of the test images, the same for all networks. Medians over the seeds. Of the paper's curves no numbers are at hand, only its words.");
+    judge(r, 2, s);
+    judge(r, 1, s);
+    sheet_picture(s, "noise.svg", "accuracy and log loss over the size of the noise");
+    put_table(r, s);
+    return s;
+}
+
+/* ---- the study ---- */
+
+int study_gelu_noise(const study_context *c)
+{
+    static results r;
+    dataset data;
+    study_context classifiers;
+    char message[STUDY_MESSAGE];
+    if (!study_context_of(&classifiers, c->settings, "gelu-mnist", c->command))
+        return study_refuse("--out: the name is too long", 2);
+    study_work work = study_work_of(&classifiers);
+    if (!study_load(c, "idx", "mnist", "glyphs", 800, NULL, &data))
+        return 2;
+    const mnist_protocol p = mnist_protocol_of(c, &data);
+    bool fine = true;
+    for (int a = 0; a < MNIST_ACTIVATIONS; a++)
+        for (int rate = 0; rate < p.rates && rate < 2; rate++)
+            fine = fine && mnist_add(&work, &p, &data, mnist_activations[a], 1, p.rate[rate], 1, p.seeds);
+    if (!fine)
+        return study_refuse("out of memory", 1);
+    const study_outcome outcome = study_work_do(&work, stderr);
+    float *x = malloc(BATCH * data.features * sizeof *x);
+    int32_t *labels = malloc(BATCH * sizeof *labels);
+    tg_tape *tape = tg_tape_new();
+    r = (results){.c = c, .work = &work, .p = &p};
+    if (outcome.broken)
+        return study_refuse(outcome.message, 1);
+    if (!x || !labels || !tape || !dataset_split(&data, &p.parts, message, sizeof message))
+        return study_refuse("out of memory", 1);
+    for (int a = 0; a < MNIST_ACTIVATIONS; a++)
+        if (!score_all(&r, &data, a, tape, x, labels, message))
+            return study_refuse(message, 1);
+    tg_tape_free(tape);
+    free(x);
+    free(labels);
+    if (!files_make_folder(c->folder, message) || !files_write(c->folder, "noise.csv", write_noise, &r, message))
+        return study_refuse(message, 1);
+    const int status = study_end(c, &work, &outcome, report(&r, &outcome), "study_noise.gp");
+    dataset_free(&data);
+    return status;
+}

@@ -1,0 +1,243 @@
+/* study glu-tabular: the eight plain and gated forms of "GLU Variants Improve Transformer" (Shazeer, arXiv 2002.05202) as hidden layers of small networks
+ * of equal size, on nine tables. */
+#include "examples/lab/statistics.h"
+#include "examples/study/ranks.h"
+#include "examples/study/tabular.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FORMS = 8 };
+static const tg_activation forms[FORMS] = {TG_RELU, TG_GELU_EXACT, TG_SILU, TG_GLU, TG_BILINEAR, TG_REGLU, TG_GEGLU, TG_SWIGLU};
+
+/* Held-out log-perplexity of T5-base after 65,536 steps, in the same order: no table, but what the order is compared with. */
+static const double published[FORMS] = {1.997, 1.983, 1.994, 1.982, 1.960, 1.953, 1.942, 1.944};
+
+typedef struct results {
+    const study_context *c;
+    const study_work *work;
+    const tabular_sets *sets;
+    int seeds, rates;
+    double rate[TABULAR_SETS][FORMS];              /* the best, 0 where it is not known yet */
+    double test[TABULAR_SETS][FORMS][STUDY_SEEDS]; /* test losses there */
+    double mean[TABULAR_SETS][FORMS];
+    ranks ranks;
+} results;
+
+static bool add_runs(study_work *work, const study_context *c, const tabular_sets *sets, int seeds, int rates)
+{
+    bool fine = true;
+    for (int seed = 1; seed <= seeds; seed++)
+        for (int set = 0; set < sets->count; set++)
+            for (int f = 0; f < FORMS; f++)
+                for (int r = 0; r < rates; r++)
+                    fine = fine && tabular_add(work, c, sets, set, tg_activation_name(forms[f]), &(tg_mlp_config){.activation = forms[f]},
+                                               tabular_rates[r + (rates == 1)], seed, NULL);
+    return fine;
+}
+
+/* As many seeds as are complete for all sets, forms and rates. */
+static int complete_seeds(const study_work *work, int seeds)
+{
+    int complete = seeds;
+    for (int i = 0; i < work->count; i++)
+        if (!study_record_complete(&work->record[i], work->run[i].epochs) && work->run[i].seed <= complete)
+            complete = work->run[i].seed - 1;
+    return complete;
+}
+
+static void gather(results *r)
+{
+    double table[TABULAR_SETS * FORMS];
+    for (int set = 0; set < r->sets->count; set++)
+        for (int f = 0; f < FORMS; f++) {
+            const char *name = tg_activation_name(forms[f]);
+            const double *rates = tabular_rates + (r->rates == 1);
+            r->rate[set][f] = tabular_best_rate(r->work, r->sets->name[set], name, rates, r->rates, r->seeds);
+            tabular_losses(r->work, r->sets->name[set], name, r->rate[set][f], r->seeds, r->test[set][f]);
+            r->mean[set][f] = r->rate[set][f] > 0 ? statistics_of(r->test[set][f], (size_t)r->seeds).mean : NAN;
+            table[set * FORMS + f] = r->mean[set][f];
+        }
+    r->ranks = ranks_of(table, r->sets->count, FORMS);
+}
+
+/* ---- tables ---- */
+
+static void put_table(const results *r, sheet *s, const char *heading, bool rates)
+{
+    char line[600];
+    sheet_heading(s, heading);
+    int used = snprintf(line, sizeof line, "table|measure");
+    for (int f = 0; f < FORMS; f++)
+        used += snprintf(line + used, sizeof line - (size_t)used, "|%s", tg_activation_name(forms[f]));
+    sheet_table(s, 1, line);
+    for (int set = 0; set < r->sets->count; set++) {
+        used = snprintf(line, sizeof line, "%s|%s", r->sets->name[set],
+                        rates ? "rate" : r->sets->data[set].task == DATASET_CLASSIFICATION ? "log loss" : "squared error");
+        for (int f = 0; f < FORMS; f++)
+            used += snprintf(line + used, sizeof line - (size_t)used, rates ? "|%g" : "|%.4f", rates ? r->rate[set][f] : r->mean[set][f]);
+        sheet_row(s, "%s", line);
+    }
+    if (rates)
+        return;
+    used = snprintf(line, sizeof line, "mean rank|");
+    for (int f = 0; f < FORMS; f++)
+        used += snprintf(line + used, sizeof line - (size_t)used, "|%.2f", r->ranks.mean[f]);
+    sheet_row(s, "%s", line);
+}
+
+/* Tables on which one form is better, and worse, than another beyond chance, corrected for their number. */
+static void count_differences(const results *r, int form, int other, int *better, int *worse)
+{
+    double p[TABULAR_SETS];
+    *better = *worse = 0;
+    for (int set = 0; set < r->sets->count; set++)
+        p[set] = statistics_compare(r->test[set][form], r->test[set][other], (size_t)r->seeds).p;
+    statistics_holm(p, (size_t)r->sets->count);
+    for (int set = 0; set < r->sets->count; set++)
+        if (p[set] < 0.05)
+            *(r->mean[set][form] < r->mean[set][other] ? better : worse) += 1;
+}
+
+static void put_pairs(const results *r, sheet *s)
+{
+    static const struct {
+        int form, other;
+        const char *key;
+    } pairs[] = {{1, 0, "gelu_relu"}, {2, 0, "silu_relu"}, {6, 1, "geglu_gelu"}, {7, 1, "swiglu_gelu"}, {7, 2, "swiglu_silu"}, {5, 0, "reglu_relu"}};
+    sheet_heading(s, "Pairs");
+    sheet_text(s, "On how many tables the first has a lower or higher test loss beyond chance: paired t tests over seeds, corrected by Holm's method for the number of tables; and the "
+                  "geometric mean over the tables of the ratio of their losses.");
+    sheet_table(s, 1, "pair|lower|higher|no difference|ratio of losses");
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        int better, worse;
+        double logs = 0;
+        char key[40];
+        count_differences(r, pairs[i].form, pairs[i].other, &better, &worse);
+        for (int set = 0; set < r->sets->count; set++)
+            logs += log(r->mean[set][pairs[i].form] / r->mean[set][pairs[i].other]) / r->sets->count;
+        sheet_row(s, "%s less %s|%d|%d|%d|%.3f", tg_activation_name(forms[pairs[i].form]), tg_activation_name(forms[pairs[i].other]), better, worse,
+                  r->sets->count - better - worse, exp(logs));
+        snprintf(key, sizeof key, "%s_better", pairs[i].key);
+        sheet_number(s, key, better);
+        snprintf(key, sizeof key, "%s_worse", pairs[i].key);
+        sheet_number(s, key, worse);
+        snprintf(key, sizeof key, "%s_ratio", pairs[i].key);
+        sheet_number(s, key, exp(logs));
+    }
+    int smaller = 0, larger = 0;
+    double logs = 0;
+    for (int set = 0; set < r->sets->count; set++) {
+        smaller += r->rate[set][1] < r->rate[set][0];
+        larger += r->rate[set][1] > r->rate[set][0];
+        logs += log(r->rate[set][1] / r->rate[set][0]) / r->sets->count;
+    }
+    sheet_number(s, "gelu_relu_rate_smaller", smaller);
+    sheet_number(s, "gelu_relu_rate_larger", larger);
+    sheet_number(s, "gelu_relu_rate", exp(logs));
+    sheet_number(s, "sets", r->sets->count);
+    sheet_number(s, "seeds", r->seeds);
+}
+
+/* ---- verdicts ---- */
+
+static int by_rank(const results *r, int order[FORMS])
+{
+    for (int i = 0; i < FORMS; i++) {
+        int at = i;
+        for (; at > 0 && r->ranks.mean[order[at - 1]] > r->ranks.mean[i]; at--)
+            order[at] = order[at - 1];
+        order[at] = i;
+    }
+    int pairs = 0;
+    for (int i = 0; i < FORMS; i++)
+        for (int j = 0; j < i; j++)
+            pairs += fabs(r->ranks.mean[i] - r->ranks.mean[j]) > r->ranks.critical;
+    return pairs;
+}
+
+static void judge(const results *r, sheet *s)
+{
+    int order[FORMS], agree = 0;
+    const int pairs = by_rank(r, order);
+    for (int i = 0; i < FORMS; i++)
+        for (int j = 0; j < i; j++)
+            agree += (published[i] < published[j]) == (r->ranks.mean[i] < r->ranks.mean[j]);
+    sheet_verdict(s, "Over %d tables and %d seeds %s has the best mean rank (%.2f) and %s the worst (%.2f). Friedman's test: chi square %.2f, F %.2f, p = %.2g: "
+                     "%s. %d of %d pairs are farther apart than the critical difference of %.2f (Nemenyi, 5 %%).",
+                  r->ranks.sets, r->seeds, tg_activation_name(forms[order[0]]), r->ranks.mean[order[0]], tg_activation_name(forms[order[FORMS - 1]]),
+                  r->ranks.mean[order[FORMS - 1]], r->ranks.chi_square, r->ranks.f, r->ranks.p,
+                  r->ranks.p < 0.05 ? "the forms differ" : "no difference between the forms is shown", pairs, FORMS * (FORMS - 1) / 2, r->ranks.critical);
+    sheet_verdict(s, "Of the %d pairs, %d are in the order that Shazeer found for T5 (where chance would give %d).", FORMS * (FORMS - 1) / 2, agree,
+                  FORMS * (FORMS - 1) / 4);
+}
+
+/* ---- the picture ---- */
+
+static bool write_ranks(const void *context, FILE *to)
+{
+    const results *r = context;
+    int order[FORMS];
+    by_rank(r, order);
+    fputs("kind,name,from,to\n", to);
+    fprintf(to, "critical,,1,%.6g\n", 1 + r->ranks.critical);
+    for (int i = 0; i < FORMS; i++)
+        fprintf(to, "method,%s,%.6g,\n", tg_activation_name(forms[order[i]]), r->ranks.mean[order[i]]);
+    int reached = -1; /* groups that no other holds */
+    for (int i = 0; i < FORMS; i++) {
+        int last = i;
+        while (last + 1 < FORMS && r->ranks.mean[order[last + 1]] - r->ranks.mean[order[i]] <= r->ranks.critical)
+            last++;
+        if (last > reached && last > i)
+            fprintf(to, "group,,%.6g,%.6g\n", r->ranks.mean[order[i]], r->ranks.mean[order[last]]);
+        reached = last > reached ? last : reached;
+    }
+    return true;
+}
+
+/* ---- the study ---- */
+
+static sheet *report(const results *r, const study_outcome *outcome)
+{
+    sheet *s = sheet_new("Plain and gated forms on tables, at equal parameters");
+    study_say_state(r->c, r->work, outcome, s);
+    if (r->seeds < 2) {
+        sheet_text(s, "Two seeds must be complete before there is anything to compare.");
+        return s;
+    }
+    sheet_text(s, "Two hidden layers of 64, or for the gated forms narrower ones with as many parameters; Adam with a constant rate, the best of %d by mean validation "
+                  "loss for each table and form; about 3,000 steps; training, validation and test rows (60, 20 and 20 %%) drawn anew for each seed. The test loss is that "
+                  "of the epoch with the lowest validation loss: log loss of classes, squared error of standardised targets.",
+               r->rates);
+    judge(r, s);
+    sheet_picture(s, "ranks.svg", "mean ranks of the forms and the critical difference");
+    put_table(r, s, "Mean test loss", false);
+    put_pairs(r, s);
+    put_table(r, s, "Rates chosen", true);
+    return s;
+}
+
+int study_glu_tabular(const study_context *c)
+{
+    static results r;
+    tabular_sets sets;
+    char message[FILES_MESSAGE];
+    study_work work = study_work_of(c);
+    const int seeds = c->settings->quick ? 2 : 10, rates = c->settings->quick ? 1 : TABULAR_RATES;
+    if (!tabular_load(c, &sets))
+        return 2;
+    if (!add_runs(&work, c, &sets, seeds, rates))
+        return study_refuse("out of memory", 1);
+    const study_outcome outcome = study_work_do(&work, stderr);
+    if (outcome.broken)
+        return study_refuse(outcome.message, 1);
+    r = (results){.c = c, .work = &work, .sets = &sets, .seeds = complete_seeds(&work, seeds), .rates = rates};
+    if (r.seeds > 1)
+        gather(&r);
+    if (r.seeds > 1 && !files_write(c->folder, "ranks.csv", write_ranks, &r, message))
+        return study_refuse(message, 1);
+    const int status = study_end(c, &work, &outcome, report(&r, &outcome), r.seeds > 1 ? "study_ranks.gp" : NULL);
+    tabular_free(&sets);
+    return status;
+}

@@ -1,0 +1,10 @@
+/* What is often said of GELU's values, settled by its values, in double precision. */
+#ifndef STUDY_VALUE_CLAIMS_H
+#define STUDY_VALUE_CLAIMS_H
+
+#include "examples/study/sheet.h"
+
+/* Adds a row "claim|verdict|number|command" for each; false if memory runs out. */
+bool value_claims_put(sheet *s, const char *command);
+
+#endif

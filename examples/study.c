@@ -14,7 +14,7 @@ static const study studies[] = {
     {"gelu-noise", "how the classifiers of gelu-mnist stand noisy images", study_gelu_noise},
     {"glu-tabular", "plain and gated forms on nine tables, at equal parameters, each at its best rate", study_glu_tabular},
     {"migration", "what a ReLU network gains by GELU and by SwiGLU, at its old rate and at a new one", study_migration},
-    {"cost", "what activations cost, for an element and for a training step", study_cost},
+    {"cost", "what activations cost, for an element and for a training step", study_cost, .no_runs = true},
     {"claims", "what is said of GELU: verdict, number, and the command that shows it", study_claims},
 };
 enum { STUDIES = sizeof studies / sizeof studies[0] };
@@ -26,7 +26,8 @@ static const program_option table[] = {
     {"jobs", "N", "runs at the same time; 0: as many as there are processors", OPTION_INT, AT(jobs), 0, 1024},
     {"out", "DIR", "folder for a folder of each study: records of the runs, report.html, report.md, pictures", OPTION_TEXT, AT(out)},
     {"data", "DIR", "folder that has mnist/ (the four files), uci/ (the tables as .csv) and optdigits/", OPTION_TEXT, AT(data)},
-    {"epochs", "N", "as many instead of the protocol's; finished runs go on, and none is shortened; 0: the protocol's", OPTION_INT, AT(epochs), 0, 100000},
+    {"epochs", "N", "as many instead of the protocol's; finished runs go on, and none is shortened; 0: the protocol's", OPTION_INT, AT(epochs), 0,
+     100000},
     {"report-only", NULL, "train nothing: report what is there", OPTION_FLAG, AT(report_only)},
     {"no-plots", NULL, "draw nothing", OPTION_FLAG, AT(no_plots)},
     {0}};
@@ -61,19 +62,27 @@ static char *command_of(char *const *argv)
     return text;
 }
 
-/* Reads the options behind the study's name. */
-static void read_options(int argc, char **argv, study_settings *s)
+/* Reads the options behind the study's name; false, said, where one has no effect. */
+static bool read_options(int argc, char **argv, const study *chosen, study_settings *s)
 {
+    static const char *const of_runs[] = {"jobs", "data", "epochs", "report-only"};
     char after[2000] = "Studies:\n";
     size_t used = strlen(after);
     for (int i = 0; i < STUDIES; i++)
         used += (size_t)snprintf(after + used, sizeof after - used, "  %-18s %s\n", studies[i].name, studies[i].about);
-    const options_program program = {.name = "study",
-                                     .about = "study NAME [OPTION...]: repeats published experiments and settles claims by measurement. Each finished run is "
-                                              "a record in the folder: the same command goes on where it was interrupted.",
-                                     .table = table,
-                                     .after = after};
+    const options_program program = {
+        .name = "study",
+        .about = "study NAME [OPTION...]: repeats published experiments and settles claims by measurement. Each finished run is a record in the "
+                 "folder: the same command goes on where it was interrupted.",
+        .table = table,
+        .after = after};
     options_parse(&program, argc, argv, s);
+    for (size_t i = 0; chosen && chosen->no_runs && i < sizeof of_runs / sizeof of_runs[0]; i++)
+        if (options_given(&program, of_runs[i]))
+            return fprintf(stderr, "study: --%s: %s trains nothing\n", of_runs[i], chosen->name), false;
+    if (s->quick && options_given(&program, "data"))
+        return fprintf(stderr, "study: --data: a quick study makes its data up\n"), false;
+    return true;
 }
 
 int main(int argc, char **argv)
@@ -92,7 +101,8 @@ int main(int argc, char **argv)
     }
     if (named)
         argv[1] = argv[0];
-    read_options(named ? argc - 1 : argc, named ? argv + 1 : argv, &s);
+    if (!read_options(named ? argc - 1 : argc, named ? argv + 1 : argv, chosen, &s))
+        return 2;
     if (!named) {
         list_studies(argc > 1 ? stderr : stdout);
         return argc > 1 ? 2 : 0;

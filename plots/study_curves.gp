@@ -54,7 +54,7 @@ do for [format in "png svg"] {
         set key at screen right + 0.02, 0.5 left center vertical Left reverse noenhanced samplen 2 spacing 1.3
         if (p > 1) { unset key }
         plot for [i=1:count] curves using (at(p, i)):(column("low")):(column("high")) with filledcurves linetype i + 6 notitle, \
-             for [i=1:count] curves using (is(p, i) && strlen(strcol("train")) ? column("epoch") : NaN):(column("train")) with lines linetype i + 12 notitle, \
+             for [i=1:count] curves using (strlen(strcol("train")) ? at(p, i) : NaN):(column("train")) with lines linetype i + 12 notitle, \
              for [i=1:count] curves using (at(p, i)):(column("median")) with lines linetype i title curve_name[i], \
              for [i=1:count] published using (column("epoch")):(of(p, i, "validation")) with points linetype i pointtype 7 notitle, \
              for [i=1:count] published using (column("epoch")):(of(p, i, "train")) with points linetype i pointtype 6 notitle, \

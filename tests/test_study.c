@@ -56,6 +56,8 @@ static const struct {
     {"gelu-mnist --jobs x", "--jobs: 'x' is not a whole number"},
     {"gelu-mnist --nonsense", "nonsense"},
     {"gelu-mnist --data /no/such/folder --out /tmp", "/no/such/folder"},
+    {"cost --epochs 3", "study: --epochs: cost trains nothing"},
+    {"gelu-mnist --quick --data /tmp", "study: --data: a quick study makes its data up"},
     {"gelu-mnist --quick --out /proc/no", "--out: cannot create the folder '/proc/no"},
 };
 

@@ -152,8 +152,9 @@ static void claim_depth(const results *r, sheet *s, const char *command)
         return;
     const statistics_estimate first = statistics_of(shallow, (size_t)r->seeds), last = statistics_of(gain, (size_t)r->seeds),
                               more = statistics_paired(gain, shallow, (size_t)r->seeds);
-    say(s, "GELU's lead over ReLU grows with depth", is_below(&more), command, "test loss less ReLU's: %+.4f with %d layers, %+.4f with %d; difference %+.4f (%+.4f to %+.4f)",
-        first.mean, depths[0], last.mean, depths[deepest], more.mean, more.mean - more.margin, more.mean + more.margin);
+    say(s, "GELU's lead over ReLU grows with depth", is_below(&more), command,
+        "test loss less ReLU's: %+.4f with %d layers, %+.4f with %d; difference %+.4f (%+.4f to %+.4f)", first.mean, depths[0], last.mean,
+        depths[deepest], more.mean, more.mean - more.margin, more.mean + more.margin);
 }
 
 /* ---- from the other studies' numbers ---- */
@@ -178,8 +179,8 @@ static void claim_cost(const results *r, sheet *s, const char *command)
     }
     const double exact = study_number(r->c, "cost", "value_gelu_exact"), tanh_form = study_number(r->c, "cost", "value_gelu_tanh");
     if (!isnan(exact / tanh_form))
-        say(s, "exact GELU is about 2 times slower than the approximations", fabs(exact / tanh_form - 2) < 0.5 ? 1 : -1, command, "%.2f times the tanh form, per element",
-            exact / tanh_form);
+        say(s, "exact GELU is about 2 times slower than the approximations", fabs(exact / tanh_form - 2) < 0.5 ? 1 : -1, command,
+            "%.2f times the tanh form, per element", exact / tanh_form);
 }
 
 /* Operations of a feed-forward layer are its weights: each meets each row once. */
@@ -206,8 +207,12 @@ static void claim_pair(const results *r, sheet *s, const char *claim, const char
         not_measured(s, claim, command);
         return;
     }
-    say(s, claim, better > 0 && worse == 0 ? (better > sets / 2 ? 1 : 0) : worse > better ? -1 : 0, command,
-        "on %.0f of %.0f tables, worse on %.0f; test loss %+.1f %% in the mean", better, sets, worse, 100 * (study_number(r->c, "glu-tabular", key) - 1));
+    say(s, claim,
+        better > 0 && worse == 0 ? (better > sets / 2 ? 1 : 0)
+        : worse > better         ? -1
+                                 : 0,
+        command, "on %.0f of %.0f tables, worse on %.0f; test loss %+.1f %% in the mean", better, sets, worse,
+        100 * (study_number(r->c, "glu-tabular", key) - 1));
 }
 
 static void claim_rate(const results *r, sheet *s, const char *command)
@@ -217,8 +222,11 @@ static void claim_rate(const results *r, sheet *s, const char *command)
     if (isnan(ratio))
         not_measured(s, "GELU needs a smaller learning rate than ReLU", command);
     else
-        say(s, "GELU needs a smaller learning rate than ReLU", larger > 0 || smaller == 0 ? (larger >= smaller ? -1 : 0) : smaller > 4 ? 1 : 0, command,
-            "best rate smaller on %.0f tables, larger on %.0f; %.2f times ReLU's in the geometric mean", smaller, larger, ratio);
+        say(s, "GELU needs a smaller learning rate than ReLU",
+            larger > 0 || smaller == 0 ? (larger >= smaller ? -1 : 0)
+            : smaller > 4              ? 1
+                                       : 0,
+            command, "best rate smaller on %.0f tables, larger on %.0f; %.2f times ReLU's in the geometric mean", smaller, larger, ratio);
 }
 
 static void claim_speed(const results *r, sheet *s, const char *command)
@@ -253,8 +261,10 @@ static sheet *report(const results *r, const study_outcome *outcome)
     claim_operations(s, here);
     claim_cost(r, s, cost);
     sheet_heading(s, "Training");
-    sheet_text(s, "Differences are means over seeds, paired, with 95 %% intervals; a claim holds where the interval says so, and is not shown where it has both signs. Depth, initial weights and "
-                  "dead units: networks %d wide on %s, He's initial weights where not said, %d seeds.",
+    sheet_text(s,
+               "Differences are means over seeds, paired, with 95 %% intervals; a claim holds where the interval says so, and is not shown where it "
+               "has both signs. Depth, initial weights and "
+               "dead units: networks %d wide on %s, He's initial weights where not said, %d seeds.",
                r->c->settings->quick ? 8 : 64, r->sets->name[r->set], r->seeds);
     sheet_table(s, 1, "claim|holds|found|command");
     if (r->complete) {

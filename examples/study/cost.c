@@ -13,7 +13,11 @@ static const tg_activation activations[ACTIVATIONS] = {TG_RELU, TG_GELU_EXACT, T
 /* Texts that call GELU slow give these multiples of ReLU; 0: none. */
 static double said_of(tg_activation activation)
 {
-    return activation == TG_GELU_EXACT ? 3.0 : activation == TG_GELU_TANH ? 1.5 : activation == TG_GELU_QUICK ? 1.2 : activation == TG_SWIGLU ? 2.0 : 0;
+    return activation == TG_GELU_EXACT   ? 3.0
+           : activation == TG_GELU_TANH  ? 1.5
+           : activation == TG_GELU_QUICK ? 1.2
+           : activation == TG_SWIGLU     ? 2.0
+                                         : 0;
 }
 
 static const struct {
@@ -165,7 +169,8 @@ static void put_elements(sheet *s, const extent *e, tg_tape *tape, const float *
         int count = 0;
         for (int a = 0; a < ACTIVATIONS; a++)
             if (!derivative || !tg_activation_is_gated(activations[a]))
-                subjects[count++] = (subject){.activation = activations[a], .tape = tape, .x = x, .y = y, .rows = e->elements, .derivative = derivative};
+                subjects[count++] =
+                    (subject){.activation = activations[a], .tape = tape, .x = x, .y = y, .rows = e->elements, .derivative = derivative};
         time_all(subjects, count, e);
         sheet_heading(s, derivative ? "First derivative, per element" : "Value, per element");
         sheet_table(s, 1, "activation|ns|said|times ReLU|95 %");
@@ -191,8 +196,14 @@ static bool put_steps(sheet *s, int net, const extent *e, tg_tape *tape, const f
         tg_mlp_config config = net_of(e, net);
         config.activation = stepped[i].activation;
         config.equal_width = stepped[i].equal_width;
-        subjects[i] = (subject){.activation = config.activation, .tape = tape, .x = x, .y = y, .rows = nets[net].batch / e->divisor,
-                                .inputs = config.inputs, .outputs = config.outputs, .net = tg_mlp_new(&rng, &config)};
+        subjects[i] = (subject){.activation = config.activation,
+                                .tape = tape,
+                                .x = x,
+                                .y = y,
+                                .rows = nets[net].batch / e->divisor,
+                                .inputs = config.inputs,
+                                .outputs = config.outputs,
+                                .net = tg_mlp_new(&rng, &config)};
         subjects[i].optimizer = tg_optimizer_new(tg_mlp_parameters(subjects[i].net), &(tg_optimizer_config){.lr = 1e-5});
         fine = fine && subjects[i].net && subjects[i].optimizer;
     }
@@ -220,12 +231,18 @@ static bool put_steps(sheet *s, int net, const extent *e, tg_tape *tape, const f
 
 static void judge(sheet *s)
 {
-    const double exact = sheet_number_of(s, "value_gelu_exact"), tanh_form = sheet_number_of(s, "value_gelu_tanh"), quick = sheet_number_of(s, "value_gelu_quick");
-    const double step = sheet_number_of(s, "step1_gelu_exact"), swiglu = sheet_number_of(s, "step1_swiglu"), wide = sheet_number_of(s, "step1_swiglu of equal width");
-    sheet_verdict(s, "Per element exact GELU takes %.1f times as long as ReLU (said: 3.0), the tanh form %.1f (1.5), the quick form %.1f (1.2): exact takes %.2f times as long as "
-                     "tanh (said: about 2).",
+    const double exact = sheet_number_of(s, "value_gelu_exact"), tanh_form = sheet_number_of(s, "value_gelu_tanh"),
+                 quick = sheet_number_of(s, "value_gelu_quick");
+    const double step = sheet_number_of(s, "step1_gelu_exact"), swiglu = sheet_number_of(s, "step1_swiglu"),
+                 wide = sheet_number_of(s, "step1_swiglu of equal width");
+    sheet_verdict(s,
+                  "Per element exact GELU takes %.1f times as long as ReLU (said: 3.0), the tanh form %.1f (1.5), the quick form %.1f (1.2): exact "
+                  "takes %.2f times as long as "
+                  "tanh (said: about 2).",
                   exact, tanh_form, quick, exact / tanh_form);
-    sheet_verdict(s, "In a training step of %s exact GELU takes %.2f times as long as ReLU, and SwiGLU %.2f times at equal parameters and %.2f at equal width (said: 2.0).",
+    sheet_verdict(s,
+                  "In a training step of %s exact GELU takes %.2f times as long as ReLU, and SwiGLU %.2f times at equal parameters and %.2f at equal "
+                  "width (said: 2.0).",
                   nets[1].name, step, swiglu, wide);
 }
 
@@ -248,9 +265,12 @@ int study_cost(const study_context *c)
     tg_set_threads(1);
     fprintf(stderr, "this takes about %d seconds\n", (int)ceil(e.rounds * e.at_least * 2 * (2 * ACTIVATIONS + NETS * STEPPED) + 1));
     study_say_state(c, &work, &outcome, s);
-    sheet_text(s, "One thread, single precision, inputs of N(0,1). %d elements at a time; a step is record, backward and Adam. All are timed in turn, %d rounds, so that other work on the machine "
-                  "meets all alike: medians over the rounds of the ratio to ReLU in the same round, with the interval of the median. Gated: per element of the product; nets with as many parameters as the plain ones. "
-                  "What is said is what texts about GELU claim.",
+    sheet_text(s,
+               "One thread, single precision, inputs of N(0,1). %d elements at a time; a step is record, backward and Adam. All are timed in turn, "
+               "%d rounds, so that other work on the machine "
+               "meets all alike: medians over the rounds of the ratio to ReLU in the same round, with the interval of the median. Gated: per element "
+               "of the product; nets with as many parameters as the plain ones. "
+               "What is said is what texts about GELU claim.",
                e.elements, e.rounds);
     bool fine = true;
     put_elements(s, &e, tape, x, y);

@@ -119,7 +119,8 @@ static void judge(const results *r, sheet *s)
     double ours[ACTIVATIONS], worst = 1;
     const int m = last_moment(r, ours);
     if (m < 0) {
-        sheet_verdict(s, "Not all activations have reached epoch %d at rate %g yet: nothing to compare with what is published.", moments[0], rates[0]);
+        sheet_verdict(s, "Not all activations have reached epoch %d at rate %g yet: nothing to compare with what is published.", moments[0],
+                      rates[0]);
         return;
     }
     bool same_order = true;
@@ -129,8 +130,10 @@ static void judge(const results *r, sheet *s)
         for (int b = 0; b < a; b++)
             same_order = same_order && (ours[b] < ours[a]) == (published[b].test[0][m] < published[a].test[0][m]);
     }
-    sheet_verdict(s, "At rate %g after %d epochs the order of the three is %s; ours is %.2f times the published error where it is farthest from it. GELU's error is %.2f "
-                     "times ReLU's (published %.2f) and %.2f times ELU's (published %.2f).",
+    sheet_verdict(s,
+                  "At rate %g after %d epochs the order of the three is %s; ours is %.2f times the published error where it is farthest from it. "
+                  "GELU's error is %.2f "
+                  "times ReLU's (published %.2f) and %.2f times ELU's (published %.2f).",
                   rates[0], moments[m], same_order ? "the published one" : "not the published one", worst, ours[0] / ours[2],
                   published[0].test[0][m] / published[2].test[0][m], ours[0] / ours[1], published[0].test[0][m] / published[1].test[0][m]);
 }
@@ -174,9 +177,12 @@ static sheet *report(const results *r, const study_outcome *outcome)
 {
     sheet *s = sheet_new("GELU paper: MNIST autoencoder");
     study_say_state(r->c, r->work, outcome, s);
-    sheet_text(s, "Protocol (arXiv 1606.08415): 784-1000-500-250-30-250-500-1000-784, the activation on every hidden layer, the code included; mean squared error over "
-                  "pixels in [0, 1]; initial weights with rows of length 1; Adam with a constant rate, batch 64, all 60,000 training images; medians of %d seeds. The paper trains 250 "
-                  "epochs, this is %d (--epochs takes more, and goes on). GELU is the tanh form.",
+    sheet_text(s,
+               "Protocol (arXiv 1606.08415): 784-1000-500-250-30-250-500-1000-784, the activation on every hidden layer, the code included; mean "
+               "squared error over "
+               "pixels in [0, 1]; initial weights with rows of length 1; Adam with a constant rate, batch 64, all 60,000 training images; medians of "
+               "%d seeds. The paper trains 250 "
+               "epochs, this is %d (--epochs takes more, and goes on). GELU is the tanh form.",
                r->seeds, r->epochs);
     judge(r, s);
     sheet_picture(s, "curves.svg", "test error over epochs, ours as lines and the published numbers as marks");
@@ -205,7 +211,10 @@ int study_gelu_autoencoder(const study_context *c)
     char message[FILES_MESSAGE];
     if (!files_write(c->folder, "curves.csv", write_curves, &r, message) || !files_write(c->folder, "published.csv", write_published, &r, message))
         return study_refuse(message, 1);
-    const int status = study_end(c, &work, &outcome, report(&r, &outcome), "study_curves.gp");
+    bool begun = false;
+    for (int i = 0; i < work.count; i++)
+        begun = begun || work.record[i].epochs > 0;
+    const int status = study_end(c, &work, &outcome, report(&r, &outcome), begun ? "study_curves.gp" : NULL);
     dataset_free(&data);
     return status;
 }

@@ -9,13 +9,13 @@
 typedef struct published {
     tg_activation activation;
     double keep;
-    double train[3];              /* after epochs 10, 20 and 50 */
+    double train[3];                      /* after epochs 10, 20 and 50 */
     double minimum, minimum_epoch, final; /* validation */
 } published;
 static const published curves[] = {
-    {TG_GELU_TANH, 1, {.031, .015, .008}, .0887, 8, .139},  {TG_ELU, 1, {.048, .023, .014}, .0889, 14, .119},
-    {TG_RELU, 1, {.037, .018, .008}, .0906, 13, .135},      {TG_GELU_TANH, .5, {.119, .076, .0445}, .129, 39, .133},
-    {TG_ELU, .5, {.257, .175, .104}, .138, 43, .138},       {TG_RELU, .5, {NAN, .507, .346}, .377, 50, .387},
+    {TG_GELU_TANH, 1, {.031, .015, .008}, .0887, 8, .139}, {TG_ELU, 1, {.048, .023, .014}, .0889, 14, .119},
+    {TG_RELU, 1, {.037, .018, .008}, .0906, 13, .135},     {TG_GELU_TANH, .5, {.119, .076, .0445}, .129, 39, .133},
+    {TG_ELU, .5, {.257, .175, .104}, .138, 43, .138},      {TG_RELU, .5, {NAN, .507, .346}, .377, 50, .387},
 };
 enum { CURVES = sizeof curves / sizeof curves[0] };
 static const int train_epochs[3] = {10, 20, 50};
@@ -70,7 +70,8 @@ static const published *published_of(tg_activation activation, double keep)
 static void add_losses(const results *r, sheet *s)
 {
     sheet_heading(s, "Validation log loss");
-    sheet_table(s, 3, "keep|activation|rate|runs|minimum, published|ours|least to greatest|epoch, published|ours|final, published|ours|least to greatest");
+    sheet_table(s, 3,
+                "keep|activation|rate|runs|minimum, published|ours|least to greatest|epoch, published|ours|final, published|ours|least to greatest");
     for (int i = 0; i < CURVES; i++)
         for (int rate = 0; rate < r->p->rates; rate++) {
             const published *said = &curves[i];
@@ -129,8 +130,10 @@ static void add_errors(const results *r, sheet *s)
             const study_spread ours = test_error(r, order[a], keep, rate);
             if (ours.count)
                 sheet_row(s, "%g|%s|%g|%s|%.2f %%|%.2f %% to %.2f %%", keep, tg_activation_name(order[a]), rate,
-                          order[a] == TG_STOCHASTIC_GELU ? "2.00 %" : order[a] == TG_RELU && keep < 1 ? "2.10 %" : "", ours.median, ours.low,
-                          ours.high);
+                          order[a] == TG_STOCHASTIC_GELU    ? "2.00 %"
+                          : order[a] == TG_RELU && keep < 1 ? "2.10 %"
+                                                            : "",
+                          ours.median, ours.low, ours.high);
         }
 }
 
@@ -153,14 +156,17 @@ static void judge_reproduction(const results *r, sheet *s)
             within += fabs(off[k]) <= tolerance(said->keep);
             if (fabs(off[k]) > fabs(worst)) {
                 worst = off[k];
-                snprintf(where, sizeof where, "%s of %s with keep %g", k ? "the final loss" : "the minimum", tg_activation_name(said->activation), said->keep);
+                snprintf(where, sizeof where, "%s of %s with keep %g", k ? "the final loss" : "the minimum", tg_activation_name(said->activation),
+                         said->keep);
             }
         }
     }
     if (of)
-        sheet_verdict(s, "%d of %d published validation figures are met within 0.01 (keep 1) or 0.015 (keep 0.5) at each activation's best rate by validation; "
-                         "the farthest is %s, off by %+.4f.",
-                      within, of, where, worst);
+        sheet_verdict(
+            s,
+            "%d of %d published validation figures are met within 0.01 (keep 1) or 0.015 (keep 0.5) at each activation's best rate by validation; "
+            "the farthest is %s, off by %+.4f.",
+            within, of, where, worst);
 }
 
 /* Lowest validation losses of two activations, each at its best rate, by seed. */
@@ -180,8 +186,9 @@ static void judge_difference(const results *r, double keep, tg_activation other,
     const statistics_estimate gain = statistics_paired(a, b, (size_t)pairs);
     const published *gelu = published_of(TG_GELU_TANH, keep), *rival = published_of(other, keep);
     const bool settled = fabs(gain.mean) > gain.margin;
-    sheet_verdict(s, "Keep %g, lowest validation loss of gelu_tanh less that of %s: %+.4f (95 %% interval %+.4f to %+.4f, %d seeds), published %+.4f: "
-                     "%s.",
+    sheet_verdict(s,
+                  "Keep %g, lowest validation loss of gelu_tanh less that of %s: %+.4f (95 %% interval %+.4f to %+.4f, %d seeds), published %+.4f: "
+                  "%s.",
                   keep, tg_activation_name(other), gain.mean, gain.mean - gain.margin, gain.mean + gain.margin, pairs, gelu->minimum - rival->minimum,
                   settled ? gain.mean < 0 ? "GELU is better, as published" : "GELU is worse, against what is published"
                           : "no difference that these seeds could show");
@@ -192,7 +199,8 @@ static void put_numbers(const results *r, sheet *s)
 {
     const study_record *gelu[STUDY_SEEDS], *relu[STUDY_SEEDS];
     double a[STUDY_SEEDS], b[STUDY_SEEDS];
-    const int n = mnist_records(r->work, r->p, TG_GELU_TANH, 1, r->p->rate[0], gelu), m = mnist_records(r->work, r->p, TG_RELU, 1, r->p->rate[0], relu);
+    const int n = mnist_records(r->work, r->p, TG_GELU_TANH, 1, r->p->rate[0], gelu),
+              m = mnist_records(r->work, r->p, TG_RELU, 1, r->p->rate[0], relu);
     const int pairs = n < m ? n : m, epoch = r->p->epochs < 5 ? r->p->epochs : 5;
     for (int i = 0; i < pairs; i++) {
         a[i] = study_record_at(gelu[i], epoch, STUDY_STEP_LOSS);
@@ -216,7 +224,8 @@ static bool write_curves(const void *context, FILE *to)
         const int n = mnist_records(r->work, r->p, said->activation, said->keep, rate, records);
         for (int e = 1; n > 0 && e <= r->p->epochs; e++) {
             const study_spread loss = study_spread_at(records, n, e, STUDY_VAL_LOSS), train = study_spread_at(records, n, e, STUDY_TRAIN_LOSS);
-            fprintf(to, "keep %g,%s,%g,%d,%.6g,%.6g,%.6g,", said->keep, tg_activation_name(said->activation), rate, e, loss.median, loss.low, loss.high);
+            fprintf(to, "keep %g,%s,%g,%d,%.6g,%.6g,%.6g,", said->keep, tg_activation_name(said->activation), rate, e, loss.median, loss.low,
+                    loss.high);
             fprintf(to, isnan(train.median) ? "\n" : "%.6g\n", train.median);
         }
     }
@@ -244,10 +253,14 @@ static sheet *report(const results *r, const study_outcome *outcome)
 {
     sheet *s = sheet_new("GELU paper: MNIST classification");
     study_say_state(r->c, r->work, outcome, s);
-    sheet_text(s, "Protocol (arXiv 1606.08415): eight hidden layers of 128, initial weights with rows of length 1, pixels in [0, 1], Adam with a constant "
-                  "rate, batch %d, %d epochs; dropout behind every hidden layer keeps a unit with probability 1 or 0.5; validation rows are the first 5,000. GELU is the "
-                  "tanh form. Medians of %d seeds; of five the range from least to greatest holds the true median with a probability of 94 %%. Published numbers are read off the curves.",
-               r->p->batch, r->p->epochs, r->p->seeds);
+    sheet_text(
+        s,
+        "Protocol (arXiv 1606.08415): eight hidden layers of 128, initial weights with rows of length 1, pixels in [0, 1], Adam with a constant "
+        "rate, batch %d, %d epochs; dropout behind every hidden layer keeps a unit with probability 1 or 0.5; validation rows are the first 5,000. "
+        "GELU is the "
+        "tanh form. Medians of %d seeds; of five the range from least to greatest holds the true median with a probability of 94 %%. Published "
+        "numbers are read off the curves.",
+        r->p->batch, r->p->epochs, r->p->seeds);
     judge_reproduction(r, s);
     for (int k = 0; k < 2; k++) {
         judge_difference(r, k ? 0.5 : 1, TG_RELU, s);
@@ -278,7 +291,7 @@ int study_gelu_mnist(const study_context *c)
     char message[FILES_MESSAGE];
     if (!files_write(c->folder, "curves.csv", write_curves, &r, message) || !files_write(c->folder, "published.csv", write_published, &r, message))
         return study_refuse(message, 1);
-    const int status = study_end(c, &work, &outcome, report(&r, &outcome), "study_curves.gp");
+    const int status = study_end(c, &work, &outcome, report(&r, &outcome), outcome.complete > 0 ? "study_curves.gp" : NULL);
     dataset_free(&data);
     return status;
 }

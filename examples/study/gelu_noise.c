@@ -100,8 +100,10 @@ static void judge(const results *r, int other, sheet *s)
         return;
     const statistics_estimate gain = statistics_paired(gelu, theirs, (size_t)pairs);
     const bool settled = fabs(gain.mean) > gain.margin;
-    sheet_verdict(s, "Accuracy averaged over noise of 0.25 to 3, gelu_tanh less %s: %+.2f points (95 %% interval %+.2f to %+.2f, %d networks each). The paper: \"robustness "
-                     "matching or exceeding\"; %s.",
+    sheet_verdict(s,
+                  "Accuracy averaged over noise of 0.25 to 3, gelu_tanh less %s: %+.2f points (95 %% interval %+.2f to %+.2f, %d networks each). The "
+                  "paper: \"robustness "
+                  "matching or exceeding\"; %s.",
                   tg_activation_name(mnist_activations[other]), gain.mean, gain.mean - gain.margin, gain.mean + gain.margin, pairs,
                   !settled        ? "these networks show no difference"
                   : gain.mean > 0 ? "here it exceeds"
@@ -117,8 +119,8 @@ static bool write_noise(const void *context, FILE *to)
             for (int level = 0; level < LEVELS; level++) {
                 const study_spread value = spread(r, a, level, measure == 0);
                 if (value.count)
-                    fprintf(to, "%s,%s,%g,%.6g,%.6g,%.6g\n", measure ? "log loss" : "accuracy (%)", tg_activation_name(mnist_activations[a]), level_of(level),
-                            value.median, value.low, value.high);
+                    fprintf(to, "%s,%s,%g,%.6g,%.6g,%.6g\n", measure ? "log loss" : "accuracy (%)", tg_activation_name(mnist_activations[a]),
+                            level_of(level), value.median, value.low, value.high);
             }
     return true;
 }
@@ -127,8 +129,10 @@ static sheet *report(const results *r, const study_outcome *outcome)
 {
     sheet *s = sheet_new("GELU paper: noise");
     study_say_state(r->c, r->work, outcome, s);
-    sheet_text(s, "The classifiers of gelu-mnist that were trained without dropout, after their last epoch, each activation at its best rate by validation loss; uniform noise from -a to a "
-                  "is added to every pixel of the test images, the same for all networks. Medians over the seeds. Of the paper's curves no numbers are at hand, only its words.");
+    sheet_text(s, "The classifiers of gelu-mnist that were trained without dropout, after their last epoch, each activation at its best rate by "
+                  "validation loss; uniform noise from -a to a "
+                  "is added to every pixel of the test images, the same for all networks. Medians over the seeds. Of the paper's curves no numbers "
+                  "are at hand, only its words.");
     judge(r, 2, s);
     judge(r, 1, s);
     sheet_picture(s, "noise.svg", "accuracy and log loss over the size of the noise");
@@ -173,7 +177,7 @@ int study_gelu_noise(const study_context *c)
     free(labels);
     if (!files_make_folder(c->folder, message) || !files_write(c->folder, "noise.csv", write_noise, &r, message))
         return study_refuse(message, 1);
-    const int status = study_end(c, &work, &outcome, report(&r, &outcome), "study_noise.gp");
+    const int status = study_end(c, &work, &outcome, report(&r, &outcome), outcome.complete > 0 ? "study_noise.gp" : NULL);
     dataset_free(&data);
     return status;
 }

@@ -1,5 +1,5 @@
-/* study glu-tabular: the eight plain and gated forms of "GLU Variants Improve Transformer" (Shazeer, arXiv 2002.05202) as hidden layers of small networks
- * of equal size, on nine tables. */
+/* study glu-tabular: the eight plain and gated forms of "GLU Variants Improve Transformer" (Shazeer, arXiv 2002.05202) as hidden layers of small
+ * networks of equal size, on nine tables. */
 #include "examples/lab/statistics.h"
 #include "examples/study/ranks.h"
 #include "examples/study/tabular.h"
@@ -74,7 +74,9 @@ static void put_table(const results *r, sheet *s, const char *heading, bool rate
     sheet_table(s, 1, line);
     for (int set = 0; set < r->sets->count; set++) {
         used = snprintf(line, sizeof line, "%s|%s", r->sets->name[set],
-                        rates ? "rate" : r->sets->data[set].task == DATASET_CLASSIFICATION ? "log loss" : "squared error");
+                        rates                                               ? "rate"
+                        : r->sets->data[set].task == DATASET_CLASSIFICATION ? "log loss"
+                                                                            : "squared error");
         for (int f = 0; f < FORMS; f++)
             used += snprintf(line + used, sizeof line - (size_t)used, rates ? "|%g" : "|%.4f", rates ? r->rate[set][f] : r->mean[set][f]);
         sheet_row(s, "%s", line);
@@ -107,7 +109,8 @@ static void put_pairs(const results *r, sheet *s)
         const char *key;
     } pairs[] = {{1, 0, "gelu_relu"}, {2, 0, "silu_relu"}, {6, 1, "geglu_gelu"}, {7, 1, "swiglu_gelu"}, {7, 2, "swiglu_silu"}, {5, 0, "reglu_relu"}};
     sheet_heading(s, "Pairs");
-    sheet_text(s, "On how many tables the first has a lower or higher test loss beyond chance: paired t tests over seeds, corrected by Holm's method for the number of tables; and the "
+    sheet_text(s, "On how many tables the first has a lower or higher test loss beyond chance: paired t tests over seeds, corrected by Holm's method "
+                  "for the number of tables; and the "
                   "geometric mean over the tables of the ratio of their losses.");
     sheet_table(s, 1, "pair|lower|higher|no difference|ratio of losses");
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
@@ -164,11 +167,13 @@ static void judge(const results *r, sheet *s)
     for (int i = 0; i < FORMS; i++)
         for (int j = 0; j < i; j++)
             agree += (published[i] < published[j]) == (r->ranks.mean[i] < r->ranks.mean[j]);
-    sheet_verdict(s, "Over %d tables and %d seeds %s has the best mean rank (%.2f) and %s the worst (%.2f). Friedman's test: chi square %.2f, F %.2f, p = %.2g: "
-                     "%s. %d of %d pairs are farther apart than the critical difference of %.2f (Nemenyi, 5 %%).",
-                  r->ranks.sets, r->seeds, tg_activation_name(forms[order[0]]), r->ranks.mean[order[0]], tg_activation_name(forms[order[FORMS - 1]]),
-                  r->ranks.mean[order[FORMS - 1]], r->ranks.chi_square, r->ranks.f, r->ranks.p,
-                  r->ranks.p < 0.05 ? "the forms differ" : "no difference between the forms is shown", pairs, FORMS * (FORMS - 1) / 2, r->ranks.critical);
+    sheet_verdict(
+        s,
+        "Over %d tables and %d seeds %s has the best mean rank (%.2f) and %s the worst (%.2f). Friedman's test: chi square %.2f, F %.2f, p = %.2g: "
+        "%s. %d of %d pairs are farther apart than the critical difference of %.2f (Nemenyi, 5 %%).",
+        r->ranks.sets, r->seeds, tg_activation_name(forms[order[0]]), r->ranks.mean[order[0]], tg_activation_name(forms[order[FORMS - 1]]),
+        r->ranks.mean[order[FORMS - 1]], r->ranks.chi_square, r->ranks.f, r->ranks.p,
+        r->ranks.p < 0.05 ? "the forms differ" : "no difference between the forms is shown", pairs, FORMS * (FORMS - 1) / 2, r->ranks.critical);
     sheet_verdict(s, "Of the %d pairs, %d are in the order that Shazeer found for T5 (where chance would give %d).", FORMS * (FORMS - 1) / 2, agree,
                   FORMS * (FORMS - 1) / 4);
 }
@@ -206,9 +211,12 @@ static sheet *report(const results *r, const study_outcome *outcome)
         sheet_text(s, "Two seeds must be complete before there is anything to compare.");
         return s;
     }
-    sheet_text(s, "Two hidden layers of 64, or for the gated forms narrower ones with as many parameters; Adam with a constant rate, the best of %d by mean validation "
-                  "loss for each table and form; about 3,000 steps; training, validation and test rows (60, 20 and 20 %%) drawn anew for each seed. The test loss is that "
-                  "of the epoch with the lowest validation loss: log loss of classes, squared error of standardised targets.",
+    sheet_text(s,
+               "Two hidden layers of 64, or for the gated forms narrower ones with as many parameters; Adam with a constant rate, the best of %d by "
+               "mean validation "
+               "loss for each table and form; about 3,000 steps; training, validation and test rows (60, 20 and 20 %%) drawn anew for each seed. The "
+               "test loss is that "
+               "of the epoch with the lowest validation loss: log loss of classes, squared error of standardised targets.",
                r->rates);
     judge(r, s);
     sheet_picture(s, "ranks.svg", "mean ranks of the forms and the critical difference");

@@ -1,4 +1,4 @@
-/* study migration: from ReLU to GELU to SwiGLU. What is gained by another activation in a network that is there, at the rate it has and at its own? */
+/* study migration: from ReLU to GELU to SwiGLU. What does another activation gain in a network that is there, at the rate it has and at its own? */
 #include "examples/lab/statistics.h"
 #include "examples/study/tabular.h"
 
@@ -68,7 +68,8 @@ static bool add_tuned(study_work *work, const results *r, char (*paths)[PATH])
                 for (int k = 0; k < r->tunings; k++) {
                     char name[40];
                     snprintf(name, sizeof name, "from-relu-to-%s", tg_activation_name(scratch[a]));
-                    fine = fine && tabular_add(work, r->c, r->sets, set, name, &(tg_mlp_config){.activation = scratch[a]}, tuning_rates(r)[k], seed, path);
+                    fine = fine &&
+                           tabular_add(work, r->c, r->sets, set, name, &(tg_mlp_config){.activation = scratch[a]}, tuning_rates(r)[k], seed, path);
                 }
         }
     return fine;
@@ -92,8 +93,9 @@ static line line_of(const study_work *work, const results *r, int set, const cha
 
 /* Of a set: what is compared, in the order of the table's columns. */
 enum { OLD, RELU, GELU_OLD, GELU, SWIGLU_OLD, SWIGLU, ON_RELU, ON_GELU_OLD, ON_GELU, LINES };
-static const char *const says[LINES] = {"ReLU, rate 0.001",         "ReLU, its rate",       "GELU, rate 0.001",          "GELU, its rate", "SwiGLU, rate 0.001",
-                                        "SwiGLU, its rate",         "file: ReLU goes on",   "file: GELU, rate 0.001",    "file: GELU, its rate"};
+static const char *const says[LINES] = {"ReLU, rate 0.001",   "ReLU, its rate",         "GELU, rate 0.001",
+                                        "GELU, its rate",     "SwiGLU, rate 0.001",     "SwiGLU, its rate",
+                                        "file: ReLU goes on", "file: GELU, rate 0.001", "file: GELU, its rate"};
 
 static void lines_of(const results *r, int set, line lines[LINES])
 {
@@ -148,7 +150,8 @@ static void put_step(const results *r, sheet *s, const char *what, int to, int f
 static void put_steps(const results *r, sheet *s)
 {
     sheet_heading(s, "What each step gains");
-    sheet_text(s, "Test loss after the step over test loss before it: geometric mean over the tables and its 95 %% interval (below 1 is a gain); and on how many tables it falls or rises beyond "
+    sheet_text(s, "Test loss after the step over test loss before it: geometric mean over the tables and its 95 %% interval (below 1 is a gain); and "
+                  "on how many tables it falls or rises beyond "
                   "chance (paired t tests over seeds, corrected by Holm's method).");
     sheet_table(s, 1, "step|ratio|95 %|tables with a gain|with a loss");
     put_step(r, s, "ReLU: rate retuned", RELU, OLD);
@@ -178,9 +181,11 @@ static void judge(const results *r, sheet *s)
                             statistics_of(lines[questions[q].from].loss, (size_t)r->seeds).mean);
         }
         const statistics_estimate ratio = statistics_of(logs, (size_t)r->sets->count);
-        sheet_verdict(s, "%s changes the test loss by %+.1f %% (95 %% interval over %d tables %+.1f to %+.1f %%): %s.", questions[q].what, 100 * expm1(ratio.mean),
-                      r->sets->count, 100 * expm1(ratio.mean - ratio.margin), 100 * expm1(ratio.mean + ratio.margin),
-                      !(fabs(ratio.mean) > ratio.margin) ? "no gain is shown" : ratio.mean < 0 ? "a gain" : "a loss");
+        sheet_verdict(s, "%s changes the test loss by %+.1f %% (95 %% interval over %d tables %+.1f to %+.1f %%): %s.", questions[q].what,
+                      100 * expm1(ratio.mean), r->sets->count, 100 * expm1(ratio.mean - ratio.margin), 100 * expm1(ratio.mean + ratio.margin),
+                      !(fabs(ratio.mean) > ratio.margin) ? "no gain is shown"
+                      : ratio.mean < 0                   ? "a gain"
+                                                         : "a loss");
     }
 }
 
@@ -192,9 +197,12 @@ static sheet *report(const results *r, const study_outcome *outcome, bool comple
         sheet_text(s, "What is compared is not complete yet.");
         return s;
     }
-    sheet_text(s, "The network that is there: two hidden layers of 64 with ReLU, trained with Adam at rate %g. Each activation is trained from initial weights at that rate and at the best of %d by "
-                  "validation; GELU (exact) is also put into the trained ReLU network's file, which is then trained on, as ReLU itself is, at that rate and at the best of %d. SwiGLU has other "
-                  "matrices, as many parameters, and no use for the file. %d seeds, each with parts of its own.",
+    sheet_text(s,
+               "The network that is there: two hidden layers of 64 with ReLU, trained with Adam at rate %g. Each activation is trained from initial "
+               "weights at that rate and at the best of %d by "
+               "validation; GELU (exact) is also put into the trained ReLU network's file, which is then trained on, as ReLU itself is, at that rate "
+               "and at the best of %d. SwiGLU has other "
+               "matrices, as many parameters, and no use for the file. %d seeds, each with parts of its own.",
                old_rate, r->rates, r->tunings, r->seeds);
     judge(r, s);
     put_steps(r, s);
@@ -220,7 +228,7 @@ int study_migration(const study_context *c)
         return 2;
     study_work fresh = study_work_of(&tables), existing = study_work_of(c), tuned = study_work_of(c);
     const results r = {c, &fresh, &tuned, &sets, quick ? 2 : 5, quick ? 1 : TABULAR_RATES, quick ? 1 : TUNE_RATES};
-    char (*paths)[PATH] = calloc((size_t)(r.seeds * sets.count), sizeof *paths);
+    char(*paths)[PATH] = calloc((size_t)(r.seeds * sets.count), sizeof *paths);
     if (!paths || !add_fresh(&fresh, &r) || !add_existing(&existing, &r) || !add_tuned(&tuned, &r, paths))
         return study_refuse("out of memory", 1);
     study_outcome first = study_work_do(&fresh, stderr), second = {0}, third = {0};

@@ -31,7 +31,8 @@ static void read_epochs(study_record *record, const json_t *rows)
 {
     size_t index;
     json_t *row;
-    json_array_foreach(rows, index, row) {
+    json_array_foreach(rows, index, row)
+    {
         study_epoch epoch;
         for (int c = 0; c < STUDY_COLUMNS; c++) {
             const json_t *number = json_array_get(row, (size_t)c);
@@ -127,8 +128,7 @@ int study_record_lowest(const study_record *record, int epochs, study_column col
 {
     int lowest = 0;
     for (int e = 1; e <= epochs && e <= record->epochs; e++)
-        if (!isnan(study_record_at(record, e, column)) &&
-            (!lowest || study_record_at(record, e, column) < study_record_at(record, lowest, column)))
+        if (!isnan(study_record_at(record, e, column)) && (!lowest || study_record_at(record, e, column) < study_record_at(record, lowest, column)))
             lowest = e;
     return lowest;
 }

@@ -38,8 +38,7 @@ static double clock_seconds(void)
 static unsigned long checksum(const dataset *data)
 {
     const void *bytes = data->source ? (const void *)data->source : data->x;
-    size_t left = data->source ? data->rows * (data->features + data->targets) * sizeof *data->source
-                               : data->rows * data->features * sizeof *data->x;
+    size_t left = data->source ? data->rows * (data->features + data->targets) * sizeof *data->source : data->rows * data->features * sizeof *data->x;
     unsigned long sum = crc32(0, NULL, 0);
     for (const unsigned char *at = bytes; left > 0;) {
         const size_t some = left < (1u << 30) ? left : 1u << 30;
@@ -228,12 +227,8 @@ static void tell(const trainer *t, jobs_link *link, int epoch, double done, doub
 {
     if (!link)
         return;
-    const jobs_progress now = {.fraction = (epoch - 1 + done) / t->run->epochs,
-                               .epoch = epoch,
-                               .epochs = t->run->epochs,
-                               .loss = loss,
-                               .accuracy = accuracy,
-                               .rate = rate};
+    const jobs_progress now = {
+        .fraction = (epoch - 1 + done) / t->run->epochs, .epoch = epoch, .epochs = t->run->epochs, .loss = loss, .accuracy = accuracy, .rate = rate};
     jobs_report(link, &now);
 }
 
@@ -393,8 +388,8 @@ double study_run_seconds(const study_run *run, char message[STUDY_MESSAGE])
         }
         const double step = taken ? (now - started) / (double)taken : 0;
         /* A measurement is forward only: a third of a step for as many rows. */
-        const double measured = (double)t.validation.rows + 0.3 * (double)t.test.rows +
-                                (run->train_every ? (double)t.train.rows / run->train_every : 0);
+        const double measured =
+            (double)t.validation.rows + 0.3 * (double)t.test.rows + (run->train_every ? (double)t.train.rows / run->train_every : 0);
         seconds = step * (steps + measured / run->batch / 3);
     }
     close_trainer(&t);

@@ -79,9 +79,9 @@ static void add_formatted(sheet *s, kind what, const char *format, va_list argum
     add(s, what, text, NULL);
 }
 
-#define ADD(what)                            \
-    va_list arguments;                       \
-    va_start(arguments, format);             \
+#define ADD(what) \
+    va_list arguments; \
+    va_start(arguments, format); \
     add_formatted(s, what, format, arguments); \
     va_end(arguments)
 
@@ -172,6 +172,14 @@ static int survey(const sheet *s, int at, int width[CELLS], bool number[CELLS])
     return end;
 }
 
+static const char nothing[] = "Nothing yet.";
+
+/* Whether the table at `at` has no rows. */
+static bool is_empty(const sheet *s, int at)
+{
+    return at + 1 == s->count || s->items[at + 1].kind != ROW;
+}
+
 /* ---- the terminal ---- */
 
 /* Columns first .. last of a row, behind the first `keys` ones. */
@@ -233,14 +241,19 @@ void sheet_print(const sheet *s, FILE *out)
     for (int i = 0; s && i < s->count; i++)
         switch (s->items[i].kind) {
         case HEADING: fprintf(out, "%s\n\n", s->items[i].text); break;
-        case TEXT: case VERDICT: print_words(s->items[i].text, columns, out); break;
+        case TEXT:
+        case VERDICT: print_words(s->items[i].text, columns, out); break;
         case TABLE: {
             const int end = survey(s, i, width, number);
-            print_table(s, i, end, width, number, isatty(fileno(out)) ? columns : INT_MAX / 2, out);
+            if (is_empty(s, i))
+                print_words(nothing, columns, out);
+            else
+                print_table(s, i, end, width, number, isatty(fileno(out)) ? columns : INT_MAX / 2, out);
             i = end - 1;
             break;
         }
-        case ROW: case PICTURE: break;
+        case ROW:
+        case PICTURE: break;
         }
 }
 
@@ -292,7 +305,10 @@ static bool write_html(const void *context, FILE *to)
         case PICTURE: html_picture(to, w->folder, it->text, it->says); break;
         case TABLE: {
             const int end = survey(s, i, width, number);
-            put_html_table(s, i, end, number, to);
+            if (is_empty(s, i))
+                put_element("p", "", nothing, to);
+            else
+                put_html_table(s, i, end, number, to);
             i = end - 1;
             break;
         }
@@ -332,7 +348,13 @@ static bool write_markdown(const void *context, FILE *to)
         case TEXT: fprintf(to, "%s\n\n", it->text); break;
         case VERDICT: fprintf(to, "**%s**\n\n", it->text); break;
         case PICTURE: fprintf(to, "![%s](%s)\n\n", it->says, it->text); break;
-        case TABLE: survey(s, i, width, number); put_markdown_row(it->text, number, true, to); break;
+        case TABLE:
+            survey(s, i, width, number);
+            if (is_empty(s, i))
+                fputs(nothing, to);
+            else
+                put_markdown_row(it->text, number, true, to);
+            break;
         case ROW: put_markdown_row(it->text, number, false, to); break;
         }
         if ((it->kind == ROW || it->kind == TABLE) && (i + 1 == s->count || s->items[i + 1].kind != ROW))

@@ -9,7 +9,8 @@
  *         return study_end(c, &work, &outcome, s, "study_curves.gp");
  *     }
  *
- * A study returns the exit status: 0; 1 where a run failed or a result could not be written; 2 where it could not begin; 130 where it was interrupted.
+ * A study returns the exit status: 0; 1 where a run failed or a result could not be written; 2 where it could not begin; 130 where it was
+ * interrupted.
  */
 #ifndef STUDY_STUDY_H
 #define STUDY_STUDY_H
@@ -36,6 +37,7 @@ typedef struct study_context {
 typedef struct study {
     const char *name, *about;
     int (*run)(const study_context *c);
+    bool no_runs; /* trains nothing, and has no use for the options that say how */
 } study;
 
 /* The studies, in the order in which they are listed. */

@@ -96,16 +96,14 @@ bool value_claims_put(sheet *s, const char *command)
         return false;
     double at = 0;
     const double exact = value(&c, TG_GELU_EXACT, -1), tanh_form = value(&c, TG_GELU_TANH, -1);
-    say(&c, "GELU(-1) = -0.1588", fabs(exact + 0.1588) < 5e-5, "%.6f; the tanh form has %.6f", exact,
-        tanh_form);
+    say(&c, "GELU(-1) = -0.1588", fabs(exact + 0.1588) < 5e-5, "%.6f; the tanh form has %.6f", exact, tanh_form);
     const double at_fifth = value(&c, TG_GELU_EXACT, -0.2);
     say(&c, "GELU(-0.2) = -0.0084", fabs(at_fifth + 0.0084) < 5e-5, "%.6f: ten times as much", at_fifth);
     const double off = largest_difference(&c, TG_GELU_TANH, &at);
     say(&c, "the tanh form is within 0.0002", off < 2e-4, "%.2e at x = -%.3f and %.3f", off, at, at);
     say(&c, "the tanh form is within 0.001", off < 1e-3, "the same");
     const double zero = find_zero(&c, TG_GELU_EXACT, -2, 0);
-    say(&c, "the gradient is never zero", fabs(derivative(&c, TG_GELU_EXACT, zero)) > 1e-9, "it is at x = %.7f",
-        zero);
+    say(&c, "the gradient is never zero", fabs(derivative(&c, TG_GELU_EXACT, zero)) > 1e-9, "it is at x = %.7f", zero);
     const double at_minus_0_9 = derivative(&c, TG_GELU_EXACT, -0.9);
     say(&c, "the gradient is > 0 for x > -1", at_minus_0_9 > 0, "%.6f at x = -0.9", at_minus_0_9);
     const double lowest = value(&c, TG_GELU_EXACT, zero);
@@ -113,8 +111,7 @@ bool value_claims_put(sheet *s, const char *command)
     const double mean = mean_of_gelu(&c);
     say(&c, "GELU is zero-centred", fabs(mean) < 1e-3, "mean %.7f for inputs of N(0,1)", mean);
     const double below = probability_below(1), gelu = value(&c, TG_GELU_EXACT, 1);
-    say(&c, "GELU(x) = E[x 1{x <= X}]", fabs(gelu - (1 - below)) < 1e-9,
-        "at 1 that is %.6f, and GELU(1) = %.6f", 1 - below, gelu);
+    say(&c, "GELU(x) = E[x 1{x <= X}]", fabs(gelu - (1 - below)) < 1e-9, "at 1 that is %.6f, and GELU(1) = %.6f", 1 - below, gelu);
     say(&c, "GELU(x) = E[x 1{X <= x}]", fabs(gelu - below) < 1e-9, "at 1 that is %.6f", below);
     const bool complete = !tg_tape_error(c.tape);
     tg_tape_free(c.tape);

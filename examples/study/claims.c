@@ -81,7 +81,8 @@ static int is_below(const statistics_estimate *difference)
 
 /* ---- from this study's runs ---- */
 
-/* Of a network at its best rate by validation: by seed the test loss, and the largest share of dead units after the last epoch at any rate. */
+/* Of a network at its best rate by validation: by seed the logarithm of the test loss; and the largest share of dead units after the last epoch at
+ * any rate. */
 static void losses_of(const results *r, int kind, int init, int depth, double test[STUDY_SEEDS])
 {
     char name[60];
@@ -118,8 +119,9 @@ static void claim_init(const results *r, sheet *s, const char *command)
         losses_of(r, 1, 1, depth, xavier);
         const statistics_estimate less = statistics_paired(xavier, he, (size_t)r->seeds);
         snprintf(claim, sizeof claim, "Xavier suits GELU better than He (%d layers)", depths[depth]);
-        say(s, claim, is_below(&less), command, "test loss %.4f, with He %.4f: %+.4f (%+.4f to %+.4f)", statistics_of(xavier, (size_t)r->seeds).mean,
-            statistics_of(he, (size_t)r->seeds).mean, less.mean, less.mean - less.margin, less.mean + less.margin);
+        say(s, claim, is_below(&less), command, "test loss %.4f, with He %.4f: %.2f times (%.2f to %.2f)",
+            exp(statistics_of(xavier, (size_t)r->seeds).mean), exp(statistics_of(he, (size_t)r->seeds).mean), exp(less.mean),
+            exp(less.mean - less.margin), exp(less.mean + less.margin));
     }
 }
 
@@ -153,8 +155,8 @@ static void claim_depth(const results *r, sheet *s, const char *command)
     const statistics_estimate first = statistics_of(shallow, (size_t)r->seeds), last = statistics_of(gain, (size_t)r->seeds),
                               more = statistics_paired(gain, shallow, (size_t)r->seeds);
     say(s, "GELU's lead over ReLU grows with depth", is_below(&more), command,
-        "test loss less ReLU's: %+.4f with %d layers, %+.4f with %d; difference %+.4f (%+.4f to %+.4f)", first.mean, depths[0], last.mean,
-        depths[deepest], more.mean, more.mean - more.margin, more.mean + more.margin);
+        "test loss %.2f times ReLU's with %d layers, %.2f times with %d: %.2f times as much (%.2f to %.2f)", exp(first.mean), depths[0],
+        exp(last.mean), depths[deepest], exp(more.mean), exp(more.mean - more.margin), exp(more.mean + more.margin));
 }
 
 /* ---- from the other studies' numbers ---- */
@@ -263,8 +265,7 @@ static sheet *report(const results *r, const study_outcome *outcome)
     sheet_heading(s, "Training");
     sheet_text(s,
                "Differences are means over seeds, paired, with 95 %% intervals; a claim holds where the interval says so, and is not shown where it "
-               "has both signs. Depth, initial weights and "
-               "dead units: networks %d wide on %s, He's initial weights where not said, %d seeds.",
+               "has both signs. Depth, initial weights and dead units: networks %d wide on %s, He's initial weights where not said, %d seeds.",
                r->c->settings->quick ? 8 : 64, r->sets->name[r->set], r->seeds);
     sheet_table(s, 1, "claim|holds|found|command");
     if (r->complete) {

@@ -257,9 +257,8 @@ static sheet *report(const results *r, const study_outcome *outcome)
         s,
         "Protocol (arXiv 1606.08415): eight hidden layers of 128, initial weights with rows of length 1, pixels in [0, 1], Adam with a constant "
         "rate, batch %d, %d epochs; dropout behind every hidden layer keeps a unit with probability 1 or 0.5; validation rows are the first 5,000. "
-        "GELU is the "
-        "tanh form. Medians of %d seeds; of five the range from least to greatest holds the true median with a probability of 94 %%. Published "
-        "numbers are read off the curves.",
+        "GELU is the tanh form. Medians of %d seeds; of five the range from least to greatest holds the true median with a probability of 94 %%. "
+        "Published numbers are read off the curves.",
         r->p->batch, r->p->epochs, r->p->seeds);
     judge_reproduction(r, s);
     for (int k = 0; k < 2; k++) {

@@ -101,9 +101,8 @@ static void judge(const results *r, int other, sheet *s)
     const statistics_estimate gain = statistics_paired(gelu, theirs, (size_t)pairs);
     const bool settled = fabs(gain.mean) > gain.margin;
     sheet_verdict(s,
-                  "Accuracy averaged over noise of 0.25 to 3, gelu_tanh less %s: %+.2f points (95 %% interval %+.2f to %+.2f, %d networks each). The "
-                  "paper: \"robustness "
-                  "matching or exceeding\"; %s.",
+                  "Accuracy averaged over noise of 0.25 to 3, gelu_tanh less %s: %+.2f points (95 %% interval %+.2f to %+.2f, %d networks each). "
+                  "The paper: \"robustness matching or exceeding\"; %s.",
                   tg_activation_name(mnist_activations[other]), gain.mean, gain.mean - gain.margin, gain.mean + gain.margin, pairs,
                   !settled        ? "these networks show no difference"
                   : gain.mean > 0 ? "here it exceeds"
@@ -130,9 +129,8 @@ static sheet *report(const results *r, const study_outcome *outcome)
     sheet *s = sheet_new("GELU paper: noise");
     study_say_state(r->c, r->work, outcome, s);
     sheet_text(s, "The classifiers of gelu-mnist that were trained without dropout, after their last epoch, each activation at its best rate by "
-                  "validation loss; uniform noise from -a to a "
-                  "is added to every pixel of the test images, the same for all networks. Medians over the seeds. Of the paper's curves no numbers "
-                  "are at hand, only its words.");
+                  "validation loss; uniform noise from -a to a is added to every pixel of the test images, the same for all networks. Medians over "
+                  "the seeds. Of the paper's curves no numbers are at hand, only its words.");
     judge(r, 2, s);
     judge(r, 1, s);
     sheet_picture(s, "noise.svg", "accuracy and log loss over the size of the noise");

@@ -20,8 +20,8 @@ typedef struct results {
     const tabular_sets *sets;
     int seeds, rates;
     double rate[TABULAR_SETS][FORMS];              /* the best, 0 where it is not known yet */
-    double test[TABULAR_SETS][FORMS][STUDY_SEEDS]; /* test losses there */
-    double mean[TABULAR_SETS][FORMS];
+    double test[TABULAR_SETS][FORMS][STUDY_SEEDS]; /* logarithms of the test losses there */
+    double mean[TABULAR_SETS][FORMS];              /* geometric, of the test losses */
     ranks ranks;
 } results;
 
@@ -56,7 +56,7 @@ static void gather(results *r)
             const double *rates = tabular_rates + (r->rates == 1);
             r->rate[set][f] = tabular_best_rate(r->work, r->sets->name[set], name, rates, r->rates, r->seeds);
             tabular_losses(r->work, r->sets->name[set], name, r->rate[set][f], r->seeds, r->test[set][f]);
-            r->mean[set][f] = r->rate[set][f] > 0 ? statistics_of(r->test[set][f], (size_t)r->seeds).mean : NAN;
+            r->mean[set][f] = r->rate[set][f] > 0 ? exp(statistics_of(r->test[set][f], (size_t)r->seeds).mean) : NAN;
             table[set * FORMS + f] = r->mean[set][f];
         }
     r->ranks = ranks_of(table, r->sets->count, FORMS);
@@ -109,9 +109,8 @@ static void put_pairs(const results *r, sheet *s)
         const char *key;
     } pairs[] = {{1, 0, "gelu_relu"}, {2, 0, "silu_relu"}, {6, 1, "geglu_gelu"}, {7, 1, "swiglu_gelu"}, {7, 2, "swiglu_silu"}, {5, 0, "reglu_relu"}};
     sheet_heading(s, "Pairs");
-    sheet_text(s, "On how many tables the first has a lower or higher test loss beyond chance: paired t tests over seeds, corrected by Holm's method "
-                  "for the number of tables; and the "
-                  "geometric mean over the tables of the ratio of their losses.");
+    sheet_text(s, "On how many tables the first has a lower or higher test loss beyond chance: t tests of the logarithms, paired by seed, corrected "
+                  "by Holm's method for the number of tables; and the geometric mean over tables and seeds of the ratio of their losses.");
     sheet_table(s, 1, "pair|lower|higher|no difference|ratio of losses");
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         int better, worse;
@@ -213,14 +212,13 @@ static sheet *report(const results *r, const study_outcome *outcome)
     }
     sheet_text(s,
                "Two hidden layers of 64, or for the gated forms narrower ones with as many parameters; Adam with a constant rate, the best of %d by "
-               "mean validation "
-               "loss for each table and form; about 3,000 steps; training, validation and test rows (60, 20 and 20 %%) drawn anew for each seed. The "
-               "test loss is that "
-               "of the epoch with the lowest validation loss: log loss of classes, squared error of standardised targets.",
+               "the geometric mean of the validation loss for each table and form; about 3,000 steps; training, validation and test rows (60, 20 "
+               "and 20 %%) drawn anew for each seed. The test loss is that of the epoch with the lowest validation loss: log loss of classes, "
+               "squared error of standardised targets.",
                r->rates);
     judge(r, s);
     sheet_picture(s, "ranks.svg", "mean ranks of the forms and the critical difference");
-    put_table(r, s, "Mean test loss", false);
+    put_table(r, s, "Test loss, geometric mean over the seeds", false);
     put_pairs(r, s);
     put_table(r, s, "Rates chosen", true);
     return s;

@@ -78,7 +78,7 @@ static bool add_tuned(study_work *work, const results *r, char (*paths)[PATH])
 /* ---- what came out ---- */
 
 typedef struct line {
-    double loss[STUDY_SEEDS], rate; /* test losses by seed */
+    double loss[STUDY_SEEDS], rate; /* logarithms of the test losses by seed */
 } line;
 
 /* The runs of a name at a rate, or, with rate 0, at the best by validation. */
@@ -112,7 +112,7 @@ static void lines_of(const results *r, int set, line lines[LINES])
 static void put_losses(const results *r, sheet *s)
 {
     char text[500];
-    sheet_heading(s, "Mean test loss");
+    sheet_heading(s, "Test loss, geometric mean over the seeds");
     int used = snprintf(text, sizeof text, "table");
     for (int i = 0; i < LINES; i++)
         used += snprintf(text + used, sizeof text - (size_t)used, "|%s", says[i]);
@@ -122,7 +122,7 @@ static void put_losses(const results *r, sheet *s)
         lines_of(r, set, lines);
         used = snprintf(text, sizeof text, "%s", r->sets->name[set]);
         for (int i = 0; i < LINES; i++)
-            used += snprintf(text + used, sizeof text - (size_t)used, "|%.4f", statistics_of(lines[i].loss, (size_t)r->seeds).mean);
+            used += snprintf(text + used, sizeof text - (size_t)used, "|%.4f", exp(statistics_of(lines[i].loss, (size_t)r->seeds).mean));
         sheet_row(s, "%s", text);
     }
 }
@@ -135,7 +135,7 @@ static void put_step(const results *r, sheet *s, const char *what, int to, int f
     for (int set = 0; set < r->sets->count; set++) {
         line lines[LINES];
         lines_of(r, set, lines);
-        logs[set] = log(statistics_of(lines[to].loss, (size_t)r->seeds).mean / statistics_of(lines[from].loss, (size_t)r->seeds).mean);
+        logs[set] = statistics_paired(lines[to].loss, lines[from].loss, (size_t)r->seeds).mean;
         p[set] = statistics_compare(lines[to].loss, lines[from].loss, (size_t)r->seeds).p;
     }
     statistics_holm(p, (size_t)r->sets->count);
@@ -150,9 +150,8 @@ static void put_step(const results *r, sheet *s, const char *what, int to, int f
 static void put_steps(const results *r, sheet *s)
 {
     sheet_heading(s, "What each step gains");
-    sheet_text(s, "Test loss after the step over test loss before it: geometric mean over the tables and its 95 %% interval (below 1 is a gain); and "
-                  "on how many tables it falls or rises beyond "
-                  "chance (paired t tests over seeds, corrected by Holm's method).");
+    sheet_text(s, "Test loss after the step over test loss before it: geometric mean over the tables and its 95 %% interval (below 1 is a gain); "
+                  "and on how many tables it falls or rises beyond chance (t tests of the logarithms, paired by seed, corrected by Holm's method).");
     sheet_table(s, 1, "step|ratio|95 %|tables with a gain|with a loss");
     put_step(r, s, "ReLU: rate retuned", RELU, OLD);
     put_step(r, s, "ReLU to GELU, old rate kept", GELU_OLD, OLD);
@@ -177,8 +176,7 @@ static void judge(const results *r, sheet *s)
         for (int set = 0; set < r->sets->count; set++) {
             line lines[LINES];
             lines_of(r, set, lines);
-            logs[set] = log(statistics_of(lines[questions[q].to].loss, (size_t)r->seeds).mean /
-                            statistics_of(lines[questions[q].from].loss, (size_t)r->seeds).mean);
+            logs[set] = statistics_paired(lines[questions[q].to].loss, lines[questions[q].from].loss, (size_t)r->seeds).mean;
         }
         const statistics_estimate ratio = statistics_of(logs, (size_t)r->sets->count);
         sheet_verdict(s, "%s changes the test loss by %+.1f %% (95 %% interval over %d tables %+.1f to %+.1f %%): %s.", questions[q].what,
@@ -199,10 +197,9 @@ static sheet *report(const results *r, const study_outcome *outcome, bool comple
     }
     sheet_text(s,
                "The network that is there: two hidden layers of 64 with ReLU, trained with Adam at rate %g. Each activation is trained from initial "
-               "weights at that rate and at the best of %d by "
-               "validation; GELU (exact) is also put into the trained ReLU network's file, which is then trained on, as ReLU itself is, at that rate "
-               "and at the best of %d. SwiGLU has other "
-               "matrices, as many parameters, and no use for the file. %d seeds, each with parts of its own.",
+               "weights at that rate and at the best of %d by validation; GELU (exact) is also put into the trained ReLU network's file, which is "
+               "then trained on, as ReLU itself is, at that rate and at the best of %d. SwiGLU has other matrices, as many parameters, and no use "
+               "for the file. %d seeds, each with parts of its own.",
                old_rate, r->rates, r->tunings, r->seeds);
     judge(r, s);
     put_steps(r, s);

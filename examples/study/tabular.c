@@ -91,8 +91,8 @@ double tabular_losses(const study_work *work, const char *set, const char *name,
             return NAN;
         const int best = study_record_lowest(record, work->run[run].epochs, STUDY_VAL_LOSS);
         if (!record->diverged)
-            test[seed - 1] = study_record_at(record, best, STUDY_TEST_LOSS);
-        sum += record->diverged ? INFINITY : study_record_at(record, best, STUDY_VAL_LOSS);
+            test[seed - 1] = log(study_record_at(record, best, STUDY_TEST_LOSS));
+        sum += record->diverged ? INFINITY : log(study_record_at(record, best, STUDY_VAL_LOSS));
     }
     return sum / seeds;
 }

@@ -204,14 +204,16 @@ $(OUT)/bin/against-mpfr: LIBS = $(PROGRAM_LIBS) -lmpfr -lgmp
 $(OUT)/bin/against-mpfr: $(call objects,$(wildcard tests/mpfr/*.c)) $(ACCURACY_OBJECTS) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS) $(OUT)/flags
 	$(link)
 
+PEERS := --peers $(if $(filter command% environment%,$(origin PYTHON)),--python $(PYTHON)) $(JAX_PYTHON:%=--jax-python %)
+
 # The figures go to files, the progress to the terminal.
 bench: $(OUT)/bin/bench
 	@mkdir -p $(OUT)/bench
-	$(OUT)/bin/bench --peers --python $(PYTHON) --csv > $(OUT)/bench/steps.csv
-	$(OUT)/bin/bench --kernels --peers --python $(PYTHON) --csv > $(OUT)/bench/kernels.csv
-	gnuplot -e "dir='$(OUT)/bench'" plots/bench.gp
-	gnuplot -e "dir='$(OUT)/bench'" plots/kernels.gp
-	@echo "The figures: $(OUT)/bench/steps.csv and kernels.csv; drawn: steps.png, kernels.png and .svg beside them."
+	$(OUT)/bin/bench $(PEERS) --csv > $(OUT)/bench/steps.csv
+	$(OUT)/bin/bench --kernels $(PEERS) --csv > $(OUT)/bench/kernels.csv
+	$(OUT)/bin/bench --products --threads 1 --csv > $(OUT)/bench/products.csv
+	for picture in bench kernels products; do gnuplot -e "dir='$(OUT)/bench'" plots/$$picture.gp || exit; done
+	@echo "The figures: $(OUT)/bench/steps.csv, kernels.csv and products.csv; drawn: .png and .svg beside them."
 
 demo: all
 	$(OUT)/bin/compare --data glyphs --hidden 128x4 --norm rms --activations relu,gelu_exact,silu,swiglu --seeds 3 --epochs 8 --out $(OUT)/demo

@@ -1,4 +1,4 @@
-# Training steps against the same steps written by hand: the tape recorded and replayed, and PyTorch where it was asked.
+# Training steps against the same steps written by hand: the tape recorded and replayed, and PyTorch and JAX where they were timed.
 #
 #     build/bin/bench --csv --peers > build/bench/steps.csv
 #     gnuplot -e "dir='build/bench'" plots/bench.gp     # reads build/bench/steps.csv, draws build/bench/steps.png and steps.svg
@@ -19,7 +19,17 @@ case_of(dummy) = strcol("net") . "/" . strcol("activation")
 stats steps using (column("threads") == threads ? register(case_of(0)) : NaN) nooutput
 place(name) = sum [i=1:count] (word(cases, i) eq name ? i : 0)
 at(mode) = column("threads") == threads && strcol("mode") eq mode ? place(case_of(0)) : NaN
-torch(dummy) = strlen(strcol("torch_us_median")) ? column("torch_us_median") / column("floor_us_median") : NaN
+peers = "torch torch_compiled jax"
+titles = "'PyTorch' 'PyTorch, compiled' 'JAX, compiled'"
+colours = "D55E00 CC79A7 56B4E9"
+marks = "9 8 13"
+peer(name) = strlen(strcol(name)) ? column(name) / column("floor_us_median") : NaN
+present = ""
+do for [name in peers] {
+    stats steps using (at("recorded") > 0 ? strlen(strcol(name . "_us_median")) : 0) name "TIMED" nooutput
+    if (TIMED_max > 0) { present = present . " " . name }
+}
+number_of(name) = sum [i=1:words(peers)] (word(peers, i) eq name ? i : 0)
 
 set title sprintf("One training step, %d thread%s: time over that of the same step written by hand in C", threads, \
           threads == 1 ? "" : "s") font ",14"
@@ -45,7 +55,7 @@ do for [format in "png svg"] {
              title "tapegrad, recorded", \
          steps using (at("replayed") + 0.15):(column("ratio")) with points pointtype 5 pointsize 0.9 linecolor rgb "#009E73" \
              title "tapegrad, replayed", \
-         steps using (at("recorded")):(torch(0)) with points pointtype 9 pointsize 1.1 linecolor rgb "#D55E00" \
-             title "PyTorch"
+         for [name in present] steps using (at("recorded")):(peer(name . "_us_median")) with points pointsize 1.1 \
+             pointtype int(word(marks, number_of(name))) linecolor rgb "#" . word(colours, number_of(name)) title word(titles, number_of(name))
     set output
 }

@@ -8,10 +8,10 @@
 # alone, where what users see of a module lies below the module's inside.
 order='
     autograd/api
-    autograd/rng autograd/tensor.h autograd/threads.h
+    autograd/rng autograd/tensor.h autograd/threads.h autograd/products.h
     autograd/tape.h autograd/arena autograd/dtype
     autograd/kernels/
-    autograd/tensor.c autograd/threads.c
+    autograd/tensor.c autograd/threads.c autograd/products.c
     autograd/strided autograd/grad.h autograd/op autograd/parameters.h
     autograd/parameters_internal autograd/ops autograd/gradcheck.h
     autograd/parameters.c autograd/value

@@ -237,6 +237,9 @@ void options_parse(const options_program *program, int argc, char **argv, void *
     argp_parse(&argp, argc, argv, 0, NULL, &(reading){program, settings});
     argv[0] = program_name;
     free(about);
+    char note[TG_PRODUCTS_NOTE];
+    if (tg_products_note(note, sizeof note))
+        fprintf(stderr, "%s: %s\n", program->name, note);
 }
 
 void options_record(const program_option *table, const void *settings,

@@ -1,6 +1,6 @@
 #include "tests/bench/blas.h"
 
-#include "autograd/kernels/kernels.h"
+#include "autograd/kernels/blas.h"
 
 #include "autograd/threads.h"
 
@@ -23,37 +23,11 @@ void bench_blas_answer(void)
     _exit(0);
 }
 
-/* What OpenBLAS has at best for this processor: for our kernels' instruction set, cores of its name or wider. */
-static const char *best_core(void)
-{
-#if defined __x86_64__
-    __builtin_cpu_init();
-    if (strcmp(tg_kernels.isa, "v4") == 0)
-        return __builtin_cpu_supports("avx512bf16") ? "Cooperlake" : "SkylakeX";
-    if (strcmp(tg_kernels.isa, "v3") == 0)
-        return "Haswell";
-#endif
-    return NULL;
-}
-
-/* Whether the core in use has vectors as wide as the processor's. */
-static bool is_wide_enough(const char *core)
-{
-    static const char *const wide[] = {"SkylakeX", "Cooperlake", "SapphireRapids", "Haswell", "Zen"};
-    enum { WIDEST = 3, ALL = sizeof wide / sizeof *wide };
-    const char *best = best_core();
-    const int enough = !best ? 0 : strcmp(best, "Haswell") == 0 ? ALL : WIDEST;
-    for (int i = 0; i < enough; i++)
-        if (strcmp(core, wide[i]) == 0)
-            return true;
-    return !best;
-}
-
 void bench_blas_use_best(char **arguments)
 {
-    if (getenv("OPENBLAS_CORETYPE") || is_wide_enough(openblas_get_corename()))
+    if (getenv("OPENBLAS_CORETYPE") || !tg_blas_better_core())
         return;
-    setenv("OPENBLAS_CORETYPE", best_core(), 1);
+    setenv("OPENBLAS_CORETYPE", tg_blas_better_core(), 1);
     execv("/proc/self/exe", arguments); /* OpenBLAS looks once, when it is loaded */
 }
 
@@ -86,11 +60,6 @@ void bench_blas_describe(FILE *out)
 {
     const char *core = openblas_get_corename();
     fprintf(out, "OpenBLAS core %s (%s)\n", core, openblas_get_config());
-    if (!is_wide_enough(core))
-        fprintf(out,
-                "  less than this processor can: %s=%s is its best. tapegrad's own products do not depend on "
-                "it\n",
-                forcing[0], best_core());
     const char *forced_core = getenv(forcing[0]), *forced_size = getenv(forcing[1]);
     if (!forced_core && !forced_size)
         return;

@@ -3,6 +3,7 @@
 #include "autograd/kernels/kernels.h"
 #include "tests/bench/blas.h"
 #include "tests/bench/kernel_work.h"
+#include "tests/bench/nets.h"
 #include "tests/bench/peer.h"
 #include "tests/bench/race.h"
 
@@ -161,17 +162,6 @@ static void print_row(const contestant *c, const figure *figures, bool peer)
 
 /* ---- all of them ---- */
 
-static bool is_listed(const char *list, const char *name)
-{
-    const size_t length = strlen(name);
-    for (const char *word = list; word; word = strchr(word, ',')) {
-        word += *word == ',';
-        if (strncmp(word, name, length) == 0 && (word[length] == ',' || word[length] == '\0'))
-            return true;
-    }
-    return false;
-}
-
 static bool are_kernels(const char *list)
 {
     char name[32];
@@ -210,19 +200,18 @@ static void measure_kernel(contestant *c, kernel_data *data, const kernel_times_
     }
 }
 
-static void measure_all(contestant *c, kernel_data *data, const kernel_times_settings *settings)
+static void measure_all(contestant *c, kernel_data *data, const kernel_times_settings *settings,
+                        bench_peer *peer)
 {
     const bool all = strcmp(settings->only, "all") == 0;
-    bench_peer *peer = settings->peer ? bench_peer_start(settings->peer, 1) : NULL;
     print_titles(settings->csv, peer != NULL);
     for (int i = 0; (c->work = kernel_work_at(i)); i++) {
-        if (!all && !is_listed(settings->only, c->work->name))
+        if (!all && !bench_is_listed(settings->only, c->work->name))
             continue;
         if (settings->csv)
             fprintf(stderr, "bench: %s\n", c->work->name);
         measure_kernel(c, data, settings, peer);
     }
-    bench_peer_stop(peer);
 }
 
 bool kernel_times(const kernel_times_settings *settings)
@@ -233,17 +222,22 @@ bool kernel_times(const kernel_times_settings *settings)
         fprintf(stderr, "bench: --isa: this processor, or this build, does not run %s\n", settings->isa);
         return false;
     }
+    const peer_settings torch = settings->peer;
+    bench_peer *peer = torch.python ? bench_peer_start(PEER_TORCH, torch.python, 1) : NULL;
+    if (torch.required && !peer)
+        return false;
     bench_blas_threads(1); /* the tape's own threads are as many */
     kernel_data *data = kernel_data_new(places[FORWARD][PLACES - 1]);
     contestant c = {.data = data, .tape = tg_tape_new()};
     const bool fine = data && c.tape;
     if (fine)
-        measure_all(&c, data, settings);
+        measure_all(&c, data, settings, peer);
     else
         fprintf(stderr, "bench: out of memory\n");
     const char *error = fine ? tg_tape_error(c.tape) : NULL;
     if (error)
         fprintf(stderr, "bench: %s\n", error);
+    bench_peer_stop(peer);
     tg_tape_free(c.tape);
     kernel_data_free(data);
     return fine && !error;

@@ -9,6 +9,8 @@
 #ifndef BENCH_KERNEL_TIMES_H
 #define BENCH_KERNEL_TIMES_H
 
+#include "tests/bench/peer.h"
+
 #include <stdbool.h>
 
 typedef struct kernel_times_settings {
@@ -16,11 +18,11 @@ typedef struct kernel_times_settings {
     const char *isa;  /* the kernels' instruction set; "best": the best that runs here */
     double seconds;   /* for each figure, at least nine rounds */
     bool csv;
-    const char *peer; /* the Python to run PyTorch in; NULL: no peer */
+    peer_settings peer; /* PyTorch */
 } kernel_times_settings;
 
 /* Prints the table, or its CSV form, on standard output. False, with a word on standard error, for a wrong name, an
- * instruction set that does not run here, or if memory is short. */
+ * instruction set that does not run here, if PyTorch is required and does not start, or if memory is short. */
 bool kernel_times(const kernel_times_settings *settings);
 
 #endif

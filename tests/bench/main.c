@@ -9,9 +9,9 @@
 #include <stdlib.h>
 
 typedef struct settings {
-    const char *nets, *activations, *threads, *python, *only, *isa, *dtype, *cores;
+    const char *nets, *activations, *threads, *python, *jax_python, *only, *isa, *dtype, *cores;
     double seconds;
-    bool csv, peers, kernels, products;
+    bool csv, peers, compile, kernels, products;
 } settings;
 
 static const char *const isas[] = {"best", "baseline", "v3", "v4", NULL};
@@ -25,13 +25,21 @@ static const program_option table[] = {
      .offset = offsetof(settings, activations)},
     {"threads", "LIST", "numbers of threads for the matrix products", OPTION_TEXT,
      .offset = offsetof(settings, threads)},
+    {NULL, NULL, "Peers, for steps and kernels:", OPTION_GROUP},
+    {"peers", NULL, "time the same in PyTorch too, and steps in JAX, where Python can import them", OPTION_FLAG,
+     .offset = offsetof(settings, peers)},
+    {"python", "PROGRAM", "the Python for PyTorch", OPTION_TEXT, .offset = offsetof(settings, python)},
+    {"jax-python", "PROGRAM", "the Python for JAX, if it is another one", OPTION_TEXT,
+     .offset = offsetof(settings, jax_python)},
+    {"compile", NULL, "PyTorch's step by torch.compile as well, which takes up to a minute for each net", OPTION_FLAG,
+     .offset = offsetof(settings, compile)},
     {NULL, NULL, "Kernels:", OPTION_GROUP},
     {"kernels", NULL, "time every kernel instead, in cache and from memory, on one thread", OPTION_FLAG,
      .offset = offsetof(settings, kernels)},
     {"only", "LIST", "of all, or of copy, relu, gelu_exact, silu, swiglu, softmax, ...", OPTION_TEXT,
      .offset = offsetof(settings, only)},
     {NULL, NULL, "Matrix products:", OPTION_GROUP},
-    {"products", NULL, "time our products and OpenBLAS's instead, by the first number of --threads", OPTION_FLAG,
+    {"products", NULL, "time our products and OpenBLAS's instead, of these nets, by the first number of --threads", OPTION_FLAG,
      .offset = offsetof(settings, products)},
     {"dtype", "NAME", "their type", OPTION_CHOICE, .offset = offsetof(settings, dtype), .choices = dtypes},
     {"cores", "LIST", "OpenBLAS cores, each in a process of its own: Haswell, SkylakeX, Cooperlake, ...", OPTION_TEXT,
@@ -39,11 +47,8 @@ static const program_option table[] = {
     {NULL, NULL, "All:", OPTION_GROUP},
     {"isa", "NAME", "the instruction set of kernels and products", OPTION_CHOICE, .offset = offsetof(settings, isa),
      .choices = isas},
-    {"seconds", "S", "to spend on each case (of kernels and products a tenth of it), at least nine rounds", OPTION_REAL,
+    {"seconds", "S", "to spend on each case (of kernels and products a tenth of it), at least nine rounds; 0: rounds of one step", OPTION_REAL,
      offsetof(settings, seconds), .low = 0, .high = 3600},
-    {"peers", NULL, "the same in PyTorch too, if Python can import it", OPTION_FLAG,
-     .offset = offsetof(settings, peers)},
-    {"python", "PROGRAM", "the Python for --peers", OPTION_TEXT, .offset = offsetof(settings, python)},
     {"csv", NULL, "print CSV instead of a table", OPTION_FLAG, .offset = offsetof(settings, csv)},
     {0}};
 
@@ -54,7 +59,7 @@ static const options_program program = {
         "and prints medians. "
         "ratio is the median of the ratios within a round, gflops the speed of the matrix products "
         "alone, link ns how long a line of the cache takes from one thread's processor to the other's and "
-        "back. With one thread the clock counts processor time.",
+        "back; of peers the table has their times over tapegrad's, CSV microseconds. With one thread the clock counts processor time.",
     .table = table,
 };
 
@@ -67,10 +72,22 @@ static bool time_products(const settings *s, char **argv)
         printf("\n");
     return products_bench(&(products_settings){.isa = s->isa,
                                                .dtype = s->dtype,
+                                               .nets = options_given(&program, "nets") ? s->nets : NULL,
                                                .threads = atoi(s->threads) > 0 ? atoi(s->threads) : 1,
                                                .seconds = s->seconds / 10,
                                                .csv = s->csv,
                                                .titles = !s->csv || number <= 0});
+}
+
+/* One whose Python is named has to be there. */
+static void choose_peers(const settings *s, peer_settings peers[PEERS])
+{
+    if (!s->peers)
+        return;
+    peers[PEER_TORCH] = (peer_settings){s->python, options_given(&program, "python")};
+    if (s->compile)
+        peers[PEER_TORCH_COMPILED] = (peer_settings){s->python, true};
+    peers[PEER_JAX] = (peer_settings){*s->jax_python ? s->jax_python : s->python, *s->jax_python};
 }
 
 int main(int argc, char **argv)
@@ -81,18 +98,21 @@ int main(int argc, char **argv)
                   .activations = "relu,gelu_exact,swiglu",
                   .threads = "1,2",
                   .python = "python3",
+                  .jax_python = "",
                   .only = "all",
                   .isa = "best",
                   .dtype = "f32",
                   .cores = "",
                   .seconds = 2};
     options_parse(&program, argc, argv, &s);
+    peer_settings peers[PEERS] = {{0}};
+    choose_peers(&s, peers);
     if (s.kernels)
         return kernel_times(&(kernel_times_settings){.only = s.only,
                                                      .isa = s.isa,
                                                      .seconds = s.seconds / 10,
                                                      .csv = s.csv,
-                                                     .peer = s.peers ? s.python : NULL})
+                                                     .peer = peers[PEER_TORCH]})
                    ? EXIT_SUCCESS
                    : 2;
     if (s.products)
@@ -103,6 +123,6 @@ int main(int argc, char **argv)
                                   .threads = s.threads,
                                   .seconds = s.seconds,
                                   .csv = s.csv,
-                                  .peer = s.peers ? s.python : NULL};
+                                  .peers = {peers[0], peers[1], peers[2]}};
     return steps_bench(&steps) ? EXIT_SUCCESS : 2;
 }

@@ -25,6 +25,17 @@ const bench_net *bench_net_find(const char *name)
     return NULL;
 }
 
+bool bench_is_listed(const char *list, const char *word)
+{
+    const size_t length = strlen(word);
+    for (const char *at = list; at; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (strncmp(at, word, length) == 0 && (at[length] == ',' || at[length] == '\0'))
+            return true;
+    }
+    return false;
+}
+
 tg_mlp_config bench_config_of(const bench_net *net, tg_activation activation)
 {
     tg_mlp_config config = {.inputs = net->inputs, .outputs = net->outputs, .activation = activation};

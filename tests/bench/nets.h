@@ -21,6 +21,9 @@ typedef struct bench_net {
 const bench_net *bench_net_at(int index);
 const bench_net *bench_net_find(const char *name);
 
+/* Whether a list with commas between its words has this one. */
+bool bench_is_listed(const char *list, const char *word);
+
 /* A net with one activation: linear layers from width[0] to width[1] and so on. A gated layer has two matrices, so its
  * hidden widths are narrowed, as tg_mlp does it, until the net has as many parameters as the plain one. */
 typedef struct bench_shape {

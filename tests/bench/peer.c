@@ -1,5 +1,7 @@
 #include "tests/bench/peer.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,39 +14,54 @@ struct bench_peer {
     FILE *to, *from;
 };
 
-/* tests/bench/peer_torch.py in the nearest folder above the program that has it, or in the current one. */
-static void find_script(char *path, size_t size)
+static const struct {
+    const char *name, *title, *script, *argument;
+} kinds[PEERS] = {
+    [PEER_TORCH] = {"torch", "PyTorch", "peer_torch.py", NULL},
+    [PEER_TORCH_COMPILED] = {"torch_compiled", "PyTorch, compiled,", "peer_torch.py", "compile"},
+    [PEER_JAX] = {"jax", "JAX", "peer_jax.py", NULL},
+};
+
+const char *bench_peer_name(peer_kind kind)
 {
-    static const char script[] = "tests/bench/peer_torch.py";
+    return kind < PEERS ? kinds[kind].name : NULL;
+}
+
+/* The script in tests/bench of the nearest folder above the program that has it, or of the current one. */
+static void find_script(const char *script, char *path, size_t size)
+{
     char folder[2048];
     ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 1);
     folder[length > 0 ? length : 0] = '\0';
     for (char *slash; (slash = strrchr(folder, '/'));) {
         *slash = '\0';
-        snprintf(path, size, "%s/%s", folder, script);
+        snprintf(path, size, "%s/tests/bench/%s", folder, script);
         if (access(path, R_OK) == 0)
             return;
     }
-    snprintf(path, size, "%s", script);
+    snprintf(path, size, "tests/bench/%s", script);
 }
 
-static void become_python(const char *python, int threads)
+static void become_python(peer_kind kind, const char *python, int threads)
 {
     static const char *const limits[] = {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"};
     char script[4096], count[16];
-    find_script(script, sizeof script);
+    find_script(kinds[kind].script, script, sizeof script);
     snprintf(count, sizeof count, "%d", threads);
     for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
         setenv(limits[i], count, 1);
-    execlp(python, python, script, count, (char *)NULL);
+    setenv("PYTHONDONTWRITEBYTECODE", "1", 1);
+    execlp(python, python, script, count, kinds[kind].argument, (char *)NULL);
+    fprintf(stderr, "bench: %s: %s\n", python, strerror(errno));
     _exit(127);
 }
 
-bench_peer *bench_peer_start(const char *python, int threads)
+bench_peer *bench_peer_start(peer_kind kind, const char *python, int threads)
 {
     bench_peer *peer = calloc(1, sizeof *peer);
     int in[2], out[2];
-    if (!peer || pipe(in) != 0 || pipe(out) != 0) {
+    /* A peer that starts later must not hold this one's input open. */
+    if (!peer || pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0) {
         free(peer);
         return NULL;
     }
@@ -53,8 +70,7 @@ bench_peer *bench_peer_start(const char *python, int threads)
     if (peer->process == 0) {
         dup2(in[0], STDIN_FILENO);
         dup2(out[1], STDOUT_FILENO);
-        close(in[0]), close(in[1]), close(out[0]), close(out[1]);
-        become_python(python, threads);
+        become_python(kind, python, threads);
     }
     signal(SIGPIPE, SIG_IGN); /* a peer that died is noticed when it does not answer */
     close(in[0]), close(out[1]);
@@ -62,7 +78,7 @@ bench_peer *bench_peer_start(const char *python, int threads)
     peer->from = fdopen(out[0], "r");
     char version[128];
     if (!fgets(version, sizeof version, peer->from)) {
-        fprintf(stderr, "bench: %s cannot run PyTorch (import torch), so there is no peer\n", python);
+        fprintf(stderr, "bench: %s is not timed: %s did not start it\n", kinds[kind].title, python);
         bench_peer_stop(peer);
         return NULL;
     }
@@ -78,6 +94,22 @@ void bench_peer_stop(bench_peer *peer)
     fclose(peer->from);
     waitpid(peer->process, NULL, 0);
     free(peer);
+}
+
+bool bench_peers_start(bench_peer *peers[PEERS], const peer_settings settings[PEERS], int threads)
+{
+    bool fine = true;
+    for (peer_kind k = 0; k < PEERS; k++) {
+        peers[k] = settings[k].python ? bench_peer_start(k, settings[k].python, threads) : NULL;
+        fine = fine && (peers[k] || !settings[k].required);
+    }
+    return fine;
+}
+
+void bench_peers_stop(bench_peer *peers[PEERS])
+{
+    for (int k = 0; k < PEERS; k++)
+        bench_peer_stop(peers[k]);
 }
 
 /* Sends a line and waits for the answer. */

@@ -1,6 +1,6 @@
-/* The same work in PyTorch, in a process of its own that waits while others are timed: peer_torch.py.
+/* The same work in PyTorch or JAX, in a process of its own that waits while others are timed: peer_torch.py, peer_jax.py.
  *
- *     bench_peer *peer = bench_peer_start("python3", 1);         // 1 thread; NULL, with a word on stderr, without PyTorch
+ *     bench_peer *peer = bench_peer_start(PEER_JAX, "python3", 1);     // 1 thread; NULL, with a word on stderr, without JAX
  *     if (bench_peer_prepare(peer, "net relu 32 2 16 16 2"))
  *         printf("%g s a step\n", bench_peer_run(peer, 100) / 100);
  */
@@ -9,10 +9,25 @@
 
 #include <stdbool.h>
 
+typedef enum peer_kind { PEER_TORCH, PEER_TORCH_COMPILED, PEER_JAX, PEERS } peer_kind;
+
+/* "torch", "torch_compiled", "jax"; NULL past the end. */
+const char *bench_peer_name(peer_kind kind);
+
+/* Which are asked for. */
+typedef struct peer_settings {
+    const char *python; /* NULL: it is not asked for */
+    bool required;      /* without it there is nothing to be timed */
+} peer_settings;
+
 typedef struct bench_peer bench_peer;
 
-bench_peer *bench_peer_start(const char *python, int threads);
+bench_peer *bench_peer_start(peer_kind kind, const char *python, int threads);
 void bench_peer_stop(bench_peer *peer);
+
+/* All that are asked for; false if one that is required does not start. Stop them in either case. */
+bool bench_peers_start(bench_peer *peers[PEERS], const peer_settings settings[PEERS], int threads);
+void bench_peers_stop(bench_peer *peers[PEERS]);
 
 /* What to run from now on; false if the peer cannot, or is NULL. */
 bool bench_peer_prepare(bench_peer *peer, const char *work);

@@ -1,18 +1,16 @@
-"""PyTorch's side of `bench --peers`: does what the lines on its standard input ask for, and answers each with one line.
-
-    net relu 128 784 128 10         a net of these widths, batch 128            -> ready
-    kernel gelu_exact forward 16384 an operation on so many numbers             -> ready
-                                                  ... that PyTorch does not have -> no
-    run 100                         100 steps of it                             -> the seconds they took
-
-The first line it prints is its version. Argument: the number of threads.
+"""PyTorch's side of `bench --peers`; with the argument "compile" a net's loss, gradient and update go through torch.compile. peer_loop.py has the
+rest of the arguments and what is asked.
 """
+import logging
 import sys
-import time
 
-import torch
-from torch import nn
-from torch.nn import functional
+import peer_loop
+
+peer_loop.require("torch")
+
+import torch  # noqa: E402
+from torch import nn  # noqa: E402
+from torch.nn import functional  # noqa: E402
 
 
 class SwiGLU(nn.Module):
@@ -32,16 +30,24 @@ def hidden_layer(activation, inputs, outputs):
     return [nn.Linear(inputs, outputs), nn.ReLU(inplace=True) if activation == "relu" else nn.GELU()]
 
 
-def training_step(activation, batch, widths):
+def training_step(activation, batch, widths, compiled=False):
     layers = [part for pair in zip(widths[:-2], widths[1:-1]) for part in hidden_layer(activation, *pair)]
     net = nn.Sequential(*layers, nn.Linear(widths[-2], widths[-1]))
     adamw = torch.optim.AdamW(net.parameters(), lr=1e-5, weight_decay=0, foreach=True)
     x, labels = torch.randn(batch, widths[0]), torch.randint(widths[-1], (batch,))
 
+    def loss():
+        return functional.cross_entropy(net(x), labels)
+
+    update = adamw.step
+    if compiled:
+        torch.compiler.reset()
+        loss, update = torch.compile(loss), torch.compile(update)
+
     def step():
         adamw.zero_grad(set_to_none=True)
-        functional.cross_entropy(net(x), labels).backward()
-        adamw.step()
+        loss().backward()
+        update()
 
     return step
 
@@ -170,26 +176,9 @@ def kernel(name, direction, elements):
         return None
 
 
-def main():
-    threads = int(sys.argv[1])
-    clock = time.process_time if threads == 1 else time.perf_counter  # as race.h has it
-    torch.set_num_threads(threads)
-    print("PyTorch", torch.__version__, flush=True)
-    step = None
-    for line in sys.stdin:
-        command, *words = line.split()
-        if command == "net":
-            step = training_step(words[0], int(words[1]), [int(word) for word in words[2:]])
-            print("ready", flush=True)
-        elif command == "kernel":
-            step = kernel(words[0], words[1], int(words[2]))
-            print("ready" if step else "no", flush=True)
-        elif command == "run":
-            start = clock()
-            for _ in range(int(words[0])):
-                step()
-            print(clock() - start, flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    threads, compiled = peer_loop.threads(), "compile" in sys.argv[2:]
+    torch.set_num_threads(threads)
+    logging.disable(logging.WARNING)  # what the compiler does without, such as a GPU
+    peer_loop.answer(f"PyTorch {torch.__version__}{', compiled' if compiled else ''}",
+                     lambda *net: training_step(*net, compiled), None if compiled else kernel)

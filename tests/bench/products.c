@@ -3,6 +3,7 @@
 #include "autograd/kernels/kernels.h"
 #include "autograd/kernels/product.h"
 #include "tests/bench/blas.h"
+#include "tests/bench/nets.h"
 #include "tests/bench/peak.h"
 #include "tests/bench/race.h"
 
@@ -124,7 +125,7 @@ bool products_bench(const products_settings *s)
     if (s->titles && enough)
         print_titles(s, peak, bandwidth);
     for (int i = 0; i < SHAPES && enough; i++)
-        for (int order = 0; order < 4; order++) {
+        for (int order = 0; order < 4 && (!s->nets || bench_is_listed(s->nets, shapes[i].net)); order++) {
             c.p = (tg_product){order & 2, order & 1, shapes[i].m, shapes[i].n, shapes[i].k};
             compete(&c, shapes[i].net, s, peak, bandwidth);
         }

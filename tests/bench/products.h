@@ -12,6 +12,7 @@
 typedef struct products_settings {
     const char *isa;   /* our kernels' instruction set; "best": the best that runs here */
     const char *dtype; /* "f32" or "f64" */
+    const char *nets;  /* separated by commas, "square" too; NULL: all */
     int threads;
     double seconds; /* for each product, at least nine rounds */
     bool csv, titles;

@@ -27,7 +27,7 @@ static double median(double *numbers, int count)
 }
 
 /* Steps that fill a round; 0 if the entry cannot run. */
-static int calibrate(const race_entry *entry)
+static int calibrate(const race_entry *entry, double round)
 {
     double step = 0;
     for (int i = 0; i < WARM_UP; i++)
@@ -35,7 +35,7 @@ static int calibrate(const race_entry *entry)
     if (step < 0)
         return 0;
     int steps = 1;
-    while (step * steps < ROUND && steps < 1 << 20) { /* the first steps tell little about a fast one */
+    while (step * steps < round && steps < 1 << 20) { /* the first steps tell little about a fast one */
         steps *= 2;
         step = entry->run(entry->context, steps) / steps;
     }
@@ -47,7 +47,7 @@ void race(race_entry *entries, int count, double budget)
     static double seconds[RACE_ENTRIES][MOST_ROUNDS], ratios[MOST_ROUNDS];
     int steps[RACE_ENTRIES], rounds = 0;
     for (int k = 0; k < count; k++)
-        steps[k] = calibrate(&entries[k]);
+        steps[k] = calibrate(&entries[k], budget > 0 ? ROUND : 0);
     const double start = race_clock(0);
     while (rounds < RACE_ROUNDS || (rounds < MOST_ROUNDS && race_clock(0) - start < budget)) {
         for (int turn = 0; turn < count; turn++) {

@@ -19,7 +19,8 @@ typedef struct race_entry {
 enum { RACE_ENTRIES = 8 };
 
 /* Warms up, then lets every entry run some steps, one after the other and every second round in reverse order, until `budget`
- * seconds are spent; at least RACE_ROUNDS times. */
+ * seconds are spent; at least RACE_ROUNDS times. Without a budget an entry
+ * does one step a round: to see whether all runs, not how fast. */
 enum { RACE_ROUNDS = 9 };
 void race(race_entry *entries, int count, double budget);
 

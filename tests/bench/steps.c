@@ -4,7 +4,6 @@
 #include "tests/bench/blas.h"
 #include "tests/bench/floor.h"
 #include "tests/bench/handover.h"
-#include "tests/bench/peer.h"
 #include "tests/bench/race.h"
 #include "tests/bench/step.h"
 
@@ -27,7 +26,7 @@ typedef struct contest {
     bench_batch *batch;
     floor_net *floor;
     tape_step *recorded, *replayed;
-    bench_peer *peer;
+    bench_peer *peers[PEERS]; /* NULL where there is none */
 } contest;
 
 static double run_floor(void *context, int steps)
@@ -83,6 +82,13 @@ static double run_handovers(void *context, int exchanges)
     return c->threads > 1 ? handover_seconds(exchanges) : -1;
 }
 
+/* Of a peer that is not there, or that lacks this net. */
+static double run_nothing(void *context, int steps)
+{
+    (void)context, (void)steps;
+    return -1;
+}
+
 /* ---- one contest ---- */
 
 static void close_contest(contest *c)
@@ -107,14 +113,14 @@ static bool open_contest(contest *c)
     return false;
 }
 
-static bool prepare_peer(const contest *c)
+static bool prepare_peer(bench_peer *peer, const contest *c)
 {
     char work[256];
     int used =
         snprintf(work, sizeof work, "net %s %d", tg_activation_name(c->shape.activation), c->shape.batch);
     for (int i = 0; i <= c->shape.layers; i++)
         used += snprintf(work + used, sizeof work - (size_t)used, " %d", c->shape.width[i]);
-    return bench_peer_prepare(c->peer, work);
+    return bench_peer_prepare(peer, work);
 }
 
 /* Allocations of one more step. */
@@ -134,58 +140,56 @@ static void print_cell(const char *format, double number, bool csv)
         printf(format, number);
 }
 
-typedef struct mode {
-    const char *name;
-    const race_entry *entry;
-    const tape_step *step;
-    double allocations;
-} mode;
+/* Tape recorded and replayed, then the others; each peer has a place, whether it runs or not. */
+enum { FLOOR, RECORDED, REPLAYED, PRODUCTS, HANDOVER, FIRST_PEER, ENTRIES = FIRST_PEER + PEERS };
 
-static void print_line(const contest *c, const mode *m, const race_entry *floor, double gemm_gflops,
-                       const race_entry *torch, const race_entry *handover, bool csv)
+static void print_line(const contest *c, int mode, double allocations, const race_entry entries[ENTRIES], bool csv)
 {
-    const char *activation = tg_activation_name(c->shape.activation);
-    const double bytes = (double)tg_tape_count(tape_step_tape(m->step)).bytes_held;
-    printf(csv ? "%s,%d,%s,%s" : "%-6s %3d  %-11s %-9s", c->net->name, c->threads, activation, m->name);
-    print_cell(csv ? ",%.3f" : "%12.2f", 1e6 * m->entry->seconds, csv);
-    print_cell(csv ? ",%.3f" : "%12.2f", 1e6 * floor->seconds, csv);
-    print_cell(csv ? ",%.4f" : "%8.3f", m->entry->ratio, csv);
-    print_cell(csv ? ",%.2f" : "%8.1f", gemm_gflops, csv);
-    print_cell(csv ? ",%g" : "%8g", m->allocations, csv);
-    print_cell(csv ? ",%.0f" : "%12.0f", bytes, csv);
-    print_cell(csv ? ",%.3f" : "%12.2f", torch ? 1e6 * torch->seconds : NAN, csv);
-    print_cell(csv ? ",%.0f" : "%12.0f", 1e9 * handover->seconds, csv);
+    const char *activation = tg_activation_name(c->shape.activation), *const modes[] = {"recorded", "replayed"};
+    const tape_step *step = mode == RECORDED ? c->recorded : c->replayed;
+    const double us = 1e6 * entries[mode].seconds,
+                 gflops = 1e-9 * bench_product_operations(&c->shape) / entries[PRODUCTS].seconds;
+    printf(csv ? "%s,%d,%s,%s" : "%-6s %3d  %-11s %-9s", c->net->name, c->threads, activation,
+           modes[mode - RECORDED]);
+    print_cell(csv ? ",%.3f" : "%12.2f", us, csv);
+    print_cell(csv ? ",%.3f" : "%12.2f", 1e6 * entries[FLOOR].seconds, csv);
+    print_cell(csv ? ",%.4f" : "%8.3f", entries[mode].ratio, csv);
+    print_cell(csv ? ",%.2f" : "%8.1f", gflops, csv);
+    print_cell(csv ? ",%g" : "%8g", allocations, csv);
+    print_cell(csv ? ",%.0f" : "%12.0f", (double)tg_tape_count(tape_step_tape(step)).bytes_held, csv);
+    print_cell(csv ? ",%.0f" : "%12.0f", 1e9 * entries[HANDOVER].seconds, csv);
+    for (int k = 0; k < PEERS; k++)
+        if (csv || c->peers[k])
+            print_cell(csv ? ",%.3f" : "%16.2f", 1e6 * entries[FIRST_PEER + k].seconds / (csv ? 1 : us), csv);
     printf("\n");
     fflush(stdout);
 }
 
 static bool hold_contest(contest *c, const steps_settings *settings)
 {
-    enum { FLOOR, RECORDED, REPLAYED, PRODUCTS, HANDOVER, TORCH };
-    race_entry entries[] = {{.run = run_floor, .context = c},
-                            {.run = run_recorded, .before = let_the_blas_sleep, .context = c},
-                            {.run = run_replayed, .before = let_the_blas_sleep, .context = c},
-                            {.run = run_products, .context = c},
-                            {.run = run_handovers, .before = let_the_blas_sleep, .context = c},
-                            {.run = bench_peer_run, .context = c->peer}};
-    const bool with_peer = c->peer && prepare_peer(c);
+    race_entry entries[ENTRIES] = {
+        [FLOOR] = {.run = run_floor, .context = c},
+        [RECORDED] = {.run = run_recorded, .before = let_the_blas_sleep, .context = c},
+        [REPLAYED] = {.run = run_replayed, .before = let_the_blas_sleep, .context = c},
+        [PRODUCTS] = {.run = run_products, .context = c},
+        [HANDOVER] = {.run = run_handovers, .before = let_the_blas_sleep, .context = c},
+    };
+    for (int k = 0; k < PEERS; k++)
+        entries[FIRST_PEER + k] = (race_entry){
+            .run = prepare_peer(c->peers[k], c) ? bench_peer_run : run_nothing, .context = c->peers[k]};
     bench_blas_threads(c->threads);
     if (settings->csv)
         fprintf(stderr, "bench: %s, %s, threads: %d\n", c->net->name, tg_activation_name(c->shape.activation),
                 c->threads);
-    race(entries, with_peer ? TORCH + 1 : TORCH, settings->seconds);
+    race(entries, ENTRIES, settings->seconds);
     const tape_step *steps[] = {c->recorded, c->replayed};
     for (int i = 0; i < 2; i++)
         if (tape_step_error(steps[i])) {
             fprintf(stderr, "bench: %s: %s\n", c->net->name, tape_step_error(steps[i]));
             return false;
         }
-    const mode modes[] = {{"recorded", &entries[RECORDED], c->recorded, allocations_of(run_recorded, c)},
-                          {"replayed", &entries[REPLAYED], c->replayed, allocations_of(run_replayed, c)}};
-    const double gflops = 1e-9 * bench_product_operations(&c->shape) / entries[PRODUCTS].seconds;
-    for (int i = 0; i < 2; i++)
-        print_line(c, &modes[i], &entries[FLOOR], gflops, with_peer ? &entries[TORCH] : NULL,
-                   &entries[HANDOVER], settings->csv);
+    print_line(c, RECORDED, allocations_of(run_recorded, c), entries, settings->csv);
+    print_line(c, REPLAYED, allocations_of(run_replayed, c), entries, settings->csv);
     return true;
 }
 
@@ -231,34 +235,49 @@ static bool play(const contest *planned, const steps_settings *settings)
     return fine;
 }
 
-/* Every combination, by threads first, for the peer's number of threads is fixed when it starts. Without `for_real` only
- * looks whether the lists are right. */
-static bool every_contest(const steps_settings *settings, bool for_real)
+/* Without `for_real` only looks whether the lists are right. */
+static bool every_net(const contest *with_peers, const char *threads, const steps_settings *settings, bool for_real)
 {
-    char net[32], activation[32], threads[32];
-    for (const char *t = settings->threads; next_word(&t, threads, sizeof threads);) {
-        contest c = {.peer =
-                         for_real && settings->peer ? bench_peer_start(settings->peer, atoi(threads)) : NULL};
-        bool fine = true;
-        for (const char *n = settings->nets; fine && next_word(&n, net, sizeof net);)
-            for (const char *a = settings->activations; fine && next_word(&a, activation, sizeof activation);)
-                fine = contest_of(&c, net, activation, threads) && (!for_real || play(&c, settings));
-        bench_peer_stop(c.peer);
-        if (!fine)
-            return false;
-    }
-    return true;
+    char net[32], activation[32];
+    contest c = *with_peers;
+    bool fine = true;
+    for (const char *n = settings->nets; fine && next_word(&n, net, sizeof net);)
+        for (const char *a = settings->activations; fine && next_word(&a, activation, sizeof activation);)
+            fine = contest_of(&c, net, activation, threads) && (!for_real || play(&c, settings));
+    return fine;
 }
 
+static void print_titles(const contest *c, bool csv)
+{
+    if (csv)
+        printf("net,threads,activation,mode,us_median,floor_us_median,ratio,gemm_gflops,allocations_per_step,"
+               "peak_tape_bytes,handover_ns_median");
+    else
+        printf("%-6s %3s  %-11s %-9s%12s%12s%8s%8s%8s%12s%12s", "net", "thr", "activation", "mode", "us",
+               "floor us", "ratio", "gflops", "allocs", "tape bytes", "link ns");
+    for (peer_kind k = 0; k < PEERS; k++)
+        if (csv)
+            printf(",%s_us_median", bench_peer_name(k));
+        else if (c->peers[k])
+            printf("%16s", bench_peer_name(k));
+    printf("\n");
+}
+
+/* Every combination, by threads first, for a peer's number of threads is fixed when it starts. */
 bool steps_bench(const steps_settings *settings)
 {
-    if (!every_contest(settings, false))
-        return false;
-    if (settings->csv)
-        printf("net,threads,activation,mode,us_median,floor_us_median,ratio,gemm_gflops,allocations_per_step,"
-               "peak_tape_bytes,torch_us_median,handover_ns_median\n");
-    else
-        printf("%-6s %3s  %-11s %-9s%12s%12s%8s%8s%8s%12s%12s%12s\n", "net", "thr", "activation", "mode",
-               "us", "floor us", "ratio", "gflops", "allocs", "tape bytes", "torch us", "link ns");
-    return every_contest(settings, true);
+    char threads[32];
+    bool fine = true, has_titles = false;
+    for (const char *t = settings->threads; fine && next_word(&t, threads, sizeof threads);)
+        fine = every_net(&(contest){0}, threads, settings, false);
+    for (const char *t = settings->threads; fine && next_word(&t, threads, sizeof threads);) {
+        contest c = {0};
+        fine = bench_peers_start(c.peers, settings->peers, atoi(threads));
+        if (fine && !has_titles)
+            print_titles(&c, settings->csv);
+        has_titles = true;
+        fine = fine && every_net(&c, threads, settings, true);
+        bench_peers_stop(c.peers);
+    }
+    return fine;
 }

@@ -5,16 +5,19 @@
 #ifndef BENCH_STEPS_H
 #define BENCH_STEPS_H
 
+#include "tests/bench/peer.h"
+
 #include <stdbool.h>
 
 typedef struct steps_settings {
     const char *nets, *activations, *threads; /* separated by commas */
     double seconds;                           /* for each line of the table */
     bool csv;
-    const char *peer; /* the Python to run PyTorch in; NULL: no peer */
+    peer_settings peers[PEERS];
 } steps_settings;
 
-/* Prints the table, or its CSV form, on standard output. False, with a word on standard error, for a wrong list or if a step failed. */
+/* Prints the table, or its CSV form, on standard output. False, with a word on standard error, for a wrong list, if a
+ * required peer does not start or if a step failed. */
 bool steps_bench(const steps_settings *settings);
 
 #endif

@@ -1,0 +1,45 @@
+"""What the peers of `bench --peers` have in common: a peer does what the lines on its standard input ask for, and answers each with one line.
+
+    net relu 128 784 128 10         a training step of a net of these widths, batch 128 -> ready
+    kernel gelu_exact forward 16384 an operation on so many numbers                     -> ready
+                                                   ... or anything that it does not have -> no
+    run 100                         100 steps of it                                     -> the seconds they took
+
+The first line it prints is its name and version. Its first argument is the number of threads.
+"""
+import importlib.util
+import sys
+import time
+
+
+def threads():
+    return int(sys.argv[1])
+
+
+def require(*modules):
+    missing = [name for name in modules if not importlib.util.find_spec(name)]
+    if missing:
+        sys.exit(f"bench: {sys.executable} has no {' and no '.join(missing)}")
+
+
+def answer(version, training_step, kernel=None, wait=lambda result: None):
+    """training_step(activation, batch, widths) and kernel(name, direction, elements) return a function to call, or None if there is none;
+    wait(what it returned last) returns when all of it is computed."""
+    clock = time.process_time if threads() == 1 else time.perf_counter  # as race.h has it
+    print(version, flush=True)
+    step = None
+    for line in sys.stdin:
+        command, *words = line.split()
+        if command == "run":
+            start = clock()
+            for _ in range(int(words[0])):
+                result = step()
+            wait(result)
+            print(clock() - start, flush=True)
+            continue
+        step = None  # what it held is free before the next one is made
+        if command == "net":
+            step = training_step(words[0], int(words[1]), [int(word) for word in words[2:]])
+        elif kernel:
+            step = kernel(words[0], words[1], int(words[2]))
+        print("ready" if step else "no", flush=True)

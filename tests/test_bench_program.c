@@ -1,0 +1,171 @@
+/* The benchmark as a user runs it, and what programs say of matrix products. */
+#include "tests/temporary_files.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <tapegrad.h>
+
+Suite *bench_program_suite(void);
+
+static char output[1 << 16];
+
+/* Runs build/bin/PROGRAM, with words for the environment before it; what it wrote, of standard error too, and its exit status. */
+static int run(const char *environment, const char *program)
+{
+    const char *build = getenv("TG_BUILD");
+    char command[2000];
+    snprintf(command, sizeof command, "{ env -u TG_PRODUCTS %s %s/bin/%s; } 2>&1 </dev/null", environment, build ? build : "build", program);
+    FILE *pipe = popen(command, "r");
+    ck_assert_ptr_nonnull(pipe);
+    const size_t length = fread(output, 1, sizeof output - 1, pipe);
+    output[length] = '\0';
+    const int status = pclose(pipe);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int count_of(const char *words)
+{
+    int count = 0;
+    for (const char *at = output; (at = strstr(at, words)); at += strlen(words))
+        count++;
+    return count;
+}
+
+/* ---- peers ---- */
+
+/* A Python whose steps take so many seconds. */
+static const char *false_python(const char *name, const char *seconds)
+{
+    char script[400];
+    snprintf(script, sizeof script, "#!/bin/sh\necho %s 1.0\nwhile read command rest; do case $command in\nnet) echo ready;;\n"
+             "run) echo %s;;\n*) echo no;;\nesac; done\n", name, seconds);
+    temporary_write(name, script, strlen(script));
+    ck_assert_int_eq(chmod(temporary_path(name), 0755), 0);
+    return temporary_path(name);
+}
+
+static void run_bench_with(const char *torch, const char *jax, int expected)
+{
+    char command[1000];
+    snprintf(command, sizeof command, "bench --nets toy --activations relu --threads 1 --seconds 0 --csv --peers --python %s --jax-python %s",
+             torch, jax);
+    ck_assert_msg(run("", command) == expected, "%s", output);
+}
+
+START_TEST(peers_are_timed_beside_the_tape)
+{
+    run_bench_with(false_python("torch", "0.5"), false_python("jax", "0.25"), 0);
+    ck_assert_int_eq(count_of(",torch_us_median,torch_compiled_us_median,jax_us_median\n"), 1);
+    ck_assert_msg(count_of(",500000.000,,250000.000\n") == 2, "%s", output); /* recorded and replayed */
+}
+END_TEST
+
+START_TEST(a_peer_that_is_named_and_does_not_start_ends_the_benchmark)
+{
+    run_bench_with(false_python("torch", "0.5"), "/no/such/python", 2);
+    ck_assert_ptr_nonnull(strstr(output, "bench: JAX is not timed: /no/such/python did not start it\n"));
+    ck_assert_ptr_null(strstr(output, "us_median"));
+    run_bench_with("true", false_python("jax", "0.25"), 2);
+    ck_assert_ptr_nonnull(strstr(output, "bench: PyTorch is not timed: true did not start it\n"));
+}
+END_TEST
+
+/* ---- products ---- */
+
+START_TEST(products_are_timed_by_each_core_in_a_process_of_its_own)
+{
+    ck_assert_msg(run("", "bench --products --nets toy --threads 1 --seconds 0 --cores Nehalem,Prescott --csv") == 0, "%s", output);
+    ck_assert_int_eq(count_of("net,m,n,k,order,"), 1);
+#if defined __x86_64__
+    ck_assert_int_eq(count_of(",Nehalem,"), 5 * 4);
+    ck_assert_int_eq(count_of(",Prescott,"), 5 * 4);
+#endif
+}
+END_TEST
+
+START_TEST(the_picture_of_products_has_a_roof_and_every_core)
+{
+    char command[1000];
+    if (system("gnuplot --version >/dev/null 2>&1") != 0)
+        return;
+    ck_assert_int_eq(run("", "bench --products --nets toy,small --threads 1 --seconds 0 --cores Nehalem,Prescott --csv 2>/dev/null"), 0);
+    temporary_write("products.csv", output, strlen(output));
+    snprintf(command, sizeof command, "gnuplot -e \"dir='%s'\" plots/products.gp 2>&1", temporary_folder());
+    ck_assert_int_eq(system(command), 0);
+    const char *svg = temporary_text("products.svg");
+    ck_assert_ptr_nonnull(strstr(svg, "multiply-adds in registers"));
+    ck_assert_ptr_nonnull(strstr(svg, "tapegrad"));
+#if defined __x86_64__
+    ck_assert_ptr_nonnull(strstr(svg, "OpenBLAS, Nehalem"));
+    ck_assert_ptr_nonnull(strstr(svg, "OpenBLAS, Prescott"));
+#endif
+}
+END_TEST
+
+/* The curves of a small comparison without the time it took: every digit depends on the products. */
+static const char *curves(const char *environment)
+{
+    static char text[2][1 << 14];
+    static int turn;
+    char command[600];
+    snprintf(command, sizeof command, "compare --data glyphs --hidden 32 --seeds 1 --epochs 1 --activations relu --no-plots --out %s",
+             temporary_folder());
+    ck_assert_msg(run(environment, command) == 0, "%s", output);
+    turn = !turn;
+    snprintf(text[turn], sizeof text[turn], "%s", temporary_text("curves.csv"));
+    *strrchr(text[turn], ',') = '\0';
+    return text[turn];
+}
+
+START_TEST(a_wrong_word_in_TG_PRODUCTS_is_told_and_changes_nothing)
+{
+    const char *own = curves("TG_PRODUCTS=own");
+    ck_assert_int_eq(count_of("TG_PRODUCTS"), 0);
+    const char *wrong = curves("TG_PRODUCTS=nonsense OPENBLAS_CORETYPE=Prescott");
+    ck_assert_int_eq(count_of("compare: TG_PRODUCTS: 'nonsense' is neither own nor openblas, and is ignored\n"), 1);
+    ck_assert_str_eq(own, wrong);
+}
+END_TEST
+
+#if defined __x86_64__
+/* A processor that OpenBLAS does not know looks like this. */
+START_TEST(where_OpenBLAS_is_too_narrow_programs_say_so_once_and_use_own_products)
+{
+    __builtin_cpu_init();
+    const bool is_narrow = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    const char *own = curves("TG_PRODUCTS=own OPENBLAS_CORETYPE=Prescott");
+    ck_assert_int_eq(count_of("OpenBLAS"), 0);
+    const char *chosen = curves("OPENBLAS_CORETYPE=Prescott");
+    ck_assert_int_eq(count_of("compare: OpenBLAS runs its core Prescott, below what this processor can, so products are tapegrad's own"),
+                     is_narrow);
+    ck_assert_int_eq(count_of("OPENBLAS_CORETYPE="), is_narrow);
+    ck_assert_str_eq(own, chosen);
+    own = curves("OPENBLAS_CORETYPE=Prescott");
+    const char *openblas = curves("TG_PRODUCTS=openblas OPENBLAS_CORETYPE=Prescott");
+    ck_assert_int_eq(count_of("or TG_PRODUCTS=own\n"), is_narrow);
+    if (is_narrow) /* sums without fused multiply-adds round otherwise */
+        ck_assert_str_ne(own, openblas);
+}
+END_TEST
+#endif
+
+Suite *bench_program_suite(void)
+{
+    Suite *suite = suite_create("bench_program");
+    TCase *tests = tcase_create("bench");
+    tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
+    tcase_add_test(tests, peers_are_timed_beside_the_tape);
+    tcase_add_test(tests, a_peer_that_is_named_and_does_not_start_ends_the_benchmark);
+    tcase_add_test(tests, products_are_timed_by_each_core_in_a_process_of_its_own);
+    tcase_add_test(tests, the_picture_of_products_has_a_roof_and_every_core);
+    tcase_add_test(tests, a_wrong_word_in_TG_PRODUCTS_is_told_and_changes_nothing);
+#if defined __x86_64__
+    tcase_add_test(tests, where_OpenBLAS_is_too_narrow_programs_say_so_once_and_use_own_products);
+#endif
+    suite_add_tcase(suite, tests);
+    return suite;
+}

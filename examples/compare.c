@@ -15,7 +15,7 @@
 typedef struct comparison {
     experiment e;
     runlog *log;
-    char (*names)[80]; /* [runs] */
+    char (*names)[96]; /* [runs] */
     char **argv;       /* the command */
 } comparison;
 
@@ -89,7 +89,7 @@ static bool open_log(comparison *c, char message[EXPERIMENT_MESSAGE])
         if (c->e.settings.folds)
             length += snprintf(c->names[run] + length, sizeof c->names[run] - (size_t)length, " fold %d", fold + 1);
         if (*point)
-            snprintf(c->names[run] + length, sizeof c->names[run] - (size_t)length, " %.30s", point);
+            snprintf(c->names[run] + length, sizeof c->names[run] - (size_t)length, " %.36s", point);
         if (runlog_add_run(c->log, activation, (uint64_t)seed, fold, parameters) != run)
             return snprintf(message, EXPERIMENT_MESSAGE, "out of memory"), false;
         runlog_set_point(c->log, run, point, experiment_number(&c->e, run));
@@ -119,9 +119,9 @@ static jobs_outcome run_all(comparison *c)
 /* "mnist: 784-128x8-10", for the pictures. */
 static void describe(const comparison *c, char *title, size_t size)
 {
-    const dataset *data = &c->e.data;
-    snprintf(title, size, "%s: %zu-%s-%zu, %s", data->name, data->features, c->e.settings.hidden,
-             data->task == DATASET_CLASSIFICATION ? data->classes : data->targets, c->e.settings.optimizer);
+    char net[EXPERIMENT_POINT];
+    experiment_net(&c->e, net);
+    snprintf(title, size, "%.60s: %s, %s", c->e.data.name, net, c->e.settings.optimizer);
 }
 
 /* Whether standard output is for a person, and not for another program or a text. */

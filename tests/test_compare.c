@@ -37,8 +37,8 @@ static const struct {
     {"--activations relu,gelu", "say gelu_exact, gelu_tanh or gelu_quick"},
     {"--activations swish2", "'swish2': not an activation; there are gelu_exact"},
     {"--activations relu,relu", "'relu' stands there twice"},
-    {"--batch -1", "--batch: '-1' is not a whole number from 0"},
-    {"--batch 12.5", "--batch: '12.5' is not a whole number"},
+    {"--batch -1", "--batch: '-1' is not a list of different whole numbers"},
+    {"--batch 12.5", "--batch: '12.5' is not a list of different whole numbers"},
     {"--lr fast", "--lr: 'fast' is not a list of different numbers, with commas between, from"},
     {"--lr 0.1,", "--lr: '0.1,' is not a list"},
     {"--lr 0.1,1e-1", "--lr: '0.1,1e-1' is not a list of different numbers"},
@@ -55,6 +55,11 @@ static const struct {
     {"--data sine --label-smoothing 0.1", "--label-smoothing is for a classification only"},
     {"--data moons --activations relu,silu --gated width", "--gated: no activation is gated"},
     {"--data moons --hidden 16,8 --residual", "--residual: no two hidden layers of one width follow each other"},
+    {"--width 8,8.5", "--width: '8,8.5' is not a list of different whole numbers"},
+    {"--data moons --hidden 16,8 --depth 2,4", "--depth: the hidden layers of --hidden differ in width; say --width"},
+    {"--data moons --hidden 16,8 --width 4 --depth 2,4", "--hidden: --width and --depth say it all"},
+    {"--data moons --target -1", "--target is for csv: only"},
+    {"--data moons --epochs 5 --patience 5", "--patience: a run has no more epochs than that"},
     {"--data moons --schedule constant --warmup 0.1", "--warmup: the constant schedule has none"},
     {"--data moons --folds 1", "moons: 1 fold is no cross-validation"},
     {"--data moons --folds 3 --test 0.1", "moons: the folds are the test parts"},
@@ -200,6 +205,24 @@ START_TEST(a_configuration_runs_again)
 }
 END_TEST
 
+START_TEST(widths_and_depths_are_searched)
+{
+    char errors[4000], arguments[600];
+    snprintf(arguments, sizeof arguments,
+             "--data moons --rows 200 --width 4,6 --depth 1,3 --activations relu --seeds 1 --epochs 1 --batch 32 --no-plots --out %s/grid",
+             temporary_folder());
+    ck_assert_msg(run(arguments, errors, sizeof errors) == 0, "%s", errors);
+    ck_assert_msg(strstr(errors, "2-(4,6)x(1,3)-2, 1 epochs") != NULL, "%s", errors);
+    const char *search = temporary_text("grid/search.csv");
+    ck_assert_ptr_nonnull(strstr(search, "relu,\"width 4, depth 1\",4,"));
+    ck_assert_ptr_nonnull(strstr(search, "relu,\"width 6, depth 3\",6,"));
+    const char *summary = strstr(temporary_text("grid/summary.csv"), "\nrelu,1,"); /* runs, parameters */
+    ck_assert_ptr_nonnull(summary);
+    const long parameters = atol(summary + 8);
+    ck_assert_msg(parameters == 22 || parameters == 62 || parameters == 32 || parameters == 116, "%ld parameters", parameters);
+}
+END_TEST
+
 START_TEST(what_was_read_is_told_before_training)
 {
     char errors[4000], arguments[600];
@@ -289,11 +312,12 @@ START_TEST(regression_and_every_kind_of_option_run)
         "--data moons --init orthogonal --validation 0.5 --noise -1",
         "--data moons --lr 1e-3,1e-2 --dropout 0,0.1 --test none --patience 1",
         "--data moons --norm batch --activations relu,swiglu --optimizer lion",
+        "--data moons --hidden 8 --depth 1,2 --residual --batch 16,32 --warmup 0,0.1 --epochs 1,2",
         "--data moons --hidden 9x4 --residual --activations relu,swiglu",
     };
     for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) {
         snprintf(arguments, sizeof arguments,
-                 "--hidden 6,5 --activations elu,geglu %s --rows 200 --seeds 1 --epochs 1 --no-plots --out %s/options%zu", more[i],
+                 "--hidden 6,5 --activations elu,geglu %s --rows 200 --seeds 1 --epochs 2 --no-plots --out %s/options%zu", more[i],
                  temporary_folder(), i);
         ck_assert_msg(run(arguments, errors, sizeof errors) == 0, "%s: %s", more[i], errors);
     }
@@ -311,6 +335,7 @@ Suite *compare_suite(void)
     tcase_add_test(tests, a_seed_is_the_same_run_in_any_comparison);
     tcase_add_test(tests, a_report_is_one_file);
     tcase_add_test(tests, a_configuration_runs_again);
+    tcase_add_test(tests, widths_and_depths_are_searched);
     tcase_add_test(tests, what_was_read_is_told_before_training);
     tcase_add_test(tests, an_interruption_keeps_what_is_finished);
     if (ADDRESS_SPACE_CAN_BE_LIMITED)

@@ -26,11 +26,12 @@ typedef struct experiment_settings {
     int rows;
     double noise;
     const char *hidden, *activations, *gated, *init, *norm;
-    int seeds, seed, epochs, batch, patience; /* epochs and batch: 0 until experiment_prepare has chosen them */
+    int seeds, seed, patience;
     const char *optimizer, *schedule;
-    double warmup;
-    const char *lrs, *dropouts, *weight_decays, *momenta, *clips, *label_smoothings; /* lists of numbers: what is searched */
-    double lr, dropout, weight_decay, momentum, clip, label_smoothing;               /* one of each, as experiment_of_run gives them */
+    /* Lists of numbers, what is searched; and one of each, as experiment_of_run gives them. */
+    const char *lrs, *widths, *depths, *dropouts, *epoch_counts, *batches, *weight_decays, *momenta, *warmups, *clips, *label_smoothings;
+    double lr, dropout, weight_decay, momentum, warmup, clip, label_smoothing;
+    int width, depth, epochs, batch; /* width and depth 0: as `hidden` says */
     int jobs;
     double silence;
     const char *out, *format, *config;
@@ -40,16 +41,17 @@ typedef struct experiment_settings {
 /* A list of numbers that is searched, and where the one of a run goes. */
 typedef struct experiment_axis {
     const program_option *option;
-    size_t number; /* offset in the settings */
+    size_t number; /* offset in the settings of an int or a double */
     int count;
     double values[OPTIONS_NUMBERS];
 } experiment_axis;
-enum { EXPERIMENT_AXES = 6, EXPERIMENT_POINT = 128 };
+enum { EXPERIMENT_AXES = 11, EXPERIMENT_POINT = 192 };
 
 typedef struct experiment {
     experiment_settings settings;
     dataset data;
-    int hidden[EXPERIMENT_LAYERS + 1]; /* widths, ended by 0 */
+    int hidden[EXPERIMENT_LAYERS + 1]; /* widths as `hidden` says, ended by 0 */
+    char *chosen[2]; /* batch and epochs, where nobody has said */
     tg_activation activations[EXPERIMENT_ACTIVATIONS];
     int activation_count;
     experiment_axis axes[EXPERIMENT_AXES];
@@ -76,6 +78,12 @@ int experiment_fold(const experiment *e, int run);
 experiment_settings experiment_of_run(const experiment *e, int run);
 void experiment_point(const experiment *e, int run, char text[EXPERIMENT_POINT]);
 
+/* The widths of a run's hidden layers, ended by 0. */
+void experiment_hidden(const experiment *e, int run, int64_t widths[EXPERIMENT_LAYERS + 1]);
+
+/* "784-128x8-10"; with lists, all widths and depths: "784-(64,128)x(2,4)-10". */
+void experiment_net(const experiment *e, char text[EXPERIMENT_POINT]);
+
 /* The number of a run that is first searched, and what it is ("lr"); 0 and NULL where nothing is. */
 double experiment_number(const experiment *e, int run);
 const char *experiment_searched(const experiment *e);
@@ -89,5 +97,9 @@ const char *experiment_split(const experiment *e);
 
 /* The widths that "128x8", "512,128" or "256x2,10" stand for, ended by 0; false and a message if it stands for none. */
 bool experiment_widths(const char *text, int widths[EXPERIMENT_LAYERS + 1], char message[EXPERIMENT_MESSAGE]);
+
+/* Reads the lists of numbers into the axes, and gives the largest number of each. */
+bool experiment_read_axes(experiment *e, char message[EXPERIMENT_MESSAGE]);
+experiment_settings experiment_largest(const experiment *e);
 
 #endif

@@ -34,6 +34,7 @@ static void refuse(struct argp_state *state, const program_option *o, const char
     argp_failure(state, 2, 0, "--%s: '%s' is not a %s from %.15g to %.15g", o->name, argument,
                  o->type == OPTION_INT     ? "whole number"
                  : o->type == OPTION_REALS ? "list of different numbers, with commas between,"
+                 : o->type == OPTION_INTS  ? "list of different whole numbers, with commas between,"
                                            : "number",
                  o->low, o->high);
 }
@@ -43,7 +44,7 @@ static bool read_number(const program_option *o, const char *argument, double *n
     char *end;
     errno = 0;
     *number = strtod(argument, &end);
-    bool whole = o->type != OPTION_INT || *number == floor(*number);
+    bool whole = (o->type != OPTION_INT && o->type != OPTION_INTS) || *number == floor(*number);
     return end != argument && *end == '\0' && errno == 0 && whole && *number >= o->low && *number <= o->high;
 }
 
@@ -78,6 +79,7 @@ static bool set_option(const program_option *o, char *at, const char *argument)
         *(const char **)(void *)at = argument;
         return true;
     case OPTION_REALS:
+    case OPTION_INTS:
         if (options_numbers(o, argument, (double[OPTIONS_NUMBERS]){0}, OPTIONS_NUMBERS) < 1)
             return false;
         *(const char **)(void *)at = argument;
@@ -110,7 +112,7 @@ static void read_option(struct argp_state *state, const program_option *o, char 
 
 /* ---- a file ---- */
 
-static const program_option *find_option(const options_program *program, const char *name)
+const program_option *options_find(const options_program *program, const char *name)
 {
     for (const program_option *o = program->table; o->name || o->help; o++)
         if (o->name && strcmp(o->name, name) == 0)
@@ -118,10 +120,21 @@ static const program_option *find_option(const options_program *program, const c
     return NULL;
 }
 
-/* Sets an option from a JSON value; false if that is none for it. */
-static bool set_value(const program_option *o, char *at, const json_t *value)
+static bool is_list(const program_option *o)
+{
+    return o->type == OPTION_REALS || o->type == OPTION_INTS;
+}
+
+/* Sets an option from a JSON value; false if that is none for it. A number for a list becomes a text in the file. */
+static bool set_value(const program_option *o, char *at, json_t *file, json_t *value)
 {
     char number[40];
+    if (json_is_number(value) && is_list(o)) {
+        snprintf(number, sizeof number, "%.15g", json_number_value(value));
+        value = json_string(number);
+        if (json_object_set_new(file, o->name, value) != 0)
+            return false;
+    }
     if (json_is_null(value) && (o->type == OPTION_TEXT || o->type == OPTION_CHOICE))
         return *(const char **)(void *)at = NULL, true;
     if (o->type == OPTION_FLAG)
@@ -147,10 +160,10 @@ bool options_load(const options_program *program, const char *path, void *settin
         return false;
     }
     json_object_foreach(file, name, value) {
-        const program_option *o = find_option(program, name);
+        const program_option *o = options_find(program, name);
         if (strcmp(name, "version") == 0)
             continue;
-        if (!o || !set_value(o, (char *)settings + o->offset, value)) {
+        if (!o || !set_value(o, (char *)settings + o->offset, file, value)) {
             snprintf(message, size, "%s: \"%.60s\" %s", path, name, o ? "has a value that the option does not take" : "is not an option");
             return false;
         }

@@ -29,6 +29,7 @@ typedef enum option_type {
     OPTION_INT,    /* int */
     OPTION_REAL,   /* double */
     OPTION_REALS,  /* const char *: one number, or several with commas between, for options_numbers */
+    OPTION_INTS,   /* the same of whole numbers */
     OPTION_TEXT,   /* const char * */
     OPTION_CHOICE, /* const char *: one of `choices` */
     OPTION_GROUP,  /* no option: `help` heads the ones that follow */
@@ -54,12 +55,15 @@ typedef struct options_program {
 /* Reads argv into the settings, which hold the defaults. Ends the program for --help and --version (status 0) and for errors (2). */
 void options_parse(const options_program *program, int argc, char **argv, void *settings);
 
-/* Reads the numbers of an OPTION_REALS into values[most]; how many there are, -1 if one is wrong or they are too many. */
+/* Reads the numbers of an OPTION_REALS or OPTION_INTS into values[most]; how many there are, -1 if one is wrong or they are too many. */
 int options_numbers(const program_option *option, const char *text, double values[], int most);
 
 /* Takes settings from a JSON file as options_record writes them; what it does not name stays. Names that are no options are refused, but for "version".
  * On failure false and one line. Texts live as long as the program. */
 bool options_load(const options_program *program, const char *path, void *settings, char *message, size_t size);
+
+/* The option of that name; NULL where there is none. */
+const program_option *options_find(const options_program *program, const char *name);
 
 /* Whether the last call of options_parse met this option on the command line. */
 bool options_given(const options_program *program, const char *name);

@@ -46,8 +46,7 @@ static tg_mlp_config network(const experiment *e, int run)
     };
     tg_init_from_name(s->init, &config.init);
     tg_norm_from_name(s->norm, &config.norm);
-    for (int i = 0; e->hidden[i]; i++)
-        config.hidden[i] = e->hidden[i];
+    experiment_hidden(e, run, config.hidden);
     return config;
 }
 
@@ -321,14 +320,20 @@ static const char *reason(const trainer *t)
     return tape ? tape : step ? step : "the loss is infinite or not a number; a smaller --lr or --clip may help";
 }
 
+/* Whether there is no such epoch: the last was before it, or too many were without a lower validation loss. */
+static bool is_over(const trainer *t, int epoch)
+{
+    const experiment_settings *s = &t->settings;
+    return epoch > s->epochs || (s->patience > 0 && t->waited >= s->patience);
+}
+
 bool training_run(const experiment *e, int run, const training_watch *watch, char message[EXPERIMENT_MESSAGE])
 {
     trainer t;
-    const int patience = e->settings.patience;
     tg_set_threads(1); /* runs share the processors among themselves */
     bool fine = open_trainer(&t, e, run, message);
     double accuracy = NAN;
-    for (int epoch = 1; fine && epoch <= e->settings.epochs && (patience == 0 || t.waited < patience); epoch++) {
+    for (int epoch = 1; fine && !is_over(&t, epoch); epoch++) {
         runlog_epoch row = {.epoch = epoch};
         fine = train_epoch(&t, experiment_seed(e, run), &row, watch, accuracy) && validate(&t, &row);
         if (!fine) {

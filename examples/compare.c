@@ -25,9 +25,30 @@ typedef struct child {
     jobs_link *link;
 } child;
 
+/* A record: which series its numbers belong to, or that it is an epoch. */
+typedef struct record_head {
+    int64_t series; /* -1: a runlog_epoch follows */
+} record_head;
+
+static void send_record(jobs_link *link, int64_t series, const void *bytes, size_t size)
+{
+    char *record = malloc(sizeof(record_head) + size);
+    if (!record)
+        return;
+    memcpy(record, &(record_head){series}, sizeof(record_head));
+    memcpy(record + sizeof(record_head), bytes, size);
+    jobs_record(link, record, sizeof(record_head) + size);
+    free(record);
+}
+
 static void send_epoch(void *context, const runlog_epoch *epoch)
 {
-    jobs_record(((child *)context)->link, epoch, sizeof *epoch);
+    send_record(((child *)context)->link, -1, epoch, sizeof *epoch);
+}
+
+static void send_series(void *context, runlog_series kind, const double *numbers, size_t count)
+{
+    send_record(((child *)context)->link, kind, numbers, count * sizeof *numbers);
 }
 
 static void send_progress(void *context, const jobs_progress *now)
@@ -40,7 +61,7 @@ static int train(int job, jobs_link *link, void *context)
     const comparison *c = context;
     child me = {link};
     char message[EXPERIMENT_MESSAGE];
-    const training_watch watch = {.context = &me, .on_epoch = send_epoch, .on_step = send_progress};
+    const training_watch watch = {.context = &me, .on_epoch = send_epoch, .on_step = send_progress, .on_series = send_series};
     return training_run(&c->e, job, &watch, message) ? 0 : jobs_fail(link, "%s", message);
 }
 
@@ -48,8 +69,13 @@ static int train(int job, jobs_link *link, void *context)
 
 static void on_record(int job, const void *bytes, size_t size, void *context)
 {
-    if (size == sizeof(runlog_epoch))
-        runlog_add_epoch(((comparison *)context)->log, job, bytes);
+    runlog *log = ((comparison *)context)->log;
+    const record_head *head = bytes;
+    const void *numbers = head + 1;
+    if (head->series < 0 && size == sizeof *head + sizeof(runlog_epoch))
+        runlog_add_epoch(log, job, numbers);
+    else if (head->series >= 0 && head->series < RUNLOG_SERIES)
+        runlog_add_series(log, job, (runlog_series)head->series, numbers, (size - sizeof *head) / sizeof(double));
 }
 
 static void on_end(int job, jobs_state state, const char *message, void *context)
@@ -75,6 +101,8 @@ static bool open_log(comparison *c, char message[EXPERIMENT_MESSAGE])
         return snprintf(message, EXPERIMENT_MESSAGE, "out of memory"), false;
     runlog_option(c->log, "version", json_string(tg_version()));
     runlog_note(c->log, experiment_split(&c->e));
+    if (c->e.data.task == DATASET_CLASSIFICATION)
+        runlog_class_names(c->log, c->e.data.class_names, c->e.data.classes);
     options_record(experiment_program.table, &c->e.settings, keep_option, c->log);
     for (int run = 0; run < c->e.runs; run++) {
         const char *activation = tg_activation_name(experiment_activation(&c->e, run));
@@ -135,8 +163,17 @@ static plots_outcome draw(const comparison *c)
 {
     const char *out = c->e.settings.out;
     char message[PLOTS_MESSAGE], title[256];
+    const dataset *data = &c->e.data;
     describe(c, title, sizeof title);
-    const plots_outcome outcome = plots_draw(out, title, experiment_searched(&c->e), message);
+    const plots_outcome outcome = plots_draw(out,
+                                             &(plots_look){.title = title,
+                                                           .searched = experiment_searched(&c->e),
+                                                           .scale = c->e.settings.scale,
+                                                           .seed_lines = c->e.settings.seed_lines,
+                                                           .class_names = data->class_names,
+                                                           .classes = data->classes,
+                                                           .feature_names = data->features == 2 ? data->feature_names : NULL},
+                                             message);
     if (outcome == PLOTS_DRAWN && is_for_reading(c))
         plots_show(out, stdout);
     if (outcome != PLOTS_DRAWN)
@@ -197,8 +234,11 @@ static int show_results(comparison *c)
     const bool reported = !written || !c->e.settings.report || write_report(c);
     if (written && is_for_reading(c)) {
         printf("\nin %s/: curves.csv, summary.csv, %sconfig.json", out, searches ? "search.csv, " : "");
+        if (c->e.data.task == DATASET_CLASSIFICATION)
+            printf(", confusion.csv");
         if (drawn == PLOTS_DRAWN)
-            printf("; loss%s%s, as .png and .svg", c->e.data.task == DATASET_CLASSIFICATION ? ", accuracy" : "", searches ? ", search" : "");
+            printf("; loss, steps%s%s%s%s, as .png and .svg", c->e.data.task == DATASET_CLASSIFICATION ? ", accuracy" : "", searches ? ", search" : "",
+                   c->e.settings.test_noise ? ", noise" : "", c->e.data.classes && c->e.data.features == 2 ? ", boundary" : "");
         puts(c->e.settings.report && reported ? "; report.html" : "");
     }
     return drawn == PLOTS_INTERRUPTED ? 130 : !written || !reported || drawn == PLOTS_FAILED;

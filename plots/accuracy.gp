@@ -10,7 +10,7 @@ load folder . "style.gp"
 
 stats bands using (strlen(strcol("val_accuracy"))) name "WRITTEN" nooutput
 if (WRITTEN_max == 0) { exit }                # a regression
-if (count >= too_many && RUNS_max > 1) {
+if (count >= too_many && RUNS_max > 1 && !seed_lines) {
     measure = "accuracy"; scale = 100; picture = "accuracy"
     load folder . "intervals.gp"
     exit
@@ -23,6 +23,7 @@ do for [i=1:count] {
 # Where all get nearly everything right, what differs is how much they get wrong: then the axis is logarithmic in the
 # error, drawn upside down and labelled with the accuracy.
 stats bands using (100 * (1 - column("val_accuracy"))) name "ERROR" nooutput
+if (seed_lines) { stats curves using (column("at_best_point") == 1 ? 100 * (1 - column("val_accuracy")) : NaN) name "ERROR" nooutput }
 by_error = ERROR_min > 0 && ERROR_min < 10 && ERROR_max / ERROR_min > 3
 height(accuracy) = by_error ? 100 * (1 - accuracy) : 100 * accuracy
 if (by_error) {
@@ -47,8 +48,10 @@ set label 2 over at graph 0, graph 1 left offset 0, 1.2 noenhanced textcolor rgb
 do for [format in "png svg"] {
     eval format eq "png" ? png : svg
     set output out . "/accuracy." . format
-    plot for [i=1:count] bands using (epoch(i)):(height(of(i, "val_accuracy_low"))):(height(of(i, "val_accuracy_high"))) \
+    plot for [i=1:seed_lines ? 0 : count] bands using (epoch(i)):(height(of(i, "val_accuracy_low"))):(height(of(i, "val_accuracy_high"))) \
              with filledcurves linetype shade(i) notitle, \
+         for [i=1:count] for [r=1:each_run] curves using (column("epoch")):(height(of_run(i, r, "val_accuracy"))) \
+             with lines linetype thin(i) notitle, \
          for [i=1:count] bands using (epoch(i)):(height(of(i, "val_accuracy"))) \
              with linespoints linetype solid(i) pointinterval marks_every title name(i)
     set output

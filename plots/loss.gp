@@ -6,7 +6,7 @@
 
 folder = ARG0[1:strlen(ARG0) - strlen("loss.gp")]
 load folder . "style.gp"
-if (count >= too_many && RUNS_max > 1) {
+if (count >= too_many && RUNS_max > 1 && !seed_lines) {
     measure = "loss"; scale = 1; picture = "loss"
     load folder . "intervals.gp"
     exit
@@ -20,24 +20,15 @@ do for [i=1:count] {
 stats bands using (finite(column("val_loss"))) name "VAL" nooutput
 stats bands using (finite(column("train_loss"))) name "TRAIN" nooutput
 if (!exists("VAL_min") || !exists("TRAIN_min")) { exit error "every run diverged: there is no loss to draw" }
+if (seed_lines) { stats curves using (column("at_best_point") == 1 ? finite(column("val_loss")) : NaN) name "VAL" nooutput }
 low = TRAIN_min < VAL_min ? TRAIN_min : VAL_min
 high = TRAIN_max > VAL_max ? TRAIN_max : VAL_max
-if (low > 0 && high / low > 6) {
-    low = low < VAL_min / 4 ? VAL_min / 4 : low
-    set logscale y
-    set ytics ()
-    do for [power=-15:15] {
-        do for [digit in tics_of(low, high)] {
-            set ytics add (sprintf("%g", digit * 10.0**power) digit * 10.0**power)
-        }
-    }
-    bottom = low / 1.05
-    set yrange [bottom : high * 1.1]
-} else {
-    bottom = low - 0.05 * (high - low)
-    if (high > low) { set yrange [low - 0.05 * (high - low) : high + 0.05 * (high - low)] }
-}
-edge(i, name) = of(i, name) < bottom ? bottom : of(i, name)     # a band may reach below zero, which no logarithmic axis shows
+shown_most = 10 * VAL_min > 50 ? 10 * VAL_min : 50             # what diverges leaves the picture; the legend has its number
+if (high > shown_most) { high = shown_most }
+if (scale ne "linear" && low > 0 && high / low > 6 && low < VAL_min / 4) { low = VAL_min / 4 }
+long = 6
+load folder . "loss_axis.gp"
+edge(i, name) = within(of(i, name))
 set ylabel is_regression ? "mean squared error, standardised targets" : "mean loss per example (cross-entropy)"
 set key title "validation loss after\nthe last epoch"
 name(i) = sprintf("%s  %#.3g", word(names, i), last[i])
@@ -47,8 +38,9 @@ set label 2 "solid: validation, dashed: training; " . over at graph 0, graph 1 l
 do for [format in "png svg"] {
     eval format eq "png" ? png : svg
     set output out . "/loss." . format
-    plot for [i=1:count] bands using (epoch(i)):(edge(i, "val_loss_low")):(edge(i, "val_loss_high")) \
+    plot for [i=1:seed_lines ? 0 : count] bands using (epoch(i)):(edge(i, "val_loss_low")):(edge(i, "val_loss_high")) \
              with filledcurves linetype shade(i) notitle, \
+         for [i=1:count] for [r=1:each_run] curves using (column("epoch")):(of_run(i, r, "val_loss")) with lines linetype thin(i) notitle, \
          for [i=1:count] bands using (epoch(i)):(of(i, "train_loss")) with lines linetype dashed(i) notitle, \
          for [i=1:count] bands using (epoch(i)):(of(i, "val_loss")) \
              with linespoints linetype solid(i) pointinterval marks_every title name(i)

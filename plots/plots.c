@@ -55,6 +55,25 @@ static void set_text(FILE *command, const char *name, const char *text)
     fputs("'; ", command);
 }
 
+/* What the scripts are told of the look. Class names come as class_1, class_2, ... */
+static void set_look(FILE *command, const plots_look *look)
+{
+    set_text(command, "title", look->title ? look->title : "");
+    set_text(command, "scale", look->scale ? look->scale : "auto");
+    fprintf(command, "seed_lines=%d; ", look->seed_lines);
+    if (look->searched)
+        set_text(command, "searched", look->searched);
+    for (size_t i = 0; i < look->classes && i < 12; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "class_%zu", i + 1);
+        set_text(command, name, look->class_names[i]);
+    }
+    if (look->feature_names) {
+        set_text(command, "x_name", look->feature_names[0]);
+        set_text(command, "y_name", look->feature_names[1]);
+    }
+}
+
 /* The last line of a file that says something, as gnuplot ends its complaints with what they are about. */
 static void last_line(FILE *from, char line[PLOTS_MESSAGE])
 {
@@ -283,8 +302,7 @@ static bool move_file(const char *folder, const char *name, void *context)
 }
 
 /* Runs scripts, ended by NULL, that draw into a folder of their own, and takes their pictures over. */
-static plots_outcome draw(const char *const scripts[], const char *directory, const char *title, const char *searched,
-                          char message[PLOTS_MESSAGE])
+static plots_outcome draw(const char *const scripts[], const char *directory, const plots_look *look, char message[PLOTS_MESSAGE])
 {
     char unfinished[PATH_MAX], *settings = NULL;
     size_t size = 0;
@@ -298,9 +316,7 @@ static plots_outcome draw(const char *const scripts[], const char *directory, co
     if (command) {
         set_text(command, "dir", directory);
         set_text(command, "out", unfinished);
-        set_text(command, "title", title ? title : "");
-        if (searched)
-            set_text(command, "searched", searched);
+        set_look(command, look);
         fclose(command);
     }
     for (int i = 0; scripts[i] && outcome == PLOTS_DRAWN; i++)
@@ -318,7 +334,7 @@ static plots_outcome draw(const char *const scripts[], const char *directory, co
 
 plots_outcome plots_run(const char *script, const char *directory, char message[PLOTS_MESSAGE])
 {
-    return draw((const char *const[]){script, NULL}, directory, NULL, NULL, message);
+    return draw((const char *const[]){script, NULL}, directory, &(plots_look){0}, message);
 }
 
 /* Removes the pictures of a kind that earlier results have left. */
@@ -332,16 +348,36 @@ static void remove_pictures(const char *directory, const char *kind)
     }
 }
 
-plots_outcome plots_draw(const char *directory, const char *title, const char *searched, char message[PLOTS_MESSAGE])
+static bool is_drawn(const char *kind, const char *directory, const plots_look *look)
 {
+    return strcmp(kind, "accuracy") == 0   ? has_accuracy(directory)
+           : strcmp(kind, "search") == 0   ? look->searched != NULL
+           : strcmp(kind, "steps") == 0    ? is_file(directory, "steps.csv")
+           : strcmp(kind, "noise") == 0    ? is_file(directory, "noise.csv")
+           : strcmp(kind, "boundary") == 0 ? is_file(directory, "surface.csv")
+                                           : true;
+}
+
+plots_outcome plots_draw(const char *directory, const plots_look *look, char message[PLOTS_MESSAGE])
+{
+    static const char *const kinds[] = {"loss", "steps", "accuracy", "noise", "boundary", "search"};
+    enum { KINDS = sizeof kinds / sizeof kinds[0] };
+    char names[KINDS][32];
+    const char *scripts[KINDS + 1];
+    int count = 0;
     if (!has_curves(directory, message))
         return PLOTS_NOTHING;
-    const char *const scripts[] = {"loss.gp", "accuracy.gp", searched ? "search.gp" : NULL, NULL};
-    const plots_outcome outcome = draw(scripts, directory, title, searched, message);
-    if (outcome == PLOTS_DRAWN && !has_accuracy(directory))
-        remove_pictures(directory, "accuracy");
-    if (outcome == PLOTS_DRAWN && !searched)
-        remove_pictures(directory, "search");
+    for (int i = 0; i < KINDS; i++)
+        if (is_drawn(kinds[i], directory, look)) {
+            snprintf(names[count], sizeof names[count], "%s.gp", kinds[i]);
+            scripts[count] = names[count];
+            count++;
+        }
+    scripts[count] = NULL;
+    const plots_outcome outcome = draw(scripts, directory, look, message);
+    for (int i = 0; i < KINDS && outcome == PLOTS_DRAWN; i++)
+        if (!is_drawn(kinds[i], directory, look))
+            remove_pictures(directory, kinds[i]);
     return outcome;
 }
 

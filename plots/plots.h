@@ -2,7 +2,7 @@
  *
  *     char message[PLOTS_MESSAGE];
  *     plots_show("results", stdout);                              // in letters, on the terminal
- *     if (plots_draw("results", "MNIST, 784-128x8-10", NULL, message) == PLOTS_FAILED)
+ *     if (plots_draw("results", &(plots_look){.title = "MNIST, 784-128x8-10"}, message) == PLOTS_FAILED)
  *         fprintf(stderr, "compare: %s\n", message);
  *
  * A script is told `dir`, the folder to read from, `out`, a new folder in it to draw into, and `title`. When gnuplot has ended well and each
@@ -27,9 +27,20 @@ typedef enum plots_outcome {
     PLOTS_INTERRUPTED, /* by a signal */
 } plots_outcome;
 
-/* Draws loss.png, loss.svg, accuracy.png and accuracy.svg; those of the accuracy only if there is one, else old ones are removed; and, where
- * something is `searched` ("lr"), search.png and search.svg. `title` and `searched` may be NULL. Unless they are drawn, a message. */
-plots_outcome plots_draw(const char *directory, const char *title, const char *searched, char message[PLOTS_MESSAGE]);
+/* How pictures look; zero is the default everywhere. */
+typedef struct plots_look {
+    const char *title;
+    const char *searched;   /* what a search is over: "lr"; NULL: there was none */
+    const char *scale;      /* of the loss: "auto", "linear" or "log" */
+    bool seed_lines;        /* a line for each seed in place of bands */
+    char *const *class_names; /* [classes] */
+    size_t classes;
+    char *const *feature_names; /* [2], the axes of boundary.png; NULL: they have no names */
+} plots_look;
+
+/* Draws loss, steps, accuracy, noise, boundary and search, each as .png and .svg: those of which there is something in the folder, accuracy where
+ * there is one, search where something is `searched`. Old pictures of the others are removed. Unless they are drawn, a message. */
+plots_outcome plots_draw(const char *directory, const plots_look *look, char message[PLOTS_MESSAGE]);
 
 /* Runs another script of plots/ on a folder; keeps the pictures that it draws. */
 plots_outcome plots_run(const char *script, const char *directory, char message[PLOTS_MESSAGE]);

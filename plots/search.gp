@@ -5,7 +5,8 @@
 #
 # Further variables: title='...' for a heading, out='...' for another folder to draw into.
 
-load ARG0[1:strlen(ARG0) - strlen("search.gp")] . "style.gp"
+folder = ARG0[1:strlen(ARG0) - strlen("search.gp")]
+load folder . "style.gp"
 if (!exists("searched")) searched = "lr"
 search = dir . "/search.csv"
 best(dummy) = column("best_at_number") == 1 ? finite(column("best_val_loss_mean")) : NaN
@@ -26,21 +27,11 @@ if (NUMBER_min > 0 && NUMBER_max / NUMBER_min > 10) {
     set xtics autofreq
 }
 top = LOSS_max > 20 * LOSS_min ? 20 * LOSS_min : LOSS_max       # what diverges leaves the picture
-if (LOSS_min > 0 && top / LOSS_min > 4) {
-    set logscale y
-    set ytics ()
-    do for [power=-15:15] {
-        do for [digit in tics_of(LOSS_min, top)] {
-            set ytics add (sprintf("%g", digit * 10.0**power) digit * 10.0**power)
-        }
-    }
-    bottom = LOSS_min / 1.2
-    set yrange [bottom : top * 1.2]
-} else {
-    bottom = LOSS_min - 0.15 * (top - LOSS_min)
-    set yrange [bottom : top + 0.15 * (top - LOSS_min)]
-}
-edge(name) = column(name) < bottom ? bottom : column(name)
+low = LOSS_min
+high = top
+long = 4
+load folder . "loss_axis.gp"
+edge(name) = within(column(name))
 at(i) = is(i) && column("best_at_number") == 1 ? column("number") : NaN
 
 array least[count]

@@ -4,6 +4,8 @@
 if (!exists("dir")) dir = "results"
 if (!exists("out")) out = dir
 if (!exists("title")) title = ""
+if (!exists("scale")) scale = "auto"         # of losses: "linear" and "log" are as they say
+if (!exists("seed_lines")) seed_lines = 0    # 1: a line for each seed in place of bands
 bands = dir . "/bands.csv"
 set datafile separator comma
 set datafile columnheaders
@@ -21,6 +23,14 @@ is(i) = (strcol("activation") eq word(names, i))
 epoch(i) = is(i) ? column("epoch") : NaN
 of(i, name) = is(i) ? finite(column(name)) : NaN
 
+# ---- a line for each seed: the runs of curves.csv at each activation's best point
+curves = dir . "/curves.csv"
+runs_of_curves = ""
+each_run = 0
+register_run(name) = strstrt(" " . runs_of_curves . " ", " " . name . " ") ? each_run : (runs_of_curves = runs_of_curves . " " . name, each_run = each_run + 1)
+if (seed_lines) { stats curves using (register_run(strcol("seed") . ":" . strcol("fold"))):(column("epoch")) nooutput }
+of_run(i, r, name) = is(i) && column("at_best_point") == 1 && strcol("seed") . ":" . strcol("fold") eq word(runs_of_curves, r) ? finite(column(name)) : NaN
+
 too_many = 7                                 # activations whose curves hide each other
 array last[count]                            # the value after the last epoch, for the legend
 
@@ -32,11 +42,13 @@ do for [i=1:variants] {
     set linetype i linecolor rgb "#" . word(colours, i) linewidth 2 pointtype int(word(marks, i)) pointsize 0.8
     set linetype i + variants linecolor rgb "#60" . word(colours, i) linewidth 1.2 dashtype (12, 8)
     set linetype i + 2 * variants linecolor rgb "#d8" . word(colours, i)
+    set linetype i + 3 * variants linecolor rgb "#80" . word(colours, i) linewidth 0.8
 }
-set linetype cycle 3 * variants
+set linetype cycle 4 * variants
 solid(i) = (i - 1) % variants + 1
 dashed(i) = solid(i) + variants
 shade(i) = solid(i) + 2 * variants
+thin(i) = solid(i) + 3 * variants
 
 # ---- the horizontal axis, by whole epochs
 first_epoch = int(EPOCH_min_y)
@@ -56,12 +68,13 @@ set tics nomirror out textcolor rgb "#404040"
 set grid ytics linecolor rgb "#e0e0e0" linetype 1 linewidth 1
 set key outside right center vertical maxrows 14 Left reverse samplen 2.5 spacing 1.3 noenhanced title left
 set tmargin 4.5
-over = RUNS_max < 2 ? "one seed" : sprintf("mean of %d seeds, band: %s", RUNS_max, \
+over = RUNS_max < 2 ? "one seed" : seed_lines ? sprintf("mean of %d seeds, thin: each of them", RUNS_max) : sprintf("mean of %d seeds, band: %s", RUNS_max, \
        RUNS_max > 3 ? "95 % interval of the mean" : "least to greatest")
 set label 1 title at graph 0, graph 1 left offset 0, 2.6 noenhanced font ",14"
 
 # A logarithmic axis labelled 1, 2, 5, 10, ... or by powers of ten when it is long.
-tics_of(low, high) = high / low > 2000 ? "1" : "1 2 5"
+tics_of(low, high) = high / low > 2000 ? "1" : high / low > 50 ? "1 2 5" : high / low > 4 ? "1 1.5 2 3 5 7" : high / low > 1.5 ? "1 1.2 1.5 2 2.5 3 4 5 6 7 8 9" : \
+    "1 1.05 1.1 1.15 1.2 1.25 1.3 1.35 1.4 1.5 1.6 1.7 1.8 1.9 2 2.1 2.2 2.3 2.4 2.5 2.7 3 3.2 3.5 3.7 4 4.2 4.5 4.7 5 5.5 6 6.5 7 7.5 8 8.5 9 9.5"
 
 png = 'set terminal pngcairo size 900, 560 font "DejaVu Sans,12" background rgb "white"'
 svg = 'set terminal svg size 900, 560 font "DejaVu Sans,14" background rgb "white" noenhanced'

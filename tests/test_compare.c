@@ -1,5 +1,6 @@
 /* The program `compare` as a user meets it: what it says to wrong input, what it writes, and that it writes the same again. */
 #include "examples/lab/experiment.h"
+#include "tests/run_compare.h"
 #include "tests/temporary_files.h"
 
 #include <check.h>
@@ -11,25 +12,6 @@
 #include <unistd.h>
 
 Suite *compare_suite(void);
-
-static const char *build(void)
-{
-    const char *folder = getenv("TG_BUILD");
-    return folder ? folder : "build";
-}
-
-/* Runs build/bin/compare with these arguments and the text it printed to standard error; its exit status. */
-static int run(const char *arguments, char *errors, size_t size)
-{
-    char command[2000];
-    snprintf(command, sizeof command, "%s/bin/compare %s 2>&1 >/dev/null </dev/null", build(), arguments);
-    FILE *pipe = popen(command, "r");
-    ck_assert_ptr_nonnull(pipe);
-    size_t length = fread(errors, 1, size - 1, pipe);
-    errors[length] = '\0';
-    int status = pclose(pipe);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
 
 static const struct {
     const char *arguments, *says;
@@ -72,7 +54,7 @@ static const struct {
 START_TEST(a_mistake_gets_a_line_that_names_it_and_status_2)
 {
     char errors[2000];
-    ck_assert_int_eq(run(mistakes[_i].arguments, errors, sizeof errors), 2);
+    ck_assert_int_eq(compare_run(mistakes[_i].arguments, errors, sizeof errors), 2);
     ck_assert_msg(strstr(errors, mistakes[_i].says) != NULL, "'%s' says: %s", mistakes[_i].arguments, errors);
     ck_assert_msg(strncmp(errors, "compare: ", 9) == 0, "%s", errors);
 }
@@ -101,7 +83,7 @@ START_TEST(the_same_command_gives_the_same_curves_with_any_number_of_jobs)
     char errors[4000], arguments[600], *first = NULL;
     for (int jobs = 1; jobs <= 3; jobs++) {
         snprintf(arguments, sizeof arguments, SMALL "--jobs %d --out %s/jobs%d", jobs, temporary_folder(), jobs);
-        ck_assert_msg(run(arguments, errors, sizeof errors) == 0, "%s", errors);
+        ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
         char folder[300];
         snprintf(folder, sizeof folder, "%s/jobs%d", temporary_folder(), jobs);
         char *rows = rows_without_seconds(folder);
@@ -116,7 +98,7 @@ START_TEST(the_same_command_gives_the_same_curves_with_any_number_of_jobs)
         free(rows);
     }
     ck_assert_ptr_nonnull(strstr(first, "activation,point,seed,fold,epoch,step,train_loss,val_loss,val_accuracy,test_loss,test_accuracy,grad_norm,"
-                                 "dead_fraction\n"));
+                                 "dead_fraction,at_best_point\n"));
     free(first);
 }
 END_TEST
@@ -144,7 +126,7 @@ START_TEST(a_seed_is_the_same_run_in_any_comparison)
     for (int first = 1; first <= 2; first++) {
         snprintf(arguments, sizeof arguments, "--data csv:%s --hidden 4 --activations relu --epochs 3 --no-plots --seed %d --seeds %d --out %s/s%d",
                  temporary_path("table.csv"), first, 3 - first, temporary_folder(), first);
-        ck_assert_msg(run(arguments, errors, sizeof errors) == 0, "%s", errors);
+        ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
         snprintf(folder, sizeof folder, "%s/s%d", temporary_folder(), first);
         rows[first - 1] = rows_like(folder, "relu,,2,");
     }
@@ -155,32 +137,13 @@ START_TEST(a_seed_is_the_same_run_in_any_comparison)
 }
 END_TEST
 
-START_TEST(a_report_is_one_file)
-{
-    char errors[4000], arguments[600];
-    snprintf(arguments, sizeof arguments, "--data moons --rows 100 --hidden 4 --activations relu,silu --seeds 2 --epochs 2 --report --out '%s/a<b'",
-             temporary_folder());
-    ck_assert_msg(run(arguments, errors, sizeof errors) == 0, "%s", errors);
-    const char *html = temporary_text("a<b/report.html");
-    ck_assert_int_eq(strncmp(html, "<!DOCTYPE html>", 15), 0);
-    ck_assert_ptr_nonnull(strstr(html, "test acc %"));
-    ck_assert_ptr_nonnull(strstr(html, "moons: 100 rows, 2 features; classification"));
-    ck_assert_ptr_nonnull(strstr(html, "/a&lt;b'"));
-    ck_assert_ptr_nonnull(strstr(html, "&quot;activations&quot;: &quot;relu,silu&quot;"));
-    ck_assert_ptr_nonnull(strstr(html, "</body></html>"));
-    ck_assert_ptr_null(strstr(html, "http")); /* nothing from elsewhere */
-    if (temporary_exists("a<b/loss.svg"))     /* gnuplot is there */
-        ck_assert_ptr_nonnull(strstr(html, "<img alt=\"loss\" src=\"data:image/svg+xml;base64,PD94bWwg")); /* <?xml */
-}
-END_TEST
-
 START_TEST(a_configuration_runs_again)
 {
     char errors[4000], arguments[600], folder[300], *rows[2];
     snprintf(arguments, sizeof arguments, SMALL "--lr 1e-3,1e-2 --test none --out %s/first", temporary_folder());
-    ck_assert_msg(run(arguments, errors, sizeof errors) == 0, "%s", errors);
+    ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
     snprintf(arguments, sizeof arguments, "--config %s/first/config.json --out %s/again", temporary_folder(), temporary_folder());
-    ck_assert_msg(run(arguments, errors, sizeof errors) == 0, "%s", errors);
+    ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
     for (int i = 0; i < 2; i++) {
         snprintf(folder, sizeof folder, "%s/%s", temporary_folder(), i ? "again" : "first");
         rows[i] = rows_without_seconds(folder);
@@ -199,7 +162,7 @@ START_TEST(a_configuration_runs_again)
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         temporary_write("config.json", wrong[i].text, strlen(wrong[i].text));
         snprintf(arguments, sizeof arguments, "--config %s", temporary_path("config.json"));
-        ck_assert_int_eq(run(arguments, errors, sizeof errors), 2);
+        ck_assert_int_eq(compare_run(arguments, errors, sizeof errors), 2);
         ck_assert_msg(strstr(errors, wrong[i].says) != NULL, "%s", errors);
     }
 }
@@ -211,7 +174,7 @@ START_TEST(widths_and_depths_are_searched)
     snprintf(arguments, sizeof arguments,
              "--data moons --rows 200 --width 4,6 --depth 1,3 --activations relu --seeds 1 --epochs 1 --batch 32 --no-plots --out %s/grid",
              temporary_folder());
-    ck_assert_msg(run(arguments, errors, sizeof errors) == 0, "%s", errors);
+    ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
     ck_assert_msg(strstr(errors, "2-(4,6)x(1,3)-2, 1 epochs") != NULL, "%s", errors);
     const char *search = temporary_text("grid/search.csv");
     ck_assert_ptr_nonnull(strstr(search, "relu,\"width 4, depth 1\",4,"));
@@ -227,7 +190,7 @@ START_TEST(what_was_read_is_told_before_training)
 {
     char errors[4000], arguments[600];
     snprintf(arguments, sizeof arguments, SMALL "--folds 3 --patience 1 --out %s/told", temporary_folder());
-    ck_assert_msg(run(arguments, errors, sizeof errors) == 0, "%s", errors);
+    ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
     static const char *const said[] = {"moons: 300 rows, 2 features; classification into 2 classes (0, 1)\n",
                                        "140 rows to train, 60 to validate, 100 to test. Folds: cut anew for each seed",
                                        "2-8x2-2, 2 epochs of 5 steps, batch 32, adamw 0.001, cosine; 24 runs\n"};
@@ -240,7 +203,7 @@ START_TEST(an_interruption_keeps_what_is_finished)
 {
     char folder[300], path[400], epochs[32];
     snprintf(folder, sizeof folder, "%s/interrupted", temporary_folder());
-    snprintf(path, sizeof path, "%s/bin/compare", build());
+    snprintf(path, sizeof path, "%s/bin/compare", compare_build());
     snprintf(epochs, sizeof epochs, "%d", 1000000);
     pid_t child = fork();
     if (child == 0) {
@@ -268,7 +231,7 @@ START_TEST(short_memory_is_told_and_does_not_hang)
     for (int kilobytes = 100000; kilobytes <= 300000; kilobytes += 50000) {
         snprintf(command, sizeof command,
                  "ulimit -v %d; OPENBLAS_NUM_THREADS=4 timeout -s KILL 20 %s/bin/compare " SMALL "--out %s/short >/dev/null 2>&1", kilobytes,
-                 build(), temporary_folder());
+                 compare_build(), temporary_folder());
         const int status = system(command);
         ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) < 128, "%d kB: %d", kilobytes, WEXITSTATUS(status));
     }
@@ -279,7 +242,7 @@ START_TEST(results_that_cannot_be_written_are_shown_and_are_a_failure)
 {
     char command[1500];
     static char output[10000];
-    snprintf(command, sizeof command, "ulimit -f 0; trap '' XFSZ; %s/bin/compare " SMALL "--out %s/full 2>/dev/null", build(),
+    snprintf(command, sizeof command, "ulimit -f 0; trap '' XFSZ; %s/bin/compare " SMALL "--out %s/full 2>/dev/null", compare_build(),
              temporary_folder());
     FILE *pipe = popen(command, "r");
     output[fread(output, 1, sizeof output - 1, pipe)] = '\0';
@@ -319,7 +282,7 @@ START_TEST(regression_and_every_kind_of_option_run)
         snprintf(arguments, sizeof arguments,
                  "--hidden 6,5 --activations elu,geglu %s --rows 200 --seeds 1 --epochs 2 --no-plots --out %s/options%zu", more[i],
                  temporary_folder(), i);
-        ck_assert_msg(run(arguments, errors, sizeof errors) == 0, "%s: %s", more[i], errors);
+        ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s: %s", more[i], errors);
     }
 }
 END_TEST
@@ -333,7 +296,6 @@ Suite *compare_suite(void)
     tcase_add_loop_test(tests, a_mistake_gets_a_line_that_names_it_and_status_2, 0, sizeof mistakes / sizeof mistakes[0]);
     tcase_add_test(tests, the_same_command_gives_the_same_curves_with_any_number_of_jobs);
     tcase_add_test(tests, a_seed_is_the_same_run_in_any_comparison);
-    tcase_add_test(tests, a_report_is_one_file);
     tcase_add_test(tests, a_configuration_runs_again);
     tcase_add_test(tests, widths_and_depths_are_searched);
     tcase_add_test(tests, what_was_read_is_told_before_training);

@@ -122,7 +122,7 @@ START_TEST(pictures_are_drawn_and_old_ones_do_not_linger)
         return;
     runlog *log = run_log_small(true);
     run_log_write(log);
-    ck_assert_msg(plots_draw(temporary_folder(), "it's a title, 100 %", NULL, message) == PLOTS_DRAWN, "%s", message);
+    ck_assert_msg(plots_draw(temporary_folder(), &(plots_look){.title = "it's a title, 100 %"}, message) == PLOTS_DRAWN, "%s", message);
     ck_assert_picture("loss.png", "\x89PNG\r\n");
     ck_assert_picture("accuracy.png", "\x89PNG\r\n");
     ck_assert_picture("loss.svg", "<?xml");
@@ -132,7 +132,7 @@ START_TEST(pictures_are_drawn_and_old_ones_do_not_linger)
 
     log = run_log_small(false);
     run_log_write(log);
-    ck_assert_msg(plots_draw(temporary_folder(), NULL, NULL, message) == PLOTS_DRAWN, "%s", message);
+    ck_assert_msg(plots_draw(temporary_folder(), &(plots_look){0}, message) == PLOTS_DRAWN, "%s", message);
     ck_assert(temporary_exists("loss.png") && !temporary_exists("accuracy.png") &&
               !temporary_exists("accuracy.svg"));
     runlog_free(log);
@@ -156,7 +156,7 @@ START_TEST(many_activations_are_drawn_as_intervals)
             runlog_finish_run(log, run);
         }
     run_log_write(log);
-    ck_assert_msg(plots_draw(temporary_folder(), NULL, NULL, message) == PLOTS_DRAWN, "%s", message);
+    ck_assert_msg(plots_draw(temporary_folder(), &(plots_look){0}, message) == PLOTS_DRAWN, "%s", message);
     ck_assert_picture("loss.png", "\x89PNG\r\n");
     ck_assert_picture("accuracy.svg", "<?xml");
     ck_assert_ptr_nonnull(strstr(temporary_text("loss.svg"), "swiglu (diverged)"));
@@ -174,10 +174,10 @@ START_TEST(a_search_is_drawn)
     for (int run = 0; run < 6; run++)
         runlog_set_point(log, run, run % 2 ? "lr 0.1" : "lr 0.001", run % 2 ? 0.1 : 0.001);
     run_log_write(log);
-    ck_assert_msg(plots_draw(temporary_folder(), NULL, "lr", message) == PLOTS_DRAWN, "%s", message);
+    ck_assert_msg(plots_draw(temporary_folder(), &(plots_look){.searched = "lr"}, message) == PLOTS_DRAWN, "%s", message);
     ck_assert_picture("search.png", "\x89PNG\r\n");
     ck_assert_picture("search.svg", "<?xml");
-    ck_assert_msg(plots_draw(temporary_folder(), NULL, NULL, message) == PLOTS_DRAWN, "%s", message);
+    ck_assert_msg(plots_draw(temporary_folder(), &(plots_look){0}, message) == PLOTS_DRAWN, "%s", message);
     ck_assert(!temporary_exists("search.png") && !temporary_exists("search.svg"));
     runlog_free(log);
 }
@@ -212,7 +212,7 @@ START_TEST(without_gnuplot_one_line_says_so)
     runlog *log = run_log_small(true);
     run_log_write(log);
     setenv("PATH", temporary_folder(), 1);
-    const plots_outcome outcome = plots_draw(temporary_folder(), NULL, NULL, message);
+    const plots_outcome outcome = plots_draw(temporary_folder(), &(plots_look){0}, message);
     setenv("PATH", path, 1);
     free(path);
     ck_assert_int_eq(outcome, PLOTS_NOTHING);
@@ -247,7 +247,7 @@ START_TEST(a_full_disk_keeps_the_old_pictures_and_is_told)
     tiny = before;
     tiny.rlim_cur = 4096;
     setrlimit(RLIMIT_FSIZE, &tiny);
-    const plots_outcome outcome = plots_draw(temporary_folder(), NULL, NULL, message);
+    const plots_outcome outcome = plots_draw(temporary_folder(), &(plots_look){0}, message);
     setrlimit(RLIMIT_FSIZE, &before);
     signal(SIGXFSZ, handler);
     ck_assert_int_eq(outcome, PLOTS_FAILED);
@@ -276,7 +276,7 @@ START_TEST(a_signal_ends_gnuplot_and_leaves_nothing_behind)
     snprintf(search, sizeof search, "%s:%s", temporary_folder(), path);
     setenv("PATH", search, 1);
     void (*before)(int) = signal(SIGINT, SIG_DFL);
-    const plots_outcome outcome = plots_draw(temporary_folder(), NULL, NULL, message);
+    const plots_outcome outcome = plots_draw(temporary_folder(), &(plots_look){0}, message);
     ck_assert(signal(SIGINT, before) == SIG_DFL);
     setenv("PATH", path, 1);
     free(path);
@@ -302,7 +302,7 @@ START_TEST(what_a_killed_program_left_is_removed)
     temporary_write(left, "half", 4);
     snprintf(left, sizeof left, ".pictures.%ld.abcdef", (long)getppid()); /* somebody who lives */
     ck_assert_int_eq(mkdir(temporary_path(left), 0777), 0);
-    plots_draw(temporary_folder(), NULL, NULL, message);
+    plots_draw(temporary_folder(), &(plots_look){0}, message);
     ck_assert_int_eq(entries_like(".pictures"), 1);
     ck_assert_int_eq(rmdir(temporary_path(left)), 0);
     runlog_free(log);
@@ -312,12 +312,12 @@ END_TEST
 START_TEST(nothing_to_draw_is_said)
 {
     char message[PLOTS_MESSAGE] = "";
-    ck_assert_int_eq(plots_draw(temporary_folder(), NULL, NULL, message), PLOTS_NOTHING);
+    ck_assert_int_eq(plots_draw(temporary_folder(), &(plots_look){0}, message), PLOTS_NOTHING);
     ck_assert_ptr_nonnull(strstr(message, "bands.csv"));
     runlog *log = runlog_new(temporary_folder());
     runlog_add_run(log, "relu", 1, 0, 1);
     run_log_write(log);
-    ck_assert_int_eq(plots_draw(temporary_folder(), NULL, NULL, message), PLOTS_NOTHING);
+    ck_assert_int_eq(plots_draw(temporary_folder(), &(plots_look){0}, message), PLOTS_NOTHING);
     ck_assert_ptr_nonnull(strstr(message, "no epoch was finished"));
     runlog_free(log);
 }

@@ -111,16 +111,16 @@ START_TEST(curves_have_the_promised_columns_and_digits)
     char *text = temporary_text("curves.csv");
     ck_assert_ptr_eq(
         strstr(text, "activation,point,seed,fold,epoch,step,train_loss,val_loss,val_accuracy,test_loss,test_accuracy,grad_norm,"
-                     "dead_fraction,seconds\nrelu,,1,0,1,10,0.333333333,0.5,0.5,,,inf,0,0.500000\n"),
+                     "dead_fraction,at_best_point,seconds\nrelu,,1,0,1,10,0.333333333,0.5,0.5,,,inf,0,1,0.500000\n"),
         text);
-    ck_assert_ptr_nonnull(strstr(text, "\n\"si,lu\",,1,0,2,20,0.333333333,nan,0.0625,,,inf,0,0.500000\n"));
+    ck_assert_ptr_nonnull(strstr(text, "\n\"si,lu\",,1,0,2,20,0.333333333,nan,0.0625,,,inf,0,1,0.500000\n"));
     ck_assert_ptr_nonnull(strstr(text, "\n\"si,lu\",,2,0,2,20,"));
     runlog_free(log);
 
     log = run_log_small(false);
     run_log_write(log);
     ck_assert_ptr_nonnull(
-        strstr(temporary_text("curves.csv"), "\nrelu,,1,0,1,10,0.333333333,0.5,,,,inf,0,0.500000\n"));
+        strstr(temporary_text("curves.csv"), "\nrelu,,1,0,1,10,0.333333333,0.5,,,,inf,0,1,0.500000\n"));
     runlog_free(log);
 }
 END_TEST

@@ -75,21 +75,25 @@ bool dataset_number_classes(dataset *set, const dataset_error *error)
     return set->class_names || dataset_fail(error, "%s: out of memory", set->name);
 }
 
+static void free_names(char **names, size_t count)
+{
+    for (size_t i = 0; names && i < count; i++)
+        free(names[i]);
+    free(names);
+}
+
 void dataset_free(dataset *set)
 {
     if (!set)
         return;
-    for (size_t i = 0; set->class_names && i < set->classes; i++)
-        free(set->class_names[i]);
-    free(set->class_names);
+    free_names(set->class_names, set->classes);
+    free_names(set->feature_names, set->features);
+    free_names(set->target_names, set->targets);
     free(set->name);
     free(set->feature_mean);
     free(set->feature_scale);
     free(set->target_mean);
     free(set->target_scale);
-    for (size_t i = 0; set->target_names && i < set->targets; i++)
-        free(set->target_names[i]);
-    free(set->target_names);
     free(set->x);
     free(set->y);
     free(set->labels);

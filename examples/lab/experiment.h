@@ -35,7 +35,8 @@ typedef struct experiment_settings {
     int jobs;
     double silence;
     const char *out, *format, *config;
-    bool residual, no_plots, report;
+    const char *test_noise, *scale;
+    bool residual, seed_lines, no_plots, report;
 } experiment_settings;
 
 /* A list of numbers that is searched, and where the one of a run goes. */

@@ -2,7 +2,8 @@
 #include "examples/lab/experiment.h"
 
 static const char *const tasks[] = {"auto", "classification", "regression", NULL};
-static const char *const formats[] = {"table", "markdown", "latex", "csv", NULL};
+static const char *const formats[] = {"table", "markdown", "latex", "csv", "html", NULL};
+static const char *const scales[] = {"auto", "linear", "log", NULL};
 static const char *const missings[] = {"error", "drop", "mean", NULL};
 static const char *const splits[] = {"redrawn", "fixed", NULL};
 static const char *const headers[] = {"auto", "yes", "no", NULL};
@@ -74,6 +75,10 @@ static const program_option table[] = {
     {"jobs", "N", "runs at the same time; 0: as many as there are processors", OPTION_INT, AT(jobs), 0, 1024},
     {"silence", "SECONDS", "a run that has not been heard of for so long is ended as failed; 0: never", OPTION_REAL, AT(silence), 0, 1e9},
     {"out", "DIR", "folder for curves.csv, summary.csv, config.json and the pictures", OPTION_TEXT, AT(out)},
+    {"test-noise", "SIZES", "noise.csv and a picture: how the net at the best epoch does where uniform noise between -SIZE and SIZE is added to "
+     "the features of the test rows", OPTION_REALS, AT(test_noise), 0, 1e6},
+    {"scale", "KIND", "of the loss in pictures; auto: logarithmic where it is long", OPTION_CHOICE, AT(scale), .choices = scales},
+    {"seed-lines", NULL, "pictures show a line for each seed in place of a band", OPTION_FLAG, AT(seed_lines)},
     {"no-plots", NULL, "draw nothing", OPTION_FLAG, AT(no_plots)},
     {"report", NULL, "write report.html too: table, pictures, options and command in one file", OPTION_FLAG, AT(report)},
     {"format", "KIND", "of the table that is printed", OPTION_CHOICE, AT(format), .choices = formats},
@@ -96,5 +101,5 @@ experiment experiment_defaults(void)
                                      .hidden = "128x4", .activations = "relu,gelu_exact,silu,swiglu",
                                      .gated = "parameters", .init = "variance_preserving", .norm = "none", .seeds = 3, .seed = 1,
                                      .lrs = "0.001", .widths = "0", .depths = "0", .epoch_counts = "0", .batches = "0", .warmups = "0.05", .dropouts = "0", .momenta = "0", .clips = "0", .label_smoothings = "0", .optimizer = "adamw", .schedule = "cosine",
-                                     .weight_decays = "0.01", .silence = 600, .out = "results", .format = "table"}};
+                                     .weight_decays = "0.01", .silence = 600, .out = "results", .format = "table", .scale = "auto"}};
 }

@@ -122,3 +122,10 @@ bool files_write(const char *folder, const char *name, bool (*write)(const void 
     unlink(temporary);
     return complain(message, "write the file", path, strerror(reason));
 }
+
+void files_remove(const char *folder, const char *name)
+{
+    char path[PATH_MAX], message[FILES_MESSAGE];
+    if (join(path, folder, NULL, name, message) && !is_directory(path))
+        unlink(path);
+}

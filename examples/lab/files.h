@@ -32,6 +32,9 @@ bool files_make_folder(const char *folder, char message[FILES_MESSAGE]);
 bool files_write(const char *folder, const char *name, bool (*write)(const void *context, FILE *to), const void *context,
                  char message[FILES_MESSAGE]);
 
+/* Removes FOLDER/NAME, if it is there. */
+void files_remove(const char *folder, const char *name);
+
 /* Whether FOLDER/NAME could be written as far as names go: that none is too long, and no folder in the way. */
 bool files_check_name(const char *folder, const char *name, char message[FILES_MESSAGE]);
 

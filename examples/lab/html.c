@@ -20,18 +20,25 @@ void html_text(FILE *to, const char *text)
     html_letters(to, text, strlen(text));
 }
 
+static const char style[] =
+    "body{font:16px/1.5 sans-serif;max-width:1100px;margin:2em auto;padding:0 1em;color:#222}"
+    "h1{font-size:1.6em;overflow-wrap:anywhere}h2{font-size:1.2em;margin-top:2em}p{margin:.5em 0}"
+    "pre{overflow-x:auto;background:#f4f4f4;padding:1em;font-size:13px}pre.words{white-space:pre-wrap;overflow-wrap:anywhere}"
+    ".wide{overflow-x:auto;margin:1em 0}img{width:100%;max-width:1000px;min-width:560px;height:auto;display:block}"
+    "table{border-collapse:collapse;font-size:14px;font-variant-numeric:tabular-nums}caption{text-align:left;font-weight:bold;padding:.3em 0}"
+    "th,td{padding:.2em .8em;text-align:left;border-bottom:1px solid #ddd}"
+    ".figures th,.figures td{padding:.2em .6em;text-align:right;white-space:nowrap;font-weight:normal}"
+    ".figures td:first-child,.figures th:first-child{text-align:left}"
+    ".figures tr:first-child td,.figures tr:first-child th{border-bottom:2px solid #888;font-weight:bold}"
+    ".n{text-align:right}.verdict{border-left:4px solid #0072b2;padding-left:1em}.many{display:flex;flex-wrap:wrap;gap:0 3em}.many .wide{max-width:100%}";
+
 void html_begin(FILE *to, const char *title)
 {
     fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
           "<meta name=\"viewport\" content=\"width=device-width\">\n<title>",
           to);
     html_text(to, title);
-    fputs("</title>\n<style>body{font:16px/1.5 sans-serif;max-width:960px;margin:2em auto;padding:0 1em}"
-          "pre{overflow-x:auto;background:#f4f4f4;padding:1em;font-size:13px}img{max-width:100%;height:auto;display:block;margin:1em 0}"
-          ".wide{overflow-x:auto}table{border-collapse:collapse;font-size:14px}th,td{padding:.2em .8em;text-align:left;border-bottom:1px solid #ddd}"
-          ".n{text-align:right}.verdict{border-left:4px solid #0072b2;padding-left:1em}</style>\n"
-          "</head><body>\n<h1>",
-          to);
+    fprintf(to, "</title>\n<style>%s</style>\n</head><body>\n<h1>", style);
     html_text(to, title);
     fputs("</h1>\n", to);
 }
@@ -61,10 +68,10 @@ void html_picture(FILE *to, const char *folder, const char *file, const char *sa
     FILE *from = snprintf(path, sizeof path, "%s/%s", folder, file) < (int)sizeof path ? fopen(path, "re") : NULL;
     if (!from)
         return;
-    fputs("<img alt=\"", to);
+    fputs("<div class=\"wide\"><img alt=\"", to);
     html_text(to, says);
     fputs("\" src=\"data:image/svg+xml;base64,", to);
     put_base64(from, to);
-    fputs("\">\n", to);
+    fputs("\"></div>\n", to);
     fclose(from);
 }

@@ -135,7 +135,7 @@ static bool set_value(const program_option *o, char *at, json_t *file, json_t *v
         if (json_object_set_new(file, o->name, value) != 0)
             return false;
     }
-    if (json_is_null(value) && (o->type == OPTION_TEXT || o->type == OPTION_CHOICE))
+    if (json_is_null(value) && (o->type == OPTION_TEXT || o->type == OPTION_CHOICE || is_list(o)))
         return *(const char **)(void *)at = NULL, true;
     if (o->type == OPTION_FLAG)
         return json_is_boolean(value) && (*(bool *)at = json_is_true(value), true);

@@ -17,6 +17,14 @@ runlog *runlog_new(const char *directory)
     return NULL;
 }
 
+static void free_class_names(runlog *log)
+{
+    for (size_t i = 0; log->class_names && i < log->classes; i++)
+        free(log->class_names[i]);
+    free(log->class_names);
+    log->class_names = NULL;
+}
+
 void runlog_free(runlog *log)
 {
     if (!log)
@@ -25,10 +33,13 @@ void runlog_free(runlog *log)
         free(log->runs[i].activation);
         free(log->runs[i].point);
         free(log->runs[i].epochs);
+        for (int kind = 0; kind < RUNLOG_SERIES; kind++)
+            free(log->runs[i].series[kind].numbers);
     }
     free(log->runs);
     free(log->directory);
     free(log->note);
+    free_class_names(log);
     json_decref(log->options);
     free(log);
 }
@@ -48,6 +59,20 @@ void runlog_note(runlog *log, const char *note)
     free(log->note);
     log->note = strdup(note);
     log->lost |= !log->note;
+}
+
+void runlog_class_names(runlog *log, char *const *names, size_t count)
+{
+    if (!log)
+        return;
+    free_class_names(log);
+    log->classes = count;
+    log->class_names = calloc(count + 1, sizeof *log->class_names);
+    log->lost |= !log->class_names;
+    for (size_t i = 0; log->class_names && i < count; i++) {
+        log->class_names[i] = strdup(names[i]);
+        log->lost |= !log->class_names[i];
+    }
 }
 
 /* Room for one more item of an array that doubles; false when there is none. */
@@ -112,6 +137,33 @@ void runlog_add_epoch(runlog *log, int run, const runlog_epoch *epoch)
     }
     to->epochs = epochs;
     to->epochs[to->count++] = *epoch;
+}
+
+void runlog_add_series(runlog *log, int run, runlog_series kind, const double *numbers, size_t count)
+{
+    runlog_run *to = run_of(log, run);
+    if (!to || count == 0)
+        return;
+    const size_t needed = to->series[kind].count + count;
+    if (needed > to->series[kind].capacity) {
+        const size_t capacity = needed > 2 * to->series[kind].capacity ? needed : 2 * to->series[kind].capacity;
+        double *larger = realloc(to->series[kind].numbers, capacity * sizeof *larger);
+        log->lost |= !larger;
+        if (!larger)
+            return;
+        to->series[kind].numbers = larger;
+        to->series[kind].capacity = capacity;
+    }
+    memcpy(to->series[kind].numbers + to->series[kind].count, numbers, count * sizeof *numbers);
+    to->series[kind].count = needed;
+}
+
+bool runlog_has_series(const runlog *log, runlog_series kind)
+{
+    for (int run = 0; run < log->count; run++)
+        if (log->runs[run].series[kind].count > 0)
+            return true;
+    return false;
 }
 
 void runlog_finish_run(runlog *log, int run)

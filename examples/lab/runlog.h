@@ -22,10 +22,15 @@
  *     summary.csv   a row for each activation: count, mean, deviation and 95 % interval of each measure, at the last epoch and at the
  *                   best, which is that of the lowest validation loss, and the differences to the first activation, paired by
  *                   seed, with p-values: of the t test, the same corrected for the number of comparisons (Holm), and of the sign test
+ *     steps.csv     a row for each activation and step, or so many steps that they are 500: training loss, and validation loss where an epoch ends, as in
+ *                   bands.csv
+ *     confusion.csv a row for each activation and class: how many rows of the class got which answer, over all seeds
+ *     noise.csv     a row for each activation and size of noise: loss and accuracy as in bands.csv
+ *     surface.csv, points.csv    of two features: which class the first run of each activation gives to a place, and its test rows
  *     search.csv    a row for each activation and point of a search: mean and 95 % interval of the validation loss at the best epoch
  *     config.json   the options
  *
- * In a search, bands.csv and summary.csv are of each activation's best point.
+ * A file of which there is nothing to tell is not there. In a search, all but curves.csv and search.csv are of each activation's best point.
  *
  * What is averaged is one value for each seed, the mean over its folds: folds of one seed share most of their training rows, seeds do
  * not depend on each other. With one seed the folds stand for themselves.
@@ -68,6 +73,17 @@ typedef struct {
     double seconds;       /* of training since the run began */
 } runlog_epoch;
 
+/* What else a run reports: rows of numbers, by kind. */
+typedef enum {
+    RUNLOG_STEPS,     /* [, 2]: a step, and the mean training loss of the steps since the entry before */
+    RUNLOG_CONFUSION, /* [classes, classes]: test rows (or else validation rows) by label and by the net's answer, at the best epoch */
+    RUNLOG_NOISE,     /* [, 3]: size of the noise that is added to these rows, loss, accuracy */
+    RUNLOG_SURFACE,   /* [side * side, 4]: two features, the class that the net gives to them, and the probability that it gives that */
+    RUNLOG_POINTS,    /* [, 3]: two features of a row, and its label */
+    RUNLOG_SERIES
+} runlog_series;
+enum { RUNLOG_CLASSES = 1000, RUNLOG_SURFACE_SIDE = 120, RUNLOG_POINTS_MOST = 300 };
+
 typedef struct runlog runlog;
 
 /* Whether the files can be written into this folder, which is made for the test, and taken away again, if there is none.
@@ -90,6 +106,12 @@ void runlog_set_point(runlog *log, int run, const char *point, double number);
 /* Adds the next epoch of a run. */
 void runlog_add_epoch(runlog *log, int run, const runlog_epoch *epoch);
 
+/* Adds numbers, whole rows of them, to those that a run has of this kind. */
+void runlog_add_series(runlog *log, int run, runlog_series kind, const double *numbers, size_t count);
+
+/* The names of the classes, for confusion.csv. */
+void runlog_class_names(runlog *log, char *const *names, size_t count);
+
 /* Marks a run as complete. */
 void runlog_finish_run(runlog *log, int run);
 
@@ -111,7 +133,7 @@ runlog *runlog_at_best(const runlog *log, bool common);
 /* Prints the comparison of the activations, as many columns as fit into a terminal, all of them elsewhere. */
 void runlog_print_table(const runlog *log, FILE *out);
 
-/* The same with all columns as "markdown", "latex" (the rows of a tabular, and its notes as comments) or "csv" (without notes), or as a "table". */
+/* The same with all columns as "markdown", "latex" (the rows of a tabular, and its notes as comments), "csv" (without notes) or "html", or as a "table". */
 void runlog_print_table_as(const runlog *log, const char *format, FILE *out);
 
 #endif

@@ -38,10 +38,18 @@ static void optional_field(FILE *to, double number)
 
 bool runlog_write_curves(const runlog *log, FILE *to)
 {
-    fputs("activation,point,seed,fold,epoch,step,train_loss,val_loss,val_accuracy,test_loss,test_accuracy,grad_norm,dead_fraction,seconds\n",
+    double *losses = calloc((size_t)log->count + 1, sizeof *losses);
+    const char **best = calloc((size_t)log->count + 1, sizeof *best); /* of the first run of each activation */
+    fputs("activation,point,seed,fold,epoch,step,train_loss,val_loss,val_accuracy,test_loss,test_accuracy,grad_norm,dead_fraction,at_best_point,seconds\n",
           to);
-    for (int i = 0; i < log->count; i++) {
+    for (int i = 0; losses && best && i < log->count; i++) {
         const runlog_run *run = &log->runs[i];
+        int first = 0;
+        while (strcmp(log->runs[first].activation, run->activation) != 0)
+            first++;
+        if (first == i)
+            best[i] = runlog_best_point(log, run->activation, losses);
+        const bool at_best = strcmp(run->point, best[first]) == 0;
         for (int e = 0; e < run->count; e++) {
             const runlog_epoch *epoch = &run->epochs[e];
             runlog_text(to, run->activation);
@@ -55,18 +63,20 @@ bool runlog_write_curves(const runlog *log, FILE *to)
             optional_field(to, epoch->test.accuracy);
             runlog_number_field(to, epoch->grad_norm);
             runlog_number_field(to, epoch->dead_fraction);
-            fprintf(to, ",%.6f\n", epoch->seconds);
+            fprintf(to, ",%d,%.6f\n", at_best, epoch->seconds);
         }
     }
-    return true;
+    const bool complete = losses && best;
+    free(losses);
+    free(best);
+    return complete;
 }
 
 /* ---- bands -------------------------------------------------------------------------------------------------- */
 
 enum { TRAIN_LOSS, VAL_LOSS, VAL_ACCURACY, CURVES };
 
-/* Whether the bands of an activation count a run: a finished one, or any where none has finished. */
-static bool counts(const runlog *log, const runlog_run *run)
+bool runlog_band_counts(const runlog *log, const runlog_run *run)
 {
     for (int i = 0; i < log->count && !run->finished; i++)
         if (log->runs[i].finished && strcmp(log->runs[i].activation, run->activation) == 0)
@@ -80,7 +90,7 @@ static int values_at(const runlog *log, const char *activation, int epoch, doubl
     int count = 0;
     for (int i = 0; i < log->count; i++) {
         const runlog_run *run = &log->runs[i];
-        if (strcmp(run->activation, activation) != 0 || !counts(log, run))
+        if (strcmp(run->activation, activation) != 0 || !runlog_band_counts(log, run))
             continue;
         for (int e = 0; e < run->count; e++) {
             const runlog_epoch *row = &run->epochs[e];
@@ -103,14 +113,13 @@ static int next_epoch(const runlog *log, const char *activation, int epoch)
     for (int r = 0; r < log->count; r++) {
         const runlog_run *run = &log->runs[r];
         for (int i = 0; i < run->count && strcmp(run->activation, activation) == 0; i++)
-            if (run->epochs[i].epoch > epoch && run->epochs[i].epoch < next && counts(log, run))
+            if (run->epochs[i].epoch > epoch && run->epochs[i].epoch < next && runlog_band_counts(log, run))
                 next = run->epochs[i].epoch;
     }
     return next;
 }
 
-/* Mean, lower and upper edge of the band. */
-static void write_band(FILE *to, const double values[], int count, bool share)
+void runlog_write_band(FILE *to, const double values[], int count, bool share)
 {
     enum { TOO_FEW_FOR_AN_INTERVAL = 3 };
     statistics_estimate estimate = statistics_of(values, (size_t)count);
@@ -150,7 +159,7 @@ bool runlog_write_bands(const runlog *log, FILE *to)
             runlog_text(to, activation);
             fprintf(to, ",%d,%d", epoch, count);
             for (int curve = 0; curve < CURVES; curve++)
-                write_band(to, values[curve], count, curve == VAL_ACCURACY);
+                runlog_write_band(to, values[curve], count, curve == VAL_ACCURACY);
             fputc('\n', to);
         }
     }

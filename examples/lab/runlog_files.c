@@ -12,11 +12,17 @@ static bool write_config(const runlog *log, FILE *to)
 static const struct file {
     const char *name;
     bool (*write)(const runlog *log, FILE *to);
-    bool at_best; /* in a search, of each activation's best point only */
+    bool at_best;    /* in a search, of each activation's best point only */
+    int needs;       /* the series that it shows and without which it is not written, counted from 1; 0: none */
 } files[] = {
     {"curves.csv", runlog_write_curves},
     {"bands.csv", runlog_write_bands, true},
     {"summary.csv", runlog_write_summary, true},
+    {"steps.csv", runlog_write_steps, true, RUNLOG_STEPS + 1},
+    {"confusion.csv", runlog_write_confusion, true, RUNLOG_CONFUSION + 1},
+    {"noise.csv", runlog_write_noise, true, RUNLOG_NOISE + 1},
+    {"surface.csv", runlog_write_surface, true, RUNLOG_SURFACE + 1},
+    {"points.csv", runlog_write_points, true, RUNLOG_POINTS + 1},
     {"search.csv", runlog_write_search},
     {"config.json", write_config},
 };
@@ -49,8 +55,12 @@ bool runlog_write(const runlog *log, char message[RUNLOG_MESSAGE])
         return false;
     }
     bool written = files_make_folder(log->directory, message);
-    for (int i = 0; i < FILES && written; i++)
-        written = files_write(log->directory, files[i].name, write_one, &(writing){files[i].at_best ? best : log, &files[i]}, message);
+    for (int i = 0; i < FILES && written; i++) {
+        if (files[i].needs && !runlog_has_series(log, (runlog_series)(files[i].needs - 1)))
+            files_remove(log->directory, files[i].name); /* of an earlier comparison */
+        else
+            written = files_write(log->directory, files[i].name, write_one, &(writing){files[i].at_best ? best : log, &files[i]}, message);
+    }
     runlog_free(best);
     return written;
 }

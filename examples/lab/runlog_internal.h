@@ -15,6 +15,10 @@ typedef struct {
     bool finished;
     runlog_epoch *epochs; /* [count], room for [capacity] */
     int count, capacity;
+    struct {
+        double *numbers; /* [count], room for [capacity] */
+        size_t count, capacity;
+    } series[RUNLOG_SERIES];
 } runlog_run;
 
 struct runlog {
@@ -23,6 +27,8 @@ struct runlog {
     int count, capacity;
     json_t *options;
     char *note;
+    char **class_names; /* [classes] */
+    size_t classes;
     bool lost; /* memory ran out and something is missing */
 };
 
@@ -79,10 +85,30 @@ runlog_metric runlog_accuracy(const runlog *log);
 /* The epoch of the lowest validation loss; the last where none is a number; NULL without epochs. */
 const runlog_epoch *runlog_best_epoch(const runlog_run *run);
 
+/* The point where an activation's validation loss is lowest; `losses` has room for all runs. */
+const char *runlog_best_point(const runlog *log, const char *activation, double losses[]);
+
+/* How many rows of a class got which answer, over all finished runs of an activation; false where there is nothing of that. */
+bool runlog_confusion(const runlog *log, const char *activation, double counts[]);
+
+/* Whether any run has a series. */
+bool runlog_has_series(const runlog *log, runlog_series kind);
+
+/* The columns mean, low and high of a curve's point, from the values of the seeds. */
+void runlog_write_band(FILE *to, const double values[], int count, bool share);
+
+/* Whether the bands of an activation count a run: a finished one, or any where none has finished. */
+bool runlog_band_counts(const runlog *log, const runlog_run *run);
+
 /* The files' contents. False when memory runs out. */
 bool runlog_write_curves(const runlog *log, FILE *to);
 bool runlog_write_bands(const runlog *log, FILE *to);
 bool runlog_write_summary(const runlog *log, FILE *to);
+bool runlog_write_steps(const runlog *log, FILE *to);
+bool runlog_write_confusion(const runlog *log, FILE *to);
+bool runlog_write_noise(const runlog *log, FILE *to);
+bool runlog_write_surface(const runlog *log, FILE *to);
+bool runlog_write_points(const runlog *log, FILE *to);
 bool runlog_write_search(const runlog *log, FILE *to);
 
 /* Fields of a CSV file: ",0.0123" with nine significant digits, enough to give back every float; "," and nothing for what

@@ -52,7 +52,7 @@ static double rank(const outcome *found)
 
 /* ---- the best ---- */
 
-static const char *best_point(const runlog *log, const char *activation, double losses[])
+const char *runlog_best_point(const runlog *log, const char *activation, double losses[])
 {
     const char *best = log->runs[0].point;
     double least = INFINITY;
@@ -108,6 +108,8 @@ static void copy_run(runlog *to, const runlog_run *run)
     const int number = runlog_add_run(to, run->activation, run->seed, run->fold, run->parameters);
     for (int i = 0; i < run->count; i++)
         runlog_add_epoch(to, number, &run->epochs[i]);
+    for (int kind = 0; kind < RUNLOG_SERIES; kind++)
+        runlog_add_series(to, number, (runlog_series)kind, run->series[kind].numbers, run->series[kind].count);
     if (run->finished)
         runlog_finish_run(to, number);
 }
@@ -132,7 +134,7 @@ runlog *runlog_at_best(const runlog *log, bool common)
     for (int i = 0; complete && i < log->count; i++) {
         if (!runlog_is_first_of_activation(log, i))
             continue;
-        const char *activation = log->runs[i].activation, *point = of_all ? of_all : best_point(log, activation, losses);
+        const char *activation = log->runs[i].activation, *point = of_all ? of_all : runlog_best_point(log, activation, losses);
         if (!of_all)
             fprintf(words, "%s %s %s%s", first ? "" : ";", activation, point, is_at_the_edge(log, point) ? " (the edge of the list)" : "");
         first = false;
@@ -144,6 +146,8 @@ runlog *runlog_at_best(const runlog *log, bool common)
         fclose(words);
     if (complete && note)
         runlog_note(best, note);
+    if (complete && log->class_names)
+        runlog_class_names(best, log->class_names, log->classes);
     free(note);
     free(losses);
     if (complete && !best->lost)

@@ -1,29 +1,9 @@
-#include "examples/lab/training.h"
+#include "examples/lab/training_internal.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-
-enum { EVALUATION_BATCH = 500 };
-
-/* One network on its way. */
-typedef struct trainer {
-    experiment_settings settings;
-    dataset data; /* the experiment's, with the parts of this run */
-    tg_mlp *net;
-    tg_optimizer *optimizer;
-    tg_tape *tape;
-    tg_dead_units *dead;
-    tg_rng random; /* what dropout and stochastic activations draw from */
-    dataset_batches batches;
-    float *features, *targets; /* [batch or EVALUATION_BATCH, ...] */
-    int32_t *labels;
-    long step, steps;
-    double best_loss; /* of the validation part */
-    int waited;       /* epochs since */
-    double seconds;
-} trainer;
 
 static double clock_seconds(void)
 {
@@ -74,24 +54,13 @@ long training_parameters(const experiment *e, int run, char message[EXPERIMENT_M
 
 /* ---- one batch ---- */
 
-/* The loss of a network's output on `rows` rows, whose labels or targets are given. */
-static tg_tensor loss_of(const trainer *t, tg_tensor output, const int32_t *labels, const float *targets, int64_t rows,
-                         double smoothing)
-{
-    const dataset *data = &t->data;
-    if (data->task == DATASET_REGRESSION)
-        return tg_mse(output, tg_borrow(t->tape, TG_F32, targets, TG_SHAPE(rows, (int64_t)data->targets)));
-    tg_tensor classes = tg_borrow(t->tape, TG_I32, labels, TG_SHAPE(rows));
-    return tg_cross_entropy_with(output, classes, smoothing, TG_NO_LABEL);
-}
-
 /* A step on the next batch; its loss, NaN if something went wrong. */
 static double train_step(trainer *t, int64_t rows)
 {
     tg_tape_reset(t->tape);
     tg_tensor x = tg_borrow(t->tape, TG_F32, t->features, TG_SHAPE(rows, (int64_t)t->data.features));
     tg_tensor output = tg_mlp_forward_with(t->net, x, &t->random, NULL);
-    tg_tensor loss = loss_of(t, output, t->labels, t->targets, rows, t->settings.label_smoothing);
+    tg_tensor loss = trainer_loss(t, output, rows, t->settings.label_smoothing);
     double value = tg_item(loss);
     return tg_backward(loss) && tg_optimizer_step(t->optimizer) ? value : NAN;
 }
@@ -114,17 +83,39 @@ static void report(const trainer *t, const training_watch *watch, int epoch, dou
     watch->on_step(watch->context, &now);
 }
 
-static bool train_epoch(trainer *t, int seed, runlog_epoch *row, const training_watch *watch, double accuracy)
+/* The mean loss of so many steps becomes an entry. */
+static void keep_loss(trainer *t, double loss)
+{
+    t->chunk_sum += loss;
+    t->chunk_steps++;
+    if (t->step % t->every != 0 || t->chunked == TRAINING_CHUNKS)
+        return;
+    t->chunk[2 * t->chunked] = (double)t->step;
+    t->chunk[2 * t->chunked + 1] = t->chunk_sum / (double)t->chunk_steps;
+    t->chunked++;
+    t->chunk_sum = 0;
+    t->chunk_steps = 0;
+}
+
+static void send_losses(trainer *t, const training_watch *watch)
+{
+    if (watch->on_series && t->chunked > 0)
+        watch->on_series(watch->context, RUNLOG_STEPS, t->chunk, 2 * t->chunked);
+    t->chunked = 0;
+}
+
+static bool train_epoch(trainer *t, runlog_epoch *row, const training_watch *watch, double accuracy)
 {
     double loss_sum = 0, norm_sum = 0, started = clock_seconds();
     long batches = 0, rows_seen = 0;
     size_t rows;
-    dataset_batches_start(&t->batches, (uint64_t)seed, (uint64_t)row->epoch);
+    dataset_batches_start(&t->batches, (uint64_t)t->seed, (uint64_t)row->epoch);
     while ((rows = dataset_batches_next(&t->batches, t->features, t->labels, t->targets)) > 0) {
         double loss = train_step(t, (int64_t)rows);
         if (!isfinite(loss))
             return false;
         t->step++;
+        keep_loss(t, loss);
         batches++;
         rows_seen += (long)rows;
         loss_sum += loss * (double)rows;
@@ -141,123 +132,11 @@ static bool train_epoch(trainer *t, int seed, runlog_epoch *row, const training_
     return true;
 }
 
-/* ---- evaluation ---- */
-
-/* What adds up over the rows of a part. */
-enum { BINS = 15, MOST_TARGETS = 64 };
-typedef struct tally {
-    double loss;
-    long correct, in_bin[BINS];
-    double confidence[BINS], hits[BINS];   /* of the rows whose confidence is in a bin, sums */
-    double squares, absolutes;             /* of the errors of the first target, standardised */
-    double sum[MOST_TARGETS], sum_squares[MOST_TARGETS], error[MOST_TARGETS]; /* of the standardised targets */
-} tally;
-
-/* The class of the largest logit and its probability. */
-static int64_t classify(const float *logits, int64_t classes, double *confidence)
-{
-    int64_t best = 0;
-    double sum = 0;
-    for (int64_t c = 1; c < classes; c++)
-        if (logits[c] > logits[best])
-            best = c;
-    for (int64_t c = 0; c < classes; c++)
-        sum += exp((double)logits[c] - logits[best]);
-    *confidence = 1 / sum;
-    return best;
-}
-
-static void tally_classes(tally *sums, const float *logits, const int32_t *labels, int64_t rows, int64_t classes)
-{
-    for (int64_t r = 0; logits && r < rows; r++) {
-        double confidence;
-        const bool hit = classify(logits + r * classes, classes, &confidence) == labels[r];
-        int bin = (int)(confidence * BINS);
-        bin = bin < 0 ? 0 : bin >= BINS ? BINS - 1 : bin; /* NaN is 0 on some machines and anything on others */
-        sums->correct += hit;
-        sums->in_bin[bin]++;
-        sums->confidence[bin] += confidence;
-        sums->hits[bin] += hit;
-    }
-}
-
-static void tally_targets(tally *sums, const float *output, const float *targets, int64_t rows, int64_t width)
-{
-    for (int64_t i = 0; output && i < rows * width; i++) {
-        const int64_t target = i % width;
-        const double error = (double)output[i] - targets[i];
-        if (target >= MOST_TARGETS)
-            continue;
-        sums->squares += target == 0 ? error * error : 0;
-        sums->absolutes += target == 0 ? fabs(error) : 0;
-        sums->error[target] += error * error;
-        sums->sum[target] += targets[i];
-        sums->sum_squares[target] += (double)targets[i] * targets[i];
-    }
-}
-
-/* The mean over the targets of 1 - squared error / variance. */
-static double determination(const tally *sums, double rows, size_t targets)
-{
-    double mean = 0;
-    for (size_t i = 0; i < targets; i++)
-        mean += 1 - sums->error[i] / (sums->sum_squares[i] - sums->sum[i] * sums->sum[i] / rows);
-    return mean / (double)targets;
-}
-
-static runlog_measures measures_of(const trainer *t, const tally *sums, size_t count)
-{
-    const dataset *data = &t->data;
-    const double rows = (double)count;
-    runlog_measures m = RUNLOG_NO_MEASURES;
-    m.loss = sums->loss / rows;
-    if (data->task == DATASET_CLASSIFICATION) {
-        m.accuracy = (double)sums->correct / rows;
-        m.calibration = 0;
-        for (int bin = 0; bin < BINS; bin++)
-            m.calibration += fabs(sums->confidence[bin] - sums->hits[bin]) / rows;
-        return m;
-    }
-    if (data->targets == 1) {
-        m.rmse = sqrt(sums->squares / rows) * data->target_scale[0];
-        m.mae = sums->absolutes / rows * data->target_scale[0];
-    }
-    if (data->targets <= MOST_TARGETS)
-        m.r2 = determination(sums, rows, data->targets);
-    return m;
-}
-
-/* How good the net is on a part, without dropout and smoothing. With `dead`, its hidden units are watched. */
-static runlog_measures evaluate(trainer *t, const dataset_part *part, tg_dead_units *dead)
-{
-    const dataset *data = &t->data;
-    tally sums = {0};
-    for (size_t from = 0; from < part->rows; from += EVALUATION_BATCH) {
-        const size_t left = part->rows - from, rows = left < EVALUATION_BATCH ? left : EVALUATION_BATCH;
-        const int64_t count = (int64_t)rows;
-        tg_mlp_trace trace;
-        dataset_gather(data, part, from, rows, t->features, t->labels, t->targets);
-        tg_tape_reset(t->tape);
-        tg_no_grad_begin(t->tape);
-        tg_tensor x = tg_borrow(t->tape, TG_F32, t->features, TG_SHAPE(count, (int64_t)data->features));
-        tg_tensor output = tg_mlp_forward_with(t->net, x, NULL, &trace);
-        sums.loss += tg_item(loss_of(t, output, t->labels, t->targets, count, 0)) * (double)rows;
-        if (data->task == DATASET_CLASSIFICATION)
-            tally_classes(&sums, tg_f32(output), t->labels, count, (int64_t)data->classes);
-        else
-            tally_targets(&sums, tg_f32(output), t->targets, count, (int64_t)data->targets);
-        if (dead)
-            tg_dead_units_see(dead, &trace);
-        tg_no_grad_end(t->tape);
-    }
-    return measures_of(t, &sums, part->rows);
-}
-
 /* The validation part; and the test part where that is the best epoch so far. */
 static bool validate(trainer *t, runlog_epoch *row)
 {
     tg_dead_units_clear(t->dead);
-    const runlog_measures validation = evaluate(t, &t->data.validation, t->dead);
+    const runlog_measures validation = trainer_evaluate(t, &t->data.validation, &(question){.dead = t->dead});
     row->val_loss = validation.loss;
     row->val_accuracy = validation.accuracy;
     row->dead_fraction = tg_dead_units_fraction(t->dead);
@@ -266,8 +145,9 @@ static bool validate(trainer *t, runlog_epoch *row)
     if (row->val_loss < t->best_loss) {
         t->best_loss = row->val_loss;
         t->waited = 0;
+        tg_parameters_copy(tg_mlp_parameters(t->kept), tg_mlp_parameters(t->net));
         if (t->data.test.rows > 0)
-            row->test = evaluate(t, &t->data.test, NULL);
+            row->test = trainer_evaluate(t, &t->data.test, &(question){0});
     }
     return !tg_tape_error(t->tape);
 }
@@ -281,20 +161,23 @@ static bool open_trainer(trainer *t, const experiment *e, int run, char message[
     const size_t batch = (size_t)s->batch, room = batch > EVALUATION_BATCH ? batch : EVALUATION_BATCH;
     const dataset_parts parts = experiment_parts(e, run);
     const tg_rng seed = tg_rng_seed((uint64_t)experiment_seed(e, run)), initial = tg_rng_stream(&seed, "weights");
-    *t = (trainer){.settings = settings, .data = e->data, .random = tg_rng_stream(&seed, "training"), .best_loss = INFINITY};
+    *t = (trainer){.settings = settings, .data = e->data, .random = tg_rng_stream(&seed, "training"), .best_loss = INFINITY,
+                   .seed = experiment_seed(e, run)};
     if (!dataset_split(&t->data, &parts, message, EXPERIMENT_MESSAGE))
         return false;
     snprintf(message, EXPERIMENT_MESSAGE, "out of memory for the network and its data");
     if (!dataset_batches_init(&t->batches, &t->data, &t->data.train, batch, DATASET_KEEP_PARTIAL))
         return false;
     t->steps = (long)dataset_batches_count(&t->batches) * s->epochs;
+    t->every = (t->steps + TRAINING_CHUNKS - 1) / TRAINING_CHUNKS;
     t->features = calloc(room * e->data.features, sizeof *t->features);
     t->targets = calloc(room * (e->data.targets + 1), sizeof *t->targets);
     t->labels = calloc(room, sizeof *t->labels);
     t->net = tg_mlp_new(&initial, &config);
+    t->kept = tg_mlp_new(&initial, &config);
     t->tape = tg_tape_new();
     t->dead = tg_dead_units_new(t->net);
-    if (!t->features || !t->targets || !t->labels || !t->net || !t->tape || !t->dead)
+    if (!t->features || !t->targets || !t->labels || !t->net || !t->kept || !t->tape || !t->dead)
         return false;
     const tg_optimizer_config how = steps(s, t->steps);
     t->optimizer = tg_optimizer_new(tg_mlp_parameters(t->net), &how);
@@ -307,6 +190,7 @@ static void close_trainer(trainer *t)
     tg_dead_units_free(t->dead);
     tg_tape_free(t->tape);
     tg_mlp_free(t->net);
+    tg_mlp_free(t->kept);
     free(t->features);
     free(t->targets);
     free(t->labels);
@@ -335,15 +219,18 @@ bool training_run(const experiment *e, int run, const training_watch *watch, cha
     double accuracy = NAN;
     for (int epoch = 1; fine && !is_over(&t, epoch); epoch++) {
         runlog_epoch row = {.epoch = epoch};
-        fine = train_epoch(&t, experiment_seed(e, run), &row, watch, accuracy) && validate(&t, &row);
+        fine = train_epoch(&t, &row, watch, accuracy) && validate(&t, &row);
         if (!fine) {
             snprintf(message, EXPERIMENT_MESSAGE, "epoch %d, step %ld: %s", epoch, t.step + 1, reason(&t));
             break;
         }
         accuracy = row.val_accuracy;
         report(&t, watch, epoch, row.val_loss, accuracy);
+        send_losses(&t, watch);
         watch->on_epoch(watch->context, &row);
     }
+    if (fine)
+        trainer_tell(&t, e, run, watch);
     close_trainer(&t);
     return fine;
 }

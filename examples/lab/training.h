@@ -16,6 +16,9 @@ typedef struct training_watch {
     void *context;
     void (*on_epoch)(void *context, const runlog_epoch *epoch);
     void (*on_step)(void *context, const jobs_progress *now); /* may be NULL */
+
+    /* What runlog_add_series takes: the losses of the steps after each epoch, the rest at the end. May be NULL. */
+    void (*on_series)(void *context, runlog_series kind, const double *numbers, size_t count);
 } training_watch;
 
 /* Trains run number `run` of the experiment, for which it splits the experiment's data anew: in a process of its own, or one run after the other. False and one line when the network cannot be made or training stops making sense. */

@@ -1,0 +1,92 @@
+/* What the signs of the table mean. */
+#include "examples/lab/runlog_table_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Prints words, breaking lines at the width of a terminal. */
+static void print_wrapped(const table_view *table, FILE *out, const char *text)
+{
+    int room = table->screen.live ? table->screen.columns - 1 : 1000, used = 0;
+    if (table->format && !table->format->note)
+        return;
+    fputs(table->format ? table->format->note : "", out);
+    while (*text) {
+        int length = (int)strcspn(text, " ");
+        char word[256];
+        snprintf(word, sizeof word, "%.*s", length, text);
+        int width = terminal_width(word);
+        if (used > 0)
+            fputc(used + 1 + width > room ? '\n' : ' ', out);
+        used = used == 0 || used + 1 + width > room ? width : used + 1 + width;
+        if (table->format && table->format->marks_up)
+            table_put_text(table->format, word, out);
+        else
+            fputs(word, out);
+        text += length + (text[length] == ' ');
+    }
+    fputc('\n', out);
+}
+
+/* How many differences are judged together. */
+static int count_judged(const table_view *table)
+{
+    int judged = 0;
+    for (int i = 0; i < table->count; i++)
+        judged += !isnan(table->groups[i].corrected[table->loss_metric]) + !isnan(table->groups[i].corrected[table->accuracy_metric]);
+    return judged;
+}
+
+/* What an interval is, and what a difference. */
+static void print_meaning(const table_view *table, FILE *out, int least, int most)
+{
+    char text[1024], seeds[64];
+    const bool utf8 = table->screen.utf8, difference = table->shown[ACCURACY_DIFFERENCE] || table->shown[LOSS_DIFFERENCE];
+    const int judged = count_judged(table);
+    snprintf(seeds, sizeof seeds, least == most ? "%d" : "%d to %d", least, most);
+    if (most > 1)
+        snprintf(text, sizeof text, "%s and ( - ): 95 %% interval of the mean over %s %s.", utf8 ? "±" : "+/-", seeds,
+                 table->groups[0].value[table->loss_metric].count < (size_t)table->groups[0].runs ? "runs" : "seeds");
+    else
+        snprintf(text, sizeof text, "One seed: no intervals.");
+    size_t length = strlen(text);
+    if (difference)
+        length += (size_t)snprintf(text + length, sizeof text - length, " %s: difference to %.64s, seed by seed", utf8 ? "Δ" : "diff",
+                                   table->groups[0].activation);
+    if (difference && judged > 0)
+        length += (size_t)snprintf(text + length, sizeof text - length,
+                                   ", * where it is beyond chance at 5 %% for all %d differences together (t test, Holm)", judged);
+    snprintf(text + length, sizeof text - length, "%s", difference ? "." : "");
+    print_wrapped(table, out, text);
+}
+
+void table_print_notes(const table_view *table, FILE *out)
+{
+    enum { TOO_FEW = 5 };
+    char text[1024];
+    int least = table->groups[0].runs, most = least;
+    for (int i = 1; i < table->count; i++) {
+        least = table->groups[i].runs < least ? table->groups[i].runs : least;
+        most = table->groups[i].runs > most ? table->groups[i].runs : most;
+    }
+    print_meaning(table, out, least, most);
+    const size_t values = table->groups[0].value[table->loss_metric].count;
+    if (table->count > 1 && values > 0 && values < TOO_FEW) {
+        snprintf(text, sizeof text, "%zu %s little: ten or more tell small differences from chance.", values,
+                 values == 1 ? "value says" : "values say");
+        print_wrapped(table, out, text);
+    }
+    if (table->test)
+        print_wrapped(table, out, "test: at the epoch with the lowest validation loss, on rows that chose nothing.");
+    if (!table->accuracy)
+        print_wrapped(table, out, "std. MSE: mean squared error of targets standardised by the training part; RMSE: in the target's own unit.");
+    if (table->note)
+        print_wrapped(table, out, table->note);
+    for (int i = 0; i < table->count; i++)
+        if (table->groups[i].unfinished > 0) {
+            snprintf(text, sizeof text, "%.64s: %d of %d runs did not finish and are not counted.",
+                     table->groups[i].activation, table->groups[i].unfinished,
+                     table->groups[i].unfinished + table->groups[i].runs);
+            print_wrapped(table, out, text);
+        }
+}

@@ -1,0 +1,59 @@
+# How noise in the features harms the nets at their best epoch: accuracy and loss over the size of the noise.
+#
+#     gnuplot -e "dir='results'" plots/noise.gp         # reads results/noise.csv, draws results/noise.png and noise.svg
+#
+# Further variables: title='...' for a heading, out='...' for another folder to draw into, scale='linear' or 'log'.
+
+folder = ARG0[1:strlen(ARG0) - strlen("noise.gp")]
+load folder . "style.gp"
+noise = dir . "/noise.csv"
+written(name) = strlen(strcol(name)) ? finite(column(name)) : NaN
+of_noise(i, name) = is(i) ? written(name) : NaN
+
+unset label 1
+unset label 2
+stats noise using (column("noise")) name "SIZE" nooutput
+stats noise using (written("loss")) name "LOSS" nooutput
+if (!exists("LOSS_min")) { exit error "every run diverged: there is nothing to draw" }
+set xlabel "a: noise from -a to a added to each feature"
+set xtics autofreq
+across = SIZE_max > SIZE_min ? SIZE_max - SIZE_min : 1
+set xrange [SIZE_min - 0.02 * across : SIZE_max + 0.02 * across]
+set tmargin 4.5
+wide = is_regression ? 900 : 1400
+png = sprintf('set terminal pngcairo size %d, 560 font "DejaVu Sans,12" background rgb "white"', wide)
+svg = sprintf('set terminal svg size %d, 560 font "DejaVu Sans,14" background rgb "white" noenhanced', wide)
+heading(text) = text . (RUNS_max < 2 ? "one seed" : sprintf("mean of %d seeds, band: %s", RUNS_max, RUNS_max > 3 ? "95 % interval" : "least to greatest"))
+
+do for [format in "png svg"] {
+    eval format eq "png" ? png : svg
+    set output out . "/noise." . format
+    if (!is_regression) {
+        set multiplot layout 1, 2
+        set label 1 title at graph 0, graph 1 left offset 0, 2.6 noenhanced font ",14"
+        set label 2 heading("accuracy; ") at graph 0, graph 1 left offset 0, 1.2 noenhanced textcolor rgb "#404040"
+        unset logscale y
+        set ytics autofreq
+        set yrange [*:*]
+        set ylabel "accuracy (%)"
+        unset key
+        plot for [i=1:count] noise using (column("noise")):(100 * of_noise(i, "accuracy_low")):(100 * of_noise(i, "accuracy_high")) \
+                 with filledcurves linetype shade(i) notitle, \
+             for [i=1:count] noise using (column("noise")):(100 * of_noise(i, "accuracy")) with linespoints linetype solid(i) notitle
+        unset label 1
+    } else {
+        set label 1 title at graph 0, graph 1 left offset 0, 2.6 noenhanced font ",14"
+    }
+    low = LOSS_min
+    high = LOSS_max > 50 && LOSS_max > 10 * LOSS_min ? (LOSS_min > 5 ? 10 * LOSS_min : 50) : LOSS_max
+    long = 10
+    load folder . "loss_axis.gp"
+    edge(i, name) = within(of_noise(i, name))
+    set label 2 heading("loss; ") at graph 0, graph 1 left offset 0, 1.2 noenhanced textcolor rgb "#404040"
+    set ylabel is_regression ? "mean squared error, standardised targets" : "mean loss per example (cross-entropy)"
+    set key outside right center vertical maxrows 14 Left reverse samplen 2.5 spacing 1.3 noenhanced notitle
+    plot for [i=1:count] noise using (column("noise")):(edge(i, "loss_low")):(edge(i, "loss_high")) with filledcurves linetype shade(i) notitle, \
+         for [i=1:count] noise using (column("noise")):(of_noise(i, "loss")) with linespoints linetype solid(i) title word(names, i)
+    unset multiplot
+    set output
+}

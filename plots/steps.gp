@@ -1,0 +1,49 @@
+# Loss over steps: the training loss of every step, or so many that they make 500 points, and the validation loss at the end of each epoch.
+#
+#     gnuplot -e "dir='results'" plots/steps.gp         # reads results/steps.csv, draws results/steps.png and steps.svg
+#
+# Further variables: title='...' for a heading, out='...' for another folder to draw into, scale='linear' or 'log'.
+
+folder = ARG0[1:strlen(ARG0) - strlen("steps.gp")]
+load folder . "style.gp"
+steps = dir . "/steps.csv"
+written(name) = strlen(strcol(name)) ? finite(column(name)) : NaN
+of_step(i, name) = is(i) ? written(name) : NaN
+
+stats steps using (written("val_loss")) name "VAL" nooutput
+stats steps using (written("train_loss")) name "TRAIN" nooutput
+stats steps using (column("step")) name "STEP" nooutput
+if (!exists("VAL_min") || !exists("TRAIN_min")) { exit error "every run diverged: there is no loss to draw" }
+low = TRAIN_min < VAL_min ? TRAIN_min : VAL_min
+high = TRAIN_max > VAL_max ? TRAIN_max : VAL_max
+shown_most = 10 * VAL_min > 50 ? 10 * VAL_min : 50             # what diverges leaves the picture; the legend has its number
+if (high > shown_most) { high = shown_most }
+if (scale ne "linear" && low > 0 && high / low > 6 && low < VAL_min / 20) { low = VAL_min / 20 }
+long = 6
+load folder . "loss_axis.gp"
+edge(i, name) = within(of_step(i, name))
+
+array least[count]
+do for [i=1:count] {
+    least[i] = NaN
+    stats steps using (of_step(i, "val_loss")) name "ONE" nooutput
+    if (exists("ONE_min")) { least[i] = ONE_min }
+    undefine ONE_*
+}
+name(i) = least[i] == least[i] ? sprintf("%s  %#.3g", word(names, i), least[i]) : word(names, i) . "  diverged"
+set key title "lowest\nvalidation loss"
+set xlabel "step"
+set xtics autofreq
+set xrange [0 : STEP_max * 1.01]
+set ylabel is_regression ? "mean squared error, standardised targets" : "mean loss per example (cross-entropy)"
+set label 2 "thin: training, marks: validation; " . (RUNS_max < 2 ? "one seed" : sprintf("means of %d seeds", RUNS_max)) at graph 0, graph 1 \
+    left offset 0, 1.2 noenhanced textcolor rgb "#404040"
+
+do for [format in "png svg"] {
+    eval format eq "png" ? png : svg
+    set output out . "/steps." . format
+    plot for [i=1:count] steps using (column("step")):(edge(i, "train_loss")) with lines linetype thin(i) notitle, \
+         for [i=1:count] "" using (written("val_loss") == written("val_loss") ? column("step") : NaN):(of_step(i, "val_loss")) \
+             with linespoints linetype solid(i) pointinterval marks_every title name(i)
+    set output
+}

@@ -46,6 +46,14 @@ static const struct {
     {"--data moons --folds 1", "moons: 1 fold is no cross-validation"},
     {"--data moons --folds 3 --test 0.1", "moons: the folds are the test parts"},
     {"--data moons --target x", "moons: target column and header are for csv: only"},
+    {"--data moons --header no", "moons: target column and header are for csv: only"},
+    {"--data moons --ignore x", "moons: ignored, categorical and missing columns are for csv: only"},
+    {"--data moons --categorical x", "moons: ignored, categorical and missing columns are for csv: only"},
+    {"--data moons --missing error", "--missing is for csv: only"},
+    {"--data moons --task classification", "--task is for csv: only"},
+    {"--data moons --scale log --no-plots", "--scale: --no-plots draws nothing"},
+    {"--data moons --seed-lines --no-plots", "--seed-lines: --no-plots draws nothing"},
+    {"--data moons --seed-lines --seeds 1", "--seed-lines: one seed has one line anyway"},
     {"--data moons --validation 0.6 --test 0.5", "leave none to train on"},
     {"stray", "'stray' is not an option"},
     {"--unheard-of", "unrecognized option '--unheard-of'"},
@@ -165,6 +173,37 @@ START_TEST(a_configuration_runs_again)
         ck_assert_int_eq(compare_run(arguments, errors, sizeof errors), 2);
         ck_assert_msg(strstr(errors, wrong[i].says) != NULL, "%s", errors);
     }
+}
+END_TEST
+
+/* Everything that says how to train changes the curves of a classification and of a regression, or is refused. */
+START_TEST(every_option_of_a_run_changes_it)
+{
+    static const char *const options[] = {
+        "--validation 0.4", "--test 0.4", "--test none", "--split fixed", "--folds 3", "--rows 70", "--noise 0.5", "--noise -1", "--hidden 5x2",
+        "--width 5", "--depth 1", "--gated width", "--init he_normal", "--norm rms", "--residual", "--dropout 0.3", "--seed 7", "--epochs 1",
+        "--batch 16", "--lr 0.01", "--optimizer lion", "--weight-decay 0.5", "--optimizer sgd --momentum 0.9", "--schedule step", "--warmup 0.5",
+        "--clip 0.01", "--label-smoothing 0.2",
+    };
+    char errors[4000], arguments[600], folder[300], *plain = NULL;
+    for (size_t i = 0; i <= sizeof options / sizeof options[0]; i++) {
+        const char *option = i > 0 ? options[i - 1] : "";
+        snprintf(arguments, sizeof arguments, "--data %s --rows 60 --hidden 4x2 --activations swiglu --seeds 1 --epochs 2 --batch 8 --no-plots %s --out %s/%zu",
+                 _i ? "sine" : "moons", option, temporary_folder(), i);
+        const int status = compare_run(arguments, errors, sizeof errors);
+        if (_i && strstr(option, "label-smoothing")) {
+            ck_assert_int_eq(status, 2);
+            continue;
+        }
+        ck_assert_msg(status == 0, "%s", errors);
+        snprintf(folder, sizeof folder, "%s/%zu", temporary_folder(), i);
+        char *rows = rows_without_seconds(folder);
+        ck_assert_msg(!plain || strcmp(rows, plain) != 0, "%s changes nothing", option);
+        if (!plain)
+            plain = strdup(rows);
+        free(rows);
+    }
+    free(plain);
 }
 END_TEST
 
@@ -297,6 +336,7 @@ Suite *compare_suite(void)
     tcase_add_test(tests, the_same_command_gives_the_same_curves_with_any_number_of_jobs);
     tcase_add_test(tests, a_seed_is_the_same_run_in_any_comparison);
     tcase_add_test(tests, a_configuration_runs_again);
+    tcase_add_loop_test(tests, every_option_of_a_run_changes_it, 0, 2);
     tcase_add_test(tests, widths_and_depths_are_searched);
     tcase_add_test(tests, what_was_read_is_told_before_training);
     tcase_add_test(tests, an_interruption_keeps_what_is_finished);

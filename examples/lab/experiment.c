@@ -140,7 +140,7 @@ static bool options_matter(const experiment *e, char message[EXPERIMENT_MESSAGE]
     const experiment_settings *s = &e->settings;
     const experiment_settings largest = experiment_largest(e);
     const bool has_momentum = strcmp(s->optimizer, "sgd") == 0 || strcmp(s->optimizer, "rmsprop") == 0;
-    const bool is_generated = !strchr(s->data, ':');
+    const bool is_table = strncmp(s->data, "csv:", 4) == 0;
     const char *problem =
         largest.momentum > 0 && !has_momentum ? "--momentum is for sgd and rmsprop only"
         : largest.label_smoothing > 0 && e->data.task == DATASET_REGRESSION ? "--label-smoothing is for a classification only"
@@ -149,7 +149,12 @@ static bool options_matter(const experiment *e, char message[EXPERIMENT_MESSAGE]
             ? "--hidden: --width and --depth say it all"
         : s->residual && !has_neighbours_of_one_width(e) ? "--residual: no two hidden layers of one width follow each other"
         : given("warmup") && strcmp(s->schedule, "constant") == 0 ? "--warmup: the constant schedule has none; choose cosine or step"
-        : given("target") && (is_generated || strncmp(s->data, "csv:", 4) != 0) ? "--target is for csv: only"
+        : given("target") && !is_table ? "--target is for csv: only"
+        : given("task") && !is_table ? "--task is for csv: only"
+        : given("missing") && !is_table ? "--missing is for csv: only"
+        : given("scale") && s->no_plots ? "--scale: --no-plots draws nothing"
+        : s->seed_lines && s->no_plots ? "--seed-lines: --no-plots draws nothing"
+        : s->seed_lines && e->runs == e->activation_count * e->points ? "--seed-lines: one seed has one line anyway"
         : s->patience > 0 && s->patience >= largest.epochs && largest.epochs > 0
             ? "--patience: a run has no more epochs than that; choose fewer, or more --epochs"
             : NULL;

@@ -57,7 +57,7 @@ void experiment_net(const experiment *e, char text[EXPERIMENT_POINT])
                  data->task == DATASET_CLASSIFICATION ? data->classes : data->targets);
 }
 
-static void describe_columns(const dataset *data, FILE *out)
+static void describe_columns(const dataset *data, bool may_miss, FILE *out)
 {
     if (data->categorical)
         fprintf(out, ", %zu column%s of words one feature a word", data->categorical, data->categorical == 1 ? "" : "s");
@@ -65,6 +65,8 @@ static void describe_columns(const dataset *data, FILE *out)
         fprintf(out, ", %zu of them for what is missing", data->marks);
     if (data->dropped)
         fprintf(out, ", %zu row%s with missing cells dropped", data->dropped, data->dropped == 1 ? "" : "s");
+    if (may_miss && !data->marks && !data->dropped)
+        fputs(", no cell missing", out);
     fputs("; ", out);
 }
 
@@ -78,7 +80,7 @@ void experiment_describe(const experiment *e, FILE *out)
     experiment_net(e, net);
     const bool guessed = strcmp(s->task, "auto") == 0 && strncmp(s->data, "csv:", 4) == 0;
     fprintf(out, "%s: %zu rows, %zu feature%s", data->name, data->rows, data->features, data->features == 1 ? "" : "s");
-    describe_columns(data, out);
+    describe_columns(data, strcmp(s->missing, "error") != 0, out);
     data->task == DATASET_CLASSIFICATION ? describe_classes(data, out) : describe_targets(data, out);
     fprintf(out, "%s\n", guessed ? "; so it seems, --task says otherwise" : "");
     fprintf(out, "%zu rows to train, %zu to validate, %zu to test. %s\n", data->train.rows, data->validation.rows, data->test.rows,

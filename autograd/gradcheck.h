@@ -14,7 +14,7 @@
  *
  * Everything is computed in double, on tapes of the checker's own; nothing is printed. With F the function and u, v
  * random cotangents, order 1 compares the gradient of <u, F> with differences of F, order 2 the gradient of
- * <v, gradient> with differences of the analytic gradient, and so on. Inputs of up to 64 elements are checked element by
+ * <v, gradient> with differences of the analytic gradient, and so on. Inputs of up to 16 elements are checked element by
  * element, larger ones along random directions.
  *
  * There is no tolerance to choose. A derivative is wrong when it is off by more than
@@ -58,7 +58,7 @@ enum { TG_GRADCHECK_MAX_ORDER = 4 };
 typedef struct tg_gradcheck_options {
     int order;        /* highest derivative to check, all below included; 0 means 1 */
     uint64_t seed;    /* of the sample inputs, cotangents and directions */
-    int64_t elements; /* inputs of up to this many are checked element by element; 0 means 64 */
+    int64_t elements; /* inputs of up to this many are checked element by element; 0 means 16 */
     int directions;   /* random directions for each larger input; 0 means 3 */
     bool double_only; /* of an operation: do not compare it with what it gives in float */
 } tg_gradcheck_options;

@@ -13,72 +13,111 @@
 #include <math.h>
 #include <string.h>
 
-enum { CENTRAL_ROWS = 30, CENTRAL_COLUMNS = 7, CONFIRMATIONS = 3, SIDE_ROWS = 26, SIDE_COLUMNS = 5 };
+enum { CENTRAL_ROWS = 30, CENTRAL_COLUMNS = 7, CONFIRMATIONS = 3, CONFIRMATION_ROWS = 4 };
 #define FIRST_STEP         0.25 /* of the direction */
 #define LARGEST_FIRST_STEP 0.5  /* of a variable */
 
 /* What small steps show to this part is not overruled by larger ones. */
 #define CONVINCING 1e-6
 
-/* A value that is smaller than this part of what is usual is small by chance: its rounding is compared to so much. */
-#define TYPICAL_PART 0x1p-10
+/* What moves by less than its rounding over a step of a quarter counts as so much of its size, for which 2^10 roundings are allowed. */
+#define RESTING_PART 0x1p-7
 
-/* The extrapolation adds up the rounding of several rows: for the central differences at most
- * prod (4^j + 1) / (4^j - 1) < 2 times, for the one-sided ones prod (2^j + 1) / (2^j - 1) < 8 times. */
+/* A feature that the usual steps miss changes the derivative by more than this part; less is noise. */
+#define LEAST_CONTRADICTION 1e-6
+
+/* The extrapolation adds up the rounding of several rows: at most prod (4^j + 1) / (4^j - 1) < 2 times. */
 #define CENTRAL_AMPLIFICATION 2
-#define SIDE_AMPLIFICATION    8
 
-static bool evaluate_at(tg_check *c, int level, const double *direction, double step, double *out)
+double tg_check_first_step(double largest)
 {
-    for (int64_t i = 0; i < c->variables; i++)
-        c->moved[i] = c->point[i] + step * direction[i];
+    return fmin(FIRST_STEP, LARGEST_FIRST_STEP / largest);
+}
+
+/* ---- plain ---- */
+
+bool tg_check_evaluate_along(tg_check *c, int level, const tg_check_way *way, const double *first, double part, double *out)
+{
+    for (int64_t i = 0, g = 0; i < c->variables; i++, g = tg_check_next(g, way->groups))
+        c->moved[i] = c->point[i] + part * first[g] * way->direction[i];
     return tg_check_evaluate(c, level, c->moved, out);
 }
 
 bool tg_check_moves(tg_check *c, int level, const double *direction)
 {
     const tg_check_level *l = &c->level[level];
-    if (!evaluate_at(c, level, direction, FIRST_STEP, c->ahead) ||
-        !evaluate_at(c, level, direction, -FIRST_STEP, c->behind))
+    const tg_check_way way = {.direction = direction, .groups = 1};
+    const double first = FIRST_STEP;
+    if (!tg_check_evaluate_along(c, level, &way, &first, 1, c->ahead) ||
+        !tg_check_evaluate_along(c, level, &way, &first, -1, c->behind))
         return false;
     for (int64_t i = 0; i < l->length; i++)
         c->moves[i] = !(c->ahead[i] == l->value[i] && c->behind[i] == l->value[i]);
     return true;
 }
 
-bool tg_check_plain(tg_check *c, int level, const double *direction, double step, tg_check_difference *d)
+/* Adds value i to a difference in the making, whose square roots are still to be drawn. */
+static void add_value(const tg_check_level *l, int64_t i, double ahead, double behind, tg_check_difference *d)
+{
+    double weight = fabs(l->cotangent[i]), change = l->cotangent[i] * (ahead - behind);
+    double up = fabs(ahead), down = fabs(behind), least = TG_CHECK_ROUNDING * (up > down ? up : down);
+    double rounding = weight * (l->each[i] > least ? l->each[i] : least), excuse = change * l->relative[i];
+    double second = weight * (ahead - l->value[i] + (behind - l->value[i])), value = weight * l->value[i];
+    d->value += change;
+    d->size += fabs(change);
+    d->rounding += rounding * rounding;
+    d->excuse += excuse * excuse;
+    d->bend += second * second;
+    d->error += weight * DBL_TRUE_MIN;
+    d->usual += value * value;
+    d->scatter += weight * l->each[i];
+}
+
+/* Value i, which stays where it is: of this direction it knows nothing, not even by rounding, but what it has moved may be lost in it. */
+static void add_resting_value(const tg_check_level *l, int64_t i, tg_check_difference *d)
+{
+    double value = RESTING_PART * l->cotangent[i] * l->value[i];
+    d->usual += value * value;
+}
+
+static void finish(const tg_check_level *l, double step, tg_check_difference *d)
+{
+    *d = (tg_check_difference){.value = d->value / (2 * step),
+                               .error = INFINITY,
+                               .rounding = (fmax(sqrt(d->rounding), l->suspected) + d->error) / step,
+                               .size = d->size / (2 * step),
+                               .excuse = sqrt(d->excuse) / (2 * step),
+                               .bend = TG_CHECK_ROUNDING * sqrt(d->bend) / (step * step),
+                               .usual = sqrt(d->usual),
+                               .scatter = d->scatter};
+}
+
+/* The plain difference of one group, of which values the step ahead and behind are given. */
+static tg_check_difference plain_difference(const tg_check *c, int level, int64_t group, int64_t groups, const double *ahead,
+                                            const double *behind, double step)
 {
     const tg_check_level *l = &c->level[level];
-    if (!evaluate_at(c, level, direction, step, c->ahead) ||
-        !evaluate_at(c, level, direction, -step, c->behind))
+    tg_check_difference d = {0};
+    for (int64_t i = group; i < l->length; i += groups)
+        if (c->moves[i] != 0)
+            add_value(l, i, ahead[i], behind[i], &d);
+        else
+            add_resting_value(l, i, &d);
+    finish(l, step, &d);
+    return d;
+}
+
+bool tg_check_plain(tg_check *c, int level, const double *direction, double step, tg_check_difference *d)
+{
+    const tg_check_way way = {.direction = direction, .groups = 1};
+    if (!tg_check_evaluate_along(c, level, &way, &step, 1, c->ahead) ||
+        !tg_check_evaluate_along(c, level, &way, &step, -1, c->behind))
         return false;
-    double sum = 0, size = 0, square = 0, excuse = 0, bend = 0, denormal = 0;
-    double typical = TYPICAL_PART * l->size / sqrt((double)(l->length > 0 ? l->length : 1));
-    for (int64_t i = 0; i < l->length; i++) {
-        if (c->moves[i] == 0)
-            continue; /* of this direction it knows nothing, not even by rounding */
-        double weight = fabs(l->cotangent[i]), term = l->cotangent[i] * (c->ahead[i] - c->behind[i]);
-        double largest = fmax(fabs(c->ahead[i]), fabs(c->behind[i]));
-        double rounding = weight * fmax(l->each[i], TG_CHECK_ROUNDING * largest);
-        double relative = l->each[i] / fmax(fmax(fabs(l->value[i]), typical), DBL_MIN);
-        double second = weight * (c->ahead[i] - l->value[i] + (c->behind[i] - l->value[i])) / step;
-        sum += term;
-        size += fabs(term);
-        square += rounding * rounding;
-        excuse += term * term * relative * relative;
-        bend += second * second;
-        denormal += weight * DBL_TRUE_MIN;
-    }
-    *d = (tg_check_difference){.value = sum / (2 * step),
-                               .error = INFINITY,
-                               .rounding = (fmax(sqrt(square), l->suspected) + denormal) / step,
-                               .size = size / (2 * step),
-                               .excuse = sqrt(excuse) / (2 * step),
-                               .bend = TG_CHECK_ROUNDING * sqrt(bend) / step};
+    *d = plain_difference(c, level, 0, 1, c->ahead, c->behind, step);
     return true;
 }
 
-/* ---- central ---- */
+/* ---- rows ---- */
 
 /* A row of the tableau. */
 typedef struct row {
@@ -94,8 +133,10 @@ static row extrapolate(const tg_check_difference *plain, const row *above)
     r.plain.rounding *= CENTRAL_AMPLIFICATION;
     r.entry[0] = plain->value;
     r.error[0] = INFINITY;
+    double power = 1;
     for (int j = 1; j <= above->count && j < CENTRAL_COLUMNS; j++, r.count++) {
-        r.entry[j] = r.entry[j - 1] + (r.entry[j - 1] - above->entry[j - 1]) / (ldexp(1, 2 * j) - 1);
+        power *= 4;
+        r.entry[j] = r.entry[j - 1] + (r.entry[j - 1] - above->entry[j - 1]) / (power - 1);
         r.error[j] = fmax(fabs(r.entry[j] - r.entry[j - 1]), fabs(r.entry[j] - above->entry[j - 1]));
     }
     return r;
@@ -125,16 +166,76 @@ static bool has_converged(const tg_check_difference *best, const row *last, int 
     return rows_since_best > 3 && best->error <= 1e-6 * fmax(fabs(best->value), best->size);
 }
 
+/* ---- one descent ---- */
+
+/* The tableau of one group, of which the last row is kept. */
+typedef struct tableau {
+    row above;
+    tg_check_difference best; /* its error stays infinite if nothing converges */
+    int since_best;
+    bool done;
+} tableau;
+
+/* One descent of all groups from their first steps; where that is 0, a group stays at home. Values are computed when they are asked
+ * for, once. */
+typedef struct descent {
+    const tg_check_way *way;
+    int level;
+    double *first;    /* [groups] */
+    tableau *tableau; /* [groups] */
+    double *ahead[CENTRAL_ROWS + CONFIRMATIONS * CONFIRMATION_ROWS]; /* the level at steps halved so many times, and behind it */
+} descent;
+
+static void *take(tg_check *c, int64_t count, size_t size)
+{
+    void *memory = tg_arena_take(&c->steps, (size_t)count * size, sizeof(double));
+    if (!memory)
+        tg_check_out_of_memory(&c->report);
+    return memory;
+}
+
+/* False if out of memory. What the last descent took is given back. */
+static bool make_descent(tg_check *c, int level, const tg_check_way *way, descent *s)
+{
+    tg_arena_empty(&c->steps);
+    *s = (descent){.way = way, .level = level};
+    s->first = take(c, way->groups, sizeof *s->first);
+    s->tableau = s->first ? take(c, way->groups, sizeof *s->tableau) : NULL;
+    if (!s->tableau)
+        return false;
+    for (int64_t g = 0; g < way->groups; g++) {
+        s->first[g] = 0;
+        s->tableau[g].above.count = s->tableau[g].since_best = 0;
+        s->tableau[g].best = (tg_check_difference){.value = NAN, .error = INFINITY};
+    }
+    return true;
+}
+
+/* The difference of a group in row `number`. */
+static bool look_up(tg_check *c, descent *s, int number, int64_t group, tg_check_difference *d)
+{
+    const int64_t length = c->level[s->level].length;
+    double **ahead = &s->ahead[number];
+    const double part = ldexp(1, -number);
+    if (!*ahead) {
+        *ahead = take(c, 2 * length, sizeof **ahead);
+        if (!*ahead || !tg_check_evaluate_along(c, s->level, s->way, s->first, part, *ahead) ||
+            !tg_check_evaluate_along(c, s->level, s->way, s->first, -part, *ahead + length))
+            return false;
+    }
+    *d = plain_difference(c, s->level, group, s->way->groups, *ahead, *ahead + length, part * s->first[group]);
+    return true;
+}
+
 /* A function with a feature narrower than the steps, like a softmax of large numbers, can converge to what it is around the
  * feature. Much smaller steps, though drowned in rounding, would see that. */
-static bool is_confirmed(tg_check *c, int level, const double *direction, double step,
-                         const tg_check_difference *best, bool *confirmed)
+static bool is_confirmed(tg_check *c, descent *s, int number, int64_t group, bool *confirmed)
 {
+    const tg_check_difference *best = &s->tableau[group].best;
     *confirmed = true;
-    for (int finer = 0; finer < CONFIRMATIONS && *confirmed; finer++) {
+    for (int finer = 1; finer <= CONFIRMATIONS && *confirmed; finer++) {
         tg_check_difference plain;
-        step = ldexp(step, -4);
-        if (!tg_check_plain(c, level, direction, step, &plain))
+        if (!look_up(c, s, number + finer * CONFIRMATION_ROWS, group, &plain))
             return false;
         *confirmed = fabs(plain.value - best->value) <= 8 * (best->error + best->rounding + plain.rounding) +
                                                             1e-3 * fmax(best->size, plain.size);
@@ -142,37 +243,49 @@ static bool is_confirmed(tg_check *c, int level, const double *direction, double
     return true;
 }
 
-/* One descent from a first step; the best error stays infinite if nothing converges. */
-static bool descend(tg_check *c, int level, const double *direction, double first_step, bool confirm,
-                    tg_check_difference *best)
+/* One more row for a group. */
+static bool descend_group(tg_check *c, descent *s, int number, int64_t group, bool confirm)
 {
-    row above = {.count = 0};
-    int since_best = 0;
-    *best = (tg_check_difference){.value = NAN, .error = INFINITY};
-    for (int i = 0; i < CENTRAL_ROWS; i++) {
-        tg_check_difference plain;
-        double step = ldexp(first_step, -i);
-        if (!tg_check_plain(c, level, direction, step, &plain))
-            return false;
-        if (!isfinite(plain.value)) { /* outside the function's domain: start again closer */
-            above.count = 0;
-            continue;
-        }
-        row now = extrapolate(&plain, &above);
-        since_best = improve(best, &above, &now) ? 0 : since_best + 1;
-        above = now;
-        if (now.count < 3 || !has_converged(best, &now, since_best))
-            continue;
-        bool confirmed = true;
-        if (confirm && !is_confirmed(c, level, direction, step, best, &confirmed))
-            return false;
-        if (confirmed)
-            return true;
-        best->error = INFINITY;
-        above.count = 0;
+    tableau *t = &s->tableau[group];
+    tg_check_difference plain;
+    if (!look_up(c, s, number, group, &plain))
+        return false;
+    if (!isfinite(plain.value)) { /* outside the function's domain: start again closer */
+        t->above.count = 0;
+        return true;
+    }
+    row now = extrapolate(&plain, &t->above);
+    t->since_best = improve(&t->best, &t->above, &now) ? 0 : t->since_best + 1;
+    t->above = now;
+    if (now.count < 3 || !has_converged(&t->best, &now, t->since_best))
+        return true;
+    t->done = true;
+    if (confirm && !is_confirmed(c, s, number, group, &t->done))
+        return false;
+    if (!t->done) {
+        t->best.error = INFINITY;
+        t->above.count = 0;
     }
     return true;
 }
+
+static bool descend(tg_check *c, descent *s, bool confirm)
+{
+    int64_t left = 0;
+    for (int64_t g = 0; g < s->way->groups; g++)
+        left += !(s->tableau[g].done = s->first[g] == 0);
+    for (int i = 0; i < CENTRAL_ROWS && left > 0; i++)
+        for (int64_t g = 0; g < s->way->groups; g++) {
+            if (s->tableau[g].done)
+                continue;
+            if (!descend_group(c, s, i, g, confirm))
+                return false;
+            left -= s->tableau[g].done;
+        }
+    return true;
+}
+
+/* ---- the best of several ---- */
 
 static bool is_exact_to(double relative, const tg_check_difference *d)
 {
@@ -181,158 +294,84 @@ static bool is_exact_to(double relative, const tg_check_difference *d)
 
 /* Steps of at most 1 fit most functions, whatever their inputs' size, but not the logarithm at 1e-12 beside 0.5, nor the square
  * root of 1e10. So there are up to three descents, from steps that fit the smallest element, of at most 1, and in proportion to the input.
- * Larger ones have to convince: they may miss what happens between them. */
-bool tg_check_central(tg_check *c, int level, const double *direction, double largest, double smallest,
-                      tg_check_difference *best)
+ * The first step of one of them; 0 if it is not needed. */
+enum { SMALLEST, AT_MOST_ONE, IN_PROPORTION, DESCENTS };
+
+static double first_step_of(int which, const tg_check_way *way, int64_t group, const tg_check_difference *best)
 {
-    const double at_most_one = fmin(FIRST_STEP, LARGEST_FIRST_STEP / largest);
-    const double first[] = {FIRST_STEP * smallest, at_most_one, FIRST_STEP};
-    *best = (tg_check_difference){.value = NAN, .error = INFINITY};
-    if (!tg_check_moves(c, level, direction))
+    const double at_most_one = tg_check_first_step(way->largest[group]), smallest = way->smallest[group];
+    if (which == AT_MOST_ONE)
+        return at_most_one;
+    if (which == SMALLEST)
+        return smallest < 1 && FIRST_STEP * smallest < at_most_one ? FIRST_STEP * smallest : 0;
+    return at_most_one == FIRST_STEP || is_exact_to(1e-11, best) ? 0 : FIRST_STEP;
+}
+
+/* Larger steps have to convince: they may miss what happens between them. */
+static void choose(int which, double first, const tg_check_difference *d, tg_check_difference *best)
+{
+    double error = best->error + best->rounding; /* infinite if nothing converged */
+    bool convinces = which == AT_MOST_ONE || is_exact_to(1e-9, d);
+    bool agrees = !(fabs(d->value - best->value) > 8 * error) || !is_exact_to(CONVINCING, best);
+    if ((isinf(error) && which != IN_PROPORTION) || (convinces && d->error + d->rounding < error && agrees)) {
+        *best = *d;
+        best->natural = which == SMALLEST ? 1 : first / FIRST_STEP;
+    }
+}
+
+bool tg_check_central(tg_check *c, int level, const tg_check_way *way, tg_check_difference *best)
+{
+    for (int64_t g = 0; g < way->groups; g++)
+        best[g] = (tg_check_difference){.value = NAN, .error = INFINITY};
+    if (!tg_check_moves(c, level, way->direction))
         return false;
-    for (int i = first[0] < at_most_one && smallest < 1 ? 0 : 1; i < 3; i++) {
-        tg_check_difference d;
-        if (i == 2 && (at_most_one == FIRST_STEP || is_exact_to(1e-11, best)))
-            break;
-        if (!descend(c, level, direction, first[i], true, &d))
+    for (int which = 0; which < DESCENTS; which++) {
+        descent s;
+        if (!make_descent(c, level, way, &s))
             return false;
-        double error = best->error + best->rounding; /* infinite if nothing converged */
-        bool convinces = i == 1 || is_exact_to(1e-9, &d);
-        bool agrees = !(fabs(d.value - best->value) > 8 * error) || !is_exact_to(CONVINCING, best);
-        if (isinf(error) && i < 2)
-            *best = d;
-        else if (convinces && d.error + d.rounding < error && agrees)
-            *best = d;
-        else
-            continue;
-        best->natural = i == 0 ? 1 : first[i] / FIRST_STEP;
+        for (int64_t g = 0; g < way->groups; g++)
+            s.first[g] = way->wanted[g] ? first_step_of(which, way, g, &best[g]) : 0;
+        if (!descend(c, &s, true))
+            return false;
+        for (int64_t g = 0; g < way->groups; g++)
+            if (s.first[g] > 0)
+                choose(which, s.first[g], &s.tableau[g].best, &best[g]);
     }
     return true;
+}
+
+/* Whether a difference in far smaller steps is good enough to overrule the usual one, and does. */
+static bool does_contradict(const tg_check_difference *closer, const tg_check_difference *usual)
+{
+    double differs = fabs(closer->value - usual->value);
+    double errors = 8 * (closer->error + closer->rounding + usual->error + usual->rounding);
+    double least = fmax(errors, LEAST_CONTRADICTION * fmax(usual->size, closer->size));
+    return is_exact_to(1e-2, closer) && !(differs <= least && isfinite(usual->error));
 }
 
 /* A pole or a feature that is much closer than the steps shows only in far smaller ones. These count where they contradict. Their rounding
  * is judged by their own scatter, for such a place is too near for the measurement. */
-bool tg_check_closer(tg_check *c, int level, const double *direction, double largest,
-                     tg_check_difference *best, bool *contradicts)
+bool tg_check_closer(tg_check *c, int level, const tg_check_way *way, tg_check_difference *best, bool *contradicts)
 {
     tg_check_level *l = &c->level[level];
     double *each = l->each, *none = tg_check_take(c, l->length);
     bool fine = none;
-    *contradicts = false;
+    memset(contradicts, 0, (size_t)way->groups * sizeof *contradicts);
     for (int k = 8; fine && k <= 44; k += 6) {
-        tg_check_difference d;
+        descent s;
+        if (!make_descent(c, level, way, &s))
+            return false;
+        for (int64_t g = 0; g < way->groups; g++)
+            s.first[g] = way->wanted[g] ? ldexp(tg_check_first_step(way->largest[g]), -k) : 0;
         l->each = none;
-        fine = descend(c, level, direction, ldexp(fmin(FIRST_STEP, LARGEST_FIRST_STEP / largest), -k), false,
-                       &d);
+        fine = descend(c, &s, false);
         l->each = each;
-        double differs = fabs(d.value - best->value),
-               errors = d.error + d.rounding + best->error + best->rounding;
-        if (!fine || !is_exact_to(1e-2, &d) || (differs <= 8 * errors && isfinite(best->error)))
-            continue;
-        d.natural = ldexp(1, -k);
-        *best = d;
-        *contradicts = true;
+        for (int64_t g = 0; fine && g < way->groups; g++)
+            if (way->wanted[g] && does_contradict(&s.tableau[g].best, &best[g])) {
+                best[g] = s.tableau[g].best;
+                best[g].natural = ldexp(1, -k);
+                contradicts[g] = true;
+            }
     }
-    return fine;
-}
-
-/* ---- one-sided ---- */
-
-/* The derivatives of all outputs on one side, extrapolated in h, h^2, ... They are taken between x + h and x + 2h, so that neither
- * a jump at x nor a kink so near that x is on its wrong side can spoil them. */
-typedef struct side {
-    double *last;                  /* the function at x + 2h */
-    double *tableau[SIDE_COLUMNS]; /* the last row */
-    double *rows;                  /* how many are good */
-    double *value, *error;         /* the best so far */
-} side;
-
-static bool make_side(tg_check *c, tg_arena *arena, int64_t outputs, side *s)
-{
-    double **arrays[] = {&s->last, &s->rows, &s->value, &s->error};
-    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
-        if (!(*arrays[i] = tg_check_take_from(c, arena, outputs)))
-            return false;
-    for (int j = 0; j < SIDE_COLUMNS; j++)
-        if (!(s->tableau[j] = tg_check_take_from(c, arena, outputs)))
-            return false;
-    for (int64_t i = 0; i < outputs; i++)
-        s->error[i] = INFINITY;
-    return true;
-}
-
-/* One more row of output i, of which the plain difference is given. */
-static void add_row(side *s, int64_t i, double plain, double rounding)
-{
-    if (!isfinite(plain)) {
-        s->rows[i] = 0;
-        return;
-    }
-    double above = s->tableau[0][i], entry = plain;
-    s->tableau[0][i] = plain;
-    for (int j = 1; j <= s->rows[i] && j < SIDE_COLUMNS; j++) {
-        double better = entry + (entry - above) / (ldexp(1, j) - 1);
-        double error = fmax(fabs(better - entry), fabs(better - above)) + rounding;
-        if (error < s->error[i]) {
-            s->value[i] = better;
-            s->error[i] = error;
-        }
-        above = s->tableau[j][i];
-        s->tableau[j][i] = entry = better;
-    }
-    s->rows[i]++;
-}
-
-static bool descend_side(tg_check *c, int level, const double *direction, double first_step, double sign,
-                         side *s)
-{
-    const tg_check_level *l = &c->level[level];
-    for (int r = 0; r <= SIDE_ROWS; r++) {
-        double step = ldexp(first_step, -r);
-        if (!evaluate_at(c, level, direction, sign * step, c->ahead))
-            return false;
-        for (int64_t i = 0; r > 0 && i < l->length; i++) {
-            double rounding =
-                fmax(fmax(l->each[i], l->suspected), TG_CHECK_ROUNDING * fabs(c->ahead[i])) / step;
-            add_row(s, i, sign * (s->last[i] - c->ahead[i]) / step, 2 * SIDE_AMPLIFICATION * rounding);
-        }
-        memcpy(s->last, c->ahead, (size_t)l->length * sizeof(double));
-    }
-    return true;
-}
-
-/* Adds one output's. A side that does not converge, as where the function ends or jumps close by, counts only if
- * both are so. */
-static void add_output(double weight, const side *ahead, const side *behind, int64_t i,
-                       tg_check_one_sided *sum)
-{
-    double right = ahead->value[i], left = behind->value[i], error = ahead->error[i] + behind->error[i];
-    if (ahead->error[i] > 1e4 * behind->error[i] && ahead->error[i] > 1e-6 * fabs(right)) {
-        right = left;
-        error = behind->error[i];
-    } else if (behind->error[i] > 1e4 * ahead->error[i] && behind->error[i] > 1e-6 * fabs(left)) {
-        left = right;
-        error = ahead->error[i];
-    }
-    sum->low += fmin(weight * right, weight * left);
-    sum->high += fmax(weight * right, weight * left);
-    sum->size += fabs(weight) * fmax(fabs(right), fabs(left));
-    sum->error += fabs(weight) * error;
-}
-
-bool tg_check_both_sides(tg_check *c, int level, const double *direction, double largest,
-                         tg_check_one_sided *d)
-{
-    const double first_step = 2 * fmin(FIRST_STEP, LARGEST_FIRST_STEP / largest);
-    const tg_check_level *l = &c->level[level];
-    tg_arena arena = {0};
-    side ahead, behind;
-    bool fine = make_side(c, &arena, l->length, &ahead) && make_side(c, &arena, l->length, &behind) &&
-                descend_side(c, level, direction, first_step, 1, &ahead) &&
-                descend_side(c, level, direction, first_step, -1, &behind);
-    *d = (tg_check_one_sided){0};
-    for (int64_t i = 0; fine && i < l->length; i++)
-        add_output(l->cotangent[i], &ahead, &behind, i, d);
-    tg_arena_free(&arena);
     return fine;
 }

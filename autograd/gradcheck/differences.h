@@ -12,26 +12,43 @@ typedef struct tg_check_difference {
     double excuse;   /* rounding that a derivative may have, going by how much of it the function has */
     double bend;     /* what rounding its arguments does to it: its second derivative, times that */
     double natural;  /* how much of the direction the function needs to change by its own size, roughly */
+
+    /* Of the values that move, times their cotangents: the root of their sum of squares, and the sum of what rounding each has. */
+    double usual, scatter;
 } tg_check_difference;
 
-/* The derivative of <cotangent, derivative number `level`> at the point along a direction, by central differences. `largest`
- * is that of the direction's elements; below `smallest` times the direction steps need not begin. */
-bool tg_check_central(tg_check *c, int level, const double *direction, double largest, double smallest,
-                      tg_check_difference *d);
+/* Where to: a direction, as a step for each variable. The variables make one group; or, of an elementwise function, a group for each place,
+ * i, i + groups, i + 2 groups, ..., which no other place sees. Then all of them move at once, each by its own steps, and one
+ * evaluation serves for all derivatives. */
+typedef struct tg_check_way {
+    const double *direction;
+    int64_t groups;
+    double *largest;  /* [groups] element of the direction */
+    double *smallest; /* [groups] below this times the direction, steps need not begin */
+    bool *wanted;     /* [groups] whether its difference is */
+} tg_check_way;
 
-/* The same in far smaller steps, in place of `best` if it contradicts that. Call it after tg_check_central. */
-bool tg_check_closer(tg_check *c, int level, const double *direction, double largest,
-                     tg_check_difference *best, bool *contradicts);
+/* The first step for a direction with this largest element. */
+double tg_check_first_step(double largest);
+
+/* Derivative number `level` at the point plus `part` times each group's first step. */
+bool tg_check_evaluate_along(tg_check *c, int level, const tg_check_way *way, const double *first, double part, double *out);
+
+/* The derivative of <cotangent, derivative number `level`> at the point along the direction, of each group, by central differences. */
+bool tg_check_central(tg_check *c, int level, const tg_check_way *way, tg_check_difference *best /* [groups] */);
+
+/* The same in far smaller steps, in place of the best if it contradicts that. Call it after tg_check_central. */
+bool tg_check_closer(tg_check *c, int level, const tg_check_way *way, tg_check_difference *best, bool *contradicts /* [groups] */);
 
 /* The one-sided ones, taken output by output: the sum of the lower and of the higher. */
 typedef struct tg_check_one_sided {
     double low, high;
     double error; /* of both */
     double size;
+    bool jumps; /* whether the values on both sides themselves differ, of an output at least */
 } tg_check_one_sided;
 
-bool tg_check_both_sides(tg_check *c, int level, const double *direction, double largest,
-                         tg_check_one_sided *d);
+bool tg_check_both_sides(tg_check *c, int level, const tg_check_way *way, tg_check_one_sided *d /* [groups] */);
 
 /* One plain central difference with a step of `step` times the direction, after tg_check_moves has found out which values move
  * along it. */

@@ -172,8 +172,8 @@ bool tg_check_single(tg_check *c)
 static const double *repeated(tg_check *c, tg_arena *arena, const double *numbers, int64_t size)
 {
     double *out = tg_check_take_from(c, arena, size);
-    for (int64_t i = 0; out && i < size; i++)
-        out[i] = numbers[i % c->level[0].length];
+    for (int64_t i = 0, at = 0; out && i < size; i++, at = tg_check_next(at, c->level[0].length))
+        out[i] = numbers[at];
     return out;
 }
 
@@ -207,14 +207,14 @@ static bool has_same_elements(tg_check *c, tg_arena *arena, const tg_shape *shap
         return false;
     if (!run_form(c, arena, &f))
         return refuse_form(c, TG_GRADCHECK_SHAPE, what);
-    for (int64_t k = 0; k < size; k++) {
-        double expected = c->level[0].value[k % n];
-        if (!is_same(&c->level[0], k % n, f.value[k], expected, fabs(expected)))
+    for (int64_t k = 0, at = 0; k < size; k++, at = tg_check_next(at, n)) {
+        double expected = c->level[0].value[at];
+        if (!is_same(&c->level[0], at, f.value[k], expected, fabs(expected)))
             return differs(c, TG_GRADCHECK_SHAPE, -1, f.value[k], expected, what);
     }
     for (int p = 0; p < c->part_count; p++)
-        for (int64_t k = 0; k < size; k++) {
-            int64_t at = c->parts[p].offset + k % n;
+        for (int64_t k = 0, place = 0; k < size; k++, place = tg_check_next(place, n)) {
+            int64_t at = c->parts[p].offset + place;
             double found = f.gradient[c->parts[p].input][k], expected = c->level[1].value[at];
             if (!is_same(&c->level[1], at, found, expected, fabs(expected)))
                 return differs(c, TG_GRADCHECK_SHAPE, c->parts[p].input, found, expected, what);

@@ -1,5 +1,6 @@
 #include "autograd/gradcheck/function.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -196,11 +197,25 @@ static void put_cotangents(tg_check *c, int level)
         c->cotangents[p] = tg_constant(c->tape, TG_F64, cotangent + c->parts[p].offset, c->parts[p].shape);
 }
 
-bool tg_check_derive(tg_check *c, int level, tg_tensor result, double *out)
+/* Copies what tensors hold, one after the other. */
+static void read_all(const tg_tensor *tensors, int count, double *out)
+{
+    for (int i = 0; i < count; i++) {
+        tg_read(tensors[i], TG_F64, out, tg_size(tensors[i]));
+        out += tg_size(tensors[i]);
+    }
+}
+
+/* All derivatives up to number `level`; those for which there is room are read. */
+static bool derive_all(tg_check *c, int level, tg_tensor result, double *const *out)
 {
     int results = 1;
     c->results[0] = result;
-    for (int k = 0; k < level; k++) {
+    for (int k = 0;; k++) {
+        if (out[k])
+            read_all(c->results, results, out[k]);
+        if (k == level)
+            return true;
         put_cotangents(c, k);
         if (!tg_grad(c->results, results, c->varied, c->part_count, c->cotangents, k + 1 < level,
                      c->gradients)) {
@@ -212,23 +227,28 @@ bool tg_check_derive(tg_check *c, int level, tg_tensor result, double *out)
         results = c->part_count;
         memcpy(c->results, c->gradients, (size_t)results * sizeof *c->results);
     }
-    for (int i = 0; i < results; i++) {
-        tg_read(c->results[i], TG_F64, out, tg_size(c->results[i]));
-        out += tg_size(c->results[i]);
-    }
-    return true;
+}
+
+bool tg_check_derive(tg_check *c, int level, tg_tensor result, double *out)
+{
+    double *only[TG_GRADCHECK_MAX_ORDER + 1] = {NULL};
+    only[level] = out;
+    return derive_all(c, level, result, only);
+}
+
+static bool has_the_size_it_had(tg_check *c, tg_tensor result)
+{
+    if (tg_size(result) == c->level[0].length)
+        return true;
+    return tg_check_fail(&c->report, TG_GRADCHECK_NOT_REPEATABLE,
+                         "the result has %lld elements now and %lld before", (long long)tg_size(result),
+                         (long long)c->level[0].length);
 }
 
 bool tg_check_evaluate(tg_check *c, int level, const double *x, double *out)
 {
     tg_tensor result;
-    if (!tg_check_record(c, x, &result))
-        return false;
-    if (tg_size(result) == c->level[0].length)
-        return tg_check_derive(c, level, result, out);
-    return tg_check_fail(&c->report, TG_GRADCHECK_NOT_REPEATABLE,
-                         "the result has %lld elements now and %lld before", (long long)tg_size(result),
-                         (long long)c->level[0].length);
+    return tg_check_record(c, x, &result) && has_the_size_it_had(c, result) && tg_check_derive(c, level, result, out);
 }
 
 /* ---- rounding ---- */
@@ -265,17 +285,21 @@ static void add_point(tg_check_level *level, const double *values, int point)
  * third differences is rounding, its own and its arguments'. The point itself is left out: it may be a kink. */
 static bool measure_rounding(tg_check *c)
 {
-    double *step = tg_check_take(c, c->variables);
+    double *step = tg_check_take(c, c->variables), *values[TG_GRADCHECK_MAX_ORDER + 1] = {NULL};
+    for (int k = 0; step && k <= c->options.order; k++)
+        if (!(values[k] = tg_check_take(c, c->level[k].length)))
+            return false;
     for (int64_t i = 0; step && i < c->variables; i++)
         step[i] = 0x1p-26 * c->own[i] * tg_check_weight(&c->rng);
     for (int point = 0; step && point < TG_CHECK_WINDOWS + 3; point++) {
+        tg_tensor result;
         for (int64_t i = 0; i < c->variables; i++)
             c->moved[i] = c->point[i] + distance[point] * step[i];
-        for (int k = 0; k <= c->options.order; k++) {
-            if (!tg_check_evaluate(c, k, c->moved, c->ahead))
-                return false;
-            add_point(&c->level[k], c->ahead, point);
-        }
+        if (!tg_check_record(c, c->moved, &result) || !has_the_size_it_had(c, result) ||
+            !derive_all(c, c->options.order, result, values))
+            return false;
+        for (int k = 0; k <= c->options.order; k++)
+            add_point(&c->level[k], values[k], point);
     }
     return step;
 }
@@ -304,12 +328,13 @@ static bool make_level(tg_check *c, tg_check_level *level, int64_t length)
     level->cotangent = tg_check_take(c, length);
     level->value = tg_check_take(c, length);
     level->each = tg_check_take(c, length);
+    level->relative = tg_check_take(c, length);
     for (int w = 0; w < TG_CHECK_WINDOWS; w++)
         if (!(level->noise[w] = tg_check_take(c, length)))
             return false;
     for (int64_t i = 0; level->cotangent && i < length; i++)
         level->cotangent[i] = tg_check_weight(&c->rng);
-    return level->cotangent && level->value && level->each;
+    return level->cotangent && level->value && level->each && level->relative;
 }
 
 static bool is_finite(tg_check *c, int k)
@@ -354,6 +379,9 @@ static bool evaluate_levels(tg_check *c)
     return true;
 }
 
+/* A value that is smaller than this part of what is usual is small by chance: its rounding is compared to so much. */
+#define TYPICAL_PART 0x1p-10
+
 static void measure_level(const tg_check *c, tg_check_level *level, int k)
 {
     double square = 0;
@@ -366,6 +394,9 @@ static void measure_level(const tg_check *c, tg_check_level *level, int k)
         square += term * term;
     }
     level->size = sqrt(square);
+    double typical = TYPICAL_PART * level->size / sqrt((double)(level->length > 0 ? level->length : 1));
+    for (int64_t i = 0; i < level->length; i++)
+        level->relative[i] = level->each[i] / fmax(fmax(fabs(level->value[i]), typical), DBL_MIN);
     level->rounding = tg_check_noise(c, k, level->cotangent, 0, level->length);
 }
 
@@ -395,4 +426,5 @@ void tg_check_close(tg_check *c)
     }
     tg_tape_free(c->tape);
     tg_arena_free(&c->arena);
+    tg_arena_free(&c->steps);
 }

@@ -27,6 +27,7 @@ typedef struct tg_check_level {
     double
         *noise[TG_CHECK_WINDOWS]; /* scaled third differences at tiny steps, which are nothing but rounding */
     double *each;                 /* the rounding of each value, from these */
+    double *relative;             /* the same as a part of the value, or of what is usual */
     double rounding;              /* of <cotangent, value> */
     double suspected;             /* rounding of that which may hide from the measurement; 0 unless assumed */
     double size;                  /* root of the sum of squares of cotangent_i value_i */
@@ -55,10 +56,13 @@ typedef struct tg_check {
     tg_shape output_shape;
     bool outputs_finite;
     bool nothing_compared; /* as all inputs are empty */
+    bool elementwise;  /* element i of the result depends on elements i of inputs of the same shape only */
+    int64_t places;    /* then the number of these, if they are compared all at once; or 0 */
     bool as_constants; /* inputs are recorded as constants, by which it can be differentiated all the same */
 
     tg_tape *tape;
     tg_arena arena;
+    tg_arena steps; /* of the differences just being taken */
     tg_tensor *tensors;                                   /* [count of inputs] */
     tg_tensor *varied, *results, *gradients, *cotangents; /* [part_count] */
 } tg_check;
@@ -71,6 +75,12 @@ void tg_check_close(tg_check *c);
 /* Memory for `count` zeros until the check is closed, or in another arena; NULL, with the result written, if there is none. */
 double *tg_check_take(tg_check *c, int64_t count);
 double *tg_check_take_from(tg_check *c, tg_arena *arena, int64_t count);
+
+/* The number of the group after this one, round and round: that of the next variable. */
+static inline int64_t tg_check_next(int64_t group, int64_t groups)
+{
+    return group + 1 < groups ? group + 1 : 0;
+}
 
 /* A random number away from zero, of either sign. */
 double tg_check_weight(tg_rng *rng);

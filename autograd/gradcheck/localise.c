@@ -48,6 +48,7 @@ static tg_gradcheck_result check_recorded(const tg_check *c, const recorded *r)
         .report = {r->value->op->name, r->inputs, r->count, tg_check_no_result(-1)},
         .function = tg_check_apply,
         .user = &call,
+        .elementwise = r->value->op->flags & TG_ELEMENTWISE,
         .options = c->options,
         .rng = c->rng,
     };

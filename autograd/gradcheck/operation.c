@@ -137,6 +137,7 @@ static tg_check check_of(trial *t)
     return (tg_check){.report = {t->op->name, t->inputs, t->count, tg_check_no_result(t->number)},
                       .function = tg_check_apply,
                       .user = &t->call,
+                      .elementwise = t->op->flags & TG_ELEMENTWISE,
                       .options = tg_check_options(t->options),
                       .rng = tg_rng_stream(&t->rng, "check")};
 }

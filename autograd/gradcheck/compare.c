@@ -1,0 +1,292 @@
+#include "autograd/gradcheck/compare.h"
+
+#include "autograd/gradcheck/differences.h"
+
+#include <math.h>
+#include <string.h>
+
+/* By how much an error estimate may be too small; and the rounding of an analytic derivative, of which the measurement
+ * does not see what it has in common with its neighbours'. */
+#define SAFETY          8
+#define ROUNDING_SAFETY 32
+
+/* Rounding that is the same at all neighbours, as where 1 - tanh(x)^2 leaves few digits, is not measured at all. So much is
+ * allowed besides of the size that the function's values, or those of a lower derivative, make usual. */
+#define HIDDEN_ROUNDING (1024 * TG_CHECK_ROUNDING)
+
+/* A difference whose own error is more than this fraction of what it differs tells nothing. */
+#define NOT_CONVERGED 1e-5
+
+/* Agreement within more than this fraction proves nothing. */
+#define COARSE 1e-3
+
+/* ---- what is compared ---- */
+
+/* The analytic derivative along a direction that is not 0 from `from` to `to` only. */
+typedef struct analytic {
+    double value, size;
+    double rounding;                      /* as measured */
+    double below[TG_GRADCHECK_MAX_ORDER]; /* the size of each lower level, as far as it can see the direction */
+} analytic;
+
+/* Comparisons along one way: of each group one. */
+typedef struct comparison {
+    int order;
+    tg_check_way way; /* which groups are wanted changes as they are decided */
+    analytic *analytic;
+    tg_check_difference *difference;
+    tg_check_one_sided *sides;
+    double *allowed; /* rounding */
+    bool *converged, *contradicts;
+    tg_gradcheck_result *v;
+} comparison;
+
+/* Of a level, or of one place of it. */
+static double size_below(const tg_check *c, const tg_check_level *level, int64_t place)
+{
+    double square = 0;
+    if (place < 0)
+        return level->size;
+    for (int64_t i = place; i < level->length; i += c->places)
+        square += level->cotangent[i] * level->value[i] * level->cotangent[i] * level->value[i];
+    return sqrt(square);
+}
+
+/* Fills in what a group is compared along. */
+static void look_along(const tg_check *c, comparison *p, int64_t group, int64_t from, int64_t to)
+{
+    const double *gradient = c->level[p->order].value, *direction = p->way.direction;
+    const bool single = to - from == 1;
+    analytic a = {.rounding = tg_check_noise(c, p->order, direction, from, to)};
+    double square = 0, largest = 0;
+    for (int64_t i = from; i < to; i++) {
+        double term = gradient[i] * direction[i];
+        a.value += term;
+        square += term * term;
+        largest = fmax(largest, fabs(direction[i]));
+    }
+    a.size = sqrt(square);
+    for (int k = 0; k < p->order; k++)
+        a.below[k] = size_below(c, &c->level[k], single && c->places > 0 ? from % c->places : -1);
+    p->analytic[group] = a;
+    p->way.largest[group] = largest;
+    p->way.smallest[group] = single && c->own[from] < c->scale[from] ? c->own[from] / c->scale[from] : 1;
+    p->way.wanted[group] = true;
+}
+
+static bool make_comparison(tg_check *c, int order, const double *direction, int64_t groups, tg_gradcheck_result *v,
+                            comparison *p)
+{
+    size_t n = (size_t)groups;
+    *p = (comparison){.order = order, .way = {.direction = direction, .groups = groups}, .v = v};
+    struct {
+        void *where;
+        size_t size;
+    } arrays[] = {{&p->way.largest, sizeof *p->way.largest}, {&p->way.smallest, sizeof *p->way.smallest},
+                  {&p->way.wanted, sizeof *p->way.wanted},   {&p->analytic, sizeof *p->analytic},
+                  {&p->difference, sizeof *p->difference},   {&p->sides, sizeof *p->sides},
+                  {&p->allowed, sizeof *p->allowed},         {&p->converged, sizeof *p->converged},
+                  {&p->contradicts, sizeof *p->contradicts}};
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
+        void *memory = tg_arena_take(&c->arena, n * arrays[i].size, sizeof(double));
+        if (!memory)
+            return tg_check_out_of_memory(&c->report);
+        memcpy(arrays[i].where, &memory, sizeof memory);
+    }
+    return true;
+}
+
+/* ---- judging ---- */
+
+/* The rounding of an analytic derivative: as measured, but no more than the function's own explains, lest an error like noise
+ * excuses itself; and as large as is usual where the direction leads. */
+static double explained_rounding(const tg_check *c, const comparison *p, int64_t group)
+{
+    const analytic *a = &p->analytic[group];
+    const tg_check_difference *d = &p->difference[group];
+    double usual = 0, change = d->natural;
+    for (int k = p->order - 1; k >= 0; k--) {
+        usual += (k == p->order - 1 ? d->usual : a->below[k]) / change;
+        change *= fmax(1, d->natural * p->way.largest[group]);
+    }
+    double excuse = d->excuse + fmin(c->level[p->order - 1].rounding, d->scatter) / d->natural;
+    return ROUNDING_SAFETY * fmin(a->rounding, excuse + d->bend) + 4 * d->bend + HIDDEN_ROUNDING * usual;
+}
+
+static void conclude(tg_gradcheck_result *v, double numeric, double bound, double size, double rounding)
+{
+    v->numeric = numeric;
+    v->error = fabs(v->analytic - numeric);
+    v->bound = bound;
+    v->relative = v->error > 0 ? v->error / fmax(size, 1e7 * rounding) : 0;
+    v->passed = v->error <= bound;
+    v->status = v->passed ? TG_GRADCHECK_PASSED : TG_GRADCHECK_WRONG;
+}
+
+/* Judges a group by its central difference. */
+static void judge(const tg_check *c, comparison *p, int64_t group)
+{
+    const analytic *a = &p->analytic[group];
+    const tg_check_difference *d = &p->difference[group];
+    tg_gradcheck_result *v = &p->v[group];
+    double numeric_size = fmax(fabs(d->value), d->size),
+           size = fmax(fmax(fabs(a->value), a->size), numeric_size);
+    double rounding = SAFETY * d->rounding + explained_rounding(c, p, group) + 64 * TG_CHECK_ROUNDING * size;
+    conclude(v, d->value, SAFETY * d->error + rounding, size, rounding);
+    p->allowed[group] = rounding;
+    p->converged[group] = d->error <= NOT_CONVERGED * numeric_size || d->error <= 1000 * d->rounding;
+    v->passed &= p->converged[group];
+}
+
+/* Judges by far smaller steps, where these contradict. They are coarse: their agreement counts if they could have told the derivative from what
+ * the usual steps say. */
+static void judge_closer(const tg_check *c, comparison *p, int64_t group)
+{
+    const analytic *a = &p->analytic[group];
+    tg_gradcheck_result *v = &p->v[group], usual = *v;
+    double allowed = p->allowed[group];
+    judge(c, p, group);
+    if (v->passed && v->bound <= COARSE * fmax(fabs(a->value), a->size) && !(v->bound > usual.error))
+        return;
+    *v = usual;
+    p->allowed[group] = allowed;
+}
+
+/* Judges by one-sided differences what the central one does not confirm. */
+static void judge_one_sided(comparison *p, int64_t group)
+{
+    const tg_check_one_sided *d = &p->sides[group];
+    tg_gradcheck_result *v = &p->v[group];
+    const bool converged = p->converged[group] && !p->contradicts[group];
+    double size = fmax(fabs(v->analytic), d->size);
+    bool kink = d->high - d->low > fmax(v->bound, SAFETY * d->error);
+    if (!(d->error <= NOT_CONVERGED * size || d->error <= v->bound) || (converged && !kink)) {
+        v->passed = false;
+        v->status = converged ? TG_GRADCHECK_WRONG : TG_GRADCHECK_CANNOT_TELL;
+    } else {
+        conclude(v, fmin(fmax(v->analytic, d->low), d->high), SAFETY * d->error + p->allowed[group], size,
+                 p->allowed[group]);
+        v->kinks = 1;
+        if (!v->passed && !converged && d->jumps && d->error <= NOT_CONVERGED * size) {
+            v->passed =
+                true; /* the derivative below jumps here, as that of |x|: whatever is given for the next one, there is none */
+            v->status = TG_GRADCHECK_PASSED;
+            v->relative = 0;
+        }
+        if (!v->passed && d->error > NOT_CONVERGED * size)
+            v->status = TG_GRADCHECK_CANNOT_TELL;
+    }
+    if (!v->passed && p->contradicts[group])
+        v->status = TG_GRADCHECK_CANNOT_TELL;
+}
+
+/* ---- comparing ---- */
+
+/* Leaves only those wanted that have not passed; whether there are any. */
+static bool keep_failing(comparison *p)
+{
+    bool any = false;
+    for (int64_t g = 0; g < p->way.groups; g++)
+        any |= p->way.wanted[g] &= !p->v[g].passed;
+    return any;
+}
+
+/* Compares with the differences along the way: in steps of the usual size, where these fail in far smaller ones, and where these fail too
+ * on both sides. */
+static bool compare_once(tg_check *c, comparison *p)
+{
+    const int below = p->order - 1;
+    if (!tg_check_central(c, below, &p->way, p->difference))
+        return false;
+    for (int64_t g = 0; g < p->way.groups; g++) {
+        if (!p->way.wanted[g])
+            continue;
+        p->v[g] = (tg_gradcheck_result){
+            .order = p->order, .analytic = p->analytic[g].value, .comparisons = 1, .operation = -1};
+        judge(c, p, g);
+    }
+    if (!keep_failing(p))
+        return true;
+    if (!tg_check_closer(c, below, &p->way, p->difference, p->contradicts))
+        return false;
+    for (int64_t g = 0; g < p->way.groups; g++)
+        if (p->contradicts[g])
+            judge_closer(c, p, g);
+    if (!keep_failing(p))
+        return true;
+    if (!tg_check_both_sides(c, below, &p->way, p->sides))
+        return false;
+    for (int64_t g = 0; g < p->way.groups; g++)
+        if (p->way.wanted[g])
+            judge_one_sided(p, g);
+    return true;
+}
+
+/* What differs is compared again in case a lower derivative's rounding hides: differences that are the same at all small steps, as those
+ * of a saturated softmax are, look exact and are not. */
+static bool compare_again(tg_check *c, comparison *p)
+{
+    tg_gradcheck_result *first = p->v,
+                        *second = tg_arena_take(&c->arena, (size_t)p->way.groups * sizeof *second, sizeof(double));
+    tg_check_level *level = &c->level[p->order - 1];
+    if (!second)
+        return tg_check_out_of_memory(&c->report);
+    memcpy(second, first, (size_t)p->way.groups * sizeof *second);
+    for (int k = 0; k < p->order - 1; k++)
+        level->suspected += 4 * TG_CHECK_ROUNDING * c->level[k].size;
+    p->v = second;
+    bool done = compare_once(c, p);
+    level->suspected = 0;
+    for (int64_t g = 0; done && g < p->way.groups; g++)
+        if (second[g].passed)
+            first[g] = second[g];
+    p->v = first;
+    return done;
+}
+
+static bool compare(tg_check *c, comparison *p)
+{
+    return compare_once(c, p) && (p->order == 1 || !keep_failing(p) || compare_again(c, p));
+}
+
+bool tg_check_compare(tg_check *c, int order, const double *direction, int64_t from, int64_t to,
+                      tg_gradcheck_result *v)
+{
+    const tg_arena_position here = tg_arena_here(&c->arena);
+    comparison p;
+    bool done = make_comparison(c, order, direction, 1, v, &p);
+    if (done) {
+        look_along(c, &p, 0, from, to);
+        done = compare(c, &p);
+    }
+    tg_arena_rewind(&c->arena, here);
+    return done;
+}
+
+bool tg_check_compare_places(tg_check *c, int order, const tg_check_part *part, tg_gradcheck_result *v)
+{
+    const tg_arena_position here = tg_arena_here(&c->arena);
+    double *direction = tg_check_take(c, c->variables);
+    comparison p;
+    bool done = direction && make_comparison(c, order, direction, part->size, v, &p);
+    for (int64_t i = 0, at = part->offset; done && i < part->size; i++, at++) {
+        direction[at] = c->scale[at];
+        look_along(c, &p, i, at, at + 1);
+    }
+    done = done && compare(c, &p);
+    for (int64_t i = 0; done && i < part->size; i++) {
+        v[i].input = part->input;
+        v[i].index = i;
+        tg_check_divide(&v[i], c->scale[part->offset + i]);
+    }
+    tg_arena_rewind(&c->arena, here);
+    return done;
+}
+
+void tg_check_divide(tg_gradcheck_result *v, double unit)
+{
+    v->analytic /= unit;
+    v->numeric /= unit;
+    v->error /= unit;
+    v->bound /= unit;
+}

@@ -1,0 +1,114 @@
+/* One-sided differences, output by output: for kinks. */
+#include "autograd/gradcheck/differences.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { SIDE_ROWS = 26, SIDE_COLUMNS = 5 };
+
+/* The extrapolation adds up the rounding of several rows: at most prod (2^j + 1) / (2^j - 1) < 8 times. */
+#define SIDE_AMPLIFICATION 8
+
+/* The derivatives of all outputs on one side, extrapolated in h, h^2, ... They are taken between x + h and x + 2h, so that neither
+ * a jump at x nor a kink so near that x is on its wrong side can spoil them. */
+typedef struct side {
+    double *last;                  /* the function at x + 2h */
+    double *tableau[SIDE_COLUMNS]; /* the last row */
+    double *rows;                  /* how many are good */
+    double *value, *error;         /* the best so far */
+} side;
+
+static bool make_side(tg_check *c, tg_arena *arena, int64_t outputs, side *s)
+{
+    double **arrays[] = {&s->last, &s->rows, &s->value, &s->error};
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+        if (!(*arrays[i] = tg_check_take_from(c, arena, outputs)))
+            return false;
+    for (int j = 0; j < SIDE_COLUMNS; j++)
+        if (!(s->tableau[j] = tg_check_take_from(c, arena, outputs)))
+            return false;
+    for (int64_t i = 0; i < outputs; i++)
+        s->error[i] = INFINITY;
+    return true;
+}
+
+/* One more row of output i, of which the plain difference is given. */
+static void add_row(side *s, int64_t i, double plain, double rounding)
+{
+    if (!isfinite(plain)) {
+        s->rows[i] = 0;
+        return;
+    }
+    double above = s->tableau[0][i], entry = plain;
+    s->tableau[0][i] = plain;
+    for (int j = 1; j <= s->rows[i] && j < SIDE_COLUMNS; j++) {
+        double better = entry + (entry - above) / (ldexp(1, j) - 1);
+        double error = fmax(fabs(better - entry), fabs(better - above)) + rounding;
+        if (error < s->error[i]) {
+            s->value[i] = better;
+            s->error[i] = error;
+        }
+        above = s->tableau[j][i];
+        s->tableau[j][i] = entry = better;
+    }
+    s->rows[i]++;
+}
+
+static bool descend_side(tg_check *c, int level, const tg_check_way *way, const double *first, double sign, side *s)
+{
+    const tg_check_level *l = &c->level[level];
+    for (int r = 0; r <= SIDE_ROWS; r++) {
+        if (!tg_check_evaluate_along(c, level, way, first, sign * ldexp(1, -r), c->ahead))
+            return false;
+        for (int64_t i = 0, g = 0; r > 0 && i < l->length; i++, g = tg_check_next(g, way->groups)) {
+            double step = ldexp(first[g], -r);
+            double rounding =
+                fmax(fmax(l->each[i], l->suspected), TG_CHECK_ROUNDING * fabs(c->ahead[i])) / step;
+            if (step > 0)
+                add_row(s, i, sign * (s->last[i] - c->ahead[i]) / step, 2 * SIDE_AMPLIFICATION * rounding);
+        }
+        memcpy(s->last, c->ahead, (size_t)l->length * sizeof(double));
+    }
+    return true;
+}
+
+/* What is between two values so close to each other, as a part of what the values are. */
+#define JUMP 1e-4
+
+/* Adds one output's. A side that does not converge, as where the function ends or jumps close by, counts only if
+ * both are so. */
+static void add_output(double weight, const side *ahead, const side *behind, int64_t i,
+                       tg_check_one_sided *sum)
+{
+    double right = ahead->value[i], left = behind->value[i], error = ahead->error[i] + behind->error[i];
+    if (ahead->error[i] > 1e4 * behind->error[i] && ahead->error[i] > 1e-6 * fabs(right)) {
+        right = left;
+        error = behind->error[i];
+    } else if (behind->error[i] > 1e4 * ahead->error[i] && behind->error[i] > 1e-6 * fabs(left)) {
+        left = right;
+        error = ahead->error[i];
+    }
+    sum->low += fmin(weight * right, weight * left);
+    sum->high += fmax(weight * right, weight * left);
+    sum->size += fabs(weight) * fmax(fabs(right), fabs(left));
+    sum->error += fabs(weight) * error;
+    sum->jumps |= fabs(ahead->last[i] - behind->last[i]) > JUMP * fmax(fabs(ahead->last[i]), fabs(behind->last[i]));
+}
+
+bool tg_check_both_sides(tg_check *c, int level, const tg_check_way *way, tg_check_one_sided *d)
+{
+    const tg_check_level *l = &c->level[level];
+    tg_arena arena = {0};
+    side ahead, behind;
+    double *first = tg_check_take_from(c, &arena, way->groups);
+    for (int64_t g = 0; first && g < way->groups; g++) {
+        first[g] = way->wanted[g] ? 2 * tg_check_first_step(way->largest[g]) : 0;
+        d[g] = (tg_check_one_sided){0};
+    }
+    bool fine = first && make_side(c, &arena, l->length, &ahead) && make_side(c, &arena, l->length, &behind) &&
+                descend_side(c, level, way, first, 1, &ahead) && descend_side(c, level, way, first, -1, &behind);
+    for (int64_t i = 0, g = 0; fine && i < l->length; i++, g = tg_check_next(g, way->groups))
+        add_output(l->cotangent[i], &ahead, &behind, i, &d[g]);
+    tg_arena_free(&arena);
+    return fine;
+}

@@ -1,5 +1,6 @@
 #include "autograd/parameters_internal.h"
 
+#include "autograd/dtype.h"
 #include "autograd/kernels/kernels.h"
 #include "autograd/kernels/parallel.h"
 
@@ -55,7 +56,7 @@ tg_parameters *tg_parameters_new(tg_dtype dtype)
     if (!set)
         return NULL;
     set->dtype = dtype;
-    if (dtype != TG_F32 && dtype != TG_F64)
+    if (!tg_dtype_is_floating(dtype))
         fail(set, "parameters are f32 or f64, not %s", tg_dtype_name(dtype));
     return set;
 }
@@ -268,18 +269,14 @@ double tg_parameter_get(const tg_parameter *parameter, int64_t index)
 {
     if (index < 0 || index >= size_of(parameter))
         return NAN;
-    return parameter->dtype == TG_F32 ? ((const float *)parameter->data)[index]
-                                      : ((const double *)parameter->data)[index];
+    return tg_element(parameter->dtype, parameter->data, index);
 }
 
 void tg_parameter_put(tg_parameter *parameter, int64_t index, double value)
 {
     if (index < 0 || index >= size_of(parameter))
         return;
-    if (parameter->dtype == TG_F32)
-        ((float *)parameter->data)[index] = (float)value;
-    else
-        ((double *)parameter->data)[index] = value;
+    tg_set_element(parameter->dtype, parameter->data, index, value);
 }
 
 void tg_parameter_fill(tg_parameter *parameter, double value)
@@ -398,12 +395,8 @@ static void copy_values(const tg_parameter *to, const tg_parameter *from, int64_
 {
     if (to->dtype == from->dtype)
         memmove(to->data, from->data, (size_t)size * tg_dtype_size(to->dtype));
-    else if (to->dtype == TG_F64)
-        for (int64_t k = 0; k < size; k++)
-            ((double *)to->data)[k] = ((const float *)from->data)[k];
-    else
-        for (int64_t k = 0; k < size; k++)
-            ((float *)to->data)[k] = (float)((const double *)from->data)[k];
+    for (int64_t k = 0; to->dtype != from->dtype && k < size; k++)
+        tg_set_element(to->dtype, to->data, k, tg_element(from->dtype, from->data, k));
 }
 
 int tg_parameters_copy(tg_parameters *to, const tg_parameters *from)

@@ -97,31 +97,21 @@ static int64_t smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* The two innermost axes, elements of a given size. Copies through memcpy, since the elements may be floats or integers. */
-#define COPY_PLANE(name, bytes)                                                                                    \
-    static void name(const tg_strided *s, const char *in, char *out)                                               \
-    {                                                                                                              \
-        const int64_t in_row = s->stride[0][1], in_column = s->stride[0][0];                                       \
-        const int64_t out_row = s->stride[1][1], out_column = s->stride[1][0];                                     \
-        for (int64_t i0 = 0; i0 < s->dim[1]; i0 += TILE)                                                           \
-            for (int64_t j0 = 0; j0 < s->dim[0]; j0 += TILE)                                                       \
-                for (int64_t i = i0, i1 = smaller(i0 + TILE, s->dim[1]); i < i1; i++)                              \
-                    for (int64_t j = j0, j1 = smaller(j0 + TILE, s->dim[0]); j < j1; j++)                          \
-                        memcpy(out + (i * out_row + j * out_column) * (bytes), in + (i * in_row + j * in_column) * (bytes), \
-                               bytes);                                                                             \
-    }
-COPY_PLANE(copy_plane_of_4, 4)
-COPY_PLANE(copy_plane_of_8, 8)
-
+/* The two innermost axes, in tiles. Copies through memcpy, since the elements may be floats or integers. */
 static void copy_plane(int64_t element, const tg_strided *s, const char *in, char *out)
 {
-    if (s->stride[0][0] == 1 && s->stride[1][0] == 1)
+    const int64_t in_row = s->stride[0][1], in_column = s->stride[0][0];
+    const int64_t out_row = s->stride[1][1], out_column = s->stride[1][0];
+    if (in_column == 1 && out_column == 1) {
         for (int64_t i = 0; i < s->dim[1]; i++)
-            memcpy(out + i * s->stride[1][1] * element, in + i * s->stride[0][1] * element, (size_t)(s->dim[0] * element));
-    else if (element == 4)
-        copy_plane_of_4(s, in, out);
-    else if (element == 8)
-        copy_plane_of_8(s, in, out);
+            memcpy(out + i * out_row * element, in + i * in_row * element, (size_t)(s->dim[0] * element));
+        return;
+    }
+    TG_FOR_ELEMENT_SIZE(element, for (int64_t i0 = 0; i0 < s->dim[1]; i0 += TILE)
+        for (int64_t j0 = 0; j0 < s->dim[0]; j0 += TILE)
+            for (int64_t i = i0, i1 = smaller(i0 + TILE, s->dim[1]); i < i1; i++)
+                for (int64_t j = j0, j1 = smaller(j0 + TILE, s->dim[0]); j < j1; j++)
+                    memcpy(out + (i * out_row + j * out_column) * BYTES, in + (i * in_row + j * in_column) * BYTES, BYTES);)
 }
 
 typedef struct copying {

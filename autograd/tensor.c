@@ -104,12 +104,13 @@ static void set_i32(void *data, int64_t index, double number)
 static const struct {
     const char *name;
     size_t size;
+    bool is_floating;
     double (*at)(const void *data, int64_t index);
     void (*set)(void *data, int64_t index, double number);
 } types[] = {
-    [TG_F32] = {"f32", sizeof(float), f32_at, set_f32},
-    [TG_F64] = {"f64", sizeof(double), f64_at, set_f64},
-    [TG_I32] = {"i32", sizeof(int32_t), i32_at, set_i32},
+    [TG_F32] = {"f32", sizeof(float), true, f32_at, set_f32},
+    [TG_F64] = {"f64", sizeof(double), true, f64_at, set_f64},
+    [TG_I32] = {"i32", sizeof(int32_t), false, i32_at, set_i32},
 };
 enum { TYPES = sizeof types / sizeof types[0] };
 
@@ -121,6 +122,11 @@ const char *tg_dtype_name(tg_dtype dtype)
 size_t tg_dtype_size(tg_dtype dtype)
 {
     return (unsigned)dtype < TYPES ? types[dtype].size : 0;
+}
+
+bool tg_dtype_is_floating(tg_dtype dtype)
+{
+    return (unsigned)dtype < TYPES && types[dtype].is_floating;
 }
 
 double tg_element(tg_dtype dtype, const void *data, int64_t index)

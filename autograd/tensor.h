@@ -91,6 +91,7 @@ char *tg_shape_text(const tg_shape *shape, char *text, size_t size);
 
 const char *tg_dtype_name(tg_dtype dtype); /* "f32", "f64", "i32"; "?" if there is no such type */
 size_t tg_dtype_size(tg_dtype dtype);      /* bytes an element; 0 if there is no such type */
+bool tg_dtype_is_floating(tg_dtype dtype); /* f32 or f64: what can be differentiated */
 
 TG_API_END
 

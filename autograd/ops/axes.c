@@ -9,13 +9,13 @@
 
 bool tg_is_floating(const tg_value *out)
 {
-    return out->inputs[0]->dtype != TG_I32 || tg_expected(out, "expected f32 or f64");
+    return tg_dtype_is_floating(out->inputs[0]->dtype) || tg_expected(out, "expected f32 or f64");
 }
 
 bool tg_inputs_alike(const tg_value *out, int count)
 {
     const tg_value *first = out->inputs[0];
-    bool fits = first->dtype != TG_I32;
+    bool fits = tg_dtype_is_floating(first->dtype);
     for (int i = 1; i < count; i++)
         fits &= out->inputs[i]->dtype == first->dtype && tg_shape_equal(&out->inputs[i]->shape, &first->shape);
     return fits || tg_expected(out, "expected tensors of one floating type and shape");

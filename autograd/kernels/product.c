@@ -43,15 +43,6 @@ static void *scratch(void)
     return memory;
 }
 
-/* It does where A is read for many columns and lies badly: rows, or steps of k, that are whole pages apart fall into the same few sets of
- * the cache. For very many columns it does if only its rows are apart. */
-static bool pays_to_pack_a(const tg_product_kernels *kernels, const tg_product_part *p, size_t element)
-{
-    enum { PAGE = 4096, MANY = 8, VERY_MANY = 32 };
-    const size_t panels = p->n / kernels->columns, apart = p->a_row == 1 ? p->a_step : p->a_row;
-    return panels > MANY && (apart * element % PAGE == 0 || (panels > VERY_MANY && p->a_step == 1));
-}
-
 /* A rectangle of the result. */
 static void multiply_rectangle(const operands *o, size_t row, size_t rows, size_t column, size_t columns)
 {
@@ -70,7 +61,7 @@ static void multiply_rectangle(const operands *o, size_t row, size_t rows, size_
                                   .out = o->out + (row * n + column) * element,
                                   .out_row = n,
                                   .start = o->bias ? TG_START_BIAS : TG_START_ZERO};
-    o->kernels->multiply(&part, pays_to_pack_a(o->kernels, &part, element) ? scratch() : NULL);
+    o->kernels->multiply(&part, o->kernels->packs_a(&part) ? scratch() : NULL);
 }
 
 /* Parts of it, for tg_parallel. */

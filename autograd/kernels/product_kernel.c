@@ -1,7 +1,7 @@
 /* Matrix products by one instruction set, TG_ISA, in one type, TG_REAL: the Makefile compiles this file once for each pair.
  *
- *     for a block of rows of A, and KC steps of k:                 perhaps pack it, into half of the L2 cache
- *         for 2 LANES columns of B:                                perhaps pack them into a panel, most of the L1 cache
+ *     for a block of rows of A, and KC steps of k:                 perhaps pack it, for the L2 cache and beyond
+ *         for 2 LANES columns of B:                                perhaps pack them into a panel, about the L1 cache
  *             for up to ROWS rows of the block:                    a tile: ROWS x 2 vectors of sums in registers
  *
  * That is the blocking of BLIS (Van Zee, van de Geijn: "BLIS: A Framework for Rapidly Instantiating BLAS Functionality", 2015), but B's panels
@@ -11,36 +11,37 @@
 
 #include "autograd/kernels/product_pack.h"
 
+#include <limits.h>
 #include <stdbool.h>
 
+/* Of each instruction set: rows of a tile; KB of a panel; and for how many tiles it pays to pack columns of B that are side by side already,
+ * and for how many panels rows of A that are, if their steps are whole pages apart and fall into the same few sets of the cache (CONFLICT),
+ * or wherever they lie. */
 #if defined __AVX512F__
-enum { ROWS = 14 }; /* of 32 registers 28 hold sums */
+enum { ROWS = 14, PANEL = 48 }; /* of 32 registers 28 hold sums */
+enum { B_CONFLICT = sizeof(real) == 4 ? 48 : 16, B_ANYWHERE = INT_MAX, A_ANYWHERE = INT_MAX };
 #define ROW_COUNTS(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14)
 #elif defined __AVX2__
-enum { ROWS = 6 }; /* of 16 registers 12 */
+enum { ROWS = 6, PANEL = 32 }; /* of 16 registers 12 */
+enum { B_CONFLICT = 3, B_ANYWHERE = 8, A_ANYWHERE = 16 };
 #define ROW_COUNTS(X) X(1) X(2) X(3) X(4) X(5) X(6)
 #elif defined __aarch64__
-enum { ROWS = 12 }; /* of 32 registers 24 */
+enum { ROWS = 12, PANEL = 16 }; /* of 32 registers 24 */
+enum { B_CONFLICT = 3, B_ANYWHERE = INT_MAX, A_ANYWHERE = INT_MAX };
 #define ROW_COUNTS(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12)
 #else
-enum { ROWS = 4 }; /* of 16 registers 8: a product needs one more before it is added */
+enum { ROWS = 4, PANEL = 16 }; /* of 16 registers 8: a product needs one more before it is added */
+enum { B_CONFLICT = 3, B_ANYWHERE = INT_MAX, A_ANYWHERE = INT_MAX };
 #define ROW_COUNTS(X) X(1) X(2) X(3) X(4)
 #endif
 
 enum {
     COLUMNS = 2 * LANES,
-    GROUP = (ROWS + LANES - 1) / LANES * LANES, /* room for a step of packed A */
-    KC = (BYTES == 64 ? 48 << 10 : 16 << 10) / (COLUMNS * (int)sizeof(real)), /* steps in a panel of B */
-    ONCE = KC * 4 / 3, /* steps that are one panel if there are no more: the result is written once */
+    GROUP = (ROWS + LANES - 1) / LANES * LANES,         /* room for a step of packed A */
+    KC = (PANEL << 10) / (COLUMNS * (int)sizeof(real)), /* steps in a panel of B */
+    /* Steps that are one panel if there are no more: the result is written once. */
+    ONCE = BYTES == 32 ? KC * 8 / 5 : KC * 4 / 3,
     TILES = TG_PRODUCT_SCRATCH / (ONCE * GROUP * (int)sizeof(real)), /* in a block of A */
-};
-
-enum {
-    /* Tiles from which on it pays to pack columns of B that are side by side already, if their steps are whole pages apart and fall into
-     * the same few sets of the cache; otherwise it never does. */
-    MANY = BYTES < 64          ? 3
-           : sizeof(real) == 4 ? 48
-                               : 16,
     PAGE = 4096 / (int)sizeof(real),
     LARGE = 2 << 20, /* bytes of B and the result from which on they are asked for ahead of time */
 };
@@ -223,11 +224,15 @@ static void compute_columns(const block *s, tile *t, pieces tiles, size_t column
     }
 }
 
+/* Some steps of all tiles, then the next, for that is how A lies in memory if its rows are side by side. Lanes that a tile does not have come
+ * from the rows after it. */
 static void pack_a(const block *s, pieces tiles)
 {
-    for (size_t i = 0, row = 0; i < tiles.count; row += piece(tiles, i++))
-        pack(s->a + row * s->a_row, s->a_row, s->a_step, piece(tiles, i), s->k, GROUP,
-             s->packed_a + i * GROUP * s->k);
+    const size_t some = s->a_row == 1 ? 16 : s->k;
+    for (size_t step = 0; step < s->k; step += some)
+        for (size_t i = 0, row = 0; i < tiles.count; row += piece(tiles, i++))
+            pack(s->a + row * s->a_row + step * s->a_step, s->a_row, s->a_step, smaller(GROUP, s->m - row),
+                 smaller(some, s->k - step), GROUP, s->packed_a + (i * s->k + step) * GROUP);
 }
 
 static void compute_block(const block *s)
@@ -239,7 +244,7 @@ static void compute_block(const block *s)
     for (size_t column = 0; column < s->n; column += COLUMNS) {
         const size_t columns = smaller(s->n - column, COLUMNS), width = columns > LANES ? COLUMNS : LANES;
         const bool packs_b = s->b_column != 1 || (columns < width && BYTES < 64) ||
-                             (s->b_step % PAGE == 0 && tiles.count >= MANY);
+                             tiles.count >= (s->b_step % PAGE == 0 ? B_CONFLICT : B_ANYWHERE);
         const real *b = s->b + column * s->b_column;
         tile t = {.k = s->k,
                   .a_row = s->packed_a ? 1 : s->a_row,
@@ -256,9 +261,17 @@ static void compute_block(const block *s)
     }
 }
 
+/* Fewer steps where A is not packed and has its rows side by side: each of them takes a line of the L1 cache. */
+static pieces cut_steps(const tg_product_part *p, bool packs)
+{
+    if (BYTES == 32 && !packs && p->a_row == 1)
+        return cut(p->k, ONCE / 3);
+    return cut(p->k, p->k <= ONCE ? ONCE : KC);
+}
+
 static void multiply(const tg_product_part *p, void *scratch)
 {
-    const pieces blocks = cut(p->m, (size_t)TILES * ROWS), depths = cut(p->k, p->k <= ONCE ? ONCE : KC);
+    const pieces blocks = cut(p->m, (size_t)TILES * ROWS), depths = cut_steps(p, scratch);
     block s = {.n = p->n,
                .bias = p->bias,
                .a_row = p->a_row,
@@ -281,10 +294,21 @@ static void multiply(const tg_product_part *p, void *scratch)
     }
 }
 
+/* It does where A is read for many columns and lies badly. Where only its rows are apart, for very many. */
+static bool packs_a(const tg_product_part *p)
+{
+    enum { CONFLICT = 9, VERY_MANY = 33 };
+    const size_t panels = p->n / COLUMNS, apart = p->a_row == 1 ? p->a_step : p->a_row;
+    if (apart % PAGE == 0)
+        return panels >= CONFLICT;
+    return panels >= (p->a_row == 1 ? A_ANYWHERE : VERY_MANY);
+}
+
 #define JOIN_(a, b, c, d) a##b##c##d
 #define JOIN(a, b, c, d)  JOIN_(a, b, c, d)
 const tg_product_kernels JOIN(tg_product_kernels_, TG_ISA, _, TG_TYPE) = {
     .multiply = multiply,
+    .packs_a = packs_a,
     .rows = ROWS,
     .columns = COLUMNS,
 #if defined __FMA__ || defined __aarch64__

@@ -28,9 +28,10 @@ typedef struct tg_product_part {
 enum { TG_PRODUCT_SCRATCH = 1800 << 10 }; /* bytes to pack A in; most often two thirds of it are filled */
 
 typedef struct tg_product_kernels {
-    /* With scratch, TG_PRODUCT_SCRATCH bytes aligned to 64, A is packed, which pays with many columns; NULL: not. */
+    /* With scratch, TG_PRODUCT_SCRATCH bytes aligned to 64, A is packed, which pays for some; NULL: not. */
     void (*multiply)(const tg_product_part *part, void *scratch);
-    size_t rows, columns; /* of the result, computed at a time: good places to cut */
+    bool (*packs_a)(const tg_product_part *part); /* whether that is so */
+    size_t rows, columns;                         /* of the result, computed at a time: good places to cut */
     bool fused;           /* with fused multiply-adds */
 } tg_product_kernels;
 

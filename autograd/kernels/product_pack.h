@@ -231,16 +231,16 @@ static void pack_rows(const real *from, size_t apart, size_t lanes, size_t k, si
             to[l * to_step + lane] = row[lane][l];
 }
 
-/* Up to LANES columns, which are side by side in each step. */
-static void pack_columns(const real *from, size_t step, size_t lanes, size_t k, size_t to_step, real *to)
+/* Columns that are side by side in each step: all of a step, then the next. */
+INLINE void pack_columns(const real *from, size_t step, size_t columns, size_t k, size_t to_step, real *to)
 {
-    const mask some = first_lanes(lanes);
-    if (lanes == LANES)
-        for (size_t l = 0; l < k; l++)
-            *(vector *)(to + l * to_step) = load(from + l * step);
-    else
-        for (size_t l = 0; l < k; l++)
-            *(vector *)(to + l * to_step) = load_part(from + l * step, some);
+    const size_t whole = (columns - 1) / LANES * LANES;
+    const mask last = first_lanes(columns - whole);
+    for (size_t l = 0; l < k; l++, from += step, to += to_step) {
+        for (size_t first = 0; first < whole; first += LANES)
+            *(vector *)(to + first) = load(from + first);
+        *(vector *)(to + whole) = load_part(from + whole, last);
+    }
 }
 
 /* `count` lanes that are `apart` from each other, in k steps that are `step` from each other; one of both is 1. `to_step`, a multiple of
@@ -248,13 +248,15 @@ static void pack_columns(const real *from, size_t step, size_t lanes, size_t k, 
 static void pack(const real *from, size_t apart, size_t step, size_t count, size_t k, size_t to_step,
                  real *to)
 {
-    for (size_t first = 0; first < count; first += LANES) {
-        const size_t lanes = smaller(count - first, LANES);
-        if (apart == 1)
-            pack_columns(from + first, step, lanes, k, to_step, to + first);
-        else
-            pack_rows(from + first * apart, apart, lanes, k, to_step, to + first);
-    }
+    if (apart != 1)
+        for (size_t first = 0; first < count; first += LANES)
+            pack_rows(from + first * apart, apart, smaller(count - first, LANES), k, to_step, to + first);
+    else if (count == LANES)
+        pack_columns(from, step, LANES, k, to_step, to);
+    else if (count == 2 * LANES)
+        pack_columns(from, step, 2 * LANES, k, to_step, to);
+    else
+        pack_columns(from, step, count, k, to_step, to);
 }
 
 #endif

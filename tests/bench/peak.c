@@ -9,13 +9,13 @@
 /* Twelve chains of multiply-adds, which no processor takes longer over than it takes to issue them. */
 enum { CHAINS = 12, STEPS = 1 << 21, ROUNDS = 9 };
 
-static volatile double sink;
+static volatile double sink, half = 0.5, one = 1; /* the compiler is not to know what the chains come to */
 
 #define PEAK(name, real, bytes, attributes)                                                                  \
     attributes static double name(void)                                                                      \
     {                                                                                                        \
         typedef real vector __attribute__((vector_size(bytes)));                                             \
-        vector sum[CHAINS], a = {(real)0.5}, b = {1};                                                        \
+        vector sum[CHAINS], a = {(real)half}, b = {(real)one};                                               \
         for (int i = 0; i < CHAINS; i++) /* each another one */                                              \
             sum[i] = a * (real)i;                                                                            \
         const double start = race_clock(1);                                                                  \

@@ -193,7 +193,25 @@ const char *tg_op_missing(const tg_op *op);
 /* The built-in operations in the order of ops.def; NULL past the end, or if none has that name. */
 const tg_op *tg_op_at(int index);
 const tg_op *tg_op_find(const char *name);
-const char *tg_op_formula(const tg_op *op); /* the line in ops.def; NULL for a user's own */
+const char *tg_op_formula(const tg_op *op);  /* the line in ops.def; NULL for a user's own */
+const char *tg_op_category(const tg_op *op); /* "arithmetic", "activation", ...; NULL for a user's own */
+
+/* A shared library's own operations, which `gradcheck --load ./my_ops.so` finds and checks. Once, at the end of one of its files:
+ *
+ *     TG_USER_OPS(&tg_op_cube, &my_other_op)
+ */
+#define TG_USER_OPS(...)                                                               \
+    TG_API_BEGIN                                                                       \
+    static const tg_op *const tg_user_ops_listed[] = {__VA_ARGS__, NULL};              \
+    extern const tg_user_ops tg_user_ops_exported;                                     \
+    const tg_user_ops tg_user_ops_exported = {TG_VERSION, sizeof(tg_op), tg_user_ops_listed}; \
+    TG_API_END
+
+typedef struct tg_user_ops {
+    const char *version;     /* TG_VERSION of the headers that it was compiled with */
+    size_t op_size;          /* of tg_op in these */
+    const tg_op *const *ops; /* ended by NULL */
+} tg_user_ops;
 
 TG_API_END
 #endif

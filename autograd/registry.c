@@ -3,14 +3,16 @@
 
 #include <string.h>
 
+/* The lines of the list: operations, and between them the categories of those that follow, without an operation. */
 static const struct {
     const tg_op *op;
-    const char *formula;
-} operations[] = {
+    const char *text; /* formula, or category */
+} lines[] = {
+#define TG_CATEGORY(category)                    {NULL, category},
 #define TG_OP(function, op, parameters, formula) {&op, formula},
 #include "autograd/ops.def"
 };
-enum { OPERATIONS = sizeof operations / sizeof operations[0] };
+enum { LINES = sizeof lines / sizeof lines[0] };
 
 /* The functions of those that have tensors only, and no attributes. */
 #define TG_OP(function, op, parameters, formula)
@@ -33,21 +35,35 @@ enum { OPERATIONS = sizeof operations / sizeof operations[0] };
 
 const tg_op *tg_op_at(int index)
 {
-    return index >= 0 && index < OPERATIONS ? operations[index].op : NULL;
+    for (int i = 0; index >= 0 && i < LINES; i++)
+        if (lines[i].op && index-- == 0)
+            return lines[i].op;
+    return NULL;
 }
 
 const tg_op *tg_op_find(const char *name)
 {
-    for (int i = 0; name && i < OPERATIONS; i++)
-        if (strcmp(operations[i].op->name, name) == 0)
-            return operations[i].op;
+    for (int i = 0; name && i < LINES; i++)
+        if (lines[i].op && strcmp(lines[i].op->name, name) == 0)
+            return lines[i].op;
     return NULL;
 }
 
 const char *tg_op_formula(const tg_op *op)
 {
-    for (int i = 0; i < OPERATIONS; i++)
-        if (operations[i].op == op)
-            return operations[i].formula;
+    for (int i = 0; op && i < LINES; i++)
+        if (lines[i].op == op)
+            return lines[i].text;
+    return NULL;
+}
+
+const char *tg_op_category(const tg_op *op)
+{
+    const char *category = NULL;
+    for (int i = 0; op && i < LINES; i++)
+        if (!lines[i].op)
+            category = lines[i].text;
+        else if (lines[i].op == op)
+            return category;
     return NULL;
 }

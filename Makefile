@@ -71,7 +71,7 @@ ALL_LDFLAGS = -pthread $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(LDFLAGS)
 PKG = $(shell pkg-config $(1) $(2) 2>/dev/null)
 BLAS_CFLAGS := $(call PKG,--cflags,openblas)
 BLAS_LIBS   := $(or $(call PKG,--libs,openblas),-lopenblas)
-PROGRAM_LIBS = -lz -lcsv $(call PKG,--libs,jansson smartcols)
+PROGRAM_LIBS = -ldl -lz -lcsv $(call PKG,--libs,jansson smartcols)
 CHECK_LIBS   = $(call PKG,--libs,check)
 
 objects = $(patsubst %.c,$(OUT)/obj/%.o,$(1))
@@ -155,6 +155,9 @@ $(SHARED): $(LIBRARY_OBJECTS) $(OUT)/flags
 $(OUT)/bin/%: LIBS = $(PROGRAM_LIBS)
 $(OUT)/bin/%: $(OUT)/obj/examples/%.o $(COMMON_OBJECTS) $(STATIC) $(OUT)/flags
 	$(link)
+
+# Operations that gradcheck loads (--load) call the library's functions that are in the program.
+$(OUT)/bin/gradcheck: LINK = -rdynamic
 
 # The benchmark counts the library's allocations, and tests make the n-th one fail: tests/wrapped_memory.h.
 $(OUT)/bin/bench $(OUT)/bin/tests: LINK = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc

@@ -1,158 +1,216 @@
-/* Checks the derivatives of every operation and layer against finite differences. */
+/* Checks the derivatives of operations, layers and models against finite differences. */
 #include "examples/gradcheck/check_table.h"
-#include "examples/gradcheck/layer_checks.h"
+#include "examples/gradcheck/steps.h"
+#include "examples/gradcheck/user_ops.h"
 #include "examples/lab/files.h"
 #include "examples/lab/options.h"
-#include "plots/plots.h"
+#include "examples/lab/terminal.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* What the program ends with; 130 if it was interrupted. */
+enum { ALL_PASSED, SOMETHING_FAILED, TROUBLE, SOMETHING_UNDECIDED, INTERRUPTED = 130 };
+
 typedef struct settings {
     int order, seed, seeds;
-    const char *op, *out;
-    bool csv, plot;
+    const char *const *names;
+    const char *load, *plot, *out;
+    bool csv, list;
 } settings;
 
 static const program_option options[] = {
-    {"order", "N", "highest derivative to check; with 2, functions of one number are checked to the third",
-     OPTION_INT, offsetof(settings, order), .low = 1, .high = TG_GRADCHECK_MAX_ORDER},
-    {"op", "NAME", "this operation or layer only", OPTION_TEXT, offsetof(settings, op)},
-    {"seed", "S", "of the inputs, cotangents and directions", OPTION_INT, offsetof(settings, seed), .low = 0,
-     .high = 1e9},
-    {"seeds", "N", "how many seeds to check with, from S on", OPTION_INT, offsetof(settings, seeds), .low = 1,
-     .high = 1e6},
-    {"csv", NULL, "print comma-separated values; the counts go to standard error", OPTION_FLAG,
-     offsetof(settings, csv)},
-    {"plot", NULL, "also draw the error of a finite difference over its step", OPTION_FLAG,
-     offsetof(settings, plot)},
-    {"out", "DIR", "where --plot writes steps.csv, steps.png and steps.svg", OPTION_TEXT,
-     offsetof(settings, out)},
+    {.help = "What is checked:", .type = OPTION_GROUP},
+    {"list", NULL, "print what there is, or what the names choose, and check nothing", OPTION_FLAG, offsetof(settings, list)},
+    {"load", "FILE", "a shared library with operations of your own; without names, these are checked (docs/gradcheck.md)", OPTION_TEXT,
+     offsetof(settings, load)},
+    {.help = "How:", .type = OPTION_GROUP},
+    {"order", "N", "highest derivative to check; with 2, functions of one number are checked to the third", OPTION_INT,
+     offsetof(settings, order), .low = 1, .high = TG_GRADCHECK_MAX_ORDER},
+    {"seed", "S", "of the inputs, cotangents and directions", OPTION_INT, offsetof(settings, seed), .low = 0, .high = 1e9},
+    {"seeds", "N", "how many seeds to check with, from S on", OPTION_INT, offsetof(settings, seeds), .low = 1, .high = 1e6},
+    {.help = "What is written:", .type = OPTION_GROUP},
+    {"csv", NULL, "print comma-separated values; what went wrong and the counts go to standard error", OPTION_FLAG, offsetof(settings, csv)},
+    {"plot", "NAME[:INPUT[:ELEMENT]]",
+     "draw the error of a finite difference over its step for an element of an operation, by number; without, for the one with the largest "
+     "derivative. Without names, this operation is checked",
+     OPTION_TEXT, offsetof(settings, plot)},
+    {"out", "DIR", "where --plot writes steps.csv, steps.png and steps.svg", OPTION_TEXT, offsetof(settings, out)},
     {0}};
 
 static const options_program program = {
     .name = "gradcheck",
-    .about = "Compares the derivatives of every operation and layer of tapegrad, in double, with finite "
-             "differences "
-             "that estimate their own error.",
+    .about = "Compares derivatives, in double, with finite differences that estimate their own error: those of all operations, layers and "
+             "models of tapegrad, or of those that are named, by name or pattern ('gelu*').",
     .table = options,
-    .after = "The last line counts what passed and what failed; the exit status is 1 if something failed.",
+    .words = "[NAME...]",
+    .words_offset = offsetof(settings, names),
+    .after = "The exit status is 0 if all passed, 1 if something failed, 3 if nothing failed, but differences cannot tell of something whether "
+             "it is right, and 2 where nothing could be checked or written, or a name or an option is wrong.",
 };
 
-/* ---- checking ----------------------------------------------------------------------------------------------- */
+/* ---- checking ---- */
 
-typedef struct subject {
-    const char *name;
-    int order;
-    const tg_op *op;
-    const layer_check *layer; /* if op is NULL */
-} subject;
+static volatile sig_atomic_t interrupted;
 
-static tg_gradcheck_result check_once(const subject *what, uint64_t seed)
+static void on_interrupt(int number)
 {
-    const tg_gradcheck_options how = {.order = what->order, .seed = seed};
-    return what->op ? tg_gradcheck_op(what->op, &how) : layer_check_run(what->layer, &how);
+    interrupted = number;
 }
 
-static void check(const settings *s, const subject *what, check_table *table)
+static tg_gradcheck_result check(const settings *s, const subject *what, int order)
 {
-    tg_gradcheck_result shown = check_once(what, (uint64_t)s->seed);
-    for (int more = 1; more < s->seeds && shown.passed; more++) {
-        tg_gradcheck_result next = check_once(what, (uint64_t)s->seed + (uint64_t)more);
-        gradcheck_result_join(&shown, &next);
-    }
-    check_table_add(table, what->name, what->order, &shown);
-}
-
-static bool is_wanted(const settings *s, const char *name)
-{
-    return !s->op || strcmp(s->op, name) == 0;
-}
-
-static int order_of(const settings *s, const tg_op *op)
-{
-    bool of_one_number = op->flags & TG_ELEMENTWISE && op->arity == 1;
-    return s->order == 2 && of_one_number ? 3 : s->order;
-}
-
-static void check_all(const settings *s, check_table *table)
-{
-    for (int i = 0; tg_op_at(i); i++) {
-        const tg_op *op = tg_op_at(i);
-        if (!is_wanted(s, op->name))
-            continue;
-        if (!op->derivative || op->flags & (TG_CONSTANT | TG_SOURCE))
-            check_table_skip(table, op->name);
+    tg_gradcheck_result total = {0};
+    for (int more = 0; more < s->seeds && !(more > 0 && interrupted); more++) {
+        const tg_gradcheck_options how = {.order = order, .seed = (uint64_t)s->seed + (uint64_t)more};
+        const tg_gradcheck_result next = subject_check(what, &how);
+        if (more == 0)
+            total = next;
         else
-            check(s, &(subject){.name = op->name, .order = order_of(s, op), .op = op}, table);
+            gradcheck_result_join(&total, &next);
+        if (verdict_of(&total) == VERDICT_FAILED)
+            break;
     }
-    for (int i = 0; layer_check_at(i); i++) {
-        const layer_check *layer = layer_check_at(i);
-        if (is_wanted(s, layer->name))
-            check(s, &(subject){.name = layer->name, .order = s->order, .layer = layer}, table);
-    }
+    return total;
 }
 
-/* ---- the V of truncation and rounding ----------------------------------------------------------------------- */
-
-enum { STEPS = 48 };
-
-typedef struct curve {
-    const tg_op *op;
-    tg_gradcheck_step steps[STEPS];
-    int count;
-} curve;
-
-static bool write_steps(const void *context, FILE *file)
+/* What is being checked, on a terminal. */
+static void show_progress(int done, int all, const char *name)
 {
-    const curve *c = context;
-    fputs("operation,step,central,once,twice\n", file);
-    for (int k = 0; k < c->count; k++)
-        fprintf(file, "%s,%.9g,%.9g,%.9g,%.9g\n", c->op->name, c->steps[k].step, c->steps[k].central, c->steps[k].once,
-                c->steps[k].twice);
-    return true;
+    if (terminal_of(stderr).live)
+        fprintf(stderr, name ? "\r\033[K%d of %d: %s" : "\r\033[K", done + 1, all, name);
 }
 
-static bool draw(const settings *s)
+/* Checks what is chosen, until Ctrl-C, which a second time ends the program; as many rows as could be had. */
+static int check_chosen(const settings *s, const subjects *all, check_row rows[])
 {
-    char message[FILES_MESSAGE];
-    curve c = {.op = tg_op_find(s->op ? s->op : "gelu_exact")};
-    c.count = tg_gradcheck_steps(c.op, &(tg_gradcheck_place){-1, -1, -1, 0, 0}, (uint64_t)s->seed, c.steps, STEPS);
-    if (c.count == 0)
-        return fprintf(stderr, "gradcheck: %s has nothing that could be drawn\n", c.op->name), false;
-    if (!files_make_folder(s->out, message) || !files_write(s->out, "steps.csv", write_steps, &c, message) ||
-        plots_run("gradcheck.gp", s->out, message) != PLOTS_DRAWN)
-        return fprintf(stderr, "gradcheck: %s\n", message), false;
+    int count = 0, chosen = 0;
+    for (int i = 0; i < all->count; i++)
+        chosen += all->list[i].chosen && !all->list[i].constant;
+    sigaction(SIGINT, &(struct sigaction){.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND}, NULL);
+    for (int i = 0; i < all->count && !interrupted; i++) {
+        const subject *what = &all->list[i];
+        if (!what->chosen || what->constant)
+            continue;
+        show_progress(count, chosen, what->name);
+        user_ops_checking(what->name);
+        const int order = subject_order(what, s->order);
+        rows[count++] = (check_row){what, order, check(s, what, order)};
+    }
+    signal(SIGINT, SIG_DFL);
+    show_progress(count, chosen, NULL);
+    if (interrupted)
+        fprintf(stderr, "interrupted: %d of %d are checked\n", count, chosen);
+    return count;
+}
+
+static void print_constants(const subjects *all, FILE *out)
+{
+    int count = 0;
+    for (int i = 0; i < all->count; i++)
+        if (all->list[i].chosen && all->list[i].constant)
+            fprintf(out, "%s%s", count++ > 0 ? ", " : "\nno derivative by nature, nothing to check: ", all->list[i].name);
+    if (count > 0)
+        fputc('\n', out);
+}
+
+static int print_results(const settings *s, const subjects *all, const check_table *table)
+{
+    if (s->csv)
+        check_table_print_csv(table, stdout);
+    check_table_print(&(check_table){table->rows, s->csv ? 0 : table->count}, stdout);
+    FILE *rest = s->csv ? stderr : stdout;
+    print_constants(all, rest);
+    check_table_print_counts(table, rest);
+    return table->count == 0                                     ? TROUBLE
+           : check_table_count(table, VERDICT_FAILED) > 0      ? SOMETHING_FAILED
+           : check_table_count(table, VERDICT_CANNOT_TELL) > 0 ? SOMETHING_UNDECIDED
+                                                                 : ALL_PASSED;
+}
+
+/* ---- the program ---- */
+
+static int refuse(const char *option, const char *message)
+{
+    fprintf(stderr, "gradcheck: %s%s%s\n", option, *option ? ": " : "", message);
+    return TROUBLE;
+}
+
+/* Chooses by names or, without, what was loaded or is drawn, or else all. */
+static bool choose(const settings *s, subjects *all, const steps_place *drawn)
+{
+    char near[SUBJECTS_NEAR], message[SUBJECTS_NEAR + 200];
+    const char *wrong = s->names ? subjects_choose(all, s->names) : NULL;
+    for (int i = 0; !s->names && i < all->count; i++) {
+        subject *what = &all->list[i];
+        what->chosen = s->plot ? what == drawn->what : !s->load || strcmp(what->category, "yours") == 0;
+    }
+    if (!wrong)
+        return true;
+    subjects_near(all, wrong, near);
+    if (strpbrk(wrong, "*?["))
+        snprintf(message, sizeof message, "no operation or layer fits the pattern '%.100s'", wrong);
+    else
+        snprintf(message, sizeof message, "there is no operation or layer '%.100s'%s", wrong, near);
+    refuse("", message);
+    return false;
+}
+
+static int draw(const settings *s, const steps_place *place)
+{
+    char message[STEPS_MESSAGE];
+    steps_curve curve;
+    if (!steps_compute(place, (uint64_t)s->seed, &curve, message))
+        return refuse("--plot", message);
+    const plots_outcome outcome = steps_draw(&curve, s->out, message);
+    if (outcome != PLOTS_DRAWN)
+        return refuse("--plot", message), outcome == PLOTS_INTERRUPTED ? INTERRUPTED : TROUBLE;
     fprintf(s->csv ? stderr : stdout, "drawn: %s/steps.png and %s/steps.svg, from %s/steps.csv\n", s->out, s->out, s->out);
-    return true;
+    return ALL_PASSED;
+}
+
+static int run(const settings *s, subjects *all)
+{
+    char message[STEPS_MESSAGE];
+    steps_place drawn = {0};
+    if (s->plot && !steps_find(all, s->plot, &drawn, message))
+        return refuse("--plot", message);
+    if (s->plot && !files_check_folder(s->out, message))
+        return refuse("--out", message);
+    if (!choose(s, all, &drawn))
+        return TROUBLE;
+    if (s->list)
+        return check_table_list(all, stdout), ALL_PASSED;
+    check_row *rows = calloc((size_t)all->count, sizeof *rows);
+    if (!rows)
+        return refuse("", "out of memory");
+    const check_table table = {rows, check_chosen(s, all, rows)};
+    int status = print_results(s, all, &table);
+    const int drawing = s->plot && !interrupted ? draw(s, &drawn) : ALL_PASSED;
+    free(rows);
+    return interrupted ? INTERRUPTED : drawing ? drawing : status;
 }
 
 int main(int argc, char **argv)
 {
     settings s = {.order = 2, .seeds = 1, .out = "gradcheck"};
+    char message[USER_OPS_MESSAGE];
+    const tg_op *const *own = NULL;
+    subjects all;
     options_parse(&program, argc, argv, &s);
-    if (s.plot && s.op && !tg_op_find(s.op) && layer_check_find(s.op)) {
-        fprintf(stderr, "gradcheck: --plot: %s is a layer, and only operations are drawn\n", s.op);
-        return 2;
+    if (s.load && !(own = user_ops_load(s.load, message)))
+        return refuse("--load", message);
+    if (own)
+        user_ops_guard();
+    if (!subjects_collect(&all, own))
+        return refuse("", "out of memory");
+    const int status = run(&s, &all);
+    subjects_free(&all);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        snprintf(message, sizeof message, "cannot write to standard output: %s", strerror(errno));
+        return refuse("", message);
     }
-    if (s.op && !tg_op_find(s.op) && !layer_check_find(s.op)) {
-        fprintf(stderr, "gradcheck: --op: there is no operation or layer '%s'\n", s.op);
-        return 2;
-    }
-    char message[FILES_MESSAGE];
-    if (s.plot && !files_check_folder(s.out, message)) {
-        fprintf(stderr, "gradcheck: --out: %s\n", message);
-        return 2;
-    }
-    check_table *table = check_table_new(s.csv);
-    if (!table) {
-        fprintf(stderr, "gradcheck: out of memory\n");
-        return 1;
-    }
-    check_all(&s, table);
-    check_table_print(table, stdout);
-    const bool drawn = !s.plot || draw(&s);
-    const int failed = drawn ? check_table_count(table, s.csv ? stderr : stdout) : 0;
-    check_table_free(table);
-    return drawn ? failed > 0 : 2;
+    return status;
 }

@@ -1,29 +1,44 @@
-/* The program `gradcheck` as a user meets it, and the layers it checks. */
+/* The program `gradcheck` as a user meets it. */
 #include "examples/gradcheck/check_table.h"
-#include "examples/gradcheck/layer_checks.h"
 #include "tests/temporary_files.h"
 
 #include <check.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 Suite *gradcheck_program_suite(void);
 
-/* Runs build/bin/gradcheck with these arguments; what it prints, and its exit status. */
-static int run(const char *arguments, char *text, size_t size)
+static const char *program(void)
 {
+    static char path[500];
     const char *build = getenv("TG_BUILD");
-    char command[1000];
-    snprintf(command, sizeof command, "%s/bin/gradcheck %s </dev/null", build ? build : "build", arguments);
+    snprintf(path, sizeof path, "%s/bin/gradcheck", build ? build : "build");
+    return path;
+}
+
+/* Runs a command of the shell in which %s is the program; what it prints, and its exit status. */
+static int run_shell(const char *format, char *text, size_t size)
+{
+    char command[1500];
+    snprintf(command, sizeof command, format, program());
     FILE *pipe = popen(command, "r");
     ck_assert_ptr_nonnull(pipe);
     size_t length = fread(text, 1, size - 1, pipe);
     text[length] = '\0';
     int status = pclose(pipe);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int run(const char *arguments, char *text, size_t size)
+{
+    char format[1000];
+    snprintf(format, sizeof format, "%%s %s </dev/null", arguments);
+    return run_shell(format, text, size);
 }
 
 static const char *last_line(char *text)
@@ -35,39 +50,83 @@ static const char *last_line(char *text)
     return end ? end + 1 : text;
 }
 
+/* ---- what is checked ---- */
+
 START_TEST(the_last_line_counts_what_passed_and_what_failed)
 {
     char text[20000];
-    ck_assert_int_eq(run("--op gelu_exact --order 2", text, sizeof text), 0);
+    ck_assert_int_eq(run("gelu_exact --order 2", text, sizeof text), 0);
     ck_assert_ptr_nonnull(strstr(text, "gelu_exact"));
     ck_assert_str_eq(last_line(text), "1 passed, 0 failed");
-    ck_assert_int_eq(run("--op mlp.swiglu --order 1 --seeds 2", text, sizeof text), 0);
-    ck_assert_str_eq(last_line(text), "1 passed, 0 failed");
+    ck_assert_int_eq(run("mlp.swiglu tanh --order 1 --seeds 2", text, sizeof text), 0);
+    ck_assert_str_eq(last_line(text), "2 passed, 0 failed");
+}
+END_TEST
+
+START_TEST(names_may_be_patterns)
+{
+    char text[20000];
+    ck_assert_int_eq(run("'gelu_*k' 'mlp.[rs]*' softmax --order 1", text, sizeof text), 0);
+    ck_assert(strstr(text, "gelu_quick ") && strstr(text, "mlp.rms ") && strstr(text, "mlp.swiglu ") && strstr(text, "softmax "));
+    ck_assert_ptr_null(strstr(text, "gelu_exact"));
+    ck_assert_str_eq(last_line(text), "4 passed, 0 failed");
 }
 END_TEST
 
 START_TEST(csv_is_nothing_but_csv)
 {
+    static const char begins[] = "operation,category,order,samples,derivatives,worst_relative_error,where,result\ntanh,transcendental,3,8,";
     char text[20000];
-    ck_assert_int_eq(run("--op tanh --csv 2>/dev/null", text, sizeof text), 0);
-    ck_assert(strncmp(text,
-                      "operation,order,samples,derivatives,worst_relative_error,where,passed\ntanh,3,8,",
-                      77) == 0);
-    ck_assert_str_eq(strrchr(text, ','), ",1\n");
-    ck_assert_int_eq(run("--op tanh --csv 2>&1 >/dev/null", text, sizeof text), 0);
+    ck_assert_int_eq(run("tanh --csv 2>/dev/null", text, sizeof text), 0);
+    ck_assert(strncmp(text, begins, sizeof begins - 1) == 0);
+    ck_assert_str_eq(strrchr(text, ','), ",passed\n");
+    ck_assert_int_eq(run("tanh --csv 2>&1 >/dev/null", text, sizeof text), 0);
     ck_assert_str_eq(text, "1 passed, 0 failed\n");
+}
+END_TEST
+
+START_TEST(a_list_has_everything_and_checks_nothing)
+{
+    static char text[1 << 16];
+    ck_assert_int_eq(run("--list", text, sizeof text), 0);
+    int lines = 0, all = 1;
+    for (const char *c = text; *c; c++)
+        lines += *c == '\n';
+    while (tg_op_at(all - 1))
+        all++;
+    for (int i = 0; layer_check_at(i); i++)
+        all++;
+    ck_assert_int_eq(lines, all); /* and the titles */
+    ck_assert_ptr_nonnull(strstr(text, "2 arithmetic     a + b\n"));
+    ck_assert_ptr_nonnull(strstr(text, "any shape"));
+    ck_assert_ptr_nonnull(strstr(text, "1 model          two blocks, tied embedding\n"));
+    ck_assert_int_eq(run("--list 'tanh*'", text, sizeof text), 0);
+    ck_assert_str_eq(text, "operation inputs category       what it is\n"
+                           "tanh           1 transcendental tanh x\n"
+                           "tanh_grad      2 transcendental a times the derivative of tanh at x\n");
 }
 END_TEST
 
 static const struct {
     const char *arguments, *says;
 } mistakes[] = {
-    {"--op gelu", "gradcheck: --op: there is no operation or layer 'gelu'\n"},
+    {"gelu", "gradcheck: there is no operation or layer 'gelu': did you mean gelu_tanh, gelu_exact or gelu_quick?\n"},
+    {"tanh sotfmax", "gradcheck: there is no operation or layer 'sotfmax': did you mean softmax?\n"},
+    {"tg_sigmiod", "gradcheck: there is no operation or layer 'tg_sigmiod': did you mean sigmoid?\n"},
+    {"RMSNorm", "'RMSNorm': did you mean norm_layer.rms, mlp.rms or block.llama?\n"},
+    {"xyzzy", "gradcheck: there is no operation or layer 'xyzzy'\n"},
+    {"'gelu_q?'", "gradcheck: no operation or layer fits the pattern 'gelu_q?'\n"},
+    {"--list --order 1 zz", "gradcheck: there is no operation or layer 'zz'"},
     {"--order 0", "gradcheck: --order: '0' is not a whole number from 1 to 4\n"},
     {"--seeds many", "gradcheck: --seeds: 'many' is not a whole number from 1"},
-    {"--plot --op mlp.swiglu", "gradcheck: --plot: mlp.swiglu is a layer"},
-    {"--op tanh --plot --out /proc/nothing", "gradcheck: --out: cannot create the folder '/proc/nothing'"},
-    {"tanh", "'tanh' is not an option"},
+    {"--plot mlp.swiglu", "gradcheck: --plot: mlp.swiglu is a model, and only operations are drawn"},
+    {"--plot thna", "gradcheck: --plot: there is no operation 'thna': did you mean tanh"},
+    {"--plot sign", "gradcheck: --plot: sign has no derivative"},
+    {"--plot tanh:1", "gradcheck: --plot: tanh has no input 1: it has 1, numbered from 0\n"},
+    {"--plot mul:1:1000000", "gradcheck: --plot: mul has no element 1000000 in input 1: in its largest sample there are"},
+    {"--plot tanh:0:1:2", "'tanh:0:1:2' is not NAME, NAME:INPUT or NAME:INPUT:ELEMENT"},
+    {"--plot tanh:-1", "'tanh:-1' is not NAME, NAME:INPUT or NAME:INPUT:ELEMENT"},
+    {"tanh --plot tanh --out /proc/nothing", "gradcheck: --out: cannot create the folder '/proc/nothing'"},
 };
 
 START_TEST(a_mistake_gets_a_line_that_names_it_and_status_2)
@@ -79,54 +138,162 @@ START_TEST(a_mistake_gets_a_line_that_names_it_and_status_2)
 }
 END_TEST
 
-START_TEST(the_error_over_the_step_is_drawn)
+START_TEST(nothing_to_check_is_not_passed)
 {
+    char text[2000];
+    ck_assert_int_eq(run("sign argmax", text, sizeof text), 2);
+    ck_assert_ptr_nonnull(strstr(text, "no derivative by nature, nothing to check: argmax, sign\n"));
+    ck_assert_str_eq(last_line(text), "0 passed, 0 failed");
+}
+END_TEST
+
+/* ---- how it ends ---- */
+
+START_TEST(what_cannot_be_written_is_told)
+{
+    char text[2000];
+    if (access("/dev/full", W_OK) == 0) {
+        ck_assert_int_eq(run("tanh 2>&1 >/dev/full", text, sizeof text), 2);
+        ck_assert_str_eq(text, "gradcheck: cannot write to standard output: No space left on device\n");
+    }
+    ck_assert_int_eq(run("--list 2>&1 >&-", text, sizeof text), 2);
+    ck_assert_ptr_nonnull(strstr(text, "cannot write to standard output"));
+}
+END_TEST
+
+START_TEST(a_closed_pipe_ends_it_quietly)
+{
+    char text[2000];
+    ck_assert_int_eq(run_shell("{ { sleep 0.3; %s tanh 2>&1; echo $? >&2; } | true; } 2>&1", text, sizeof text), 0);
+    ck_assert_str_eq(text, "141\n");
+}
+END_TEST
+
+START_TEST(an_interruption_leaves_the_table_so_far)
+{
+    char text[20000];
+    ck_assert_int_eq(run_shell("timeout --preserve-status -s INT 0.5 %s --seeds 1000000 tanh softmax 2>&1", text, sizeof text), 130);
+    ck_assert_ptr_nonnull(strstr(text, "interrupted: 1 of 2 are checked\n"));
+    ck_assert_ptr_nonnull(strstr(text, "\ntanh "));
+    ck_assert_str_eq(last_line(text), "1 passed, 0 failed");
+}
+END_TEST
+
+/* ---- the picture ---- */
+
+START_TEST(the_error_over_the_step_is_drawn_for_any_element)
+{
+    static const char *const files[] = {"steps.csv", "steps.png", "steps.svg"};
+    char arguments[400], text[4000];
     if (system("gnuplot --version >/dev/null 2>&1") != 0) {
         printf("skipped: gnuplot is not installed\n");
         return;
     }
-    static const char *const files[] = {"steps.csv", "steps.png", "steps.svg"};
-    char arguments[400], text[2000], path[400];
-    snprintf(arguments, sizeof arguments, "--op sigmoid --plot --out %s", temporary_folder());
+    snprintf(arguments, sizeof arguments, "--plot mul:1:2 --out %s", temporary_folder());
     ck_assert_int_eq(run(arguments, text, sizeof text), 0);
-    for (int i = 0; i < 3; i++) {
-        snprintf(path, sizeof path, "%s/%s", temporary_folder(), files[i]);
-        ck_assert_msg(access(path, R_OK) == 0, "there is no %s", files[i]);
-    }
+    ck_assert_ptr_nonnull(strstr(text, "\nmul "));
+    ck_assert_ptr_nonnull(strstr(text, "\n1 passed, 0 failed\ndrawn: "));
+    for (int i = 0; i < 3; i++)
+        ck_assert_msg(temporary_exists(files[i]), "there is no %s", files[i]);
+    ck_assert_ptr_nonnull(strstr(temporary_text("steps.csv"), "\nmul,element 2 of input 1 in sample 0: there it is "));
+    ck_assert_ptr_nonnull(strstr(temporary_text("steps.svg"), "element 2 of input 1 in sample 0"));
 }
 END_TEST
 
-START_TEST(a_failure_is_counted_and_explained)
+/* ---- the table ---- */
+
+static const subject sine = {.name = "sin", .category = "transcendental"}, tangent = {.name = "hyperbolic_tangent_of_this"},
+                     pole = {.name = "pole"};
+static const check_row some_rows[] = {
+    {&sine, 2, {.passed = true, .where = "sample 0, input 0 at [1, 2], order 2", .relative = 1.2e-9, .samples = 3, .comparisons = 1234}},
+    {&tangent, 2, {.status = TG_GRADCHECK_WRONG, .why = "hyperbolic_tangent_of_this: it is wrong", .relative = 0.5}},
+    {&pole, 2, {.status = TG_GRADCHECK_CANNOT_TELL, .why = "pole: differences do not converge"}},
+};
+
+/* What a table prints, on a terminal so wide or, with 0, into a file. */
+static char *printed(const check_table *table, int columns)
 {
-    tg_gradcheck_result good = {.passed = true, .where = "sample 0"},
-               bad = {.status = TG_GRADCHECK_WRONG, .why = "tanh: it is wrong"};
-    check_table *table = check_table_new(false);
-    ck_assert_ptr_nonnull(table);
-    check_table_add(table, "sin", 2, &good);
-    check_table_add(table, "tanh", 2, &bad);
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
+    static char text[1 << 14];
+    int main_side = posix_openpt(O_RDWR | O_NOCTTY);
+    ck_assert(main_side >= 0 && grantpt(main_side) == 0 && unlockpt(main_side) == 0);
+    FILE *out = columns ? fopen(ptsname(main_side), "w") : tmpfile();
     ck_assert_ptr_nonnull(out);
+    setenv("TERM", "xterm", 1);
+    setenv("NO_COLOR", "1", 1);
+    if (columns)
+        ck_assert_int_eq(ioctl(fileno(out), TIOCSWINSZ, &(struct winsize){.ws_row = 40, .ws_col = (unsigned short)columns}), 0);
     check_table_print(table, out);
-    ck_assert_int_eq(check_table_count(table, out), 1);
-    check_table_free(table);
+    check_table_print_counts(table, out);
+    fflush(out);
+    if (!columns)
+        rewind(out);
+    const ssize_t length = columns ? read(main_side, text, sizeof text - 1) : (ssize_t)fread(text, 1, sizeof text - 1, out);
+    ck_assert_int_gt(length, 0);
+    text[length] = '\0';
     fclose(out);
-    ck_assert_ptr_nonnull(strstr(text, "FAILED"));
-    ck_assert_ptr_nonnull(strstr(text, "\ntanh: it is wrong\n"));
-    ck_assert_str_eq(last_line(text), "1 passed, 1 failed");
-    free(text);
+    close(main_side);
+    char *to = text;
+    for (const char *from = text; *from; from++) /* a terminal's line ends */
+        if (*from != '\r')
+            *to++ = *from;
+    *to = '\0';
+    return text;
+}
+
+static int longest_line(const char *text)
+{
+    int longest = 0;
+    for (const char *line = text; *line; line += strcspn(line, "\n") + 1) {
+        const int length = (int)strcspn(line, "\n");
+        longest = length > longest ? length : longest;
+        if (!line[length])
+            break;
+    }
+    return longest;
+}
+
+START_TEST(failed_passed_and_undecided_are_told_apart_and_explained)
+{
+    const check_table table = {some_rows, 3};
+    char *text = printed(&table, 0);
+    ck_assert_ptr_nonnull(strstr(text, "\nsin                        passed          1.2e-09     2        1234       3 sample 0, input 0 at [1, 2], order 2\n"));
+    ck_assert_ptr_nonnull(strstr(text, "\nhyperbolic_tangent_of_this FAILED          5.0e-01 "));
+    ck_assert_ptr_nonnull(strstr(text, "\npole                       cannot tell "));
+    ck_assert_ptr_nonnull(strstr(text, "\nhyperbolic_tangent_of_this: it is wrong\n"));
+    ck_assert_ptr_nonnull(strstr(text, "\npole: differences do not converge\n"));
+    ck_assert_str_eq(last_line(text), "1 passed, 1 failed, 1 cannot tell");
 }
 END_TEST
 
-START_TEST(every_layer_is_right_to_second_order)
+START_TEST(a_narrow_terminal_has_whole_names_and_fewer_columns)
 {
-    const layer_check *layer = layer_check_at(_i);
-    for (uint64_t seed = 0; seed < (getenv("TG_LONG") ? 100 : 3); seed++) {
-        tg_gradcheck_result result = layer_check_run(layer, &(tg_gradcheck_options){.order = 2, .seed = seed});
-        ck_assert_msg(result.passed, "%s", result.why);
-        ck_assert_msg(result.relative < 1e-7, "%s: %g", layer->name, result.relative);
+    const check_table table = {some_rows, 3};
+    static const int widths[] = {60, 80, 120};
+    static const char *const titles[] = {"operation                  result      worst error order\n",
+                                         "operation                  result      worst error order derivatives samples\n",
+                                         "operation                  result      worst error order derivatives samples where\n"};
+    for (int i = 0; i < 3; i++) {
+        char *text = printed(&table, widths[i]);
+        ck_assert_msg(strncmp(text, titles[i], strlen(titles[i])) == 0, "%d: %s", widths[i], text);
+        ck_assert_ptr_nonnull(strstr(text, "\nhyperbolic_tangent_of_this FAILED "));
+        ck_assert_int_le(longest_line(text), widths[i]);
     }
+}
+END_TEST
+
+START_TEST(of_several_seeds_a_failure_counts_more_than_what_cannot_be_told)
+{
+    tg_gradcheck_result total = some_rows[0].result;
+    total.comparisons = 10;
+    gradcheck_result_join(&total, &some_rows[2].result);
+    ck_assert_int_eq(verdict_of(&total), VERDICT_CANNOT_TELL);
+    gradcheck_result_join(&total, &some_rows[0].result);
+    ck_assert_int_eq(verdict_of(&total), VERDICT_CANNOT_TELL);
+    gradcheck_result_join(&total, &some_rows[1].result);
+    gradcheck_result_join(&total, &some_rows[2].result);
+    ck_assert_int_eq(verdict_of(&total), VERDICT_FAILED);
+    ck_assert_int_eq(total.comparisons, 10 + 1234);
+    ck_assert_int_eq(total.samples, 3);
 }
 END_TEST
 
@@ -134,18 +301,21 @@ Suite *gradcheck_program_suite(void)
 {
     Suite *suite = suite_create("gradcheck_program");
     TCase *tests = tcase_create("gradcheck_program");
-    int layers = 0;
-    while (layer_check_at(layers))
-        layers++;
     tcase_set_timeout(tests, 120);
     tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
     tcase_add_test(tests, the_last_line_counts_what_passed_and_what_failed);
+    tcase_add_test(tests, names_may_be_patterns);
     tcase_add_test(tests, csv_is_nothing_but_csv);
-    tcase_add_loop_test(tests, a_mistake_gets_a_line_that_names_it_and_status_2, 0,
-                        (int)(sizeof mistakes / sizeof mistakes[0]));
-    tcase_add_test(tests, the_error_over_the_step_is_drawn);
-    tcase_add_test(tests, a_failure_is_counted_and_explained);
-    tcase_add_loop_test(tests, every_layer_is_right_to_second_order, 0, layers);
+    tcase_add_test(tests, a_list_has_everything_and_checks_nothing);
+    tcase_add_loop_test(tests, a_mistake_gets_a_line_that_names_it_and_status_2, 0, (int)(sizeof mistakes / sizeof mistakes[0]));
+    tcase_add_test(tests, nothing_to_check_is_not_passed);
+    tcase_add_test(tests, what_cannot_be_written_is_told);
+    tcase_add_test(tests, a_closed_pipe_ends_it_quietly);
+    tcase_add_test(tests, an_interruption_leaves_the_table_so_far);
+    tcase_add_test(tests, the_error_over_the_step_is_drawn_for_any_element);
+    tcase_add_test(tests, failed_passed_and_undecided_are_told_apart_and_explained);
+    tcase_add_test(tests, a_narrow_terminal_has_whole_names_and_fewer_columns);
+    tcase_add_test(tests, of_several_seeds_a_failure_counts_more_than_what_cannot_be_told);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -101,7 +101,7 @@ START_TEST(gradcheck_passes_everything_to_second_order_and_says_so_in_its_last_l
     ck_assert_msg(run("gradcheck --order 2", output, sizeof output) == 0, "%s", output);
     const char *last = strstr(output, " passed, ");
     ck_assert_msg(last && strcmp(last, " passed, 0 failed\n") == 0, "%s", output);
-    ck_assert_int_eq(run("gradcheck --op no_such_operation", output, sizeof output), 2);
+    ck_assert_int_eq(run("gradcheck no_such_operation", output, sizeof output), 2);
     ck_assert_int_eq(run("gradcheck --order 9", output, sizeof output), 2);
 }
 END_TEST

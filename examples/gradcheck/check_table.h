@@ -1,38 +1,41 @@
-/* The table of a gradient check: a row for each operation or layer, and what went wrong below.
+/* What a gradient check prints: a row for each operation or layer, and below what went wrong and what could not be decided.
  *
- *     check_table *table = check_table_new(false);
- *     tg_gradcheck_result result = tg_gradcheck_op(op, NULL);
- *     check_table_add(table, op->name, 1, &result);
- *     check_table_print(table, stdout);              // operation, order, samples, derivatives, worst relative error, where
- *     return check_table_count(table, stdout) > 0;   // prints "81 passed, 0 failed"
+ *     check_row rows[] = {{.what = subject, .order = 2, .result = tg_gradcheck_op(subject->op, NULL)}};
+ *     const check_table table = {rows, 1};
+ *     check_table_print(&table, stdout);         // operation, result, worst error, order, derivatives, samples, where
+ *     check_table_print_counts(&table, stdout);  // "1 passed, 0 failed"
+ *
+ * On a terminal the table has the columns that its width has room for, and names are never cut; in a file it has all of them, as plain text.
  */
 #ifndef GRADCHECK_CHECK_TABLE_H
 #define GRADCHECK_CHECK_TABLE_H
 
-#include "autograd/gradcheck.h"
+#include "examples/gradcheck/results.h"
+#include "examples/gradcheck/subjects.h"
 
 #include <stdio.h>
 
-typedef struct check_table check_table;
+typedef struct check_row {
+    const subject *what;
+    int order;
+    tg_gradcheck_result result;
+} check_row;
 
-/* Adds what checking the same again, with another seed or shape, has brought: the first failure counts, or else the worst. */
-void gradcheck_result_join(tg_gradcheck_result *total, const tg_gradcheck_result *next);
+typedef struct check_table {
+    const check_row *rows;
+    int count;
+} check_table;
 
-/* An empty table, to be printed for reading or as CSV; NULL if out of memory. On a terminal, what is being checked shows on
- * standard error meanwhile. */
-check_table *check_table_new(bool csv);
-void check_table_free(check_table *table);
+int check_table_count(const check_table *table, verdict which);
 
-/* Adds a row. `name` must live as long as the table. */
-void check_table_add(check_table *table, const char *name, int order, const tg_gradcheck_result *result);
-
-/* Notes something that has no derivative by nature. */
-void check_table_skip(check_table *table, const char *name);
-
-/* Prints the rows; for reading, then a sentence for every failure and what was skipped. */
+/* The rows, for reading, then a sentence for each that has not passed; and the rows as comma-separated values. */
 void check_table_print(const check_table *table, FILE *out);
+void check_table_print_csv(const check_table *table, FILE *out);
 
-/* Prints "N passed, N failed" and returns the second number. */
-int check_table_count(const check_table *table, FILE *out);
+/* "190 passed, 0 failed", or "188 passed, 1 failed, 1 cannot tell". */
+void check_table_print_counts(const check_table *table, FILE *out);
+
+/* What is chosen of all there is: name, inputs, category, and what it computes. */
+void check_table_list(const subjects *all, FILE *out);
 
 #endif

@@ -1,57 +1,63 @@
 #include "examples/gradcheck/layer_checks.h"
 
-#include "examples/gradcheck/check_table.h"
-#include "nn/dropout.h"
-#include "nn/feed_forward.h"
-#include "nn/mlp.h"
+#include "examples/gradcheck/layer_checks_internal.h"
+#include "examples/gradcheck/results.h"
 
+#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define HIDDEN(word, number)                                                                                 \
-    {                                                                                                        \
-        "hidden_layer." word, LAYER_HIDDEN, number                                                           \
-    }
-#define BLOCK(word, number)                                                                                  \
-    {                                                                                                        \
-        "feed_forward." word, LAYER_FEED_FORWARD, number                                                     \
-    }
+enum { MOST_INPUTS = 24 };
+
+#define IN_TRAINING .training = true
 
 static const layer_check checks[] = {
-    {"linear_layer", LAYER_LINEAR, TG_IDENTITY},
-    {"linear_layer.no_bias", LAYER_LINEAR_WITHOUT_BIAS, TG_IDENTITY},
-    HIDDEN("gelu_exact", TG_GELU_EXACT),
-    HIDDEN("gelu_tanh", TG_GELU_TANH),
-    HIDDEN("gelu_quick", TG_GELU_QUICK),
-    HIDDEN("stochastic_gelu", TG_STOCHASTIC_GELU),
-    HIDDEN("silu", TG_SILU),
-    HIDDEN("mish", TG_MISH),
-    HIDDEN("relu", TG_RELU),
-    HIDDEN("leaky_relu", TG_LEAKY_RELU),
-    HIDDEN("elu", TG_ELU),
-    HIDDEN("selu", TG_SELU),
-    HIDDEN("hardswish", TG_HARDSWISH),
-    HIDDEN("softplus", TG_SOFTPLUS),
-    HIDDEN("tanh", TG_TANH),
-    HIDDEN("sigmoid", TG_SIGMOID),
-    HIDDEN("identity", TG_IDENTITY),
-    HIDDEN("glu", TG_GLU),
-    HIDDEN("bilinear", TG_BILINEAR),
-    HIDDEN("reglu", TG_REGLU),
-    HIDDEN("geglu", TG_GEGLU),
-    HIDDEN("swiglu", TG_SWIGLU),
-    BLOCK("gelu_exact", TG_GELU_EXACT),
-    BLOCK("relu", TG_RELU),
-    BLOCK("glu", TG_GLU),
-    BLOCK("bilinear", TG_BILINEAR),
-    BLOCK("reglu", TG_REGLU),
-    BLOCK("geglu", TG_GEGLU),
-    BLOCK("swiglu", TG_SWIGLU),
-    {"dropout_layer", LAYER_DROPOUT, TG_IDENTITY},
-    {"mlp.gelu_exact", LAYER_MLP, TG_GELU_EXACT},
-    {"mlp.swiglu", LAYER_MLP, TG_SWIGLU},
-    {"mlp.training", LAYER_MLP_IN_TRAINING, TG_STOCHASTIC_GELU},
+    {"linear_layer", "x W^T + b", &kind_linear},
+    {"linear_layer.no_bias", "x W^T", &kind_linear, .convolution = {.no_bias = true}},
+/* Each activation, behind a linear layer. */
+#define TG_PLAIN(constant, name, gain, evaluation, random, formula) \
+    {"hidden_layer." #name, "a linear layer, and " #name, &kind_hidden, .activation = constant, IN_TRAINING},
+#define TG_GATED(constant, name, gate, product, formula) TG_PLAIN(constant, name, 0, 0, 0, formula)
+#include "nn/activations.def"
+    {"norm_layer.layer", "LayerNorm", &kind_norm, .norm = TG_NORM_LAYER},
+    {"norm_layer.rms", "RMSNorm", &kind_norm, .norm = TG_NORM_RMS},
+    {"norm_layer.batch", "BatchNorm in evaluation", &kind_norm, .norm = TG_NORM_BATCH},
+    {"norm_layer.batch.training", "BatchNorm in training", &kind_norm, .norm = TG_NORM_BATCH, IN_TRAINING},
+    {"norm_layer.group", "GroupNorm of two groups", &kind_norm, .norm = TG_NORM_GROUP},
+    {"dropout", "dropout in training", &kind_dropout, IN_TRAINING},
+    {"embedding_layer", "rows of a table by number, times the first ones", &kind_embedding},
+    {"convolution.images", "2d, padded", &kind_images, .convolution = {.outputs = 3, .kernel = {2, 3}, .window = {.padding = {1, 1}}}},
+    {"convolution.strided", "2d, stride and dilation of 2, in two groups, no bias", &kind_images,
+     .convolution = {.outputs = 4, .kernel = {2, 2}, .no_bias = true,
+                     .window = {.stride = {2, 1}, .padding = {1, 1}, .dilation = {1, 2}, .groups = 2}}},
+    {"convolution.sequences", "1d, padded", &kind_sequences, .convolution = {.outputs = 3, .kernel = {3}, .window = {.padding = {1}}}},
+    {"rotary", "pairs turned by an angle that grows with the position", &kind_rotary},
+    {"attention", "multi-head self-attention", &kind_attention},
+    {"attention.causal", "positions see earlier ones only", &kind_attention, .attention = {.causal = true}},
+    {"attention.grouped", "two heads share keys and values, separate matrices, no bias, rotated positions", &kind_attention,
+     .attention = {.key_value_heads = 1, .separate = true, .no_bias = true}, .rotary = true},
+    {"attention.padded", "one position is hidden", &kind_attention, .padded = true},
+    {"attention.training", "dropout of attention weights", &kind_attention, .attention = {.dropout = 0.3}, IN_TRAINING},
+    {"feed_forward.gelu_exact", "the feed-forward layer of a transformer", &kind_feed_forward, .activation = TG_GELU_EXACT},
+    {"feed_forward.relu", "the same with relu", &kind_feed_forward, .activation = TG_RELU},
+#define TG_GATED(constant, name, gate, product, formula) \
+    {"feed_forward." #name, "the same, gated by " #name, &kind_feed_forward, .activation = constant},
+#include "nn/activations.def"
+    {"feed_forward.training", "with dropout of hidden units", &kind_feed_forward, .activation = TG_GELU_TANH, IN_TRAINING},
+    {"block.bert", "post-norm, gelu_exact", &kind_block, .block = tg_block_bert, .padded = true},
+    {"block.gpt", "pre-norm, gelu_tanh, causal", &kind_block, .block = tg_block_gpt},
+    {"block.vit", "pre-norm, gelu_exact", &kind_block, .block = tg_block_vit},
+    {"block.llama", "pre-norm RMSNorm, swiglu, causal, rotated positions", &kind_block, .block = tg_block_llama, .rotary = true},
+    {"block.training", "GPT-2's block with dropout", &kind_block, .block = tg_block_gpt, IN_TRAINING},
+    {"mlp.gelu_exact", "two hidden layers", &kind_mlp, .activation = TG_GELU_EXACT},
+    {"mlp.swiglu", "two gated hidden layers", &kind_mlp, .activation = TG_SWIGLU},
+    {"mlp.rms", "two gated hidden layers, RMSNorm behind each", &kind_mlp, .activation = TG_SWIGLU, .norm = TG_NORM_RMS},
+    {"mlp.batch", "BatchNorm in training, and dropout", &kind_mlp, .activation = TG_RELU, .norm = TG_NORM_BATCH, IN_TRAINING},
+    {"mlp.training", "a random activation, and dropout", &kind_mlp, .activation = TG_STOCHASTIC_GELU, IN_TRAINING},
+    {"transformer.gpt", "two blocks, tied embedding", &kind_transformer, .block = tg_block_gpt},
+    {"transformer.bert", "an encoder of two blocks; one position is hidden", &kind_transformer, .block = tg_block_bert, .padded = true},
+    {"transformer.llama", "two blocks, rotated positions", &kind_transformer, .block = tg_block_llama, .rotary = true},
+    {"transformer.training", "GPT-2 with dropout", &kind_transformer, .block = tg_block_gpt, IN_TRAINING},
 };
 
 enum { CHECKS = sizeof checks / sizeof checks[0] };
@@ -61,67 +67,39 @@ const layer_check *layer_check_at(int index)
     return index >= 0 && index < CHECKS ? &checks[index] : NULL;
 }
 
-const layer_check *layer_check_find(const char *name)
+const char *layer_check_category(const layer_check *check)
 {
-    for (int i = 0; i < CHECKS; i++)
-        if (strcmp(checks[i].name, name) == 0)
-            return &checks[i];
-    return NULL;
+    return check->kind->category;
 }
 
-/* ---- a layer -------------------------------------------------------------------------------------------------- */
+/* ---- a check ---- */
 
-typedef struct layer {
-    const layer_check *check;
-    uint64_t seed;      /* of what is random in training */
-    tg_parameters *set; /* owned, except that of `net` */
-    tg_linear_layer linear;
-    tg_hidden_layer hidden;
-    tg_feed_forward block;
-    tg_mlp *net;
-} layer;
-
-static void add_mlp(layer *l, int64_t inputs, int64_t outputs)
+static bool make(layer *l, tg_shape shape)
 {
-    tg_rng rng = tg_rng_seed(l->seed);
-    l->net = tg_mlp_new(&rng, &(tg_mlp_config){.inputs = inputs,
-                                               .hidden = {6, 5},
-                                               .outputs = outputs,
-                                               .activation = l->check->activation,
-                                               .dropout = l->check->kind == LAYER_MLP_IN_TRAINING ? 0.3 : 0,
-                                               .dtype = TG_F64});
-    l->set = tg_mlp_parameters(l->net);
-}
-
-static bool make(layer *l, int64_t inputs, int64_t outputs)
-{
-    const layer_check *check = l->check;
-    if (check->kind == LAYER_MLP || check->kind == LAYER_MLP_IN_TRAINING)
-        add_mlp(l, inputs, outputs);
-    else
+    const layer_kind *kind = l->check->kind;
+    if (!kind->discard)
         l->set = tg_parameters_new(TG_F64);
-    if (!l->set)
-        return false;
-    if (check->kind == LAYER_LINEAR || check->kind == LAYER_LINEAR_WITHOUT_BIAS)
-        l->linear = tg_linear_layer_add(l->set, "linear", inputs, outputs, check->kind == LAYER_LINEAR);
-    if (check->kind == LAYER_HIDDEN)
-        l->hidden = tg_hidden_layer_add(l->set, "hidden", inputs, outputs, check->activation, true);
-    if (check->kind == LAYER_FEED_FORWARD)
-        l->block = tg_feed_forward_add(l->set, "block", inputs, outputs, check->activation, true);
-    if (tg_parameters_error(l->set))
+    if (kind->add)
+        kind->add(l, shape);
+    if (!l->set || tg_parameters_error(l->set))
         return false;
     tg_rng rng = tg_rng_seed(l->seed);
     rng = tg_rng_stream(&rng, "parameters");
-    double *values = tg_parameters_values(l->set);
-    for (int64_t i = 0; i < tg_parameters_size(l->set); i++)
-        values[i] = 0.7 * tg_rng_normal(&rng);
+    for (int k = 0; k < tg_parameters_count(l->set); k++) {
+        tg_parameter *parameter = tg_parameters_at(l->set, k);
+        const bool variance = strstr(parameter->name, "running_var") != NULL;
+        for (int64_t i = 0; i < tg_shape_size(&parameter->shape); i++) {
+            const double drawn = 0.7 * tg_rng_normal(&rng);
+            tg_parameter_put(parameter, i, variance ? 0.5 + fabs(drawn) : drawn);
+        }
+    }
     return true;
 }
 
 static void discard(layer *l)
 {
-    if (l->net)
-        tg_mlp_free(l->net);
+    if (l->check->kind->discard)
+        l->check->kind->discard(l);
     else
         tg_parameters_free(l->set);
 }
@@ -131,72 +109,55 @@ static tg_tensor forward(tg_tape *tape, const tg_tensor *inputs, int count, void
     const layer *l = user;
     tg_rng training = tg_rng_seed(l->seed); /* the same in each call */
     (void)tape, (void)count;
-    switch (l->check->kind) {
-    case LAYER_LINEAR:
-    case LAYER_LINEAR_WITHOUT_BIAS:
-        return tg_linear_layer_forward(&l->linear, inputs[0]);
-    case LAYER_HIDDEN:
-        return tg_hidden_layer_forward(&l->hidden, inputs[0], &training, NULL);
-    case LAYER_FEED_FORWARD:
-        return tg_feed_forward_forward(&l->block, inputs[0], &training);
-    case LAYER_DROPOUT:
-        return tg_dropout_forward(inputs[0], 0.3, &training);
-    case LAYER_MLP:
-        return tg_mlp_forward(l->net, inputs[0]);
-    case LAYER_MLP_IN_TRAINING:
-        return tg_mlp_forward_with(l->net, inputs[0], &training, NULL);
-    }
-    return (tg_tensor){0};
+    return l->check->kind->forward(l, inputs[0], l->check->training ? &training : NULL);
 }
 
-/* ---- a check ---------------------------------------------------------------------------------------------------- */
-
-enum { MOST_INPUTS = 16, MOST_ELEMENTS = 64 };
-
-static tg_gradcheck_result refuse(const layer *l)
+static tg_gradcheck_result refuse(const layer *l, const char *why)
 {
-    tg_gradcheck_result result = {
-        .status = TG_GRADCHECK_REFUSED, .sample = -1, .input = -1, .index = -1, .operation = -1};
+    tg_gradcheck_result result = {.status = TG_GRADCHECK_REFUSED, .sample = -1, .input = -1, .index = -1, .operation = -1};
     const char *error = l->set ? tg_parameters_error(l->set) : NULL;
-    snprintf(result.why, sizeof result.why, "%s", error ? error : "out of memory, or too many parameters");
+    snprintf(result.why, sizeof result.why, "%s", error ? error : why);
     return result;
 }
 
-static tg_gradcheck_result check_shape(const layer_check *check, tg_shape shape, int64_t outputs,
-                              const tg_gradcheck_options *options)
+static tg_gradcheck_result check_shape(const layer_check *check, tg_shape shape, const tg_gradcheck_options *options)
 {
+    const layer_kind *kind = check->kind;
     layer l = {.check = check, .seed = options->seed};
-    double x[MOST_ELEMENTS];
+    double x[LAYER_ELEMENTS];
+    int32_t ids[LAYER_ELEMENTS];
     tg_rng rng = tg_rng_seed(options->seed);
     rng = tg_rng_stream(&rng, check->name);
-    for (int i = 0; i < MOST_ELEMENTS; i++)
+    for (int i = 0; i < LAYER_ELEMENTS; i++) {
         x[i] = tg_rng_normal(&rng);
-    bool made = make(&l, shape.dim[shape.rank - 1], outputs);
-    int parameters = made ? tg_parameters_count(l.set) : 0;
+        ids[i] = kind->ids ? (int32_t)tg_rng_below(&rng, (uint64_t)kind->ids) : 0;
+    }
+    tg_gradcheck_input in = {.name = "x", .shape = shape, .data = kind->ids ? NULL : x, .integers = kind->ids ? ids : NULL, .fixed = kind->ids};
     tg_gradcheck_result result;
-    if (made && parameters < MOST_INPUTS) {
-        tg_gradcheck_input inputs[MOST_INPUTS] = {{.name = "x", .shape = shape, .data = x}};
-        for (int i = 0; i < parameters; i++)
-            inputs[i + 1].parameter = tg_parameters_at(l.set, i);
-        result = tg_gradcheck(forward, &l, inputs, parameters + 1, options);
-    } else
-        result = refuse(&l);
+    if (tg_shape_size(&shape) > LAYER_ELEMENTS || !make(&l, shape))
+        result = refuse(&l, "out of memory, or more elements than there is room for");
+    else if (strcmp(kind->category, "layer") != 0)
+        result = tg_gradcheck_parameters(forward, &l, &in, 1, l.set, options);
+    else if (tg_parameters_count(l.set) >= MOST_INPUTS)
+        result = refuse(&l, "too many parameters for a layer");
+    else {
+        tg_gradcheck_input inputs[MOST_INPUTS] = {in};
+        for (int i = 0; i < tg_parameters_count(l.set); i++) {
+            tg_parameter *parameter = tg_parameters_at(l.set, i);
+            inputs[i + 1] = (tg_gradcheck_input){.parameter = parameter, .fixed = !parameter->gradient};
+        }
+        result = tg_gradcheck(forward, &l, inputs, tg_parameters_count(l.set) + 1, options);
+    }
     discard(&l);
     return result;
 }
 
 tg_gradcheck_result layer_check_run(const layer_check *check, const tg_gradcheck_options *options)
 {
-    static const struct {
-        tg_shape shape;
-        int64_t outputs;
-    } cases[] = {{{2, {3, 4}}, 5}, {{1, {3}}, 2}, {{3, {2, 3, 2}}, 3}, {{2, {1, 1}}, 1}, {{2, {0, 3}}, 2}};
-    tg_gradcheck_result total = check_shape(check, cases[0].shape, cases[0].outputs, options);
-    for (size_t i = 1; i < sizeof cases / sizeof cases[0]; i++) {
-        tg_gradcheck_result next = check_shape(check, cases[i].shape, cases[i].outputs, options);
-        if (tg_shape_size(&cases[i].shape) == 0 && next.status == TG_GRADCHECK_REFUSED && next.comparisons == 0 &&
-            check->kind == LAYER_DROPOUT)
-            continue; /* without elements and parameters there is nothing to compare */
+    const layer_kind *kind = check->kind;
+    tg_gradcheck_result total = check_shape(check, kind->shapes[0], options);
+    for (int i = 1; i < LAYER_SHAPES && kind->shapes[i].rank > 0; i++) {
+        const tg_gradcheck_result next = check_shape(check, kind->shapes[i], options);
         gradcheck_result_join(&total, &next);
         total.samples += next.samples;
     }

@@ -1,38 +1,45 @@
-/* The layers of nn as functions that the gradient checker can check: with respect to their input and all parameters.
+/* The layers, blocks and models whose derivatives are checked: a line of a table each.
  *
  *     for (int i = 0; layer_check_at(i); i++) {
  *         tg_gradcheck_result result = layer_check_run(layer_check_at(i), &(tg_gradcheck_options){.order = 2});
- *         printf("%s: %s\n", layer_check_at(i)->name, result.why);
+ *         puts(result.why);
  *     }
+ *
+ * A kind of layer is two functions, one that adds its parameters to a set and one that runs it, and the shapes it is tried with. A further model
+ * is a kind, if it is of a new one, and a line of `checks`.
  */
 #ifndef GRADCHECK_LAYER_CHECKS_H
 #define GRADCHECK_LAYER_CHECKS_H
 
 #include "autograd/gradcheck.h"
-#include "nn/activation.h"
+#include "nn/block.h"
+#include "nn/convolution.h"
+#include "nn/embedding.h"
+#include "nn/mlp.h"
+#include "nn/transformer.h"
 
-typedef enum layer_kind {
-    LAYER_LINEAR,
-    LAYER_LINEAR_WITHOUT_BIAS,
-    LAYER_HIDDEN,
-    LAYER_FEED_FORWARD,
-    LAYER_DROPOUT,
-    LAYER_MLP,
-    LAYER_MLP_IN_TRAINING, /* with dropout */
-} layer_kind;
+typedef struct layer_kind layer_kind;
 
 typedef struct layer_check {
-    const char *name;
-    layer_kind kind;
+    const char *name, *about;
+    const layer_kind *kind;
+    bool training; /* a pass in training, with what is random in it */
     tg_activation activation;
+    tg_norm norm;
+    tg_attention_config attention;
+    tg_convolution_config convolution;
+    tg_block_config (*block)(int64_t width, int heads);
+    bool padded, rotary;
 } layer_check;
 
-/* The checks in order; NULL past the end, or if none has that name. */
+/* The checks in order; NULL past the end. */
 const layer_check *layer_check_at(int index);
-const layer_check *layer_check_find(const char *name);
 
-/* Checks the layer with random numbers in all its parameters, on inputs of several shapes; `samples` of the result counts
- * these. */
+/* "layer", "block" or "model". */
+const char *layer_check_category(const layer_check *check);
+
+/* Checks the layer with random numbers in all its parameters, on inputs of several shapes; `samples` of the result counts these. Layers are
+ * checked element by element, blocks and models along random directions first. */
 tg_gradcheck_result layer_check_run(const layer_check *check, const tg_gradcheck_options *options);
 
 #endif

@@ -192,7 +192,11 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         given[key - FIRST_KEY] = true;
         return 0;
     }
-    if (key == ARGP_KEY_ARG)
+    if (r->program->words && key == ARGP_KEY_ARGS) {
+        *(char ***)(void *)(r->settings + r->program->words_offset) = &state->argv[state->next];
+        return 0;
+    }
+    if (key == ARGP_KEY_ARG && !r->program->words)
         argp_failure(state, 2, 0, "'%s' is not an option; options begin with two dashes (see --help)", argument);
     return ARGP_ERR_UNKNOWN;
 }
@@ -244,7 +248,7 @@ void options_parse(const options_program *program, int argc, char **argv, void *
         exit(1);
     argp_err_exit_status = 2;
     argp_program_version_hook = print_version;
-    const struct argp argp = {.options = options, .parser = parse, .doc = about};
+    const struct argp argp = {.options = options, .parser = parse, .args_doc = program->words, .doc = about};
     char *program_name = argv[0];
     argv[0] = (char *)(size_t)program->name; /* messages begin with the plain name */
     argp_parse(&argp, argc, argv, 0, NULL, &(reading){program, settings});

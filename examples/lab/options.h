@@ -50,6 +50,8 @@ typedef struct options_program {
     const char *about; /* what it does: a line or two above the options */
     const program_option *table; /* ends with a line of zeros */
     const char *after; /* below the options; may be NULL */
+    const char *words; /* what --help calls words that are no options; NULL: there are none */
+    size_t words_offset; /* of a const char *const *, which gets them; a NULL ends them */
 } options_program;
 
 /* Reads argv into the settings, which hold the defaults. Ends the program for --help and --version (status 0) and for errors (2). */

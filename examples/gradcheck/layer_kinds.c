@@ -1,0 +1,227 @@
+#include "examples/gradcheck/layer_checks_internal.h"
+
+#include "nn/dropout.h"
+
+/* ---- layers ---- */
+
+#define ROWS {{2, {3, 4}}, {1, {3}}, {3, {2, 3, 2}}, {2, {1, 1}}, {2, {0, 3}}}
+
+static int64_t last(tg_shape x)
+{
+    return x.dim[x.rank - 1];
+}
+
+static void add_linear(layer *l, tg_shape x)
+{
+    l->linear = tg_linear_layer_add(l->set, "linear", last(x), last(x) + 1, !l->check->convolution.no_bias);
+}
+
+static tg_tensor run_linear(const layer *l, tg_tensor x, tg_rng *training)
+{
+    (void)training;
+    return tg_linear_layer_forward(&l->linear, x);
+}
+
+const layer_kind kind_linear = {"layer", add_linear, run_linear, .shapes = ROWS};
+
+static void add_hidden(layer *l, tg_shape x)
+{
+    l->hidden = tg_hidden_layer_add(l->set, "hidden", last(x), last(x) + 1, l->check->activation, true);
+}
+
+static tg_tensor run_hidden(const layer *l, tg_tensor x, tg_rng *training)
+{
+    return tg_hidden_layer_forward(&l->hidden, x, training, NULL);
+}
+
+const layer_kind kind_hidden = {"layer", add_hidden, run_hidden, .shapes = ROWS};
+
+static void add_feed_forward(layer *l, tg_shape x)
+{
+    l->feed_forward = tg_feed_forward_add(l->set, "block", last(x), 5, l->check->activation, true);
+    l->feed_forward.dropout = 0.3;
+}
+
+static tg_tensor run_feed_forward(const layer *l, tg_tensor x, tg_rng *training)
+{
+    return tg_feed_forward_forward(&l->feed_forward, x, training);
+}
+
+const layer_kind kind_feed_forward = {"block", add_feed_forward, run_feed_forward, .shapes = ROWS};
+
+static tg_tensor run_dropout(const layer *l, tg_tensor x, tg_rng *training)
+{
+    (void)l;
+    return tg_dropout_forward(x, 0.3, training);
+}
+
+const layer_kind kind_dropout = {"layer", NULL, run_dropout, .shapes = {{2, {3, 4}}, {1, {3}}, {3, {2, 3, 2}}}};
+
+static void add_norm(layer *l, tg_shape x)
+{
+    const bool channels = l->check->norm == TG_NORM_BATCH || l->check->norm == TG_NORM_GROUP;
+    l->norm = tg_norm_layer_add(l->set, "norm", l->check->norm, channels ? x.dim[1] : last(x), 0);
+    l->norm.groups = 2;
+}
+
+static tg_tensor run_norm(const layer *l, tg_tensor x, tg_rng *training)
+{
+    return tg_norm_layer_forward(&l->norm, x, training);
+}
+
+const layer_kind kind_norm = {"layer", add_norm, run_norm, .shapes = {{2, {3, 4}}, {3, {2, 4, 3}}, {4, {2, 2, 3, 2}}}};
+
+static void add_convolution(layer *l, tg_shape x)
+{
+    tg_convolution_config config = l->check->convolution;
+    config.inputs = x.dim[1];
+    l->convolution = tg_convolution_add(l->set, "conv", &config);
+}
+
+static tg_tensor run_convolution(const layer *l, tg_tensor x, tg_rng *training)
+{
+    (void)training;
+    return tg_convolution_forward(&l->convolution, x);
+}
+
+const layer_kind kind_images = {"layer", add_convolution, run_convolution, .shapes = {{4, {2, 2, 4, 3}}, {4, {1, 4, 3, 5}}}};
+const layer_kind kind_sequences = {"layer", add_convolution, run_convolution, .shapes = {{3, {2, 2, 7}}, {3, {1, 4, 5}}}};
+
+static void add_embedding(layer *l, tg_shape x)
+{
+    (void)x;
+    l->embedding = tg_embedding_layer_add(l->set, "embedding", 5, 3);
+}
+
+/* Tokens, and behind them positions. */
+static tg_tensor run_embedding(const layer *l, tg_tensor x, tg_rng *training)
+{
+    (void)training;
+    return tg_mul(tg_embedding_layer_forward(&l->embedding, x), tg_embedding_layer_first(&l->embedding, tg_tape_of(x), tg_dim(x, -1)));
+}
+
+const layer_kind kind_embedding = {"layer", add_embedding, run_embedding, .shapes = {{2, {3, 4}}, {1, {5}}}, .ids = 5};
+
+static tg_tensor run_rotary(const layer *l, tg_tensor x, tg_rng *training)
+{
+    const tg_rotary rotary = tg_rotary_angles(tg_tape_of(x), TG_F64, tg_dim(x, -2), tg_dim(x, -1), 10000);
+    (void)l, (void)training;
+    return tg_rotary_turn(&rotary, x);
+}
+
+const layer_kind kind_rotary = {"layer", NULL, run_rotary, .shapes = {{2, {3, 4}}, {4, {2, 2, 3, 2}}}};
+
+/* ---- attention and blocks ---- */
+
+enum { WIDTH = 4, HEADS = 2, HEAD = WIDTH / HEADS, BASE = 10000 };
+
+#define SEQUENCES {{3, {2, 3, WIDTH}}, {3, {1, 5, WIDTH}}, {3, {1, 1, WIDTH}}}
+
+/* What a check asks for besides: rotated positions, and the last position of the first sequence hidden. */
+typedef struct surroundings {
+    tg_attention_context context;
+    tg_rotary rotary;
+} surroundings;
+
+static const tg_attention_context *surround(const layer_check *check, tg_tensor x, surroundings *s)
+{
+    tg_tape *tape = tg_tape_of(x);
+    const int64_t batch = tg_dim(x, 0), positions = tg_dim(x, 1);
+    *s = (surroundings){.rotary = {{0}, {0}}};
+    if (check->rotary) {
+        s->rotary = tg_rotary_angles(tape, TG_F64, positions, HEAD, BASE);
+        s->context.rotary = &s->rotary;
+    }
+    if (check->padded && positions > 1) {
+        double keep[LAYER_ELEMENTS];
+        for (int64_t i = 0; i < batch * positions; i++)
+            keep[i] = i != positions - 1;
+        s->context.padding = tg_constant(tape, TG_F64, keep, TG_SHAPE(batch, positions));
+    }
+    return &s->context;
+}
+
+static void add_attention(layer *l, tg_shape x)
+{
+    tg_attention_config config = l->check->attention;
+    config.width = last(x);
+    config.heads = HEADS;
+    l->attention = tg_attention_add(l->set, "attention", &config);
+}
+
+static tg_tensor run_attention(const layer *l, tg_tensor x, tg_rng *training)
+{
+    surroundings s;
+    return tg_attention_forward(&l->attention, x, surround(l->check, x, &s), training);
+}
+
+const layer_kind kind_attention = {"layer", add_attention, run_attention, .shapes = SEQUENCES};
+
+static void add_block(layer *l, tg_shape x)
+{
+    tg_block_config config = l->check->block(last(x), HEADS);
+    config.dropout = config.attention.dropout = 0.2;
+    l->block = tg_block_add(l->set, "block", &config);
+}
+
+static tg_tensor run_block(const layer *l, tg_tensor x, tg_rng *training)
+{
+    surroundings s;
+    return tg_block_forward(&l->block, x, surround(l->check, x, &s), training);
+}
+
+const layer_kind kind_block = {"block", add_block, run_block, .shapes = SEQUENCES};
+
+/* ---- models ---- */
+
+static void add_mlp(layer *l, tg_shape x)
+{
+    const tg_rng rng = tg_rng_seed(l->seed);
+    l->mlp = tg_mlp_new(&rng, &(tg_mlp_config){.inputs = last(x),
+                                               .hidden = {6, 5},
+                                               .outputs = 3,
+                                               .activation = l->check->activation,
+                                               .norm = l->check->norm,
+                                               .dropout = 0.3,
+                                               .dtype = TG_F64});
+    l->set = tg_mlp_parameters(l->mlp);
+}
+
+static tg_tensor run_mlp(const layer *l, tg_tensor x, tg_rng *training)
+{
+    return tg_mlp_forward_with(l->mlp, x, training, NULL);
+}
+
+static void discard_mlp(layer *l)
+{
+    tg_mlp_free(l->mlp);
+}
+
+const layer_kind kind_mlp = {"model", add_mlp, run_mlp, discard_mlp, {{2, {3, 4}}, {2, {5, 3}}}, 0};
+
+static void add_transformer(layer *l, tg_shape x)
+{
+    const tg_rng rng = tg_rng_seed(l->seed);
+    tg_transformer_config config = {.vocabulary = 5, .context = 4, .layers = 2, .block = l->check->block(WIDTH, HEADS), .dtype = TG_F64};
+    config.tied = !l->check->rotary;
+    config.rotary_base = l->check->rotary ? BASE : 0;
+    config.no_head = l->check->padded;
+    config.dropout = config.block.dropout = config.block.attention.dropout = 0.2;
+    (void)x;
+    l->transformer = tg_transformer_new(&rng, &config);
+    l->set = tg_transformer_parameters(l->transformer);
+}
+
+static tg_tensor run_transformer(const layer *l, tg_tensor x, tg_rng *training)
+{
+    surroundings s;
+    const tg_attention_context *context = surround(&(layer_check){.padded = l->check->padded}, x, &s);
+    return tg_transformer_forward_padded(l->transformer, x, context->padding, training);
+}
+
+static void discard_transformer(layer *l)
+{
+    tg_transformer_free(l->transformer);
+}
+
+const layer_kind kind_transformer = {"model", add_transformer, run_transformer, discard_transformer, {{2, {2, 3}}, {2, {1, 4}}}, 5};

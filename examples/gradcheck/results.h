@@ -1,0 +1,21 @@
+/* What checking brought: the result of one check after another, put together.
+ *
+ *     tg_gradcheck_result total = check(seed), next = check(seed + 1);
+ *     gradcheck_result_join(&total, &next);
+ *     printf("%s\n", verdict_name(verdict_of(&total)));       // passed, cannot tell, FAILED
+ */
+#ifndef GRADCHECK_RESULTS_H
+#define GRADCHECK_RESULTS_H
+
+#include "autograd/gradcheck.h"
+
+typedef enum verdict { VERDICT_PASSED, VERDICT_CANNOT_TELL, VERDICT_FAILED, VERDICTS } verdict;
+
+verdict verdict_of(const tg_gradcheck_result *result);
+const char *verdict_name(verdict which);
+
+/* Adds what checking the same again, with another seed or shape, has brought: the first failure counts, or else the first that cannot be
+ * decided, or else the worst. Samples stay those of the first. */
+void gradcheck_result_join(tg_gradcheck_result *total, const tg_gradcheck_result *next);
+
+#endif

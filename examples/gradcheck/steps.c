@@ -1,0 +1,115 @@
+#include "examples/gradcheck/steps.h"
+
+#include "examples/lab/files.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the place ---- */
+
+/* A whole number between colons, -1 if there is none; false if it is something else. */
+static bool read_number(const char **text, int64_t *number)
+{
+    char *end;
+    *number = -1;
+    if (**text == '\0')
+        return true;
+    errno = 0;
+    *number = strtoll(*text + 1, &end, 10);
+    const bool read = **text == ':' && (*text)[1] >= '0' && (*text)[1] <= '9' && errno == 0 && (*end == ':' || *end == '\0');
+    *text = end;
+    return read;
+}
+
+static int inputs_of(const tg_op *op, const tg_sample *sample)
+{
+    return sample->count > 0 ? sample->count : op->arity;
+}
+
+/* The greatest number of inputs that a sample has, and of elements in one of them, if it is to be a certain one. */
+static void measure(const tg_op *op, int64_t input, int64_t *inputs, int64_t *elements)
+{
+    *inputs = *elements = 0;
+    for (int s = 0; s < op->sample_count; s++) {
+        const int count = inputs_of(op, &op->samples[s]);
+        *inputs = count > *inputs ? count : *inputs;
+        for (int i = 0; i < count && i < TG_SAMPLE_INPUTS; i++) {
+            const int64_t size = tg_shape_size(&op->samples[s].input[i].shape);
+            if ((input < 0 || input == i) && size > *elements)
+                *elements = size;
+        }
+    }
+}
+
+static bool is_there(const steps_place *place, int64_t input, char message[STEPS_MESSAGE])
+{
+    const tg_op *op = place->what->op;
+    int64_t inputs, elements;
+    measure(op, input, &inputs, &elements);
+    if (input >= inputs)
+        snprintf(message, STEPS_MESSAGE, "%s has no input %lld: it has %lld, numbered from 0", op->name, (long long)input, (long long)inputs);
+    else if (place->element >= elements)
+        snprintf(message, STEPS_MESSAGE, "%s has no element %lld in input %lld: in its largest sample there are %lld, numbered from 0", op->name,
+                 (long long)place->element, (long long)input, (long long)elements);
+    else
+        return true;
+    return false;
+}
+
+bool steps_find(const subjects *all, const char *text, steps_place *place, char message[STEPS_MESSAGE])
+{
+    const char *rest = text + strcspn(text, ":");
+    char name[128], near[SUBJECTS_NEAR];
+    int64_t input;
+    snprintf(name, sizeof name, "%.*s", (int)(rest - text), text);
+    place->what = subjects_find(all, name);
+    if (!place->what) {
+        subjects_near(all, name, near);
+        return snprintf(message, STEPS_MESSAGE, "there is no operation '%s'%s", name, near), false;
+    }
+    if (!place->what->op)
+        return snprintf(message, STEPS_MESSAGE, "%s is a %s, and only operations are drawn", name, place->what->category), false;
+    if (place->what->constant)
+        return snprintf(message, STEPS_MESSAGE, "%s has no derivative by nature", name), false;
+    if (!read_number(&rest, &input) || !read_number(&rest, &place->element) || *rest)
+        return snprintf(message, STEPS_MESSAGE, "'%.100s' is not NAME, NAME:INPUT or NAME:INPUT:ELEMENT, both from 0 on", text), false;
+    place->input = input > INT32_MAX ? INT32_MAX : (int)input;
+    return is_there(place, input, message);
+}
+
+/* ---- the curve ---- */
+
+/* Without commas: gnuplot ends a cell at them, in quotes too. */
+static void describe(steps_curve *c)
+{
+    snprintf(c->where, sizeof c->where, "element %lld of input %d in sample %d: there it is %.6g and the derivative %.6g",
+             (long long)c->place.index, c->place.input, c->place.sample, c->place.value, c->place.derivative);
+}
+
+bool steps_compute(const steps_place *place, uint64_t seed, steps_curve *c, char message[STEPS_MESSAGE])
+{
+    *c = (steps_curve){.what = place->what, .place = {.sample = -1, .input = place->input, .index = place->element}};
+    c->count = tg_gradcheck_steps(c->what->op, &c->place, seed, c->steps, STEPS);
+    if (c->count > 0)
+        return describe(c), true;
+    snprintf(message, STEPS_MESSAGE, "%s cannot be differentiated %s", c->what->name, place->input >= 0 ? "there" : "on its samples");
+    return false;
+}
+
+static bool write_steps(const void *context, FILE *file)
+{
+    const steps_curve *c = context;
+    fputs("operation,where,step,central,once,twice\n", file);
+    for (int k = 0; k < c->count; k++)
+        fprintf(file, "%s,%s,%.9g,%.9g,%.9g,%.9g\n", c->what->name, c->where, c->steps[k].step, c->steps[k].central, c->steps[k].once,
+                c->steps[k].twice);
+    return true;
+}
+
+plots_outcome steps_draw(const steps_curve *curve, const char *folder, char message[STEPS_MESSAGE])
+{
+    if (!files_make_folder(folder, message) || !files_write(folder, "steps.csv", write_steps, curve, message))
+        return PLOTS_FAILED;
+    return plots_run("gradcheck.gp", folder, message);
+}

@@ -1,0 +1,41 @@
+/* The error of a finite difference over its step, a V of truncation and rounding, drawn for an element of an operation.
+ *
+ *     steps_place place;
+ *     if (!steps_find(&all, "gelu_exact:0:3", &place, message))      // NAME[:input[:element]]
+ *         return fprintf(stderr, "gradcheck: --plot: %s\n", message), 2;
+ *     steps_curve curve;
+ *     if (steps_compute(&place, seed, &curve, message))
+ *         outcome = steps_draw(&curve, "results", message);          // steps.csv, steps.png, steps.svg
+ */
+#ifndef GRADCHECK_STEPS_H
+#define GRADCHECK_STEPS_H
+
+#include "examples/gradcheck/subjects.h"
+#include "plots/plots.h"
+
+enum { STEPS = 48, STEPS_MESSAGE = 512 };
+
+typedef struct steps_place {
+    const subject *what;
+    int input;       /* -1: any */
+    int64_t element; /* in memory order; -1: any */
+} steps_place;
+
+typedef struct steps_curve {
+    const subject *what;
+    tg_gradcheck_place place;
+    char where[160]; /* "element 5 of input 0 in sample 0: ..." */
+    tg_gradcheck_step steps[STEPS];
+    int count;
+} steps_curve;
+
+/* Reads what --plot is given. False, and one line, if there is no such operation, input or element. */
+bool steps_find(const subjects *all, const char *text, steps_place *place, char message[STEPS_MESSAGE]);
+
+/* False, and one line, if there is nothing to draw. */
+bool steps_compute(const steps_place *place, uint64_t seed, steps_curve *curve, char message[STEPS_MESSAGE]);
+
+/* Writes steps.csv into the folder, which is made, and draws steps.png and steps.svg. */
+plots_outcome steps_draw(const steps_curve *curve, const char *folder, char message[STEPS_MESSAGE]);
+
+#endif

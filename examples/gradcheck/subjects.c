@@ -1,0 +1,152 @@
+#include "examples/gradcheck/subjects.h"
+
+#include <ctype.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tapegrad.h>
+
+/* ---- all there is ---- */
+
+static subject of_op(const tg_op *op, bool own)
+{
+    const char *category = tg_op_category(op), *formula = tg_op_formula(op);
+    return (subject){.name = op->name,
+                     .category = own || !category ? "yours" : category,
+                     .about = own || !formula ? "" : formula,
+                     .inputs = op->arity,
+                     .op = op,
+                     .constant = !op->derivative || op->flags & (TG_CONSTANT | TG_SOURCE)};
+}
+
+bool subjects_collect(subjects *all, const tg_op *const *own)
+{
+    int ops = 0, layers = 0, owned = 0;
+    while (tg_op_at(ops))
+        ops++;
+    while (own && own[owned])
+        owned++;
+    while (layer_check_at(layers))
+        layers++;
+    *all = (subjects){.list = calloc((size_t)(ops + owned + layers), sizeof *all->list)};
+    if (!all->list)
+        return false;
+    for (int i = 0; i < ops; i++)
+        all->list[all->count++] = of_op(tg_op_at(i), false);
+    for (int i = 0; i < owned; i++)
+        all->list[all->count++] = of_op(own[i], true);
+    for (int i = 0; i < layers; i++) {
+        const layer_check *layer = layer_check_at(i);
+        all->list[all->count++] = (subject){
+            .name = layer->name, .category = layer_check_category(layer), .about = layer->about, .inputs = 1, .layer = layer};
+    }
+    return true;
+}
+
+void subjects_free(subjects *all)
+{
+    free(all->list);
+    *all = (subjects){0};
+}
+
+subject *subjects_find(const subjects *all, const char *name)
+{
+    for (int i = 0; i < all->count; i++)
+        if (strcmp(all->list[i].name, name) == 0)
+            return &all->list[i];
+    return NULL;
+}
+
+/* ---- by name ---- */
+
+const char *subjects_choose(subjects *all, const char *const words[])
+{
+    for (int w = 0; words[w]; w++) {
+        bool fits = false;
+        for (int i = 0; i < all->count; i++)
+            if (fnmatch(words[w], all->list[i].name, 0) == 0)
+                fits = all->list[i].chosen = true;
+        if (!fits)
+            return words[w];
+    }
+    return NULL;
+}
+
+/* Levenshtein's distance, without regard to case: how many letters are to be put in, taken out or changed. */
+static int distance(const char *a, const char *b)
+{
+    enum { LONGEST = 64 };
+    int row[LONGEST + 1], length = (int)strnlen(b, LONGEST);
+    for (int j = 0; j <= length; j++)
+        row[j] = j;
+    for (int i = 0; a[i] && i < LONGEST; i++) {
+        int diagonal = row[0];
+        row[0] = i + 1;
+        for (int j = 0; j < length; j++) {
+            int changed = diagonal + (tolower((unsigned char)a[i]) != tolower((unsigned char)b[j]));
+            diagonal = row[j + 1];
+            int moved = 1 + (diagonal < row[j] ? diagonal : row[j]);
+            row[j + 1] = changed < moved ? changed : moved;
+        }
+    }
+    return row[length];
+}
+
+enum { FAR = 1000000 };
+
+/* How far something is from a word: near are names that begin with it, then those that have it as a part, or nearly its letters, then what is
+ * described by it; of these, the short ones. */
+static int remoteness(const char *word, const subject *what)
+{
+    const int length = (int)strlen(word), away = distance(word, what->name);
+    const char *part = length >= 2 ? strcasestr(what->name, word) : NULL;
+    const char *described = length >= 4 ? strcasestr(what->about, word) : NULL;
+    const int rank = part == what->name          ? 0
+                     : part                      ? 1
+                     : away <= 1 + length / 4    ? 1 + away
+                     : described == NULL         ? FAR
+                     : described == what->about ? 100
+                                                 : 101;
+    return rank == FAR ? FAR : 1000 * rank + (int)strlen(what->name);
+}
+
+void subjects_near(const subjects *all, const char *word, char text[SUBJECTS_NEAR])
+{
+    enum { MOST = 3 };
+    const subject *near[MOST + 1] = {0};
+    int count = 0;
+    if (strncmp(word, "tg_", 3) == 0) /* the function of this name */
+        word += 3;
+    for (int i = 0; i < all->count; i++) {
+        const subject *candidate = &all->list[i];
+        const int remote = remoteness(word, candidate);
+        int at = count;
+        while (at > 0 && remoteness(word, near[at - 1]) > remote)
+            at--;
+        if (remote == FAR || at == MOST)
+            continue;
+        memmove(near + at + 1, near + at, (size_t)(MOST - at) * sizeof *near);
+        near[at] = candidate;
+        count += count < MOST;
+    }
+    text[0] = '\0';
+    for (int i = 0; i < count; i++) {
+        const size_t used = strlen(text);
+        snprintf(text + used, SUBJECTS_NEAR - used, "%s%s%s", i == 0 ? ": did you mean " : i == count - 1 ? " or " : ", ", near[i]->name,
+                 i == count - 1 ? "?" : "");
+    }
+}
+
+/* ---- checking ---- */
+
+int subject_order(const subject *what, int order)
+{
+    const bool of_one_number = what->op && what->op->flags & TG_ELEMENTWISE && what->op->arity == 1;
+    return order == 2 && of_one_number ? 3 : order;
+}
+
+tg_gradcheck_result subject_check(const subject *what, const tg_gradcheck_options *options)
+{
+    return what->op ? tg_gradcheck_op(what->op, options) : layer_check_run(what->layer, options);
+}

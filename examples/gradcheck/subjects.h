@@ -1,0 +1,54 @@
+/* Everything that can be checked, by name: the operations of the library, those of a user's shared library, layers, blocks and models.
+ *
+ *     subjects all = {0};
+ *     if (!subjects_collect(&all, NULL)) ...                               // out of memory
+ *     const char *wrong = subjects_choose(&all, (const char *[]){"gelu*", "softmax", NULL});
+ *     if (wrong)
+ *         subjects_near(&all, wrong, near), fprintf(stderr, "there is no '%s'%s\n", wrong, near);
+ *     for (int i = 0; i < all.count; i++)
+ *         if (all.list[i].chosen)
+ *             result = subject_check(&all.list[i], &options);
+ *     subjects_free(&all);
+ */
+#ifndef GRADCHECK_SUBJECTS_H
+#define GRADCHECK_SUBJECTS_H
+
+#include "autograd/gradcheck.h"
+#include "examples/gradcheck/layer_checks.h"
+
+typedef struct subject {
+    const char *name;
+    const char *category; /* "arithmetic", ..., "yours" of a user's operation, "layer", "block", "model" */
+    const char *about;    /* a line: the formula of an operation; "" of a user's */
+    int inputs;           /* TG_VARIADIC: any number; of a layer, besides its parameters */
+    const tg_op *op;      /* NULL: a layer */
+    const layer_check *layer;
+    bool constant; /* has no derivative by nature: nothing to check */
+    bool chosen;
+} subject;
+
+typedef struct subjects {
+    subject *list;
+    int count;
+} subjects;
+
+/* All there is, nothing chosen; `own` are a user's operations, ended by NULL, or NULL. False if out of memory. */
+bool subjects_collect(subjects *all, const tg_op *const *own);
+void subjects_free(subjects *all);
+
+/* NULL if there is none. */
+subject *subjects_find(const subjects *all, const char *name);
+
+/* Chooses what the words, ended by NULL, name: each a name, or a pattern of a shell (`gelu*`). NULL, or the first word that fits nothing. */
+const char *subjects_choose(subjects *all, const char *const words[]);
+
+/* What a word that is no name may have meant: ": did you mean gelu_exact, gelu_tanh or gelu_quick?", or "". */
+enum { SUBJECTS_NEAR = 256 };
+void subjects_near(const subjects *all, const char *word, char text[SUBJECTS_NEAR]);
+
+/* The order to which this is checked where `order` is asked for: functions of one number are cheap, and go to the third for the second. */
+int subject_order(const subject *what, int order);
+
+tg_gradcheck_result subject_check(const subject *what, const tg_gradcheck_options *options);
+
+#endif

@@ -1,0 +1,86 @@
+#include "examples/gradcheck/user_ops.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <tapegrad.h>
+#include <unistd.h>
+
+/* ---- loading ---- */
+
+static bool is_known_before(const tg_op *const *ops, int index)
+{
+    for (int i = 0; i < index; i++)
+        if (strcmp(ops[i]->name, ops[index]->name) == 0)
+            return true;
+    return tg_op_find(ops[index]->name) != NULL;
+}
+
+/* Whether all can be checked; or what is wrong with the first that cannot. */
+static bool are_complete(const char *path, const tg_op *const *ops, char message[USER_OPS_MESSAGE])
+{
+    int i = 0;
+    for (const char *wrong = NULL; ops[i]; i++) {
+        const tg_op *op = ops[i];
+        wrong = tg_op_missing(op);
+        const char *lacks = wrong ? " lacks " : "";
+        if (!wrong && is_known_before(ops, i))
+            wrong = " has a name that another operation has";
+        else if (!wrong && op->derivative && op->sample_count < 1)
+            lacks = " lacks ", wrong = "samples to be checked on (TG_SAMPLES)";
+        if (wrong)
+            return snprintf(message, USER_OPS_MESSAGE, "'%.300s': operation %d%s%.60s%s%s%s", path, i, op->name ? " '" : "",
+                            op->name ? op->name : "", op->name ? "'" : "", lacks, wrong),
+                   false;
+    }
+    return i > 0 || (snprintf(message, USER_OPS_MESSAGE, "'%.300s': there are no operations in TG_USER_OPS", path), false);
+}
+
+const tg_op *const *user_ops_load(const char *path, char message[USER_OPS_MESSAGE])
+{
+    if (!strchr(path, '/') && access(path, F_OK) == 0) /* dlopen would look for it among the system's libraries */
+        return snprintf(message, USER_OPS_MESSAGE, "'%.300s': write './%.300s' for the file in this folder", path, path), NULL;
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        return snprintf(message, USER_OPS_MESSAGE, "%.1000s", dlerror()), NULL;
+    const tg_user_ops *found = dlsym(library, "tg_user_ops_exported");
+    if (!found)
+        snprintf(message, USER_OPS_MESSAGE, "'%.300s': exports no operations: end one of its files with TG_USER_OPS(&my_op)", path);
+    else if (strcmp(found->version, tg_version()) != 0 || found->op_size != sizeof(tg_op))
+        snprintf(message, USER_OPS_MESSAGE, "'%.300s': was compiled with the headers of tapegrad %.30s, and this is %s%s: compile it again",
+                 path, found->version, tg_version(), strcmp(found->version, tg_version()) == 0 ? ", where an operation has another size" : "");
+    else if (are_complete(path, found->ops, message))
+        return found->ops;
+    dlclose(library);
+    return NULL;
+}
+
+/* ---- faults ---- */
+
+static char under_check[128];
+
+static void on_fault(int number)
+{
+    static const char before[] = "gradcheck: the program crashed while it checked '", after[] = "'\n";
+    ssize_t written = write(STDERR_FILENO, before, sizeof before - 1);
+    written += write(STDERR_FILENO, under_check, strlen(under_check));
+    written += write(STDERR_FILENO, after, sizeof after - 1);
+    (void)written;
+    raise(number); /* the default action, as the handler is gone */
+}
+
+void user_ops_guard(void)
+{
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    static char stack[1 << 14]; /* a stack that has overflown holds no handler */
+    sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
+        sigaction(faults[i], &(struct sigaction){.sa_handler = on_fault, .sa_flags = (int)(SA_RESETHAND | SA_ONSTACK)}, NULL);
+}
+
+void user_ops_checking(const char *name)
+{
+    snprintf(under_check, sizeof under_check, "%s", name);
+}

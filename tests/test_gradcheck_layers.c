@@ -1,0 +1,67 @@
+/* Every layer, block and model that the program gradcheck checks, and what there is in nn/ that it has to. */
+#include "examples/gradcheck/layer_checks.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+Suite *gradcheck_layers_suite(void);
+
+START_TEST(every_layer_is_right_to_second_order)
+{
+    const layer_check *layer = layer_check_at(_i);
+    for (uint64_t seed = 0; seed < (getenv("TG_LONG") ? 100 : 2); seed++) {
+        tg_gradcheck_result result = layer_check_run(layer, &(tg_gradcheck_options){.order = 2, .seed = seed});
+        ck_assert_msg(result.passed, "%s", result.why);
+        ck_assert_msg(result.relative < 1e-7, "%s: %g", layer->name, result.relative);
+        ck_assert_int_gt(result.comparisons, 0);
+    }
+}
+END_TEST
+
+START_TEST(every_norm_has_a_check)
+{
+    char name[100];
+    for (int n = TG_NORM_NONE + 1; tg_norm_name((tg_norm)n); n++) {
+        bool checked = false;
+        snprintf(name, sizeof name, "norm_layer.%s", tg_norm_name((tg_norm)n));
+        for (int i = 0; layer_check_at(i); i++)
+            checked |= strcmp(layer_check_at(i)->name, name) == 0;
+        ck_assert_msg(checked, "%s is not in examples/gradcheck/layer_checks.c", name);
+    }
+}
+END_TEST
+
+/* A header of nn/ with a forward function stands for a layer, and the name of a check begins with its name. */
+START_TEST(every_header_with_a_forward_function_has_a_check)
+{
+    char name[200];
+    FILE *list = popen("grep -l '_forward(const\\|tg_rotary_turn\\|tg_dropout_forward' nn/*.h", "r");
+    int count = 0;
+    ck_assert_ptr_nonnull(list);
+    for (; fscanf(list, "nn/%199[a-z_].h ", name) == 1; count++) {
+        bool checked = false;
+        for (int i = 0; layer_check_at(i); i++)
+            checked |= strncmp(layer_check_at(i)->name, name, strlen(name)) == 0;
+        ck_assert_msg(checked, "there is no check of nn/%s.h in examples/gradcheck/layer_checks.c", name);
+    }
+    pclose(list);
+    ck_assert_int_ge(count, 12);
+}
+END_TEST
+
+Suite *gradcheck_layers_suite(void)
+{
+    Suite *suite = suite_create("gradcheck_layers");
+    TCase *tests = tcase_create("gradcheck_layers");
+    int layers = 0;
+    while (layer_check_at(layers))
+        layers++;
+    tcase_set_timeout(tests, 120);
+    tcase_add_loop_test(tests, every_layer_is_right_to_second_order, 0, layers);
+    tcase_add_test(tests, every_norm_has_a_check);
+    tcase_add_test(tests, every_header_with_a_forward_function_has_a_check);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

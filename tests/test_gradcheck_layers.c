@@ -37,7 +37,7 @@ END_TEST
 START_TEST(every_header_with_a_forward_function_has_a_check)
 {
     char name[200];
-    FILE *list = popen("grep -l '_forward(const\\|tg_rotary_turn\\|tg_dropout_forward' nn/*.h", "r");
+    FILE *list = popen("grep -l '_forward(const\\|tg_rotary_turn\\|tg_dropout_forward' $(ls nn/*.h | grep -v _internal)", "r");
     int count = 0;
     ck_assert_ptr_nonnull(list);
     for (; fscanf(list, "nn/%199[a-z_].h ", name) == 1; count++) {
@@ -47,7 +47,7 @@ START_TEST(every_header_with_a_forward_function_has_a_check)
         ck_assert_msg(checked, "there is no check of nn/%s.h in examples/gradcheck/layer_checks.c", name);
     }
     pclose(list);
-    ck_assert_int_ge(count, 12);
+    ck_assert_int_ge(count, 17);
 }
 END_TEST
 

@@ -12,11 +12,15 @@
 #define GRADCHECK_LAYER_CHECKS_H
 
 #include "autograd/gradcheck.h"
+#include "nn/autoencoder.h"
 #include "nn/block.h"
-#include "nn/convolution.h"
+#include "nn/char_mlp.h"
+#include "nn/conv_block.h"
+#include "nn/convnet.h"
 #include "nn/embedding.h"
 #include "nn/mlp.h"
 #include "nn/transformer.h"
+#include "nn/vit.h"
 
 typedef struct layer_kind layer_kind;
 
@@ -29,7 +33,7 @@ typedef struct layer_check {
     tg_attention_config attention;
     tg_convolution_config convolution;
     tg_block_config (*block)(int64_t width, int heads);
-    bool padded, rotary;
+    bool padded, rotary, residual, mean_pool, recompute;
 } layer_check;
 
 /* The checks in order; NULL past the end. */

@@ -87,6 +87,20 @@ static tg_tensor run_convolution(const layer *l, tg_tensor x, tg_rng *training)
 const layer_kind kind_images = {"layer", add_convolution, run_convolution, .shapes = {{4, {2, 2, 4, 3}}, {4, {1, 4, 3, 5}}}};
 const layer_kind kind_sequences = {"layer", add_convolution, run_convolution, .shapes = {{3, {2, 2, 7}}, {3, {1, 4, 5}}}};
 
+static void add_conv_block(layer *l, tg_shape x)
+{
+    l->conv_block = tg_conv_block_add(
+        l->set, "block",
+        &(tg_conv_block_config){.inputs = x.dim[1], .outputs = 2, .norm = l->check->norm, .groups = 2, .activation = l->check->activation});
+}
+
+static tg_tensor run_conv_block(const layer *l, tg_tensor x, tg_rng *training)
+{
+    return tg_conv_block_forward(&l->conv_block, x, training);
+}
+
+const layer_kind kind_conv_block = {"block", add_conv_block, run_conv_block, .shapes = {{4, {2, 2, 4, 3}}, {4, {2, 1, 3, 3}}}};
+
 static void add_embedding(layer *l, tg_shape x)
 {
     (void)x;
@@ -157,10 +171,18 @@ static tg_tensor run_attention(const layer *l, tg_tensor x, tg_rng *training)
 
 const layer_kind kind_attention = {"layer", add_attention, run_attention, .shapes = SEQUENCES};
 
+static tg_block_config block_of(const layer_check *check)
+{
+    tg_block_config config = check->block(WIDTH, HEADS);
+    config.dropout = config.attention.dropout = 0.2;
+    config.recompute = check->recompute;
+    return config;
+}
+
 static void add_block(layer *l, tg_shape x)
 {
-    tg_block_config config = l->check->block(last(x), HEADS);
-    config.dropout = config.attention.dropout = 0.2;
+    const tg_block_config config = block_of(l->check);
+    (void)x;
     l->block = tg_block_add(l->set, "block", &config);
 }
 
@@ -174,54 +196,65 @@ const layer_kind kind_block = {"block", add_block, run_block, .shapes = SEQUENCE
 
 /* ---- models ---- */
 
-static void add_mlp(layer *l, tg_shape x)
-{
-    const tg_rng rng = tg_rng_seed(l->seed);
-    l->mlp = tg_mlp_new(&rng, &(tg_mlp_config){.inputs = last(x),
-                                               .hidden = {6, 5},
-                                               .outputs = 3,
-                                               .activation = l->check->activation,
-                                               .norm = l->check->norm,
-                                               .dropout = 0.3,
-                                               .dtype = TG_F64});
-    l->set = tg_mlp_parameters(l->mlp);
-}
+/* A model's functions are named alike: those that check it follow from its name and its configuration, which may go by what `l->check` asks for
+ * and by the shape of x. */
+#define MODEL(name, ...)                                                                \
+    static void add_##name(layer *l, tg_shape x)                                        \
+    {                                                                                   \
+        const tg_rng rng = tg_rng_seed(l->seed);                                        \
+        const layer_check *check = l->check;                                            \
+        l->model = tg_##name##_new(&rng, &(tg_##name##_config){.dtype = TG_F64, __VA_ARGS__}); \
+        l->set = tg_##name##_parameters(l->model);                                      \
+        (void)check, (void)x;                                                           \
+    }                                                                                   \
+    static void discard_##name(layer *l)                                                \
+    {                                                                                   \
+        tg_##name##_free(l->model);                                                     \
+    }
+#define FORWARD(name)                                                                   \
+    static tg_tensor run_##name(const layer *l, tg_tensor x, tg_rng *training)          \
+    {                                                                                   \
+        return tg_##name##_forward(l->model, x, training);                              \
+    }
+#define KIND(name, ...) const layer_kind kind_##name = {"model", add_##name, run_##name, discard_##name, __VA_ARGS__}
+
+MODEL(mlp, .inputs = last(x), .hidden = {6, check->residual ? 6 : 5}, .outputs = 3, .activation = check->activation, .norm = check->norm,
+      .residual = check->residual, .dropout = 0.3)
 
 static tg_tensor run_mlp(const layer *l, tg_tensor x, tg_rng *training)
 {
-    return tg_mlp_forward_with(l->mlp, x, training, NULL);
+    return tg_mlp_forward_with(l->model, x, training, NULL);
 }
 
-static void discard_mlp(layer *l)
-{
-    tg_mlp_free(l->mlp);
-}
+KIND(mlp, {{2, {3, 4}}, {2, {5, 3}}}, 0);
 
-const layer_kind kind_mlp = {"model", add_mlp, run_mlp, discard_mlp, {{2, {3, 4}}, {2, {5, 3}}}, 0};
+MODEL(autoencoder, .inputs = last(x), .hidden = {4}, .code = 2, .activation = check->activation, .norm = check->norm, .dropout = 0.3)
+FORWARD(autoencoder)
+KIND(autoencoder, {{2, {3, 5}}, {3, {2, 2, 3}}}, 0);
 
-static void add_transformer(layer *l, tg_shape x)
-{
-    const tg_rng rng = tg_rng_seed(l->seed);
-    tg_transformer_config config = {.vocabulary = 5, .context = 4, .layers = 2, .block = l->check->block(WIDTH, HEADS), .dtype = TG_F64};
-    config.tied = !l->check->rotary;
-    config.rotary_base = l->check->rotary ? BASE : 0;
-    config.no_head = l->check->padded;
-    config.dropout = config.block.dropout = config.block.attention.dropout = 0.2;
-    (void)x;
-    l->transformer = tg_transformer_new(&rng, &config);
-    l->set = tg_transformer_parameters(l->transformer);
-}
+MODEL(char_mlp, .vocabulary = 5, .context = last(x), .embedding = 2, .hidden = {4}, .activation = check->activation, .norm = check->norm,
+      .dropout = 0.3)
+FORWARD(char_mlp)
+KIND(char_mlp, {{2, {3, 2}}, {2, {1, 4}}}, 5);
+
+MODEL(convnet, .channels = x.dim[1], .height = x.dim[2], .width = x.dim[3], .filters = {2, 3}, .outputs = 2, .activation = check->activation,
+      .norm = check->norm, .dropout = 0.3, .recompute = check->recompute)
+FORWARD(convnet)
+KIND(convnet, {{4, {2, 1, 4, 4}}, {4, {2, 2, 4, 5}}}, 0);
+
+MODEL(vit, .channels = x.dim[1], .height = x.dim[2], .width = x.dim[3], .patch = 2, .layers = 1, .block = block_of(check), .outputs = 3,
+      .mean_pool = check->mean_pool, .dropout = 0.2)
+FORWARD(vit)
+KIND(vit, {{4, {2, 1, 4, 2}}, {4, {1, 2, 2, 4}}}, 0);
+
+MODEL(transformer, .vocabulary = 5, .context = 4, .layers = 2, .block = block_of(check), .tied = !check->rotary,
+      .rotary_base = check->rotary ? BASE : 0, .no_head = check->padded, .dropout = 0.2)
 
 static tg_tensor run_transformer(const layer *l, tg_tensor x, tg_rng *training)
 {
     surroundings s;
     const tg_attention_context *context = surround(&(layer_check){.padded = l->check->padded}, x, &s);
-    return tg_transformer_forward_padded(l->transformer, x, context->padding, training);
+    return tg_transformer_forward_padded(l->model, x, context->padding, training);
 }
 
-static void discard_transformer(layer *l)
-{
-    tg_transformer_free(l->transformer);
-}
-
-const layer_kind kind_transformer = {"model", add_transformer, run_transformer, discard_transformer, {{2, {2, 3}}, {2, {1, 4}}}, 5};
+KIND(transformer, {{2, {2, 3}}, {2, {1, 4}}}, 5);

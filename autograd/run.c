@@ -77,16 +77,17 @@ static void *take_released(tg_run *run, size_t size)
     return NULL;
 }
 
-/* The beginning of the first freed buffer that is large enough. */
+/* The beginning of the smallest freed buffer that is large enough. */
 static void *take_freed(tg_run *run, size_t size)
 {
     const size_t used = (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
-    tg_free_buffer **link = &run->freed;
-    while (*link && (*link)->size < size)
-        link = &(*link)->next;
-    tg_free_buffer *buffer = *link;
-    if (!buffer)
+    tg_free_buffer **link = NULL;
+    for (tg_free_buffer **at = &run->freed; *at; at = &(*at)->next)
+        if ((*at)->size >= size && (!link || (*at)->size < (*link)->size))
+            link = at;
+    if (!link)
         return NULL;
+    tg_free_buffer *buffer = *link;
     if (buffer->size < used + SMALLEST_RELEASED) {
         *link = buffer->next;
         return buffer;
@@ -143,18 +144,29 @@ void tg_run_release(tg_run *run, tg_value *value)
     run->released = buffer;
 }
 
+/* One larger buffer of two that lie side by side. */
+static void join(tg_free_buffer *buffer)
+{
+    tg_free_buffer *next = buffer->next;
+    if (next && (char *)buffer + buffer->size == (char *)next)
+        *buffer = (tg_free_buffer){next->next, buffer->size + next->size};
+}
+
 void tg_run_free_buffer(tg_run *run, tg_value *value)
 {
     const size_t size = bytes_of(value);
-    tg_free_buffer *buffer = value->slot.data, *latest = run->freed;
+    tg_free_buffer *buffer = value->slot.data, *before = NULL, *after = run->freed;
     if (!give_back(value, size))
         return;
-    if (latest && (char *)latest + latest->size == (char *)buffer) { /* right behind it: one larger buffer */
-        latest->size += size;
-        return;
+    while (after && (char *)after < (char *)buffer) {
+        before = after;
+        after = after->next;
     }
-    *buffer = (tg_free_buffer){latest, size};
-    run->freed = buffer;
+    *buffer = (tg_free_buffer){after, size};
+    *(before ? &before->next : &run->freed) = buffer;
+    join(buffer);
+    if (before)
+        join(before);
 }
 
 void tg_run_in_place(tg_value *sum, tg_value *addend)

@@ -16,7 +16,7 @@ typedef struct tg_free_buffer tg_free_buffer;
 typedef struct tg_run {
     tg_arena arena;           /* the buffers */
     tg_free_buffer *released; /* used again for values of just their size; the latest first: it is still in the cache */
-    tg_free_buffer *freed;    /* of checkpoints, which may be cut into pieces */
+    tg_free_buffer *freed;    /* of checkpoints, which may be cut into pieces and joined: in the order of addresses */
     int64_t computed;         /* values before this one have been computed in this step */
     const void **in;          /* room for the inputs of one call */
     int in_capacity;

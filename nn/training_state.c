@@ -20,14 +20,22 @@ refuse(char message[TG_FILE_MESSAGE], const char *path, const char *format, ...)
     return false;
 }
 
-static int block_count(const tg_training_state *state)
+static int optimizer_blocks(const tg_training_state *state)
 {
     return state->update ? state->update->states : 0;
 }
 
-/* Block 0 is the values, block k + 1 the optimiser's block k. */
+/* Besides the values. */
+static int block_count(const tg_training_state *state)
+{
+    return optimizer_blocks(state) + (state->ema ? 1 : 0);
+}
+
+/* Block 0 is the values, block k + 1 the optimiser's block k, the last one the averages. */
 static char *block_of(const tg_training_state *state, int block)
 {
+    if (block > optimizer_blocks(state))
+        return tg_parameters_values(tg_ema_parameters(state->ema));
     return block == 0 ? tg_parameters_values(state->parameters) : state->update->state[block - 1];
 }
 
@@ -38,17 +46,19 @@ static size_t offset_of(const tg_parameters *set, const tg_parameter *p)
 
 enum { LONGEST = TG_NAME_SIZE + 16 };
 
-static void name_in_file(char name[LONGEST], const tg_parameter *p, int block)
+static void name_in_file(char name[LONGEST], const tg_training_state *state, const tg_parameter *p, int block)
 {
     if (block == 0)
         snprintf(name, LONGEST, "%s", p->name);
+    else if (block > optimizer_blocks(state))
+        snprintf(name, LONGEST, "ema.%s", p->name);
     else
         snprintf(name, LONGEST, "optimizer.%d.%s", block - 1, p->name);
 }
 
 /* ---- the few numbers: one line of text each ---- */
 
-enum { LINES = 2 + TG_TRAINING_GENERATORS, TEXT = 96 };
+enum { LINES = 3 + TG_TRAINING_GENERATORS, TEXT = 96 };
 
 typedef struct lines {
     char key[LINES][TEXT], value[LINES][TEXT];
@@ -73,6 +83,10 @@ static lines lines_of(const tg_training_state *state)
                  u->product[1]);
         add_line(&l, "training.optimizer", value);
     }
+    if (state->ema) {
+        snprintf(value, sizeof value, "%" PRId64, tg_ema_updates(state->ema));
+        add_line(&l, "training.ema", value);
+    }
     for (int i = 0; i < TG_TRAINING_GENERATORS; i++)
         if (state->rng[i]) {
             snprintf(key, sizeof key, "training.rng.%d", i);
@@ -83,13 +97,21 @@ static lines lines_of(const tg_training_state *state)
     return l;
 }
 
+/* The few numbers of a file. */
+typedef struct numbers {
+    tg_update_state update;
+    tg_rng rng[TG_TRAINING_GENERATORS];
+    int64_t position, averaged;
+} numbers;
+
 /* What the lines of a file say; false with the key of the first that is missing or wrong. */
-static bool read_lines(const tg_safetensors *file, const tg_training_state *state, tg_update_state *update,
-                       tg_rng rng[TG_TRAINING_GENERATORS], int64_t *position, char wrong[TEXT])
+static bool read_lines(const tg_safetensors *file, const tg_training_state *state, numbers *n,
+                       char wrong[TEXT])
 {
+    tg_update_state *update = &n->update;
     const char *value = tg_safetensors_metadata(file, strcpy(wrong, "training.position"));
     char end;
-    if (!value || sscanf(value, "%" SCNd64 "%c", position, &end) != 1)
+    if (!value || sscanf(value, "%" SCNd64 "%c", &n->position, &end) != 1)
         return false;
     value = tg_safetensors_metadata(file, strcpy(wrong, "training.optimizer"));
     if (!value != !state->update)
@@ -98,11 +120,15 @@ static bool read_lines(const tg_safetensors *file, const tg_training_state *stat
                          &update->product[0], &update->product[1], &end) != 4 ||
                   update->states != state->update->states || update->steps < 0))
         return false;
+    value = tg_safetensors_metadata(file, strcpy(wrong, "training.ema"));
+    if (!value != !state->ema ||
+        (value && (sscanf(value, "%" SCNd64 "%c", &n->averaged, &end) != 1 || n->averaged < 0)))
+        return false;
     for (int i = 0; i < TG_TRAINING_GENERATORS; i++) {
         snprintf(wrong, TEXT, "training.rng.%d", i);
         value = tg_safetensors_metadata(file, wrong);
-        if (!value != !state->rng[i] ||
-            (value && sscanf(value, "%" SCNu64 " %" SCNu64 "%c", &rng[i].key, &rng[i].position, &end) != 2))
+        if (!value != !state->rng[i] || (value && sscanf(value, "%" SCNu64 " %" SCNu64 "%c", &n->rng[i].key,
+                                                         &n->rng[i].position, &end) != 2))
             return false;
     }
     return true;
@@ -119,7 +145,7 @@ static bool save(const tg_training_state *state, const char *path, const tg_meta
     for (int block = 0; block <= block_count(state); block++)
         for (int i = 0; i < parameters; i++, number++) {
             const tg_parameter *p = tg_parameters_at(state->parameters, i);
-            name_in_file(names[number], p, block);
+            name_in_file(names[number], state, p, block);
             items[number] = (tg_file_item){names[number], p->dtype, p->shape,
                                            block_of(state, block) + offset_of(state->parameters, p)};
         }
@@ -136,11 +162,17 @@ static const char *wrong_state(const tg_training_state *state)
         return "there is no state";
     if (tg_parameters_error(state->parameters))
         return tg_parameters_error(state->parameters);
-    if (block_count(state) < 0 || block_count(state) > TG_UPDATE_STATES)
+    if (optimizer_blocks(state) < 0 || optimizer_blocks(state) > TG_UPDATE_STATES)
         return "the optimiser has too many blocks";
-    for (int k = 1; k <= block_count(state); k++)
+    for (int k = 1; k <= optimizer_blocks(state); k++)
         if (!block_of(state, k))
             return "a block of the optimiser is missing";
+    if (tg_ema_is_swapped(state->ema))
+        return "the averages stand in the place of the weights: tg_ema_swap";
+    if (state->ema &&
+        (tg_parameters_size(tg_ema_parameters(state->ema)) != tg_parameters_size(state->parameters) ||
+         tg_parameters_dtype(tg_ema_parameters(state->ema)) != tg_parameters_dtype(state->parameters)))
+        return "the averages are those of another set";
     return NULL;
 }
 
@@ -172,7 +204,7 @@ static bool read_blocks(tg_safetensors *file, const char *path, const tg_trainin
     for (int block = 0; block <= block_count(state); block++, into += bytes)
         for (int i = 0; i < tg_parameters_count(state->parameters); i++) {
             const tg_parameter *p = tg_parameters_at(state->parameters, i);
-            name_in_file(name, p, block);
+            name_in_file(name, state, p, block);
             const tg_file_tensor *tensor = tg_safetensors_find(file, name);
             if (!tensor || !tg_shape_equal(&tensor->shape, &p->shape) ||
                 strcmp(tensor->dtype, p->dtype == TG_F32 ? "F32" : "F64") != 0)
@@ -187,11 +219,9 @@ static bool read_blocks(tg_safetensors *file, const char *path, const tg_trainin
 static bool load(tg_training_state *state, tg_safetensors *file, const char *path,
                  char message[TG_FILE_MESSAGE])
 {
-    tg_update_state update = {0};
-    tg_rng rng[TG_TRAINING_GENERATORS];
-    int64_t position;
+    numbers n = {0};
     char key[TEXT];
-    if (!read_lines(file, state, &update, rng, &position, key))
+    if (!read_lines(file, state, &n, key))
         return refuse(message, path, "'%s' is missing, or is not that of this run", key);
     const size_t bytes =
         (size_t)tg_parameters_size(state->parameters) * tg_dtype_size(tg_parameters_dtype(state->parameters));
@@ -204,13 +234,14 @@ static bool load(tg_training_state *state, tg_safetensors *file, const char *pat
     if (!fine)
         return false;
     if (state->update) {
-        state->update->steps = update.steps;
-        memcpy(state->update->product, update.product, sizeof update.product);
+        state->update->steps = n.update.steps;
+        memcpy(state->update->product, n.update.product, sizeof n.update.product);
     }
+    tg_ema_restore(state->ema, n.averaged);
     for (int i = 0; i < TG_TRAINING_GENERATORS; i++)
         if (state->rng[i])
-            *state->rng[i] = rng[i];
-    state->position = position;
+            *state->rng[i] = n.rng[i];
+    state->position = n.position;
     return true;
 }
 

@@ -1,0 +1,29 @@
+/* The gradient of a batch that does not fit into memory at once, part by part.
+ *
+ *     static tg_tensor part(tg_tape *tape, int number, void *user)        // the mean loss of part `number`
+ *     {
+ *         const batch *b = user;
+ *         tg_tensor x = tg_borrow(tape, TG_F32, b->x + number * 32 * 784, TG_SHAPE(32, 784));
+ *         return tg_cross_entropy(tg_mlp_forward(b->net, x), tg_borrow(tape, TG_I32, b->labels + number * 32, TG_SHAPE(32)));
+ *     }
+ *     ...
+ *     double loss;
+ *     if (tg_accumulate(tape, 8, part, &batch, &loss))        // batches of 256 in the memory of 32
+ *         tg_optimizer_step(adamw);
+ */
+#ifndef TG_ACCUMULATE_H
+#define TG_ACCUMULATE_H
+
+#include "autograd/grad.h"
+
+TG_API_BEGIN
+
+/* The loss, one number, of a part, recorded on the tape. */
+typedef tg_tensor (*tg_part_loss)(tg_tape *tape, int part, void *user);
+
+/* Adds the gradient of the mean of the losses of parts 0 .. parts-1 to that of all parameters: with parts of one size that of the whole batch, but for what a batch norm
+ * sees. The tape is reset before every part. `mean`, unless NULL, receives the mean of the losses, NaN on an error. False if the tape has an error. */
+bool tg_accumulate(tg_tape *tape, int parts, tg_part_loss loss, void *user, double *mean);
+
+TG_API_END
+#endif

@@ -1,0 +1,49 @@
+/* The exponential moving average of a model's weights, which is often better than the last weights themselves.
+ *
+ *     tg_ema *ema = tg_ema_new(set, &(tg_ema_config){.decay = 0.999});
+ *     ...
+ *     tg_backward(loss), tg_optimizer_step(adamw), tg_ema_update(ema);
+ *     ...
+ *     tg_ema_swap(ema);          // the model has the averages ...
+ *     evaluate(model);
+ *     tg_ema_swap(ema);          // ... and its own weights again
+ *
+ *     average = decay average + (1 - decay) weight          after every step; the first update copies, as in PyTorch's AveragedModel
+ *
+ * What has no gradient, the running statistics of a batch norm, is copied. The averages are a set of their own with the model's names, so that
+ * tg_parameters_save keeps them.
+ */
+#ifndef TG_EMA_H
+#define TG_EMA_H
+
+#include "autograd/parameters.h"
+
+TG_API_BEGIN
+
+typedef struct tg_ema_config {
+    double decay; /* 0: 0.999 */
+    bool warmup;  /* for short runs: update t, from 0, has the decay (1 + t) / (10 + t) where that is less */
+} tg_ema_config;
+
+typedef struct tg_ema tg_ema;
+
+/* The average of this complete set, which must outlive it. NULL if out of memory, for a set with an error, or for a decay outside of 0 to 1. */
+tg_ema *tg_ema_new(tg_parameters *set, const tg_ema_config *config);
+void tg_ema_free(tg_ema *ema);
+
+/* Takes the weights as they are now into the average. False, with nothing done, while they are swapped. */
+bool tg_ema_update(tg_ema *ema);
+
+/* Exchanges weights and averages; do so between steps. */
+void tg_ema_swap(tg_ema *ema);
+bool tg_ema_is_swapped(const tg_ema *ema);
+
+/* The averages under the model's names; they belong to the ema. */
+tg_parameters *tg_ema_parameters(const tg_ema *ema);
+
+/* Updates so far; and back, for a run that is resumed (nn/training_state.h keeps both averages and number). False for a negative number. */
+int64_t tg_ema_updates(const tg_ema *ema);
+bool tg_ema_restore(tg_ema *ema, int64_t updates);
+
+TG_API_END
+#endif

@@ -163,6 +163,9 @@ struct tg_op {
      * (of an elementwise operation of one input, whose saved is elementwise), fills its `saved` too. */
     const tg_op *saved;
 
+    /* Floating-point operations of one forward computation, for listings; NULL: one for each element of the result. */
+    double (*work)(const tg_value *out);
+
     const tg_sample *samples;
     int sample_count;
 };

@@ -114,5 +114,16 @@ void tg_tape_watch(tg_tape *tape, bool on);
 size_t tg_tape_table(const tg_tape *tape, char *text, size_t size);
 size_t tg_tape_dot(const tg_tape *tape, char *text, size_t size);
 
+/* Writes what a model is made of, in the same manner: a line for each scope that it recorded under on this tape, in their order, with the shape of its result,
+ * the numbers that are trained and are first used there, and its operations forward: 2 for each multiplication and addition of a product, 1 for each element
+ * of any other result.
+ *
+ *     layer                result               parameters     operations
+ *     layers.0             [32, 128]                100480        6426624
+ *     layers.1             [32, 10]                   1290          81920
+ *     all                                           101770        6508544
+ */
+size_t tg_tape_summary(const tg_tape *tape, char *text, size_t size);
+
 TG_API_END
 #endif

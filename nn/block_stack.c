@@ -37,17 +37,26 @@ void tg_block_stack_free(tg_block_stack *stack)
     free(stack->names);
 }
 
+static tg_tensor normalize(const tg_block_stack *stack, tg_tensor x, tg_rng *training)
+{
+    tg_tape *tape = tg_tape_of(x);
+    tg_scope_begin(tape, stack->post_norm ? "embedding_norm" : "norm");
+    x = tg_norm_layer_forward(&stack->norm, x, training);
+    tg_scope_end(tape);
+    return x;
+}
+
 tg_tensor tg_block_stack_forward(const tg_block_stack *stack, tg_tensor x,
                                  const tg_attention_context *context, double dropout, tg_rng *training)
 {
     tg_tape *tape = tg_tape_of(x);
     if (stack->post_norm)
-        x = tg_norm_layer_forward(&stack->norm, x, training);
+        x = normalize(stack, x, training);
     x = tg_dropout_forward(x, dropout, training);
     for (int i = 0; i < stack->count; i++) {
         tg_scope_begin(tape, stack->names[i]);
         x = tg_block_forward(&stack->blocks[i], x, context, training);
         tg_scope_end(tape);
     }
-    return stack->post_norm ? x : tg_norm_layer_forward(&stack->norm, x, training);
+    return stack->post_norm ? x : normalize(stack, x, training);
 }

@@ -115,6 +115,7 @@ tg_tensor tg_transformer_forward_padded(const tg_transformer *model, tg_tensor i
     const tg_transformer_config *c = &model->config;
     tg_attention_context context = {.padding = padding};
     tg_rotary rotary;
+    tg_scope_begin(tape, "embedding");
     tg_tensor x = tg_embedding_layer_forward(&model->tokens, ids);
     if (c->rotary_base == 0)
         x = tg_add(x, tg_embedding_layer_first(&model->positions, tape, positions));
@@ -123,8 +124,14 @@ tg_tensor tg_transformer_forward_padded(const tg_transformer *model, tg_tensor i
         rotary = tg_rotary_angles(tape, tg_dtype_of(x), positions, a->width / a->heads, c->rotary_base);
         context.rotary = &rotary;
     }
+    tg_scope_end(tape);
     x = tg_block_stack_forward(&model->stack, x, &context, c->dropout, training);
-    return c->no_head ? x : tg_linear_layer_forward(&model->head, x);
+    if (c->no_head)
+        return x;
+    tg_scope_begin(tape, "head");
+    x = tg_linear_layer_forward(&model->head, x);
+    tg_scope_end(tape);
+    return x;
 }
 
 tg_tensor tg_transformer_forward(const tg_transformer *model, tg_tensor ids, tg_rng *training)

@@ -22,7 +22,7 @@ order='
     autograd/tape_internal
     autograd/leaf
     autograd/tape.c
-    autograd/read autograd/listing autograd/recompute autograd/grad_internal
+    autograd/read autograd/listing autograd/summary autograd/recompute autograd/grad_internal
     autograd/apply autograd/checkpoint
     autograd/registry
     autograd/grad.c

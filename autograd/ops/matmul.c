@@ -135,8 +135,13 @@ static void matmul_derivative(const tg_derive *d)
         d->gradient[1] = tb ? tg_matmul_transposed(g, a, true, ta) : tg_matmul_transposed(a, g, !ta, false);
 }
 
+static double matmul_work(const tg_value *out)
+{
+    return 2 * (double)product_of(out).k * (double)out->size;
+}
+
 const tg_op tg_op_matmul = {.name = "matmul", .arity = 2, TG_ATTRIBUTES(matmul_attributes, matmul_fields),
-                            .shape = matmul_shape, .forward = matmul_forward, .derivative = matmul_derivative,
+                            .shape = matmul_shape, .work = matmul_work, .forward = matmul_forward, .derivative = matmul_derivative,
                             TG_SAMPLES(matmul_samples)};
 
 /* [..., k] as one matrix [rows, k]. */
@@ -236,7 +241,13 @@ static void linear_derivative(const tg_derive *d)
         d->gradient[2] = tg_sum_over(rows_of(g), TG_AXES(0), false);
 }
 
-const tg_op tg_op_linear = {.name = "linear", .arity = TG_VARIADIC, .shape = linear_shape,
+/* The bias is where the sums begin. */
+static double linear_work(const tg_value *out)
+{
+    return 2 * (double)out->inputs[1]->shape.dim[1] * (double)out->size;
+}
+
+const tg_op tg_op_linear = {.name = "linear", .arity = TG_VARIADIC, .shape = linear_shape, .work = linear_work,
                             .forward = linear_forward, .derivative = linear_derivative,
                             TG_SAMPLES(linear_samples)};
 

@@ -37,11 +37,12 @@ enum { B_CONFLICT = 3, B_ANYWHERE = INT_MAX, A_ANYWHERE = INT_MAX };
 
 enum {
     COLUMNS = 2 * LANES,
-    GROUP = (ROWS + LANES - 1) / LANES * LANES,         /* room for a step of packed A */
+    WIDTH = (ROWS + LANES - 1) / LANES * LANES,         /* whole vectors for a step of packed A, */
+    GROUP = BYTES == 32 ? ROWS : WIDTH,                 /* and the room that it takes */
     KC = (PANEL << 10) / (COLUMNS * (int)sizeof(real)), /* steps in a panel of B */
     /* Steps that are one panel if there are no more: the result is written once. */
     ONCE = BYTES == 32 ? KC * 8 / 5 : KC * 4 / 3,
-    TILES = TG_PRODUCT_SCRATCH / (ONCE * GROUP * (int)sizeof(real)), /* in a block of A */
+    TILES = TG_PRODUCT_SCRATCH / ((ONCE * GROUP + WIDTH) * (int)sizeof(real)), /* in a block of A */
     PAGE = 4096 / (int)sizeof(real),
     LARGE = 2 << 20, /* bytes of B and the result from which on they are asked for ahead of time */
 };
@@ -77,6 +78,25 @@ INLINE void begin(size_t rows, size_t vectors, const tile *t, mask last, vector 
     }
 }
 
+/* Whether the last vector is whole is asked once. */
+INLINE void end(size_t rows, size_t vectors, real *out, size_t out_row, mask last, bool whole,
+                vector sum[][2])
+{
+    if (whole) {
+        UNROLL
+        for (size_t r = 0; r < rows; r++)
+            for (size_t v = 0; v < vectors; v++)
+                *(loose *)(out + r * out_row + v * LANES) = sum[r][v];
+        return;
+    }
+    UNROLL
+    for (size_t r = 0; r < rows; r++) {
+        if (vectors == 2)
+            *(loose *)(out + r * out_row) = sum[r][0];
+        store_part(out + r * out_row + (vectors - 1) * LANES, last, sum[r][vectors - 1]);
+    }
+}
+
 /* The last vector of a step of B; where masks cost nothing it may end where B ends. */
 INLINE vector load_last(const real *from, mask lanes)
 {
@@ -107,12 +127,7 @@ INLINE void compute(size_t rows, size_t vectors, bool side_by_side, const tile *
                 sum[r][v] = a[r * a_row] * y[v] + sum[r][v];
         }
     }
-    UNROLL
-    for (size_t r = 0; r < rows; r++) {
-        if (vectors == 2)
-            *(loose *)(t->out + r * t->out_row) = sum[r][0];
-        store_part(t->out + r * t->out_row + (vectors - 1) * LANES, last, sum[r][vectors - 1]);
-    }
+    end(rows, vectors, t->out, t->out_row, last, t->last == LANES, sum);
 }
 
 typedef void (*compute_tile)(const tile *t);
@@ -204,13 +219,19 @@ static void prefetch_b(const block *s, size_t column, size_t part, size_t parts)
                 __builtin_prefetch(b + j * s->b_column + l, 0, 2);
 }
 
+/* Where tile i of packed A begins. */
+INLINE real *packed_tile(const block *s, size_t i)
+{
+    return s->packed_a + i * (s->k * GROUP + WIDTH);
+}
+
 /* Up to COLUMNS columns of a block, from `column` on, by a tile that has B and the last columns already. */
 static void compute_columns(const block *s, tile *t, pieces tiles, size_t column, size_t columns)
 {
     const compute_tile *by_rows = computes[t->a_row == 1][columns > LANES];
     for (size_t i = 0, row = 0; i < tiles.count; row += piece(tiles, i++)) {
         const size_t rows = piece(tiles, i);
-        t->a = s->packed_a ? s->packed_a + i * GROUP * s->k : s->a + row * s->a_row;
+        t->a = s->packed_a ? packed_tile(s, i) : s->a + row * s->a_row;
         t->out = s->out + row * s->out_row + column;
         if (s->prefetches) {
             if (i + 1 < tiles.count)
@@ -231,8 +252,8 @@ static void pack_a(const block *s, pieces tiles)
     const size_t some = s->a_row == 1 ? 16 : s->k;
     for (size_t step = 0; step < s->k; step += some)
         for (size_t i = 0, row = 0; i < tiles.count; row += piece(tiles, i++))
-            pack(s->a + row * s->a_row + step * s->a_step, s->a_row, s->a_step, smaller(GROUP, s->m - row),
-                 smaller(some, s->k - step), GROUP, s->packed_a + (i * s->k + step) * GROUP);
+            pack(s->a + row * s->a_row + step * s->a_step, s->a_row, s->a_step, smaller(WIDTH, s->m - row),
+                 smaller(some, s->k - step), GROUP, packed_tile(s, i) + step * GROUP);
 }
 
 static void compute_block(const block *s)

@@ -32,7 +32,7 @@ typedef struct tg_product_kernels {
     void (*multiply)(const tg_product_part *part, void *scratch);
     bool (*packs_a)(const tg_product_part *part); /* whether that is so */
     size_t rows, columns;                         /* of the result, computed at a time: good places to cut */
-    bool fused;           /* with fused multiply-adds */
+    bool fused;                                   /* with fused multiply-adds */
 } tg_product_kernels;
 
 extern const tg_product_kernels tg_product_kernels_baseline_f32, tg_product_kernels_baseline_f64,

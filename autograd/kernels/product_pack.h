@@ -1,6 +1,6 @@
 /* Vectors of the instruction set that is compiled for, and operands packed for the micro-kernel. Only for product_kernel.c.
  *
- * Packed means: for each step of k the lanes of a tile (columns of B, or rows of A) side by side, at the next multiple of LANES the next step.
+ * Packed means: for each step of k the lanes of a tile (columns of B, or rows of A) side by side, and then the next step.
  */
 #ifndef TG_PRODUCT_PACK_H
 #define TG_PRODUCT_PACK_H
@@ -203,16 +203,16 @@ INLINE void transpose_chunks(const real *const *row, size_t at, size_t to_step, 
     for (int i = 0; i < CHUNK; i++)
         x[i] = chunks(row + i, at);
     if (CHUNK == 2) {
-        *(vector *)to = LOW_64(x[0], x[1]);
-        *(vector *)(to + to_step) = HIGH_64(x[0], x[1]);
+        *(loose *)to = LOW_64(x[0], x[1]);
+        *(loose *)(to + to_step) = HIGH_64(x[0], x[1]);
         return;
     }
     const vector low01 = LOW_32(x[0], x[1]), low23 = LOW_32(x[2], x[3]);
     const vector high01 = HIGH_32(x[0], x[1]), high23 = HIGH_32(x[2], x[3]);
-    *(vector *)to = LOW_64(low01, low23);
-    *(vector *)(to + to_step) = HIGH_64(low01, low23);
-    *(vector *)(to + 2 * to_step) = LOW_64(high01, high23);
-    *(vector *)(to + 3 * to_step) = HIGH_64(high01, high23);
+    *(loose *)to = LOW_64(low01, low23);
+    *(loose *)(to + to_step) = HIGH_64(low01, low23);
+    *(loose *)(to + 2 * to_step) = LOW_64(high01, high23);
+    *(loose *)(to + 3 * to_step) = HIGH_64(high01, high23);
 }
 
 /* ---- packing ---- */
@@ -238,19 +238,22 @@ INLINE void pack_columns(const real *from, size_t step, size_t columns, size_t k
     const mask last = first_lanes(columns - whole);
     for (size_t l = 0; l < k; l++, from += step, to += to_step) {
         for (size_t first = 0; first < whole; first += LANES)
-            *(vector *)(to + first) = load(from + first);
-        *(vector *)(to + whole) = load_part(from + whole, last);
+            *(loose *)(to + first) = load(from + first);
+        *(loose *)(to + whole) = load_part(from + whole, last);
     }
 }
 
-/* `count` lanes that are `apart` from each other, in k steps that are `step` from each other; one of both is 1. `to_step`, a multiple of
- * LANES, has room for the lanes. */
+/* `count` lanes that are `apart` from each other, in k steps that are `step` from each other; one of both is 1. Steps begin every `to_step`
+ * elements, which hold all lanes that anybody looks at, but whole vectors are written: the last of a step may reach into the next, which
+ * comes after it, and that of the last step beyond all of them. */
 static void pack(const real *from, size_t apart, size_t step, size_t count, size_t k, size_t to_step,
                  real *to)
 {
     if (apart != 1)
-        for (size_t first = 0; first < count; first += LANES)
+        for (size_t vectors = (count + LANES - 1) / LANES; vectors-- > 0;) {
+            const size_t first = vectors * LANES;
             pack_rows(from + first * apart, apart, smaller(count - first, LANES), k, to_step, to + first);
+        }
     else if (count == LANES)
         pack_columns(from, step, LANES, k, to_step, to);
     else if (count == 2 * LANES)

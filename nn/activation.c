@@ -93,9 +93,7 @@ bool tg_activation_is_gated(tg_activation activation)
 
 double tg_activation_gain(tg_activation activation)
 {
-    if (!is_known(activation))
-        return 1;
-    return table[tg_activation_is_gated(activation) ? table[activation].gate : activation].gain;
+    return is_known(activation) && !tg_activation_is_gated(activation) ? table[activation].gain : 1;
 }
 
 /* ---- values ---- */

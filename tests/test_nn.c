@@ -50,10 +50,8 @@ static double second_moment(tg_activation activation)
     double *points = malloc(POINTS * sizeof *points), step = 24. / (POINTS - 1), moment = 0;
     for (int i = 0; i < POINTS; i++)
         points[i] = -12 + step * i;
-    tg_tensor z = tg_constant(tape, TG_F64, points, TG_SHAPE(POINTS)),
-              one = tg_full(tape, TG_F64, TG_SHAPE(POINTS), 1);
-    const double *f = tg_f64(tg_activation_is_gated(activation) ? tg_activate_gated(activation, z, one)
-                                                                : tg_activate(activation, z, NULL));
+    tg_tensor z = tg_constant(tape, TG_F64, points, TG_SHAPE(POINTS));
+    const double *f = tg_f64(tg_activate(activation, z, NULL));
     for (int i = 0; i < POINTS; i++)
         moment += step * f[i] * f[i] * exp(-points[i] * points[i] / 2) / sqrt(2 * acos(-1));
     free(points);
@@ -65,7 +63,9 @@ START_TEST(gains_bring_the_second_moment_back_to_one)
     tg_activation activation = (tg_activation)_i;
     double gain = tg_activation_gain(activation);
     double tolerance = 1e-7; /* of the rule at a kink; the smooth ones are exact */
-    if (activation != TG_STOCHASTIC_GELU)
+    if (tg_activation_is_gated(activation))
+        ck_assert_double_eq(gain, 1);
+    else if (activation != TG_STOCHASTIC_GELU)
         ck_assert_double_eq_tol(gain * gain * second_moment(activation), 1, tolerance);
 }
 END_TEST
@@ -75,7 +75,7 @@ START_TEST(gains_are_those_of_the_table)
     ck_assert_double_eq_tol(tg_activation_gain(TG_GELU_EXACT), 1.533530441196, 1e-12);
     ck_assert_double_eq_tol(tg_activation_gain(TG_GELU_TANH), 1.533580521666, 1e-12);
     ck_assert_double_eq_tol(tg_activation_gain(TG_GELU_QUICK), 1.539458762299, 1e-12);
-    ck_assert_double_eq_tol(tg_activation_gain(TG_SWIGLU), 1.676532470331, 1e-12);
+    ck_assert_double_eq_tol(tg_activation_gain(TG_SILU), 1.676532470331, 1e-12);
     ck_assert_double_eq_tol(tg_activation_gain(TG_RELU), 1.414213562373, 1e-12);
     ck_assert_double_eq_tol(tg_activation_gain(TG_ELU), 1.245198300701, 1e-12);
 }

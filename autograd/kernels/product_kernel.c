@@ -22,7 +22,7 @@ enum { ROWS = 14, PANEL = 48 }; /* of 32 registers 28 hold sums */
 enum { B_CONFLICT = sizeof(real) == 4 ? 48 : 16, B_ANYWHERE = INT_MAX, A_ANYWHERE = INT_MAX };
 #define ROW_COUNTS(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14)
 #elif defined __AVX2__
-enum { ROWS = 6, PANEL = 32 }; /* of 16 registers 12 */
+enum { ROWS = 6, PANEL = sizeof(real) == 4 ? 32 : 24 }; /* of 16 registers 12 */
 enum { B_CONFLICT = 3, B_ANYWHERE = 8, A_ANYWHERE = 16 };
 #define ROW_COUNTS(X) X(1) X(2) X(3) X(4) X(5) X(6)
 #elif defined __aarch64__
@@ -41,8 +41,9 @@ enum {
     GROUP = BYTES == 32 ? ROWS : WIDTH,                 /* and the room that it takes */
     KC = (PANEL << 10) / (COLUMNS * (int)sizeof(real)), /* steps in a panel of B */
     /* Steps that are one panel if there are no more: the result is written once. */
-    ONCE = BYTES == 32 ? KC * 8 / 5 : KC * 4 / 3,
-    TILES = TG_PRODUCT_SCRATCH / ((ONCE * GROUP + WIDTH) * (int)sizeof(real)), /* in a block of A */
+    ONCE = BYTES == 32 && sizeof(real) == 4 ? KC * 8 / 5 : KC * 4 / 3,
+    TILES = (BYTES == 32 ? TG_PRODUCT_SCRATCH : 1800 << 10) /
+            ((ONCE * GROUP + WIDTH) * (int)sizeof(real)), /* in a block of A */
     PAGE = 4096 / (int)sizeof(real),
     LARGE = 2 << 20, /* bytes of B and the result from which on they are asked for ahead of time */
 };
@@ -286,7 +287,7 @@ static void compute_block(const block *s)
 static pieces cut_steps(const tg_product_part *p, bool packs)
 {
     if (BYTES == 32 && !packs && p->a_row == 1)
-        return cut(p->k, ONCE / 3);
+        return cut(p->k, KC / 2 + 16);
     return cut(p->k, p->k <= ONCE ? ONCE : KC);
 }
 

@@ -25,7 +25,7 @@ typedef struct tg_product_part {
     tg_product_start start;
 } tg_product_part;
 
-enum { TG_PRODUCT_SCRATCH = 1800 << 10 }; /* bytes to pack A in; most often two thirds of it are filled */
+enum { TG_PRODUCT_SCRATCH = 2400 << 10 }; /* bytes to pack A in; most often two thirds of it are filled */
 
 typedef struct tg_product_kernels {
     /* With scratch, TG_PRODUCT_SCRATCH bytes aligned to 64, A is packed, which pays for some; NULL: not. */

@@ -1,6 +1,7 @@
 """JAX's side of `bench --peers`: one compiled function computes loss, gradients and optax's AdamW, and writes parameters and moments where they
 were. peer_loop.py has the arguments and what is asked.
 """
+import contextlib
 import functools
 import os
 
@@ -18,7 +19,8 @@ import optax  # noqa: E402
 
 jax.devices()
 for thread in os.listdir("/proc/self/task"):
-    os.sched_setaffinity(int(thread), anywhere)
+    with contextlib.suppress(ProcessLookupError):  # it may have ended meanwhile
+        os.sched_setaffinity(int(thread), anywhere)
 
 ACTIVATIONS = {"relu": jax.nn.relu, "gelu_exact": functools.partial(jax.nn.gelu, approximate=False), "swiglu": jax.nn.silu}
 

@@ -4,6 +4,7 @@
 #   make check         all tests            make check-long   the exhaustive ones too, and MPFR
 #   make demo          the main comparison on embedded data, with pictures
 #   make bench         speed, as ratios within one run
+#   make fuzz          the readers of files under libFuzzer and the sanitizers (clang), FUZZ_SECONDS=60 each
 #   make golden        the reference values in tests/golden anew (python3 with torch and mpmath)
 #   make install       headers, libraries and pkg-config file (PREFIX, LIBDIR, INCLUDEDIR, DESTDIR)
 #
@@ -84,7 +85,7 @@ STATIC := $(OUT)/libtapegrad.a
 SHARED := $(OUT)/libtapegrad.so
 UMBRELLA := $(OUT)/include/tapegrad.h
 
-.PHONY: all lib check check-long demo bench golden install clean
+.PHONY: all lib check check-long demo bench golden fuzz install clean
 .DEFAULT_GOAL := all
 MAKEFLAGS += --no-builtin-rules
 ifeq ($(filter -j%,$(MAKEFLAGS)),)
@@ -199,6 +200,24 @@ export TSAN_OPTIONS ?= allocator_may_return_null=1
 check: all $(OUT)/bin/tests
 	TG_BUILD=$(OUT) TG_CC="$(CC)" $(OUT)/bin/tests
 
+# The readers of files are compiled by clang with coverage for the fuzzer and under the sanitizers, the rest is as it is. What a run finds new stays in its corpus for
+# the next one.
+FUZZ_SECONDS ?= 60
+CLANG ?= clang
+FUZZERS := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+READERS := nn/file.c nn/npy.c $(wildcard nn/safetensors*.c examples/data/*.c)
+fuzz: $(FUZZERS:%=$(OUT)/bin/%)
+	for target in $(FUZZERS); do mkdir -p $(OUT)/corpus/$$target && \
+	    $(OUT)/bin/$$target -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 $(OUT)/corpus/$$target tests/golden/layers || exit; done
+
+$(OUT)/fuzz/%.o: %.c $(OUT)/flags | $(UMBRELLA)
+	@mkdir -p $(@D)
+	$(call quietly,CC)$(CLANG) -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all $(ALL_CFLAGS) -D_GNU_SOURCE -MMD -MP -c -o $@ $<
+
+$(OUT)/bin/fuzz_%: $(OUT)/fuzz/tests/fuzz/fuzz_%.o $(READERS:%.c=$(OUT)/fuzz/%.o) $(filter-out $(call objects,$(READERS)),$(LIBRARY_OBJECTS) $(call objects,$(wildcard examples/data/*.c)))
+	@mkdir -p $(@D)
+	$(call quietly,LD)$(CLANG) -pthread -fsanitize=fuzzer,address,undefined $(LDFLAGS) -o $@ $^ $(PROGRAM_LIBS) $(BLAS_LIBS) -lm
+
 # Needs MPFR too, and takes half an hour on two processors: 1,000 seeds, every float through GELU and SiLU (other kernels by name),
 # ten million doubles.
 check-long: all $(OUT)/bin/tests $(OUT)/bin/against-mpfr
@@ -249,4 +268,4 @@ install: lib
 	    'Libs.private: $(BLAS_LIBS) -lm -pthread' | install -D -m 644 /dev/stdin "$(TO_LIB)/pkgconfig/tapegrad.pc"
 
 $(OUT)/obj/%.d: ;
--include $(shell find $(OUT)/obj -name '*.d' 2>/dev/null)
+-include $(shell find $(OUT)/obj $(OUT)/fuzz -name '*.d' 2>/dev/null)

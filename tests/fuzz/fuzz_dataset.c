@@ -1,8 +1,4 @@
-/* Feeds the readers of data sets whatever libFuzzer thinks of. From the root of the project:
- *
- *     clang -std=c11 -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -I. -o build/fuzz_dataset \
- *         tests/fuzz/fuzz_dataset.c $(find examples/data -name '*.c') autograd/rng.c -lz -lcsv -lm
- *     build/fuzz_dataset -max_total_time=60
+/* Feeds the readers of data sets whatever libFuzzer thinks of: `make fuzz`, or for ten minutes `make fuzz FUZZ_SECONDS=600`.
  *
  * The first byte says which file the others are: a CSV file, or one of an IDX folder; and some options.
  */

@@ -1,12 +1,8 @@
-/* Feeds the reader of model files whatever libFuzzer thinks of. From the root of the project:
- *
- *     make lib SANITIZE=address,undefined CC=clang
- *     clang -std=c11 -g -O1 -fsanitize=fuzzer,address,undefined -I. -o build/fuzz_safetensors tests/fuzz/fuzz_safetensors.c \
- *         build/sanitize-address-undefined/libtapegrad.a -lopenblas -lm
- *     build/fuzz_safetensors -max_total_time=600 CORPUS tests/golden
+/* Feeds the readers of model files and of .npy arrays whatever libFuzzer thinks of: `make fuzz`, or for ten minutes `make fuzz FUZZ_SECONDS=600`.
  *
  * What is accepted must be sound: every tensor can be read, and written again it gives the same tensors.
  */
+#include "nn/npy.h"
 #include "nn/safetensors.h"
 
 #include <stdio.h>
@@ -41,6 +37,23 @@ static void check_tensors(tg_safetensors *file)
     }
 }
 
+static void check_array(const char *path)
+{
+    char message[TG_FILE_MESSAGE] = "";
+    tg_npy array, again;
+    if (!tg_npy_read(path, &array, message)) {
+        require(message[0] && !strchr(message, '\n') && !array.data);
+        return;
+    }
+    const size_t size = (size_t)tg_shape_size(&array.shape) * tg_dtype_size(array.dtype);
+    require(tg_npy_write("/dev/shm/fuzz_npy.out", array.dtype, array.shape, array.data, message));
+    require(tg_npy_read("/dev/shm/fuzz_npy.out", &again, message) && again.dtype == array.dtype &&
+            tg_shape_equal(&again.shape, &array.shape) &&
+            (size == 0 || memcmp(again.data, array.data, size) == 0));
+    tg_npy_free(&again);
+    tg_npy_free(&array);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static char path[64];
@@ -54,6 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (file)
         check_tensors(file);
     tg_safetensors_close(file);
+    check_array(path);
     unlink(path);
     return 0;
 }

@@ -7,7 +7,8 @@
  *     tg_npy_free(&array);
  *     tg_npy_write("y.npy", tg_dtype_of(y), tg_shape_of(y), tg_data(y), message);      // numpy.load("y.npy")
  *
- * Little-endian and row-major; float32, float64 and int32, and reading int64 as int32 where it fits. Messages are one line with the file's name.
+ * Little-endian and row-major; float32, float64 and int32, and reading int64 as int32 where it fits. Several arrays in one file: safetensors, which Python
+ * reads with safetensors.numpy; not .npz, a zip archive, for which the library would need zlib. Messages are one line with the file's name.
  */
 #ifndef TG_NPY_H
 #define TG_NPY_H

@@ -54,6 +54,12 @@ headers) # both ways to name it, C and C++, and nothing else of ours where users
     done
     ;;
 
+guide) # the layer, the model and the program of docs/layers.md
+    cc -std=c11 -O1 $strict "$tree/docs/layers/own.c" -o own $(flags --cflags --libs) -lm
+    LD_LIBRARY_PATH=$prefix/lib ./own > out
+    sed -n '/^gradients: right/,/^right: /p' "$tree/docs/layers.md" | diff - out
+    ;;
+
 staged) # for packages: into a folder that is not where it will be, which no file may name
     MAKEFLAGS='' make -C "$tree" install DEPENDENCIES=skip DESTDIR="$folder/stage" PREFIX=/usr LIBDIR=/usr/lib/machine > /dev/null
     [ "$(ls "$folder/stage")" = usr ]

@@ -71,6 +71,12 @@ START_TEST(the_recipe_of_the_readme_works_as_printed_on_its_program)
 }
 END_TEST
 
+START_TEST(the_guide_to_ones_own_layers_prints_what_it_says)
+{
+    run("guide");
+}
+END_TEST
+
 START_TEST(the_libraries_export_what_the_public_headers_declare_and_nothing_else)
 {
     char command[5000];
@@ -97,6 +103,7 @@ Suite *install_suite(void)
     tcase_add_test(programs, cplusplus_takes_sizes_and_axes_of_every_integer_type_without_a_warning);
     tcase_add_test(programs, a_program_may_close_the_shared_library_after_threads_have_worked);
     tcase_add_test(programs, the_recipe_of_the_readme_works_as_printed_on_its_program);
+    tcase_add_test(programs, the_guide_to_ones_own_layers_prints_what_it_says);
     suite_add_tcase(suite, programs);
     return suite;
 }

@@ -1,4 +1,4 @@
-/* The README shows code that is in the tree. */
+/* The README and the guides show code that is in the tree. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,19 +17,24 @@ static char *contents(const char *path)
 }
 
 static const struct {
-    const char *path;
+    const char *path, *page;
     int lines; /* fewer than these */
-} programs[] = {{"examples/quickstart.c", 60}, {"examples/fit.c", 45}};
+} programs[] = {{"examples/quickstart.c", "README.md", 60},
+                {"examples/fit.c", "README.md", 45},
+                {"docs/layers/depthwise.h", "docs/layers.md", 50},
+                {"docs/layers/separable_net.h", "docs/layers.md", 100},
+                {"docs/layers/own.c", "docs/layers.md", 100}};
 
-START_TEST(the_programs_in_the_readme_are_those_in_the_tree)
+START_TEST(the_programs_in_the_documents_are_those_in_the_tree)
 {
-    char *readme = contents("README.md"), *program = contents(programs[_i].path);
-    ck_assert_msg(strstr(readme, program) != NULL, "README.md shows another program than %s", programs[_i].path);
+    char *page = contents(programs[_i].page), *program = contents(programs[_i].path);
+    ck_assert_msg(strstr(page, program) != NULL, "%s shows another program than %s", programs[_i].page,
+                  programs[_i].path);
     int lines = 0;
     for (const char *c = program; *c; c++)
         lines += *c == '\n';
     ck_assert_int_lt(lines, programs[_i].lines);
-    free(readme);
+    free(page);
     free(program);
 }
 END_TEST
@@ -38,7 +43,7 @@ Suite *readme_suite(void)
 {
     Suite *suite = suite_create("readme");
     TCase *tests = tcase_create("readme");
-    tcase_add_loop_test(tests, the_programs_in_the_readme_are_those_in_the_tree, 0, sizeof programs / sizeof programs[0]);
+    tcase_add_loop_test(tests, the_programs_in_the_documents_are_those_in_the_tree, 0, sizeof programs / sizeof programs[0]);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -1,4 +1,4 @@
-/* The multi-layer perceptron: shapes, widths, gradients, dead units. */
+/* The multi-layer perceptron: shapes, widths, gradients. */
 #include "tests/wrapped_memory.h"
 #include "tests/tensors.h"
 
@@ -355,86 +355,6 @@ START_TEST(dropout_repeats_with_its_generator_and_is_absent_in_evaluation)
 }
 END_TEST
 
-/* A net of three hidden units with the pre-activations x - 100, x and x + 100. */
-static tg_mlp *three_units(tg_activation activation)
-{
-    tg_mlp *net = tg_mlp_new(NULL, &(tg_mlp_config){.inputs = 1,
-                                                    .hidden = {3},
-                                                    .outputs = 1,
-                                                    .activation = activation,
-                                                    .equal_width = true,
-                                                    .dtype = TG_F64});
-    double *weight = tg_parameters_at(tg_mlp_parameters(net), 0)->data;
-    double *bias = tg_parameters_at(tg_mlp_parameters(net), 1)->data;
-    for (int unit = 0; unit < 3; unit++) {
-        weight[unit] = 1;
-        bias[unit] = 100 * (unit - 1);
-    }
-    return net;
-}
-
-static double dead_after(tg_dead_units *dead, const tg_mlp *net, const double *inputs, int64_t count)
-{
-    tg_mlp_trace trace;
-    tg_mlp_forward_with(net, tg_constant(tape, TG_F64, inputs, TG_SHAPE(count, 1)), NULL, &trace);
-    ck_assert_int_eq(trace.count, 1);
-    assert_shape(trace.preactivation[0], TG_SHAPE(count, 3));
-    ck_assert(tg_dead_units_see(dead, &trace));
-    return tg_dead_units_fraction(dead);
-}
-
-START_TEST(a_unit_is_dead_when_it_reacts_to_nothing_seen)
-{
-    static const struct {
-        tg_activation activation;
-        double dead_third[2]; /* after inputs around 0, and after 200 as well */
-    } cases[] = {
-        {TG_RELU, {1, 0}},     {TG_GELU_EXACT, {1, 0}}, {TG_SILU, {1, 0}},  {TG_TANH, {2, 2}},
-        {TG_BILINEAR, {0, 0}}, {TG_SWIGLU, {1, 0}},     {TG_GLU, {2, 2}},   {TG_LEAKY_RELU, {0, 0}},
-        {TG_ELU, {1, 0}},      {TG_IDENTITY, {0, 0}},   {TG_REGLU, {1, 0}},
-    };
-    const double around_zero[] = {-0.5, 0.25, 1}, far[] = {200};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        tg_mlp *net = three_units(cases[i].activation);
-        tg_dead_units *dead = tg_dead_units_new(net);
-        ck_assert_double_eq(tg_dead_units_fraction(dead), 0); /* nothing seen, nothing claimed */
-        ck_assert_double_eq(dead_after(dead, net, around_zero, 3), cases[i].dead_third[0] / 3);
-        ck_assert_double_eq(dead_after(dead, net, far, 1), cases[i].dead_third[1] / 3);
-        tg_dead_units_clear(dead);
-        ck_assert_double_eq(dead_after(dead, net, around_zero, 3), cases[i].dead_third[0] / 3);
-        tg_dead_units_free(dead);
-        tg_mlp_free(net);
-    }
-}
-END_TEST
-
-START_TEST(dead_units_are_counted_inside_no_grad_too)
-{
-    tg_mlp *net = three_units(TG_RELU);
-    tg_dead_units *dead = tg_dead_units_new(net);
-    tg_no_grad_begin(tape);
-    ck_assert_double_eq(dead_after(dead, net, &(double){0.5}, 1), 1. / 3);
-    tg_no_grad_end(tape);
-    tg_dead_units_free(dead);
-    tg_mlp_free(net);
-}
-END_TEST
-
-START_TEST(a_trace_of_another_net_is_refused)
-{
-    tg_mlp *net = small_net(TG_RELU, TG_F64), *other = three_units(TG_RELU);
-    tg_dead_units *dead = tg_dead_units_new(net);
-    tg_mlp_trace trace;
-    ck_assert(tg_ok(tg_mlp_forward_with(other, drawn(TG_F64, TG_SHAPE(2, 1)), NULL, &trace)));
-    ck_assert(!tg_dead_units_see(dead, &trace));
-    trace = (tg_mlp_trace){.count = 2};
-    ck_assert(!tg_dead_units_see(dead, &trace));
-    tg_dead_units_free(dead);
-    tg_mlp_free(net);
-    tg_mlp_free(other);
-}
-END_TEST
-
 START_TEST(an_error_names_the_layer)
 {
     tg_mlp *net = small_net(TG_RELU, TG_F64);
@@ -485,86 +405,6 @@ START_TEST(after_the_first_step_a_step_allocates_nothing)
 }
 END_TEST
 
-START_TEST(wrong_configurations_are_refused_with_the_reason)
-{
-    static const struct {
-        tg_mlp_config config;
-        const char *reason;
-    } wrong[] = {
-        {{.outputs = 1}, "inputs"},
-        {{.inputs = 1}, "outputs"},
-        {{.inputs = 1, .outputs = (int64_t)1 << 40}, "outputs"},
-        {{.inputs = 1, .outputs = 1, .hidden = {4, -1}}, "width"},
-        {{.inputs = 1, .outputs = 1, .activation = (tg_activation)99}, "activation"},
-        {{.inputs = 1, .outputs = 1, .dropout = 1}, "dropout"},
-        {{.inputs = 1, .outputs = 1, .dropout = NAN}, "dropout"},
-        {{.inputs = 1, .outputs = 1, .init = (tg_init)99}, "initialiser"},
-        {{.inputs = 1, .outputs = 1, .gain = INFINITY}, "gain"},
-        {{.inputs = 1, .outputs = 1, .gain = -1}, "gain"},
-        {{.inputs = 1, .outputs = 1, .norm = (tg_norm)99}, "normalisation"},
-        {{.inputs = 1, .outputs = 1, .dtype = TG_I32}, "f32 or f64"},
-    };
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        const char *error = tg_mlp_config_error(&wrong[i].config);
-        ck_assert_msg(error && strstr(error, wrong[i].reason), "%s: %s", wrong[i].reason,
-                      error ? error : "accepted");
-        ck_assert_ptr_null(tg_mlp_new(NULL, &wrong[i].config));
-        ck_assert_int_eq(tg_mlp_size(&wrong[i].config, NULL), -1);
-    }
-    tg_mlp_config endless = {.inputs = 1, .outputs = 1};
-    for (int i = 0; i <= TG_MLP_HIDDEN; i++)
-        endless.hidden[i] = 1;
-    ck_assert_ptr_nonnull(strstr(tg_mlp_config_error(&endless), "64 hidden layers"));
-    endless.hidden[TG_MLP_HIDDEN] = 0;
-    ck_assert_ptr_null(tg_mlp_config_error(&endless));
-}
-END_TEST
-
-START_TEST(too_little_memory_gives_null)
-{
-    bool reached = true;
-    for (int nth = 0; reached; nth++) {
-        wrapped_memory_fail_after(nth);
-        tg_mlp *net = tg_mlp_new(NULL, &(tg_mlp_config){.inputs = 20,
-                                                        .hidden = {20, 20},
-                                                        .outputs = 3,
-                                                        .activation = TG_SWIGLU,
-                                                        .init = TG_INIT_ORTHOGONAL});
-        tg_dead_units *dead = tg_dead_units_new(net);
-        reached = wrapped_memory_stop();
-        ck_assert_int_eq(reached, !net || !dead);
-        tg_dead_units_free(dead);
-        tg_mlp_free(net);
-        ck_assert_int_lt(nth, 50);
-    }
-}
-END_TEST
-
-START_TEST(null_is_survived)
-{
-    ck_assert_ptr_null(tg_mlp_new(NULL, NULL));
-    ck_assert_int_eq(tg_mlp_size(NULL, NULL), -1);
-    tg_mlp_free(NULL);
-    ck_assert_ptr_null(tg_mlp_parameters(NULL));
-    ck_assert_int_eq(tg_mlp_hidden_count(NULL), 0);
-    ck_assert_int_eq(tg_mlp_width(NULL, 0), 0);
-    ck_assert_int_eq(tg_mlp_activation(NULL), TG_GELU_EXACT);
-    tg_mlp_trace trace;
-    ck_assert(!tg_ok(tg_mlp_forward_with(NULL, TG_NONE, NULL, &trace)));
-    ck_assert_int_eq(trace.count, 0);
-    tg_mlp *net = small_net(TG_RELU, TG_F32);
-    ck_assert(!tg_ok(tg_mlp_forward(net, TG_NONE)));
-    ck_assert_int_eq(tg_mlp_width(net, -1), 0);
-    ck_assert_int_eq(tg_mlp_width(net, 2), 0);
-    tg_mlp_free(net);
-    ck_assert_ptr_null(tg_dead_units_new(NULL));
-    tg_dead_units_free(NULL);
-    tg_dead_units_clear(NULL);
-    ck_assert(!tg_dead_units_see(NULL, NULL));
-    ck_assert_double_eq(tg_dead_units_fraction(NULL), 0);
-}
-END_TEST
-
 Suite *mlp_suite(void)
 {
     Suite *suite = suite_create("mlp");
@@ -582,16 +422,10 @@ Suite *mlp_suite(void)
     tcase_add_loop_test(tests, float_and_double_nets_agree, 0, TG_SWIGLU + 1);
     tcase_add_test(tests, nets_of_one_seed_start_with_the_same_weights_up_to_the_gain);
     tcase_add_test(tests, dropout_repeats_with_its_generator_and_is_absent_in_evaluation);
-    tcase_add_test(tests, a_unit_is_dead_when_it_reacts_to_nothing_seen);
-    tcase_add_test(tests, dead_units_are_counted_inside_no_grad_too);
-    tcase_add_test(tests, a_trace_of_another_net_is_refused);
     tcase_add_test(tests, an_error_names_the_layer);
     tcase_add_test(tests, a_net_without_hidden_layers_is_linear);
     tcase_add_test(tests, an_empty_batch_goes_through);
     tcase_add_test(tests, after_the_first_step_a_step_allocates_nothing);
-    tcase_add_test(tests, wrong_configurations_are_refused_with_the_reason);
-    tcase_add_test(tests, too_little_memory_gives_null);
-    tcase_add_test(tests, null_is_survived);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -1,8 +1,10 @@
 /* Gradient checking: analytic derivatives against finite differences that estimate their own error.
  *
- *     tg_gradcheck_result result = tg_gradcheck_op(&tg_op_mul, &(tg_gradcheck_options){.order = 2});
+ *     char report[16384];
+ *     tg_gradcheck_result result = tg_gradcheck_op(
+ *         &tg_op_mul, &(tg_gradcheck_options){.order = 2, .report = report, .report_size = sizeof report});
  *     if (!result.passed)
- *         puts(result.why);     // mul, sample 1, input 0 at [2, 1], order 1: the derivative gives -0.52, ...
+ *         puts(report);     // mul, sample 1, input 0 at [2, 1], order 1: the derivative gives -0.52, ...
  *
  *     static tg_tensor energy(tg_tape *tape, const tg_tensor *in, int count, void *user)
  *     {
@@ -61,6 +63,9 @@ typedef struct tg_gradcheck_options {
     int64_t elements; /* inputs of up to this many are checked element by element; 0 means 16 */
     int directions;   /* random directions for each larger input; 0 means 3 */
     bool double_only; /* of an operation: do not compare it with what it gives in float */
+    char *report;     /* room for a failure at length: inputs, element, derivative expected and found, what the fault looks
+                         like, and a C program that shows it again, to keep as a test; empty if all is well. NULL: not wanted */
+    size_t report_size; /* of this room; 16 KiB are enough for nearly all */
 } tg_gradcheck_options;
 
 typedef enum tg_gradcheck_status {

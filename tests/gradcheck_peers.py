@@ -1,13 +1,19 @@
-"""The wrong derivatives of tests/wrong_ops_more.c, given to torch.autograd.gradcheck and to JAX's check_grads.
+"""The wrong derivatives that tests/wrong_ops*.c share with this file, given to tapegrad, torch.autograd.gradcheck and JAX's check_grads.
 
+    make && python3 tests/gradcheck_peers.py tapegrad > tapegrad.csv
     python3 tests/gradcheck_peers.py torch > torch.csv      # with a Python that has PyTorch
     python3 tests/gradcheck_peers.py jax > jax.csv
-    python3 tests/gradcheck_peers.py table torch.csv jax.csv   # the table of docs/gradcheck.md
+    python3 tests/gradcheck_peers.py table tapegrad.csv torch.csv jax.csv   # the table of docs/gradcheck.md
 
 Every fault is a function with its right value and a wrong vector-Jacobian product. Each is checked in double at default settings, to
-second order where the fault is one, on the inputs that tapegrad's samples have: [3, 4] and [33] numbers from -3 to 3, for 10 seeds.
+first order, for 10 seeds: by PyTorch and JAX on the inputs that tapegrad's samples have, [3, 4] and [33] numbers from -3 to 3; by tapegrad as
+the operation of the same name in tests/wrong_ops*.c.
 """
+import glob
+import os
+import subprocess
 import sys
+import tempfile
 import warnings
 
 try:
@@ -128,22 +134,69 @@ def with_jax():
         print(f'"{name}",{sum(not all(passes(value, vjp, inputs(s, seed)) for s in shapes) for seed in range(SEEDS))}', flush=True)
 
 
-def table(torch_file, jax_file):
+PROGRAM = """
+#include "tests/wrong_ops.h"
+#include <stdio.h>
+#include <stdlib.h>
+int main(int count, char **arguments)
+{
+    printf("# tapegrad %s\\n", tg_version());
+    for (int i = 0; i < wrong_op_count(); i++) {
+        wrong_op wrong = wrong_op_at(i);
+        int caught = 0;
+        for (int seed = 0; seed < atoi(arguments[1]); seed++) {
+            tg_gradcheck_options options = {.seed = (uint64_t)seed, .double_only = wrong.double_only};
+            tg_gradcheck_result result = tg_gradcheck_op(&wrong.op, &options);
+            caught += !result.passed && result.status != TG_GRADCHECK_CANNOT_TELL;
+        }
+        printf("\\"%s\\",%d\\n", wrong.fault, caught);
+    }
+    return count != 2;
+}
+"""
+
+
+def with_tapegrad():
+    build = os.environ.get("TG_BUILD", "build")
+    with tempfile.TemporaryDirectory() as folder:
+        source, program = os.path.join(folder, "wrong.c"), os.path.join(folder, "wrong")
+        with open(source, "w") as file:
+            file.write(PROGRAM)
+        compiler = os.environ.get("TG_CC", "cc").split()
+        subprocess.run(compiler + ["-O1", "-I.", f"-I{build}/include", source, *sorted(glob.glob("tests/wrong_ops*.c")), "-o", program,
+                                   f"{build}/libtapegrad.a", "-lopenblas", "-lpthread", "-lm"], check=True)
+        lines = subprocess.run([program, str(SEEDS)], check=True, capture_output=True, text=True).stdout.splitlines()
+    caught = dict(line[1:].rsplit('",', 1) for line in lines if line[0] == '"')
+    caught["nothing wrong"] = nothing_wrong(build)
+    print(lines[0])
+    for name, *_ in FAULTS:
+        print(f'"{name}",{caught[name]}')
+
+
+def nothing_wrong(build):
+    """How often the library's own square is called wrong."""
+    out = subprocess.run([f"{build}/bin/gradcheck", "--op=square", "--order=1", f"--seeds={SEEDS}"], capture_output=True, text=True).stdout
+    return out.splitlines()[-1].split(", ")[1].split()[0]
+
+
+def table(*files):
     read = lambda path: {line.rsplit('"', 1)[0][1:]: line.rstrip("\n").rsplit('"', 1)[1].split(",")[1:] for line in open(path) if line[0] == '"'}
-    torch_rows, jax_rows = read(torch_file), read(jax_file)
-    for path in (torch_file, jax_file):
+    rows = [read(path) for path in files]
+    for path in files:
         print(open(path).readline()[2:].strip(), file=sys.stderr)
-    print("| fault | torch, full | torch, fast | JAX |\n|---|---|---|---|")
-    for name in torch_rows:
-        print("|", name, "|", " | ".join(torch_rows[name] + jax_rows[name]), "|")
+    print("| fault | tapegrad | torch, full | torch, fast | JAX |\n|---|---|---|---|---|")
+    for name in rows[0]:
+        print("|", name, "|", " | ".join(number for row in rows for number in row[name]), "|")
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["torch"]:
+    if sys.argv[1:2] == ["tapegrad"]:
+        with_tapegrad()
+    elif sys.argv[1:2] == ["torch"]:
         with_torch()
     elif sys.argv[1:2] == ["jax"]:
         with_jax()
-    elif sys.argv[1:2] == ["table"] and len(sys.argv) == 4:
+    elif sys.argv[1:2] == ["table"] and len(sys.argv) == 5:
         table(*sys.argv[2:])
     else:
         sys.exit(__doc__)

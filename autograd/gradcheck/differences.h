@@ -50,6 +50,9 @@ typedef struct tg_check_one_sided {
 
 bool tg_check_both_sides(tg_check *c, int level, const tg_check_way *way, tg_check_one_sided *d /* [groups] */);
 
+/* The derivative of each value of a level, without cotangents: the mean of both sides. */
+bool tg_check_each_side(tg_check *c, int level, const tg_check_way *way, double *values);
+
 /* One plain central difference with a step of `step` times the direction, after tg_check_moves has found out which values move
  * along it. */
 bool tg_check_moves(tg_check *c, int level, const double *direction);

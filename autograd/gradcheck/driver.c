@@ -10,6 +10,8 @@
 tg_gradcheck_options tg_check_options(const tg_gradcheck_options *options)
 {
     tg_gradcheck_options filled = options ? *options : (tg_gradcheck_options){0};
+    if (filled.report_size == 0)
+        filled.report = NULL;
     if (filled.order < 1)
         filled.order = 1;
     if (filled.order > TG_GRADCHECK_MAX_ORDER)
@@ -195,6 +197,7 @@ void tg_check_run(tg_check *c)
     *result = tg_check_no_result(result->sample);
     result->passed = check_everything(c);
     result->samples = 1;
+    tg_check_put_back(c);
     tg_check_where(&c->report);
     if (!result->passed && result->why[0] == '\0')
         tg_check_explain_failure(&c->report);

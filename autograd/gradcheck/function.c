@@ -417,13 +417,18 @@ bool tg_check_open(tg_check *c)
     return true;
 }
 
-void tg_check_close(tg_check *c)
+void tg_check_put_back(tg_check *c)
 {
     for (int p = 0; c->point && p < c->part_count; p++) {
         tg_parameter *parameter = c->report.inputs[c->parts[p].input].parameter;
         if (parameter && c->parts[p].size > 0)
             memcpy(parameter->data, c->point + c->parts[p].offset, (size_t)c->parts[p].size * sizeof(double));
     }
+}
+
+void tg_check_close(tg_check *c)
+{
+    tg_check_put_back(c);
     tg_tape_free(c->tape);
     tg_arena_free(&c->arena);
     tg_arena_free(&c->steps);

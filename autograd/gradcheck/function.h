@@ -72,6 +72,9 @@ typedef struct tg_check {
 bool tg_check_open(tg_check *c);
 void tg_check_close(tg_check *c);
 
+/* Gives parameters the values back that they had: those of the point. */
+void tg_check_put_back(tg_check *c);
+
 /* Memory for `count` zeros until the check is closed, or in another arena; NULL, with the result written, if there is none. */
 double *tg_check_take(tg_check *c, int64_t count);
 double *tg_check_take_from(tg_check *c, tg_arena *arena, int64_t count);

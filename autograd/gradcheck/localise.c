@@ -1,6 +1,7 @@
 /* A function, and which of its operations is wrong by itself if it fails: each one recorded is checked with the inputs it had.
  * The only file of the checker that looks into the tape. */
 #include "autograd/gradcheck/driver.h"
+#include "autograd/gradcheck/explain.h"
 #include "autograd/tape_internal.h"
 #include "autograd/text.h"
 
@@ -54,7 +55,14 @@ static tg_gradcheck_result check_recorded(const tg_check *c, const recorded *r)
     };
     if (local.options.order < c->report.result.order)
         local.options.order = c->report.result.order;
+    if (local.options.report) { /* behind the function's */
+        size_t used = strlen(local.options.report);
+        local.options.report += used;
+        local.options.report_size -= used;
+    }
     tg_check_run(&local);
+    if (!local.report.result.passed)
+        tg_check_explain(&local, "\nThe first operation on its tape that is wrong by itself:\n\n");
     tg_check_close(&local);
     return local.report.result;
 }
@@ -124,6 +132,7 @@ tg_gradcheck_result tg_gradcheck(tg_function function, void *user, const tg_grad
                   .user = user,
                   .options = tg_check_options(options)};
     c.rng = tg_rng_seed(c.options.seed);
+    tg_check_no_report(&c.options);
     if (!function || !inputs || count < 1) {
         tg_check_fail(&c.report, TG_GRADCHECK_REFUSED, "expected a function and at least one input");
         return c.report.result;
@@ -131,8 +140,10 @@ tg_gradcheck_result tg_gradcheck(tg_function function, void *user, const tg_grad
     tg_check_run(&c);
     if (c.report.result.passed)
         tg_check_explain_success(c.report.name, &c.report.result);
-    else if (c.point && c.report.result.status != TG_GRADCHECK_REFUSED)
+    else if (c.point && c.report.result.status != TG_GRADCHECK_REFUSED) {
+        tg_check_explain(&c, "");
         localise(&c);
+    }
     tg_check_close(&c);
     return c.report.result;
 }
@@ -178,8 +189,7 @@ tg_gradcheck_result tg_gradcheck_parameters(tg_function function, void *user,
     tg_gradcheck_result result = tg_gradcheck(run_model, &m, list, all, &along);
     if (!result.passed && result.status != TG_GRADCHECK_REFUSED) {
         tg_gradcheck_result element = tg_gradcheck(run_model, &m, list, all, options);
-        if (!element.passed)
-            result = element;
+        result = element.passed ? tg_gradcheck(run_model, &m, list, all, &along) : element;
     }
     tg_arena_free(&arena);
     return result;

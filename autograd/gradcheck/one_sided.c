@@ -95,20 +95,41 @@ static void add_output(double weight, const side *ahead, const side *behind, int
     sum->jumps |= fabs(ahead->last[i] - behind->last[i]) > JUMP * fmax(fabs(ahead->last[i]), fabs(behind->last[i]));
 }
 
+/* Both sides of every output along a way. */
+static bool take_sides(tg_check *c, int level, const tg_check_way *way, tg_arena *arena, side *ahead, side *behind)
+{
+    const int64_t length = c->level[level].length;
+    double *first = tg_check_take_from(c, arena, way->groups);
+    for (int64_t g = 0; first && g < way->groups; g++)
+        first[g] = way->wanted[g] ? 2 * tg_check_first_step(way->largest[g]) : 0;
+    return first && make_side(c, arena, length, ahead) && make_side(c, arena, length, behind) &&
+           descend_side(c, level, way, first, 1, ahead) && descend_side(c, level, way, first, -1, behind);
+}
+
 bool tg_check_both_sides(tg_check *c, int level, const tg_check_way *way, tg_check_one_sided *d)
 {
     const tg_check_level *l = &c->level[level];
     tg_arena arena = {0};
     side ahead, behind;
-    double *first = tg_check_take_from(c, &arena, way->groups);
-    for (int64_t g = 0; first && g < way->groups; g++) {
-        first[g] = way->wanted[g] ? 2 * tg_check_first_step(way->largest[g]) : 0;
+    bool fine = take_sides(c, level, way, &arena, &ahead, &behind);
+    for (int64_t g = 0; g < way->groups; g++)
         d[g] = (tg_check_one_sided){0};
-    }
-    bool fine = first && make_side(c, &arena, l->length, &ahead) && make_side(c, &arena, l->length, &behind) &&
-                descend_side(c, level, way, first, 1, &ahead) && descend_side(c, level, way, first, -1, &behind);
     for (int64_t i = 0, g = 0; fine && i < l->length; i++, g = tg_check_next(g, way->groups))
         add_output(l->cotangent[i], &ahead, &behind, i, &d[g]);
+    tg_arena_free(&arena);
+    return fine;
+}
+
+bool tg_check_each_side(tg_check *c, int level, const tg_check_way *way, double *values)
+{
+    tg_arena arena = {0};
+    side ahead, behind;
+    bool fine = take_sides(c, level, way, &arena, &ahead, &behind);
+    for (int64_t i = 0; fine && i < c->level[level].length; i++) {
+        tg_check_one_sided d = {0};
+        add_output(1, &ahead, &behind, i, &d);
+        values[i] = 0.5 * (d.low + d.high);
+    }
     tg_arena_free(&arena);
     return fine;
 }

@@ -1,6 +1,7 @@
 /* An operation: its samples become functions. */
 #include "autograd/gradcheck/differences.h"
 #include "autograd/gradcheck/driver.h"
+#include "autograd/gradcheck/explain.h"
 #include "autograd/gradcheck/forms.h"
 
 #include <math.h>
@@ -176,6 +177,8 @@ static bool run_variant(trial *t, bool may_be_infinite, bool in_shapes, const ch
     size_t length = strlen(v->why);
     if (!v->passed)
         snprintf(v->why + length, sizeof v->why - length, "%s", note);
+    if (!v->passed)
+        tg_check_explain(&c, "");
     add_result(t, v);
     tg_check_close(&c);
     return passed;
@@ -339,6 +342,7 @@ tg_gradcheck_result tg_gradcheck_op(const tg_op *op, const tg_gradcheck_options 
     const tg_gradcheck_options filled = tg_check_options(options);
     trial t = {.options = &filled, .total = tg_check_no_result(-1)};
     t.total.passed = true;
+    tg_check_no_report(&filled);
     for (int number = 0; number < op->sample_count && t.total.passed; number++) {
         start_sample(&t, op, number, filled.seed);
         if (is_for_derivatives(&t))

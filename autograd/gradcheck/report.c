@@ -1,26 +1,33 @@
 #include "autograd/gradcheck/report.h"
-#include "autograd/text.h"
+#include "autograd/gradcheck/suspect.h"
 
 #include <math.h>
 
-/* "input 1", or by its name; "[2, 1]" */
-static void add_element(tg_text *text, const tg_check_report *r)
+void tg_check_add_element(tg_text *text, const tg_check_report *r, int input, int64_t index)
 {
-    const tg_gradcheck_input *in = &r->inputs[r->result.input];
+    const tg_gradcheck_input *in = &r->inputs[input];
     const char *name = in->name ? in->name : in->parameter ? in->parameter->name : NULL;
     if (name)
         tg_text_add(text, "%s", name);
     else
-        tg_text_add(text, "input %d", r->result.input);
-    int64_t index = r->result.index, at[TG_MAX_RANK];
+        tg_text_add(text, "input %d", input);
+    const tg_shape *shape = in->parameter ? &in->parameter->shape : &in->shape;
     if (index < 0)
         return;
-    const tg_shape *shape = in->parameter ? &in->parameter->shape : &in->shape;
+    tg_text_add(text, shape->rank > 0 ? " at " : "");
+    tg_check_add_index(text, shape, index);
+}
+
+void tg_check_add_index(tg_text *text, const tg_shape *shape, int64_t index)
+{
+    int64_t at[TG_MAX_RANK];
+    if (shape->rank == 0)
+        return;
     for (int axis = shape->rank - 1; axis >= 0; axis--) {
         at[axis] = index % shape->dim[axis];
         index /= shape->dim[axis];
     }
-    tg_text_add(text, " at [");
+    tg_text_add(text, "[");
     for (int axis = 0; axis < shape->rank; axis++)
         tg_text_add(text, "%s%lld", axis ? ", " : "", (long long)at[axis]);
     tg_text_add(text, "]");
@@ -35,7 +42,7 @@ void tg_check_where(tg_check_report *r)
         tg_text_add(&text, "sample %d", v->sample);
     if (v->input >= 0 && v->input < r->count) {
         tg_text_add(&text, text.used ? ", " : "");
-        add_element(&text, r);
+        tg_check_add_element(&text, r, v->input, v->index);
     }
     if (v->order > 0)
         tg_text_add(&text, "%sorder %d", text.used ? ", " : "", v->order);
@@ -64,24 +71,18 @@ bool tg_check_out_of_memory(tg_check_report *r)
 /* What the two numbers look like. */
 static void add_suspicion(tg_text *text, double analytic, double numeric)
 {
-    double ratio = analytic / numeric, whole = round(fabs(ratio)), part = round(fabs(1 / ratio));
-    const char *sign = ratio < 0 ? " and of the opposite sign" : "";
+    char words[80];
+    const char *factor = tg_check_factor(analytic / numeric, words, sizeof words);
     if (!isfinite(analytic))
         tg_text_add(text, "; it is not a number that can be used");
     else if (analytic == 0)
         tg_text_add(text, "; nothing arrives at this input");
-    else if (fabs(ratio + 1) < 1e-6)
+    else if (fabs(analytic / numeric + 1) < 1e-6)
         tg_text_add(text, "; its sign is the opposite");
-    else if (fabs(ratio - 1) < 1e-6)
+    else if (fabs(analytic / numeric - 1) < 1e-6)
         tg_text_add(text, "; it is as good as single precision would make it");
-    else if (whole == 2 && fabs(fabs(ratio) - whole) < 1e-6)
-        tg_text_add(text, "; it is twice as large%s", sign);
-    else if (part == 2 && fabs(fabs(1 / ratio) - part) < 1e-6)
-        tg_text_add(text, "; it is half as large%s", sign);
-    else if (whole > 1 && whole <= 1000 && fabs(fabs(ratio) - whole) < 1e-6 * whole)
-        tg_text_add(text, "; it is %g times as large%s", whole, sign);
-    else if (part > 1 && part <= 1000 && fabs(fabs(1 / ratio) - part) < 1e-6 * part)
-        tg_text_add(text, "; it is 1/%g as large%s", part, sign);
+    else if (factor)
+        tg_text_add(text, "; it is %s", factor);
 }
 
 /* The element's own value. */

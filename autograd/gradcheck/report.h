@@ -3,6 +3,7 @@
 #define TG_GRADCHECK_REPORT_H
 
 #include "autograd/gradcheck.h"
+#include "autograd/text.h"
 
 typedef struct tg_check_report {
     const char *name; /* of the operation; "the function" */
@@ -23,6 +24,10 @@ __attribute__((format(printf, 3, 4)))
 #endif
 bool tg_check_fail(tg_check_report *report, tg_gradcheck_status status, const char *format, ...);
 bool tg_check_out_of_memory(tg_check_report *report);
+
+/* "input 1 at [2, 1]", or by its name; without the place if the index is -1. "[2, 1]"; nothing of a scalar */
+void tg_check_add_element(tg_text *text, const tg_check_report *report, int input, int64_t index);
+void tg_check_add_index(tg_text *text, const tg_shape *shape, int64_t index);
 
 /* Writes what the result is about: its sample, input, index and order. */
 void tg_check_where(tg_check_report *report);

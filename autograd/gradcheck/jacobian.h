@@ -1,0 +1,17 @@
+/* The derivatives of a function that fails, element by element and without the random cotangents. Internal. */
+#ifndef TG_GRADCHECK_JACOBIAN_H
+#define TG_GRADCHECK_JACOBIAN_H
+
+#include "autograd/gradcheck/function.h"
+
+/* Of element j of the derivative below (of the result, at order 1) by variable i: what the derivative gives for a cotangent that is one
+ * at j and else zero, and what one-sided differences do. Below order 1, cotangents are all one. */
+typedef struct tg_check_jacobian {
+    int64_t rows, columns; /* j, i */
+    double *found, *expected; /* [rows, columns] */
+} tg_check_jacobian;
+
+/* False if it is too large, or cannot be had. The memory is the check's. */
+bool tg_check_jacobian_of(tg_check *c, int order, tg_check_jacobian *j);
+
+#endif

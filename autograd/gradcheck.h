@@ -107,6 +107,8 @@ typedef struct tg_gradcheck_result {
     int64_t comparisons; /* derivatives compared */
     int64_t undecided;   /* of these, what differences cannot decide: without a failure elsewhere the check cannot tell */
     int64_t kinks;       /* of these, judged by one-sided differences */
+    int64_t sharp;       /* of these, those where an error of 1e-12 of the derivative's size would have been seen; where
+                            that is 0, of the function's */
     int64_t
         operation; /* of a function that fails, the first operation on its tape that is wrong by itself; or -1 */
     char where[128]; /* "sample 1, input 0 at [2, 1], order 2" */

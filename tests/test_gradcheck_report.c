@@ -107,6 +107,19 @@ START_TEST(nothing_is_reported_of_what_is_right_and_a_small_room_is_not_left)
 }
 END_TEST
 
+START_TEST(a_result_says_how_much_it_would_have_seen)
+{
+    tg_gradcheck_result sums = tg_gradcheck_op(&tg_op_add, NULL), roots = tg_gradcheck_op(&tg_op_rsqrt, NULL);
+    ck_assert_int_gt(10 * sums.sharp, 7 * sums.comparisons);
+    ck_assert_int_le(sums.sharp, sums.comparisons);
+    ck_assert_int_lt(roots.sharp, roots.comparisons); /* its derivative at large numbers is small beside it */
+    ck_assert_msg(strstr(sums.why, " % are known to 1e-12") != NULL, "%s", sums.why);
+    tg_gradcheck_result bent = tg_gradcheck_op(&tg_op_relu, NULL);
+    ck_assert_int_gt(bent.kinks, 0);
+    ck_assert_msg(strstr(bent.why, "by one-sided differences") != NULL, "%s", bent.why);
+}
+END_TEST
+
 /* ---- what it looks like ---- */
 
 START_TEST(a_simple_factor_is_named_and_what_there_are_so_many_of)
@@ -308,6 +321,7 @@ Suite *gradcheck_report_suite(void)
     tcase_add_test(tests, expected_and_found_are_derivatives_without_the_cotangent);
     tcase_add_test(tests, from_order_two_on_it_speaks_of_the_derivative_below);
     tcase_add_test(tests, nothing_is_reported_of_what_is_right_and_a_small_room_is_not_left);
+    tcase_add_test(tests, a_result_says_how_much_it_would_have_seen);
     tcase_add_test(tests, a_simple_factor_is_named_and_what_there_are_so_many_of);
     tcase_add_test(tests, a_gradient_that_does_not_arrive_is_named);
     tcase_add_test(tests, a_transposed_index_is_named);

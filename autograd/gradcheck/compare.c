@@ -17,6 +17,9 @@
 /* A difference whose own error is more than this fraction of what it differs tells nothing. */
 #define NOT_CONVERGED 1e-5
 
+/* A comparison is sharp if its bound is at most this part of the derivative's size or, where that is 0, of the function's. */
+#define SHARP 1e-12
+
 /* Agreement within more than this fraction proves nothing. */
 #define COARSE 1e-3
 
@@ -120,6 +123,7 @@ static void conclude(tg_gradcheck_result *v, double numeric, double bound, doubl
     v->bound = bound;
     v->relative = v->error > 0 ? v->error / fmax(size, 1e7 * rounding) : 0;
     v->passed = v->error <= bound;
+    v->sharp = bound <= SHARP * size;
     v->status = v->passed ? TG_GRADCHECK_PASSED : TG_GRADCHECK_WRONG;
 }
 
@@ -133,6 +137,7 @@ static void judge(const tg_check *c, comparison *p, int64_t group)
            size = fmax(fmax(fabs(a->value), a->size), numeric_size);
     double rounding = SAFETY * d->rounding + explained_rounding(c, p, group) + 64 * TG_CHECK_ROUNDING * size;
     conclude(v, d->value, SAFETY * d->error + rounding, size, rounding);
+    v->sharp |= size == 0 && v->bound <= SHARP * d->usual / d->natural;
     p->allowed[group] = rounding;
     p->converged[group] = d->error <= NOT_CONVERGED * numeric_size || d->error <= 1000 * d->rounding;
     v->passed &= p->converged[group];

@@ -157,6 +157,7 @@ static void add_result(trial *t, const tg_gradcheck_result *v)
     total->skipped = counts.skipped;
     total->comparisons = counts.comparisons + v->comparisons;
     total->kinks = counts.kinks + v->kinks;
+    total->sharp = counts.sharp + v->sharp;
     total->undecided = counts.undecided + v->undecided;
 }
 

@@ -1,7 +1,7 @@
 #include "autograd/gradcheck/report.h"
-#include "autograd/gradcheck/suspect.h"
 
 #include <math.h>
+#include <stdio.h>
 
 void tg_check_add_element(tg_text *text, const tg_check_report *r, int input, int64_t index)
 {
@@ -68,6 +68,24 @@ bool tg_check_out_of_memory(tg_check_report *r)
     return tg_check_fail(r, TG_GRADCHECK_REFUSED, "out of memory");
 }
 
+/* A factor that differs from a simple one by less than this part of it is that; the largest n of which n and 1/n are called simple. */
+#define LIKE 1e-6
+enum { SIMPLE = 1000 };
+
+const char *tg_check_factor(double factor, char *text, size_t size)
+{
+    const double whole = round(fabs(factor)), part = round(1 / fabs(factor));
+    const char *sign = factor < 0 ? ", and of the opposite sign" : "";
+    text[0] = '\0';
+    if (fabs(factor + 1) < LIKE)
+        snprintf(text, size, "of the opposite sign");
+    else if (whole > 1 && whole <= SIMPLE && fabs(fabs(factor) - whole) < LIKE * whole)
+        whole == 2 ? snprintf(text, size, "twice as large%s", sign) : snprintf(text, size, "%g times as large%s", whole, sign);
+    else if (part > 1 && part <= SIMPLE && fabs(1 / fabs(factor) - part) < LIKE * part)
+        part == 2 ? snprintf(text, size, "half as large%s", sign) : snprintf(text, size, "1/%g as large%s", part, sign);
+    return text[0] ? text : NULL;
+}
+
 /* What the two numbers look like. */
 static void add_suspicion(tg_text *text, double analytic, double numeric)
 {
@@ -127,5 +145,8 @@ void tg_check_explain_success(const char *name, tg_gradcheck_result *v)
     if (v->samples > 1)
         tg_text_add(&text, " on %d samples", v->samples);
     if (v->comparisons > 0)
-        tg_text_add(&text, ", the worst to %.2g (%s)", v->relative, v->where);
+        tg_text_add(&text, ", the worst to %.2g (%s); %.0f %% are known to 1e-12", v->relative, v->where,
+                    floor(100 * (double)v->sharp / (double)v->comparisons));
+    if (v->kinks > 0)
+        tg_text_add(&text, ", %lld only by one-sided differences", (long long)v->kinks);
 }

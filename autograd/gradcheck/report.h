@@ -29,6 +29,9 @@ bool tg_check_out_of_memory(tg_check_report *report);
 void tg_check_add_element(tg_text *text, const tg_check_report *report, int input, int64_t index);
 void tg_check_add_index(tg_text *text, const tg_shape *shape, int64_t index);
 
+/* "twice as large" and the like for a factor between what is found and expected; NULL if it is not simple. */
+const char *tg_check_factor(double factor, char *text, size_t size);
+
 /* Writes what the result is about: its sample, input, index and order. */
 void tg_check_where(tg_check_report *report);
 

@@ -1,16 +1,12 @@
 #include "autograd/gradcheck/suspect.h"
 
 #include <math.h>
-#include <stdio.h>
 
 /* Derivatives that differ by less than this part of the largest are the same: one-sided differences know no better. */
 #define SAME_TO 1e-6
 
 /* An error that is a smaller part of the derivative than this is not looked for element by element. */
 #define SEEN 1e-5
-
-/* The largest n of which n and 1/n are called simple. */
-enum { SIMPLE = 1000 };
 
 /* The columns of one input, in the matrix found or in the one expected. */
 typedef struct block {
@@ -94,20 +90,6 @@ static bool is_missing_input(const block *found, const block *expected, const do
 }
 
 /* ---- words ---- */
-
-const char *tg_check_factor(double factor, char *text, size_t size)
-{
-    const double whole = round(fabs(factor)), part = round(1 / fabs(factor));
-    const char *sign = factor < 0 ? ", and of the opposite sign" : "";
-    text[0] = '\0';
-    if (fabs(factor + 1) < SAME_TO)
-        snprintf(text, size, "of the opposite sign");
-    else if (whole > 1 && whole <= SIMPLE && fabs(fabs(factor) - whole) < SAME_TO * whole)
-        whole == 2 ? snprintf(text, size, "twice as large%s", sign) : snprintf(text, size, "%g times as large%s", whole, sign);
-    else if (part > 1 && part <= SIMPLE && fabs(1 / fabs(factor) - part) < SAME_TO * part)
-        part == 2 ? snprintf(text, size, "half as large%s", sign) : snprintf(text, size, "1/%g as large%s", part, sign);
-    return text[0] ? text : NULL;
-}
 
 /* What there are so many of. */
 static void add_count(tg_text *text, const tg_check *c, const tg_check_jacobian *j, int part, double factor)

@@ -8,7 +8,4 @@
 /* Adds a sentence on the derivatives by the input that is part number `part`. */
 void tg_check_suspect(tg_text *text, const tg_check *c, const tg_check_jacobian *j, int part);
 
-/* "; twice as large" and the like for a factor between found and expected; nothing if it is not simple. */
-const char *tg_check_factor(double factor, char *text, size_t size);
-
 #endif

@@ -23,5 +23,6 @@ void gradcheck_result_join(tg_gradcheck_result *total, const tg_gradcheck_result
     total->comparisons = before.comparisons + next->comparisons;
     total->undecided = before.undecided + next->undecided;
     total->kinks = before.kinks + next->kinks;
+    total->sharp = before.sharp + next->sharp;
     total->skipped = before.skipped;
 }

@@ -1,0 +1,118 @@
+/* The gradient checker where derivatives jump, and beyond the first order. */
+#include <check.h>
+#include <math.h>
+#include <string.h>
+#include <tapegrad.h>
+
+Suite *gradcheck_kinks_suite(void);
+
+static void assert_says(const tg_gradcheck_result *result, const char *part)
+{
+    ck_assert_msg(strstr(result->why, part) != NULL, "'%s' is not in: %s", part, result->why);
+}
+
+static tg_tensor apply_unary(tg_tape *tape, const tg_tensor *in, int count, void *user)
+{
+    (void)tape, (void)count;
+    return tg_apply(user, NULL, 1, in);
+}
+
+/* ---- kinks ---- */
+
+static void assert_kinks_pass(const tg_op *op, const double *at, int64_t count, int order)
+{
+    const tg_gradcheck_input in = {.shape = TG_SHAPE(count), .data = at};
+    tg_op copy = *op;
+    tg_gradcheck_result result = tg_gradcheck(apply_unary, &copy, &in, 1, &(tg_gradcheck_options){.order = order});
+    ck_assert_msg(result.passed, "%s: %s", op->name, result.why);
+    ck_assert_int_gt(result.kinks, op == &tg_op_abs ? -1 : 0); /* its mean of both sides is the central one */
+}
+
+START_TEST(points_on_and_near_a_kink_are_judged_by_one_sided_differences)
+{
+    static const double at[] = {0,     -0.0, 1e-12, -1e-12, 1e-9,  -1e-9, 1e-7,
+                                -1e-7, 1e-5, -1e-5, 1e-3,   -1e-3, 1,     -1};
+    static const double hard[] = {3, -3, 3 + 1e-10, 3 - 1e-10, -3 + 1e-10, -3 - 1e-10, 2, -2};
+    for (int order = 1; order <= 2; order++) {
+        assert_kinks_pass(&tg_op_relu, at, 14, order);
+        assert_kinks_pass(&tg_op_abs, at, 14, order);
+        assert_kinks_pass(&tg_op_hardsigmoid, hard, 8, order);
+    }
+    assert_kinks_pass(&tg_op_hardswish, hard, 8, 2);
+}
+END_TEST
+
+/* What is right on neither side of a kink, nor between, is wrong. */
+static void outside_derivative(const tg_derive *d)
+{
+    tg_tensor zero = tg_full(tg_tape_of(d->cotangent), TG_F64, TG_SCALAR, 0);
+    tg_tensor right = tg_add(tg_greater(d->in[0], zero), tg_mul_scalar(tg_equal(d->in[0], zero), -0.001));
+    d->gradient[0] = tg_mul(d->cotangent, right);
+}
+
+START_TEST(a_slope_outside_those_of_the_two_sides_is_wrong)
+{
+    static const double at[] = {1, 0, -1};
+    tg_op op = tg_op_relu;
+    op.derivative = outside_derivative;
+    const tg_gradcheck_input in = {.shape = TG_SHAPE(3), .data = at};
+    tg_gradcheck_result result = tg_gradcheck(apply_unary, &op, &in, 1, NULL);
+    ck_assert_int_eq(result.status, TG_GRADCHECK_WRONG);
+    ck_assert_int_eq(result.index, 1);
+    ck_assert_int_eq(result.kinks, 1);
+    assert_says(&result, "the nearest of the one-sided derivatives");
+}
+END_TEST
+
+/* ---- order by order ---- */
+
+/* The derivative of cos, with its own right, but then constant: wrong from the third derivative of sin on. */
+static void second_sine_derivative(const tg_derive *d)
+{
+    d->gradient[0] = tg_mul(d->cotangent, tg_neg(tg_stop_gradient(tg_sin(d->in[0]))));
+}
+
+static tg_op second_cosine;
+
+static void first_sine_derivative(const tg_derive *d)
+{
+    d->gradient[0] = tg_mul(d->cotangent, tg_apply(&second_cosine, NULL, 1, d->in));
+}
+
+START_TEST(a_fault_in_the_third_order_is_found_in_the_third_order)
+{
+    second_cosine = tg_op_cos;
+    second_cosine.derivative = second_sine_derivative;
+    tg_op sine = tg_op_sin;
+    sine.derivative = first_sine_derivative;
+    ck_assert(tg_gradcheck_op(&sine, &(tg_gradcheck_options){.order = 2}).passed);
+    tg_gradcheck_result result = tg_gradcheck_op(&sine, &(tg_gradcheck_options){.order = 3});
+    ck_assert_int_eq(result.status, TG_GRADCHECK_WRONG);
+    ck_assert_int_eq(result.order, 3);
+}
+END_TEST
+
+START_TEST(activations_are_right_to_third_order)
+{
+    static const tg_op *const activations[] = {&tg_op_gelu_exact, &tg_op_gelu_tanh, &tg_op_gelu_quick,
+                                               &tg_op_silu,       &tg_op_mish,      &tg_op_elu,
+                                               &tg_op_selu,       &tg_op_softplus,  &tg_op_tanh,
+                                               &tg_op_sigmoid,    &tg_op_relu,      &tg_op_hardswish};
+    for (size_t i = 0; i < sizeof activations / sizeof activations[0]; i++) {
+        tg_gradcheck_result result = tg_gradcheck_op(activations[i], &(tg_gradcheck_options){.order = 3});
+        ck_assert_msg(result.passed, "%s", result.why);
+    }
+}
+END_TEST
+
+Suite *gradcheck_kinks_suite(void)
+{
+    Suite *suite = suite_create("gradcheck_kinks");
+    TCase *tests = tcase_create("gradcheck_kinks");
+    tcase_add_test(tests, points_on_and_near_a_kink_are_judged_by_one_sided_differences);
+    tcase_add_test(tests, a_slope_outside_those_of_the_two_sides_is_wrong);
+    tcase_add_test(tests, a_fault_in_the_third_order_is_found_in_the_third_order);
+    tcase_add_test(tests, activations_are_right_to_third_order);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -1,6 +1,7 @@
 /* bench: how fast, as ratios within one run. */
 #include "examples/lab/options.h"
 #include "tests/bench/blas.h"
+#include "tests/bench/gpt.h"
 #include "tests/bench/kernel_times.h"
 #include "tests/bench/products.h"
 #include "tests/bench/steps.h"
@@ -11,7 +12,7 @@
 typedef struct settings {
     const char *nets, *activations, *threads, *python, *jax_python, *only, *isa, *dtype, *cores;
     double seconds;
-    bool csv, peers, compile, kernels, products;
+    bool csv, peers, compile, kernels, products, gpt;
 } settings;
 
 static const char *const isas[] = {"best", "baseline", "v3", "v4", NULL};
@@ -33,6 +34,9 @@ static const program_option table[] = {
      .offset = offsetof(settings, jax_python)},
     {"compile", NULL, "PyTorch's step by torch.compile as well, which takes up to a minute for each net", OPTION_FLAG,
      .offset = offsetof(settings, compile)},
+    {NULL, NULL, "A small GPT:", OPTION_GROUP},
+    {"gpt", NULL, "time its step instead, with gelu_tanh and swiglu or what --activations says, by the first number of --threads", OPTION_FLAG,
+     .offset = offsetof(settings, gpt)},
     {NULL, NULL, "Kernels:", OPTION_GROUP},
     {"kernels", NULL, "time every kernel instead, in cache and from memory, on one thread", OPTION_FLAG,
      .offset = offsetof(settings, kernels)},
@@ -124,5 +128,13 @@ int main(int argc, char **argv)
                                   .seconds = s.seconds,
                                   .csv = s.csv,
                                   .peers = {peers[0], peers[1], peers[2]}};
+    if (s.gpt)
+        return gpt_bench(&(gpt_settings){.activations = options_given(&program, "activations") ? s.activations : "gelu_tanh,swiglu",
+                                         .threads = atoi(s.threads) > 0 ? atoi(s.threads) : 1,
+                                         .seconds = s.seconds,
+                                         .csv = s.csv,
+                                         .peers = {peers[PEER_TORCH], peers[PEER_TORCH_COMPILED]}})
+                   ? EXIT_SUCCESS
+                   : 2;
     return steps_bench(&steps) ? EXIT_SUCCESS : 2;
 }

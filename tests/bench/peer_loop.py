@@ -1,6 +1,7 @@
 """What the peers of `bench --peers` have in common: a peer does what the lines on its standard input ask for, and answers each with one line.
 
     net relu 128 784 128 10         a training step of a net of these widths, batch 128 -> ready
+    net gpt:swiglu 32 4 4 64 64 65 170      of a GPT: batch, layers, heads, width, context, letters, hidden -> ready
     kernel gelu_exact forward 16384 an operation on so many numbers                     -> ready
                                                    ... or anything that it does not have -> no
     run 100                         100 steps of it                                     -> the seconds they took

@@ -8,6 +8,8 @@ import peer_loop
 
 peer_loop.require("torch")
 
+from peer_gpt import gpt_step  # noqa: E402
+
 import torch  # noqa: E402
 from torch import nn  # noqa: E402
 from torch.nn import functional  # noqa: E402
@@ -31,6 +33,8 @@ def hidden_layer(activation, inputs, outputs):
 
 
 def training_step(activation, batch, widths, compiled=False):
+    if activation.startswith("gpt:"):
+        return gpt_step(activation[4:], batch, *widths, compiled)
     layers = [part for pair in zip(widths[:-2], widths[1:-1]) for part in hidden_layer(activation, *pair)]
     net = nn.Sequential(*layers, nn.Linear(widths[-2], widths[-1]))
     adamw = torch.optim.AdamW(net.parameters(), lr=1e-5, weight_decay=0, foreach=True)

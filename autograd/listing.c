@@ -74,6 +74,20 @@ size_t tg_tape_table(const tg_tape *tape, char *bytes, size_t size)
     return text.used;
 }
 
+bool tg_tape_time_at(const tg_tape *tape, int64_t index, tg_operation_time *time)
+{
+    if (!tape || !time || index < 0 || index >= tape->program.count)
+        return false;
+    const tg_value *value = tg_program_at(&tape->program, index), *of = value;
+    while (of->derived_from)
+        of = of->derived_from;
+    *time = (tg_operation_time){.operation = kind_of(value), .backward = of != value, .runs = value->slot.runs, .seconds = value->slot.seconds};
+    tg_text_scope(&(tg_text){time->scope, sizeof time->scope, 0}, of);
+    if (value->op && value->op->work)
+        time->flops = value->op->work(value);
+    return true;
+}
+
 /* In a quoted string of DOT. */
 static void add_escaped(tg_text *text, const char *bytes)
 {

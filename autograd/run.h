@@ -23,6 +23,7 @@ typedef struct tg_run {
     void *scratch;            /* where a gradient is computed that is to be added */
     size_t scratch_size;
     bool watches;             /* stops at the first NaN or infinity that an operation makes */
+    bool times;               /* adds up what each value takes */
     int64_t allocations;
 } tg_run;
 

@@ -101,6 +101,18 @@ void tg_tape_watch(tg_tape *tape, bool on)
         tape->run.watches = on;
 }
 
+void tg_tape_time(tg_tape *tape, bool on)
+{
+    if (!tape)
+        return;
+    tape->run.times = on;
+    for (int64_t i = 0; on && i < tape->program.known; i++) {
+        tg_slot *slot = &tg_program_at(&tape->program, i)->slot;
+        slot->seconds = 0;
+        slot->runs = 0;
+    }
+}
+
 /* ---- errors ---- */
 
 void tg_tape_fail(tg_tape *tape, const char *format, ...)

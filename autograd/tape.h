@@ -109,6 +109,22 @@ tg_tape_counts tg_tape_count(const tg_tape *tape);
  * backward, is an error of the tape that names it, its inputs' ranges, the step and the place. Costs a pass over each result. */
 void tg_tape_watch(tg_tape *tape, bool on);
 
+/* Where the time goes: while on, the time that each operation takes is added up, in this step and in steps that repeat it. Switching it on forgets what was added up. */
+void tg_tape_time(tg_tape *tape, bool on);
+
+/* What was added up for one tensor of the step. */
+typedef struct tg_operation_time {
+    const char *operation; /* its name in ops.def */
+    char scope[64];        /* as tg_scope_begin named it, "layers.0"; of a derivative, that of what was differentiated */
+    bool backward;
+    int64_t runs;
+    double seconds;
+    double flops; /* of one run of a matrix product, 2 m n k; 0 for other operations */
+} tg_operation_time;
+
+/* That of tensor number `index` of the tape; false past the end. A tensor that was not computed by an operation has no runs. */
+bool tg_tape_time_at(const tg_tape *tape, int64_t index, tg_operation_time *time);
+
 /* Writes the tape as a table, a line for each tensor (number, operation, shape, inputs, scope, bytes), or as a Graphviz graph
  * (`dot -Tsvg`), like snprintf: returns the length of the whole text and writes as much of it as fits. */
 size_t tg_tape_table(const tg_tape *tape, char *text, size_t size);

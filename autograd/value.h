@@ -32,6 +32,8 @@ typedef struct tg_slot {
     bool owned;           /* a buffer of the run's, that nothing else uses */
     bool released;        /* given back: the elements are good only until others are written over them */
     tg_arena_position at; /* where the run's memory ended before this value */
+    double seconds;       /* that it took in all, where the run takes times, */
+    int64_t runs;         /* and how often it was computed in them */
 } tg_slot;
 
 struct tg_value {

@@ -34,7 +34,7 @@ order='
     examples/data/
     examples/lab/
     plots/
-    examples/gradcheck/ examples/study/
+    examples/gradcheck/ examples/study/ examples/train/
     examples/
 '
 

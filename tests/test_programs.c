@@ -38,12 +38,19 @@ START_TEST(quickstart_learns_the_spirals)
 }
 END_TEST
 
-START_TEST(fit_learns_the_chessboard_and_writes_its_curves)
+/* Runs a program in the folder of the test. */
+static int run_there(const char *program, const char *arguments)
 {
     char path[600], command[1400];
     ck_assert_ptr_nonnull(realpath(getenv("TG_BUILD") ? getenv("TG_BUILD") : "build", path));
-    snprintf(command, sizeof command, "cd '%s' && '%s/bin/fit' > out", temporary_folder(), path);
-    ck_assert_int_eq(system(command), 0);
+    snprintf(command, sizeof command, "cd '%s' && '%s/bin/%s' %s > out 2>&1", temporary_folder(), path, program, arguments);
+    const int status = system(command);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+START_TEST(fit_learns_the_chessboard_and_writes_its_curves)
+{
+    ck_assert_int_eq(run_there("fit", ""), 0);
     const char *accuracy = strstr(temporary_text("out"), "accuracy ");
     ck_assert(accuracy && atof(accuracy + strlen("accuracy ")) > 98);
     ck_assert_ptr_nonnull(strstr(temporary_text("curves.csv"), "\n12,360,0.01,"));
@@ -57,6 +64,36 @@ START_TEST(mnist_without_its_files_says_so)
     ck_assert_int_eq(run("mnist /nowhere", output, sizeof output), 2);
     ck_assert_str_eq(output, "mnist: cannot read 47040016 bytes from /nowhere/train-images-idx3-ubyte\nmnist: cannot read 60008 bytes from "
                              "/nowhere/train-labels-idx1-ubyte\n");
+}
+END_TEST
+
+START_TEST(names_learns_syllables_and_invents_words)
+{
+    static char words[40000];
+    static const char *const syllables[] = {"ka", "lo", "mi", "ten"};
+    size_t length = 0;
+    for (unsigned i = 0; i < 2000; i++)
+        length += (size_t)snprintf(words + length, sizeof words - length, "%s%s%s\n", syllables[i % 4], syllables[i / 4 % 4], i % 3 ? syllables[i / 16 % 4] : "");
+    temporary_write("words", words, length);
+    ck_assert_msg(run_there("names", "words 3") == 0, "%s", temporary_text("out"));
+    const char *out = temporary_text("out"), *last = strstr(out, "epoch  3");
+    ck_assert_msg(last && atof(strstr(last, "held out") + strlen("held out")) < 1.0, "%s", out); /* log 4 for a syllable's first letter, else 0 */
+    ck_assert_int_eq(run_there("names", "nowhere"), 2);
+}
+END_TEST
+
+START_TEST(autoencoder_draws_what_comes_back)
+{
+    enum { IMAGES = 2000, SIDE = 6 };
+    static unsigned char images[16 + IMAGES * SIDE * SIDE] = {[2] = 8, 3, 0, 0, IMAGES >> 8, IMAGES & 255, 0, 0, 0, SIDE, 0, 0, 0, SIDE};
+    for (unsigned i = 0; i < IMAGES * SIDE * SIDE; i++)
+        images[16 + i] = i % SIDE == i / (SIDE * SIDE) % SIDE ? 255 : 0;
+    temporary_write_gzip("images", images, sizeof images);
+    ck_assert_msg(run_there("autoencoder", "images 4") == 0, "%s", temporary_text("out"));
+    const char *last = strstr(temporary_text("out"), "epoch  4");
+    ck_assert_msg(last && atof(strstr(last, "held out") + strlen("held out")) < 0.01, "%s", temporary_text("out")); /* 5/36 if it were always black */
+    ck_assert_ptr_nonnull(strstr(temporary_text("autoencoder.png") + 1, "PNG"));
+    ck_assert_int_eq(run_there("autoencoder", "out"), 2);
 }
 END_TEST
 
@@ -108,7 +145,7 @@ END_TEST
 
 START_TEST(every_program_explains_itself_and_refuses_nonsense)
 {
-    static const char *const programs[] = {"compare", "activations", "study", "gradcheck", "accuracy"};
+    static const char *const programs[] = {"compare", "activations", "study", "gradcheck", "accuracy", "train", "predict"};
     char arguments[200];
     for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++) {
         snprintf(arguments, sizeof arguments, "%s --help", programs[i]);
@@ -129,6 +166,8 @@ Suite *programs_suite(void)
     tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
     tcase_add_test(tests, quickstart_learns_the_spirals);
     tcase_add_test(tests, fit_learns_the_chessboard_and_writes_its_curves);
+    tcase_add_test(tests, names_learns_syllables_and_invents_words);
+    tcase_add_test(tests, autoencoder_draws_what_comes_back);
     tcase_add_test(tests, mnist_without_its_files_says_so);
     tcase_add_test(tests, an_operation_of_ones_own_passes_the_gradient_check);
     tcase_add_test(tests, activations_finds_the_minimum_of_gelu);

@@ -343,6 +343,50 @@ START_TEST(broadcasting_follows_numpy)
 }
 END_TEST
 
+/* One step of a small layer; its tensors are x, w, the product, relu, the sum and the backward pass. */
+static void timed_step(tg_parameter *weight)
+{
+    static const double ones[6] = {1, 1, 1, 1, 1, 1};
+    tg_tape_reset(tape);
+    tg_tensor x = tg_borrow(tape, TG_F64, ones, TG_SHAPE(2, 3));
+    tg_scope_begin(tape, "layers.7");
+    tg_tensor y = tg_linear(x, tg_parameter_tensor(tape, weight), TG_NONE);
+    tg_scope_end(tape);
+    ck_assert(tg_backward(tg_sum(tg_relu(y))));
+    weight->has_gradient = false;
+}
+
+START_TEST(times_add_up_for_every_operation)
+{
+    double values[12] = {1, 2, 3}, gradient[12];
+    tg_parameter weight = {.name = "w", .dtype = TG_F64, .shape = TG_SHAPE(4, 3), .data = values, .gradient = gradient};
+    tg_operation_time time;
+    timed_step(&weight);
+    tg_tape_time(tape, true);
+    for (int step = 0; step < 3; step++)
+        timed_step(&weight);
+    tg_tape_time(tape, false);
+    timed_step(&weight);
+    int products = 0, backward = 0, leaves = 0;
+    for (int64_t i = 0; tg_tape_time_at(tape, i, &time); i++) {
+        ck_assert(time.runs == 0 || (time.runs == 3 && time.seconds > 0));
+        leaves += time.runs == 0;
+        if (time.flops > 0) { /* forward, and the weight's gradient */
+            ck_assert_double_eq(time.flops, 2. * 2 * 3 * 4);
+            ck_assert_str_eq(time.scope, "layers.7");
+            products++;
+            backward += time.backward;
+        }
+    }
+    ck_assert(products == 2 && backward == 1 && leaves >= 2);
+    tg_tape_time(tape, true); /* and from 0 again */
+    ck_assert(tg_tape_time_at(tape, 2, &time) && time.runs == 0);
+    ck_assert(!tg_tape_time_at(tape, -1, &time) && !tg_tape_time_at(tape, tg_tape_count(tape).values, &time) && !tg_tape_time_at(NULL, 0, &time));
+    ck_assert(!tg_tape_time_at(tape, 0, NULL));
+    tg_tape_time(NULL, true);
+}
+END_TEST
+
 Suite *tape_suite(void)
 {
     Suite *suite = suite_create("tape");
@@ -366,6 +410,7 @@ Suite *tape_suite(void)
     tcase_add_test(tests, a_parameter_outlives_its_tape_and_finds_itself_on_another);
     tcase_add_test(tests, elements_are_read_in_any_type);
     tcase_add_test(tests, broadcasting_follows_numpy);
+    tcase_add_test(tests, times_add_up_for_every_operation);
     suite_add_tcase(suite, tests);
     return suite;
 }

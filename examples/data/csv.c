@@ -197,6 +197,29 @@ static bool name_columns(const csv_source *source, const features *all, dataset 
     return complete || dataset_fail(source->error, "%s: out of memory", set->name);
 }
 
+static bool describe_feature(const csv_source *source, const feature *from, size_t category, dataset_feature *to)
+{
+    char number[32];
+    *to = (dataset_feature){.number = from->column, .missing = category == from->width};
+    const bool words = from->categories.words;
+    if (!words && from->categorical && !to->missing)
+        snprintf(number, sizeof number, "%.9g", from->categories.numbers[category]);
+    if (source->first && !(to->column = strdup(csv_column_name(source, from->column))))
+        return false;
+    return !from->categorical || to->missing || (to->category = strdup(words ? from->categories.names[category] : number));
+}
+
+static bool describe_features(const csv_source *source, const features *all, dataset *set)
+{
+    size_t at = 0;
+    set->feature = dataset_array(set->features, 1, sizeof *set->feature);
+    bool named = set->feature;
+    for (size_t i = 0; i < all->count; i++)
+        for (size_t category = 0; named && category < all->list[i].width + all->list[i].marked; category++)
+            named = describe_feature(source, &all->list[i], category, &set->feature[at++]);
+    return named || dataset_fail(source->error, "%s: out of memory", set->name);
+}
+
 /* What was made of the columns, to be told. */
 static void note_reading(const csv_source *source, const features *all, size_t rows_of_file, dataset *set)
 {
@@ -227,7 +250,7 @@ static bool build(csv_source *source, const dataset_options *options, csv_classe
     set->rows = source->rows;
     set->features = all->width;
     set->targets = set->task == DATASET_REGRESSION ? source->targets : 0;
-    if (!dataset_allocate(set, true, source->error) || !name_columns(source, all, set))
+    if (!dataset_allocate(set, true, source->error) || !name_columns(source, all, set) || !describe_features(source, all, set))
         return false;
     fill(source, all, classes, set);
     note_reading(source, all, rows_of_file, set);

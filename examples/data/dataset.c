@@ -94,6 +94,11 @@ void dataset_free(dataset *set)
     free(set->feature_scale);
     free(set->target_mean);
     free(set->target_scale);
+    for (size_t i = 0; set->feature && i < set->features; i++) {
+        free(set->feature[i].column);
+        free(set->feature[i].category);
+    }
+    free(set->feature);
     free(set->x);
     free(set->y);
     free(set->labels);

@@ -83,6 +83,14 @@ typedef struct dataset_part {
     const int32_t *row; /* [rows]: their numbers in the blocks of the data set, which owns this */
 } dataset_part;
 
+/* Where a feature of a CSV file comes from: a column's number; 1 where it holds this category, else 0; or 1 where it is missing, else 0. */
+typedef struct dataset_feature {
+    char *column; /* its name, NULL where the file names none */
+    size_t number; /* which column, from 0 */
+    char *category; /* NULL: no category */
+    bool missing;
+} dataset_feature;
+
 typedef struct dataset_kind dataset_kind;
 
 /* A data set. */
@@ -105,6 +113,7 @@ typedef struct dataset {
     double *source;  /* [rows, features + targets] as the file has them, where a split standardises them; else NULL. NaN: missing */
 
     size_t dropped;     /* rows of the source that are left out, for missing cells */
+    dataset_feature *feature; /* [features] of a CSV file; else NULL */
     size_t categorical; /* columns of the source that became several features each, one for each category */
     size_t marks;       /* features that say whether another is missing */
 

@@ -147,6 +147,12 @@ static bool set_value(const program_option *o, char *at, json_t *file, json_t *v
     return set_option(o, at, number);
 }
 
+bool options_take(const program_option *option, void *settings, json_t *object)
+{
+    json_t *value = json_object_get(object, option->name);
+    return value && set_value(option, (char *)settings + option->offset, object, value);
+}
+
 bool options_load(const options_program *program, const char *path, void *settings, char *message, size_t size)
 {
     static json_t *file; /* its texts are in the settings */

@@ -67,6 +67,9 @@ bool options_load(const options_program *program, const char *path, void *settin
 /* The option of that name; NULL where there is none. */
 const program_option *options_find(const options_program *program, const char *name);
 
+/* Sets one option from the value of its name in a JSON object, whose texts must outlive the settings. False if there is none, or none for it. */
+bool options_take(const program_option *option, void *settings, json_t *object);
+
 /* Whether the last call of options_parse met this option on the command line. */
 bool options_given(const options_program *program, const char *name);
 

@@ -1,0 +1,365 @@
+/* Trains one model on one data set: files that predict uses and from which --resume goes on, a run log and pictures like those of compare. */
+#include "examples/lab/files.h"
+#include "examples/lab/progress.h"
+#include "examples/lab/runlog.h"
+#include "examples/train/card.h"
+#include "examples/train/profile.h"
+#include "examples/train/sample.h"
+#include "plots/plots.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef struct trainer {
+    train_settings settings;
+    train_source from;
+    card about;
+    net *model;
+    tg_optimizer *optimizer;
+    tg_fit *fit;
+    progress *view;
+    double began, shown, step_began, step_seconds; /* step_seconds: in timed_steps */
+    int64_t rows, timed_steps;
+    double accuracy; /* of the last validation */
+    tg_tape *tape;   /* the training steps' */
+} trainer;
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int number)
+{
+    interrupted = number;
+}
+
+/* The first signal stops the run behind its step; the second ends the program. */
+static void catch_signals(void)
+{
+    static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
+    for (int i = 0; i < 3; i++) {
+        struct sigaction before;
+        sigaction(caught[i], NULL, &before);
+        if (before.sa_handler != SIG_IGN)
+            sigaction(caught[i], &(struct sigaction){.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND}, NULL);
+    }
+}
+
+static double clock_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static int fail(const char *message)
+{
+    fprintf(stderr, "train: %s\n", message);
+    return 1;
+}
+
+/* ---- the loss ---- */
+
+static tg_tensor loss(void *context, const tg_tensor *batch, tg_rng *training, double *score)
+{
+    trainer *t = context;
+    if (training && !t->tape) {
+        t->tape = tg_tape_of(batch[0]);
+        tg_tape_time(t->tape, t->settings.profile);
+    }
+    tg_tensor output = net_forward(t->model, batch[0], training);
+    if (t->about.task == CARD_IMAGES)
+        return tg_mse(output, batch[0]);
+    if (t->about.task == CARD_TARGETS)
+        return tg_mse(output, batch[1]);
+    if (score)
+        *score = tg_accuracy(output, batch[1]);
+    return tg_cross_entropy_with(output, batch[1], training ? t->settings.label_smoothing : 0, TG_NO_LABEL);
+}
+
+/* ---- while it runs ---- */
+
+static bool on_step(void *context, const tg_fit_step *now)
+{
+    trainer *t = context;
+    const double time = clock_seconds();
+    const bool begins = (now->step - 1) % (now->steps / now->epochs) == 0; /* an evaluation was before it */
+    if (!begins) {
+        t->step_seconds += time - t->step_began;
+        t->timed_steps++;
+    }
+    t->step_began = time;
+    t->rows += now->rows;
+    if (time - t->shown >= 0.1 || now->step == now->steps) {
+        const jobs_progress line = {.fraction = (double)now->step / (double)now->steps, .step = (long)now->step, .steps = (long)now->steps,
+                                    .epoch = (int)now->epoch, .epochs = (int)now->epochs, .loss = now->mean_loss, .accuracy = t->accuracy,
+                                    .rate = (double)t->rows / (time - t->began)};
+        progress_update(t->view, 0, &line);
+        progress_tick(t->view);
+        t->shown = time;
+    }
+    return !interrupted;
+}
+
+static bool on_epoch(void *context, const tg_fit_epoch *now)
+{
+    ((trainer *)context)->accuracy = now->valid_score;
+    return !interrupted;
+}
+
+/* ---- making it ---- */
+
+static void keep_option(void *object, const char *name, json_t *value)
+{
+    json_object_set_new(object, name, value);
+}
+
+static bool write_json(const void *object, FILE *to)
+{
+    return json_dumpf(object, to, JSON_INDENT(4)) == 0 && fputc('\n', to) != EOF;
+}
+
+/* The options, from which --resume goes on, and nothing of another run. */
+static bool begin_folder(const trainer *t, char message[NET_MESSAGE])
+{
+    char last[4096];
+    json_t *options = json_object();
+    train_settings kept = t->settings;
+    kept.resume = false;
+    json_object_set_new(options, "version", json_string(tg_version()));
+    options_record(settings_program.table, &kept, keep_option, options);
+    const bool fine = files_make_folder(t->settings.out, message) && files_write(t->settings.out, "config.json", write_json, options, message);
+    json_decref(options);
+    snprintf(last, sizeof last, "%s/last.safetensors", t->settings.out);
+    if (fine && !t->settings.resume)
+        unlink(last);
+    return fine;
+}
+
+static bool prepare(trainer *t, char message[NET_MESSAGE])
+{
+    train_settings *s = &t->settings;
+    if (!runlog_check_directory(s->out, message) || !source_load(s, &t->from, message))
+        return false;
+    settings_complete(s, t->from.train.count);
+    if (!card_of_source(&t->about, &s->net, &t->from, message))
+        return false;
+    const bool classifies = t->about.task == CARD_CLASSES || t->about.task == CARD_LETTERS;
+    const char *conflict = settings_conflict(s, classifies);
+    if (conflict)
+        return snprintf(message, NET_MESSAGE, "%s", conflict), false;
+    const tg_rng seed = tg_rng_seed((uint64_t)s->seed), weights = tg_rng_stream(&seed, "weights");
+    t->model = net_new(&s->net, &weights, message);
+    return t->model != NULL;
+}
+
+static bool open_run(trainer *t, char message[NET_MESSAGE])
+{
+    const train_settings *s = &t->settings;
+    static tg_metadata lines[CARD_LINES];
+    card_metadata(&t->about, lines);
+    tg_fit_config config = {.loss = loss, .model = t, .train = t->from.train, .valid = t->from.valid, .batch = s->batch, .accumulate = s->accumulate,
+                            .epochs = s->epochs, .patience = s->patience, .best_by_score = strcmp(s->best, "accuracy") == 0, .seed = (uint64_t)s->seed,
+                            .folder = s->out, .resume = s->resume, .metadata = lines, .metadata_count = CARD_LINES, .on_step = on_step, .on_epoch = on_epoch,
+                            .context = t};
+    const tg_optimizer_config how = settings_optimizer(s, tg_fit_steps(&config));
+    const char *wrong = tg_optimizer_config_error(&how);
+    t->optimizer = wrong ? NULL : tg_optimizer_new(net_parameters(t->model), &how);
+    config.optimizer = t->optimizer;
+    t->fit = tg_fit_new(&config);
+    if (wrong || tg_fit_error(t->fit))
+        snprintf(message, NET_MESSAGE, "%.*s", NET_MESSAGE - 1, wrong ? wrong : tg_fit_error(t->fit));
+    return !wrong && !tg_fit_error(t->fit);
+}
+
+static void describe(const trainer *t)
+{
+    const train_settings *s = &t->settings;
+    char model[300];
+    net_describe(&s->net, model, sizeof model);
+    source_describe(&t->from, stderr);
+    fprintf(stderr, "%s: %lld parameters; %d epochs of %lld steps, %s, rate %g\n", model, (long long)tg_parameters_size(net_parameters(t->model)), s->epochs,
+            (long long)((t->from.train.count + s->batch * s->accumulate - 1) / (s->batch * s->accumulate)), s->optimizer, s->lr);
+    if (s->resume)
+        fprintf(stderr, "goes on behind step %lld\n", (long long)tg_optimizer_steps(t->optimizer));
+}
+
+/* ---- what came out ---- */
+
+/* Of the test part, or the validation part; what the data does not have is NaN. */
+static bool measure(trainer *t, const tg_fit_rows *rows, const dataset_part *part, runlog_measures *m)
+{
+    const dataset *data = &t->from.data;
+    *m = (runlog_measures)RUNLOG_NO_MEASURES;
+    if (!tg_fit_evaluate(t->fit, rows, &m->loss, &m->accuracy))
+        return false;
+    if (t->about.task != CARD_TARGETS)
+        return true;
+    double sum = 0, squares = 0;
+    const double count = (double)(part->rows * data->targets);
+    for (size_t i = 0; i < data->targets; i++) {
+        double mean = 0;
+        for (size_t r = 0; r < part->rows; r++)
+            mean += data->y[(size_t)part->row[r] * data->targets + i] / (double)part->rows;
+        for (size_t r = 0; r < part->rows; r++)
+            squares += pow(data->y[(size_t)part->row[r] * data->targets + i] - mean, 2);
+        sum += data->target_scale[i];
+    }
+    m->r2 = 1 - m->loss * count / squares;
+    m->rmse = data->targets == 1 ? sqrt(m->loss) * sum : NAN;
+    return true;
+}
+
+static void print_measures(const trainer *t, const char *part, const runlog_measures *m)
+{
+    const char *unit = t->about.task == CARD_LETTERS ? " nats a letter" : "";
+    printf("%s: loss %.4f%s", part, m->loss, unit);
+    if (!isnan(m->accuracy))
+        printf(", accuracy %.2f %%", 100 * m->accuracy);
+    if (!isnan(m->r2))
+        printf(", R2 %.4f", m->r2);
+    if (!isnan(m->rmse))
+        printf(", root mean squared error %.4g%s%s", m->rmse, *t->about.target_names[0] ? " of " : "", t->about.target_names[0]);
+    putchar('\n');
+}
+
+static bool write_log(const trainer *t, const runlog_measures *test, char message[NET_MESSAGE])
+{
+    const train_settings *s = &t->settings;
+    runlog *log = runlog_new(s->out);
+    json_t *options = json_object();
+    const char *name;
+    json_t *value;
+    train_settings kept = *s;
+    kept.resume = false;
+    options_record(settings_program.table, &kept, keep_option, options);
+    runlog_option(log, "version", json_string(tg_version()));
+    json_object_foreach(options, name, value)
+        runlog_option(log, name, json_incref(value));
+    json_decref(options);
+    const int run = runlog_add_run(log, s->net.activation, (uint64_t)s->seed, 0, (long)tg_parameters_size(net_parameters(t->model)));
+    for (int64_t i = 0; i < tg_fit_epoch_count(t->fit); i++) {
+        const tg_fit_epoch *e = tg_fit_epoch_at(t->fit, i);
+        runlog_epoch row = {.epoch = (int)e->epoch, .step = (long)e->step, .train_loss = e->train_loss, .val_loss = e->valid_loss, .val_accuracy = e->valid_score,
+                            .grad_norm = e->gradient_norm, .dead_fraction = NAN, .test = RUNLOG_NO_MEASURES, .seconds = NAN};
+        if (e == tg_fit_best(t->fit) && test)
+            row.test = *test;
+        runlog_add_epoch(log, run, &row);
+    }
+    runlog_finish_run(log, run);
+    const bool fine = runlog_write(log, message);
+    runlog_free(log);
+    return fine;
+}
+
+static bool draw(const trainer *t)
+{
+    char message[PLOTS_MESSAGE], model[300], title[500];
+    net_describe(&t->settings.net, model, sizeof model);
+    snprintf(title, sizeof title, "%s: %s", t->from.is_text ? t->from.letters.name : t->from.data.name, model);
+    const plots_outcome outcome = plots_draw(t->settings.out, &(plots_look){.title = title}, message);
+    if (outcome != PLOTS_DRAWN)
+        fprintf(stderr, "train: %s\n", message);
+    return outcome == PLOTS_DRAWN;
+}
+
+/* Measures, files, pictures and a sample; the exit status. */
+static int show_results(trainer *t)
+{
+    char message[NET_MESSAGE];
+    const train_settings *s = &t->settings;
+    const tg_fit_epoch *best = tg_fit_best(t->fit);
+    runlog_measures valid, test;
+    const bool tests = t->from.test.count > 0;
+    if (best && (!measure(t, &t->from.valid, &t->from.data.validation, &valid) || (tests && !measure(t, &t->from.test, &t->from.data.test, &test))))
+        return fail(tg_fit_error(t->fit));
+    if (best) {
+        printf("epoch %lld of %lld is the best\n", (long long)best->epoch, (long long)tg_fit_epoch_count(t->fit));
+        print_measures(t, "validation", &valid);
+        if (tests)
+            print_measures(t, "test", &test);
+    }
+    if (!write_log(t, best && tests ? &test : NULL, message))
+        return fail(message);
+    if (s->profile && t->tape && t->timed_steps && !profile_print(t->tape, t->step_seconds / (double)t->timed_steps, stdout))
+        fail("no operation was timed");
+    const bool drawn = best && !s->no_plots && draw(t);
+    if (t->about.task == CARD_LETTERS) {
+        const tg_rng seed = tg_rng_seed((uint64_t)s->seed);
+        tg_rng rng = tg_rng_stream(&seed, "sample");
+        puts("");
+        for (int i = 0; i < (t->about.lines ? 10 : 1); i++)
+            if (!sample_write(t->model, &t->about, &(sample_options){.length = t->about.lines ? 40 : 400, .temperature = 1}, &rng, stdout, message))
+                return fail(message);
+    }
+    printf("\nin %s/: best.safetensors, last.safetensors, curves.csv, summary.csv, config.json%s\n", s->out, drawn ? "; loss.png and .svg" : "");
+    return 0;
+}
+
+static int run(trainer *t)
+{
+    const char *name = t->settings.net.model;
+    t->view = progress_new(&(progress_config){.out = stderr, .count = 1, .names = &name, .unit = "rows"});
+    t->began = t->step_began = clock_seconds();
+    t->accuracy = NAN;
+    progress_start(t->view, 0);
+    catch_signals();
+    const bool fine = tg_fit_run(t->fit);
+    progress_end(t->view, 0, !fine ? JOBS_FAILED : tg_fit_finished(t->fit) ? JOBS_DONE : JOBS_STOPPED, fine ? NULL : tg_fit_error(t->fit));
+    progress_free(t->view);
+    if (!fine)
+        return fail(tg_fit_error(t->fit));
+    if (tg_fit_finished(t->fit))
+        return show_results(t);
+    char message[NET_MESSAGE];
+    fprintf(stderr, "stopped behind step %lld; `train --resume --out %s` goes on\n", (long long)tg_optimizer_steps(t->optimizer), t->settings.out);
+    if (!write_log(t, NULL, message))
+        fail(message);
+    return 128 + (interrupted ? interrupted : SIGINT);
+}
+
+static void close_trainer(trainer *t)
+{
+    tg_fit_free(t->fit);
+    tg_optimizer_free(t->optimizer);
+    net_free(t->model);
+    card_free(&t->about);
+    source_free(&t->from);
+}
+
+/* The options of the run in the folder, and those of the command line on top; false and one line if there is no such run. */
+static bool read_settings(trainer *t, int argc, char **argv, char message[NET_MESSAGE])
+{
+    char config[4096];
+    t->settings = settings_defaults();
+    options_parse(&settings_program, argc, argv, &t->settings);
+    if (!t->settings.resume)
+        return true;
+    snprintf(config, sizeof config, "%s/last.safetensors", t->settings.out);
+    if (access(config, R_OK) != 0)
+        return snprintf(message, NET_MESSAGE, "--resume: there is no %.400s to go on with", config), false;
+    snprintf(config, sizeof config, "%s/config.json", t->settings.out);
+    if (!options_load(&settings_program, config, &t->settings, message, NET_MESSAGE))
+        return false;
+    options_parse(&settings_program, argc, argv, &t->settings);
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    static trainer t;
+    char message[NET_MESSAGE];
+    const bool ready = read_settings(&t, argc, argv, message) && prepare(&t, message);
+    tg_set_threads(t.settings.threads);
+    if (!ready || !open_run(&t, message)) {
+        fprintf(stderr, "train: %s\n", message);
+        close_trainer(&t);
+        return 2;
+    }
+    describe(&t);
+    const int status = begin_folder(&t, message) ? run(&t) : fail(message);
+    close_trainer(&t);
+    return status;
+}

@@ -1,0 +1,82 @@
+/* The models of `train` and `predict` behind one face: made from a specification, which is what the options say and what travels in a model file.
+ *
+ *     net_spec spec = {.model = "mlp", .inputs = 8, .outputs = 1};
+ *     net_spec_complete(&spec);
+ *     net *model = net_new(&spec, &rng, message);
+ *     tg_tensor y = net_forward(model, x, NULL);
+ *     net_free(model);
+ */
+#ifndef TRAIN_NET_H
+#define TRAIN_NET_H
+
+#include "examples/lab/options.h"
+
+#include <jansson.h>
+#include <tapegrad.h>
+
+enum { NET_MESSAGE = 512 };
+
+typedef struct net_spec {
+    const char *model;
+    const char *hidden, *filters; /* widths: "128x4", "16,32,64" */
+    const char *activation, *norm, *init;
+    int code, patch, layers, heads, width, context, embedding;
+    double dropout;
+    bool residual, rotary;
+
+    int inputs, outputs;     /* of rows: features or pixels, and classes or targets */
+    int image_height, image_width; /* where rows are images, else 0 */
+    int vocabulary;          /* of text, else 0 */
+} net_spec;
+
+extern const char *const net_models[]; /* ended by NULL */
+
+/* The options, for a table of a program whose settings begin with a net_spec. */
+#define NET_OPTIONS                                                                                                                            \
+    {"model", "NAME", "what is trained", OPTION_CHOICE, offsetof(net_spec, model), .choices = net_models},                                      \
+        {"hidden", "WIDTHS", "mlp, charmlp, autoencoder: widths of the hidden layers, 128x4 or 512,128", OPTION_TEXT, offsetof(net_spec, hidden)}, \
+        {"code", "N", "autoencoder: numbers in the middle", OPTION_INT, offsetof(net_spec, code), .low = 0, .high = 1e6},                        \
+        {"filters", "WIDTHS", "convnet: channels of its blocks", OPTION_TEXT, offsetof(net_spec, filters)},                                      \
+        {"patch", "PIXELS", "vit: side of a patch", OPTION_INT, offsetof(net_spec, patch), .low = 0, .high = 1e4},                               \
+        {"layers", "N", "gpt, vit: blocks", OPTION_INT, offsetof(net_spec, layers), .low = 0, .high = 256},                                      \
+        {"heads", "N", "gpt, vit: heads of attention", OPTION_INT, offsetof(net_spec, heads), .low = 0, .high = 1e4},                            \
+        {"width", "N", "gpt, vit: numbers a position", OPTION_INT, offsetof(net_spec, width), .low = 0, .high = 1e5},                            \
+        {"context", "N", "gpt, charmlp: letters that are seen", OPTION_INT, offsetof(net_spec, context), .low = 0, .high = 1e5},                 \
+        {"embedding", "N", "charmlp: numbers for a letter", OPTION_INT, offsetof(net_spec, embedding), .low = 0, .high = 1e5},                   \
+        {"rotary", NULL, "gpt: positions by rotation, in place of an embedding", OPTION_FLAG, offsetof(net_spec, rotary)},                       \
+        {"activation", "NAME", "of the hidden layers; gated ones as well", OPTION_TEXT, offsetof(net_spec, activation)},                         \
+        {"norm", "NAME", "behind hidden layers: none, layer, rms, batch, group", OPTION_TEXT, offsetof(net_spec, norm)},                         \
+        {"init", "NAME", "initial weights of mlp, convnet, charmlp and autoencoder", OPTION_TEXT, offsetof(net_spec, init)},                     \
+        {"residual", NULL, "mlp: a sum around hidden layers of one width", OPTION_FLAG, offsetof(net_spec, residual)},                           \
+    {                                                                                                                                          \
+        "dropout", "RATE", "in training", OPTION_REAL, offsetof(net_spec, dropout), .low = 0, .high = 0.99                                       \
+    }
+
+/* Puts the model's own defaults where options left 0 or NULL. */
+void net_spec_complete(net_spec *spec);
+
+/* As JSON and back; texts live as long as the object. False and one line if something is missing or wrong. */
+json_t *net_spec_json(const net_spec *spec);
+bool net_spec_read(net_spec *spec, json_t *object, char message[NET_MESSAGE]);
+
+/* Whether a model reads letters, or wants images. */
+bool net_reads_text(const char *model);
+bool net_wants_images(const char *model);
+
+typedef struct net net;
+
+/* NULL and one line if the specification is wrong. `rng` is read and not moved. */
+net *net_new(const net_spec *spec, const tg_rng *rng, char message[NET_MESSAGE]);
+void net_free(net *model);
+
+const net_spec *net_spec_of(const net *model);
+tg_parameters *net_parameters(const net *model);
+
+/* Rows [batch, inputs] -> [batch, outputs] (autoencoder: [batch, inputs]); letters i32 [batch, context] -> [batch, context, vocabulary] (gpt) or
+ * [batch, vocabulary] (charmlp). */
+tg_tensor net_forward(const net *model, tg_tensor x, tg_rng *training);
+
+/* "784-128x4-10, gelu_exact", for a person. */
+void net_describe(const net_spec *spec, char *text, size_t size);
+
+#endif

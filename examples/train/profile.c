@@ -1,0 +1,91 @@
+#include "examples/train/profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct row {
+    char name[64];
+    double forward, backward, flops; /* seconds of a step */
+} row;
+
+typedef struct table {
+    row *rows;
+    int count, capacity;
+} table;
+
+static row *row_of(table *t, const char *name)
+{
+    for (int i = 0; i < t->count; i++)
+        if (strcmp(t->rows[i].name, name) == 0)
+            return &t->rows[i];
+    if (t->count == t->capacity) {
+        const int capacity = t->capacity ? 2 * t->capacity : 64;
+        row *rows = realloc(t->rows, (size_t)capacity * sizeof *rows);
+        if (!rows)
+            return NULL;
+        t->rows = rows;
+        t->capacity = capacity;
+    }
+    t->rows[t->count] = (row){0};
+    snprintf(t->rows[t->count].name, sizeof t->rows[t->count].name, "%s", name);
+    return &t->rows[t->count++];
+}
+
+static bool add(table *t, const char *name, const tg_operation_time *time)
+{
+    row *to = row_of(t, name);
+    if (!to)
+        return false;
+    *(time->backward ? &to->backward : &to->forward) += time->seconds / (double)time->runs;
+    to->flops += time->flops;
+    return true;
+}
+
+static double total(const row *r)
+{
+    return r->forward + r->backward;
+}
+
+static int slower_first(const void *a, const void *b)
+{
+    const double x = total(a), y = total(b);
+    return (x < y) - (x > y);
+}
+
+static void print(table *t, const char *title, double step, FILE *out)
+{
+    qsort(t->rows, (size_t)t->count, sizeof *t->rows, slower_first);
+    fprintf(out, "\n%-32s %10s %10s %8s %8s\n", title, "forward ms", "backward", "share %", "GF/s");
+    for (int i = 0; i < t->count; i++) {
+        const row *r = &t->rows[i];
+        fprintf(out, "%-32s %10.3f %10.3f %8.1f", r->name, 1e3 * r->forward, 1e3 * r->backward, 100 * total(r) / step);
+        if (r->flops > 0)
+            fprintf(out, " %8.1f", 1e-9 * r->flops / total(r));
+        fputc('\n', out);
+    }
+}
+
+bool profile_print(const tg_tape *tape, double step, FILE *out)
+{
+    table operations = {0}, layers = {0};
+    tg_operation_time time;
+    row all = {0};
+    bool fine = true;
+    for (int64_t i = 0; fine && tg_tape_time_at(tape, i, &time); i++)
+        if (time.runs > 0) {
+            fine = add(&operations, time.operation, &time) && add(&layers, *time.scope ? time.scope : "outside of layers", &time);
+            *(time.backward ? &all.backward : &all.forward) += time.seconds / (double)time.runs;
+            all.flops += time.flops;
+        }
+    fine = fine && operations.count > 0;
+    if (fine) {
+        print(&operations, "operation", step, out);
+        print(&layers, "layer", step, out);
+        fprintf(out, "\n%-32s %10.3f %10.3f %8.1f %8.1f\n", "all operations", 1e3 * all.forward, 1e3 * all.backward, 100 * total(&all) / step,
+                1e-9 * all.flops / total(&all));
+        fprintf(out, "%-32s %10.3f %10s %8.1f\n", "optimiser, batches, the tape", 1e3 * (step - total(&all)), "", 100 * (1 - total(&all) / step));
+    }
+    free(operations.rows);
+    free(layers.rows);
+    return fine;
+}

@@ -1,0 +1,107 @@
+#include "examples/train/sample.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int number_of(const card *c, unsigned char byte)
+{
+    for (int i = 0; i < c->vocabulary; i++)
+        if (c->letter[i] == byte)
+            return i;
+    return -1;
+}
+
+/* The logit below which a letter is not among the `top` largest. */
+static double threshold(const float *logits, int count, int top)
+{
+    double limit = INFINITY;
+    for (int kept = 0; top > 0 && kept < top;) {
+        double next = -INFINITY;
+        for (int i = 0; i < count; i++)
+            next = logits[i] < limit && logits[i] > next ? logits[i] : next;
+        for (int i = 0; i < count; i++)
+            kept += logits[i] == next;
+        limit = next;
+        if (next == -INFINITY)
+            break;
+    }
+    return top > 0 ? limit : -INFINITY;
+}
+
+static int draw(const float *logits, int count, const sample_options *options, tg_rng *rng)
+{
+    int best = 0;
+    double total = 0;
+    for (int i = 1; i < count; i++)
+        best = logits[i] > logits[best] ? i : best;
+    if (options->temperature <= 0)
+        return best;
+    const double limit = threshold(logits, count, options->top), largest = logits[best];
+    for (int i = 0; i < count; i++)
+        total += logits[i] >= limit ? exp((logits[i] - largest) / options->temperature) : 0;
+    double left = tg_rng_uniform(rng) * total;
+    for (int i = 0; i < count; i++)
+        if (logits[i] >= limit && (left -= exp((logits[i] - largest) / options->temperature)) < 0)
+            return i;
+    return best;
+}
+
+/* The logits of the next letter behind ids[0 .. count - 1]; NULL if there is an error. */
+static const float *logits_after(const net *model, const card *c, tg_tape *tape, const int32_t *ids, int64_t count, int32_t *window)
+{
+    const int64_t context = c->spec.context;
+    const int end = number_of(c, '\n');
+    int64_t seen = count < context ? count : context;
+    const bool whole = strcmp(c->spec.model, "charmlp") == 0; /* it wants a full window */
+    tg_tape_reset(tape);
+    if (!whole)
+        return tg_f32(net_forward(model, tg_borrow(tape, TG_I32, ids + count - seen, TG_SHAPE(1, seen)), NULL));
+    for (int64_t i = 0; i < context; i++)
+        window[i] = i < context - seen ? (end < 0 ? 0 : end) : ids[count - context + i];
+    return tg_f32(net_forward(model, tg_borrow(tape, TG_I32, window, TG_SHAPE(1, context)), NULL));
+}
+
+bool sample_write(const net *model, const card *c, const sample_options *options, tg_rng *rng, FILE *to, char message[NET_MESSAGE])
+{
+    const char *prompt = options->prompt ? options->prompt : "";
+    const int64_t given = (int64_t)strlen(prompt), most = given + options->length + 1;
+    const int end = number_of(c, '\n');
+    int32_t *ids = malloc((size_t)most * sizeof *ids), *window = malloc((size_t)c->spec.context * sizeof *window);
+    tg_tape *tape = tg_tape_new();
+    bool fine = ids && window && tape;
+    int64_t count = 0;
+    snprintf(message, NET_MESSAGE, "out of memory");
+    if (fine)
+        ids[count++] = end < 0 ? 0 : end;
+    for (const char *byte = prompt; fine && *byte; byte++) {
+        const int number = number_of(c, (unsigned char)*byte);
+        if (number < 0)
+            fine = (snprintf(message, NET_MESSAGE, "the model does not know the letter '%c' (byte %d) of the prompt", *byte, (unsigned char)*byte), false);
+        else
+            ids[count++] = number;
+    }
+    fputs(fine ? prompt : "", to);
+    const int64_t begin = given ? 1 : 0; /* a prompt stands for itself */
+    while (fine && count < most) {
+        const int64_t first = c->lines ? 0 : begin;
+        const float *logits = logits_after(model, c, tape, ids + first, count - first, window);
+        if (!logits) {
+            snprintf(message, NET_MESSAGE, "%.*s", NET_MESSAGE - 1, tg_tape_error(tape) ? tg_tape_error(tape) : "no logits");
+            fine = false;
+            break;
+        }
+        const int64_t seen = count - first < c->spec.context ? count - first : c->spec.context;
+        const bool every_position = strcmp(c->spec.model, "gpt") == 0;
+        ids[count] = draw(logits + (every_position ? (seen - 1) * c->vocabulary : 0), c->vocabulary, options, rng);
+        if (c->lines && ids[count] == end)
+            break;
+        fputc(c->letter[ids[count++]], to);
+    }
+    if (fine)
+        fputc('\n', to);
+    free(ids);
+    free(window);
+    tg_tape_free(tape);
+    return fine;
+}

@@ -1,0 +1,121 @@
+#include "examples/train/settings.h"
+
+#include <string.h>
+
+const char *const settings_tasks[] = {"auto", "classification", "regression", NULL};
+const char *const settings_headers[] = {"auto", "yes", "no", NULL};
+const char *const settings_missings[] = {"error", "drop", "mean", NULL};
+static const char *const optimizers[] = {"adamw", "adam", "sgd", "nadam", "rmsprop", "lion", NULL};
+static const char *const schedules[] = {"constant", "cosine", "step", NULL};
+static const char *const bests[] = {"loss", "accuracy", NULL};
+
+#define AT(member) offsetof(train_settings, member)
+
+static const program_option table[] = {
+    {.type = OPTION_GROUP, .help = "Data:"},
+    {"data", "SPEC", "csv:FILE, idx:DIR (a folder with MNIST's four files), text:FILE, lines:FILE (words, one a line), or made up: spirals, moons, circles, sine, "
+     "glyphs", OPTION_TEXT, AT(data)},
+    {"validation", "PART", "rows that choose the best epoch: a fraction, or first:N [0.2; glyphs 1/7, idx and texts 0.1]", OPTION_TEXT, AT(validation)},
+    {"test", "PART", "rows for the measures at the end: a fraction, first:N, or none [0.2; glyphs 1/7; of idx the t10k files; texts none]", OPTION_TEXT, AT(test)},
+    {"target", "COLUMNS", "target of a CSV file, by name or number (0 first, -1 last); several for a regression", OPTION_TEXT, AT(target)},
+    {"task", "KIND", "what the target of a CSV file is", OPTION_CHOICE, AT(task), .choices = settings_tasks},
+    {"header", "WHETHER", "whether a CSV file's first line names the columns", OPTION_CHOICE, AT(header), .choices = settings_headers},
+    {"ignore", "COLUMNS", "columns of a CSV file that are no features", OPTION_TEXT, AT(ignore)},
+    {"categorical", "COLUMNS", "columns of a CSV file whose numbers are names", OPTION_TEXT, AT(categorical)},
+    {"missing", "HOW", "cells without a value are an error, or drop their row, or get the mean and a feature that says so", OPTION_CHOICE, AT(missing),
+     .choices = settings_missings},
+    {"rows", "N", "rows to make up; 0: as many as suit the data", OPTION_INT, AT(rows), 0, 10e6},
+    {"noise", "SIZE", "disturbance of rows that are made up; 0: what suits; negative: none", OPTION_REAL, AT(noise), -1, 100},
+
+    {.type = OPTION_GROUP, .help = "Model:"},
+    NET_OPTIONS,
+
+    {.type = OPTION_GROUP, .help = "Training:"},
+    {"seed", "N", "of weights, split, order and dropout", OPTION_INT, AT(seed), 0, 2e9},
+    {"epochs", "N", "passes over the training rows; 0: 20, of a text 10", OPTION_INT, AT(epochs), 0, 1e6},
+    {"batch", "N", "rows of a pass; 0: 128, fewer for few rows, 32 for gpt", OPTION_INT, AT(batch), 0, 1e6},
+    {"accumulate", "N", "passes of a step, whose gradients add up", OPTION_INT, AT(accumulate), 1, 1e6},
+    {"patience", "N", "ends after so many epochs that were not the best; 0: never", OPTION_INT, AT(patience), 0, 1e6},
+    {"best", "BY", "what chooses the best epoch, on the validation rows", OPTION_CHOICE, AT(best), .choices = bests},
+    {"optimizer", "NAME", "what takes the steps", OPTION_CHOICE, AT(optimizer), .choices = optimizers},
+    {"lr", "RATE", "learning rate; 0: what suits the model", OPTION_REAL, AT(lr), 0, 1e6},
+    {"schedule", "NAME", "the learning rate over time", OPTION_CHOICE, AT(schedule), .choices = schedules},
+    {"warmup", "SHARE", "share of all steps in which the rate grows to its full size", OPTION_REAL, AT(warmup), 0, 1},
+    {"end", "FACTOR", "what the cosine ends with, of the full rate", OPTION_REAL, AT(end), 0, 1},
+    {"weight-decay", "X", "decay of the weights; biases and norms do not decay", OPTION_REAL, AT(weight_decay), 0, 1e6},
+    {"momentum", "X", "of sgd, with Nesterov's step, and of rmsprop", OPTION_REAL, AT(momentum), 0, 0.9999},
+    {"beta1", "X", "of adamw, adam, nadam and lion; 0: theirs", OPTION_REAL, AT(beta1), 0, 0.999999},
+    {"beta2", "X", "the same", OPTION_REAL, AT(beta2), 0, 0.999999},
+    {"epsilon", "X", "the same", OPTION_REAL, AT(epsilon), 0, 1},
+    {"clip", "NORM", "gradients longer than this are cut to it; 0: never", OPTION_REAL, AT(clip), 0, 1e30},
+    {"label-smoothing", "X", "share of each label that is spread over all classes", OPTION_REAL, AT(label_smoothing), 0, 0.99},
+
+    {.type = OPTION_GROUP, .help = "Running:"},
+    {"out", "DIR", "folder for best.safetensors, last.safetensors, curves.csv, config.json and the pictures", OPTION_TEXT, AT(out)},
+    {"resume", NULL, "go on with the run in the folder, with its options; those given here go before", OPTION_FLAG, AT(resume)},
+    {"threads", "N", "threads of long operations; 0: as many as there are processors", OPTION_INT, AT(threads), 0, 1024},
+    {"profile", NULL, "print where the time of a step goes, by operation and by layer", OPTION_FLAG, AT(profile)},
+    {"no-plots", NULL, "draw nothing", OPTION_FLAG, AT(no_plots)},
+    {0}};
+
+const options_program settings_program = {
+    .name = "train",
+    .about = "Trains one model on one data set, keeps its best and its last state, and goes on from there.",
+    .table = table,
+    .after = "Ctrl-C keeps the state before it ends; --resume then ends with the same bytes as a run that was never stopped. predict uses the file "
+             "best.safetensors.\n\n"
+             "Examples:\n"
+             "train --data csv:housing.csv --hidden 128x3 --out housing\n"
+             "train --data idx:mnist --model convnet --out digits\n"
+             "train --data text:input.txt --activation swiglu --out shakespeare"};
+
+train_settings settings_defaults(void)
+{
+    return (train_settings){.data = "glyphs", .task = "auto", .header = "auto", .missing = "error", .seed = 1, .accumulate = 1, .best = "loss", .optimizer = "adamw",
+                            .schedule = "cosine", .warmup = 0.05, .weight_decay = 0.01, .clip = 1, .out = "trained"};
+}
+
+int settings_position(const char *const *choices, const char *name)
+{
+    int i = 0;
+    while (choices[i] && strcmp(choices[i], name) != 0)
+        i++;
+    return i;
+}
+
+void settings_complete(train_settings *s, int64_t rows)
+{
+    const bool gpt = strcmp(s->net.model, "gpt") == 0, vit = strcmp(s->net.model, "vit") == 0;
+    const bool text = net_reads_text(s->net.model), sgd = strcmp(s->optimizer, "sgd") == 0, lion = strcmp(s->optimizer, "lion") == 0;
+    s->epochs = s->epochs ? s->epochs : text ? 10 : 20;
+    if (s->batch == 0)
+        for (s->batch = 8; s->batch < (gpt ? 32 : 128) && 2 * s->batch <= rows / 16;)
+            s->batch *= 2;
+    if (s->lr == 0)
+        s->lr = (gpt ? 3e-3 : vit ? 1e-3 : 2e-3) * (sgd ? 20 : lion ? 0.1 : 1);
+}
+
+const char *settings_conflict(const train_settings *s, bool classifies)
+{
+    const bool has_momentum = strcmp(s->optimizer, "sgd") == 0 || strcmp(s->optimizer, "rmsprop") == 0;
+    return s->momentum > 0 && !has_momentum                          ? "--momentum is for sgd and rmsprop only"
+           : s->label_smoothing > 0 && !classifies                   ? "--label-smoothing is for classes and letters only"
+           : strcmp(s->best, "accuracy") == 0 && !classifies         ? "--best accuracy is for classes and letters only"
+           : s->net.residual && strcmp(s->net.model, "mlp") != 0     ? "--residual is for --model mlp only"
+           : s->net.rotary && strcmp(s->net.model, "gpt") != 0       ? "--rotary is for --model gpt only"
+                                                                     : NULL;
+}
+
+tg_optimizer_config settings_optimizer(const train_settings *s, int64_t steps)
+{
+    tg_optimizer_config config = {.lr = s->lr, .weight_decay = s->weight_decay, .clip_norm = s->clip, .momentum = s->momentum, .nesterov = s->momentum > 0,
+                                  .beta1 = s->beta1, .beta2 = s->beta2, .epsilon = s->epsilon};
+    tg_optimizer_from_name(s->optimizer, &config.kind);
+    tg_schedule_from_name(s->schedule, &config.schedule.kind);
+    config.schedule.steps = steps;
+    config.schedule.end = config.schedule.kind == TG_WARMUP_COSINE ? s->end : 0;
+    config.schedule.warmup = (int64_t)(s->warmup * (double)steps);
+    config.schedule.period = steps / 3 > 0 ? steps / 3 : 1; /* "step": a tenth after each third */
+    config.nesterov = config.nesterov && config.kind == TG_SGD;
+    return config;
+}

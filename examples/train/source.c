@@ -1,0 +1,128 @@
+#include "examples/train/source.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- tables and images ---- */
+
+static bool fill(void *context, const int32_t *rows, int64_t count, tg_rng *rng, void *const *columns)
+{
+    const source_part *part = context;
+    const dataset *data = part->of;
+    float *x = columns[0];
+    (void)rng;
+    for (int64_t i = 0; i < count; i++) {
+        const size_t row = (size_t)part->rows->row[rows[i]];
+        memcpy(x + (size_t)i * data->features, data->x + row * data->features, data->features * sizeof *x);
+        if (part->inputs_only)
+            continue;
+        if (data->labels)
+            ((int32_t *)columns[1])[i] = data->labels[row];
+        else
+            memcpy((float *)columns[1] + (size_t)i * data->targets, data->y + row * data->targets, data->targets * sizeof(float));
+    }
+    return true;
+}
+
+static tg_fit_rows rows_of(source_part *part)
+{
+    const dataset *data = part->of;
+    tg_fit_rows rows = {.count = (int64_t)part->rows->rows, .columns = part->inputs_only ? 1 : 2, .fill = fill, .context = part};
+    rows.column[0] = (tg_fit_column){.dtype = TG_F32, .shape = TG_SHAPE((int64_t)data->features)};
+    rows.column[1] = (tg_fit_column){.dtype = data->labels ? TG_I32 : TG_F32};
+    if (!data->labels)
+        rows.column[1].shape = TG_SHAPE((int64_t)data->targets);
+    return rows;
+}
+
+static bool load_rows(train_settings *s, train_source *from, char message[NET_MESSAGE])
+{
+    const dataset_options options = {.seed = 1,
+                                     .rows = (size_t)s->rows,
+                                     .noise = s->noise,
+                                     .target = s->target,
+                                     .task = (dataset_task)settings_position(settings_tasks, s->task),
+                                     .header = (dataset_header)settings_position(settings_headers, s->header),
+                                     .ignore = s->ignore,
+                                     .categorical = s->categorical,
+                                     .missing = (dataset_missing)settings_position(settings_missings, s->missing)};
+    const dataset_parts parts = {.seed = (uint64_t)s->seed, .validation = s->validation, .test = s->test};
+    dataset *data = &from->data;
+    if (!dataset_load(s->data, &options, data, message, NET_MESSAGE) || !dataset_split(data, &parts, message, NET_MESSAGE))
+        return false;
+    net_spec *spec = &s->net;
+    spec->model = spec->model ? spec->model : data->width ? "convnet" : "mlp";
+    if (net_reads_text(spec->model))
+        return snprintf(message, NET_MESSAGE, "--model %s reads letters; the data is text:FILE or lines:FILE then", spec->model), false;
+    if (net_wants_images(spec->model) && !data->width)
+        return snprintf(message, NET_MESSAGE, "--model %s wants images: idx:DIR or glyphs", spec->model), false;
+    spec->inputs = (int)data->features;
+    spec->outputs = (int)(data->task == DATASET_CLASSIFICATION ? data->classes : data->targets);
+    spec->image_height = (int)data->height;
+    spec->image_width = (int)data->width;
+    spec->vocabulary = 0;
+    const dataset_part *which[] = {&data->train, &data->validation, &data->test};
+    tg_fit_rows *to[] = {&from->train, &from->valid, &from->test};
+    for (int i = 0; i < 3; i++) {
+        from->parts[i] = (source_part){data, which[i], strcmp(spec->model, "autoencoder") == 0};
+        *to[i] = rows_of(&from->parts[i]);
+    }
+    return true;
+}
+
+/* ---- text ---- */
+
+static bool load_text(train_settings *s, train_source *from, char message[NET_MESSAGE])
+{
+    char *end = NULL;
+    const double validation = s->validation ? strtod(s->validation, &end) : 0.1;
+    if ((end && *end) || !(validation > 0 && validation < 1))
+        return snprintf(message, NET_MESSAGE, "--validation '%.60s': expected a fraction between 0 and 1 for a text", s->validation), false;
+    if (s->test)
+        return snprintf(message, NET_MESSAGE, "--test: a text has a validation part only"), false;
+    if (!text_load(s->data, &from->letters, message) || !text_split(&from->letters, validation, (uint64_t)s->seed, message))
+        return false;
+    net_spec *spec = &s->net;
+    spec->model = spec->model ? spec->model : from->letters.lines ? "charmlp" : "gpt";
+    if (!net_reads_text(spec->model))
+        return snprintf(message, NET_MESSAGE, "--model %s does not read letters; gpt and charmlp do", spec->model), false;
+    spec->vocabulary = from->letters.vocabulary;
+    spec->inputs = spec->outputs = spec->image_height = spec->image_width = 0;
+    net_spec_complete(spec); /* the context is wanted below */
+    return text_rows(&from->letters, spec, &from->train, &from->valid, message);
+}
+
+bool source_load(train_settings *s, train_source *from, char message[NET_MESSAGE])
+{
+    *from = (train_source){.is_text = text_is_named(s->data)};
+    const bool fine = from->is_text ? load_text(s, from, message) : load_rows(s, from, message);
+    if (fine)
+        net_spec_complete(&s->net);
+    else
+        source_free(from);
+    return fine;
+}
+
+void source_free(train_source *from)
+{
+    text_free(&from->letters);
+    dataset_free(&from->data);
+}
+
+void source_describe(const train_source *from, FILE *out)
+{
+    const dataset *data = &from->data;
+    if (from->is_text) {
+        const text_source *t = &from->letters;
+        fprintf(out, "%s: %lld letters, %d different; the last %lld are held out%s\n", t->name, (long long)t->size, t->vocabulary,
+                (long long)(t->size - t->held_out), t->lines ? ", of lines in random order" : "");
+        return;
+    }
+    fprintf(out, "%s: %zu rows of %zu features, ", data->name, data->rows, data->features);
+    if (data->task == DATASET_CLASSIFICATION)
+        fprintf(out, "%zu classes", data->classes);
+    else
+        fprintf(out, "%zu target%s", data->targets, data->targets == 1 ? "" : "s");
+    fprintf(out, "; %zu train, %zu validate, %zu test\n", data->train.rows, data->validation.rows, data->test.rows);
+}

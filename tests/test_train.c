@@ -1,0 +1,353 @@
+/* The programs train and predict, run as a user runs them. */
+#include "examples/data/dataset.h"
+#include "tests/temporary_files.h"
+
+#include <check.h>
+#include <stdarg.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <tapegrad.h>
+
+Suite *train_suite(void);
+
+static char output[1 << 16];
+
+/* Runs build/bin/PROGRAM in the temporary folder; what it printed, and its exit status. */
+__attribute__((format(printf, 2, 3))) static int run(const char *program, const char *format, ...)
+{
+    char build[600], arguments[1200], command[2400];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(arguments, sizeof arguments, format, list);
+    va_end(list);
+    ck_assert_ptr_nonnull(realpath(getenv("TG_BUILD") ? getenv("TG_BUILD") : "build", build));
+    snprintf(command, sizeof command, "cd '%s' && PATH='%s/bin':$PATH; export OPENBLAS_NUM_THREADS=1; %s %s </dev/null 2>&1", temporary_folder(), build, program,
+             arguments);
+    FILE *pipe = popen(command, "r");
+    ck_assert_ptr_nonnull(pipe);
+    output[fread(output, 1, sizeof output - 1, pipe)] = '\0';
+    const int status = pclose(pipe);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void expect_fine(int status)
+{
+    ck_assert_msg(status == 0, "%d: %.600s", status, output);
+}
+
+/* Status 2 and one line with this in it. */
+static void expect_refused(int status, const char *part)
+{
+    ck_assert_msg(status == 2 && strstr(output, part), "%d, and no '%s' in: %.300s", status, part, output);
+    ck_assert_msg(strchr(output, '\n') == output + strlen(output) - 1, "not one line: %.300s", output);
+}
+
+static void assert_same_files(const char *a, const char *b)
+{
+    ck_assert_msg(run("cmp", "%s %s", a, b) == 0, "%s", output);
+}
+
+/* ---- data ---- */
+
+/* A table with words, numbers of other sizes, and classes that follow from them. */
+static void write_table(const char *name, const char *header, const char *row, int rows)
+{
+    FILE *file = fopen(temporary_path(name), "w");
+    tg_rng rng = tg_rng_seed(5);
+    fputs(header, file);
+    for (int i = 0; i < rows; i++) {
+        static const char *const colours[] = {"red", "green", "blue, dark"};
+        const double a = 1000 + 50 * tg_rng_normal(&rng), b = 0.01 * tg_rng_normal(&rng);
+        const int colour = (int)tg_rng_below(&rng, 3);
+        const double sum = (a - 1000) / 50 + b / 0.01 + colour;
+        for (const char *c = row; *c; c++)
+            switch (*c) {
+            case 'a': fprintf(file, "%.6f", a); break;
+            case 'b': fprintf(file, "%.6f", b); break;
+            case 'c': fprintf(file, "\"%s\"", colours[colour]); break;
+            case 'k': fputs(sum > 1 ? "large" : "small", file); break;
+            case 't': fprintf(file, "%.6f", 5e5 + 1e4 * sum); break;
+            default: fputc(*c, file);
+            }
+    }
+    fclose(file);
+}
+
+static void put_number(FILE *file, unsigned number)
+{
+    for (int shift = 24; shift >= 0; shift -= 8)
+        fputc((int)(number >> shift & 255), file);
+}
+
+/* Images of 8 x 8 with a bright row or column, and which. */
+static void write_images(const char *images, const char *labels, unsigned count, uint64_t seed)
+{
+    FILE *pixels = fopen(temporary_path(images), "wb"), *classes = fopen(temporary_path(labels), "wb");
+    tg_rng rng = tg_rng_seed(seed);
+    put_number(pixels, 0x803), put_number(pixels, count), put_number(pixels, 8), put_number(pixels, 8);
+    put_number(classes, 0x801), put_number(classes, count);
+    for (unsigned i = 0; i < count; i++) {
+        const unsigned line = (unsigned)tg_rng_below(&rng, 8), column = i % 2;
+        fputc((int)column, classes);
+        for (unsigned p = 0; p < 64; p++)
+            fputc((column ? p % 8 : p / 8) == line ? 255 : (int)tg_rng_below(&rng, 60), pixels);
+    }
+    fclose(pixels);
+    fclose(classes);
+}
+
+static void write_text(void)
+{
+    FILE *file = fopen(temporary_path("text"), "w");
+    tg_rng rng = tg_rng_seed(6);
+    for (int i = 0; i < 600; i++)
+        fprintf(file, "%s", (const char *[]){"one ", "two ", "three\n"}[tg_rng_below(&rng, 3)]);
+    fclose(file);
+}
+
+static void start(void)
+{
+    temporary_folder_make();
+    write_table("train.csv", "a,b,colour,size\n", "a,b,c,k\n", 300);
+    write_table("price.csv", "a,b,colour,price\n", "a,b,c,t\n", 300);
+    write_text();
+    run("mkdir", "images");
+    write_images("images/train-images-idx3-ubyte", "images/train-labels-idx1-ubyte", 200, 1);
+    write_images("images/t10k-images-idx3-ubyte", "images/t10k-labels-idx1-ubyte", 50, 2);
+}
+
+/* ---- stopping ---- */
+
+static const char *const kinds[] = {"--data csv:train.csv --hidden 16x2 --dropout 0.3 --epochs 40", "--data idx:images --model convnet --filters 4,8 --epochs 12 --batch 16",
+                                    "--data text:text --layers 2 --heads 2 --width 16 --context 16 --epochs 12 --dropout 0.1"};
+
+START_TEST(interrupted_and_resumed_is_never_interrupted)
+{
+    expect_fine(run("train", "%s --no-plots --out whole", kinds[_i]));
+    int interruptions = 0;
+    int status = run("timeout", "-s INT %g train %s --no-plots --out half", 0.03 + 0.03 * _i, kinds[_i]);
+    while (status != 0 && interruptions++ < 20)
+        status = temporary_exists("half/last.safetensors") ? run("timeout", "-s INT %g train --resume --out half", 0.05 * interruptions)
+                                                           : run("timeout", "-s INT %g train %s --no-plots --out half", 0.2 * interruptions, kinds[_i]);
+    expect_fine(status);
+    assert_same_files("whole/last.safetensors", "half/last.safetensors");
+    assert_same_files("whole/best.safetensors", "half/best.safetensors");
+    assert_same_files("whole/curves.csv", "half/curves.csv");
+}
+END_TEST
+
+/* A file is whole, whenever the program is killed. */
+START_TEST(killed_at_any_moment_leaves_files_that_can_be_read)
+{
+    const int times = getenv("TG_LONG") ? 200 : 8;
+    tg_rng rng = tg_rng_seed(9);
+    for (int i = 0; i < times; i++) {
+        run("timeout", "-s KILL %.3f train --data csv:train.csv --hidden 16 --epochs 2000 --no-plots --out killed %s", 0.02 + 0.1 * tg_rng_uniform(&rng),
+            temporary_exists("killed/last.safetensors") ? "--resume" : "");
+        char message[TG_FILE_MESSAGE];
+        static const char *const names[] = {"killed/last.safetensors", "killed/best.safetensors"};
+        for (int f = 0; f < 2; f++)
+            if (temporary_exists(names[f])) {
+                tg_safetensors *file = tg_safetensors_open(temporary_path(names[f]), message);
+                ck_assert_msg(file != NULL, "%s", message);
+                tg_safetensors_close(file);
+            }
+    }
+}
+END_TEST
+
+/* ---- predicting ---- */
+
+START_TEST(predictions_follow_names_of_columns_and_name_classes)
+{
+    expect_fine(run("train", "--data csv:train.csv --hidden 32 --epochs 60 --no-plots --out m"));
+    ck_assert_ptr_nonnull(strstr(output, "test: loss"));
+    write_table("new.csv", "colour,extra,size,b,a\n", "c,7,k,b,a\n", 300); /* the same rows in other columns */
+    expect_fine(run("predict", "--model m/best.safetensors --data csv:train.csv --probabilities > old"));
+    expect_fine(run("predict", "--model m/best.safetensors --data csv:new.csv --probabilities > new"));
+    assert_same_files("old", "new");
+    expect_fine(run("sh", "-c 'tail -n +2 old | cut -d, -f1 > p; tail -n +2 new.csv | grep -o \"large\\|small\" > q; paste -d\" \" p q | awk \"\\$1==\\$2\" | wc -l'"));
+    ck_assert_int_ge(atoi(output), 285);
+    ck_assert_ptr_nonnull(strstr(temporary_text("old"), "class,probability,large,small\n"));
+    write_table("numbers.csv", "", "a,b,c\n", 300); /* no header, and no target */
+    expect_fine(run("predict", "--model m/best.safetensors --data csv:numbers.csv --header no --probabilities > plain"));
+    assert_same_files("old", "plain");
+}
+END_TEST
+
+START_TEST(regressions_are_in_the_targets_unit)
+{
+    expect_fine(run("train", "--data csv:price.csv --hidden 32 --epochs 100 --no-plots --out m"));
+    const char *r2 = strstr(output, "R2 ");
+    ck_assert_msg(r2 && atof(r2 + 3) > 0.98, "%s", output);
+    expect_fine(run("predict", "--model m/last.safetensors --data csv:price.csv"));
+    ck_assert_msg(strstr(output, "price\n") == output, "%.60s", output);
+    double mean = 0;
+    int rows = 0;
+    for (const char *line = strchr(output, '\n') + 1; *line; line = strchr(line, '\n') + 1, rows++)
+        mean += atof(line) / 300;
+    ck_assert_int_eq(rows, 300);
+    ck_assert_double_eq_tol(mean, 5.1e5, 3e3);
+}
+END_TEST
+
+START_TEST(images_are_told_apart_and_drawn_again)
+{
+    expect_fine(run("train", "--data idx:images --model convnet --filters 8,8 --epochs 15 --batch 16 --no-plots --out c"));
+    expect_fine(run("predict", "--model c/best.safetensors --data idx:images"));
+    const char *met = strstr(output, " of 50 labels met");
+    ck_assert_msg(met && atof(met + strlen(" of 50 labels met: ")) > 90, "%s", output);
+    expect_fine(run("predict", "--model c/best.safetensors --data idx:images/t10k-images-idx3-ubyte"));
+    expect_fine(run("train", "--data idx:images --model autoencoder --hidden 32 --code 8 --epochs 3 --no-plots --out e"));
+    expect_fine(run("predict", "--model e/best.safetensors --data idx:images/t10k-images-idx3-ubyte"));
+    ck_assert_ptr_eq(strstr(output, "squared_error\n"), output);
+    expect_fine(run("train", "--data idx:images --model vit --patch 4 --width 16 --heads 2 --layers 1 --epochs 2 --no-plots --out v"));
+    expect_fine(run("predict", "--model v/best.safetensors --data idx:images"));
+}
+END_TEST
+
+START_TEST(texts_are_written_with_temperature_and_top_k)
+{
+    expect_fine(run("train", "--data text:text --layers 1 --heads 2 --width 16 --context 16 --epochs 30 --no-plots --out g"));
+    ck_assert_ptr_nonnull(strstr(output, " nats a letter, accuracy "));
+    expect_fine(run("predict", "--model g/best.safetensors --prompt tw --temperature 0 --length 60 > cold"));
+    expect_fine(run("predict", "--model g/best.safetensors --prompt tw --top-k 1 --length 60 > one"));
+    expect_fine(run("predict", "--model g/best.safetensors --prompt tw --length 60 > warm"));
+    expect_fine(run("predict", "--model g/best.safetensors --prompt tw --length 60 --seed 2 > other"));
+    assert_same_files("cold", "one");
+    ck_assert_ptr_eq(strstr(temporary_text("cold"), "two "), temporary_text("cold"));
+    ck_assert_int_ne(run("cmp", "warm other"), 0);
+    expect_fine(run("train", "--data lines:text --embedding 8 --hidden 32 --epochs 5 --no-plots --out l"));
+    expect_fine(run("predict", "--model l/best.safetensors --samples 3 --length 90"));
+    int lines = 0;
+    for (const char *c = output; *c; c++)
+        lines += *c == '\n';
+    ck_assert_int_eq(lines, 3);
+    expect_refused(run("predict", "--model g/best.safetensors --prompt QUEEN"), "does not know the letter 'Q'");
+    expect_refused(run("predict", "--model g/best.safetensors --data csv:train.csv"), "--data is for rows and images");
+}
+END_TEST
+
+/* ---- what columns become ---- */
+
+static dataset table_of(const char *text, dataset_options options)
+{
+    dataset set;
+    char spec[600], error[256];
+    temporary_write("columns.csv", text, strlen(text));
+    snprintf(spec, sizeof spec, "csv:%s", temporary_path("columns.csv"));
+    ck_assert_msg(dataset_load(spec, &options, &set, error, sizeof error), "%s", error);
+    return set;
+}
+
+START_TEST(features_say_what_they_come_from)
+{
+    static const struct {
+        const char *column, *category;
+        size_t number;
+        bool missing;
+    } expected[] = {{"name", "a b", 1, false}, {"name", "c", 1, false}, {"name", NULL, 1, true}, {"code", "7", 2, false}, {"code", "9", 2, false}, {"x", NULL, 3, false}, {"x", NULL, 3, true}};
+    dataset set = table_of("id,name,code,x,y\n1,c,7,?,1\n2,a b,9,2,3\n3,?,9,5,4.5\n", (dataset_options){.ignore = "id", .categorical = "code", .missing = DATASET_MISSING_MEAN});
+    ck_assert_uint_eq(set.features, 7);
+    for (size_t i = 0; i < 7; i++) {
+        const dataset_feature *f = &set.feature[i];
+        ck_assert_str_eq(f->column, expected[i].column);
+        ck_assert(f->number == expected[i].number && f->missing == expected[i].missing);
+        ck_assert(f->category ? expected[i].category && strcmp(f->category, expected[i].category) == 0 : !expected[i].category);
+    }
+    dataset_free(&set);
+    set = table_of("1,2\n3,4.5\n", (dataset_options){0});
+    ck_assert(!set.feature[0].column && set.feature[0].number == 0);
+    dataset_free(&set);
+}
+END_TEST
+
+/* ---- refusing ---- */
+
+START_TEST(wrong_options_are_told_in_a_line)
+{
+    static const char *const mistakes[][2] = {{"--resume --out nowhere", "there is no nowhere/last.safetensors"},
+                                              {"--data csv:nowhere.csv", "nowhere.csv"},
+                                              {"--data csv:train.csv --model gpt", "reads letters"},
+                                              {"--data csv:train.csv --model convnet", "wants images"},
+                                              {"--data csv:train.csv --hidden 0x3", "--hidden"},
+                                              {"--data csv:train.csv --activation gelu", "--activation: "},
+                                              {"--data csv:train.csv --norm much", "--norm: "},
+                                              {"--data csv:train.csv --momentum 0.9", "--momentum is for"},
+                                              {"--data csv:price.csv --label-smoothing 0.1", "--label-smoothing is for"},
+                                              {"--data csv:price.csv --best accuracy", "--best accuracy"},
+                                              {"--data text:text --model mlp", "does not read letters"},
+                                              {"--data lines:text --model gpt", "reads text:FILE"},
+                                              {"--data text:text --test 0.1", "validation part only"},
+                                              {"--data text:text --context 900", "context"},
+                                              {"--data text:text --heads 5", "cannot be made"},
+                                              {"--data idx:images --model vit --patch 3", "cannot be made"},
+                                              {"--data csv:train.csv --out text/x", "text"}};
+    for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++)
+        expect_refused(run("train", "%s", mistakes[i][0]), mistakes[i][1]);
+    expect_refused(run("predict", "--data csv:train.csv"), "--model FILE is missing");
+}
+END_TEST
+
+static const char *const damages[][2] = {
+    {"head -c 100 m/best.safetensors > bad", "bad: "},
+    {"printf '\\377\\377\\377\\377\\377\\377\\377\\177' > bad", "bad: "},
+    {"printf 'not a model' > bad", "bad: "},
+    {": > bad", "bad: "},
+    {"rm -f bad", "bad: "},
+    {"sed 's/tapegrad.model/tapegrad.moral/' m/best.safetensors > bad", "not one of train"},
+    {"sed 's/layers.0.weight/layers.7.weight/' m/best.safetensors > bad", "layers."},
+    {"sed 's/variance_preserving/variance_reserving_/' m/best.safetensors > bad", "reserving_"},
+    {"sed 's/gelu_exact/gelu_extra/g' m/best.safetensors > bad", "gelu_extra"},
+    {"sed 's/large/lar\\xff\\xff/' m/best.safetensors > bad", "bad: "},
+    {"sed 's/outputs\\(..\\):2/outputs\\1:3/' m/best.safetensors > bad", "outputs"},
+};
+
+START_TEST(malformed_model_files_are_refused_in_a_line)
+{
+    expect_fine(run("train", "--data csv:train.csv --hidden 4 --epochs 1 --no-plots --out m"));
+    for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
+        run("true", "; %s", damages[i][0]);
+        expect_refused(run("predict", "--model bad --data csv:train.csv"), damages[i][1]);
+        ck_assert_ptr_eq(strstr(output, "predict: "), output);
+    }
+    write_table("unknown.csv", "a,b,colour\n1,2,violet\n", "a,b,c\n", 3);
+    expect_refused(run("predict", "--model m/best.safetensors --data csv:unknown.csv"), "unknown.csv:2, column 'colour': a category that the model does not know");
+    write_table("missing.csv", "a,colour\n", "a,c\n", 3);
+    expect_refused(run("predict", "--model m/best.safetensors --data csv:missing.csv"), "there is no column 'b'");
+    expect_refused(run("predict", "--model m/best.safetensors --data idx:images"), "the model takes rows");
+    expect_refused(run("predict", "--model m/best.safetensors --data csv:train.csv --prompt x"), "are for texts");
+}
+END_TEST
+
+START_TEST(the_profile_names_operations_and_layers)
+{
+    expect_fine(run("train", "--data csv:train.csv --hidden 16x2 --epochs 3 --no-plots --out p --profile"));
+    static const char *const parts[] = {"\nlinear ", "\ngelu_exact ", "\nlayers.0 ", "\nlayers.2 ", "\nall operations ", "\noptimiser, batches, the tape "};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        ck_assert_msg(strstr(output, parts[i]), "no %s in %s", parts[i], output);
+}
+END_TEST
+
+Suite *train_suite(void)
+{
+    Suite *suite = suite_create("train");
+    TCase *tests = tcase_create("train");
+    tcase_set_timeout(tests, 120);
+    tcase_add_checked_fixture(tests, start, temporary_folder_remove);
+    tcase_add_loop_test(tests, interrupted_and_resumed_is_never_interrupted, 0, sizeof kinds / sizeof kinds[0]);
+    tcase_add_test(tests, killed_at_any_moment_leaves_files_that_can_be_read);
+    tcase_add_test(tests, predictions_follow_names_of_columns_and_name_classes);
+    tcase_add_test(tests, features_say_what_they_come_from);
+    tcase_add_test(tests, regressions_are_in_the_targets_unit);
+    tcase_add_test(tests, images_are_told_apart_and_drawn_again);
+    tcase_add_test(tests, texts_are_written_with_temperature_and_top_k);
+    tcase_add_test(tests, wrong_options_are_told_in_a_line);
+    tcase_add_test(tests, malformed_model_files_are_refused_in_a_line);
+    tcase_add_test(tests, the_profile_names_operations_and_layers);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -84,13 +84,13 @@ static void compete(contest *c, const char *net, const products_settings *s, dou
     race_entry entries[] = {{.run = run_own, .context = c}, {.run = run_openblas, .context = c}};
     race(entries, 2, s->seconds);
     const double operations = 2e-9 * (double)c->p.m * (double)c->p.n * (double)c->p.k,
-                 own = operations / entries[0].seconds, openblas = operations / entries[1].seconds;
+                 own = operations / entries[0].fastest, openblas = operations / entries[1].fastest;
     printf(s->csv ? "%s,%lld,%lld,%lld,%c%c," : "%-7s%6lld%6lld%6lld  %c%c   ", net, (long long)c->p.m,
            (long long)c->p.n, (long long)c->p.k, c->p.transpose_a ? 'T' : 'N', c->p.transpose_b ? 'T' : 'N');
     if (s->csv)
         printf("%s,%s,%d,%s,", s->dtype, tg_kernels.isa, s->threads, openblas_get_corename());
     printf(s->csv ? "%.2f,%.2f,%.3f,%.2f,%.3f,%.2f\n" : "%9.1f%10.1f%7.2f%8.0f%%\n", own, openblas,
-           entries[1].ratio, s->csv ? peak : 100 * own / peak, own / peak, bandwidth);
+           own / openblas, s->csv ? peak : 100 * own / peak, own / peak, bandwidth);
     fflush(stdout);
 }
 

@@ -66,5 +66,6 @@ void race(race_entry *entries, int count, double budget)
             ratios[r] = seconds[k][r] / seconds[0][r];
         entries[k].ratio = steps[k] ? median(ratios, rounds) : NAN;
         entries[k].seconds = steps[k] ? median(seconds[k], rounds) : NAN;
+        entries[k].fastest = steps[k] ? seconds[k][rounds / 10] : NAN; /* the median has sorted them */
     }
 }

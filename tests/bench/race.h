@@ -13,6 +13,7 @@ typedef struct race_entry {
     void (*before)(void *context); /* every round, untimed; may be NULL */
     void *context;
     double seconds; /* of one step: the median over the rounds; NaN if it could not run */
+    double fastest; /* the same, of the fastest tenth of the rounds: other work on the machine only slows down */
     double ratio;   /* to the first entry: the median over the rounds of the ratio within a round */
 } race_entry;
 

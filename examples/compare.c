@@ -5,6 +5,7 @@
 #include "examples/lab/progress.h"
 #include "examples/lab/report.h"
 #include "examples/lab/runlog.h"
+#include "examples/lab/terminal.h"
 #include "examples/lab/training.h"
 
 #include <stdio.h>
@@ -195,15 +196,32 @@ static void write_command(char *const *argv, FILE *to)
     }
 }
 
-static bool write_report(const comparison *c)
+/* What was read and what follows from it, as a text to be freed; NULL when memory runs out. */
+static char *describe_experiment(const comparison *c)
 {
-    char message[FILES_MESSAGE] = "out of memory", title[256], *about = NULL, *command = NULL;
-    size_t about_size = 0, command_size = 0;
-    FILE *words = open_memstream(&about, &about_size), *line = open_memstream(&command, &command_size);
+    char *about = NULL;
+    size_t size = 0;
+    FILE *words = open_memstream(&about, &size);
     if (words) {
         experiment_describe(&c->e, words);
         fclose(words);
     }
+    return about;
+}
+
+static void describe_to(const comparison *c, FILE *out)
+{
+    char *about = describe_experiment(c);
+    if (about)
+        terminal_wrap(out, about, NULL);
+    free(about);
+}
+
+static bool write_report(const comparison *c)
+{
+    char message[FILES_MESSAGE] = "out of memory", title[256], *about = describe_experiment(c), *command = NULL;
+    size_t command_size = 0;
+    FILE *line = open_memstream(&command, &command_size);
     if (line) {
         write_command(c->argv, line);
         fclose(line);
@@ -219,28 +237,36 @@ static bool write_report(const comparison *c)
     return written;
 }
 
+/* What was written where. */
+static void print_files(const comparison *c, bool drawn, bool reported)
+{
+    const experiment_settings *s = &c->e.settings;
+    const bool searches = runlog_is_search(c->log), classes = c->e.data.task == DATASET_CLASSIFICATION;
+    char text[1024];
+    int length = snprintf(text, sizeof text, "in %.500s/: curves.csv, summary.csv, steps.csv%s%s%s, config.json", s->out,
+                          classes ? ", confusion.csv" : "", s->test_noise ? ", noise.csv" : "", searches ? ", search.csv" : "");
+    if (drawn)
+        length += snprintf(text + length, sizeof text - (size_t)length, "; loss, steps%s%s%s%s, as .png and .svg", classes ? ", accuracy" : "",
+                           searches ? ", search" : "", s->test_noise ? ", noise" : "", classes && c->e.data.features == 2 ? ", boundary" : "");
+    if (s->report && reported)
+        snprintf(text + length, sizeof text - (size_t)length, "; report.html");
+    putchar('\n');
+    terminal_wrap(stdout, text, NULL);
+}
+
 /* Files, pictures, and the table on the terminal, which is there even if nothing else can be had; the exit status. */
 static int show_results(comparison *c)
 {
-    const char *out = c->e.settings.out;
     char message[RUNLOG_MESSAGE];
     const bool written = runlog_write(c->log, message);
     if (!written)
         fprintf(stderr, "compare: %s\n", message);
-    const bool searches = runlog_is_search(c->log);
     const bool draws = written && !c->e.settings.no_plots;
     const plots_outcome drawn = draws ? draw(c) : PLOTS_NOTHING;
     runlog_print_table_as(c->log, c->e.settings.format, stdout);
     const bool reported = !written || !c->e.settings.report || write_report(c);
-    if (written && is_for_reading(c)) {
-        printf("\nin %s/: curves.csv, summary.csv, %sconfig.json", out, searches ? "search.csv, " : "");
-        if (c->e.data.task == DATASET_CLASSIFICATION)
-            printf(", confusion.csv");
-        if (drawn == PLOTS_DRAWN)
-            printf("; loss, steps%s%s%s%s, as .png and .svg", c->e.data.task == DATASET_CLASSIFICATION ? ", accuracy" : "", searches ? ", search" : "",
-                   c->e.settings.test_noise ? ", noise" : "", c->e.data.classes && c->e.data.features == 2 ? ", boundary" : "");
-        puts(c->e.settings.report && reported ? "; report.html" : "");
-    }
+    if (written && is_for_reading(c))
+        print_files(c, drawn == PLOTS_DRAWN, reported);
     return drawn == PLOTS_INTERRUPTED ? 130 : !written || !reported || drawn == PLOTS_FAILED;
 }
 
@@ -275,7 +301,7 @@ int main(int argc, char **argv)
         return 2;
     }
 
-    experiment_describe(&c.e, stderr);
+    describe_to(&c, stderr);
     jobs_outcome outcome = run_all(&c);
     if (outcome.interrupted)
         fprintf(stderr, "interrupted: %d of %d runs are complete and kept\n", outcome.done, c.e.runs);

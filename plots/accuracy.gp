@@ -11,7 +11,7 @@ load folder . "style.gp"
 stats bands using (strlen(strcol("val_accuracy"))) name "WRITTEN" nooutput
 if (WRITTEN_max == 0) { exit }                # a regression
 if (count >= too_many && RUNS_max > 1 && !seed_lines) {
-    measure = "accuracy"; scale = 100; picture = "accuracy"
+    measure = "accuracy"; times = 100; picture = "accuracy"
     load folder . "intervals.gp"
     exit
 }

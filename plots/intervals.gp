@@ -1,17 +1,17 @@
 # Many activations: a mean and its 95 % interval for each in place of curves that hide each other. Loaded by loss.gp and accuracy.gp, which set
-# measure ("loss", "accuracy"), scale (100 for shares) and picture (the file's name). Reads summary.csv.
+# measure ("loss", "accuracy"), times (100 for shares) and picture (the file's name). Reads summary.csv.
 
 summary = dir . "/summary.csv"
 stats summary using (strlen(strcol("test_" . measure . "_mean"))) name "TEST" nooutput
 prefix = (TEST_max > 0 ? "test_" : "final_val_") . measure
-mean(dummy) = finite(scale * column(prefix . "_mean"))
+mean(dummy) = finite(times * column(prefix . "_mean"))
 set xrange [*:*]
 stats summary using (mean(0)) name "MEAN" nooutput
 if (!exists("MEAN_min")) { exit error "every run diverged: there is nothing to draw" }
 far = measure eq "loss" ? 20 * abs(MEAN_min) : 1e300            # what diverged is named, but does not set the axis
 shown(x) = x > far ? NaN : x
-low(dummy) = strlen(strcol(prefix . "_low")) ? scale * column(prefix . "_low") : mean(0)
-high(dummy) = strlen(strcol(prefix . "_high")) ? scale * column(prefix . "_high") : mean(0)
+low(dummy) = strlen(strcol(prefix . "_low")) ? times * column(prefix . "_low") : mean(0)
+high(dummy) = strlen(strcol(prefix . "_high")) ? times * column(prefix . "_high") : mean(0)
 stats summary using (shown(mean(0)) == shown(mean(0)) ? low(0) : NaN) name "LOW" nooutput
 stats summary using (shown(mean(0)) == shown(mean(0)) ? high(0) : NaN) name "HIGH" nooutput
 width = HIGH_max > LOW_min ? HIGH_max - LOW_min : 1

@@ -7,7 +7,7 @@
 folder = ARG0[1:strlen(ARG0) - strlen("loss.gp")]
 load folder . "style.gp"
 if (count >= too_many && RUNS_max > 1 && !seed_lines) {
-    measure = "loss"; scale = 1; picture = "loss"
+    measure = "loss"; times = 1; picture = "loss"
     load folder . "intervals.gp"
     exit
 }

@@ -2,7 +2,8 @@
 #
 #     gnuplot -e "dir='results'; columns=100; rows=20; colour=1" plots/terminal.gp
 
-load ARG0[1:strlen(ARG0) - strlen("terminal.gp")] . "style.gp"
+folder = ARG0[1:strlen(ARG0) - strlen("terminal.gp")]
+load folder . "style.gp"
 if (!exists("columns")) columns = 79
 if (!exists("rows")) rows = 18
 if (!exists("colour")) colour = 0
@@ -22,29 +23,25 @@ if (narrow) { set key outside below horizontal maxrows auto }
 marks_every = int(ceil(epochs / 12.0))
 
 do for [curve in "val_loss val_accuracy"] {
-    scale = curve eq "val_loss" ? 1 : 100
+    times = curve eq "val_loss" ? 1 : 100
     set autoscale y
     stats bands using (strlen(strcol(curve))) name "WRITTEN" nooutput
     if (WRITTEN_max > 0) {
-        stats bands using (finite(scale * column(curve))) name "ALL" nooutput
+        stats bands using (finite(times * column(curve))) name "ALL" nooutput
         do for [i=1:count] {
-            stats bands using (is(i) ? (last[i] = scale * column(curve), 0) : 0) nooutput
+            stats bands using (is(i) ? (last[i] = times * column(curve), 0) : 0) nooutput
         }
         unset logscale
         set ytics autofreq
-        if (curve eq "val_loss" && ALL_min > 0 && ALL_max / ALL_min > 6) {
-            set logscale y
-            set yrange [ALL_min / 1.05 : ALL_max * 1.05]
-            set ytics ()
-            do for [power=-15:15] {
-                do for [digit in tics_of(ALL_min, ALL_max)] {
-                    set ytics add (sprintf("%g", digit * 10.0**power) digit * 10.0**power)
-                }
-            }
+        if (curve eq "val_loss") {
+            low = ALL_min
+            high = ALL_max > 50 && ALL_max > 10 * ALL_min ? (ALL_min > 5 ? 10 * ALL_min : 50) : ALL_max # what diverges leaves the picture
+            long = 6
+            load folder . "loss_axis.gp"
         }
         set title (curve eq "val_loss" ? (is_regression ? "validation loss (MSE of standardised targets)" : "validation loss") : "validation accuracy (%)") . " over epochs"
-        plot for [i=1:count] bands using (epoch(i)):(scale * of(i, curve)) with linespoints \
+        plot for [i=1:count] bands using (epoch(i)):(times * of(i, curve)) with linespoints \
              linetype solid(i) pointtype i pointinterval marks_every \
-             title sprintf(scale == 1 ? "%s %#.3g" : "%s %.2f", word(names, i), last[i])
+             title sprintf(times == 1 ? "%s %#.3g" : "%s %.2f", word(names, i), last[i])
     }
 }

@@ -1,55 +1,14 @@
 /* The reader of CSV files, on files written here and on real ones. */
+#include "tests/csv_tables.h"
+#include "tests/temporary_files.h"
+
 #include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "examples/data/dataset.h"
-#include "tests/temporary_files.h"
-
 Suite *data_csv_suite(void);
-
-static bool load_text(const char *text, dataset_options options, dataset *set, char error[256])
-{
-    temporary_write("table.csv", text, strlen(text));
-    char spec[300];
-    snprintf(spec, sizeof spec, "csv:%s", temporary_path("table.csv"));
-    return dataset_load(spec, &options, set, error, 256);
-}
-
-/* The first row validates, the others train. */
-static void split_off_first(dataset *set)
-{
-    char error[256];
-    ck_assert_msg(dataset_split(set, &(dataset_parts){.validation = "first:1", .test = "none"}, error, sizeof error), "%s", error);
-}
-
-static dataset loaded(const char *text, dataset_options options)
-{
-    dataset set;
-    char error[256];
-    ck_assert_msg(load_text(text, options, &set, error), "%s", error);
-    split_off_first(&set);
-    return set;
-}
-
-/* Loading must fail with exactly this message after the path. */
-static void expect_error(const char *text, dataset_options options, const char *message)
-{
-    dataset set;
-    char error[256], expected[400];
-    ck_assert_msg(!load_text(text, options, &set, error), "accepted: %s", text);
-    snprintf(expected, sizeof expected, "%s%s", temporary_path("table.csv"), message);
-    ck_assert_str_eq(error, expected);
-    ck_assert_ptr_null(set.name);
-}
-
-/* A feature of a row as the file has it, the standardisation undone. */
-static double original(const dataset *set, size_t row, size_t feature)
-{
-    return set->x[row * set->features + feature] * set->feature_scale[feature] + set->feature_mean[feature];
-}
 
 static const dataset_options standard = {0};
 
@@ -78,7 +37,7 @@ START_TEST(however_it_is_written_the_table_is_the_same)
     };
     static const double values[4][3] = {{1, 10, -1e3}, {2, 20.5, 0}, {4, 0.25, 7}, {8, 3, 1.5}};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        dataset set = loaded(texts[i], standard);
+        dataset set = csv_loaded(texts[i], standard);
         ck_assert_int_eq(set.task, DATASET_CLASSIFICATION);
         ck_assert_str_eq(set.name, "table");
         ck_assert_uint_eq(set.features, 3);
@@ -86,7 +45,7 @@ START_TEST(however_it_is_written_the_table_is_the_same)
         ck_assert_uint_eq(set.validation.rows, 1);
         for (size_t row = 0; row < 4; row++)
             for (size_t feature = 0; feature < 3; feature++)
-                ck_assert_double_eq_tol(original(&set, row, feature), values[row][feature], 1e-4);
+                ck_assert_double_eq_tol(csv_original(&set, row, feature), values[row][feature], 1e-4);
         ck_assert_mem_eq(set.labels, ((int32_t[]){0, 1, 0, 1}), 4 * sizeof(int32_t));
         dataset_free(&set);
     }
@@ -110,7 +69,7 @@ END_TEST
 START_TEST(only_training_rows_decide_the_scale)
 {
     /* Validation: 1000 and 7, far off. Training: x = 1, 2, 3, 6 with mean 3 and deviation sqrt(14/4); y = 2 always. */
-    dataset set = loaded("x,y,t\n1000,7,99.5\n1,2,0.5\n2,2,1.5\n3,2,1.5\n6,2,2.5\n", standard);
+    dataset set = csv_loaded("x,y,t\n1000,7,99.5\n1,2,0.5\n2,2,1.5\n3,2,1.5\n6,2,2.5\n", standard);
     double deviation = sqrt(14. / 4);
     static const double x[4] = {1, 2, 3, 6};
     ck_assert_double_eq_tol(set.feature_mean[0], 3, 1e-12);
@@ -136,12 +95,12 @@ END_TEST
 
 START_TEST(large_values_do_not_cost_the_deviation)
 {
-    dataset set = loaded("x,t\n0,0.5\n1000000001,1.5\n1000000002,0.5\n1000000003,1.5\n", standard);
+    dataset set = csv_loaded("x,t\n0,0.5\n1000000001,1.5\n1000000002,0.5\n1000000003,1.5\n", standard);
     ck_assert_double_eq_tol(set.feature_mean[0], 1000000002, 1e-6);
     ck_assert_double_eq_tol(set.feature_scale[0], sqrt(2. / 3), 1e-9);
     ck_assert_float_eq(set.x[2], 0);
     dataset_free(&set);
-    set = loaded("x,t\n0,0.5\n0.1,1.5\n0.1,0.5\n0.1,1.5\n", standard); /* 0.1 + 0.1 + 0.1 rounds */
+    set = csv_loaded("x,t\n0,0.5\n0.1,1.5\n0.1,0.5\n0.1,1.5\n", standard); /* 0.1 + 0.1 + 0.1 rounds */
     ck_assert_double_eq(set.feature_scale[0], 0);
     dataset_free(&set);
 }
@@ -149,22 +108,15 @@ END_TEST
 
 /* ---- columns and cells as they are ---- */
 
-static const char flowers[] = "id,colour,size,petals,kind\n"
-                              "a1,red,1,5,rose\n"
-                              "a2,blue,NA,5,aster\n"
-                              "a3,?,3,,rose\n"
-                              "a4,red,4,6,\n"
-                              "a5,red,5,6,aster\n";
-
 START_TEST(words_become_a_feature_each)
 {
-    dataset set = loaded("colour,size,kind\nred,1,a\nblue,2,b\nred,4,a\ngreen,3,b\n", standard);
+    dataset set = csv_loaded("colour,size,kind\nred,1,a\nblue,2,b\nred,4,a\ngreen,3,b\n", standard);
     ck_assert_uint_eq(set.features, 4);
     ck_assert_uint_eq(set.categorical, 1);
     static const double expected[4][4] = {{0, 0, 1, 1}, {1, 0, 0, 2}, {0, 0, 1, 4}, {0, 1, 0, 3}}; /* blue, green, red; size */
     ck_assert_mem_eq(set.source, expected, sizeof expected);
     dataset_free(&set);
-    set = loaded("code,size,kind\n7,1,a\n9,2,b\n7,4,a\n", (dataset_options){.categorical = "code"});
+    set = csv_loaded("code,size,kind\n7,1,a\n9,2,b\n7,4,a\n", (dataset_options){.categorical = "code"});
     static const double codes[3][3] = {{1, 0, 1}, {0, 1, 2}, {1, 0, 4}};
     ck_assert_mem_eq(set.source, codes, sizeof codes);
     dataset_free(&set);
@@ -173,7 +125,7 @@ END_TEST
 
 START_TEST(rows_with_missing_cells_can_be_dropped)
 {
-    dataset set = loaded(flowers, (dataset_options){.missing = DATASET_MISSING_DROP, .ignore = "id"});
+    dataset set = csv_loaded(csv_flowers, (dataset_options){.missing = DATASET_MISSING_DROP, .ignore = "id"});
     ck_assert_uint_eq(set.rows, 2);
     ck_assert_uint_eq(set.dropped, 3);
     static const double expected[2][3] = {{1, 1, 5}, {1, 5, 6}}; /* only red is left */
@@ -186,7 +138,7 @@ END_TEST
 
 START_TEST(missing_cells_can_be_means_and_are_marked)
 {
-    dataset set = loaded(flowers, (dataset_options){.missing = DATASET_MISSING_MEAN, .ignore = "0"});
+    dataset set = csv_loaded(csv_flowers, (dataset_options){.missing = DATASET_MISSING_MEAN, .ignore = "0"});
     ck_assert_uint_eq(set.rows, 4); /* a row without a target teaches nothing */
     ck_assert_uint_eq(set.features, 7); /* blue, red, no colour; size, no size; petals, no petals */
     ck_assert_uint_eq(set.marks, 3);
@@ -204,7 +156,7 @@ END_TEST
 
 START_TEST(a_column_of_words_may_lose_all_of_them)
 {
-    dataset set = loaded("red,1,\n,2,a\n,3,b\n", (dataset_options){.missing = DATASET_MISSING_MEAN, .header = DATASET_HEADER_NO});
+    dataset set = csv_loaded("red,1,\n,2,a\n,3,b\n", (dataset_options){.missing = DATASET_MISSING_MEAN, .header = DATASET_HEADER_NO});
     static const double expected[2][2] = {{1, 2}, {1, 3}}; /* no colour is left: there is none */
     ck_assert_uint_eq(set.features, 2);
     ck_assert_mem_eq(set.source, expected, sizeof expected);
@@ -212,31 +164,11 @@ START_TEST(a_column_of_words_may_lose_all_of_them)
 }
 END_TEST
 
-START_TEST(what_columns_are_not_is_told)
-{
-    static char many[8000];
-    size_t used = (size_t)sprintf(many, "name,t\n");
-    for (int i = 0; i < 101; i++)
-        used += (size_t)sprintf(many + used, "n%d,%d\n", i, i % 2);
-    expect_error(many, standard, ": column 0 has 101 different entries, expected numbers or at most 100 categories; ignore it?");
-    expect_error(flowers, (dataset_options){.ignore = "colour"}, ":3, column 'size': 'NA', expected a number; missing drop or mean does without");
-    expect_error("x,y,t\n1,red,0\n2,3,1\n4,blue,1\n", standard,
-                 ":3, column 'y': a number, expected the name of a class as in most rows");
-    expect_error("x,t\n1,a\n2,?\n3,b\n", standard,
-                 ":3, column 't': no name of a class, but a sign that it is missing; missing drop or mean does without");
-    expect_error("x,t\n1,0\n2,1\n", (dataset_options){.ignore = "x"}, ": 2 columns, none of them a feature, expected one at least");
-    expect_error("x,t\n1,0\n2,1\n", (dataset_options){.ignore = "t"}, ": column 't' is a target, expected a feature");
-    expect_error("x,t\n1,0\n2,1\n", (dataset_options){.ignore = "z"},
-                 ": no column 'z', expected a name of the header or a number from -2 to 1");
-    expect_error("x,y,t\n,1,0\n2,,1\n", (dataset_options){.missing = DATASET_MISSING_DROP}, ": every row has a missing cell");
-}
-END_TEST
-
 /* ---- targets --------------------------------------------------------------- */
 
 START_TEST(words_become_classes_in_alphabetical_order)
 {
-    dataset set = loaded("x,flower\n1,rose\n2,aster\n3,rose\n4,lily\n", standard);
+    dataset set = csv_loaded("x,flower\n1,rose\n2,aster\n3,rose\n4,lily\n", standard);
     ck_assert_uint_eq(set.classes, 3);
     ck_assert_str_eq(set.class_names[0], "aster");
     ck_assert_str_eq(set.class_names[1], "lily");
@@ -244,7 +176,7 @@ START_TEST(words_become_classes_in_alphabetical_order)
     ck_assert_mem_eq(set.labels, ((int32_t[]){2, 0, 2, 1}), 4 * sizeof(int32_t));
     ck_assert_ptr_null(set.y);
     dataset_free(&set);
-    set = loaded("5.1,rose\n4.9,aster\n", (dataset_options){0}); /* words above words: no header */
+    set = csv_loaded("5.1,rose\n4.9,aster\n", (dataset_options){0}); /* words above words: no header */
     ck_assert_uint_eq(set.rows, 2);
     dataset_free(&set);
 }
@@ -252,7 +184,7 @@ END_TEST
 
 START_TEST(whole_numbers_become_classes_in_ascending_order)
 {
-    dataset set = loaded("x,grade\n1,10\n2,9\n3,10\n4,-3\n5,9\n6,-3\n", standard);
+    dataset set = csv_loaded("x,grade\n1,10\n2,9\n3,10\n4,-3\n5,9\n6,-3\n", standard);
     ck_assert_int_eq(set.task, DATASET_CLASSIFICATION);
     ck_assert_uint_eq(set.classes, 3);
     ck_assert_str_eq(set.class_names[0], "-3");
@@ -276,14 +208,14 @@ START_TEST(the_task_is_guessed_or_chosen)
         {"x,t\n1,3\n2,3\n3,3\n4,3\n", DATASET_TASK_AUTO, DATASET_REGRESSION},     /* a constant */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        dataset set = loaded(cases[i].text, (dataset_options){.task = cases[i].chosen});
+        dataset set = csv_loaded(cases[i].text, (dataset_options){.task = cases[i].chosen});
         ck_assert_msg(set.task == cases[i].expected, "case %zu", i);
         dataset_free(&set);
     }
     char many[400] = "x,t\n"; /* 21 classes, twice each */
     for (int i = 0; i < 42; i++)
         snprintf(many + strlen(many), sizeof many - strlen(many), "1,%d\n", i % 21);
-    dataset set = loaded(many, (dataset_options){0});
+    dataset set = csv_loaded(many, (dataset_options){0});
     ck_assert_int_eq(set.task, DATASET_REGRESSION);
     dataset_free(&set);
 }
@@ -300,14 +232,14 @@ START_TEST(targets_go_by_name_or_by_number)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) { /* the name "1" goes before the number 1 */
         dataset_options options = {
             .target = cases[i].target, .header = DATASET_HEADER_YES};
-        dataset set = loaded(text, options);
+        dataset set = csv_loaded(text, options);
         ck_assert_uint_eq(set.targets, 1);
         ck_assert_uint_eq(set.features, 3);
         ck_assert_double_eq_tol(set.target_mean[0], cases[i].mean, 1e-12);
         dataset_free(&set);
     }
     dataset_options two = {.target = "-1,a", .header = DATASET_HEADER_YES};
-    dataset set = loaded(text, two);
+    dataset set = csv_loaded(text, two);
     ck_assert_uint_eq(set.targets, 2);
     ck_assert_uint_eq(set.features, 2);
     ck_assert_double_eq_tol(set.target_mean[0], 35, 1e-12);
@@ -316,92 +248,6 @@ START_TEST(targets_go_by_name_or_by_number)
                            1e-6f); /* row 1, first target: [2, 2] with deviation 1.5 */
     ck_assert_float_eq_tol(set.y[5], 1, 1e-6f);
     dataset_free(&set);
-}
-END_TEST
-
-/* ---- errors ---------------------------------------------------------------- */
-
-START_TEST(errors_name_line_and_column)
-{
-    static const struct {
-        const char *text, *message;
-    } cases[] = {
-        {"", ": the file is empty"},
-        {"\n\n", ": the file is empty"},
-        {"a,b\n", ": only a header, expected rows below it"},
-        {"a,b\n1,2\n3\n", ":3: 1 field, expected 2 as in line 1"},
-        {"a,b\n1,2\n\n3,4,5\n", ":4: 3 fields, expected 2 as in line 1"},
-        {"1,2\n3,4,", ":2: 3 fields, expected 2 as in line 1"},
-        {"a,\"two\nlines\"\n1,2\n3\n", ":4: 1 field, expected 2 as in line 1"},
-        {"a,pH,t\n1,2,0.5\n1,abc,1.5\n", ":3, column 'pH': 'abc' is not a number"},
-        {"1,2,0.5\n1,abc,1.5\n", ":2, column 1 (of 0 to 2): 'abc' is not a number"},
-        {"a,pH,t\n1,2,0.5\n1,,1.5\n", ":3, column 'pH': empty, expected a number"},
-        {"a,pH,t\n1,2,0.5\n1,nan,1.5\n", ":3, column 'pH': 'nan' is not a finite number"},
-        {"a,pH,t\n1,2,0.5\n1,-inf,1.5\n", ":3, column 'pH': '-inf' is not a finite number"},
-        {"a,pH,t\n1,2,0.5\n1,1e39,1.5\n", ":3, column 'pH': '1e39' is not a finite number"},
-        {"a,pH,t\n1,2,0.5\n1,0x10,1.5\n", ":3, column 'pH': '0x10' is not a number"},
-        {"a,pH,t\n1,2,0.5\n1,1.5.2,1.5\n", ":3, column 'pH': '1.5.2' is not a number"},
-        {"a,pH,t\n1,2,0.5\n1,\"x\ny\",1.5\n", ":3, column 'pH': 'x?y' is not a number"},
-        {"a,t\n1,2\n3,x\n5,7\n", ":3, column 't': 'x' is not a number"},
-        {"a,t\n1,x\n3,4\n5,y\n", ":3, column 't': a number, expected the name of a class as in most rows"},
-        {"a,t\n1,x\n3,\n5,y\n", ":3, column 't': empty, expected the name of a class"},
-        {"a,t\n1,x\n3,x\n", ":2, column 't': the only class in the file, expected at least 2"},
-        {"oops,2,3\n4,5,6\n", ":1: 'oops' stands among numbers, expected a row of names or a row of data; "
-                              "choose header yes or no"},
-        {"a\n1\n2\n", ": 1 column, all of them targets, expected features as well"},
-        {"a,b\n1,\"2\n3,4\n", ":2: a quote opens in this row and never closes"},
-        {"a,b\n1,2\"5\n3,4\n",
-         ":2: a quote inside a field, expected fields either quoted as a whole, with quotes "
-         "inside doubled, or not at all"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        expect_error(cases[i].text, (dataset_options){0}, cases[i].message);
-}
-END_TEST
-
-START_TEST(errors_of_options_name_what_there_is)
-{
-    static const char table[] = "a,b,b\n1,2,3\n4,5,6\n";
-    expect_error(table, (dataset_options){.target = "c"},
-                 ": no column 'c', expected a name of the header or a number from -3 to 2");
-    expect_error(table, (dataset_options){.target = "3"},
-                 ": no column '3', expected a name of the header or a number from -3 to 2");
-    expect_error("1,2\n3,4\n", (dataset_options){.target = "a"},
-                 ": no column 'a', expected a number from -2 to 1");
-    expect_error("1,2\n3,4\n", (dataset_options){.target = ""},
-                 ": no column '', expected a number from -2 to 1");
-    expect_error(table, (dataset_options){.target = "b"},
-                 ": 2 columns are called 'b', expected a number, such as 1");
-    expect_error(table, (dataset_options){.target = "a,-3"}, ": target '-3' is named twice");
-    expect_error(table, (dataset_options){.target = "0,1,2"},
-                 ": 3 columns, all of them targets, expected features as well");
-    expect_error(table, (dataset_options){.target = "0,1", .task = DATASET_CLASSIFICATION},
-                 ": 2 target columns, expected one for a classification");
-    expect_error("a,t\n1,0.5\n2,1\n", (dataset_options){.task = DATASET_CLASSIFICATION},
-                 ":2, column 't': a fraction, expected a whole number or a name for a class");
-    expect_error("a,t\n1,x\n2,y\n", (dataset_options){.task = DATASET_REGRESSION},
-                 ":2, column 't': 'x' is not a number");
-    expect_error("a,b\n1,2\n3,4\n", (dataset_options){.header = DATASET_HEADER_NO},
-                 ":1, column 0 (of 0 to 1): 'a' is not a number");
-}
-END_TEST
-
-START_TEST(files_that_are_no_text_are_refused)
-{
-    temporary_write("table.csv", "a,b\n1,2\0\n", 9);
-    char spec[300], error[256], expected[400];
-    snprintf(spec, sizeof spec, "csv:%s", temporary_path("table.csv"));
-    snprintf(expected, sizeof expected, "%s: a zero byte at offset 7, expected text in ASCII or UTF-8",
-             spec + 4);
-    dataset set;
-    ck_assert(!dataset_load(spec, NULL, &set, error, sizeof error));
-    ck_assert_str_eq(error, expected);
-    snprintf(spec, sizeof spec, "csv:%s", temporary_folder());
-    snprintf(expected, sizeof expected, "%s: Is a directory", spec + 4);
-    ck_assert(!dataset_load(spec, NULL, &set, error, sizeof error));
-    ck_assert_str_eq(error, expected);
-    ck_assert(!dataset_load("csv:no/such.csv", NULL, &set, error, sizeof error));
-    ck_assert_str_eq(error, "no/such.csv: No such file or directory");
 }
 END_TEST
 
@@ -464,10 +310,10 @@ START_TEST(the_first_wine_is_as_in_its_file)
     ck_assert_msg(
         dataset_load("csv:../shared/data/uci/winequality_red.csv", &options, &set, error, sizeof error), "%s",
         error);
-    split_off_first(&set);
+    csv_split_off_first(&set);
     static const double wine[11] = {7.4, 0.7, 0, 1.9, 0.076, 11, 34, 0.9978, 3.51, 0.56, 9.4};
     for (size_t feature = 0; feature < 11; feature++)
-        ck_assert_double_eq_tol(original(&set, 0, feature), wine[feature], 1e-5);
+        ck_assert_double_eq_tol(csv_original(&set, 0, feature), wine[feature], 1e-5);
     ck_assert_double_eq_tol(set.y[0] * set.target_scale[0] + set.target_mean[0], 5, 1e-6);
     dataset_free(&set);
 }
@@ -485,15 +331,11 @@ Suite *data_csv_suite(void)
     tcase_add_test(tests, rows_with_missing_cells_can_be_dropped);
     tcase_add_test(tests, missing_cells_can_be_means_and_are_marked);
     tcase_add_test(tests, a_column_of_words_may_lose_all_of_them);
-    tcase_add_test(tests, what_columns_are_not_is_told);
     tcase_add_test(tests, large_values_do_not_cost_the_deviation);
     tcase_add_test(tests, words_become_classes_in_alphabetical_order);
     tcase_add_test(tests, whole_numbers_become_classes_in_ascending_order);
     tcase_add_test(tests, the_task_is_guessed_or_chosen);
     tcase_add_test(tests, targets_go_by_name_or_by_number);
-    tcase_add_test(tests, errors_name_line_and_column);
-    tcase_add_test(tests, errors_of_options_name_what_there_is);
-    tcase_add_test(tests, files_that_are_no_text_are_refused);
     suite_add_tcase(suite, tests);
     TCase *real = tcase_create("real files");
     tcase_set_timeout(real, 60);

@@ -37,7 +37,7 @@ static bool collect_names(const csv_source *source, size_t column, bool missing,
         if (!*name)
             return csv_fail_at(source, row, column, "empty, expected the name of a class");
         if (csv_is_missing(name))
-            return csv_fail_at(source, row, column, "no name of a class, but a sign that it is missing; missing drop or mean does without");
+            return csv_fail_at(source, row, column, "a sign that it is missing, expected a word; missing drop or mean does without");
         names[found++] = name;
     }
     qsort(names, found, sizeof *names, compare_names);

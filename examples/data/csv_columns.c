@@ -45,7 +45,7 @@ bool csv_fail_at_word(const csv_source *source, size_t row, size_t column)
     const char *word = csv_word_at(source, row, column);
     char problem[120];
     if (!word || !*word)
-        snprintf(problem, sizeof problem, "empty, expected a number");
+        snprintf(problem, sizeof problem, "empty, expected a number; missing drop or mean does without");
     else if (csv_is_missing(word) && !csv_word_is_huge(word))
         snprintf(problem, sizeof problem, "'%.60s', expected a number; missing drop or mean does without", word);
     else

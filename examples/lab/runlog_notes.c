@@ -1,31 +1,16 @@
 /* What the signs of the table mean. */
+#include "examples/lab/html.h"
 #include "examples/lab/runlog_table_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Prints words, breaking lines at the width of a terminal. */
 static void print_wrapped(const table_view *table, FILE *out, const char *text)
 {
-    int room = table->screen.live ? table->screen.columns - 1 : 1000, used = 0;
     if (table->format && !table->format->note)
         return;
     fputs(table->format ? table->format->note : "", out);
-    while (*text) {
-        int length = (int)strcspn(text, " ");
-        char word[256];
-        snprintf(word, sizeof word, "%.*s", length, text);
-        int width = terminal_width(word);
-        if (used > 0)
-            fputc(used + 1 + width > room ? '\n' : ' ', out);
-        used = used == 0 || used + 1 + width > room ? width : used + 1 + width;
-        if (table->format && table->format->marks_up)
-            table_put_text(table->format, word, out);
-        else
-            fputs(word, out);
-        text += length + (text[length] == ' ');
-    }
-    fputc('\n', out);
+    terminal_wrap(out, text, table->format && table->format->marks_up ? html_text : NULL);
 }
 
 /* How many differences are judged together. */
@@ -53,7 +38,9 @@ static void print_meaning(const table_view *table, FILE *out, int least, int mos
     if (difference)
         length += (size_t)snprintf(text + length, sizeof text - length, " %s: difference to %.64s, seed by seed", utf8 ? "Δ" : "diff",
                                    table->groups[0].activation);
-    if (difference && judged > 0)
+    if (difference && judged == 1)
+        length += (size_t)snprintf(text + length, sizeof text - length, ", * where it is beyond chance at 5 %% (t test)");
+    if (difference && judged > 1)
         length += (size_t)snprintf(text + length, sizeof text - length,
                                    ", * where it is beyond chance at 5 %% for all %d differences together (t test, Holm)", judged);
     snprintf(text + length, sizeof text - length, "%s", difference ? "." : "");

@@ -158,34 +158,36 @@ bool runlog_write_noise(const runlog *log, FILE *to)
 
 /* ---- surfaces ---- */
 
+/* The first run's rows of a series: numbers of places, and a class in the third. */
+static bool write_places(const runlog *log, const char *activation, runlog_series kind, size_t width, FILE *to)
+{
+    const runlog_run *first = first_with(log, activation, kind);
+    const double *row;
+    for (size_t i = 0; first && (row = row_of(first, kind, i, width)); i++) {
+        runlog_text(to, activation);
+        for (size_t column = 0; column < width; column++)
+            fprintf(to, ",%.6g", row[column]);
+        fputc('\n', to);
+    }
+    return true;
+}
+
 static bool write_surface_of(const runlog *log, const char *activation, double values[], FILE *to)
 {
     (void)values;
-    const runlog_run *first = first_with(log, activation, RUNLOG_SURFACE);
-    const double *row;
-    for (size_t i = 0; first && (row = row_of(first, RUNLOG_SURFACE, i, 4)); i++) {
-        runlog_text(to, activation);
-        fprintf(to, ",%.6g,%.6g,%.0f,%.4f\n", row[0], row[1], row[2], row[3]);
-    }
-    return true;
+    return write_places(log, activation, RUNLOG_SURFACE, 4, to);
+}
+
+static bool write_points_of(const runlog *log, const char *activation, double values[], FILE *to)
+{
+    (void)values;
+    return write_places(log, activation, RUNLOG_POINTS, 3, to);
 }
 
 bool runlog_write_surface(const runlog *log, FILE *to)
 {
     fputs("activation,x,y,class,probability\n", to);
     return each_activation(log, to, write_surface_of);
-}
-
-static bool write_points_of(const runlog *log, const char *activation, double values[], FILE *to)
-{
-    (void)values;
-    const runlog_run *first = first_with(log, activation, RUNLOG_POINTS);
-    const double *row;
-    for (size_t i = 0; first && (row = row_of(first, RUNLOG_POINTS, i, 3)); i++) {
-        runlog_text(to, activation);
-        fprintf(to, ",%.6g,%.6g,%.0f\n", row[0], row[1], row[2]);
-    }
-    return true;
 }
 
 bool runlog_write_points(const runlog *log, FILE *to)

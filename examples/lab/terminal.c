@@ -1,5 +1,6 @@
 #include "examples/lab/terminal.h"
 
+#include <limits.h>
 #include <langinfo.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,4 +56,32 @@ int terminal_width(const char *text)
     for (; *text; text++)
         width += ((unsigned char)*text & 0xC0) != 0x80; /* all but continuation bytes */
     return width;
+}
+
+static int print_line(FILE *out, const char *line, int room, void (*put)(FILE *out, const char *word))
+{
+    const int end = (int)strcspn(line, "\n");
+    for (int at = 0, used = 0; at < end;) {
+        char word[512];
+        const int length = (int)strcspn(line + at, " \n");
+        snprintf(word, sizeof word, "%.*s", length, line + at);
+        const int width = terminal_width(word);
+        const bool breaks = used > 0 && used + 1 + width > room;
+        if (used > 0)
+            fputc(breaks ? '\n' : ' ', out);
+        used = used == 0 || breaks ? width : used + 1 + width;
+        put ? put(out, word) : (void)fputs(word, out);
+        at += length + (line[at + length] == ' ');
+    }
+    fputc('\n', out);
+    return end;
+}
+
+void terminal_wrap(FILE *out, const char *text, void (*put)(FILE *out, const char *word))
+{
+    const terminal screen = terminal_of(out);
+    do {
+        text += print_line(out, text, screen.live ? screen.columns - 1 : INT_MAX, put);
+        text += *text == '\n';
+    } while (*text);
 }

@@ -1,0 +1,128 @@
+/* What the reader of CSV files says to tables and options that are wrong. */
+#include "tests/csv_tables.h"
+#include "tests/temporary_files.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+Suite *data_csv_errors_suite(void);
+
+static const dataset_options standard = {0};
+
+START_TEST(errors_name_line_and_column)
+{
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"", ": the file is empty"},
+        {"\n\n", ": the file is empty"},
+        {"a,b\n", ": only a header, expected rows below it"},
+        {"a,b\n1,2\n3\n", ":3: 1 field, expected 2 as in line 1"},
+        {"a,b\n1,2\n\n3,4,5\n", ":4: 3 fields, expected 2 as in line 1"},
+        {"1,2\n3,4,", ":2: 3 fields, expected 2 as in line 1"},
+        {"a,\"two\nlines\"\n1,2\n3\n", ":4: 1 field, expected 2 as in line 1"},
+        {"a,pH,t\n1,2,0.5\n1,abc,1.5\n", ":3, column 'pH': 'abc' is not a number"},
+        {"1,2,0.5\n1,abc,1.5\n", ":2, column 1 (of 0 to 2): 'abc' is not a number"},
+        {"a,pH,t\n1,2,0.5\n1,,1.5\n", ":3, column 'pH': empty, expected a number; missing drop or mean does without"},
+        {"a,pH,t\n1,2,0.5\n1,nan,1.5\n", ":3, column 'pH': 'nan' is not a finite number"},
+        {"a,pH,t\n1,2,0.5\n1,-inf,1.5\n", ":3, column 'pH': '-inf' is not a finite number"},
+        {"a,pH,t\n1,2,0.5\n1,1e39,1.5\n", ":3, column 'pH': '1e39' is not a finite number"},
+        {"a,pH,t\n1,2,0.5\n1,0x10,1.5\n", ":3, column 'pH': '0x10' is not a number"},
+        {"a,pH,t\n1,2,0.5\n1,1.5.2,1.5\n", ":3, column 'pH': '1.5.2' is not a number"},
+        {"a,pH,t\n1,2,0.5\n1,\"x\ny\",1.5\n", ":3, column 'pH': 'x?y' is not a number"},
+        {"a,t\n1,2\n3,x\n5,7\n", ":3, column 't': 'x' is not a number"},
+        {"a,t\n1,x\n3,4\n5,y\n", ":3, column 't': a number, expected the name of a class as in most rows"},
+        {"a,t\n1,x\n3,\n5,y\n", ":3, column 't': empty, expected the name of a class"},
+        {"a,t\n1,x\n3,x\n", ":2, column 't': the only class in the file, expected at least 2"},
+        {"oops,2,3\n4,5,6\n", ":1: 'oops' stands among numbers, expected a row of names or a row of data; "
+                              "choose header yes or no"},
+        {"a\n1\n2\n", ": 1 column, all of them targets, expected features as well"},
+        {"a,b\n1,\"2\n3,4\n", ":2: a quote opens in this row and never closes"},
+        {"a,b\n1,2\"5\n3,4\n",
+         ":2: a quote inside a field, expected fields either quoted as a whole, with quotes "
+         "inside doubled, or not at all"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        csv_expect_error(cases[i].text, (dataset_options){0}, cases[i].message);
+}
+END_TEST
+
+START_TEST(errors_of_options_name_what_there_is)
+{
+    static const char table[] = "a,b,b\n1,2,3\n4,5,6\n";
+    csv_expect_error(table, (dataset_options){.target = "c"},
+                 ": no column 'c', expected a name of the header or a number from -3 to 2");
+    csv_expect_error(table, (dataset_options){.target = "3"},
+                 ": no column '3', expected a name of the header or a number from -3 to 2");
+    csv_expect_error("1,2\n3,4\n", (dataset_options){.target = "a"},
+                 ": no column 'a', expected a number from -2 to 1");
+    csv_expect_error("1,2\n3,4\n", (dataset_options){.target = ""},
+                 ": no column '', expected a number from -2 to 1");
+    csv_expect_error(table, (dataset_options){.target = "b"},
+                 ": 2 columns are called 'b', expected a number, such as 1");
+    csv_expect_error(table, (dataset_options){.target = "a,-3"}, ": target '-3' is named twice");
+    csv_expect_error(table, (dataset_options){.target = "0,1,2"},
+                 ": 3 columns, all of them targets, expected features as well");
+    csv_expect_error(table, (dataset_options){.target = "0,1", .task = DATASET_CLASSIFICATION},
+                 ": 2 target columns, expected one for a classification");
+    csv_expect_error("a,t\n1,0.5\n2,1\n", (dataset_options){.task = DATASET_CLASSIFICATION},
+                 ":2, column 't': a fraction, expected a whole number or a name for a class");
+    csv_expect_error("a,t\n1,x\n2,y\n", (dataset_options){.task = DATASET_REGRESSION},
+                 ":2, column 't': 'x' is not a number");
+    csv_expect_error("a,b\n1,2\n3,4\n", (dataset_options){.header = DATASET_HEADER_NO},
+                 ":1, column 0 (of 0 to 1): 'a' is not a number");
+}
+END_TEST
+
+START_TEST(files_that_are_no_text_are_refused)
+{
+    temporary_write("table.csv", "a,b\n1,2\0\n", 9);
+    char spec[300], error[256], expected[400];
+    snprintf(spec, sizeof spec, "csv:%s", temporary_path("table.csv"));
+    snprintf(expected, sizeof expected, "%s: a zero byte at offset 7, expected text in ASCII or UTF-8",
+             spec + 4);
+    dataset set;
+    ck_assert(!dataset_load(spec, NULL, &set, error, sizeof error));
+    ck_assert_str_eq(error, expected);
+    snprintf(spec, sizeof spec, "csv:%s", temporary_folder());
+    snprintf(expected, sizeof expected, "%s: Is a directory", spec + 4);
+    ck_assert(!dataset_load(spec, NULL, &set, error, sizeof error));
+    ck_assert_str_eq(error, expected);
+    ck_assert(!dataset_load("csv:no/such.csv", NULL, &set, error, sizeof error));
+    ck_assert_str_eq(error, "no/such.csv: No such file or directory");
+}
+END_TEST
+
+START_TEST(what_columns_are_not_is_told)
+{
+    static char many[8000];
+    size_t used = (size_t)sprintf(many, "name,t\n");
+    for (int i = 0; i < 101; i++)
+        used += (size_t)sprintf(many + used, "n%d,%d\n", i, i % 2);
+    csv_expect_error(many, standard, ": column 0 has 101 different entries, expected numbers or at most 100 categories; ignore it?");
+    csv_expect_error(csv_flowers, (dataset_options){.ignore = "colour"}, ":3, column 'size': 'NA', expected a number; missing drop or mean does without");
+    csv_expect_error("x,y,t\n1,red,0\n2,3,1\n4,blue,1\n", standard,
+                 ":3, column 'y': a number, expected the name of a class as in most rows");
+    csv_expect_error("x,t\n1,a\n2,?\n3,b\n", standard,
+                 ":3, column 't': a sign that it is missing, expected a word; missing drop or mean does without");
+    csv_expect_error("x,t\n1,0\n2,1\n", (dataset_options){.ignore = "x"}, ": 2 columns, none of them a feature, expected one at least");
+    csv_expect_error("x,t\n1,0\n2,1\n", (dataset_options){.ignore = "t"}, ": column 't' is a target, expected a feature");
+    csv_expect_error("x,t\n1,0\n2,1\n", (dataset_options){.ignore = "z"},
+                 ": no column 'z', expected a name of the header or a number from -2 to 1");
+    csv_expect_error("x,y,t\n,1,0\n2,,1\n", (dataset_options){.missing = DATASET_MISSING_DROP}, ": every row has a missing cell");
+}
+END_TEST
+
+Suite *data_csv_errors_suite(void)
+{
+    Suite *suite = suite_create("data_csv_errors");
+    TCase *tests = tcase_create("errors");
+    tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
+    tcase_add_test(tests, what_columns_are_not_is_told);
+    tcase_add_test(tests, errors_name_line_and_column);
+    tcase_add_test(tests, errors_of_options_name_what_there_is);
+    tcase_add_test(tests, files_that_are_no_text_are_refused);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

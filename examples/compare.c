@@ -8,6 +8,7 @@
 #include "examples/lab/terminal.h"
 #include "examples/lab/training.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -237,21 +238,39 @@ static bool write_report(const comparison *c)
     return written;
 }
 
+/* Appends those of the names whose file FOLDER/NAME.ENDING is there: ", a.csv, b.csv". */
+static void put_names(FILE *to, const char *folder, const char *const names[], const char *ending, bool shows_ending)
+{
+    for (int i = 0; names[i]; i++) {
+        char path[PATH_MAX];
+        if (snprintf(path, sizeof path, "%s/%s.%s", folder, names[i], ending) < (int)sizeof path && access(path, F_OK) == 0)
+            fprintf(to, "%s%s%s%s", i ? ", " : " ", names[i], shows_ending ? "." : "", shows_ending ? ending : "");
+    }
+}
+
 /* What was written where. */
 static void print_files(const comparison *c, bool drawn, bool reported)
 {
-    const experiment_settings *s = &c->e.settings;
-    const bool searches = runlog_is_search(c->log), classes = c->e.data.task == DATASET_CLASSIFICATION;
-    char text[1024];
-    int length = snprintf(text, sizeof text, "in %.500s/: curves.csv, summary.csv, steps.csv%s%s%s, config.json", s->out,
-                          classes ? ", confusion.csv" : "", s->test_noise ? ", noise.csv" : "", searches ? ", search.csv" : "");
-    if (drawn)
-        length += snprintf(text + length, sizeof text - (size_t)length, "; loss, steps%s%s%s%s, as .png and .svg", classes ? ", accuracy" : "",
-                           searches ? ", search" : "", s->test_noise ? ", noise" : "", classes && c->e.data.features == 2 ? ", boundary" : "");
-    if (s->report && reported)
-        snprintf(text + length, sizeof text - (size_t)length, "; report.html");
-    putchar('\n');
-    terminal_wrap(stdout, text, NULL);
+    static const char *const tables[] = {"curves", "summary", "steps", "confusion", "noise", "search", NULL};
+    static const char *const pictures[] = {"loss", "steps", "accuracy", "search", "noise", "boundary", NULL};
+    const char *folder = c->e.settings.out;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *words = open_memstream(&text, &size);
+    if (!words)
+        return;
+    fprintf(words, "\nin %s/:", folder);
+    put_names(words, folder, tables, "csv", true);
+    fputs(", config.json", words);
+    if (drawn) {
+        fputs(";", words);
+        put_names(words, folder, pictures, "png", false);
+        fputs(", as .png and .svg", words);
+    }
+    fputs(c->e.settings.report && reported ? "; report.html" : "", words);
+    if (fclose(words) == 0)
+        terminal_wrap(stdout, text, NULL);
+    free(text);
 }
 
 /* Files, pictures, and the table on the terminal, which is there even if nothing else can be had; the exit status. */

@@ -25,7 +25,8 @@ do for [i=1:count] {
 stats bands using (100 * (1 - column("val_accuracy"))) name "ERROR" nooutput
 if (seed_lines) { stats curves using (column("at_best_point") == 1 ? 100 * (1 - column("val_accuracy")) : NaN) name "ERROR" nooutput }
 by_error = ERROR_min > 0 && ERROR_min < 10 && ERROR_max / ERROR_min > 3
-height(accuracy) = by_error ? 100 * (1 - accuracy) : 100 * accuracy
+height(accuracy) = !by_error ? 100 * accuracy : 100 * (1 - accuracy) < ERROR_min / 1.15 ? ERROR_min / 1.15 : \
+    100 * (1 - accuracy) > ERROR_max * 1.1 ? ERROR_max * 1.1 : 100 * (1 - accuracy)
 if (by_error) {
     set logscale y
     set yrange [ERROR_max * 1.1 : ERROR_min / 1.15]
@@ -37,8 +38,16 @@ if (by_error) {
         }
     }
 } else {
-    span = ERROR_max - ERROR_min > 0 ? ERROR_max - ERROR_min : 1
-    set yrange [100 - ERROR_max - 0.05 * span : 100 - ERROR_min + 0.05 * span]
+    low = 100 - ERROR_max
+    high = 100 - ERROR_min
+    if (RUNS_max > 1 && !seed_lines) {
+        stats bands using (100 * column("val_accuracy_low")) name "LOW" nooutput
+        stats bands using (100 * column("val_accuracy_high")) name "HIGH" nooutput
+        if (exists("LOW_min") && LOW_min < low) { low = LOW_min }
+        if (exists("HIGH_max") && HIGH_max > high) { high = HIGH_max }
+    }
+    span = high > low ? high - low : 1
+    set yrange [low - 0.05 * span : high + 0.05 * span]
 }
 set ylabel by_error ? "validation accuracy (%), logarithmic in the error" : "validation accuracy (%)"
 set key title "validation accuracy\nafter the last epoch"

@@ -45,6 +45,7 @@ name(i) = sprintf("%s  %g", word(names, i), where[i])
 set key title "lowest at " . searched
 set xlabel searched
 set ylabel is_regression ? "validation MSE, standardised targets, best epoch" : "validation loss, best epoch"
+over = RUNS_max < 2 ? "one seed" : sprintf("mean of %d seeds, band: 95 %% interval of the mean", RUNS_max)
 set label 2 over at graph 0, graph 1 left offset 0, 1.2 noenhanced textcolor rgb "#404040"
 
 do for [format in "png svg"] {

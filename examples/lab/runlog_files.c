@@ -9,11 +9,13 @@ static bool write_config(const runlog *log, FILE *to)
     return !failed || ferror(to); /* the caller looks at the stream */
 }
 
+enum { A_SEARCH = -1 };
+
 static const struct file {
     const char *name;
     bool (*write)(const runlog *log, FILE *to);
     bool at_best;    /* in a search, of each activation's best point only */
-    int needs;       /* the series that it shows and without which it is not written, counted from 1; 0: none */
+    int needs;       /* what it shows and without which it is not written: a series, counted from 1, or a search; 0: nothing */
 } files[] = {
     {"curves.csv", runlog_write_curves},
     {"bands.csv", runlog_write_bands, true},
@@ -23,7 +25,7 @@ static const struct file {
     {"noise.csv", runlog_write_noise, true, RUNLOG_NOISE + 1},
     {"surface.csv", runlog_write_surface, true, RUNLOG_SURFACE + 1},
     {"points.csv", runlog_write_points, true, RUNLOG_POINTS + 1},
-    {"search.csv", runlog_write_search},
+    {"search.csv", runlog_write_search, false, A_SEARCH},
     {"config.json", write_config},
 };
 enum { FILES = sizeof files / sizeof files[0] };
@@ -47,6 +49,11 @@ static bool write_one(const void *context, FILE *to)
     return w->file->write(w->log, to);
 }
 
+static bool is_wanted(const runlog *log, const struct file *file)
+{
+    return file->needs == 0 || (file->needs == A_SEARCH ? runlog_is_search(log) : runlog_has_series(log, (runlog_series)(file->needs - 1)));
+}
+
 bool runlog_write(const runlog *log, char message[RUNLOG_MESSAGE])
 {
     runlog *best = log && !log->lost ? runlog_at_best(log, false) : NULL;
@@ -56,7 +63,7 @@ bool runlog_write(const runlog *log, char message[RUNLOG_MESSAGE])
     }
     bool written = files_make_folder(log->directory, message);
     for (int i = 0; i < FILES && written; i++) {
-        if (files[i].needs && !runlog_has_series(log, (runlog_series)(files[i].needs - 1)))
+        if (!is_wanted(log, &files[i]))
             files_remove(log->directory, files[i].name); /* of an earlier comparison */
         else
             written = files_write(log->directory, files[i].name, write_one, &(writing){files[i].at_best ? best : log, &files[i]}, message);

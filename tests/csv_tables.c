@@ -26,7 +26,7 @@ void csv_split_off_first(dataset *set)
     ck_assert_msg(dataset_split(set, &(dataset_parts){.validation = "first:1", .test = "none"}, error, sizeof error), "%s", error);
 }
 
-dataset csv_loaded(const char *text, dataset_options options)
+dataset loaded(const char *text, dataset_options options)
 {
     dataset set;
     char error[256];

@@ -14,7 +14,7 @@ bool csv_load(const char *text, dataset_options options, dataset *set, char erro
 void csv_split_off_first(dataset *set);
 
 /* Both, and both must succeed. */
-dataset csv_loaded(const char *text, dataset_options options);
+dataset loaded(const char *text, dataset_options options);
 
 /* Loading must fail with exactly this message after the path. */
 void csv_expect_error(const char *text, dataset_options options, const char *message);

@@ -37,7 +37,7 @@ START_TEST(however_it_is_written_the_table_is_the_same)
     };
     static const double values[4][3] = {{1, 10, -1e3}, {2, 20.5, 0}, {4, 0.25, 7}, {8, 3, 1.5}};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        dataset set = csv_loaded(texts[i], standard);
+        dataset set = loaded(texts[i], standard);
         ck_assert_int_eq(set.task, DATASET_CLASSIFICATION);
         ck_assert_str_eq(set.name, "table");
         ck_assert_uint_eq(set.features, 3);
@@ -69,7 +69,7 @@ END_TEST
 START_TEST(only_training_rows_decide_the_scale)
 {
     /* Validation: 1000 and 7, far off. Training: x = 1, 2, 3, 6 with mean 3 and deviation sqrt(14/4); y = 2 always. */
-    dataset set = csv_loaded("x,y,t\n1000,7,99.5\n1,2,0.5\n2,2,1.5\n3,2,1.5\n6,2,2.5\n", standard);
+    dataset set = loaded("x,y,t\n1000,7,99.5\n1,2,0.5\n2,2,1.5\n3,2,1.5\n6,2,2.5\n", standard);
     double deviation = sqrt(14. / 4);
     static const double x[4] = {1, 2, 3, 6};
     ck_assert_double_eq_tol(set.feature_mean[0], 3, 1e-12);
@@ -95,12 +95,12 @@ END_TEST
 
 START_TEST(large_values_do_not_cost_the_deviation)
 {
-    dataset set = csv_loaded("x,t\n0,0.5\n1000000001,1.5\n1000000002,0.5\n1000000003,1.5\n", standard);
+    dataset set = loaded("x,t\n0,0.5\n1000000001,1.5\n1000000002,0.5\n1000000003,1.5\n", standard);
     ck_assert_double_eq_tol(set.feature_mean[0], 1000000002, 1e-6);
     ck_assert_double_eq_tol(set.feature_scale[0], sqrt(2. / 3), 1e-9);
     ck_assert_float_eq(set.x[2], 0);
     dataset_free(&set);
-    set = csv_loaded("x,t\n0,0.5\n0.1,1.5\n0.1,0.5\n0.1,1.5\n", standard); /* 0.1 + 0.1 + 0.1 rounds */
+    set = loaded("x,t\n0,0.5\n0.1,1.5\n0.1,0.5\n0.1,1.5\n", standard); /* 0.1 + 0.1 + 0.1 rounds */
     ck_assert_double_eq(set.feature_scale[0], 0);
     dataset_free(&set);
 }
@@ -110,13 +110,13 @@ END_TEST
 
 START_TEST(words_become_a_feature_each)
 {
-    dataset set = csv_loaded("colour,size,kind\nred,1,a\nblue,2,b\nred,4,a\ngreen,3,b\n", standard);
+    dataset set = loaded("colour,size,kind\nred,1,a\nblue,2,b\nred,4,a\ngreen,3,b\n", standard);
     ck_assert_uint_eq(set.features, 4);
     ck_assert_uint_eq(set.categorical, 1);
     static const double expected[4][4] = {{0, 0, 1, 1}, {1, 0, 0, 2}, {0, 0, 1, 4}, {0, 1, 0, 3}}; /* blue, green, red; size */
     ck_assert_mem_eq(set.source, expected, sizeof expected);
     dataset_free(&set);
-    set = csv_loaded("code,size,kind\n7,1,a\n9,2,b\n7,4,a\n", (dataset_options){.categorical = "code"});
+    set = loaded("code,size,kind\n7,1,a\n9,2,b\n7,4,a\n", (dataset_options){.categorical = "code"});
     static const double codes[3][3] = {{1, 0, 1}, {0, 1, 2}, {1, 0, 4}};
     ck_assert_mem_eq(set.source, codes, sizeof codes);
     dataset_free(&set);
@@ -125,7 +125,7 @@ END_TEST
 
 START_TEST(rows_with_missing_cells_can_be_dropped)
 {
-    dataset set = csv_loaded(csv_flowers, (dataset_options){.missing = DATASET_MISSING_DROP, .ignore = "id"});
+    dataset set = loaded(csv_flowers, (dataset_options){.missing = DATASET_MISSING_DROP, .ignore = "id"});
     ck_assert_uint_eq(set.rows, 2);
     ck_assert_uint_eq(set.dropped, 3);
     static const double expected[2][3] = {{1, 1, 5}, {1, 5, 6}}; /* only red is left */
@@ -138,7 +138,7 @@ END_TEST
 
 START_TEST(missing_cells_can_be_means_and_are_marked)
 {
-    dataset set = csv_loaded(csv_flowers, (dataset_options){.missing = DATASET_MISSING_MEAN, .ignore = "0"});
+    dataset set = loaded(csv_flowers, (dataset_options){.missing = DATASET_MISSING_MEAN, .ignore = "0"});
     ck_assert_uint_eq(set.rows, 4); /* a row without a target teaches nothing */
     ck_assert_uint_eq(set.features, 7); /* blue, red, no colour; size, no size; petals, no petals */
     ck_assert_uint_eq(set.marks, 3);
@@ -156,7 +156,7 @@ END_TEST
 
 START_TEST(a_column_of_words_may_lose_all_of_them)
 {
-    dataset set = csv_loaded("red,1,\n,2,a\n,3,b\n", (dataset_options){.missing = DATASET_MISSING_MEAN, .header = DATASET_HEADER_NO});
+    dataset set = loaded("red,1,\n,2,a\n,3,b\n", (dataset_options){.missing = DATASET_MISSING_MEAN, .header = DATASET_HEADER_NO});
     static const double expected[2][2] = {{1, 2}, {1, 3}}; /* no colour is left: there is none */
     ck_assert_uint_eq(set.features, 2);
     ck_assert_mem_eq(set.source, expected, sizeof expected);
@@ -168,7 +168,7 @@ END_TEST
 
 START_TEST(words_become_classes_in_alphabetical_order)
 {
-    dataset set = csv_loaded("x,flower\n1,rose\n2,aster\n3,rose\n4,lily\n", standard);
+    dataset set = loaded("x,flower\n1,rose\n2,aster\n3,rose\n4,lily\n", standard);
     ck_assert_uint_eq(set.classes, 3);
     ck_assert_str_eq(set.class_names[0], "aster");
     ck_assert_str_eq(set.class_names[1], "lily");
@@ -176,7 +176,7 @@ START_TEST(words_become_classes_in_alphabetical_order)
     ck_assert_mem_eq(set.labels, ((int32_t[]){2, 0, 2, 1}), 4 * sizeof(int32_t));
     ck_assert_ptr_null(set.y);
     dataset_free(&set);
-    set = csv_loaded("5.1,rose\n4.9,aster\n", (dataset_options){0}); /* words above words: no header */
+    set = loaded("5.1,rose\n4.9,aster\n", (dataset_options){0}); /* words above words: no header */
     ck_assert_uint_eq(set.rows, 2);
     dataset_free(&set);
 }
@@ -184,7 +184,7 @@ END_TEST
 
 START_TEST(whole_numbers_become_classes_in_ascending_order)
 {
-    dataset set = csv_loaded("x,grade\n1,10\n2,9\n3,10\n4,-3\n5,9\n6,-3\n", standard);
+    dataset set = loaded("x,grade\n1,10\n2,9\n3,10\n4,-3\n5,9\n6,-3\n", standard);
     ck_assert_int_eq(set.task, DATASET_CLASSIFICATION);
     ck_assert_uint_eq(set.classes, 3);
     ck_assert_str_eq(set.class_names[0], "-3");
@@ -208,14 +208,14 @@ START_TEST(the_task_is_guessed_or_chosen)
         {"x,t\n1,3\n2,3\n3,3\n4,3\n", DATASET_TASK_AUTO, DATASET_REGRESSION},     /* a constant */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        dataset set = csv_loaded(cases[i].text, (dataset_options){.task = cases[i].chosen});
+        dataset set = loaded(cases[i].text, (dataset_options){.task = cases[i].chosen});
         ck_assert_msg(set.task == cases[i].expected, "case %zu", i);
         dataset_free(&set);
     }
     char many[400] = "x,t\n"; /* 21 classes, twice each */
     for (int i = 0; i < 42; i++)
         snprintf(many + strlen(many), sizeof many - strlen(many), "1,%d\n", i % 21);
-    dataset set = csv_loaded(many, (dataset_options){0});
+    dataset set = loaded(many, (dataset_options){0});
     ck_assert_int_eq(set.task, DATASET_REGRESSION);
     dataset_free(&set);
 }
@@ -232,14 +232,14 @@ START_TEST(targets_go_by_name_or_by_number)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) { /* the name "1" goes before the number 1 */
         dataset_options options = {
             .target = cases[i].target, .header = DATASET_HEADER_YES};
-        dataset set = csv_loaded(text, options);
+        dataset set = loaded(text, options);
         ck_assert_uint_eq(set.targets, 1);
         ck_assert_uint_eq(set.features, 3);
         ck_assert_double_eq_tol(set.target_mean[0], cases[i].mean, 1e-12);
         dataset_free(&set);
     }
     dataset_options two = {.target = "-1,a", .header = DATASET_HEADER_YES};
-    dataset set = csv_loaded(text, two);
+    dataset set = loaded(text, two);
     ck_assert_uint_eq(set.targets, 2);
     ck_assert_uint_eq(set.features, 2);
     ck_assert_double_eq_tol(set.target_mean[0], 35, 1e-12);

@@ -129,7 +129,7 @@ END_TEST
 START_TEST(a_report_alone_trains_nothing)
 {
     ck_assert_msg(run_in_folder("glu-tabular --quick --report-only --no-plots") == 0, "%s", output);
-    ASSERT_SAYS(output, "0 of 64 runs are complete; the same command goes on with the others.");
+    ASSERT_SAYS(output, "0 of 256 runs are complete; the same command goes on with the others.");
     ck_assert_ptr_null(strstr(output, "take about"));
 }
 END_TEST

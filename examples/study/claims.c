@@ -197,24 +197,25 @@ static void claim_operations(sheet *s, const char *command)
         "768-3072-768: %.2f times at equal width, %.2f at two thirds of it", wide, fitted);
 }
 
+/* Which of two forms has the lower test loss, without and with a normalisation. */
 static void claim_pair(const results *r, sheet *s, const char *claim, const char *pair, const char *command)
 {
-    char key[60];
-    snprintf(key, sizeof key, "%s_better", pair);
-    const double better = study_number(r->c, "glu-tabular", key);
-    snprintf(key, sizeof key, "%s_worse", pair);
-    const double worse = study_number(r->c, "glu-tabular", key), sets = study_number(r->c, "glu-tabular", "sets");
-    snprintf(key, sizeof key, "%s_ratio", pair);
-    if (isnan(better)) {
-        not_measured(s, claim, command);
-        return;
+    for (int norm = 0; norm < 2; norm++) {
+        char key[60], words[120];
+        const char *prefix = norm ? "rms_" : "";
+        snprintf(words, sizeof words, "%s (%s)", claim, norm ? "RMSNorm between layers" : "no normalisation");
+        snprintf(key, sizeof key, "%s%s_better", prefix, pair);
+        const double better = study_number(r->c, "glu-tabular", key);
+        snprintf(key, sizeof key, "%s%s_worse", prefix, pair);
+        const double worse = study_number(r->c, "glu-tabular", key), sets = study_number(r->c, "glu-tabular", "sets");
+        snprintf(key, sizeof key, "%s%s_ratio", prefix, pair);
+        if (isnan(better))
+            not_measured(s, words, command);
+        else
+            say(s, words, better > sets / 2 && worse == 0 ? 1 : worse > better ? -1 : 0, command,
+                "on %.0f of %.0f tables, worse on %.0f; test loss %.2f times in the geometric mean", better, sets, worse,
+                study_number(r->c, "glu-tabular", key));
     }
-    say(s, claim,
-        better > 0 && worse == 0 ? (better > sets / 2 ? 1 : 0)
-        : worse > better         ? -1
-                                 : 0,
-        command, "on %.0f of %.0f tables, worse on %.0f; test loss %+.1f %% in the mean", better, sets, worse,
-        100 * (study_number(r->c, "glu-tabular", key) - 1));
 }
 
 static void claim_rate(const results *r, sheet *s, const char *command)
@@ -274,9 +275,9 @@ static sheet *report(const results *r, const study_outcome *outcome)
         claim_depth(r, s, here);
     }
     claim_speed(r, s, mnist);
-    claim_pair(r, s, "GELU beats ReLU", "gelu_relu", tables);
-    claim_pair(r, s, "SwiGLU beats GELU, at equal parameters", "swiglu_gelu", tables);
-    claim_pair(r, s, "GEGLU beats GELU, at equal parameters", "geglu_gelu", tables);
+    claim_pair(r, s, "GELU beats ReLU on tables", "gelu_relu", tables);
+    claim_pair(r, s, "SwiGLU beats GELU on tables, at equal parameters", "swiglu_gelu", tables);
+    claim_pair(r, s, "GEGLU beats GELU on tables, at equal parameters", "geglu_gelu", tables);
     claim_rate(r, s, tables);
     return s;
 }

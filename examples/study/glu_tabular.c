@@ -14,35 +14,61 @@ static const tg_activation forms[FORMS] = {TG_RELU, TG_GELU_EXACT, TG_SILU, TG_G
 /* Held-out log-perplexity of T5-base after 65,536 steps, in the same order: no table, but what the order is compared with. */
 static const double published[FORMS] = {1.997, 1.983, 1.994, 1.982, 1.960, 1.953, 1.942, 1.944};
 
+/* With nothing between the layers, and with a normalisation behind each: a stack of products is a polynomial, which rows that are far out blow up. */
+enum { SETTINGS = 2 };
+static const struct {
+    tg_norm norm;
+    const char *suffix, *says, *file, *key;
+} settings[SETTINGS] = {{TG_NORM_NONE, "", "without normalisation", "ranks.svg", ""},
+                        {TG_NORM_RMS, "-rms", "with an RMSNorm behind every hidden layer", "ranks-rms.svg", "rms_"}};
+
 typedef struct results {
     const study_context *c;
     const study_work *work;
     const tabular_sets *sets;
-    int seeds, rates;
+    int setting, seeds, rates;
     double rate[TABULAR_SETS][FORMS];              /* the best, 0 where it is not known yet */
     double test[TABULAR_SETS][FORMS][STUDY_SEEDS]; /* logarithms of the test losses there */
     double mean[TABULAR_SETS][FORMS];              /* geometric, of the test losses */
     ranks ranks;
 } results;
 
-static bool add_runs(study_work *work, const study_context *c, const tabular_sets *sets, int seeds, int rates)
+static void name_of(char name[40], int setting, int form)
+{
+    snprintf(name, 40, "%s%s", tg_activation_name(forms[form]), settings[setting].suffix);
+}
+
+static bool add_seeds(study_work *work, const study_context *c, const tabular_sets *sets, int setting, int first, int last, int rates)
 {
     bool fine = true;
-    for (int seed = 1; seed <= seeds; seed++)
+    char name[40];
+    for (int seed = first; seed <= last; seed++)
         for (int set = 0; set < sets->count; set++)
             for (int f = 0; f < FORMS; f++)
-                for (int r = 0; r < rates; r++)
-                    fine = fine && tabular_add(work, c, sets, set, tg_activation_name(forms[f]), &(tg_mlp_config){.activation = forms[f]},
-                                               tabular_rates[r + (rates == 1)], seed, NULL);
+                for (int r = 0; r < rates; r++) {
+                    const tg_mlp_config net = {.activation = forms[f], .norm = settings[setting].norm};
+                    name_of(name, setting, f);
+                    fine = fine && tabular_add(work, c, sets, set, name, &net, tabular_rates[r + (rates == 1)], seed, NULL);
+                }
     return fine;
 }
 
-/* As many seeds as are complete for all sets, forms and rates. */
-static int complete_seeds(const study_work *work, int seeds)
+/* Half of the seeds for both settings first. */
+static bool add_runs(study_work *work, const study_context *c, const tabular_sets *sets, int seeds, int rates)
+{
+    bool fine = true;
+    for (int half = 0; half < 2; half++)
+        for (int setting = 0; setting < SETTINGS; setting++)
+            fine = fine && add_seeds(work, c, sets, setting, half ? seeds / 2 + 1 : 1, half ? seeds : seeds / 2, rates);
+    return fine;
+}
+
+/* As many seeds as are complete in a setting for all sets, forms and rates. */
+static int complete_seeds(const study_work *work, int setting, int seeds)
 {
     int complete = seeds;
     for (int i = 0; i < work->count; i++)
-        if (!study_record_complete(&work->record[i], work->run[i].epochs) && work->run[i].seed <= complete)
+        if (work->run[i].net.norm == settings[setting].norm && !study_record_complete(&work->record[i], work->run[i].epochs) && work->run[i].seed <= complete)
             complete = work->run[i].seed - 1;
     return complete;
 }
@@ -52,7 +78,8 @@ static void gather(results *r)
     double table[TABULAR_SETS * FORMS];
     for (int set = 0; set < r->sets->count; set++)
         for (int f = 0; f < FORMS; f++) {
-            const char *name = tg_activation_name(forms[f]);
+            char name[40];
+            name_of(name, r->setting, f);
             const double *rates = tabular_rates + (r->rates == 1);
             r->rate[set][f] = tabular_best_rate(r->work, r->sets->name[set], name, rates, r->rates, r->seeds);
             tabular_losses(r->work, r->sets->name[set], name, r->rate[set][f], r->seeds, r->test[set][f]);
@@ -64,10 +91,11 @@ static void gather(results *r)
 
 /* ---- tables ---- */
 
-static void put_table(const results *r, sheet *s, const char *heading, bool rates)
+static void put_table(const results *r, sheet *s, const char *what, bool rates)
 {
     char line[600];
-    sheet_heading(s, heading);
+    snprintf(line, sizeof line, "%s, %s", what, settings[r->setting].says);
+    sheet_heading(s, line);
     int used = snprintf(line, sizeof line, "table|measure");
     for (int f = 0; f < FORMS; f++)
         used += snprintf(line + used, sizeof line - (size_t)used, "|%s", tg_activation_name(forms[f]));
@@ -108,7 +136,9 @@ static void put_pairs(const results *r, sheet *s)
         int form, other;
         const char *key;
     } pairs[] = {{1, 0, "gelu_relu"}, {2, 0, "silu_relu"}, {6, 1, "geglu_gelu"}, {7, 1, "swiglu_gelu"}, {7, 2, "swiglu_silu"}, {5, 0, "reglu_relu"}};
-    sheet_heading(s, "Pairs");
+    char heading[80];
+    snprintf(heading, sizeof heading, "Pairs, %s", settings[r->setting].says);
+    sheet_heading(s, heading);
     sheet_text(s, "On how many tables the first has a lower or higher test loss beyond chance: t tests of the logarithms, paired by seed, corrected "
                   "by Holm's method for the number of tables; and the geometric mean over tables and seeds of the ratio of their losses.");
     sheet_table(s, 1, "pair|lower|higher|no difference|ratio of losses");
@@ -121,13 +151,15 @@ static void put_pairs(const results *r, sheet *s)
             logs += log(r->mean[set][pairs[i].form] / r->mean[set][pairs[i].other]) / r->sets->count;
         sheet_row(s, "%s less %s|%d|%d|%d|%.3f", tg_activation_name(forms[pairs[i].form]), tg_activation_name(forms[pairs[i].other]), better, worse,
                   r->sets->count - better - worse, exp(logs));
-        snprintf(key, sizeof key, "%s_better", pairs[i].key);
+        snprintf(key, sizeof key, "%s%s_better", settings[r->setting].key, pairs[i].key);
         sheet_number(s, key, better);
-        snprintf(key, sizeof key, "%s_worse", pairs[i].key);
+        snprintf(key, sizeof key, "%s%s_worse", settings[r->setting].key, pairs[i].key);
         sheet_number(s, key, worse);
-        snprintf(key, sizeof key, "%s_ratio", pairs[i].key);
+        snprintf(key, sizeof key, "%s%s_ratio", settings[r->setting].key, pairs[i].key);
         sheet_number(s, key, exp(logs));
     }
+    if (r->setting > 0)
+        return;
     int smaller = 0, larger = 0;
     double logs = 0;
     for (int set = 0; set < r->sets->count; set++) {
@@ -165,12 +197,12 @@ static void judge(const results *r, sheet *s)
     const int pairs = by_rank(r, order);
     for (int i = 0; i < FORMS; i++)
         for (int j = 0; j < i; j++)
-            agree += (published[i] < published[j]) == (r->ranks.mean[i] < r->ranks.mean[j]);
+            agree += (published[i] - published[j]) * (r->ranks.mean[i] - r->ranks.mean[j]) > 0;
     sheet_verdict(
         s,
-        "Over %d tables and %d seeds %s has the best mean rank (%.2f) and %s the worst (%.2f). Friedman's test: chi square %.2f, F %.2f, p = %.2g: "
+        "Networks %s: over %d tables and %d seeds %s has the best mean rank (%.2f) and %s the worst (%.2f). Friedman's test: chi square %.2f, F %.2f, p = %.2g: "
         "%s. %d of %d pairs are farther apart than the critical difference of %.2f (Nemenyi, 5 %%).",
-        r->ranks.sets, r->seeds, tg_activation_name(forms[order[0]]), r->ranks.mean[order[0]], tg_activation_name(forms[order[FORMS - 1]]),
+        settings[r->setting].says, r->ranks.sets, r->seeds, tg_activation_name(forms[order[0]]), r->ranks.mean[order[0]], tg_activation_name(forms[order[FORMS - 1]]),
         r->ranks.mean[order[FORMS - 1]], r->ranks.chi_square, r->ranks.f, r->ranks.p,
         r->ranks.p < 0.05 ? "the forms differ" : "no difference between the forms is shown", pairs, FORMS * (FORMS - 1) / 2, r->ranks.critical);
     sheet_verdict(s, "Of the %d pairs, %d are in the order that Shazeer found for T5 (where chance would give %d).", FORMS * (FORMS - 1) / 2, agree,
@@ -179,58 +211,74 @@ static void judge(const results *r, sheet *s)
 
 /* ---- the picture ---- */
 
-static bool write_ranks(const void *context, FILE *to)
+static void put_ranks(const results *r, FILE *to)
 {
-    const results *r = context;
+    const char *says = settings[r->setting].says;
     int order[FORMS];
     by_rank(r, order);
-    fputs("kind,name,from,to\n", to);
-    fprintf(to, "critical,,1,%.6g\n", 1 + r->ranks.critical);
+    fprintf(to, "%s,critical,,1,%.6g\n", says, 1 + r->ranks.critical);
     for (int i = 0; i < FORMS; i++)
-        fprintf(to, "method,%s,%.6g,\n", tg_activation_name(forms[order[i]]), r->ranks.mean[order[i]]);
+        fprintf(to, "%s,method,%s,%.6g,\n", says, tg_activation_name(forms[order[i]]), r->ranks.mean[order[i]]);
     int reached = -1; /* groups that no other holds */
     for (int i = 0; i < FORMS; i++) {
         int last = i;
         while (last + 1 < FORMS && r->ranks.mean[order[last + 1]] - r->ranks.mean[order[i]] <= r->ranks.critical)
             last++;
         if (last > reached && last > i)
-            fprintf(to, "group,,%.6g,%.6g\n", r->ranks.mean[order[i]], r->ranks.mean[order[last]]);
+            fprintf(to, "%s,group,,%.6g,%.6g\n", says, r->ranks.mean[order[i]], r->ranks.mean[order[last]]);
         reached = last > reached ? last : reached;
     }
+}
+
+static bool write_ranks(const void *context, FILE *to)
+{
+    const results *r = context;
+    fputs("setting,kind,name,from,to\n", to);
+    for (int setting = 0; setting < SETTINGS; setting++)
+        if (r[setting].seeds > 1)
+            put_ranks(&r[setting], to);
     return true;
 }
 
 /* ---- the study ---- */
 
-static sheet *report(const results *r, const study_outcome *outcome)
+static void put_setting(const results *r, sheet *s)
+{
+    if (r->seeds < 2) {
+        sheet_text(s, "Networks %s: two seeds must be complete before there is anything to compare.", settings[r->setting].says);
+        return;
+    }
+    put_table(r, s, "Test loss (geometric mean over the seeds)", false);
+    put_pairs(r, s);
+    put_table(r, s, "Rates chosen", true);
+}
+
+static sheet *report(const results r[SETTINGS], const study_outcome *outcome)
 {
     sheet *s = sheet_new("Plain and gated forms on tables, at equal parameters");
     study_say_state(r->c, r->work, outcome, s);
-    if (r->seeds < 2) {
-        sheet_text(s, "Two seeds must be complete before there is anything to compare.");
-        return s;
-    }
     sheet_text(s,
-               "Two hidden layers of 64, or for the gated forms narrower ones with as many parameters; Adam with a constant rate, the best of %d by "
-               "the geometric mean of the validation loss for each table and form; about 3,000 steps; training, validation and test rows (60, 20 "
-               "and 20 %%) drawn anew for each seed. The test loss is that of the epoch with the lowest validation loss: log loss of classes, "
-               "squared error of standardised targets.",
+               "Two hidden layers of 64, or for the gated forms narrower ones with as many parameters, as they are and with an RMSNorm behind each; Adam "
+               "with a constant rate, the best of %d by the geometric mean of the validation loss for each table and form; about 3,000 steps; "
+               "training, validation and test rows (60, 20 and 20 %%) drawn anew for each seed. The test loss is that of the epoch with the lowest "
+               "validation loss: log loss of classes, squared error of standardised targets.",
                r->rates);
-    judge(r, s);
+    for (int setting = 0; setting < SETTINGS; setting++)
+        if (r[setting].seeds > 1)
+            judge(&r[setting], s);
     sheet_picture(s, "ranks.svg", "mean ranks of the forms and the critical difference");
-    put_table(r, s, "Test loss, geometric mean over the seeds", false);
-    put_pairs(r, s);
-    put_table(r, s, "Rates chosen", true);
+    for (int setting = 0; setting < SETTINGS; setting++)
+        put_setting(&r[setting], s);
     return s;
 }
 
 int study_glu_tabular(const study_context *c)
 {
-    static results r;
+    static results r[SETTINGS];
     tabular_sets sets;
     char message[FILES_MESSAGE];
     study_work work = study_work_of(c);
-    const int seeds = c->settings->quick ? 2 : 10, rates = c->settings->quick ? 1 : TABULAR_RATES;
+    const int seeds = c->settings->quick ? 4 : 10, rates = c->settings->quick ? 1 : TABULAR_RATES;
     if (!tabular_load(c, &sets))
         return 2;
     if (!add_runs(&work, c, &sets, seeds, rates))
@@ -238,12 +286,15 @@ int study_glu_tabular(const study_context *c)
     const study_outcome outcome = study_work_do(&work, stderr);
     if (outcome.broken)
         return study_refuse(outcome.message, 1);
-    r = (results){.c = c, .work = &work, .sets = &sets, .seeds = complete_seeds(&work, seeds), .rates = rates};
-    if (r.seeds > 1)
-        gather(&r);
-    if (r.seeds > 1 && !files_write(c->folder, "ranks.csv", write_ranks, &r, message))
+    for (int setting = 0; setting < SETTINGS; setting++) {
+        r[setting] = (results){.c = c, .work = &work, .sets = &sets, .setting = setting, .rates = rates};
+        r[setting].seeds = complete_seeds(&work, setting, seeds);
+        if (r[setting].seeds > 1)
+            gather(&r[setting]);
+    }
+    if (!files_write(c->folder, "ranks.csv", write_ranks, r, message))
         return study_refuse(message, 1);
-    const int status = study_end(c, &work, &outcome, report(&r, &outcome), r.seeds > 1 ? "study_ranks.gp" : NULL);
+    const int status = study_end(c, &work, &outcome, report(r, &outcome), r[0].seeds > 1 ? "study_ranks.gp" : NULL);
     tabular_free(&sets);
     return status;
 }

@@ -245,6 +245,26 @@ START_TEST(a_record_of_other_settings_or_half_a_record_is_none)
 }
 END_TEST
 
+START_TEST(a_key_holds_what_the_numbers_follow_from)
+{
+    study_run run_ = small_run();
+    char key[STUDY_KEY], other[STUDY_KEY];
+    run_.net.activation = TG_RELU;
+    study_run_key(&run_, key);
+    ASSERT_SAYS(key, "2-8-8-2 relu, init variance_preserving, norm none, dropout 0.2; adam 0.01, batch 16, seed 1, gain 1.41421");
+    run_.epochs = 100; /* only goes on */
+    study_run_key(&run_, other);
+    ck_assert_str_eq(key, other);
+    run_.net.init = TG_INIT_UNIT_ROWS;
+    study_run_key(&run_, other);
+    ck_assert_ptr_null(strstr(other, "gain")); /* 1 */
+    run_.net.gain = 2;
+    study_run_key(&run_, other);
+    ASSERT_SAYS(other, "init unit_rows");
+    ASSERT_SAYS(other, "gain 2");
+}
+END_TEST
+
 START_TEST(the_network_of_a_run_is_read_from_its_state)
 {
     const study_run run_ = small_run();
@@ -308,6 +328,7 @@ Suite *study_suite(void)
     tcase_add_test(tests, a_set_with_a_missing_loss_is_left_out_of_the_ranks);
     tcase_add_test(tests, a_run_that_was_stopped_equals_one_that_was_not);
     tcase_add_test(tests, a_record_of_other_settings_or_half_a_record_is_none);
+    tcase_add_test(tests, a_key_holds_what_the_numbers_follow_from);
     tcase_add_test(tests, the_network_of_a_run_is_read_from_its_state);
     tcase_add_test(tests, a_run_that_diverges_is_a_result);
     tcase_add_test(tests, the_spread_leaves_out_what_was_not_measured);

@@ -80,6 +80,10 @@ void study_run_key(const study_run *run, char key[STUDY_KEY])
                          (long long)net->outputs, tg_activation_name(net->activation), tg_init_name(net->init), tg_norm_name(net->norm), net->dropout,
                          net->equal_width ? ", equal width" : "", run->reconstructs ? ", reconstructs" : "", run->lr, run->batch,
                          run->partial == DATASET_DROP_PARTIAL ? ", full batches only" : "", run->seed);
+    /* What the initialiser multiplies by follows from the library, and may change with it. */
+    const double gain = net->gain != 0 ? net->gain : tg_init_gain(net->init, net->activation);
+    if (gain != 1 && used < STUDY_KEY)
+        used += snprintf(key + used, (size_t)(STUDY_KEY - used), ", gain %.6g", gain);
     if (run->start && used < STUDY_KEY)
         snprintf(key + used, (size_t)(STUDY_KEY - used), ", from a file of %08lx", file_checksum(run->start));
 }

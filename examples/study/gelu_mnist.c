@@ -140,7 +140,7 @@ static void add_errors(const results *r, sheet *s)
 
 static void judge_reproduction(const results *r, sheet *s)
 {
-    int within = 0, of = 0;
+    int within = 0, of = 0, fewest = r->p->seeds;
     double worst = 0;
     char where[80] = "";
     for (int i = 0; i < CURVES; i++) {
@@ -151,6 +151,7 @@ static void judge_reproduction(const results *r, sheet *s)
         const int at = study_lowest_median(records, n, r->p->epochs, STUDY_VAL_LOSS);
         const double off[2] = {study_spread_at(records, n, at, STUDY_VAL_LOSS).median - said->minimum,
                                study_spread_at(records, n, r->p->epochs, STUDY_VAL_LOSS).median - said->final};
+        fewest = n > 0 && n < fewest ? n : fewest;
         for (int k = 0; k < 2 && n > 0; k++, of++) {
             within += fabs(off[k]) <= tolerance(said->keep);
             if (fabs(off[k]) > fabs(worst)) {
@@ -164,8 +165,8 @@ static void judge_reproduction(const results *r, sheet *s)
         sheet_verdict(
             s,
             "%d of %d published validation figures are met within 0.01 (keep 1) or 0.015 (keep 0.5) at each activation's best rate by validation; "
-            "the farthest is %s, off by %+.4f.",
-            within, of, where, worst);
+            "the farthest is %s, off by %+.4f. Medians are of %d seeds at least, of %d.",
+            within, of, where, worst, fewest, r->p->seeds);
 }
 
 /* Lowest validation losses of two activations, each at its best rate, by seed. */

@@ -71,12 +71,14 @@ int mnist_records(const study_work *work, const mnist_protocol *p, tg_activation
 double mnist_best_rate(const study_work *work, const mnist_protocol *p, tg_activation activation, double keep)
 {
     double best = 0, lowest = INFINITY;
+    int most = 0; /* runs that are complete */
     for (int r = 0; r < p->rates; r++) {
         const study_record *records[STUDY_SEEDS];
         const int count = mnist_records(work, p, activation, keep, p->rate[r], records);
         const int epoch = study_lowest_median(records, count, p->epochs, STUDY_VAL_LOSS);
         const double loss = study_spread_at(records, count, epoch, STUDY_VAL_LOSS).median;
-        if (loss < lowest) {
+        if (count > most || (count == most && loss < lowest)) {
+            most = count;
             lowest = loss;
             best = p->rate[r];
         }

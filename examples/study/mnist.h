@@ -26,7 +26,7 @@ void mnist_name(char name[STUDY_NAME], tg_activation activation, double keep, do
 int mnist_records(const study_work *work, const mnist_protocol *p, tg_activation activation, double keep, double rate,
                   const study_record *records[STUDY_SEEDS]);
 
-/* The rate with the lowest minimum of the median validation loss; 0 where nothing is complete. */
+/* The rate with the lowest minimum of the median validation loss, among those with the most complete runs; 0 where nothing is complete. */
 double mnist_best_rate(const study_work *work, const mnist_protocol *p, tg_activation activation, double keep);
 
 #endif

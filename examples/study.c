@@ -93,16 +93,18 @@ int main(int argc, char **argv)
     jobs_without_threads(argv);
     const bool named = argc > 1 && argv[1][0] != '-';
     const study *chosen = named ? find_study(argv[1]) : NULL;
-    char *command = command_of(argv);
     if (named && !chosen) {
         fprintf(stderr, "study: there is no study '%s'\n", argv[1]);
         list_studies(stderr);
         return 2;
     }
+    char *command = named ? command_of(argv) : NULL;
     if (named)
         argv[1] = argv[0];
-    if (!read_options(named ? argc - 1 : argc, named ? argv + 1 : argv, chosen, &s))
+    if (!read_options(named ? argc - 1 : argc, named ? argv + 1 : argv, chosen, &s)) {
+        free(command);
         return 2;
+    }
     if (!named) {
         list_studies(argc > 1 ? stderr : stdout);
         return argc > 1 ? 2 : 0;
@@ -113,6 +115,7 @@ int main(int argc, char **argv)
         return study_refuse("--out: the name is too long", 2);
     if (!files_check_folder(c.folder, message)) {
         fprintf(stderr, "study: --out: %s\n", message);
+        free(command);
         return 2;
     }
     const int status = chosen->run(&c);

@@ -283,6 +283,7 @@ START_TEST(the_network_of_a_run_is_read_from_its_state)
     ck_assert_double_eq_tol(score.accuracy, study_record_at(&a.record, 6, STUDY_TEST_ACCURACY), 1e-6);
     tg_tape_free(tape);
     tg_mlp_free(net);
+    free(set.order);
     study_record_free(&a.record);
 }
 END_TEST

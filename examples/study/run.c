@@ -13,7 +13,7 @@ static const double seconds_between_states = 60;
 
 typedef struct trainer {
     const study_run *run;
-    dataset data; /* the run's, with parts of its own */
+    dataset data; /* the run's, but for the order */
     dataset_part train, validation, test;
     tg_mlp *net;
     tg_optimizer *optimizer;
@@ -97,6 +97,7 @@ static void close_trainer(trainer *t)
     tg_tape_free(t->tape);
     tg_mlp_free(t->net);
     dataset_batches_free(&t->batches);
+    free(t->data.order);
     free(t->x);
     free(t->y);
     free(t->labels);
@@ -106,6 +107,7 @@ static bool split(trainer *t, char message[STUDY_MESSAGE])
 {
     const study_run *run = t->run;
     t->data = *run->data;
+    t->data.order = NULL; /* parts of its own */
     if (!dataset_split(&t->data, &run->parts, message, STUDY_MESSAGE))
         return false;
     t->train = t->data.train;

@@ -172,10 +172,15 @@ END_TEST
 START_TEST(an_interruption_leaves_the_table_so_far)
 {
     char text[20000];
-    ck_assert_int_eq(run_shell("timeout --preserve-status -s INT 0.5 %s --seeds 1000000 tanh softmax 2>&1", text, sizeof text), 130);
-    ck_assert_ptr_nonnull(strstr(text, "interrupted: 1 of 2 are checked\n"));
-    ck_assert_ptr_nonnull(strstr(text, "\ntanh "));
-    ck_assert_str_eq(last_line(text), "1 passed, 0 failed");
+    /* How far it comes in this time is a matter of the machine. */
+    ck_assert_int_eq(run_shell("timeout --preserve-status -s INT 1 %s --seeds 1000000 tanh softmax 2>&1", text, sizeof text), 130);
+    const char *says = strstr(text, "interrupted: ");
+    ck_assert_ptr_nonnull(says);
+    const int checked = atoi(says + strlen("interrupted: "));
+    ck_assert_int_le(checked, 1);
+    ck_assert_ptr_nonnull(strstr(says, " of 2 are checked\n"));
+    ck_assert_int_eq(strstr(text, "\ntanh ") != NULL, checked);
+    ck_assert_str_eq(last_line(text), checked ? "1 passed, 0 failed" : "0 passed, 0 failed");
 }
 END_TEST
 

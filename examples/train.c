@@ -164,6 +164,7 @@ static bool open_run(trainer *t, char message[NET_MESSAGE])
                             .epochs = s->epochs, .patience = s->patience, .best_by_score = strcmp(s->best, "accuracy") == 0, .seed = (uint64_t)s->seed,
                             .folder = s->out, .resume = s->resume, .metadata = lines, .metadata_count = CARD_LINES, .on_step = on_step, .on_epoch = on_epoch,
                             .context = t};
+    config.drop_partial = s->profile && config.train.count >= (int64_t)s->batch * s->accumulate; /* a step of another size would be timed in place of the others */
     const tg_optimizer_config how = settings_optimizer(s, tg_fit_steps(&config));
     const char *wrong = tg_optimizer_config_error(&how);
     t->optimizer = wrong ? NULL : tg_optimizer_new(net_parameters(t->model), &how);

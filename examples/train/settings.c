@@ -54,7 +54,7 @@ static const program_option table[] = {
     {"out", "DIR", "folder for best.safetensors, last.safetensors, curves.csv, config.json and the pictures", OPTION_TEXT, AT(out)},
     {"resume", NULL, "go on with the run in the folder, with its options; those given here go before", OPTION_FLAG, AT(resume)},
     {"threads", "N", "threads of long operations; 0: as many as there are processors", OPTION_INT, AT(threads), 0, 1024},
-    {"profile", NULL, "print where the time of a step goes, by operation and by layer", OPTION_FLAG, AT(profile)},
+    {"profile", NULL, "print where the time of a step goes, by operation and by layer; rows that do not fill a step are left out", OPTION_FLAG, AT(profile)},
     {"no-plots", NULL, "draw nothing", OPTION_FLAG, AT(no_plots)},
     {0}};
 

@@ -25,9 +25,12 @@ void bench_blas_answer(void)
 
 void bench_blas_use_best(char **arguments)
 {
-    if (getenv("OPENBLAS_CORETYPE") || !tg_blas_better_core())
+    const char *core = tg_blas_better_core();
+    if (!core && strcmp(tg_blas_core(), "Zen") == 0)
+        core = "Haswell"; /* as wide, and the faster of the two on Zen processors too: docs/products.md */
+    if (getenv("OPENBLAS_CORETYPE") || !core)
         return;
-    setenv("OPENBLAS_CORETYPE", tg_blas_better_core(), 1);
+    setenv("OPENBLAS_CORETYPE", core, 1);
     execv("/proc/self/exe", arguments); /* OpenBLAS looks once, when it is loaded */
 }
 

@@ -183,20 +183,6 @@ static plots_outcome draw(const comparison *c)
     return outcome;
 }
 
-/* The command as a shell takes it: a word with anything but plain letters stands in quotes. */
-static void write_command(char *const *argv, FILE *to)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.,:/+=@%";
-    for (int i = 0; argv[i]; i++) {
-        const bool quoted = argv[i][strspn(argv[i], plain)] || !argv[i][0];
-        fputs(i ? " " : "", to);
-        fputs(quoted ? "'" : "", to);
-        for (const char *letter = argv[i]; *letter; letter++)
-            fputs(*letter == '\'' ? "'\\''" : (char[]){*letter, '\0'}, to);
-        fputs(quoted ? "'" : "", to);
-    }
-}
-
 /* What was read and what follows from it, as a text to be freed; NULL when memory runs out. */
 static char *describe_experiment(const comparison *c)
 {
@@ -224,7 +210,7 @@ static bool write_report(const comparison *c)
     size_t command_size = 0;
     FILE *line = open_memstream(&command, &command_size);
     if (line) {
-        write_command(c->argv, line);
+        options_print_command(c->argv, line);
         fclose(line);
     }
     describe(c, title, sizeof title);

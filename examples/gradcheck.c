@@ -1,4 +1,5 @@
 /* Checks the derivatives of operations, layers and models against finite differences. */
+#include "examples/gradcheck/check_report.h"
 #include "examples/gradcheck/check_table.h"
 #include "examples/gradcheck/steps.h"
 #include "examples/gradcheck/user_ops.h"
@@ -17,7 +18,7 @@ enum { ALL_PASSED, SOMETHING_FAILED, TROUBLE, SOMETHING_UNDECIDED, INTERRUPTED =
 typedef struct settings {
     int order, seed, seeds;
     const char *const *names;
-    const char *load, *plot, *out;
+    const char *load, *plot, *out, *html;
     bool csv, list;
 } settings;
 
@@ -33,6 +34,8 @@ static const program_option options[] = {
     {"seeds", "N", "how many seeds to check with, from S on", OPTION_INT, offsetof(settings, seeds), .low = 1, .high = 1e6},
     {.help = "What is written:", .type = OPTION_GROUP},
     {"csv", NULL, "print comma-separated values; what went wrong and the counts go to standard error", OPTION_FLAG, offsetof(settings, csv)},
+    {"html", "FILE", "write a report into one file that needs no other: results, what they rest on, errors, and the error over the step of each operation",
+     OPTION_TEXT, offsetof(settings, html)},
     {"plot", "NAME[:INPUT[:ELEMENT]]",
      "draw the error of a finite difference over its step for an element of an operation, by number; without, for the one with the largest "
      "derivative. Without names, this operation is checked",
@@ -171,7 +174,7 @@ static int draw(const settings *s, const steps_place *place)
     return ALL_PASSED;
 }
 
-static int run(const settings *s, subjects *all)
+static int run(const settings *s, subjects *all, char *const *argv)
 {
     char message[STEPS_MESSAGE];
     steps_place drawn = {0};
@@ -179,6 +182,8 @@ static int run(const settings *s, subjects *all)
         return refuse("--plot", message);
     if (s->plot && !files_check_folder(s->out, message))
         return refuse("--out", message);
+    if (s->html && !check_report_possible(s->html, message))
+        return refuse("--html", message);
     if (!choose(s, all, &drawn))
         return TROUBLE;
     if (s->list)
@@ -189,6 +194,9 @@ static int run(const settings *s, subjects *all)
     const check_table table = {rows, check_chosen(s, all, rows)};
     int status = print_results(s, all, &table);
     const int drawing = s->plot && !interrupted ? draw(s, &drawn) : ALL_PASSED;
+    const check_report report = {&table, all, s->seed, s->seeds, s->order, interrupted, argv};
+    if (s->html && !check_report_write(s->html, &report, message))
+        status = refuse("--html", message);
     free(rows);
     return interrupted ? INTERRUPTED : drawing ? drawing : status;
 }
@@ -206,7 +214,7 @@ int main(int argc, char **argv)
         user_ops_guard();
     if (!subjects_collect(&all, own))
         return refuse("", "out of memory");
-    const int status = run(&s, &all);
+    const int status = run(&s, &all, argv);
     subjects_free(&all);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         snprintf(message, sizeof message, "cannot write to standard output: %s", strerror(errno));

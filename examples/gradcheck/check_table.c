@@ -138,7 +138,7 @@ static const column result_columns[COLUMNS] = {
     [WHERE] = {"where", 6, .flexible = 16},
 };
 
-static bool has_numbers(const tg_gradcheck_result *v)
+bool check_has_error(const tg_gradcheck_result *v)
 {
     return v->passed || v->status == TG_GRADCHECK_WRONG;
 }
@@ -150,7 +150,7 @@ static bool result_cells(const void *context, int row, char cells[][CELL])
     memset(cells, 0, COLUMNS * CELL);
     snprintf(cells[NAME], CELL, "%s", r->what->name);
     snprintf(cells[RESULT], CELL, "%s", verdict_name(verdict_of(v)));
-    if (has_numbers(v))
+    if (check_has_error(v))
         snprintf(cells[WORST], CELL, "%.1e", v->relative);
     snprintf(cells[ORDER], CELL, "%d", r->order);
     snprintf(cells[DERIVATIVES], CELL, "%lld", (long long)v->comparisons);
@@ -200,7 +200,7 @@ void check_table_print_csv(const check_table *table, FILE *out)
         const check_row *row = &table->rows[i];
         const tg_gradcheck_result *v = &row->result;
         fprintf(out, "%s,%s,%d,%d,%lld,", row->what->name, row->what->category, row->order, v->samples, (long long)v->comparisons);
-        if (has_numbers(v))
+        if (check_has_error(v))
             fprintf(out, "%.6g", v->relative);
         fputc(',', out);
         print_quoted(v->where, out);

@@ -26,6 +26,9 @@ typedef struct check_table {
     int count;
 } check_table;
 
+/* Whether a result has a worst error: it has none where something else was wrong than a derivative. */
+bool check_has_error(const tg_gradcheck_result *result);
+
 int check_table_count(const check_table *table, verdict which);
 
 /* The rows, for reading, then a sentence for each that has not passed; and the rows as comma-separated values. */

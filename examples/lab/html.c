@@ -20,7 +20,7 @@ void html_text(FILE *to, const char *text)
     html_letters(to, text, strlen(text));
 }
 
-static const char style[] =
+static const char usual[] =
     "body{font:16px/1.5 sans-serif;max-width:1100px;margin:2em auto;padding:0 1em;color:#222}"
     "h1{font-size:1.6em;overflow-wrap:anywhere}h2{font-size:1.2em;margin-top:2em}p{margin:.5em 0}"
     "pre{overflow-x:auto;background:#f4f4f4;padding:1em;font-size:13px}pre.words{white-space:pre-wrap;overflow-wrap:anywhere}"
@@ -32,13 +32,13 @@ static const char style[] =
     ".figures tr:first-child td,.figures tr:first-child th{border-bottom:2px solid #888;font-weight:bold}"
     ".n{text-align:right}.verdict{border-left:4px solid #0072b2;padding-left:1em}.many{display:flex;flex-wrap:wrap;gap:0 3em}.many .wide{max-width:100%}";
 
-void html_begin(FILE *to, const char *title)
+void html_begin(FILE *to, const char *title, const char *style)
 {
     fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
           "<meta name=\"viewport\" content=\"width=device-width\">\n<title>",
           to);
     html_text(to, title);
-    fprintf(to, "</title>\n<style>%s</style>\n</head><body>\n<h1>", style);
+    fprintf(to, "</title>\n<style>%s%s</style>\n</head><body>\n<h1>", usual, style ? style : "");
     html_text(to, title);
     fputs("</h1>\n", to);
 }

@@ -265,6 +265,19 @@ void options_parse(const options_program *program, int argc, char **argv, void *
         fprintf(stderr, "%s: %s\n", program->name, note);
 }
 
+void options_print_command(char *const *argv, FILE *to)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.,:/+=@%";
+    for (int i = 0; argv[i]; i++) {
+        const bool quoted = argv[i][strspn(argv[i], plain)] || !argv[i][0];
+        fputs(i ? " " : "", to);
+        fputs(quoted ? "'" : "", to);
+        for (const char *letter = argv[i]; *letter; letter++)
+            fputs(*letter == '\'' ? "'\\''" : (char[]){*letter, '\0'}, to);
+        fputs(quoted ? "'" : "", to);
+    }
+}
+
 void options_record(const program_option *table, const void *settings,
                     void (*keep)(void *context, const char *name, json_t *value), void *context)
 {

@@ -21,6 +21,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 enum { OPTIONS_NUMBERS = 32 }; /* in a list at most */
 
@@ -76,5 +77,8 @@ bool options_given(const options_program *program, const char *name);
 /* "name", value for every option, by `keep`; for a record of what was run. */
 void options_record(const program_option *table, const void *settings,
                     void (*keep)(void *context, const char *name, json_t *value), void *context);
+
+/* The command as a shell takes it: a word with anything but plain letters stands in quotes. */
+void options_print_command(char *const *argv, FILE *to);
 
 #endif

@@ -98,7 +98,7 @@ static bool write_html(const void *context, FILE *to)
 {
     const writing *w = context;
     FILE *config = open_file(w->folder, "config.json");
-    html_begin(to, w->report->title);
+    html_begin(to, w->report->title, NULL);
     fputs("<pre class=\"words\">", to);
     html_text(to, w->report->about);
     fputs("</pre>\n<h2>Results</h2>\n", to);

@@ -295,7 +295,7 @@ static bool write_html(const void *context, FILE *to)
     const sheet *s = w->sheet;
     int width[CELLS];
     bool number[CELLS];
-    html_begin(to, s->title ? s->title : "");
+    html_begin(to, s->title ? s->title : "", NULL);
     for (int i = 0; i < s->count; i++) {
         const item *it = &s->items[i];
         switch (it->kind) {

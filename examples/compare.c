@@ -146,12 +146,15 @@ static jobs_outcome run_all(comparison *c)
     return outcome;
 }
 
-/* "mnist: 784-128x8-10", for the pictures. */
+/* "mnist: 784-128x8-10, rms norm, residual, adamw", for the pictures. */
 static void describe(const comparison *c, char *title, size_t size)
 {
+    const experiment_settings *s = &c->e.settings;
+    const bool normalised = strcmp(s->norm, tg_norm_name(TG_NORM_NONE)) != 0;
     char net[EXPERIMENT_POINT];
     experiment_net(&c->e, net);
-    snprintf(title, size, "%.60s: %s, %s", c->e.data.name, net, c->e.settings.optimizer);
+    snprintf(title, size, "%.60s: %.120s, %.20s%s%s%.20s", c->e.data.name, net, normalised ? s->norm : "", normalised ? " norm, " : "",
+             s->residual ? "residual, " : "", s->optimizer);
 }
 
 /* Whether standard output is for a person, and not for another program or a text. */

@@ -63,20 +63,24 @@ static void on_interrupt(int number)
     interrupted = number;
 }
 
-static tg_gradcheck_result check(const settings *s, const subject *what, int order)
+static check_row check(const settings *s, const subject *what, int order)
 {
-    tg_gradcheck_result total = {0};
+    static char report[1 << 14];
+    check_row row = {.what = what, .order = order};
     for (int more = 0; more < s->seeds && !(more > 0 && interrupted); more++) {
-        const tg_gradcheck_options how = {.order = order, .seed = (uint64_t)s->seed + (uint64_t)more};
+        const tg_gradcheck_options how = {
+            .order = order, .seed = (uint64_t)s->seed + (uint64_t)more, .report = what->op ? report : NULL, .report_size = sizeof report};
         const tg_gradcheck_result next = subject_check(what, &how);
         if (more == 0)
-            total = next;
+            row.result = next;
         else
-            gradcheck_result_join(&total, &next);
-        if (verdict_of(&total) == VERDICT_FAILED)
+            gradcheck_result_join(&row.result, &next);
+        if (verdict_of(&row.result) == VERDICT_FAILED) {
+            row.report = what->op && report[0] ? strdup(report) : NULL;
             break;
+        }
     }
-    return total;
+    return row;
 }
 
 /* What is being checked, on a terminal. */
@@ -99,8 +103,7 @@ static int check_chosen(const settings *s, const subjects *all, check_row rows[]
             continue;
         show_progress(count, chosen, what->name);
         user_ops_checking(what->name);
-        const int order = subject_order(what, s->order);
-        rows[count++] = (check_row){what, order, check(s, what, order)};
+        rows[count++] = check(s, what, subject_order(what, s->order));
     }
     signal(SIGINT, SIG_DFL);
     show_progress(count, chosen, NULL);
@@ -197,6 +200,8 @@ static int run(const settings *s, subjects *all, char *const *argv)
     const check_report report = {&table, all, s->seed, s->seeds, s->order, interrupted, argv};
     if (s->html && !check_report_write(s->html, &report, message))
         status = refuse("--html", message);
+    for (int i = 0; i < table.count; i++)
+        free(rows[i].report);
     free(rows);
     return interrupted ? INTERRUPTED : drawing ? drawing : status;
 }

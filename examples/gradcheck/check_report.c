@@ -87,6 +87,11 @@ static void put_problems(const check_report *r, FILE *to)
             fprintf(to, "<b>%s</b> ", verdict_name(which));
             html_text(to, row->result.why);
             fputs("</p>\n", to);
+            if (row->report) {
+                fputs("<pre>", to);
+                html_text(to, row->report);
+                fputs("</pre>\n", to);
+            }
         }
 }
 

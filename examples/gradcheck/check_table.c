@@ -172,7 +172,7 @@ void check_table_print(const check_table *table, FILE *out)
     print_text_table(&(text_table){result_columns, COLUMNS, table->count, result_cells, table}, out);
     for (int i = 0; i < table->count; i++)
         if (!table->rows[i].result.passed)
-            fprintf(out, "\n%s\n", table->rows[i].result.why);
+            fprintf(out, "\n%s\n", table->rows[i].report ? table->rows[i].report : table->rows[i].result.why);
 }
 
 void check_table_print_counts(const check_table *table, FILE *out)

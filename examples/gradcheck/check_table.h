@@ -19,6 +19,7 @@ typedef struct check_row {
     const subject *what;
     int order;
     tg_gradcheck_result result;
+    char *report; /* of an operation that failed: the fault at length, with a program that shows it; to be freed. May be NULL */
 } check_row;
 
 typedef struct check_table {

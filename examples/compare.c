@@ -163,11 +163,23 @@ static bool is_for_reading(const comparison *c)
     return strcmp(c->e.settings.format, "table") == 0;
 }
 
+/* The names of the axes of two-feature data; NULL where these are not two columns with names. */
+static char *const *axes_of(const dataset *data, char *names[2])
+{
+    for (size_t i = 0; i < 2; i++) {
+        const dataset_feature *feature = data->features == 2 && data->feature ? &data->feature[i] : NULL;
+        if (!feature || !feature->column || feature->category || feature->missing)
+            return NULL;
+        names[i] = feature->column;
+    }
+    return names;
+}
+
 /* Draws the pictures, on the terminal too. */
 static plots_outcome draw(const comparison *c)
 {
     const char *out = c->e.settings.out;
-    char message[PLOTS_MESSAGE], title[256];
+    char message[PLOTS_MESSAGE], title[256], *names[2];
     const dataset *data = &c->e.data;
     describe(c, title, sizeof title);
     const plots_outcome outcome = plots_draw(out,
@@ -177,7 +189,7 @@ static plots_outcome draw(const comparison *c)
                                                            .seed_lines = c->e.settings.seed_lines,
                                                            .class_names = data->class_names,
                                                            .classes = data->classes,
-                                                           .feature_names = data->features == 2 ? data->feature_names : NULL},
+                                                           .feature_names = axes_of(data, names)},
                                              message);
     if (outcome == PLOTS_DRAWN && is_for_reading(c))
         plots_show(out, stdout);

@@ -33,7 +33,7 @@ const char *tg_char_mlp_config_error(const tg_char_mlp_config *config)
         return "the dropout rate must be 0 or more and below 1";
     if (!tg_init_name(config->init))
         return "there is no such initialiser";
-    return config->dtype == TG_F32 || config->dtype == TG_F64 ? NULL : "the parameters must be f32 or f64";
+    return tg_dtype_is_floating(config->dtype) ? NULL : "the parameters must be f32 or f64";
 }
 
 static bool add_layers(tg_char_mlp *net, const tg_rng *rng)

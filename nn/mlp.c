@@ -53,7 +53,7 @@ const char *tg_mlp_config_error(const tg_mlp_config *config)
         return "the gain must be a positive number, or 0 for that of the initialiser";
     if (!tg_norm_name(config->norm))
         return "there is no such normalisation";
-    if (config->dtype != TG_F32 && config->dtype != TG_F64)
+    if (!tg_dtype_is_floating(config->dtype))
         return "the parameters must be f32 or f64";
     return NULL;
 }

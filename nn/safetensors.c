@@ -170,7 +170,7 @@ bool tg_safetensors_read(tg_safetensors *f, const tg_file_tensor *tensor, tg_dty
         return refuse(message, f ? f->path : "model file", "there is no such tensor");
     const number_type type = type_of(tensor);
     const size_t element = (size_t)tg_file_dtype_size(tensor->dtype);
-    if (type == OTHER || (dtype != TG_F32 && dtype != TG_F64))
+    if (type == OTHER || !tg_dtype_is_floating(dtype))
         return refuse(message, f->path, "tensor %.200s: %.40s numbers cannot be read as %s", tensor->name,
                       tensor->dtype, tg_dtype_name(dtype));
     if (fseeko(f->file, f->data_start + tensor->begin, SEEK_SET) != 0)

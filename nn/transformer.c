@@ -30,7 +30,7 @@ const char *tg_transformer_config_error(const tg_transformer_config *config)
         return "rotary positions need a positive base and heads of even size";
     if (!(config->dropout >= 0 && config->dropout < 1))
         return "the dropout rates must be 0 or more and below 1";
-    return config->dtype == TG_F32 || config->dtype == TG_F64 ? NULL : "the parameters must be f32 or f64";
+    return tg_dtype_is_floating(config->dtype) ? NULL : "the parameters must be f32 or f64";
 }
 
 static bool add_layers(tg_transformer *model)

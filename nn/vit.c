@@ -32,7 +32,7 @@ const char *tg_vit_config_error(const tg_vit_config *config)
         return wrong;
     if (!(config->dropout >= 0 && config->dropout < 1))
         return "the dropout rates must be 0 or more and below 1";
-    return config->dtype == TG_F32 || config->dtype == TG_F64 ? NULL : "the parameters must be f32 or f64";
+    return tg_dtype_is_floating(config->dtype) ? NULL : "the parameters must be f32 or f64";
 }
 
 /* ---- life ---- */

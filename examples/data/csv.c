@@ -182,18 +182,13 @@ static char *name_of(const csv_source *source, size_t column)
     return strdup(source->first ? csv_column_name(source, column) : "");
 }
 
-static bool name_columns(const csv_source *source, const features *all, dataset *set)
+static bool name_targets(const csv_source *source, dataset *set)
 {
-    const bool names_features = source->first && all->count == all->width; /* each is one column */
     bool complete = true;
     if (set->targets)
-        complete &= (set->target_names = dataset_array(set->targets, 1, sizeof *set->target_names)) != NULL;
-    if (names_features)
-        complete &= (set->feature_names = dataset_array(set->features, 1, sizeof *set->feature_names)) != NULL;
+        complete = (set->target_names = dataset_array(set->targets, 1, sizeof *set->target_names)) != NULL;
     for (size_t i = 0; complete && i < set->targets; i++)
         complete = (set->target_names[i] = name_of(source, source->target_columns[i])) != NULL;
-    for (size_t i = 0; complete && names_features && i < set->features; i++)
-        complete = (set->feature_names[i] = name_of(source, all->list[i].column)) != NULL;
     return complete || dataset_fail(source->error, "%s: out of memory", set->name);
 }
 
@@ -250,7 +245,7 @@ static bool build(csv_source *source, const dataset_options *options, csv_classe
     set->rows = source->rows;
     set->features = all->width;
     set->targets = set->task == DATASET_REGRESSION ? source->targets : 0;
-    if (!dataset_allocate(set, true, source->error) || !name_columns(source, all, set) || !describe_features(source, all, set))
+    if (!dataset_allocate(set, true, source->error) || !name_targets(source, set) || !describe_features(source, all, set))
         return false;
     fill(source, all, classes, set);
     note_reading(source, all, rows_of_file, set);

@@ -87,7 +87,6 @@ void dataset_free(dataset *set)
     if (!set)
         return;
     free_names(set->class_names, set->classes);
-    free_names(set->feature_names, set->features);
     free_names(set->target_names, set->targets);
     free(set->name);
     free(set->feature_mean);

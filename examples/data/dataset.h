@@ -101,7 +101,6 @@ typedef struct dataset {
     size_t rows, features;
     size_t classes;       /* classification: how many; else 0 */
     char **class_names;   /* classification: [classes]; else NULL */
-    char **feature_names; /* [features], where each is a column that has a name; else NULL */
     size_t targets;       /* regression: how many; else 0 */
     char **target_names;  /* regression: [targets], empty where they have none; or NULL */
     size_t width, height; /* of images, row-major, features = height * width; else 0 */

@@ -104,7 +104,7 @@ tg_tensor tg_autoencoder_encode(const tg_autoencoder *net, tg_tensor x, tg_rng *
     if (!is_there(net, x))
         return TG_NONE;
     tg_tape *tape = tg_tape_of(x);
-    x = tg_hidden_stack_forward(&net->encoder, x, net->config.dropout, training);
+    x = tg_hidden_stack_forward(&net->encoder, x, net->config.dropout, training, NULL);
     tg_scope_begin(tape, net->code_name);
     x = tg_hidden_layer_forward(&net->code, x, training, NULL);
     tg_scope_end(tape);
@@ -116,7 +116,7 @@ tg_tensor tg_autoencoder_decode(const tg_autoencoder *net, tg_tensor code, tg_rn
     if (!is_there(net, code))
         return TG_NONE;
     tg_tape *tape = tg_tape_of(code);
-    tg_tensor x = tg_hidden_stack_forward(&net->decoder, code, net->config.dropout, training);
+    tg_tensor x = tg_hidden_stack_forward(&net->decoder, code, net->config.dropout, training, NULL);
     tg_scope_begin(tape, net->output_name);
     x = tg_linear_layer_forward(&net->output, x);
     tg_scope_end(tape);

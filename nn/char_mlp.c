@@ -92,7 +92,7 @@ tg_tensor tg_char_mlp_forward(const tg_char_mlp *net, tg_tensor ids, tg_rng *tra
     tg_tensor x = tg_embedding_layer_forward(&net->embedding, ids);
     x = tg_reshape(x, TG_SHAPE(tg_dim(ids, 0), seen));
     tg_scope_end(tape);
-    x = tg_hidden_stack_forward(&net->layers, x, net->config.dropout, training);
+    x = tg_hidden_stack_forward(&net->layers, x, net->config.dropout, training, NULL);
     tg_scope_begin(tape, "output");
     x = tg_linear_layer_forward(&net->output, x);
     tg_scope_end(tape);

@@ -2,6 +2,7 @@
 
 #include "nn/dropout.h"
 
+#include <math.h>
 #include <stdio.h>
 
 int tg_hidden_count(const int64_t *widths)
@@ -38,10 +39,17 @@ void tg_hidden_stack_add(tg_hidden_stack *stack, tg_parameters *set, const char 
 
 bool tg_hidden_stack_initialize(const tg_hidden_stack *stack, tg_init init, double gain, const tg_rng *rng)
 {
-    bool fine = true;
-    for (int i = 0; fine && i < stack->count; i++)
-        fine = tg_hidden_layer_initialize(&stack->hidden[i], init, gain, rng);
-    return fine;
+    int sums = 0;
+    for (int i = 0; i < stack->count; i++)
+        sums += stack->residual[i];
+    for (int i = 0; i < stack->count; i++) {
+        const tg_hidden_layer *layer = &stack->hidden[i];
+        const double own = gain != 0 ? gain : tg_init_gain(init, layer->activation);
+        tg_parameter *last = tg_activation_is_gated(layer->activation) ? layer->value.weight : layer->linear.weight;
+        if (!tg_hidden_layer_initialize(layer, init, own, rng) || (stack->residual[i] && !tg_initialize(last, init, own / sqrt(sums), rng)))
+            return false;
+    }
+    return true;
 }
 
 /* For a batch or group norm the units are the channels and all the rest is the batch. */
@@ -53,13 +61,14 @@ static tg_tensor normalize(const tg_norm_layer *norm, tg_tensor x, tg_rng *train
     return tg_reshape(tg_norm_layer_forward(norm, rows, training), tg_shape_of(x));
 }
 
-tg_tensor tg_hidden_stack_forward(const tg_hidden_stack *stack, tg_tensor x, double dropout, tg_rng *training)
+tg_tensor tg_hidden_stack_forward(const tg_hidden_stack *stack, tg_tensor x, double dropout, tg_rng *training, tg_tensor *preactivation)
 {
     tg_tape *tape = tg_tape_of(x);
     for (int i = 0; i < stack->count; i++) {
         tg_scope_begin(tape, stack->names[i]);
-        x = tg_hidden_layer_forward(&stack->hidden[i], x, training, NULL);
-        x = tg_dropout_forward(normalize(&stack->norm[i], x, training), dropout, training);
+        tg_tensor y = tg_hidden_layer_forward(&stack->hidden[i], x, training, preactivation ? &preactivation[i] : NULL);
+        y = tg_dropout_forward(normalize(&stack->norm[i], y, training), dropout, training);
+        x = stack->residual[i] ? tg_add(x, y) : y;
         tg_scope_end(tape);
     }
     return x;

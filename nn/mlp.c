@@ -1,6 +1,6 @@
 #include "nn/mlp.h"
 
-#include "nn/dropout.h"
+#include "nn/hidden_stack_internal.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,24 +9,14 @@
 struct tg_mlp {
     tg_mlp_config config;
     tg_parameters *parameters;
-    int count;
-    tg_hidden_layer hidden[TG_MLP_HIDDEN];
-    tg_norm_layer norm[TG_MLP_HIDDEN];
-    bool residual[TG_MLP_HIDDEN]; /* whether a sum goes around this hidden layer */
+    tg_hidden_stack layers;
     tg_linear_layer output;
-    char names[TG_MLP_HIDDEN + 1]
-              [24]; /* "layers.0", ...: of scopes on the tape too, so they live as long as the net */
+    char output_name[24]; /* "layers.2", say: of a scope on the tape too, so it lives as long as the net */
 };
 
-/* ---- configuration ---- */
+_Static_assert((int)TG_MLP_HIDDEN == (int)TG_HIDDEN_STACK, "a net has as many layers as a stack");
 
-static int hidden_count(const tg_mlp_config *config)
-{
-    int count = 0;
-    while (count <= TG_MLP_HIDDEN && config->hidden[count] != 0)
-        count++;
-    return count;
-}
+/* ---- configuration ---- */
 
 const char *tg_mlp_config_error(const tg_mlp_config *config)
 {
@@ -37,12 +27,8 @@ const char *tg_mlp_config_error(const tg_mlp_config *config)
         return "the number of inputs must be positive, and below 2^30";
     if (config->outputs < 1 || config->outputs > most)
         return "the number of outputs must be positive, and below 2^30";
-    int count = hidden_count(config);
-    if (count > TG_MLP_HIDDEN)
-        return "there are more than 64 hidden layers, or the list of their widths does not end with 0";
-    for (int i = 0; i < count; i++)
-        if (config->hidden[i] < 1 || config->hidden[i] > most)
-            return "the width of a hidden layer must be positive, and below 2^30";
+    if (tg_widths_error(config->hidden, tg_hidden_count(config->hidden)))
+        return tg_widths_error(config->hidden, tg_hidden_count(config->hidden));
     if (!tg_activation_name(config->activation))
         return "there is no such activation";
     if (!(config->dropout >= 0 && config->dropout < 1))
@@ -118,7 +104,7 @@ int64_t tg_mlp_size(const tg_mlp_config *config, int64_t widths[TG_MLP_HIDDEN + 
     int64_t own[TG_MLP_HIDDEN + 1];
     if (!widths)
         widths = own;
-    int count = hidden_count(config);
+    int count = tg_hidden_count(config->hidden);
     for (int i = 0; i <= count; i++)
         widths[i] = config->hidden[i];
     bool gated = tg_activation_is_gated(config->activation);
@@ -132,60 +118,32 @@ int64_t tg_mlp_size(const tg_mlp_config *config, int64_t widths[TG_MLP_HIDDEN + 
 
 /* ---- life ---- */
 
-static void add_layers(tg_mlp *net)
+static bool add_layers(tg_mlp *net, const tg_rng *rng)
 {
-    const tg_mlp_config *config = &net->config;
-    int64_t before = config->inputs;
-    for (int i = 0; i <= net->count; i++)
-        snprintf(net->names[i], sizeof net->names[i], "layers.%d", i);
-    for (int i = 0; i < net->count; i++) {
-        net->hidden[i] = tg_hidden_layer_add(net->parameters, net->names[i], before, config->hidden[i],
-                                             config->activation, !config->no_bias);
-        char name[32];
-        snprintf(name, sizeof name, "%s.norm", net->names[i]);
-        net->norm[i] = tg_norm_layer_add(net->parameters, name, config->norm, config->hidden[i], 0);
-        before = config->hidden[i];
-    }
-    net->output = tg_linear_layer_add(net->parameters, net->names[net->count], before, config->outputs,
-                                      !config->no_bias);
-}
-
-static bool initialize(const tg_mlp *net, const tg_rng *rng)
-{
-    const tg_mlp_config *config = &net->config;
-    const double gain = config->gain != 0 ? config->gain : tg_init_gain(config->init, config->activation);
-    int sums = 0;
-    for (int i = 0; i < net->count; i++)
-        sums += net->residual[i];
-    for (int i = 0; i < net->count; i++) {
-        const tg_hidden_layer *layer = &net->hidden[i];
-        tg_parameter *last = tg_activation_is_gated(config->activation) ? layer->value.weight : layer->linear.weight;
-        if (!tg_hidden_layer_initialize(layer, config->init, gain, rng) ||
-            (net->residual[i] && !tg_initialize(last, config->init, gain / sqrt(sums), rng)))
-            return false;
-    }
-    return tg_initialize(net->output.weight, config->init, gain, rng);
+    const tg_mlp_config *c = &net->config;
+    const int count = tg_hidden_count(c->hidden);
+    const double gain = c->gain != 0 ? c->gain : tg_init_gain(c->init, c->activation);
+    snprintf(net->output_name, sizeof net->output_name, "layers.%d", count);
+    tg_hidden_stack_add(&net->layers, net->parameters, "layers", c->inputs, c->hidden, count, c->activation, c->norm, !c->no_bias);
+    net->output = tg_linear_layer_add(net->parameters, net->output_name, count ? c->hidden[count - 1] : c->inputs, c->outputs, !c->no_bias);
+    return !tg_parameters_error(net->parameters) && tg_hidden_stack_initialize(&net->layers, c->init, gain, rng) &&
+           tg_initialize(net->output.weight, c->init, gain, rng);
 }
 
 tg_mlp *tg_mlp_new(const tg_rng *rng, const tg_mlp_config *config)
 {
-    if (tg_mlp_config_error(config))
-        return NULL;
-    tg_mlp *net = calloc(1, sizeof *net);
+    tg_mlp *net = tg_mlp_config_error(config) ? NULL : calloc(1, sizeof *net);
     if (!net)
         return NULL;
     net->config = *config;
-    net->count = hidden_count(config);
-    for (int i = 0; i < net->count; i++)
-        net->residual[i] = is_residual(config, i);
     tg_mlp_size(config, net->config.hidden);
+    for (int i = 0; i < tg_hidden_count(config->hidden); i++)
+        net->layers.residual[i] = is_residual(config, i);
     net->parameters = tg_parameters_new(config->dtype);
-    add_layers(net);
-    if (tg_parameters_error(net->parameters) || !initialize(net, rng)) {
-        tg_mlp_free(net);
-        return NULL;
-    }
-    return net;
+    if (add_layers(net, rng))
+        return net;
+    tg_mlp_free(net);
+    return NULL;
 }
 
 void tg_mlp_free(tg_mlp *net)
@@ -208,43 +166,27 @@ tg_activation tg_mlp_activation(const tg_mlp *net)
 
 int tg_mlp_hidden_count(const tg_mlp *net)
 {
-    return net ? net->count : 0;
+    return net ? net->layers.count : 0;
 }
 
 int64_t tg_mlp_width(const tg_mlp *net, int layer)
 {
-    return net && layer >= 0 && layer < net->count ? net->config.hidden[layer] : 0;
+    return net && layer >= 0 && layer < net->layers.count ? net->config.hidden[layer] : 0;
 }
 
 /* ---- forward ---- */
-
-/* For a batch or group norm the units are the channels and all the rest is the batch. */
-static tg_tensor normalize(const tg_norm_layer *norm, tg_tensor x, tg_rng *training)
-{
-    if ((norm->kind != TG_NORM_BATCH && norm->kind != TG_NORM_GROUP) || tg_rank(x) == 2)
-        return tg_norm_layer_forward(norm, x, training);
-    tg_tensor rows = tg_reshape(x, TG_SHAPE(-1, tg_dim(x, -1)));
-    return tg_reshape(tg_norm_layer_forward(norm, rows, training), tg_shape_of(x));
-}
 
 tg_tensor tg_mlp_forward_with(const tg_mlp *net, tg_tensor x, tg_rng *training, tg_mlp_trace *trace)
 {
     tg_tape *tape = tg_tape_of(x);
     if (trace)
-        *trace = (tg_mlp_trace){.count = net ? net->count : 0};
+        *trace = (tg_mlp_trace){.count = tg_mlp_hidden_count(net)};
     if (!net) {
         tg_tape_fail(tape, "tg_mlp_forward: no net: tg_mlp_new gave NULL; tg_mlp_config_error may tell why");
         return TG_NONE;
     }
-    for (int i = 0; i < net->count; i++) {
-        tg_scope_begin(tape, net->names[i]);
-        tg_tensor y = tg_hidden_layer_forward(&net->hidden[i], x, training, trace ? &trace->preactivation[i] : NULL);
-        y = normalize(&net->norm[i], y, training);
-        y = tg_dropout_forward(y, net->config.dropout, training);
-        x = net->residual[i] ? tg_add(x, y) : y;
-        tg_scope_end(tape);
-    }
-    tg_scope_begin(tape, net->names[net->count]);
+    x = tg_hidden_stack_forward(&net->layers, x, net->config.dropout, training, trace ? trace->preactivation : NULL);
+    tg_scope_begin(tape, net->output_name);
     x = tg_linear_layer_forward(&net->output, x);
     tg_scope_end(tape);
     return x;

@@ -53,10 +53,8 @@ const char *tg_convnet_config_error(const tg_convnet_config *config)
 {
     if (!config)
         return "there is no configuration";
-    const int64_t most = 1 << 15;
-    if (config->channels < 1 || config->channels > most || config->height < 1 || config->height > most ||
-        config->width < 1 || config->width > most)
-        return "channels, height and width of the images must be positive, 2^15 at most";
+    if (tg_images_error(config->channels, config->height, config->width))
+        return tg_images_error(config->channels, config->height, config->width);
     if (config->outputs < 1 || config->outputs > (int64_t)1 << 30)
         return "the number of outputs must be positive, 2^30 at most";
     const int count = block_count(config);
@@ -66,7 +64,7 @@ const char *tg_convnet_config_error(const tg_convnet_config *config)
         const tg_conv_block_config block = block_config(config, i);
         if (tg_conv_block_config_error(&block))
             return tg_conv_block_config_error(&block);
-        if (config->filters[i] > most)
+        if (config->filters[i] > 1 << 15)
             return "a block must have 2^15 filters at most";
     }
     if (config->pool < 0 || last_side(config, config->height) < 1 || last_side(config, config->width) < 1)

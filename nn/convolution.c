@@ -42,6 +42,13 @@ tg_tensor tg_convolution_forward(const tg_convolution *layer, tg_tensor x)
                                           : tg_conv2d(x, weight, bias, layer->window);
 }
 
+const char *tg_images_error(int64_t channels, int64_t height, int64_t width)
+{
+    const int64_t most = 1 << 15;
+    const bool fine = channels >= 1 && channels <= most && height >= 1 && height <= most && width >= 1 && width <= most;
+    return fine ? NULL : "channels, height and width of the images must be positive, 2^15 at most";
+}
+
 tg_tensor tg_images(tg_tensor x, int64_t channels, int64_t height, int64_t width)
 {
     const int64_t batch = tg_dim(x, 0);

@@ -39,5 +39,8 @@ tg_tensor tg_convolution_forward(const tg_convolution *layer, tg_tensor x);
  * each are as many. */
 tg_tensor tg_images(tg_tensor x, int64_t channels, int64_t height, int64_t width);
 
+/* NULL, or what is wrong with these sizes of images for a model: for a configuration's check. */
+const char *tg_images_error(int64_t channels, int64_t height, int64_t width);
+
 TG_API_END
 #endif

@@ -19,10 +19,8 @@ const char *tg_vit_config_error(const tg_vit_config *config)
 {
     if (!config)
         return "there is no configuration";
-    const int64_t most = 1 << 15;
-    if (config->channels < 1 || config->channels > most || config->height < 1 || config->height > most ||
-        config->width < 1 || config->width > most)
-        return "channels, height and width of the images must be positive, 2^15 at most";
+    if (tg_images_error(config->channels, config->height, config->width))
+        return tg_images_error(config->channels, config->height, config->width);
     if (config->patch < 1 || config->height % config->patch != 0 || config->width % config->patch != 0)
         return "height and width of the images must divide by the side of the patches";
     if (config->outputs < 1 || config->outputs > (int64_t)1 << 30)

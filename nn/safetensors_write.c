@@ -1,5 +1,5 @@
 /* Writing safetensors: the header in memory first, checked as a reader will check it. */
-#define _POSIX_C_SOURCE 200809L /* open_memstream */
+#define _POSIX_C_SOURCE 200809L /* stpcpy */
 
 #include "nn/file_internal.h"
 #include "nn/safetensors_internal.h"
@@ -10,45 +10,65 @@
 
 /* ---- the header ---- */
 
-static void write_string(FILE *out, const char *string)
-{
-    fputc('"', out);
-    for (const unsigned char *s = (const unsigned char *)string; *s; s++)
-        if (*s == '"' || *s == '\\')
-            fprintf(out, "\\%c", *s);
-        else
-            fputc(*s, out);
-    fputc('"', out);
-}
-
 static int64_t bytes_of(const tg_file_item *item)
 {
     return tg_shape_size(&item->shape) * (int64_t)tg_dtype_size(item->dtype);
 }
 
-static void write_header(FILE *out, const tg_file_item *items, int count, const tg_metadata *metadata,
-                         int lines)
+/* Room for a string with its quotes, each letter escaped; and for what stands around a tensor's name: five words and ten numbers. */
+static size_t room_for(const char *string)
+{
+    return 2 * strlen(string) + 2;
+}
+enum { ROOM_AROUND = 64 + 20 * (TG_MAX_RANK + 2) };
+
+static char *put(char *end, const char *text)
+{
+    return stpcpy(end, text);
+}
+
+static char *put_string(char *end, const char *string)
+{
+    *end++ = '"';
+    for (; *string; *end++ = *string++)
+        if (*string == '"' || *string == '\\')
+            *end++ = '\\';
+    *end++ = '"';
+    return end;
+}
+
+static char *put_number(char *end, int64_t number)
+{
+    return end + snprintf(end, 21, "%lld", (long long)number);
+}
+
+/* "name":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]} */
+static char *put_item(char *end, const tg_file_item *item, int64_t at)
 {
     static const char *const dtypes[] = {[TG_F32] = "F32", [TG_F64] = "F64", [TG_I32] = "I32"};
+    end = put(put_string(end, item->name), ":{\"dtype\":\"");
+    end = put(put(end, dtypes[item->dtype]), "\",\"shape\":[");
+    for (int axis = 0; axis < item->shape.rank; axis++)
+        end = put_number(put(end, axis ? "," : ""), item->shape.dim[axis]);
+    end = put_number(put(end, "],\"data_offsets\":["), at);
+    end = put_number(put(end, ","), at + bytes_of(item));
+    return put(end, "]}");
+}
+
+static char *put_header(char *end, const tg_file_item *items, int count, const tg_metadata *metadata, int lines)
+{
     int64_t at = 0;
-    fputs(lines ? "{\"__metadata__\":{" : "{", out);
+    end = put(end, lines ? "{\"__metadata__\":{" : "{");
     for (int i = 0; i < lines; i++) {
-        fputs(i ? "," : "", out);
-        write_string(out, metadata[i].key);
-        fputc(':', out);
-        write_string(out, metadata[i].value);
+        end = put_string(put(end, i ? "," : ""), metadata[i].key);
+        end = put_string(put(end, ":"), metadata[i].value);
     }
-    fputs(lines ? "}" : "", out);
+    end = put(end, lines ? "}" : "");
     for (int i = 0; i < count; i++) {
-        fputs(i || lines ? "," : "", out);
-        write_string(out, items[i].name);
-        fprintf(out, ":{\"dtype\":\"%s\",\"shape\":[", dtypes[items[i].dtype]);
-        for (int axis = 0; axis < items[i].shape.rank; axis++)
-            fprintf(out, "%s%lld", axis ? "," : "", (long long)items[i].shape.dim[axis]);
-        fprintf(out, "],\"data_offsets\":[%lld,%lld]}", (long long)at, (long long)(at + bytes_of(&items[i])));
+        end = put_item(put(end, i || lines ? "," : ""), &items[i], at);
         at += bytes_of(&items[i]);
     }
-    fputc('}', out);
+    return put(end, "}");
 }
 
 /* The header in memory, with spaces behind it so that the numbers begin at a multiple of 8 bytes, checked as a reader will; NULL and the problem
@@ -56,22 +76,26 @@ static void write_header(FILE *out, const tg_file_item *items, int count, const 
 static char *header_of(const tg_file_item *items, int count, const tg_metadata *metadata, int lines,
                        size_t *size, char problem[TG_FILE_MESSAGE])
 {
-    char *text = NULL;
+    size_t room = 32;
     int64_t data = 0;
-    FILE *out = open_memstream(&text, size);
-    strcpy(problem, "out of memory");
-    if (!out)
-        return NULL;
-    write_header(out, items, count, metadata, lines);
-    while (!ferror(out) && ftell(out) % 8 != 0)
-        fputc(' ', out);
-    char *copy = fclose(out) == 0 ? malloc(*size + 1) : NULL;
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < lines; i++)
+        room += room_for(metadata[i].key) + room_for(metadata[i].value) + 2;
+    for (int i = 0; i < count; i++) {
+        room += room_for(items[i].name) + ROOM_AROUND;
         data += bytes_of(&items[i]);
+    }
+    char *text = malloc(room), *copy = malloc(room), *end = text;
     tg_file_header header = {0};
-    const bool fine = copy && tg_file_header_read(&header, memcpy(copy, text, *size), *size, data, problem);
-    if (copy)
+    bool fine = text && copy;
+    strcpy(problem, "out of memory");
+    if (fine) {
+        end = put_header(text, items, count, metadata, lines);
+        while ((end - text) % 8 != 0)
+            *end++ = ' ';
+        *size = (size_t)(end - text);
+        fine = tg_file_header_read(&header, memcpy(copy, text, *size), *size, data, problem);
         tg_file_header_free(&header);
+    }
     free(copy);
     if (fine)
         return text;

@@ -39,7 +39,7 @@ $(NEEDS): .ci/dependencies
 	@mkdir -p $(@D) && touch $@
 
 # ---- what is there ---------------------------------------------------------
-LIBRARY_SOURCES := $(wildcard autograd/*.c autograd/ops/*.c autograd/gradcheck/*.c nn/*.c optim/*.c train/*.c) \
+LIBRARY_SOURCES := $(wildcard autograd/*.c autograd/ops/*.c autograd/gradcheck/*.c nn/*.c optim/*.c nn/fit/*.c) \
                    $(filter-out autograd/kernels/isa.c autograd/kernels/product_kernel.c,$(wildcard autograd/kernels/*.c))
 PROGRAM_SOURCES := $(wildcard examples/*.c)
 COMMON_SOURCES  := $(wildcard examples/*/*.c plots/*.c)
@@ -48,7 +48,7 @@ BENCH_SOURCES   := $(wildcard tests/bench/*.c) tests/wrapped_memory.c
 GOLDEN_SOURCES  := $(filter-out tests/golden/expected.c,$(wildcard tests/golden/*.c))
 TEST_SOURCES    := $(wildcard tests/*.c) $(filter-out tests/golden/samples.c,$(wildcard tests/golden/*.c))
 # A header is public if it marks what it exports (autograd/api.h).
-PUBLIC_HEADERS  := $(shell grep -l '^TG_API_BEGIN' autograd/*.h nn/*.h optim/*.h train/*.h) autograd/ops.def $(wildcard nn/*.def optim/*.def)
+PUBLIC_HEADERS  := $(shell grep -l '^TG_API_BEGIN' autograd/*.h nn/*.h optim/*.h) autograd/ops.def $(wildcard nn/*.def optim/*.def)
 
 # Kernels are compiled once for each instruction set and floating type, and chosen when the program starts.
 REALS := f32 f64

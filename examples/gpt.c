@@ -1,6 +1,6 @@
 /* A GPT learns to write like a text: by default like this program's own library.
  *
- *     gpt [TEXT [STEPS [MODEL]]]        without a text, the C files of autograd/, nn/, optim/ and train/ from here
+ *     gpt [TEXT [STEPS [MODEL]]]        without a text, the C files of autograd/, nn/, nn/fit/ and optim/ from here
  *
  * Letters are bytes. The last tenth of the text is held out; with a third argument the weights are kept in a safetensors file. */
 #include <glob.h>
@@ -32,7 +32,7 @@ static void append_sources(void)
     glob("autograd/*.c", 0, NULL, &found);
     glob("nn/*.c", GLOB_APPEND, NULL, &found);
     glob("optim/*.c", GLOB_APPEND, NULL, &found);
-    glob("train/*.c", GLOB_APPEND, NULL, &found);
+    glob("nn/fit/*.c", GLOB_APPEND, NULL, &found);
     for (size_t i = 0; i < found.gl_pathc; i++)
         append_file(found.gl_pathv[i]);
     globfree(&found);

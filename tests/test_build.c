@@ -46,7 +46,7 @@ static void expect_problem(const char *file, const char *line, const char *probl
     char command[1200];
     snprintf(
         command, sizeof command,
-        "work='%s'; rm -rf \"$work\"/*; cp -r autograd nn optim train examples plots \"$work\"; "
+        "work='%s'; rm -rf \"$work\"/*; cp -r autograd nn optim examples plots \"$work\"; "
         "script=\"$PWD/tests/arrows.sh\"; "
         "cd \"$work\"; \"$script\" && echo '%s' >> %s && ! \"$script\" 2> problems && grep -q '%s' problems",
         temporary_folder(), line, file, problem);
@@ -61,7 +61,7 @@ START_TEST(an_include_that_runs_up_is_found)
                    "autograd/rng.c: .*axes.h, which does not lie below");
     expect_problem("optim/schedule.h", "#include \"nn/linear.h\"",
                    "optim/schedule.h: includes nn/linear.h, which does not lie below");
-    expect_problem("nn/mlp.h", "#include \"train/fit.h\"", "nn/mlp.h: includes train/fit.h, which does not lie below");
+    expect_problem("nn/mlp.h", "#include \"nn/fit.h\"", "nn/mlp.h: includes nn/fit.h, which does not lie below");
 }
 END_TEST
 

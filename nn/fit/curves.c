@@ -1,4 +1,4 @@
-#include "train/fit_internal.h"
+#include "nn/fit/fit_internal.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -2,7 +2,7 @@
  * reported so far. FOLDER/best.safetensors is weights alone, written first: it may be of a later epoch than the state, which then comes to that epoch again. */
 #define _POSIX_C_SOURCE 200809L
 
-#include "train/fit_internal.h"
+#include "nn/fit/fit_internal.h"
 
 #include "nn/training_state.h"
 

@@ -1,6 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
 
-#include "train/fit_internal.h"
+#include "nn/fit/fit_internal.h"
 
 #include "autograd/ops.h"
 

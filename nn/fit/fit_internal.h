@@ -3,7 +3,7 @@
 #define TG_FIT_INTERNAL_H
 
 #include "autograd/grad.h"
-#include "train/fit.h"
+#include "nn/fit.h"
 
 enum { TG_FIT_MESSAGE = TG_FILE_MESSAGE + 100, TG_FIT_EPOCHS = 1000000 };
 

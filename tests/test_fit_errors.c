@@ -1,0 +1,152 @@
+/* What can go wrong in the training loop. */
+#include "tests/fit_runs.h"
+#include "tests/wrapped_memory.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+Suite *fit_errors_suite(void);
+
+/* ---- what can go wrong ---- */
+
+static bool gives_up(void *context, const int32_t *rows, int64_t count, tg_rng *rng, void *const *columns)
+{
+    (void)context, (void)rows, (void)count, (void)rng, (void)columns;
+    return false;
+}
+
+static tg_tensor no_number(void *net, const tg_tensor *batch, tg_rng *training, double *score)
+{
+    (void)score;
+    return tg_mul_scalar(tg_mse(tg_mlp_forward_with(net, batch[0], training, NULL), batch[1]), INFINITY);
+}
+
+static tg_tensor no_scalar(void *net, const tg_tensor *batch, tg_rng *training, double *score)
+{
+    (void)score;
+    return tg_mlp_forward_with(net, batch[0], training, NULL);
+}
+
+static tg_tensor no_tensor(void *net, const tg_tensor *batch, tg_rng *training, double *score)
+{
+    (void)net, (void)batch, (void)training, (void)score;
+    return TG_NONE;
+}
+
+static tg_tensor no_shapes(void *net, const tg_tensor *batch, tg_rng *training, double *score)
+{
+    (void)net, (void)training, (void)score;
+    return tg_mse(batch[0], batch[1]);
+}
+
+static const char *error_of(void (*spoil)(tg_fit_config *))
+{
+    static char error[1000];
+    fit_run r;
+    fit_begin(&r, 0, TG_NORM_NONE);
+    spoil(&r.config);
+    r.fit = tg_fit_new(&r.config);
+    ck_assert(!tg_fit_run(r.fit) && tg_fit_error(r.fit) && !tg_fit_run(r.fit));
+    snprintf(error, sizeof error, "%s", tg_fit_error(r.fit));
+    fit_end(&r);
+    return error;
+}
+
+#define SPOILS(name, statement)            \
+    static void name(tg_fit_config *c)     \
+    {                                      \
+        statement;                         \
+    }
+SPOILS(loss_missing, c->loss = NULL)
+SPOILS(optimizer_missing, c->optimizer = NULL)
+SPOILS(batch_negative, c->batch = -1)
+SPOILS(passes_negative, c->accumulate = -1)
+SPOILS(epochs_many, c->epochs = 2000000)
+SPOILS(patience_negative, c->patience = -1)
+SPOILS(no_rows, c->train.count = 0)
+SPOILS(valid_rows_negative, c->valid.count = -1)
+SPOILS(no_columns, c->train.column[0].data = NULL)
+SPOILS(column_without_data, c->train.columns = 3)
+SPOILS(type_unknown, c->train.column[1].dtype = (tg_dtype)9)
+SPOILS(shape_wrong, c->train.column[1].shape = TG_SHAPE(-2))
+SPOILS(too_few_rows, (c->drop_partial = true, c->batch = 50))
+SPOILS(metadata_missing, c->metadata_count = 1)
+SPOILS(fill_gives_up, c->train.fill = gives_up)
+SPOILS(valid_fill_gives_up, c->valid.fill = gives_up)
+SPOILS(loss_infinite, c->loss = no_number)
+SPOILS(loss_no_scalar, c->loss = no_scalar)
+SPOILS(loss_inert, c->loss = no_tensor)
+SPOILS(shapes_differ, c->loss = no_shapes)
+
+START_TEST(every_mistake_is_told)
+{
+    static const struct {
+        void (*spoil)(tg_fit_config *);
+        const char *part;
+    } mistakes[] = {{loss_missing, "no loss function"},
+                    {optimizer_missing, "no optimiser"},
+                    {batch_negative, "the batch must have"},
+                    {passes_negative, "a step must have"},
+                    {epochs_many, "at most a million"},
+                    {patience_negative, "patience"},
+                    {no_rows, "number of rows"},
+                    {valid_rows_negative, "number of rows"},
+                    {no_columns, "one to four columns"},
+                    {column_without_data, "no data"},
+                    {type_unknown, "no known type"},
+                    {shape_wrong, "shape of a column"},
+                    {too_few_rows, "fewer training rows"},
+                    {metadata_missing, "metadata"},
+                    {fill_gives_up, "the batch of step 1 could not be made"},
+                    {valid_fill_gives_up, "evaluation: batch 1 could not be made"},
+                    {loss_infinite, "epoch 1, step 1: the loss is infinite"},
+                    {loss_no_scalar, "epoch 1, step 1: the loss is no scalar"},
+                    {loss_inert, "epoch 1, step 1: the loss is no scalar"},
+                    {shapes_differ, "epoch 1, step 1: mse"}};
+    for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++)
+        ck_assert_msg(strstr(error_of(mistakes[i].spoil), mistakes[i].part), "%s: %s", mistakes[i].part, error_of(mistakes[i].spoil));
+}
+END_TEST
+
+START_TEST(too_little_memory_is_an_error)
+{
+    bool reached = true;
+    for (int nth = 0; reached; nth++) {
+        fit_run r;
+        fit_begin(&r, 0.25, TG_NORM_BATCH);
+        fit_in_folder(&r, "memory");
+        r.config.epochs = 2;
+        wrapped_memory_fail_after(nth);
+        r.fit = tg_fit_new(&r.config);
+        const bool fine = tg_fit_run(r.fit);
+        reached = wrapped_memory_stop();
+        ck_assert_int_eq(fine, !reached);
+        ck_assert(fine || tg_fit_error(r.fit));
+        fit_end(&r);
+        ck_assert_int_lt(nth, 2000);
+    }
+}
+END_TEST
+
+START_TEST(null_is_survived)
+{
+    ck_assert_ptr_null(tg_fit_new(NULL));
+    ck_assert(tg_fit_error(NULL) && !tg_fit_run(NULL) && !tg_fit_finished(NULL) && !tg_fit_evaluate(NULL, NULL, NULL, NULL));
+    ck_assert(tg_fit_epoch_count(NULL) == 0 && !tg_fit_epoch_at(NULL, 0) && !tg_fit_best(NULL) && !tg_fit_write_curves(NULL, "x"));
+    ck_assert(tg_fit_steps(NULL) == 0 && !tg_optimizer_parameters(NULL));
+    tg_fit_free(NULL);
+}
+END_TEST
+
+Suite *fit_errors_suite(void)
+{
+    Suite *suite = suite_create("fit_errors");
+    TCase *tests = tcase_create("fit_errors");
+    tcase_add_checked_fixture(tests, fit_suite_start, fit_suite_finish);
+    tcase_add_test(tests, every_mistake_is_told);
+    tcase_add_test(tests, too_little_memory_is_an_error);
+    tcase_add_test(tests, null_is_survived);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

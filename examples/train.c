@@ -11,7 +11,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 typedef struct trainer {
@@ -47,13 +46,6 @@ static void catch_signals(void)
     }
 }
 
-static double clock_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static int fail(const char *message)
 {
     fprintf(stderr, "train: %s\n", message);
@@ -84,7 +76,7 @@ static tg_tensor loss(void *context, const tg_tensor *batch, tg_rng *training, d
 static bool on_step(void *context, const tg_fit_step *now)
 {
     trainer *t = context;
-    const double time = clock_seconds();
+    const double time = jobs_clock();
     const bool begins = (now->step - 1) % (now->steps / now->epochs) == 0; /* an evaluation was before it */
     if (!begins) {
         t->step_seconds += time - t->step_began;
@@ -303,7 +295,7 @@ static int run(trainer *t)
 {
     const char *name = t->settings.net.model;
     t->view = progress_new(&(progress_config){.out = stderr, .count = 1, .names = &name, .unit = "rows"});
-    t->began = t->step_began = clock_seconds();
+    t->began = t->step_began = jobs_clock();
     t->accuracy = NAN;
     progress_start(t->view, 0);
     catch_signals();

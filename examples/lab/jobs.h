@@ -100,4 +100,7 @@ void jobs_without_threads(char **argv);
 /* Runs all jobs and returns when the last child has ended. */
 jobs_outcome jobs_run(const jobs_config *config);
 
+/* Seconds of a clock that only goes forward. */
+double jobs_clock(void);
+
 #endif

@@ -22,7 +22,4 @@ struct jobs_link {
     int last_epoch;
 };
 
-/* Seconds of a clock that only goes forward. */
-double jobs_clock(void);
-
 #endif

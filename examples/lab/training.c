@@ -3,14 +3,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
-
-static double clock_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static tg_mlp_config network(const experiment *e, int run)
 {
@@ -106,7 +98,7 @@ static void send_losses(trainer *t, const training_watch *watch)
 
 static bool train_epoch(trainer *t, runlog_epoch *row, const training_watch *watch, double accuracy)
 {
-    double loss_sum = 0, norm_sum = 0, started = clock_seconds();
+    double loss_sum = 0, norm_sum = 0, started = jobs_clock();
     long batches = 0, rows_seen = 0;
     size_t rows;
     dataset_batches_start(&t->batches, (uint64_t)t->seed, (uint64_t)row->epoch);
@@ -120,7 +112,7 @@ static bool train_epoch(trainer *t, runlog_epoch *row, const training_watch *wat
         rows_seen += (long)rows;
         loss_sum += loss * (double)rows;
         norm_sum += tg_optimizer_gradient_norm(t->optimizer);
-        double now = clock_seconds();
+        double now = jobs_clock();
         t->seconds += now - started;
         started = now;
         report(t, watch, row->epoch, loss_sum / (double)rows_seen, accuracy);

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -25,13 +24,6 @@ typedef struct trainer {
     int32_t *labels;
     double seconds;
 } trainer;
-
-static double clock_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* ---- what a run is ---- */
 
@@ -241,7 +233,7 @@ static void tell(const trainer *t, jobs_link *link, int epoch, double done, doub
 /* All steps of an epoch; false where the loss is no number any more. */
 static bool take_steps(trainer *t, int epoch, study_epoch *row, jobs_link *link)
 {
-    const double started = clock_seconds(), count = (double)dataset_batches_count(&t->batches);
+    const double started = jobs_clock(), count = (double)dataset_batches_count(&t->batches);
     double sum = 0, seen = 0, steps = 0;
     size_t rows;
     dataset_batches_start(&t->batches, (uint64_t)t->run->seed, (uint64_t)epoch);
@@ -251,10 +243,10 @@ static bool take_steps(trainer *t, int epoch, study_epoch *row, jobs_link *link)
             return false;
         sum += loss * (double)rows;
         seen += (double)rows;
-        tell(t, link, epoch, ++steps / count, sum / seen, NAN, seen / (clock_seconds() - started));
+        tell(t, link, epoch, ++steps / count, sum / seen, NAN, seen / (jobs_clock() - started));
     }
     row->of[STUDY_STEP_LOSS] = sum / seen;
-    t->seconds += clock_seconds() - started;
+    t->seconds += jobs_clock() - started;
     return true;
 }
 
@@ -359,14 +351,14 @@ bool study_run_train(const study_run *run, const char *folder, jobs_link *link, 
         resume(&t, folder, &record);
     fine = fine && t.net;
     record.parameters = fine ? (long)tg_parameters_size(tg_mlp_parameters(t.net)) : 0;
-    double kept_at = clock_seconds();
+    double kept_at = jobs_clock();
     while (fine && !study_record_complete(&record, run->epochs)) {
         const bool goes_on = train_epoch(&t, &record, link);
-        const bool over = study_record_complete(&record, run->epochs), due = clock_seconds() - kept_at > seconds_between_states;
+        const bool over = study_record_complete(&record, run->epochs), due = jobs_clock() - kept_at > seconds_between_states;
         if (!goes_on && !over)
             snprintf(message, STUDY_MESSAGE, "%s", tg_tape_error(t.tape) ? tg_tape_error(t.tape) : "out of memory"), fine = false;
         else if (over || (run->keeps_state && due))
-            fine = keep(&t, &record, folder, key, message), kept_at = clock_seconds();
+            fine = keep(&t, &record, folder, key, message), kept_at = jobs_clock();
     }
     study_record_free(&record);
     close_trainer(&t);
@@ -385,9 +377,9 @@ double study_run_seconds(const study_run *run, char message[STUDY_MESSAGE])
         dataset_batches_start(&t.batches, 1, 1);
         if ((rows = dataset_batches_next(&t.batches, t.x, t.labels, t.y)) > 0)
             train_step(&t, rows); /* the first is slower */
-        const double started = clock_seconds();
+        const double started = jobs_clock();
         double now = started;
-        for (; rows > 0 && taken < most && now - started < 0.2; taken++, now = clock_seconds()) {
+        for (; rows > 0 && taken < most && now - started < 0.2; taken++, now = jobs_clock()) {
             train_step(&t, rows);
             if (taken + 2 < most)
                 dataset_batches_next(&t.batches, t.x, t.labels, t.y);

@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { FUNCTIONS_MOST = 40, SLICES = 1024, STRIDE = 1000, DOUBLES = 100000, DOUBLES_EXHAUSTIVE = 10000000 };
@@ -57,18 +56,11 @@ bool accuracy_request_check(const accuracy_request *request, char *message, size
 
 /* ---- measuring: a process for each kernel ---- */
 
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static int measure(int job, jobs_link *link, void *context)
 {
     const report *r = context;
     const uint64_t stride = r->request->exhaustive ? 1 : STRIDE, slice = ACCURACY_FLOATS / SLICES;
-    const double begin = seconds();
+    const double begin = jobs_clock();
     accuracy_survey survey = accuracy_begin(r->names[job]);
     accuracy_edges(&survey);
     accuracy_doubles(&survey, 17, r->request->exhaustive ? DOUBLES_EXHAUSTIVE : DOUBLES);
@@ -76,7 +68,7 @@ static int measure(int job, jobs_link *link, void *context)
         const uint64_t first = (i * slice + stride - 1) / stride * stride; /* the next multiple */
         accuracy_floats(&survey, first, (i + 1) * slice, stride);
         jobs_progress now = {.fraction = (double)(i + 1) / SLICES, .loss = NAN, .accuracy = NAN};
-        now.rate = (double)((i + 1) * slice / stride) / (seconds() - begin);
+        now.rate = (double)((i + 1) * slice / stride) / (jobs_clock() - begin);
         jobs_report(link, &now);
     }
     jobs_record(link, &survey, sizeof survey);

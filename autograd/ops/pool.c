@@ -1,10 +1,10 @@
 /* Pooling: the largest element, or the mean, of each window. */
+#include "autograd/kernels/parallel.h"
 #include "autograd/ops/axes.h"
 #include "autograd/ops/category.h"
 #include "autograd/ops/window.h"
 
 #include <limits.h>
-#include <string.h>
 
 #include "autograd/ops/samples/pool.h"
 
@@ -53,51 +53,89 @@ static bool pool_index_shape(tg_value *out)
     return fits;
 }
 
-/* The largest element of each window, or its place in the image if the result is of integers. */
-static void pool_forward(const tg_call *call)
+/* Images with their windows, and what is wanted of these: either may be NULL. */
+typedef struct pooling {
+    const tg_window_layout *w;
+    tg_dtype dtype;
+    const char *images;
+    char *largest;
+    int32_t *places; /* in its image */
+} pooling;
+
+/* How many windows from this one on lie in the image as a whole along axis 1; 1 for one that does not. */
+static int64_t whole_windows(const tg_window_layout *w, int64_t window)
 {
-    const tg_value *out = call->value;
-    const tg_window_layout *w = out->attributes;
-    const tg_dtype dtype = out->inputs[0]->dtype;
-    const int64_t element = (int64_t)tg_dtype_size(dtype), width = w->size.dim[1];
-    const char *image = call->in[0];
-    char *to = call->out;
-    for (int64_t n = 0; n < out->shape.dim[0] * out->shape.dim[1]; n++, image += w->size.dim[0] * width * element)
-        for (int64_t y = 0; y < out->shape.dim[2]; y++) {
-            int64_t line, column;
-            const int64_t rows = part_in_image(w, 0, y, &line);
-            for (int64_t x = 0; x < out->shape.dim[3]; x++, to += tg_dtype_size(out->dtype)) {
-                const int64_t columns = part_in_image(w, 1, x, &column), first = line * width + column;
-                size_t largest;
-                TG_KERNEL_CALL(dtype, argmax_window, (size_t)rows, (size_t)(w->dilation.dim[0] * width), (size_t)columns,
-                               (size_t)w->dilation.dim[1], image + first * element, &largest);
-                if (out->dtype == TG_I32)
-                    *(int32_t *)to = (int32_t)(first + (int64_t)largest);
-                else
-                    memcpy(to, image + (first + (int64_t)largest) * element, (size_t)element);
-            }
+    const int64_t reach = (w->kernel.dim[1] - 1) * w->dilation.dim[1], room = w->size.dim[1] - 1 - reach + w->padding.dim[1];
+    const int64_t last = room < 0 ? -1 : room / w->stride.dim[1], windows = tg_windows(w, 1);
+    const bool inside = window * w->stride.dim[1] >= w->padding.dim[1] && window <= last;
+    return inside ? (last < windows ? last + 1 : windows) - window : 1;
+}
+
+static void pool_image(const pooling *p, int64_t image)
+{
+    const tg_window_layout *w = p->w;
+    const int64_t down = tg_windows(w, 0), across = tg_windows(w, 1), width = w->size.dim[1];
+    const int64_t element = (int64_t)tg_dtype_size(p->dtype);
+    const char *from = p->images + image * w->size.dim[0] * width * element;
+    for (int64_t y = 0; y < down; y++) {
+        int64_t line, column;
+        const int64_t rows = part_in_image(w, 0, y, &line);
+        for (int64_t x = 0, run; x < across; x += run) {
+            const int64_t columns = part_in_image(w, 1, x, &column), at = (image * down + y) * across + x;
+            run = whole_windows(w, x);
+            TG_KERNEL_CALL(p->dtype, max_windows, (size_t)run, (size_t)(line * width + column), (size_t)w->stride.dim[1], (size_t)rows,
+                           (size_t)(w->dilation.dim[0] * width), (size_t)columns, (size_t)w->dilation.dim[1], from,
+                           p->largest ? p->largest + at * element : NULL, p->places ? p->places + at : NULL);
         }
+    }
+}
+
+/* A tg_parallel_part: images. */
+static void pool_images(void *context, size_t first, size_t count)
+{
+    for (size_t i = first; i < first + count; i++)
+        pool_image(context, (int64_t)i);
+}
+
+static void pool_windows(const tg_call *call, void *largest, int32_t *places)
+{
+    enum { WORTH_SHARING = 1 << 13 }; /* elements of the images */
+    const tg_value *in = call->value->inputs[0];
+    const size_t images = (size_t)(in->shape.dim[0] * in->shape.dim[1]), each = images ? (size_t)in->size / images : 0;
+    pooling p = {call->value->attributes, in->dtype, call->in[0], largest, places};
+    if (call->value->size > 0)
+        tg_parallel(images, WORTH_SHARING / each + 1, 1, pool_images, &p);
+}
+
+static void max_pool2d_forward(const tg_call *call)
+{
+    pool_windows(call, call->out, call->saved);
+}
+
+static void max_pool2d_index_forward(const tg_call *call)
+{
+    pool_windows(call, NULL, call->out);
 }
 
 static void max_pool2d_derivative(const tg_derive *d)
 {
     const tg_shape in = tg_shape_of(d->in[0]), out = tg_shape_of(d->out);
     const tg_shape windows = TG_SHAPE(out.dim[0] * out.dim[1], out.dim[2] * out.dim[3]);
-    tg_tensor index = tg_reshape(TG_APPLY(&tg_op_max_pool2d_index, d->attributes, d->in[0]), windows);
-    d->gradient[0] =
-        tg_reshape(tg_scatter_add(tg_reshape(d->cotangent, windows), 1, index, in.dim[2] * in.dim[3]), in);
+    tg_tensor index = tg_ok(d->saved) ? d->saved : TG_APPLY(&tg_op_max_pool2d_index, d->attributes, d->in[0]);
+    tg_tensor cotangent = tg_reshape(d->cotangent, windows);
+    d->gradient[0] = tg_reshape(tg_scatter_add(cotangent, 1, tg_reshape(index, windows), in.dim[2] * in.dim[3]), in);
 }
 
 const tg_op tg_op_max_pool2d_index = {.name = "max_pool2d_index", .arity = 1, .flags = TG_CONSTANT,
-                                      TG_WINDOW_ATTRIBUTES, .shape = pool_index_shape, .forward = pool_forward,
+                                      TG_WINDOW_ATTRIBUTES, .shape = pool_index_shape, .forward = max_pool2d_index_forward,
                                       TG_SAMPLES(pool_samples)};
 
 const tg_op tg_op_max_pool2d = {.name = "max_pool2d", .arity = 1, TG_WINDOW_ATTRIBUTES, .shape = pool_shape,
-                                .forward = pool_forward, .derivative = max_pool2d_derivative,
-                                TG_SAMPLES(pool_samples)};
+                                .forward = max_pool2d_forward, .derivative = max_pool2d_derivative,
+                                .saved = &tg_op_max_pool2d_index, TG_SAMPLES(pool_samples)};
 
 /* Windows that do not overlap, unless a stride is given. */
-static tg_window pooling(int64_t kernel_height, int64_t kernel_width, tg_window window)
+static tg_window side_by_side(int64_t kernel_height, int64_t kernel_width, tg_window window)
 {
     if (window.stride[0] == 0)
         window.stride[0] = (int)kernel_height;
@@ -108,14 +146,14 @@ static tg_window pooling(int64_t kernel_height, int64_t kernel_width, tg_window 
 
 tg_tensor tg_max_pool2d(tg_tensor x, int kernel_height, int kernel_width, tg_window window)
 {
-    window = pooling(kernel_height, kernel_width, window);
+    window = side_by_side(kernel_height, kernel_width, window);
     const tg_window_layout w = tg_window_over(x, kernel_height, kernel_width, &window);
     return TG_APPLY(&tg_op_max_pool2d, &w, x);
 }
 
 tg_tensor tg_max_pool2d_index(tg_tensor x, int kernel_height, int kernel_width, tg_window window)
 {
-    window = pooling(kernel_height, kernel_width, window);
+    window = side_by_side(kernel_height, kernel_width, window);
     const tg_window_layout w = tg_window_over(x, kernel_height, kernel_width, &window);
     return TG_APPLY(&tg_op_max_pool2d_index, &w, x);
 }
@@ -125,7 +163,7 @@ tg_tensor tg_max_pool2d_index(tg_tensor x, int kernel_height, int kernel_width, 
 tg_tensor tg_average_pool2d(tg_tensor x, int kernel_height, int kernel_width, tg_window window)
 {
     tg_tensor columns =
-        tg_unfold(x, kernel_height, kernel_width, pooling(kernel_height, kernel_width, window));
+        tg_unfold(x, kernel_height, kernel_width, side_by_side(kernel_height, kernel_width, window));
     return tg_transpose(tg_mean_over(columns, TG_AXES(1, 2), false), 0, 1);
 }
 

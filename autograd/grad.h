@@ -81,6 +81,10 @@ tg_tensor tg_checkpoint(tg_function function, const tg_tensor *inputs, int count
  * cannot be done. */
 bool tg_replay(tg_tape *tape);
 
+/* For a layer that brings something of its own up to date in each step, such as running statistics: makes tg_replay an error until the tape is reset.
+ * `reason` says what is brought up to date, and must live as long: "the running statistics of a batch norm move". */
+void tg_forbid_replay(tg_tape *tape, const char *reason);
+
 /* Overwrites the elements of a constant or variable made from a copy. Type and shape must be those it has. */
 bool tg_set(tg_tensor x, tg_dtype dtype, const void *data, tg_shape shape);
 

@@ -63,6 +63,7 @@ void tg_tape_reset(tg_tape *tape)
     tape->last_hook = &tape->hooks;
     tape->retained = NULL;
     tape->retained_count = 0;
+    tape->not_replayed = NULL;
     tg_arena_empty(&tape->notes);
     tg_arena_empty(&tape->scratch);
 }
@@ -191,8 +192,18 @@ bool tg_replay(tg_tape *tape)
         tg_tape_fail(tape, "tg_replay: %s%s", tape->program.count ? what_goes_on(tape) : "nothing", tape->program.count ? " is going on" : " is recorded on the tape");
         return false;
     }
+    if (tape->not_replayed) {
+        tg_tape_fail(tape, "tg_replay: %s, which a replay would not do: record each step", tape->not_replayed);
+        return false;
+    }
     tg_run_reset(&tape->run);
     return tg_run_to(&tape->run, &tape->program, tape->program.count);
+}
+
+void tg_forbid_replay(tg_tape *tape, const char *reason)
+{
+    if (tape && !tape->not_replayed)
+        tape->not_replayed = reason;
 }
 
 /* ---- scopes ---- */

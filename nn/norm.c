@@ -1,5 +1,8 @@
 #include "nn/norm.h"
 
+#include "autograd/grad.h"
+
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,6 +31,14 @@ static tg_tensor rms(const tg_norm_layer *l, tg_tensor x, tg_rng *training)
     return tg_rms_norm(x, tensor_of(x, l->weight), l->epsilon);
 }
 
+static bool finite(tg_tensor x)
+{
+    for (int64_t i = 0; i < tg_size(x); i++)
+        if (!isfinite(tg_at(x, i)))
+            return false;
+    return true;
+}
+
 static void move_towards(tg_parameter *running, tg_tensor now, double momentum)
 {
     for (int64_t i = 0; i < tg_size(now); i++)
@@ -44,7 +55,8 @@ static void move_statistics(const tg_norm_layer *l, tg_tensor x)
     tg_no_grad_begin(tape);
     tg_tensor mean = tg_mean_over(x, others, false), variance = tg_var_over(x, others, 1, false);
     tg_no_grad_end(tape);
-    if (tg_ok(mean) && tg_ok(variance)) {
+    tg_forbid_replay(tape, "the running statistics of a batch norm move in each step");
+    if (tg_ok(mean) && tg_ok(variance) && finite(mean) && finite(variance)) {
         move_towards(l->mean, mean, l->momentum);
         move_towards(l->variance, variance, l->momentum);
     }

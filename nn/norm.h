@@ -47,9 +47,9 @@ typedef struct tg_norm_layer {
 tg_norm_layer tg_norm_layer_add(tg_parameters *set, const char *name, tg_norm kind, int64_t size,
                                 double epsilon);
 
-/* Like x. `training` is the generator of a training pass, NULL means evaluation. A batch norm's pass in training needs two numbers for each channel at least, and
- * moves the running statistics, with the unbiased variance, as in PyTorch; what runs without this function being called, as tg_replay
- * does, leaves them alone. */
+/* Like x. `training` is the generator of a training pass, NULL means evaluation. A batch norm's pass in training needs two numbers for each
+ * channel at least, and moves the running statistics, with the unbiased variance, as in PyTorch; a step with it cannot be replayed. Statistics of a batch
+ * that are infinite or NaN are left out, as tg_optimizer_step leaves out such gradients. */
 tg_tensor tg_norm_layer_forward(const tg_norm_layer *layer, tg_tensor x, tg_rng *training);
 
 TG_API_END

@@ -328,6 +328,26 @@ START_TEST(running_statistics_move_as_pytorchs_do)
 }
 END_TEST
 
+/* One bad batch must not spoil what evaluation uses for good. */
+START_TEST(running_statistics_leave_out_a_batch_that_is_not_finite)
+{
+    tg_parameters *set = tg_parameters_new(TG_F32);
+    const tg_norm_layer layer = tg_norm_layer_add(set, "norm", TG_NORM_BATCH, 2, 0);
+    tg_rng training = tg_rng_seed(1);
+    const float bad[2][4] = {{1, 2, 3, INFINITY}, {1, NAN, 3, 4}}, good[4] = {1, 2, 3, 6};
+    for (int i = 0; i < 2; i++)
+        tg_norm_layer_forward(&layer, tg_constant(tape, TG_F32, bad[i], TG_SHAPE(2, 2)), &training);
+    for (int i = 0; i < 2; i++) {
+        ck_assert_double_eq(tg_parameter_get(layer.mean, i), 0);
+        ck_assert_double_eq(tg_parameter_get(layer.variance, i), 1);
+    }
+    tg_norm_layer_forward(&layer, tg_constant(tape, TG_F32, good, TG_SHAPE(2, 2)), &training);
+    assert_close(tg_parameter_get(layer.mean, 1), 0.1 * 4, TG_F32);
+    assert_close(tg_parameter_get(layer.variance, 1), 0.9 + 0.1 * 8, TG_F32);
+    tg_parameters_free(set);
+}
+END_TEST
+
 /* The Hessian of sum(y * cotangent), by the transposes of its own rows, is symmetric; and a second derivative is the difference of first ones. */
 static double gradient_along(setting *s, layer_function layer, const double *x, tg_shape shape,
                              const double *v)
@@ -379,6 +399,7 @@ Suite *layers_suite(void)
     tcase_add_checked_fixture(tests, start_tape, finish_tape);
     tcase_add_loop_test(tests, a_layer_is_that_of_pytorch, 0, CASES);
     tcase_add_loop_test(tests, running_statistics_move_as_pytorchs_do, 1, 3);
+    tcase_add_test(tests, running_statistics_leave_out_a_batch_that_is_not_finite);
     tcase_add_loop_test(tests, second_derivatives_are_differences_of_first_ones, 0, CASES);
     suite_add_tcase(suite, tests);
     return suite;

@@ -54,10 +54,13 @@ headers) # both ways to name it, C and C++, and nothing else of ours where users
     done
     ;;
 
-guide) # the layer, the model and the program of docs/layers.md
+guide) # the programs of docs/layers.md and docs/tour.md
     cc -std=c11 -O1 $strict "$tree/docs/layers/own.c" -o own $(flags --cflags --libs) -lm
     LD_LIBRARY_PATH=$prefix/lib ./own > out
     sed -n '/^gradients: right/,/^right: /p' "$tree/docs/layers.md" | diff - out
+    cc -std=c11 -O1 $strict "$tree/docs/tour/step.c" -o step $(flags --cflags --libs) -lm
+    LD_LIBRARY_PATH=$prefix/lib ./step | sed 's/ *$//' > out
+    sed -n '/^number  operation/,/^step 3/p' "$tree/docs/tour.md" | diff - out
     ;;
 
 staged) # for packages: into a folder that is not where it will be, which no file may name

@@ -71,7 +71,7 @@ START_TEST(the_recipe_of_the_readme_works_as_printed_on_its_program)
 }
 END_TEST
 
-START_TEST(the_guide_to_ones_own_layers_prints_what_it_says)
+START_TEST(the_programs_of_the_guides_print_what_they_say)
 {
     run("guide");
 }
@@ -103,7 +103,7 @@ Suite *install_suite(void)
     tcase_add_test(programs, cplusplus_takes_sizes_and_axes_of_every_integer_type_without_a_warning);
     tcase_add_test(programs, a_program_may_close_the_shared_library_after_threads_have_worked);
     tcase_add_test(programs, the_recipe_of_the_readme_works_as_printed_on_its_program);
-    tcase_add_test(programs, the_guide_to_ones_own_layers_prints_what_it_says);
+    tcase_add_test(programs, the_programs_of_the_guides_print_what_they_say);
     suite_add_tcase(suite, programs);
     return suite;
 }

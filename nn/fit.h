@@ -63,7 +63,7 @@ typedef struct tg_fit_epoch {
     double train_loss;       /* mean over the epoch's rows, each before the step that it was used for */
     double valid_loss, valid_score; /* NaN where there are no validation rows, or no score */
     double gradient_norm;    /* mean over the steps, before clipping */
-    bool best;               /* of all epochs so far */
+    bool best;               /* of all that are reported so far */
 } tg_fit_epoch;
 
 typedef struct tg_fit_step {
@@ -81,9 +81,11 @@ typedef struct tg_fit_config {
     tg_optimizer *optimizer; /* of all parameters that the loss depends on; yours. It clips gradients and has the schedule */
     tg_fit_rows train, valid; /* valid with count 0: none */
     int64_t batch;     /* rows of a forward and backward pass; 0: 32 */
+    int64_t evaluation_batch; /* rows of an evaluation's forward pass; 0: batch */
     int accumulate;    /* so many passes make a step; 0: one */
     bool drop_partial; /* rows that do not fill an epoch's last step wait for another epoch; otherwise they make a smaller step */
     int64_t epochs;    /* at most; 0: 10 */
+    int64_t epochs_before; /* so many of them are done, and you have put parameters and optimiser back to where they ended; for who keeps files of his own, so without a folder */
     int64_t patience;  /* ends when so many epochs in a row were not the best; 0: never */
     bool best_by_score; /* the best epoch has the highest validation score, not the lowest validation loss */
     uint64_t seed;
@@ -98,7 +100,11 @@ typedef struct tg_fit_config {
     /* Called after every step, and after every epoch's evaluation; false stops the run there. May be NULL. */
     bool (*on_step)(void *context, const tg_fit_step *now);
     bool (*on_epoch)(void *context, const tg_fit_epoch *now);
-    void *context; /* for both */
+
+    /* Puts the training rows of epoch 1, 2, ... in order: `rows` [count] comes as 0 .. count - 1 and leaves as the rows of the epoch's batches, in which one may be twice and another
+     * missing. What it draws from `rng` is the same again for the same epoch; a run that is to go on as if it never stopped depends on nothing else. NULL: shuffled. */
+    void (*order)(void *context, int64_t epoch, tg_rng *rng, int32_t *rows, int64_t count);
+    void *context; /* for the three */
 } tg_fit_config;
 
 typedef struct tg_fit tg_fit;
@@ -111,6 +117,9 @@ void tg_fit_free(tg_fit *fit);
 /* The first error: what is wrong with the configuration, a file, a batch, the loss or the step. NULL if there is none. For a NULL fit, "out of memory". */
 const char *tg_fit_error(const tg_fit *fit);
 
+/* Whether the error is that training has diverged: the loss, or its gradient, was no finite number. */
+bool tg_fit_diverged(const tg_fit *fit);
+
 /* Trains to the end and leaves the parameters of the best epoch (without validation rows: of the last). If a callback stopped it, the parameters are those of the last step,
  * and another call goes on. False if there is an error. */
 bool tg_fit_run(tg_fit *fit);
@@ -121,12 +130,12 @@ bool tg_fit_finished(const tg_fit *fit);
 /* Steps of all epochs together; for a schedule, before there is a run: tg_fit_steps(&config). 0 where the configuration is wrong. */
 int64_t tg_fit_steps(const tg_fit_config *config);
 
-/* The epochs so far, those before a resume included, and the best of them; NULL past the end, or if there is none. */
+/* The epochs so far, those before a resume included (but not epochs_before), and the best of them; NULL past the end, or if there is none. */
 int64_t tg_fit_epoch_count(const tg_fit *fit);
 const tg_fit_epoch *tg_fit_epoch_at(const tg_fit *fit, int64_t index);
 const tg_fit_epoch *tg_fit_best(const tg_fit *fit);
 
-/* Mean loss and score (each may be NULL) of the present parameters over other rows, a test part, say. False if there is an error. */
+/* Mean loss and score (each may be NULL) of the present parameters over other rows, a test part, say; in on_epoch too. False if there is an error. */
 bool tg_fit_evaluate(tg_fit *fit, const tg_fit_rows *rows, double *loss, double *score);
 
 /* Writes PATH.csv, a line for each epoch, and PATH.gp, a script that draws it: `gnuplot PATH.gp` makes PATH.png. False if there is an error. */

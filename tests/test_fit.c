@@ -127,6 +127,69 @@ START_TEST(passes_that_add_up_are_one_large_batch)
 }
 END_TEST
 
+/* The last row first; and in the first epoch it comes twice and the first not at all. */
+static void backwards(void *context, int64_t epoch, tg_rng *rng, int32_t *rows, int64_t count)
+{
+    (void)context, (void)rng;
+    for (int64_t i = 0; i < count; i++)
+        rows[i] = (int32_t)(count - 1 - i);
+    if (epoch == 1)
+        rows[count - 1] = (int32_t)(count - 1);
+}
+
+START_TEST(rows_come_in_an_order_that_was_given)
+{
+    static record seen;
+    seen = (record){0};
+    fit_run r;
+    fit_begin(&r, 0, TG_NORM_NONE);
+    r.config.train.fill = fill;
+    r.config.train.context = &seen;
+    r.config.order = backwards;
+    r.config.epochs = 2;
+    fit_train(&r);
+    for (int epoch = 0, b = 0; epoch < 2; epoch++)
+        for (int left = FIT_ROWS - FIT_VALID; left > 0; b++)
+            for (int i = 0; i < seen.sizes[b]; i++) {
+                left--;
+                ck_assert_int_eq(seen.rows[b][i], epoch == 0 && left == 0 ? FIT_ROWS - FIT_VALID - 1 : left);
+            }
+    fit_end(&r);
+}
+END_TEST
+
+/* Shuffles as the loop does. */
+static void shuffled(void *context, int64_t epoch, tg_rng *rng, int32_t *rows, int64_t count)
+{
+    (void)context, (void)epoch;
+    tg_rng_shuffle(rng, (size_t)count, rows);
+}
+
+START_TEST(a_run_goes_on_behind_epochs_whose_state_its_user_has_kept)
+{
+    fit_run whole, rest;
+    fit_begin(&whole, 0.25, TG_NORM_BATCH);
+    fit_begin(&rest, 0.25, TG_NORM_BATCH);
+    fit_train(&whole);
+    rest.config.epochs = 2;
+    fit_train(&rest); /* and its parameters are those of the best of the two, the second */
+    ck_assert_int_eq(tg_fit_best(rest.fit)->epoch, 2);
+    tg_fit_free(rest.fit);
+    rest.config.epochs = 4;
+    rest.config.epochs_before = 2;
+    rest.config.order = shuffled;
+    fit_train(&rest);
+    ck_assert_int_eq(tg_fit_epoch_count(rest.fit), 2);
+    for (int i = 0; i < 2; i++) {
+        const tg_fit_epoch *a = tg_fit_epoch_at(whole.fit, 2 + i), *b = tg_fit_epoch_at(rest.fit, i);
+        ck_assert(a->epoch == b->epoch && a->step == b->step && a->rate == b->rate);
+        ck_assert(a->train_loss == b->train_loss && a->valid_loss == b->valid_loss && a->gradient_norm == b->gradient_norm);
+    }
+    fit_end(&whole);
+    fit_end(&rest);
+}
+END_TEST
+
 static int64_t allocations_at[64];
 
 static bool count_allocations(void *context, const tg_fit_step *now)
@@ -222,6 +285,22 @@ START_TEST(other_rows_are_evaluated_as_by_hand)
 }
 END_TEST
 
+START_TEST(evaluations_may_have_batches_of_their_own)
+{
+    static record seen;
+    seen = (record){0};
+    fit_run r;
+    fit_begin(&r, 0, TG_NORM_NONE);
+    r.config.evaluation_batch = 8;
+    fit_start(&r);
+    r.config.train.fill = fill;
+    r.config.train.context = &seen;
+    ck_assert(tg_fit_evaluate(r.fit, &r.config.train, NULL, NULL));
+    ck_assert(seen.count == 2 && seen.sizes[0] == 8 && seen.sizes[1] == 6);
+    fit_end(&r);
+}
+END_TEST
+
 START_TEST(accuracy_counts_the_largest_logit)
 {
     static const float logits[] = {1, 2, 0, 3, -1, -2, 0, 0, 5, 7, 7, 0};
@@ -244,9 +323,12 @@ Suite *fit_suite(void)
     tcase_add_test(tests, an_epoch_has_every_row_once_in_an_order_of_its_own);
     tcase_add_test(tests, rows_that_do_not_fill_a_step_wait_where_that_is_wished);
     tcase_add_test(tests, passes_that_add_up_are_one_large_batch);
+    tcase_add_test(tests, rows_come_in_an_order_that_was_given);
+    tcase_add_test(tests, a_run_goes_on_behind_epochs_whose_state_its_user_has_kept);
     tcase_add_test(tests, after_the_first_epoch_a_step_allocates_nothing);
     tcase_add_test(tests, the_best_epochs_weights_are_left_and_patience_ends_the_run);
     tcase_add_test(tests, other_rows_are_evaluated_as_by_hand);
+    tcase_add_test(tests, evaluations_may_have_batches_of_their_own);
     tcase_add_test(tests, accuracy_counts_the_largest_logit);
     suite_add_tcase(suite, tests);
     return suite;

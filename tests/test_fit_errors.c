@@ -22,6 +22,14 @@ static tg_tensor no_number(void *net, const tg_tensor *batch, tg_rng *training, 
     return tg_mul_scalar(tg_mse(tg_mlp_forward_with(net, batch[0], training, NULL), batch[1]), INFINITY);
 }
 
+/* 0 at w = w, where its derivative is not. */
+static tg_tensor no_gradient(void *net, const tg_tensor *batch, tg_rng *training, double *score)
+{
+    (void)score;
+    tg_tensor error = tg_mse(tg_mlp_forward_with(net, batch[0], training, NULL), batch[1]);
+    return tg_sqrt(tg_sub(error, error));
+}
+
 static tg_tensor no_scalar(void *net, const tg_tensor *batch, tg_rng *training, double *score)
 {
     (void)score;
@@ -38,6 +46,13 @@ static tg_tensor no_shapes(void *net, const tg_tensor *batch, tg_rng *training, 
 {
     (void)net, (void)training, (void)score;
     return tg_mse(batch[0], batch[1]);
+}
+
+static void from_one(void *context, int64_t epoch, tg_rng *rng, int32_t *rows, int64_t count)
+{
+    (void)context, (void)epoch, (void)rng;
+    for (int64_t i = 0; i < count; i++)
+        rows[i]++;
 }
 
 static const char *error_of(void (*spoil)(tg_fit_config *))
@@ -64,6 +79,11 @@ SPOILS(batch_negative, c->batch = -1)
 SPOILS(passes_negative, c->accumulate = -1)
 SPOILS(epochs_many, c->epochs = 2000000)
 SPOILS(patience_negative, c->patience = -1)
+SPOILS(evaluation_batch_negative, c->evaluation_batch = -1)
+SPOILS(epochs_before_negative, c->epochs_before = -1)
+SPOILS(epochs_before_many, c->epochs_before = 5)
+SPOILS(epochs_before_with_folder, (c->epochs_before = 1, c->folder = "no"))
+SPOILS(order_of_other_rows, c->order = from_one)
 SPOILS(no_rows, c->train.count = 0)
 SPOILS(valid_rows_negative, c->valid.count = -1)
 SPOILS(no_columns, c->train.column[0].data = NULL)
@@ -75,6 +95,7 @@ SPOILS(metadata_missing, c->metadata_count = 1)
 SPOILS(fill_gives_up, c->train.fill = gives_up)
 SPOILS(valid_fill_gives_up, c->valid.fill = gives_up)
 SPOILS(loss_infinite, c->loss = no_number)
+SPOILS(gradient_infinite, c->loss = no_gradient)
 SPOILS(loss_no_scalar, c->loss = no_scalar)
 SPOILS(loss_inert, c->loss = no_tensor)
 SPOILS(shapes_differ, c->loss = no_shapes)
@@ -86,10 +107,15 @@ START_TEST(every_mistake_is_told)
         const char *part;
     } mistakes[] = {{loss_missing, "no loss function"},
                     {optimizer_missing, "no optimiser"},
-                    {batch_negative, "the batch must have"},
+                    {batch_negative, "a batch must have"},
                     {passes_negative, "a step must have"},
                     {epochs_many, "at most a million"},
                     {patience_negative, "patience"},
+                    {evaluation_batch_negative, "a batch must have"},
+                    {epochs_before_negative, "the epochs before must be"},
+                    {epochs_before_many, "the epochs before must be"},
+                    {epochs_before_with_folder, "without a folder"},
+                    {order_of_other_rows, "epoch 1: its order has a row that is none of the 14"},
                     {no_rows, "number of rows"},
                     {valid_rows_negative, "number of rows"},
                     {no_columns, "one to four columns"},
@@ -106,6 +132,47 @@ START_TEST(every_mistake_is_told)
                     {shapes_differ, "epoch 1, step 1: mse"}};
     for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++)
         ck_assert_msg(strstr(error_of(mistakes[i].spoil), mistakes[i].part), "%s: %s", mistakes[i].part, error_of(mistakes[i].spoil));
+}
+END_TEST
+
+/* The fault is the loss, its gradient, or something else. */
+START_TEST(divergence_is_told_from_other_errors)
+{
+    static const struct {
+        void (*spoil)(tg_fit_config *);
+        bool diverged;
+    } faults[] = {{loss_infinite, true}, {gradient_infinite, true}, {loss_no_scalar, false}, {loss_inert, false}, {shapes_differ, false}, {fill_gives_up, false}};
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+        fit_run r;
+        fit_begin(&r, 0, TG_NORM_NONE);
+        faults[i].spoil(&r.config);
+        fit_start(&r);
+        ck_assert(!tg_fit_diverged(r.fit) && !tg_fit_run(r.fit));
+        ck_assert_msg(tg_fit_diverged(r.fit) == faults[i].diverged, "%s", tg_fit_error(r.fit));
+        fit_end(&r);
+    }
+}
+END_TEST
+
+static bool evaluates_nothing(void *context, const tg_fit_epoch *now)
+{
+    const tg_fit_rows none = {0};
+    (void)now;
+    tg_fit_evaluate(*(tg_fit **)context, &none, NULL, NULL);
+    return true;
+}
+
+START_TEST(a_failed_evaluation_in_a_callback_fails_the_run)
+{
+    fit_run r;
+    fit_begin(&r, 0, TG_NORM_NONE);
+    r.config.on_epoch = evaluates_nothing;
+    r.config.context = &r.fit;
+    fit_start(&r);
+    ck_assert(!tg_fit_run(r.fit));
+    ck_assert_int_eq(tg_fit_epoch_count(r.fit), 1);
+    ck_assert_ptr_nonnull(strstr(tg_fit_error(r.fit), "evaluation: the number of rows"));
+    fit_end(&r);
 }
 END_TEST
 
@@ -132,7 +199,7 @@ END_TEST
 START_TEST(null_is_survived)
 {
     ck_assert_ptr_null(tg_fit_new(NULL));
-    ck_assert(tg_fit_error(NULL) && !tg_fit_run(NULL) && !tg_fit_finished(NULL) && !tg_fit_evaluate(NULL, NULL, NULL, NULL));
+    ck_assert(tg_fit_error(NULL) && !tg_fit_run(NULL) && !tg_fit_finished(NULL) && !tg_fit_diverged(NULL) && !tg_fit_evaluate(NULL, NULL, NULL, NULL));
     ck_assert(tg_fit_epoch_count(NULL) == 0 && !tg_fit_epoch_at(NULL, 0) && !tg_fit_best(NULL) && !tg_fit_write_curves(NULL, "x"));
     ck_assert(tg_fit_steps(NULL) == 0 && !tg_optimizer_parameters(NULL));
     tg_fit_free(NULL);
@@ -145,6 +212,8 @@ Suite *fit_errors_suite(void)
     TCase *tests = tcase_create("fit_errors");
     tcase_add_checked_fixture(tests, fit_suite_start, fit_suite_finish);
     tcase_add_test(tests, every_mistake_is_told);
+    tcase_add_test(tests, divergence_is_told_from_other_errors);
+    tcase_add_test(tests, a_failed_evaluation_in_a_callback_fails_the_run);
     tcase_add_test(tests, too_little_memory_is_an_error);
     tcase_add_test(tests, null_is_survived);
     suite_add_tcase(suite, tests);

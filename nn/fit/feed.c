@@ -53,11 +53,20 @@ void tg_fit_feed_free(tg_fit_feed *feed)
         free(feed->buffer[c]);
 }
 
-void tg_fit_feed_shuffle(tg_fit_feed *feed, tg_rng rng)
+bool tg_fit_feed_begin(tg_fit_feed *feed, const tg_fit_config *config, int64_t epoch, tg_rng rng)
 {
-    for (int64_t i = 0; i < feed->rows->count; i++)
+    const int64_t count = feed->rows->count;
+    for (int64_t i = 0; i < count; i++)
         feed->order[i] = (int32_t)i;
-    tg_rng_shuffle(&rng, (size_t)feed->rows->count, feed->order);
+    if (!config->order) {
+        tg_rng_shuffle(&rng, (size_t)count, feed->order);
+        return true;
+    }
+    config->order(config->context, epoch, &rng, feed->order, count);
+    for (int64_t i = 0; i < count; i++)
+        if (feed->order[i] < 0 || feed->order[i] >= count)
+            return false;
+    return true;
 }
 
 /* The same rows of every column, one behind the other. */

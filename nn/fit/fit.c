@@ -37,6 +37,7 @@ static tg_fit_config with_defaults(const tg_fit_config *given)
 {
     tg_fit_config config = *given;
     config.batch = config.batch ? config.batch : 32;
+    config.evaluation_batch = config.evaluation_batch ? config.evaluation_batch : config.batch;
     config.accumulate = config.accumulate ? config.accumulate : 1;
     config.epochs = config.epochs ? config.epochs : 10;
     return config;
@@ -46,12 +47,16 @@ static const char *config_error(const tg_fit_config *config)
 {
     if (!config->loss)
         return "there is no loss function";
-    if (config->batch < 1 || config->batch > INT32_MAX)
-        return "the batch must have 1 row or more, and fewer than 2^31";
+    if (config->batch < 1 || config->batch > INT32_MAX || config->evaluation_batch < 1 || config->evaluation_batch > INT32_MAX)
+        return "a batch must have 1 row or more, and fewer than 2^31";
     if (config->accumulate < 1 || config->accumulate > 1 << 20)
         return "a step must have 1 pass or more, and at most 2^20";
     if (config->epochs < 1 || config->epochs > TG_FIT_EPOCHS)
         return "there must be 1 epoch or more, and at most a million";
+    if (config->epochs_before < 0 || config->epochs_before > config->epochs)
+        return "the epochs before must be 0 or more, and no more than all";
+    if (config->epochs_before && config->folder)
+        return "epochs before are for a run without a folder, which knows of its own";
     if (config->patience < 0)
         return "patience must be 0 (never) or a number of epochs";
     if (config->metadata_count < 0 || (config->metadata_count && !config->metadata))
@@ -95,7 +100,7 @@ static bool allocate(tg_fit *fit)
     bool fine = tg_fit_feed_init(&fit->train, &config->train, config->batch, false) && fit->training && fit->evaluation && fit->epochs;
     if (validates) {
         fit->best_values = malloc(tg_fit_bytes(fit) + 1);
-        fine = tg_fit_feed_init(&fit->valid, &config->valid, config->batch, true) && fit->best_values && fine;
+        fine = tg_fit_feed_init(&fit->valid, &config->valid, config->evaluation_batch, true) && fit->best_values && fine;
     }
     return fine || tg_fit_fail(fit, "out of memory for the batches and the best weights");
 }
@@ -106,7 +111,7 @@ tg_fit *tg_fit_new(const tg_fit_config *config)
     if (!fit)
         return NULL;
     fit->config = with_defaults(config);
-    fit->best = fit->shuffled = -1;
+    fit->best = fit->ordered = -1;
     const char *wrong = config_error(&fit->config);
     if (wrong) {
         tg_fit_fail(fit, "training: %s", wrong);
@@ -121,6 +126,7 @@ tg_fit *tg_fit_new(const tg_fit_config *config)
     fit->rows_of_epoch = config->train.count;
     if (config->drop_partial)
         fit->rows_of_epoch = fit->steps_of_epoch * fit->config.batch * fit->config.accumulate;
+    fit->step = config->epochs_before * fit->steps_of_epoch;
     if (allocate(fit) && config->folder && config->resume)
         tg_fit_restore(fit);
     return fit;
@@ -139,12 +145,22 @@ void tg_fit_free(tg_fit *fit)
     free(fit);
 }
 
+static int64_t epochs_done(const tg_fit *fit)
+{
+    return fit->config.epochs_before + fit->epoch_count;
+}
+
 bool tg_fit_finished(const tg_fit *fit)
 {
     if (!fit)
         return false;
     const int64_t waited = fit->epoch_count - 1 - fit->best;
-    return fit->epoch_count == fit->config.epochs || (fit->config.patience && fit->epoch_count && waited >= fit->config.patience);
+    return epochs_done(fit) == fit->config.epochs || (fit->config.patience && fit->epoch_count && waited >= fit->config.patience);
+}
+
+bool tg_fit_diverged(const tg_fit *fit)
+{
+    return fit && fit->diverged;
 }
 
 int64_t tg_fit_epoch_count(const tg_fit *fit)
@@ -162,23 +178,22 @@ const tg_fit_epoch *tg_fit_best(const tg_fit *fit)
     return fit ? tg_fit_epoch_at(fit, fit->best) : NULL;
 }
 
-/* ---- what is random ---- */
+/* ---- a step ---- */
 
-static tg_rng stream(const tg_fit *fit, const char *name, int64_t number)
+tg_rng tg_fit_stream(const tg_fit *fit, const char *name, int64_t number)
 {
     const tg_rng seed = tg_rng_seed(fit->config.seed), named = tg_rng_stream(&seed, name);
     return tg_rng_split(&named, (uint64_t)number);
 }
 
-/* ---- a step ---- */
 
 /* One pass over rows of the epoch, whose gradients count `share`; the mean loss of these rows, NaN if there is an error. */
 static double pass(tg_fit *fit, int64_t number, int64_t first, int64_t count, double share)
 {
     tg_tensor batch[TG_FIT_COLUMNS];
-    tg_rng training = stream(fit, "training", number);
+    tg_rng training = tg_fit_stream(fit, "training", number);
     tg_tape_reset(fit->training);
-    if (!tg_fit_feed_take(&fit->train, fit->training, first, count, stream(fit, "batch", number), batch)) {
+    if (!tg_fit_feed_take(&fit->train, fit->training, first, count, tg_fit_stream(fit, "batch", number), batch)) {
         tg_fit_fail(fit, "training: the batch of step %lld could not be made", (long long)fit->step + 1);
         return NAN;
     }
@@ -187,10 +202,22 @@ static double pass(tg_fit *fit, int64_t number, int64_t first, int64_t count, do
     if (isfinite(value) && tg_backward(share == 1 ? loss : tg_mul_scalar(loss, share)))
         return value;
     const char *error = tg_tape_error(fit->training);
+    fit->diverged = !error && tg_ok(loss) && tg_size(loss) == 1;
     if (!error)
-        error = tg_ok(loss) && tg_size(loss) == 1 ? "the loss is infinite or not a number; a smaller learning rate may help" : "the loss is no scalar of the batch's tape";
-    tg_fit_fail(fit, "epoch %lld, step %lld: %s", (long long)fit->epoch_count + 1, (long long)fit->step + 1, error);
+        error = fit->diverged ? "the loss is infinite or not a number; a smaller learning rate may help" : "the loss is no scalar of the batch's tape";
+    tg_fit_fail(fit, "epoch %lld, step %lld: %s", (long long)epochs_done(fit) + 1, (long long)fit->step + 1, error);
     return NAN;
+}
+
+/* Puts the rows in order where an epoch begins, or where a run goes on within one. */
+static bool begin_epoch(tg_fit *fit)
+{
+    const int64_t epoch = epochs_done(fit);
+    if (fit->ordered == epoch)
+        return true;
+    fit->ordered = epoch;
+    return tg_fit_feed_begin(&fit->train, &fit->config, epoch + 1, tg_fit_stream(fit, "order", epoch)) ||
+           tg_fit_fail(fit, "epoch %lld: its order has a row that is none of the %lld", (long long)epoch + 1, (long long)fit->config.train.count);
 }
 
 static bool take_step(tg_fit *fit, tg_fit_step *now)
@@ -199,85 +226,28 @@ static bool take_step(tg_fit *fit, tg_fit_step *now)
     const int64_t in_epoch = fit->step % fit->steps_of_epoch, first = in_epoch * config->batch * config->accumulate;
     int64_t left = fit->rows_of_epoch - first;
     left = left < config->batch * config->accumulate ? left : config->batch * config->accumulate;
-    *now = (tg_fit_step){.epoch = fit->epoch_count + 1, .epochs = config->epochs, .step = fit->step + 1,
+    *now = (tg_fit_step){.epoch = epochs_done(fit) + 1, .epochs = config->epochs, .step = fit->step + 1,
                          .steps = config->epochs * fit->steps_of_epoch, .rows = left, .rate = tg_optimizer_rate(config->optimizer)};
-    if (fit->shuffled != fit->epoch_count)
-        tg_fit_feed_shuffle(&fit->train, stream(fit, "order", fit->shuffled = fit->epoch_count));
+    double sum = 0;
     for (int64_t done = 0, number = 0; done < left; number++) {
         const int64_t count = left - done < config->batch ? left - done : config->batch;
-        const double loss = pass(fit, fit->step * config->accumulate + number, first + done, count, (double)count / (double)left);
+        const double share = (double)count / (double)left, loss = pass(fit, fit->step * config->accumulate + number, first + done, count, share);
         if (fit->error[0])
             return false;
-        now->loss += loss * (double)count / (double)left;
+        now->loss += loss * share;
+        sum += loss * (double)count;
         done += count;
     }
-    if (!tg_optimizer_step(config->optimizer))
-        return tg_fit_fail(fit, "epoch %lld: %s", (long long)now->epoch, tg_optimizer_error(config->optimizer));
+    const bool stepped = tg_optimizer_step(config->optimizer);
     now->gradient_norm = tg_optimizer_gradient_norm(config->optimizer);
+    fit->diverged = !isfinite(now->gradient_norm);
+    if (!stepped)
+        return tg_fit_fail(fit, "epoch %lld: %s", (long long)now->epoch, tg_optimizer_error(config->optimizer));
     fit->step++;
-    fit->loss_sum += now->loss * (double)left;
+    fit->loss_sum += sum;
     fit->norm_sum += now->gradient_norm;
     now->mean_loss = fit->loss_sum / (double)(first + left);
     return true;
-}
-
-/* ---- evaluation ---- */
-
-static bool evaluate(tg_fit *fit, tg_fit_feed *feed, double *loss, double *score)
-{
-    const int64_t all = feed->rows->count, most = fit->config.batch;
-    *loss = *score = 0;
-    for (int64_t first = 0, number = 0; first < all; first += most, number++) {
-        const int64_t count = all - first < most ? all - first : most;
-        tg_tensor batch[TG_FIT_COLUMNS];
-        double of_batch = NAN;
-        tg_tape_reset(fit->evaluation);
-        if (!tg_fit_feed_take(feed, fit->evaluation, first, count, stream(fit, "evaluation", number), batch))
-            return tg_fit_fail(fit, "evaluation: batch %lld could not be made", (long long)number + 1);
-        tg_no_grad_begin(fit->evaluation);
-        const double value = tg_item(fit->config.loss(fit->config.model, batch, NULL, &of_batch));
-        tg_no_grad_end(fit->evaluation);
-        if (tg_tape_error(fit->evaluation))
-            return tg_fit_fail(fit, "evaluation: %s", tg_tape_error(fit->evaluation));
-        *loss += value * (double)count / (double)all;
-        *score += of_batch * (double)count / (double)all;
-    }
-    return true;
-}
-
-bool tg_fit_evaluate(tg_fit *fit, const tg_fit_rows *rows, double *loss, double *score)
-{
-    double none;
-    if (!fit || fit->error[0])
-        return false;
-    const char *wrong = rows ? tg_fit_rows_error(rows) : "there are no rows";
-    if (wrong)
-        return tg_fit_fail(fit, "evaluation: %s", wrong);
-    tg_fit_feed feed;
-    const bool fine = tg_fit_feed_init(&feed, rows, fit->config.batch, true) ? evaluate(fit, &feed, loss ? loss : &none, score ? score : &none)
-                                                                             : tg_fit_fail(fit, "evaluation: out of memory");
-    tg_fit_feed_free(&feed);
-    return fine;
-}
-
-double tg_accuracy(tg_tensor logits, tg_tensor labels)
-{
-    const int64_t classes = tg_dim(logits, -1), rows = classes ? tg_size(logits) / classes : 0;
-    const int32_t *label = tg_i32(labels);
-    int64_t counted = 0, right = 0;
-    if (!label || tg_size(labels) != rows)
-        return NAN;
-    const float *single = tg_f32(logits);
-    const double *twice = tg_f64(logits);
-    for (int64_t r = 0; r < rows && (single || twice); r++) {
-        int64_t best = r * classes;
-        for (int64_t i = best + 1; i < (r + 1) * classes; i++)
-            if (single ? single[i] > single[best] : twice[i] > twice[best])
-                best = i;
-        counted += label[r] != TG_NO_LABEL;
-        right += label[r] != TG_NO_LABEL && best - r * classes == label[r];
-    }
-    return counted ? (double)right / (double)counted : NAN;
 }
 
 /* ---- the run ---- */
@@ -300,10 +270,10 @@ static bool is_better(const tg_fit *fit, const tg_fit_epoch *now)
 
 static bool end_epoch(tg_fit *fit, double rate)
 {
-    tg_fit_epoch now = {.epoch = fit->epoch_count + 1, .step = fit->step, .rate = rate, .valid_loss = NAN, .valid_score = NAN};
+    tg_fit_epoch now = {.epoch = epochs_done(fit) + 1, .step = fit->step, .rate = rate, .valid_loss = NAN, .valid_score = NAN};
     now.train_loss = fit->loss_sum / (double)fit->rows_of_epoch;
     now.gradient_norm = fit->norm_sum / (double)fit->steps_of_epoch;
-    if (fit->config.valid.count && !evaluate(fit, &fit->valid, &now.valid_loss, &now.valid_score))
+    if (fit->config.valid.count && !tg_fit_feed_evaluate(fit, &fit->valid, &now.valid_loss, &now.valid_score))
         return false;
     now.best = is_better(fit, &now);
     fit->epochs[fit->epoch_count++] = now;
@@ -335,16 +305,15 @@ static bool advance(tg_fit *fit, bool *stop)
 {
     const tg_fit_config *config = &fit->config;
     tg_fit_step now;
-    if (!take_step(fit, &now))
+    if (!begin_epoch(fit) || !take_step(fit, &now))
         return false;
     const bool ends = fit->step % fit->steps_of_epoch == 0;
     *stop = config->on_step && !config->on_step(config->context, &now);
-    if (!ends)
-        return true;
-    if (!end_epoch(fit, now.rate))
+    if (ends && !fit->error[0] && end_epoch(fit, now.rate))
+        *stop |= config->on_epoch && !config->on_epoch(config->context, &fit->epochs[fit->epoch_count - 1]);
+    if (fit->error[0]) /* of an evaluation that a callback asked for, too */
         return false;
-    *stop |= config->on_epoch && !config->on_epoch(config->context, &fit->epochs[fit->epoch_count - 1]);
-    return clock_seconds() - fit->written < seconds_between_files || save(fit);
+    return !ends || clock_seconds() - fit->written < seconds_between_files || save(fit);
 }
 
 bool tg_fit_run(tg_fit *fit)

@@ -26,9 +26,9 @@ struct tg_fit {
     int64_t step;                     /* done */
     double loss_sum, norm_sum;        /* of this epoch so far */
     tg_fit_epoch *epochs;             /* [config.epochs] */
-    int64_t epoch_count, best, shuffled; /* best: index, or -1; shuffled: the epoch that train.order is of */
+    int64_t epoch_count, best, ordered; /* best: index, or -1; ordered: the epoch that train.order is of, from 0, or -1 */
     void *best_values;                /* NULL without validation rows */
-    bool best_is_written;
+    bool best_is_written, diverged;
     double written;                   /* when, in seconds */
     char error[TG_FIT_MESSAGE];
 };
@@ -47,13 +47,23 @@ size_t tg_fit_bytes(const tg_fit *fit);
 /* NULL, or what is wrong with the rows. */
 const char *tg_fit_rows_error(const tg_fit_rows *rows);
 
-/* Room for batches of so many rows; in their own order, or in one that tg_fit_feed_shuffle draws. False if out of memory; free it in any case. */
+/* Room for batches of so many rows; in their own order, or in that of tg_fit_feed_begin. False if out of memory; free it in any case. */
 bool tg_fit_feed_init(tg_fit_feed *feed, const tg_fit_rows *rows, int64_t batch, bool in_order);
 void tg_fit_feed_free(tg_fit_feed *feed);
-void tg_fit_feed_shuffle(tg_fit_feed *feed, tg_rng rng);
+
+/* Puts the rows of an epoch in the order of the configuration; false if that names a row that there is not. */
+bool tg_fit_feed_begin(tg_fit_feed *feed, const tg_fit_config *config, int64_t epoch, tg_rng rng);
 
 /* The rows first .. first + count - 1 of the order as tensors; false if fill gives up. */
 bool tg_fit_feed_take(tg_fit_feed *feed, tg_tape *tape, int64_t first, int64_t count, tg_rng rng, tg_tensor batch[TG_FIT_COLUMNS]);
+
+/* ---- evaluate.c ---- */
+
+/* What is random in a part of the run: the stream of this name and number. */
+tg_rng tg_fit_stream(const tg_fit *fit, const char *name, int64_t number);
+
+/* Mean loss and score over the rows of a feed that has been made for batches of config.evaluation_batch. */
+bool tg_fit_feed_evaluate(tg_fit *fit, tg_fit_feed *feed, double *loss, double *score);
 
 /* ---- state.c ---- */
 

@@ -1,0 +1,65 @@
+#include "nn/fit/fit_internal.h"
+
+#include "autograd/ops.h"
+
+#include <math.h>
+
+bool tg_fit_feed_evaluate(tg_fit *fit, tg_fit_feed *feed, double *loss, double *score)
+{
+    const int64_t all = feed->rows->count, most = fit->config.evaluation_batch;
+    *loss = *score = 0;
+    for (int64_t first = 0, number = 0; first < all; first += most, number++) {
+        const int64_t count = all - first < most ? all - first : most;
+        tg_tensor batch[TG_FIT_COLUMNS];
+        double of_batch = NAN;
+        tg_tape_reset(fit->evaluation);
+        if (!tg_fit_feed_take(feed, fit->evaluation, first, count, tg_fit_stream(fit, "evaluation", number), batch))
+            return tg_fit_fail(fit, "evaluation: batch %lld could not be made", (long long)number + 1);
+        tg_no_grad_begin(fit->evaluation);
+        const double value = tg_item(fit->config.loss(fit->config.model, batch, NULL, &of_batch));
+        tg_no_grad_end(fit->evaluation);
+        if (tg_tape_error(fit->evaluation))
+            return tg_fit_fail(fit, "evaluation: %s", tg_tape_error(fit->evaluation));
+        *loss += value * (double)count;
+        *score += of_batch * (double)count;
+    }
+    *loss /= (double)all;
+    *score /= (double)all;
+    return true;
+}
+
+bool tg_fit_evaluate(tg_fit *fit, const tg_fit_rows *rows, double *loss, double *score)
+{
+    double none;
+    if (!fit || fit->error[0])
+        return false;
+    const char *wrong = rows ? tg_fit_rows_error(rows) : "there are no rows";
+    if (wrong)
+        return tg_fit_fail(fit, "evaluation: %s", wrong);
+    tg_fit_feed feed;
+    const bool fine = tg_fit_feed_init(&feed, rows, fit->config.evaluation_batch, true)
+                          ? tg_fit_feed_evaluate(fit, &feed, loss ? loss : &none, score ? score : &none)
+                          : tg_fit_fail(fit, "evaluation: out of memory");
+    tg_fit_feed_free(&feed);
+    return fine;
+}
+
+double tg_accuracy(tg_tensor logits, tg_tensor labels)
+{
+    const int64_t classes = tg_dim(logits, -1), rows = classes ? tg_size(logits) / classes : 0;
+    const int32_t *label = tg_i32(labels);
+    int64_t counted = 0, right = 0;
+    if (!label || tg_size(labels) != rows)
+        return NAN;
+    const float *single = tg_f32(logits);
+    const double *twice = tg_f64(logits);
+    for (int64_t r = 0; r < rows && (single || twice); r++) {
+        int64_t best = r * classes;
+        for (int64_t i = best + 1; i < (r + 1) * classes; i++)
+            if (single ? single[i] > single[best] : twice[i] > twice[best])
+                best = i;
+        counted += label[r] != TG_NO_LABEL;
+        right += label[r] != TG_NO_LABEL && best - r * classes == label[r];
+    }
+    return counted ? (double)right / (double)counted : NAN;
+}

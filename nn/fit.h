@@ -135,7 +135,8 @@ int64_t tg_fit_epoch_count(const tg_fit *fit);
 const tg_fit_epoch *tg_fit_epoch_at(const tg_fit *fit, int64_t index);
 const tg_fit_epoch *tg_fit_best(const tg_fit *fit);
 
-/* Mean loss and score (each may be NULL) of the present parameters over other rows, a test part, say; in on_epoch too. False if there is an error. */
+/* Mean loss and score (each may be NULL) of the present parameters over other rows, a test part, say; in on_epoch too. False if there is an error. For a model that is there already,
+ * a configuration without training rows and optimiser does: tg_fit_new(&(tg_fit_config){.loss = loss, .model = net, .batch = 500}). */
 bool tg_fit_evaluate(tg_fit *fit, const tg_fit_rows *rows, double *loss, double *score);
 
 /* Writes PATH.csv, a line for each epoch, and PATH.gp, a script that draws it: `gnuplot PATH.gp` makes PATH.png. False if there is an error. */

@@ -301,6 +301,24 @@ START_TEST(evaluations_may_have_batches_of_their_own)
 }
 END_TEST
 
+START_TEST(without_rows_and_optimiser_it_only_evaluates)
+{
+    fit_run r, other;
+    double loss, again;
+    fit_begin(&r, 0, TG_NORM_NONE);
+    other = r;
+    fit_start(&r);
+    ck_assert(tg_fit_evaluate(r.fit, &r.config.train, &loss, NULL));
+    other.fit = tg_fit_new(&(tg_fit_config){.loss = fit_squared_error, .model = r.net, .batch = 5});
+    ck_assert(tg_fit_evaluate(other.fit, &r.config.train, &again, NULL));
+    ck_assert_double_eq(loss, again);
+    ck_assert(!tg_fit_error(other.fit) && !tg_fit_finished(other.fit) && !tg_fit_run(other.fit));
+    ck_assert_ptr_nonnull(strstr(tg_fit_error(other.fit), "neither rows nor an optimiser"));
+    tg_fit_free(other.fit);
+    fit_end(&r);
+}
+END_TEST
+
 START_TEST(accuracy_counts_the_largest_logit)
 {
     static const float logits[] = {1, 2, 0, 3, -1, -2, 0, 0, 5, 7, 7, 0};
@@ -329,6 +347,7 @@ Suite *fit_suite(void)
     tcase_add_test(tests, the_best_epochs_weights_are_left_and_patience_ends_the_run);
     tcase_add_test(tests, other_rows_are_evaluated_as_by_hand);
     tcase_add_test(tests, evaluations_may_have_batches_of_their_own);
+    tcase_add_test(tests, without_rows_and_optimiser_it_only_evaluates);
     tcase_add_test(tests, accuracy_counts_the_largest_logit);
     suite_add_tcase(suite, tests);
     return suite;

@@ -1,4 +1,5 @@
 /* The program `study`: its quick versions, that it goes on where it stopped, and the numbers its reports are made of. */
+#include "examples/data/feed.h"
 #include "examples/study/ranks.h"
 #include "examples/study/study.h"
 #include "tests/temporary_files.h"
@@ -265,23 +266,30 @@ START_TEST(a_key_holds_what_the_numbers_follow_from)
 }
 END_TEST
 
+static tg_tensor loss_of(void *net, const tg_tensor *batch, tg_rng *training, double *accuracy)
+{
+    tg_tensor logits = tg_mlp_forward_with(net, batch[0], training, NULL);
+    *accuracy = tg_accuracy(logits, batch[1]);
+    return tg_cross_entropy(logits, batch[1]);
+}
+
 START_TEST(the_network_of_a_run_is_read_from_its_state)
 {
     const study_run run_ = small_run();
     char message[STUDY_MESSAGE], error[200];
+    double loss, accuracy;
     epochs a = train(&run_);
     tg_mlp *net = study_run_net(&run_, temporary_folder(), message);
     ck_assert_msg(net != NULL, "%s", message);
     dataset set = moons;
     ck_assert(dataset_split(&set, &run_.parts, error, sizeof error));
-    float x[200 * 2];
-    int32_t labels[200];
-    dataset_gather(&set, &set.test, 0, set.test.rows, x, labels, NULL);
-    tg_tape *tape = tg_tape_new();
-    const study_score score = study_score_of(net, tape, &(study_rows){set.test.rows, 2, x, labels, NULL});
-    ck_assert_double_eq_tol(score.loss, study_record_at(&a.record, 6, STUDY_TEST_LOSS), 1e-6);
-    ck_assert_double_eq_tol(score.accuracy, study_record_at(&a.record, 6, STUDY_TEST_ACCURACY), 1e-6);
-    tg_tape_free(tape);
+    dataset_feed test = {&set, &set.test};
+    const tg_fit_rows rows = dataset_feed_rows(&test);
+    tg_fit *fit = tg_fit_new(&(tg_fit_config){.loss = loss_of, .model = net});
+    ck_assert(tg_fit_evaluate(fit, &rows, &loss, &accuracy));
+    ck_assert_double_eq_tol(loss, study_record_at(&a.record, 6, STUDY_TEST_LOSS), 1e-6);
+    ck_assert_double_eq_tol(accuracy, study_record_at(&a.record, 6, STUDY_TEST_ACCURACY), 1e-6);
+    tg_fit_free(fit);
     tg_mlp_free(net);
     free(set.order);
     study_record_free(&a.record);

@@ -45,7 +45,7 @@ static bool add_run(study_work *work, const study_context *c, const dataset *dat
                        .batch = 64,
                        .epochs = epochs,
                        .seed = seed,
-                       .partial = DATASET_DROP_PARTIAL,
+                       .drop_partial = true,
                        .train_every = 25,
                        .keeps_state = true};
     if (quick) {

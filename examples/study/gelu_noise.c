@@ -1,16 +1,20 @@
 /* study gelu-noise: how the classifiers of gelu-mnist stand noise (Hendrycks and Gimpel, arXiv 1606.08415): Unif[-a, a] added to the test images. */
+#include "examples/data/feed.h"
 #include "examples/lab/statistics.h"
 #include "examples/study/mnist.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-enum { LEVELS = 13, BATCH = 500 };
+enum { LEVELS = 13 };
 
 static double level_of(int level)
 {
     return 3. * level / (LEVELS - 1);
 }
+
+typedef struct score {
+    double loss, accuracy;
+} score;
 
 typedef struct results {
     const study_context *c;
@@ -18,45 +22,68 @@ typedef struct results {
     const mnist_protocol *p;
     double rate[MNIST_ACTIVATIONS];
     int seeds[MNIST_ACTIVATIONS];
-    study_score score[MNIST_ACTIVATIONS][STUDY_SEEDS][LEVELS];
+    score score[MNIST_ACTIVATIONS][STUDY_SEEDS][LEVELS];
 } results;
 
-/* Loss and accuracy over the test images with noise of one size, the same for every network. */
-static study_score score_with_noise(const tg_mlp *net, const dataset *data, int level, tg_tape *tape, float *x, int32_t *labels)
+/* ---- the networks on noisy images ---- */
+
+typedef struct noisy {
+    dataset_feed images;
+    tg_rng noise;
+    double size;
+} noisy;
+
+static bool fill(void *context, const int32_t *rows, int64_t count, tg_rng *rng, void *const *columns)
 {
-    study_score sum = {0, 0};
+    noisy *n = context;
+    float *x = columns[0];
+    dataset_feed_fill(&n->images, rows, count, rng, columns);
+    for (size_t i = 0; n->size > 0 && i < (size_t)count * n->images.set->features; i++)
+        x[i] += (float)(n->size * (2 * tg_rng_uniform(&n->noise) - 1));
+    return true;
+}
+
+static tg_tensor loss(void *net, const tg_tensor *batch, tg_rng *training, double *accuracy)
+{
+    tg_tensor logits = tg_mlp_forward_with(net, batch[0], training, NULL);
+    *accuracy = tg_accuracy(logits, batch[1]);
+    return tg_cross_entropy(logits, batch[1]);
+}
+
+/* Over the test images with noise of each size, the same for every network. */
+static bool score_net(const dataset *data, tg_mlp *net, score by_level[LEVELS], char message[STUDY_MESSAGE])
+{
     const tg_rng seed = tg_rng_seed(1);
-    tg_rng noise = tg_rng_split(&seed, (uint64_t)level);
-    const double size = level_of(level);
-    for (size_t from = 0; from < data->test.rows; from += BATCH) {
-        const size_t left = data->test.rows - from, count = left < BATCH ? left : BATCH;
-        dataset_gather(data, &data->test, from, count, x, labels, NULL);
-        for (size_t i = 0; size > 0 && i < count * data->features; i++)
-            x[i] += (float)(size * (2 * tg_rng_uniform(&noise) - 1));
-        const study_score some = study_score_of(net, tape, &(study_rows){count, data->features, x, labels, NULL});
-        sum.loss += some.loss * (double)count;
-        sum.accuracy += some.accuracy * (double)count;
+    noisy test = {.images = {data, &data->test}};
+    tg_fit_rows rows = dataset_feed_rows(&test.images);
+    rows.fill = fill;
+    rows.context = &test;
+    tg_fit *fit = tg_fit_new(&(tg_fit_config){.loss = loss, .model = net, .batch = 500});
+    bool fine = true;
+    for (int level = 0; fine && level < LEVELS; level++) {
+        test.noise = tg_rng_split(&seed, (uint64_t)level);
+        test.size = level_of(level);
+        fine = tg_fit_evaluate(fit, &rows, &by_level[level].loss, &by_level[level].accuracy);
     }
-    return (study_score){sum.loss / (double)data->test.rows, sum.accuracy / (double)data->test.rows};
+    if (!fine)
+        snprintf(message, STUDY_MESSAGE, "%.*s", STUDY_MESSAGE - 1, tg_fit_error(fit));
+    tg_fit_free(fit);
+    return fine;
 }
 
 /* Scores every finished network of an activation at its best rate. */
-static bool score_all(results *r, const dataset *data, int a, tg_tape *tape, float *x, int32_t *labels, char message[STUDY_MESSAGE])
+static bool score_all(results *r, const dataset *data, int a, char message[STUDY_MESSAGE])
 {
-    char name[STUDY_NAME];
     r->rate[a] = mnist_best_rate(r->work, r->p, mnist_activations[a], 1);
     for (int i = 0; i < r->work->count; i++) {
         const study_run *run = &r->work->run[i];
         if (run->net.activation != mnist_activations[a] || run->lr != r->rate[a] || !study_record_complete(&r->work->record[i], run->epochs))
             continue;
         tg_mlp *net = study_run_net(run, r->work->folder, message);
-        if (!net)
-            return false;
-        snprintf(name, sizeof name, "%s", run->name);
-        for (int level = 0; level < LEVELS; level++)
-            r->score[a][r->seeds[a]][level] = score_with_noise(net, data, level, tape, x, labels);
-        r->seeds[a]++;
+        const bool fine = net && score_net(data, net, r->score[a][r->seeds[a]++], message);
         tg_mlp_free(net);
+        if (!fine)
+            return false;
     }
     return true;
 }
@@ -159,20 +186,14 @@ int study_gelu_noise(const study_context *c)
     if (!fine)
         return study_refuse("out of memory", 1);
     const study_outcome outcome = study_work_do(&work, stderr);
-    float *x = malloc(BATCH * data.features * sizeof *x);
-    int32_t *labels = malloc(BATCH * sizeof *labels);
-    tg_tape *tape = tg_tape_new();
     r = (results){.c = c, .work = &work, .p = &p};
     if (outcome.broken)
         return study_refuse(outcome.message, 1);
-    if (!x || !labels || !tape || !dataset_split(&data, &p.parts, message, sizeof message))
-        return study_refuse("out of memory", 1);
+    if (!dataset_split(&data, &p.parts, message, sizeof message))
+        return study_refuse(message, 1);
     for (int a = 0; a < MNIST_ACTIVATIONS; a++)
-        if (!score_all(&r, &data, a, tape, x, labels, message))
+        if (!score_all(&r, &data, a, message))
             return study_refuse(message, 1);
-    tg_tape_free(tape);
-    free(x);
-    free(labels);
     if (!files_make_folder(c->folder, message) || !files_write(c->folder, "noise.csv", write_noise, &r, message))
         return study_refuse(message, 1);
     const int status = study_end(c, &work, &outcome, report(&r, &outcome), outcome.complete > 0 ? "study_noise.gp" : NULL);

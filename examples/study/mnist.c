@@ -49,7 +49,7 @@ bool mnist_add(study_work *work, const mnist_protocol *p, const dataset *data, t
                            .batch = p->batch,
                            .epochs = p->epochs,
                            .seed = seed,
-                           .partial = DATASET_DROP_PARTIAL,
+                           .drop_partial = true,
                            .train_every = 5,
                            .counts_dead = true,
                            .keeps_state = true};

@@ -31,7 +31,7 @@ typedef struct study_run {
     const char *start; /* a model file to start from; NULL: initial weights from the seed */
     double lr;
     int batch, epochs, seed;
-    dataset_partial partial;
+    bool drop_partial; /* every batch is full */
     int train_every;   /* epochs between measurements of the training rows, for STUDY_TRAIN_LOSS; 0: never */
     bool counts_dead;  /* measures STUDY_DEAD */
     bool keeps_state;  /* in FOLDER/NAME.state: a long run can go on, and its network can be read from there */
@@ -49,19 +49,5 @@ double study_run_seconds(const study_run *run, char message[STUDY_MESSAGE]);
 
 /* The network of a run that kept its state, after run->epochs; NULL and one line if it is not there. To be freed. */
 tg_mlp *study_run_net(const study_run *run, const char *folder, char message[STUDY_MESSAGE]);
-
-/* Some rows in memory. */
-typedef struct study_rows {
-    size_t count, inputs;
-    const float *x;        /* [count, inputs] */
-    const int32_t *labels; /* [count], or NULL */
-    const float *targets;  /* [count, outputs], where there are no labels */
-} study_rows;
-
-/* Mean loss and accuracy (NaN without labels) of a net over them, in one batch on this tape, which is reset. */
-typedef struct study_score {
-    double loss, accuracy;
-} study_score;
-study_score study_score_of(const tg_mlp *net, tg_tape *tape, const study_rows *rows);
 
 #endif

@@ -6,36 +6,6 @@
 
 /* ---- tables and images ---- */
 
-static bool fill(void *context, const int32_t *rows, int64_t count, tg_rng *rng, void *const *columns)
-{
-    const source_part *part = context;
-    const dataset *data = part->of;
-    float *x = columns[0];
-    (void)rng;
-    for (int64_t i = 0; i < count; i++) {
-        const size_t row = (size_t)part->rows->row[rows[i]];
-        memcpy(x + (size_t)i * data->features, data->x + row * data->features, data->features * sizeof *x);
-        if (part->inputs_only)
-            continue;
-        if (data->labels)
-            ((int32_t *)columns[1])[i] = data->labels[row];
-        else
-            memcpy((float *)columns[1] + (size_t)i * data->targets, data->y + row * data->targets, data->targets * sizeof(float));
-    }
-    return true;
-}
-
-static tg_fit_rows rows_of(source_part *part)
-{
-    const dataset *data = part->of;
-    tg_fit_rows rows = {.count = (int64_t)part->rows->rows, .columns = part->inputs_only ? 1 : 2, .fill = fill, .context = part};
-    rows.column[0] = (tg_fit_column){.dtype = TG_F32, .shape = TG_SHAPE((int64_t)data->features)};
-    rows.column[1] = (tg_fit_column){.dtype = data->labels ? TG_I32 : TG_F32};
-    if (!data->labels)
-        rows.column[1].shape = TG_SHAPE((int64_t)data->targets);
-    return rows;
-}
-
 static bool load_rows(train_settings *s, train_source *from, char message[NET_MESSAGE])
 {
     const dataset_options options = {.seed = 1,
@@ -65,8 +35,8 @@ static bool load_rows(train_settings *s, train_source *from, char message[NET_ME
     const dataset_part *which[] = {&data->train, &data->validation, &data->test};
     tg_fit_rows *to[] = {&from->train, &from->valid, &from->test};
     for (int i = 0; i < 3; i++) {
-        from->parts[i] = (source_part){data, which[i], strcmp(spec->model, "autoencoder") == 0};
-        *to[i] = rows_of(&from->parts[i]);
+        from->parts[i] = (dataset_feed){data, which[i], strcmp(spec->model, "autoencoder") == 0};
+        *to[i] = dataset_feed_rows(&from->parts[i]);
     }
     return true;
 }

@@ -8,21 +8,15 @@
 #ifndef TRAIN_SOURCE_H
 #define TRAIN_SOURCE_H
 
-#include "examples/data/dataset.h"
+#include "examples/data/feed.h"
 #include "examples/train/settings.h"
 #include "examples/train/text.h"
-
-typedef struct source_part {
-    const dataset *of;
-    const dataset_part *rows;
-    bool inputs_only; /* they are their own targets */
-} source_part;
 
 typedef struct train_source {
     bool is_text;
     dataset data;
     text_source letters;
-    source_part parts[3];
+    dataset_feed parts[3];
     tg_fit_rows train, valid, test;
 } train_source;
 

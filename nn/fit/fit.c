@@ -43,6 +43,12 @@ static tg_fit_config with_defaults(const tg_fit_config *given)
     return config;
 }
 
+/* Otherwise it only evaluates. */
+static bool trains(const tg_fit_config *config)
+{
+    return config->optimizer || config->train.count;
+}
+
 static const char *config_error(const tg_fit_config *config)
 {
     if (!config->loss)
@@ -61,7 +67,7 @@ static const char *config_error(const tg_fit_config *config)
         return "patience must be 0 (never) or a number of epochs";
     if (config->metadata_count < 0 || (config->metadata_count && !config->metadata))
         return "the metadata is missing";
-    const char *train = tg_fit_rows_error(&config->train);
+    const char *train = trains(config) ? tg_fit_rows_error(&config->train) : NULL;
     if (train)
         return train;
     if (config->drop_partial && config->train.count < config->batch * config->accumulate)
@@ -95,14 +101,26 @@ static bool allocate(tg_fit *fit)
     const tg_fit_config *config = &fit->config;
     const bool validates = config->valid.count > 0;
     fit->training = tg_tape_new();
-    fit->evaluation = tg_tape_new();
     fit->epochs = calloc((size_t)config->epochs, sizeof *fit->epochs);
-    bool fine = tg_fit_feed_init(&fit->train, &config->train, config->batch, false) && fit->training && fit->evaluation && fit->epochs;
+    bool fine = tg_fit_feed_init(&fit->train, &config->train, config->batch, false) && fit->training && fit->epochs;
     if (validates) {
         fit->best_values = malloc(tg_fit_bytes(fit) + 1);
         fine = tg_fit_feed_init(&fit->valid, &config->valid, config->evaluation_batch, true) && fit->best_values && fine;
     }
     return fine || tg_fit_fail(fit, "out of memory for the batches and the best weights");
+}
+
+/* Puts a run before its first step. */
+static bool prepare(tg_fit *fit)
+{
+    const tg_fit_config *config = &fit->config;
+    fit->parameters = tg_optimizer_parameters(config->optimizer);
+    if (!fit->parameters)
+        return tg_fit_fail(fit, "training: %s", tg_optimizer_error(NULL));
+    fit->steps_of_epoch = steps_of_epoch(config);
+    fit->rows_of_epoch = config->drop_partial ? fit->steps_of_epoch * config->batch * config->accumulate : config->train.count;
+    fit->step = config->epochs_before * fit->steps_of_epoch;
+    return allocate(fit);
 }
 
 tg_fit *tg_fit_new(const tg_fit_config *config)
@@ -112,22 +130,13 @@ tg_fit *tg_fit_new(const tg_fit_config *config)
         return NULL;
     fit->config = with_defaults(config);
     fit->best = fit->ordered = -1;
+    fit->evaluation = tg_tape_new();
     const char *wrong = config_error(&fit->config);
-    if (wrong) {
+    if (wrong)
         tg_fit_fail(fit, "training: %s", wrong);
-        return fit;
-    }
-    fit->parameters = tg_optimizer_parameters(config->optimizer);
-    if (!fit->parameters) {
-        tg_fit_fail(fit, "training: %s", tg_optimizer_error(NULL));
-        return fit;
-    }
-    fit->steps_of_epoch = steps_of_epoch(&fit->config);
-    fit->rows_of_epoch = config->train.count;
-    if (config->drop_partial)
-        fit->rows_of_epoch = fit->steps_of_epoch * fit->config.batch * fit->config.accumulate;
-    fit->step = config->epochs_before * fit->steps_of_epoch;
-    if (allocate(fit) && config->folder && config->resume)
+    else if (!fit->evaluation)
+        tg_fit_fail(fit, "out of memory");
+    else if (trains(config) && prepare(fit) && config->folder && config->resume)
         tg_fit_restore(fit);
     return fit;
 }
@@ -320,6 +329,8 @@ bool tg_fit_run(tg_fit *fit)
 {
     if (!fit || fit->error[0])
         return false;
+    if (!trains(&fit->config))
+        return tg_fit_fail(fit, "training: there are neither rows nor an optimiser, so that it only evaluates");
     bool stop = false, fine = true;
     const bool begun = !tg_fit_finished(fit);
     fit->written = clock_seconds();

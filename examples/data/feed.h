@@ -1,0 +1,31 @@
+/* Parts of a data set as tg_fit takes them.
+ *
+ *     dataset_feed train = {&set, &set.train}, valid = {&set, &set.validation};
+ *     tg_fit_config config = {.train = dataset_feed_rows(&train), .valid = dataset_feed_rows(&valid), ...};
+ *
+ * Column 0 is the features, f32 [features]; column 1 the label, i32, or the targets, f32 [targets].
+ */
+#ifndef DATA_FEED_H
+#define DATA_FEED_H
+
+#include "examples/data/dataset.h"
+
+#include <tapegrad.h>
+
+typedef struct dataset_feed {
+    const dataset *set;
+    const dataset_part *part;
+    bool inputs_only; /* no column 1: the inputs are their own targets */
+} dataset_feed;
+
+/* The rows of a part, which may be none. `feed` must live as long. */
+tg_fit_rows dataset_feed_rows(dataset_feed *feed);
+
+/* What it gives tg_fit to make batches with; `context` is the feed. */
+tg_fit_fill dataset_feed_fill;
+
+/* Puts an epoch's rows, which come as 0 .. count - 1, in an order that is a function of seed and epoch alone, for tg_fit_config.order. Numbers that
+ * were written down follow from it: it stays as it is. */
+void dataset_feed_order(uint64_t seed, int64_t epoch, int32_t *rows, int64_t count);
+
+#endif

@@ -53,6 +53,7 @@ static const layer_check checks[] = {
     {"block.llama", "pre-norm RMSNorm, swiglu, causal, rotated positions", &kind_block, .block = tg_block_llama, .rotary = true},
     {"block.training", "GPT-2's block with dropout", &kind_block, .block = tg_block_gpt, IN_TRAINING},
     {"block.recompute", "the same, computed again in the backward pass", &kind_block, .block = tg_block_gpt, .recompute = true, IN_TRAINING},
+    {"sequential", "convolution, LayerNorm, pool, a recomputed residual GLU, linear", &kind_sequential, IN_TRAINING},
     {"mlp.gelu_exact", "two hidden layers", &kind_mlp, .activation = TG_GELU_EXACT},
     {"mlp.swiglu", "two gated hidden layers", &kind_mlp, .activation = TG_SWIGLU},
     {"mlp.rms", "two gated hidden layers, RMSNorm behind each", &kind_mlp, .activation = TG_SWIGLU, .norm = TG_NORM_RMS},

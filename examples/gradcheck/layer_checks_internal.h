@@ -6,7 +6,7 @@
 #define GRADCHECK_LAYER_CHECKS_INTERNAL_H
 
 #include "examples/gradcheck/layer_checks.h"
-#include "nn/feed_forward.h"
+#include "nn/sequential.h"
 
 enum { LAYER_SHAPES = 5, LAYER_ELEMENTS = 128 /* of x, at most */ };
 
@@ -25,6 +25,11 @@ typedef struct layer {
         tg_convolution convolution;
         tg_embedding_layer embedding;
         tg_conv_block conv_block;
+        struct {
+            tg_convolution conv;
+            tg_norm_layer norm;
+            tg_linear_layer inner, last;
+        } sequence;
         void *model;
     };
 } layer;
@@ -40,7 +45,7 @@ struct layer_kind {
 };
 
 extern const layer_kind kind_linear, kind_hidden, kind_dropout, kind_norm, kind_images, kind_sequences, kind_conv_block, kind_embedding, kind_rotary,
-    kind_attention, kind_feed_forward, kind_block, kind_mlp,
+    kind_attention, kind_feed_forward, kind_block, kind_sequential, kind_mlp,
     kind_autoencoder, kind_char_mlp, kind_convnet, kind_vit, kind_transformer;
 
 #endif

@@ -196,6 +196,32 @@ const layer_kind kind_block = {"block", add_block, run_block, .shapes = SEQUENCE
 
 /* ---- models ---- */
 
+/* Of images: a convolution, a pool, and behind them what has rows. */
+static void add_sequential(layer *l, tg_shape x)
+{
+    l->sequence.conv = tg_convolution_add(l->set, "0", &(tg_convolution_config){.inputs = x.dim[1], .outputs = 2, .kernel = {2, 2}});
+    l->sequence.norm = tg_norm_layer_add(l->set, "1", TG_NORM_LAYER, x.dim[3] - 1, 0);
+    l->sequence.inner = tg_linear_layer_add(l->set, "4", 2 * (x.dim[2] - 2) * (x.dim[3] - 2), 6, true);
+    l->sequence.last = tg_linear_layer_add(l->set, "6", 3, 3, false);
+}
+
+static tg_tensor run_sequential(const layer *l, tg_tensor x, tg_rng *training)
+{
+    const tg_layer branch[] = {tg_sequential_dropout(0.3), tg_sequential_activation(TG_TANH)};
+    tg_layer net[] = {tg_sequential_convolution(&l->sequence.conv),
+                      tg_sequential_norm(&l->sequence.norm),
+                      tg_sequential_average_pool2d(2, 2, (tg_window){.stride = {1, 1}}),
+                      tg_sequential_flatten(),
+                      tg_sequential_linear(&l->sequence.inner),
+                      tg_sequential_of(branch, 2),
+                      tg_sequential_activation(TG_GLU),
+                      tg_sequential_linear(&l->sequence.last)};
+    net[5].residual = net[5].recompute = true;
+    return tg_sequential_forward(net, 8, x, training);
+}
+
+const layer_kind kind_sequential = {"block", add_sequential, run_sequential, .shapes = {{4, {2, 2, 4, 3}}, {4, {3, 1, 3, 4}}}};
+
 /* A model's functions are named alike: those that check it follow from its name and its configuration, which may go by what `l->check` asks for
  * and by the shape of x. */
 #define MODEL(name, ...)                                                                \

@@ -88,6 +88,18 @@ def simple_layers():
     module("conv2d_2", nn.Conv2d(4, 4, 3, padding=2, dilation=2, groups=4), draw(1, 4, 5, 6))
 
 
+class Residual(nn.Sequential):
+    def forward(self, x):
+        return x + super().forward(x)
+
+
+def sequences():
+    dense = nn.Sequential(nn.Linear(5, 6), nn.LayerNorm(6), nn.GELU(), Residual(nn.Linear(6, 7), nn.SiLU(), nn.Linear(7, 6)), nn.GLU(), nn.Linear(3, 2))
+    module("sequential_1", dense, draw(4, 5))
+    images = nn.Sequential(nn.Conv2d(2, 3, 3, padding=1), nn.BatchNorm2d(3), nn.GELU(), nn.MaxPool2d(2, 1), nn.AvgPool2d((2, 3)), nn.Flatten(), nn.Linear(3 * 3 * 2, 4))
+    module("sequential_2", images, draw(3, 2, 7, 7))
+
+
 def feed_forwards():
     gates = {"glu": torch.sigmoid, "bilinear": lambda z: z, "reglu": torch.relu, "geglu": F.gelu, "swiglu": F.silu}
     for name, gate in gates.items():
@@ -306,3 +318,4 @@ if __name__ == "__main__":
     blocks()
     models()
     small_models()
+    sequences()

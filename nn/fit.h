@@ -23,6 +23,7 @@
 #ifndef TG_FIT_H
 #define TG_FIT_H
 
+#include "nn/ema.h"
 #include "nn/safetensors.h"
 #include "optim/optimizer.h"
 
@@ -85,8 +86,9 @@ typedef struct tg_fit_config {
     int accumulate;    /* so many passes make a step; 0: one */
     bool drop_partial; /* rows that do not fill an epoch's last step wait for another epoch; otherwise they make a smaller step */
     int64_t epochs;    /* at most; 0: 10 */
-    int64_t epochs_before; /* so many of them are done, and you have put parameters and optimiser back to where they ended; for who keeps files of his own, so without a folder */
+    int64_t epochs_before; /* so many of them are done, and you have put parameters and optimiser back to where they ended; for who keeps files of his own, so without a folder and averages */
     int64_t patience;  /* ends when so many epochs in a row were not the best; 0: never */
+    tg_ema_config ema; /* with a decay, {.decay = 0.999}: validation, the best epoch and what the run leaves are of the average of the weights; 0: of the weights */
     bool best_by_score; /* the best epoch has the highest validation score, not the lowest validation loss */
     uint64_t seed;
 
@@ -120,8 +122,8 @@ const char *tg_fit_error(const tg_fit *fit);
 /* Whether the error is that training has diverged: the loss, or its gradient, was no finite number. */
 bool tg_fit_diverged(const tg_fit *fit);
 
-/* Trains to the end and leaves the parameters of the best epoch (without validation rows: of the last). If a callback stopped it, the parameters are those of the last step,
- * and another call goes on. False if there is an error. */
+/* Trains to the end and leaves the parameters of the best epoch (without validation rows: of the last), with `ema` as averages. If a callback stopped it, the parameters
+ * are those of the last step, and another call goes on. False if there is an error. */
 bool tg_fit_run(tg_fit *fit);
 
 /* Whether the run has come to its end: all epochs, or patience. */

@@ -69,13 +69,19 @@ void fit_assert_same_weights(const fit_run *a, const fit_run *b)
     ck_assert_mem_eq(tg_parameters_values(p), tg_parameters_values(q), (size_t)tg_parameters_size(p) * sizeof(double));
 }
 
+/* The same number, or none. */
+static bool same(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b));
+}
+
 void fit_assert_same_epochs(const fit_run *a, const fit_run *b)
 {
     ck_assert_int_eq(tg_fit_epoch_count(a->fit), tg_fit_epoch_count(b->fit));
     for (int i = 0; i < tg_fit_epoch_count(a->fit); i++) {
         const tg_fit_epoch *p = tg_fit_epoch_at(a->fit, i), *q = tg_fit_epoch_at(b->fit, i);
         ck_assert(p->epoch == q->epoch && p->step == q->step && p->best == q->best && p->rate == q->rate);
-        ck_assert(p->train_loss == q->train_loss && p->valid_loss == q->valid_loss && p->valid_score == q->valid_score);
+        ck_assert(p->train_loss == q->train_loss && same(p->valid_loss, q->valid_loss) && same(p->valid_score, q->valid_score));
         ck_assert(p->gradient_norm == q->gradient_norm);
     }
 }

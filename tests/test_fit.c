@@ -62,6 +62,66 @@ START_TEST(steps_are_those_of_a_loop_by_hand)
 }
 END_TEST
 
+/* A run with averages, and beside it the loop by hand: after each epoch the averages are in hand.net, and what they are worth on the validation rows in losses[epoch]. */
+static void train_beside_averages(fit_run *loop, fit_run *hand, bool validates, double losses[4])
+{
+    static record seen;
+    seen = (record){0};
+    fit_begin(loop, 0, TG_NORM_BATCH);
+    fit_begin(hand, 0, TG_NORM_BATCH);
+    loop->config.train.fill = fill;
+    loop->config.train.context = &seen;
+    loop->config.ema.decay = 0.75;
+    loop->config.valid.count = validates ? FIT_VALID : 0;
+    fit_train(loop);
+    tg_parameters *set = tg_mlp_parameters(hand->net);
+    tg_ema *ema = tg_ema_new(set, &(tg_ema_config){.decay = 0.75});
+    for (int b = 0; b < seen.count; b++) {
+        double bx[FIT_ROWS][3], by[FIT_ROWS][2];
+        tg_rng training = tg_rng_seed(1);
+        for (int i = 0; i < seen.sizes[b]; i++) {
+            memcpy(bx[i], fit_x[seen.rows[b][i]], sizeof bx[0]);
+            memcpy(by[i], fit_y[seen.rows[b][i]], sizeof by[0]);
+        }
+        tg_tape_reset(tape);
+        const tg_tensor batch[] = {tg_borrow(tape, TG_F64, bx, TG_SHAPE(seen.sizes[b], 3)), tg_borrow(tape, TG_F64, by, TG_SHAPE(seen.sizes[b], 2))};
+        ck_assert(tg_backward(fit_squared_error(hand->net, batch, &training, NULL)) && tg_optimizer_step(hand->optimizer) && tg_ema_update(ema));
+        if (b % 3 != 2)
+            continue;
+        tg_ema_swap(ema);
+        tg_tape_reset(tape);
+        const tg_tensor rest[] = {tg_borrow(tape, TG_F64, fit_x[FIT_ROWS - FIT_VALID], TG_SHAPE(FIT_VALID, 3)),
+                                  tg_borrow(tape, TG_F64, fit_y[FIT_ROWS - FIT_VALID], TG_SHAPE(FIT_VALID, 2))};
+        losses[b / 3] = tg_item(fit_squared_error(hand->net, rest, NULL, NULL));
+        tg_ema_swap(ema);
+    }
+    tg_ema_swap(ema); /* and stay so: tg_ema_free would bring the weights back */
+    double *averages = malloc((size_t)tg_parameters_size(set) * sizeof *averages);
+    memcpy(averages, tg_parameters_values(set), (size_t)tg_parameters_size(set) * sizeof *averages);
+    tg_ema_free(ema);
+    memcpy(tg_parameters_values(set), averages, (size_t)tg_parameters_size(set) * sizeof *averages);
+    free(averages);
+}
+
+START_TEST(with_averages_validation_and_the_best_epoch_are_theirs)
+{
+    fit_run loop, hand;
+    double losses[4];
+    train_beside_averages(&loop, &hand, false, losses);
+    fit_assert_same_weights(&loop, &hand); /* the last epoch's */
+    fit_end(&loop);
+    fit_end(&hand);
+    train_beside_averages(&loop, &hand, true, losses);
+    for (int epoch = 0; epoch < 4; epoch++)
+        assert_relative(tg_fit_epoch_at(loop.fit, epoch)->valid_loss, losses[epoch], 1e-13);
+    double loss;
+    ck_assert(tg_fit_evaluate(loop.fit, &loop.config.valid, &loss, NULL));
+    assert_relative(loss, tg_fit_best(loop.fit)->valid_loss, 1e-14);
+    fit_end(&loop);
+    fit_end(&hand);
+}
+END_TEST
+
 START_TEST(an_epoch_has_every_row_once_in_an_order_of_its_own)
 {
     static record seen;
@@ -204,6 +264,7 @@ START_TEST(after_the_first_epoch_a_step_allocates_nothing)
     fit_run r;
     fit_begin(&r, 0.25, TG_NORM_BATCH);
     r.config.on_step = count_allocations;
+    r.config.ema.decay = 0.9;
     r.config.epochs = 6;
     fit_train(&r);
     for (int step = 6; step < 18; step++)
@@ -338,6 +399,7 @@ Suite *fit_suite(void)
     TCase *tests = tcase_create("fit");
     tcase_add_checked_fixture(tests, fit_suite_start, fit_suite_finish);
     tcase_add_test(tests, steps_are_those_of_a_loop_by_hand);
+    tcase_add_test(tests, with_averages_validation_and_the_best_epoch_are_theirs);
     tcase_add_test(tests, an_epoch_has_every_row_once_in_an_order_of_its_own);
     tcase_add_test(tests, rows_that_do_not_fill_a_step_wait_where_that_is_wished);
     tcase_add_test(tests, passes_that_add_up_are_one_large_batch);

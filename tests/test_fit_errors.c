@@ -83,7 +83,9 @@ SPOILS(evaluation_batch_negative, c->evaluation_batch = -1)
 SPOILS(epochs_before_negative, c->epochs_before = -1)
 SPOILS(epochs_before_many, c->epochs_before = 5)
 SPOILS(epochs_before_with_folder, (c->epochs_before = 1, c->folder = "no"))
+SPOILS(epochs_before_with_averages, (c->epochs_before = 1, c->ema.decay = 0.9))
 SPOILS(order_of_other_rows, c->order = from_one)
+SPOILS(decay_wrong, c->ema.decay = 1)
 SPOILS(no_rows, c->train.count = 0)
 SPOILS(valid_rows_negative, c->valid.count = -1)
 SPOILS(no_columns, c->train.column[0].data = NULL)
@@ -115,7 +117,9 @@ START_TEST(every_mistake_is_told)
                     {epochs_before_negative, "the epochs before must be"},
                     {epochs_before_many, "the epochs before must be"},
                     {epochs_before_with_folder, "without a folder"},
+                    {epochs_before_with_averages, "without averages"},
                     {order_of_other_rows, "epoch 1: its order has a row that is none of the 14"},
+                    {decay_wrong, "decay of the averages"},
                     {no_rows, "number of rows"},
                     {valid_rows_negative, "number of rows"},
                     {no_columns, "one to four columns"},
@@ -184,6 +188,7 @@ START_TEST(too_little_memory_is_an_error)
         fit_begin(&r, 0.25, TG_NORM_BATCH);
         fit_in_folder(&r, "memory");
         r.config.epochs = 2;
+        r.config.ema.decay = 0.9;
         wrapped_memory_fail_after(nth);
         r.fit = tg_fit_new(&r.config);
         const bool fine = tg_fit_run(r.fit);

@@ -31,21 +31,32 @@ static void assert_same_files(const char *a, const char *b)
     fclose(other);
 }
 
+enum { STEPS = 12 };
+
+/* A run with dropout and a batch norm: plain, with averages, with averages and no validation. */
+static void begin_kind(fit_run *r, int kind, const char *folder)
+{
+    fit_begin(r, 0.25, TG_NORM_BATCH);
+    fit_in_folder(r, folder);
+    if (kind > 0)
+        r->config.ema = (tg_ema_config){.decay = 0.8, .warmup = true};
+    if (kind > 1)
+        r->config.valid.count = 0;
+}
+
 START_TEST(stopped_at_any_step_and_resumed_is_never_stopped)
 {
     fit_run whole, half, rest;
-    fit_begin(&whole, 0.25, TG_NORM_BATCH);
-    fit_in_folder(&whole, "whole");
+    const int kind = _i / STEPS;
+    begin_kind(&whole, kind, "whole");
     fit_train(&whole);
-    int stop = _i + 1;
-    fit_begin(&half, 0.25, TG_NORM_BATCH);
-    fit_in_folder(&half, "half");
+    int stop = _i % STEPS + 1;
+    begin_kind(&half, kind, "half");
     half.config.on_step = stop_after;
     half.config.context = &stop;
     fit_train(&half);
-    ck_assert_int_eq(tg_fit_finished(half.fit), stop == 12);
-    fit_begin(&rest, 0.25, TG_NORM_BATCH);
-    fit_in_folder(&rest, "half");
+    ck_assert_int_eq(tg_fit_finished(half.fit), stop == STEPS);
+    begin_kind(&rest, kind, "half");
     rest.config.resume = true;
     fit_train(&rest);
     fit_assert_same_weights(&whole, &rest);
@@ -67,7 +78,7 @@ START_TEST(the_files_of_another_run_are_refused_in_a_line)
     fit_begin(&r, 0, TG_NORM_NONE);
     fit_in_folder(&r, "run");
     fit_train(&r);
-    for (int c = 0; c < 5; c++) {
+    for (int c = 0; c < 6; c++) {
         fit_begin(&other, 0, c == 4 ? TG_NORM_LAYER : TG_NORM_NONE);
         fit_in_folder(&other, "run");
         other.config.resume = true;
@@ -75,8 +86,10 @@ START_TEST(the_files_of_another_run_are_refused_in_a_line)
         other.config.batch += c == 1;
         other.config.accumulate = c == 2 ? 2 : 1;
         other.config.epochs = c == 3 ? 2 : 4;
+        other.config.ema.decay = c == 5 ? 0.9 : 0;
         other.fit = tg_fit_new(&other.config);
-        static const char *const parts[] = {"seed 11, and this one has", "seed 11, and this one has", "seed 11, and this one has", "more epochs", "norm"};
+        static const char *const parts[] = {"seed 11, and this one has", "seed 11, and this one has", "seed 11, and this one has", "more epochs", "norm",
+                                            "averages of decay 0.9"};
         ck_assert_msg(strstr(tg_fit_error(other.fit), parts[c]) && strstr(tg_fit_error(other.fit), "run/"), "%s", tg_fit_error(other.fit));
         ck_assert(!tg_fit_run(other.fit) && !strchr(tg_fit_error(other.fit), '\n'));
         fit_end(&other);
@@ -137,7 +150,7 @@ Suite *fit_files_suite(void)
     Suite *suite = suite_create("fit_files");
     TCase *tests = tcase_create("fit_files");
     tcase_add_checked_fixture(tests, fit_suite_start, fit_suite_finish);
-    tcase_add_loop_test(tests, stopped_at_any_step_and_resumed_is_never_stopped, 0, 12);
+    tcase_add_loop_test(tests, stopped_at_any_step_and_resumed_is_never_stopped, 0, 3 * STEPS);
     tcase_add_test(tests, the_files_of_another_run_are_refused_in_a_line);
     tcase_add_test(tests, a_folder_that_cannot_be_is_an_error);
     tcase_add_test(tests, curves_are_a_table_and_a_script_that_draws_it);

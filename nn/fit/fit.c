@@ -61,10 +61,12 @@ static const char *config_error(const tg_fit_config *config)
         return "there must be 1 epoch or more, and at most a million";
     if (config->epochs_before < 0 || config->epochs_before > config->epochs)
         return "the epochs before must be 0 or more, and no more than all";
-    if (config->epochs_before && config->folder)
-        return "epochs before are for a run without a folder, which knows of its own";
+    if (config->epochs_before && (config->folder || config->ema.decay != 0))
+        return "epochs before are for a run without a folder, which knows of its own, and without averages";
     if (config->patience < 0)
         return "patience must be 0 (never) or a number of epochs";
+    if (config->ema.decay != 0 && !(config->ema.decay > 0 && config->ema.decay < 1))
+        return "the decay of the averages must be between 0 and 1";
     if (config->metadata_count < 0 || (config->metadata_count && !config->metadata))
         return "the metadata is missing";
     const char *train = trains(config) ? tg_fit_rows_error(&config->train) : NULL;
@@ -99,14 +101,16 @@ size_t tg_fit_bytes(const tg_fit *fit)
 static bool allocate(tg_fit *fit)
 {
     const tg_fit_config *config = &fit->config;
-    const bool validates = config->valid.count > 0;
+    const bool validates = config->valid.count > 0, averages = config->ema.decay != 0;
     fit->training = tg_tape_new();
     fit->epochs = calloc((size_t)config->epochs, sizeof *fit->epochs);
     bool fine = tg_fit_feed_init(&fit->train, &config->train, config->batch, false) && fit->training && fit->epochs;
-    if (validates) {
-        fit->best_values = malloc(tg_fit_bytes(fit) + 1);
-        fine = tg_fit_feed_init(&fit->valid, &config->valid, config->evaluation_batch, true) && fit->best_values && fine;
-    }
+    if (validates)
+        fine = tg_fit_feed_init(&fit->valid, &config->valid, config->evaluation_batch, true) && fine;
+    if (averages)
+        fine = (fit->ema = tg_ema_new(fit->parameters, &config->ema)) && fine;
+    if (validates || averages)
+        fine = (fit->best_values = malloc(tg_fit_bytes(fit) + 1)) && fine;
     return fine || tg_fit_fail(fit, "out of memory for the batches and the best weights");
 }
 
@@ -149,6 +153,7 @@ void tg_fit_free(tg_fit *fit)
     tg_tape_free(fit->evaluation);
     tg_fit_feed_free(&fit->train);
     tg_fit_feed_free(&fit->valid);
+    tg_ema_free(fit->ema);
     free(fit->epochs);
     free(fit->best_values);
     free(fit);
@@ -252,6 +257,7 @@ static bool take_step(tg_fit *fit, tg_fit_step *now)
     fit->diverged = !isfinite(now->gradient_norm);
     if (!stepped)
         return tg_fit_fail(fit, "epoch %lld: %s", (long long)now->epoch, tg_optimizer_error(config->optimizer));
+    tg_ema_update(fit->ema);
     fit->step++;
     fit->loss_sum += sum;
     fit->norm_sum += now->gradient_norm;
@@ -282,17 +288,20 @@ static bool end_epoch(tg_fit *fit, double rate)
     tg_fit_epoch now = {.epoch = epochs_done(fit) + 1, .step = fit->step, .rate = rate, .valid_loss = NAN, .valid_score = NAN};
     now.train_loss = fit->loss_sum / (double)fit->rows_of_epoch;
     now.gradient_norm = fit->norm_sum / (double)fit->steps_of_epoch;
-    if (fit->config.valid.count && !tg_fit_feed_evaluate(fit, &fit->valid, &now.valid_loss, &now.valid_score))
+    tg_ema_swap(fit->ema);
+    const bool fine = !fit->config.valid.count || tg_fit_feed_evaluate(fit, &fit->valid, &now.valid_loss, &now.valid_score);
+    now.best = fine && is_better(fit, &now);
+    if (now.best && fit->best_values)
+        memcpy(fit->best_values, tg_parameters_values(fit->parameters), tg_fit_bytes(fit));
+    tg_ema_swap(fit->ema);
+    if (!fine)
         return false;
-    now.best = is_better(fit, &now);
+    if (now.best) {
+        fit->best = fit->epoch_count;
+        fit->best_is_written = false;
+    }
     fit->epochs[fit->epoch_count++] = now;
     fit->loss_sum = fit->norm_sum = 0;
-    if (!now.best)
-        return true;
-    fit->best = fit->epoch_count - 1;
-    fit->best_is_written = false;
-    if (fit->best_values)
-        memcpy(fit->best_values, tg_parameters_values(fit->parameters), tg_fit_bytes(fit));
     return true;
 }
 

@@ -20,6 +20,7 @@ typedef struct tg_fit_feed {
 struct tg_fit {
     tg_fit_config config; /* defaults filled in */
     tg_parameters *parameters;
+    tg_ema *ema; /* NULL: none */
     tg_tape *training, *evaluation; /* two, because a step repeats the step before, not an evaluation */
     tg_fit_feed train, valid;
     int64_t steps_of_epoch, rows_of_epoch;
@@ -27,7 +28,7 @@ struct tg_fit {
     double loss_sum, norm_sum;        /* of this epoch so far */
     tg_fit_epoch *epochs;             /* [config.epochs] */
     int64_t epoch_count, best, ordered; /* best: index, or -1; ordered: the epoch that train.order is of, from 0, or -1 */
-    void *best_values;                /* NULL without validation rows */
+    void *best_values;                /* NULL where they are always the parameters: without validation rows and averages */
     bool best_is_written, diverged;
     double written;                   /* when, in seconds */
     char error[TG_FIT_MESSAGE];

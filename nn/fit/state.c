@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { PATH = 1000, RUN = 200, LINE = 240 };
+enum { PATH = 1000, RUN = 240, LINE = 240 };
 
 static bool path_of(tg_fit *fit, const char *name, char path[PATH])
 {
@@ -23,8 +23,10 @@ static bool path_of(tg_fit *fit, const char *name, char path[PATH])
 static void describe(const tg_fit *fit, char run[RUN])
 {
     const tg_fit_config *c = &fit->config;
-    snprintf(run, RUN, "%" PRId64 " training and %" PRId64 " validation rows, %" PRId64 " x %d a step%s, seed %" PRIu64, c->train.count,
+    const int used = snprintf(run, RUN, "%" PRId64 " training and %" PRId64 " validation rows, %" PRId64 " x %d a step%s, seed %" PRIu64, c->train.count,
              c->valid.count, c->batch, c->accumulate, c->drop_partial ? ", full ones only" : "", c->seed);
+    if (fit->ema)
+        snprintf(run + used, RUN - (size_t)used, ", averages of decay %.17g%s", c->ema.decay, c->ema.warmup ? " from less" : "");
 }
 
 /* ---- writing ---- */
@@ -77,7 +79,7 @@ static bool save_last(tg_fit *fit, tg_metadata *lines, const char *epochs)
 {
     char path[PATH], message[TG_FILE_MESSAGE], run[RUN];
     tg_update_state update = tg_optimizer_state(fit->config.optimizer);
-    const tg_training_state state = {.parameters = fit->parameters, .update = &update, .position = fit->step};
+    const tg_training_state state = {.parameters = fit->parameters, .update = &update, .ema = fit->ema, .position = fit->step};
     describe(fit, run);
     lines[0] = (tg_metadata){"fit.run", run};
     lines[1] = (tg_metadata){"fit.epochs", epochs};
@@ -169,7 +171,7 @@ bool tg_fit_restore(tg_fit *fit)
     if (!read_lines(fit, path) || !read_best(fit))
         return false;
     tg_update_state update = tg_optimizer_state(fit->config.optimizer);
-    tg_training_state state = {.parameters = fit->parameters, .update = &update};
+    tg_training_state state = {.parameters = fit->parameters, .update = &update, .ema = fit->ema};
     if (!tg_training_state_load(&state, path, message))
         return tg_fit_fail(fit, "%s", message);
     if (state.position < 0 || state.position / fit->steps_of_epoch != fit->epoch_count)

@@ -112,6 +112,8 @@ static bool show(void *context, const tg_fit_epoch *now)
 
 int main(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], "--help") == 0)
+        return printf("usage: autoencoder [IMAGES [EPOCHS]], with an IDX file of %d images or more; without one, it draws them\n", 100 * SHOWN), 0;
     tg_rng rng = tg_rng_seed(1);
     const int epochs = argc > 2 ? atoi(argv[2]) : 20;
     if (!(argc > 1 ? read_images(argv[1]) : draw_images(&rng)) || epochs < 1 || count < 100 * SHOWN)

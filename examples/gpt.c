@@ -39,8 +39,7 @@ static void append_sources(void)
 }
 
 /* Windows that begin anywhere from `first` to `last`: ids and, one further, what comes next. */
-static void draw_batch(tg_rng *rng, size_t first, size_t last, int32_t ids[BATCH][CONTEXT],
-                       int32_t next[BATCH][CONTEXT])
+static void draw_batch(tg_rng *rng, size_t first, size_t last, int32_t ids[BATCH][CONTEXT], int32_t next[BATCH][CONTEXT])
 {
     for (int row = 0; row < BATCH; row++) {
         const size_t from = first + tg_rng_below(rng, last - first - CONTEXT);
@@ -51,12 +50,10 @@ static void draw_batch(tg_rng *rng, size_t first, size_t last, int32_t ids[BATCH
     }
 }
 
-static tg_tensor loss_of(const tg_transformer *gpt, tg_tape *tape, int32_t ids[BATCH][CONTEXT],
-                         int32_t next[BATCH][CONTEXT])
+static tg_tensor loss_of(const tg_transformer *gpt, tg_tape *tape, int32_t ids[BATCH][CONTEXT], int32_t next[BATCH][CONTEXT])
 {
     tg_tape_reset(tape);
-    tg_tensor logits =
-        tg_transformer_forward(gpt, tg_borrow(tape, TG_I32, ids, TG_SHAPE(BATCH, CONTEXT)), NULL);
+    tg_tensor logits = tg_transformer_forward(gpt, tg_borrow(tape, TG_I32, ids, TG_SHAPE(BATCH, CONTEXT)), NULL);
     return tg_cross_entropy(logits, tg_borrow(tape, TG_I32, next, TG_SHAPE(BATCH, CONTEXT)));
 }
 
@@ -107,10 +104,11 @@ static void write_sample(const tg_transformer *gpt, tg_tape *tape, tg_rng *rng)
 int main(int argc, char **argv)
 {
     const long steps = argc > 2 ? atol(argv[2]) : 1000;
+    const bool help = argc > 1 && strcmp(argv[1], "--help") == 0;
     argc > 1 ? append_file(argv[1]) : append_sources();
     const size_t held_out = size / 10 * 9;
     if (size - held_out < 2 * CONTEXT || steps < 1)
-        return fprintf(stderr, "usage: gpt [TEXT [STEPS [MODEL]]], with a text of 2 kB or more\n"), 2;
+        return fputs("usage: gpt [TEXT [STEPS [MODEL]]], with a text of 2 kB or more; without one, from tapegrad's folder\n", help ? stdout : stderr), help ? 0 : 2;
 
     static int32_t ids[BATCH][CONTEXT], next[BATCH][CONTEXT];
     tg_rng rng = tg_rng_seed(1);
@@ -131,9 +129,7 @@ int main(int argc, char **argv)
         tg_tensor loss = loss_of(gpt, tape, ids, next);
         const double now = tg_item(loss);
         if (!tg_backward(loss) || !tg_optimizer_step(adamw))
-            return fprintf(stderr, "%s\n",
-                           tg_tape_error(tape) ? tg_tape_error(tape) : tg_optimizer_error(adamw)),
-                   1;
+            return fprintf(stderr, "%s\n", tg_tape_error(tape) ? tg_tape_error(tape) : tg_optimizer_error(adamw)), 1;
         if (step % 100 == 0 || step == steps)
             printf("step %5ld   loss %.3f   held out %.3f nats a byte\n", step, now,
                    held_out_loss(gpt, tape, held_out));

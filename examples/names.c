@@ -117,10 +117,11 @@ static void invent(const tg_char_mlp *net, tg_tape *tape, tg_rng *rng)
 int main(int argc, char **argv)
 {
     const int epochs = argc > 2 ? atoi(argv[2]) : 10;
+    const bool help = argc > 1 && strcmp(argv[1], "--help") == 0;
     FILE *file = argc > 1 ? fopen(argv[1], "r") : NULL;
     argc > 1 ? read_words(file) : read_functions();
     if (word_count < 20 || epochs < 1)
-        return fprintf(stderr, "usage: names [WORDS [EPOCHS]], with 20 words or more, one a line\n"), 2;
+        return fputs("usage: names [WORDS [EPOCHS]], with 20 words or more, one a line; without them, from tapegrad's folder\n", help ? stdout : stderr), help ? 0 : 2;
     tg_rng rng = tg_rng_seed(1);
     for (int w = word_count - 1; w > 0; w--) { /* in random order, of which the last tenth is held out */
         const int other = (int)tg_rng_below(&rng, (uint64_t)w + 1);

@@ -5,6 +5,7 @@
 #include "examples/train/card.h"
 #include "examples/train/profile.h"
 #include "examples/train/sample.h"
+#include "examples/train/start.h"
 #include "plots/plots.h"
 
 #include <math.h>
@@ -16,7 +17,7 @@
 typedef struct trainer {
     train_settings settings;
     train_source from;
-    card about;
+    card about, started; /* started: what --start's file says of itself */
     net *model;
     tg_optimizer *optimizer;
     tg_fit *fit;
@@ -133,7 +134,8 @@ static bool begin_folder(const trainer *t, char message[NET_MESSAGE])
 static bool prepare(trainer *t, char message[NET_MESSAGE])
 {
     train_settings *s = &t->settings;
-    if (!runlog_check_directory(s->out, message) || !source_load(s, &t->from, message))
+    const bool starts = s->start && !s->resume;
+    if (!runlog_check_directory(s->out, message) || (starts && !start_adopt(s, &t->started, message)) || !source_load(s, &t->from, message))
         return false;
     settings_complete(s, t->from.train.count);
     if (!card_of_source(&t->about, &s->net, &t->from, message))
@@ -144,7 +146,7 @@ static bool prepare(trainer *t, char message[NET_MESSAGE])
         return snprintf(message, NET_MESSAGE, "%s", conflict), false;
     const tg_rng seed = tg_rng_seed((uint64_t)s->seed), weights = tg_rng_stream(&seed, "weights");
     t->model = net_new(&s->net, &weights, message);
-    return t->model != NULL;
+    return t->model && (!starts || start_load(s, t->model, &t->from, &t->about, &t->started, message));
 }
 
 static bool open_run(trainer *t, char message[NET_MESSAGE])
@@ -153,7 +155,7 @@ static bool open_run(trainer *t, char message[NET_MESSAGE])
     static tg_metadata lines[CARD_LINES];
     card_metadata(&t->about, lines);
     tg_fit_config config = {.loss = loss, .model = t, .train = t->from.train, .valid = t->from.valid, .batch = s->batch, .accumulate = s->accumulate,
-                            .epochs = s->epochs, .patience = s->patience, .best_by_score = strcmp(s->best, "accuracy") == 0, .seed = (uint64_t)s->seed,
+                            .epochs = s->epochs, .patience = s->patience, .ema = {.decay = s->ema, .warmup = true}, .best_by_score = strcmp(s->best, "accuracy") == 0, .seed = (uint64_t)s->seed,
                             .folder = s->out, .resume = s->resume, .metadata = lines, .metadata_count = CARD_LINES, .on_step = on_step, .on_epoch = on_epoch,
                             .context = t};
     config.drop_partial = s->profile && config.train.count >= (int64_t)s->batch * s->accumulate; /* a step of another size would be timed in place of the others */
@@ -171,10 +173,14 @@ static void describe(const trainer *t)
 {
     const train_settings *s = &t->settings;
     char model[300];
+    if (!s->resume && !options_given(&settings_program, "data"))
+        fputs("no --data, so it learns digits that it draws itself, some seconds long.\nWith your own: --data csv:FILE, idx:FOLDER, text:FILE or lines:FILE; see --help.\n", stderr);
     net_describe(&s->net, model, sizeof model);
     source_describe(&t->from, stderr);
     fprintf(stderr, "%s: %lld parameters; %d epochs of %lld steps, %s, rate %g\n", model, (long long)tg_parameters_size(net_parameters(t->model)), s->epochs,
             (long long)((t->from.train.count + s->batch * s->accumulate - 1) / (s->batch * s->accumulate)), s->optimizer, s->lr);
+    if (s->start && !s->resume)
+        fprintf(stderr, "begins with the weights of %s\n", s->start);
     if (s->resume)
         fprintf(stderr, "goes on behind step %lld\n", (long long)tg_optimizer_steps(t->optimizer));
 }
@@ -287,7 +293,9 @@ static int show_results(trainer *t)
             if (!sample_write(t->model, &t->about, &(sample_options){.length = t->about.lines ? 40 : 400, .temperature = 1}, &rng, stdout, message))
                 return fail(message);
     }
+    static const char *const use[] = {[CARD_CLASSES] = "--data csv:FILE", [CARD_TARGETS] = "--data csv:FILE", [CARD_IMAGES] = "--data idx:FILE", [CARD_LETTERS] = "--prompt TEXT"};
     printf("\nin %s/: best.safetensors, last.safetensors, curves.csv, summary.csv, config.json%s\n", s->out, drawn ? "; loss.png and .svg" : "");
+    printf("to use it: predict --model %s/best.safetensors %s\n", s->out, use[s->net.image_width ? CARD_IMAGES : t->about.task]);
     return 0;
 }
 
@@ -319,6 +327,7 @@ static void close_trainer(trainer *t)
     tg_optimizer_free(t->optimizer);
     net_free(t->model);
     card_free(&t->about);
+    card_free(&t->started);
     source_free(&t->from);
 }
 

@@ -122,7 +122,8 @@ static void start(void)
 /* ---- stopping ---- */
 
 static const char *const kinds[] = {"--data csv:train.csv --hidden 16x2 --dropout 0.3 --epochs 40", "--data idx:images --model convnet --filters 4,8 --epochs 12 --batch 16",
-                                    "--data text:text --layers 2 --heads 2 --width 16 --context 16 --epochs 12 --dropout 0.1"};
+                                    "--data text:text --layers 2 --heads 2 --width 16 --context 16 --epochs 12 --dropout 0.1",
+                                    "--data idx:images --model convnet --filters 4,8 --epochs 12 --batch 16 --ema 0.98"};
 
 START_TEST(interrupted_and_resumed_is_never_interrupted)
 {
@@ -228,6 +229,85 @@ START_TEST(texts_are_written_with_temperature_and_top_k)
     ck_assert_int_eq(lines, 3);
     expect_refused(run("predict", "--model g/best.safetensors --prompt QUEEN"), "does not know the letter 'Q'");
     expect_refused(run("predict", "--model g/best.safetensors --data csv:train.csv"), "--data is for rows and images");
+}
+END_TEST
+
+/* ---- averages, and weights from a file ---- */
+
+/* What stands behind these words of the output; NaN if they do not. */
+static double number_behind(const char *words)
+{
+    const char *at = strstr(output, words);
+    return at ? atof(at + strlen(words)) : NAN;
+}
+
+START_TEST(with_ema_the_averages_are_kept_and_measured)
+{
+    static const char *const same = "--data csv:train.csv --hidden 32 --epochs 8 --no-plots";
+    expect_fine(run("train", "%s --out plain", same));
+    expect_fine(run("train", "%s --ema 0.99 --out averaged", same));
+    const double accuracy = number_behind("test: loss ");
+    char message[TG_FILE_MESSAGE];
+    tg_safetensors *last = tg_safetensors_open(temporary_path("averaged/last.safetensors"), message), *best = tg_safetensors_open(temporary_path("averaged/best.safetensors"), message),
+                   *plain = tg_safetensors_open(temporary_path("plain/last.safetensors"), message);
+    ck_assert_msg(last && best && plain, "%s", message);
+    const char *epoch = tg_safetensors_metadata(best, "fit.epoch");
+    static const char *const names[] = {"layers.0.weight", "ema.layers.0.weight"};
+    float weights[4][32 * 8] = {0};
+    tg_safetensors *const files[] = {plain, last, last, best};
+    for (int i = 0; i < 4; i++) {
+        const tg_file_tensor *tensor = tg_safetensors_find(files[i], names[i == 2]);
+        ck_assert(tensor && tensor->size <= 32 * 8 && tg_safetensors_read(files[i], tensor, TG_F32, weights[i], message));
+    }
+    ck_assert_mem_eq(weights[0], weights[1], sizeof weights[0]); /* the steps are the same */
+    ck_assert_mem_ne(weights[1], weights[2], sizeof weights[0]);
+    if (strcmp(epoch, "8") == 0) /* the averages of the last step are those of the last epoch */
+        ck_assert_mem_eq(weights[2], weights[3], sizeof weights[0]);
+    else
+        ck_assert_mem_ne(weights[1], weights[3], sizeof weights[0]);
+    tg_safetensors_close(last), tg_safetensors_close(best), tg_safetensors_close(plain);
+    ck_assert(!isnan(accuracy));
+}
+END_TEST
+
+START_TEST(a_run_begins_with_the_weights_of_another)
+{
+    expect_fine(run("train", "--data csv:train.csv --hidden 32x2 --activation relu --epochs 40 --no-plots --out old"));
+    const double before = number_behind("validation: loss ");
+    /* The model is the file's: with a rate of next to nothing the loss stays where it was. */
+    expect_fine(run("train", "--data csv:train.csv --start old/best.safetensors --lr 1e-9 --epochs 1 --no-plots --out same"));
+    ck_assert_msg(strstr(output, "32x2-2, relu") && strstr(output, "begins with the weights of old/best.safetensors"), "%s", output);
+    ck_assert_double_eq_tol(number_behind("validation: loss "), before, 1e-4);
+    expect_refused(run("train", "--data csv:train.csv --start old/best.safetensors --activation gelu_exact --no-plots --out new"),
+                   "trained with relu, and the model has gelu_exact; on a sample outputs differ by up to ");
+    ck_assert_ptr_nonnull(strstr(output, "; --activation-from file or model decides\n"));
+    ck_assert_int_eq(temporary_exists("new/config.json"), 0);
+    expect_fine(run("train", "--data csv:train.csv --start old/best.safetensors --activation gelu_exact --activation-from file --epochs 1 --lr 1e-9 --no-plots --out file"));
+    ck_assert_ptr_nonnull(strstr(output, "32x2-2, relu"));
+    ck_assert_double_eq_tol(number_behind("validation: loss "), before, 1e-4);
+    expect_fine(run("train", "--data csv:train.csv --start old/best.safetensors --activation gelu_exact --activation-from model --epochs 20 --no-plots --out new"));
+    ck_assert_ptr_nonnull(strstr(output, "32x2-2, gelu_exact"));
+    ck_assert_msg(number_behind("validation: loss ") < 0.2, "%s", output);
+    run("rm", "old/best.safetensors"); /* what goes on does not need it */
+    expect_fine(run("train", "--resume --out new"));
+}
+END_TEST
+
+START_TEST(weights_of_other_data_are_refused_in_a_line)
+{
+    expect_fine(run("train", "--data csv:train.csv --hidden 8 --epochs 1 --no-plots --out t"));
+    expect_fine(run("train", "--data text:text --layers 1 --heads 2 --width 8 --context 8 --epochs 1 --no-plots --out g"));
+    write_table("other.csv", "a,c,colour,size\n", "a,b,c,k\n", 300);
+    run("sh", "-c 'tr n N < text > other; sed s/large/huge/ train.csv > classes.csv; sed s/layers.0.weight/layers.7.weight/ t/best.safetensors > bad'");
+    expect_refused(run("train", "--data csv:other.csv --start t/best.safetensors"), "is for other columns");
+    expect_refused(run("train", "--data csv:classes.csv --start t/best.safetensors"), "is for other classes");
+    expect_refused(run("train", "--data text:other --start g/best.safetensors"), "is for other letters");
+    expect_refused(run("train", "--data csv:train.csv --start t/best.safetensors --hidden 9"), "layers.0.");
+    expect_refused(run("train", "--data csv:train.csv --start bad"), "layers.");
+    expect_refused(run("train", "--data csv:train.csv --start nothing"), "--start: ");
+    expect_refused(run("train", "--data csv:train.csv --activation-from file"), "is for --start only");
+    expect_refused(run("train", "--data text:text --start t/best.safetensors"), "does not read letters");
+    expect_refused(run("train", "--resume --start t/best.safetensors --out t"), "--start begins a run");
 }
 END_TEST
 
@@ -341,6 +421,9 @@ Suite *train_suite(void)
     tcase_add_loop_test(tests, interrupted_and_resumed_is_never_interrupted, 0, sizeof kinds / sizeof kinds[0]);
     tcase_add_test(tests, killed_at_any_moment_leaves_files_that_can_be_read);
     tcase_add_test(tests, predictions_follow_names_of_columns_and_name_classes);
+    tcase_add_test(tests, with_ema_the_averages_are_kept_and_measured);
+    tcase_add_test(tests, a_run_begins_with_the_weights_of_another);
+    tcase_add_test(tests, weights_of_other_data_are_refused_in_a_line);
     tcase_add_test(tests, features_say_what_they_come_from);
     tcase_add_test(tests, regressions_are_in_the_targets_unit);
     tcase_add_test(tests, images_are_told_apart_and_drawn_again);

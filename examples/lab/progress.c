@@ -290,7 +290,7 @@ static void write_end(const progress *view, FILE *to, int job, jobs_state state,
         fprintf(to, "%s%s", screen.live ? "  " : ": ", message ? message : "failed");
     if (state == JOBS_STOPPED && row->now.epochs)
         fprintf(to, " in epoch %d of %d", row->now.epoch, row->now.epochs);
-    if (!screen.live)
+    if (!screen.live && view->config.count > 1)
         fprintf(to, " (%d of %d)", view->ended, view->config.count);
     fputc('\n', to);
 }

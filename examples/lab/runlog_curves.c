@@ -62,8 +62,9 @@ bool runlog_write_curves(const runlog *log, FILE *to)
             optional_field(to, epoch->test.loss);
             optional_field(to, epoch->test.accuracy);
             runlog_number_field(to, epoch->grad_norm);
-            runlog_number_field(to, epoch->dead_fraction);
-            fprintf(to, ",%d,%.6f\n", at_best, epoch->seconds);
+            optional_field(to, epoch->dead_fraction);
+            fprintf(to, ",%d,", at_best);
+            fprintf(to, isnan(epoch->seconds) ? "\n" : "%.6f\n", epoch->seconds);
         }
     }
     const bool complete = losses && best;

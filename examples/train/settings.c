@@ -8,6 +8,7 @@ const char *const settings_missings[] = {"error", "drop", "mean", NULL};
 static const char *const optimizers[] = {"adamw", "adam", "sgd", "nadam", "rmsprop", "lion", NULL};
 static const char *const schedules[] = {"constant", "cosine", "step", NULL};
 static const char *const bests[] = {"loss", "accuracy", NULL};
+static const char *const deciders[] = {"file", "model", NULL};
 
 #define AT(member) offsetof(train_settings, member)
 
@@ -29,10 +30,13 @@ static const program_option table[] = {
 
     {.type = OPTION_GROUP, .help = "Model:"},
     NET_OPTIONS,
+    {"start", "FILE", "begin with the weights of this model file, and with its model where no option says otherwise", OPTION_TEXT, AT(start)},
+    {"activation-from", "WHICH", "whose activation counts where that of --start's file and that of the options differ; without it that is an error", OPTION_CHOICE,
+     AT(activation_from), .choices = deciders},
 
     {.type = OPTION_GROUP, .help = "Training:"},
     {"seed", "N", "of weights, split, order and dropout", OPTION_INT, AT(seed), 0, 2e9},
-    {"epochs", "N", "passes over the training rows; 0: 20, of a text 10", OPTION_INT, AT(epochs), 0, 1e6},
+    {"epochs", "N", "passes over the training rows; 0: 20, of a text 10, of glyphs 4", OPTION_INT, AT(epochs), 0, 1e6},
     {"batch", "N", "rows of a pass; 0: 128, fewer for few rows, 32 for gpt", OPTION_INT, AT(batch), 0, 1e6},
     {"accumulate", "N", "passes of a step, whose gradients add up", OPTION_INT, AT(accumulate), 1, 1e6},
     {"patience", "N", "ends after so many epochs that were not the best; 0: never", OPTION_INT, AT(patience), 0, 1e6},
@@ -45,9 +49,11 @@ static const program_option table[] = {
     {"weight-decay", "X", "decay of the weights; biases and norms do not decay", OPTION_REAL, AT(weight_decay), 0, 1e6},
     {"momentum", "X", "of sgd, with Nesterov's step, and of rmsprop", OPTION_REAL, AT(momentum), 0, 0.9999},
     {"beta1", "X", "of adamw, adam, nadam and lion; 0: theirs", OPTION_REAL, AT(beta1), 0, 0.999999},
-    {"beta2", "X", "the same", OPTION_REAL, AT(beta2), 0, 0.999999},
-    {"epsilon", "X", "the same", OPTION_REAL, AT(epsilon), 0, 1},
+    {"beta2", "X", "of adamw, adam, nadam and lion; 0: theirs", OPTION_REAL, AT(beta2), 0, 0.999999},
+    {"epsilon", "X", "of adamw, adam, nadam and rmsprop; 0: theirs", OPTION_REAL, AT(epsilon), 0, 1},
     {"clip", "NORM", "gradients longer than this are cut to it; 0: never", OPTION_REAL, AT(clip), 0, 1e30},
+    {"ema", "DECAY", "validate, choose and keep an average of the weights, DECAY of which, 0.999 say, stays at each step; less at first; 0: none", OPTION_REAL, AT(ema),
+     0, 0.9999999},
     {"label-smoothing", "X", "share of each label that is spread over all classes", OPTION_REAL, AT(label_smoothing), 0, 0.99},
 
     {.type = OPTION_GROUP, .help = "Running:"},
@@ -87,7 +93,7 @@ void settings_complete(train_settings *s, int64_t rows)
 {
     const bool gpt = strcmp(s->net.model, "gpt") == 0, vit = strcmp(s->net.model, "vit") == 0;
     const bool text = net_reads_text(s->net.model), sgd = strcmp(s->optimizer, "sgd") == 0, lion = strcmp(s->optimizer, "lion") == 0;
-    s->epochs = s->epochs ? s->epochs : text ? 10 : 20;
+    s->epochs = s->epochs ? s->epochs : text ? 10 : strcmp(s->data, "glyphs") == 0 ? 4 : 20;
     if (s->batch == 0)
         for (s->batch = 8; s->batch < (gpt ? 32 : 128) && 2 * s->batch <= rows / 16;)
             s->batch *= 2;
@@ -102,6 +108,8 @@ const char *settings_conflict(const train_settings *s, bool classifies)
            : s->label_smoothing > 0 && !classifies                   ? "--label-smoothing is for classes and letters only"
            : strcmp(s->best, "accuracy") == 0 && !classifies         ? "--best accuracy is for classes and letters only"
            : s->net.residual && strcmp(s->net.model, "mlp") != 0     ? "--residual is for --model mlp only"
+           : s->resume && options_given(&settings_program, "start")  ? "--start begins a run, and --resume goes on with one"
+           : s->activation_from && !s->start                         ? "--activation-from is for --start only"
            : s->net.rotary && strcmp(s->net.model, "gpt") != 0       ? "--rotary is for --model gpt only"
                                                                      : NULL;
 }

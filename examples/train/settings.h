@@ -10,8 +10,9 @@ typedef struct train_settings {
     int rows;
     double noise;
     int epochs, batch, accumulate, patience, seed;
+    const char *start, *activation_from; /* may be NULL */
     const char *optimizer, *schedule, *best;
-    double lr, warmup, end, weight_decay, momentum, beta1, beta2, epsilon, clip, label_smoothing;
+    double lr, warmup, end, weight_decay, momentum, beta1, beta2, epsilon, clip, ema, label_smoothing;
     int threads;
     const char *out;
     bool resume, profile, no_plots;

@@ -85,12 +85,12 @@ static size_t below(tg_rng *rng, size_t n)
 
 enum { LONGEST = 2500 }; /* more steps than any kernel takes at a time */
 
-/* Mostly small, so that edges are hit, some long, some empty. */
+/* Mostly small, so that edges are hit, some very small, some long, some empty. */
 static size_t draw_size(tg_rng *rng)
 {
     const size_t kind = below(rng, 20);
     return kind == 0   ? 0
-           : kind < 3  ? 1
+           : kind < 5  ? 1 + below(rng, kind)
            : kind < 14 ? 1 + below(rng, 70)
                        : 1 + below(rng, kind < 18 ? 700 : LONGEST);
 }

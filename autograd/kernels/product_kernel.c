@@ -45,6 +45,8 @@ enum {
     TILES = (BYTES == 32 ? TG_PRODUCT_SCRATCH : 1800 << 10) /
             ((ONCE * GROUP + WIDTH) * (int)sizeof(real)), /* in a block of A */
     PAGE = 4096 / (int)sizeof(real),
+    NARROW = LANES / 2, /* columns of a result that is computed on its side, */
+    SIDE = 4 * COLUMNS, /* and so many rows at a time */
     LARGE = 2 << 20, /* bytes of B and the result from which on they are asked for ahead of time */
 };
 
@@ -291,7 +293,7 @@ static pieces cut_steps(const tg_product_part *p, bool packs)
     return cut(p->k, p->k <= ONCE ? ONCE : KC);
 }
 
-static void multiply(const tg_product_part *p, void *scratch)
+static void multiply_blocks(const tg_product_part *p, void *scratch)
 {
     const pieces blocks = cut(p->m, (size_t)TILES * ROWS), depths = cut_steps(p, scratch);
     block s = {.n = p->n,
@@ -314,6 +316,55 @@ static void multiply(const tg_product_part *p, void *scratch)
             compute_block(&s);
         }
     }
+}
+
+/* ---- results of a few columns ---- */
+
+INLINE void copy(size_t count, const real *from, size_t from_step, real *to, size_t to_step)
+{
+    for (size_t i = 0; i < count; i++)
+        to[i * to_step] = from[i * from_step];
+}
+
+/* Most lanes of their vectors would be empty. So they are computed on their side, out^T = start^T + B^T A^T, some rows at a time: the same
+ * sums in the same order. */
+static void multiply_narrow(const tg_product_part *p)
+{
+    real side[NARROW * SIDE] __attribute__((aligned(64)));
+    for (size_t row = 0, rows; row < p->m; row += rows) {
+        rows = smaller(p->m - row, SIDE);
+        real *out = (real *)p->out + row * p->out_row;
+        for (size_t j = 0; j < p->n; j++)
+            if (p->start == TG_START_BIAS)
+                copy(rows, (const real *)p->bias + j, 0, side + j * SIDE, 1);
+            else if (p->start == TG_START_OUT)
+                copy(rows, out + j, p->out_row, side + j * SIDE, 1);
+        multiply_blocks(&(tg_product_part){.m = p->n,
+                                           .n = rows,
+                                           .k = p->k,
+                                           .a = p->b,
+                                           .a_row = p->b_column,
+                                           .a_step = p->b_step,
+                                           .b = (const real *)p->a + row * p->a_row,
+                                           .b_step = p->a_step,
+                                           .b_column = p->a_row,
+                                           .out = side,
+                                           .out_row = SIDE,
+                                           .start = p->start == TG_START_ZERO ? TG_START_ZERO : TG_START_OUT},
+                        NULL);
+        for (size_t j = 0; j < p->n; j++)
+            copy(rows, side + j * SIDE, 1, out + j, p->out_row);
+    }
+}
+
+/* With few steps, turning it costs more than it saves. */
+static void multiply(const tg_product_part *p, void *scratch)
+{
+    enum { STEPS = 8 }; /* for each column */
+    if (p->n <= NARROW && p->m >= LANES && p->k >= STEPS * p->n)
+        multiply_narrow(p);
+    else
+        multiply_blocks(p, scratch);
 }
 
 /* It does where A is read for many columns and lies badly. Where only its rows are apart, for very many. */

@@ -85,6 +85,8 @@ static bool on_step(void *context, const tg_fit_step *now)
     }
     t->step_began = time;
     t->rows += now->rows;
+    if (now->step == 1 && now->steps > 1) /* the first step takes memory from the system: operations are timed from here on, as steps are */
+        tg_tape_time(t->tape, t->settings.profile);
     if (time - t->shown >= 0.1 || now->step == now->steps) {
         const jobs_progress line = {.fraction = (double)now->step / (double)now->steps, .step = (long)now->step, .steps = (long)now->steps,
                                     .epoch = (int)now->epoch, .epochs = (int)now->epochs, .loss = now->mean_loss, .accuracy = t->accuracy,

@@ -1,29 +1,30 @@
-#include "autograd/parameters_internal.h"
+#include "autograd/parameters.h"
 
 #include "autograd/dtype.h"
 #include "autograd/kernels/kernels.h"
 #include "autograd/kernels/parallel.h"
 
 #include <math.h>
+#include <search.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* A parameter and what only the set knows of it. */
-typedef struct entry {
-    tg_parameter parameter;
+typedef struct member {
+    tg_parameter parameter; /* first: a set finds members by their parameters' names */
+    int index;
     int64_t offset; /* of its first element in the blocks */
     int64_t size;
     char name[];
-} entry;
+} member;
 
 struct tg_parameters {
     tg_dtype dtype;
-    entry **entries;
-    int count, entry_capacity;
-    int32_t *places; /* by name: entry number + 1, or 0, at a hash of the name or behind it; twice as many as entries at least */
-    int64_t lookups; /* tg_parameters_lookups */
+    member **members;
+    int count, member_capacity;
+    void *names; /* the members by name, a tree of <search.h> */
     char *values, *gradients;
     void *retired[128]; /* the blocks that became too small: each time twice as large as the last */
     int retired_count;
@@ -31,7 +32,7 @@ struct tg_parameters {
     char error[512];
 };
 
-enum { ALIGNMENT = 64, FIRST_ENTRIES = 16, FIRST_ELEMENTS = 256 };
+enum { ALIGNMENT = 64, FIRST_MEMBERS = 16, FIRST_ELEMENTS = 256 };
 
 /* ---- life ---- */
 
@@ -50,6 +51,11 @@ fail(tg_parameters *set, const char *format, ...)
     return NULL;
 }
 
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const tg_parameter *)a)->name, ((const tg_parameter *)b)->name);
+}
+
 tg_parameters *tg_parameters_new(tg_dtype dtype)
 {
     tg_parameters *set = calloc(1, sizeof *set);
@@ -65,10 +71,11 @@ void tg_parameters_free(tg_parameters *set)
 {
     if (!set)
         return;
-    for (int i = 0; i < set->count; i++)
-        free(set->entries[i]);
-    free(set->entries);
-    free(set->places);
+    for (int i = 0; i < set->count; i++) {
+        tdelete(set->members[i], &set->names, by_name);
+        free(set->members[i]);
+    }
+    free(set->members);
     free(set->values);
     free(set->gradients);
     for (int i = 0; i < set->retired_count; i++)
@@ -120,12 +127,11 @@ static bool reserve_elements(tg_parameters *set, int64_t more)
         free(gradients);
         return false;
     }
-    set->lookups += set->count;
     for (int i = 0; i < set->count; i++) {
-        entry *e = set->entries[i];
-        e->parameter.data = values + bytes_of(set, e->offset);
-        if (e->parameter.gradient)
-            e->parameter.gradient = gradients + bytes_of(set, e->offset);
+        member *m = set->members[i];
+        m->parameter.data = values + bytes_of(set, m->offset);
+        if (m->parameter.gradient)
+            m->parameter.gradient = gradients + bytes_of(set, m->offset);
     }
     if (set->values) { /* tensors of a step that goes on may still look there */
         set->retired[set->retired_count++] = set->values;
@@ -137,45 +143,16 @@ static bool reserve_elements(tg_parameters *set, int64_t more)
     return true;
 }
 
-/* FNV-1a (Fowler, Noll and Vo). */
-static uint32_t hash_of(const char *name)
+static bool reserve_member(tg_parameters *set)
 {
-    uint32_t hash = 2166136261U;
-    for (; *name; name++)
-        hash = (hash ^ (unsigned char)*name) * 16777619U;
-    return hash;
-}
-
-/* Where the entry of this name is, or where it would go; there is room. Adds how many names were compared. */
-static int32_t *place_of(const tg_parameters *set, const char *name, int64_t *lookups)
-{
-    const uint32_t mask = 2 * (uint32_t)set->entry_capacity - 1;
-    uint32_t at = hash_of(name) & mask;
-    for (; set->places[at]; at = (at + 1) & mask) {
-        ++*lookups;
-        if (strcmp(set->entries[set->places[at] - 1]->name, name) == 0)
-            break;
-    }
-    return &set->places[at];
-}
-
-static bool reserve_entry(tg_parameters *set)
-{
-    if (set->count < set->entry_capacity)
+    if (set->count < set->member_capacity)
         return true;
-    const int capacity = set->entry_capacity ? 2 * set->entry_capacity : FIRST_ENTRIES;
-    entry **entries = realloc(set->entries, (size_t)capacity * sizeof(entry *));
-    if (!entries)
+    const int capacity = set->member_capacity ? 2 * set->member_capacity : FIRST_MEMBERS;
+    member **members = realloc(set->members, (size_t)capacity * sizeof(member *));
+    if (!members)
         return false;
-    set->entries = entries;
-    int32_t *places = calloc(2 * (size_t)capacity, sizeof *places);
-    if (!places)
-        return false;
-    free(set->places);
-    set->places = places;
-    set->entry_capacity = capacity;
-    for (int i = 0; i < set->count; i++)
-        *place_of(set, entries[i]->name, &set->lookups) = i + 1;
+    set->members = members;
+    set->member_capacity = capacity;
     return true;
 }
 
@@ -187,7 +164,7 @@ tg_parameter *tg_parameters_add(tg_parameters *set, const char *name, tg_shape s
         return fail(set, "a parameter needs a name");
     if (strlen(name) >= TG_NAME_SIZE)
         return fail(set, "parameter %.40s...: a name has fewer than %d letters", name, TG_NAME_SIZE);
-    if (set->count && *place_of(set, name, &set->lookups))
+    if (tg_parameters_find(set, name))
         return fail(set, "there is a parameter named %s already", name);
     if (shape.rank < 0 || shape.rank > TG_MAX_RANK)
         return fail(set, "parameter %s: a shape has 0 to %d axes, not %d", name, TG_MAX_RANK, shape.rank);
@@ -195,29 +172,26 @@ tg_parameter *tg_parameters_add(tg_parameters *set, const char *name, tg_shape s
     int64_t size = tg_shape_size(&shape);
     if (size < 0)
         return fail(set, "parameter %s: %s is no shape", name, tg_shape_text(&shape, text, sizeof text));
-    entry *e = NULL;
-    if (reserve_entry(set) && reserve_elements(set, size))
-        e = calloc(1, sizeof *e + strlen(name) + 1);
-    if (!e)
+    member *m = reserve_member(set) && reserve_elements(set, size) ? calloc(1, sizeof *m + strlen(name) + 1) : NULL;
+    if (m) {
+        strcpy(m->name, name);
+        m->index = set->count;
+        m->offset = set->size;
+        m->size = size;
+        m->parameter = (tg_parameter){.name = m->name,
+                                      .dtype = set->dtype,
+                                      .shape = shape,
+                                      .decay = decay,
+                                      .data = set->values + bytes_of(set, m->offset),
+                                      .gradient = set->gradients + bytes_of(set, m->offset)};
+    }
+    if (!m || !tsearch(m, &set->names, by_name)) {
+        free(m);
         return fail(set, "out of memory for parameter %s %s", name, tg_shape_text(&shape, text, sizeof text));
-    strcpy(e->name, name);
-    e->offset = set->size;
-    e->size = size;
-    e->parameter = (tg_parameter){.name = e->name,
-                                  .dtype = set->dtype,
-                                  .shape = shape,
-                                  .decay = decay,
-                                  .data = set->values + bytes_of(set, e->offset),
-                                  .gradient = set->gradients + bytes_of(set, e->offset)};
-    set->entries[set->count++] = e;
-    *place_of(set, e->name, &set->lookups) = set->count;
+    }
+    set->members[set->count++] = m;
     set->size += size;
-    return &e->parameter;
-}
-
-int64_t tg_parameters_lookups(const tg_parameters *set)
-{
-    return set ? set->lookups : 0;
+    return &m->parameter;
 }
 
 /* ---- reading ---- */
@@ -229,18 +203,20 @@ int tg_parameters_count(const tg_parameters *set)
 
 tg_parameter *tg_parameters_at(const tg_parameters *set, int index)
 {
-    return set && index >= 0 && index < set->count ? &set->entries[index]->parameter : NULL;
+    return set && index >= 0 && index < set->count ? &set->members[index]->parameter : NULL;
 }
 
 int tg_parameters_index(const tg_parameters *set, const char *name)
 {
-    int64_t lookups = 0;
-    return set && name && set->count ? *place_of(set, name, &lookups) - 1 : -1;
+    const tg_parameter *parameter = tg_parameters_find(set, name);
+    return parameter ? ((const member *)parameter)->index : -1;
 }
 
 tg_parameter *tg_parameters_find(const tg_parameters *set, const char *name)
 {
-    return tg_parameters_at(set, tg_parameters_index(set, name));
+    const tg_parameter wanted = {.name = name};
+    member *const *found = set && name ? tfind(&wanted, &set->names, by_name) : NULL;
+    return found ? &(*found)->parameter : NULL;
 }
 
 tg_dtype tg_parameters_dtype(const tg_parameters *set)
@@ -296,10 +272,10 @@ void tg_parameter_fill_normal(tg_parameter *parameter, double deviation, tg_rng 
 
 /* ---- gradients ---- */
 
-/* The gradient of entry number i, or NULL if it has none. */
+/* The gradient of member number i, or NULL if it has none. */
 static const void *gradient_of(const tg_parameters *set, int i)
 {
-    const tg_parameter *parameter = &set->entries[i]->parameter;
+    const tg_parameter *parameter = &set->members[i]->parameter;
     return parameter->has_gradient ? parameter->gradient : NULL;
 }
 
@@ -308,10 +284,10 @@ void *tg_parameters_gradients(tg_parameters *set)
     if (!set)
         return NULL;
     for (int i = 0; i < set->count; i++) {
-        entry *e = set->entries[i];
+        member *m = set->members[i];
         if (!gradient_of(set, i))
-            memset(set->gradients + bytes_of(set, e->offset), 0, bytes_of(set, e->size));
-        e->parameter.has_gradient = e->parameter.gradient != NULL;
+            memset(set->gradients + bytes_of(set, m->offset), 0, bytes_of(set, m->size));
+        m->parameter.has_gradient = m->parameter.gradient != NULL;
     }
     return set->gradients;
 }
@@ -346,7 +322,7 @@ static void square_chunks(void *context, size_t first, size_t count)
         s->sum[chunk] = 0;
         for (int i = 0; i < s->set->count; i++) {
             const char *gradient = gradient_of(s->set, i);
-            const size_t size = gradient ? (size_t)s->set->entries[i]->size : 0;
+            const size_t size = gradient ? (size_t)s->set->members[i]->size : 0;
             s->sum[chunk] +=
                 squares_of(s->set, gradient, tg_chunk_begin(size, chunk), tg_chunk_begin(size, chunk + 1));
         }
@@ -361,7 +337,7 @@ static double squares_in_runs(const tg_parameters *set)
         const void *gradient = gradient_of(set, i);
         int64_t size = 0;
         for (next = i; next < set->count && !gradient == !gradient_of(set, next); next++)
-            size += set->entries[next]->size;
+            size += set->members[next]->size;
         sum += squares_of(set, gradient, 0, gradient ? (size_t)size : 0);
     }
     return sum;
@@ -386,7 +362,7 @@ double tg_parameters_gradient_norm(const tg_parameters *set)
 void tg_parameters_clear_gradients(tg_parameters *set)
 {
     for (int i = 0; set && i < set->count; i++)
-        set->entries[i]->parameter.has_gradient = false;
+        set->members[i]->parameter.has_gradient = false;
 }
 
 /* ---- copying ---- */
@@ -403,11 +379,11 @@ int tg_parameters_copy(tg_parameters *to, const tg_parameters *from)
 {
     int copied = 0;
     for (int i = 0; to && from && i < to->count; i++) {
-        const tg_parameter *target = &to->entries[i]->parameter;
+        const tg_parameter *target = &to->members[i]->parameter;
         const tg_parameter *source = tg_parameters_find(from, target->name);
         if (!source || !tg_shape_equal(&source->shape, &target->shape))
             continue;
-        copy_values(target, source, to->entries[i]->size);
+        copy_values(target, source, to->members[i]->size);
         copied++;
     }
     return copied;

@@ -13,7 +13,7 @@ order='
     autograd/kernels/
     autograd/tensor.c autograd/threads.c autograd/products.c
     autograd/strided autograd/grad.h autograd/op autograd/parameters.h
-    autograd/parameters_internal autograd/ops autograd/gradcheck.h
+    autograd/ops autograd/gradcheck.h
     autograd/parameters.c autograd/value
     autograd/update autograd/program
     autograd/text

@@ -1,5 +1,4 @@
 /* Parameter sets: the two blocks, names, gradients that count or do not, copies. */
-#include "autograd/parameters_internal.h"
 #include "tests/wrapped_memory.h"
 
 #include <check.h>
@@ -92,22 +91,22 @@ START_TEST(the_first_mistake_in_building_is_remembered_in_words)
 }
 END_TEST
 
-START_TEST(building_a_set_takes_work_in_proportion_to_its_size)
+/* So many that a set which compares each name with all others, or copies what it has for each, would take minutes: the test's time limit. */
+START_TEST(a_set_of_many_parameters_is_built_in_no_time)
 {
-    enum { MANY = 40000 };
+    enum { MANY = 400000 };
     tg_parameters *set = tg_parameters_new(TG_F32);
     char name[32];
     for (int i = 0; i < MANY; i++) {
         snprintf(name, sizeof name, "layers.%d.weight", i);
         ck_assert_ptr_nonnull(tg_parameters_add(set, name, TG_SHAPE(2), true));
     }
-    ck_assert_int_le(tg_parameters_lookups(set), 12 * MANY); /* every one with every other would be 20,000 each */
     for (int i = 0; i < MANY; i += 7) {
         snprintf(name, sizeof name, "layers.%d.weight", i);
         ck_assert_ptr_eq(tg_parameters_find(set, name), tg_parameters_at(set, i));
     }
-    ck_assert_ptr_null(tg_parameters_add(set, "layers.39999.weight", TG_SHAPE(2), true));
-    ck_assert_str_eq(tg_parameters_error(set), "there is a parameter named layers.39999.weight already");
+    ck_assert_ptr_null(tg_parameters_add(set, "layers.399999.weight", TG_SHAPE(2), true));
+    ck_assert_str_eq(tg_parameters_error(set), "there is a parameter named layers.399999.weight already");
     tg_parameters_free(set);
 }
 END_TEST
@@ -249,7 +248,7 @@ Suite *parameters_suite(void)
     tcase_add_test(tests, values_and_gradients_lie_in_one_block_each_without_gaps);
     tcase_add_test(tests, parameters_are_found_by_name_and_by_number);
     tcase_add_test(tests, the_first_mistake_in_building_is_remembered_in_words);
-    tcase_add_test(tests, building_a_set_takes_work_in_proportion_to_its_size);
+    tcase_add_test(tests, a_set_of_many_parameters_is_built_in_no_time);
     tcase_add_test(tests, a_set_that_grows_during_a_step_leaves_its_tensors_as_they_are);
     tcase_add_test(tests, gradients_add_up_until_cleared_and_count_as_zero_where_no_pass_came);
     tcase_add_test(tests, sets_are_copied_by_name_and_shape_across_types);

@@ -1,11 +1,11 @@
-/* Splits, batches and generated data. */
+/* Splits, rows for tg_fit and generated data. */
 #include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "examples/data/dataset.h"
+#include "examples/data/feed.h"
 
 Suite *data_suite(void);
 
@@ -38,12 +38,6 @@ static bool same_features(const dataset *a, const dataset *b)
 }
 
 /* ---- parts ----------------------------------------------------------------- */
-
-static int compare_floats(const void *a, const void *b)
-{
-    float left = *(const float *)a, right = *(const float *)b;
-    return (left > right) - (left < right);
-}
 
 /* Every row is in one part, and the rows of a part are in order. */
 static void check_parts(const dataset *set)
@@ -206,120 +200,69 @@ START_TEST(an_unknown_data_set_is_an_error)
 }
 END_TEST
 
-/* ---- batches --------------------------------------------------------------- */
+/* ---- rows for tg_fit ---- */
 
-enum { ROWS = 103, BATCH = 10 };
-
-/* One epoch's x in their order; gives the number of batches. */
-static size_t run_epoch(dataset_batches *batches, float order[ROWS], size_t *rows)
+/* Records of runs follow from these. */
+START_TEST(orders_of_epochs_stay_what_they_were)
 {
-    float features[BATCH], targets[BATCH];
-    size_t count = 0, got;
-    *rows = 0;
-    while ((got = dataset_batches_next(batches, features, NULL, targets)) > 0) {
-        ck_assert_uint_le(*rows + got, ROWS);
-        memcpy(order + *rows, features, got * sizeof *order);
-        *rows += got;
-        count++;
+    static const struct {
+        uint64_t seed;
+        int64_t epoch;
+        int32_t rows[10];
+    } orders[] = {{1, 1, {4, 2, 9, 3, 8, 5, 6, 0, 1, 7}}, {1, 2, {9, 2, 3, 1, 0, 7, 6, 5, 8, 4}}, {7, 50, {4, 0, 8, 6, 7, 5, 3, 1, 2, 9}}};
+    for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
+        int32_t rows[10] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+        dataset_feed_order(orders[i].seed, orders[i].epoch, rows, 10);
+        ck_assert_mem_eq(rows, orders[i].rows, sizeof rows);
     }
-    return count;
-}
-
-START_TEST(an_epoch_visits_every_row_once)
-{
-    dataset set = loaded("sine", (dataset_options){.rows = ROWS + 20}, "first:20");
-    dataset_batches batches;
-    ck_assert(dataset_batches_init(&batches, &set, &set.train, BATCH, DATASET_KEEP_PARTIAL));
-    ck_assert_uint_eq(dataset_batches_count(&batches), 11);
-    for (uint64_t epoch = 0; epoch < 3; epoch++) {
-        float order[ROWS];
-        size_t rows;
-        dataset_batches_start(&batches, 1, epoch);
-        ck_assert_uint_eq(run_epoch(&batches, order, &rows), 11);
-        ck_assert_uint_eq(rows, ROWS);
-        ck_assert(memcmp(order, set.x + 20, sizeof order) != 0);
-        float sorted[ROWS];
-        memcpy(sorted, set.x + 20, sizeof sorted);
-        qsort(order, ROWS, sizeof *order, compare_floats);
-        qsort(sorted, ROWS, sizeof *sorted, compare_floats);
-        ck_assert_mem_eq(order, sorted, sizeof order);
-    }
-    dataset_batches_free(&batches);
-    dataset_free(&set);
 }
 END_TEST
 
-START_TEST(partial_batches_can_be_dropped)
-{
-    dataset set = loaded("sine", (dataset_options){.rows = ROWS + 20}, "first:20");
-    dataset_batches batches;
-    float order[ROWS];
-    size_t rows;
-    ck_assert(dataset_batches_init(&batches, &set, &set.train, BATCH, DATASET_DROP_PARTIAL));
-    ck_assert_uint_eq(dataset_batches_count(&batches), 10);
-    ck_assert_uint_eq(run_epoch(&batches, order, &rows), 10);
-    ck_assert_uint_eq(rows, 100);
-    ck_assert_mem_eq(order, set.x + 20, 100 * sizeof *order); /* not started: the order of the part */
-    dataset_batches_free(&batches);
-    ck_assert(!dataset_batches_init(&batches, &set, &set.train, 0, DATASET_KEEP_PARTIAL));
-    ck_assert(!dataset_batches_init(&batches, NULL, &set.train, 1, DATASET_KEEP_PARTIAL));
-    ck_assert_uint_eq(dataset_batches_count(&batches), 0);
-    dataset_batches_start(&batches, 0, 0);
-    ck_assert_uint_eq(dataset_batches_next(&batches, order, NULL, NULL), 0);
-    dataset_batches_free(&batches);
-    dataset_batches_free(NULL);
-    dataset_free(&set);
-}
-END_TEST
-
-START_TEST(an_order_depends_on_seed_and_epoch_alone)
-{
-    dataset set = loaded("sine", (dataset_options){.rows = ROWS + 20}, "first:20");
-    dataset_batches batches, resumed;
-    float fifth[ROWS], again[ROWS], other[ROWS];
-    size_t rows;
-    ck_assert(dataset_batches_init(&batches, &set, &set.train, BATCH, DATASET_KEEP_PARTIAL));
-    for (uint64_t epoch = 0; epoch <= 5; epoch++) {
-        dataset_batches_start(&batches, 9, epoch);
-        run_epoch(&batches, fifth, &rows);
-    }
-    ck_assert(dataset_batches_init(&resumed, &set, &set.train, BATCH, DATASET_KEEP_PARTIAL));
-    dataset_batches_start(&resumed, 9, 5);
-    run_epoch(&resumed, again, &rows);
-    ck_assert_mem_eq(fifth, again, sizeof fifth);
-    dataset_batches_start(&resumed, 9, 6);
-    run_epoch(&resumed, other, &rows);
-    ck_assert(memcmp(fifth, other, sizeof fifth) != 0);
-    dataset_batches_start(&resumed, 10, 5);
-    run_epoch(&resumed, other, &rows);
-    ck_assert(memcmp(fifth, other, sizeof fifth) != 0);
-    dataset_batches_free(&batches);
-    dataset_batches_free(&resumed);
-    dataset_free(&set);
-}
-END_TEST
+enum { BATCH = 10 };
 
 START_TEST(labels_and_targets_travel_with_their_features)
 {
-    dataset circles = loaded("circles", (dataset_options){.noise = -1}, "0.2");
-    dataset sine = loaded("sine", (dataset_options){.noise = -1}, "0.2");
-    dataset_batches batches;
-    float features[BATCH * 2], targets[BATCH];
+    dataset circles = loaded("circles", (dataset_options){.noise = -1}, "0.2"), sine = loaded("sine", (dataset_options){.noise = -1}, "0.2");
+    dataset_feed train = {&circles, &circles.train}, validation = {&sine, &sine.validation};
+    const tg_fit_rows classes = dataset_feed_rows(&train), curve = dataset_feed_rows(&validation);
+    const int32_t rows[BATCH] = {9, 8, 7, 0, 1, 2, 50, 51, 52, 99};
+    float points[BATCH * 2], x[BATCH], y[BATCH];
     int32_t labels[BATCH];
-    ck_assert(dataset_batches_init(&batches, &circles, &circles.train, BATCH, DATASET_KEEP_PARTIAL));
-    dataset_batches_start(&batches, 1, 1);
-    for (size_t rows; (rows = dataset_batches_next(&batches, features, labels, NULL)) > 0;)
-        for (size_t i = 0; i < rows; i++)
-            ck_assert_double_eq_tol(hypot(features[2 * i], features[2 * i + 1]), labels[i] ? 0.5 : 1, 1e-6);
-    dataset_batches_free(&batches);
-    ck_assert(dataset_batches_init(&batches, &sine, &sine.validation, BATCH, DATASET_KEEP_PARTIAL));
-    dataset_batches_start(&batches, 1, 1);
-    for (size_t rows; (rows = dataset_batches_next(&batches, features, NULL, targets)) > 0;)
-        for (size_t i = 0; i < rows; i++)
-            ck_assert_double_eq_tol(targets[i], sin(3. * features[i]) + features[i] / 2., 1e-6);
-    dataset_batches_free(&batches);
+    ck_assert(classes.count == (int64_t)circles.train.rows && classes.columns == 2 && classes.column[1].dtype == TG_I32);
+    ck_assert(curve.count == (int64_t)sine.validation.rows && curve.column[1].dtype == TG_F32);
+    ck_assert(classes.fill(classes.context, rows, BATCH, NULL, (void *[]){points, labels}));
+    ck_assert(curve.fill(curve.context, rows, BATCH, NULL, (void *[]){x, y}));
+    for (size_t i = 0; i < BATCH; i++) {
+        ck_assert_mem_eq(points + 2 * i, circles.x + 2 * circles.train.row[rows[i]], 2 * sizeof *points);
+        ck_assert_double_eq_tol(hypot(points[2 * i], points[2 * i + 1]), labels[i] ? 0.5 : 1, 1e-6);
+        ck_assert_double_eq_tol(y[i], sin(3. * x[i]) + x[i] / 2., 1e-6);
+    }
     dataset_free(&circles);
     dataset_free(&sine);
+}
+END_TEST
+
+START_TEST(noise_is_uniform_and_new_for_each_batch)
+{
+    dataset set = loaded("moons", (dataset_options){.rows = 2000}, "first:1000");
+    dataset_feed feed = {&set, &set.validation, .inputs_only = true, .noise = 0.5, .random = tg_rng_seed(3)};
+    const tg_fit_rows rows = dataset_feed_rows(&feed);
+    int32_t row[1000];
+    float x[2000], again[2000];
+    double sum = 0, squares = 0;
+    for (int32_t i = 0; i < 1000; i++)
+        row[i] = i;
+    ck_assert(rows.columns == 1 && rows.fill(&feed, row, 1000, NULL, (void *[]){x}) && rows.fill(&feed, row, 1000, NULL, (void *[]){again}));
+    for (int i = 0; i < 2000; i++) {
+        const double noise = (double)x[i] - set.x[i];
+        ck_assert_double_le(fabs(noise), 0.5 + 1e-6);
+        ck_assert(x[i] != again[i]);
+        sum += noise;
+        squares += noise * noise;
+    }
+    ck_assert_double_eq_tol(sum / 2000, 0, 0.03);            /* 5 deviations of the mean, 0.289 / sqrt(2000) */
+    ck_assert_double_eq_tol(squares / 2000, 1. / 12, 0.009); /* 5 of theirs, 0.0745 / sqrt(2000) */
+    dataset_free(&set);
 }
 END_TEST
 
@@ -444,10 +387,9 @@ Suite *data_suite(void)
     tcase_add_test(tests, bad_parts_are_explained);
     tcase_add_test(tests, bad_options_are_explained);
     tcase_add_test(tests, an_unknown_data_set_is_an_error);
-    tcase_add_test(tests, an_epoch_visits_every_row_once);
-    tcase_add_test(tests, partial_batches_can_be_dropped);
-    tcase_add_test(tests, an_order_depends_on_seed_and_epoch_alone);
+    tcase_add_test(tests, orders_of_epochs_stay_what_they_were);
     tcase_add_test(tests, labels_and_targets_travel_with_their_features);
+    tcase_add_test(tests, noise_is_uniform_and_new_for_each_batch);
     tcase_add_test(tests, points_without_noise_lie_on_their_curves);
     tcase_add_test(tests, noise_has_the_deviation_that_was_asked_for);
     tcase_add_test(tests, more_rows_change_none_of_the_first);

@@ -159,19 +159,6 @@ START_TEST(running_out_of_memory_anywhere_is_an_error_like_any_other)
 }
 END_TEST
 
-START_TEST(batches_without_memory_are_refused)
-{
-    dataset set;
-    dataset_batches batches;
-    ck_assert(dataset_load("moons", NULL, &set, NULL, 0) && dataset_split(&set, NULL, NULL, 0));
-    wrapped_memory_fail_after(0);
-    bool made = dataset_batches_init(&batches, &set, &set.train, 10, DATASET_KEEP_PARTIAL);
-    ck_assert(wrapped_memory_stop());
-    ck_assert(!made);
-    dataset_free(&set);
-}
-END_TEST
-
 Suite *data_robust_suite(void)
 {
     Suite *suite = suite_create("data_robust");
@@ -181,7 +168,6 @@ Suite *data_robust_suite(void)
     tcase_add_test(tests, damaged_tables_give_sound_data_or_one_line);
     tcase_add_test(tests, damaged_images_and_labels_give_sound_data_or_one_line);
     tcase_add_test(tests, running_out_of_memory_anywhere_is_an_error_like_any_other);
-    tcase_add_test(tests, batches_without_memory_are_refused);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -1,4 +1,4 @@
-/* Data sets for the programs: read from files or made up, split into training, validation and test parts, in batches.
+/* Data sets for the programs: read from files or made up, split into training, validation and test parts, for tg_fit through feed.h.
  *
  *     dataset set;
  *     char error[256];
@@ -6,14 +6,7 @@
  *         !dataset_split(&set, &(dataset_parts){.seed = 1}, error, sizeof error))
  *         return fprintf(stderr, "%s\n", error), 2;
  *
- *     dataset_batches batches;
- *     dataset_batches_init(&batches, &set, &set.train, 32, DATASET_KEEP_PARTIAL);
- *     for (int epoch = 0; epoch < 10; epoch++) {
- *         dataset_batches_start(&batches, seed, epoch);
- *         while ((rows = dataset_batches_next(&batches, features, labels, NULL)) > 0)
- *             train_step(rows, features, labels);
- *     }
- *     dataset_batches_free(&batches);
+ *     ... set.x, set.labels, set.train.row ...
  *     dataset_free(&set);
  *
  * Everything is plain memory: features [rows, features] in float, row by row, with int32 labels [rows] beside them
@@ -154,45 +147,7 @@ const char *dataset_kinds(void);
  * line, and no parts. */
 bool dataset_split(dataset *set, const dataset_parts *parts, char *error, size_t error_size);
 
-/* Copies rows number first .. first+count-1 of a part into the caller's memory. */
-void dataset_gather(const dataset *set, const dataset_part *part, size_t first, size_t count, float *x /* [count, features] */,
-                    int32_t *labels /* [count], or NULL */, float *y /* [count, targets], or NULL */);
-
 /* Frees what dataset_load filled, and empties it. An empty or NULL data set is left alone. */
 void dataset_free(dataset *set);
-
-/* ---- batches --------------------------------------------------------------- */
-
-typedef enum dataset_partial {
-    DATASET_KEEP_PARTIAL = 0, /* the last batch of an epoch has the rows that are left */
-    DATASET_DROP_PARTIAL,     /* every batch is full; rows left over wait for another epoch */
-} dataset_partial;
-
-/* Mini-batches of one part. The order of an epoch is a pure function of seed and epoch: it does not depend on which
- * epochs came before, so that a run that was stopped goes on as if it never had been. */
-typedef struct dataset_batches {
-    const dataset *set;
-    const dataset_part *part;
-    size_t batch_size;
-    dataset_partial partial;
-    size_t next;    /* position in `order` of the first row of the next batch */
-    int32_t *order; /* [part->rows] */
-} dataset_batches;
-
-/* Gives false when the batch size is 0 or memory is out. The data set must outlive the batches. */
-bool dataset_batches_init(dataset_batches *batches, const dataset *set, const dataset_part *part,
-                          size_t batch_size, dataset_partial partial);
-void dataset_batches_free(dataset_batches *batches);
-
-/* How many batches an epoch has. */
-size_t dataset_batches_count(const dataset_batches *batches);
-
-/* Shuffles the rows for an epoch and begins it. Until then the order is that of the part. */
-void dataset_batches_start(dataset_batches *batches, uint64_t seed, uint64_t epoch);
-
-/* Gathers the next batch into the caller's memory and returns its number of rows, 0 at the end of the epoch. */
-size_t dataset_batches_next(dataset_batches *batches, float *features /* [batch_size, features] */,
-                            int32_t *labels /* [batch_size], or NULL */,
-                            float *targets /* [batch_size, targets], or NULL */);
 
 #endif

@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-bool dataset_feed_fill(void *context, const int32_t *rows, int64_t count, tg_rng *rng, void *const *columns)
+static bool fill(void *context, const int32_t *rows, int64_t count, tg_rng *rng, void *const *columns)
 {
-    const dataset_feed *feed = context;
+    dataset_feed *feed = context;
     const dataset *set = feed->set;
     float *x = columns[0], *y = columns[1];
     int32_t *labels = columns[1];
@@ -19,13 +19,15 @@ bool dataset_feed_fill(void *context, const int32_t *rows, int64_t count, tg_rng
         else
             memcpy(y + (size_t)i * set->targets, set->y + row * set->targets, set->targets * sizeof *y);
     }
+    for (size_t i = 0; feed->noise > 0 && i < (size_t)count * set->features; i++)
+        x[i] += (float)(feed->noise * (2 * tg_rng_uniform(&feed->random) - 1));
     return true;
 }
 
 tg_fit_rows dataset_feed_rows(dataset_feed *feed)
 {
     const dataset *set = feed->set;
-    tg_fit_rows rows = {.count = (int64_t)feed->part->rows, .columns = feed->inputs_only ? 1 : 2, .fill = dataset_feed_fill, .context = feed};
+    tg_fit_rows rows = {.count = (int64_t)feed->part->rows, .columns = feed->inputs_only ? 1 : 2, .fill = fill, .context = feed};
     rows.column[0] = (tg_fit_column){.dtype = TG_F32, .shape = TG_SHAPE((int64_t)set->features)};
     rows.column[1] = (tg_fit_column){.dtype = set->labels ? TG_I32 : TG_F32};
     if (!set->labels)

@@ -16,13 +16,12 @@ typedef struct dataset_feed {
     const dataset *set;
     const dataset_part *part;
     bool inputs_only; /* no column 1: the inputs are their own targets */
+    double noise;     /* uniform numbers between -noise and noise are added to the features, */
+    tg_rng random;    /* which are drawn from this, batch by batch */
 } dataset_feed;
 
 /* The rows of a part, which may be none. `feed` must live as long. */
 tg_fit_rows dataset_feed_rows(dataset_feed *feed);
-
-/* What it gives tg_fit to make batches with; `context` is the feed. */
-tg_fit_fill dataset_feed_fill;
 
 /* Puts an epoch's rows, which come as 0 .. count - 1, in an order that is a function of seed and epoch alone, for tg_fit_config.order. Numbers that
  * were written down follow from it: it stays as it is. */

@@ -2,49 +2,52 @@
 #ifndef LAB_TRAINING_INTERNAL_H
 #define LAB_TRAINING_INTERNAL_H
 
+#include "examples/data/feed.h"
 #include "examples/lab/training.h"
 
-enum { EVALUATION_BATCH = 500, TRAINING_CHUNKS = 500 };
+enum { TRAINING_CHUNKS = 500, TRAINING_BINS = 15, TRAINING_TARGETS = 64 };
+
+/* What adds up over the rows of an evaluation. */
+typedef struct tally {
+    long correct, in_bin[TRAINING_BINS];
+    double confidence[TRAINING_BINS], hits[TRAINING_BINS]; /* of the rows whose confidence is in a bin, sums */
+    double squares, absolutes; /* of the errors of the first target, standardised */
+    double sum[TRAINING_TARGETS], sum_squares[TRAINING_TARGETS], error[TRAINING_TARGETS]; /* of the standardised targets */
+} tally;
 
 /* One network on its way. */
 typedef struct trainer {
     experiment_settings settings;
     int seed;
+    const training_watch *watch;
     dataset data; /* the experiment's, with the parts of this run */
-    tg_mlp *net, *kept; /* and as it was at the best epoch so far */
+    dataset_feed train, validation, test;
+    tg_mlp *net;
     tg_optimizer *optimizer;
-    tg_tape *tape;
+    tg_fit *fit;
     tg_dead_units *dead;
     tg_rng random; /* what dropout and stochastic activations draw from */
-    dataset_batches batches;
-    float *features, *targets; /* [batch or EVALUATION_BATCH, ...] */
-    int32_t *labels;
-    long step, steps;
-    double best_loss; /* of the validation part */
-    int waited;       /* epochs since */
-    double seconds;
+    tally sums;    /* of the evaluation that runs */
+    double *confusion; /* [classes, classes]: its rows by label and by answer, or NULL */
+    double accuracy;   /* of the last validation */
+    double seconds, since; /* of training; since when it runs */
     double chunk[2 * TRAINING_CHUNKS + 2]; /* steps and losses that are not sent yet */
     size_t chunked;
     double chunk_sum;
     long chunk_steps, every; /* so many steps are one entry */
 } trainer;
 
-/* The loss of a network's output on the rows that were gathered. */
-tg_tensor trainer_loss(const trainer *t, tg_tensor output, int64_t rows, double smoothing);
+/* Adds the rows of an evaluation's batch. */
+void trainer_see(trainer *t, tg_tensor output, tg_tensor wanted);
 
-/* How a net is asked; zero is the default everywhere. */
-typedef struct question {
-    const tg_mlp *net;   /* NULL: the one that trains */
-    tg_dead_units *dead; /* watches the hidden units */
-    double noise;        /* uniform between -noise and noise is added to each feature */
-    double *confusion;   /* [classes, classes]: rows by label and by answer are added */
-} question;
+/* How good the rows were that were seen, which are forgotten; with this mean loss. */
+runlog_measures trainer_measures(trainer *t, double loss, size_t rows);
 
-/* How good a net is on a part, without dropout and smoothing. */
-runlog_measures trainer_evaluate(trainer *t, const dataset_part *part, const question *how);
+/* How good the net is on a part, without dropout and smoothing; false if tg_fit says what is wrong. */
+bool trainer_evaluate(trainer *t, dataset_feed *part, runlog_measures *measures);
 
 /* Tells what there is to tell of the net at the best epoch: what it mistakes for what, how noise harms it, and, for two features, which class is
  * where. */
-void trainer_tell(trainer *t, const experiment *e, int run, const training_watch *watch);
+void trainer_tell(trainer *t, const experiment *e, int run);
 
 #endif

@@ -27,22 +27,6 @@ typedef struct results {
 
 /* ---- the networks on noisy images ---- */
 
-typedef struct noisy {
-    dataset_feed images;
-    tg_rng noise;
-    double size;
-} noisy;
-
-static bool fill(void *context, const int32_t *rows, int64_t count, tg_rng *rng, void *const *columns)
-{
-    noisy *n = context;
-    float *x = columns[0];
-    dataset_feed_fill(&n->images, rows, count, rng, columns);
-    for (size_t i = 0; n->size > 0 && i < (size_t)count * n->images.set->features; i++)
-        x[i] += (float)(n->size * (2 * tg_rng_uniform(&n->noise) - 1));
-    return true;
-}
-
 static tg_tensor loss(void *net, const tg_tensor *batch, tg_rng *training, double *accuracy)
 {
     tg_tensor logits = tg_mlp_forward_with(net, batch[0], training, NULL);
@@ -54,15 +38,13 @@ static tg_tensor loss(void *net, const tg_tensor *batch, tg_rng *training, doubl
 static bool score_net(const dataset *data, tg_mlp *net, score by_level[LEVELS], char message[STUDY_MESSAGE])
 {
     const tg_rng seed = tg_rng_seed(1);
-    noisy test = {.images = {data, &data->test}};
-    tg_fit_rows rows = dataset_feed_rows(&test.images);
-    rows.fill = fill;
-    rows.context = &test;
+    dataset_feed images = {data, &data->test};
+    const tg_fit_rows rows = dataset_feed_rows(&images);
     tg_fit *fit = tg_fit_new(&(tg_fit_config){.loss = loss, .model = net, .batch = 500});
     bool fine = true;
     for (int level = 0; fine && level < LEVELS; level++) {
-        test.noise = tg_rng_split(&seed, (uint64_t)level);
-        test.size = level_of(level);
+        images.random = tg_rng_split(&seed, (uint64_t)level);
+        images.noise = level_of(level);
         fine = tg_fit_evaluate(fit, &rows, &by_level[level].loss, &by_level[level].accuracy);
     }
     if (!fine)

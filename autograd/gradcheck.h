@@ -35,6 +35,10 @@
  * Journal on Scientific Computing 33, 2011). Where that does not converge or disagrees, one-sided differences are taken,
  * output by output: at a kink the derivative has to be one of them or lie between.
  *
+ * Where a difference agrees but is too coarse to know a derivative to 1e-12, a second test is made, which no step divides: the integral of the
+ * derivative over a stretch of x/8 to both sides, by the rules of Gauss and Kronrod, is the change of the function over it. Where the two rules
+ * agree to 1e-13, so that the derivative at x is of a piece with those around it, an error of 1e-12 shows in the integral.
+ *
  * Besides, these must hold:
  *
  *     - the same call twice gives the same bytes, also if the function runs on other numbers before the backward pass;
@@ -109,6 +113,7 @@ typedef struct tg_gradcheck_result {
     int64_t kinks;       /* of these, judged by one-sided differences */
     int64_t sharp;       /* of these, those where an error of 1e-12 of the derivative's size would have been seen; where
                             that is 0, of the function's */
+    int64_t integrals;   /* of these sharp ones, judged by the derivative's integral, as differences were too coarse */
     int64_t
         operation; /* of a function that fails, the first operation on its tape that is wrong by itself; or -1 */
     char where[128]; /* "sample 1, input 0 at [2, 1], order 2" */

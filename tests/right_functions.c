@@ -97,6 +97,28 @@ FUNCTION(outer_product,
          tg_matmul(tg_reshape(x, TG_SHAPE(tg_size(x), 1)), tg_reshape(x, TG_SHAPE(1, tg_size(x)))))
 FUNCTION(checkpointed, tg_checkpoint(gelu_of, in, 1, NULL))
 
+/* ---- of numbers at which nothing but noise is left, going by doubles ---- */
+
+static tg_tensor fast(tg_tensor x, double times)
+{
+    return tg_sin(tg_mul_scalar(x, times));
+}
+
+FUNCTION(sine_of_1e10_x, fast(x, 1e10))
+FUNCTION(cosine_of_1e12_x, tg_cos(tg_mul_scalar(x, 1e12)))
+FUNCTION(steep_tanh_of_sine, tg_tanh(tg_mul_scalar(fast(x, 1e6), 1e9)))
+FUNCTION(square_of_fast_sine, tg_square(fast(x, 1e10)))
+FUNCTION(sum_of_fast_sines, tg_sum(fast(x, 1e10)))
+FUNCTION(times_fast_sine, tg_mul(x, fast(x, 1e10)))
+FUNCTION(logarithm_of_fast_sine, tg_log(tg_add_scalar(fast(x, 1e10), 1.5)))
+FUNCTION(exponential_of_fast_sine, tg_exp(fast(x, 1e9)))
+FUNCTION(fast_triangles, tg_abs(fast(x, 1e9)))
+FUNCTION(ripple_on_one, tg_add_scalar(tg_mul_scalar(fast(x, 1e10), 1e-6), 1))
+FUNCTION(ripple_on_x, tg_add(x, tg_mul_scalar(fast(x, 1e10), 1e-10)))
+FUNCTION(softmax_of_fast_sine, tg_softmax(tg_mul_scalar(fast(x, 1e8), 1e3), -1))
+FUNCTION(sine_of_eighth_power, tg_sin(tg_power(x, 8)))
+FUNCTION(rest_of_rounding, tg_sub(x, tg_add_scalar(tg_add_scalar(x, 1e12), -1e12)))
+
 /* ---- of four numbers, as a matrix ---- */
 
 static tg_tensor determinant(tg_tensor x)
@@ -135,6 +157,10 @@ static const point matrices[] = {{"a usual matrix", 4, {0.3, 1.2, -2.5, 0.7}},
                                  {"a nearly singular one", 4, {1, 1, 1, 1 + 1e-10}}};
 static const point nearly_equal[] = {{"a nearly constant row", 4, {1, 1 + 1e-7, 1 - 1e-7, 1 + 2e-7}},
                                      {"a usual row", 4, {1, -0.3, 2.5, 0.2}}};
+
+static const point huge[] = {{"huge numbers", 3, {1e17, 2e17, -3e17}}};
+static const point largest_ones[] = {{"the largest numbers", 3, {1e300, 2e300, 3e300}}};
+static const point far[] = {{"10,000", 1, {1e4}}, {"10,000 and others", 3, {1e4, 3, 0.7}}};
 
 #define POINTS(table) table, sizeof(table) / sizeof((table)[0])
 #define ROW(name)                                                                                            \
@@ -204,14 +230,27 @@ static const named of_matrices[] = {ROW(inverse),     ROW(log_determinant), ROW(
 static const named of_rows[] = {ROW(layer_norm_of), ROW(layer_norm_with_epsilon), ROW(rms_norm_of),
                                 ROW(variance), ROW(softmax_of)};
 
+static const named of_huge[] = {ROW(tanh_of),    ROW(sigmoid_of), ROW(softplus_of), ROW(gelu_of), ROW(relu_of),  ROW(absolute_of), ROW(rational),
+                                ROW(lorentz),    ROW(softmax_of), ROW(running_sum), ROW(norm),    ROW(variance), ROW(cube),        ROW(scaled_down),
+                                ROW(rms_norm_of)};
+static const named of_largest[] = {ROW(logarithm), ROW(root),    ROW(reciprocal_root), ROW(reciprocal), ROW(cube_root), ROW(tanh_of),
+                                   ROW(softmax_of), ROW(relu_of), ROW(rational),        ROW(scaled_down)};
+static const named of_noise[] = {ROW(sine_of_1e10_x),      ROW(cosine_of_1e12_x),       ROW(steep_tanh_of_sine),       ROW(square_of_fast_sine),
+                                 ROW(sum_of_fast_sines),   ROW(times_fast_sine),        ROW(logarithm_of_fast_sine),   ROW(exponential_of_fast_sine),
+                                 ROW(fast_triangles),      ROW(ripple_on_one),          ROW(ripple_on_x),              ROW(softmax_of_fast_sine),
+                                 ROW(sine_of_eighth_power), ROW(rest_of_rounding)};
+
 static const struct {
     const named *functions;
     int function_count;
     const point *points;
     int point_count;
+    bool noise;
 } groups[] = {{POINTS(of_positive), POINTS(positive)}, {POINTS(of_fractions), POINTS(fractions)},
               {POINTS(of_any), POINTS(any)},           {POINTS(of_wide), POINTS(wide)},
-              {POINTS(of_matrices), POINTS(matrices)}, {POINTS(of_rows), POINTS(nearly_equal)}};
+              {POINTS(of_matrices), POINTS(matrices)}, {POINTS(of_rows), POINTS(nearly_equal)},
+              {POINTS(of_huge), POINTS(huge)},         {POINTS(of_largest), POINTS(largest_ones)},
+              {POINTS(of_noise), POINTS(far), true}};
 
 enum { GROUPS = sizeof groups / sizeof groups[0] };
 
@@ -223,13 +262,23 @@ int right_function_count(void)
     return count;
 }
 
-static const named *find(int index, const point **at)
+/* The number of its group; what is left of the index is its place in there. */
+static int group_of(int *index)
 {
     int g = 0;
-    while (index >= groups[g].function_count * groups[g].point_count) {
-        index -= groups[g].function_count * groups[g].point_count;
-        g++;
-    }
+    for (; *index >= groups[g].function_count * groups[g].point_count; g++)
+        *index -= groups[g].function_count * groups[g].point_count;
+    return g;
+}
+
+bool right_function_is_noise(int index)
+{
+    return groups[group_of(&index)].noise;
+}
+
+static const named *find(int index, const point **at)
+{
+    const int g = group_of(&index);
     *at = &groups[g].points[index % groups[g].point_count];
     return &groups[g].functions[index / groups[g].point_count];
 }

@@ -2,6 +2,7 @@
 
 #include "autograd/gradcheck/differences.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -13,6 +14,14 @@
 /* Rounding that is the same at all neighbours, as where 1 - tanh(x)^2 leaves few digits, is not measured at all. So much is
  * allowed besides of the size that the function's values, or those of a lower derivative, make usual. */
 #define HIDDEN_ROUNDING (1024 * TG_CHECK_ROUNDING)
+
+/* Over a stretch little of it is common to all derivatives, so that less is allowed where they are compared by their integral. This long it is on
+ * each side, as a part of the first step of the differences. */
+#define HIDDEN_IN_INTEGRAL (16 * TG_CHECK_ROUNDING)
+#define STRETCH            0.5
+
+/* Numbers below have fewer digits than others. */
+#define ALL_DIGITS (DBL_MIN / TG_CHECK_ROUNDING)
 
 /* A difference whose own error is more than this fraction of what it differs tells nothing. */
 #define NOT_CONVERGED 1e-5
@@ -38,9 +47,11 @@ typedef struct comparison {
     tg_check_way way; /* which groups are wanted changes as they are decided */
     analytic *analytic;
     tg_check_difference *difference;
+    tg_check_integral *integral;
+    double *half; /* of the stretch for each integral */
     tg_check_one_sided *sides;
     double *allowed; /* rounding */
-    bool *converged, *contradicts;
+    bool *converged, *contradicts, *noise;
     tg_gradcheck_result *v;
 } comparison;
 
@@ -87,9 +98,10 @@ static bool make_comparison(tg_check *c, int order, const double *direction, int
         size_t size;
     } arrays[] = {{&p->way.largest, sizeof *p->way.largest}, {&p->way.smallest, sizeof *p->way.smallest},
                   {&p->way.wanted, sizeof *p->way.wanted},   {&p->analytic, sizeof *p->analytic},
-                  {&p->difference, sizeof *p->difference},   {&p->sides, sizeof *p->sides},
+                  {&p->difference, sizeof *p->difference},   {&p->integral, sizeof *p->integral},
+                  {&p->half, sizeof *p->half},               {&p->sides, sizeof *p->sides},
                   {&p->allowed, sizeof *p->allowed},         {&p->converged, sizeof *p->converged},
-                  {&p->contradicts, sizeof *p->contradicts}};
+                  {&p->contradicts, sizeof *p->contradicts}, {&p->noise, sizeof *p->noise}};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
         void *memory = tg_arena_take(&c->arena, n * arrays[i].size, sizeof(double));
         if (!memory)
@@ -103,7 +115,7 @@ static bool make_comparison(tg_check *c, int order, const double *direction, int
 
 /* The rounding of an analytic derivative: as measured, but no more than the function's own explains, lest an error like noise
  * excuses itself; and as large as is usual where the direction leads. */
-static double explained_rounding(const tg_check *c, const comparison *p, int64_t group)
+static double explained_rounding(const tg_check *c, const comparison *p, int64_t group, double hidden)
 {
     const analytic *a = &p->analytic[group];
     const tg_check_difference *d = &p->difference[group];
@@ -113,7 +125,15 @@ static double explained_rounding(const tg_check *c, const comparison *p, int64_t
         change *= fmax(1, d->natural * p->way.largest[group]);
     }
     double excuse = d->excuse + fmin(c->level[p->order - 1].rounding, d->scatter) / d->natural;
-    return ROUNDING_SAFETY * fmin(a->rounding, excuse + d->bend) + 4 * d->bend + HIDDEN_ROUNDING * usual;
+    return ROUNDING_SAFETY * fmin(a->rounding, excuse + d->bend) + 4 * d->bend + hidden * usual;
+}
+
+/* Of the derivative, found and expected. */
+static double size_of(const comparison *p, int64_t group)
+{
+    const analytic *a = &p->analytic[group];
+    const tg_check_difference *d = &p->difference[group];
+    return fmax(fmax(fabs(a->value), a->size), fmax(fabs(d->value), d->size));
 }
 
 static void conclude(tg_gradcheck_result *v, double numeric, double bound, double size, double rounding)
@@ -127,20 +147,106 @@ static void conclude(tg_gradcheck_result *v, double numeric, double bound, doubl
     v->status = v->passed ? TG_GRADCHECK_PASSED : TG_GRADCHECK_WRONG;
 }
 
+/* All differences of sin(1e10 x) are noise. This is noise that is no rounding, beyond which the difference sees nothing; and by the derivative
+ * the function goes through all of it in steps too small for doubles. */
+static bool is_noise(const analytic *a, const tg_check_difference *d)
+{
+    return d->scatter > 0x1p20 * TG_CHECK_ROUNDING * d->usual && !(fabs(d->value) > SAFETY * (d->error + d->rounding)) &&
+           0x1p-36 * fabs(a->value) >= d->scatter;
+}
+
 /* Judges a group by its central difference. */
 static void judge(const tg_check *c, comparison *p, int64_t group)
 {
     const analytic *a = &p->analytic[group];
     const tg_check_difference *d = &p->difference[group];
     tg_gradcheck_result *v = &p->v[group];
-    double numeric_size = fmax(fabs(d->value), d->size),
-           size = fmax(fmax(fabs(a->value), a->size), numeric_size);
-    double rounding = SAFETY * d->rounding + explained_rounding(c, p, group) + 64 * TG_CHECK_ROUNDING * size;
+    const double size = size_of(p, group);
+    double rounding = SAFETY * d->rounding + explained_rounding(c, p, group, HIDDEN_ROUNDING) + 64 * TG_CHECK_ROUNDING * size;
     conclude(v, d->value, SAFETY * d->error + rounding, size, rounding);
-    v->sharp |= size == 0 && v->bound <= SHARP * d->usual / d->natural;
+    v->sharp |= size == 0 && v->bound <= SHARP * a->below[p->order - 1] / d->natural;
     p->allowed[group] = rounding;
-    p->converged[group] = d->error <= NOT_CONVERGED * numeric_size || d->error <= 1000 * d->rounding;
+    p->noise[group] |= is_noise(a, d);
+    p->converged[group] = d->error <= NOT_CONVERGED * fmax(fabs(d->value), d->size) || d->error <= 1000 * d->rounding;
+    if (v->error < DBL_TRUE_MIN * p->way.largest[group]) { /* no double is small enough for this derivative */
+        v->passed = true;
+        v->status = TG_GRADCHECK_PASSED;
+    }
     v->passed &= p->converged[group];
+}
+
+/* ---- judging by the integral ---- */
+
+static double off_by(const tg_check_integral *in)
+{
+    return in->mean - in->change;
+}
+
+static double rounding_of(const tg_check *c, const comparison *p, int64_t group, const tg_check_integral *in)
+{
+    return SAFETY * in->rounding + explained_rounding(c, p, group, HIDDEN_IN_INTEGRAL) + 64 * TG_CHECK_ROUNDING * size_of(p, group);
+}
+
+/* A stretch for each group that agrees with a difference too coarse to be sharp, where the integral could be; whether there is one. */
+static bool choose_stretches(const tg_check *c, comparison *p)
+{
+    bool any = false;
+    for (int64_t g = 0; g < p->way.groups; g++) {
+        const double half = STRETCH * tg_check_first_step(p->way.largest[g]), size = size_of(p, g);
+        const tg_check_integral hoped = {.rounding = TG_CHECK_ROUNDING * p->difference[g].usual / half};
+        const bool coarse = p->way.wanted[g] && p->v[g].passed && !p->v[g].sharp && size > ALL_DIGITS && rounding_of(c, p, g, &hoped) <= SHARP * size;
+        p->half[g] = coarse ? half : 0;
+        any |= coarse;
+    }
+    return any;
+}
+
+/* Judges by the integral if it sees enough. True if it says that the derivative is off: then half the stretch is to say so too. */
+static bool judge_integral(const tg_check *c, comparison *p, int64_t group)
+{
+    const tg_check_integral *in = &p->integral[group];
+    tg_gradcheck_result *v = &p->v[group];
+    const double size = size_of(p, group), rounding = rounding_of(c, p, group, in), bound = in->error + rounding, off = off_by(in);
+    const bool is_sharp = bound <= SHARP * size, is_off = is_sharp && fabs(off) > bound;
+    if (is_sharp && !is_off) {
+        conclude(v, v->analytic - off, bound, size, rounding);
+        v->integrals = 1;
+    }
+    p->half[group] *= is_off ? 0.5 : 0;
+    return is_off;
+}
+
+/* By what a derivative is off, it is on every stretch; what a jump of the function makes of it doubles on half of one. */
+static void judge_half(const tg_check *c, comparison *p, int64_t group, const tg_check_integral *half)
+{
+    const tg_check_integral *in = &p->integral[group];
+    const double rounding = rounding_of(c, p, group, in), allowed = half->error + rounding_of(c, p, group, half);
+    if (fabs(off_by(half) - off_by(in)) > allowed)
+        return;
+    conclude(&p->v[group], p->v[group].analytic - off_by(in), in->error + rounding, size_of(p, group), rounding);
+    p->v[group].integrals = 1;
+}
+
+static bool judge_integrals(tg_check *c, comparison *p)
+{
+    bool any_off = false;
+    if (!choose_stretches(c, p))
+        return true;
+    if (!tg_check_integrals(c, p->order, &p->way, p->half, p->integral))
+        return false;
+    for (int64_t g = 0; g < p->way.groups; g++)
+        any_off |= p->half[g] > 0 && judge_integral(c, p, g);
+    if (!any_off)
+        return true;
+    tg_check_integral *half = tg_arena_take(&c->arena, (size_t)p->way.groups * sizeof *half, sizeof(double));
+    if (!half)
+        return tg_check_out_of_memory(&c->report);
+    if (!tg_check_integrals(c, p->order, &p->way, p->half, half))
+        return false;
+    for (int64_t g = 0; g < p->way.groups; g++)
+        if (p->half[g] > 0)
+            judge_half(c, p, g, &half[g]);
+    return true;
 }
 
 /* Judges by far smaller steps, where these contradict. They are coarse: their agreement counts if they could have told the derivative from what
@@ -181,7 +287,7 @@ static void judge_one_sided(comparison *p, int64_t group)
         if (!v->passed && d->error > NOT_CONVERGED * size)
             v->status = TG_GRADCHECK_CANNOT_TELL;
     }
-    if (!v->passed && p->contradicts[group])
+    if (!v->passed && (p->contradicts[group] || p->noise[group]))
         v->status = TG_GRADCHECK_CANNOT_TELL;
 }
 
@@ -206,10 +312,13 @@ static bool compare_once(tg_check *c, comparison *p)
     for (int64_t g = 0; g < p->way.groups; g++) {
         if (!p->way.wanted[g])
             continue;
+        p->noise[g] = false;
         p->v[g] = (tg_gradcheck_result){
             .order = p->order, .analytic = p->analytic[g].value, .comparisons = 1, .operation = -1};
         judge(c, p, g);
     }
+    if (!judge_integrals(c, p))
+        return false;
     if (!keep_failing(p))
         return true;
     if (!tg_check_closer(c, below, &p->way, p->difference, p->contradicts))

@@ -13,9 +13,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { CENTRAL_ROWS = 30, CENTRAL_COLUMNS = 7, CONFIRMATIONS = 3, CONFIRMATION_ROWS = 4 };
+enum { CENTRAL_ROWS = 30, CENTRAL_COLUMNS = 7, CONFIRMATIONS = 2, CONFIRMATION_ROWS = 6 };
 #define FIRST_STEP         0.25 /* of the direction */
-#define LARGEST_FIRST_STEP 0.5  /* of a variable */
+#define LARGEST_FIRST_STEP 0.5  /* of a variable, but no less than so much of it, or it would hardly move: */
+#define LEAST_FIRST_STEP   0x1p-40
 
 /* What small steps show to this part is not overruled by larger ones. */
 #define CONVINCING 1e-6
@@ -31,7 +32,7 @@ enum { CENTRAL_ROWS = 30, CENTRAL_COLUMNS = 7, CONFIRMATIONS = 3, CONFIRMATION_R
 
 double tg_check_first_step(double largest)
 {
-    return fmin(FIRST_STEP, LARGEST_FIRST_STEP / largest);
+    return fmin(FIRST_STEP, fmax(LARGEST_FIRST_STEP / largest, LEAST_FIRST_STEP));
 }
 
 /* ---- plain ---- */
@@ -43,16 +44,15 @@ bool tg_check_evaluate_along(tg_check *c, int level, const tg_check_way *way, co
     return tg_check_evaluate(c, level, c->moved, out);
 }
 
-bool tg_check_moves(tg_check *c, int level, const double *direction)
+bool tg_check_moves(tg_check *c, int level, const double *direction, double *ahead)
 {
     const tg_check_level *l = &c->level[level];
     const tg_check_way way = {.direction = direction, .groups = 1};
-    const double first = FIRST_STEP;
-    if (!tg_check_evaluate_along(c, level, &way, &first, 1, c->ahead) ||
-        !tg_check_evaluate_along(c, level, &way, &first, -1, c->behind))
+    const double first = FIRST_STEP, *behind = ahead + l->length;
+    if (!tg_check_evaluate_along(c, level, &way, &first, 1, ahead) || !tg_check_evaluate_along(c, level, &way, &first, -1, ahead + l->length))
         return false;
     for (int64_t i = 0; i < l->length; i++)
-        c->moves[i] = !(c->ahead[i] == l->value[i] && c->behind[i] == l->value[i]);
+        c->moves[i] = !(ahead[i] == l->value[i] && behind[i] == l->value[i]);
     return true;
 }
 
@@ -321,14 +321,20 @@ static void choose(int which, double first, const tg_check_difference *d, tg_che
 
 bool tg_check_central(tg_check *c, int level, const tg_check_way *way, tg_check_difference *best)
 {
-    for (int64_t g = 0; g < way->groups; g++)
-        best[g] = (tg_check_difference){.value = NAN, .error = INFINITY};
-    if (!tg_check_moves(c, level, way->direction))
+    double *ahead = tg_check_take(c, 2 * c->level[level].length);
+    bool is_first_row = true;
+    if (!ahead || !tg_check_moves(c, level, way->direction, ahead))
         return false;
+    for (int64_t g = 0; g < way->groups; g++) {
+        best[g] = (tg_check_difference){.value = NAN, .error = INFINITY};
+        is_first_row &= !way->wanted[g] || tg_check_first_step(way->largest[g]) == FIRST_STEP;
+    }
     for (int which = 0; which < DESCENTS; which++) {
         descent s;
         if (!make_descent(c, level, way, &s))
             return false;
+        if (which == AT_MOST_ONE && is_first_row)
+            s.ahead[0] = ahead;
         for (int64_t g = 0; g < way->groups; g++)
             s.first[g] = way->wanted[g] ? first_step_of(which, way, g, &best[g]) : 0;
         if (!descend(c, &s, true))

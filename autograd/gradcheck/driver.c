@@ -47,6 +47,7 @@ static void count_in(tg_check *c, const tg_gradcheck_result *v)
     total->sample = counts.sample;
     total->comparisons = counts.comparisons + 1;
     total->kinks = counts.kinks + v->kinks;
+    total->integrals = counts.integrals + v->integrals;
     total->sharp = counts.sharp + v->sharp;
     total->undecided = counts.undecided + undecided;
 }

@@ -157,6 +157,7 @@ static void add_result(trial *t, const tg_gradcheck_result *v)
     total->skipped = counts.skipped;
     total->comparisons = counts.comparisons + v->comparisons;
     total->kinks = counts.kinks + v->kinks;
+    total->integrals = counts.integrals + v->integrals;
     total->sharp = counts.sharp + v->sharp;
     total->undecided = counts.undecided + v->undecided;
 }
@@ -405,8 +406,8 @@ static int fill_steps(tg_check *c, tg_gradcheck_place *place, tg_gradcheck_step 
     if (!direction)
         return 0;
     direction[element] = c->scale[element];
-    double analytic = place->derivative * c->scale[element], above[2] = {NAN, NAN};
-    if (!tg_check_moves(c, 0, direction))
+    double analytic = place->derivative * c->scale[element], above[2] = {NAN, NAN}, *values = tg_check_take(c, 2 * c->level[0].length);
+    if (!values || !tg_check_moves(c, 0, direction, values))
         return 0;
     for (int k = 0; k < count; k++) {
         tg_check_difference d;

@@ -132,7 +132,9 @@ void tg_check_explain_failure(tg_check_report *r)
                     "the derivative gives %.9g, %s %.9g: off by %.3g, where %.3g is the largest error that "
                     "differences and rounding explain",
                     v->analytic,
-                    v->kinks ? "the nearest of the one-sided derivatives is" : "finite differences give",
+                    v->kinks       ? "the nearest of the one-sided derivatives is"
+                    : v->integrals ? "its integral, which is the function's change, asks for"
+                                   : "finite differences give",
                     v->numeric, v->error, v->bound);
         add_suspicion(&text, v->analytic, v->numeric);
     }
@@ -147,6 +149,8 @@ void tg_check_explain_success(const char *name, tg_gradcheck_result *v)
     if (v->comparisons > 0)
         tg_text_add(&text, ", the worst to %.2g (%s); %.0f %% are known to 1e-12", v->relative, v->where,
                     floor(100 * (double)v->sharp / (double)v->comparisons));
+    if (v->integrals > 0)
+        tg_text_add(&text, " (%lld by the derivative's integral)", (long long)v->integrals);
     if (v->kinks > 0)
         tg_text_add(&text, ", %lld only by one-sided differences", (long long)v->kinks);
 }

@@ -1,0 +1,70 @@
+/* The integral of the derivative over a stretch around the point is the function's change over it:
+ *
+ *     sum_j w_j F'(x + t_j h) / 2 = (F(x + h) - F(x - h)) / 2h,      t_j and w_j the 15 nodes and weights of Kronrod, t_0 = 0
+ *
+ * Differences extrapolate from steps ever smaller, by which the rounding of F is divided; here it is divided by the whole stretch. Within
+ * the nodes are the 7 of Gauss, and the two sums differ by what the derivative does between nodes, a fault at x alone included
+ * (R. Piessens et al., QUADPACK, Springer 1983, for both rules). */
+#include "autograd/gradcheck/differences.h"
+
+#include <math.h>
+
+enum { NODES = 7 }; /* on each side */
+
+static const struct {
+    double at, kronrod, gauss;
+} node[NODES + 1] = {{0, 0.20948214108472783, 0.41795918367346939},
+                     {0.20778495500789847, 0.20443294007529889, 0},
+                     {0.40584515137739717, 0.19035057806478541, 0.38183005050511894},
+                     {0.58608723546769113, 0.16900472663926790, 0},
+                     {0.74153118559939444, 0.14065325971552592, 0.27970539148927667},
+                     {0.86486442335976907, 0.10479001032225018, 0},
+                     {0.94910791234275852, 0.063092092629978553, 0.12948496616886969},
+                     {0.99145537112081264, 0.022935322010529225, 0}};
+
+/* A fault at x alone is 2 / (0.418 - 0.209) < 10 times as large as what it makes the two sums differ by. */
+#define GAUSS_TO_ERROR 10
+
+static void add_node(const tg_check *c, const tg_check_way *way, const double *derivative, int j, tg_check_integral *sum)
+{
+    for (int64_t i = 0, g = 0; i < c->variables; i++, g = tg_check_next(g, way->groups)) {
+        const double term = derivative[i] * way->direction[i];
+        sum[g].mean += 0.5 * node[j].kronrod * term;
+        sum[g].error += 0.5 * (node[j].kronrod - node[j].gauss) * term;
+    }
+}
+
+/* Adds the function's change; what stays where it is along the way has none. */
+static void add_change(const tg_check *c, const tg_check_level *l, const tg_check_way *way, const double *half, tg_check_integral *sum)
+{
+    for (int64_t i = 0, g = 0; i < l->length; i++, g = tg_check_next(g, way->groups)) {
+        const double least = TG_CHECK_ROUNDING * fmax(fabs(c->ahead[i]), fabs(c->behind[i]));
+        const double rounding = l->cotangent[i] * fmax(l->each[i], least) / half[g];
+        if (half[g] == 0 || (c->moves[i] == 0 && c->ahead[i] == c->behind[i]))
+            continue;
+        sum[g].change += l->cotangent[i] * (c->ahead[i] - c->behind[i]) / (2 * half[g]);
+        sum[g].rounding += 0.5 * rounding * rounding;
+    }
+}
+
+bool tg_check_integrals(tg_check *c, int order, const tg_check_way *way, const double *half, tg_check_integral *in)
+{
+    const tg_check_level *below = &c->level[order - 1];
+    for (int64_t g = 0; g < way->groups; g++)
+        in[g] = (tg_check_integral){0};
+    add_node(c, way, c->level[order].value, 0, in);
+    for (int j = 1; j <= NODES; j++)
+        for (int side = -1; side <= 1; side += 2) {
+            if (!tg_check_evaluate_along(c, order, way, half, side * node[j].at, c->ahead))
+                return false;
+            add_node(c, way, c->ahead, j, in);
+        }
+    if (!tg_check_evaluate_along(c, order - 1, way, half, 1, c->ahead) || !tg_check_evaluate_along(c, order - 1, way, half, -1, c->behind))
+        return false;
+    add_change(c, below, way, half, in);
+    for (int64_t g = 0; g < way->groups; g++) {
+        in[g].error = GAUSS_TO_ERROR * fabs(in[g].error);
+        in[g].rounding = half[g] > 0 ? fmax(sqrt(in[g].rounding), below->suspected / half[g]) : 0;
+    }
+    return true;
+}

@@ -388,3 +388,14 @@ int tg_parameters_copy(tg_parameters *to, const tg_parameters *from)
     }
     return copied;
 }
+
+void tg_parameters_swap(tg_parameters *set, void *values)
+{
+    char *own = set && values ? set->values : NULL, *other = values, some[4096];
+    for (size_t left = own ? bytes_of(set, set->size) : 0, count; left; left -= count, own += count, other += count) {
+        count = left < sizeof some ? left : sizeof some;
+        memcpy(some, own, count);
+        memcpy(own, other, count);
+        memcpy(other, some, count);
+    }
+}

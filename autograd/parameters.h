@@ -78,5 +78,8 @@ void tg_parameters_clear_gradients(tg_parameters *set);
  * How many these were. */
 int tg_parameters_copy(tg_parameters *to, const tg_parameters *from);
 
+/* Exchanges the values with a block of the same size and type, where other weights of the model wait: an average, or the best so far. */
+void tg_parameters_swap(tg_parameters *set, void *values);
+
 TG_API_END
 #endif

@@ -92,14 +92,7 @@ void tg_ema_swap(tg_ema *ema)
 {
     if (!ema)
         return;
-    unsigned char *a = tg_parameters_values(ema->model), *b = tg_parameters_values(ema->average);
-    const size_t bytes =
-        (size_t)tg_parameters_size(ema->model) * tg_dtype_size(tg_parameters_dtype(ema->model));
-    for (size_t i = 0; i < bytes; i++) {
-        const unsigned char byte = a[i];
-        a[i] = b[i];
-        b[i] = byte;
-    }
+    tg_parameters_swap(ema->model, tg_parameters_values(ema->average));
     ema->swapped = !ema->swapped;
 }
 

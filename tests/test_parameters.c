@@ -201,6 +201,26 @@ START_TEST(sets_are_copied_by_name_and_shape_across_types)
 }
 END_TEST
 
+START_TEST(values_change_places_with_a_block)
+{
+    enum { SIZE = 5000 }; /* more than is exchanged at a time */
+    static double other[SIZE];
+    tg_parameters *set = tg_parameters_new(TG_F64);
+    tg_parameter *p = tg_parameters_add(set, "p", TG_SHAPE(SIZE), true);
+    for (int i = 0; i < SIZE; i++) {
+        tg_parameter_put(p, i, i + 0.5);
+        other[i] = -i;
+    }
+    tg_parameters_swap(set, other);
+    for (int i = 0; i < SIZE; i++)
+        ck_assert(tg_parameter_get(p, i) == -i && other[i] == i + 0.5);
+    tg_parameters_swap(set, NULL);
+    tg_parameters_swap(NULL, other);
+    ck_assert(tg_parameter_get(p, 1) == -1 && other[1] == 1.5);
+    tg_parameters_free(set);
+}
+END_TEST
+
 START_TEST(no_allocation_that_fails_is_fatal)
 {
     bool reached = true;
@@ -252,6 +272,7 @@ Suite *parameters_suite(void)
     tcase_add_test(tests, a_set_that_grows_during_a_step_leaves_its_tensors_as_they_are);
     tcase_add_test(tests, gradients_add_up_until_cleared_and_count_as_zero_where_no_pass_came);
     tcase_add_test(tests, sets_are_copied_by_name_and_shape_across_types);
+    tcase_add_test(tests, values_change_places_with_a_block);
     tcase_add_test(tests, no_allocation_that_fails_is_fatal);
     tcase_add_test(tests, null_is_survived);
     suite_add_tcase(suite, tests);

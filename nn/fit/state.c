@@ -47,16 +47,7 @@ static char *epochs_text(const tg_fit *fit)
     return text;
 }
 
-/* The values of the best epoch, for as long as they are written. */
-static void exchange(char *a, char *b, size_t bytes)
-{
-    for (size_t i = 0; i < bytes; i++) {
-        const char kept = a[i];
-        a[i] = b[i];
-        b[i] = kept;
-    }
-}
-
+/* The parameters have the values of the best epoch for as long as they are written. */
 static bool save_best(tg_fit *fit, tg_metadata *lines)
 {
     char path[PATH], message[TG_FILE_MESSAGE], epoch[32];
@@ -64,14 +55,11 @@ static bool save_best(tg_fit *fit, tg_metadata *lines)
         return true;
     if (!path_of(fit, "best.safetensors", path))
         return false;
-    char *values = tg_parameters_values(fit->parameters);
     snprintf(epoch, sizeof epoch, "%" PRId64, fit->best + 1);
     lines[0] = (tg_metadata){"fit.epoch", epoch};
-    if (fit->best_values)
-        exchange(values, fit->best_values, tg_fit_bytes(fit));
+    tg_parameters_swap(fit->parameters, fit->best_values);
     fit->best_is_written = tg_parameters_save(fit->parameters, path, lines, 1 + fit->config.metadata_count, message);
-    if (fit->best_values)
-        exchange(values, fit->best_values, tg_fit_bytes(fit));
+    tg_parameters_swap(fit->parameters, fit->best_values);
     return fit->best_is_written || tg_fit_fail(fit, "%s", message);
 }
 

@@ -28,15 +28,7 @@ const char *tg_autoencoder_config_error(const tg_autoencoder_config *config)
         return "there are more than 31 hidden layers, or the list of their widths does not end with 0";
     if (tg_widths_error(config->hidden, count))
         return tg_widths_error(config->hidden, count);
-    if (!tg_activation_name(config->activation))
-        return "there is no such activation";
-    if (!tg_norm_name(config->norm))
-        return "there is no such normalisation";
-    if (!(config->dropout >= 0 && config->dropout < 1))
-        return "the dropout rate must be 0 or more and below 1";
-    if (!tg_init_name(config->init))
-        return "there is no such initialiser";
-    return tg_dtype_is_floating(config->dtype) ? NULL : "the parameters must be f32 or f64";
+    return tg_hidden_error(config->activation, config->norm, config->dropout, config->init, config->dtype);
 }
 
 static bool add_layers(tg_autoencoder *net, const tg_rng *rng)

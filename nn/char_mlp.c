@@ -25,15 +25,7 @@ const char *tg_char_mlp_config_error(const tg_char_mlp_config *config)
         return "the context and the embeddings' size must be positive, 2^15 at most";
     if (tg_widths_error(config->hidden, tg_hidden_count(config->hidden)))
         return tg_widths_error(config->hidden, tg_hidden_count(config->hidden));
-    if (!tg_activation_name(config->activation))
-        return "there is no such activation";
-    if (!tg_norm_name(config->norm))
-        return "there is no such normalisation";
-    if (!(config->dropout >= 0 && config->dropout < 1))
-        return "the dropout rate must be 0 or more and below 1";
-    if (!tg_init_name(config->init))
-        return "there is no such initialiser";
-    return tg_dtype_is_floating(config->dtype) ? NULL : "the parameters must be f32 or f64";
+    return tg_hidden_error(config->activation, config->norm, config->dropout, config->init, config->dtype);
 }
 
 static bool add_layers(tg_char_mlp *net, const tg_rng *rng)

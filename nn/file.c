@@ -9,12 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-bool tg_file_refuse(char message[TG_FILE_MESSAGE], const char *path, const char *problem)
-{
-    snprintf(message, TG_FILE_MESSAGE, "%.200s: %.350s", path ? path : "model file", problem);
-    return false;
-}
-
 static bool write_all(FILE *out, const tg_file_piece *pieces, int count)
 {
     bool fine = true;
@@ -77,5 +71,5 @@ bool tg_file_write(const char *path, const tg_file_piece *pieces, int count, cha
     snprintf(beside, room, "%s.%ld.tmp", path, (long)getpid());
     const int error = replace(path, beside, pieces, count);
     free(beside);
-    return error == 0 || tg_file_refuse(message, path, strerror(error));
+    return error == 0 || tg_file_refuse(message, path, "%s", strerror(error));
 }

@@ -2,7 +2,7 @@
 #ifndef TG_FILE_INTERNAL_H
 #define TG_FILE_INTERNAL_H
 
-#include "nn/safetensors.h"
+#include "nn/safetensors_internal.h"
 
 typedef struct tg_file_piece {
     const void *bytes;
@@ -12,8 +12,5 @@ typedef struct tg_file_piece {
 /* Writes the pieces to a new file beside `path`, and puts it in its place when all of it is on the disk. False, with the message, and what was there before left
  * alone, if that cannot be done. */
 bool tg_file_write(const char *path, const tg_file_piece *pieces, int count, char message[TG_FILE_MESSAGE]);
-
-/* Writes "PATH: PROBLEM" into the message; false. */
-bool tg_file_refuse(char message[TG_FILE_MESSAGE], const char *path, const char *problem);
 
 #endif

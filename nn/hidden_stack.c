@@ -23,6 +23,19 @@ const char *tg_widths_error(const int64_t *widths, int count)
     return NULL;
 }
 
+const char *tg_hidden_error(tg_activation activation, tg_norm norm, double dropout, tg_init init, tg_dtype dtype)
+{
+    if (!tg_activation_name(activation))
+        return "there is no such activation";
+    if (!tg_norm_name(norm))
+        return "there is no such normalisation";
+    if (!(dropout >= 0 && dropout < 1))
+        return "the dropout rate must be 0 or more and below 1";
+    if (!tg_init_name(init))
+        return "there is no such initialiser";
+    return tg_dtype_is_floating(dtype) ? NULL : "the parameters must be f32 or f64";
+}
+
 void tg_hidden_stack_add(tg_hidden_stack *stack, tg_parameters *set, const char *prefix, int64_t inputs,
                          const int64_t *widths, int count, tg_activation activation, tg_norm norm, bool bias)
 {

@@ -22,6 +22,9 @@ int tg_hidden_count(const int64_t *widths);
 /* NULL, or what is wrong with the widths, `count` of them. */
 const char *tg_widths_error(const int64_t *widths, int count);
 
+/* NULL, or what is wrong with what hidden layers are made of. */
+const char *tg_hidden_error(tg_activation activation, tg_norm norm, double dropout, tg_init init, tg_dtype dtype);
+
 /* Adds PREFIX.N.* and PREFIX.N.norm.*, N from 0 on, for each width. */
 void tg_hidden_stack_add(tg_hidden_stack *stack, tg_parameters *set, const char *prefix, int64_t inputs,
                          const int64_t *widths, int count, tg_activation activation, tg_norm norm, bool bias);

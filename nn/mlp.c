@@ -29,19 +29,9 @@ const char *tg_mlp_config_error(const tg_mlp_config *config)
         return "the number of outputs must be positive, and below 2^30";
     if (tg_widths_error(config->hidden, tg_hidden_count(config->hidden)))
         return tg_widths_error(config->hidden, tg_hidden_count(config->hidden));
-    if (!tg_activation_name(config->activation))
-        return "there is no such activation";
-    if (!(config->dropout >= 0 && config->dropout < 1))
-        return "the dropout rate must be 0 or more and below 1";
-    if (!tg_init_name(config->init))
-        return "there is no such initialiser";
     if (!(config->gain >= 0 && isfinite(config->gain)))
         return "the gain must be a positive number, or 0 for that of the initialiser";
-    if (!tg_norm_name(config->norm))
-        return "there is no such normalisation";
-    if (!tg_dtype_is_floating(config->dtype))
-        return "the parameters must be f32 or f64";
-    return NULL;
+    return tg_hidden_error(config->activation, config->norm, config->dropout, config->init, config->dtype);
 }
 
 /* ---- widths ---- */

@@ -35,12 +35,10 @@ static named activation_of(const char *path, tg_activation *activation, char mes
     tg_safetensors *file = tg_safetensors_open(path, message);
     if (!file)
         return UNREADABLE;
-    char problem[200];
     const char *name = tg_safetensors_metadata(file, "activation");
     named result = name ? NAMED : NAMES_NONE;
     if (name && !tg_activation_from_name(name, activation)) {
-        snprintf(problem, sizeof problem, "it names the activation '%.60s', which is unknown", name);
-        tg_file_refuse(message, path, problem);
+        tg_file_refuse(message, path, "it names the activation '%.60s', which is unknown", name);
         result = UNREADABLE;
     }
     tg_safetensors_close(file);
@@ -80,7 +78,7 @@ static void add_difference(char *text, size_t size, const tg_model_load_options 
 static bool disagree(tg_parameters *set, const char *path, tg_activation theirs, tg_activation ours,
                      const tg_model_load_options *o, char message[TG_FILE_MESSAGE])
 {
-    char problem[300], difference[120] = "";
+    char difference[120] = "";
     const size_t bytes = (size_t)tg_parameters_size(set) * tg_dtype_size(tg_parameters_dtype(set));
     void *own = o->outputs ? malloc(bytes + 1) : NULL;
     if (own) {
@@ -90,9 +88,7 @@ static bool disagree(tg_parameters *set, const char *path, tg_activation theirs,
         memcpy(tg_parameters_values(set), own, bytes);
         free(own);
     }
-    snprintf(problem, sizeof problem, "it was trained with %s, and the model has %s%s",
-             tg_activation_name(theirs), tg_activation_name(ours), difference);
-    return tg_file_refuse(message, path, problem);
+    return tg_file_refuse(message, path, "it was trained with %s, and the model has %s%s", tg_activation_name(theirs), tg_activation_name(ours), difference);
 }
 
 bool tg_model_load(tg_parameters *set, const char *path, tg_activation activation,
@@ -102,7 +98,7 @@ bool tg_model_load(tg_parameters *set, const char *path, tg_activation activatio
     const tg_model_load_options *o = options ? options : &exactly;
     tg_activation theirs;
     if (tg_parameters_error(set))
-        return tg_file_refuse(message, path, tg_parameters_error(set));
+        return tg_file_refuse(message, path, "%s", tg_parameters_error(set));
     if (!tg_activation_name(activation))
         return tg_file_refuse(message, path, "there is no such activation");
     if (!o->migrate) {

@@ -145,7 +145,7 @@ bool tg_npy_read(const char *path, tg_npy *array, char message[TG_FILE_MESSAGE])
     *array = (tg_npy){0};
     FILE *file = fopen(path, "rb");
     if (!file)
-        return tg_file_refuse(message, path, strerror(errno));
+        return tg_file_refuse(message, path, "%s", strerror(errno));
     const char *problem = read_start(file, header);
     if (!problem)
         problem = read_header(header, &type, &array->shape);
@@ -157,7 +157,7 @@ bool tg_npy_read(const char *path, tg_npy *array, char message[TG_FILE_MESSAGE])
     if (!problem)
         return true;
     tg_npy_free(array);
-    return tg_file_refuse(message, path, problem);
+    return tg_file_refuse(message, path, "%s", problem);
 }
 
 void tg_npy_free(tg_npy *array)

@@ -1,4 +1,4 @@
-/* The header of a safetensors file. Internal to nn. */
+/* The header of a safetensors file, and what readers and writers of files say. Internal to nn. */
 #ifndef TG_SAFETENSORS_INTERNAL_H
 #define TG_SAFETENSORS_INTERNAL_H
 
@@ -16,6 +16,12 @@ typedef struct tg_file_header {
 bool tg_file_header_read(tg_file_header *header, char *json, size_t size, int64_t data_size,
                          char problem[TG_FILE_MESSAGE]);
 void tg_file_header_free(tg_file_header *header);
+
+/* Writes "PATH: PROBLEM" into the message, with "model file" for a missing path; false. */
+#if defined __GNUC__
+__attribute__((format(printf, 3, 4)))
+#endif
+bool tg_file_refuse(char message[TG_FILE_MESSAGE], const char *path, const char *problem, ...);
 
 /* Bytes an element of a type of the format; 0 for an unknown one. */
 int64_t tg_file_dtype_size(const char *dtype);

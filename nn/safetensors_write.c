@@ -125,14 +125,14 @@ bool tg_safetensors_write(const char *path, const tg_file_item *items, int count
     char problem[TG_FILE_MESSAGE];
     const char *wrong = path ? wrong_items(items, count, metadata, metadata_count) : "there is no name";
     if (wrong)
-        return tg_file_refuse(message, path, wrong);
+        return tg_file_refuse(message, path, "%s", wrong);
     size_t size;
     unsigned char length[8];
     char *header = header_of(items, count, metadata, metadata_count, &size, problem);
     tg_file_piece *pieces = calloc((size_t)count + 2, sizeof *pieces);
     bool fine = header && pieces;
     if (!fine)
-        tg_file_refuse(message, path, header ? "out of memory" : problem);
+        tg_file_refuse(message, path, "%s", header ? "out of memory" : problem);
     else {
         for (int i = 0; i < 8; i++)
             length[i] = (unsigned char)((uint64_t)size >> (8 * i));

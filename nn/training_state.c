@@ -1,24 +1,11 @@
 #include "nn/training_state.h"
 
+#include "nn/safetensors_internal.h"
+
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#if defined __GNUC__
-__attribute__((format(printf, 3, 4)))
-#endif
-static bool
-refuse(char message[TG_FILE_MESSAGE], const char *path, const char *format, ...)
-{
-    const int used = snprintf(message, TG_FILE_MESSAGE, "%.200s: ", path ? path : "training state");
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(message + used, (size_t)(TG_FILE_MESSAGE - used), format, arguments);
-    va_end(arguments);
-    return false;
-}
 
 static int optimizer_blocks(const tg_training_state *state)
 {
@@ -181,13 +168,13 @@ bool tg_training_state_save(const tg_training_state *state, const char *path, co
 {
     const char *wrong = wrong_state(state);
     if (wrong || count < 0 || (count && !metadata))
-        return refuse(message, path, "%s", wrong ? wrong : "the metadata is missing");
+        return tg_file_refuse(message, path, "%s", wrong ? wrong : "the metadata is missing");
     const size_t most = (size_t)tg_parameters_count(state->parameters) * (size_t)(block_count(state) + 1);
     tg_file_item *items = calloc(most + 1, sizeof *items);
     char(*names)[LONGEST] = calloc(most + 1, sizeof *names);
     tg_metadata *all = calloc((size_t)count + LINES, sizeof *all);
     const bool fine = items && names && all ? save(state, path, metadata, count, items, names, all, message)
-                                            : refuse(message, path, "out of memory");
+                                            : tg_file_refuse(message, path, "out of memory");
     free(items);
     free(names);
     free(all);
@@ -208,8 +195,8 @@ static bool read_blocks(tg_safetensors *file, const char *path, const tg_trainin
             const tg_file_tensor *tensor = tg_safetensors_find(file, name);
             if (!tensor || !tg_shape_equal(&tensor->shape, &p->shape) ||
                 strcmp(tensor->dtype, p->dtype == TG_F32 ? "F32" : "F64") != 0)
-                return refuse(message, path, "tensor %.200s %s", name,
-                              tensor ? "has another shape or type than the model's" : "is missing");
+                return tg_file_refuse(message, path, "tensor %.200s %s", name,
+                                      tensor ? "has another shape or type than the model's" : "is missing");
             if (!tg_safetensors_read(file, tensor, p->dtype, into + offset_of(state->parameters, p), message))
                 return false;
         }
@@ -222,12 +209,12 @@ static bool load(tg_training_state *state, tg_safetensors *file, const char *pat
     numbers n = {0};
     char key[TEXT];
     if (!read_lines(file, state, &n, key))
-        return refuse(message, path, "'%s' is missing, or is not that of this run", key);
+        return tg_file_refuse(message, path, "'%s' is missing, or is not that of this run", key);
     const size_t bytes =
         (size_t)tg_parameters_size(state->parameters) * tg_dtype_size(tg_parameters_dtype(state->parameters));
     char *blocks = malloc(bytes * (size_t)(block_count(state) + 1) + 1);
     const bool fine = blocks ? read_blocks(file, path, state, blocks, bytes, message)
-                             : refuse(message, path, "out of memory");
+                             : tg_file_refuse(message, path, "out of memory");
     for (int block = 0; fine && bytes && block <= block_count(state); block++)
         memcpy(block_of(state, block), blocks + (size_t)block * bytes, bytes);
     free(blocks);
@@ -249,7 +236,7 @@ bool tg_training_state_load(tg_training_state *state, const char *path, char mes
 {
     const char *wrong = wrong_state(state);
     if (wrong)
-        return refuse(message, path, "%s", wrong);
+        return tg_file_refuse(message, path, "%s", wrong);
     tg_safetensors *file = tg_safetensors_open(path, message);
     const bool fine = file && load(state, file, path, message);
     tg_safetensors_close(file);

@@ -23,7 +23,7 @@ typedef struct trainer {
     tg_fit *fit;
     progress *view;
     double began, shown, step_began, step_seconds; /* step_seconds: in timed_steps */
-    int64_t rows, timed_steps;
+    int64_t rows, timed_steps, steps_of_epoch;
     double accuracy; /* of the last validation */
     tg_tape *tape;   /* the training steps' */
 } trainer;
@@ -162,6 +162,7 @@ static bool open_run(trainer *t, char message[NET_MESSAGE])
                             .context = t};
     config.drop_partial = s->profile && config.train.count >= (int64_t)s->batch * s->accumulate; /* a step of another size would be timed in place of the others */
     const tg_optimizer_config how = settings_optimizer(s, tg_fit_steps(&config));
+    t->steps_of_epoch = tg_fit_steps(&config) / s->epochs;
     const char *wrong = tg_optimizer_config_error(&how);
     t->optimizer = wrong ? NULL : tg_optimizer_new(net_parameters(t->model), &how);
     config.optimizer = t->optimizer;
@@ -180,7 +181,7 @@ static void describe(const trainer *t)
     net_describe(&s->net, model, sizeof model);
     source_describe(&t->from, stderr);
     fprintf(stderr, "%s: %lld parameters; %d epochs of %lld steps, %s, rate %g\n", model, (long long)tg_parameters_size(net_parameters(t->model)), s->epochs,
-            (long long)((t->from.train.count + s->batch * s->accumulate - 1) / (s->batch * s->accumulate)), s->optimizer, s->lr);
+            (long long)t->steps_of_epoch, s->optimizer, s->lr);
     if (s->start && !s->resume)
         fprintf(stderr, "begins with the weights of %s\n", s->start);
     if (s->resume)

@@ -86,7 +86,8 @@ typedef struct tg_fit_config {
     int accumulate;    /* so many passes make a step; 0: one */
     bool drop_partial; /* rows that do not fill an epoch's last step wait for another epoch; otherwise they make a smaller step */
     int64_t epochs;    /* at most; 0: 10 */
-    int64_t epochs_before; /* so many of them are done, and you have put parameters and optimiser back to where they ended; for who keeps files of his own, so without a folder and averages */
+    int64_t epochs_before; /* so many of them are done, and you have put parameters and optimiser back to where they ended; for who keeps files of his
+                              own, so without a folder and averages */
     int64_t patience;  /* ends when so many epochs in a row were not the best; 0: never */
     tg_ema_config ema; /* with a decay, {.decay = 0.999}: validation, the best epoch and what the run leaves are of the average of the weights; 0: of the weights */
     bool best_by_score; /* the best epoch has the highest validation score, not the lowest validation loss */
@@ -103,8 +104,9 @@ typedef struct tg_fit_config {
     bool (*on_step)(void *context, const tg_fit_step *now);
     bool (*on_epoch)(void *context, const tg_fit_epoch *now);
 
-    /* Puts the training rows of epoch 1, 2, ... in order: `rows` [count] comes as 0 .. count - 1 and leaves as the rows of the epoch's batches, in which one may be twice and another
-     * missing. What it draws from `rng` is the same again for the same epoch; a run that is to go on as if it never stopped depends on nothing else. NULL: shuffled. */
+    /* Puts the training rows of epoch 1, 2, ... in order: `rows` [count] comes as 0 .. count - 1 and leaves as the rows of the epoch's batches, in which
+     * one may be twice and another missing. What it draws from `rng` is the same again for the same epoch; a run that is to go on as if it never stopped
+     * depends on nothing else. NULL: shuffled. */
     void (*order)(void *context, int64_t epoch, tg_rng *rng, int32_t *rows, int64_t count);
     void *context; /* for the three */
 } tg_fit_config;
@@ -137,8 +139,8 @@ int64_t tg_fit_epoch_count(const tg_fit *fit);
 const tg_fit_epoch *tg_fit_epoch_at(const tg_fit *fit, int64_t index);
 const tg_fit_epoch *tg_fit_best(const tg_fit *fit);
 
-/* Mean loss and score (each may be NULL) of the present parameters over other rows, a test part, say; in on_epoch too. False if there is an error. For a model that is there already,
- * a configuration without training rows and optimiser does: tg_fit_new(&(tg_fit_config){.loss = loss, .model = net, .batch = 500}). */
+/* Mean loss and score (each may be NULL) of the present parameters over other rows, a test part, say; in on_epoch too. False if there is an error. For a
+ * model that is there already, a configuration without training rows and optimiser does: tg_fit_new(&(tg_fit_config){.loss = loss, .model = net, .batch = 500}). */
 bool tg_fit_evaluate(tg_fit *fit, const tg_fit_rows *rows, double *loss, double *score);
 
 /* Writes PATH.csv, a line for each epoch, and PATH.gp, a script that draws it: `gnuplot PATH.gp` makes PATH.png. False if there is an error. */

@@ -26,7 +26,7 @@ typedef struct pass {
     int64_t recorded;      /* where the pass's own values begin */
     tg_value **cotangents; /* of these values, or NULL */
     uint8_t *marks;
-    int32_t *uses;         /* of the pass's own values: how many cotangents are this one */
+    int32_t *uses;         /* of the pass's own values: how many cotangents are this one, or a view of it */
     int64_t use_capacity;
     tg_recompute recompute;
     uint8_t mode_outside;
@@ -44,22 +44,34 @@ static bool is_marked(const pass *p, const tg_value *value, uint8_t mark)
 
 /* ---- which buffers are in use ---- */
 
+/* What a value is a view of, if it is one, else NULL. */
+static tg_value *base_of(const tg_value *value)
+{
+    return value->op && value->op->flags & TG_VIEW ? value->inputs[0] : NULL;
+}
+
+static bool make_use_room(pass *p, int64_t index)
+{
+    if (index < p->use_capacity)
+        return true;
+    const int64_t capacity = 2 * index + 64;
+    int32_t *uses = tg_tape_scratch(p->tape, (size_t)capacity, sizeof *uses);
+    if (!uses)
+        return false;
+    if (p->use_capacity > 0)
+        memcpy(uses, p->uses, (size_t)p->use_capacity * sizeof *uses);
+    p->uses = uses;
+    p->use_capacity = capacity;
+    return true;
+}
+
 static bool count_use(pass *p, const tg_value *value, int by)
 {
-    const int64_t index = value->index - p->recorded;
-    if (index < 0)
-        return true;
-    if (index >= p->use_capacity) {
-        const int64_t capacity = 2 * index + 64;
-        int32_t *uses = tg_tape_scratch(p->tape, (size_t)capacity, sizeof *uses);
-        if (!uses)
+    for (; value && value->index >= p->recorded; value = base_of(value)) {
+        if (!make_use_room(p, value->index - p->recorded))
             return false;
-        if (p->use_capacity > 0)
-            memcpy(uses, p->uses, (size_t)p->use_capacity * sizeof *uses);
-        p->uses = uses;
-        p->use_capacity = capacity;
+        p->uses[value->index - p->recorded] += by;
     }
-    p->uses[index] += by;
     return true;
 }
 
@@ -70,22 +82,40 @@ static bool is_used(const void *of, const tg_value *value)
     return index < p->use_capacity && (index < 0 || p->uses[index] > 0);
 }
 
-/* After a derivative is computed: gives back the buffers of what was recorded on the way and is no cotangent, and of the cotangent that it
- * came from, unless that was passed on. What a cotangent is a view of stays. */
-static void release(const pass *p, int64_t start, tg_value *cotangent)
+/* Nobody in the pass decides any more what becomes of the value's buffer. */
+static void keep_buffer(tg_value *value)
+{
+    for (; value; value = base_of(value))
+        value->slot.owned = false;
+}
+
+static void release_unused(const pass *p, tg_value *value)
+{
+    if (value->slot.owned && !is_used(p, value))
+        tg_run_release(&p->tape->run, value);
+}
+
+/* Gives back the buffer of something that was a cotangent, or what that was a view of, unless it is one elsewhere; what does not come from a derivative stays: it may
+ * have been recomputed, and others will read it. */
+static void release_cotangent(const pass *p, tg_value *value)
+{
+    for (tg_value *base = base_of(value); base; base = base_of(value))
+        value = base;
+    if (value->index >= p->recorded && value->derived_from)
+        release_unused(p, value);
+}
+
+/* After a derivative is computed: gives back the buffers of what was recorded on the way and is no cotangent, of the cotangent that it came from, and of those that
+ * were replaced by a sum, unless they were passed on. */
+static void release(const pass *p, int64_t start, tg_value *cotangent, tg_value *const *replaced, int count)
 {
     tg_program *program = &p->tape->program;
     for (int64_t i = start; i < program->count; i++)
-        if (is_used(p, tg_program_at(program, i)))
-            for (tg_value *view = tg_program_at(program, i); view->op && view->op->flags & TG_VIEW; view = view->inputs[0])
-                view->inputs[0]->slot.owned = false;
-    for (int64_t i = start; i < program->count; i++) {
-        tg_value *value = tg_program_at(program, i);
-        if (value->slot.owned && !is_used(p, value))
-            tg_run_release(&p->tape->run, value);
-    }
-    if (cotangent->slot.owned && !is_used(p, cotangent) && cotangent->index >= p->recorded)
-        tg_run_release(&p->tape->run, cotangent);
+        release_unused(p, tg_program_at(program, i));
+    for (int i = 0; i < count; i++)
+        if (replaced[i])
+            release_cotangent(p, replaced[i]);
+    release_cotangent(p, cotangent);
 }
 
 /* ---- where results of derivatives go ---- */
@@ -182,18 +212,20 @@ enum { FEW_INPUTS = 8 };
 
 typedef struct links {
     tg_tensor few_in[FEW_INPUTS], few_gradients[FEW_INPUTS], *in, *gradients;
+    tg_value *few_before[FEW_INPUTS], **before; /* the inputs' cotangents before this value's derivative */
     bool few_wanted[FEW_INPUTS], *wanted;
 } links;
 
 static bool make_room(const pass *p, links *l, int count)
 {
-    *l = (links){.in = l->few_in, .gradients = l->few_gradients, .wanted = l->few_wanted};
+    *l = (links){.in = l->few_in, .gradients = l->few_gradients, .before = l->few_before, .wanted = l->few_wanted};
     if (count <= FEW_INPUTS)
         return true;
     l->in = tg_tape_scratch(p->tape, (size_t)count, sizeof *l->in);
     l->gradients = tg_tape_scratch(p->tape, (size_t)count, sizeof *l->gradients);
+    l->before = tg_tape_scratch(p->tape, (size_t)count, sizeof *l->before);
     l->wanted = tg_tape_scratch(p->tape, (size_t)count, sizeof *l->wanted);
-    return l->in && l->gradients && l->wanted;
+    return l->in && l->gradients && l->before && l->wanted;
 }
 
 /* Appends the derivative of a value and what becomes of its results. */
@@ -236,8 +268,10 @@ static bool derive(pass *p, tg_value *value, tg_value *cotangent)
     }
     if (!tg_recompute_for(&p->recompute, value))
         return false;
-    for (int i = 0; i < value->input_count; i++)
+    for (int i = 0; i < value->input_count; i++) {
         l.in[i] = tg_tensor_of(tg_stand_in(&p->recompute, value->inputs[i]));
+        l.before[i] = l.wanted[i] ? *cotangent_of(p, value->inputs[i]) : NULL;
+    }
 
     const int64_t start = tape->program.count;
     const tg_scope *scope = tape->program.scope;
@@ -250,7 +284,7 @@ static bool derive(pass *p, tg_value *value, tg_value *cotangent)
     tape->program.scope = scope;
     tape->program.derived_from = NULL;
     if (computed && !p->request->create_graph)
-        release(p, start, cotangent);
+        release(p, start, cotangent, l.before, value->input_count);
     return computed;
 }
 
@@ -261,7 +295,7 @@ static tg_value *call_hooks(pass *p, const tg_value *value, tg_value *cotangent)
     for (const tg_hook *hook = tape->hooks; hook && cotangent; hook = hook->next) {
         if (hook->value != value)
             continue;
-        cotangent->slot.owned = false; /* the hook may keep it */
+        keep_buffer(cotangent); /* the hook may keep it */
         const uint8_t mode = tape->program.mode;
         tape->program.mode = p->mode_outside;
         tg_value *after = tg_value_of(hook->function(tg_tensor_of(cotangent), hook->user));
@@ -273,7 +307,7 @@ static tg_value *call_hooks(pass *p, const tg_value *value, tg_value *cotangent)
                          here ? "a tensor of another shape or type" : after ? "a tensor of another tape" : "an inert tensor");
             return NULL;
         }
-        after->slot.owned = false;
+        keep_buffer(after);
         cotangent = after;
     }
     return tape->program.failed ? NULL : cotangent;
@@ -300,7 +334,7 @@ static bool keep_gradient(pass *p, tg_value *value, tg_value *cotangent)
         return false;
     if (value->gradient)
         gradient->earlier = value->gradient;
-    gradient->slot.owned = false;
+    keep_buffer(gradient);
     value->gradient = gradient;
     return true;
 }

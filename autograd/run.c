@@ -34,15 +34,21 @@ void tg_run_free(tg_run *run)
     free(run->scratch);
 }
 
+static void forget_free_buffers(tg_run *run)
+{
+    memset(run->released, 0, sizeof run->released);
+    run->freed = NULL;
+}
+
 void tg_run_reset(tg_run *run)
 {
     run->computed = 0;
-    run->released = run->freed = NULL; /* they lie in buffers that the next run writes into */
+    forget_free_buffers(run); /* they lie in buffers that the next run writes into */
 }
 
 void tg_run_cut(tg_run *run, tg_program *program, int64_t count)
 {
-    run->released = run->freed = NULL; /* they may lie behind this place */
+    forget_free_buffers(run); /* they may lie behind this place */
     run->computed = run->computed < count ? run->computed : count;
     const int64_t used = run->arena.bytes_used;
     tg_arena_rewind(&run->arena, tg_program_at(program, count)->slot.at);
@@ -67,10 +73,16 @@ bool tg_run_reserve(tg_run *run, tg_program *program, int inputs)
     return true;
 }
 
+/* Where released buffers of a size are; few other sizes are there. */
+static tg_free_buffer **released_of(tg_run *run, size_t size)
+{
+    return &run->released[(uint64_t)size * 0x9E3779B97F4A7C15u >> 59]; /* 5 bits: one of 32 */
+}
+
 /* A released buffer of just this size. */
 static void *take_released(tg_run *run, size_t size)
 {
-    tg_free_buffer **link = &run->released;
+    tg_free_buffer **link = released_of(run, size);
     for (int i = 0; *link && i < LOOKED_AT; i++, link = &(*link)->next)
         if ((*link)->size == size) {
             tg_free_buffer *buffer = *link;
@@ -106,7 +118,7 @@ static bool allocate(tg_run *run, tg_value *value)
     const size_t size = bytes_of(value);
     void *data = NULL;
     if (value->op && size >= SMALLEST_RELEASED) {
-        data = run->released ? take_released(run, size) : NULL;
+        data = take_released(run, size);
         if (!data && run->freed)
             data = take_freed(run, size);
     }
@@ -140,11 +152,11 @@ static bool give_back(tg_value *value, size_t size)
 void tg_run_release(tg_run *run, tg_value *value)
 {
     const size_t size = bytes_of(value);
-    tg_free_buffer *buffer = value->slot.data;
+    tg_free_buffer *buffer = value->slot.data, **list = released_of(run, size);
     if (!give_back(value, size))
         return;
-    *buffer = (tg_free_buffer){run->released, size};
-    run->released = buffer;
+    *buffer = (tg_free_buffer){*list, size};
+    *list = buffer;
 }
 
 /* One larger buffer of two that lie side by side. */

@@ -227,6 +227,65 @@ START_TEST(buffers_of_cotangents_are_used_again)
 }
 END_TEST
 
+/* Memory that a backward pass takes through layers whose cotangents are views, are passed on, and are replaced by sums. */
+static int64_t bytes_of_a_pass(int layers)
+{
+    enum { N = 4096 };
+    static float data[N];
+    tg_tape_reset(tape);
+    tg_tensor x = tg_variable(tape, TG_F32, data, TG_SHAPE(64, 64)), h = x;
+    for (int i = 0; i < layers; i++) {
+        tg_tensor wide = tg_reshape(tg_mul(tg_normalize(h, true, 1e-5), x), TG_SHAPE(2, 2048));
+        const tg_tensor halves[] = {tg_narrow(wide, 0, 1, 1), tg_narrow(wide, 0, 0, 1)};
+        h = tg_add(h, tg_transpose(tg_reshape(tg_concat(halves, 2, 0), TG_SHAPE(64, 64)), 0, 1));
+    }
+    const int64_t forward = tg_tape_count(tape).bytes_used;
+    ck_assert_msg(tg_backward(tg_sum(h)), "%s", tg_tape_error(tape));
+    return tg_tape_count(tape).bytes_used - forward;
+}
+
+START_TEST(what_a_pass_takes_does_not_grow_with_depth)
+{
+    const int64_t few = bytes_of_a_pass(4), many = bytes_of_a_pass(24);
+    ck_assert_msg(many - few < 20 * 8000, "%lld bytes for 4 layers, %lld for 24", (long long)few, (long long)many); /* for the records; a tensor has 16384 */
+}
+END_TEST
+
+enum { VIEWS = 20, LONG = 60 };
+
+static tg_tensor keep_cotangent(tg_tensor cotangent, void *to)
+{
+    *(tg_tensor *)to = cotangent;
+    return cotangent;
+}
+
+/* The gradients are views of what the pass computed, all of one size, so that a buffer given back too early is soon another's. */
+START_TEST(gradients_that_are_views_stay_what_they_are)
+{
+    double data[VIEWS][LONG];
+    tg_tensor x[VIEWS], gradient[VIEWS], sum = variable(0);
+    for (int i = 0; i < VIEWS; i++) {
+        for (int k = 0; k < LONG; k++)
+            data[i][k] = 100 * i + k;
+        x[i] = tg_variable(tape, TG_F64, data[i], TG_SHAPE(LONG));
+        tg_tensor y = tg_mul_scalar(x[i], 1), z = tg_reshape(tg_reshape(_i == 0 ? x[i] : y, TG_SHAPE(6, 10)), TG_SHAPE(10, 6));
+        if (_i == 1)
+            tg_retain_gradient(y);
+        if (_i == 2)
+            tg_add_hook(y, keep_cotangent, &gradient[i]);
+        x[i] = _i == 0 ? x[i] : y;
+        sum = tg_add(sum, tg_sum(tg_mul(tg_square(z), tg_exp(tg_mul_scalar(z, 0)))));
+    }
+    if (_i == 3)
+        ck_assert(tg_grad(&sum, 1, x, VIEWS, NULL, false, gradient));
+    else
+        ck_assert(tg_backward(sum));
+    for (int i = 0; i < VIEWS; i++)
+        for (int k = 0; k < LONG; k++)
+            ck_assert_double_eq(tg_at(_i < 2 ? tg_gradient(x[i]) : gradient[i], k), 2 * data[i][k]);
+}
+END_TEST
+
 START_TEST(grad_does_not_touch_parameters)
 {
     double w = 4, g = 99;
@@ -359,6 +418,8 @@ Suite *grad_suite(void)
     tcase_add_test(tests, grad_takes_several_outputs_inputs_and_intermediates);
     tcase_add_test(tests, an_output_given_several_times_counts_as_often);
     tcase_add_test(tests, buffers_of_cotangents_are_used_again);
+    tcase_add_test(tests, what_a_pass_takes_does_not_grow_with_depth);
+    tcase_add_loop_test(tests, gradients_that_are_views_stay_what_they_are, 0, 4);
     tcase_add_test(tests, grad_does_not_touch_parameters);
     tcase_add_test(tests, a_hook_sees_the_complete_cotangent_once_and_may_change_it);
     tcase_add_test(tests, a_hook_on_a_parameter_changes_its_gradient);

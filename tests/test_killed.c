@@ -1,4 +1,4 @@
-/* A program that is killed while it writes, at whatever moment, leaves a file that can be read: the old one or the new one. */
+/* A program that is killed while it writes, at whatever moment, or finds the disk full, leaves a file that can be read: the old one or the new one. */
 #include "tests/temporary_files.h"
 
 #include <check.h>
@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <tapegrad.h>
 #include <time.h>
@@ -88,12 +90,50 @@ START_TEST(a_killed_writer_leaves_a_whole_file)
 }
 END_TEST
 
+/* A disk with room for so many bytes of the new file, from none to all but one. */
+START_TEST(a_full_disk_is_an_error_and_keeps_the_old_file)
+{
+    char path[600];
+    tg_rng rng = tg_rng_seed(1);
+    tg_parameters *set = numbered(1);
+    tg_training_state state = {.parameters = set, .rng = {&rng}, .position = 1};
+    snprintf(path, sizeof path, "%s", temporary_path("run"));
+    ck_assert(tg_training_state_save(&state, path, NULL, 0, message));
+    struct stat whole;
+    ck_assert_int_eq(stat(path, &whole), 0);
+    tg_parameter_fill(tg_parameters_at(set, 0), 2);
+    struct rlimit before, tiny;
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &before);
+    const rlim_t room[] = {0, 1, 7, 8, 100, 4096, (rlim_t)whole.st_size / 2, (rlim_t)whole.st_size - 1};
+    for (int i = 0; i < 8; i++) {
+        tiny = before;
+        tiny.rlim_cur = room[i];
+        setrlimit(RLIMIT_FSIZE, &tiny);
+        const bool saved = tg_training_state_save(&state, path, NULL, 0, message);
+        setrlimit(RLIMIT_FSIZE, &before);
+        ck_assert_msg(!saved && strstr(message, "/run: File too large") && !strchr(message, '\n'), "%s", message);
+        int64_t position = state.position;
+        ck_assert_msg(tg_training_state_load(&state, path, message) && state.position == position, "%s", message);
+        ck_assert_double_eq(tg_parameter_get(tg_parameters_at(set, 0), SIZE - 1), 1);
+        tg_parameter_fill(tg_parameters_at(set, 0), 2);
+    }
+    signal(SIGXFSZ, handler);
+    char beside[700];
+    snprintf(beside, sizeof beside, "%s.%ld.tmp", path, (long)getpid());
+    ck_assert_int_ne(access(beside, F_OK), 0);
+    ck_assert(tg_training_state_save(&state, path, NULL, 0, message));
+    tg_parameters_free(set);
+}
+END_TEST
+
 Suite *killed_suite(void)
 {
     Suite *suite = suite_create("killed");
     TCase *tests = tcase_create("killed");
     tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
     tcase_add_test(tests, a_killed_writer_leaves_a_whole_file);
+    tcase_add_test(tests, a_full_disk_is_an_error_and_keeps_the_old_file);
     suite_add_tcase(suite, tests);
     return suite;
 }

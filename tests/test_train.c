@@ -140,23 +140,44 @@ START_TEST(interrupted_and_resumed_is_never_interrupted)
 }
 END_TEST
 
-/* A file is whole, whenever the program is killed. */
+/* A file is whole, whenever the program is killed: mostly while it writes, which it does when it is asked to end. */
 START_TEST(killed_at_any_moment_leaves_files_that_can_be_read)
 {
     const int times = getenv("TG_LONG") ? 200 : 8;
+    int killed = 0;
     tg_rng rng = tg_rng_seed(9);
+    expect_fine(run("train", "--data csv:train.csv --hidden 256x2 --epochs 1 --no-plots --out killed"));
+    const char *go_on = "--resume --epochs 1000000 --out killed";
     for (int i = 0; i < times; i++) {
-        run("timeout", "-s KILL %.3f train --data csv:train.csv --hidden 16 --epochs 2000 --no-plots --out killed %s", 0.02 + 0.1 * tg_rng_uniform(&rng),
-            temporary_exists("killed/last.safetensors") ? "--resume" : "");
+        const int status = run("timeout", "-s INT -k %.4f %.3f train %s", 0.001 + 0.03 * tg_rng_uniform(&rng), 0.05 + 0.1 * tg_rng_uniform(&rng), go_on);
+        ck_assert_msg(status == 137 || status == 124 || status == 130, "%d: %s", status, output);
+        killed += status == 137;
         char message[TG_FILE_MESSAGE];
         static const char *const names[] = {"killed/last.safetensors", "killed/best.safetensors"};
-        for (int f = 0; f < 2; f++)
-            if (temporary_exists(names[f])) {
-                tg_safetensors *file = tg_safetensors_open(temporary_path(names[f]), message);
-                ck_assert_msg(file != NULL, "%s", message);
-                tg_safetensors_close(file);
-            }
+        for (int f = 0; f < 2; f++) {
+            tg_safetensors *file = tg_safetensors_open(temporary_path(names[f]), message);
+            ck_assert_msg(file != NULL, "%s", message);
+            tg_safetensors_close(file);
+        }
     }
+    if (getenv("TG_LONG"))
+        printf("train: %d of %d runs were killed, and the files of all could be read\n", killed, times);
+    ck_assert(!getenv("TG_LONG") || killed > times / 8);
+}
+END_TEST
+
+/* The library's files, in every size that the disk may have left, are in the suite "killed". */
+START_TEST(a_full_disk_is_a_line_and_keeps_the_old_files)
+{
+    expect_fine(run("train", "--data csv:train.csv --hidden 64x2 --epochs 2 --no-plots --out d"));
+    run("cp", "-r d before");
+    const int status = run("sh", "-c 'trap \"\" XFSZ; ulimit -f 8; train --resume --epochs 4 --no-plots --out d'");
+    ck_assert_msg(status == 1 && strstr(output, "train: d/") && strstr(output, ".safetensors: File too large\n"), "%d: %s", status, output);
+    assert_same_files("d/last.safetensors", "before/last.safetensors");
+    assert_same_files("d/best.safetensors", "before/best.safetensors");
+    run("ls", "d");
+    ck_assert_msg(!strstr(output, ".tmp"), "%s", output);
+    expect_fine(run("train", "--resume --no-plots --out d"));
 }
 END_TEST
 
@@ -420,6 +441,7 @@ Suite *train_suite(void)
     tcase_add_checked_fixture(tests, start, temporary_folder_remove);
     tcase_add_loop_test(tests, interrupted_and_resumed_is_never_interrupted, 0, sizeof kinds / sizeof kinds[0]);
     tcase_add_test(tests, killed_at_any_moment_leaves_files_that_can_be_read);
+    tcase_add_test(tests, a_full_disk_is_a_line_and_keeps_the_old_files);
     tcase_add_test(tests, predictions_follow_names_of_columns_and_name_classes);
     tcase_add_test(tests, with_ema_the_averages_are_kept_and_measured);
     tcase_add_test(tests, a_run_begins_with_the_weights_of_another);

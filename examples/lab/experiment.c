@@ -1,6 +1,5 @@
 #include "examples/lab/experiment.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,50 +8,7 @@
 /* Which of the words of an option this one is: those of --task, --header and --missing are in the order of dataset.h. */
 static int position(const char *option, const char *word)
 {
-    const char *const *choices = options_find(&experiment_program, option)->choices;
-    int i = 0;
-    while (choices[i] && strcmp(choices[i], word) != 0)
-        i++;
-    return i;
-}
-
-/* ---- lists ---- */
-
-/* One part of a list of widths: "128" or "128x8". */
-static bool widths_part(const char *part, const char *end, int widths[], int *count)
-{
-    char *after;
-    errno = 0;
-    long width = strtol(part, &after, 10), times = 1;
-    if (after == part || width < 1 || width > 1000000 || errno)
-        return false;
-    if (after < end && *after == 'x') {
-        part = after + 1;
-        times = strtol(part, &after, 10);
-        if (after == part || times < 1 || errno)
-            return false;
-    }
-    if (after != end || times > EXPERIMENT_LAYERS - *count)
-        return false;
-    while (times-- > 0)
-        widths[(*count)++] = (int)width;
-    return true;
-}
-
-bool experiment_widths(const char *text, int widths[EXPERIMENT_LAYERS + 1], char message[EXPERIMENT_MESSAGE])
-{
-    int count = 0;
-    for (const char *part = text; part;) {
-        const char *end = part + strcspn(part, ",");
-        if (!widths_part(part, end, widths, &count)) {
-            snprintf(message, EXPERIMENT_MESSAGE,
-                     "--hidden: '%s' is not a list of at most %d widths such as 128x8 or 512,128", text, EXPERIMENT_LAYERS);
-            return false;
-        }
-        part = *end ? end + 1 : NULL;
-    }
-    widths[count] = 0;
-    return true;
+    return options_position(options_find(&experiment_program, option)->choices, word);
 }
 
 static bool read_activations(experiment *e, char message[EXPERIMENT_MESSAGE])
@@ -183,7 +139,7 @@ static bool keep_choices(experiment *e, char message[EXPERIMENT_MESSAGE])
 
 bool experiment_prepare(experiment *e, char message[EXPERIMENT_MESSAGE])
 {
-    if (!experiment_widths(e->settings.hidden, e->hidden, message) || !read_activations(e, message) || !experiment_read_axes(e, message))
+    if (!options_widths("hidden", e->settings.hidden, e->hidden, EXPERIMENT_LAYERS, message, EXPERIMENT_MESSAGE) || !read_activations(e, message) || !experiment_read_axes(e, message))
         return false;
     if (strcmp(e->settings.depths, "0") != 0 && strcmp(e->settings.widths, "0") == 0 && !has_uniform_width(e))
         return snprintf(message, EXPERIMENT_MESSAGE, "--depth: the hidden layers of --hidden differ in width; say --width"), false;

@@ -51,7 +51,7 @@ enum { EXPERIMENT_AXES = 11, EXPERIMENT_POINT = 192 };
 typedef struct experiment {
     experiment_settings settings;
     dataset data;
-    int hidden[EXPERIMENT_LAYERS + 1]; /* widths as `hidden` says, ended by 0 */
+    int64_t hidden[EXPERIMENT_LAYERS + 1]; /* widths as `hidden` says, ended by 0 */
     char *chosen[2]; /* batch and epochs, where nobody has said */
     tg_activation activations[EXPERIMENT_ACTIVATIONS];
     int activation_count;
@@ -95,9 +95,6 @@ dataset_parts experiment_parts(const experiment *e, int run);
 /* Says what was read and what follows from it, in a few lines; and how the rows are split, in a sentence. */
 void experiment_describe(const experiment *e, FILE *out);
 const char *experiment_split(const experiment *e);
-
-/* The widths that "128x8", "512,128" or "256x2,10" stand for, ended by 0; false and a message if it stands for none. */
-bool experiment_widths(const char *text, int widths[EXPERIMENT_LAYERS + 1], char message[EXPERIMENT_MESSAGE]);
 
 /* Reads the lists of numbers into the axes, and gives the largest number of each. */
 bool experiment_read_axes(experiment *e, char message[EXPERIMENT_MESSAGE]);

@@ -43,11 +43,11 @@ void experiment_net(const experiment *e, char text[EXPERIMENT_POINT])
     const experiment_settings *s = &e->settings;
     const dataset *data = &e->data;
     const bool widths = strcmp(s->widths, "0") != 0, depths = strcmp(s->depths, "0") != 0;
-    char width[EXPERIMENT_POINT], depth[EXPERIMENT_POINT], own_width[16], own_depth[16];
+    char width[EXPERIMENT_POINT], depth[EXPERIMENT_POINT], own_width[24], own_depth[16];
     int layers = 0;
     while (e->hidden[layers])
         layers++;
-    snprintf(own_width, sizeof own_width, "%d", e->hidden[0]);
+    snprintf(own_width, sizeof own_width, "%lld", (long long)e->hidden[0]);
     snprintf(own_depth, sizeof own_depth, "%d", layers);
     if (widths || depths)
         snprintf(text, EXPERIMENT_POINT, "%zu-%.80sx%.80s-%zu", data->features, listed(widths ? s->widths : own_width, width),

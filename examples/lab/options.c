@@ -68,6 +68,48 @@ int options_numbers(const program_option *option, const char *text, double value
     return count;
 }
 
+/* One part of a list of widths, up to `end`: "128" or "128x8". */
+static bool read_width(const char *part, const char *end, int64_t widths[], int most, int *count)
+{
+    char *after;
+    const long width = strtol(part, &after, 10);
+    long times = 1;
+    if (after == part || width < 1 || width > 1000000)
+        return false;
+    if (after < end && *after == 'x') {
+        part = after + 1;
+        times = strtol(part, &after, 10);
+        if (after == part || times < 1)
+            return false;
+    }
+    if (after != end || times > most - *count)
+        return false;
+    while (times-- > 0)
+        widths[(*count)++] = width;
+    return true;
+}
+
+bool options_widths(const char *option, const char *text, int64_t widths[], int most, char *message, size_t size)
+{
+    int count = 0;
+    for (const char *part = text; part;) {
+        const char *end = part + strcspn(part, ",");
+        if (!read_width(part, end, widths, most, &count))
+            return snprintf(message, size, "--%s: '%.100s' is not a list of at most %d widths such as 128x8 or 512,128", option, text, most), false;
+        part = *end ? end + 1 : NULL;
+    }
+    widths[count] = 0;
+    return true;
+}
+
+int options_position(const char *const *choices, const char *word)
+{
+    int i = 0;
+    while (choices[i] && strcmp(choices[i], word) != 0)
+        i++;
+    return i;
+}
+
 /* False if the argument is none for this option; `at` is as before then. */
 static bool set_option(const program_option *o, char *at, const char *argument)
 {

@@ -21,6 +21,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 enum { OPTIONS_NUMBERS = 32 }; /* in a list at most */
@@ -60,6 +61,13 @@ void options_parse(const options_program *program, int argc, char **argv, void *
 
 /* Reads the numbers of an OPTION_REALS or OPTION_INTS into values[most]; how many there are, -1 if one is wrong or they are too many. */
 int options_numbers(const program_option *option, const char *text, double values[], int most);
+
+/* Reads widths of layers, "128x8" or "512,256x2", into widths[most + 1], ended by 0. False and one line that names the option if the text is none of that, or
+ * there are more than `most`. */
+bool options_widths(const char *option, const char *text, int64_t widths[], int most, char *message, size_t size);
+
+/* Where a word is among an option's choices. */
+int options_position(const char *const *choices, const char *word);
 
 /* Takes settings from a JSON file as options_record writes them; what it does not name stays. Names that are no options are refused, but for "version".
  * On failure false and one line. Texts live as long as the program. */

@@ -64,7 +64,7 @@ static bool read_column(const csv_source *source, const card *c, size_t first, s
 static bool load_csv(const char *path, const char *header, const card *c, inputs *out, const dataset_error *error)
 {
     csv_source source = {.table.path = path, .error = error};
-    bool fine = csv_table_read(path, &source.table, error) && csv_find_header(&source, (dataset_header)settings_position(settings_headers, header));
+    bool fine = csv_table_read(path, &source.table, error) && csv_find_header(&source, (dataset_header)options_position(settings_headers, header));
     if (fine) {
         out->count = source.rows;
         out->x = dataset_array(out->count, c->inputs, sizeof *out->x);

@@ -66,28 +66,11 @@ static bool refuse(char *message, const char *problem)
     return false;
 }
 
-/* "128x4" or "512,128" as widths ended by 0. */
+/* Widths ended by 0; "none" for none. */
 static bool read_widths(const char *option, const char *text, int64_t *widths, int most, char *message)
 {
-    int count = 0;
-    for (const char *at = text; at && *at && strcmp(text, "none") != 0;) {
-        char *end;
-        long width = strtol(at, &end, 10), times = 1;
-        bool fine = end != at;
-        if (*end == 'x') {
-            at = end + 1;
-            times = strtol(at, &end, 10);
-            fine = fine && end != at;
-        }
-        fine = fine && (*end == ',' ? end[1] != '\0' : *end == '\0') && width > 0 && width <= 1 << 20 && times > 0 && count + times <= most;
-        if (!fine)
-            return snprintf(message, NET_MESSAGE, "--%s: '%.60s', expected widths like 128x4 or 512,128, at most %d", option, text, most), false;
-        for (; times > 0; times--)
-            widths[count++] = width;
-        at = *end == ',' ? end + 1 : end;
-    }
-    widths[count] = 0;
-    return true;
+    widths[0] = 0;
+    return !text || !*text || strcmp(text, "none") == 0 || options_widths(option, text, widths, most, message, NET_MESSAGE);
 }
 
 /* The names of an activation, norm and initialiser. */

@@ -81,14 +81,6 @@ train_settings settings_defaults(void)
                             .schedule = "cosine", .warmup = 0.05, .weight_decay = 0.01, .clip = 1, .out = "trained"};
 }
 
-int settings_position(const char *const *choices, const char *name)
-{
-    int i = 0;
-    while (choices[i] && strcmp(choices[i], name) != 0)
-        i++;
-    return i;
-}
-
 void settings_complete(train_settings *s, int64_t rows)
 {
     const bool gpt = strcmp(s->net.model, "gpt") == 0, vit = strcmp(s->net.model, "vit") == 0;

@@ -19,7 +19,6 @@ typedef struct train_settings {
 } train_settings;
 
 extern const char *const settings_tasks[], *const settings_headers[], *const settings_missings[]; /* ended by NULL, in the order of the enumerations */
-int settings_position(const char *const *choices, const char *name);
 
 extern const options_program settings_program;
 train_settings settings_defaults(void);

@@ -12,11 +12,11 @@ static bool load_rows(train_settings *s, train_source *from, char message[NET_ME
                                      .rows = (size_t)s->rows,
                                      .noise = s->noise,
                                      .target = s->target,
-                                     .task = (dataset_task)settings_position(settings_tasks, s->task),
-                                     .header = (dataset_header)settings_position(settings_headers, s->header),
+                                     .task = (dataset_task)options_position(settings_tasks, s->task),
+                                     .header = (dataset_header)options_position(settings_headers, s->header),
                                      .ignore = s->ignore,
                                      .categorical = s->categorical,
-                                     .missing = (dataset_missing)settings_position(settings_missings, s->missing)};
+                                     .missing = (dataset_missing)options_position(settings_missings, s->missing)};
     const dataset_parts parts = {.seed = (uint64_t)s->seed, .validation = s->validation, .test = s->test};
     dataset *data = &from->data;
     if (!dataset_load(s->data, &options, data, message, NET_MESSAGE) || !dataset_split(data, &parts, message, NET_MESSAGE))

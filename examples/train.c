@@ -106,9 +106,23 @@ static bool on_epoch(void *context, const tg_fit_epoch *now)
 
 /* ---- making it ---- */
 
+/* The version and the options, from which --resume goes on. */
+static void record_options(const trainer *t, void (*keep)(void *context, const char *name, json_t *value), void *context)
+{
+    train_settings kept = t->settings;
+    kept.resume = false;
+    keep(context, "version", json_string(tg_version()));
+    options_record(settings_program.table, &kept, keep, context);
+}
+
 static void keep_option(void *object, const char *name, json_t *value)
 {
     json_object_set_new(object, name, value);
+}
+
+static void log_option(void *log, const char *name, json_t *value)
+{
+    runlog_option(log, name, value);
 }
 
 static bool write_json(const void *object, FILE *to)
@@ -116,15 +130,12 @@ static bool write_json(const void *object, FILE *to)
     return json_dumpf(object, to, JSON_INDENT(4)) == 0 && fputc('\n', to) != EOF;
 }
 
-/* The options, from which --resume goes on, and nothing of another run. */
+/* The options, and nothing of another run. */
 static bool begin_folder(const trainer *t, char message[NET_MESSAGE])
 {
     char last[4096];
     json_t *options = json_object();
-    train_settings kept = t->settings;
-    kept.resume = false;
-    json_object_set_new(options, "version", json_string(tg_version()));
-    options_record(settings_program.table, &kept, keep_option, options);
+    record_options(t, keep_option, options);
     const bool fine = files_make_folder(t->settings.out, message) && files_write(t->settings.out, "config.json", write_json, options, message);
     json_decref(options);
     snprintf(last, sizeof last, "%s/last.safetensors", t->settings.out);
@@ -231,16 +242,7 @@ static bool write_log(const trainer *t, const runlog_measures *test, char messag
 {
     const train_settings *s = &t->settings;
     runlog *log = runlog_new(s->out);
-    json_t *options = json_object();
-    const char *name;
-    json_t *value;
-    train_settings kept = *s;
-    kept.resume = false;
-    options_record(settings_program.table, &kept, keep_option, options);
-    runlog_option(log, "version", json_string(tg_version()));
-    json_object_foreach(options, name, value)
-        runlog_option(log, name, json_incref(value));
-    json_decref(options);
+    record_options(t, log_option, log);
     const int run = runlog_add_run(log, s->net.activation, (uint64_t)s->seed, 0, (long)tg_parameters_size(net_parameters(t->model)));
     for (int64_t i = 0; i < tg_fit_epoch_count(t->fit); i++) {
         const tg_fit_epoch *e = tg_fit_epoch_at(t->fit, i);

@@ -303,11 +303,13 @@ static const tg_op square_plus = {.name = "square_plus",
 
 GIVES(off_by_1e_9, tg_mul_scalar(tg_mul(g, x), 2 * (1 + 1e-9)))
 GIVES(off_by_1e_11, tg_mul_scalar(tg_mul(g, x), 2 * (1 + 1e-11)))
+GIVES(half_of_it, tg_mul(g, x))
 GIVES(constant_off, tg_mul(g, tg_add_scalar(twice(x), 1e-10)))
 GIVES(second_off, tg_mul(g, tg_mul(d->out, number(x, 1))))
 GIVES(second_order_beyond_12, tg_mul(g, tg_where(beyond(x, 12), tg_stop_gradient(twice(x)), twice(x))))
 GIVES(second_order_of_float, tg_mul(g, tg_dtype_of(x) == TG_F64 ? tg_stop_gradient(tg_cos(x)) : tg_cos(x)))
 
+static const tg_sample enormous[] = {{.input = {{.shape = {1, {3}}, .value_count = 3, .values = (const double[]){1e90, -3e90, 2.5e90}}}}};
 static const tg_sample one_element[] = {{.input = {{.shape = {1, {1}}}}}};
 static const tg_sample ten_by_ten[] = {{.input = {{.shape = {2, {10, 10}}}}}};
 static const tg_sample hundreds[] = {{.input = {{.shape = {2, {100, 100}}}}}};
@@ -374,6 +376,8 @@ const wrong_row wrong_more[] = {
     {"wrong below a millionth", &square_plus, tiny},
     {"off by 1e-9 relative", &tg_op_square, off_by_1e_9},
     {"off by 1e-11 relative", &tg_op_square, off_by_1e_11},
+    {"off by 1e-9 relative at 1e90", &tg_op_square, off_by_1e_9, SAMPLES(enormous)},
+    {"half as large at 1e90", &tg_op_square, half_of_it, SAMPLES(enormous)},
     {"1e-10 added", &tg_op_square, constant_off},
     {"its result for its derivative, as of exp", &tg_op_square, second_off},
     {"wrong in second order beyond 12 only", &tg_op_square, second_order_beyond_12},

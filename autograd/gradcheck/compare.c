@@ -15,8 +15,8 @@
  * allowed besides of the size that the function's values, or those of a lower derivative, make usual. */
 #define HIDDEN_ROUNDING (1024 * TG_CHECK_ROUNDING)
 
-/* Over a stretch little of it is common to all derivatives, so that less is allowed where they are compared by their integral. This long it is on
- * each side, as a part of the first step of the differences. */
+/* Over a stretch little of it is common to all derivatives, so that less is allowed where they are compared by their integral. The stretch
+ * is this long on each side, as a part of the first step of the differences. */
 #define HIDDEN_IN_INTEGRAL (16 * TG_CHECK_ROUNDING)
 #define STRETCH            0.5
 
@@ -37,8 +37,9 @@
 /* The analytic derivative along a direction that is not 0 from `from` to `to` only. */
 typedef struct analytic {
     double value, size;
-    double rounding;                      /* as measured */
-    double below[TG_GRADCHECK_MAX_ORDER]; /* the size of each lower level, as far as it can see the direction */
+    double rounding; /* as measured */
+    double
+        below[TG_GRADCHECK_MAX_ORDER]; /* the size of each lower level, as far as it can see the direction */
 } analytic;
 
 /* Comparisons along one way: of each group one. */
@@ -58,12 +59,12 @@ typedef struct comparison {
 /* Of a level, or of one place of it. */
 static double size_below(const tg_check *c, const tg_check_level *level, int64_t place)
 {
-    double square = 0;
+    long double square = 0;
     if (place < 0)
         return level->size;
     for (int64_t i = place; i < level->length; i += c->places)
-        square += level->cotangent[i] * level->value[i] * level->cotangent[i] * level->value[i];
-    return sqrt(square);
+        tg_check_add_square(&square, level->cotangent[i] * level->value[i]);
+    return tg_check_root(square);
 }
 
 /* Fills in what a group is compared along. */
@@ -72,14 +73,15 @@ static void look_along(const tg_check *c, comparison *p, int64_t group, int64_t 
     const double *gradient = c->level[p->order].value, *direction = p->way.direction;
     const bool single = to - from == 1;
     analytic a = {.rounding = tg_check_noise(c, p->order, direction, from, to)};
-    double square = 0, largest = 0;
+    long double square = 0;
+    double largest = 0;
     for (int64_t i = from; i < to; i++) {
         double term = gradient[i] * direction[i];
         a.value += term;
-        square += term * term;
+        tg_check_add_square(&square, term);
         largest = fmax(largest, fabs(direction[i]));
     }
-    a.size = sqrt(square);
+    a.size = tg_check_root(square);
     for (int k = 0; k < p->order; k++)
         a.below[k] = size_below(c, &c->level[k], single && c->places > 0 ? from % c->places : -1);
     p->analytic[group] = a;
@@ -88,20 +90,26 @@ static void look_along(const tg_check *c, comparison *p, int64_t group, int64_t 
     p->way.wanted[group] = true;
 }
 
-static bool make_comparison(tg_check *c, int order, const double *direction, int64_t groups, tg_gradcheck_result *v,
-                            comparison *p)
+static bool make_comparison(tg_check *c, int order, const double *direction, int64_t groups,
+                            tg_gradcheck_result *v, comparison *p)
 {
     size_t n = (size_t)groups;
     *p = (comparison){.order = order, .way = {.direction = direction, .groups = groups}, .v = v};
     struct {
         void *where;
         size_t size;
-    } arrays[] = {{&p->way.largest, sizeof *p->way.largest}, {&p->way.smallest, sizeof *p->way.smallest},
-                  {&p->way.wanted, sizeof *p->way.wanted},   {&p->analytic, sizeof *p->analytic},
-                  {&p->difference, sizeof *p->difference},   {&p->integral, sizeof *p->integral},
-                  {&p->half, sizeof *p->half},               {&p->sides, sizeof *p->sides},
-                  {&p->allowed, sizeof *p->allowed},         {&p->converged, sizeof *p->converged},
-                  {&p->contradicts, sizeof *p->contradicts}, {&p->noise, sizeof *p->noise}};
+    } arrays[] = {{&p->way.largest, sizeof *p->way.largest},
+                  {&p->way.smallest, sizeof *p->way.smallest},
+                  {&p->way.wanted, sizeof *p->way.wanted},
+                  {&p->analytic, sizeof *p->analytic},
+                  {&p->difference, sizeof *p->difference},
+                  {&p->integral, sizeof *p->integral},
+                  {&p->half, sizeof *p->half},
+                  {&p->sides, sizeof *p->sides},
+                  {&p->allowed, sizeof *p->allowed},
+                  {&p->converged, sizeof *p->converged},
+                  {&p->contradicts, sizeof *p->contradicts},
+                  {&p->noise, sizeof *p->noise}};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
         void *memory = tg_arena_take(&c->arena, n * arrays[i].size, sizeof(double));
         if (!memory)
@@ -147,12 +155,12 @@ static void conclude(tg_gradcheck_result *v, double numeric, double bound, doubl
     v->status = v->passed ? TG_GRADCHECK_PASSED : TG_GRADCHECK_WRONG;
 }
 
-/* All differences of sin(1e10 x) are noise. This is noise that is no rounding, beyond which the difference sees nothing; and by the derivative
- * the function goes through all of it in steps too small for doubles. */
+/* All differences of sin(1e10 x) are noise. This is noise that is no rounding, beyond which the difference sees nothing; and by the
+ * derivative the function goes through all of it in steps too small for doubles. */
 static bool is_noise(const analytic *a, const tg_check_difference *d)
 {
-    return d->scatter > 0x1p20 * TG_CHECK_ROUNDING * d->usual && !(fabs(d->value) > SAFETY * (d->error + d->rounding)) &&
-           0x1p-36 * fabs(a->value) >= d->scatter;
+    return d->scatter > 0x1p20 * TG_CHECK_ROUNDING * d->usual &&
+           !(fabs(d->value) > SAFETY * (d->error + d->rounding)) && 0x1p-36 * fabs(a->value) >= d->scatter;
 }
 
 /* Judges a group by its central difference. */
@@ -162,12 +170,14 @@ static void judge(const tg_check *c, comparison *p, int64_t group)
     const tg_check_difference *d = &p->difference[group];
     tg_gradcheck_result *v = &p->v[group];
     const double size = size_of(p, group);
-    double rounding = SAFETY * d->rounding + explained_rounding(c, p, group, HIDDEN_ROUNDING) + 64 * TG_CHECK_ROUNDING * size;
+    double rounding = SAFETY * d->rounding + explained_rounding(c, p, group, HIDDEN_ROUNDING) +
+                      64 * TG_CHECK_ROUNDING * size;
     conclude(v, d->value, SAFETY * d->error + rounding, size, rounding);
     v->sharp |= size == 0 && v->bound <= SHARP * a->below[p->order - 1] / d->natural;
     p->allowed[group] = rounding;
     p->noise[group] |= is_noise(a, d);
-    p->converged[group] = d->error <= NOT_CONVERGED * fmax(fabs(d->value), d->size) || d->error <= 1000 * d->rounding;
+    p->converged[group] =
+        d->error <= NOT_CONVERGED * fmax(fabs(d->value), d->size) || d->error <= 1000 * d->rounding;
     if (v->error < DBL_TRUE_MIN * p->way.largest[group]) { /* no double is small enough for this derivative */
         v->passed = true;
         v->status = TG_GRADCHECK_PASSED;
@@ -184,7 +194,8 @@ static double off_by(const tg_check_integral *in)
 
 static double rounding_of(const tg_check *c, const comparison *p, int64_t group, const tg_check_integral *in)
 {
-    return SAFETY * in->rounding + explained_rounding(c, p, group, HIDDEN_IN_INTEGRAL) + 64 * TG_CHECK_ROUNDING * size_of(p, group);
+    return SAFETY * in->rounding + explained_rounding(c, p, group, HIDDEN_IN_INTEGRAL) +
+           64 * TG_CHECK_ROUNDING * size_of(p, group);
 }
 
 /* A stretch for each group that agrees with a difference too coarse to be sharp, where the integral could be; whether there is one. */
@@ -194,7 +205,8 @@ static bool choose_stretches(const tg_check *c, comparison *p)
     for (int64_t g = 0; g < p->way.groups; g++) {
         const double half = STRETCH * tg_check_first_step(p->way.largest[g]), size = size_of(p, g);
         const tg_check_integral hoped = {.rounding = TG_CHECK_ROUNDING * p->difference[g].usual / half};
-        const bool coarse = p->way.wanted[g] && p->v[g].passed && !p->v[g].sharp && size > ALL_DIGITS && rounding_of(c, p, g, &hoped) <= SHARP * size;
+        const bool coarse = p->way.wanted[g] && p->v[g].passed && !p->v[g].sharp && size > ALL_DIGITS &&
+                            rounding_of(c, p, g, &hoped) <= SHARP * size;
         p->half[g] = coarse ? half : 0;
         any |= coarse;
     }
@@ -206,7 +218,8 @@ static bool judge_integral(const tg_check *c, comparison *p, int64_t group)
 {
     const tg_check_integral *in = &p->integral[group];
     tg_gradcheck_result *v = &p->v[group];
-    const double size = size_of(p, group), rounding = rounding_of(c, p, group, in), bound = in->error + rounding, off = off_by(in);
+    const double size = size_of(p, group), rounding = rounding_of(c, p, group, in),
+                 bound = in->error + rounding, off = off_by(in);
     const bool is_sharp = bound <= SHARP * size, is_off = is_sharp && fabs(off) > bound;
     if (is_sharp && !is_off) {
         conclude(v, v->analytic - off, bound, size, rounding);
@@ -220,10 +233,12 @@ static bool judge_integral(const tg_check *c, comparison *p, int64_t group)
 static void judge_half(const tg_check *c, comparison *p, int64_t group, const tg_check_integral *half)
 {
     const tg_check_integral *in = &p->integral[group];
-    const double rounding = rounding_of(c, p, group, in), allowed = half->error + rounding_of(c, p, group, half);
+    const double rounding = rounding_of(c, p, group, in),
+                 allowed = half->error + rounding_of(c, p, group, half);
     if (fabs(off_by(half) - off_by(in)) > allowed)
         return;
-    conclude(&p->v[group], p->v[group].analytic - off_by(in), in->error + rounding, size_of(p, group), rounding);
+    conclude(&p->v[group], p->v[group].analytic - off_by(in), in->error + rounding, size_of(p, group),
+             rounding);
     p->v[group].integrals = 1;
 }
 
@@ -249,8 +264,8 @@ static bool judge_integrals(tg_check *c, comparison *p)
     return true;
 }
 
-/* Judges by far smaller steps, where these contradict. They are coarse: their agreement counts if they could have told the derivative from what
- * the usual steps say. */
+/* Judges by far smaller steps, where these contradict. They are coarse: their agreement counts if they could have told the derivative
+ * from what the usual steps say. */
 static void judge_closer(const tg_check *c, comparison *p, int64_t group)
 {
     const analytic *a = &p->analytic[group];
@@ -341,7 +356,8 @@ static bool compare_once(tg_check *c, comparison *p)
 static bool compare_again(tg_check *c, comparison *p)
 {
     tg_gradcheck_result *first = p->v,
-                        *second = tg_arena_take(&c->arena, (size_t)p->way.groups * sizeof *second, sizeof(double));
+                        *second =
+                            tg_arena_take(&c->arena, (size_t)p->way.groups * sizeof *second, sizeof(double));
     tg_check_level *level = &c->level[p->order - 1];
     if (!second)
         return tg_check_out_of_memory(&c->report);

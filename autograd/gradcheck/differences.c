@@ -35,9 +35,18 @@ double tg_check_first_step(double largest)
     return fmin(FIRST_STEP, fmax(LARGEST_FIRST_STEP / largest, LEAST_FIRST_STEP));
 }
 
+double tg_check_usual(const tg_check *c, int order, int64_t i)
+{
+    double size = 0;
+    for (int k = 0; k < order; k++)
+        size += c->level[k].size;
+    return FIRST_STEP * size / (tg_check_first_step(c->own[i]) * c->own[i]);
+}
+
 /* ---- plain ---- */
 
-bool tg_check_evaluate_along(tg_check *c, int level, const tg_check_way *way, const double *first, double part, double *out)
+bool tg_check_evaluate_along(tg_check *c, int level, const tg_check_way *way, const double *first,
+                             double part, double *out)
 {
     for (int64_t i = 0, g = 0; i < c->variables; i++, g = tg_check_next(g, way->groups))
         c->moved[i] = c->point[i] + part * first[g] * way->direction[i];
@@ -49,62 +58,67 @@ bool tg_check_moves(tg_check *c, int level, const double *direction, double *ahe
     const tg_check_level *l = &c->level[level];
     const tg_check_way way = {.direction = direction, .groups = 1};
     const double first = FIRST_STEP, *behind = ahead + l->length;
-    if (!tg_check_evaluate_along(c, level, &way, &first, 1, ahead) || !tg_check_evaluate_along(c, level, &way, &first, -1, ahead + l->length))
+    if (!tg_check_evaluate_along(c, level, &way, &first, 1, ahead) ||
+        !tg_check_evaluate_along(c, level, &way, &first, -1, ahead + l->length))
         return false;
     for (int64_t i = 0; i < l->length; i++)
         c->moves[i] = !(ahead[i] == l->value[i] && behind[i] == l->value[i]);
     return true;
 }
 
-/* Adds value i to a difference in the making, whose square roots are still to be drawn. */
-static void add_value(const tg_check_level *l, int64_t i, double ahead, double behind, tg_check_difference *d)
+/* A difference in the making. */
+typedef struct sums {
+    double value, size, scatter, least;
+    long double rounding, excuse, bend, usual; /* of squares */
+} sums;
+
+static void add_value(const tg_check_level *l, int64_t i, double ahead, double behind, sums *s)
 {
     double weight = fabs(l->cotangent[i]), change = l->cotangent[i] * (ahead - behind);
     double up = fabs(ahead), down = fabs(behind), least = TG_CHECK_ROUNDING * (up > down ? up : down);
     double rounding = weight * (l->each[i] > least ? l->each[i] : least), excuse = change * l->relative[i];
     double second = weight * (ahead - l->value[i] + (behind - l->value[i])), value = weight * l->value[i];
-    d->value += change;
-    d->size += fabs(change);
-    d->rounding += rounding * rounding;
-    d->excuse += excuse * excuse;
-    d->bend += second * second;
-    d->error += weight * DBL_TRUE_MIN;
-    d->usual += value * value;
-    d->scatter += weight * l->each[i];
+    s->value += change;
+    s->size += fabs(change);
+    s->scatter += weight * l->each[i];
+    s->least += weight * DBL_TRUE_MIN;
+    tg_check_add_square(&s->rounding, rounding);
+    tg_check_add_square(&s->excuse, excuse);
+    tg_check_add_square(&s->bend, second);
+    tg_check_add_square(&s->usual, value);
 }
 
 /* Value i, which stays where it is: of this direction it knows nothing, not even by rounding, but what it has moved may be lost in it. */
-static void add_resting_value(const tg_check_level *l, int64_t i, tg_check_difference *d)
+static void add_resting_value(const tg_check_level *l, int64_t i, sums *s)
 {
-    double value = RESTING_PART * l->cotangent[i] * l->value[i];
-    d->usual += value * value;
+    tg_check_add_square(&s->usual, RESTING_PART * l->cotangent[i] * l->value[i]);
 }
 
-static void finish(const tg_check_level *l, double step, tg_check_difference *d)
+static tg_check_difference finish(const tg_check_level *l, double step, const sums *s)
 {
-    *d = (tg_check_difference){.value = d->value / (2 * step),
-                               .error = INFINITY,
-                               .rounding = (fmax(sqrt(d->rounding), l->suspected) + d->error) / step,
-                               .size = d->size / (2 * step),
-                               .excuse = sqrt(d->excuse) / (2 * step),
-                               .bend = TG_CHECK_ROUNDING * sqrt(d->bend) / (step * step),
-                               .usual = sqrt(d->usual),
-                               .scatter = d->scatter};
+    return (tg_check_difference){.value = s->value / (2 * step),
+                                 .error = INFINITY,
+                                 .rounding =
+                                     (fmax(tg_check_root(s->rounding), l->suspected) + s->least) / step,
+                                 .size = s->size / (2 * step),
+                                 .excuse = tg_check_root(s->excuse) / (2 * step),
+                                 .bend = TG_CHECK_ROUNDING * tg_check_root(s->bend) / (step * step),
+                                 .usual = tg_check_root(s->usual),
+                                 .scatter = s->scatter};
 }
 
 /* The plain difference of one group, of which values the step ahead and behind are given. */
-static tg_check_difference plain_difference(const tg_check *c, int level, int64_t group, int64_t groups, const double *ahead,
-                                            const double *behind, double step)
+static tg_check_difference plain_difference(const tg_check *c, int level, int64_t group, int64_t groups,
+                                            const double *ahead, const double *behind, double step)
 {
     const tg_check_level *l = &c->level[level];
-    tg_check_difference d = {0};
+    sums s = {0};
     for (int64_t i = group; i < l->length; i += groups)
         if (c->moves[i] != 0)
-            add_value(l, i, ahead[i], behind[i], &d);
+            add_value(l, i, ahead[i], behind[i], &s);
         else
-            add_resting_value(l, i, &d);
-    finish(l, step, &d);
-    return d;
+            add_resting_value(l, i, &s);
+    return finish(l, step, &s);
 }
 
 bool tg_check_plain(tg_check *c, int level, const double *direction, double step, tg_check_difference *d)
@@ -183,7 +197,9 @@ typedef struct descent {
     int level;
     double *first;    /* [groups] */
     tableau *tableau; /* [groups] */
-    double *ahead[CENTRAL_ROWS + CONFIRMATIONS * CONFIRMATION_ROWS]; /* the level at steps halved so many times, and behind it */
+    double *
+        ahead[CENTRAL_ROWS +
+              CONFIRMATIONS * CONFIRMATION_ROWS]; /* the level at steps halved so many times, and behind it */
 } descent;
 
 static void *take(tg_check *c, int64_t count, size_t size)
@@ -223,7 +239,8 @@ static bool look_up(tg_check *c, descent *s, int number, int64_t group, tg_check
             !tg_check_evaluate_along(c, s->level, s->way, s->first, -part, *ahead + length))
             return false;
     }
-    *d = plain_difference(c, s->level, group, s->way->groups, *ahead, *ahead + length, part * s->first[group]);
+    *d =
+        plain_difference(c, s->level, group, s->way->groups, *ahead, *ahead + length, part * s->first[group]);
     return true;
 }
 
@@ -297,7 +314,8 @@ static bool is_exact_to(double relative, const tg_check_difference *d)
  * The first step of one of them; 0 if it is not needed. */
 enum { SMALLEST, AT_MOST_ONE, IN_PROPORTION, DESCENTS };
 
-static double first_step_of(int which, const tg_check_way *way, int64_t group, const tg_check_difference *best)
+static double first_step_of(int which, const tg_check_way *way, int64_t group,
+                            const tg_check_difference *best)
 {
     const double at_most_one = tg_check_first_step(way->largest[group]), smallest = way->smallest[group];
     if (which == AT_MOST_ONE)
@@ -357,7 +375,8 @@ static bool does_contradict(const tg_check_difference *closer, const tg_check_di
 
 /* A pole or a feature that is much closer than the steps shows only in far smaller ones. These count where they contradict. Their rounding
  * is judged by their own scatter, for such a place is too near for the measurement. */
-bool tg_check_closer(tg_check *c, int level, const tg_check_way *way, tg_check_difference *best, bool *contradicts)
+bool tg_check_closer(tg_check *c, int level, const tg_check_way *way, tg_check_difference *best,
+                     bool *contradicts)
 {
     tg_check_level *l = &c->level[level];
     double *each = l->each, *none = tg_check_take(c, l->length);

@@ -1,5 +1,7 @@
 #include "autograd/gradcheck/forms.h"
 
+#include "autograd/gradcheck/differences.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -154,7 +156,7 @@ bool tg_check_single(tg_check *c)
         const double *found = p < 0 ? single.value : single.gradient[input];
         const double *expected = p < 0 ? twice.value : twice.gradient[input];
         for (int64_t i = 0; fine && i < size; i++) {
-            double usual = p < 0 ? 0 : c->level[0].size / c->own[from + i];
+            double usual = p < 0 ? 0 : tg_check_usual(c, 1, from + i);
             snprintf(what, sizeof what, "in float, at element %lld,", (long long)i);
             fine = is_close_in_single(&c->level[p < 0 ? 0 : 1], from + i, found[i], expected[i], usual) ||
                    differs(c, TG_GRADCHECK_SINGLE, input, found[i], expected[i], what);

@@ -307,16 +307,16 @@ static bool measure_rounding(tg_check *c)
 double tg_check_noise(const tg_check *c, int level, const double *weights, int64_t from, int64_t to)
 {
     const tg_check_level *l = &c->level[level];
-    double sum = 0, square = 0;
+    long double sum = 0, square = 0;
     for (int w = 0; w < TG_CHECK_WINDOWS; w++) {
         double difference = 0;
         for (int64_t i = from; i < to; i++)
             difference += weights[i] * l->noise[w][i];
-        sum += difference * difference;
+        tg_check_add_square(&sum, difference);
     }
     for (int64_t i = from; i < to; i++)
-        square += weights[i] * weights[i] * l->value[i] * l->value[i];
-    double measured = sqrt(sum / TG_CHECK_WINDOWS), least = TG_CHECK_ROUNDING * sqrt(square);
+        tg_check_add_square(&square, weights[i] * l->value[i]);
+    double measured = tg_check_root(sum / TG_CHECK_WINDOWS), least = TG_CHECK_ROUNDING * tg_check_root(square);
     return isfinite(measured) && measured > least ? measured : least;
 }
 
@@ -384,16 +384,16 @@ static bool evaluate_levels(tg_check *c)
 
 static void measure_level(const tg_check *c, tg_check_level *level, int k)
 {
-    double square = 0;
+    long double square = 0;
     for (int64_t i = 0; i < level->length; i++) {
-        double sum = 0, term = level->cotangent[i] * level->value[i];
+        long double sum = 0;
         for (int w = 0; w < TG_CHECK_WINDOWS; w++)
-            sum += level->noise[w][i] * level->noise[w][i];
-        double measured = sqrt(sum / TG_CHECK_WINDOWS), least = TG_CHECK_ROUNDING * fabs(level->value[i]);
+            tg_check_add_square(&sum, level->noise[w][i]);
+        double measured = tg_check_root(sum / TG_CHECK_WINDOWS), least = TG_CHECK_ROUNDING * fabs(level->value[i]);
         level->each[i] = isfinite(measured) && measured > least ? measured : least;
-        square += term * term;
+        tg_check_add_square(&square, level->cotangent[i] * level->value[i]);
     }
-    level->size = sqrt(square);
+    level->size = tg_check_root(square);
     double typical = TYPICAL_PART * level->size / sqrt((double)(level->length > 0 ? level->length : 1));
     for (int64_t i = 0; i < level->length; i++)
         level->relative[i] = level->each[i] / fmax(fmax(fabs(level->value[i]), typical), DBL_MIN);

@@ -6,6 +6,8 @@
 #include "autograd/gradcheck/report.h"
 #include "autograd/rng.h"
 
+#include <math.h>
+
 /* 2^-53, the rounding of one operation in double. */
 #define TG_CHECK_ROUNDING 0x1p-53
 
@@ -78,6 +80,17 @@ void tg_check_put_back(tg_check *c);
 /* Memory for `count` zeros until the check is closed, or in another arena; NULL, with the result written, if there is none. */
 double *tg_check_take(tg_check *c, int64_t count);
 double *tg_check_take_from(tg_check *c, tg_arena *arena, int64_t count);
+
+/* Sums of squares are in long double: in double the square of 1e-226 is 0, and that of 1e300 infinite. */
+static inline void tg_check_add_square(long double *sum, double x)
+{
+    *sum += (long double)x * x;
+}
+
+static inline double tg_check_root(long double sum)
+{
+    return (double)sqrtl(sum);
+}
 
 /* The number of the group after this one, round and round: that of the next variable. */
 static inline int64_t tg_check_next(int64_t group, int64_t groups)

@@ -1,5 +1,7 @@
 #include "autograd/gradcheck/invariants.h"
 
+#include "autograd/gradcheck/differences.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -130,7 +132,7 @@ static bool scales_with(tg_check *c, int order, double sign, int power, double *
 static bool adds_up(tg_check *c, int order, double *w, double *of_w)
 {
     const tg_check_level *below = &c->level[order - 1], *level = &c->level[order];
-    double largest = 0, usual = 0;
+    double largest = 0;
     for (int64_t i = 0; i < below->length; i++)
         w[i] = i % 3 == 2 ? 0 : tg_check_weight(&c->rng);
     if (!derive_with(c, order, w, of_w))
@@ -141,11 +143,9 @@ static bool adds_up(tg_check *c, int order, double *w, double *of_w)
         return false;
     for (int64_t i = 0; i < c->variables; i++)
         largest = fmax(largest, fmax(fabs(of_w[i]), fabs(level->value[i])));
-    for (int k = 0; k < order; k++)
-        usual += c->level[k].size;
     for (int64_t i = 0; i < c->variables; i++) {
         double expected = level->value[i] + of_w[i], error = fabs(c->ahead[i] - expected);
-        double bound = SAME_TO * largest + 64 * level->each[i] + 0x1p-43 * usual / c->own[i] + LOST;
+        double bound = SAME_TO * largest + 64 * level->each[i] + 0x1p-43 * tg_check_usual(c, order, i) + LOST;
         if (error <= bound || !isfinite(c->ahead[i]) || !isfinite(of_w[i]))
             continue;
         point_at(c, order, i, c->ahead[i], expected);

@@ -215,8 +215,10 @@ static bool has_lists(const char *function, const tg_tensor *outputs, int output
     if (outputs && inputs && results && output_count > 0 && input_count > 0)
         return true;
     tg_tape *tape = tape_of_any(outputs, output_count);
-    tg_tape_fail(tape ? tape : tape_of_any(inputs, input_count), "%s: expected outputs, inputs and room for the results, none of them NULL or "
-                                                                 "of no tensors", function);
+    tg_tape_fail(tape ? tape : tape_of_any(inputs, input_count),
+                 "%s: expected outputs, inputs and room for the results, none of them NULL or "
+                 "of no tensors",
+                 function);
     return false;
 }
 

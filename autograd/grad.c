@@ -95,8 +95,8 @@ static void release_unused(const pass *p, tg_value *value)
         tg_run_release(&p->tape->run, value);
 }
 
-/* Gives back the buffer of something that was a cotangent, or what that was a view of, unless it is one elsewhere; what does not come from a derivative stays: it may
- * have been recomputed, and others will read it. */
+/* Gives back the buffer of something that was a cotangent, or what that was a view of, unless it is one elsewhere; what does not come from
+ * a derivative stays: it may have been recomputed, and others will read it. */
 static void release_cotangent(const pass *p, tg_value *value)
 {
     for (tg_value *base = base_of(value); base; base = base_of(value))
@@ -105,8 +105,8 @@ static void release_cotangent(const pass *p, tg_value *value)
         release_unused(p, value);
 }
 
-/* After a derivative is computed: gives back the buffers of what was recorded on the way and is no cotangent, of the cotangent that it came from, and of those that
- * were replaced by a sum, unless they were passed on. */
+/* After a derivative is computed: gives back the buffers of what was recorded on the way and is no cotangent, of the cotangent that it came
+ * from, and of those that were replaced by a sum, unless they were passed on. */
 static void release(const pass *p, int64_t start, tg_value *cotangent, tg_value *const *replaced, int count)
 {
     tg_program *program = &p->tape->program;
@@ -262,7 +262,8 @@ static bool derive(pass *p, tg_value *value, tg_value *cotangent)
     if (!any)
         return true;
     if (value->mode & TG_MODE_WITHOUT_GRAPH) {
-        tg_tape_fail(tape, "%s: tensor %lld (%s) is part of a gradient that was computed without create_graph, so it cannot be differentiated",
+        tg_tape_fail(tape,
+                     "%s: tensor %lld (%s) is part of a gradient that was computed without create_graph, so it cannot be differentiated",
                      p->request->function, (long long)value->index, value->op->name);
         return false;
     }
@@ -360,7 +361,8 @@ static bool visit(pass *p, tg_value *value)
 
 /* ---- a pass ---- */
 
-/* Marks the inputs and every value computed from them; or, where gradients of all parameters and variables are wanted, what requires one. */
+/* Marks the inputs and every value computed from them; or, where gradients of all parameters and variables are wanted, what requires
+ * one. */
 static void mark_paths(pass *p)
 {
     const tg_request *r = p->request;
@@ -444,7 +446,8 @@ bool tg_record_pass(tg_tape *tape, const tg_request *r)
 {
     enum { DEEPEST = 64 };
     if (tape->passes == DEEPEST) {
-        tg_tape_fail(tape, "%s: %d backward passes, each in a hook of another: does a hook differentiate what leads to itself?", r->function, DEEPEST);
+        tg_tape_fail(tape, "%s: %d backward passes, each in a hook of another: does a hook differentiate what leads to itself?",
+                     r->function, DEEPEST);
         return false;
     }
     pass p = pass_for(tape, r);

@@ -35,10 +35,10 @@ tg_tensor tg_retain_gradient(tg_tensor x);
 typedef tg_tensor (*tg_hook_function)(tg_tensor cotangent, void *user);
 bool tg_add_hook(tg_tensor x, tg_hook_function hook, void *user);
 
-/* gradients[j] = sum over i of (d outputs[i] / d inputs[j])^T cotangents[i], like inputs[j]; zeros where there is no
- * path. Any floating tensor of the tape may be an input. `cotangents` NULL means ones; a single inert one means the same for
- * that output. What was computed inside tg_no_grad_begin is a constant. With create_graph the gradients can be differentiated again; without it, that is an error. Parameters' gradients are not touched.
- * False, and inert gradients, if the tape has an error. */
+/* gradients[j] = sum over i of (d outputs[i] / d inputs[j])^T cotangents[i], like inputs[j]; zeros where there is no path. Any floating
+ * tensor of the tape may be an input. `cotangents` NULL means ones; a single inert one means the same for that output. What was computed
+ * inside tg_no_grad_begin is a constant. With create_graph the gradients can be differentiated again; without it, that is an error.
+ * Parameters' gradients are not touched. False, and inert gradients, if the tape has an error. */
 bool tg_grad(const tg_tensor *outputs, int output_count, const tg_tensor *inputs, int input_count,
              const tg_tensor *cotangents, bool create_graph, tg_tensor *gradients);
 
@@ -60,9 +60,9 @@ tg_tensor tg_hessian(tg_tensor loss, tg_tensor x);
 /* A part of a model as a function: what checkpointing and the gradient checker run. */
 typedef tg_tensor (*tg_function)(tg_tape *tape, const tg_tensor *inputs, int count, void *user);
 
-/* function(inputs), whose own intermediate results are forgotten at once and computed again while a backward pass needs them: less memory for
- * one more forward pass, with the same gradients to the bit. The function is called once; what it recorded is computed again, on the same
- * random numbers. Only its result can be used outside it. At least one input. (Chen, Xu, Zhang and Guestrin, "Training deep nets with
+/* function(inputs), whose own intermediate results are forgotten at once and computed again while a backward pass needs them: less memory
+ * for one more forward pass, with the same gradients to the bit. The function is called once; what it recorded is computed again, on the
+ * same random numbers. Only its result can be used outside it. At least one input. (Chen, Xu, Zhang and Guestrin, "Training deep nets with
  * sublinear memory cost", arXiv 1604.06174.) */
 tg_tensor tg_checkpoint(tg_function function, const tg_tensor *inputs, int count, void *user);
 
@@ -81,8 +81,8 @@ tg_tensor tg_checkpoint(tg_function function, const tg_tensor *inputs, int count
  * cannot be done. */
 bool tg_replay(tg_tape *tape);
 
-/* For a layer that brings something of its own up to date in each step, such as running statistics: makes tg_replay an error until the tape is reset.
- * `reason` says what is brought up to date, and must live as long: "the running statistics of a batch norm move". */
+/* For a layer that brings something of its own up to date in each step, such as running statistics: makes tg_replay an error until the tape
+ * is reset. `reason` says what is brought up to date, and must live as long: "the running statistics of a batch norm move". */
 void tg_forbid_replay(tg_tape *tape, const char *reason);
 
 /* Overwrites the elements of a constant or variable made from a copy. Type and shape must be those it has. */

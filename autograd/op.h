@@ -63,10 +63,10 @@ typedef struct tg_loop {
     const void *attributes;
 } tg_loop;
 
-/* What the derivative of an operation gets and sets: for each input i with wanted[i] it sets gradient[i] to
- * (d out / d in[i])^T cotangent, built from operations. It says once, for all steps that repeat this one, how numbers are to be computed, so
- * it sees none: reading one (tg_at, tg_data and the like) is an error of the tape. gradient[i] has the shape of the input or, for an
- * elementwise operation, the shape of the output: the core sums what was broadcast. Left zero, it is zero. */
+/* What the derivative of an operation gets and sets: for each input i with wanted[i] it sets gradient[i] to (d out / d in[i])^T cotangent,
+ * built from operations. It says once, for all steps that repeat this one, how numbers are to be computed, so it sees none: reading one
+ * (tg_at, tg_data and the like) is an error of the tape. gradient[i] has the shape of the input or, for an elementwise operation, the shape
+ * of the output: the core sums what was broadcast. Left zero, it is zero. */
 typedef struct tg_derive {
     tg_tensor out;
     tg_tensor cotangent; /* like out */
@@ -158,9 +158,9 @@ struct tg_op {
 
     void (*derivative)(const tg_derive *d);
 
-    /* Another operation of the same inputs and attributes, wanted by the derivative and cheap to compute along with the value: the derivative
-     * of an activation, the gradient of a loss. Where a gradient is wanted it is recorded behind this one, and this one's forward, or loop
-     * (of an elementwise operation of one input, whose saved is elementwise), fills its `saved` too. */
+    /* Another operation of the same inputs and attributes, wanted by the derivative and cheap to compute along with the value: the
+     * derivative of an activation, the gradient of a loss. Where a gradient is wanted it is recorded behind this one, and this one's
+     * forward, or loop (of an elementwise operation of one input, whose saved is elementwise), fills its `saved` too. */
     const tg_op *saved;
 
     /* Floating-point operations of one forward computation, for listings; NULL: one for each element of the result. */
@@ -170,9 +170,9 @@ struct tg_op {
     int sample_count;
 };
 
-/* Records one operation and runs it: the way every tg_ function of ops.def ends. `attributes` is copied
- * (attributes_size bytes); what they point to must not change what the operation is, for a step that repeats the one before, and
- * tg_replay, go by their bytes alone. Inert inputs, inputs of two tapes, wrong counts or shapes give an inert tensor, with the error on the tape. */
+/* Records one operation and runs it: the way every tg_ function of ops.def ends. `attributes` is copied (attributes_size bytes); what they
+ * point to must not change what the operation is, for a step that repeats the one before, and tg_replay, go by their bytes alone. Inert
+ * inputs, inputs of two tapes, wrong counts or shapes give an inert tensor, with the error on the tape. */
 tg_tensor tg_apply(const tg_op *op, const void *attributes, int count, const tg_tensor *inputs);
 
 /* The same for an operation without inputs (TG_SOURCE). */

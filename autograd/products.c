@@ -18,8 +18,10 @@ bool tg_products_note(char *text, size_t size)
         snprintf(text, size, "OpenBLAS runs its core %s, below what this processor can: set OPENBLAS_CORETYPE=%s, or TG_PRODUCTS=own",
                  tg_blas_core(), better);
     else if (better && !own)
-        snprintf(text, size, "OpenBLAS runs its core %s, below what this processor can, so products are tapegrad's own (OPENBLAS_CORETYPE=%s "
-                 "helps other programs)", tg_blas_core(), better);
+        snprintf(text, size,
+                 "OpenBLAS runs its core %s, below what this processor can, so products are tapegrad's own (OPENBLAS_CORETYPE=%s "
+                 "helps other programs)",
+                 tg_blas_core(), better);
     else
         return false;
     return true;

@@ -17,7 +17,8 @@ enum { TG_RELEASED_LISTS = 32 };
 
 typedef struct tg_run {
     tg_arena arena;           /* the buffers */
-    tg_free_buffer *released[TG_RELEASED_LISTS]; /* by size: used again for values of just that size; the latest first: it is still in the cache */
+    tg_free_buffer
+        *released[TG_RELEASED_LISTS]; /* by size: used again for values of just that size; the latest first: it is still in the cache */
     tg_free_buffer *freed;    /* of checkpoints, which may be cut into pieces and joined: in the order of addresses */
     int64_t computed;         /* values before this one have been computed in this step */
     const void **in;          /* room for the inputs of one call */

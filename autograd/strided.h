@@ -1,4 +1,5 @@
-/* Going through axes of several arrays at once, each of which has strides of its own: broadcasting, transposing, slicing, reducing. Internal.
+/* Going through axes of several arrays at once, each of which has strides of its own: broadcasting, transposing, slicing, reducing.
+ * Internal.
  *
  *     result [2, 3, 4], a [3, 1], b [4]                        as the iterator has it, innermost first
  *

@@ -189,7 +189,8 @@ bool tg_replay(tg_tape *tape)
     if (!tape || tape->program.failed || !tg_tape_allows(tape, "tg_replay"))
         return false;
     if (tape->program.count == 0 || what_goes_on(tape)) {
-        tg_tape_fail(tape, "tg_replay: %s%s", tape->program.count ? what_goes_on(tape) : "nothing", tape->program.count ? " is going on" : " is recorded on the tape");
+        tg_tape_fail(tape, "tg_replay: %s%s", tape->program.count ? what_goes_on(tape) : "nothing",
+                     tape->program.count ? " is going on" : " is recorded on the tape");
         return false;
     }
     if (tape->not_replayed) {

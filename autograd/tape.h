@@ -83,8 +83,8 @@ typedef struct tg_parameter {
     bool decay;     /* whether weight decay applies by default: weights yes, biases and norms no */
 } tg_parameter;
 
-/* The parameter's tensor on this tape, the same one each time until the tape is reset. Uses the parameter's own memory, and only reads it: many
- * tapes, on threads of their own, may evaluate one model at once. (Backward passes write its gradient: one at a time.) */
+/* The parameter's tensor on this tape, the same one each time until the tape is reset. Uses the parameter's own memory, and only reads it:
+ * many tapes, on threads of their own, may evaluate one model at once. (Backward passes write its gradient: one at a time.) */
 tg_tensor tg_parameter_tensor(tg_tape *tape, tg_parameter *parameter);
 
 /* Names a tensor for errors and listings; returns it. `name` must live until the tape is reset. */
@@ -109,7 +109,8 @@ tg_tape_counts tg_tape_count(const tg_tape *tape);
  * backward, is an error of the tape that names it, its inputs' ranges, the step and the place. Costs a pass over each result. */
 void tg_tape_watch(tg_tape *tape, bool on);
 
-/* Where the time goes: while on, the time that each operation takes is added up, in this step and in steps that repeat it. Switching it on forgets what was added up. */
+/* Where the time goes: while on, the time that each operation takes is added up, in this step and in steps that repeat it. Switching it on
+ * forgets what was added up. */
 void tg_tape_time(tg_tape *tape, bool on);
 
 /* What was added up for one tensor of the step. */
@@ -130,9 +131,9 @@ bool tg_tape_time_at(const tg_tape *tape, int64_t index, tg_operation_time *time
 size_t tg_tape_table(const tg_tape *tape, char *text, size_t size);
 size_t tg_tape_dot(const tg_tape *tape, char *text, size_t size);
 
-/* Writes what a model is made of, in the same manner: a line for each scope that it recorded under on this tape, in their order, with the shape of its result,
- * the numbers that are trained and are first used there, and its operations forward: 2 for each multiplication and addition of a product, 1 for each element
- * of any other result.
+/* Writes what a model is made of, in the same manner: a line for each scope that it recorded under on this tape, in their order, with the
+ * shape of its result, the numbers that are trained and are first used there, and its operations forward: 2 for each multiplication and
+ * addition of a product, 1 for each element of any other result.
  *
  *     layer                result               parameters     operations
  *     layers.0             [32, 128]                100480        6426624

@@ -1,6 +1,7 @@
 /* An autoencoder squeezes pictures through a few numbers; a picture shows originals over what comes back.
  *
- *     autoencoder [IMAGES [EPOCHS]]        an IDX file of images, like MNIST's train-images-idx3-ubyte(.gz); without one, drawn rings and bars
+ *     autoencoder [IMAGES [EPOCHS]]        an IDX file of images, like MNIST's train-images-idx3-ubyte(.gz);
+ *                                          without one, drawn rings and bars
  *
  * The last hundredth of the images is held out: it chooses the weights that are kept and makes the picture, autoencoder.png. */
 #include <math.h>
@@ -46,7 +47,8 @@ static bool draw_images(tg_rng *rng)
         const double x = 8 + 12 * tg_rng_uniform(rng), y = 8 + 12 * tg_rng_uniform(rng), size = 3 + 5 * tg_rng_uniform(rng);
         const double angle = 3.1416 * tg_rng_uniform(rng), thick = 1 + tg_rng_uniform(rng);
         for (int p = 0; p < SIDE * SIDE; p++) {
-            const double dx = p % SIDE - x, dy = p / SIDE - y, along = dx * cos(angle) + dy * sin(angle), across = dy * cos(angle) - dx * sin(angle);
+            const double dx = p % SIDE - x, dy = p / SIDE - y, along = dx * cos(angle) + dy * sin(angle),
+                         across = dy * cos(angle) - dx * sin(angle);
             const double ring = fabs(hypot(dx, dy) - size), bar = fmax(fabs(across), fabs(along) - size);
             images[i * SIDE * SIDE + p] = (float)fmin(fmax(thick + 0.5 - (i % 2 ? ring : bar), 0), 1);
         }
@@ -113,7 +115,9 @@ static bool show(void *context, const tg_fit_epoch *now)
 int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "--help") == 0)
-        return printf("usage: autoencoder [IMAGES [EPOCHS]], with an IDX file of %d images or more; without one, it draws them\n", 100 * SHOWN), 0;
+        return printf("usage: autoencoder [IMAGES [EPOCHS]], with an IDX file of %d images or more; without one, it draws them\n",
+                      100 * SHOWN),
+               0;
     tg_rng rng = tg_rng_seed(1);
     const int epochs = argc > 2 ? atoi(argv[2]) : 20;
     if (!(argc > 1 ? read_images(argv[1]) : draw_images(&rng)) || epochs < 1 || count < 100 * SHOWN)

@@ -108,7 +108,9 @@ int main(int argc, char **argv)
     argc > 1 ? append_file(argv[1]) : append_sources();
     const size_t held_out = size / 10 * 9;
     if (size - held_out < 2 * CONTEXT || steps < 1)
-        return fputs("usage: gpt [TEXT [STEPS [MODEL]]], with a text of 2 kB or more; without one, from tapegrad's folder\n", help ? stdout : stderr), help ? 0 : 2;
+        return fputs("usage: gpt [TEXT [STEPS [MODEL]]], with a text of 2 kB or more; without one, from tapegrad's folder\n",
+                     help ? stdout : stderr),
+               help ? 0 : 2;
 
     static int32_t ids[BATCH][CONTEXT], next[BATCH][CONTEXT];
     tg_rng rng = tg_rng_seed(1);

@@ -33,8 +33,10 @@ static const program_option options[] = {
     {"seed", "S", "of the inputs, cotangents and directions", OPTION_INT, offsetof(settings, seed), .low = 0, .high = 1e9},
     {"seeds", "N", "how many seeds to check with, from S on", OPTION_INT, offsetof(settings, seeds), .low = 1, .high = 1e6},
     {.help = "What is written:", .type = OPTION_GROUP},
-    {"csv", NULL, "print comma-separated values; what went wrong and the counts go to standard error", OPTION_FLAG, offsetof(settings, csv)},
-    {"html", "FILE", "write a report into one file that needs no other: results, what they rest on, errors, and the error over the step of each operation",
+    {"csv", NULL, "print comma-separated values; what went wrong and the counts go to standard error", OPTION_FLAG,
+     offsetof(settings, csv)},
+    {"html", "FILE",
+     "write a report into one file that needs no other: results, what they rest on, errors, and the error over the step of each operation",
      OPTION_TEXT, offsetof(settings, html)},
     {"plot", "NAME[:INPUT[:ELEMENT]]",
      "draw the error of a finite difference over its step for an element of an operation, by number; without, for the one with the largest "
@@ -50,8 +52,9 @@ static const options_program program = {
     .table = options,
     .words = "[NAME...]",
     .words_offset = offsetof(settings, names),
-    .after = "The exit status is 0 if all passed, 1 if something failed, 3 if nothing failed, but differences cannot tell of something whether "
-             "it is right, and 2 where nothing could be checked or written, or a name or an option is wrong.",
+    .after =
+        "The exit status is 0 if all passed, 1 if something failed, 3 if nothing failed, but differences cannot tell of something whether "
+        "it is right, and 2 where nothing could be checked or written, or a name or an option is wrong.",
 };
 
 /* ---- checking ---- */

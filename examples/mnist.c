@@ -64,7 +64,8 @@ int main(int argc, char **argv)
     tg_rng rng = tg_rng_seed(1), dropout = tg_rng_stream(&rng, "dropout"), shuffle = tg_rng_stream(&rng, "shuffle");
     tg_mlp *net = tg_mlp_new(&rng, &(tg_mlp_config){.inputs = PIXELS, .hidden = {256, 256}, .outputs = CLASSES, .dropout = 0.2});
     const tg_schedule cosine = {.kind = TG_WARMUP_COSINE, .warmup = 100, .steps = epochs * (TRAIN / BATCH)};
-    tg_optimizer *adamw = tg_optimizer_new(tg_mlp_parameters(net), &(tg_optimizer_config){.lr = 2e-3, .weight_decay = 0.01, .schedule = cosine});
+    tg_optimizer *adamw =
+        tg_optimizer_new(tg_mlp_parameters(net), &(tg_optimizer_config){.lr = 2e-3, .weight_decay = 0.01, .schedule = cosine});
     tg_tape *tape = tg_tape_new();
     for (int i = 0; i < TRAIN; i++)
         order[i] = i;

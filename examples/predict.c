@@ -32,13 +32,13 @@ static const program_option table[] = {
     {"seed", "N", "of what is drawn", OPTION_INT, AT(seed), 0, 2e9},
     {0}};
 
-static const options_program program = {
-    .name = "predict",
-    .about = "Uses a model that train has kept. Rows go to standard output as CSV, a line for each.",
-    .table = table,
-    .after = "Columns, their standardisation and the names of classes are in the model file. A file without a header has the columns where the training file had them.\n\n"
-             "Examples:\npredict --model housing/best.safetensors --data csv:new.csv\n"
-             "predict --model shakespeare/best.safetensors --prompt ROMEO: --temperature 0.8"};
+static const options_program program = {.name = "predict",
+                                        .about = "Uses a model that train has kept. Rows go to standard output as CSV, a line for each.",
+                                        .table = table,
+                                        .after = "Columns, their standardisation and the names of classes are in the model file. A file "
+                                                 "without a header has the columns where the training file had them.\n\n"
+                                                 "Examples:\npredict --model housing/best.safetensors --data csv:new.csv\n"
+                                                 "predict --model shakespeare/best.safetensors --prompt ROMEO: --temperature 0.8"};
 
 /* ---- rows ---- */
 
@@ -118,11 +118,13 @@ static bool predict_rows(const net *model, const card *c, const inputs *rows, bo
     for (size_t first = 0; first < rows->count; first += BATCH) {
         const size_t left = rows->count - first, count = left < BATCH ? left : BATCH;
         tg_tape_reset(tape);
-        tg_tensor x = tg_borrow(tape, TG_F32, rows->x + first * width, TG_SHAPE((int64_t)count, (int64_t)width)), y = net_forward(model, x, NULL);
+        tg_tensor x = tg_borrow(tape, TG_F32, rows->x + first * width, TG_SHAPE((int64_t)count, (int64_t)width)),
+                  y = net_forward(model, x, NULL);
         output = tg_f32(y);
         const size_t outputs = output ? (size_t)tg_size(y) / count : 0;
         for (size_t i = 0; output && i < count; i++)
-            right += put_row(c, output + i * outputs, rows->x + (first + i) * width, rows->labels ? &rows->labels[first + i] : NULL, probabilities);
+            right += put_row(c, output + i * outputs, rows->x + (first + i) * width, rows->labels ? &rows->labels[first + i] : NULL,
+                             probabilities);
         if (!output)
             break;
     }

@@ -1,5 +1,5 @@
-/* The published experiments done again, and questions settled by measurement: each study is a command that runs unattended, goes on where it was
- * interrupted, and writes a report. */
+/* The published experiments done again, and questions settled by measurement: each study is a command that runs unattended, goes on where
+ * it was interrupted, and writes a report. */
 #include "examples/lab/options.h"
 #include "examples/study/study.h"
 
@@ -26,8 +26,8 @@ static const program_option table[] = {
     {"jobs", "N", "runs at the same time; 0: as many as there are processors", OPTION_INT, AT(jobs), 0, 1024},
     {"out", "DIR", "folder for a folder of each study: records of the runs, report.html, report.md, pictures", OPTION_TEXT, AT(out)},
     {"data", "DIR", "folder that has mnist/ (the four files), uci/ (the tables as .csv) and optdigits/", OPTION_TEXT, AT(data)},
-    {"epochs", "N", "as many instead of the protocol's; finished runs go on, and none is shortened; 0: the protocol's", OPTION_INT, AT(epochs), 0,
-     100000},
+    {"epochs", "N", "as many instead of the protocol's; finished runs go on, and none is shortened; 0: the protocol's", OPTION_INT,
+     AT(epochs), 0, 100000},
     {"report-only", NULL, "train nothing: report what is there", OPTION_FLAG, AT(report_only)},
     {"no-plots", NULL, "draw nothing", OPTION_FLAG, AT(no_plots)},
     {0}};
@@ -72,8 +72,9 @@ static bool read_options(int argc, char **argv, const study *chosen, study_setti
         used += (size_t)snprintf(after + used, sizeof after - used, "  %-18s %s\n", studies[i].name, studies[i].about);
     const options_program program = {
         .name = "study",
-        .about = "study NAME [OPTION...]: repeats published experiments and settles claims by measurement. Each finished run is a record in the "
-                 "folder: the same command goes on where it was interrupted.",
+        .about =
+            "study NAME [OPTION...]: repeats published experiments and settles claims by measurement. Each finished run is a record in the "
+            "folder: the same command goes on where it was interrupted.",
         .table = table,
         .after = after};
     options_parse(&program, argc, argv, s);

@@ -1,4 +1,5 @@
-/* Trains one model on one data set: files that predict uses and from which --resume goes on, a run log and pictures like those of compare. */
+/* Trains one model on one data set: files that predict uses and from which --resume goes on, a run log and pictures like those of
+ * compare. */
 #include "examples/lab/files.h"
 #include "examples/lab/progress.h"
 #include "examples/lab/runlog.h"
@@ -136,7 +137,8 @@ static bool begin_folder(const trainer *t, char message[NET_MESSAGE])
     char last[4096];
     json_t *options = json_object();
     record_options(t, keep_option, options);
-    const bool fine = files_make_folder(t->settings.out, message) && files_write(t->settings.out, "config.json", write_json, options, message);
+    const bool fine =
+        files_make_folder(t->settings.out, message) && files_write(t->settings.out, "config.json", write_json, options, message);
     json_decref(options);
     snprintf(last, sizeof last, "%s/last.safetensors", t->settings.out);
     if (fine && !t->settings.resume)
@@ -167,11 +169,27 @@ static bool open_run(trainer *t, char message[NET_MESSAGE])
     const train_settings *s = &t->settings;
     static tg_metadata lines[CARD_LINES];
     card_metadata(&t->about, lines);
-    tg_fit_config config = {.loss = loss, .model = t, .train = t->from.train, .valid = t->from.valid, .batch = s->batch, .accumulate = s->accumulate,
-                            .epochs = s->epochs, .patience = s->patience, .ema = {.decay = s->ema, .warmup = true}, .best_by_score = strcmp(s->best, "accuracy") == 0, .seed = (uint64_t)s->seed,
-                            .folder = s->out, .resume = s->resume, .metadata = lines, .metadata_count = CARD_LINES, .on_step = on_step, .on_epoch = on_epoch,
+    tg_fit_config config = {.loss = loss,
+                            .model = t,
+                            .train = t->from.train,
+                            .valid = t->from.valid,
+                            .batch = s->batch,
+                            .accumulate = s->accumulate,
+                            .epochs = s->epochs,
+                            .patience = s->patience,
+                            .ema = {.decay = s->ema, .warmup = true},
+                            .best_by_score = strcmp(s->best, "accuracy") == 0,
+                            .seed = (uint64_t)s->seed,
+                            .folder = s->out,
+                            .resume = s->resume,
+                            .metadata = lines,
+                            .metadata_count = CARD_LINES,
+                            .on_step = on_step,
+                            .on_epoch = on_epoch,
                             .context = t};
-    config.drop_partial = s->profile && config.train.count >= (int64_t)s->batch * s->accumulate; /* a step of another size would be timed in place of the others */
+    config.drop_partial =
+        s->profile &&
+        config.train.count >= (int64_t)s->batch * s->accumulate; /* a step of another size would be timed in place of the others */
     const tg_optimizer_config how = settings_optimizer(s, tg_fit_steps(&config));
     t->steps_of_epoch = tg_fit_steps(&config) / s->epochs;
     const char *wrong = tg_optimizer_config_error(&how);
@@ -188,11 +206,13 @@ static void describe(const trainer *t)
     const train_settings *s = &t->settings;
     char model[300];
     if (!s->resume && !options_given(&settings_program, "data"))
-        fputs("no --data, so it learns digits that it draws itself, some seconds long.\nWith your own: --data csv:FILE, idx:FOLDER, text:FILE or lines:FILE; see --help.\n", stderr);
+        fputs("no --data, so it learns digits that it draws itself, some seconds long.\nWith your own: --data csv:FILE, idx:FOLDER, "
+              "text:FILE or lines:FILE; see --help.\n",
+              stderr);
     net_describe(&s->net, model, sizeof model);
     source_describe(&t->from, stderr);
-    fprintf(stderr, "%s: %lld parameters; %d epochs of %lld steps, %s, rate %g\n", model, (long long)tg_parameters_size(net_parameters(t->model)), s->epochs,
-            (long long)t->steps_of_epoch, s->optimizer, s->lr);
+    fprintf(stderr, "%s: %lld parameters; %d epochs of %lld steps, %s, rate %g\n", model,
+            (long long)tg_parameters_size(net_parameters(t->model)), s->epochs, (long long)t->steps_of_epoch, s->optimizer, s->lr);
     if (s->start && !s->resume)
         fprintf(stderr, "begins with the weights of %s\n", s->start);
     if (s->resume)
@@ -246,8 +266,15 @@ static bool write_log(const trainer *t, const runlog_measures *test, char messag
     const int run = runlog_add_run(log, s->net.activation, (uint64_t)s->seed, 0, (long)tg_parameters_size(net_parameters(t->model)));
     for (int64_t i = 0; i < tg_fit_epoch_count(t->fit); i++) {
         const tg_fit_epoch *e = tg_fit_epoch_at(t->fit, i);
-        runlog_epoch row = {.epoch = (int)e->epoch, .step = (long)e->step, .train_loss = e->train_loss, .val_loss = e->valid_loss, .val_accuracy = e->valid_score,
-                            .grad_norm = e->gradient_norm, .dead_fraction = NAN, .test = RUNLOG_NO_MEASURES, .seconds = NAN};
+        runlog_epoch row = {.epoch = (int)e->epoch,
+                            .step = (long)e->step,
+                            .train_loss = e->train_loss,
+                            .val_loss = e->valid_loss,
+                            .val_accuracy = e->valid_score,
+                            .grad_norm = e->gradient_norm,
+                            .dead_fraction = NAN,
+                            .test = RUNLOG_NO_MEASURES,
+                            .seconds = NAN};
         if (e == tg_fit_best(t->fit) && test)
             row.test = *test;
         runlog_add_epoch(log, run, &row);
@@ -277,7 +304,8 @@ static int show_results(trainer *t)
     const tg_fit_epoch *best = tg_fit_best(t->fit);
     runlog_measures valid, test;
     const bool tests = t->from.test.count > 0;
-    if (best && (!measure(t, &t->from.valid, &t->from.data.validation, &valid) || (tests && !measure(t, &t->from.test, &t->from.data.test, &test))))
+    if (best &&
+        (!measure(t, &t->from.valid, &t->from.data.validation, &valid) || (tests && !measure(t, &t->from.test, &t->from.data.test, &test))))
         return fail(tg_fit_error(t->fit));
     if (best) {
         printf("epoch %lld of %lld is the best\n", (long long)best->epoch, (long long)tg_fit_epoch_count(t->fit));
@@ -295,11 +323,16 @@ static int show_results(trainer *t)
         tg_rng rng = tg_rng_stream(&seed, "sample");
         puts("");
         for (int i = 0; i < (t->about.lines ? 10 : 1); i++)
-            if (!sample_write(t->model, &t->about, &(sample_options){.length = t->about.lines ? 40 : 400, .temperature = 1}, &rng, stdout, message))
+            if (!sample_write(t->model, &t->about, &(sample_options){.length = t->about.lines ? 40 : 400, .temperature = 1}, &rng, stdout,
+                              message))
                 return fail(message);
     }
-    static const char *const use[] = {[CARD_CLASSES] = "--data csv:FILE", [CARD_TARGETS] = "--data csv:FILE", [CARD_IMAGES] = "--data idx:FILE", [CARD_LETTERS] = "--prompt TEXT"};
-    printf("\nin %s/: best.safetensors, last.safetensors, curves.csv, summary.csv, config.json%s\n", s->out, drawn ? "; loss.png and .svg" : "");
+    static const char *const use[] = {[CARD_CLASSES] = "--data csv:FILE",
+                                      [CARD_TARGETS] = "--data csv:FILE",
+                                      [CARD_IMAGES] = "--data idx:FILE",
+                                      [CARD_LETTERS] = "--prompt TEXT"};
+    printf("\nin %s/: best.safetensors, last.safetensors, curves.csv, summary.csv, config.json%s\n", s->out,
+           drawn ? "; loss.png and .svg" : "");
     printf("to use it: predict --model %s/best.safetensors %s\n", s->out, use[s->net.image_width ? CARD_IMAGES : t->about.task]);
     return 0;
 }
@@ -320,7 +353,8 @@ static int run(trainer *t)
     if (tg_fit_finished(t->fit))
         return show_results(t);
     char message[NET_MESSAGE];
-    fprintf(stderr, "stopped behind step %lld; `train --resume --out %s` goes on\n", (long long)tg_optimizer_steps(t->optimizer), t->settings.out);
+    fprintf(stderr, "stopped behind step %lld; `train --resume --out %s` goes on\n", (long long)tg_optimizer_steps(t->optimizer),
+            t->settings.out);
     if (!write_log(t, NULL, message))
         fail(message);
     return 128 + (interrupted ? interrupted : SIGINT);

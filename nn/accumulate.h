@@ -21,8 +21,9 @@ TG_API_BEGIN
 /* The loss, one number, of a part, recorded on the tape. */
 typedef tg_tensor (*tg_part_loss)(tg_tape *tape, int part, void *user);
 
-/* Adds the gradient of the mean of the losses of parts 0 .. parts-1 to that of all parameters: with parts of one size that of the whole batch, but for what a batch norm
- * sees. The tape is reset before every part. `mean`, unless NULL, receives the mean of the losses, NaN on an error. False if the tape has an error. */
+/* Adds the gradient of the mean of the losses of parts 0 .. parts-1 to that of all parameters: with parts of one size that of the whole
+ * batch, but for what a batch norm sees. The tape is reset before every part. `mean`, unless NULL, receives the mean of the losses, NaN on
+ * an error. False if the tape has an error. */
 bool tg_accumulate(tg_tape *tape, int parts, tg_part_loss loss, void *user, double *mean);
 
 TG_API_END

@@ -38,9 +38,9 @@ typedef struct tg_attention {
     tg_linear_layer out;               /* [width, width] */
 } tg_attention;
 
-/* Adds in one piece NAME.in_proj_weight, NAME.in_proj_bias and NAME.out_proj.*, as PyTorch's MultiheadAttention; separate, NAME.q_proj.*, k_proj.*,
- * v_proj.* and o_proj.*, as LLaMA. Errors are remembered by the set; of a configuration that cannot be, nothing is added, and forward
- * says so. */
+/* Adds in one piece NAME.in_proj_weight, NAME.in_proj_bias and NAME.out_proj.*, as PyTorch's MultiheadAttention; separate, NAME.q_proj.*,
+ * k_proj.*, v_proj.* and o_proj.*, as LLaMA. Errors are remembered by the set; of a configuration that cannot be, nothing is added, and
+ * forward says so. */
 tg_attention tg_attention_add(tg_parameters *set, const char *name, const tg_attention_config *config);
 
 /* Initialises the weights; gain 0 means that of the initialiser. False on an error. */
@@ -52,7 +52,8 @@ typedef struct tg_attention_context {
     const tg_rotary *rotary; /* turns queries and keys */
 } tg_attention_context;
 
-/* x [batch, positions, width] -> the same. `context` NULL: nothing of it. `training` is the generator of a training pass, NULL means evaluation. */
+/* x [batch, positions, width] -> the same. `context` NULL: nothing of it. `training` is the generator of a training pass, NULL means
+ * evaluation. */
 tg_tensor tg_attention_forward(const tg_attention *attention, tg_tensor x,
                                const tg_attention_context *context, tg_rng *training);
 

@@ -7,8 +7,8 @@
  *
  *     x --1000--500--250--> code 30 --250--500--1000--> y
  *
- * As in "Gaussian Error Linear Units" (arXiv 1606.08415): the activation behind every layer, the code included, and a linear output. Parameters are named encoder.N.* and
- * decoder.N.*, N from 0 on, as the linear layers of two MLPs.
+ * As in "Gaussian Error Linear Units" (arXiv 1606.08415): the activation behind every layer, the code included, and a linear output.
+ * Parameters are named encoder.N.* and decoder.N.*, N from 0 on, as the linear layers of two MLPs.
  */
 #ifndef TG_AUTOENCODER_H
 #define TG_AUTOENCODER_H
@@ -44,8 +44,8 @@ void tg_autoencoder_free(tg_autoencoder *net);
 /* The net's parameters; they belong to it. */
 tg_parameters *tg_autoencoder_parameters(const tg_autoencoder *net);
 
-/* x [..., inputs] -> [..., inputs], and its two halves: [..., inputs] -> [..., code] -> [..., inputs]. `training` is the generator of a training pass, NULL
- * means evaluation. */
+/* x [..., inputs] -> [..., inputs], and its two halves: [..., inputs] -> [..., code] -> [..., inputs]. `training` is the generator of a
+ * training pass, NULL means evaluation. */
 tg_tensor tg_autoencoder_forward(const tg_autoencoder *net, tg_tensor x, tg_rng *training);
 tg_tensor tg_autoencoder_encode(const tg_autoencoder *net, tg_tensor x, tg_rng *training);
 tg_tensor tg_autoencoder_decode(const tg_autoencoder *net, tg_tensor code, tg_rng *training);

@@ -41,7 +41,8 @@ const char *tg_block_config_error(const tg_block_config *config);
  *     bert     post-norm LayerNorm of epsilon 1e-12, gelu_exact, biases                     arXiv 1810.04805
  *     gpt      pre-norm LayerNorm of epsilon 1e-5, gelu_tanh, biases, causal                GPT-2, 2019
  *     vit      pre-norm LayerNorm of epsilon 1e-6, gelu_exact, biases                       arXiv 2010.11929
- *     llama    pre-norm RMSNorm of epsilon 1e-6, swiglu of 8/3 the width, no biases, causal, separate projections; wants a rotary   arXiv 2302.13971
+ *     llama    pre-norm RMSNorm of epsilon 1e-6, swiglu of 8/3 the width, no biases, causal,
+ *              separate projections; wants a rotary                                     arXiv 2302.13971
  */
 tg_block_config tg_block_bert(int64_t width, int heads);
 tg_block_config tg_block_gpt(int64_t width, int heads);

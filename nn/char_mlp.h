@@ -7,8 +7,8 @@
  *
  *     ids -> embedding of each, side by side -> layers.0 -> layers.1 -> ... -> output -> logits
  *
- * Bengio's has one hidden layer with tanh; the direct connections from embeddings to logits, which he found of no use with little data, are left out. Parameters:
- * embedding.weight [vocabulary, embedding], layers.N.* as of tg_mlp, output.weight and output.bias.
+ * Bengio's has one hidden layer with tanh; the direct connections from embeddings to logits, which he found of no use with little data, are
+ * left out. Parameters: embedding.weight [vocabulary, embedding], layers.N.* as of tg_mlp, output.weight and output.bias.
  */
 #ifndef TG_CHAR_MLP_H
 #define TG_CHAR_MLP_H
@@ -36,8 +36,8 @@ const char *tg_char_mlp_config_error(const tg_char_mlp_config *config);
 
 typedef struct tg_char_mlp tg_char_mlp;
 
-/* A net with initial weights, embeddings normal with deviation 1, biases 0. `rng` is read and not moved. NULL if out of memory or if the configuration is
- * wrong. */
+/* A net with initial weights, embeddings normal with deviation 1, biases 0. `rng` is read and not moved. NULL if out of memory or if the
+ * configuration is wrong. */
 tg_char_mlp *tg_char_mlp_new(const tg_rng *rng, const tg_char_mlp_config *config);
 void tg_char_mlp_free(tg_char_mlp *net);
 

@@ -46,8 +46,8 @@ void tg_convnet_free(tg_convnet *net);
 /* The net's parameters; they belong to it. */
 tg_parameters *tg_convnet_parameters(const tg_convnet *net);
 
-/* x [batch, ...], channels x height x width numbers for each image -> [batch, outputs]. `training` is the generator of a training pass, NULL means
- * evaluation. */
+/* x [batch, ...], channels x height x width numbers for each image -> [batch, outputs]. `training` is the generator of a training pass,
+ * NULL means evaluation. */
 tg_tensor tg_convnet_forward(const tg_convnet *net, tg_tensor x, tg_rng *training);
 
 TG_API_END

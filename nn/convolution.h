@@ -35,8 +35,8 @@ bool tg_convolution_initialize(const tg_convolution *layer, tg_init init, double
 
 tg_tensor tg_convolution_forward(const tg_convolution *layer, tg_tensor x);
 
-/* x [batch, ...] as images [batch, channels, height, width]: rows of pixels as data sets have them become images. An error unless the numbers of
- * each are as many. */
+/* x [batch, ...] as images [batch, channels, height, width]: rows of pixels as data sets have them become images. An error unless the
+ * numbers of each are as many. */
 tg_tensor tg_images(tg_tensor x, int64_t channels, int64_t height, int64_t width);
 
 /* NULL, or what is wrong with these sizes of images for a model: for a configuration's check. */

@@ -10,8 +10,8 @@
  *
  *     average = decay average + (1 - decay) weight          after every step; the first update copies, as in PyTorch's AveragedModel
  *
- * What has no gradient, the running statistics of a batch norm, is copied. The averages are a set of their own with the model's names, so that
- * tg_parameters_save keeps them.
+ * What has no gradient, the running statistics of a batch norm, is copied. The averages are a set of their own with the model's names, so
+ * that tg_parameters_save keeps them.
  */
 #ifndef TG_EMA_H
 #define TG_EMA_H
@@ -27,7 +27,8 @@ typedef struct tg_ema_config {
 
 typedef struct tg_ema tg_ema;
 
-/* The average of this complete set, which must outlive it. NULL if out of memory, for a set with an error, or for a decay outside of 0 to 1. */
+/* The average of this complete set, which must outlive it. NULL if out of memory, for a set with an error, or for a decay outside of 0 to
+ * 1. */
 tg_ema *tg_ema_new(tg_parameters *set, const tg_ema_config *config);
 void tg_ema_free(tg_ema *ema);
 

@@ -21,7 +21,8 @@ typedef struct tg_embedding_layer {
 tg_embedding_layer tg_embedding_layer_add(tg_parameters *set, const char *name, int64_t entries,
                                           int64_t size);
 
-/* Normal numbers of this deviation, drawn from tg_rng_stream(rng, the parameter's name); 0 stands for 1, as in PyTorch. False without a weight. */
+/* Normal numbers of this deviation, drawn from tg_rng_stream(rng, the parameter's name); 0 stands for 1, as in PyTorch. False without a
+ * weight. */
 bool tg_embedding_layer_initialize(const tg_embedding_layer *layer, double deviation, const tg_rng *rng);
 
 /* [any] -> [any, size]; a number out of range is an error of the tape. */

@@ -88,7 +88,8 @@ static bool disagree(tg_parameters *set, const char *path, tg_activation theirs,
         memcpy(tg_parameters_values(set), own, bytes);
         free(own);
     }
-    return tg_file_refuse(message, path, "it was trained with %s, and the model has %s%s", tg_activation_name(theirs), tg_activation_name(ours), difference);
+    return tg_file_refuse(message, path, "it was trained with %s, and the model has %s%s", tg_activation_name(theirs),
+                          tg_activation_name(ours), difference);
 }
 
 bool tg_model_load(tg_parameters *set, const char *path, tg_activation activation,

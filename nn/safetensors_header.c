@@ -1,5 +1,5 @@
-/* The JSON of a safetensors header. Its grammar is a small part of JSON's (two levels, strings, and lists of whole numbers), and the library needs
- * nothing but OpenBLAS so far: a reader of that part alone is less trouble for its users than a library for all of JSON. */
+/* The JSON of a safetensors header. Its grammar is a small part of JSON's (two levels, strings, and lists of whole numbers), and the
+ * library needs nothing but OpenBLAS so far: a reader of that part alone is less trouble for its users than a library for all of JSON. */
 #include "nn/safetensors_internal.h"
 
 #include <stdarg.h>

@@ -173,9 +173,9 @@ static tg_tensor forward_call(tg_tape *tape, const tg_tensor *x, int count, void
 /* "0" .. "99": names must outlive the step. */
 static const char *number_of(int index)
 {
-#define TEN(tens)                                                                                                                                    \
-    tens "0", tens "1", tens "2", tens "3", tens "4", tens "5", tens "6", tens "7", tens "8", tens "9"
-    static const char *const numbers[] = {TEN(""),  TEN("1"), TEN("2"), TEN("3"), TEN("4"), TEN("5"), TEN("6"), TEN("7"), TEN("8"), TEN("9")};
+#define TEN(tens) tens "0", tens "1", tens "2", tens "3", tens "4", tens "5", tens "6", tens "7", tens "8", tens "9"
+    static const char *const numbers[] = {TEN(""),  TEN("1"), TEN("2"), TEN("3"), TEN("4"),
+                                          TEN("5"), TEN("6"), TEN("7"), TEN("8"), TEN("9")};
 #undef TEN
     return index < 100 ? numbers[index] : "100 or more";
 }

@@ -115,15 +115,16 @@ double tg_optimizer_rate(const tg_optimizer *optimizer);
 double tg_optimizer_gradient_norm(const tg_optimizer *optimizer);
 
 /* What the optimiser keeps, for a file (nn/training_state.h): the blocks are its own memory and live as long as it. And back: steps and
- * products are taken over, and blocks are copied unless they are its own. False, with nothing changed, if it keeps other blocks than these. */
+ * products are taken over, and blocks are copied unless they are its own. False, with nothing changed, if it keeps other blocks than
+ * these. */
 tg_update_state tg_optimizer_state(const tg_optimizer *optimizer);
 bool tg_optimizer_restore(tg_optimizer *optimizer, const tg_update_state *state);
 
 /* Another learning rate from the next step on, before the schedule. False, with nothing changed, if it is not a positive number. */
 bool tg_optimizer_set_rate(tg_optimizer *optimizer, double lr);
 
-/* The parameters whose names match the pattern, in which one `*` stands for any text, get this factor for their rate and this weight decay from now on; factor 0
- * freezes them. How many these are; -1, with nothing changed, for a factor or decay that is negative or no number. */
+/* The parameters whose names match the pattern, in which one `*` stands for any text, get this factor for their rate and this weight decay
+ * from now on; factor 0 freezes them. How many these are; -1, with nothing changed, for a factor or decay that is negative or no number. */
 int tg_optimizer_group(tg_optimizer *optimizer, const char *pattern, double rate_factor, double weight_decay);
 
 TG_API_END

@@ -5,9 +5,9 @@
  *     if (plots_draw("results", &(plots_look){.title = "MNIST, 784-128x8-10"}, message) == PLOTS_FAILED)
  *         fprintf(stderr, "compare: %s\n", message);
  *
- * A script is told `dir`, the folder to read from, `out`, a new folder in it to draw into, and `title`. When gnuplot has ended well and each
- * picture is whole, they take their names in the folder; old ones stand until then, and stay where drawing fails or a signal ends
- * it. SIGINT, SIGTERM and SIGHUP end gnuplot, not the program.
+ * A script is told `dir`, the folder to read from, `out`, a new folder in it to draw into, and `title`. When gnuplot has ended well and
+ * each picture is whole, they take their names in the folder; old ones stand until then, and stay where drawing fails or a signal ends it.
+ * SIGINT, SIGTERM and SIGHUP end gnuplot, not the program.
  *
  * The scripts are looked for in a folder plots beside or above the program (build/bin/compare finds plots/), in
  * share/tapegrad/plots there (an installed one), and in plots under the current folder.
@@ -38,8 +38,8 @@ typedef struct plots_look {
     char *const *feature_names; /* [2], the axes of boundary.png; NULL: they have no names */
 } plots_look;
 
-/* Draws loss, steps, accuracy, noise, boundary and search, each as .png and .svg: those of which there is something in the folder, accuracy where
- * there is one, search where something is `searched`. Old pictures of the others are removed. Unless they are drawn, a message. */
+/* Draws loss, steps, accuracy, noise, boundary and search, each as .png and .svg: those of which there is something in the folder, accuracy
+ * where there is one, search where something is `searched`. Old pictures of the others are removed. Unless they are drawn, a message. */
 plots_outcome plots_draw(const char *directory, const plots_look *look, char message[PLOTS_MESSAGE]);
 
 /* Runs another script of plots/ on a folder; keeps the pictures that it draws. */

@@ -230,15 +230,15 @@ static const named of_matrices[] = {ROW(inverse),     ROW(log_determinant), ROW(
 static const named of_rows[] = {ROW(layer_norm_of), ROW(layer_norm_with_epsilon), ROW(rms_norm_of),
                                 ROW(variance), ROW(softmax_of)};
 
-static const named of_huge[] = {ROW(tanh_of),    ROW(sigmoid_of), ROW(softplus_of), ROW(gelu_of), ROW(relu_of),  ROW(absolute_of), ROW(rational),
-                                ROW(lorentz),    ROW(softmax_of), ROW(running_sum), ROW(norm),    ROW(variance), ROW(cube),        ROW(scaled_down),
-                                ROW(rms_norm_of)};
+static const named of_huge[] = {ROW(tanh_of),     ROW(sigmoid_of), ROW(softplus_of), ROW(gelu_of),     ROW(relu_of),
+                                ROW(absolute_of), ROW(rational),   ROW(lorentz),     ROW(softmax_of),  ROW(running_sum),
+                                ROW(norm),        ROW(variance),   ROW(cube),        ROW(scaled_down), ROW(rms_norm_of)};
 static const named of_largest[] = {ROW(logarithm), ROW(root),    ROW(reciprocal_root), ROW(reciprocal), ROW(cube_root), ROW(tanh_of),
                                    ROW(softmax_of), ROW(relu_of), ROW(rational),        ROW(scaled_down)};
-static const named of_noise[] = {ROW(sine_of_1e10_x),      ROW(cosine_of_1e12_x),       ROW(steep_tanh_of_sine),       ROW(square_of_fast_sine),
-                                 ROW(sum_of_fast_sines),   ROW(times_fast_sine),        ROW(logarithm_of_fast_sine),   ROW(exponential_of_fast_sine),
-                                 ROW(fast_triangles),      ROW(ripple_on_one),          ROW(ripple_on_x),              ROW(softmax_of_fast_sine),
-                                 ROW(sine_of_eighth_power), ROW(rest_of_rounding)};
+static const named of_noise[] = {
+    ROW(sine_of_1e10_x),  ROW(cosine_of_1e12_x),       ROW(steep_tanh_of_sine),       ROW(square_of_fast_sine), ROW(sum_of_fast_sines),
+    ROW(times_fast_sine), ROW(logarithm_of_fast_sine), ROW(exponential_of_fast_sine), ROW(fast_triangles),      ROW(ripple_on_one),
+    ROW(ripple_on_x),     ROW(softmax_of_fast_sine),   ROW(sine_of_eighth_power),     ROW(rest_of_rounding)};
 
 static const struct {
     const named *functions;

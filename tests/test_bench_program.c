@@ -18,7 +18,8 @@ static int run(const char *environment, const char *program)
 {
     const char *build = getenv("TG_BUILD");
     char command[2000];
-    snprintf(command, sizeof command, "{ env -u TG_PRODUCTS %s %s/bin/%s; } 2>&1 </dev/null", environment, build ? build : "build", program);
+    snprintf(command, sizeof command, "{ env -u TG_PRODUCTS %s %s/bin/%s; } 2>&1 </dev/null", environment, build ? build : "build",
+             program);
     FILE *pipe = popen(command, "r");
     ck_assert_ptr_nonnull(pipe);
     const size_t length = fread(output, 1, sizeof output - 1, pipe);
@@ -51,8 +52,8 @@ static const char *false_python(const char *name, const char *seconds)
 static void run_bench_with(const char *torch, const char *jax, int expected)
 {
     char command[1000];
-    snprintf(command, sizeof command, "bench --nets toy --activations relu --threads 1 --seconds 0 --csv --peers --python %s --jax-python %s",
-             torch, jax);
+    snprintf(command, sizeof command,
+             "bench --nets toy --activations relu --threads 1 --seconds 0 --csv --peers --python %s --jax-python %s", torch, jax);
     ck_assert_msg(run("", command) == expected, "%s", output);
 }
 

@@ -105,7 +105,8 @@ START_TEST(the_same_command_gives_the_same_curves_with_any_number_of_jobs)
             first = strdup(rows);
         free(rows);
     }
-    ck_assert_ptr_nonnull(strstr(first, "activation,point,seed,fold,epoch,step,train_loss,val_loss,val_accuracy,test_loss,test_accuracy,grad_norm,"
+    ck_assert_ptr_nonnull(strstr(first,
+                                 "activation,point,seed,fold,epoch,step,train_loss,val_loss,val_accuracy,test_loss,test_accuracy,grad_norm,"
                                  "dead_fraction,at_best_point\n"));
     free(first);
 }
@@ -132,7 +133,8 @@ START_TEST(a_seed_is_the_same_run_in_any_comparison)
     static const char table[] = "x,y,t\n1,2,.5\n2,1,1.5\n3,5,2.5\n4,2,3.5\n5,9,4.25\n6,1,5.5\n7,3,6.5\n8,2,7.5\n9,4,8.5\n10,2,9.5\n";
     temporary_write("table.csv", table, sizeof table - 1);
     for (int first = 1; first <= 2; first++) {
-        snprintf(arguments, sizeof arguments, "--data csv:%s --hidden 4 --activations relu --epochs 3 --no-plots --seed %d --seeds %d --out %s/s%d",
+        snprintf(arguments, sizeof arguments,
+                 "--data csv:%s --hidden 4 --activations relu --epochs 3 --no-plots --seed %d --seeds %d --out %s/s%d",
                  temporary_path("table.csv"), first, 3 - first, temporary_folder(), first);
         ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
         snprintf(folder, sizeof folder, "%s/s%d", temporary_folder(), first);
@@ -180,15 +182,39 @@ END_TEST
 START_TEST(every_option_of_a_run_changes_it)
 {
     static const char *const options[] = {
-        "--validation 0.4", "--test 0.4", "--test none", "--split fixed", "--folds 3", "--rows 70", "--noise 0.5", "--noise -1", "--hidden 5x2",
-        "--width 5", "--depth 1", "--gated width", "--init he_normal", "--norm rms", "--residual", "--dropout 0.3", "--seed 7", "--epochs 1",
-        "--batch 16", "--lr 0.01", "--optimizer lion", "--weight-decay 0.5", "--optimizer sgd --momentum 0.9", "--schedule step", "--warmup 0.5",
-        "--clip 0.01", "--label-smoothing 0.2",
+        "--validation 0.4",
+        "--test 0.4",
+        "--test none",
+        "--split fixed",
+        "--folds 3",
+        "--rows 70",
+        "--noise 0.5",
+        "--noise -1",
+        "--hidden 5x2",
+        "--width 5",
+        "--depth 1",
+        "--gated width",
+        "--init he_normal",
+        "--norm rms",
+        "--residual",
+        "--dropout 0.3",
+        "--seed 7",
+        "--epochs 1",
+        "--batch 16",
+        "--lr 0.01",
+        "--optimizer lion",
+        "--weight-decay 0.5",
+        "--optimizer sgd --momentum 0.9",
+        "--schedule step",
+        "--warmup 0.5",
+        "--clip 0.01",
+        "--label-smoothing 0.2",
     };
     char errors[4000], arguments[600], folder[300], *plain = NULL;
     for (size_t i = 0; i <= sizeof options / sizeof options[0]; i++) {
         const char *option = i > 0 ? options[i - 1] : "";
-        snprintf(arguments, sizeof arguments, "--data %s --rows 60 --hidden 4x2 --activations swiglu --seeds 1 --epochs 2 --batch 8 --no-plots %s --out %s/%zu",
+        snprintf(arguments, sizeof arguments,
+                 "--data %s --rows 60 --hidden 4x2 --activations swiglu --seeds 1 --epochs 2 --batch 8 --no-plots %s --out %s/%zu",
                  _i ? "sine" : "moons", option, temporary_folder(), i);
         const int status = compare_run(arguments, errors, sizeof errors);
         if (_i && strstr(option, "label-smoothing")) {
@@ -269,8 +295,8 @@ START_TEST(short_memory_is_told_and_does_not_hang)
     char command[1500];
     for (int kilobytes = 100000; kilobytes <= 300000; kilobytes += 50000) {
         snprintf(command, sizeof command,
-                 "ulimit -v %d; OPENBLAS_NUM_THREADS=4 timeout -s KILL 20 %s/bin/compare " SMALL "--out %s/short >/dev/null 2>&1", kilobytes,
-                 compare_build(), temporary_folder());
+                 "ulimit -v %d; OPENBLAS_NUM_THREADS=4 timeout -s KILL 20 %s/bin/compare " SMALL "--out %s/short >/dev/null 2>&1",
+                 kilobytes, compare_build(), temporary_folder());
         const int status = system(command);
         ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) < 128, "%d kB: %d", kilobytes, WEXITSTATUS(status));
     }

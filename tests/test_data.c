@@ -222,7 +222,8 @@ enum { BATCH = 10 };
 
 START_TEST(labels_and_targets_travel_with_their_features)
 {
-    dataset circles = loaded("circles", (dataset_options){.noise = -1}, "0.2"), sine = loaded("sine", (dataset_options){.noise = -1}, "0.2");
+    dataset circles = loaded("circles", (dataset_options){.noise = -1}, "0.2"),
+            sine = loaded("sine", (dataset_options){.noise = -1}, "0.2");
     dataset_feed train = {&circles, &circles.train}, validation = {&sine, &sine.validation};
     const tg_fit_rows classes = dataset_feed_rows(&train), curve = dataset_feed_rows(&validation);
     const int32_t rows[BATCH] = {9, 8, 7, 0, 1, 2, 50, 51, 52, 99};
@@ -252,7 +253,8 @@ START_TEST(noise_is_uniform_and_new_for_each_batch)
     double sum = 0, squares = 0;
     for (int32_t i = 0; i < 1000; i++)
         row[i] = i;
-    ck_assert(rows.columns == 1 && rows.fill(&feed, row, 1000, NULL, (void *[]){x}) && rows.fill(&feed, row, 1000, NULL, (void *[]){again}));
+    ck_assert(rows.columns == 1 && rows.fill(&feed, row, 1000, NULL, (void *[]){x}) &&
+              rows.fill(&feed, row, 1000, NULL, (void *[]){again}));
     for (int i = 0; i < 2000; i++) {
         const double noise = (double)x[i] - set.x[i];
         ck_assert_double_le(fabs(noise), 0.5 + 1e-6);

@@ -101,7 +101,8 @@ START_TEST(what_columns_are_not_is_told)
     for (int i = 0; i < 101; i++)
         used += (size_t)sprintf(many + used, "n%d,%d\n", i, i % 2);
     csv_expect_error(many, standard, ": column 0 has 101 different entries, expected numbers or at most 100 categories; ignore it?");
-    csv_expect_error(csv_flowers, (dataset_options){.ignore = "colour"}, ":3, column 'size': 'NA', expected a number; missing drop or mean does without");
+    csv_expect_error(csv_flowers, (dataset_options){.ignore = "colour"},
+                     ":3, column 'size': 'NA', expected a number; missing drop or mean does without");
     csv_expect_error("x,y,t\n1,red,0\n2,3,1\n4,blue,1\n", standard,
                  ":3, column 'y': a number, expected the name of a class as in most rows");
     csv_expect_error("x,t\n1,a\n2,?\n3,b\n", standard,

@@ -224,7 +224,8 @@ static memory bert_step(bool recompute, float *gradients)
     return m;
 }
 
-/* Of used memory a quarter; what the tape holds may be up to twice what it uses. The backward pass of the stored one takes a few layers' tensors, not all. */
+/* Of used memory a quarter; what the tape holds may be up to twice what it uses. The backward pass of the stored one takes a few layers'
+ * tensors, not all. */
 START_TEST(recomputed_blocks_of_bert_take_less_than_two_fifths_of_the_memory)
 {
     enum { MOST = 3000000 };
@@ -233,11 +234,13 @@ START_TEST(recomputed_blocks_of_bert_take_less_than_two_fifths_of_the_memory)
     ck_assert_mem_eq(stored, recomputed, MOST * sizeof *stored);
     ck_assert_float_ne(stored[10], 0);
     if (getenv("TG_LONG"))
-        printf("BERT of 12 layers: %.1f MB stored, %.1f MB recomputed, %.1f %%; held %.1f and %.1f MB, %.1f %%\n", (double)all.used / 1e6, (double)some.used / 1e6,
-               100. * (double)some.used / (double)all.used, (double)all.held / 1e6, (double)some.held / 1e6, 100. * (double)some.held / (double)all.held);
+        printf("BERT of 12 layers: %.1f MB stored, %.1f MB recomputed, %.1f %%; held %.1f and %.1f MB, %.1f %%\n", (double)all.used / 1e6,
+               (double)some.used / 1e6, 100. * (double)some.used / (double)all.used, (double)all.held / 1e6, (double)some.held / 1e6,
+               100. * (double)some.held / (double)all.held);
     ck_assert_msg((double)some.used < 0.25 * (double)all.used, "%lld of %lld bytes", (long long)some.used, (long long)all.used);
     ck_assert_msg((double)some.held < 0.4 * (double)all.held, "%lld of %lld bytes held", (long long)some.held, (long long)all.held);
-    ck_assert_msg((double)all.used < 1.1 * (double)all.forward, "%lld bytes, %lld of them forward", (long long)all.used, (long long)all.forward);
+    ck_assert_msg((double)all.used < 1.1 * (double)all.forward, "%lld bytes, %lld of them forward", (long long)all.used,
+                  (long long)all.forward);
     free(stored);
     free(recomputed);
 }

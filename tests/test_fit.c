@@ -49,7 +49,8 @@ START_TEST(steps_are_those_of_a_loop_by_hand)
             memcpy(by[i], fit_y[seen.rows[b][i]], sizeof by[0]);
         }
         tg_tape_reset(tape);
-        tg_tensor in = tg_borrow(tape, TG_F64, bx, TG_SHAPE(seen.sizes[b], 3)), out = tg_borrow(tape, TG_F64, by, TG_SHAPE(seen.sizes[b], 2));
+        tg_tensor in = tg_borrow(tape, TG_F64, bx, TG_SHAPE(seen.sizes[b], 3)),
+                  out = tg_borrow(tape, TG_F64, by, TG_SHAPE(seen.sizes[b], 2));
         tg_tensor loss = tg_mse(tg_mlp_forward(hand.net, in), out);
         sum += b >= 9 ? tg_item(loss) * seen.sizes[b] / (FIT_ROWS - FIT_VALID) : 0;
         ck_assert(tg_backward(loss) && tg_optimizer_step(hand.optimizer));
@@ -62,7 +63,8 @@ START_TEST(steps_are_those_of_a_loop_by_hand)
 }
 END_TEST
 
-/* A run with averages, and beside it the loop by hand: after each epoch the averages are in hand.net, and what they are worth on the validation rows in losses[epoch]. */
+/* A run with averages, and beside it the loop by hand: after each epoch the averages are in hand.net, and what they are worth on the
+ * validation rows in losses[epoch]. */
 static void train_beside_averages(fit_run *loop, fit_run *hand, bool validates, double losses[4])
 {
     static record seen;
@@ -84,8 +86,10 @@ static void train_beside_averages(fit_run *loop, fit_run *hand, bool validates, 
             memcpy(by[i], fit_y[seen.rows[b][i]], sizeof by[0]);
         }
         tg_tape_reset(tape);
-        const tg_tensor batch[] = {tg_borrow(tape, TG_F64, bx, TG_SHAPE(seen.sizes[b], 3)), tg_borrow(tape, TG_F64, by, TG_SHAPE(seen.sizes[b], 2))};
-        ck_assert(tg_backward(fit_squared_error(hand->net, batch, &training, NULL)) && tg_optimizer_step(hand->optimizer) && tg_ema_update(ema));
+        const tg_tensor batch[] = {tg_borrow(tape, TG_F64, bx, TG_SHAPE(seen.sizes[b], 3)),
+                                   tg_borrow(tape, TG_F64, by, TG_SHAPE(seen.sizes[b], 2))};
+        ck_assert(tg_backward(fit_squared_error(hand->net, batch, &training, NULL)) && tg_optimizer_step(hand->optimizer) &&
+                  tg_ema_update(ema));
         if (b % 3 != 2)
             continue;
         tg_ema_swap(ema);
@@ -299,8 +303,14 @@ static int kept(const double *loss, const double *score, int patience, bool by_s
     tg_parameters *set = tg_parameters_new(TG_F64);
     script s = {loss, score, 0, tg_parameters_add(set, "p", TG_SHAPE(1), false)};
     tg_optimizer *sgd = tg_optimizer_new(set, &(tg_optimizer_config){.kind = TG_SGD, .lr = 1});
-    tg_fit *fit = tg_fit_new(&(tg_fit_config){.loss = scripted, .model = &s, .optimizer = sgd, .train = {1, {{fit_x, TG_F64}}}, .valid = {1, {{fit_x, TG_F64}}},
-                                              .epochs = 6, .patience = patience, .best_by_score = by_score});
+    tg_fit *fit = tg_fit_new(&(tg_fit_config){.loss = scripted,
+                                              .model = &s,
+                                              .optimizer = sgd,
+                                              .train = {1, {{fit_x, TG_F64}}},
+                                              .valid = {1, {{fit_x, TG_F64}}},
+                                              .epochs = 6,
+                                              .patience = patience,
+                                              .best_by_score = by_score});
     ck_assert_msg(tg_fit_run(fit), "%s", tg_fit_error(fit));
     ck_assert(tg_fit_finished(fit));
     *epochs = tg_fit_epoch_count(fit);
@@ -336,7 +346,8 @@ START_TEST(other_rows_are_evaluated_as_by_hand)
     fit_train(&r);
     double loss, score;
     ck_assert(tg_fit_evaluate(r.fit, &r.config.train, &loss, &score));
-    tg_tensor in = tg_borrow(tape, TG_F64, fit_x, TG_SHAPE(FIT_ROWS - FIT_VALID, 3)), out = tg_borrow(tape, TG_F64, fit_y, TG_SHAPE(FIT_ROWS - FIT_VALID, 2));
+    tg_tensor in = tg_borrow(tape, TG_F64, fit_x, TG_SHAPE(FIT_ROWS - FIT_VALID, 3)),
+              out = tg_borrow(tape, TG_F64, fit_y, TG_SHAPE(FIT_ROWS - FIT_VALID, 2));
     assert_relative(loss, tg_item(tg_mse(tg_mlp_forward(r.net, in), out)), 1e-12);
     ck_assert(isfinite(score));
     const tg_fit_rows none = {0};

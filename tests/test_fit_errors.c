@@ -145,7 +145,8 @@ START_TEST(divergence_is_told_from_other_errors)
     static const struct {
         void (*spoil)(tg_fit_config *);
         bool diverged;
-    } faults[] = {{loss_infinite, true}, {gradient_infinite, true}, {loss_no_scalar, false}, {loss_inert, false}, {shapes_differ, false}, {fill_gives_up, false}};
+    } faults[] = {{loss_infinite, true}, {gradient_infinite, true}, {loss_no_scalar, false},
+                  {loss_inert, false},   {shapes_differ, false},    {fill_gives_up, false}};
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
         fit_run r;
         fit_begin(&r, 0, TG_NORM_NONE);
@@ -204,7 +205,8 @@ END_TEST
 START_TEST(null_is_survived)
 {
     ck_assert_ptr_null(tg_fit_new(NULL));
-    ck_assert(tg_fit_error(NULL) && !tg_fit_run(NULL) && !tg_fit_finished(NULL) && !tg_fit_diverged(NULL) && !tg_fit_evaluate(NULL, NULL, NULL, NULL));
+    ck_assert(tg_fit_error(NULL) && !tg_fit_run(NULL) && !tg_fit_finished(NULL) && !tg_fit_diverged(NULL) &&
+              !tg_fit_evaluate(NULL, NULL, NULL, NULL));
     ck_assert(tg_fit_epoch_count(NULL) == 0 && !tg_fit_epoch_at(NULL, 0) && !tg_fit_best(NULL) && !tg_fit_write_curves(NULL, "x"));
     ck_assert(tg_fit_steps(NULL) == 0 && !tg_optimizer_parameters(NULL));
     tg_fit_free(NULL);

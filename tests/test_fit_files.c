@@ -88,8 +88,9 @@ START_TEST(the_files_of_another_run_are_refused_in_a_line)
         other.config.epochs = c == 3 ? 2 : 4;
         other.config.ema.decay = c == 5 ? 0.9 : 0;
         other.fit = tg_fit_new(&other.config);
-        static const char *const parts[] = {"seed 11, and this one has", "seed 11, and this one has", "seed 11, and this one has", "more epochs", "norm",
-                                            "averages of decay 0.9"};
+        static const char *const parts[] = {
+            "seed 11, and this one has", "seed 11, and this one has", "seed 11, and this one has", "more epochs", "norm",
+            "averages of decay 0.9"};
         ck_assert_msg(strstr(tg_fit_error(other.fit), parts[c]) && strstr(tg_fit_error(other.fit), "run/"), "%s", tg_fit_error(other.fit));
         ck_assert(!tg_fit_run(other.fit) && !strchr(tg_fit_error(other.fit), '\n'));
         fit_end(&other);
@@ -130,8 +131,8 @@ START_TEST(curves_are_a_table_and_a_script_that_draws_it)
     char *table = fit_copy_of("it's/cur've.csv"), expected[300], command[1000];
     ck_assert_ptr_eq(strstr(table, "epoch,step,rate,train_loss,valid_loss,valid_score,gradient_norm,best\n1,3,"), table);
     const tg_fit_epoch *last = tg_fit_epoch_at(r.fit, 3);
-    snprintf(expected, sizeof expected, "\n4,12,%.9g,%.9g,%.9g,%.9g,%.9g,%d\n", last->rate, last->train_loss, last->valid_loss, last->valid_score,
-             last->gradient_norm, last->best);
+    snprintf(expected, sizeof expected, "\n4,12,%.9g,%.9g,%.9g,%.9g,%.9g,%d\n", last->rate, last->train_loss, last->valid_loss,
+             last->valid_score, last->gradient_norm, last->best);
     ck_assert_msg(strstr(table, expected), "no %s in %s", expected, table);
     free(table);
     ck_assert(!tg_fit_write_curves(r.fit, temporary_path("missing/curves")));

@@ -247,7 +247,8 @@ static int64_t bytes_of_a_pass(int layers)
 START_TEST(what_a_pass_takes_does_not_grow_with_depth)
 {
     const int64_t few = bytes_of_a_pass(4), many = bytes_of_a_pass(24);
-    ck_assert_msg(many - few < 20 * 8000, "%lld bytes for 4 layers, %lld for 24", (long long)few, (long long)many); /* for the records; a tensor has 16384 */
+    ck_assert_msg(many - few < 20 * 8000, "%lld bytes for 4 layers, %lld for 24", (long long)few,
+                  (long long)many); /* for the records; a tensor has 16384 */
 }
 END_TEST
 

@@ -177,8 +177,8 @@ static double first_output(tg_activation activation)
     return sqrt(squares / (ROWS * 8));
 }
 
-/* With the gains of their gates glu gave 2.2 here, reglu 124, geglu 395 and swiglu 1,283, where gelu_exact gives 1.6: a few rows decided the loss, and
- * the net hardly trained. */
+/* With the gains of their gates glu gave 2.2 here, reglu 124, geglu 395 and swiglu 1,283, where gelu_exact gives 1.6: a few rows decided
+ * the loss, and the net hardly trained. */
 START_TEST(gated_nets_begin_no_wilder_than_plain_ones)
 {
     static const tg_activation gated[] = {TG_GLU, TG_REGLU, TG_GEGLU, TG_SWIGLU};

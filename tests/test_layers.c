@@ -348,7 +348,8 @@ START_TEST(running_statistics_leave_out_a_batch_that_is_not_finite)
 }
 END_TEST
 
-/* The Hessian of sum(y * cotangent), by the transposes of its own rows, is symmetric; and a second derivative is the difference of first ones. */
+/* The Hessian of sum(y * cotangent), by the transposes of its own rows, is symmetric; and a second derivative is the difference of first
+ * ones. */
 static double gradient_along(setting *s, layer_function layer, const double *x, tg_shape shape,
                              const double *v)
 {

@@ -1,4 +1,5 @@
-/* Whole models: that they are PyTorch's, that their derivatives are right to second order, what they learn, what a step costs, what is refused. */
+/* Whole models: that they are PyTorch's, that their derivatives are right to second order, what they learn, what a step costs, what is
+ * refused. */
 #include "tests/pytorch.h"
 #include "tests/wrapped_memory.h"
 

@@ -64,7 +64,8 @@ static void follow(tg_dtype dtype, const tg_optimizer_config *config, const doub
     tg_parameters_free(set);
 }
 
-/* PyTorch 2.15 in double, its default type too (NAdam keeps a product in it), after five steps; w the weights, b the biases, k = arange(1, 7):
+/* PyTorch 2.15 in double, its default type too (NAdam keeps a product in it), after five steps; w the weights, b the biases, k = arange(1,
+ * 7):
  *     groups = [{'params': [w]}, {'params': [b], 'weight_decay': 0}]
  *     opt = torch.optim.AdamW(groups, lr=0.1, weight_decay=0.3)
  *     p = torch.cat([w, b]); (0.5 * k * p**2 - torch.sin(k) * p).sum().backward(); opt.step()

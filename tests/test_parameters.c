@@ -91,7 +91,8 @@ START_TEST(the_first_mistake_in_building_is_remembered_in_words)
 }
 END_TEST
 
-/* So many that a set which compares each name with all others, or copies what it has for each, would take minutes: the test's time limit. */
+/* So many that a set which compares each name with all others, or copies what it has for each, would take minutes: the test's time
+ * limit. */
 START_TEST(a_set_of_many_parameters_is_built_in_no_time)
 {
     enum { MANY = 400000 };

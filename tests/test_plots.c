@@ -151,7 +151,11 @@ START_TEST(many_activations_are_drawn_as_intervals)
             const int run = runlog_add_run(log, names[a], (uint64_t)seed, 0, 1);
             const double loss = a == 7 ? 1e12 : 0.1 * a + 0.03 * seed; /* the last diverges */
             runlog_add_epoch(log, run,
-                             &(runlog_epoch){.epoch = 1, .step = 1, .train_loss = loss, .val_loss = loss, .val_accuracy = 0.9 - 0.01 * a * seed,
+                             &(runlog_epoch){.epoch = 1,
+                                             .step = 1,
+                                             .train_loss = loss,
+                                             .val_loss = loss,
+                                             .val_accuracy = 0.9 - 0.01 * a * seed,
                                              .test = RUNLOG_NO_MEASURES});
             runlog_finish_run(log, run);
         }

@@ -73,11 +73,13 @@ START_TEST(names_learns_syllables_and_invents_words)
     static const char *const syllables[] = {"ka", "lo", "mi", "ten"};
     size_t length = 0;
     for (unsigned i = 0; i < 2000; i++)
-        length += (size_t)snprintf(words + length, sizeof words - length, "%s%s%s\n", syllables[i % 4], syllables[i / 4 % 4], i % 3 ? syllables[i / 16 % 4] : "");
+        length += (size_t)snprintf(words + length, sizeof words - length, "%s%s%s\n", syllables[i % 4], syllables[i / 4 % 4],
+                                   i % 3 ? syllables[i / 16 % 4] : "");
     temporary_write("words", words, length);
     ck_assert_msg(run_there("names", "words 3") == 0, "%s", temporary_text("out"));
     const char *out = temporary_text("out"), *last = strstr(out, "epoch  3");
-    ck_assert_msg(last && atof(strstr(last, "held out") + strlen("held out")) < 1.0, "%s", out); /* log 4 for a syllable's first letter, else 0 */
+    ck_assert_msg(last && atof(strstr(last, "held out") + strlen("held out")) < 1.0, "%s",
+                  out); /* log 4 for a syllable's first letter, else 0 */
     ck_assert_int_eq(run_there("names", "nowhere"), 2);
 }
 END_TEST
@@ -91,7 +93,8 @@ START_TEST(autoencoder_draws_what_comes_back)
     temporary_write_gzip("images", images, sizeof images);
     ck_assert_msg(run_there("autoencoder", "images 4") == 0, "%s", temporary_text("out"));
     const char *last = strstr(temporary_text("out"), "epoch  4");
-    ck_assert_msg(last && atof(strstr(last, "held out") + strlen("held out")) < 0.01, "%s", temporary_text("out")); /* 5/36 if it were always black */
+    ck_assert_msg(last && atof(strstr(last, "held out") + strlen("held out")) < 0.01, "%s",
+                  temporary_text("out")); /* 5/36 if it were always black */
     ck_assert_ptr_nonnull(strstr(temporary_text("autoencoder.png") + 1, "PNG"));
     ck_assert_int_eq(run_there("autoencoder", "out"), 2);
 }
@@ -122,8 +125,8 @@ START_TEST(activations_survives_short_memory)
     char command[1000];
     for (int kilobytes = 20000; kilobytes <= 160000; kilobytes += 10000) {
         snprintf(command, sizeof command,
-                 "ulimit -v %d; OPENBLAS_NUM_THREADS=1 timeout -s KILL 20 %s/bin/activations --no-plots --out %s >/dev/null 2>&1", kilobytes,
-                 build ? build : "build", temporary_folder());
+                 "ulimit -v %d; OPENBLAS_NUM_THREADS=1 timeout -s KILL 20 %s/bin/activations --no-plots --out %s >/dev/null 2>&1",
+                 kilobytes, build ? build : "build", temporary_folder());
         const int status = system(command);
         ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) < 128, "%d kB: %d", kilobytes, WEXITSTATUS(status));
         ck_assert_msg((WEXITSTATUS(status) == 0) == temporary_exists("activations.csv"), "%d kB", kilobytes);

@@ -74,7 +74,8 @@ START_TEST(what_is_added_begins_small)
     } cases[] = {{TG_RELU, "layers.2.weight", "layers.0.weight"}, {TG_SWIGLU, "layers.2.up_proj.weight", "layers.2.gate_proj.weight"}};
     for (int i = 0; i < 2; i++) {
         tg_rng rng = tg_rng_seed(1);
-        tg_mlp_config config = {.inputs = 3, .hidden = {64, 64, 64, 64}, .outputs = 2, .equal_width = true, .activation = cases[i].activation};
+        tg_mlp_config config = {
+            .inputs = 3, .hidden = {64, 64, 64, 64}, .outputs = 2, .equal_width = true, .activation = cases[i].activation};
         tg_mlp *plain = tg_mlp_new(&rng, &config);
         config.residual = true;
         tg_mlp *net = tg_mlp_new(&rng, &config);

@@ -37,7 +37,8 @@ START_TEST(series_are_written_over_the_finished_runs)
                                 "gelu,no,5,2\ngelu,\"yes, it \"\"is\"\"\",4,20\n"
                                 "\"si,lu\",no,4,1\n\"si,lu\",\"yes, it \"\"is\"\"\",2,10\n"); /* one of two has finished */
     const char *steps = temporary_text("steps.csv");
-    ck_assert_ptr_nonnull(strstr(steps, "\nrelu,5,2,1.5,1,2,,,\nrelu,10,2,2.5,2,3,,,\nrelu,10,2,,,,0.5,0.5,0.5\nrelu,20,2,,,,0.5,0.25,0.75\n"));
+    ck_assert_ptr_nonnull(
+        strstr(steps, "\nrelu,5,2,1.5,1,2,,,\nrelu,10,2,2.5,2,3,,,\nrelu,10,2,,,,0.5,0.5,0.5\nrelu,20,2,,,,0.5,0.25,0.75\n"));
     ck_assert_ptr_nonnull(strstr(steps, "\n\"si,lu\",5,1,5,,,,,\n"));
     const char *noise = temporary_text("noise.csv");
     ck_assert_ptr_nonnull(strstr(noise, "activation,noise,runs,loss,loss_low,loss_high,accuracy,accuracy_low,accuracy_high\n"
@@ -97,7 +98,10 @@ START_TEST(each_series_has_its_picture)
     runlog_add_series(log, 0, RUNLOG_POINTS, (double[]){3, 50, 0, 70, 30, 1}, 6);
     run_log_write(log);
     for (int i = 0; i < 3; i++) {
-        const plots_look look = {.scale = looks[i], .seed_lines = i > 0, .class_names = (char *[]){(char[]){"it's"}, (char[]){"two"}}, .classes = 2,
+        const plots_look look = {.scale = looks[i],
+                                 .seed_lines = i > 0,
+                                 .class_names = (char *[]){(char[]){"it's"}, (char[]){"two"}},
+                                 .classes = 2,
                                  .feature_names = (char *[]){(char[]){"length"}, (char[]){"width"}}};
         ck_assert_msg(plots_draw(temporary_folder(), &look, message) == PLOTS_DRAWN, "%s: %s", looks[i], message);
     }
@@ -143,16 +147,17 @@ static int column_of(const char *file, const char *name)
     return -1;
 }
 
-/* What is told at the end is of the net at the best epoch: without noise it does as the table says, and its matrix holds the rows of the test parts,
- * as many on the diagonal as it gets right. */
+/* What is told at the end is of the net at the best epoch: without noise it does as the table says, and its matrix holds the rows of the
+ * test parts, as many on the diagonal as it gets right. */
 START_TEST(the_net_at_the_best_epoch_is_kept)
 {
     static const char *const activations[] = {"relu", "swiglu"};
     char errors[4000], arguments[600];
-    snprintf(arguments, sizeof arguments,
-             "--data moons --rows 200 --hidden 6x2 --norm batch --lr 0.3 --schedule constant --activations relu,swiglu --seeds 2 --epochs 8 "
-             "--test-noise 0,0.5 --no-plots --out %s/out",
-             temporary_folder());
+    snprintf(
+        arguments, sizeof arguments,
+        "--data moons --rows 200 --hidden 6x2 --norm batch --lr 0.3 --schedule constant --activations relu,swiglu --seeds 2 --epochs 8 "
+        "--test-noise 0,0.5 --no-plots --out %s/out",
+        temporary_folder());
     ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
     for (int i = 0; i < 2; i++) {
         char begin[64];
@@ -182,7 +187,8 @@ END_TEST
 START_TEST(steps_add_up_to_epochs)
 {
     char errors[4000], arguments[600];
-    snprintf(arguments, sizeof arguments, "--data sine --rows 400 --hidden 4 --activations relu --seeds 1 --epochs 2 --batch 60 --no-plots --out %s/out",
+    snprintf(arguments, sizeof arguments,
+             "--data sine --rows 400 --hidden 4 --activations relu --seeds 1 --epochs 2 --batch 60 --no-plots --out %s/out",
              temporary_folder()); /* 240 rows to train */
     ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
     double sum = 0;
@@ -199,8 +205,8 @@ END_TEST
 START_TEST(a_report_is_one_file)
 {
     char errors[4000], arguments[600];
-    snprintf(arguments, sizeof arguments, "--data moons --rows 100 --hidden 4 --activations relu,silu --seeds 2 --epochs 2 --report --out '%s/a<b'",
-             temporary_folder());
+    snprintf(arguments, sizeof arguments,
+             "--data moons --rows 100 --hidden 4 --activations relu,silu --seeds 2 --epochs 2 --report --out '%s/a<b'", temporary_folder());
     ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
     const char *html = temporary_text("a<b/report.html");
     static const char *const has[] = {"<!DOCTYPE html>", "test acc %</td>", "moons: 100 rows, 2 features; classification", "/a&lt;b'",

@@ -306,8 +306,8 @@ static void simulate(int times, double difference, int *starred, long *held)
     }
 }
 
-/* Eleven differences at once. Without one in truth, a comparison gets any star at all in at most 6 % of cases; the interval of a difference holds it in
- * 93 to 97 %. (300 comparisons leave room for chance: three standard deviations.) */
+/* Eleven differences at once. Without one in truth, a comparison gets any star at all in at most 6 % of cases; the interval of a difference
+ * holds it in 93 to 97 %. (300 comparisons leave room for chance: three standard deviations.) */
 START_TEST(stars_are_rarely_false_and_intervals_hold_what_they_say)
 {
     const int times = getenv("TG_LONG") ? 2000 : 300;

@@ -108,14 +108,15 @@ END_TEST
 
 START_TEST(claims_have_a_verdict_a_number_and_a_command_and_take_numbers_from_other_studies)
 {
-    static const char *const rows[] = {"| GELU(-1) = -0.1588 | no | -0.158655; the tanh form has -0.158808 | study claims --quick |",
-                                       "| the tanh form is within 0.0002 | no | 4.73e-04",
-                                       "| the tanh form is within 0.001 | yes |",
-                                       "| the gradient is never zero | no | it is at x = -0.7517915 |",
-                                       "mean 0.2820948",
-                                       "| GELU(x) = E[x 1{X <= x}] | yes |",
-                                       "| SwiGLU needs 1.5 times the operations of GELU | yes | 768-3072-768: 1.50 times at equal width, 1.00",
-                                       "| exact GELU costs 3.0 times ReLU, per element | not measured | run the command first | study cost --quick |"};
+    static const char *const rows[] = {
+        "| GELU(-1) = -0.1588 | no | -0.158655; the tanh form has -0.158808 | study claims --quick |",
+        "| the tanh form is within 0.0002 | no | 4.73e-04",
+        "| the tanh form is within 0.001 | yes |",
+        "| the gradient is never zero | no | it is at x = -0.7517915 |",
+        "mean 0.2820948",
+        "| GELU(x) = E[x 1{X <= x}] | yes |",
+        "| SwiGLU needs 1.5 times the operations of GELU | yes | 768-3072-768: 1.50 times at equal width, 1.00",
+        "| exact GELU costs 3.0 times ReLU, per element | not measured | run the command first | study cost --quick |"};
     ck_assert_msg(run_in_folder("claims --quick") == 0, "%s", output);
     const char *report = temporary_text("claims-quick/report.md");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
@@ -140,10 +141,10 @@ END_TEST
 /* Demsar (JMLR 2006), section 3.2.2: accuracies of C4.5 in four settings on 14 data sets, here as 1 - AUC, and what he finds. */
 START_TEST(ranks_are_those_of_demsars_example)
 {
-    static const double auc[14][4] = {{.763, .768, .771, .798}, {.599, .591, .590, .569}, {.954, .971, .968, .967}, {.628, .661, .654, .657},
-                                      {.882, .888, .886, .898}, {.936, .931, .916, .931}, {.661, .668, .609, .685}, {.583, .583, .563, .625},
-                                      {.775, .838, .866, .875}, {1, 1, 1, 1},             {.940, .962, .965, .962}, {.619, .666, .614, .669},
-                                      {.972, .981, .9751, .975}, {.957, .978, .946, .970}};
+    static const double auc[14][4] = {
+        {.763, .768, .771, .798}, {.599, .591, .590, .569}, {.954, .971, .968, .967},  {.628, .661, .654, .657}, {.882, .888, .886, .898},
+        {.936, .931, .916, .931}, {.661, .668, .609, .685}, {.583, .583, .563, .625},  {.775, .838, .866, .875}, {1, 1, 1, 1},
+        {.940, .962, .965, .962}, {.619, .666, .614, .669}, {.972, .981, .9751, .975}, {.957, .978, .946, .970}};
     double loss[14][4];
     for (int i = 0; i < 56; i++)
         loss[i / 4][i % 4] = 1 - auc[i / 4][i % 4];
@@ -231,9 +232,10 @@ END_TEST
 /* Written down when studies had a loop of their own: records that were made with it are continued and compared. */
 START_TEST(a_run_has_the_numbers_that_it_always_had)
 {
-    static const double expected[6][5] = {{0.502382914, 0.350707889, 0.413051039, 0.9, 0.335315675},    {0.459858741, 0.290444404, 0.369676709, 0.875, 0.298752278},
-                                          {0.425025417, 0.270886123, 0.35225147, 0.875, 0.28008762},    {0.405586274, 0.249430493, 0.329174846, 0.875, 0.245947838},
-                                          {0.424491853, 0.234975979, 0.313371241, 0.85, 0.217547283},   {0.350410983, 0.225986376, 0.301911503, 0.85, 0.20223318}};
+    static const double expected[6][5] = {
+        {0.502382914, 0.350707889, 0.413051039, 0.9, 0.335315675},  {0.459858741, 0.290444404, 0.369676709, 0.875, 0.298752278},
+        {0.425025417, 0.270886123, 0.35225147, 0.875, 0.28008762},  {0.405586274, 0.249430493, 0.329174846, 0.875, 0.245947838},
+        {0.424491853, 0.234975979, 0.313371241, 0.85, 0.217547283}, {0.350410983, 0.225986376, 0.301911503, 0.85, 0.20223318}};
     const study_run run_ = small_run();
     epochs a = train(&run_);
     for (int e = 0; e < 6; e++)

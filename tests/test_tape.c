@@ -381,7 +381,8 @@ START_TEST(times_add_up_for_every_operation)
     ck_assert(products == 2 && backward == 1 && leaves >= 2);
     tg_tape_time(tape, true); /* and from 0 again */
     ck_assert(tg_tape_time_at(tape, 2, &time) && time.runs == 0);
-    ck_assert(!tg_tape_time_at(tape, -1, &time) && !tg_tape_time_at(tape, tg_tape_count(tape).values, &time) && !tg_tape_time_at(NULL, 0, &time));
+    ck_assert(!tg_tape_time_at(tape, -1, &time) && !tg_tape_time_at(tape, tg_tape_count(tape).values, &time) &&
+              !tg_tape_time_at(NULL, 0, &time));
     ck_assert(!tg_tape_time_at(tape, 0, NULL));
     tg_tape_time(NULL, true);
 }

@@ -1,5 +1,5 @@
-/* A step that begins like the one before takes over what that one recorded. Whatever steps follow each other on one tape, each gives what it
- * gives on a tape of its own, to the bit. */
+/* A step that begins like the one before takes over what that one recorded. Whatever steps follow each other on one tape, each gives what
+ * it gives on a tape of its own, to the bit. */
 #include <check.h>
 #include <math.h>
 #include <string.h>

@@ -24,8 +24,8 @@ __attribute__((format(printf, 2, 3))) static int run(const char *program, const 
     vsnprintf(arguments, sizeof arguments, format, list);
     va_end(list);
     ck_assert_ptr_nonnull(realpath(getenv("TG_BUILD") ? getenv("TG_BUILD") : "build", build));
-    snprintf(command, sizeof command, "cd '%s' && PATH='%s/bin':$PATH; export OPENBLAS_NUM_THREADS=1; %s %s </dev/null 2>&1", temporary_folder(), build, program,
-             arguments);
+    snprintf(command, sizeof command, "cd '%s' && PATH='%s/bin':$PATH; export OPENBLAS_NUM_THREADS=1; %s %s </dev/null 2>&1",
+             temporary_folder(), build, program, arguments);
     FILE *pipe = popen(command, "r");
     ck_assert_ptr_nonnull(pipe);
     output[fread(output, 1, sizeof output - 1, pipe)] = '\0';
@@ -121,7 +121,8 @@ static void start(void)
 
 /* ---- stopping ---- */
 
-static const char *const kinds[] = {"--data csv:train.csv --hidden 16x2 --dropout 0.3 --epochs 40", "--data idx:images --model convnet --filters 4,8 --epochs 12 --batch 16",
+static const char *const kinds[] = {"--data csv:train.csv --hidden 16x2 --dropout 0.3 --epochs 40",
+                                    "--data idx:images --model convnet --filters 4,8 --epochs 12 --batch 16",
                                     "--data text:text --layers 2 --heads 2 --width 16 --context 16 --epochs 12 --dropout 0.1",
                                     "--data idx:images --model convnet --filters 4,8 --epochs 12 --batch 16 --ema 0.98"};
 
@@ -131,8 +132,9 @@ START_TEST(interrupted_and_resumed_is_never_interrupted)
     int interruptions = 0;
     int status = run("timeout", "-s INT %g train %s --no-plots --out half", 0.03 + 0.03 * _i, kinds[_i]);
     while (status != 0 && interruptions++ < 20)
-        status = temporary_exists("half/last.safetensors") ? run("timeout", "-s INT %g train --resume --out half", 0.05 * interruptions)
-                                                           : run("timeout", "-s INT %g train %s --no-plots --out half", 0.2 * interruptions, kinds[_i]);
+        status = temporary_exists("half/last.safetensors")
+                     ? run("timeout", "-s INT %g train --resume --out half", 0.05 * interruptions)
+                     : run("timeout", "-s INT %g train %s --no-plots --out half", 0.2 * interruptions, kinds[_i]);
     expect_fine(status);
     assert_same_files("whole/last.safetensors", "half/last.safetensors");
     assert_same_files("whole/best.safetensors", "half/best.safetensors");
@@ -149,7 +151,8 @@ START_TEST(killed_at_any_moment_leaves_files_that_can_be_read)
     expect_fine(run("train", "--data csv:train.csv --hidden 256x2 --epochs 1 --no-plots --out killed"));
     const char *go_on = "--resume --epochs 1000000 --out killed";
     for (int i = 0; i < times; i++) {
-        const int status = run("timeout", "-s INT -k %.4f %.3f train %s", 0.001 + 0.03 * tg_rng_uniform(&rng), 0.05 + 0.1 * tg_rng_uniform(&rng), go_on);
+        const int status =
+            run("timeout", "-s INT -k %.4f %.3f train %s", 0.001 + 0.03 * tg_rng_uniform(&rng), 0.05 + 0.1 * tg_rng_uniform(&rng), go_on);
         ck_assert_msg(status == 137 || status == 124 || status == 130, "%d: %s", status, output);
         killed += status == 137;
         char message[TG_FILE_MESSAGE];
@@ -191,7 +194,8 @@ START_TEST(predictions_follow_names_of_columns_and_name_classes)
     expect_fine(run("predict", "--model m/best.safetensors --data csv:train.csv --probabilities > old"));
     expect_fine(run("predict", "--model m/best.safetensors --data csv:new.csv --probabilities > new"));
     assert_same_files("old", "new");
-    expect_fine(run("sh", "-c 'tail -n +2 old | cut -d, -f1 > p; tail -n +2 new.csv | grep -o \"large\\|small\" > q; paste -d\" \" p q | awk \"\\$1==\\$2\" | wc -l'"));
+    expect_fine(run("sh", "-c 'tail -n +2 old | cut -d, -f1 > p; tail -n +2 new.csv | grep -o \"large\\|small\" > q; paste -d\" \" p q | "
+                          "awk \"\\$1==\\$2\" | wc -l'"));
     ck_assert_int_ge(atoi(output), 285);
     ck_assert_ptr_nonnull(strstr(temporary_text("old"), "class,probability,large,small\n"));
     write_table("numbers.csv", "", "a,b,c\n", 300); /* no header, and no target */
@@ -269,7 +273,8 @@ START_TEST(with_ema_the_averages_are_kept_and_measured)
     expect_fine(run("train", "%s --ema 0.99 --out averaged", same));
     const double accuracy = number_behind("test: loss ");
     char message[TG_FILE_MESSAGE];
-    tg_safetensors *last = tg_safetensors_open(temporary_path("averaged/last.safetensors"), message), *best = tg_safetensors_open(temporary_path("averaged/best.safetensors"), message),
+    tg_safetensors *last = tg_safetensors_open(temporary_path("averaged/last.safetensors"), message),
+                   *best = tg_safetensors_open(temporary_path("averaged/best.safetensors"), message),
                    *plain = tg_safetensors_open(temporary_path("plain/last.safetensors"), message);
     ck_assert_msg(last && best && plain, "%s", message);
     const char *epoch = tg_safetensors_metadata(best, "fit.epoch");
@@ -303,10 +308,12 @@ START_TEST(a_run_begins_with_the_weights_of_another)
                    "trained with relu, and the model has gelu_exact; on a sample outputs differ by up to ");
     ck_assert_ptr_nonnull(strstr(output, "; --activation-from file or model decides\n"));
     ck_assert_int_eq(temporary_exists("new/config.json"), 0);
-    expect_fine(run("train", "--data csv:train.csv --start old/best.safetensors --activation gelu_exact --activation-from file --epochs 1 --lr 1e-9 --no-plots --out file"));
+    expect_fine(run("train", "--data csv:train.csv --start old/best.safetensors --activation gelu_exact --activation-from file --epochs 1 "
+                             "--lr 1e-9 --no-plots --out file"));
     ck_assert_ptr_nonnull(strstr(output, "32x2-2, relu"));
     ck_assert_double_eq_tol(number_behind("validation: loss "), before, 1e-4);
-    expect_fine(run("train", "--data csv:train.csv --start old/best.safetensors --activation gelu_exact --activation-from model --epochs 20 --no-plots --out new"));
+    expect_fine(run("train", "--data csv:train.csv --start old/best.safetensors --activation gelu_exact --activation-from model --epochs "
+                             "20 --no-plots --out new"));
     ck_assert_ptr_nonnull(strstr(output, "32x2-2, gelu_exact"));
     ck_assert_msg(number_behind("validation: loss ") < 0.2, "%s", output);
     run("rm", "old/best.safetensors"); /* what goes on does not need it */
@@ -319,7 +326,8 @@ START_TEST(weights_of_other_data_are_refused_in_a_line)
     expect_fine(run("train", "--data csv:train.csv --hidden 8 --epochs 1 --no-plots --out t"));
     expect_fine(run("train", "--data text:text --layers 1 --heads 2 --width 8 --context 8 --epochs 1 --no-plots --out g"));
     write_table("other.csv", "a,c,colour,size\n", "a,b,c,k\n", 300);
-    run("sh", "-c 'tr n N < text > other; sed s/large/huge/ train.csv > classes.csv; sed s/layers.0.weight/layers.7.weight/ t/best.safetensors > bad'");
+    run("sh", "-c 'tr n N < text > other; sed s/large/huge/ train.csv > classes.csv; sed s/layers.0.weight/layers.7.weight/ "
+              "t/best.safetensors > bad'");
     expect_refused(run("train", "--data csv:other.csv --start t/best.safetensors"), "is for other columns");
     expect_refused(run("train", "--data csv:classes.csv --start t/best.safetensors"), "is for other classes");
     expect_refused(run("train", "--data text:other --start g/best.safetensors"), "is for other letters");
@@ -350,8 +358,10 @@ START_TEST(features_say_what_they_come_from)
         const char *column, *category;
         size_t number;
         bool missing;
-    } expected[] = {{"name", "a b", 1, false}, {"name", "c", 1, false}, {"name", NULL, 1, true}, {"code", "7", 2, false}, {"code", "9", 2, false}, {"x", NULL, 3, false}, {"x", NULL, 3, true}};
-    dataset set = table_of("id,name,code,x,y\n1,c,7,?,1\n2,a b,9,2,3\n3,?,9,5,4.5\n", (dataset_options){.ignore = "id", .categorical = "code", .missing = DATASET_MISSING_MEAN});
+    } expected[] = {{"name", "a b", 1, false}, {"name", "c", 1, false}, {"name", NULL, 1, true}, {"code", "7", 2, false},
+                    {"code", "9", 2, false},   {"x", NULL, 3, false},   {"x", NULL, 3, true}};
+    dataset set = table_of("id,name,code,x,y\n1,c,7,?,1\n2,a b,9,2,3\n3,?,9,5,4.5\n",
+                           (dataset_options){.ignore = "id", .categorical = "code", .missing = DATASET_MISSING_MEAN});
     ck_assert_uint_eq(set.features, 7);
     for (size_t i = 0; i < 7; i++) {
         const dataset_feature *f = &set.feature[i];
@@ -416,7 +426,8 @@ START_TEST(malformed_model_files_are_refused_in_a_line)
         ck_assert_ptr_eq(strstr(output, "predict: "), output);
     }
     write_table("unknown.csv", "a,b,colour\n1,2,violet\n", "a,b,c\n", 3);
-    expect_refused(run("predict", "--model m/best.safetensors --data csv:unknown.csv"), "unknown.csv:2, column 'colour': a category that the model does not know");
+    expect_refused(run("predict", "--model m/best.safetensors --data csv:unknown.csv"),
+                   "unknown.csv:2, column 'colour': a category that the model does not know");
     write_table("missing.csv", "a,colour\n", "a,c\n", 3);
     expect_refused(run("predict", "--model m/best.safetensors --data csv:missing.csv"), "there is no column 'b'");
     expect_refused(run("predict", "--model m/best.safetensors --data idx:images"), "the model takes rows");
@@ -427,7 +438,8 @@ END_TEST
 START_TEST(the_profile_names_operations_and_layers)
 {
     expect_fine(run("train", "--data csv:train.csv --hidden 16x2 --epochs 3 --no-plots --out p --profile"));
-    static const char *const parts[] = {"\nlinear ", "\ngelu_exact ", "\nlayers.0 ", "\nlayers.2 ", "\nall operations ", "\noptimiser, batches, the tape "};
+    static const char *const parts[] = {"\nlinear ",   "\ngelu_exact ",     "\nlayers.0 ",
+                                        "\nlayers.2 ", "\nall operations ", "\noptimiser, batches, the tape "};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         ck_assert_msg(strstr(output, parts[i]), "no %s in %s", parts[i], output);
 }

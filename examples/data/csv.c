@@ -82,7 +82,8 @@ static bool plan_categories(const csv_source *source, bool may_miss, feature *f)
     if (!csv_classes_collect(source, f->column, may_miss, &f->categories))
         return false;
     if (f->categories.count > MOST_CATEGORIES)
-        return dataset_fail(source->error, "%s: column %zu has %zu different entries, expected numbers or at most %d categories; ignore it?",
+        return dataset_fail(source->error,
+                            "%s: column %zu has %zu different entries, expected numbers or at most %d categories; ignore it?",
                             source->table.path, f->column, f->categories.count, MOST_CATEGORIES);
     for (size_t row = 0; row < source->rows && may_miss; row++)
         f->marked |= csv_classes_find(source, f->column, &f->categories, row) < 0;

@@ -34,8 +34,8 @@ bool csv_find_header(csv_source *source, dataset_header header);
 /* Sets the target columns from one column, whose name may hold a comma, or several with commas between. */
 bool csv_find_targets(csv_source *source, const char *target);
 
-/* Says for each column what it is: `ignore` and `categorical` name columns like csv_find_targets, or are NULL; the columns of other words than
- * missing ones hold categories, too. Leaves out rows with missing cells as `missing` says. */
+/* Says for each column what it is: `ignore` and `categorical` name columns like csv_find_targets, or are NULL; the columns of other words
+ * than missing ones hold categories, too. Leaves out rows with missing cells as `missing` says. */
 bool csv_choose_columns(csv_source *source, const char *ignore, const char *categorical, dataset_missing missing);
 
 /* Frees what the above have allocated, and the table. */

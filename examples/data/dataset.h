@@ -34,8 +34,8 @@ typedef enum dataset_header {
 typedef enum dataset_missing {
     DATASET_MISSING_ERROR = 0, /* a cell that is empty, ?, NA, N/A, nan or null is an error */
     DATASET_MISSING_DROP,      /* rows with one are left out */
-    DATASET_MISSING_MEAN, /* it gets the mean of the training rows, a missing word no category, and a feature more says where; rows without a
-                             target are left out */
+    DATASET_MISSING_MEAN,      /* it gets the mean of the training rows, a missing word no category, and a feature more says where; rows
+                                  without a target are left out */
 } dataset_missing;
 
 /* How to load; zero is the default everywhere. An option that the data set has no use for is an error. */
@@ -134,9 +134,9 @@ typedef struct dataset {
  *              whole numbers of which at most 20 differ and each stands twice on average, make a classification, any
  *              other target a regression; classes are numbered in ascending order.
  *
- * All rows are in no part yet. On failure gives false, writes one line that says which file, where and what was expected to `error` (at most
- * error_size bytes with the closing zero; error may be NULL with size 0), and leaves `set` empty. `options` may be
- * NULL. Free the result with dataset_free. */
+ * All rows are in no part yet. On failure gives false, writes one line that says which file, where and what was expected to `error` (at
+ * most error_size bytes with the closing zero; error may be NULL with size 0), and leaves `set` empty. `options` may be NULL. Free the
+ * result with dataset_free. */
 bool dataset_load(const char *spec, const dataset_options *options, dataset *set, char *error,
                   size_t error_size);
 

@@ -37,7 +37,8 @@ bool dataset_number_classes(dataset *set, const dataset_error *error);
 struct tg_rng;
 typedef void dataset_draw(int label, double noise, struct tg_rng *rng, float *features, float *target);
 
-/* A data set is one of these, in the table of kinds.c. `load` gets `set` empty but for name and kind, and may leave it half filled on failure. */
+/* A data set is one of these, in the table of kinds.c. `load` gets `set` empty but for name and kind, and may leave it half filled on
+ * failure. */
 struct dataset_kind {
     const char *name;
     const char *path;             /* "FILE" or "DIR" where it is called NAME:FILE; NULL where it is made up */

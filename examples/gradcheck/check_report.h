@@ -1,5 +1,5 @@
-/* One HTML file of a gradient check, which needs no other file and no network: what was checked and with which seeds, what each result rests
- * on, the errors, and for each operation the error of a difference over its step.
+/* One HTML file of a gradient check, which needs no other file and no network: what was checked and with which seeds, what each result
+ * rests on, the errors, and for each operation the error of a difference over its step.
  *
  *     const check_report report = {.table = &table, .all = &all, .seed = 0, .seeds = 1, .order = 2, .argv = argv};
  *     if (!check_report_write("check.html", &report, message))

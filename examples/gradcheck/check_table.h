@@ -5,7 +5,8 @@
  *     check_table_print(&table, stdout);         // operation, result, worst error, order, derivatives, samples, where
  *     check_table_print_counts(&table, stdout);  // "1 passed, 0 failed"
  *
- * On a terminal the table has the columns that its width has room for, and names are never cut; in a file it has all of them, as plain text.
+ * On a terminal the table has the columns that its width has room for, and names are never cut; in a file it has all of them, as plain
+ * text.
  */
 #ifndef GRADCHECK_CHECK_TABLE_H
 #define GRADCHECK_CHECK_TABLE_H

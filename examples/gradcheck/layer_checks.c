@@ -28,7 +28,9 @@ static const layer_check checks[] = {
     {"embedding_layer", "rows of a table by number, times the first ones", &kind_embedding},
     {"convolution.images", "2d, padded", &kind_images, .convolution = {.outputs = 3, .kernel = {2, 3}, .window = {.padding = {1, 1}}}},
     {"convolution.strided", "2d, stride and dilation of 2, in two groups, no bias", &kind_images,
-     .convolution = {.outputs = 4, .kernel = {2, 2}, .no_bias = true,
+     .convolution = {.outputs = 4,
+                     .kernel = {2, 2},
+                     .no_bias = true,
                      .window = {.stride = {2, 1}, .padding = {1, 1}, .dilation = {1, 2}, .groups = 2}}},
     {"convolution.sequences", "1d, padded", &kind_sequences, .convolution = {.outputs = 3, .kernel = {3}, .window = {.padding = {1}}}},
     {"rotary", "pairs turned by an angle that grows with the position", &kind_rotary},
@@ -45,14 +47,16 @@ static const layer_check checks[] = {
 #include "nn/activations.def"
     {"feed_forward.training", "with dropout of hidden units", &kind_feed_forward, .activation = TG_GELU_TANH, IN_TRAINING},
     {"conv_block", "a convolution, gelu_exact", &kind_conv_block, .activation = TG_GELU_EXACT},
-    {"conv_block.batch", "a convolution, BatchNorm in training, silu", &kind_conv_block, .activation = TG_SILU, .norm = TG_NORM_BATCH, IN_TRAINING},
+    {"conv_block.batch", "a convolution, BatchNorm in training, silu", &kind_conv_block, .activation = TG_SILU, .norm = TG_NORM_BATCH,
+     IN_TRAINING},
     {"conv_block.group", "a convolution, GroupNorm, gated by swiglu", &kind_conv_block, .activation = TG_SWIGLU, .norm = TG_NORM_GROUP},
     {"block.bert", "post-norm, gelu_exact", &kind_block, .block = tg_block_bert, .padded = true},
     {"block.gpt", "pre-norm, gelu_tanh, causal", &kind_block, .block = tg_block_gpt},
     {"block.vit", "pre-norm, gelu_exact", &kind_block, .block = tg_block_vit},
     {"block.llama", "pre-norm RMSNorm, swiglu, causal, rotated positions", &kind_block, .block = tg_block_llama, .rotary = true},
     {"block.training", "GPT-2's block with dropout", &kind_block, .block = tg_block_gpt, IN_TRAINING},
-    {"block.recompute", "the same, computed again in the backward pass", &kind_block, .block = tg_block_gpt, .recompute = true, IN_TRAINING},
+    {"block.recompute", "the same, computed again in the backward pass", &kind_block, .block = tg_block_gpt, .recompute = true,
+     IN_TRAINING},
     {"sequential", "convolution, LayerNorm, pool, a recomputed residual GLU, linear", &kind_sequential, IN_TRAINING},
     {"mlp.gelu_exact", "two hidden layers", &kind_mlp, .activation = TG_GELU_EXACT},
     {"mlp.swiglu", "two gated hidden layers", &kind_mlp, .activation = TG_SWIGLU},
@@ -148,7 +152,8 @@ static tg_gradcheck_result check_shape(const layer_check *check, tg_shape shape,
         x[i] = tg_rng_normal(&rng);
         ids[i] = kind->ids ? (int32_t)tg_rng_below(&rng, (uint64_t)kind->ids) : 0;
     }
-    tg_gradcheck_input in = {.name = "x", .shape = shape, .data = kind->ids ? NULL : x, .integers = kind->ids ? ids : NULL, .fixed = kind->ids};
+    tg_gradcheck_input in = {
+        .name = "x", .shape = shape, .data = kind->ids ? NULL : x, .integers = kind->ids ? ids : NULL, .fixed = kind->ids};
     tg_gradcheck_result result;
     if (tg_shape_size(&shape) > LAYER_ELEMENTS || !make(&l, shape))
         result = refuse(&l, "out of memory, or more elements than there is room for");

@@ -5,8 +5,8 @@
  *         puts(result.why);
  *     }
  *
- * A kind of layer is two functions, one that adds its parameters to a set and one that runs it, and the shapes it is tried with. A further model
- * is a kind, if it is of a new one, and a line of `checks`.
+ * A kind of layer is two functions, one that adds its parameters to a set and one that runs it, and the shapes it is tried with. A further
+ * model is a kind, if it is of a new one, and a line of `checks`.
  */
 #ifndef GRADCHECK_LAYER_CHECKS_H
 #define GRADCHECK_LAYER_CHECKS_H

@@ -222,8 +222,8 @@ static tg_tensor run_sequential(const layer *l, tg_tensor x, tg_rng *training)
 
 const layer_kind kind_sequential = {"block", add_sequential, run_sequential, .shapes = {{4, {2, 2, 4, 3}}, {4, {3, 1, 3, 4}}}};
 
-/* A model's functions are named alike: those that check it follow from its name and its configuration, which may go by what `l->check` asks for
- * and by the shape of x. */
+/* A model's functions are named alike: those that check it follow from its name and its configuration, which may go by what `l->check` asks
+ * for and by the shape of x. */
 #define MODEL(name, ...)                                                                \
     static void add_##name(layer *l, tg_shape x)                                        \
     {                                                                                   \
@@ -263,8 +263,8 @@ MODEL(char_mlp, .vocabulary = 5, .context = last(x), .embedding = 2, .hidden = {
 FORWARD(char_mlp)
 KIND(char_mlp, {{2, {3, 2}}, {2, {1, 4}}}, 5);
 
-MODEL(convnet, .channels = x.dim[1], .height = x.dim[2], .width = x.dim[3], .filters = {2, 3}, .outputs = 2, .activation = check->activation,
-      .norm = check->norm, .dropout = 0.3, .recompute = check->recompute)
+MODEL(convnet, .channels = x.dim[1], .height = x.dim[2], .width = x.dim[3], .filters = {2, 3}, .outputs = 2,
+      .activation = check->activation, .norm = check->norm, .dropout = 0.3, .recompute = check->recompute)
 FORWARD(convnet)
 KIND(convnet, {{4, {2, 1, 4, 4}}, {4, {2, 2, 4, 5}}}, 0);
 

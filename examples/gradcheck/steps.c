@@ -48,10 +48,11 @@ static bool is_there(const steps_place *place, int64_t input, char message[STEPS
     int64_t inputs, elements;
     measure(op, input, &inputs, &elements);
     if (input >= inputs)
-        snprintf(message, STEPS_MESSAGE, "%s has no input %lld: it has %lld, numbered from 0", op->name, (long long)input, (long long)inputs);
+        snprintf(message, STEPS_MESSAGE, "%s has no input %lld: it has %lld, numbered from 0", op->name, (long long)input,
+                 (long long)inputs);
     else if (place->element >= elements)
-        snprintf(message, STEPS_MESSAGE, "%s has no element %lld in input %lld: in its largest sample there are %lld, numbered from 0", op->name,
-                 (long long)place->element, (long long)input, (long long)elements);
+        snprintf(message, STEPS_MESSAGE, "%s has no element %lld in input %lld: in its largest sample there are %lld, numbered from 0",
+                 op->name, (long long)place->element, (long long)input, (long long)elements);
     else
         return true;
     return false;

@@ -95,8 +95,8 @@ static int distance(const char *a, const char *b)
 
 enum { FAR = 1000000 };
 
-/* How far something is from a word: near are names that begin with it, then those that have it as a part, or nearly its letters, then what is
- * described by it; of these, the short ones. */
+/* How far something is from a word: near are names that begin with it, then those that have it as a part, or nearly its letters, then what
+ * is described by it; of these, the short ones. */
 static int remoteness(const char *word, const subject *what)
 {
     const int length = (int)strlen(word), away = distance(word, what->name);

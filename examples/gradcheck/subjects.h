@@ -39,7 +39,8 @@ void subjects_free(subjects *all);
 /* NULL if there is none. */
 subject *subjects_find(const subjects *all, const char *name);
 
-/* Chooses what the words, ended by NULL, name: each a name, or a pattern of a shell (`gelu*`). NULL, or the first word that fits nothing. */
+/* Chooses what the words, ended by NULL, name: each a name, or a pattern of a shell (`gelu*`). NULL, or the first word that fits
+ * nothing. */
 const char *subjects_choose(subjects *all, const char *const words[]);
 
 /* What a word that is no name may have meant: ": did you mean gelu_exact, gelu_tanh or gelu_quick?", or "". */

@@ -50,7 +50,8 @@ const tg_op *const *user_ops_load(const char *path, char message[USER_OPS_MESSAG
         snprintf(message, USER_OPS_MESSAGE, "'%.300s': exports no operations: end one of its files with TG_USER_OPS(&my_op)", path);
     else if (strcmp(found->version, tg_version()) != 0 || found->op_size != sizeof(tg_op))
         snprintf(message, USER_OPS_MESSAGE, "'%.300s': was compiled with the headers of tapegrad %.30s, and this is %s%s: compile it again",
-                 path, found->version, tg_version(), strcmp(found->version, tg_version()) == 0 ? ", where an operation has another size" : "");
+                 path, found->version, tg_version(),
+                 strcmp(found->version, tg_version()) == 0 ? ", where an operation has another size" : "");
     else if (are_complete(path, found->ops, message))
         return found->ops;
     dlclose(library);

@@ -139,7 +139,8 @@ static bool keep_choices(experiment *e, char message[EXPERIMENT_MESSAGE])
 
 bool experiment_prepare(experiment *e, char message[EXPERIMENT_MESSAGE])
 {
-    if (!options_widths("hidden", e->settings.hidden, e->hidden, EXPERIMENT_LAYERS, message, EXPERIMENT_MESSAGE) || !read_activations(e, message) || !experiment_read_axes(e, message))
+    if (!options_widths("hidden", e->settings.hidden, e->hidden, EXPERIMENT_LAYERS, message, EXPERIMENT_MESSAGE) ||
+        !read_activations(e, message) || !experiment_read_axes(e, message))
         return false;
     if (strcmp(e->settings.depths, "0") != 0 && strcmp(e->settings.widths, "0") == 0 && !has_uniform_width(e))
         return snprintf(message, EXPERIMENT_MESSAGE, "--depth: the hidden layers of --hidden differ in width; say --width"), false;

@@ -68,8 +68,8 @@ experiment experiment_defaults(void);
 bool experiment_prepare(experiment *e, char message[EXPERIMENT_MESSAGE]);
 void experiment_free(experiment *e);
 
-/* Run number `run`: all activations at all points of the grid for the first seed (and fold), then for the next, so that an interrupted comparison is still
- * a paired one. */
+/* Run number `run`: all activations at all points of the grid for the first seed (and fold), then for the next, so that an interrupted
+ * comparison is still a paired one. */
 tg_activation experiment_activation(const experiment *e, int run);
 int experiment_seed(const experiment *e, int run);
 int experiment_fold(const experiment *e, int run);

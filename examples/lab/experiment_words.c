@@ -86,7 +86,8 @@ void experiment_describe(const experiment *e, FILE *out)
     fprintf(out, "%zu rows to train, %zu to validate, %zu to test. %s\n", data->train.rows, data->validation.rows, data->test.rows,
             experiment_split(e));
     if (strchr(s->batches, ',') || strchr(s->epoch_counts, ','))
-        fprintf(out, "%s, epochs %s, batch %s", net, strcmp(s->epoch_counts, "0") == 0 ? "for about 1,500 steps" : s->epoch_counts, s->batches);
+        fprintf(out, "%s, epochs %s, batch %s", net, strcmp(s->epoch_counts, "0") == 0 ? "for about 1,500 steps" : s->epoch_counts,
+                s->batches);
     else
         fprintf(out, "%s, %d epochs of %ld steps, batch %d", net, first.epochs, steps, first.batch);
     fprintf(out, ", %s %s, %s; %d runs\n", s->optimizer, s->lrs, s->schedule, e->runs);

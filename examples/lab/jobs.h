@@ -28,9 +28,9 @@
  * their number, start in order and share nothing, so results do not depend on `at_once`. Records of one job arrive in
  * the order they were sent; those of different jobs mix.
  *
- * SIGINT, SIGTERM and SIGHUP (a closed terminal) end the pool early: the children are stopped, what they had sent is delivered, and jobs_run
- * returns `interrupted` with the signals handled as before the call, so that a second Ctrl-C ends the program at once.
- * Children die with the parent, however it dies.
+ * SIGINT, SIGTERM and SIGHUP (a closed terminal) end the pool early: the children are stopped, what they had sent is delivered, and
+ * jobs_run returns `interrupted` with the signals handled as before the call, so that a second Ctrl-C ends the program at once. Children
+ * die with the parent, however it dies.
  *
  * The child is a copy made by fork, which wants a program without threads: begin main with jobs_without_threads(argv).
  */

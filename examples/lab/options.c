@@ -95,7 +95,9 @@ bool options_widths(const char *option, const char *text, int64_t widths[], int 
     for (const char *part = text; part;) {
         const char *end = part + strcspn(part, ",");
         if (!read_width(part, end, widths, most, &count))
-            return snprintf(message, size, "--%s: '%.100s' is not a list of at most %d widths such as 128x8 or 512,128", option, text, most), false;
+            return snprintf(message, size, "--%s: '%.100s' is not a list of at most %d widths such as 128x8 or 512,128", option, text,
+                            most),
+                   false;
         part = *end ? end + 1 : NULL;
     }
     widths[count] = 0;

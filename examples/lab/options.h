@@ -62,21 +62,22 @@ void options_parse(const options_program *program, int argc, char **argv, void *
 /* Reads the numbers of an OPTION_REALS or OPTION_INTS into values[most]; how many there are, -1 if one is wrong or they are too many. */
 int options_numbers(const program_option *option, const char *text, double values[], int most);
 
-/* Reads widths of layers, "128x8" or "512,256x2", into widths[most + 1], ended by 0. False and one line that names the option if the text is none of that, or
- * there are more than `most`. */
+/* Reads widths of layers, "128x8" or "512,256x2", into widths[most + 1], ended by 0. False and one line that names the option if the text
+ * is none of that, or there are more than `most`. */
 bool options_widths(const char *option, const char *text, int64_t widths[], int most, char *message, size_t size);
 
 /* Where a word is among an option's choices. */
 int options_position(const char *const *choices, const char *word);
 
-/* Takes settings from a JSON file as options_record writes them; what it does not name stays. Names that are no options are refused, but for "version".
- * On failure false and one line. Texts live as long as the program. */
+/* Takes settings from a JSON file as options_record writes them; what it does not name stays. Names that are no options are refused, but
+ * for "version". On failure false and one line. Texts live as long as the program. */
 bool options_load(const options_program *program, const char *path, void *settings, char *message, size_t size);
 
 /* The option of that name; NULL where there is none. */
 const program_option *options_find(const options_program *program, const char *name);
 
-/* Sets one option from the value of its name in a JSON object, whose texts must outlive the settings. False if there is none, or none for it. */
+/* Sets one option from the value of its name in a JSON object, whose texts must outlive the settings. False if there is none, or none for
+ * it. */
 bool options_take(const program_option *option, void *settings, json_t *object);
 
 /* Whether the last call of options_parse met this option on the command line. */

@@ -2,7 +2,8 @@
  *
  *     report_write("results", &(report){.title = "iris: 4-32x2-3, adamw", .about = about, .log = log, .command = command}, message);
  *
- * The pictures are the .svg files of the folder, as far as they are there, so it comes after plots_draw; config.json is taken from there, too.
+ * The pictures are the .svg files of the folder, as far as they are there, so it comes after plots_draw; config.json is taken from there,
+ * too.
  */
 #ifndef LAB_REPORT_H
 #define LAB_REPORT_H

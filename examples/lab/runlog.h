@@ -22,15 +22,16 @@
  *     summary.csv   a row for each activation: count, mean, deviation and 95 % interval of each measure, at the last epoch and at the
  *                   best, which is that of the lowest validation loss, and the differences to the first activation, paired by
  *                   seed, with p-values: of the t test, the same corrected for the number of comparisons (Holm), and of the sign test
- *     steps.csv     a row for each activation and step, or so many steps that they are 500: training loss, and validation loss where an epoch ends, as in
- *                   bands.csv
+ *     steps.csv     a row for each activation and step, or so many steps that they are 500: training loss, and validation loss where
+ *                   an epoch ends, as in bands.csv
  *     confusion.csv a row for each activation and class: how many rows of the class got which answer, over all seeds
  *     noise.csv     a row for each activation and size of noise: loss and accuracy as in bands.csv
  *     surface.csv, points.csv    of two features: which class the first run of each activation gives to a place, and its test rows
  *     search.csv    a row for each activation and point of a search: mean and 95 % interval of the validation loss at the best epoch
  *     config.json   the options
  *
- * A file of which there is nothing to tell is not there. In a search, all but curves.csv and search.csv are of each activation's best point.
+ * A file of which there is nothing to tell is not there. In a search, all but curves.csv and search.csv are of each activation's best
+ * point.
  *
  * What is averaged is one value for each seed, the mean over its folds: folds of one seed share most of their training rows, seeds do
  * not depend on each other. With one seed the folds stand for themselves.
@@ -55,7 +56,7 @@ enum { RUNLOG_MESSAGE = 512 }; /* bytes of a message; each is one line that name
 typedef struct {
     double loss;           /* mean: cross-entropy (log loss), or squared error of standardised targets */
     double accuracy;       /* 0 to 1 */
-    double calibration;    /* expected calibration error, 0 to 1: how far confidence is from accuracy, in 15 equal bins (Guo et al., 2017) */
+    double calibration; /* expected calibration error, 0 to 1: how far confidence is from accuracy, in 15 equal bins (Guo et al., 2017) */
     double rmse, mae, r2;  /* of one target, in its own unit; r2 is 1 - squared error / variance, the mean over several targets */
 } runlog_measures;
 
@@ -125,15 +126,16 @@ void runlog_note(runlog *log, const char *note);
 /* Whether there are several points. */
 bool runlog_is_search(const runlog *log);
 
-/* The runs at one point for each activation, as a log of its own: at each activation's best point, or with `common` at the one that is best for all.
- * Best is the lowest mean validation loss at the best epoch (for all: of its logarithm); a point where a run did not finish only where there is no other.
- * Its note says which. NULL when memory runs out. To be freed. */
+/* The runs at one point for each activation, as a log of its own: at each activation's best point, or with `common` at the one that is best
+ * for all. Best is the lowest mean validation loss at the best epoch (for all: of its logarithm); a point where a run did not finish only
+ * where there is no other. Its note says which. NULL when memory runs out. To be freed. */
 runlog *runlog_at_best(const runlog *log, bool common);
 
 /* Prints the comparison of the activations, as many columns as fit into a terminal, all of them elsewhere. */
 void runlog_print_table(const runlog *log, FILE *out);
 
-/* The same with all columns as "markdown", "latex" (the rows of a tabular, and its notes as comments), "csv" (without notes) or "html", or as a "table". */
+/* The same with all columns as "markdown", "latex" (the rows of a tabular, and its notes as comments), "csv" (without notes) or "html", or
+ * as a "table". */
 void runlog_print_table_as(const runlog *log, const char *format, FILE *out);
 
 #endif

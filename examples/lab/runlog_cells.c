@@ -84,7 +84,8 @@ static void write_value(const table_view *table, const runlog_group *group, runl
     if (!(value->deviation > 0) || length >= CELL)
         return;
     if (share)
-        snprintf(cell + length, (size_t)(CELL - length), " (%.1f-%.1f)", scale * group->range[metric].low, scale * group->range[metric].high);
+        snprintf(cell + length, (size_t)(CELL - length), " (%.1f-%.1f)", scale * group->range[metric].low,
+                 scale * group->range[metric].high);
     else
         snprintf(cell + length, (size_t)(CELL - length), " %s%.*f", table->screen.utf8 ? "±" : "+/-", decimals, scale * value->margin);
 }

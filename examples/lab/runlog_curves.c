@@ -40,7 +40,8 @@ bool runlog_write_curves(const runlog *log, FILE *to)
 {
     double *losses = calloc((size_t)log->count + 1, sizeof *losses);
     const char **best = calloc((size_t)log->count + 1, sizeof *best); /* of the first run of each activation */
-    fputs("activation,point,seed,fold,epoch,step,train_loss,val_loss,val_accuracy,test_loss,test_accuracy,grad_norm,dead_fraction,at_best_point,seconds\n",
+    fputs("activation,point,seed,fold,epoch,step,train_loss,val_loss,val_accuracy,test_loss,test_accuracy,grad_norm,dead_fraction,at_best_"
+          "point,seconds\n",
           to);
     for (int i = 0; losses && best && i < log->count; i++) {
         const runlog_run *run = &log->runs[i];

@@ -66,7 +66,8 @@ void table_print_notes(const table_view *table, FILE *out)
     if (table->test)
         print_wrapped(table, out, "test: at the epoch with the lowest validation loss, on rows that chose nothing.");
     if (!table->accuracy)
-        print_wrapped(table, out, "std. MSE: mean squared error of targets standardised by the training part; RMSE: in the target's own unit.");
+        print_wrapped(table, out,
+                      "std. MSE: mean squared error of targets standardised by the training part; RMSE: in the target's own unit.");
     if (table->note)
         print_wrapped(table, out, table->note);
     for (int i = 0; i < table->count; i++)

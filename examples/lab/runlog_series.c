@@ -17,7 +17,8 @@ static const double *row_of(const runlog_run *run, runlog_series kind, size_t ro
 }
 
 /* Column `column` of the rows of an activation's runs whose first number is `key`, looked for at place `row`; returns how many. */
-static int gather(const runlog *log, const char *activation, runlog_series kind, size_t row, size_t width, size_t column, double key, double values[])
+static int gather(const runlog *log, const char *activation, runlog_series kind, size_t row, size_t width, size_t column, double key,
+                  double values[])
 {
     int count = 0;
     for (int i = 0; i < log->count; i++) {
@@ -39,7 +40,8 @@ static const runlog_run *first_with(const runlog *log, const char *activation, r
 }
 
 /* Calls `write` for each activation, with room for as many values as there are runs. */
-static bool each_activation(const runlog *log, FILE *to, bool (*write)(const runlog *log, const char *activation, double values[], FILE *to))
+static bool each_activation(const runlog *log, FILE *to,
+                            bool (*write)(const runlog *log, const char *activation, double values[], FILE *to))
 {
     double *values = calloc((size_t)log->count + 1, sizeof *values);
     bool complete = values != NULL;

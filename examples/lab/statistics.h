@@ -36,8 +36,8 @@ typedef struct {
 /* That of the mean: mean - margin to mean + margin. */
 statistics_range statistics_interval(const statistics_estimate *estimate);
 
-/* That of the mean of shares between 0 and 1, within 0 and 1: Student's t on the scale asin(sqrt(x)), on which the deviation of a share depends
- * little on the share. NaN for a value outside of 0 to 1. */
+/* That of the mean of shares between 0 and 1, within 0 and 1: Student's t on the scale asin(sqrt(x)), on which the deviation of a share
+ * depends little on the share. NaN for a value outside of 0 to 1. */
 statistics_range statistics_share_interval(const double values[], size_t count);
 
 /* Two tests of whether values and baseline differ, pair by pair; p-values for both sides. */
@@ -48,8 +48,8 @@ typedef struct {
 } statistics_test;
 statistics_test statistics_compare(const double values[], const double baseline[], size_t count);
 
-/* Corrects p-values for being several, such that any of them is below 0.05 by chance in at most 5 % of all cases (Holm, 1979). A NaN stays one and
- * does not count. */
+/* Corrects p-values for being several, such that any of them is below 0.05 by chance in at most 5 % of all cases (Holm, 1979). A NaN stays
+ * one and does not count. */
 void statistics_holm(double p[], size_t count);
 
 /* The x below which Student's t distribution with `degrees` > 0 degrees of freedom (fractions allowed) has the

@@ -46,8 +46,8 @@ runlog_measures trainer_measures(trainer *t, double loss, size_t rows);
 /* How good the net is on a part, without dropout and smoothing; false if tg_fit says what is wrong. */
 bool trainer_evaluate(trainer *t, dataset_feed *part, runlog_measures *measures);
 
-/* Tells what there is to tell of the net at the best epoch: what it mistakes for what, how noise harms it, and, for two features, which class is
- * where. */
+/* Tells what there is to tell of the net at the best epoch: what it mistakes for what, how noise harms it, and, for two features, which
+ * class is where. */
 void trainer_tell(trainer *t, const experiment *e, int run);
 
 #endif

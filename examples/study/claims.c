@@ -56,7 +56,8 @@ static const char *verdict_of(int verdict)
 }
 
 /* The verdict is 1 for yes, -1 for no, 0 where the numbers show neither. */
-static void say(sheet *s, const char *claim, int verdict, const char *command, const char *format, ...) __attribute__((format(printf, 5, 6)));
+static void say(sheet *s, const char *claim, int verdict, const char *command, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
 
 static void say(sheet *s, const char *claim, int verdict, const char *command, const char *format, ...)
 {
@@ -81,8 +82,8 @@ static int is_below(const statistics_estimate *difference)
 
 /* ---- from this study's runs ---- */
 
-/* Of a network at its best rate by validation: by seed the logarithm of the test loss; and the largest share of dead units after the last epoch at
- * any rate. */
+/* Of a network at its best rate by validation: by seed the logarithm of the test loss; and the largest share of dead units after the last
+ * epoch at any rate. */
 static void losses_of(const results *r, int kind, int init, int depth, double test[STUDY_SEEDS])
 {
     char name[60];
@@ -134,7 +135,8 @@ static void claim_dead(const results *r, sheet *s, const char *command)
         dead_of(r, 1, 0, depth, gelu);
         const statistics_estimate less = statistics_paired(gelu, relu, (size_t)r->seeds), g = statistics_of(gelu, (size_t)r->seeds);
         snprintf(claim, sizeof claim, "GELU nets have fewer dead units (%d layers)", depths[depth]);
-        say(s, claim, is_below(&less), command, "%.2f %% against %.2f %% of ReLU's", 100 * g.mean, 100 * statistics_of(relu, (size_t)r->seeds).mean);
+        say(s, claim, is_below(&less), command, "%.2f %% against %.2f %% of ReLU's", 100 * g.mean,
+            100 * statistics_of(relu, (size_t)r->seeds).mean);
         snprintf(claim, sizeof claim, "GELU nets have no dead units (%d layers)", depths[depth]);
         say(s, claim, g.mean > 0 ? -1 : 1, command, "%.2f %%: derivative below 0.001 on all validation rows", 100 * g.mean);
     }
@@ -220,7 +222,8 @@ static void claim_pair(const results *r, sheet *s, const char *claim, const char
 
 static void claim_rate(const results *r, sheet *s, const char *command)
 {
-    const double ratio = study_number(r->c, "glu-tabular", "gelu_relu_rate"), smaller = study_number(r->c, "glu-tabular", "gelu_relu_rate_smaller"),
+    const double ratio = study_number(r->c, "glu-tabular", "gelu_relu_rate"),
+                 smaller = study_number(r->c, "glu-tabular", "gelu_relu_rate_smaller"),
                  larger = study_number(r->c, "glu-tabular", "gelu_relu_rate_larger");
     if (isnan(ratio))
         not_measured(s, "GELU needs a smaller learning rate than ReLU", command);
@@ -264,10 +267,12 @@ static sheet *report(const results *r, const study_outcome *outcome)
     claim_operations(s, here);
     claim_cost(r, s, cost);
     sheet_heading(s, "Training");
-    sheet_text(s,
-               "Differences are means over seeds, paired, with 95 %% intervals; a claim holds where the interval says so, and is not shown where it "
-               "has both signs. Depth, initial weights and dead units: networks %d wide on %s, He's initial weights where not said, %d seeds.",
-               r->c->settings->quick ? 8 : 64, r->sets->name[r->set], r->seeds);
+    sheet_text(
+        s,
+        "Differences are means over seeds, paired, with 95 %% intervals; a claim holds where the interval says so, and is not shown where "
+        "it "
+        "has both signs. Depth, initial weights and dead units: networks %d wide on %s, He's initial weights where not said, %d seeds.",
+        r->c->settings->quick ? 8 : 64, r->sets->name[r->set], r->seeds);
     sheet_table(s, 1, "claim|holds|found|command");
     if (r->complete) {
         claim_init(r, s, here);

@@ -152,14 +152,19 @@ static study_spread ratio_of(const subject *s, const subject *relu, int rounds)
 
 /* ---- tables ---- */
 
-static void put_row(sheet *s, const char *name, double said, const subject *subject_, const subject *relu, int rounds, double unit, const char *key)
+static void put_row(sheet *s, const char *name, double said, const subject *subject_, const subject *relu, int rounds, double unit,
+                    const char *key)
 {
     const study_spread ratio = ratio_of(subject_, relu, rounds);
     const double taken = median_of(subject_->seconds, rounds).median * unit;
     char text[16] = "", full[80];
     if (said > 0)
         snprintf(text, sizeof text, "%.1f", said);
-    sheet_row(s, "%s|%.*f|%s|%.2f|%.2f to %.2f", name, taken < 10 ? 2 : taken < 100 ? 1 : 0, taken, text, ratio.median, ratio.low, ratio.high);
+    sheet_row(s, "%s|%.*f|%s|%.2f|%.2f to %.2f", name,
+              taken < 10    ? 2
+              : taken < 100 ? 1
+                            : 0,
+              taken, text, ratio.median, ratio.low, ratio.high);
     snprintf(full, sizeof full, "%s_%s", key, name);
     sheet_number(s, full, ratio.median);
 }
@@ -177,8 +182,8 @@ static void put_elements(sheet *s, const extent *e, tg_tape *tape, const float *
         sheet_heading(s, derivative ? "First derivative, per element" : "Value, per element");
         sheet_table(s, 1, "activation|ns|said|times ReLU|95 %");
         for (int i = 0; i < count; i++)
-            put_row(s, tg_activation_name(subjects[i].activation), derivative ? 0 : said_of(subjects[i].activation), &subjects[i], &subjects[0],
-                    e->rounds, 1e9 / e->elements, derivative ? "derivative" : "value");
+            put_row(s, tg_activation_name(subjects[i].activation), derivative ? 0 : said_of(subjects[i].activation), &subjects[i],
+                    &subjects[0], e->rounds, 1e9 / e->elements, derivative ? "derivative" : "value");
     }
 }
 
@@ -237,14 +242,16 @@ static void judge(sheet *s)
                  quick = sheet_number_of(s, "value_gelu_quick");
     const double step = sheet_number_of(s, "step1_gelu_exact"), swiglu = sheet_number_of(s, "step1_swiglu"),
                  wide = sheet_number_of(s, "step1_swiglu of equal width");
-    sheet_verdict(s,
-                  "Per element exact GELU takes %.1f times as long as ReLU (said: 3.0), the tanh form %.1f (1.5), the quick form %.1f (1.2): exact "
-                  "takes %.2f times as long as tanh (said: about 2).",
-                  exact, tanh_form, quick, exact / tanh_form);
-    sheet_verdict(s,
-                  "In a training step of %s exact GELU takes %.2f times as long as ReLU, and SwiGLU %.2f times at equal parameters and %.2f at "
-                  "equal width (said: 2.0).",
-                  nets[1].name, step, swiglu, wide);
+    sheet_verdict(
+        s,
+        "Per element exact GELU takes %.1f times as long as ReLU (said: 3.0), the tanh form %.1f (1.5), the quick form %.1f (1.2): exact "
+        "takes %.2f times as long as tanh (said: about 2).",
+        exact, tanh_form, quick, exact / tanh_form);
+    sheet_verdict(
+        s,
+        "In a training step of %s exact GELU takes %.2f times as long as ReLU, and SwiGLU %.2f times at equal parameters and %.2f at "
+        "equal width (said: 2.0).",
+        nets[1].name, step, swiglu, wide);
 }
 
 int study_cost(const study_context *c)
@@ -264,12 +271,16 @@ int study_cost(const study_context *c)
         y[i] = (float)tg_rng_normal(&rng);
     }
     tg_set_threads(1);
-    fprintf(stderr, "this takes about %d seconds of processor time\n", (int)ceil(e.rounds * e.at_least * 2 * (2 * ACTIVATIONS + NETS * STEPPED) + 1));
+    fprintf(stderr, "this takes about %d seconds of processor time\n",
+            (int)ceil(e.rounds * e.at_least * 2 * (2 * ACTIVATIONS + NETS * STEPPED) + 1));
     study_say_state(c, &work, &outcome, s);
     sheet_text(s,
-               "One thread, single precision, inputs of N(0,1). %d elements at a time; a step is record, backward and Adam. All are timed in turn, "
-               "%d rounds, so that other work on the machine meets all alike: medians over the rounds of the ratio to ReLU in the same round, with "
-               "the interval of the median. Gated: per element of the product; nets with as many parameters as the plain ones. What is said is what "
+               "One thread, single precision, inputs of N(0,1). %d elements at a time; a step is record, backward and Adam. All are timed "
+               "in turn, "
+               "%d rounds, so that other work on the machine meets all alike: medians over the rounds of the ratio to ReLU in the same "
+               "round, with "
+               "the interval of the median. Gated: per element of the product; nets with as many parameters as the plain ones. What is "
+               "said is what "
                "texts about GELU claim.",
                e.elements, e.rounds);
     bool fine = true;

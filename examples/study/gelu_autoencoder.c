@@ -25,7 +25,8 @@ typedef struct results {
     int seeds, epochs;
 } results;
 
-static bool add_run(study_work *work, const study_context *c, const dataset *data, tg_activation activation, double rate, int seed, int epochs)
+static bool add_run(study_work *work, const study_context *c, const dataset *data, tg_activation activation, double rate, int seed,
+                    int epochs)
 {
     const bool quick = c->settings->quick;
     study_run *run = study_work_add(work);
@@ -90,8 +91,8 @@ static void put_losses(const results *r, sheet *s)
                     snprintf(text[1], sizeof text[1], "%.2f", ours.median / said);
                 }
                 if (also && ours.count)
-                    sheet_row(s, "%g|%s|%d|%d|%s|%.5f|%.5f to %.5f|%s", rates[rate], tg_activation_name(published[a].activation), epoch, ours.count,
-                              text[0], ours.median, ours.low, ours.high, text[1]);
+                    sheet_row(s, "%g|%s|%d|%d|%s|%.5f|%.5f to %.5f|%s", rates[rate], tg_activation_name(published[a].activation), epoch,
+                              ours.count, text[0], ours.median, ours.low, ours.high, text[1]);
             }
         }
 }
@@ -130,11 +131,12 @@ static void judge(const results *r, sheet *s)
         for (int b = 0; b < a; b++)
             same_order = same_order && (ours[b] < ours[a]) == (published[b].test[0][m] < published[a].test[0][m]);
     }
-    sheet_verdict(s,
-                  "At rate %g after %d epochs the order of the three is %s; ours is %.2f times the published error where it is farthest from it. "
-                  "GELU's error is %.2f times ReLU's (published %.2f) and %.2f times ELU's (published %.2f).",
-                  rates[0], moments[m], same_order ? "the published one" : "not the published one", worst, ours[0] / ours[2],
-                  published[0].test[0][m] / published[2].test[0][m], ours[0] / ours[1], published[0].test[0][m] / published[1].test[0][m]);
+    sheet_verdict(
+        s,
+        "At rate %g after %d epochs the order of the three is %s; ours is %.2f times the published error where it is farthest from it. "
+        "GELU's error is %.2f times ReLU's (published %.2f) and %.2f times ELU's (published %.2f).",
+        rates[0], moments[m], same_order ? "the published one" : "not the published one", worst, ours[0] / ours[2],
+        published[0].test[0][m] / published[2].test[0][m], ours[0] / ours[1], published[0].test[0][m] / published[1].test[0][m]);
 }
 
 /* ---- the picture ---- */
@@ -148,10 +150,11 @@ static bool write_curves(const void *context, FILE *to)
             const study_record *records[STUDY_SEEDS];
             const int n = records_of(r, a, rate, records);
             for (int e = 1; e <= r->epochs; e++) {
-                const study_spread loss = study_spread_at(records, n, e, STUDY_TEST_LOSS), train = study_spread_at(records, n, e, STUDY_STEP_LOSS);
+                const study_spread loss = study_spread_at(records, n, e, STUDY_TEST_LOSS),
+                                   train = study_spread_at(records, n, e, STUDY_STEP_LOSS);
                 if (loss.count)
-                    fprintf(to, "rate %g,%s,%g,%d,%.6g,%.6g,%.6g,%.6g\n", rates[rate], tg_activation_name(published[a].activation), rates[rate], e,
-                            loss.median, loss.low, loss.high, train.median);
+                    fprintf(to, "rate %g,%s,%g,%d,%.6g,%.6g,%.6g,%.6g\n", rates[rate], tg_activation_name(published[a].activation),
+                            rates[rate], e, loss.median, loss.low, loss.high, train.median);
             }
         }
     return true;
@@ -176,12 +179,14 @@ static sheet *report(const results *r, const study_outcome *outcome)
 {
     sheet *s = sheet_new("GELU paper: MNIST autoencoder");
     study_say_state(r->c, r->work, outcome, s);
-    sheet_text(s,
-               "Protocol (arXiv 1606.08415): 784-1000-500-250-30-250-500-1000-784, the activation on every hidden layer, the code included; mean "
-               "squared error over pixels in [0, 1]; initial weights with rows of length 1; Adam with a constant rate, batch 64, all 60,000 "
-               "training images; medians of %d seeds. The paper trains 250 epochs, this is %d (--epochs takes more, and goes on). GELU is the tanh "
-               "form.",
-               r->seeds, r->epochs);
+    sheet_text(
+        s,
+        "Protocol (arXiv 1606.08415): 784-1000-500-250-30-250-500-1000-784, the activation on every hidden layer, the code included; mean "
+        "squared error over pixels in [0, 1]; initial weights with rows of length 1; Adam with a constant rate, batch 64, all 60,000 "
+        "training images; medians of %d seeds. The paper trains 250 epochs, this is %d (--epochs takes more, and goes on). GELU is the "
+        "tanh "
+        "form.",
+        r->seeds, r->epochs);
     judge(r, s);
     sheet_picture(s, "curves.svg", "test error over epochs, ours as lines and the published numbers as marks");
     put_losses(r, s);
@@ -207,7 +212,8 @@ int study_gelu_autoencoder(const study_context *c)
         return study_refuse(outcome.message, 1);
     const results r = {c, &work, seeds, epochs};
     char message[FILES_MESSAGE];
-    if (!files_write(c->folder, "curves.csv", write_curves, &r, message) || !files_write(c->folder, "published.csv", write_published, &r, message))
+    if (!files_write(c->folder, "curves.csv", write_curves, &r, message) ||
+        !files_write(c->folder, "published.csv", write_published, &r, message))
         return study_refuse(message, 1);
     bool begun = false;
     for (int i = 0; i < work.count; i++)

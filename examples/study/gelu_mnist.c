@@ -5,7 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Log loss read off the published curves, accurate to about a line's width: medians of five runs. NaN where the curve is off the picture. */
+/* Log loss read off the published curves, accurate to about a line's width: medians of five runs. NaN where the curve is off the
+ * picture. */
 typedef struct published {
     tg_activation activation;
     double keep;
@@ -47,8 +48,8 @@ static bool add_runs(study_work *work, const mnist_protocol *p, const dataset *d
 {
     const int some = p->seeds < 3 ? p->seeds : 3, all = p->seeds;
     bool fine = add_seeds(work, p, data, 1, 0, 1, some) && add_seeds(work, p, data, 1, 1, 1, 1) && add_seeds(work, p, data, 0.5, 0, 1, 1) &&
-                add_seeds(work, p, data, 0.5, 1, 1, 1) && add_seeds(work, p, data, 0.5, 0, 2, some) && add_seeds(work, p, data, 0.5, 1, 2, some) &&
-                add_seeds(work, p, data, 1, 1, 2, some);
+                add_seeds(work, p, data, 0.5, 1, 1, 1) && add_seeds(work, p, data, 0.5, 0, 2, some) &&
+                add_seeds(work, p, data, 0.5, 1, 2, some) && add_seeds(work, p, data, 1, 1, 2, some);
     for (int rate = 0; rate < 2; rate++)
         fine = fine && add_seeds(work, p, data, 1, rate, some + 1, all) && add_seeds(work, p, data, 0.5, rate, some + 1, all);
     for (int rate = 0; rate < 2; rate++)
@@ -70,7 +71,8 @@ static void add_losses(const results *r, sheet *s)
 {
     sheet_heading(s, "Validation log loss");
     sheet_table(s, 3,
-                "keep|activation|rate|runs|minimum, published|ours|least to greatest|epoch, published|ours|final, published|ours|least to greatest");
+                "keep|activation|rate|runs|minimum, published|ours|least to greatest|epoch, published|ours|final, published|ours|least to "
+                "greatest");
     for (int i = 0; i < CURVES; i++)
         for (int rate = 0; rate < r->p->rates; rate++) {
             const published *said = &curves[i];
@@ -80,9 +82,9 @@ static void add_losses(const results *r, sheet *s)
             const study_spread low = study_spread_at(records, n, at, STUDY_VAL_LOSS);
             const study_spread end = study_spread_at(records, n, r->p->epochs, STUDY_VAL_LOSS);
             if (n > 0)
-                sheet_row(s, "%g|%s|%g|%d|%.4f|%.4f|%.4f to %.4f|%.0f|%d|%.3f|%.4f|%.4f to %.4f", said->keep, tg_activation_name(said->activation),
-                          r->p->rate[rate], n, said->minimum, low.median, low.low, low.high, said->minimum_epoch, at, said->final, end.median,
-                          end.low, end.high);
+                sheet_row(s, "%g|%s|%g|%d|%.4f|%.4f|%.4f to %.4f|%.0f|%d|%.3f|%.4f|%.4f to %.4f", said->keep,
+                          tg_activation_name(said->activation), r->p->rate[rate], n, said->minimum, low.median, low.low, low.high,
+                          said->minimum_epoch, at, said->final, end.median, end.low, end.high);
         }
 }
 
@@ -101,8 +103,8 @@ static void add_training(const results *r, sheet *s)
             if (!isnan(said->train[e]))
                 snprintf(text, sizeof text, "%.4f", said->train[e]);
             if (ours.count)
-                sheet_row(s, "%g|%s|%g|%d|%s|%.4f|%.4f to %.4f", said->keep, tg_activation_name(said->activation), rate, train_epochs[e], text,
-                          ours.median, ours.low, ours.high);
+                sheet_row(s, "%g|%s|%g|%d|%s|%.4f|%.4f to %.4f", said->keep, tg_activation_name(said->activation), rate, train_epochs[e],
+                          text, ours.median, ours.low, ours.high);
         }
     }
 }
@@ -114,7 +116,8 @@ static study_spread test_error(const results *r, tg_activation activation, doubl
     double errors[STUDY_SEEDS];
     const int n = mnist_records(r->work, r->p, activation, keep, rate, records);
     for (int i = 0; i < n; i++)
-        errors[i] = 100 - 100 * study_record_at(records[i], study_record_lowest(records[i], r->p->epochs, STUDY_VAL_LOSS), STUDY_TEST_ACCURACY);
+        errors[i] =
+            100 - 100 * study_record_at(records[i], study_record_lowest(records[i], r->p->epochs, STUDY_VAL_LOSS), STUDY_TEST_ACCURACY);
     return study_spread_of(errors, n);
 }
 
@@ -156,17 +159,17 @@ static void judge_reproduction(const results *r, sheet *s)
             within += fabs(off[k]) <= tolerance(said->keep);
             if (fabs(off[k]) > fabs(worst)) {
                 worst = off[k];
-                snprintf(where, sizeof where, "%s of %s with keep %g", k ? "the final loss" : "the minimum", tg_activation_name(said->activation),
-                         said->keep);
+                snprintf(where, sizeof where, "%s of %s with keep %g", k ? "the final loss" : "the minimum",
+                         tg_activation_name(said->activation), said->keep);
             }
         }
     }
     if (of)
-        sheet_verdict(
-            s,
-            "%d of %d published validation figures are met within 0.01 (keep 1) or 0.015 (keep 0.5) at each activation's best rate by validation; "
-            "the farthest is %s, off by %+.4f. Medians are of %d seeds at least, of %d.",
-            within, of, where, worst, fewest, r->p->seeds);
+        sheet_verdict(s,
+                      "%d of %d published validation figures are met within 0.01 (keep 1) or 0.015 (keep 0.5) at each activation's best "
+                      "rate by validation; "
+                      "the farthest is %s, off by %+.4f. Medians are of %d seeds at least, of %d.",
+                      within, of, where, worst, fewest, r->p->seeds);
 }
 
 /* Lowest validation losses of two activations, each at its best rate, by seed. */
@@ -186,12 +189,13 @@ static void judge_difference(const results *r, double keep, tg_activation other,
     const statistics_estimate gain = statistics_paired(a, b, (size_t)pairs);
     const published *gelu = published_of(TG_GELU_TANH, keep), *rival = published_of(other, keep);
     const bool settled = fabs(gain.mean) > gain.margin;
-    sheet_verdict(s,
-                  "Keep %g, lowest validation loss of gelu_tanh less that of %s: %+.4f (95 %% interval %+.4f to %+.4f, %d seeds), published %+.4f: "
-                  "%s.",
-                  keep, tg_activation_name(other), gain.mean, gain.mean - gain.margin, gain.mean + gain.margin, pairs, gelu->minimum - rival->minimum,
-                  settled ? gain.mean < 0 ? "GELU is better, as published" : "GELU is worse, against what is published"
-                          : "no difference that these seeds could show");
+    sheet_verdict(
+        s,
+        "Keep %g, lowest validation loss of gelu_tanh less that of %s: %+.4f (95 %% interval %+.4f to %+.4f, %d seeds), published %+.4f: "
+        "%s.",
+        keep, tg_activation_name(other), gain.mean, gain.mean - gain.margin, gain.mean + gain.margin, pairs, gelu->minimum - rival->minimum,
+        settled ? gain.mean < 0 ? "GELU is better, as published" : "GELU is worse, against what is published"
+                : "no difference that these seeds could show");
 }
 
 /* The training loss of the fifth epoch, GELU's less ReLU's, at the first rate without dropout: for what is said of its speed. */
@@ -223,9 +227,10 @@ static bool write_curves(const void *context, FILE *to)
         const double rate = mnist_best_rate(r->work, r->p, said->activation, said->keep);
         const int n = mnist_records(r->work, r->p, said->activation, said->keep, rate, records);
         for (int e = 1; n > 0 && e <= r->p->epochs; e++) {
-            const study_spread loss = study_spread_at(records, n, e, STUDY_VAL_LOSS), train = study_spread_at(records, n, e, STUDY_TRAIN_LOSS);
-            fprintf(to, "keep %g,%s,%g,%d,%.6g,%.6g,%.6g,", said->keep, tg_activation_name(said->activation), rate, e, loss.median, loss.low,
-                    loss.high);
+            const study_spread loss = study_spread_at(records, n, e, STUDY_VAL_LOSS),
+                               train = study_spread_at(records, n, e, STUDY_TRAIN_LOSS);
+            fprintf(to, "keep %g,%s,%g,%d,%.6g,%.6g,%.6g,", said->keep, tg_activation_name(said->activation), rate, e, loss.median,
+                    loss.low, loss.high);
             fprintf(to, isnan(train.median) ? "\n" : "%.6g\n", train.median);
         }
     }
@@ -253,13 +258,15 @@ static sheet *report(const results *r, const study_outcome *outcome)
 {
     sheet *s = sheet_new("GELU paper: MNIST classification");
     study_say_state(r->c, r->work, outcome, s);
-    sheet_text(
-        s,
-        "Protocol (arXiv 1606.08415): eight hidden layers of 128, initial weights with rows of length 1, pixels in [0, 1], Adam with a constant "
-        "rate, batch %d, %d epochs; dropout behind every hidden layer keeps a unit with probability 1 or 0.5; validation rows are the first 5,000. "
-        "GELU is the tanh form. Medians of %d seeds; of five the range from least to greatest holds the true median with a probability of 94 %%. "
-        "Published numbers are read off the curves.",
-        r->p->batch, r->p->epochs, r->p->seeds);
+    sheet_text(s,
+               "Protocol (arXiv 1606.08415): eight hidden layers of 128, initial weights with rows of length 1, pixels in [0, 1], Adam "
+               "with a constant "
+               "rate, batch %d, %d epochs; dropout behind every hidden layer keeps a unit with probability 1 or 0.5; validation rows are "
+               "the first 5,000. "
+               "GELU is the tanh form. Medians of %d seeds; of five the range from least to greatest holds the true median with a "
+               "probability of 94 %%. "
+               "Published numbers are read off the curves.",
+               r->p->batch, r->p->epochs, r->p->seeds);
     judge_reproduction(r, s);
     for (int k = 0; k < 2; k++) {
         judge_difference(r, k ? 0.5 : 1, TG_RELU, s);
@@ -288,7 +295,8 @@ int study_gelu_mnist(const study_context *c)
         return study_refuse(outcome.message, 1);
     const results r = {c, &work, &p};
     char message[FILES_MESSAGE];
-    if (!files_write(c->folder, "curves.csv", write_curves, &r, message) || !files_write(c->folder, "published.csv", write_published, &r, message))
+    if (!files_write(c->folder, "curves.csv", write_curves, &r, message) ||
+        !files_write(c->folder, "published.csv", write_published, &r, message))
         return study_refuse(message, 1);
     const int status = study_end(c, &work, &outcome, report(&r, &outcome), outcome.complete > 0 ? "study_curves.gp" : NULL);
     dataset_free(&data);

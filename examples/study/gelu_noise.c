@@ -1,4 +1,5 @@
-/* study gelu-noise: how the classifiers of gelu-mnist stand noise (Hendrycks and Gimpel, arXiv 1606.08415): Unif[-a, a] added to the test images. */
+/* study gelu-noise: how the classifiers of gelu-mnist stand noise (Hendrycks and Gimpel, arXiv 1606.08415): Unif[-a, a] added to the test
+ * images. */
 #include "examples/data/feed.h"
 #include "examples/lab/statistics.h"
 #include "examples/study/mnist.h"
@@ -59,7 +60,8 @@ static bool score_all(results *r, const dataset *data, int a, char message[STUDY
     r->rate[a] = mnist_best_rate(r->work, r->p, mnist_activations[a], 1);
     for (int i = 0; i < r->work->count; i++) {
         const study_run *run = &r->work->run[i];
-        if (run->net.activation != mnist_activations[a] || run->lr != r->rate[a] || !study_record_complete(&r->work->record[i], run->epochs))
+        if (run->net.activation != mnist_activations[a] || run->lr != r->rate[a] ||
+            !study_record_complete(&r->work->record[i], run->epochs))
             continue;
         tg_mlp *net = study_run_net(run, r->work->folder, message);
         const bool fine = net && score_net(data, net, r->score[a][r->seeds[a]++], message);
@@ -88,8 +90,9 @@ static void put_table(const results *r, sheet *s)
         for (int a = 0; a < MNIST_ACTIVATIONS; a++) {
             const study_spread accuracy = spread(r, a, level, true), loss = spread(r, a, level, false);
             if (accuracy.count)
-                sheet_row(s, "%.2g|%s|%g|%d|%.2f %%|%.2f %% to %.2f %%|%.3f|%.3f to %.3f", level_of(level), tg_activation_name(mnist_activations[a]),
-                          r->rate[a], accuracy.count, accuracy.median, accuracy.low, accuracy.high, loss.median, loss.low, loss.high);
+                sheet_row(s, "%.2g|%s|%g|%d|%.2f %%|%.2f %% to %.2f %%|%.3f|%.3f to %.3f", level_of(level),
+                          tg_activation_name(mnist_activations[a]), r->rate[a], accuracy.count, accuracy.median, accuracy.low,
+                          accuracy.high, loss.median, loss.low, loss.high);
         }
 }
 
@@ -109,13 +112,14 @@ static void judge(const results *r, int other, sheet *s)
         return;
     const statistics_estimate gain = statistics_paired(gelu, theirs, (size_t)pairs);
     const bool settled = fabs(gain.mean) > gain.margin;
-    sheet_verdict(s,
-                  "Accuracy averaged over noise of 0.25 to 3, gelu_tanh less %s: %+.2f points (95 %% interval %+.2f to %+.2f, %d networks each). "
-                  "The paper: \"robustness matching or exceeding\"; %s.",
-                  tg_activation_name(mnist_activations[other]), gain.mean, gain.mean - gain.margin, gain.mean + gain.margin, pairs,
-                  !settled        ? "these networks show no difference"
-                  : gain.mean > 0 ? "here it exceeds"
-                                  : "here it is less robust, against what is published");
+    sheet_verdict(
+        s,
+        "Accuracy averaged over noise of 0.25 to 3, gelu_tanh less %s: %+.2f points (95 %% interval %+.2f to %+.2f, %d networks each). "
+        "The paper: \"robustness matching or exceeding\"; %s.",
+        tg_activation_name(mnist_activations[other]), gain.mean, gain.mean - gain.margin, gain.mean + gain.margin, pairs,
+        !settled        ? "these networks show no difference"
+        : gain.mean > 0 ? "here it exceeds"
+                        : "here it is less robust, against what is published");
 }
 
 static bool write_noise(const void *context, FILE *to)
@@ -127,8 +131,8 @@ static bool write_noise(const void *context, FILE *to)
             for (int level = 0; level < LEVELS; level++) {
                 const study_spread value = spread(r, a, level, measure == 0);
                 if (value.count)
-                    fprintf(to, "%s,%s,%g,%.6g,%.6g,%.6g\n", measure ? "log loss" : "accuracy (%)", tg_activation_name(mnist_activations[a]),
-                            level_of(level), value.median, value.low, value.high);
+                    fprintf(to, "%s,%s,%g,%.6g,%.6g,%.6g\n", measure ? "log loss" : "accuracy (%)",
+                            tg_activation_name(mnist_activations[a]), level_of(level), value.median, value.low, value.high);
             }
     return true;
 }
@@ -137,9 +141,11 @@ static sheet *report(const results *r, const study_outcome *outcome)
 {
     sheet *s = sheet_new("GELU paper: noise");
     study_say_state(r->c, r->work, outcome, s);
-    sheet_text(s, "The classifiers of gelu-mnist that were trained without dropout, after their last epoch, each activation at its best rate by "
-                  "validation loss; uniform noise from -a to a is added to every pixel of the test images, the same for all networks. Medians over "
-                  "the seeds. Of the paper's curves no numbers are at hand, only its words.");
+    sheet_text(
+        s,
+        "The classifiers of gelu-mnist that were trained without dropout, after their last epoch, each activation at its best rate by "
+        "validation loss; uniform noise from -a to a is added to every pixel of the test images, the same for all networks. Medians over "
+        "the seeds. Of the paper's curves no numbers are at hand, only its words.");
     judge(r, 2, s);
     judge(r, 1, s);
     sheet_picture(s, "noise.svg", "accuracy and log loss over the size of the noise");

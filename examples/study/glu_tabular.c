@@ -1,5 +1,5 @@
-/* study glu-tabular: the eight plain and gated forms of "GLU Variants Improve Transformer" (Shazeer, arXiv 2002.05202) as hidden layers of small
- * networks of equal size, on nine tables. */
+/* study glu-tabular: the eight plain and gated forms of "GLU Variants Improve Transformer" (Shazeer, arXiv 2002.05202) as hidden layers of
+ * small networks of equal size, on nine tables. */
 #include "examples/lab/statistics.h"
 #include "examples/study/ranks.h"
 #include "examples/study/tabular.h"
@@ -14,12 +14,14 @@ static const tg_activation forms[FORMS] = {TG_RELU, TG_GELU_EXACT, TG_SILU, TG_G
 /* Held-out log-perplexity of T5-base after 65,536 steps, in the same order: no table, but what the order is compared with. */
 static const double published[FORMS] = {1.997, 1.983, 1.994, 1.982, 1.960, 1.953, 1.942, 1.944};
 
-/* With nothing between the layers, and with a normalisation behind each: a stack of products is a polynomial, which rows that are far out blow up. */
+/* With nothing between the layers, and with a normalisation behind each: a stack of products is a polynomial, which rows that are far out
+ * blow up. */
 enum { SETTINGS = 2 };
 static const struct {
     tg_norm norm;
     const char *suffix, *says, *key;
-} settings[SETTINGS] = {{TG_NORM_NONE, "", "without normalisation", ""}, {TG_NORM_RMS, "-rms", "with an RMSNorm behind every hidden layer", "rms_"}};
+} settings[SETTINGS] = {{TG_NORM_NONE, "", "without normalisation", ""},
+                        {TG_NORM_RMS, "-rms", "with an RMSNorm behind every hidden layer", "rms_"}};
 
 typedef struct results {
     const study_context *c;
@@ -175,8 +177,8 @@ static void put_pair(const results *r, sheet *s, tg_activation first, tg_activat
     count_differences(r, form, other, &better, &worse);
     for (int set = 0; set < r->sets->count; set++)
         logs += log(r->mean[set][form] / r->mean[set][other]) / r->sets->count;
-    sheet_row(s, "%s less %s|%d|%d|%d|%.3f", tg_activation_name(first), tg_activation_name(second), better, worse, r->sets->count - better - worse,
-              exp(logs));
+    sheet_row(s, "%s less %s|%d|%d|%d|%.3f", tg_activation_name(first), tg_activation_name(second), better, worse,
+              r->sets->count - better - worse, exp(logs));
     snprintf(key, sizeof key, "%s%s_better", settings[r->setting].key, pair);
     sheet_number(s, key, better);
     snprintf(key, sizeof key, "%s%s_worse", settings[r->setting].key, pair);
@@ -208,9 +210,9 @@ static void put_pairs(const results *r, sheet *s)
     char heading[80];
     snprintf(heading, sizeof heading, "Pairs, %s", settings[r->setting].says);
     sheet_heading(s, heading);
-    sheet_text(s,
-               "On how many tables the first has a lower or higher test loss beyond chance: t tests of the logarithms, paired by seed, corrected by "
-               "Holm's method for the number of tables; and the geometric mean over tables and seeds of the ratio of their losses.");
+    sheet_text(s, "On how many tables the first has a lower or higher test loss beyond chance: t tests of the logarithms, paired by seed, "
+                  "corrected by "
+                  "Holm's method for the number of tables; and the geometric mean over tables and seeds of the ratio of their losses.");
     sheet_table(s, 1, "pair|lower|higher|no difference|ratio of losses");
     put_pair(r, s, TG_GELU_EXACT, TG_RELU, "gelu_relu");
     put_pair(r, s, TG_SILU, TG_RELU, "silu_relu");
@@ -246,13 +248,14 @@ static void judge(const results *r, sheet *s)
     for (int i = 0; i < r->count; i++)
         for (int j = 0; j < i; j++)
             agree += (published[r->form[i]] - published[r->form[j]]) * (r->ranks.mean[i] - r->ranks.mean[j]) > 0;
-    sheet_verdict(s,
-                  "Networks %s: over %d tables and %d seeds %s has the best mean rank (%.2f) and %s the worst (%.2f). Friedman's test: chi square "
-                  "%.2f, F %.2f, p = %.2g: "
-                  "%s. %d of %d pairs are farther apart than the critical difference of %.2f (Nemenyi, 5 %%).",
-                  settings[r->setting].says, r->ranks.sets, r->seeds, form_name(r, order[0]), r->ranks.mean[order[0]],
-                  form_name(r, order[r->count - 1]), r->ranks.mean[order[r->count - 1]], r->ranks.chi_square, r->ranks.f, r->ranks.p,
-                  r->ranks.p < 0.05 ? "the forms differ" : "no difference between the forms is shown", pairs, all, r->ranks.critical);
+    sheet_verdict(
+        s,
+        "Networks %s: over %d tables and %d seeds %s has the best mean rank (%.2f) and %s the worst (%.2f). Friedman's test: chi square "
+        "%.2f, F %.2f, p = %.2g: "
+        "%s. %d of %d pairs are farther apart than the critical difference of %.2f (Nemenyi, 5 %%).",
+        settings[r->setting].says, r->ranks.sets, r->seeds, form_name(r, order[0]), r->ranks.mean[order[0]],
+        form_name(r, order[r->count - 1]), r->ranks.mean[order[r->count - 1]], r->ranks.chi_square, r->ranks.f, r->ranks.p,
+        r->ranks.p < 0.05 ? "the forms differ" : "no difference between the forms is shown", pairs, all, r->ranks.critical);
     sheet_verdict(s, "Of the %d pairs, %d are in the order that Shazeer found for T5 (where chance would give half).", all, agree);
 }
 
@@ -306,9 +309,11 @@ static sheet *report(const results r[SETTINGS], const study_outcome *outcome)
     study_say_state(r->c, r->work, outcome, s);
     sheet_text(
         s,
-        "Two hidden layers of 64, or for the gated forms narrower ones with as many parameters, as they are and with an RMSNorm behind each; Adam "
+        "Two hidden layers of 64, or for the gated forms narrower ones with as many parameters, as they are and with an RMSNorm behind "
+        "each; Adam "
         "with a constant rate, the best of %d by the geometric mean of the validation loss for each table and form; about 3,000 steps; "
-        "training, validation and test rows (60, 20 and 20 %%) drawn anew for each seed. The test loss is that of the epoch with the lowest "
+        "training, validation and test rows (60, 20 and 20 %%) drawn anew for each seed. The test loss is that of the epoch with the "
+        "lowest "
         "validation loss: log loss of classes, squared error of standardised targets.",
         r->rates);
     for (int setting = 0; setting < SETTINGS; setting++)

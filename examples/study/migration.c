@@ -1,4 +1,5 @@
-/* study migration: from ReLU to GELU to SwiGLU. What does another activation gain in a network that is there, at the rate it has and at its own? */
+/* study migration: from ReLU to GELU to SwiGLU. What does another activation gain in a network that is there, at the rate it has and at its
+ * own? */
 #include "examples/lab/statistics.h"
 #include "examples/study/tabular.h"
 
@@ -39,8 +40,8 @@ static bool add_fresh(study_work *work, const results *r)
         for (int set = 0; set < r->sets->count; set++)
             for (int a = 0; a < SCRATCH; a++)
                 for (int k = 0; k < r->rates; k++)
-                    fine = fine && tabular_add(work, r->c, r->sets, set, tg_activation_name(scratch[a]), &(tg_mlp_config){.activation = scratch[a]},
-                                               fresh_rates(r)[k], seed, NULL);
+                    fine = fine && tabular_add(work, r->c, r->sets, set, tg_activation_name(scratch[a]),
+                                               &(tg_mlp_config){.activation = scratch[a]}, fresh_rates(r)[k], seed, NULL);
     return fine;
 }
 
@@ -68,8 +69,8 @@ static bool add_tuned(study_work *work, const results *r, char (*paths)[PATH])
                 for (int k = 0; k < r->tunings; k++) {
                     char name[40];
                     snprintf(name, sizeof name, "from-relu-to-%s", tg_activation_name(scratch[a]));
-                    fine = fine &&
-                           tabular_add(work, r->c, r->sets, set, name, &(tg_mlp_config){.activation = scratch[a]}, tuning_rates(r)[k], seed, path);
+                    fine = fine && tabular_add(work, r->c, r->sets, set, name, &(tg_mlp_config){.activation = scratch[a]},
+                                               tuning_rates(r)[k], seed, path);
                 }
         }
     return fine;
@@ -144,14 +145,17 @@ static void put_step(const results *r, sheet *s, const char *what, int to, int f
         higher += p[set] < 0.05 && logs[set] > 0;
     }
     const statistics_estimate ratio = statistics_of(logs, (size_t)r->sets->count);
-    sheet_row(s, "%s|%.3f|%.3f to %.3f|%d|%d", what, exp(ratio.mean), exp(ratio.mean - ratio.margin), exp(ratio.mean + ratio.margin), lower, higher);
+    sheet_row(s, "%s|%.3f|%.3f to %.3f|%d|%d", what, exp(ratio.mean), exp(ratio.mean - ratio.margin), exp(ratio.mean + ratio.margin), lower,
+              higher);
 }
 
 static void put_steps(const results *r, sheet *s)
 {
     sheet_heading(s, "What each step gains");
-    sheet_text(s, "Test loss after the step over test loss before it: geometric mean over the tables and its 95 %% interval (below 1 is a gain); "
-                  "and on how many tables it falls or rises beyond chance (t tests of the logarithms, paired by seed, corrected by Holm's method).");
+    sheet_text(
+        s,
+        "Test loss after the step over test loss before it: geometric mean over the tables and its 95 %% interval (below 1 is a gain); "
+        "and on how many tables it falls or rises beyond chance (t tests of the logarithms, paired by seed, corrected by Holm's method).");
     sheet_table(s, 1, "step|ratio|95 %|tables with a gain|with a loss");
     put_step(r, s, "ReLU: rate retuned", RELU, OLD);
     put_step(r, s, "ReLU to GELU, old rate kept", GELU_OLD, OLD);
@@ -180,7 +184,8 @@ static void judge(const results *r, sheet *s)
         }
         const statistics_estimate ratio = statistics_of(logs, (size_t)r->sets->count);
         sheet_verdict(s, "%s changes the test loss by %+.1f %% (95 %% interval over %d tables %+.1f to %+.1f %%): %s.", questions[q].what,
-                      100 * expm1(ratio.mean), r->sets->count, 100 * expm1(ratio.mean - ratio.margin), 100 * expm1(ratio.mean + ratio.margin),
+                      100 * expm1(ratio.mean), r->sets->count, 100 * expm1(ratio.mean - ratio.margin),
+                      100 * expm1(ratio.mean + ratio.margin),
                       !(fabs(ratio.mean) > ratio.margin) ? "no gain is shown"
                       : ratio.mean < 0                   ? "a gain"
                                                          : "a loss");
@@ -195,12 +200,14 @@ static sheet *report(const results *r, const study_outcome *outcome, bool comple
         sheet_text(s, "What is compared is not complete yet.");
         return s;
     }
-    sheet_text(s,
-               "The network that is there: two hidden layers of 64 with ReLU, trained with Adam at rate %g. Each activation is trained from initial "
-               "weights at that rate and at the best of %d by validation; GELU (exact) is also put into the trained ReLU network's file, which is "
-               "then trained on, as ReLU itself is, at that rate and at the best of %d. SwiGLU has other matrices, as many parameters, and no use "
-               "for the file. %d seeds, each with parts of its own.",
-               old_rate, r->rates, r->tunings, r->seeds);
+    sheet_text(
+        s,
+        "The network that is there: two hidden layers of 64 with ReLU, trained with Adam at rate %g. Each activation is trained from "
+        "initial "
+        "weights at that rate and at the best of %d by validation; GELU (exact) is also put into the trained ReLU network's file, which is "
+        "then trained on, as ReLU itself is, at that rate and at the best of %d. SwiGLU has other matrices, as many parameters, and no use "
+        "for the file. %d seeds, each with parts of its own.",
+        old_rate, r->rates, r->tunings, r->seeds);
     judge(r, s);
     put_steps(r, s);
     put_losses(r, s);

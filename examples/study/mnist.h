@@ -18,8 +18,8 @@ typedef struct mnist_protocol {
 mnist_protocol mnist_protocol_of(const study_context *c, const dataset *data);
 
 /* Adds the runs of an activation at a rate with a probability of keeping a unit, for the seeds first .. last. False if memory runs out. */
-bool mnist_add(study_work *work, const mnist_protocol *p, const dataset *data, tg_activation activation, double keep, double rate, int first,
-               int last);
+bool mnist_add(study_work *work, const mnist_protocol *p, const dataset *data, tg_activation activation, double keep, double rate,
+               int first, int last);
 
 /* The name of such a run, with %d in place of the seed; and the records of all seeds that are there. */
 void mnist_name(char name[STUDY_NAME], tg_activation activation, double keep, double rate);

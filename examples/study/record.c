@@ -128,7 +128,8 @@ int study_record_lowest(const study_record *record, int epochs, study_column col
 {
     int lowest = 0;
     for (int e = 1; e <= epochs && e <= record->epochs; e++)
-        if (!isnan(study_record_at(record, e, column)) && (!lowest || study_record_at(record, e, column) < study_record_at(record, lowest, column)))
+        if (!isnan(study_record_at(record, e, column)) &&
+            (!lowest || study_record_at(record, e, column) < study_record_at(record, lowest, column)))
             lowest = e;
     return lowest;
 }

@@ -131,7 +131,8 @@ static tg_fit_config config_of(trainer *t)
 
 static void tell(const trainer *t, double fraction, int64_t epoch, double loss_now, double accuracy, double rate)
 {
-    const jobs_progress now = {.fraction = fraction, .epoch = (int)epoch, .epochs = t->run->epochs, .loss = loss_now, .accuracy = accuracy, .rate = rate};
+    const jobs_progress now = {
+        .fraction = fraction, .epoch = (int)epoch, .epochs = t->run->epochs, .loss = loss_now, .accuracy = accuracy, .rate = rate};
     if (t->link)
         jobs_report(t->link, &now);
 }
@@ -201,7 +202,8 @@ static bool save_state(trainer *t)
 {
     char path[PATH_MAX];
     tg_update_state kept = tg_optimizer_state(t->optimizer);
-    const tg_training_state state = {.parameters = tg_mlp_parameters(t->net), .update = &kept, .rng = {&t->random}, .position = t->record.epochs};
+    const tg_training_state state = {
+        .parameters = tg_mlp_parameters(t->net), .update = &kept, .rng = {&t->random}, .position = t->record.epochs};
     return state_path(t->run, t->folder, path, t->message) && tg_training_state_save(&state, path, NULL, 0, t->message);
 }
 
@@ -221,7 +223,8 @@ static bool take_up(trainer *t)
     tg_update_state kept = tg_optimizer_state(t->optimizer);
     tg_training_state state = {.parameters = tg_mlp_parameters(t->net), .update = &kept, .rng = {&t->random}};
     if (!t->run->keeps_state || !state_path(t->run, t->folder, path, t->message) || access(path, R_OK) != 0 ||
-        !tg_training_state_load(&state, path, t->message) || state.position > t->record.epochs || !tg_optimizer_restore(t->optimizer, &kept))
+        !tg_training_state_load(&state, path, t->message) || state.position > t->record.epochs ||
+        !tg_optimizer_restore(t->optimizer, &kept))
         return false;
     t->record.epochs = (int)state.position;
     t->seconds = study_record_at(&t->record, t->record.epochs, STUDY_SECONDS);
@@ -249,7 +252,8 @@ static bool on_epoch(void *context, const tg_fit_epoch *now)
         return false;
     if (!study_record_add(&t->record, &row))
         return fail(t, "out of memory");
-    tell(t, (double)now->epoch / t->run->epochs, now->epoch, row.of[t->data.validation.rows ? STUDY_VAL_LOSS : STUDY_TEST_LOSS], row.of[STUDY_VAL_ACCURACY], 0);
+    tell(t, (double)now->epoch / t->run->epochs, now->epoch, row.of[t->data.validation.rows ? STUDY_VAL_LOSS : STUDY_TEST_LOSS],
+         row.of[STUDY_VAL_ACCURACY], 0);
     const bool over = now->epoch == t->run->epochs, due = t->run->keeps_state && jobs_clock() - t->kept_at > seconds_between_states;
     const bool kept = (!over && !due) || keep(t);
     t->since = jobs_clock();

@@ -152,7 +152,8 @@ static int cut(const char *text, cell cells[CELLS])
 
 static bool is_number(cell c)
 {
-    return c.length == 0 || isdigit((unsigned char)c.text[0]) || (strchr("-+.<>", c.text[0]) && (c.length == 1 || strchr("0123456789.", c.text[1])));
+    return c.length == 0 || isdigit((unsigned char)c.text[0]) ||
+           (strchr("-+.<>", c.text[0]) && (c.length == 1 || strchr("0123456789.", c.text[1])));
 }
 
 /* Where the rows of the table at `at` end; their widths, and which columns hold numbers only. */

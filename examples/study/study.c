@@ -9,7 +9,8 @@
 bool study_context_of(study_context *c, const study_settings *settings, const char *name, const char *command)
 {
     *c = (study_context){.settings = settings, .name = name, .command = command};
-    return snprintf(c->folder, sizeof c->folder, "%s/%s%s", settings->out, name, settings->quick ? "-quick" : "") < (int)sizeof c->folder - 8 &&
+    return snprintf(c->folder, sizeof c->folder, "%s/%s%s", settings->out, name, settings->quick ? "-quick" : "") <
+               (int)sizeof c->folder - 8 &&
            snprintf(c->records, sizeof c->records, "%s/runs", c->folder) < (int)sizeof c->records;
 }
 
@@ -40,8 +41,9 @@ study_work study_work_of(const study_context *c)
 void study_say_state(const study_context *c, const study_work *work, const study_outcome *outcome, sheet *s)
 {
     if (c->settings->quick)
-        sheet_text(s, "This is the quick version (--quick): made-up data, small networks, few epochs. It shows that the study works; its numbers "
-                      "are not those of the protocol.");
+        sheet_text(
+            s, "This is the quick version (--quick): made-up data, small networks, few epochs. It shows that the study works; its numbers "
+               "are not those of the protocol.");
     if (outcome->complete < work->count)
         sheet_text(s, "%d of %d runs are complete; the same command goes on with the others.", outcome->complete, work->count);
 }

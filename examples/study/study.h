@@ -55,8 +55,8 @@ bool study_context_of(study_context *c, const study_settings *settings, const ch
 /* Says why a study cannot begin or go on; the exit status. */
 int study_refuse(const char *message, int status);
 
-/* Loads DATA/PATH as "KIND:DATA/PATH" with these options (NULL: none), or what `made` names where the study is a quick one, with so many rows.
- * False, said, if that fails. */
+/* Loads DATA/PATH as "KIND:DATA/PATH" with these options (NULL: none), or what `made` names where the study is a quick one, with so many
+ * rows. False, said, if that fails. */
 bool study_load(const study_context *c, const char *kind, const char *path, const char *made, size_t rows, const dataset_options *options,
                 dataset *set);
 
@@ -83,7 +83,8 @@ typedef struct study_spread {
 } study_spread;
 study_spread study_spread_of(const double values[], int count);
 
-/* The records that are finished, or `begun` at least, among runs whose names are `format` with the seeds 1, 2, ... in place of its %d; how many. */
+/* The records that are finished, or `begun` at least, among runs whose names are `format` with the seeds 1, 2, ... in place of its %d; how
+ * many. */
 int study_seeds(const study_work *work, const char *format, int seeds, bool begun, const study_record *records[STUDY_SEEDS]);
 
 /* The spread of a column after an epoch; and the epoch with the lowest median, 0 where there is none. */

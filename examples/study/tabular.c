@@ -52,8 +52,8 @@ static int batch_of(size_t rows)
     return batch;
 }
 
-bool tabular_add(study_work *work, const study_context *c, const tabular_sets *sets, int set, const char *name, const tg_mlp_config *net, double rate,
-                 int seed, const char *start)
+bool tabular_add(study_work *work, const study_context *c, const tabular_sets *sets, int set, const char *name, const tg_mlp_config *net,
+                 double rate, int seed, const char *start)
 {
     const dataset *data = &sets->data[set];
     const int batch = batch_of(data->rows), steps = c->settings->quick ? 30 : 3000;

@@ -18,12 +18,13 @@ bool tabular_load(const study_context *c, tabular_sets *sets);
 void tabular_free(tabular_sets *sets);
 
 /* A run with two hidden layers of 64: 3,000 steps or so, parts drawn anew for each seed. Its name is SET-NAME-lrRATE-seedSEED. */
-bool tabular_add(study_work *work, const study_context *c, const tabular_sets *sets, int set, const char *name, const tg_mlp_config *net, double rate,
-                 int seed, const char *start);
+bool tabular_add(study_work *work, const study_context *c, const tabular_sets *sets, int set, const char *name, const tg_mlp_config *net,
+                 double rate, int seed, const char *start);
 
-/* The logarithms of the test losses, by seed, of the runs of that name at a rate, each at the epoch with its lowest validation loss; NaN for what
- * diverged or is not complete. Logarithms, because a network without normalisation may meet a row that is far out and be off by a factor of a
- * thousand on it. The mean logarithm of their validation losses there, which is infinite if one diverged and NaN if one is not complete. */
+/* The logarithms of the test losses, by seed, of the runs of that name at a rate, each at the epoch with its lowest validation loss; NaN
+ * for what diverged or is not complete. Logarithms, because a network without normalisation may meet a row that is far out and be off by a
+ * factor of a thousand on it. The mean logarithm of their validation losses there, which is infinite if one diverged and NaN if one is not
+ * complete. */
 double tabular_losses(const study_work *work, const char *set, const char *name, double rate, int seeds, double test[STUDY_SEEDS]);
 
 /* The rate with the lowest of these means, 0 if none is complete. */

@@ -113,8 +113,9 @@ static jobs_outcome train_all(const study_work *work, const int *pending, int co
     const char **names = calloc((size_t)count, sizeof *names);
     for (int i = 0; names && i < count; i++)
         names[i] = work->run[pending[i]].name;
-    const jobs_outcome outcome = progress_run(&(progress_config){.out = names ? out : NULL, .count = count, .names = names, .unit = "rows"},
-                                              &(jobs_config){.count = count, .at_once = work->jobs, .silence = silence, .context = &p, .run = train});
+    const jobs_outcome outcome =
+        progress_run(&(progress_config){.out = names ? out : NULL, .count = count, .names = names, .unit = "rows"},
+                     &(jobs_config){.count = count, .at_once = work->jobs, .silence = silence, .context = &p, .run = train});
     free(names);
     return outcome;
 }

@@ -94,7 +94,8 @@ static bool read_inputs(card *c, const json_t *inputs)
     bool fine = c->input && json_is_array(inputs);
     for (size_t i = 0; fine && i < c->inputs; i++) {
         const json_t *input = json_array_get(inputs, i), *number = json_object_get(input, "number");
-        fine = read_scale(&c->input[i].scale, input) && json_is_integer(number) && json_integer_value(number) >= 0 && json_integer_value(number) < 1 << 30;
+        fine = read_scale(&c->input[i].scale, input) && json_is_integer(number) && json_integer_value(number) >= 0 &&
+               json_integer_value(number) < 1 << 30;
         c->input[i].number = (int)json_integer_value(number);
         c->input[i].column = json_string_value(json_object_get(input, "column"));
         c->input[i].category = json_string_value(json_object_get(input, "category"));
@@ -148,7 +149,8 @@ static const char *disagreement(const card *c)
         return "there are more inputs, or fewer, than the model takes";
     if (c->task == CARD_CLASSES && (size_t)s->outputs != c->classes)
         return "there are more classes, or fewer, than the model has outputs";
-    return c->task == CARD_TARGETS && (size_t)s->outputs != c->targets ? "there are more targets, or fewer, than the model has outputs" : NULL;
+    return c->task == CARD_TARGETS && (size_t)s->outputs != c->targets ? "there are more targets, or fewer, than the model has outputs"
+                                                                       : NULL;
 }
 
 /* From c->model_text and c->data_text, which belong to the card. */
@@ -187,7 +189,8 @@ bool card_of_source(card *c, const net_spec *spec, const train_source *from, cha
     *c = (card){.model_text = json_dumps(model, JSON_COMPACT), .data_text = json_dumps(data, JSON_COMPACT)};
     json_decref(model);
     json_decref(data);
-    const bool fine = c->model_text && c->data_text ? parse(c, message) : (snprintf(message, NET_MESSAGE, "out of memory, or a name that is not UTF-8"), false);
+    const bool fine = c->model_text && c->data_text ? parse(c, message)
+                                                    : (snprintf(message, NET_MESSAGE, "out of memory, or a name that is not UTF-8"), false);
     if (!fine)
         card_free(c);
     return fine;
@@ -203,7 +206,8 @@ bool card_read(card *c, const char *path, char message[NET_MESSAGE])
     const char *model = tg_safetensors_metadata(file, "tapegrad.model"), *data = tg_safetensors_metadata(file, "tapegrad.data");
     bool fine = model && data;
     if (!fine)
-        snprintf(message, NET_MESSAGE, "%.200s: a model file, but not one of train: 'tapegrad.model' and 'tapegrad.data' are missing", path);
+        snprintf(message, NET_MESSAGE, "%.200s: a model file, but not one of train: 'tapegrad.model' and 'tapegrad.data' are missing",
+                 path);
     else {
         c->model_text = strdup(model);
         c->data_text = strdup(data);

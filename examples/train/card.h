@@ -1,4 +1,5 @@
-/* What travels in a model file beside the weights, so that `predict` needs nothing else: the model's specification, how columns become inputs, and what outputs mean.
+/* What travels in a model file beside the weights, so that `predict` needs nothing else: the model's specification, how columns become
+ * inputs, and what outputs mean.
  *
  *     card c;
  *     card_of_source(&c, &spec, &from);

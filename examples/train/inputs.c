@@ -15,8 +15,9 @@ static bool find_column(const csv_source *source, const card_input *input, size_
 {
     *column = (size_t)input->number;
     if (!input->column || !source->first)
-        return *column < source->table.columns || dataset_fail(source->error, "%s: the model wants a column %d, counted from 0, and there are %zu", source->table.path,
-                                                               input->number, source->table.columns);
+        return *column < source->table.columns ||
+               dataset_fail(source->error, "%s: the model wants a column %d, counted from 0, and there are %zu", source->table.path,
+                            input->number, source->table.columns);
     for (size_t i = 0; i < source->table.columns; i++)
         if (strcmp(csv_column_name(source, i), input->column) == 0)
             return *column = i, true;
@@ -56,7 +57,8 @@ static bool read_column(const csv_source *source, const card *c, size_t first, s
             x[row * c->inputs + i] = (float)standardised(input->scale, value);
         }
         if (!known)
-            return c->input[first].category ? csv_fail_at(source, row, column, "a category that the model does not know") : csv_fail_at_word(source, row, column);
+            return c->input[first].category ? csv_fail_at(source, row, column, "a category that the model does not know")
+                                            : csv_fail_at_word(source, row, column);
     }
     return true;
 }
@@ -64,7 +66,8 @@ static bool read_column(const csv_source *source, const card *c, size_t first, s
 static bool load_csv(const char *path, const char *header, const card *c, inputs *out, const dataset_error *error)
 {
     csv_source source = {.table.path = path, .error = error};
-    bool fine = csv_table_read(path, &source.table, error) && csv_find_header(&source, (dataset_header)options_position(settings_headers, header));
+    bool fine =
+        csv_table_read(path, &source.table, error) && csv_find_header(&source, (dataset_header)options_position(settings_headers, header));
     if (fine) {
         out->count = source.rows;
         out->x = dataset_array(out->count, c->inputs, sizeof *out->x);
@@ -84,7 +87,8 @@ static bool load_csv(const char *path, const char *header, const card *c, inputs
 static bool of_size(const char *path, const card *c, size_t height, size_t width, const dataset_error *error)
 {
     return (height == (size_t)c->spec.image_height && width == (size_t)c->spec.image_width) ||
-           dataset_fail(error, "%s: images of %zux%zu, and the model takes %dx%d", path, height, width, c->spec.image_height, c->spec.image_width);
+           dataset_fail(error, "%s: images of %zux%zu, and the model takes %dx%d", path, height, width, c->spec.image_height,
+                        c->spec.image_width);
 }
 
 static bool load_folder(const char *spec, const card *c, inputs *out, char message[NET_MESSAGE])
@@ -120,7 +124,8 @@ static bool load_images(const char *path, const card *c, inputs *out, const data
     if (!dataset_read_file(path, &file, error))
         return false;
     const size_t pixels = (size_t)c->spec.inputs;
-    bool fine = (file.size >= 16 && big_endian(file.bytes) == 0x803) || dataset_fail(error, "%s: not an IDX file of images (unsigned bytes, 3 dimensions)", path);
+    bool fine = (file.size >= 16 && big_endian(file.bytes) == 0x803) ||
+                dataset_fail(error, "%s: not an IDX file of images (unsigned bytes, 3 dimensions)", path);
     fine = fine && of_size(path, c, big_endian(file.bytes + 8), big_endian(file.bytes + 12), error);
     if (fine) {
         out->count = big_endian(file.bytes + 4);
@@ -152,7 +157,8 @@ bool inputs_load(const char *spec, const char *header, const card *c, inputs *ou
     else if (csv)
         fine = load_csv(spec + 4, header, c, out, &error);
     else
-        fine = stat(spec + 4, &status) == 0 && S_ISDIR(status.st_mode) ? load_folder(spec, c, out, message) : load_images(spec + 4, c, out, &error);
+        fine = stat(spec + 4, &status) == 0 && S_ISDIR(status.st_mode) ? load_folder(spec, c, out, message)
+                                                                       : load_images(spec + 4, c, out, &error);
     if (!fine)
         inputs_free(out);
     return fine;

@@ -118,21 +118,30 @@ NET_KIND(gpt, tg_transformer, tg_transformer_forward(model, x, training))
 static void *make_mlp(const net_spec *s, const tg_rng *rng, char *message)
 {
     tg_mlp_config c = {.inputs = s->inputs, .outputs = s->outputs, .dropout = s->dropout, .residual = s->residual};
-    const bool fine = read_names(s, &c.activation, &c.norm, &c.init, message) && read_widths("hidden", s->hidden, c.hidden, TG_MLP_HIDDEN, message);
+    const bool fine =
+        read_names(s, &c.activation, &c.norm, &c.init, message) && read_widths("hidden", s->hidden, c.hidden, TG_MLP_HIDDEN, message);
     return fine ? finish_mlp(&c, rng, message) : NULL;
 }
 
 static void *make_convnet(const net_spec *s, const tg_rng *rng, char *message)
 {
-    tg_convnet_config c = {.channels = 1, .height = s->image_height, .width = s->image_width, .outputs = s->outputs, .dropout = s->dropout, .flatten = true};
-    const bool fine = read_names(s, &c.activation, &c.norm, &c.init, message) && read_widths("filters", s->filters, c.filters, TG_CONVNET_BLOCKS, message);
+    tg_convnet_config c = {
+        .channels = 1, .height = s->image_height, .width = s->image_width, .outputs = s->outputs, .dropout = s->dropout, .flatten = true};
+    const bool fine = read_names(s, &c.activation, &c.norm, &c.init, message) &&
+                      read_widths("filters", s->filters, c.filters, TG_CONVNET_BLOCKS, message);
     return fine ? finish_convnet(&c, rng, message) : NULL;
 }
 
 static void *make_vit(const net_spec *s, const tg_rng *rng, char *message)
 {
-    tg_vit_config c = {.channels = 1, .height = s->image_height, .width = s->image_width, .outputs = s->outputs, .patch = s->patch, .layers = s->layers,
-                       .block = tg_block_vit(s->width, s->heads), .dropout = s->dropout};
+    tg_vit_config c = {.channels = 1,
+                       .height = s->image_height,
+                       .width = s->image_width,
+                       .outputs = s->outputs,
+                       .patch = s->patch,
+                       .layers = s->layers,
+                       .block = tg_block_vit(s->width, s->heads),
+                       .dropout = s->dropout};
     c.block.dropout = s->dropout;
     return read_names(s, &c.block.activation, &c.block.norm, NULL, message) ? finish_vit(&c, rng, message) : NULL;
 }
@@ -140,21 +149,28 @@ static void *make_vit(const net_spec *s, const tg_rng *rng, char *message)
 static void *make_autoencoder(const net_spec *s, const tg_rng *rng, char *message)
 {
     tg_autoencoder_config c = {.inputs = s->inputs, .code = s->code, .dropout = s->dropout};
-    const bool fine = read_names(s, &c.activation, &c.norm, &c.init, message) && read_widths("hidden", s->hidden, c.hidden, TG_AUTOENCODER_HIDDEN, message);
+    const bool fine = read_names(s, &c.activation, &c.norm, &c.init, message) &&
+                      read_widths("hidden", s->hidden, c.hidden, TG_AUTOENCODER_HIDDEN, message);
     return fine ? finish_autoencoder(&c, rng, message) : NULL;
 }
 
 static void *make_charmlp(const net_spec *s, const tg_rng *rng, char *message)
 {
     tg_char_mlp_config c = {.vocabulary = s->vocabulary, .context = s->context, .embedding = s->embedding, .dropout = s->dropout};
-    const bool fine = read_names(s, &c.activation, &c.norm, &c.init, message) && read_widths("hidden", s->hidden, c.hidden, TG_CHAR_MLP_HIDDEN, message);
+    const bool fine =
+        read_names(s, &c.activation, &c.norm, &c.init, message) && read_widths("hidden", s->hidden, c.hidden, TG_CHAR_MLP_HIDDEN, message);
     return fine ? finish_charmlp(&c, rng, message) : NULL;
 }
 
 static void *make_gpt(const net_spec *s, const tg_rng *rng, char *message)
 {
-    tg_transformer_config c = {.vocabulary = s->vocabulary, .context = s->context, .layers = s->layers, .block = tg_block_gpt(s->width, s->heads), .tied = true,
-                               .dropout = s->dropout, .rotary_base = s->rotary ? 10000 : 0};
+    tg_transformer_config c = {.vocabulary = s->vocabulary,
+                               .context = s->context,
+                               .layers = s->layers,
+                               .block = tg_block_gpt(s->width, s->heads),
+                               .tied = true,
+                               .dropout = s->dropout,
+                               .rotary_base = s->rotary ? 10000 : 0};
     c.block.dropout = s->dropout;
     return read_names(s, &c.block.activation, &c.block.norm, NULL, message) ? finish_gpt(&c, rng, message) : NULL;
 }
@@ -163,10 +179,12 @@ static void *make_gpt(const net_spec *s, const tg_rng *rng, char *message)
 static const net_kind kinds[] = {
     {KIND(mlp), .defaults = {.hidden = "128x2", .norm = "none", .activation = "gelu_exact"}},
     {KIND(convnet), .images = true, .defaults = {.filters = "16,32", .norm = "batch", .activation = "gelu_exact"}},
-    {KIND(vit), .images = true, .defaults = {.layers = 4, .heads = 4, .width = 64, .patch = 7, .norm = "layer", .activation = "gelu_exact"}},
+    {KIND(vit), .images = true,
+     .defaults = {.layers = 4, .heads = 4, .width = 64, .patch = 7, .norm = "layer", .activation = "gelu_exact"}},
     {KIND(autoencoder), .images = true, .defaults = {.hidden = "256,128", .code = 30, .norm = "none", .activation = "gelu_exact"}},
     {KIND(charmlp), .text = true, .defaults = {.hidden = "256", .context = 8, .embedding = 24, .norm = "none", .activation = "gelu_exact"}},
-    {KIND(gpt), .text = true, .defaults = {.layers = 4, .heads = 4, .width = 64, .context = 64, .norm = "layer", .activation = "gelu_tanh"}},
+    {KIND(gpt), .text = true,
+     .defaults = {.layers = 4, .heads = 4, .width = 64, .context = 64, .norm = "layer", .activation = "gelu_tanh"}},
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 const char *const net_models[] = {"mlp", "convnet", "vit", "autoencoder", "charmlp", "gpt", NULL};
@@ -241,9 +259,11 @@ void net_describe(const net_spec *s, char *text, size_t size)
 {
     const char *model = s->model;
     if (strcmp(model, "gpt") == 0)
-        snprintf(text, size, "gpt of %d layers, %d heads, width %d, context %d, %s", s->layers, s->heads, s->width, s->context, s->activation);
+        snprintf(text, size, "gpt of %d layers, %d heads, width %d, context %d, %s", s->layers, s->heads, s->width, s->context,
+                 s->activation);
     else if (strcmp(model, "vit") == 0)
-        snprintf(text, size, "vit of %d layers, %d heads, width %d, patches of %d x %d, %s", s->layers, s->heads, s->width, s->patch, s->patch, s->activation);
+        snprintf(text, size, "vit of %d layers, %d heads, width %d, patches of %d x %d, %s", s->layers, s->heads, s->width, s->patch,
+                 s->patch, s->activation);
     else if (strcmp(model, "charmlp") == 0)
         snprintf(text, size, "charmlp %d x %d-%s-%d, %s", s->context, s->embedding, s->hidden, s->vocabulary, s->activation);
     else if (strcmp(model, "convnet") == 0)

@@ -81,9 +81,10 @@ bool profile_print(const tg_tape *tape, double step, FILE *out)
     if (fine) {
         print(&operations, "operation", step, out);
         print(&layers, "layer", step, out);
-        fprintf(out, "\n%-32s %10.3f %10.3f %8.1f %8.1f\n", "all operations", 1e3 * all.forward, 1e3 * all.backward, 100 * total(&all) / step,
-                1e-9 * all.flops / total(&all));
-        fprintf(out, "%-32s %10.3f %10s %8.1f\n", "optimiser, batches, the tape", 1e3 * (step - total(&all)), "", 100 * (1 - total(&all) / step));
+        fprintf(out, "\n%-32s %10.3f %10.3f %8.1f %8.1f\n", "all operations", 1e3 * all.forward, 1e3 * all.backward,
+                100 * total(&all) / step, 1e-9 * all.flops / total(&all));
+        fprintf(out, "%-32s %10.3f %10s %8.1f\n", "optimiser, batches, the tape", 1e3 * (step - total(&all)), "",
+                100 * (1 - total(&all) / step));
     }
     free(operations.rows);
     free(layers.rows);

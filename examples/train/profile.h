@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <tapegrad.h>
 
-/* Times are of one step: the mean over those that were timed. GF/s counts the multiplications and additions of matrix products, over all of the row's time. False if out
- * of memory or if nothing was timed. */
+/* Times are of one step: the mean over those that were timed. GF/s counts the multiplications and additions of matrix products, over all of
+ * the row's time. False if out of memory or if nothing was timed. */
 bool profile_print(const tg_tape *tape, double step, FILE *out);
 
 #endif

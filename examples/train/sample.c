@@ -77,7 +77,9 @@ bool sample_write(const net *model, const card *c, const sample_options *options
     for (const char *byte = prompt; fine && *byte; byte++) {
         const int number = number_of(c, (unsigned char)*byte);
         if (number < 0)
-            fine = (snprintf(message, NET_MESSAGE, "the model does not know the letter '%c' (byte %d) of the prompt", *byte, (unsigned char)*byte), false);
+            fine = (snprintf(message, NET_MESSAGE, "the model does not know the letter '%c' (byte %d) of the prompt", *byte,
+                             (unsigned char)*byte),
+                    false);
         else
             ids[count++] = number;
     }

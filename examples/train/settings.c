@@ -14,24 +14,31 @@ static const char *const deciders[] = {"file", "model", NULL};
 
 static const program_option table[] = {
     {.type = OPTION_GROUP, .help = "Data:"},
-    {"data", "SPEC", "csv:FILE, idx:DIR (a folder with MNIST's four files), text:FILE, lines:FILE (words, one a line), or made up: spirals, moons, circles, sine, "
-     "glyphs", OPTION_TEXT, AT(data)},
-    {"validation", "PART", "rows that choose the best epoch: a fraction, or first:N [0.2; glyphs 1/7, idx and texts 0.1]", OPTION_TEXT, AT(validation)},
-    {"test", "PART", "rows for the measures at the end: a fraction, first:N, or none [0.2; glyphs 1/7; of idx the t10k files; texts none]", OPTION_TEXT, AT(test)},
+    {"data", "SPEC",
+     "csv:FILE, idx:DIR (a folder with MNIST's four files), text:FILE, lines:FILE (words, one a line), or made up: spirals, moons, "
+     "circles, sine, "
+     "glyphs",
+     OPTION_TEXT, AT(data)},
+    {"validation", "PART", "rows that choose the best epoch: a fraction, or first:N [0.2; glyphs 1/7, idx and texts 0.1]", OPTION_TEXT,
+     AT(validation)},
+    {"test", "PART", "rows for the measures at the end: a fraction, first:N, or none [0.2; glyphs 1/7; of idx the t10k files; texts none]",
+     OPTION_TEXT, AT(test)},
     {"target", "COLUMNS", "target of a CSV file, by name or number (0 first, -1 last); several for a regression", OPTION_TEXT, AT(target)},
     {"task", "KIND", "what the target of a CSV file is", OPTION_CHOICE, AT(task), .choices = settings_tasks},
     {"header", "WHETHER", "whether a CSV file's first line names the columns", OPTION_CHOICE, AT(header), .choices = settings_headers},
     {"ignore", "COLUMNS", "columns of a CSV file that are no features", OPTION_TEXT, AT(ignore)},
     {"categorical", "COLUMNS", "columns of a CSV file whose numbers are names", OPTION_TEXT, AT(categorical)},
-    {"missing", "HOW", "cells without a value are an error, or drop their row, or get the mean and a feature that says so", OPTION_CHOICE, AT(missing),
-     .choices = settings_missings},
+    {"missing", "HOW", "cells without a value are an error, or drop their row, or get the mean and a feature that says so", OPTION_CHOICE,
+     AT(missing), .choices = settings_missings},
     {"rows", "N", "rows to make up; 0: as many as suit the data", OPTION_INT, AT(rows), 0, 10e6},
     {"noise", "SIZE", "disturbance of rows that are made up; 0: what suits; negative: none", OPTION_REAL, AT(noise), -1, 100},
 
     {.type = OPTION_GROUP, .help = "Model:"},
     NET_OPTIONS,
-    {"start", "FILE", "begin with the weights of this model file, and with its model where no option says otherwise", OPTION_TEXT, AT(start)},
-    {"activation-from", "WHICH", "whose activation counts where that of --start's file and that of the options differ; without it that is an error", OPTION_CHOICE,
+    {"start", "FILE", "begin with the weights of this model file, and with its model where no option says otherwise", OPTION_TEXT,
+     AT(start)},
+    {"activation-from", "WHICH",
+     "whose activation counts where that of --start's file and that of the options differ; without it that is an error", OPTION_CHOICE,
      AT(activation_from), .choices = deciders},
 
     {.type = OPTION_GROUP, .help = "Training:"},
@@ -52,15 +59,17 @@ static const program_option table[] = {
     {"beta2", "X", "of adamw, adam, nadam and lion; 0: theirs", OPTION_REAL, AT(beta2), 0, 0.999999},
     {"epsilon", "X", "of adamw, adam, nadam and rmsprop; 0: theirs", OPTION_REAL, AT(epsilon), 0, 1},
     {"clip", "NORM", "gradients longer than this are cut to it; 0: never", OPTION_REAL, AT(clip), 0, 1e30},
-    {"ema", "DECAY", "validate, choose and keep an average of the weights, DECAY of which, 0.999 say, stays at each step; less at first; 0: none", OPTION_REAL, AT(ema),
-     0, 0.9999999},
+    {"ema", "DECAY",
+     "validate, choose and keep an average of the weights, DECAY of which, 0.999 say, stays at each step; less at first; 0: none",
+     OPTION_REAL, AT(ema), 0, 0.9999999},
     {"label-smoothing", "X", "share of each label that is spread over all classes", OPTION_REAL, AT(label_smoothing), 0, 0.99},
 
     {.type = OPTION_GROUP, .help = "Running:"},
     {"out", "DIR", "folder for best.safetensors, last.safetensors, curves.csv, config.json and the pictures", OPTION_TEXT, AT(out)},
     {"resume", NULL, "go on with the run in the folder, with its options; those given here go before", OPTION_FLAG, AT(resume)},
     {"threads", "N", "threads of long operations; 0: as many as there are processors", OPTION_INT, AT(threads), 0, 1024},
-    {"profile", NULL, "print where the time of a step goes, by operation and by layer; rows that do not fill a step are left out", OPTION_FLAG, AT(profile)},
+    {"profile", NULL, "print where the time of a step goes, by operation and by layer; rows that do not fill a step are left out",
+     OPTION_FLAG, AT(profile)},
     {"no-plots", NULL, "draw nothing", OPTION_FLAG, AT(no_plots)},
     {0}};
 
@@ -68,7 +77,8 @@ const options_program settings_program = {
     .name = "train",
     .about = "Trains one model on one data set, keeps its best and its last state, and goes on from there.",
     .table = table,
-    .after = "Ctrl-C keeps the state before it ends; --resume then ends with the same bytes as a run that was never stopped. predict uses the file "
+    .after = "Ctrl-C keeps the state before it ends; --resume then ends with the same bytes as a run that was never stopped. predict uses "
+             "the file "
              "best.safetensors.\n\n"
              "Examples:\n"
              "train --data csv:housing.csv --hidden 128x3 --out housing\n"
@@ -77,8 +87,19 @@ const options_program settings_program = {
 
 train_settings settings_defaults(void)
 {
-    return (train_settings){.data = "glyphs", .task = "auto", .header = "auto", .missing = "error", .seed = 1, .accumulate = 1, .best = "loss", .optimizer = "adamw",
-                            .schedule = "cosine", .warmup = 0.05, .weight_decay = 0.01, .clip = 1, .out = "trained"};
+    return (train_settings){.data = "glyphs",
+                            .task = "auto",
+                            .header = "auto",
+                            .missing = "error",
+                            .seed = 1,
+                            .accumulate = 1,
+                            .best = "loss",
+                            .optimizer = "adamw",
+                            .schedule = "cosine",
+                            .warmup = 0.05,
+                            .weight_decay = 0.01,
+                            .clip = 1,
+                            .out = "trained"};
 }
 
 void settings_complete(train_settings *s, int64_t rows)
@@ -108,8 +129,14 @@ const char *settings_conflict(const train_settings *s, bool classifies)
 
 tg_optimizer_config settings_optimizer(const train_settings *s, int64_t steps)
 {
-    tg_optimizer_config config = {.lr = s->lr, .weight_decay = s->weight_decay, .clip_norm = s->clip, .momentum = s->momentum, .nesterov = s->momentum > 0,
-                                  .beta1 = s->beta1, .beta2 = s->beta2, .epsilon = s->epsilon};
+    tg_optimizer_config config = {.lr = s->lr,
+                                  .weight_decay = s->weight_decay,
+                                  .clip_norm = s->clip,
+                                  .momentum = s->momentum,
+                                  .nesterov = s->momentum > 0,
+                                  .beta1 = s->beta1,
+                                  .beta2 = s->beta2,
+                                  .epsilon = s->epsilon};
     tg_optimizer_from_name(s->optimizer, &config.kind);
     tg_schedule_from_name(s->schedule, &config.schedule.kind);
     config.schedule.steps = steps;

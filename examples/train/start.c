@@ -49,7 +49,8 @@ static const char *difference(const card *a, const card *b)
         return "letters";
     same = a->inputs == b->inputs;
     for (size_t i = 0; same && i < a->inputs; i++)
-        same = same_text(a->input[i].column, b->input[i].column) && same_text(a->input[i].category, b->input[i].category) && a->input[i].missing == b->input[i].missing;
+        same = same_text(a->input[i].column, b->input[i].column) && same_text(a->input[i].category, b->input[i].category) &&
+               a->input[i].missing == b->input[i].missing;
     if (!same)
         return "columns";
     same = a->classes == b->classes;
@@ -107,7 +108,8 @@ static bool take_sample(sample *of, const tg_fit_rows *rows, const net_spec *spe
     return fine;
 }
 
-bool start_load(const train_settings *s, net *model, const train_source *from, const card *ours, const card *theirs, char message[NET_MESSAGE])
+bool start_load(const train_settings *s, net *model, const train_source *from, const card *ours, const card *theirs,
+                char message[NET_MESSAGE])
 {
     char problem[TG_FILE_MESSAGE];
     tg_activation activation;
@@ -117,10 +119,12 @@ bool start_load(const train_settings *s, net *model, const train_source *from, c
         return snprintf(message, NET_MESSAGE, "--start: %.200s: the model is for other %s than the data has", s->start, other), false;
     tg_activation_from_name(s->net.activation, &activation);
     const bool sampled = take_sample(&of, &from->train, &s->net);
-    const tg_model_load_options options = {.load = {.allow_unknown = true}, .migrate = decides(s, "model"), .outputs = sampled ? outputs : NULL, .user = &of};
+    const tg_model_load_options options = {
+        .load = {.allow_unknown = true}, .migrate = decides(s, "model"), .outputs = sampled ? outputs : NULL, .user = &of};
     const bool fine = tg_model_load(net_parameters(model), s->start, activation, &options, problem);
     free(of.batch);
     if (!fine)
-        snprintf(message, NET_MESSAGE, "--start: %.*s%s", NET_MESSAGE - 60, problem, strstr(problem, "it was trained with ") ? "; --activation-from file or model decides" : "");
+        snprintf(message, NET_MESSAGE, "--start: %.*s%s", NET_MESSAGE - 60, problem,
+                 strstr(problem, "it was trained with ") ? "; --activation-from file or model decides" : "");
     return fine;
 }

@@ -31,7 +31,8 @@ static bool number_letters(text_source *t, const unsigned char *bytes)
     return t->ids != NULL;
 }
 
-/* Lines without blanks at their ends, and without empty ones; a newline in front of the first and behind each. In place: `bytes` has room for two more. */
+/* Lines without blanks at their ends, and without empty ones; a newline in front of the first and behind each. In place: `bytes` has room
+ * for two more. */
 static int64_t trim_lines(unsigned char *bytes, int64_t size)
 {
     memmove(bytes + 1, bytes, (size_t)size);

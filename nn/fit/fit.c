@@ -218,7 +218,8 @@ static double pass(tg_fit *fit, int64_t number, int64_t first, int64_t count, do
     const char *error = tg_tape_error(fit->training);
     fit->diverged = !error && tg_ok(loss) && tg_size(loss) == 1;
     if (!error)
-        error = fit->diverged ? "the loss is infinite or not a number; a smaller learning rate may help" : "the loss is no scalar of the batch's tape";
+        error = fit->diverged ? "the loss is infinite or not a number; a smaller learning rate may help"
+                              : "the loss is no scalar of the batch's tape";
     tg_fit_fail(fit, "epoch %lld, step %lld: %s", (long long)epochs_done(fit) + 1, (long long)fit->step + 1, error);
     return NAN;
 }
@@ -231,7 +232,8 @@ static bool begin_epoch(tg_fit *fit)
         return true;
     fit->ordered = epoch;
     return tg_fit_feed_begin(&fit->train, &fit->config, epoch + 1, tg_fit_stream(fit, "order", epoch)) ||
-           tg_fit_fail(fit, "epoch %lld: its order has a row that is none of the %lld", (long long)epoch + 1, (long long)fit->config.train.count);
+           tg_fit_fail(fit, "epoch %lld: its order has a row that is none of the %lld", (long long)epoch + 1,
+                       (long long)fit->config.train.count);
 }
 
 static bool take_step(tg_fit *fit, tg_fit_step *now)
@@ -245,7 +247,8 @@ static bool take_step(tg_fit *fit, tg_fit_step *now)
     double sum = 0;
     for (int64_t done = 0, number = 0; done < left; number++) {
         const int64_t count = left - done < config->batch ? left - done : config->batch;
-        const double share = (double)count / (double)left, loss = pass(fit, fit->step * config->accumulate + number, first + done, count, share);
+        const double share = (double)count / (double)left,
+                     loss = pass(fit, fit->step * config->accumulate + number, first + done, count, share);
         if (fit->error[0])
             return false;
         now->loss += loss * share;

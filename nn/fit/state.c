@@ -1,5 +1,6 @@
-/* FOLDER/last.safetensors is a training state (nn/training_state.h) with two lines more: fit.run, which must be that of the run that goes on, and fit.epochs, what has been
- * reported so far. FOLDER/best.safetensors is weights alone, written first: it may be of a later epoch than the state, which then comes to that epoch again. */
+/* FOLDER/last.safetensors is a training state (nn/training_state.h) with two lines more: fit.run, which must be that of the run that goes
+ * on, and fit.epochs, what has been reported so far. FOLDER/best.safetensors is weights alone, written first: it may be of a later epoch
+ * than the state, which then comes to that epoch again. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "nn/fit/fit_internal.h"
@@ -23,8 +24,8 @@ static bool path_of(tg_fit *fit, const char *name, char path[PATH])
 static void describe(const tg_fit *fit, char run[RUN])
 {
     const tg_fit_config *c = &fit->config;
-    const int used = snprintf(run, RUN, "%" PRId64 " training and %" PRId64 " validation rows, %" PRId64 " x %d a step%s, seed %" PRIu64, c->train.count,
-             c->valid.count, c->batch, c->accumulate, c->drop_partial ? ", full ones only" : "", c->seed);
+    const int used = snprintf(run, RUN, "%" PRId64 " training and %" PRId64 " validation rows, %" PRId64 " x %d a step%s, seed %" PRIu64,
+                              c->train.count, c->valid.count, c->batch, c->accumulate, c->drop_partial ? ", full ones only" : "", c->seed);
     if (fit->ema)
         snprintf(run + used, RUN - (size_t)used, ", averages of decay %.17g%s", c->ema.decay, c->ema.warmup ? " from less" : "");
 }

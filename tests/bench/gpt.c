@@ -21,7 +21,8 @@ typedef struct contest {
 static bool step(contest *c)
 {
     tg_tape_reset(c->tape);
-    tg_tensor ids = tg_borrow(c->tape, TG_I32, c->ids, TG_SHAPE(BATCH, CONTEXT)), next = tg_borrow(c->tape, TG_I32, c->next, TG_SHAPE(BATCH, CONTEXT));
+    tg_tensor ids = tg_borrow(c->tape, TG_I32, c->ids, TG_SHAPE(BATCH, CONTEXT)),
+              next = tg_borrow(c->tape, TG_I32, c->next, TG_SHAPE(BATCH, CONTEXT));
     return tg_backward(tg_cross_entropy(tg_transformer_forward(c->gpt, ids, NULL), next)) && tg_optimizer_step(c->adamw);
 }
 
@@ -45,7 +46,8 @@ static double run_nothing(void *context, int steps)
 static bool open_contest(contest *c, tg_activation activation, int threads)
 {
     tg_rng rng = tg_rng_seed(1);
-    tg_transformer_config config = {.vocabulary = LETTERS, .context = CONTEXT, .layers = LAYERS, .block = tg_block_gpt(WIDTH, HEADS), .tied = true};
+    tg_transformer_config config = {
+        .vocabulary = LETTERS, .context = CONTEXT, .layers = LAYERS, .block = tg_block_gpt(WIDTH, HEADS), .tied = true};
     config.block.activation = activation;
     *c = (contest){.threads = threads, .tape = tg_tape_new(), .gpt = tg_transformer_new(&rng, &config)};
     c->adamw = tg_optimizer_new(tg_transformer_parameters(c->gpt), &(tg_optimizer_config){.lr = 1e-6, .weight_decay = 0.1, .clip_norm = 1});
@@ -86,7 +88,8 @@ static bool hold(const char *name, const gpt_settings *s)
     bool fine = open_contest(&c, activation, s->threads);
     bench_peer *peers[2] = {NULL, NULL};
     race_entry entries[3] = {{.run = run, .context = &c}};
-    snprintf(work, sizeof work, "net gpt:%s %d %d %d %d %d %d %lld", name, BATCH, LAYERS, HEADS, WIDTH, CONTEXT, LETTERS, (long long)hidden_width(&c));
+    snprintf(work, sizeof work, "net gpt:%s %d %d %d %d %d %d %lld", name, BATCH, LAYERS, HEADS, WIDTH, CONTEXT, LETTERS,
+             (long long)hidden_width(&c));
     for (int i = 0; fine && i < 2; i++) {
         if (s->peers[i].python)
             peers[i] = bench_peer_start((peer_kind)(PEER_TORCH + i), s->peers[i].python, s->threads);
@@ -100,7 +103,8 @@ static bool hold(const char *name, const gpt_settings *s)
     fine = fine && run(&c, 10) >= 0;
     const double allocations = (double)(wrapped_memory_count() - before) / 10;
     if (fine) {
-        printf(s->csv ? "%s,%d,%.1f,%.0f,%g" : "%-12s%4d%10.0f%12.0f%8g", name, s->threads, 1e6 * entries[0].seconds, BATCH * CONTEXT / entries[0].seconds, allocations);
+        printf(s->csv ? "%s,%d,%.1f,%.0f,%g" : "%-12s%4d%10.0f%12.0f%8g", name, s->threads, 1e6 * entries[0].seconds,
+               BATCH * CONTEXT / entries[0].seconds, allocations);
         print_peer(&entries[1], s->csv);
         print_peer(&entries[2], s->csv);
         putchar('\n');
@@ -118,9 +122,11 @@ bool gpt_bench(const gpt_settings *s)
 {
     tg_set_threads(s->threads);
     if (s->csv)
-        puts("activation,threads,us_median,tokens_per_second,allocations_per_step,torch_us_median,torch_ratio,torch_compiled_us_median,torch_compiled_ratio");
+        puts("activation,threads,us_median,tokens_per_second,allocations_per_step,torch_us_median,torch_ratio,torch_compiled_us_median,"
+             "torch_compiled_ratio");
     else
-        printf("%-12s%4s%10s%12s%8s%12s%8s%12s%8s\n", "GPT", "thr", "us", "tokens/s", "allocs", "torch us", "ratio", "compiled us", "ratio");
+        printf("%-12s%4s%10s%12s%8s%12s%8s%12s%8s\n", "GPT", "thr", "us", "tokens/s", "allocs", "torch us", "ratio", "compiled us",
+               "ratio");
     bool fine = true;
     for (const char *list = s->activations; fine && *list;) {
         char name[40];

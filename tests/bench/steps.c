@@ -47,8 +47,8 @@ static double run_products(void *context, int steps)
     return race_clock(c->threads) - start;
 }
 
-/* After a product OpenBLAS's own threads, which only the step by hand uses, look for work during 2^28 ticks of the processor's clock before they
- * sleep. Until then they would take turns with the tape's. */
+/* After a product OpenBLAS's own threads, which only the step by hand uses, look for work during 2^28 ticks of the processor's clock before
+ * they sleep. Until then they would take turns with the tape's. */
 static void let_the_blas_sleep(void *context)
 {
     const contest *c = context;

@@ -1,4 +1,5 @@
-/* Feeds the readers of model files and of .npy arrays whatever libFuzzer thinks of: `make fuzz`, or for ten minutes `make fuzz FUZZ_SECONDS=600`.
+/* Feeds the readers of model files and of .npy arrays whatever libFuzzer thinks of: `make fuzz`, or for ten minutes `make fuzz
+ * FUZZ_SECONDS=600`.
  *
  * What is accepted must be sound: every tensor can be read, and written again it gives the same tensors.
  */

@@ -100,6 +100,13 @@ static size_t span(size_t rows, size_t row, size_t columns)
     return rows == 0 || columns == 0 ? 0 : (rows - 1) * row + columns;
 }
 
+/* Elements between the rows of an operand: mostly none, some few, some so many that operands are packed wherever they lie. */
+static size_t draw_gap(tg_rng *rng, size_t rows)
+{
+    const size_t kind = below(rng, 12);
+    return kind < 8 ? 0 : below(rng, kind < 11 ? 20 : 1 + 4 * LARGEST / (rows + 1));
+}
+
 static product_case draw_case(tg_rng *rng, memory *m)
 {
     product_case c = {.dtype = below(rng, 2) ? TG_F64 : TG_F32};
@@ -110,7 +117,7 @@ static product_case draw_case(tg_rng *rng, memory *m)
         p->k = draw_size(rng);
     } while ((p->m + 1) * (p->n + 1) * (p->k + 1) > 1 << 17);
     const bool ta = below(rng, 2), tb = below(rng, 2);
-    const size_t gap_a = below(rng, 3) ? 0 : below(rng, 20), gap_b = below(rng, 3) ? 0 : below(rng, 20);
+    const size_t gap_a = draw_gap(rng, ta ? p->k : p->m), gap_b = draw_gap(rng, tb ? p->n : p->k);
     p->a_row = ta ? 1 : p->k + gap_a;
     p->a_step = ta ? p->m + gap_a : 1;
     p->b_step = tb ? 1 : p->n + gap_b;
@@ -342,6 +349,7 @@ Suite *products_suite(void)
 {
     Suite *suite = suite_create("products");
     TCase *tests = tcase_create("products");
+    tcase_set_timeout(tests, 120);
     tcase_add_test(tests, random_products_are_their_sums_within_the_bound_on_every_instruction_set);
     tcase_add_test(tests, what_is_not_a_number_stays_in_its_row_and_column);
     tcase_add_loop_test(tests, any_number_of_threads_gives_the_same_bits, 0, 4 * LARGE);

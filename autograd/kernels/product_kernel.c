@@ -11,27 +11,20 @@
 
 #include "autograd/kernels/product_pack.h"
 
-#include <limits.h>
 #include <stdbool.h>
 
-/* Of each instruction set: rows of a tile; KB of a panel; and for how many tiles it pays to pack columns of B that are side by side already,
- * and for how many panels rows of A that are, if their steps are whole pages apart and fall into the same few sets of the cache (CONFLICT),
- * or wherever they lie. */
+/* Of each instruction set: rows of a tile, and KB of a panel. */
 #if defined __AVX512F__
 enum { ROWS = 14, PANEL = 48 }; /* of 32 registers 28 hold sums */
-enum { B_CONFLICT = sizeof(real) == 4 ? 48 : 16, B_ANYWHERE = INT_MAX, A_ANYWHERE = INT_MAX };
 #define ROW_COUNTS(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14)
 #elif defined __AVX2__
 enum { ROWS = 6, PANEL = sizeof(real) == 4 ? 32 : 24 }; /* of 16 registers 12 */
-enum { B_CONFLICT = 3, B_ANYWHERE = 8, A_ANYWHERE = 16 };
 #define ROW_COUNTS(X) X(1) X(2) X(3) X(4) X(5) X(6)
 #elif defined __aarch64__
 enum { ROWS = 12, PANEL = 16 }; /* of 32 registers 24 */
-enum { B_CONFLICT = 3, B_ANYWHERE = INT_MAX, A_ANYWHERE = INT_MAX };
 #define ROW_COUNTS(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12)
 #else
 enum { ROWS = 4, PANEL = 16 }; /* of 16 registers 8: a product needs one more before it is added */
-enum { B_CONFLICT = 3, B_ANYWHERE = INT_MAX, A_ANYWHERE = INT_MAX };
 #define ROW_COUNTS(X) X(1) X(2) X(3) X(4)
 #endif
 
@@ -47,7 +40,7 @@ enum {
     PAGE = 4096 / (int)sizeof(real),
     NARROW = LANES / 2, /* columns of a result that is computed on its side, */
     SIDE = 4 * COLUMNS, /* and so many rows at a time */
-    LARGE = 2 << 20, /* bytes of B and the result from which on they are asked for ahead of time */
+    LARGE = 2 << 20,    /* bytes of B and the result from which on they are asked for ahead of time */
 };
 
 /* ---- tiles ---- */
@@ -259,6 +252,15 @@ static void pack_a(const block *s, pieces tiles)
                  smaller(some, s->k - step), GROUP, packed_tile(s, i) + step * GROUP);
 }
 
+/* Whether columns of B are packed into panels. Those that are side by side are used where they lie if they are near each other or few rows use
+ * them: packing takes time that is shared by the rows, and it saves each tile the misses, of the caches and of the table of pages, that
+ * come with steps far apart. */
+static bool packs_b(const block *s, size_t tiles)
+{
+    enum { FAR_AND_OFTEN = 8 << 20 }; /* bytes, times rows */
+    return s->b_column != 1 || (tiles > 1 && s->m * s->k * s->b_step * sizeof(real) >= (size_t)FAR_AND_OFTEN);
+}
+
 static void compute_block(const block *s)
 {
     real panel[ONCE * COLUMNS] __attribute__((aligned(64)));
@@ -267,19 +269,18 @@ static void compute_block(const block *s)
         pack_a(s, tiles);
     for (size_t column = 0; column < s->n; column += COLUMNS) {
         const size_t columns = smaller(s->n - column, COLUMNS), width = columns > LANES ? COLUMNS : LANES;
-        const bool packs_b = s->b_column != 1 || (columns < width && BYTES < 64) ||
-                             tiles.count >= (s->b_step % PAGE == 0 ? B_CONFLICT : B_ANYWHERE);
+        const bool packs = packs_b(s, tiles.count) || (columns < width && BYTES < 64);
         const real *b = s->b + column * s->b_column;
         tile t = {.k = s->k,
                   .a_row = s->packed_a ? 1 : s->a_row,
                   .a_step = s->packed_a ? GROUP : s->a_step,
-                  .b = packs_b ? panel : b,
-                  .b_step = packs_b ? width : s->b_step,
+                  .b = packs ? panel : b,
+                  .b_step = packs ? width : s->b_step,
                   .bias = s->bias + column,
                   .out_row = s->out_row,
                   .last = columns - (width - LANES),
                   .start = s->start};
-        if (packs_b)
+        if (packs)
             pack(b, s->b_column, s->b_step, columns, s->k, width, panel);
         compute_columns(s, &t, tiles, column, columns);
     }
@@ -367,14 +368,14 @@ static void multiply(const tg_product_part *p, void *scratch)
         multiply_blocks(p, scratch);
 }
 
-/* It does where A is read for many columns and lies badly. Where only its rows are apart, for very many. */
+/* It does where A is read for many columns and lies badly: its steps far apart, or its rows whole pages apart, for these fall into the same
+ * few sets of the cache. Where its rows are some other distance apart, for very many. */
 static bool packs_a(const tg_product_part *p)
 {
-    enum { CONFLICT = 9, VERY_MANY = 33 };
-    const size_t panels = p->n / COLUMNS, apart = p->a_row == 1 ? p->a_step : p->a_row;
-    if (apart % PAGE == 0)
-        return panels >= CONFLICT;
-    return panels >= (p->a_row == 1 ? A_ANYWHERE : VERY_MANY);
+    enum { FAR_AND_OFTEN = 32 << 20, /* bytes, times columns */ CONFLICT = 192, VERY_MANY = 768 };
+    if (p->a_row == 1)
+        return p->n > COLUMNS && p->n * smaller(p->k, KC) * p->a_step * sizeof(real) > (size_t)FAR_AND_OFTEN;
+    return p->n >= (p->a_row % PAGE == 0 ? CONFLICT : VERY_MANY);
 }
 
 #define JOIN_(a, b, c, d) a##b##c##d

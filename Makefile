@@ -125,9 +125,11 @@ $(OUT)/obj/autograd/kernels/isa-%.o: autograd/kernels/isa.c $(OUT)/flags
 # A product's sums are chains of fused multiply-adds, wherever there are such.
 REAL_f32 := float
 REAL_f64 := double
+# Elsewhere GCC schedules before it gives registers out. A tile's sums fill them: one would go to memory and back with each step.
+PRODUCT_CFLAGS := -ffp-contract=fast $(call if_known,-fno-schedule-insns)
 $(OUT)/obj/autograd/kernels/product_kernel-%.o: autograd/kernels/product_kernel.c $(OUT)/flags
 	@mkdir -p $(@D)
-	$(call quietly,CC)$(CC) $(ALL_CFLAGS) $(KERNEL_CFLAGS) -ffp-contract=fast $(MARCH_$(firstword $(subst -, ,$*))) \
+	$(call quietly,CC)$(CC) $(ALL_CFLAGS) $(KERNEL_CFLAGS) $(PRODUCT_CFLAGS) $(MARCH_$(firstword $(subst -, ,$*))) \
 	    -DTG_ISA=$(firstword $(subst -, ,$*)) -DTG_TYPE=$(lastword $(subst -, ,$*)) -DTG_REAL=$(REAL_$(lastword $(subst -, ,$*))) -MMD -MP -c -o $@ $<
 
 $(OUT)/obj/autograd/kernels/select.o: ALL_CFLAGS += $(foreach isa,$(ISAS),-DTG_HAVE_ISA_$(isa))

@@ -35,8 +35,7 @@ enum {
     KC = (PANEL << 10) / (COLUMNS * (int)sizeof(real)), /* steps in a panel of B */
     /* Steps that are one panel if there are no more: the result is written once. */
     ONCE = BYTES == 32 && sizeof(real) == 4 ? KC * 8 / 5 : KC * 4 / 3,
-    TILES = (BYTES == 32 ? TG_PRODUCT_SCRATCH : 1800 << 10) /
-            ((ONCE * GROUP + WIDTH) * (int)sizeof(real)), /* in a block of A */
+    TILES = (BYTES == 32 ? TG_PRODUCT_SCRATCH : 1800 << 10) / ((ONCE * GROUP + WIDTH) * (int)sizeof(real)), /* in a block of A */
     PAGE = 4096 / (int)sizeof(real),
     NARROW = LANES / 2, /* columns of a result that is computed on its side, */
     SIDE = 4 * COLUMNS, /* and so many rows at a time */
@@ -57,7 +56,9 @@ typedef struct tile {
     tg_product_start start;
 } tile;
 
-INLINE void begin(size_t rows, size_t vectors, const tile *t, mask last, vector sum[][2])
+/* In these, `rows`, `vectors`, `side_by_side`, whether a step of A is so, and `whole`, whether the last vector is, are constants. */
+
+INLINE void begin(size_t rows, size_t vectors, bool whole, const tile *t, vector sum[][2])
 {
     const real *from = t->start == TG_START_OUT ? t->out : t->bias;
     const size_t row = t->start == TG_START_OUT ? t->out_row : 0;
@@ -67,55 +68,25 @@ INLINE void begin(size_t rows, size_t vectors, const tile *t, mask last, vector 
     if (t->start == TG_START_ZERO)
         return;
     UNROLL
-    for (size_t r = 0; r < rows; r++) {
+    for (size_t r = 0; r < rows; r++, from += row) {
+        const real *from_last = from + (vectors - 1) * LANES;
         if (vectors == 2)
-            sum[r][0] = load(from + r * row);
-        sum[r][vectors - 1] = load_part(from + r * row + (vectors - 1) * LANES, last);
+            sum[r][0] = load(from);
+        sum[r][vectors - 1] = whole ? load(from_last) : load_part(from_last, first_lanes(t->last));
     }
 }
 
-/* Whether the last vector is whole is asked once. */
-INLINE void end(size_t rows, size_t vectors, real *out, size_t out_row, mask last, bool whole,
-                vector sum[][2])
-{
-    if (whole) {
-        UNROLL
-        for (size_t r = 0; r < rows; r++)
-            for (size_t v = 0; v < vectors; v++)
-                *(loose *)(out + r * out_row + v * LANES) = sum[r][v];
-        return;
-    }
-    UNROLL
-    for (size_t r = 0; r < rows; r++) {
-        if (vectors == 2)
-            *(loose *)(out + r * out_row) = sum[r][0];
-        store_part(out + r * out_row + (vectors - 1) * LANES, last, sum[r][vectors - 1]);
-    }
-}
-
-/* The last vector of a step of B; where masks cost nothing it may end where B ends. */
-INLINE vector load_last(const real *from, mask lanes)
-{
-#if defined __AVX512F__
-    return load_part(from, lanes);
-#else
-    (void)lanes;
-    return load(from);
-#endif
-}
-
-/* `rows`, `vectors` and `side_by_side`, whether a step of A is so, are constants wherever this is called, and the sums stay in registers.
- * The products are contracted to fused multiply-adds where the processor has them. */
-INLINE void compute(size_t rows, size_t vectors, bool side_by_side, const tile *t)
+/* Adds the steps of k. The products are contracted to fused multiply-adds where the processor has them. Two steps at a time leave it more room
+ * beside them. */
+INLINE void add_steps(size_t rows, size_t vectors, bool side_by_side, bool whole, const tile *t, vector sum[][2])
 {
     const size_t a_row = side_by_side ? 1 : t->a_row, a_step = t->a_step, b_step = t->b_step, k = t->k;
-    const mask last = first_lanes(t->last);
     const real *a = t->a, *b = t->b;
-    vector sum[ROWS][2];
-    begin(rows, vectors, t, last, sum);
+#pragma GCC unroll 2
     for (size_t l = 0; l < k; l++, a += a_step, b += b_step) {
-        const vector last_y = load_last(b + (vectors - 1) * LANES, last),
-                     y[2] = {vectors == 2 ? load(b) : last_y, last_y};
+        const real *b_last = b + (vectors - 1) * LANES;
+        const vector last = whole || BYTES < 64 ? load(b_last) : load_part(b_last, first_lanes(t->last)),
+                     y[2] = {vectors == 2 ? load(b) : last, last};
         UNROLL
         for (size_t r = 0; r < rows; r++) {
             UNROLL
@@ -123,27 +94,58 @@ INLINE void compute(size_t rows, size_t vectors, bool side_by_side, const tile *
                 sum[r][v] = a[r * a_row] * y[v] + sum[r][v];
         }
     }
-    end(rows, vectors, t->out, t->out_row, last, t->last == LANES, sum);
+}
+
+INLINE void end(size_t rows, size_t vectors, bool whole, const tile *t, vector sum[][2])
+{
+    real *out = t->out;
+    UNROLL
+    for (size_t r = 0; r < rows; r++, out += t->out_row) {
+        real *out_last = out + (vectors - 1) * LANES;
+        if (vectors == 2)
+            *(loose *)out = sum[r][0];
+        if (whole)
+            *(loose *)out_last = sum[r][vectors - 1];
+        else
+            store_part(out_last, first_lanes(t->last), sum[r][vectors - 1]);
+    }
+}
+
+INLINE void compute_part(size_t rows, size_t vectors, bool side_by_side, bool whole, const tile *t)
+{
+    vector sum[ROWS][2]; /* stay in registers */
+    begin(rows, vectors, whole, t, sum);
+    add_steps(rows, vectors, side_by_side, whole, t, sum);
+    end(rows, vectors, whole, t, sum);
+}
+
+/* A mask takes time at each step. */
+INLINE void compute(size_t rows, size_t vectors, bool side_by_side, const tile *t)
+{
+    if (t->last == LANES)
+        compute_part(rows, vectors, side_by_side, true, t);
+    else
+        compute_part(rows, vectors, side_by_side, false, t);
 }
 
 typedef void (*compute_tile)(const tile *t);
 
-#define COMPUTES(rows)                                                                                       \
-    static void apart_1_##rows(const tile *t)                                                                \
-    {                                                                                                        \
-        compute(rows, 1, false, t);                                                                          \
-    }                                                                                                        \
-    static void apart_2_##rows(const tile *t)                                                                \
-    {                                                                                                        \
-        compute(rows, 2, false, t);                                                                          \
-    }                                                                                                        \
-    static void side_1_##rows(const tile *t)                                                                 \
-    {                                                                                                        \
-        compute(rows, 1, true, t);                                                                           \
-    }                                                                                                        \
-    static void side_2_##rows(const tile *t)                                                                 \
-    {                                                                                                        \
-        compute(rows, 2, true, t);                                                                           \
+#define COMPUTES(rows)                                                                                                                     \
+    static void apart_1_##rows(const tile *t)                                                                                              \
+    {                                                                                                                                      \
+        compute(rows, 1, false, t);                                                                                                        \
+    }                                                                                                                                      \
+    static void apart_2_##rows(const tile *t)                                                                                              \
+    {                                                                                                                                      \
+        compute(rows, 2, false, t);                                                                                                        \
+    }                                                                                                                                      \
+    static void side_1_##rows(const tile *t)                                                                                               \
+    {                                                                                                                                      \
+        compute(rows, 1, true, t);                                                                                                         \
+    }                                                                                                                                      \
+    static void side_2_##rows(const tile *t)                                                                                               \
+    {                                                                                                                                      \
+        compute(rows, 2, true, t);                                                                                                         \
     }
 ROW_COUNTS(COMPUTES)
 
@@ -233,8 +235,7 @@ static void compute_columns(const block *s, tile *t, pieces tiles, size_t column
             if (i + 1 < tiles.count)
                 prefetch_out(s, row + rows, piece(tiles, i + 1), column, columns);
             else if (column + COLUMNS < s->n)
-                prefetch_out(s, 0, piece(tiles, 0), column + COLUMNS,
-                             smaller(s->n - column - COLUMNS, COLUMNS));
+                prefetch_out(s, 0, piece(tiles, 0), column + COLUMNS, smaller(s->n - column - COLUMNS, COLUMNS));
             prefetch_b(s, column + COLUMNS, i, tiles.count);
         }
         by_rows[rows - 1](t);
@@ -248,8 +249,8 @@ static void pack_a(const block *s, pieces tiles)
     const size_t some = s->a_row == 1 ? 16 : s->k;
     for (size_t step = 0; step < s->k; step += some)
         for (size_t i = 0, row = 0; i < tiles.count; row += piece(tiles, i++))
-            pack(s->a + row * s->a_row + step * s->a_step, s->a_row, s->a_step, smaller(WIDTH, s->m - row),
-                 smaller(some, s->k - step), GROUP, packed_tile(s, i) + step * GROUP);
+            pack(s->a + row * s->a_row + step * s->a_step, s->a_row, s->a_step, smaller(WIDTH, s->m - row), smaller(some, s->k - step),
+                 GROUP, packed_tile(s, i) + step * GROUP);
 }
 
 /* Whether columns of B are packed into panels. Those that are side by side are used where they lie if they are near each other or few rows use

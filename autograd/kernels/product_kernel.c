@@ -4,8 +4,8 @@
  *         for 2 LANES columns of B:                                perhaps pack them into a panel, about the L1 cache
  *             for up to ROWS rows of the block:                    a tile: ROWS x 2 vectors of sums in registers
  *
- * That is the blocking of BLIS (Van Zee, van de Geijn: "BLIS: A Framework for Rapidly Instantiating BLAS Functionality", 2015), but B's panels
- * are packed one at a time, right before they are used. Rows are divided evenly: 16 are 8 and 8, not 14 and 2.
+ * That is the blocking of BLIS (Van Zee, van de Geijn: "BLIS: A Framework for Rapidly Instantiating BLAS Functionality", 2015), but B's
+ * panels are packed one at a time, right before they are used. Rows are divided evenly: 16 are 8 and 8, not 14 and 2.
  */
 #include "autograd/kernels/product_kernel.h"
 
@@ -76,8 +76,8 @@ INLINE void begin(size_t rows, size_t vectors, bool whole, const tile *t, vector
     }
 }
 
-/* Adds the steps of k. The products are contracted to fused multiply-adds where the processor has them. Two steps at a time leave it more room
- * beside them. */
+/* Adds the steps of k. The products are contracted to fused multiply-adds where the processor has them. Two steps at a time leave it more
+ * room beside them. */
 INLINE void add_steps(size_t rows, size_t vectors, bool side_by_side, bool whole, const tile *t, vector sum[][2])
 {
     const size_t a_row = side_by_side ? 1 : t->a_row, a_step = t->a_step, b_step = t->b_step, k = t->k;
@@ -242,8 +242,8 @@ static void compute_columns(const block *s, tile *t, pieces tiles, size_t column
     }
 }
 
-/* Some steps of all tiles, then the next, for that is how A lies in memory if its rows are side by side. Lanes that a tile does not have come
- * from the rows after it. */
+/* Some steps of all tiles, then the next, for that is how A lies in memory if its rows are side by side. Lanes that a tile does not have
+ * come from the rows after it. */
 static void pack_a(const block *s, pieces tiles)
 {
     const size_t some = s->a_row == 1 ? 16 : s->k;
@@ -253,9 +253,9 @@ static void pack_a(const block *s, pieces tiles)
                  GROUP, packed_tile(s, i) + step * GROUP);
 }
 
-/* Whether columns of B are packed into panels. Those that are side by side are used where they lie if they are near each other or few rows use
- * them: packing takes time that is shared by the rows, and it saves each tile the misses, of the caches and of the table of pages, that
- * come with steps far apart. */
+/* Whether columns of B are packed into panels. Those that are side by side are used where they lie if they are near each other or few rows
+ * use them: packing takes time that is shared by the rows, and it saves each tile the misses, of the caches and of the table of pages,
+ * that come with steps far apart. */
 static bool packs_b(const block *s, size_t tiles)
 {
     enum { FAR_AND_OFTEN = 8 << 20 }; /* bytes, times rows */

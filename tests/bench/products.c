@@ -90,7 +90,7 @@ static void compete(contest *c, const char *net, const products_settings *s, dou
     if (s->csv)
         printf("%s,%s,%d,%s,", s->dtype, tg_kernels.isa, s->threads, openblas_get_corename());
     printf(s->csv ? "%.2f,%.2f,%.3f,%.2f,%.3f,%.2f\n" : "%9.1f%10.1f%7.2f%8.0f%%\n", own, openblas,
-           own / openblas, s->csv ? peak : 100 * own / peak, own / peak, bandwidth);
+           entries[1].ratio, s->csv ? peak : 100 * own / peak, own / peak, bandwidth);
     fflush(stdout);
 }
 

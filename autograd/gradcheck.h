@@ -24,8 +24,8 @@
  *     8 (error that the difference estimates of itself + rounding of its terms)
  *     + 32 (measured rounding of the analytic derivative) + 2^-43 (size of F, change in x by its natural size)
  *
- * where the second line counts no more than what the rounding of F itself, and of its arguments, explains: an error that looks like
- * noise does not excuse itself. Where differences cannot decide, next to a pole or where all digits cancel, the result is neither passed nor
+ * where the second line counts no more than what the rounding of F itself, and of its arguments, explains: an error that looks like noise
+ * does not excuse itself. Where differences cannot decide, next to a pole or where all digits cancel, the result is neither passed nor
  * wrong but "cannot tell".
  *
  * The difference is a central one at steps halved again and again, with Richardson extrapolation; the entry of the tableau
@@ -35,9 +35,9 @@
  * Journal on Scientific Computing 33, 2011). Where that does not converge or disagrees, one-sided differences are taken,
  * output by output: at a kink the derivative has to be one of them or lie between.
  *
- * Where a difference agrees but is too coarse to know a derivative to 1e-12, a second test is made, which no step divides: the integral of the
- * derivative over a stretch of x/8 to both sides, by the rules of Gauss and Kronrod, is the change of the function over it. Where the two rules
- * agree to 1e-13, so that the derivative at x is of a piece with those around it, an error of 1e-12 shows in the integral.
+ * Where a difference agrees but is too coarse to know a derivative to 1e-12, a second test is made, which no step divides: the integral of
+ * the derivative over a stretch of x/8 to both sides, by the rules of Gauss and Kronrod, is the change of the function over it. Where the
+ * two rules agree to 1e-13, so that the derivative at x is of a piece with those around it, an error of 1e-12 shows in the integral.
  *
  * Besides, these must hold:
  *
@@ -166,8 +166,9 @@ typedef struct tg_gradcheck_place {
     double derivative; /* by the element, of the output's products with a random cotangent; filled in */
 } tg_gradcheck_place;
 
-/* Fills `steps` with halved steps at a place; what it leaves open becomes the first sample that can be differentiated, and in it the element
- * with the largest derivative. Where the derivative is 0, errors are absolute ones. How many steps: `count`, or 0 if there is no such place. */
+/* Fills `steps` with halved steps at a place; what it leaves open becomes the first sample that can be differentiated, and in it the
+ * element with the largest derivative. Where the derivative is 0, errors are absolute ones. How many steps: `count`, or 0 if there is no
+ * such place. */
 int tg_gradcheck_steps(const tg_op *op, tg_gradcheck_place *place, uint64_t seed, tg_gradcheck_step *steps, int count);
 
 TG_API_END

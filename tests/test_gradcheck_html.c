@@ -70,7 +70,8 @@ static int count_of(const char *html, const char *part)
 START_TEST(a_report_has_everything_and_needs_nothing)
 {
     char arguments[700], text[2000];
-    snprintf(arguments, sizeof arguments, "'%s/new folder/check.html' --seed 7 --seeds 2 --order 1 tanh mul mlp.rms sign", temporary_folder());
+    snprintf(arguments, sizeof arguments, "'%s/new folder/check.html' --seed 7 --seeds 2 --order 1 tanh mul mlp.rms sign",
+             temporary_folder());
     ck_assert_msg(run(arguments, text, sizeof text) == 0, "%s", text);
     const char *html = temporary_text("new folder/check.html");
     ck_assert_int_eq(strncmp(html, "<!DOCTYPE html>", 15), 0);
@@ -91,7 +92,9 @@ END_TEST
 START_TEST(what_has_not_passed_comes_first_with_its_reason)
 {
     char message[FILES_MESSAGE], program[] = "gradcheck", word[] = "a<b", *argv[] = {program, word, NULL};
-    subject list[] = {{.name = "a<b", .category = "yours", .about = "\"1 & 2\""}, {.name = "c", .category = "yours", .about = "", .op = &tg_op_tanh}, {.name = "d", .category = "layer", .about = ""}};
+    subject list[] = {{.name = "a<b", .category = "yours", .about = "\"1 & 2\""},
+                      {.name = "c", .category = "yours", .about = "", .op = &tg_op_tanh},
+                      {.name = "d", .category = "layer", .about = ""}};
     const check_row rows[] = {
         {&list[0], 2, {.status = TG_GRADCHECK_WRONG, .relative = 0.5, .why = "a<b: it is wrong"}},
         {&list[1], 2, {.status = TG_GRADCHECK_CANNOT_TELL, .why = "c: differences do not converge", .undecided = 3, .comparisons = 10}},

@@ -20,7 +20,8 @@ static void settle(void)
     ck_assert_ptr_nonnull(getcwd(tree, sizeof tree));
     snprintf(out, sizeof out, build[0] == '/' ? "%.0s%s" : "%s/%s", tree, build);
     ck_assert_int_eq(symlink(out, temporary_path("build")), 0);
-    const int length = snprintf(package, sizeof package, "Name: tapegrad\nDescription: -\nVersion: 0\nCflags: -I%s -I%s/include\n", tree, out);
+    const int length =
+        snprintf(package, sizeof package, "Name: tapegrad\nDescription: -\nVersion: 0\nCflags: -I%s -I%s/include\n", tree, out);
     temporary_write("tapegrad.pc", package, (size_t)length);
     setenv("PKG_CONFIG_PATH", temporary_folder(), 1);
 }
@@ -29,7 +30,8 @@ static void settle(void)
 static int run(const char *lines, char *text, size_t size)
 {
     char script[4000];
-    const int length = snprintf(script, sizeof script, "set -e\ncc() { command ${TG_CC:-cc} \"$@\"; }\ncd '%s'\n%s\n", temporary_folder(), lines);
+    const int length =
+        snprintf(script, sizeof script, "set -e\ncc() { command ${TG_CC:-cc} \"$@\"; }\ncd '%s'\n%s\n", temporary_folder(), lines);
     ck_assert_int_lt(length, (int)sizeof script);
     temporary_write("script", script, (size_t)length);
     char command[PATH_MAX + 40];
@@ -145,8 +147,9 @@ START_TEST(a_library_is_checked_or_refused_with_the_reason)
     char lines[1000], text[8000];
     const char *flags = libraries[_i].flags;
     temporary_write("ops.c", source, sizeof source - 1);
-    snprintf(lines, sizeof lines, "cc -shared -fPIC %s %s %s ops.c -o ops.so $(pkg-config --cflags tapegrad)\nbuild/bin/gradcheck --load ./ops.so %s",
-             flags, strstr(flags, "FACTOR") ? "" : "-DFACTOR=2", strstr(flags, "NAME=") ? "" : "-DNAME='\"parabola\"'", libraries[_i].arguments);
+    snprintf(lines, sizeof lines,
+             "cc -shared -fPIC %s %s %s ops.c -o ops.so $(pkg-config --cflags tapegrad)\nbuild/bin/gradcheck --load ./ops.so %s", flags,
+             strstr(flags, "FACTOR") ? "" : "-DFACTOR=2", strstr(flags, "NAME=") ? "" : "-DNAME='\"parabola\"'", libraries[_i].arguments);
     const int status = run(lines, text, sizeof text);
     ck_assert_msg(status == libraries[_i].status, "%d: %s", status, text);
     ck_assert_msg(strstr(text, libraries[_i].says) != NULL, "%s: %s", libraries[_i].flags, text);

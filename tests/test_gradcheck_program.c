@@ -308,7 +308,8 @@ START_TEST(failed_passed_and_undecided_are_told_apart_and_explained)
 {
     const check_table table = {some_rows, 3};
     char *text = printed(&table, 0);
-    ck_assert_ptr_nonnull(strstr(text, "\nsin                        passed          1.2e-09     2        1234       3 sample 0, input 0 at [1, 2], order 2\n"));
+    ck_assert_ptr_nonnull(strstr(
+        text, "\nsin                        passed          1.2e-09     2        1234       3 sample 0, input 0 at [1, 2], order 2\n"));
     ck_assert_ptr_nonnull(strstr(text, "\nhyperbolic_tangent_of_this FAILED          5.0e-01 "));
     ck_assert_ptr_nonnull(strstr(text, "\npole                       cannot tell "));
     ck_assert_ptr_nonnull(strstr(text, "\nhyperbolic_tangent_of_this: it is wrong\n"));

@@ -247,8 +247,9 @@ static int run_test(const char *before, bool *compiled)
 #else
     const bool link = true;
 #endif
-    snprintf(command, sizeof command, "%s -std=c11 -Wall -Wextra -Werror -I. -I%s/include -include %s %s %s %s %s/libtapegrad.a -lopenblas -lpthread -lm",
-             compiler, build, temporary_path("before.h"), temporary_path("test.c"), link ? "-o" : "-c -o", temporary_path("test"), build);
+    snprintf(command, sizeof command,
+             "%s -std=c11 -Wall -Wextra -Werror -I. -I%s/include -include %s %s %s %s %s/libtapegrad.a -lopenblas -lpthread -lm", compiler,
+             build, temporary_path("before.h"), temporary_path("test.c"), link ? "-o" : "-c -o", temporary_path("test"), build);
     *compiled = system(command) == 0;
     if (!*compiled || !link)
         return -1;

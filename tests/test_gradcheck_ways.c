@@ -19,7 +19,8 @@ static tg_tensor apply_unary(tg_tape *tape, const tg_tensor *in, int count, void
     return tg_apply(user, NULL, 1, in);
 }
 
-/* Like tanh(x)^2, but where the tape holds more than in a first run, as in a checkpoint's second, a constant takes the place of a factor. */
+/* Like tanh(x)^2, but where the tape holds more than in a first run, as in a checkpoint's second, a constant takes the place of a
+ * factor. */
 static tg_tensor different_when_run_again(tg_tape *tape, const tg_tensor *in, int count, void *user)
 {
     (void)count, (void)user;

@@ -1,4 +1,5 @@
-/* Matrix products: within the error bound of their sums whatever the shape, the same bits in any cut, and nothing touched but the operands. */
+/* Matrix products: within the error bound of their sums whatever the shape, the same bits in any cut, and nothing touched but the
+ * operands. */
 #include "autograd/kernels/kernels.h"
 #include "autograd/kernels/product.h"
 

@@ -105,7 +105,8 @@ void tg_check_add_test(tg_text *text, const tg_check *c)
     }
     tg_text_add(text, "/* A test of it: %s. */\n#include <stdio.h>\n#include <tapegrad.h>\n\n", c->report.name);
     if (!of_numbers)
-        tg_text_add(text, "#ifndef OPERATION\n#define OPERATION tg_op_find(\"%s\") /* or the address of your own */\n#endif\n\n", call->op->name);
+        tg_text_add(text, "#ifndef OPERATION\n#define OPERATION tg_op_find(\"%s\") /* or the address of your own */\n#endif\n\n",
+                    call->op->name);
     else if (call)
         add_apply(text, call);
     else
@@ -118,8 +119,8 @@ void tg_check_add_test(tg_text *text, const tg_check *c)
     tg_text_add(text, "    tg_gradcheck_options options = {.order = %d, .seed = %llu};\n", c->options.order,
                 (unsigned long long)c->options.seed);
     if (of_numbers)
-        tg_text_add(text, "    tg_gradcheck_result result = tg_gradcheck(%s, NULL, inputs, %d, &options);\n", call ? "check_me" : "FUNCTION",
-                    c->report.count);
+        tg_text_add(text, "    tg_gradcheck_result result = tg_gradcheck(%s, NULL, inputs, %d, &options);\n",
+                    call ? "check_me" : "FUNCTION", c->report.count);
     else
         tg_text_add(text, "    tg_gradcheck_result result = tg_gradcheck_op(OPERATION, &options);\n");
     tg_text_add(text, "    puts(result.why);\n    return !result.passed;\n}\n");

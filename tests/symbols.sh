@@ -7,7 +7,7 @@ trap 'rm -r "$work"' EXIT
 
 # Declarations between the marks of autograd/api.h, outside of braces: a function's name stands before a parenthesis, a constant's is
 # the last word.
-"${TG_CC:-cc}" -E -P -I. -I"$1/include" "$1/include/tapegrad.h" | sed 's/[;{}]/&\n/g' | awk '
+${TG_CC:-cc} -E -P -I. -I"$1/include" "$1/include/tapegrad.h" | sed 's/[;{}]/&\n/g' | awk '
     /^#pragma GCC visibility/ { marked = /push/; next }
     { declaration = declaration " " $0 }
     /[;{}]$/ {

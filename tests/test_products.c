@@ -171,6 +171,7 @@ static void reference(const product_case *c, const void *before, long double *su
 
 /* ---- our kernels ---- */
 
+/* libcheck passes each assertion on to the process that waits for the test, so that one an element would take more time than the products. */
 static void assert_within_bounds(const product_case *c, const char *isa, const void *before, const void *out,
                                  const long double *sums, const long double *bounds)
 {
@@ -180,12 +181,10 @@ static void assert_within_bounds(const product_case *c, const char *isa, const v
     for (size_t at = 0; at < c->out_size; at++) {
         const size_t i = at / p->out_row, j = at % p->out_row;
         const double x = number_at(c->dtype, out, at);
-        if (j >= p->n)
-            ck_assert_msg(x == number_at(c->dtype, before, at), "%s %s: wrote into the gap at %zu, %zu", isa,
-                          what, i, j);
-        else
-            ck_assert_msg(fabsl((long double)x - sums[i * p->n + j]) <= bounds[i * p->n + j],
-                          "%s %s, [%zu, %zu]: %.17g, not %.17Lg", isa, what, i, j, x, sums[i * p->n + j]);
+        if (j >= p->n && x != number_at(c->dtype, before, at))
+            ck_abort_msg("%s %s: wrote into the gap at %zu, %zu", isa, what, i, j);
+        if (j < p->n && !(fabsl((long double)x - sums[i * p->n + j]) <= bounds[i * p->n + j]))
+            ck_abort_msg("%s %s, [%zu, %zu]: %.17g, not %.17Lg", isa, what, i, j, x, sums[i * p->n + j]);
     }
 }
 

@@ -171,7 +171,7 @@ static void reference(const product_case *c, const void *before, long double *su
 
 /* ---- our kernels ---- */
 
-/* libcheck passes each assertion on to the process that waits for the test, so that one an element would take more time than the products. */
+/* libcheck passes each assertion on to the process that waits for the test: one for each element would take more time than the products. */
 static void assert_within_bounds(const product_case *c, const char *isa, const void *before, const void *out,
                                  const long double *sums, const long double *bounds)
 {

@@ -38,8 +38,8 @@
 typedef struct analytic {
     double value, size;
     double rounding; /* as measured */
-    double
-        below[TG_GRADCHECK_MAX_ORDER]; /* the size of each lower level, as far as it can see the direction */
+    /* The size of each lower level, as far as it can see the direction. */
+    double below[TG_GRADCHECK_MAX_ORDER];
 } analytic;
 
 /* Comparisons along one way: of each group one. */
@@ -90,8 +90,7 @@ static void look_along(const tg_check *c, comparison *p, int64_t group, int64_t 
     p->way.wanted[group] = true;
 }
 
-static bool make_comparison(tg_check *c, int order, const double *direction, int64_t groups,
-                            tg_gradcheck_result *v, comparison *p)
+static bool make_comparison(tg_check *c, int order, const double *direction, int64_t groups, tg_gradcheck_result *v, comparison *p)
 {
     size_t n = (size_t)groups;
     *p = (comparison){.order = order, .way = {.direction = direction, .groups = groups}, .v = v};
@@ -159,8 +158,8 @@ static void conclude(tg_gradcheck_result *v, double numeric, double bound, doubl
  * derivative the function goes through all of it in steps too small for doubles. */
 static bool is_noise(const analytic *a, const tg_check_difference *d)
 {
-    return d->scatter > 0x1p20 * TG_CHECK_ROUNDING * d->usual &&
-           !(fabs(d->value) > SAFETY * (d->error + d->rounding)) && 0x1p-36 * fabs(a->value) >= d->scatter;
+    return d->scatter > 0x1p20 * TG_CHECK_ROUNDING * d->usual && !(fabs(d->value) > SAFETY * (d->error + d->rounding)) &&
+           0x1p-36 * fabs(a->value) >= d->scatter;
 }
 
 /* Judges a group by its central difference. */
@@ -170,14 +169,12 @@ static void judge(const tg_check *c, comparison *p, int64_t group)
     const tg_check_difference *d = &p->difference[group];
     tg_gradcheck_result *v = &p->v[group];
     const double size = size_of(p, group);
-    double rounding = SAFETY * d->rounding + explained_rounding(c, p, group, HIDDEN_ROUNDING) +
-                      64 * TG_CHECK_ROUNDING * size;
+    double rounding = SAFETY * d->rounding + explained_rounding(c, p, group, HIDDEN_ROUNDING) + 64 * TG_CHECK_ROUNDING * size;
     conclude(v, d->value, SAFETY * d->error + rounding, size, rounding);
     v->sharp |= size == 0 && v->bound <= SHARP * a->below[p->order - 1] / d->natural;
     p->allowed[group] = rounding;
     p->noise[group] |= is_noise(a, d);
-    p->converged[group] =
-        d->error <= NOT_CONVERGED * fmax(fabs(d->value), d->size) || d->error <= 1000 * d->rounding;
+    p->converged[group] = d->error <= NOT_CONVERGED * fmax(fabs(d->value), d->size) || d->error <= 1000 * d->rounding;
     if (v->error < DBL_TRUE_MIN * p->way.largest[group]) { /* no double is small enough for this derivative */
         v->passed = true;
         v->status = TG_GRADCHECK_PASSED;
@@ -194,8 +191,7 @@ static double off_by(const tg_check_integral *in)
 
 static double rounding_of(const tg_check *c, const comparison *p, int64_t group, const tg_check_integral *in)
 {
-    return SAFETY * in->rounding + explained_rounding(c, p, group, HIDDEN_IN_INTEGRAL) +
-           64 * TG_CHECK_ROUNDING * size_of(p, group);
+    return SAFETY * in->rounding + explained_rounding(c, p, group, HIDDEN_IN_INTEGRAL) + 64 * TG_CHECK_ROUNDING * size_of(p, group);
 }
 
 /* A stretch for each group that agrees with a difference too coarse to be sharp, where the integral could be; whether there is one. */
@@ -205,8 +201,8 @@ static bool choose_stretches(const tg_check *c, comparison *p)
     for (int64_t g = 0; g < p->way.groups; g++) {
         const double half = STRETCH * tg_check_first_step(p->way.largest[g]), size = size_of(p, g);
         const tg_check_integral hoped = {.rounding = TG_CHECK_ROUNDING * p->difference[g].usual / half};
-        const bool coarse = p->way.wanted[g] && p->v[g].passed && !p->v[g].sharp && size > ALL_DIGITS &&
-                            rounding_of(c, p, g, &hoped) <= SHARP * size;
+        const bool coarse =
+            p->way.wanted[g] && p->v[g].passed && !p->v[g].sharp && size > ALL_DIGITS && rounding_of(c, p, g, &hoped) <= SHARP * size;
         p->half[g] = coarse ? half : 0;
         any |= coarse;
     }
@@ -218,8 +214,7 @@ static bool judge_integral(const tg_check *c, comparison *p, int64_t group)
 {
     const tg_check_integral *in = &p->integral[group];
     tg_gradcheck_result *v = &p->v[group];
-    const double size = size_of(p, group), rounding = rounding_of(c, p, group, in),
-                 bound = in->error + rounding, off = off_by(in);
+    const double size = size_of(p, group), rounding = rounding_of(c, p, group, in), bound = in->error + rounding, off = off_by(in);
     const bool is_sharp = bound <= SHARP * size, is_off = is_sharp && fabs(off) > bound;
     if (is_sharp && !is_off) {
         conclude(v, v->analytic - off, bound, size, rounding);
@@ -233,12 +228,10 @@ static bool judge_integral(const tg_check *c, comparison *p, int64_t group)
 static void judge_half(const tg_check *c, comparison *p, int64_t group, const tg_check_integral *half)
 {
     const tg_check_integral *in = &p->integral[group];
-    const double rounding = rounding_of(c, p, group, in),
-                 allowed = half->error + rounding_of(c, p, group, half);
+    const double rounding = rounding_of(c, p, group, in), allowed = half->error + rounding_of(c, p, group, half);
     if (fabs(off_by(half) - off_by(in)) > allowed)
         return;
-    conclude(&p->v[group], p->v[group].analytic - off_by(in), in->error + rounding, size_of(p, group),
-             rounding);
+    conclude(&p->v[group], p->v[group].analytic - off_by(in), in->error + rounding, size_of(p, group), rounding);
     p->v[group].integrals = 1;
 }
 
@@ -290,12 +283,10 @@ static void judge_one_sided(comparison *p, int64_t group)
         v->passed = false;
         v->status = converged ? TG_GRADCHECK_WRONG : TG_GRADCHECK_CANNOT_TELL;
     } else {
-        conclude(v, fmin(fmax(v->analytic, d->low), d->high), SAFETY * d->error + p->allowed[group], size,
-                 p->allowed[group]);
+        conclude(v, fmin(fmax(v->analytic, d->low), d->high), SAFETY * d->error + p->allowed[group], size, p->allowed[group]);
         v->kinks = 1;
         if (!v->passed && !converged && d->jumps && d->error <= NOT_CONVERGED * size) {
-            v->passed =
-                true; /* the derivative below jumps here, as that of |x|: whatever is given for the next one, there is none */
+            v->passed = true; /* the derivative below jumps here, as that of |x|: whatever is given for the next one, there is none */
             v->status = TG_GRADCHECK_PASSED;
             v->relative = 0;
         }
@@ -328,8 +319,7 @@ static bool compare_once(tg_check *c, comparison *p)
         if (!p->way.wanted[g])
             continue;
         p->noise[g] = false;
-        p->v[g] = (tg_gradcheck_result){
-            .order = p->order, .analytic = p->analytic[g].value, .comparisons = 1, .operation = -1};
+        p->v[g] = (tg_gradcheck_result){.order = p->order, .analytic = p->analytic[g].value, .comparisons = 1, .operation = -1};
         judge(c, p, g);
     }
     if (!judge_integrals(c, p))
@@ -355,9 +345,7 @@ static bool compare_once(tg_check *c, comparison *p)
  * of a saturated softmax are, look exact and are not. */
 static bool compare_again(tg_check *c, comparison *p)
 {
-    tg_gradcheck_result *first = p->v,
-                        *second =
-                            tg_arena_take(&c->arena, (size_t)p->way.groups * sizeof *second, sizeof(double));
+    tg_gradcheck_result *first = p->v, *second = tg_arena_take(&c->arena, (size_t)p->way.groups * sizeof *second, sizeof(double));
     tg_check_level *level = &c->level[p->order - 1];
     if (!second)
         return tg_check_out_of_memory(&c->report);
@@ -379,8 +367,7 @@ static bool compare(tg_check *c, comparison *p)
     return compare_once(c, p) && (p->order == 1 || !keep_failing(p) || compare_again(c, p));
 }
 
-bool tg_check_compare(tg_check *c, int order, const double *direction, int64_t from, int64_t to,
-                      tg_gradcheck_result *v)
+bool tg_check_compare(tg_check *c, int order, const double *direction, int64_t from, int64_t to, tg_gradcheck_result *v)
 {
     const tg_arena_position here = tg_arena_here(&c->arena);
     comparison p;

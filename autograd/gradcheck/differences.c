@@ -45,8 +45,7 @@ double tg_check_usual(const tg_check *c, int order, int64_t i)
 
 /* ---- plain ---- */
 
-bool tg_check_evaluate_along(tg_check *c, int level, const tg_check_way *way, const double *first,
-                             double part, double *out)
+bool tg_check_evaluate_along(tg_check *c, int level, const tg_check_way *way, const double *first, double part, double *out)
 {
     for (int64_t i = 0, g = 0; i < c->variables; i++, g = tg_check_next(g, way->groups))
         c->moved[i] = c->point[i] + part * first[g] * way->direction[i];
@@ -98,8 +97,7 @@ static tg_check_difference finish(const tg_check_level *l, double step, const su
 {
     return (tg_check_difference){.value = s->value / (2 * step),
                                  .error = INFINITY,
-                                 .rounding =
-                                     (fmax(tg_check_root(s->rounding), l->suspected) + s->least) / step,
+                                 .rounding = (fmax(tg_check_root(s->rounding), l->suspected) + s->least) / step,
                                  .size = s->size / (2 * step),
                                  .excuse = tg_check_root(s->excuse) / (2 * step),
                                  .bend = TG_CHECK_ROUNDING * tg_check_root(s->bend) / (step * step),
@@ -108,8 +106,8 @@ static tg_check_difference finish(const tg_check_level *l, double step, const su
 }
 
 /* The plain difference of one group, of which values the step ahead and behind are given. */
-static tg_check_difference plain_difference(const tg_check *c, int level, int64_t group, int64_t groups,
-                                            const double *ahead, const double *behind, double step)
+static tg_check_difference plain_difference(const tg_check *c, int level, int64_t group, int64_t groups, const double *ahead,
+                                            const double *behind, double step)
 {
     const tg_check_level *l = &c->level[level];
     sums s = {0};
@@ -124,8 +122,7 @@ static tg_check_difference plain_difference(const tg_check *c, int level, int64_
 bool tg_check_plain(tg_check *c, int level, const double *direction, double step, tg_check_difference *d)
 {
     const tg_check_way way = {.direction = direction, .groups = 1};
-    if (!tg_check_evaluate_along(c, level, &way, &step, 1, c->ahead) ||
-        !tg_check_evaluate_along(c, level, &way, &step, -1, c->behind))
+    if (!tg_check_evaluate_along(c, level, &way, &step, 1, c->ahead) || !tg_check_evaluate_along(c, level, &way, &step, -1, c->behind))
         return false;
     *d = plain_difference(c, level, 0, 1, c->ahead, c->behind, step);
     return true;
@@ -197,9 +194,8 @@ typedef struct descent {
     int level;
     double *first;    /* [groups] */
     tableau *tableau; /* [groups] */
-    double *
-        ahead[CENTRAL_ROWS +
-              CONFIRMATIONS * CONFIRMATION_ROWS]; /* the level at steps halved so many times, and behind it */
+    /* The level at steps halved so many times, and behind it. */
+    double *ahead[CENTRAL_ROWS + CONFIRMATIONS * CONFIRMATION_ROWS];
 } descent;
 
 static void *take(tg_check *c, int64_t count, size_t size)
@@ -239,8 +235,7 @@ static bool look_up(tg_check *c, descent *s, int number, int64_t group, tg_check
             !tg_check_evaluate_along(c, s->level, s->way, s->first, -part, *ahead + length))
             return false;
     }
-    *d =
-        plain_difference(c, s->level, group, s->way->groups, *ahead, *ahead + length, part * s->first[group]);
+    *d = plain_difference(c, s->level, group, s->way->groups, *ahead, *ahead + length, part * s->first[group]);
     return true;
 }
 
@@ -254,8 +249,8 @@ static bool is_confirmed(tg_check *c, descent *s, int number, int64_t group, boo
         tg_check_difference plain;
         if (!look_up(c, s, number + finer * CONFIRMATION_ROWS, group, &plain))
             return false;
-        *confirmed = fabs(plain.value - best->value) <= 8 * (best->error + best->rounding + plain.rounding) +
-                                                            1e-3 * fmax(best->size, plain.size);
+        *confirmed =
+            fabs(plain.value - best->value) <= 8 * (best->error + best->rounding + plain.rounding) + 1e-3 * fmax(best->size, plain.size);
     }
     return true;
 }
@@ -314,8 +309,7 @@ static bool is_exact_to(double relative, const tg_check_difference *d)
  * The first step of one of them; 0 if it is not needed. */
 enum { SMALLEST, AT_MOST_ONE, IN_PROPORTION, DESCENTS };
 
-static double first_step_of(int which, const tg_check_way *way, int64_t group,
-                            const tg_check_difference *best)
+static double first_step_of(int which, const tg_check_way *way, int64_t group, const tg_check_difference *best)
 {
     const double at_most_one = tg_check_first_step(way->largest[group]), smallest = way->smallest[group];
     if (which == AT_MOST_ONE)
@@ -375,8 +369,7 @@ static bool does_contradict(const tg_check_difference *closer, const tg_check_di
 
 /* A pole or a feature that is much closer than the steps shows only in far smaller ones. These count where they contradict. Their rounding
  * is judged by their own scatter, for such a place is too near for the measurement. */
-bool tg_check_closer(tg_check *c, int level, const tg_check_way *way, tg_check_difference *best,
-                     bool *contradicts)
+bool tg_check_closer(tg_check *c, int level, const tg_check_way *way, tg_check_difference *best, bool *contradicts)
 {
     tg_check_level *l = &c->level[level];
     double *each = l->each, *none = tg_check_take(c, l->length);

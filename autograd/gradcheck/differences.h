@@ -36,16 +36,13 @@ double tg_check_first_step(double largest);
 double tg_check_usual(const tg_check *c, int order, int64_t i);
 
 /* Derivative number `level` at the point plus `part` times each group's first step. */
-bool tg_check_evaluate_along(tg_check *c, int level, const tg_check_way *way, const double *first,
-                             double part, double *out);
+bool tg_check_evaluate_along(tg_check *c, int level, const tg_check_way *way, const double *first, double part, double *out);
 
 /* The derivative of <cotangent, derivative number `level`> at the point along the direction, of each group, by central differences. */
-bool tg_check_central(tg_check *c, int level, const tg_check_way *way,
-                      tg_check_difference *best /* [groups] */);
+bool tg_check_central(tg_check *c, int level, const tg_check_way *way, tg_check_difference *best /* [groups] */);
 
 /* The same in far smaller steps, in place of the best if it contradicts that. Call it after tg_check_central. */
-bool tg_check_closer(tg_check *c, int level, const tg_check_way *way, tg_check_difference *best,
-                     bool *contradicts /* [groups] */);
+bool tg_check_closer(tg_check *c, int level, const tg_check_way *way, tg_check_difference *best, bool *contradicts /* [groups] */);
 
 /* The derivatives on a stretch to both sides of the point, against the function's change over it. */
 typedef struct tg_check_integral {
@@ -56,8 +53,7 @@ typedef struct tg_check_integral {
 } tg_check_integral;
 
 /* Of derivative number `order` and the one below; a stretch is `half` of the direction to each side, nothing where that is 0. */
-bool tg_check_integrals(tg_check *c, int order, const tg_check_way *way, const double *half /* [groups] */,
-                        tg_check_integral *in);
+bool tg_check_integrals(tg_check *c, int order, const tg_check_way *way, const double *half /* [groups] */, tg_check_integral *in);
 
 /* The one-sided ones, taken output by output: the sum of the lower and of the higher. */
 typedef struct tg_check_one_sided {
@@ -67,8 +63,7 @@ typedef struct tg_check_one_sided {
     bool jumps; /* whether the values on both sides themselves differ, of an output at least */
 } tg_check_one_sided;
 
-bool tg_check_both_sides(tg_check *c, int level, const tg_check_way *way,
-                         tg_check_one_sided *d /* [groups] */);
+bool tg_check_both_sides(tg_check *c, int level, const tg_check_way *way, tg_check_one_sided *d /* [groups] */);
 
 /* The derivative of each value of a level, without cotangents: the mean of both sides. */
 bool tg_check_each_side(tg_check *c, int level, const tg_check_way *way, double *values);

@@ -25,8 +25,7 @@ static const struct {
 /* A fault at x alone is 2 / (0.418 - 0.209) < 10 times as large as what it makes the two sums differ by. */
 #define GAUSS_TO_ERROR 10
 
-static void add_node(const tg_check *c, const tg_check_way *way, const double *derivative, int j,
-                     tg_check_integral *sum)
+static void add_node(const tg_check *c, const tg_check_way *way, const double *derivative, int j, tg_check_integral *sum)
 {
     for (int64_t i = 0, g = 0; i < c->variables; i++, g = tg_check_next(g, way->groups)) {
         const double term = derivative[i] * way->direction[i];
@@ -36,8 +35,7 @@ static void add_node(const tg_check *c, const tg_check_way *way, const double *d
 }
 
 /* Adds the function's change; what stays where it is along the way has none. */
-static void add_change(const tg_check *c, const tg_check_level *l, const tg_check_way *way,
-                       const double *half, tg_check_integral *sum)
+static void add_change(const tg_check *c, const tg_check_level *l, const tg_check_way *way, const double *half, tg_check_integral *sum)
 {
     for (int64_t i = 0, g = 0; i < l->length; i++, g = tg_check_next(g, way->groups)) {
         const double least = TG_CHECK_ROUNDING * fmax(fabs(c->ahead[i]), fabs(c->behind[i]));
@@ -49,8 +47,7 @@ static void add_change(const tg_check *c, const tg_check_level *l, const tg_chec
     }
 }
 
-bool tg_check_integrals(tg_check *c, int order, const tg_check_way *way, const double *half,
-                        tg_check_integral *in)
+bool tg_check_integrals(tg_check *c, int order, const tg_check_way *way, const double *half, tg_check_integral *in)
 {
     const tg_check_level *below = &c->level[order - 1];
     for (int64_t g = 0; g < way->groups; g++)
@@ -62,8 +59,7 @@ bool tg_check_integrals(tg_check *c, int order, const tg_check_way *way, const d
                 return false;
             add_node(c, way, c->ahead, j, in);
         }
-    if (!tg_check_evaluate_along(c, order - 1, way, half, 1, c->ahead) ||
-        !tg_check_evaluate_along(c, order - 1, way, half, -1, c->behind))
+    if (!tg_check_evaluate_along(c, order - 1, way, half, 1, c->ahead) || !tg_check_evaluate_along(c, order - 1, way, half, -1, c->behind))
         return false;
     add_change(c, below, way, half, in);
     for (int64_t g = 0; g < way->groups; g++) {

@@ -1,4 +1,5 @@
 /* The gradient checker: catches what is wrong, and says which and why. */
+#include "tests/seeds.h"
 #include "tests/wrapped_memory.h"
 #include "tests/wrong_ops.h"
 
@@ -21,14 +22,6 @@ static void assert_says(const tg_gradcheck_result *result, const char *part)
 }
 
 /* ---- wrong ones are caught ---- */
-
-static int seeds(int few, int many)
-{
-#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
-    few = (few + 4) / 5;
-#endif
-    return getenv("TG_LONG") ? many : few;
-}
 
 START_TEST(every_wrong_operation_is_caught)
 {

@@ -1,18 +1,11 @@
 /* The gradient checker does not cry wolf: right operations and functions pass, whatever the seed. */
 #include "tests/right_functions.h"
+#include "tests/seeds.h"
 
 #include <check.h>
 #include <stdlib.h>
 
 Suite *gradcheck_right_suite(void);
-
-static int seeds(int few, int many)
-{
-#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
-    few = (few + 4) / 5;
-#endif
-    return getenv("TG_LONG") ? many : few;
-}
 
 START_TEST(no_right_function_is_called_wrong)
 {

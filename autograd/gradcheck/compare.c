@@ -209,7 +209,7 @@ static bool choose_stretches(const tg_check *c, comparison *p)
     return any;
 }
 
-/* Judges by the integral if it sees enough. True if it says that the derivative is off: then half the stretch is to say so too. */
+/* Judges by the integral if it sees enough. True if it says that the derivative is off: then shorter stretches are to say so too. */
 static bool judge_integral(const tg_check *c, comparison *p, int64_t group)
 {
     const tg_check_integral *in = &p->integral[group];
@@ -220,19 +220,54 @@ static bool judge_integral(const tg_check *c, comparison *p, int64_t group)
         conclude(v, v->analytic - off, bound, size, rounding);
         v->integrals = 1;
     }
-    p->half[group] *= is_off ? 0.5 : 0;
+    if (!is_off)
+        p->half[group] = 0;
     return is_off;
 }
 
-/* By what a derivative is off, it is on every stretch; what a jump of the function makes of it doubles on half of one. */
-static void judge_half(const tg_check *c, comparison *p, int64_t group, const tg_check_integral *half)
+/* By what a derivative is off, it is on every stretch. What a jump of the function makes of it doubles on half of one, and rounding, of
+ * which the measurement happened to see little, is another on each. These parts of the whole stretch are to agree with it. */
+static const double agreeing[] = {0.5, 0.875, 0.625, 0.75};
+
+static bool agrees(const tg_check *c, const comparison *p, int64_t group, const tg_check_integral *shorter)
 {
-    const tg_check_integral *in = &p->integral[group];
-    const double rounding = rounding_of(c, p, group, in), allowed = half->error + rounding_of(c, p, group, half);
-    if (fabs(off_by(half) - off_by(in)) > allowed)
-        return;
-    conclude(&p->v[group], p->v[group].analytic - off_by(in), in->error + rounding, size_of(p, group), rounding);
-    p->v[group].integrals = 1;
+    const double off = off_by(&p->integral[group]), allowed = shorter->error + rounding_of(c, p, group, shorter);
+    return fabs(off_by(shorter) - off) <= fmin(allowed, 0.5 * fabs(off));
+}
+
+/* Whether any group is left of those that the whole stretch calls off. */
+static bool keep_agreeing(const tg_check *c, comparison *p, const tg_check_integral *shorter, double *half)
+{
+    bool any = false;
+    for (int64_t g = 0; g < p->way.groups; g++) {
+        if (half[g] > 0 && !agrees(c, p, g, &shorter[g]))
+            p->half[g] = 0;
+        any |= p->half[g] > 0;
+    }
+    return any;
+}
+
+static bool judge_again(tg_check *c, comparison *p)
+{
+    double *half = tg_check_take(c, p->way.groups);
+    tg_check_integral *shorter = tg_arena_take(&c->arena, (size_t)p->way.groups * sizeof *shorter, sizeof(double));
+    if (!half || !shorter)
+        return tg_check_out_of_memory(&c->report);
+    for (size_t i = 0; i < sizeof agreeing / sizeof agreeing[0]; i++) {
+        for (int64_t g = 0; g < p->way.groups; g++)
+            half[g] = agreeing[i] * p->half[g];
+        if (!tg_check_integrals(c, p->order, &p->way, half, shorter))
+            return false;
+        if (!keep_agreeing(c, p, shorter, half))
+            return true;
+    }
+    for (int64_t g = 0; g < p->way.groups; g++)
+        if (p->half[g] > 0) {
+            const double rounding = rounding_of(c, p, g, &p->integral[g]);
+            conclude(&p->v[g], p->v[g].analytic - off_by(&p->integral[g]), p->integral[g].error + rounding, size_of(p, g), rounding);
+            p->v[g].integrals = 1;
+        }
+    return true;
 }
 
 static bool judge_integrals(tg_check *c, comparison *p)
@@ -244,17 +279,7 @@ static bool judge_integrals(tg_check *c, comparison *p)
         return false;
     for (int64_t g = 0; g < p->way.groups; g++)
         any_off |= p->half[g] > 0 && judge_integral(c, p, g);
-    if (!any_off)
-        return true;
-    tg_check_integral *half = tg_arena_take(&c->arena, (size_t)p->way.groups * sizeof *half, sizeof(double));
-    if (!half)
-        return tg_check_out_of_memory(&c->report);
-    if (!tg_check_integrals(c, p->order, &p->way, p->half, half))
-        return false;
-    for (int64_t g = 0; g < p->way.groups; g++)
-        if (p->half[g] > 0)
-            judge_half(c, p, g, &half[g]);
-    return true;
+    return !any_off || judge_again(c, p);
 }
 
 /* Judges by far smaller steps, where these contradict. They are coarse: their agreement counts if they could have told the derivative

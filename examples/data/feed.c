@@ -6,8 +6,9 @@ static bool fill(void *context, const int32_t *rows, int64_t count, tg_rng *rng,
 {
     dataset_feed *feed = context;
     const dataset *set = feed->set;
-    float *x = columns[0], *y = columns[1];
-    int32_t *labels = columns[1];
+    void *targets = feed->inputs_only ? NULL : columns[1];
+    float *x = columns[0], *y = targets;
+    int32_t *labels = targets;
     (void)rng;
     for (int64_t i = 0; i < count; i++) {
         const size_t row = (size_t)feed->part->row[rows[i]];

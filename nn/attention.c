@@ -99,6 +99,14 @@ typedef struct projections {
     tg_tensor q, k, v;
 } projections;
 
+/* By some of a layer's outputs. Its weights are cut, not its result: the gradients of the parts are put together where they are small. */
+static tg_tensor part_forward(const tg_linear_layer *layer, tg_tensor x, int64_t first, int64_t count)
+{
+    tg_tape *tape = tg_tape_of(x);
+    return tg_linear(x, tg_narrow(tg_parameter_tensor(tape, layer->weight), 0, first, count),
+                     layer->bias ? tg_narrow(tg_parameter_tensor(tape, layer->bias), 0, first, count) : TG_NONE);
+}
+
 static projections project(const tg_attention *a, tg_tensor x)
 {
     const int heads = a->config.heads, shared = a->config.key_value_heads;
@@ -106,9 +114,9 @@ static projections project(const tg_attention *a, tg_tensor x)
         return (projections){by_heads(tg_linear_layer_forward(&a->query, x), heads),
                              by_heads(tg_linear_layer_forward(&a->key, x), shared),
                              by_heads(tg_linear_layer_forward(&a->value, x), shared)};
-    tg_tensor all = by_heads(tg_linear_layer_forward(&a->fused, x), heads + 2 * shared);
-    return (projections){tg_narrow(all, 0, 0, heads), tg_narrow(all, 0, heads, shared),
-                         tg_narrow(all, 0, heads + shared, shared)};
+    const int64_t width = a->config.width, both = width / heads * shared;
+    return (projections){by_heads(part_forward(&a->fused, x, 0, width), heads), by_heads(part_forward(&a->fused, x, width, both), shared),
+                         by_heads(part_forward(&a->fused, x, width + both, both), shared)};
 }
 
 tg_tensor tg_attention_forward(const tg_attention *a, tg_tensor x, const tg_attention_context *context,

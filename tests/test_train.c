@@ -204,6 +204,19 @@ START_TEST(predictions_follow_names_of_columns_and_name_classes)
 }
 END_TEST
 
+START_TEST(columns_of_one_name_are_told_apart_by_their_places)
+{
+    write_table("twins.csv", "x,x,colour,size\n", "a,b,c,k\n", 300);
+    write_table("bare.csv", "", "a,b,c\n", 300);
+    write_table("moved.csv", "colour,x,x\n", "c,a,b\n", 300);
+    expect_fine(run("train", "--data csv:twins.csv --hidden 32 --epochs 5 --no-plots --out m"));
+    expect_fine(run("predict", "--model m/best.safetensors --data csv:twins.csv > named"));
+    expect_fine(run("predict", "--model m/best.safetensors --data csv:bare.csv --header no > plain"));
+    assert_same_files("named", "plain");
+    expect_refused(run("predict", "--model m/best.safetensors --data csv:moved.csv"), "2 columns are called 'x'");
+}
+END_TEST
+
 START_TEST(regressions_are_in_the_targets_unit)
 {
     expect_fine(run("train", "--data csv:price.csv --hidden 32 --epochs 100 --no-plots --out m"));
@@ -455,6 +468,7 @@ Suite *train_suite(void)
     tcase_add_test(tests, killed_at_any_moment_leaves_files_that_can_be_read);
     tcase_add_test(tests, a_full_disk_is_a_line_and_keeps_the_old_files);
     tcase_add_test(tests, predictions_follow_names_of_columns_and_name_classes);
+    tcase_add_test(tests, columns_of_one_name_are_told_apart_by_their_places);
     tcase_add_test(tests, with_ema_the_averages_are_kept_and_measured);
     tcase_add_test(tests, a_run_begins_with_the_weights_of_another);
     tcase_add_test(tests, weights_of_other_data_are_refused_in_a_line);

@@ -10,18 +10,26 @@
 
 /* ---- tables ---- */
 
-/* The column of an input: by its name, where both the model and the file have names, else by its number. */
+/* The column of an input: by its name, where both the model and the file have names, else by its number. Of several columns with this name it
+ * is the one that stands where the training file had it. */
 static bool find_column(const csv_source *source, const card_input *input, size_t *column)
 {
-    *column = (size_t)input->number;
+    const char *path = source->table.path;
+    const size_t columns = source->table.columns, number = (size_t)input->number;
+    *column = number;
     if (!input->column || !source->first)
-        return *column < source->table.columns ||
-               dataset_fail(source->error, "%s: the model wants a column %d, counted from 0, and there are %zu", source->table.path,
-                            input->number, source->table.columns);
-    for (size_t i = 0; i < source->table.columns; i++)
+        return number < columns ||
+               dataset_fail(source->error, "%s: the model wants a column %zu, counted from 0, and there are %zu", path, number, columns);
+    if (number < columns && strcmp(csv_column_name(source, number), input->column) == 0)
+        return true;
+    size_t matches = 0;
+    for (size_t i = 0; i < columns; i++)
         if (strcmp(csv_column_name(source, i), input->column) == 0)
-            return *column = i, true;
-    return dataset_fail(source->error, "%s: there is no column '%.60s', which the model wants", source->table.path, input->column);
+            *column = i, matches++;
+    if (matches > 1)
+        return dataset_fail(source->error, "%s: %zu columns are called '%.60s', and that of the model was column %zu, counted from 0", path,
+                            matches, input->column, number);
+    return matches || dataset_fail(source->error, "%s: there is no column '%.60s', which the model wants", path, input->column);
 }
 
 static bool is_category(const card_input *input, const char *word, double number)

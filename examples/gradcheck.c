@@ -7,7 +7,6 @@
 #include "examples/lab/options.h"
 #include "examples/lab/terminal.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -224,9 +223,5 @@ int main(int argc, char **argv)
         return refuse("", "out of memory");
     const int status = run(&s, &all, argv);
     subjects_free(&all);
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        snprintf(message, sizeof message, "cannot write to standard output: %s", strerror(errno));
-        return refuse("", message);
-    }
     return status;
 }

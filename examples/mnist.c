@@ -5,6 +5,7 @@
  * examples/fit.c leaves the loop to tg_fit; this is what happens there. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <tapegrad.h>
 #include <zlib.h>
 
@@ -56,8 +57,9 @@ static double test_accuracy(const tg_mlp *net, tg_tape *tape)
 int main(int argc, char **argv)
 {
     const int epochs = argc > 2 ? atoi(argv[2]) : 10;
-    if (argc < 2 || epochs < 1)
-        return fprintf(stderr, "usage: mnist FOLDER [EPOCHS]\n"), 2;
+    const bool help = argc > 1 && strcmp(argv[1], "--help") == 0;
+    if (argc < 2 || epochs < 1 || help)
+        return fputs("usage: mnist FOLDER [EPOCHS], with the four files of MNIST in the folder\n", help ? stdout : stderr), help ? 0 : 2;
     if (!read_digits(argv[1], "train", TRAIN, train_x, train_label) || !read_digits(argv[1], "t10k", TEST, test_x, test_label))
         return 2;
 

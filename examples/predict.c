@@ -191,9 +191,5 @@ int main(int argc, char **argv)
         fprintf(stderr, "predict: %s\n", message);
     net_free(model);
     card_free(&c);
-    if (fine && (fflush(stdout) != 0 || ferror(stdout))) {
-        perror("predict: standard output");
-        return 1;
-    }
     return fine ? 0 : 2;
 }

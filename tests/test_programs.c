@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 Suite *programs_suite(void);
 
@@ -61,6 +62,8 @@ END_TEST
 START_TEST(mnist_without_its_files_says_so)
 {
     ck_assert_int_eq(run("mnist", output, sizeof output), 2);
+    ck_assert_int_eq(run("mnist --help", output, sizeof output), 0);
+    ck_assert_str_eq(output, "usage: mnist FOLDER [EPOCHS], with the four files of MNIST in the folder\n");
     ck_assert_int_eq(run("mnist /nowhere", output, sizeof output), 2);
     ck_assert_str_eq(output, "mnist: cannot read 47040016 bytes from /nowhere/train-images-idx3-ubyte\nmnist: cannot read 60008 bytes from "
                              "/nowhere/train-labels-idx1-ubyte\n");
@@ -161,6 +164,23 @@ START_TEST(every_program_explains_itself_and_refuses_nonsense)
 }
 END_TEST
 
+/* Whatever is printed by a program that cannot print is lost, and it says so. */
+START_TEST(what_cannot_be_printed_is_told)
+{
+    static const char *const commands[] = {"compare --help", "bench --nets toy --activations relu --threads 1 --seconds 0 --csv",
+                                           "compare --data moons --rows 60 --epochs 1 --seeds 1 --no-plots --format csv",
+                                           "train --data moons --rows 60 --epochs 1 --no-plots", "activations --no-plots"};
+    char arguments[400];
+    for (size_t i = 0; access("/dev/full", W_OK) == 0 && i < sizeof commands / sizeof commands[0]; i++) {
+        const bool writes = strstr(commands[i], "--no-plots");
+        snprintf(arguments, sizeof arguments, "%s%s%s 2>&1 >/dev/full #", commands[i], writes ? " --out " : "",
+                 writes ? temporary_folder() : "");
+        ck_assert_msg(run(arguments, output, sizeof output) == 2, "%s: %s", commands[i], output);
+        ck_assert_msg(strstr(output, ": cannot write to standard output"), "%s: %s", commands[i], output);
+    }
+}
+END_TEST
+
 Suite *programs_suite(void)
 {
     Suite *suite = suite_create("programs");
@@ -178,6 +198,7 @@ Suite *programs_suite(void)
         tcase_add_test(tests, activations_survives_short_memory);
     tcase_add_test(tests, gradcheck_passes_everything_to_second_order_and_says_so_in_its_last_line);
     tcase_add_test(tests, every_program_explains_itself_and_refuses_nonsense);
+    tcase_add_test(tests, what_cannot_be_printed_is_told);
     suite_add_tcase(suite, tests);
     return suite;
 }

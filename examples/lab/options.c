@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tapegrad.h>
+#include <unistd.h>
 
 enum { FIRST_KEY = 1000, OPTIONS_MOST = 64, HELP_SIZE = 400 };
 
@@ -272,6 +273,18 @@ static void describe(const program_option *o, const void *settings, char *text, 
         snprintf(text + used, size - used, " [%s]", word);
 }
 
+/* The last thing a program does: what it printed has arrived, or it says so and has failed. */
+static const char *printing;
+
+static void close_output(void)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return;
+    fprintf(stderr, "%s: cannot write to standard output%s%s\n", printing, errno ? ": " : "", errno ? strerror(errno) : "");
+    _exit(2);
+}
+
 static void print_version(FILE *out, struct argp_state *state)
 {
     fprintf(out, "%s (tapegrad) %s\n", state->name, tg_version());
@@ -283,6 +296,9 @@ void options_parse(const options_program *program, int argc, char **argv, void *
     static char help[OPTIONS_MOST][HELP_SIZE];
     int group = 0;
     memset(given, 0, sizeof given);
+    if (!printing)
+        atexit(close_output);
+    printing = program->name;
     for (int i = 0; i < OPTIONS_MOST && (program->table[i].name || program->table[i].help); i++) {
         const program_option *o = &program->table[i];
         if (o->type == OPTION_GROUP)
@@ -309,16 +325,21 @@ void options_parse(const options_program *program, int argc, char **argv, void *
         fprintf(stderr, "%s: %s\n", program->name, note);
 }
 
-void options_print_command(char *const *argv, FILE *to)
+void options_print_word(const char *word, FILE *to)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.,:/+=@%";
+    const bool quoted = word[strspn(word, plain)] || !word[0];
+    fputs(quoted ? "'" : "", to);
+    for (const char *letter = word; *letter; letter++)
+        fputs(*letter == '\'' ? "'\\''" : (char[]){*letter, '\0'}, to);
+    fputs(quoted ? "'" : "", to);
+}
+
+void options_print_command(char *const *argv, FILE *to)
+{
     for (int i = 0; argv[i]; i++) {
-        const bool quoted = argv[i][strspn(argv[i], plain)] || !argv[i][0];
         fputs(i ? " " : "", to);
-        fputs(quoted ? "'" : "", to);
-        for (const char *letter = argv[i]; *letter; letter++)
-            fputs(*letter == '\'' ? "'\\''" : (char[]){*letter, '\0'}, to);
-        fputs(quoted ? "'" : "", to);
+        options_print_word(argv[i], to);
     }
 }
 

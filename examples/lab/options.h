@@ -56,7 +56,8 @@ typedef struct options_program {
     size_t words_offset; /* of a const char *const *, which gets them; a NULL ends them */
 } options_program;
 
-/* Reads argv into the settings, which hold the defaults. Ends the program for --help and --version (status 0) and for errors (2). */
+/* Reads argv into the settings, which hold the defaults. Ends the program for --help and --version (status 0) and for errors (2). From
+ * then on it also ends with a line and status 2 if standard output could not be written. */
 void options_parse(const options_program *program, int argc, char **argv, void *settings);
 
 /* Reads the numbers of an OPTION_REALS or OPTION_INTS into values[most]; how many there are, -1 if one is wrong or they are too many. */
@@ -87,7 +88,8 @@ bool options_given(const options_program *program, const char *name);
 void options_record(const program_option *table, const void *settings,
                     void (*keep)(void *context, const char *name, json_t *value), void *context);
 
-/* The command as a shell takes it: a word with anything but plain letters stands in quotes. */
+/* A word as a shell takes it, in quotes where there is anything but plain letters in it; and a command of such words. */
+void options_print_word(const char *word, FILE *to);
 void options_print_command(char *const *argv, FILE *to);
 
 #endif

@@ -156,9 +156,8 @@ static bool prepare(trainer *t, char message[NET_MESSAGE])
     if (!card_of_source(&t->about, &s->net, &t->from, message))
         return false;
     const bool classifies = t->about.task == CARD_CLASSES || t->about.task == CARD_LETTERS;
-    const char *conflict = settings_conflict(s, classifies);
-    if (conflict)
-        return snprintf(message, NET_MESSAGE, "%s", conflict), false;
+    if (!settings_fit(s, classifies, message))
+        return false;
     const tg_rng seed = tg_rng_seed((uint64_t)s->seed), weights = tg_rng_stream(&seed, "weights");
     t->model = net_new(&s->net, &weights, message);
     return t->model && (!starts || start_load(s, t->model, &t->from, &t->about, &t->started, message));
@@ -331,9 +330,13 @@ static int show_results(trainer *t)
                                       [CARD_TARGETS] = "--data csv:FILE",
                                       [CARD_IMAGES] = "--data idx:FILE",
                                       [CARD_LETTERS] = "--prompt TEXT"};
+    char file[4096];
+    snprintf(file, sizeof file, "%s/best.safetensors", s->out);
     printf("\nin %s/: best.safetensors, last.safetensors, curves.csv, summary.csv, config.json%s\n", s->out,
            drawn ? "; loss.png and .svg" : "");
-    printf("to use it: predict --model %s/best.safetensors %s\n", s->out, use[s->net.image_width ? CARD_IMAGES : t->about.task]);
+    fputs("to use it: predict --model ", stdout);
+    options_print_word(file, stdout);
+    printf(" %s\n", use[s->net.image_width ? CARD_IMAGES : t->about.task]);
     return 0;
 }
 
@@ -353,8 +356,9 @@ static int run(trainer *t)
     if (tg_fit_finished(t->fit))
         return show_results(t);
     char message[NET_MESSAGE];
-    fprintf(stderr, "stopped behind step %lld; `train --resume --out %s` goes on\n", (long long)tg_optimizer_steps(t->optimizer),
-            t->settings.out);
+    fprintf(stderr, "stopped behind step %lld; `train --resume --out ", (long long)tg_optimizer_steps(t->optimizer));
+    options_print_word(t->settings.out, stderr);
+    fputs("` goes on\n", stderr);
     if (!write_log(t, NULL, message))
         fail(message);
     return 128 + (interrupted ? interrupted : SIGINT);

@@ -204,6 +204,13 @@ START_TEST(predictions_follow_names_of_columns_and_name_classes)
 }
 END_TEST
 
+START_TEST(what_it_says_to_do_next_can_be_pasted)
+{
+    expect_fine(run("train", "--data csv:train.csv --hidden 4 --epochs 1 --no-plots --out \"it's new\""));
+    ck_assert_msg(strstr(output, "to use it: predict --model 'it'\\''s new/best.safetensors' --data csv:FILE\n"), "%s", output);
+}
+END_TEST
+
 START_TEST(columns_of_one_name_are_told_apart_by_their_places)
 {
     write_table("twins.csv", "x,x,colour,size\n", "a,b,c,k\n", 300);
@@ -398,8 +405,13 @@ START_TEST(wrong_options_are_told_in_a_line)
                                               {"--data csv:train.csv --model gpt", "reads letters"},
                                               {"--data csv:train.csv --model convnet", "wants images"},
                                               {"--data csv:train.csv --hidden 0x3", "--hidden"},
-                                              {"--data csv:train.csv --activation gelu", "--activation: "},
-                                              {"--data csv:train.csv --norm much", "--norm: "},
+                                              {"--data csv:train.csv --activation gelu", "there is no plain gelu"},
+                                              {"--data csv:train.csv --norm much", "is not one of none, layer"},
+                                              {"--data csv:train.csv --layers 3", "--layers is not for --model mlp"},
+                                              {"--data text:text --init he_normal", "--init is not for --model gpt"},
+                                              {"--data text:text --target 0", "--target is for rows"},
+                                              {"--data csv:train.csv --optimizer sgd --beta1 0.5", "--beta1 is for"},
+                                              {"--data csv:train.csv --schedule step --end 0.1", "--end is for"},
                                               {"--data csv:train.csv --momentum 0.9", "--momentum is for"},
                                               {"--data csv:price.csv --label-smoothing 0.1", "--label-smoothing is for"},
                                               {"--data csv:price.csv --best accuracy", "--best accuracy"},
@@ -424,7 +436,7 @@ static const char *const damages[][2] = {
     {"rm -f bad", "bad: "},
     {"sed 's/tapegrad.model/tapegrad.moral/' m/best.safetensors > bad", "not one of train"},
     {"sed 's/layers.0.weight/layers.7.weight/' m/best.safetensors > bad", "layers."},
-    {"sed 's/variance_preserving/variance_reserving_/' m/best.safetensors > bad", "reserving_"},
+    {"sed 's/variance_preserving/variance_reserving_/' m/best.safetensors > bad", "\"init\" is missing or wrong"},
     {"sed 's/gelu_exact/gelu_extra/g' m/best.safetensors > bad", "gelu_extra"},
     {"sed 's/large/lar\\xff\\xff/' m/best.safetensors > bad", "bad: "},
     {"sed 's/outputs\\(..\\):2/outputs\\1:3/' m/best.safetensors > bad", "outputs"},
@@ -468,6 +480,7 @@ Suite *train_suite(void)
     tcase_add_test(tests, killed_at_any_moment_leaves_files_that_can_be_read);
     tcase_add_test(tests, a_full_disk_is_a_line_and_keeps_the_old_files);
     tcase_add_test(tests, predictions_follow_names_of_columns_and_name_classes);
+    tcase_add_test(tests, what_it_says_to_do_next_can_be_pasted);
     tcase_add_test(tests, columns_of_one_name_are_told_apart_by_their_places);
     tcase_add_test(tests, with_ema_the_averages_are_kept_and_measured);
     tcase_add_test(tests, a_run_begins_with_the_weights_of_another);

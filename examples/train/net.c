@@ -7,6 +7,7 @@
 /* What a model is to this program. */
 typedef struct net_kind {
     const char *name;
+    const char *options; /* of NET_OPTIONS, those that not every model has */
     bool text, images;
     void *(*make)(const net_spec *spec, const tg_rng *rng, char *message);
     tg_tensor (*forward)(const void *model, tg_tensor x, tg_rng *training);
@@ -77,7 +78,8 @@ static bool read_widths(const char *option, const char *text, int64_t *widths, i
 static bool read_names(const net_spec *spec, tg_activation *activation, tg_norm *norm, tg_init *init, char *message)
 {
     if (activation && !tg_activation_from_name(spec->activation, activation))
-        return snprintf(message, NET_MESSAGE, "--activation: there is no '%.60s'", spec->activation), false;
+        return snprintf(message, NET_MESSAGE, "--activation: '%.60s': %.400s", spec->activation,
+                        tg_activation_name_error(spec->activation)), false;
     if (norm && !tg_norm_from_name(spec->norm, norm))
         return snprintf(message, NET_MESSAGE, "--norm: there is no '%.60s'", spec->norm), false;
     if (init && !tg_init_from_name(spec->init, init))
@@ -177,17 +179,28 @@ static void *make_gpt(const net_spec *s, const tg_rng *rng, char *message)
 
 #define KIND(name) #name, .make = make_##name, .forward = forward_##name, .parameters = parameters_##name, .free = free_##name
 static const net_kind kinds[] = {
-    {KIND(mlp), .defaults = {.hidden = "128x2", .norm = "none", .activation = "gelu_exact"}},
-    {KIND(convnet), .images = true, .defaults = {.filters = "16,32", .norm = "batch", .activation = "gelu_exact"}},
-    {KIND(vit), .images = true,
+    {KIND(mlp), .options = "hidden init residual", .defaults = {.hidden = "128x2", .norm = "none", .activation = "gelu_exact"}},
+    {KIND(convnet), .options = "filters init", .images = true, .defaults = {.filters = "16,32", .norm = "batch", .activation = "gelu_exact"}},
+    {KIND(vit), .options = "layers heads width patch", .images = true,
      .defaults = {.layers = 4, .heads = 4, .width = 64, .patch = 7, .norm = "layer", .activation = "gelu_exact"}},
-    {KIND(autoencoder), .images = true, .defaults = {.hidden = "256,128", .code = 30, .norm = "none", .activation = "gelu_exact"}},
-    {KIND(charmlp), .text = true, .defaults = {.hidden = "256", .context = 8, .embedding = 24, .norm = "none", .activation = "gelu_exact"}},
-    {KIND(gpt), .text = true,
+    {KIND(autoencoder), .options = "hidden code init", .images = true,
+     .defaults = {.hidden = "256,128", .code = 30, .norm = "none", .activation = "gelu_exact"}},
+    {KIND(charmlp), .options = "hidden context embedding init", .text = true,
+     .defaults = {.hidden = "256", .context = 8, .embedding = 24, .norm = "none", .activation = "gelu_exact"}},
+    {KIND(gpt), .options = "layers heads width context rotary", .text = true,
      .defaults = {.layers = 4, .heads = 4, .width = 64, .context = 64, .norm = "layer", .activation = "gelu_tanh"}},
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 const char *const net_models[] = {"mlp", "convnet", "vit", "autoencoder", "charmlp", "gpt", NULL};
+
+#define TG_NORM(constant, name, ...) #name,
+const char *const net_norms[] = {
+#include "nn/norms.def"
+    NULL};
+#define TG_INITIALIZER(constant, name, ...) #name,
+const char *const net_inits[] = {
+#include "nn/initializers.def"
+    NULL};
 
 static const net_kind *find_kind(const char *name)
 {
@@ -195,6 +208,23 @@ static const net_kind *find_kind(const char *name)
         if (strcmp(kinds[i].name, name) == 0)
             return &kinds[i];
     return NULL;
+}
+
+static bool has_word(const char *words, const char *word)
+{
+    const size_t length = strlen(word);
+    for (const char *at = words; (at = strstr(at, word)); at += length)
+        if ((at == words || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
+            return true;
+    return false;
+}
+
+bool net_takes(const char *model, const char *option)
+{
+    bool special = false;
+    for (int i = 0; i < KINDS; i++)
+        special |= has_word(kinds[i].options, option);
+    return !special || has_word(find_kind(model)->options, option);
 }
 
 void net_spec_complete(net_spec *spec)

@@ -30,7 +30,7 @@ typedef struct net_spec {
     int vocabulary;          /* of text, else 0 */
 } net_spec;
 
-extern const char *const net_models[]; /* ended by NULL */
+extern const char *const net_models[], *const net_norms[], *const net_inits[]; /* ended by NULL */
 
 /* The options, for a table of a program whose settings begin with a net_spec. */
 #define NET_OPTIONS                                                                                                                        \
@@ -50,9 +50,10 @@ extern const char *const net_models[]; /* ended by NULL */
         {"rotary", NULL, "gpt: positions by rotation, in place of an embedding", OPTION_FLAG, offsetof(net_spec, rotary)},                 \
         {"activation", "NAME", "of the hidden layers; gated ones as well; gelu_exact if not given, of gpt gelu_tanh", OPTION_TEXT,         \
          offsetof(net_spec, activation)},                                                                                                  \
-        {"norm", "NAME", "behind hidden layers: none, layer, rms, batch, group; what suits the model if not given", OPTION_TEXT,           \
-         offsetof(net_spec, norm)},                                                                                                        \
-        {"init", "NAME", "initial weights of mlp, convnet, charmlp and autoencoder", OPTION_TEXT, offsetof(net_spec, init)},               \
+        {"norm", "NAME", "behind hidden layers; what suits the model if not given", OPTION_CHOICE, offsetof(net_spec, norm),               \
+         .choices = net_norms},                                                                                                            \
+        {"init", "NAME", "initial weights of mlp, convnet, charmlp and autoencoder", OPTION_CHOICE, offsetof(net_spec, init),              \
+         .choices = net_inits},                                                                                                            \
         {"residual", NULL, "mlp: a sum around hidden layers of one width", OPTION_FLAG, offsetof(net_spec, residual)},                     \
     {                                                                                                                                      \
         "dropout", "RATE", "in training", OPTION_REAL, offsetof(net_spec, dropout), .low = 0, .high = 0.99                                 \
@@ -64,6 +65,9 @@ void net_spec_complete(net_spec *spec);
 /* As JSON and back; texts live as long as the object. False and one line if something is missing or wrong. */
 json_t *net_spec_json(const net_spec *spec);
 bool net_spec_read(net_spec *spec, json_t *object, char message[NET_MESSAGE]);
+
+/* Whether one of NET_OPTIONS says something of this model. */
+bool net_takes(const char *model, const char *option);
 
 /* Whether a model reads letters, or wants images. */
 bool net_reads_text(const char *model);

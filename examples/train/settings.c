@@ -56,7 +56,7 @@ static const program_option table[] = {
     {"weight-decay", "X", "decay of the weights; biases and norms do not decay", OPTION_REAL, AT(weight_decay), 0, 1e6},
     {"momentum", "X", "of sgd, with Nesterov's step, and of rmsprop", OPTION_REAL, AT(momentum), 0, 0.9999},
     {"beta1", "X", "of adamw, adam, nadam and lion; 0: theirs", OPTION_REAL, AT(beta1), 0, 0.999999},
-    {"beta2", "X", "of adamw, adam, nadam and lion; 0: theirs", OPTION_REAL, AT(beta2), 0, 0.999999},
+    {"beta2", "X", "of adamw, adam, nadam, rmsprop and lion; 0: theirs", OPTION_REAL, AT(beta2), 0, 0.999999},
     {"epsilon", "X", "of adamw, adam, nadam and rmsprop; 0: theirs", OPTION_REAL, AT(epsilon), 0, 1},
     {"clip", "NORM", "gradients longer than this are cut to it; 0: never", OPTION_REAL, AT(clip), 0, 1e30},
     {"ema", "DECAY",
@@ -114,17 +114,42 @@ void settings_complete(train_settings *s, int64_t rows)
         s->lr = (gpt ? 3e-3 : vit ? 1e-3 : 2e-3) * (sgd ? 20 : lion ? 0.1 : 1);
 }
 
-const char *settings_conflict(const train_settings *s, bool classifies)
+static bool given(const char *option)
 {
-    const bool has_momentum = strcmp(s->optimizer, "sgd") == 0 || strcmp(s->optimizer, "rmsprop") == 0;
-    return s->momentum > 0 && !has_momentum                          ? "--momentum is for sgd and rmsprop only"
-           : s->label_smoothing > 0 && !classifies                   ? "--label-smoothing is for classes and letters only"
-           : strcmp(s->best, "accuracy") == 0 && !classifies         ? "--best accuracy is for classes and letters only"
-           : s->net.residual && strcmp(s->net.model, "mlp") != 0     ? "--residual is for --model mlp only"
-           : s->resume && options_given(&settings_program, "start")  ? "--start begins a run, and --resume goes on with one"
-           : s->activation_from && !s->start                         ? "--activation-from is for --start only"
-           : s->net.rotary && strcmp(s->net.model, "gpt") != 0       ? "--rotary is for --model gpt only"
-                                                                     : NULL;
+    return options_given(&settings_program, option);
+}
+
+/* The first of some options that was given; NULL: none. */
+static const char *first_given(const char *const *options)
+{
+    while (*options && !given(*options))
+        options++;
+    return *options;
+}
+
+bool settings_fit(const train_settings *s, bool classifies, char message[NET_MESSAGE])
+{
+    static const char *const of_rows[] = {"target", "task", "header", "ignore", "categorical", "missing", "rows", "noise", NULL};
+    const char *model = s->net.model, *by = s->optimizer, *of_rows_only = net_reads_text(model) ? first_given(of_rows) : NULL;
+    const bool sgd = strcmp(by, "sgd") == 0, rmsprop = strcmp(by, "rmsprop") == 0, lion = strcmp(by, "lion") == 0;
+    for (const program_option *o = settings_program.table; o->name || o->help; o++)
+        if (o->name && given(o->name) && !net_takes(model, o->name))
+            return snprintf(message, NET_MESSAGE, "--%s is not for --model %s", o->name, model), false;
+    if (of_rows_only)
+        return snprintf(message, NET_MESSAGE, "--%s is for rows, and a text has none", of_rows_only), false;
+    const char *conflict = s->momentum > 0 && !sgd && !rmsprop                  ? "--momentum is for sgd and rmsprop only"
+                           : given("beta1") && (sgd || rmsprop)                 ? "--beta1 is for adamw, adam, nadam and lion only"
+                           : given("beta2") && sgd                              ? "--beta2: sgd has none"
+                           : given("epsilon") && (sgd || lion)                  ? "--epsilon is for adamw, adam, nadam and rmsprop only"
+                           : given("end") && strcmp(s->schedule, "cosine") != 0 ? "--end is for --schedule cosine only"
+                           : s->label_smoothing > 0 && !classifies              ? "--label-smoothing is for classes and letters only"
+                           : strcmp(s->best, "accuracy") == 0 && !classifies    ? "--best accuracy is for classes and letters only"
+                           : s->resume && given("start")                        ? "--start begins a run, and --resume goes on with one"
+                           : s->activation_from && !s->start                    ? "--activation-from is for --start only"
+                                                                                : NULL;
+    if (conflict)
+        snprintf(message, NET_MESSAGE, "%s", conflict);
+    return !conflict;
 }
 
 tg_optimizer_config settings_optimizer(const train_settings *s, int64_t steps)

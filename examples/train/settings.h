@@ -27,8 +27,8 @@ train_settings settings_defaults(void);
 /* Puts what suits the model where options left 0. */
 void settings_complete(train_settings *s, int64_t training_rows);
 
-/* NULL, or an option that has no use beside the others. */
-const char *settings_conflict(const train_settings *s, bool classifies);
+/* Whether every option that was given has a use beside the others; one line if not. */
+bool settings_fit(const train_settings *s, bool classifies, char message[NET_MESSAGE]);
 
 tg_optimizer_config settings_optimizer(const train_settings *s, int64_t steps);
 

@@ -88,11 +88,9 @@ static bool add_block(tg_program *program)
         program->block_capacity = capacity;
         program->allocations++;
     }
-    tg_value *block = calloc(TG_BLOCK_VALUES, sizeof *block);
+    tg_value *block = malloc(TG_BLOCK_VALUES * sizeof *block); /* written value by value, as they are appended */
     if (!block)
         return false;
-    for (int64_t i = 0; i < TG_BLOCK_VALUES; i++)
-        block[i].program = program, block[i].index = program->block_count * TG_BLOCK_VALUES + i;
     program->blocks[program->block_count++] = block;
     program->allocations++;
     return true;

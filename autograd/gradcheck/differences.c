@@ -67,7 +67,7 @@ bool tg_check_moves(tg_check *c, int level, const double *direction, double *ahe
 
 /* A difference in the making. */
 typedef struct sums {
-    double value, size, scatter, least;
+    double value, size, scatter, weights;
     long double rounding, excuse, bend, usual; /* of squares */
 } sums;
 
@@ -80,7 +80,7 @@ static void add_value(const tg_check_level *l, int64_t i, double ahead, double b
     s->value += change;
     s->size += fabs(change);
     s->scatter += weight * l->each[i];
-    s->least += weight * DBL_TRUE_MIN;
+    s->weights += weight;
     tg_check_add_square(&s->rounding, rounding);
     tg_check_add_square(&s->excuse, excuse);
     tg_check_add_square(&s->bend, second);
@@ -95,9 +95,12 @@ static void add_resting_value(const tg_check_level *l, int64_t i, sums *s)
 
 static tg_check_difference finish(const tg_check_level *l, double step, const sums *s)
 {
+    double rounding = fmax(tg_check_root(s->rounding), l->suspected);
+    if (rounding < DBL_MIN / TG_CHECK_ROUNDING) /* not always: a processor takes long over a product as small as that */
+        rounding += s->weights * DBL_TRUE_MIN;
     return (tg_check_difference){.value = s->value / (2 * step),
                                  .error = INFINITY,
-                                 .rounding = (fmax(tg_check_root(s->rounding), l->suspected) + s->least) / step,
+                                 .rounding = rounding / step,
                                  .size = s->size / (2 * step),
                                  .excuse = tg_check_root(s->excuse) / (2 * step),
                                  .bend = TG_CHECK_ROUNDING * tg_check_root(s->bend) / (step * step),

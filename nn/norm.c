@@ -71,9 +71,8 @@ static tg_tensor batch(const tg_norm_layer *l, tg_tensor x, tg_rng *training)
                      l->weight->name, (long long)l->weight->shape.dim[0]);
         return TG_NONE;
     }
-    if (!training)
-        return tg_batch_norm_with(x, tensor_of(x, l->mean), tensor_of(x, l->variance), weight, bias,
-                                  l->epsilon);
+    if (!training) /* with copies: a pass in training may move the statistics before the derivative of this one reads them */
+        return tg_batch_norm_with(x, tg_copy(tensor_of(x, l->mean)), tg_copy(tensor_of(x, l->variance)), weight, bias, l->epsilon);
     if (tg_size(x) < 2 * channels) {
         tg_tape_fail(tg_tape_of(x),
                      "tg_norm_layer_forward: batch norm %s: one number for each channel has no variance",

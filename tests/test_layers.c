@@ -348,6 +348,33 @@ START_TEST(running_statistics_leave_out_a_batch_that_is_not_finite)
 }
 END_TEST
 
+/* The gradient of a pass in evaluation is that of the statistics it was computed with, though a pass in training moves them before it is
+ * asked for: a consistency loss has both in one step. */
+START_TEST(a_pass_in_evaluation_keeps_its_statistics)
+{
+    tg_parameters *set = tg_parameters_new(TG_F64);
+    const tg_norm_layer layer = tg_norm_layer_add(set, "norm", TG_NORM_BATCH, 2, 0);
+    tg_rng training = tg_rng_seed(1);
+    tg_tensor x = drawn(TG_F64, TG_SHAPE(5, 2));
+    double gradient[2][4];
+    for (int both = 0; both < 2; both++) {
+        for (int i = 0; i < 2; i++) {
+            tg_parameter_put(layer.mean, i, 0.5 - i);
+            tg_parameter_put(layer.variance, i, 2 + i);
+        }
+        tg_tensor y = tg_norm_layer_forward(&layer, x, NULL);
+        if (both)
+            tg_norm_layer_forward(&layer, tg_add_scalar(x, 3), &training);
+        ck_assert(tg_backward(tg_sum(tg_square(y))));
+        memcpy(gradient[both], tg_parameters_gradients(set), sizeof gradient[both]);
+        tg_parameters_clear_gradients(set);
+    }
+    ck_assert(tg_parameter_get(layer.mean, 0) != 0.5);
+    ck_assert_mem_eq(gradient[0], gradient[1], sizeof gradient[0]);
+    tg_parameters_free(set);
+}
+END_TEST
+
 /* The Hessian of sum(y * cotangent), by the transposes of its own rows, is symmetric; and a second derivative is the difference of first
  * ones. */
 static double gradient_along(setting *s, layer_function layer, const double *x, tg_shape shape,
@@ -401,6 +428,7 @@ Suite *layers_suite(void)
     tcase_add_loop_test(tests, a_layer_is_that_of_pytorch, 0, CASES);
     tcase_add_loop_test(tests, running_statistics_move_as_pytorchs_do, 1, 3);
     tcase_add_test(tests, running_statistics_leave_out_a_batch_that_is_not_finite);
+    tcase_add_test(tests, a_pass_in_evaluation_keeps_its_statistics);
     tcase_add_loop_test(tests, second_derivatives_are_differences_of_first_ones, 0, CASES);
     suite_add_tcase(suite, tests);
     return suite;

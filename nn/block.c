@@ -57,6 +57,8 @@ const char *tg_block_config_error(const tg_block_config *config)
         return "the width of the feed-forward layers must be positive, and below 2^30";
     if (!tg_activation_name(config->activation) || !tg_norm_name(config->norm))
         return "there is no such activation or normalisation";
+    if (config->norm == TG_NORM_BATCH || config->norm == TG_NORM_GROUP)
+        return "the normalisation must be layer, rms or none: the others are not over the last axis";
     if (!(config->dropout >= 0 && config->dropout < 1) || !(a->dropout >= 0 && a->dropout < 1))
         return "the dropout rates must be 0 or more and below 1";
     return NULL;
@@ -87,7 +89,7 @@ tg_block tg_block_add(tg_parameters *set, const char *name, const tg_block_confi
 {
     tg_block block = {0};
     char full[TG_NAME_SIZE + 1];
-    if (!config)
+    if (tg_block_config_error(config))
         return block;
     name = name ? name : "";
     block.config = *config;
@@ -138,8 +140,9 @@ static tg_tensor forward_call(tg_tape *tape, const tg_tensor *x, int count, void
 tg_tensor tg_block_forward(const tg_block *block, tg_tensor x, const tg_attention_context *context,
                            tg_rng *training)
 {
-    if (!block) {
-        tg_tape_fail(tg_tape_of(x), "tg_block_forward: there is no block");
+    if (!block || !block->attention.out.weight) {
+        tg_tape_fail(tg_tape_of(x), "tg_block_forward: %s",
+                     block ? "the block has no weight: tg_block_config_error or tg_parameters_error tells why" : "there is no block");
         return TG_NONE;
     }
     if (!block->config.recompute)

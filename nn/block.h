@@ -25,7 +25,7 @@ typedef struct tg_block_config {
     int64_t
         hidden; /* width of the feed-forward layer; 0: four times the block's, 2/3 of that where it is gated */
     tg_activation activation; /* plain or gated */
-    tg_norm norm;             /* 0: none */
+    tg_norm norm;             /* TG_NORM_LAYER, TG_NORM_RMS; 0: none */
     double epsilon;           /* 0: that of the norm */
     bool post_norm;
     bool no_bias;   /* of the feed-forward layer; attention has its own */
@@ -57,7 +57,8 @@ typedef struct tg_block {
 } tg_block;
 
 /* Adds NAME.self_attn.*, NAME.linear1.*, NAME.linear2.*, NAME.norm1.* and NAME.norm2.*, as PyTorch's TransformerEncoderLayer; a gated
- * feed-forward layer has NAME.mlp.gate_proj.*, up_proj.* and down_proj.*. Errors are remembered by the set. */
+ * feed-forward layer has NAME.mlp.gate_proj.*, up_proj.* and down_proj.*. Errors are remembered by the set; of a configuration that
+ * cannot be, nothing is added, and forward says so. */
 tg_block tg_block_add(tg_parameters *set, const char *name, const tg_block_config *config);
 
 /* Initialises the weights; gain 0 means that of the initialiser. False on an error. */

@@ -23,7 +23,7 @@ typedef struct tg_rotary {
 /* Of positions 0, 1, ... for an even size; constants to whoever differentiates. An odd size is an error of the tape. */
 tg_rotary tg_rotary_angles(tg_tape *tape, tg_dtype dtype, int64_t positions, int64_t size, double base);
 
-/* Like x [..., positions, size]. */
+/* Like x [..., positions, size], of which the angles must be. */
 tg_tensor tg_rotary_turn(const tg_rotary *rotary, tg_tensor x);
 
 TG_API_END

@@ -152,6 +152,23 @@ START_TEST(what_cannot_be_is_an_error_in_words)
     expect_error("expected x [batch, positions, 6]");
     ck_assert(!tg_ok(tg_rotary_angles(tape, TG_F64, 4, 3, 10000).cosine));
     expect_error("expected an even size");
+    const tg_rotary rotary = tg_rotary_angles(tape, TG_F64, 3, 4, 10000);
+    const tg_shape others[] = {TG_SHAPE(2, 3, 5), TG_SHAPE(2, 3, 8), TG_SHAPE(2, 1, 4), TG_SHAPE(4)};
+    for (int i = 0; i < 4; i++) {
+        ck_assert(!tg_ok(tg_rotary_turn(&rotary, drawn(TG_F64, others[i]))));
+        expect_error("expected [..., 3, 4]");
+    }
+    const tg_rotary narrow = tg_rotary_angles(tape, TG_F64, 3, 2, 10000);
+    ck_assert(!tg_ok(tg_rotary_turn(&narrow, x)));
+    expect_error("expected [..., 3, 2]");
+    tg_block_config batch = tg_block_gpt(6, 2), group = batch;
+    batch.norm = TG_NORM_BATCH; /* of [batch, positions, width], positions would be the channels */
+    group.norm = TG_NORM_GROUP;
+    ck_assert_ptr_nonnull(strstr(tg_block_config_error(&batch), "not over the last axis"));
+    ck_assert_ptr_nonnull(strstr(tg_block_config_error(&group), "not over the last axis"));
+    const tg_block block = tg_block_add(set, "d", &batch);
+    ck_assert(!tg_ok(tg_block_forward(&block, drawn(TG_F64, TG_SHAPE(2, 6, 6)), NULL, NULL)));
+    expect_error("the block has no weight: tg_block_config_error");
     tg_convolution odd = tg_convolution_add(
         set, "c",
         &(tg_convolution_config){.inputs = 3, .outputs = 4, .kernel = {2, 2}, .window = {.groups = 2}});

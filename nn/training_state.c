@@ -200,7 +200,11 @@ static bool read_blocks(tg_safetensors *file, const char *path, const tg_trainin
             if (!tg_safetensors_read(file, tensor, p->dtype, into + offset_of(state->parameters, p), message))
                 return false;
         }
-    return true;
+    const int own = tg_parameters_count(state->parameters) * (block_count(state) + 1);
+    int count = own;
+    while (tg_safetensors_at(file, count)) /* those of a larger model */
+        count++;
+    return count == own || tg_file_refuse(message, path, "it has %d tensors, and this run has %d", count, own);
 }
 
 static bool load(tg_training_state *state, tg_safetensors *file, const char *path,

@@ -126,6 +126,8 @@ START_TEST(the_file_of_another_run_is_refused_and_changes_nothing)
     ck_assert(save(&adam, temporary_path("adam")));
     ck_assert(!tg_training_state_load(&more.state, temporary_path("adam"), message));
     ck_assert_ptr_nonnull(strstr(message, "tensor layers.0.norm.weight is missing"));
+    ck_assert(!load(&adam, temporary_path("wider"))); /* which has all of the smaller model's */
+    ck_assert_ptr_nonnull(strstr(message, "it has 30 tensors, and this run has 18"));
     assert_same(&adam, &twin);
     const tg_load_options weights = {.allow_unknown = true};
     ck_assert(tg_parameters_load(tg_mlp_parameters(adam.net), temporary_path("sgd"), &weights, message));

@@ -12,7 +12,8 @@ struct tg_optimizer {
     tg_optimizer_config config;    /* defaults filled in */
     int64_t size;                  /* of each state */
     char *state[TG_UPDATE_STATES]; /* laid out like the values; NULL where the rule keeps fewer */
-    tg_update_factor *factors;     /* one for each parameter */
+    tg_update_factor *factors;     /* one for each parameter, */
+    int count;                     /* of which there were so many */
     int64_t steps;
     double product[2]; /* see tg_optimizer_rule */
     double gradient_norm;
@@ -101,15 +102,14 @@ static tg_optimizer_config with_defaults(const tg_optimizer_config *given)
 
 static bool allocate(tg_optimizer *optimizer)
 {
-    const int parameters = tg_parameters_count(optimizer->parameters);
     const size_t count = optimizer->size ? (size_t)optimizer->size : 1;
     for (int k = 0; k < optimizer->rule->states; k++) {
         optimizer->state[k] = calloc(count, tg_dtype_size(tg_parameters_dtype(optimizer->parameters)));
         if (!optimizer->state[k])
             return false;
     }
-    optimizer->factors = calloc((size_t)parameters + 1, sizeof *optimizer->factors);
-    for (int i = 0; optimizer->factors && i < parameters; i++) {
+    optimizer->factors = calloc((size_t)optimizer->count + 1, sizeof *optimizer->factors);
+    for (int i = 0; optimizer->factors && i < optimizer->count; i++) {
         const bool decays = tg_parameters_at(optimizer->parameters, i)->decay;
         optimizer->factors[i] =
             (tg_update_factor){.rate = 1, .decay = decays ? optimizer->config.weight_decay : 0};
@@ -128,6 +128,7 @@ tg_optimizer *tg_optimizer_new(tg_parameters *parameters, const tg_optimizer_con
     optimizer->config = with_defaults(config);
     optimizer->rule = optimizer->config.rule;
     optimizer->size = tg_parameters_size(parameters);
+    optimizer->count = tg_parameters_count(parameters);
     optimizer->product[0] = optimizer->product[1] = 1;
     if (allocate(optimizer))
         return optimizer;
@@ -211,7 +212,7 @@ static const tg_parameter *not_finite(const tg_parameters *set)
 static bool is_possible(tg_optimizer *optimizer)
 {
     tg_parameters *set = optimizer->parameters;
-    if (tg_parameters_size(set) != optimizer->size)
+    if (tg_parameters_count(set) != optimizer->count)
         return refuse(optimizer, "the parameter set has grown since the optimiser was made");
     if (!tg_parameters_have_gradient(set))
         return refuse(optimizer, "no parameter has a gradient; tg_backward comes first");
@@ -273,10 +274,10 @@ static bool matches(const char *name, const char *pattern)
 int tg_optimizer_group(tg_optimizer *optimizer, const char *pattern, double rate_factor, double weight_decay)
 {
     if (!optimizer || !pattern || !is_finite_and_not_negative(rate_factor) ||
-        !is_finite_and_not_negative(weight_decay))
+        !is_finite_and_not_negative(weight_decay) || tg_parameters_count(optimizer->parameters) != optimizer->count)
         return -1;
     int count = 0;
-    for (int i = 0; i < tg_parameters_count(optimizer->parameters); i++)
+    for (int i = 0; i < optimizer->count; i++)
         if (matches(tg_parameters_at(optimizer->parameters, i)->name, pattern)) {
             optimizer->factors[i] = (tg_update_factor){rate_factor, weight_decay};
             count++;

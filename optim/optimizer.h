@@ -124,7 +124,8 @@ bool tg_optimizer_restore(tg_optimizer *optimizer, const tg_update_state *state)
 bool tg_optimizer_set_rate(tg_optimizer *optimizer, double lr);
 
 /* The parameters whose names match the pattern, in which one `*` stands for any text, get this factor for their rate and this weight decay
- * from now on; factor 0 freezes them. How many these are; -1, with nothing changed, for a factor or decay that is negative or no number. */
+ * from now on; factor 0 freezes them. How many these are; -1, with nothing changed, for a factor or decay that is negative or no number, or
+ * if the set has grown. */
 int tg_optimizer_group(tg_optimizer *optimizer, const char *pattern, double rate_factor, double weight_decay);
 
 TG_API_END

@@ -81,7 +81,8 @@ typedef struct tg_fit_step {
 typedef struct tg_fit_config {
     tg_fit_loss *loss;
     void *model; /* for loss */
-    tg_optimizer *optimizer; /* of all parameters that the loss depends on; yours. It clips gradients and has the schedule */
+    /* Of all parameters that the loss depends on; yours. It clips gradients and has the schedule. Each step begins without gradients. */
+    tg_optimizer *optimizer;
     tg_fit_rows train, valid; /* valid with count 0: none */
     int64_t batch;     /* rows of a forward and backward pass; 0: 32 */
     int64_t evaluation_batch; /* rows of an evaluation's forward pass; 0: batch */

@@ -159,6 +159,51 @@ START_TEST(divergence_is_told_from_other_errors)
 }
 END_TEST
 
+/* In the second pass of a step, the first time that it is called. */
+static tg_tensor no_number_once(void *net, const tg_tensor *batch, tg_rng *training, double *score)
+{
+    static int calls;
+    tg_tensor loss = fit_squared_error(net, batch, training, score);
+    return calls++ == 1 ? tg_mul_scalar(loss, INFINITY) : loss;
+}
+
+/* Another run of the same optimiser has nothing of the step that failed, whatever backward passes came before. */
+START_TEST(a_run_after_a_failed_one_begins_without_its_gradients)
+{
+    fit_run fresh, again;
+    fit_begin(&fresh, 0, TG_NORM_NONE);
+    fit_begin(&again, 0, TG_NORM_NONE);
+    fresh.config.accumulate = again.config.accumulate = 2;
+    fit_train(&fresh);
+    again.config.loss = no_number_once;
+    fit_start(&again);
+    ck_assert(!tg_fit_run(again.fit) && tg_fit_diverged(again.fit));
+    ck_assert(!tg_parameters_have_gradient(tg_mlp_parameters(again.net)));
+    tg_fit_free(again.fit);
+    tg_tensor x = tg_constant(tape, TG_F64, fit_x, TG_SHAPE(FIT_ROWS, 3)); /* somebody looks at gradients */
+    ck_assert(tg_backward(tg_sum(tg_mlp_forward(again.net, x))));
+    fit_train(&again);
+    fit_assert_same_weights(&fresh, &again);
+    fit_assert_same_epochs(&fresh, &again);
+    fit_end(&fresh);
+    fit_end(&again);
+}
+END_TEST
+
+START_TEST(an_evaluation_without_a_scalar_is_an_error)
+{
+    static tg_fit_loss *const losses[] = {no_scalar, no_tensor};
+    for (int i = 0; i < 2; i++) {
+        fit_run r;
+        fit_begin(&r, 0, TG_NORM_NONE);
+        r.fit = tg_fit_new(&(tg_fit_config){.loss = losses[i], .model = r.net});
+        ck_assert(!tg_fit_evaluate(r.fit, &r.config.valid, NULL, NULL));
+        ck_assert_str_eq(tg_fit_error(r.fit), "evaluation: the loss is no scalar of the batch's tape");
+        fit_end(&r);
+    }
+}
+END_TEST
+
 static bool evaluates_nothing(void *context, const tg_fit_epoch *now)
 {
     const tg_fit_rows none = {0};
@@ -220,6 +265,8 @@ Suite *fit_errors_suite(void)
     tcase_add_checked_fixture(tests, fit_suite_start, fit_suite_finish);
     tcase_add_test(tests, every_mistake_is_told);
     tcase_add_test(tests, divergence_is_told_from_other_errors);
+    tcase_add_test(tests, a_run_after_a_failed_one_begins_without_its_gradients);
+    tcase_add_test(tests, an_evaluation_without_a_scalar_is_an_error);
     tcase_add_test(tests, a_failed_evaluation_in_a_callback_fails_the_run);
     tcase_add_test(tests, too_little_memory_is_an_error);
     tcase_add_test(tests, null_is_survived);

@@ -72,6 +72,53 @@ START_TEST(stopped_at_any_step_and_resumed_is_never_stopped)
 }
 END_TEST
 
+/* Stopped within the third epoch, when there is no time to write in between. */
+START_TEST(the_best_file_has_the_weights_of_its_epoch)
+{
+    fit_run r, two;
+    int stop = 7;
+    fit_begin(&r, 0, TG_NORM_NONE);
+    fit_in_folder(&r, "run");
+    r.config.valid.count = 0;
+    r.config.on_step = stop_after;
+    r.config.context = &stop;
+    fit_train(&r);
+    ck_assert(!tg_fit_finished(r.fit) && tg_fit_best(r.fit)->epoch == 2);
+    fit_begin(&two, 0, TG_NORM_NONE);
+    two.config.valid.count = 0;
+    two.config.epochs = 2;
+    fit_train(&two);
+    char message[TG_FILE_MESSAGE];
+    ck_assert_msg(tg_parameters_load(tg_mlp_parameters(r.net), temporary_path("run/best.safetensors"), NULL, message), "%s", message);
+    fit_assert_same_weights(&r, &two);
+    fit_end(&r);
+    fit_end(&two);
+}
+END_TEST
+
+/* Both files are read before anything is changed: the weights of the best epoch are not left behind. */
+START_TEST(a_resume_that_fails_leaves_the_weights_alone)
+{
+    fit_run r, other, begun;
+    fit_begin(&begun, 0, TG_NORM_NONE);
+    fit_begin(&r, 0, TG_NORM_NONE);
+    fit_in_folder(&r, "run");
+    fit_train(&r);
+    fit_begin(&other, 0, TG_NORM_NONE);
+    fit_in_folder(&other, "run");
+    other.config.resume = true;
+    tg_optimizer *sgd = tg_optimizer_new(tg_mlp_parameters(other.net), &(tg_optimizer_config){.kind = TG_SGD});
+    other.config.optimizer = sgd;
+    other.fit = tg_fit_new(&other.config);
+    ck_assert_ptr_nonnull(strstr(tg_fit_error(other.fit), "'training.optimizer'"));
+    fit_assert_same_weights(&other, &begun);
+    fit_end(&begun);
+    fit_end(&r);
+    fit_end(&other);
+    tg_optimizer_free(sgd);
+}
+END_TEST
+
 START_TEST(the_files_of_another_run_are_refused_in_a_line)
 {
     fit_run r, other;
@@ -152,6 +199,8 @@ Suite *fit_files_suite(void)
     TCase *tests = tcase_create("fit_files");
     tcase_add_checked_fixture(tests, fit_suite_start, fit_suite_finish);
     tcase_add_loop_test(tests, stopped_at_any_step_and_resumed_is_never_stopped, 0, 3 * STEPS);
+    tcase_add_test(tests, the_best_file_has_the_weights_of_its_epoch);
+    tcase_add_test(tests, a_resume_that_fails_leaves_the_weights_alone);
     tcase_add_test(tests, the_files_of_another_run_are_refused_in_a_line);
     tcase_add_test(tests, a_folder_that_cannot_be_is_an_error);
     tcase_add_test(tests, curves_are_a_table_and_a_script_that_draws_it);

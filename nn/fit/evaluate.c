@@ -16,11 +16,13 @@ bool tg_fit_feed_evaluate(tg_fit *fit, tg_fit_feed *feed, double *loss, double *
         if (!tg_fit_feed_take(feed, fit->evaluation, first, count, tg_fit_stream(fit, "evaluation", number), batch))
             return tg_fit_fail(fit, "evaluation: batch %lld could not be made", (long long)number + 1);
         tg_no_grad_begin(fit->evaluation);
-        const double value = tg_item(fit->config.loss(fit->config.model, batch, NULL, &of_batch));
+        const tg_tensor mean = fit->config.loss(fit->config.model, batch, NULL, &of_batch);
         tg_no_grad_end(fit->evaluation);
         if (tg_tape_error(fit->evaluation))
             return tg_fit_fail(fit, "evaluation: %s", tg_tape_error(fit->evaluation));
-        *loss += value * (double)count;
+        if (tg_size(mean) != 1)
+            return tg_fit_fail(fit, "evaluation: " TG_FIT_NO_SCALAR);
+        *loss += tg_item(mean) * (double)count;
         *score += of_batch * (double)count;
     }
     *loss /= (double)all;

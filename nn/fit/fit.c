@@ -109,8 +109,7 @@ static bool allocate(tg_fit *fit)
         fine = tg_fit_feed_init(&fit->valid, &config->valid, config->evaluation_batch, true) && fine;
     if (averages)
         fine = (fit->ema = tg_ema_new(fit->parameters, &config->ema)) && fine;
-    if (validates || averages)
-        fine = (fit->best_values = malloc(tg_fit_bytes(fit) + 1)) && fine;
+    fine = (fit->best_values = malloc(tg_fit_bytes(fit) + 1)) && fine;
     return fine || tg_fit_fail(fit, "out of memory for the batches and the best weights");
 }
 
@@ -219,7 +218,7 @@ static double pass(tg_fit *fit, int64_t number, int64_t first, int64_t count, do
     fit->diverged = !error && tg_ok(loss) && tg_size(loss) == 1;
     if (!error)
         error = fit->diverged ? "the loss is infinite or not a number; a smaller learning rate may help"
-                              : "the loss is no scalar of the batch's tape";
+                              : TG_FIT_NO_SCALAR;
     tg_fit_fail(fit, "epoch %lld, step %lld: %s", (long long)epochs_done(fit) + 1, (long long)fit->step + 1, error);
     return NAN;
 }
@@ -245,12 +244,15 @@ static bool take_step(tg_fit *fit, tg_fit_step *now)
     *now = (tg_fit_step){.epoch = epochs_done(fit) + 1, .epochs = config->epochs, .step = fit->step + 1,
                          .steps = config->epochs * fit->steps_of_epoch, .rows = left, .rate = tg_optimizer_rate(config->optimizer)};
     double sum = 0;
+    tg_parameters_clear_gradients(fit->parameters); /* somebody else's */
     for (int64_t done = 0, number = 0; done < left; number++) {
         const int64_t count = left - done < config->batch ? left - done : config->batch;
         const double share = (double)count / (double)left,
                      loss = pass(fit, fit->step * config->accumulate + number, first + done, count, share);
-        if (fit->error[0])
+        if (fit->error[0]) {
+            tg_parameters_clear_gradients(fit->parameters); /* of the passes before */
             return false;
+        }
         now->loss += loss * share;
         sum += loss * (double)count;
         done += count;
@@ -294,7 +296,7 @@ static bool end_epoch(tg_fit *fit, double rate)
     tg_ema_swap(fit->ema);
     const bool fine = !fit->config.valid.count || tg_fit_feed_evaluate(fit, &fit->valid, &now.valid_loss, &now.valid_score);
     now.best = fine && is_better(fit, &now);
-    if (now.best && fit->best_values)
+    if (now.best)
         memcpy(fit->best_values, tg_parameters_values(fit->parameters), tg_fit_bytes(fit));
     tg_ema_swap(fit->ema);
     if (!fine)
@@ -350,7 +352,7 @@ bool tg_fit_run(tg_fit *fit)
         fine = advance(fit, &stop);
     if (fine && begun)
         fine = save(fit);
-    if ((!fine || tg_fit_finished(fit)) && fit->best_values && fit->best >= 0)
+    if ((!fine || tg_fit_finished(fit)) && fit->best >= 0)
         memcpy(tg_parameters_values(fit->parameters), fit->best_values, tg_fit_bytes(fit));
     return fine;
 }

@@ -5,6 +5,9 @@
 #include "autograd/grad.h"
 #include "nn/fit.h"
 
+/* What an error says of such a loss, in training and in evaluation. */
+#define TG_FIT_NO_SCALAR "the loss is no scalar of the batch's tape"
+
 enum { TG_FIT_MESSAGE = TG_FILE_MESSAGE + 100, TG_FIT_EPOCHS = 1000000 };
 
 /* Rows on their way onto a tape. */
@@ -28,7 +31,7 @@ struct tg_fit {
     double loss_sum, norm_sum;        /* of this epoch so far */
     tg_fit_epoch *epochs;             /* [config.epochs] */
     int64_t epoch_count, best, ordered; /* best: index, or -1; ordered: the epoch that train.order is of, from 0, or -1 */
-    void *best_values;                /* NULL where they are always the parameters: without validation rows and averages */
+    void *best_values;                /* the parameters of the best epoch */
     bool best_is_written, diverged;
     double written;                   /* when, in seconds */
     char error[TG_FIT_MESSAGE];

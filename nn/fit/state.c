@@ -136,16 +136,18 @@ static bool read_lines(tg_fit *fit, const char *path)
     return fine;
 }
 
+/* Leaves the parameters as they are. */
 static bool read_best(tg_fit *fit)
 {
     char path[PATH], message[TG_FILE_MESSAGE];
-    if (!fit->best_values || fit->best < 0)
+    if (fit->best < 0)
         return true;
     if (!path_of(fit, "best.safetensors", path))
         return false;
+    memcpy(fit->best_values, tg_parameters_values(fit->parameters), tg_fit_bytes(fit));
     if (!tg_parameters_load(fit->parameters, path, NULL, message))
         return tg_fit_fail(fit, "%s", message);
-    memcpy(fit->best_values, tg_parameters_values(fit->parameters), tg_fit_bytes(fit));
+    tg_parameters_swap(fit->parameters, fit->best_values);
     return true;
 }
 

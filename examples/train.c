@@ -388,7 +388,12 @@ static bool read_settings(trainer *t, int argc, char **argv, char message[NET_ME
     snprintf(config, sizeof config, "%s/config.json", t->settings.out);
     if (!options_load(&settings_program, config, &t->settings, message, NET_MESSAGE))
         return false;
+    const net_spec before = t->settings.net;
     options_parse(&settings_program, argc, argv, &t->settings);
+    const char *other = net_difference(&before, &t->settings.net);
+    if (other)
+        return snprintf(message, NET_MESSAGE, "--resume: the run in %.200s has another --%s; --start begins one with its weights",
+                        t->settings.out, other), false;
     return true;
 }
 

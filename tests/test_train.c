@@ -425,6 +425,8 @@ START_TEST(wrong_options_are_told_in_a_line)
     for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++)
         expect_refused(run("train", "%s", mistakes[i][0]), mistakes[i][1]);
     expect_refused(run("predict", "--data csv:train.csv"), "--model FILE is missing");
+    expect_fine(run("train", "--data csv:train.csv --hidden 4 --epochs 1 --no-plots --out m"));
+    expect_refused(run("train", "--resume --activation relu --out m"), "the run in m has another --activation");
 }
 END_TEST
 

@@ -207,7 +207,10 @@ bool options_load(const options_program *program, const char *path, void *settin
     json_decref(file);
     file = json_load_file(path, 0, &error);
     if (!file || !json_is_object(file)) {
-        snprintf(message, size, "%s:%d: %s", path, file ? 1 : error.line, file ? "expected an object" : error.text);
+        if (!file && error.line < 1)
+            snprintf(message, size, "%s", error.text); /* it could not be opened: the path is in there */
+        else
+            snprintf(message, size, "%s:%d: %s", path, file ? 1 : error.line, file ? "expected an object" : error.text);
         return false;
     }
     json_object_foreach(file, name, value) {

@@ -42,6 +42,18 @@ json_t *net_spec_json(const net_spec *spec)
     return object;
 }
 
+const char *net_difference(const net_spec *a, const net_spec *b)
+{
+    json_t *one = net_spec_json(a), *other = net_spec_json(b);
+    const char *found = NULL;
+    for (const program_option *o = spec_options; o->name && !found; o++)
+        if (strcmp(o->name, "dropout") != 0 && !json_equal(json_object_get(one, o->name), json_object_get(other, o->name)))
+            found = o->name;
+    json_decref(one);
+    json_decref(other);
+    return found;
+}
+
 static const net_kind *find_kind(const char *name);
 
 bool net_spec_read(net_spec *spec, json_t *object, char message[NET_MESSAGE])

@@ -66,6 +66,9 @@ void net_spec_complete(net_spec *spec);
 json_t *net_spec_json(const net_spec *spec);
 bool net_spec_read(net_spec *spec, json_t *object, char message[NET_MESSAGE]);
 
+/* The first of NET_OPTIONS, dropout aside, in which two models differ; NULL: they are the same function of their weights. */
+const char *net_difference(const net_spec *a, const net_spec *b);
+
 /* Whether one of NET_OPTIONS says something of this model. */
 bool net_takes(const char *model, const char *option);
 

@@ -156,6 +156,8 @@ static const char *conflict(const card *c, const predict_settings *s)
     for (int i = 0; i < 6 && !text; i++)
         if (options_given(&program, of_text[i]))
             return "the model reads rows, and --prompt, --length, --temperature, --top-k, --samples and --seed are for texts";
+    if (s->probabilities && c->task != CARD_CLASSES)
+        return "--probabilities is for models of classes";
     if (text && s->data)
         return "the model writes texts, and --data is for rows and images; see --prompt";
     return text || s->data ? NULL : "the model wants --data";

@@ -66,6 +66,7 @@ static bool read_column(const csv_source *source, const card *c, size_t first, s
         }
         if (!known)
             return c->input[first].category ? csv_fail_at(source, row, column, "a category that the model does not know")
+                   : missing                ? csv_fail_at(source, row, column, "no value, and the model was trained on rows that have one")
                                             : csv_fail_at_word(source, row, column);
     }
     return true;

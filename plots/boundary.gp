@@ -16,6 +16,7 @@ class_name(c) = exists(sprintf("class_%d", c + 1)) ? value(sprintf("class_%d", c
 # ---- activations in the order of the file, each with the same number of rows
 names = ""
 count = 0
+set xrange [*:*]                             # it would leave out of the records activations numbered beyond the epochs
 stats surface using (register(strcol("activation"))):(column("class")) name "SURFACE" nooutput
 each = SURFACE_records / count
 stats surface using (column("x")) name "X" nooutput
@@ -70,8 +71,8 @@ do for [format in "png svg"] {
     do for [i=1:count] {
         if (i > 1) { unset label }
         set title word(names, i) noenhanced offset 0, -0.6
-        set xlabel (i + across > count ? x_name : "") noenhanced
-        set ylabel ((i - 1) % across == 0 ? y_name : "") noenhanced
+        set xlabel (i + across > count ? x_name[1:30] : "") noenhanced
+        set ylabel ((i - 1) % across == 0 ? y_name[1:30] : "") noenhanced
         plot surface every ::(i - 1) * each::i * each - 1 using "x":"y":(shade_of(1)):(shade_of(2)):(shade_of(3)) with rgbimage notitle, \
              for [c=1:classes] points using (is(i) && column("class") == c - 1 ? column("x") : NaN):"y" with points \
                  pointtype int(word(class_marks, (c - 1) % 12 + 1)) pointsize 0.7 linecolor rgb "white" notitle, \

@@ -18,8 +18,9 @@ if (NUMBER_min > 0 && NUMBER_max / NUMBER_min > 10) {
     set logscale x
     set xrange [NUMBER_min / 1.1 : NUMBER_max * 1.1]
     set xtics ()
-    do for [power=-12:6] {
-        do for [digit in "1 3"] { set xtics add (sprintf("%g", digit * 10.0**power) digit * 10.0**power) }
+    far = NUMBER_max / NUMBER_min        # as many labels as there is room for
+    do for [power=-12:6:far > 1e9 ? 3 : 1] {
+        do for [digit in far > 1e4 ? "1" : "1 3"] { set xtics add (sprintf("%g", digit * 10.0**power) digit * 10.0**power) }
     }
 } else {
     width = NUMBER_max - NUMBER_min

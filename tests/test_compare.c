@@ -317,6 +317,26 @@ START_TEST(results_that_cannot_be_written_are_shown_and_are_a_failure)
 }
 END_TEST
 
+/* The shared axis of epochs once hid activations whose number was beyond it, and the others got pieces of their neighbours' pictures. */
+START_TEST(each_activation_has_its_own_boundary_however_few_the_epochs)
+{
+    static char few[1 << 20], errors[4000];
+    char command[2000];
+    snprintf(command, sizeof command, "--data moons --rows 60 --hidden 2 --epochs 1 --seeds 1 --activations relu,silu,tanh,elu --out %s",
+             temporary_folder());
+    ck_assert_msg(compare_run(command, errors, sizeof errors) == 0, "%s", errors);
+    if (!temporary_exists("boundary.svg"))
+        return; /* gnuplot is not there */
+    strcpy(few, temporary_text("boundary.svg"));
+    snprintf(command, sizeof command,
+             "cd '%s' && sed -i 's/^\\([a-z]*\\),1,/\\1,9,/' bands.csv && "
+             "gnuplot -e \"dir='.'; title='moons: 2-2-2, adamw'\" \"$OLDPWD/plots/boundary.gp\"",
+             temporary_folder());
+    ck_assert_int_eq(system(command), 0);
+    ck_assert(strcmp(few, temporary_text("boundary.svg")) == 0);
+}
+END_TEST
+
 START_TEST(widths_are_read_as_written)
 {
     enum { MOST = 64 };
@@ -370,6 +390,7 @@ Suite *compare_suite(void)
     if (ADDRESS_SPACE_CAN_BE_LIMITED)
         tcase_add_test(tests, short_memory_is_told_and_does_not_hang);
     tcase_add_test(tests, results_that_cannot_be_written_are_shown_and_are_a_failure);
+    tcase_add_test(tests, each_activation_has_its_own_boundary_however_few_the_epochs);
     tcase_add_test(tests, widths_are_read_as_written);
     tcase_add_test(tests, regression_and_every_kind_of_option_run);
     suite_add_tcase(suite, tests);

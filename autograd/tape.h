@@ -84,7 +84,8 @@ typedef struct tg_parameter {
 } tg_parameter;
 
 /* The parameter's tensor on this tape, the same one each time until the tape is reset. Uses the parameter's own memory, and only reads it:
- * many tapes, on threads of their own, may evaluate one model at once. (Backward passes write its gradient: one at a time.) */
+ * many tapes, on threads of their own, may evaluate one model at once. (Backward passes write its gradient: one at a time.) A backward pass
+ * reads it again, so what changes the values, an optimiser's step of another loss, say, comes after it. */
 tg_tensor tg_parameter_tensor(tg_tape *tape, tg_parameter *parameter);
 
 /* Names a tensor for errors and listings; returns it. `name` must live until the tape is reset. */

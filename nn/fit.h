@@ -102,7 +102,7 @@ typedef struct tg_fit_config {
     /* A folder, made if it is missing, for last.safetensors, all that the run needs to go on, and best.safetensors, the weights of the best
      * epoch. They are written after an epoch, but not more often than every two seconds, and when the run ends or stops. NULL: none. */
     const char *folder;
-    bool resume; /* goes on from the folder's files, if there are any */
+    bool resume; /* goes on from the folder's files, if there are any; the optimiser's rate and groups are to be set as they were */
     const tg_metadata *metadata; /* for both files */
     int metadata_count;
 

@@ -156,8 +156,8 @@ bool tg_fit_evaluate(tg_fit *fit, const tg_fit_rows *rows, double *loss, double 
  * error. */
 bool tg_fit_write_curves(tg_fit *fit, const char *path);
 
-/* The share of rows, 0 to 1, whose largest logit is that of their label; labels of TG_NO_LABEL do not count. logits [..., classes], f32 or
- * f64, labels i32 [...]. NaN where there is nothing to count. */
+/* The share of rows, 0 to 1, whose largest logit is that of their label; labels of TG_NO_LABEL do not count, and a row with NaN has no
+ * largest. logits [..., classes], f32 or f64, labels i32 [...]. NaN where there is nothing to count. */
 double tg_accuracy(tg_tensor logits, tg_tensor labels);
 
 TG_API_END

@@ -391,6 +391,22 @@ START_TEST(without_rows_and_optimiser_it_only_evaluates)
 }
 END_TEST
 
+/* Among the epochs of a run, one whose logits are NaN must not be the best because the first class is frequent. */
+START_TEST(a_row_with_nan_has_no_largest_logit)
+{
+    static const int32_t labels[] = {0, 0, 1, 2, 1};
+    for (int dtype = TG_F32; dtype <= TG_F64; dtype++) {
+        static const float singles[] = {NAN, NAN, NAN, NAN, 1, 0, 2, 3, NAN, NAN, 1, 2, 0, 9, 1};
+        double twice[15];
+        for (int i = 0; i < 15; i++)
+            twice[i] = singles[i];
+        const void *logits = dtype == TG_F32 ? (const void *)singles : twice;
+        tg_tensor l = tg_constant(tape, (tg_dtype)dtype, logits, TG_SHAPE(5, 3)), y = tg_constant(tape, TG_I32, labels, TG_SHAPE(5));
+        ck_assert_double_eq(tg_accuracy(l, y), 0.2);
+    }
+}
+END_TEST
+
 START_TEST(accuracy_counts_the_largest_logit)
 {
     static const float logits[] = {1, 2, 0, 3, -1, -2, 0, 0, 5, 7, 7, 0};
@@ -421,6 +437,7 @@ Suite *fit_suite(void)
     tcase_add_test(tests, other_rows_are_evaluated_as_by_hand);
     tcase_add_test(tests, evaluations_may_have_batches_of_their_own);
     tcase_add_test(tests, without_rows_and_optimiser_it_only_evaluates);
+    tcase_add_test(tests, a_row_with_nan_has_no_largest_logit);
     tcase_add_test(tests, accuracy_counts_the_largest_logit);
     suite_add_tcase(suite, tests);
     return suite;

@@ -46,6 +46,23 @@ bool tg_fit_evaluate(tg_fit *fit, const tg_fit_rows *rows, double *loss, double 
     return fine;
 }
 
+/* Whether this one of n logits is the largest, the first of several; beside NaN none is. */
+static bool is_largest_f32(const float *logit, int64_t n, int64_t at)
+{
+    bool largest = at >= 0 && at < n;
+    for (int64_t i = 0; largest && i < n; i++)
+        largest = i < at ? logit[i] < logit[at] : logit[i] <= logit[at];
+    return largest;
+}
+
+static bool is_largest_f64(const double *logit, int64_t n, int64_t at)
+{
+    bool largest = at >= 0 && at < n;
+    for (int64_t i = 0; largest && i < n; i++)
+        largest = i < at ? logit[i] < logit[at] : logit[i] <= logit[at];
+    return largest;
+}
+
 double tg_accuracy(tg_tensor logits, tg_tensor labels)
 {
     const int64_t classes = tg_dim(logits, -1), rows = classes ? tg_size(logits) / classes : 0;
@@ -56,12 +73,8 @@ double tg_accuracy(tg_tensor logits, tg_tensor labels)
     const float *single = tg_f32(logits);
     const double *twice = tg_f64(logits);
     for (int64_t r = 0; r < rows && (single || twice); r++) {
-        int64_t best = r * classes;
-        for (int64_t i = best + 1; i < (r + 1) * classes; i++)
-            if (single ? single[i] > single[best] : twice[i] > twice[best])
-                best = i;
         counted += label[r] != TG_NO_LABEL;
-        right += label[r] != TG_NO_LABEL && best - r * classes == label[r];
+        right += single ? is_largest_f32(single + r * classes, classes, label[r]) : is_largest_f64(twice + r * classes, classes, label[r]);
     }
     return counted ? (double)right / (double)counted : NAN;
 }

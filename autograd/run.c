@@ -223,6 +223,11 @@ static void add_part(void *context, size_t first, size_t count)
 /* Where the gradient of a parameter is computed: in its place, if that is free, and else in scratch memory, to be added. */
 static void *place_of_gradient(tg_run *run, const tg_value *value)
 {
+    if (!value->sink->gradient) { /* it had one when this was recorded */
+        tg_program_fail(value->program, "parameter %s has no gradient any more: record the step again",
+                        value->sink->name ? value->sink->name : "without a name");
+        return NULL;
+    }
     if (!value->sink->has_gradient)
         return value->sink->gradient;
     const size_t size = bytes_of(value);
@@ -300,6 +305,8 @@ bool tg_run_to(tg_run *run, tg_program *program, int64_t end)
 {
     for (; run->computed < end && !program->failed; run->computed++) {
         tg_value *value = tg_program_at(program, run->computed);
+        if (!value->op && value->parameter) /* whose set may have grown since a step that is replayed */
+            value->slot.data = value->parameter->data;
         if (value->op && (!tg_run_value(run, value) || (run->watches && !tg_anomaly_check(value))))
             return false;
     }

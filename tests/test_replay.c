@@ -128,6 +128,44 @@ START_TEST(checkpoints_are_replayed)
 }
 END_TEST
 
+/* The parameters of a set move when it grows; a step that is recorded finds them where they are, and so does one that is replayed. */
+START_TEST(parameters_that_have_moved_are_found)
+{
+    tg_tape *tape = tg_tape_new();
+    tg_parameters *set = tg_parameters_new(TG_F64);
+    tg_parameter *a = tg_parameters_add(set, "a", TG_SHAPE(2), true), *b = tg_parameters_add(set, "b", TG_SHAPE(2), true);
+    tg_parameter_fill(a, 2);
+    tg_parameter_fill(b, 3);
+    tg_tensor loss = tg_sum(tg_mul(tg_parameter_tensor(tape, a), tg_parameter_tensor(tape, b)));
+    ck_assert(tg_backward(loss));
+    tg_parameters_clear_gradients(set);
+    ck_assert_ptr_nonnull(tg_parameters_add(set, "late", TG_SHAPE(100, 100), true));
+    tg_parameter_fill(a, 5);
+    ck_assert(tg_replay(tape));
+    ck_assert_double_eq(tg_item(loss), 30);
+    ck_assert_double_eq(((const double *)b->gradient)[0], 5);
+    tg_parameters_free(set);
+    tg_tape_free(tape);
+}
+END_TEST
+
+START_TEST(a_parameter_that_lost_its_gradient_is_an_error)
+{
+    for (int pending = 0; pending < 2; pending++) {
+        learner l;
+        make(&l);
+        tg_tensor w = tg_parameter_tensor(l.tape, &l.weight);
+        ck_assert(tg_backward(tg_sum(tg_square(w))));
+        l.weight.has_gradient = pending;
+        l.weight.gradient = NULL; /* frozen */
+        ck_assert(!tg_replay(l.tape));
+        ck_assert_ptr_nonnull(tg_tape_error(l.tape));
+        ck_assert_ptr_nonnull(strstr(tg_tape_error(l.tape), "parameter w has no gradient any more: record the step again"));
+        tg_tape_free(l.tape);
+    }
+}
+END_TEST
+
 START_TEST(what_cannot_be_replayed_says_so)
 {
     tg_tape *tape = tg_tape_new();
@@ -146,6 +184,8 @@ Suite *replay_suite(void)
     tcase_add_test(tests, a_replay_without_a_step_of_the_optimiser_adds_to_the_gradient);
     tcase_add_test(tests, new_data_must_have_the_old_shape);
     tcase_add_test(tests, checkpoints_are_replayed);
+    tcase_add_test(tests, parameters_that_have_moved_are_found);
+    tcase_add_test(tests, a_parameter_that_lost_its_gradient_is_an_error);
     tcase_add_test(tests, what_cannot_be_replayed_says_so);
     suite_add_tcase(suite, tests);
     return suite;

@@ -119,21 +119,31 @@ static projections project(const tg_attention *a, tg_tensor x)
                          by_heads(part_forward(&a->fused, x, width + both, both), shared)};
 }
 
+/* Whether a pass can be; otherwise the error is recorded. */
+static bool fits(const tg_attention *a, tg_tensor x, tg_tensor padding)
+{
+    tg_tape *tape = tg_tape_of(x);
+    const tg_shape of_padding = tg_shape_of(padding), positions = TG_SHAPE(tg_dim(x, 0), tg_dim(x, 1));
+    char has[128];
+    if (!a || !a->out.weight)
+        tg_tape_fail(tape, "tg_attention_forward: the layer has no weights: its widths and heads do not divide, or "
+                           "tg_parameters_error tells why");
+    else if (tg_ok(x) && tg_rank(x) != 3)
+        tg_tape_fail(tape, "tg_attention_forward: expected x [batch, positions, %lld]", (long long)a->config.width);
+    else if (tg_ok(x) && tg_ok(padding) && !tg_shape_equal(&of_padding, &positions)) /* any of as many numbers could be reshaped */
+        tg_tape_fail(tape, "tg_attention_forward: expected padding [%lld, %lld], got %s", (long long)positions.dim[0],
+                     (long long)positions.dim[1], tg_shape_text(&of_padding, has, sizeof has));
+    else
+        return true;
+    return false;
+}
+
 tg_tensor tg_attention_forward(const tg_attention *a, tg_tensor x, const tg_attention_context *context,
                                tg_rng *training)
 {
-    tg_tape *tape = tg_tape_of(x);
-    if (!a || !a->out.weight) {
-        tg_tape_fail(tape,
-                     "tg_attention_forward: the layer has no weights: its widths and heads do not divide, or "
-                     "tg_parameters_error tells why");
+    const tg_tensor padding = context ? context->padding : TG_NONE;
+    if (!fits(a, x, padding))
         return TG_NONE;
-    }
-    if (tg_ok(x) && tg_rank(x) != 3) {
-        tg_tape_fail(tape, "tg_attention_forward: expected x [batch, positions, %lld]",
-                     (long long)a->config.width);
-        return TG_NONE;
-    }
     const tg_attention_config *c = &a->config;
     projections p = project(a, x);
     if (context && context->rotary) {
@@ -145,8 +155,8 @@ tg_tensor tg_attention_forward(const tg_attention *a, tg_tensor x, const tg_atte
         p.v = tg_repeat(p.v, 0, c->heads / c->key_value_heads);
     }
     tg_tensor mask = TG_NONE;
-    if (context && context->padding.value)
-        mask = tg_reshape(context->padding, TG_SHAPE(1, tg_dim(x, 0), 1, tg_dim(x, 1)));
+    if (padding.value)
+        mask = tg_reshape(padding, TG_SHAPE(1, tg_dim(x, 0), 1, tg_dim(x, 1)));
     tg_tensor heads = training && c->dropout > 0
                           ? attend_with_dropout(c, p.q, p.k, p.v, mask, training)
                           : tg_scaled_dot_product_attention(p.q, p.k, p.v, mask, c->causal);

@@ -150,6 +150,12 @@ START_TEST(what_cannot_be_is_an_error_in_words)
     tg_attention fine = tg_attention_add(set, "b", &(tg_attention_config){.width = 6, .heads = 3});
     ck_assert(!tg_ok(tg_attention_forward(&fine, drawn(TG_F64, TG_SHAPE(3, 6)), NULL, NULL)));
     expect_error("expected x [batch, positions, 6]");
+    const tg_shape paddings[] = {TG_SHAPE(3, 2), TG_SHAPE(6), TG_SHAPE(2, 3, 1)};
+    for (int i = 0; i < 3; i++) {
+        const tg_attention_context context = {.padding = drawn(TG_F64, paddings[i])};
+        ck_assert(!tg_ok(tg_attention_forward(&fine, x, &context, NULL)));
+        expect_error("expected padding [2, 3]");
+    }
     ck_assert(!tg_ok(tg_rotary_angles(tape, TG_F64, 4, 3, 10000).cosine));
     expect_error("expected an even size");
     const tg_rotary rotary = tg_rotary_angles(tape, TG_F64, 3, 4, 10000);

@@ -169,12 +169,11 @@ static void check_in_place(const char *name, unary *f32, unary *f64)
         for (size_t i = 0; i < MOST; i++) {
             float expected = i < n ? alone[i] : x[i];
             double wide_expected = i < n ? wide_alone[i] : wide[i];
-            ck_assert_msg((isnan(expected) && isnan(y[i])) || expected == y[i],
-                          "%s at %g of %zu: %a, alone %a", name, (double)x[i], n, (double)y[i],
-                          (double)expected);
-            ck_assert_msg((isnan(wide_expected) && isnan(wide_y[i])) || wide_expected == wide_y[i],
-                          "%s in double at %g of %zu: %a, alone %a", name, wide[i], n, wide_y[i],
-                          wide_expected);
+            /* libcheck hands each assertion to another process: not one a number */
+            if (!((isnan(expected) && isnan(y[i])) || expected == y[i]))
+                ck_abort_msg("%s at %g of %zu: %a, alone %a", name, (double)x[i], n, (double)y[i], (double)expected);
+            if (!((isnan(wide_expected) && isnan(wide_y[i])) || wide_expected == wide_y[i]))
+                ck_abort_msg("%s in double at %g of %zu: %a, alone %a", name, wide[i], n, wide_y[i], wide_expected);
         }
     }
 }

@@ -9,13 +9,13 @@
 #include <unistd.h>
 
 static const study studies[] = {
-    {"gelu-mnist", "the GELU paper's MNIST classification, 8 layers of 128, with and without dropout", study_gelu_mnist},
+    {"gelu-mnist", "the GELU paper's MNIST classification", study_gelu_mnist},
     {"gelu-autoencoder", "the GELU paper's MNIST autoencoder", study_gelu_autoencoder},
     {"gelu-noise", "how the classifiers of gelu-mnist stand noisy images", study_gelu_noise},
-    {"glu-tabular", "plain and gated forms on nine tables, at equal parameters, each at its best rate", study_glu_tabular},
-    {"migration", "what a ReLU network gains by GELU and by SwiGLU, at its old rate and at a new one", study_migration},
-    {"cost", "what activations cost, for an element and for a training step", study_cost, .no_runs = true},
-    {"claims", "what is said of GELU: verdict, number, and the command that shows it", study_claims},
+    {"glu-tabular", "plain and gated forms on nine tables, equal parameters", study_glu_tabular},
+    {"migration", "what a ReLU network gains by GELU and by SwiGLU", study_migration},
+    {"cost", "what activations cost, for an element and for a step", study_cost, .no_runs = true},
+    {"claims", "what is said of GELU: verdict, number and command", study_claims},
 };
 enum { STUDIES = sizeof studies / sizeof studies[0] };
 

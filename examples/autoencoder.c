@@ -20,22 +20,26 @@ static bool read_images(const char *path)
 {
     unsigned char head[16], *bytes = NULL;
     gzFile file = gzopen(path, "rb");
-    if (!file || gzread(file, head, 16) != 16 || memcmp(head, "\0\0\10\3", 4) != 0)
-        return fprintf(stderr, "autoencoder: %s is no IDX file of images\n", path), false;
-    const int64_t size[3] = {head[4] << 24 | head[5] << 16 | head[6] << 8 | head[7], head[10] << 8 | head[11], head[14] << 8 | head[15]};
-    count = size[0], height = size[1], width = size[2];
-    const size_t pixels = (size_t)(height * width);
-    images = malloc((size_t)count * pixels * sizeof *images + 1);
-    bytes = malloc(pixels + 1);
-    for (int64_t i = 0; i < count; i++) {
-        if (!images || !bytes || gzread(file, bytes, (unsigned)pixels) != (int)pixels)
-            return fprintf(stderr, "autoencoder: %s ends at image %lld of %lld\n", path, (long long)i, (long long)count), false;
-        for (size_t p = 0; p < pixels; p++)
-            images[(size_t)i * pixels + p] = bytes[p] / 255.f;
+    bool fine = file && gzread(file, head, 16) == 16 && memcmp(head, "\0\0\10\3", 4) == 0;
+    if (fine) {
+        count = (int64_t)head[4] << 24 | head[5] << 16 | head[6] << 8 | head[7];
+        height = head[10] << 8 | head[11], width = head[14] << 8 | head[15];
+        images = malloc((size_t)(count * height * width) * sizeof *images + 1);
+        bytes = malloc((size_t)(height * width) + 1);
+    } else
+        fprintf(stderr, "autoencoder: %s is no IDX file of images\n", path);
+    const int64_t pixels = height * width;
+    for (int64_t i = 0; fine && i < count; i++) {
+        fine = images && bytes && gzread(file, bytes, (unsigned)pixels) == (int)pixels;
+        if (!fine)
+            fprintf(stderr, "autoencoder: %s ends at image %lld of %lld\n", path, (long long)i, (long long)count);
+        for (int64_t p = 0; fine && p < pixels; p++)
+            images[i * pixels + p] = bytes[p] / 255.f;
     }
     free(bytes);
-    gzclose(file);
-    return true;
+    if (file)
+        gzclose(file);
+    return fine;
 }
 
 /* Rings and bars of any size at any place, soft at the edge. */

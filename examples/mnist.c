@@ -23,10 +23,14 @@ static unsigned char *read_bytes(const char *folder, const char *name, size_t he
     gzFile file = gzopen(packed, "rb");
     file = file ? file : gzopen(path, "rb");
     unsigned char *bytes = malloc(size);
-    if (!file || !bytes || gzread(file, bytes, (unsigned)head) != (int)head || gzread(file, bytes, (unsigned)size) != (int)size)
-        return fprintf(stderr, "mnist: cannot read %zu bytes from %s\n", head + size, path), NULL;
-    gzclose(file);
-    return bytes;
+    const bool fine = file && bytes && gzread(file, bytes, (unsigned)head) == (int)head && gzread(file, bytes, (unsigned)size) == (int)size;
+    if (file)
+        gzclose(file);
+    if (fine)
+        return bytes;
+    fprintf(stderr, "mnist: cannot read %zu bytes from %s\n", head + size, path);
+    free(bytes);
+    return NULL;
 }
 
 static bool read_digits(const char *folder, const char *part, size_t rows, float (*to)[PIXELS], int32_t *labels)

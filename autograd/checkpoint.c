@@ -2,13 +2,16 @@
  * memory cost", arXiv 1604.06174.) */
 #include "autograd/recompute.h"
 
+#include "autograd/ops.h"
+
 /* ---- forgetting ---- */
 
-/* What the result needs: itself, what it is a view of, and the saved derivative of either. */
+/* What could not be computed again: leaves, random streams, and copies of leaves, which are made because a leaf may change. And what the
+ * result needs: itself, what it is a view of, and the saved derivative of either. */
 static bool is_kept(const tg_value *result, const tg_value *value)
 {
     const unsigned random_source = TG_SOURCE | TG_RANDOM;
-    if (!value->op || (value->op->flags & random_source) == random_source)
+    if (!value->op || (value->op->flags & random_source) == random_source || (value->op == &tg_op_copy && !value->inputs[0]->op))
         return true;
     for (const tg_value *base = result; base; base = base->op && base->op->flags & TG_VIEW ? base->inputs[0] : NULL)
         if (value == base || (value->is_saved && value->index == base->index + 1))

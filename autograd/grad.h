@@ -63,8 +63,9 @@ typedef tg_tensor (*tg_function)(tg_tape *tape, const tg_tensor *inputs, int cou
 
 /* function(inputs), whose own intermediate results are forgotten at once and computed again while a backward pass needs them: less memory
  * for one more forward pass, with the same gradients to the bit. The function is called once; what it recorded is computed again, on the
- * same random numbers. Only its result can be used outside it. At least one input. (Chen, Xu, Zhang and Guestrin, "Training deep nets with
- * sublinear memory cost", arXiv 1604.06174.) */
+ * same random numbers. What it reads of a parameter or of borrowed memory should not change before that; a tg_copy of either is kept. Only
+ * its result can be used outside it. At least one input. (Chen, Xu, Zhang and Guestrin, "Training deep nets with sublinear memory cost",
+ * arXiv 1604.06174.) */
 tg_tensor tg_checkpoint(tg_function function, const tg_tensor *inputs, int count, void *user);
 
 /* Runs everything on the tape again, forward and backward as it was recorded, without recording it: for training steps that

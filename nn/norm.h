@@ -50,7 +50,7 @@ tg_norm_layer tg_norm_layer_add(tg_parameters *set, const char *name, tg_norm ki
 /* Like x. `training` is the generator of a training pass, NULL means evaluation. A batch norm's pass in training needs two numbers for each
  * channel at least, and moves the running statistics, with the unbiased variance, as in PyTorch; a step with it cannot be replayed.
  * Statistics of a batch that are infinite or NaN are left out, as tg_optimizer_step leaves out such gradients. A pass in evaluation is
- * differentiated with the statistics that it was computed with, unless it is recomputed (tg_checkpoint) after a pass in training. */
+ * differentiated with the statistics that it was computed with. */
 tg_tensor tg_norm_layer_forward(const tg_norm_layer *layer, tg_tensor x, tg_rng *training);
 
 TG_API_END

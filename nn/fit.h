@@ -128,7 +128,7 @@ void tg_fit_free(tg_fit *fit);
  * of memory". */
 const char *tg_fit_error(const tg_fit *fit);
 
-/* Whether the error is that training has diverged: the loss, or its gradient, was no finite number. */
+/* Whether the error is that training has diverged: the loss, or its gradient, was no finite number, or one too large for the optimiser. */
 bool tg_fit_diverged(const tg_fit *fit);
 
 /* Trains to the end and leaves the parameters of the best epoch (without validation rows: of the last), with `ema` as averages. If a

@@ -1,5 +1,6 @@
 #include "optim/optimizer.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -209,6 +210,13 @@ static const tg_parameter *not_finite(const tg_parameters *set)
     return NULL;
 }
 
+/* What the gradient is multiplied by to be clipped. */
+static double scale_of(const tg_optimizer *optimizer)
+{
+    const double norm = optimizer->gradient_norm, limit = optimizer->config.clip_norm;
+    return limit > 0 && norm > limit ? limit / norm : 1;
+}
+
 static bool is_possible(tg_optimizer *optimizer)
 {
     tg_parameters *set = optimizer->parameters;
@@ -216,11 +224,14 @@ static bool is_possible(tg_optimizer *optimizer)
         return refuse(optimizer, "the parameter set has grown since the optimiser was made");
     if (!tg_parameters_have_gradient(set))
         return refuse(optimizer, "no parameter has a gradient; tg_backward comes first");
-    optimizer->gradient_norm = tg_parameters_gradient_norm(set);
-    if (isfinite(optimizer->gradient_norm))
+    const double norm = optimizer->gradient_norm = tg_parameters_gradient_norm(set);
+    const double largest = !optimizer->rule->squares ? DBL_MAX : tg_parameters_dtype(set) == TG_F32 ? 1e19 : 1e154;
+    if (isfinite(norm) && norm * scale_of(optimizer) <= largest)
         return true;
     const tg_parameter *culprit = not_finite(set);
     tg_parameters_clear_gradients(set);
+    if (isfinite(norm))
+        return refuse(optimizer, "the gradient, of norm %.3g, is so large that its square overflows", norm);
     return culprit ? refuse(optimizer, "the gradient of %s is not finite", culprit->name)
                    : refuse(optimizer, "the gradient is so large that its norm overflows");
 }
@@ -233,8 +244,7 @@ bool tg_optimizer_step(tg_optimizer *optimizer)
     if (!is_possible(optimizer))
         return false;
     const tg_optimizer_config *config = &optimizer->config;
-    const double norm = optimizer->gradient_norm, limit = config->clip_norm,
-                 rate = tg_optimizer_rate(optimizer);
+    const double rate = tg_optimizer_rate(optimizer);
     optimizer->steps++;
     if (optimizer->rule->begin)
         optimizer->rule->begin(config, optimizer->steps, optimizer->product);
@@ -242,7 +252,7 @@ bool tg_optimizer_step(tg_optimizer *optimizer)
     const tg_update step = {
         .state = {optimizer->state[0], optimizer->state[1]},
         .rate = rate,
-        .gradient_scale = limit > 0 && norm > limit ? limit / norm : 1,
+        .gradient_scale = scale_of(optimizer),
         .settings = &info,
     };
     tg_parameters_update(optimizer->parameters, optimizer->rule->update, &step, optimizer->factors);

@@ -67,6 +67,7 @@ struct tg_optimizer_rule {
     void (*begin)(const tg_optimizer_config *config, int64_t step, double product[2]);
 
     tg_update_loop update; /* its settings are a tg_optimizer_step_info */
+    bool squares;          /* it keeps squares of gradients, which are not to overflow: see tg_optimizer_step */
 };
 
 typedef struct tg_optimizer_step_info {
@@ -100,8 +101,9 @@ tg_parameters *tg_optimizer_parameters(const tg_optimizer *optimizer);
  * still move them; those whose `gradient` is NULL stay as they are.
  *
  * Refused, with false, nothing changed and the reason in tg_optimizer_error, if no parameter has a gradient,
- * or if the norm of the gradient is infinite or NaN: one such number would spoil the moments for good. The
- * bad gradient is forgotten, so training may go on with the next batch; a refused step does not count. */
+ * or if the norm of the gradient is infinite or NaN, or, where squares are kept (all but SGD and Lion), above 1e19 in float or 1e154 in
+ * double after clipping: one such number would spoil the moments for good. The bad gradient is forgotten, so training may go on with the
+ * next batch; a refused step does not count. */
 bool tg_optimizer_step(tg_optimizer *optimizer);
 
 /* Why the last step was refused; NULL if it was not. */

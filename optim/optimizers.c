@@ -50,7 +50,8 @@ const tg_optimizer_rule tg_optimizer_adamw = {
     .defaults = {.lr = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8},
     .states = 2,
     .begin = adam_powers,
-    .update = adamw_update};
+    .update = adamw_update,
+    .squares = true};
 
 /* ---- Adam: Kingma and Ba, arXiv 1412.6980 ---- */
 
@@ -65,7 +66,8 @@ const tg_optimizer_rule tg_optimizer_adam = {
     .defaults = {.lr = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8},
     .states = 2,
     .begin = adam_powers,
-    .update = adam_update};
+    .update = adam_update,
+    .squares = true};
 
 /* ---- SGD with momentum; the loop is in autograd/update.h ---- */
 
@@ -130,7 +132,8 @@ const tg_optimizer_rule tg_optimizer_nadam = {
     .defaults = {.lr = 2e-3, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8},
     .states = 2,
     .begin = nadam_powers,
-    .update = nadam_update};
+    .update = nadam_update,
+    .squares = true};
 
 /* ---- RMSprop: Tieleman and Hinton, 2012, in PyTorch's form ---- */
 
@@ -162,7 +165,8 @@ static void rmsprop_update(const tg_update *with_decay)
 const tg_optimizer_rule tg_optimizer_rmsprop = {.name = "rmsprop",
                                                 .defaults = {.lr = 1e-2, .beta2 = 0.99, .epsilon = 1e-8},
                                                 .states = 2,
-                                                .update = rmsprop_update};
+                                                .update = rmsprop_update,
+                                                .squares = true};
 
 /* ---- Lion: Chen and others, "Symbolic discovery of optimization algorithms", arXiv 2302.06675 ---- */
 

@@ -338,6 +338,38 @@ START_TEST(finite_single_precision_gradients_never_overflow_the_norm)
 }
 END_TEST
 
+/* One square that overflows would stay infinite, and its parameter where it is, for good. */
+START_TEST(a_gradient_whose_square_overflows_is_refused_unless_it_is_clipped)
+{
+    const struct {
+        tg_optimizer_kind kind;
+        bool keeps_squares;
+    } kinds[] = {{TG_ADAMW, true}, {TG_ADAM, true}, {TG_NADAM, true}, {TG_RMSPROP, true}, {TG_SGD, false}, {TG_LION, false}};
+    tg_parameters *set = start(_i % 2 ? TG_F64 : TG_F32);
+    const double huge[] = {9e18, 1.1e19, 9e153, 1.1e154};
+    const tg_optimizer_config config = {.kind = kinds[_i / 2].kind, .lr = 1e-30};
+    tg_optimizer_config clipping = config;
+    clipping.clip_norm = 1;
+    tg_optimizer *optimizer = tg_optimizer_new(set, &config), *clips = tg_optimizer_new(set, &clipping);
+    for (int k = 0; k < 2; k++) {
+        set_gradient(set, 5, huge[2 * (_i % 2) + k]);
+        ck_assert(tg_optimizer_step(optimizer) == (k == 0 || !kinds[_i / 2].keeps_squares));
+        ck_assert(!tg_parameters_have_gradient(set));
+        if (k == 1 && kinds[_i / 2].keeps_squares)
+            ck_assert_ptr_nonnull(strstr(tg_optimizer_error(optimizer), "is so large that its square overflows"));
+        const tg_update_state kept = tg_optimizer_state(optimizer);
+        for (int state = 0; state < kept.states; state++)
+            for (int i = 0; i < SIZE; i++)
+                ck_assert(isfinite(_i % 2 ? ((double *)kept.state[state])[i] : ((float *)kept.state[state])[i]));
+        set_gradient(set, 5, huge[2 * (_i % 2) + k]);
+        ck_assert(tg_optimizer_step(clips));
+    }
+    tg_optimizer_free(optimizer);
+    tg_optimizer_free(clips);
+    tg_parameters_free(set);
+}
+END_TEST
+
 START_TEST(a_step_without_a_backward_pass_is_refused)
 {
     tg_parameters *set = start(TG_F64);
@@ -456,6 +488,7 @@ Suite *optim_suite(void)
     tcase_add_test(tests, parameters_that_are_not_trained_stay);
     tcase_add_test(tests, an_infinite_gradient_is_refused_and_named_and_leaves_no_trace);
     tcase_add_test(tests, finite_single_precision_gradients_never_overflow_the_norm);
+    tcase_add_loop_test(tests, a_gradient_whose_square_overflows_is_refused_unless_it_is_clipped, 0, 2 * (TG_LION + 1));
     tcase_add_loop_test(tests, a_step_without_a_backward_pass_is_refused, 0, 2);
     tcase_add_test(tests, wrong_configurations_are_refused_with_the_reason);
     tcase_add_test(tests, names_lead_to_kinds_and_back);

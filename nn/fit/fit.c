@@ -257,9 +257,9 @@ static bool take_step(tg_fit *fit, tg_fit_step *now)
         sum += loss * (double)count;
         done += count;
     }
-    const bool stepped = tg_optimizer_step(config->optimizer);
+    const bool reached = tg_parameters_have_gradient(fit->parameters), stepped = tg_optimizer_step(config->optimizer);
     now->gradient_norm = tg_optimizer_gradient_norm(config->optimizer);
-    fit->diverged = !isfinite(now->gradient_norm);
+    fit->diverged = reached && !stepped;
     if (!stepped)
         return tg_fit_fail(fit, "epoch %lld: %s", (long long)now->epoch, tg_optimizer_error(config->optimizer));
     tg_ema_update(fit->ema);

@@ -49,7 +49,9 @@ void tg_parameters_update(tg_parameters *set, tg_update_loop loop, const tg_upda
 
 /* All that an optimiser keeps from step to step: what a run that is resumed needs besides the parameters. */
 typedef struct tg_update_state {
+    const char *name;              /* of the optimiser; NULL: unknown */
     int states;                    /* how many blocks there are */
+    int64_t size;                  /* numbers in each of them; 0: as many as the set has values */
     void *state[TG_UPDATE_STATES]; /* the blocks, each of the size and type of the set's values */
     int64_t steps;
     double product[2]; /* products over the steps so far, 1 at first: beta1^steps, ... */

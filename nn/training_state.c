@@ -45,7 +45,7 @@ static void name_in_file(char name[LONGEST], const tg_training_state *state, con
 
 /* ---- the few numbers: one line of text each ---- */
 
-enum { LINES = 3 + TG_TRAINING_GENERATORS, TEXT = 96 };
+enum { LINES = 4 + TG_TRAINING_GENERATORS, TEXT = 96 };
 
 typedef struct lines {
     char key[LINES][TEXT], value[LINES][TEXT];
@@ -69,6 +69,8 @@ static lines lines_of(const tg_training_state *state)
         snprintf(value, sizeof value, "%d %" PRId64 " %a %a", u->states, u->steps, u->product[0],
                  u->product[1]);
         add_line(&l, "training.optimizer", value);
+        if (u->name)
+            add_line(&l, "training.optimizer.name", u->name);
     }
     if (state->ema) {
         snprintf(value, sizeof value, "%" PRId64, tg_ema_updates(state->ema));
@@ -154,12 +156,15 @@ static const char *wrong_state(const tg_training_state *state)
     for (int k = 1; k <= optimizer_blocks(state); k++)
         if (!block_of(state, k))
             return "a block of the optimiser is missing";
+    if (state->update && state->update->size && state->update->size != tg_parameters_size(state->parameters))
+        return "the parameter set has grown since the optimiser was made, or it is that of another set";
+    const tg_parameters *averages = tg_ema_parameters(state->ema);
+    if (averages && (tg_parameters_count(averages) != tg_parameters_count(state->parameters) ||
+                     tg_parameters_size(averages) != tg_parameters_size(state->parameters) ||
+                     tg_parameters_dtype(averages) != tg_parameters_dtype(state->parameters)))
+        return "the parameter set has grown since the average was made, or it is that of another set";
     if (tg_ema_is_swapped(state->ema))
         return "the averages stand in the place of the weights: tg_ema_swap";
-    if (state->ema &&
-        (tg_parameters_size(tg_ema_parameters(state->ema)) != tg_parameters_size(state->parameters) ||
-         tg_parameters_dtype(tg_ema_parameters(state->ema)) != tg_parameters_dtype(state->parameters)))
-        return "the averages are those of another set";
     return NULL;
 }
 
@@ -207,11 +212,21 @@ static bool read_blocks(tg_safetensors *file, const char *path, const tg_trainin
     return count == own || tg_file_refuse(message, path, "it has %d tensors, and this run has %d", count, own);
 }
 
+/* Files from before it was written have no name. */
+static bool same_optimizer(const tg_safetensors *file, const char *path, const tg_training_state *state, char message[TG_FILE_MESSAGE])
+{
+    const char *name = tg_safetensors_metadata(file, "training.optimizer.name"), *own = state->update ? state->update->name : NULL;
+    return !name || !own || strncmp(name, own, TEXT - 1) == 0 ||
+           tg_file_refuse(message, path, "it keeps the state of %.40s, and this run's optimiser is %.40s", name, own);
+}
+
 static bool load(tg_training_state *state, tg_safetensors *file, const char *path,
                  char message[TG_FILE_MESSAGE])
 {
     numbers n = {0};
     char key[TEXT];
+    if (!same_optimizer(file, path, state, message))
+        return false;
     if (!read_lines(file, state, &n, key))
         return tg_file_refuse(message, path, "'%s' is missing, or is not that of this run", key);
     const size_t bytes =

@@ -302,7 +302,9 @@ tg_update_state tg_optimizer_state(const tg_optimizer *optimizer)
     tg_update_state state = {.product = {1, 1}};
     if (!optimizer)
         return state;
+    state.name = optimizer->rule->name;
     state.states = optimizer->rule->states;
+    state.size = optimizer->size;
     state.steps = optimizer->steps;
     memcpy(state.product, optimizer->product, sizeof state.product);
     for (int k = 0; k < TG_UPDATE_STATES; k++)
@@ -312,7 +314,9 @@ tg_update_state tg_optimizer_state(const tg_optimizer *optimizer)
 
 bool tg_optimizer_restore(tg_optimizer *optimizer, const tg_update_state *state)
 {
-    if (!optimizer || !state || state->states != optimizer->rule->states || state->steps < 0)
+    if (!optimizer || !state || state->states != optimizer->rule->states || state->steps < 0 ||
+        (state->size && state->size != optimizer->size) ||
+        (state->name && optimizer->rule->name && strcmp(state->name, optimizer->rule->name) != 0))
         return false;
     for (int k = 0; k < state->states; k++)
         if (!state->state[k])

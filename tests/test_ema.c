@@ -83,6 +83,33 @@ START_TEST(swapping_twice_changes_nothing)
 }
 END_TEST
 
+/* Of what was added there is no average. Weights that wait come back all the same. */
+START_TEST(a_set_that_has_grown_is_refused_and_gets_its_weights_back)
+{
+    char message[TG_FILE_MESSAGE];
+    tg_parameter *weight, *running;
+    tg_parameters *set = set_of(TG_F32, &weight, &running);
+    tg_ema *ema = tg_ema_new(set, NULL);
+    set_weights(weight, 0);
+    ck_assert(tg_ema_update(ema));
+    set_weights(weight, 1);
+    if (_i)
+        ck_assert(tg_ema_swap(ema));
+    ck_assert_ptr_null(tg_ema_error(ema));
+    ck_assert_ptr_nonnull(tg_parameters_add(set, "more", TG_SHAPE(1000), true));
+    ck_assert(!tg_ema_update(ema) && tg_ema_swap(ema) == _i);
+    ck_assert(!tg_ema_swap(ema));
+    ck_assert_str_eq(tg_ema_error(ema), "tg_ema_swap: the parameter set has grown since the average was made");
+    ck_assert(!tg_ema_update(ema));
+    ck_assert_str_eq(tg_ema_error(ema), "tg_ema_update: the parameter set has grown since the average was made");
+    ck_assert_float_eq((float)tg_parameter_get(weight, 3), (float)sin(10));
+    ck_assert(!tg_training_state_save(&(tg_training_state){.parameters = set, .ema = ema}, "unused", NULL, 0, message));
+    ck_assert_ptr_nonnull(strstr(message, "the parameter set has grown since the average was made"));
+    tg_ema_free(ema);
+    tg_parameters_free(set);
+}
+END_TEST
+
 START_TEST(averages_travel_in_a_training_state)
 {
     char message[TG_FILE_MESSAGE];
@@ -287,6 +314,7 @@ Suite *ema_suite(void)
     tcase_add_checked_fixture(tests, start_tape, finish_tape);
     tcase_add_loop_test(tests, an_average_is_the_sum_of_weights_that_fade, 0, 4);
     tcase_add_test(tests, swapping_twice_changes_nothing);
+    tcase_add_loop_test(tests, a_set_that_has_grown_is_refused_and_gets_its_weights_back, 0, 2);
     tcase_add_test(tests, averages_travel_in_a_training_state);
     tcase_add_test(tests, nothing_and_too_little_memory_are_survived);
     tcase_add_test(tests, parts_add_up_to_the_whole);

@@ -232,12 +232,12 @@ $(OUT)/bin/against-mpfr: LIBS = $(PROGRAM_LIBS) -lmpfr -lgmp
 $(OUT)/bin/against-mpfr: $(call objects,$(wildcard tests/mpfr/*.c)) $(ACCURACY_OBJECTS) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS) $(OUT)/flags
 	$(link)
 
-PEERS := --peers $(if $(filter command% environment%,$(origin PYTHON)),--python $(PYTHON)) $(JAX_PYTHON:%=--jax-python %)
+PEERS := --peers $(if $(filter command% environment%,$(origin PYTHON)),--python $(PYTHON))
 
 # The figures go to files, the progress to the terminal.
 bench: $(OUT)/bin/bench
 	@mkdir -p $(OUT)/bench
-	$(OUT)/bin/bench $(PEERS) --csv > $(OUT)/bench/steps.csv
+	$(OUT)/bin/bench $(PEERS) $(JAX_PYTHON:%=--jax-python %) --csv > $(OUT)/bench/steps.csv
 	$(OUT)/bin/bench --kernels $(PEERS) --csv > $(OUT)/bench/kernels.csv
 	$(OUT)/bin/bench --products --threads 1 --csv > $(OUT)/bench/products.csv
 	for picture in bench kernels products; do gnuplot -e "dir='$(OUT)/bench'" plots/$$picture.gp || exit; done

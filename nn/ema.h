@@ -32,8 +32,8 @@ typedef struct tg_ema tg_ema;
 tg_ema *tg_ema_new(tg_parameters *set, const tg_ema_config *config);
 void tg_ema_free(tg_ema *ema);
 
-/* Takes the weights as they are now into the average. False, with nothing done and the reason in tg_ema_error, while they are swapped, or if
- * the set has grown since the average was made. */
+/* Takes the weights as they are now into the average. False, with nothing done and the reason in tg_ema_error, while they are swapped, or
+ * if the set has grown since the average was made. */
 bool tg_ema_update(tg_ema *ema);
 
 /* Exchanges weights and averages; do so between steps. False, with nothing done, if the set has grown: weights that wait come back all the

@@ -34,8 +34,8 @@ bool tg_training_state_save(const tg_training_state *state, const char *path, co
                             int count, char message[TG_FILE_MESSAGE]);
 
 /* Reads it back: values, blocks, *update, averages, the generators and the position. The file must be of the same parameters, in the same
- * type, the same optimiser (by name and number of blocks) and the same generators. False, with the message and nothing changed, if it is not, or
- * cannot be read. */
+ * type, the same optimiser (by name and number of blocks) and the same generators. False, with the message and nothing changed, if it is
+ * not, or cannot be read. */
 bool tg_training_state_load(tg_training_state *state, const char *path, char message[TG_FILE_MESSAGE]);
 
 TG_API_END

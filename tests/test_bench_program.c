@@ -75,6 +75,39 @@ START_TEST(a_peer_that_is_named_and_does_not_start_ends_the_benchmark)
 }
 END_TEST
 
+/* ---- options ---- */
+
+START_TEST(an_option_that_changes_nothing_is_refused)
+{
+    const struct {
+        const char *options, *message;
+    } cases[] = {
+        {"--dtype f64", "--dtype is for --products only"},
+        {"--cores Haswell --gpt", "--cores is for --products only"},
+        {"--kernels --nets toy", "--nets is for training steps and --products only"},
+        {"--gpt --nets toy", "--nets is for training steps and --products only"},
+        {"--kernels --threads 1", "--threads is for training steps, --gpt and --products only"},
+        {"--products --activations relu", "--activations is for training steps and --gpt only"},
+        {"--only silu", "--only is for --kernels only"},
+        {"--isa v3", "--isa is for --kernels and --products only"},
+        {"--products --peers", "--peers is for training steps, --gpt and --kernels only"},
+        {"--compile", "--compile: without --peers no peer is timed"},
+        {"--python python3", "--python: without --peers no peer is timed"},
+        {"--kernels --peers --jax-python python3", "--jax-python is for training steps only"},
+        {"--kernels --peers --compile", "--compile is for training steps and --gpt only"},
+        {"--kernels --products", "--kernels and --products: one at a time"},
+        {"--gpt --products", "--gpt and --products: one at a time"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char command[200], line[200];
+        snprintf(command, sizeof command, "bench --seconds 0 %s", cases[i].options);
+        snprintf(line, sizeof line, "bench: %s\n", cases[i].message);
+        ck_assert_int_eq(run("", command), 2);
+        ck_assert_str_eq(output, line);
+    }
+}
+END_TEST
+
 /* ---- products ---- */
 
 START_TEST(products_are_timed_by_each_core_in_a_process_of_its_own)
@@ -161,6 +194,7 @@ Suite *bench_program_suite(void)
     tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
     tcase_add_test(tests, peers_are_timed_beside_the_tape);
     tcase_add_test(tests, a_peer_that_is_named_and_does_not_start_ends_the_benchmark);
+    tcase_add_test(tests, an_option_that_changes_nothing_is_refused);
     tcase_add_test(tests, products_are_timed_by_each_core_in_a_process_of_its_own);
     tcase_add_test(tests, the_picture_of_products_has_a_roof_and_every_core);
     tcase_add_test(tests, a_wrong_word_in_TG_PRODUCTS_is_told_and_changes_nothing);

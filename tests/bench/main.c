@@ -24,7 +24,7 @@ static const program_option table[] = {
     {"nets", "LIST", "of toy, small, paper, mid, ffn", OPTION_TEXT, .offset = offsetof(settings, nets)},
     {"activations", "LIST", "of relu, gelu_exact, swiglu", OPTION_TEXT, .offset = offsetof(settings, activations)},
     {"threads", "LIST", "numbers of threads for the matrix products", OPTION_TEXT, .offset = offsetof(settings, threads)},
-    {NULL, NULL, "Peers, for steps and kernels:", OPTION_GROUP},
+    {NULL, NULL, "Peers, for steps, the GPT and kernels:", OPTION_GROUP},
     {"peers", NULL, "time the same in PyTorch too, and steps in JAX, where Python can import them", OPTION_FLAG,
      .offset = offsetof(settings, peers)},
     {"python", "PROGRAM", "the Python for PyTorch", OPTION_TEXT, .offset = offsetof(settings, python)},
@@ -62,6 +62,52 @@ static const options_program program = {
         "back; of peers the table has their times over tapegrad's, CSV microseconds. With one thread the clock counts processor time.",
     .table = table,
 };
+
+/* ---- what is timed ---- */
+
+enum { STEPS = 1, GPT = 2, KERNELS = 4, PRODUCTS = 8 };
+
+/* Options that would change nothing are misunderstandings, and better told. */
+static const struct {
+    const char *option;
+    int modes;
+    bool of_peers;
+    const char *modes_text;
+} limited[] = {
+    {"nets", STEPS | PRODUCTS, false, "training steps and --products"},
+    {"activations", STEPS | GPT, false, "training steps and --gpt"},
+    {"threads", STEPS | GPT | PRODUCTS, false, "training steps, --gpt and --products"},
+    {"peers", STEPS | GPT | KERNELS, false, "training steps, --gpt and --kernels"},
+    {"python", STEPS | GPT | KERNELS, true, "training steps, --gpt and --kernels"},
+    {"jax-python", STEPS, true, "training steps"},
+    {"compile", STEPS | GPT, true, "training steps and --gpt"},
+    {"only", KERNELS, false, "--kernels"},
+    {"dtype", PRODUCTS, false, "--products"},
+    {"cores", PRODUCTS, false, "--products"},
+    {"isa", KERNELS | PRODUCTS, false, "--kernels and --products"},
+};
+
+static bool options_matter(const settings *s)
+{
+    const int mode = s->gpt ? GPT : s->kernels ? KERNELS : s->products ? PRODUCTS : STEPS;
+    if (s->gpt + s->kernels + s->products > 1) {
+        fprintf(stderr, "bench: %s and %s: one at a time\n", s->gpt ? "--gpt" : "--kernels", s->products ? "--products" : "--kernels");
+        return false;
+    }
+    for (size_t i = 0; i < sizeof limited / sizeof *limited; i++) {
+        if (!options_given(&program, limited[i].option))
+            continue;
+        if (!(limited[i].modes & mode)) {
+            fprintf(stderr, "bench: --%s is for %s only\n", limited[i].option, limited[i].modes_text);
+            return false;
+        }
+        if (limited[i].of_peers && !s->peers) {
+            fprintf(stderr, "bench: --%s: without --peers no peer is timed\n", limited[i].option);
+            return false;
+        }
+    }
+    return true;
+}
 
 static bool time_products(const settings *s, char **argv)
 {
@@ -105,6 +151,8 @@ int main(int argc, char **argv)
                   .cores = "",
                   .seconds = 2};
     options_parse(&program, argc, argv, &s);
+    if (!options_matter(&s))
+        return 2;
     peer_settings peers[PEERS] = {{0}};
     choose_peers(&s, peers);
     if (s.kernels)

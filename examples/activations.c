@@ -1,5 +1,6 @@
 /* Values and first derivatives of the activations: as a table, as numbers to plot, and as pictures. */
 #include "examples/lab/options.h"
+#include "examples/lab/signals.h"
 #include "plots/plots.h"
 #include "examples/lab/files.h"
 
@@ -163,7 +164,7 @@ static int write_and_draw(const settings *s, tg_tape *tape)
         printf("wrote %s/activations.png, activations.svg\n", s->out);
     else
         fprintf(stderr, "activations: %s\n", message);
-    return outcome == PLOTS_INTERRUPTED ? 130 : outcome == PLOTS_FAILED;
+    return outcome == PLOTS_INTERRUPTED ? signals_status() : outcome == PLOTS_FAILED;
 }
 
 int main(int argc, char **argv)

@@ -5,6 +5,7 @@
 #include "examples/lab/progress.h"
 #include "examples/lab/report.h"
 #include "examples/lab/runlog.h"
+#include "examples/lab/signals.h"
 #include "examples/lab/terminal.h"
 #include "examples/lab/training.h"
 
@@ -287,7 +288,7 @@ static int show_results(comparison *c)
     const bool reported = !written || !c->e.settings.report || write_report(c);
     if (written && is_for_reading(c))
         print_files(c, drawn == PLOTS_DRAWN, reported);
-    return drawn == PLOTS_INTERRUPTED ? 130 : !written || !reported || drawn == PLOTS_FAILED;
+    return drawn == PLOTS_INTERRUPTED ? signals_status() : !written || !reported || drawn == PLOTS_FAILED;
 }
 
 int main(int argc, char **argv)
@@ -329,5 +330,5 @@ int main(int argc, char **argv)
     runlog_free(c.log);
     free(c.names);
     experiment_free(&c.e);
-    return outcome.interrupted ? 130 : shown ? shown : outcome.failed > 0;
+    return outcome.interrupted ? signals_status() : shown ? shown : outcome.failed > 0;
 }

@@ -5,14 +5,14 @@
 #include "examples/gradcheck/user_ops.h"
 #include "examples/lab/files.h"
 #include "examples/lab/options.h"
+#include "examples/lab/signals.h"
 #include "examples/lab/terminal.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What the program ends with; 130 if it was interrupted. */
-enum { ALL_PASSED, SOMETHING_FAILED, TROUBLE, SOMETHING_UNDECIDED, INTERRUPTED = 130 };
+/* What the program ends with, unless it was interrupted. */
+enum { ALL_PASSED, SOMETHING_FAILED, TROUBLE, SOMETHING_UNDECIDED };
 
 typedef struct settings {
     int order, seed, seeds;
@@ -58,18 +58,11 @@ static const options_program program = {
 
 /* ---- checking ---- */
 
-static volatile sig_atomic_t interrupted;
-
-static void on_interrupt(int number)
-{
-    interrupted = number;
-}
-
 static check_row check(const settings *s, const subject *what, int order)
 {
     static char report[1 << 14];
     check_row row = {.what = what, .order = order};
-    for (int more = 0; more < s->seeds && !(more > 0 && interrupted); more++) {
+    for (int more = 0; more < s->seeds && !(more > 0 && signals_caught()); more++) {
         const tg_gradcheck_options how = {
             .order = order, .seed = (uint64_t)s->seed + (uint64_t)more, .report = what->op ? report : NULL, .report_size = sizeof report};
         const tg_gradcheck_result next = subject_check(what, &how);
@@ -95,11 +88,12 @@ static void show_progress(int done, int all, const char *name)
 /* Checks what is chosen, until Ctrl-C, which a second time ends the program; as many rows as could be had. */
 static int check_chosen(const settings *s, const subjects *all, check_row rows[])
 {
+    signals_before before;
     int count = 0, chosen = 0;
     for (int i = 0; i < all->count; i++)
         chosen += all->list[i].chosen && !all->list[i].constant;
-    sigaction(SIGINT, &(struct sigaction){.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND}, NULL);
-    for (int i = 0; i < all->count && !interrupted; i++) {
+    signals_catch(&before, NULL);
+    for (int i = 0; i < all->count && !signals_caught(); i++) {
         const subject *what = &all->list[i];
         if (!what->chosen || what->constant)
             continue;
@@ -107,9 +101,9 @@ static int check_chosen(const settings *s, const subjects *all, check_row rows[]
         user_ops_checking(what->name);
         rows[count++] = check(s, what, subject_order(what, s->order));
     }
-    signal(SIGINT, SIG_DFL);
+    signals_release(&before);
     show_progress(count, chosen, NULL);
-    if (interrupted)
+    if (signals_caught())
         fprintf(stderr, "interrupted: %d of %d are checked\n", count, chosen);
     return count;
 }
@@ -174,7 +168,7 @@ static int draw(const settings *s, const steps_place *place)
         return refuse("--plot", message);
     const plots_outcome outcome = steps_draw(&curve, s->out, message);
     if (outcome != PLOTS_DRAWN)
-        return refuse("--plot", message), outcome == PLOTS_INTERRUPTED ? INTERRUPTED : TROUBLE;
+        return refuse("--plot", message), outcome == PLOTS_INTERRUPTED ? signals_status() : TROUBLE;
     fprintf(s->csv ? stderr : stdout, "drawn: %s/steps.png and %s/steps.svg, from %s/steps.csv\n", s->out, s->out, s->out);
     return ALL_PASSED;
 }
@@ -197,6 +191,7 @@ static int run(const settings *s, subjects *all, char *const *argv)
     if (!rows)
         return refuse("", "out of memory");
     const check_table table = {rows, check_chosen(s, all, rows)};
+    const bool interrupted = signals_caught();
     int status = print_results(s, all, &table);
     const int drawing = s->plot && !interrupted ? draw(s, &drawn) : ALL_PASSED;
     const check_report report = {&table, all, s->seed, s->seeds, s->order, interrupted, argv};
@@ -205,7 +200,7 @@ static int run(const settings *s, subjects *all, char *const *argv)
     for (int i = 0; i < table.count; i++)
         free(rows[i].report);
     free(rows);
-    return interrupted ? INTERRUPTED : drawing ? drawing : status;
+    return interrupted ? signals_status() : drawing ? drawing : status;
 }
 
 int main(int argc, char **argv)

@@ -3,6 +3,7 @@
 #include "examples/lab/files.h"
 #include "examples/lab/progress.h"
 #include "examples/lab/runlog.h"
+#include "examples/lab/signals.h"
 #include "examples/train/card.h"
 #include "examples/train/profile.h"
 #include "examples/train/sample.h"
@@ -10,7 +11,6 @@
 #include "plots/plots.h"
 
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,25 +28,6 @@ typedef struct trainer {
     double accuracy; /* of the last validation */
     tg_tape *tape;   /* the training steps' */
 } trainer;
-
-static volatile sig_atomic_t interrupted;
-
-static void interrupt(int number)
-{
-    interrupted = number;
-}
-
-/* The first signal stops the run behind its step; the second ends the program. */
-static void catch_signals(void)
-{
-    static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
-    for (int i = 0; i < 3; i++) {
-        struct sigaction before;
-        sigaction(caught[i], NULL, &before);
-        if (before.sa_handler != SIG_IGN)
-            sigaction(caught[i], &(struct sigaction){.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND}, NULL);
-    }
-}
 
 static int fail(const char *message)
 {
@@ -96,13 +77,13 @@ static bool on_step(void *context, const tg_fit_step *now)
         progress_tick(t->view);
         t->shown = time;
     }
-    return !interrupted;
+    return !signals_caught();
 }
 
 static bool on_epoch(void *context, const tg_fit_epoch *now)
 {
     ((trainer *)context)->accuracy = now->valid_score;
-    return !interrupted;
+    return !signals_caught();
 }
 
 /* ---- making it ---- */
@@ -284,7 +265,7 @@ static bool write_log(const trainer *t, const runlog_measures *test, char messag
     return fine;
 }
 
-static bool draw(const trainer *t)
+static plots_outcome draw(const trainer *t)
 {
     char message[PLOTS_MESSAGE], model[300], title[500];
     net_describe(&t->settings.net, model, sizeof model);
@@ -292,7 +273,7 @@ static bool draw(const trainer *t)
     const plots_outcome outcome = plots_draw(t->settings.out, &(plots_look){.title = title}, message);
     if (outcome != PLOTS_DRAWN)
         fprintf(stderr, "train: %s\n", message);
-    return outcome == PLOTS_DRAWN;
+    return outcome;
 }
 
 /* Measures, files, pictures and a sample; the exit status. */
@@ -316,7 +297,7 @@ static int show_results(trainer *t)
         return fail(message);
     if (s->profile && t->tape && t->timed_steps && !profile_print(t->tape, t->step_seconds / (double)t->timed_steps, stdout))
         fail("no operation was timed");
-    const bool drawn = best && !s->no_plots && draw(t);
+    const plots_outcome drawn = best && !s->no_plots ? draw(t) : PLOTS_NOTHING;
     if (t->about.task == CARD_LETTERS) {
         const tg_rng seed = tg_rng_seed((uint64_t)s->seed);
         tg_rng rng = tg_rng_stream(&seed, "sample");
@@ -333,22 +314,24 @@ static int show_results(trainer *t)
     char file[4096];
     snprintf(file, sizeof file, "%s/best.safetensors", s->out);
     printf("\nin %s/: best.safetensors, last.safetensors, curves.csv, summary.csv, config.json%s\n", s->out,
-           drawn ? "; loss.png and .svg" : "");
+           drawn == PLOTS_DRAWN ? "; loss.png and .svg" : "");
     fputs("to use it: predict --model ", stdout);
     options_print_word(file, stdout);
     printf(" %s\n", use[s->net.image_width ? CARD_IMAGES : t->about.task]);
-    return 0;
+    return drawn == PLOTS_INTERRUPTED ? signals_status() : drawn == PLOTS_FAILED;
 }
 
 static int run(trainer *t)
 {
+    signals_before before;
     const char *name = t->settings.net.model;
     t->view = progress_new(&(progress_config){.out = stderr, .count = 1, .names = &name, .unit = "rows"});
     t->began = t->step_began = jobs_clock();
     t->accuracy = NAN;
     progress_start(t->view, 0);
-    catch_signals();
+    signals_catch(&before, NULL); /* the first stops the run behind its step */
     const bool fine = tg_fit_run(t->fit);
+    signals_release(&before);
     progress_end(t->view, 0, !fine ? JOBS_FAILED : tg_fit_finished(t->fit) ? JOBS_DONE : JOBS_STOPPED, fine ? NULL : tg_fit_error(t->fit));
     progress_free(t->view);
     if (!fine)
@@ -361,7 +344,7 @@ static int run(trainer *t)
     fputs("` goes on\n", stderr);
     if (!write_log(t, NULL, message))
         fail(message);
-    return 128 + (interrupted ? interrupted : SIGINT);
+    return signals_status();
 }
 
 static void close_trainer(trainer *t)

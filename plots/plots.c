@@ -1,4 +1,5 @@
 #include "plots/plots.h"
+#include "examples/lab/signals.h"
 #include "examples/lab/terminal.h"
 
 #include <dirent.h>
@@ -89,35 +90,13 @@ static void last_line(FILE *from, char line[PLOTS_MESSAGE])
 
 /* ---- signals ---- */
 
-enum { CAUGHT = 3 };
-static const int caught[CAUGHT] = {SIGINT, SIGTERM, SIGHUP};
-static volatile sig_atomic_t interruption, gnuplot; /* the signal; the process that draws */
+static volatile sig_atomic_t gnuplot; /* the process that draws */
 
 static void end_gnuplot(int signal)
 {
-    interruption = signal;
+    (void)signal;
     if (gnuplot > 0)
         kill((pid_t)gnuplot, SIGTERM);
-}
-
-static void catch_signals(struct sigaction before[CAUGHT])
-{
-    interruption = gnuplot = 0;
-    for (int i = 0; i < CAUGHT; i++) {
-        const struct sigaction action = {.sa_handler = end_gnuplot};
-        sigaction(caught[i], NULL, &before[i]);
-        if (before[i].sa_handler != SIG_IGN) /* nohup and shell background jobs ignore them */
-            sigaction(caught[i], &action, NULL);
-    }
-}
-
-/* A closed terminal may say so several times, and the table is still to come. */
-static void release_signals(const struct sigaction before[CAUGHT])
-{
-    for (int i = 0; i < CAUGHT; i++)
-        sigaction(caught[i], &before[i], NULL);
-    if (interruption == SIGHUP)
-        signal(SIGHUP, SIG_IGN);
 }
 
 /* ---- running gnuplot ---- */
@@ -141,22 +120,23 @@ static plots_outcome run_gnuplot(const char *folder, const char *script, char *c
                                  char message[PLOTS_MESSAGE])
 {
     char path[PATH_MAX + 64], reason[PLOTS_MESSAGE];
-    struct sigaction before[CAUGHT];
+    signals_before before;
     pid_t pid;
     int status = 0;
     snprintf(path, sizeof path, "%s/%s", folder, script);
-    catch_signals(before);
+    gnuplot = 0;
+    signals_catch(&before, end_gnuplot);
     const int failure = start_gnuplot(path, command, output, errors, &pid);
     if (!failure) {
         gnuplot = pid;
-        if (interruption)
+        if (signals_caught())
             kill(pid, SIGTERM);
         while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
             ;
         gnuplot = 0;
     }
-    const bool interrupted = interruption || (!failure && WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
-    release_signals(before);
+    const bool interrupted = signals_caught() || (!failure && WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
+    signals_release(&before);
     if (interrupted)
         return snprintf(message, PLOTS_MESSAGE, "no pictures are drawn: interrupted"), PLOTS_INTERRUPTED;
     if (failure) {

@@ -24,7 +24,7 @@ typedef enum plots_outcome {
     PLOTS_DRAWN,
     PLOTS_NOTHING,     /* no gnuplot, or nothing to draw: a pity, not a failure */
     PLOTS_FAILED,      /* gnuplot failed, or a picture could not be written */
-    PLOTS_INTERRUPTED, /* by a signal */
+    PLOTS_INTERRUPTED, /* by a signal: the exit status is signals_status() of lab/signals.h */
 } plots_outcome;
 
 /* How pictures look; zero is the default everywhere. */

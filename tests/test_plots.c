@@ -1,4 +1,5 @@
 /* How a comparison is shown: the table on the terminal and the pictures. */
+#include "examples/lab/signals.h"
 #include "plots/plots.h"
 #include "examples/lab/runlog.h"
 #include "tests/run_logs.h"
@@ -266,7 +267,7 @@ END_TEST
 static void slow_gnuplot(void)
 {
     static const char script[] = "#!/bin/sh\nfor a; do case $a in *out=*) out=${a#*out=\\'}; out=${out%%\\'*};; esac; done\n"
-                                 "echo half > \"$out/loss.png\"; kill -INT $PPID; exec sleep 60\n";
+                                 "echo half > \"$out/loss.png\"; kill -TERM $PPID; exec sleep 60\n";
     temporary_write("gnuplot", script, sizeof script - 1);
     ck_assert_int_eq(chmod(temporary_path("gnuplot"), 0755), 0);
 }
@@ -279,12 +280,13 @@ START_TEST(a_signal_ends_gnuplot_and_leaves_nothing_behind)
     slow_gnuplot();
     snprintf(search, sizeof search, "%s:%s", temporary_folder(), path);
     setenv("PATH", search, 1);
-    void (*before)(int) = signal(SIGINT, SIG_DFL);
+    void (*before)(int) = signal(SIGTERM, SIG_DFL);
     const plots_outcome outcome = plots_draw(temporary_folder(), &(plots_look){0}, message);
-    ck_assert(signal(SIGINT, before) == SIG_DFL);
+    ck_assert(signal(SIGTERM, before) == SIG_DFL);
     setenv("PATH", path, 1);
     free(path);
     ck_assert_int_eq(outcome, PLOTS_INTERRUPTED);
+    ck_assert_int_eq(signals_status(), 143);
     ck_assert(!temporary_exists("loss.png"));
     ck_assert_int_eq(entries_like(".pictures"), 0);
     runlog_free(log);

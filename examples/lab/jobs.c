@@ -1,6 +1,7 @@
 /* The parent's side of jobs.h. */
 #include "examples/lab/jobs.h"
 #include "examples/lab/jobs_internal.h"
+#include "examples/lab/signals.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -42,43 +43,6 @@ typedef struct {
     double stopped_at, ticked_at;
     jobs_outcome outcome;
 } jobs_pool;
-
-/* ---- signals ------------------------------------------------------------------------------------------------ */
-
-enum { CAUGHT = 4 };
-static const int caught[CAUGHT] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD};
-static volatile sig_atomic_t interruption;
-
-static void note_interruption(int signal)
-{
-    interruption = signal;
-}
-
-/* Each signal interrupts once and then has its default effect. SIGCHLD must not be ignored, or children leave no status. */
-static void catch_signals(struct sigaction before[CAUGHT])
-{
-    interruption = 0;
-    for (int i = 0; i < CAUGHT; i++) {
-        struct sigaction action = {.sa_handler = note_interruption,
-                                   .sa_flags = SA_RESTART | (int)SA_RESETHAND};
-        if (caught[i] == SIGCHLD)
-            action = (struct sigaction){.sa_handler = SIG_DFL};
-        sigaction(caught[i], NULL, &before[i]);
-        if (before[i].sa_handler != SIG_IGN ||
-            caught[i] == SIGCHLD) /* nohup and shell background jobs ignore them */
-            sigaction(caught[i], &action, NULL);
-    }
-}
-
-/* A terminal that closes may say so several times, and what is finished is still to be written. */
-static void release_signals(const struct sigaction before[CAUGHT])
-{
-    for (int i = 0; i < CAUGHT; i++)
-        if (caught[i] != SIGHUP || interruption != SIGHUP)
-            sigaction(caught[i], &before[i], NULL);
-    if (interruption == SIGHUP)
-        signal(SIGHUP, SIG_IGN);
-}
 
 /* ---- starting ----------------------------------------------------------------------------------------------- */
 
@@ -242,7 +206,7 @@ static void reap(jobs_pool *pool, child *place)
     char text[JOBS_FAILURE_LIMIT];
     const char *message = complaint(place, status, text, sizeof text);
     /* The flag is asked too: a signal to the whole group may reach the child before the loop has seen its own. */
-    bool stopped = (pool->stopping || interruption) && !place->failure[0] && WIFSIGNALED(status) &&
+    bool stopped = (pool->stopping || signals_caught()) && !place->failure[0] && WIFSIGNALED(status) &&
                    (WTERMSIG(status) == SIGTERM || WTERMSIG(status) == SIGKILL);
     int job = place->job;
     free(place->body);
@@ -267,7 +231,7 @@ static void signal_children(const jobs_pool *pool, int signal)
 static void stop_if_interrupted(jobs_pool *pool)
 {
     double now = jobs_clock();
-    if (interruption && !pool->stopping) {
+    if (signals_caught() && !pool->stopping) {
         pool->stopping = pool->outcome.interrupted = true;
         pool->stopped_at = now;
         signal_children(pool, SIGTERM);
@@ -341,8 +305,10 @@ jobs_outcome jobs_run(const jobs_config *config)
     jobs_pool pool = {.config = config, .places = places};
     pool.children = calloc((size_t)places, sizeof *pool.children);
     pool.polls = calloc((size_t)places, sizeof *pool.polls);
-    struct sigaction before[CAUGHT];
-    catch_signals(before);
+    signals_before before;
+    struct sigaction before_child;
+    signals_catch(&before, NULL);
+    sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &before_child); /* ignored, children would leave no status */
     if (!pool.children || !pool.polls) {
         for (; pool.next < config->count; pool.next++)
             end_job(&pool, pool.next, JOBS_FAILED, "out of memory");
@@ -353,9 +319,10 @@ jobs_outcome jobs_run(const jobs_config *config)
         if (pool.running > 0)
             wait_for_news(&pool);
     }
-    pool.outcome.interrupted |= interruption != 0;
+    pool.outcome.interrupted |= signals_caught() != 0;
     pool.outcome.stopped += config->count - pool.next;
-    release_signals(before);
+    sigaction(SIGCHLD, &before_child, NULL);
+    signals_release(&before);
     free(pool.children);
     free(pool.polls);
     return pool.outcome;

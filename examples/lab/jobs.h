@@ -22,7 +22,7 @@
  *         .count = 40, .at_once = 2, .run = train, .on_record = keep, .context = &table});
  *     write_files(&table);
  *     if (outcome.interrupted)
- *         return 130;
+ *         return signals_status();
  *
  * A job has its own process so that a crash, a leak or a BLAS with global state stays its own. Jobs are told apart only by
  * their number, start in order and share nothing, so results do not depend on `at_once`. Records of one job arrive in

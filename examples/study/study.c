@@ -1,4 +1,5 @@
 #include "examples/study/study.h"
+#include "examples/lab/signals.h"
 #include "plots/plots.h"
 
 #include <jansson.h>
@@ -56,7 +57,7 @@ static int draw(const study_context *c, const char *script)
     const plots_outcome drawn = plots_run(script, c->folder, message);
     if (drawn != PLOTS_DRAWN)
         fprintf(stderr, "study: %s\n", message);
-    return drawn == PLOTS_INTERRUPTED ? 130 : drawn == PLOTS_FAILED;
+    return drawn == PLOTS_INTERRUPTED ? signals_status() : drawn == PLOTS_FAILED;
 }
 
 int study_end(const study_context *c, study_work *work, const study_outcome *outcome, sheet *s, const char *script)
@@ -73,7 +74,7 @@ int study_end(const study_context *c, study_work *work, const study_outcome *out
         fprintf(stderr, "interrupted: the same command goes on\n");
     sheet_free(s);
     study_work_free(work);
-    return outcome->interrupted ? 130 : drawn ? drawn : !written || outcome->failed > 0;
+    return outcome->interrupted ? signals_status() : drawn ? drawn : !written || outcome->failed > 0;
 }
 
 double study_number(const study_context *c, const char *name, const char *key)

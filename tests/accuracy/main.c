@@ -6,6 +6,7 @@
 #include "examples/lab/files.h"
 #include "examples/lab/jobs.h"
 #include "examples/lab/options.h"
+#include "examples/lab/signals.h"
 #include "plots/plots.h"
 #include "tests/accuracy/curves.h"
 #include "tests/accuracy/report.h"
@@ -62,7 +63,7 @@ static int draw_exactness(const settings *s)
         fprintf(stderr, "wrote %s/exactness.png, exactness.svg\n", s->out);
     else
         fprintf(stderr, "accuracy: %s\n", message);
-    return outcome == PLOTS_INTERRUPTED ? 130 : outcome == PLOTS_FAILED;
+    return outcome == PLOTS_INTERRUPTED ? signals_status() : outcome == PLOTS_FAILED;
 }
 
 int main(int argc, char **argv)

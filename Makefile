@@ -21,6 +21,8 @@ PYTHON  ?= python3
 BUILD   ?= build
 DEPENDENCIES ?= install
 export BUILD CC CFLAGS LDFLAGS DEBUG SANITIZE
+export TG_BUILD = $(OUT)
+export TG_CC = $(CC)
 
 comma := ,
 OUT := $(BUILD)$(if $(SANITIZE),/sanitize-$(subst $(comma),-,$(SANITIZE)))$(if $(filter 1,$(DEBUG)),/debug)
@@ -182,7 +184,7 @@ $(OUT)/bin/accuracy: $(call objects,$(ACCURACY_SOURCES)) $(COMMON_OBJECTS) $(LIB
 FLOOR_OBJECTS := $(call objects,$(addprefix tests/bench/,floor.c nets.c step.c kernel_work.c))
 
 $(OUT)/bin/tests: LIBS = $(CHECK_LIBS) $(PROGRAM_LIBS)
-$(OUT)/bin/tests: $(call objects,$(TEST_SOURCES)) $(FLOOR_OBJECTS) $(ACCURACY_OBJECTS) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS) $(OUT)/flags
+$(OUT)/bin/tests: $(call objects,$(TEST_SOURCES)) $(FLOOR_OBJECTS) $(ACCURACY_OBJECTS) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS) $(OUT)/flags $(OUT)/environment
 	$(link)
 
 $(OUT)/bin/golden-samples: $(call objects,$(GOLDEN_SOURCES)) $(LIBRARY_OBJECTS) $(OUT)/flags
@@ -200,8 +202,13 @@ export CK_DEFAULT_TIMEOUT ?= 120
 export ASAN_OPTIONS ?= allocator_may_return_null=1:quarantine_size_mb=8
 export TSAN_OPTIONS ?= allocator_may_return_null=1
 
+# For tests that are run by hand: they take from this file what is not set.
+$(OUT)/environment: $(OUT)/flags
+	@for name in BUILD CC CFLAGS LDFLAGS DEBUG SANITIZE TG_BUILD TG_CC CK_DEFAULT_TIMEOUT ASAN_OPTIONS TSAN_OPTIONS; do \
+	    echo "$$name=$$(printenv $$name)"; done > $@
+
 check: all $(OUT)/bin/tests
-	TG_BUILD=$(OUT) TG_CC="$(CC)" $(OUT)/bin/tests
+	$(OUT)/bin/tests
 
 # The readers of files are compiled by clang with coverage for the fuzzer and under the sanitizers, the rest is as it is. What a run finds new stays in its corpus for
 # the next one.
@@ -224,7 +231,7 @@ $(OUT)/bin/fuzz_%: $(OUT)/fuzz/tests/fuzz/fuzz_%.o $(READERS:%.c=$(OUT)/fuzz/%.o
 # Needs MPFR too, and takes half an hour on two processors: 1,000 seeds, every float through GELU and SiLU (other kernels by name),
 # ten million doubles.
 check-long: all $(OUT)/bin/tests $(OUT)/bin/against-mpfr
-	TG_BUILD=$(OUT) TG_CC="$(CC)" TG_LONG=1 CK_TIMEOUT_MULTIPLIER=100 $(OUT)/bin/tests
+	TG_LONG=1 CK_TIMEOUT_MULTIPLIER=100 $(OUT)/bin/tests
 	$(OUT)/bin/accuracy --exhaustive
 	$(OUT)/bin/against-mpfr
 

@@ -26,6 +26,26 @@ START_TEST(a_change_rebuilds_what_depends_on_it)
 }
 END_TEST
 
+/* What the Makefile exports to the tests. */
+START_TEST(tests_know_the_build_and_have_time)
+{
+    char command[600];
+    snprintf(command, sizeof command, "[ -x %s/bin/tests ] && $TG_CC --version >/dev/null && [ \"$TG_CC\" = \"$CC\" ]", build());
+    ck_assert(getenv("TG_BUILD") && getenv("CK_DEFAULT_TIMEOUT"));
+    ck_assert_int_ge(atoi(getenv("CK_DEFAULT_TIMEOUT")), 100);
+    ck_assert(succeeds(command));
+}
+END_TEST
+
+START_TEST(tests_that_are_run_by_hand_know_it_too)
+{
+    char command[600];
+    snprintf(command, sizeof command, "env -i PATH=\"$PATH\" CK_RUN_CASE=environment %s/bin/tests build | grep -q '^100%%: Checks: 1,'",
+             build());
+    ck_assert(succeeds(command));
+}
+END_TEST
+
 START_TEST(the_library_asks_for_openblas_alone_and_installing_it_never_calls_a_package_manager)
 {
     ck_assert(succeeds("tests/dependencies.sh"));
@@ -121,6 +141,10 @@ Suite *build_suite(void)
     tcase_add_test(tests, a_look_behind_the_public_headers_is_found);
     tcase_add_test(tests, a_circle_of_includes_is_found);
     tcase_add_test(tests, a_file_without_a_place_in_the_order_is_found);
+    tcase_add_test(tests, tests_that_are_run_by_hand_know_it_too);
     suite_add_tcase(suite, tests);
+    TCase *environment = tcase_create("environment");
+    tcase_add_test(environment, tests_know_the_build_and_have_time);
+    suite_add_tcase(suite, environment);
     return suite;
 }

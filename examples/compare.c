@@ -8,6 +8,7 @@
 #include "examples/lab/signals.h"
 #include "examples/lab/terminal.h"
 #include "examples/lab/training.h"
+#include "examples/data/words.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -325,7 +326,7 @@ int main(int argc, char **argv)
     describe_to(&c, stderr);
     jobs_outcome outcome = run_all(&c);
     if (outcome.interrupted)
-        fprintf(stderr, "interrupted: %d of %d runs are complete and kept\n", outcome.done, c.e.runs);
+        fprintf(stderr, "interrupted: %d of %d run%s complete and kept\n", outcome.done, c.e.runs, plural(c.e.runs));
     const int shown = show_results(&c);
     runlog_free(c.log);
     free(c.names);

@@ -1,6 +1,7 @@
 /* Uses a model that `train` has kept: classes and probabilities, or targets in their own unit, for rows of a table or images; or texts. */
 #include "examples/train/inputs.h"
 #include "examples/train/sample.h"
+#include "examples/data/words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -131,7 +132,8 @@ static bool predict_rows(const net *model, const card *c, const inputs *rows, bo
     if (!output)
         snprintf(message, NET_MESSAGE, "%.*s", NET_MESSAGE - 1, tape && tg_tape_error(tape) ? tg_tape_error(tape) : "out of memory");
     else if (rows->labels && c->task == CARD_CLASSES)
-        fprintf(stderr, "%zu of %zu labels met: %.2f %%\n", right, rows->count, 100. * (double)right / (double)rows->count);
+        fprintf(stderr, "%zu of %zu label%s met: %.2f %%\n", right, rows->count, plural((long long)rows->count),
+                100. * (double)right / (double)rows->count);
     tg_tape_free(tape);
     return output != NULL;
 }

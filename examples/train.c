@@ -9,6 +9,7 @@
 #include "examples/train/sample.h"
 #include "examples/train/start.h"
 #include "plots/plots.h"
+#include "examples/data/words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -191,8 +192,9 @@ static void describe(const trainer *t)
               stderr);
     net_describe(&s->net, model, sizeof model);
     source_describe(&t->from, stderr);
-    fprintf(stderr, "%s: %lld parameters; %d epochs of %lld steps, %s, rate %g\n", model,
-            (long long)tg_parameters_size(net_parameters(t->model)), s->epochs, (long long)t->steps_of_epoch, s->optimizer, s->lr);
+    fprintf(stderr, "%s: %lld parameters; %d epoch%s of %lld step%s, %s, rate %g\n", model,
+            (long long)tg_parameters_size(net_parameters(t->model)), s->epochs, plural(s->epochs), (long long)t->steps_of_epoch,
+            plural(t->steps_of_epoch), s->optimizer, s->lr);
     if (s->start && !s->resume)
         fprintf(stderr, "begins with the weights of %s\n", s->start);
     if (s->resume)

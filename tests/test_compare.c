@@ -240,7 +240,7 @@ START_TEST(widths_and_depths_are_searched)
              "--data moons --rows 200 --width 4,6 --depth 1,3 --activations relu --seeds 1 --epochs 1 --batch 32 --no-plots --out %s/grid",
              temporary_folder());
     ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
-    ck_assert_msg(strstr(errors, "2-(4,6)x(1,3)-2, 1 epochs") != NULL, "%s", errors);
+    ck_assert_msg(strstr(errors, "2-(4,6)x(1,3)-2, 1 epoch") != NULL, "%s", errors);
     const char *search = temporary_text("grid/search.csv");
     ck_assert_ptr_nonnull(strstr(search, "relu,\"width 4, depth 1\",4,"));
     ck_assert_ptr_nonnull(strstr(search, "relu,\"width 6, depth 3\",6,"));

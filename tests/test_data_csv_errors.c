@@ -107,7 +107,7 @@ START_TEST(what_columns_are_not_is_told)
                  ":3, column 'y': a number, expected the name of a class as in most rows");
     csv_expect_error("x,t\n1,a\n2,?\n3,b\n", standard,
                  ":3, column 't': a sign that it is missing, expected a word; missing drop or mean does without");
-    csv_expect_error("x,t\n1,0\n2,1\n", (dataset_options){.ignore = "x"}, ": 2 columns, none of them a feature, expected one at least");
+    csv_expect_error("x,t\n1,0\n2,1\n", (dataset_options){.ignore = "x"}, ": 2 columns, and no feature among them, expected one at least");
     csv_expect_error("x,t\n1,0\n2,1\n", (dataset_options){.ignore = "t"}, ": column 't' is a target, expected a feature");
     csv_expect_error("x,t\n1,0\n2,1\n", (dataset_options){.ignore = "z"},
                  ": no column 'z', expected a name of the header or a number from -2 to 1");

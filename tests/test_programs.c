@@ -2,6 +2,7 @@
 #include "tests/temporary_files.h"
 
 #include <check.h>
+#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,6 +165,36 @@ START_TEST(every_program_explains_itself_and_refuses_nonsense)
 }
 END_TEST
 
+/* Of one there is one, not "1 epochs". */
+START_TEST(what_is_counted_is_singular_where_it_is_one)
+{
+    static const char *const commands[] = {
+        "compare --data moons --rows 60 --epochs 1 --batch 100 --seeds 1 --activations relu --format csv --no-plots",
+        "compare --data 'csv:%s/one.csv' --epochs 1 --batch 2 --seeds 1 --activations relu --validation first:1 --test none --no-plots",
+        "train --data moons --rows 60 --epochs 1 --batch 100 --no-plots",
+        "train --data 'csv:%s/one.csv' --epochs 1 --validation first:1 --test none --no-plots",
+        "train --data 'lines:%s/one.csv' --no-plots",
+        "train --data 'text:%s/text' --epochs 1 --layers 1 --heads 1 --width 4 --context 4 --no-plots",
+        "study gelu-autoencoder --quick --epochs 1"};
+    static char text[300];
+    regex_t plural;
+    temporary_write("one.csv", "x,y\n1,0\n2,1\n3,0\n4,1\n", 22);
+    memset(text, 'a', sizeof text);
+    temporary_write("text", text, sizeof text);
+    ck_assert_int_eq(regcomp(&plural, "(^|[^0-9.,-])1 [a-z]*[^i]s( |;|,|:|\n)", REG_EXTENDED), 0);
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        char command[500], arguments[800];
+        regmatch_t at;
+        snprintf(command, sizeof command, commands[i], temporary_folder());
+        snprintf(arguments, sizeof arguments, "%s --out %s/%zu", command, temporary_folder(), i);
+        run(arguments, output, sizeof output);
+        ck_assert_int_gt((int)strlen(output), 20);
+        ck_assert_msg(regexec(&plural, output, 1, &at, 0) != 0, "%s: %.30s", commands[i], output + at.rm_so);
+    }
+    regfree(&plural);
+}
+END_TEST
+
 /* Whatever is printed by a program that cannot print is lost, and it says so. */
 START_TEST(what_cannot_be_printed_is_told)
 {
@@ -198,6 +229,7 @@ Suite *programs_suite(void)
         tcase_add_test(tests, activations_survives_short_memory);
     tcase_add_test(tests, gradcheck_passes_everything_to_second_order_and_says_so_in_its_last_line);
     tcase_add_test(tests, every_program_explains_itself_and_refuses_nonsense);
+    tcase_add_test(tests, what_is_counted_is_singular_where_it_is_one);
     tcase_add_test(tests, what_cannot_be_printed_is_told);
     suite_add_tcase(suite, tests);
     return suite;

@@ -74,7 +74,7 @@ END_TEST
 START_TEST(gelu_mnist_reports_what_was_published_beside_its_own_numbers_and_trains_nothing_twice)
 {
     ck_assert_msg(run_in_folder("gelu-mnist --quick --jobs 2") == 0, "%s", output);
-    ASSERT_SAYS(output, "0 of 28 runs are done; the other 28 take about");
+    ASSERT_SAYS(output, "0 of 28 runs done; the rest takes about");
     const char *html = temporary_text("gelu-mnist-quick/report.html");
     ASSERT_SAYS(html, "This is the quick version");
     ASSERT_SAYS(html, "of 12 published validation figures are met");
@@ -131,7 +131,7 @@ END_TEST
 START_TEST(a_report_alone_trains_nothing)
 {
     ck_assert_msg(run_in_folder("glu-tabular --quick --report-only --no-plots") == 0, "%s", output);
-    ASSERT_SAYS(output, "0 of 256 runs are complete; the same command goes on with the others.");
+    ASSERT_SAYS(output, "0 of 256 runs complete; the same command goes on with the rest.");
     ck_assert_ptr_null(strstr(output, "take about"));
 }
 END_TEST

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "examples/data/csv_classes.h"
+#include "examples/data/words.h"
 
 enum { MOST_GUESSED_CLASSES = 20 };
 
@@ -240,7 +241,9 @@ static bool build(csv_source *source, const dataset_options *options, csv_classe
         !plan_features(source, options->missing, all))
         return false;
     if (all->count == 0)
-        return dataset_fail(source->error, "%s: %zu columns, none of them a feature, expected one at least", path, source->table.columns);
+        return dataset_fail(source->error,
+                            "%s: %zu column%s, and no feature among them, expected one at least", path, source->table.columns,
+                            plural((long long)source->table.columns));
     if (!choose_task(source, options, classes, set) || (set->task == DATASET_REGRESSION && !targets_are_numbers(source)))
         return false;
     set->rows = source->rows;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "examples/data/internal.h"
+#include "examples/data/words.h"
 
 typedef struct idx_file {
     char path[4096];
@@ -58,8 +59,8 @@ static bool parse(idx_file *file, size_t dimensions, const dataset_error *error)
     overflow |= __builtin_add_overflow(expected, header, &expected);
     if (overflow || expected != size) {
         char sizes[80];
-        snprintf(sizes, sizeof sizes, dimensions == 1 ? "%zu labels" : "%zu images of %zux%zu",
-                 file->sizes[0], file->sizes[1], file->sizes[2]);
+        snprintf(sizes, sizeof sizes, dimensions == 1 ? "%zu label%s" : "%zu image%s of %zux%zu", file->sizes[0],
+                 plural((long long)file->sizes[0]), file->sizes[1], file->sizes[2]);
         if (overflow)
             return dataset_fail(error, "%s: %zu bytes, far fewer than the header's %s", file->path, size,
                                 sizes);
@@ -108,8 +109,8 @@ static bool read_pair(const char *folder, idx_file *images, idx_file *labels, in
     if (!read_idx(folder, which, images, error) || !read_idx(folder, which + 1, labels, error))
         return false;
     if (images->sizes[0] != labels->sizes[0])
-        return dataset_fail(error, "%s: %zu labels, expected %zu as there are images in %s", labels->path,
-                            labels->sizes[0], images->sizes[0], images->path);
+        return dataset_fail(error, "%s: %zu label%s, expected %zu as there are images in %s", labels->path,
+                            labels->sizes[0], plural((long long)labels->sizes[0]), images->sizes[0], images->path);
     return true;
 }
 

@@ -7,6 +7,7 @@
 
 #include "autograd/rng.h"
 #include "examples/data/internal.h"
+#include "examples/data/words.h"
 
 typedef enum { TRAIN, VALIDATION, TEST } purpose;
 
@@ -61,10 +62,10 @@ static bool read_portions(const dataset *set, const dataset_parts *parts, portio
     if (parts->folds)
         test->rows = rows / (size_t)parts->folds + 1;
     if (parts->folds && (parts->folds < 2 || (size_t)parts->folds > rows || parts->fold < 0 || parts->fold >= parts->folds))
-        return dataset_fail(error, "%s: %zu rows in %d folds", set->name, rows, parts->folds);
+        return dataset_fail(error, "%s: %zu row%s in %d folds", set->name, rows, plural((long long)rows), parts->folds);
     if (validation->rows + test->rows >= rows)
-        return dataset_fail(error, "%s: of %zu rows, %zu to validate and %zu to test leave none to train on", set->name, rows,
-                            validation->rows, test->rows);
+        return dataset_fail(error, "%s: of %zu row%s, %zu to validate and %zu to test leave none to train on", set->name, rows,
+                            plural((long long)rows), validation->rows, test->rows);
     return true;
 }
 

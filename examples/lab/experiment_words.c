@@ -1,5 +1,6 @@
 /* What was read and what follows from it, in words. */
 #include "examples/lab/experiment.h"
+#include "examples/data/words.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,14 +19,14 @@ const char *experiment_split(const experiment *e)
 static void describe_classes(const dataset *data, FILE *out)
 {
     enum { MOST = 12 };
-    fprintf(out, "classification into %zu classes", data->classes);
+    fprintf(out, "classification into %zu class%s", data->classes, data->classes == 1 ? "" : "es");
     for (size_t i = 0; i < data->classes && data->classes <= MOST; i++)
         fprintf(out, "%s%.40s%s", i ? ", " : " (", data->class_names[i], i + 1 == data->classes ? ")" : "");
 }
 
 static void describe_targets(const dataset *data, FILE *out)
 {
-    fprintf(out, "regression of %zu target%s", data->targets, data->targets == 1 ? "" : "s");
+    fprintf(out, "regression of %zu target%s", data->targets, plural((long long)data->targets));
     for (size_t i = 0; data->target_names && *data->target_names[0] && i < data->targets; i++)
         fprintf(out, "%s%.40s", i ? ", " : ": ", data->target_names[i]);
 }
@@ -60,11 +61,11 @@ void experiment_net(const experiment *e, char text[EXPERIMENT_POINT])
 static void describe_columns(const dataset *data, bool may_miss, FILE *out)
 {
     if (data->categorical)
-        fprintf(out, ", %zu column%s of words one feature a word", data->categorical, data->categorical == 1 ? "" : "s");
+        fprintf(out, ", %zu column%s of words one feature a word", data->categorical, plural((long long)data->categorical));
     if (data->marks)
         fprintf(out, ", %zu of them for what is missing", data->marks);
     if (data->dropped)
-        fprintf(out, ", %zu row%s with missing cells dropped", data->dropped, data->dropped == 1 ? "" : "s");
+        fprintf(out, ", %zu row%s with missing cells dropped", data->dropped, plural((long long)data->dropped));
     if (may_miss && !data->marks && !data->dropped)
         fputs(", no cell missing", out);
     fputs("; ", out);
@@ -79,16 +80,17 @@ void experiment_describe(const experiment *e, FILE *out)
     char net[EXPERIMENT_POINT];
     experiment_net(e, net);
     const bool guessed = strcmp(s->task, "auto") == 0 && strncmp(s->data, "csv:", 4) == 0;
-    fprintf(out, "%s: %zu rows, %zu feature%s", data->name, data->rows, data->features, data->features == 1 ? "" : "s");
+    fprintf(out, "%s: %zu row%s, %zu feature%s", data->name, data->rows, plural((long long)data->rows), data->features,
+            plural((long long)data->features));
     describe_columns(data, strcmp(s->missing, "error") != 0, out);
     data->task == DATASET_CLASSIFICATION ? describe_classes(data, out) : describe_targets(data, out);
     fprintf(out, "%s\n", guessed ? "; so it seems, --task says otherwise" : "");
-    fprintf(out, "%zu rows to train, %zu to validate, %zu to test. %s\n", data->train.rows, data->validation.rows, data->test.rows,
-            experiment_split(e));
+    fprintf(out, "%zu row%s to train, %zu to validate, %zu to test. %s\n", data->train.rows, plural((long long)data->train.rows),
+            data->validation.rows, data->test.rows, experiment_split(e));
     if (strchr(s->batches, ',') || strchr(s->epoch_counts, ','))
         fprintf(out, "%s, epochs %s, batch %s", net, strcmp(s->epoch_counts, "0") == 0 ? "for about 1,500 steps" : s->epoch_counts,
                 s->batches);
     else
-        fprintf(out, "%s, %d epochs of %ld steps, batch %d", net, first.epochs, steps, first.batch);
-    fprintf(out, ", %s %s, %s; %d runs\n", s->optimizer, s->lrs, s->schedule, e->runs);
+        fprintf(out, "%s, %d epoch%s of %ld step%s, batch %d", net, first.epochs, plural(first.epochs), steps, plural(steps), first.batch);
+    fprintf(out, ", %s %s, %s; %d run%s\n", s->optimizer, s->lrs, s->schedule, e->runs, plural(e->runs));
 }

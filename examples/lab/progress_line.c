@@ -1,5 +1,6 @@
 #include "examples/lab/progress_internal.h"
 #include "examples/lab/terminal.h"
+#include "examples/data/words.h"
 
 #include <math.h>
 #include <string.h>
@@ -205,7 +206,7 @@ void progress_write_total(FILE *to, const progress_style *style, int done, int c
     int width =
         columns_width(style, chosen.shown & (EPOCH | LOSS | ACCURACY | RATE | WORDS | LOSS_WORD)) - GAP;
     char text[64];
-    snprintf(text, sizeof text, "%d of %d runs done", done, count);
+    snprintf(text, sizeof text, "%d of %d run%s done", done, count, plural(count));
     if (terminal_width(text) > width)
         snprintf(text, sizeof text, "%d/%d", done, count);
     if (width > 0) {
@@ -220,7 +221,7 @@ void progress_write_result(FILE *to, const jobs_progress *last, double seconds, 
 {
     char parts[4][64] = {"", "", "", ""}, text[32];
     if (last->epoch)
-        snprintf(parts[0], sizeof parts[0], "%d epoch%s", last->epoch, last->epoch == 1 ? "" : "s");
+        snprintf(parts[0], sizeof parts[0], "%d epoch%s", last->epoch, plural(last->epoch));
     if (!isnan(last->loss))
         snprintf(parts[1], sizeof parts[1], "loss %s", progress_loss(last->loss, text));
     if (!isnan(last->accuracy))

@@ -1,6 +1,7 @@
 /* What the signs of the table mean. */
 #include "examples/lab/html.h"
 #include "examples/lab/runlog_table_internal.h"
+#include "examples/data/words.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -72,9 +73,9 @@ void table_print_notes(const table_view *table, FILE *out)
         print_wrapped(table, out, table->note);
     for (int i = 0; i < table->count; i++)
         if (table->groups[i].unfinished > 0) {
-            snprintf(text, sizeof text, "%.64s: %d of %d runs did not finish and are not counted.",
-                     table->groups[i].activation, table->groups[i].unfinished,
-                     table->groups[i].unfinished + table->groups[i].runs);
+            snprintf(text, sizeof text, "%.64s: %d of %d run%s did not finish and %s not counted.",
+                     table->groups[i].activation, table->groups[i].unfinished, table->groups[i].unfinished + table->groups[i].runs,
+                     plural(table->groups[i].unfinished + table->groups[i].runs), table->groups[i].unfinished == 1 ? "is" : "are");
             print_wrapped(table, out, text);
         }
 }

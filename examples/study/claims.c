@@ -2,6 +2,7 @@
 #include "examples/lab/statistics.h"
 #include "examples/study/tabular.h"
 #include "examples/study/value_claims.h"
+#include "examples/data/words.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -271,8 +272,8 @@ static sheet *report(const results *r, const study_outcome *outcome)
         s,
         "Differences are means over seeds, paired, with 95 %% intervals; a claim holds where the interval says so, and is not shown where "
         "it "
-        "has both signs. Depth, initial weights and dead units: networks %d wide on %s, He's initial weights where not said, %d seeds.",
-        r->c->settings->quick ? 8 : 64, r->sets->name[r->set], r->seeds);
+        "has both signs. Depth, initial weights and dead units: networks %d wide on %s, He's initial weights where not said, %d seed%s.",
+        r->c->settings->quick ? 8 : 64, r->sets->name[r->set], r->seeds, plural(r->seeds));
     sheet_table(s, 1, "claim|holds|found|command");
     if (r->complete) {
         claim_init(r, s, here);

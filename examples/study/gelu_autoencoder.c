@@ -1,6 +1,7 @@
 /* study gelu-autoencoder: the MNIST autoencoder of "Gaussian Error Linear Units" (Hendrycks and Gimpel, arXiv 1606.08415). */
 #include "examples/lab/statistics.h"
 #include "examples/study/study.h"
+#include "examples/data/words.h"
 
 #include <math.h>
 #include <string.h>
@@ -133,9 +134,9 @@ static void judge(const results *r, sheet *s)
     }
     sheet_verdict(
         s,
-        "At rate %g after %d epochs the order of the three is %s; ours is %.2f times the published error where it is farthest from it. "
+        "At rate %g after %d epoch%s the order of the three is %s; ours is %.2f times the published error where it is farthest from it. "
         "GELU's error is %.2f times ReLU's (published %.2f) and %.2f times ELU's (published %.2f).",
-        rates[0], moments[m], same_order ? "the published one" : "not the published one", worst, ours[0] / ours[2],
+        rates[0], moments[m], plural(moments[m]), same_order ? "the published one" : "not the published one", worst, ours[0] / ours[2],
         published[0].test[0][m] / published[2].test[0][m], ours[0] / ours[1], published[0].test[0][m] / published[1].test[0][m]);
 }
 
@@ -183,10 +184,10 @@ static sheet *report(const results *r, const study_outcome *outcome)
         s,
         "Protocol (arXiv 1606.08415): 784-1000-500-250-30-250-500-1000-784, the activation on every hidden layer, the code included; mean "
         "squared error over pixels in [0, 1]; initial weights with rows of length 1; Adam with a constant rate, batch 64, all 60,000 "
-        "training images; medians of %d seeds. The paper trains 250 epochs, this is %d (--epochs takes more, and goes on). GELU is the "
+        "training images; medians of %d seed%s. The paper trains 250 epochs, this is %d (--epochs takes more, and goes on). GELU is the "
         "tanh "
         "form.",
-        r->seeds, r->epochs);
+        r->seeds, plural(r->seeds), r->epochs);
     judge(r, s);
     sheet_picture(s, "curves.svg", "test error over epochs, ours as lines and the published numbers as marks");
     put_losses(r, s);

@@ -1,6 +1,7 @@
 /* study gelu-mnist: the MNIST classification of "Gaussian Error Linear Units" (Hendrycks and Gimpel, arXiv 1606.08415). */
 #include "examples/lab/statistics.h"
 #include "examples/study/mnist.h"
+#include "examples/data/words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -168,8 +169,8 @@ static void judge_reproduction(const results *r, sheet *s)
         sheet_verdict(s,
                       "%d of %d published validation figures are met within 0.01 (keep 1) or 0.015 (keep 0.5) at each activation's best "
                       "rate by validation; "
-                      "the farthest is %s, off by %+.4f. Medians are of %d seeds at least, of %d.",
-                      within, of, where, worst, fewest, r->p->seeds);
+                      "the farthest is %s, off by %+.4f. Medians are of %d seed%s at least, of %d.",
+                      within, of, where, worst, fewest, plural(fewest), r->p->seeds);
 }
 
 /* Lowest validation losses of two activations, each at its best rate, by seed. */
@@ -191,9 +192,10 @@ static void judge_difference(const results *r, double keep, tg_activation other,
     const bool settled = fabs(gain.mean) > gain.margin;
     sheet_verdict(
         s,
-        "Keep %g, lowest validation loss of gelu_tanh less that of %s: %+.4f (95 %% interval %+.4f to %+.4f, %d seeds), published %+.4f: "
+        "Keep %g, lowest validation loss of gelu_tanh less that of %s: %+.4f (95 %% interval %+.4f to %+.4f, %d seed%s), published %+.4f: "
         "%s.",
-        keep, tg_activation_name(other), gain.mean, gain.mean - gain.margin, gain.mean + gain.margin, pairs, gelu->minimum - rival->minimum,
+        keep, tg_activation_name(other), gain.mean, gain.mean - gain.margin, gain.mean + gain.margin, pairs, plural(pairs),
+        gelu->minimum - rival->minimum,
         settled ? gain.mean < 0 ? "GELU is better, as published" : "GELU is worse, against what is published"
                 : "no difference that these seeds could show");
 }
@@ -261,12 +263,12 @@ static sheet *report(const results *r, const study_outcome *outcome)
     sheet_text(s,
                "Protocol (arXiv 1606.08415): eight hidden layers of 128, initial weights with rows of length 1, pixels in [0, 1], Adam "
                "with a constant "
-               "rate, batch %d, %d epochs; dropout behind every hidden layer keeps a unit with probability 1 or 0.5; validation rows are "
+               "rate, batch %d, %d epoch%s; dropout behind every hidden layer keeps a unit with probability 1 or 0.5; validation rows are "
                "the first 5,000. "
-               "GELU is the tanh form. Medians of %d seeds; of five the range from least to greatest holds the true median with a "
+               "GELU is the tanh form. Medians of %d seed%s; of five the range from least to greatest holds the true median with a "
                "probability of 94 %%. "
                "Published numbers are read off the curves.",
-               r->p->batch, r->p->epochs, r->p->seeds);
+               r->p->batch, r->p->epochs, plural(r->p->epochs), r->p->seeds, plural(r->p->seeds));
     judge_reproduction(r, s);
     for (int k = 0; k < 2; k++) {
         judge_difference(r, k ? 0.5 : 1, TG_RELU, s);

@@ -3,6 +3,7 @@
 #include "examples/data/feed.h"
 #include "examples/lab/statistics.h"
 #include "examples/study/mnist.h"
+#include "examples/data/words.h"
 
 #include <math.h>
 
@@ -114,9 +115,9 @@ static void judge(const results *r, int other, sheet *s)
     const bool settled = fabs(gain.mean) > gain.margin;
     sheet_verdict(
         s,
-        "Accuracy averaged over noise of 0.25 to 3, gelu_tanh less %s: %+.2f points (95 %% interval %+.2f to %+.2f, %d networks each). "
+        "Accuracy averaged over noise of 0.25 to 3, gelu_tanh less %s: %+.2f points (95 %% interval %+.2f to %+.2f, %d network%s each). "
         "The paper: \"robustness matching or exceeding\"; %s.",
-        tg_activation_name(mnist_activations[other]), gain.mean, gain.mean - gain.margin, gain.mean + gain.margin, pairs,
+        tg_activation_name(mnist_activations[other]), gain.mean, gain.mean - gain.margin, gain.mean + gain.margin, pairs, plural(pairs),
         !settled        ? "these networks show no difference"
         : gain.mean > 0 ? "here it exceeds"
                         : "here it is less robust, against what is published");

@@ -3,6 +3,7 @@
 #include "examples/lab/statistics.h"
 #include "examples/study/ranks.h"
 #include "examples/study/tabular.h"
+#include "examples/data/words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -250,10 +251,11 @@ static void judge(const results *r, sheet *s)
             agree += (published[r->form[i]] - published[r->form[j]]) * (r->ranks.mean[i] - r->ranks.mean[j]) > 0;
     sheet_verdict(
         s,
-        "Networks %s: over %d tables and %d seeds %s has the best mean rank (%.2f) and %s the worst (%.2f). Friedman's test: chi square "
+        "Networks %s: over %d table%s and %d seed%s %s has the best mean rank (%.2f) and %s the worst (%.2f). Friedman's test: chi square "
         "%.2f, F %.2f, p = %.2g: "
         "%s. %d of %d pairs are farther apart than the critical difference of %.2f (Nemenyi, 5 %%).",
-        settings[r->setting].says, r->ranks.sets, r->seeds, form_name(r, order[0]), r->ranks.mean[order[0]],
+        settings[r->setting].says, r->ranks.sets, plural(r->ranks.sets), r->seeds, plural(r->seeds),
+        form_name(r, order[0]), r->ranks.mean[order[0]],
         form_name(r, order[r->count - 1]), r->ranks.mean[order[r->count - 1]], r->ranks.chi_square, r->ranks.f, r->ranks.p,
         r->ranks.p < 0.05 ? "the forms differ" : "no difference between the forms is shown", pairs, all, r->ranks.critical);
     sheet_verdict(s, "Of the %d pairs, %d are in the order that Shazeer found for T5 (where chance would give half).", all, agree);

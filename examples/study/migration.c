@@ -2,6 +2,7 @@
  * own? */
 #include "examples/lab/statistics.h"
 #include "examples/study/tabular.h"
+#include "examples/data/words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -183,8 +184,8 @@ static void judge(const results *r, sheet *s)
             logs[set] = statistics_paired(lines[questions[q].to].loss, lines[questions[q].from].loss, (size_t)r->seeds).mean;
         }
         const statistics_estimate ratio = statistics_of(logs, (size_t)r->sets->count);
-        sheet_verdict(s, "%s changes the test loss by %+.1f %% (95 %% interval over %d tables %+.1f to %+.1f %%): %s.", questions[q].what,
-                      100 * expm1(ratio.mean), r->sets->count, 100 * expm1(ratio.mean - ratio.margin),
+        sheet_verdict(s, "%s changes the test loss by %+.1f %% (95 %% interval over %d table%s %+.1f to %+.1f %%): %s.", questions[q].what,
+                      100 * expm1(ratio.mean), r->sets->count, plural(r->sets->count), 100 * expm1(ratio.mean - ratio.margin),
                       100 * expm1(ratio.mean + ratio.margin),
                       !(fabs(ratio.mean) > ratio.margin) ? "no gain is shown"
                       : ratio.mean < 0                   ? "a gain"
@@ -206,8 +207,8 @@ static sheet *report(const results *r, const study_outcome *outcome, bool comple
         "initial "
         "weights at that rate and at the best of %d by validation; GELU (exact) is also put into the trained ReLU network's file, which is "
         "then trained on, as ReLU itself is, at that rate and at the best of %d. SwiGLU has other matrices, as many parameters, and no use "
-        "for the file. %d seeds, each with parts of its own.",
-        old_rate, r->rates, r->tunings, r->seeds);
+        "for the file. %d seed%s, each with parts of its own.",
+        old_rate, r->rates, r->tunings, r->seeds, plural(r->seeds));
     judge(r, s);
     put_steps(r, s);
     put_losses(r, s);

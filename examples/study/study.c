@@ -1,6 +1,7 @@
 #include "examples/study/study.h"
 #include "examples/lab/signals.h"
 #include "plots/plots.h"
+#include "examples/data/words.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -46,7 +47,8 @@ void study_say_state(const study_context *c, const study_work *work, const study
             s, "This is the quick version (--quick): made-up data, small networks, few epochs. It shows that the study works; its numbers "
                "are not those of the protocol.");
     if (outcome->complete < work->count)
-        sheet_text(s, "%d of %d runs are complete; the same command goes on with the others.", outcome->complete, work->count);
+        sheet_text(s, "%d of %d run%s complete; the same command goes on with the rest.", outcome->complete, work->count,
+                   plural(work->count));
 }
 
 static int draw(const study_context *c, const char *script)

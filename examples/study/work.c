@@ -1,5 +1,6 @@
 #include "examples/study/work.h"
 #include "examples/lab/progress.h"
+#include "examples/data/words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -86,7 +87,7 @@ static double estimate(const study_work *work, const int *pending, int count, ch
 static void say_duration(double seconds, FILE *out)
 {
     if (seconds < 100)
-        fprintf(out, "%.0f seconds", ceil(seconds));
+        fprintf(out, "%.0f second%s", ceil(seconds), plural((long long)ceil(seconds)));
     else if (seconds < 6000)
         fprintf(out, "%.0f minutes", ceil(seconds / 60));
     else
@@ -127,7 +128,7 @@ static void do_pending(study_work *work, int *pending, int count, study_outcome 
         outcome->broken = true;
         return;
     }
-    fprintf(out, "%d of %d runs are done; the other %d take about ", work->count - count, work->count, count);
+    fprintf(out, "%d of %d run%s done; the rest takes about ", work->count - count, work->count, plural(work->count));
     say_duration(seconds / work->jobs, out);
     fprintf(out, " (%d at once, from timed samples)\n", work->jobs);
     const jobs_outcome jobs = train_all(work, pending, count, out);

@@ -1,4 +1,5 @@
 #include "examples/train/net.h"
+#include "examples/data/words.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -301,11 +302,11 @@ void net_describe(const net_spec *s, char *text, size_t size)
 {
     const char *model = s->model;
     if (strcmp(model, "gpt") == 0)
-        snprintf(text, size, "gpt of %d layers, %d heads, width %d, context %d, %s", s->layers, s->heads, s->width, s->context,
-                 s->activation);
+        snprintf(text, size, "gpt of %d layer%s, %d head%s, width %d, context %d, %s", s->layers, plural(s->layers), s->heads,
+                 plural(s->heads), s->width, s->context, s->activation);
     else if (strcmp(model, "vit") == 0)
-        snprintf(text, size, "vit of %d layers, %d heads, width %d, patches of %d x %d, %s", s->layers, s->heads, s->width, s->patch,
-                 s->patch, s->activation);
+        snprintf(text, size, "vit of %d layer%s, %d head%s, width %d, patches of %d x %d, %s", s->layers, plural(s->layers), s->heads,
+                 plural(s->heads), s->width, s->patch, s->patch, s->activation);
     else if (strcmp(model, "charmlp") == 0)
         snprintf(text, size, "charmlp %d x %d-%s-%d, %s", s->context, s->embedding, s->hidden, s->vocabulary, s->activation);
     else if (strcmp(model, "convnet") == 0)

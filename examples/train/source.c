@@ -1,4 +1,5 @@
 #include "examples/train/source.h"
+#include "examples/data/words.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,10 +90,11 @@ void source_describe(const train_source *from, FILE *out)
                 (long long)(t->size - t->held_out), t->lines ? ", of lines in random order" : "");
         return;
     }
-    fprintf(out, "%s: %zu rows of %zu features, ", data->name, data->rows, data->features);
+    fprintf(out, "%s: %zu row%s of %zu feature%s, ", data->name, data->rows, plural((long long)data->rows), data->features,
+            plural((long long)data->features));
     if (data->task == DATASET_CLASSIFICATION)
-        fprintf(out, "%zu classes", data->classes);
+        fprintf(out, "%zu class%s", data->classes, data->classes == 1 ? "" : "es");
     else
-        fprintf(out, "%zu target%s", data->targets, data->targets == 1 ? "" : "s");
+        fprintf(out, "%zu target%s", data->targets, plural((long long)data->targets));
     fprintf(out, "; %zu train, %zu validate, %zu test\n", data->train.rows, data->validation.rows, data->test.rows);
 }

@@ -1,7 +1,9 @@
 #include "tests/accuracy/report.h"
 
 #include "tests/accuracy/accuracy.h"
+#include "examples/data/words.h"
 #include "examples/lab/progress.h"
+#include "examples/lab/signals.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -211,8 +213,8 @@ int accuracy_report(const accuracy_request *request, FILE *out)
         fprintf(words, "%s and the edges: ",
                 request->exhaustive ? "All 4,294,967,296 floats, 10,000,000 doubles"
                                     : "Every 1,000th float, 100,000 doubles");
-        broken ? fprintf(words, "%d bounds are broken (!)\n", broken) : fputs("all bounds hold\n", words);
+        broken ? fprintf(words, "%d bound%s broken (!)\n", broken, plural(broken)) : fputs("all bounds hold\n", words);
     }
     free(r);
-    return outcome.interrupted ? 130 : outcome.failed || broken > 0;
+    return outcome.interrupted ? signals_status() : outcome.failed || broken > 0;
 }

@@ -30,7 +30,7 @@ END_TEST
 START_TEST(tests_know_the_build_and_have_time)
 {
     char command[600];
-    snprintf(command, sizeof command, "[ -x %s/bin/tests ] && $TG_CC --version >/dev/null && [ \"$TG_CC\" = \"$CC\" ]", build());
+    snprintf(command, sizeof command, "[ -x %s/bin/tests ] && $TG_CC --version >/dev/null", build());
     ck_assert(getenv("TG_BUILD") && getenv("CK_DEFAULT_TIMEOUT"));
     ck_assert_int_ge(atoi(getenv("CK_DEFAULT_TIMEOUT")), 100);
     ck_assert(succeeds(command));

@@ -251,6 +251,29 @@ START_TEST(widths_and_depths_are_searched)
 }
 END_TEST
 
+/* 0 stands for what --hidden says, or for what suits the data; and no step has more rows than there are. */
+START_TEST(two_numbers_that_come_to_the_same_are_refused)
+{
+    static const struct {
+        const char *options, *message;
+    } cases[] = {{"--depth 1,0", "--depth: 1 and 0 come to the same here"},
+                 {"--width 8,0,4", "--width: 0 and 4 come to the same here"},
+                 {"--width 4,0 --depth 2,1 --lr 0.1,0.01", "--width: 4 and 0 come to the same here"},
+                 {"--batch 0,16,8", "--batch: 0 and 8 come to the same here"},
+                 {"--batch 120,121", "--batch: 120 and 121 come to the same here"},
+                 {"--batch 8 --epochs 100,0", "--epochs: 100 and 0 come to the same here"},
+                 {"--lr 1e-3,0.001", "--lr: '1e-3,0.001' is not a list of different numbers, with commas between, from 1e-12 to 1000000"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char errors[4000], arguments[600], line[200];
+        snprintf(arguments, sizeof arguments, "--data moons --rows 200 --hidden 4 --activations relu --seeds 1 --no-plots --out %s/same %s",
+                 temporary_folder(), cases[i].options);
+        snprintf(line, sizeof line, "compare: %s\n", cases[i].message);
+        ck_assert_int_eq(compare_run(arguments, errors, sizeof errors), 2);
+        ck_assert_str_eq(errors, line);
+    }
+}
+END_TEST
+
 START_TEST(what_was_read_is_told_before_training)
 {
     char errors[4000], arguments[600];
@@ -386,6 +409,7 @@ Suite *compare_suite(void)
     tcase_add_test(tests, a_configuration_runs_again);
     tcase_add_loop_test(tests, every_option_of_a_run_changes_it, 0, 2);
     tcase_add_test(tests, widths_and_depths_are_searched);
+    tcase_add_test(tests, two_numbers_that_come_to_the_same_are_refused);
     tcase_add_test(tests, what_was_read_is_told_before_training);
     tcase_add_loop_test(tests, an_interruption_keeps_what_is_finished, 0, 3);
     if (ADDRESS_SPACE_CAN_BE_LIMITED)

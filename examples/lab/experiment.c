@@ -148,7 +148,7 @@ bool experiment_prepare(experiment *e, char message[EXPERIMENT_MESSAGE])
     e->runs = e->activation_count * e->points * e->settings.seeds * folds;
     if (e->settings.jobs == 0)
         e->settings.jobs = (int)sysconf(_SC_NPROCESSORS_ONLN);
-    return load_data(e, message) && keep_choices(e, message) && options_matter(e, message);
+    return load_data(e, message) && keep_choices(e, message) && experiment_points_differ(e, message) && options_matter(e, message);
 }
 
 void experiment_free(experiment *e)

@@ -98,6 +98,9 @@ const char *experiment_split(const experiment *e);
 
 /* Reads the lists of numbers into the axes, and gives the largest number of each. */
 bool experiment_read_axes(experiment *e, char message[EXPERIMENT_MESSAGE]);
+
+/* Once the data is there: false and one line where two points of the grid are the same training, as depth 0 and 4 with --hidden 128x4. */
+bool experiment_points_differ(const experiment *e, char message[EXPERIMENT_MESSAGE]);
 experiment_settings experiment_largest(const experiment *e);
 
 #endif

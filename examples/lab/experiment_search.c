@@ -129,3 +129,52 @@ void experiment_hidden(const experiment *e, int run, int64_t widths[EXPERIMENT_L
     }
     widths[count] = 0;
 }
+
+/* ---- points that are the same ---- */
+
+/* All that training knows of a point. */
+typedef struct point {
+    double number[EXPERIMENT_AXES];
+    int64_t widths[EXPERIMENT_LAYERS + 1];
+} point;
+
+static point point_of(const experiment *e, int number)
+{
+    point p = {.number = {0}};
+    const int run = number * e->activation_count, rows = (int)e->data.train.rows;
+    const experiment_settings s = experiment_of_run(e, run);
+    for (int i = 0; i < EXPERIMENT_AXES; i++) {
+        const size_t at = e->axes[i].number;
+        if (at == AT(batch))
+            p.number[i] = s.batch < rows ? s.batch : rows;
+        else if (at == AT(epochs))
+            p.number[i] = s.epochs;
+        else if (at != AT(width) && at != AT(depth))
+            p.number[i] = number_at(e, run, i);
+    }
+    experiment_hidden(e, run, p.widths);
+    return p;
+}
+
+bool experiment_points_differ(const experiment *e, char message[EXPERIMENT_MESSAGE])
+{
+    point *points = calloc((size_t)e->points, sizeof *points);
+    if (!points)
+        return snprintf(message, EXPERIMENT_MESSAGE, "out of memory"), false;
+    bool differ = true;
+    for (int a = 0; a < e->points && differ; a++) {
+        points[a] = point_of(e, a);
+        for (int b = 0; b < a && differ; b++)
+            if (memcmp(&points[a], &points[b], sizeof points[a]) == 0) {
+                const int first = b * e->activation_count, second = a * e->activation_count;
+                int axis = 0;
+                while (number_at(e, first, axis) == number_at(e, second, axis))
+                    axis++;
+                snprintf(message, EXPERIMENT_MESSAGE, "--%s: %g and %g come to the same here", e->axes[axis].option->name,
+                         number_at(e, first, axis), number_at(e, second, axis));
+                differ = false;
+            }
+    }
+    free(points);
+    return differ;
+}

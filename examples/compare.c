@@ -241,13 +241,13 @@ static bool write_report(const comparison *c)
     return written;
 }
 
-/* Appends those of the names whose file FOLDER/NAME.ENDING is there: ", a.csv, b.csv". */
-static void put_names(FILE *to, const char *folder, const char *const names[], const char *ending, bool shows_ending)
+/* Appends those of the names whose file FOLDER/NAME.csv is there: " a.csv, b.csv". */
+static void put_tables(FILE *to, const char *folder, const char *const names[])
 {
     for (int i = 0; names[i]; i++) {
         char path[PATH_MAX];
-        if (snprintf(path, sizeof path, "%s/%s.%s", folder, names[i], ending) < (int)sizeof path && access(path, F_OK) == 0)
-            fprintf(to, "%s%s%s%s", i ? ", " : " ", names[i], shows_ending ? "." : "", shows_ending ? ending : "");
+        if (snprintf(path, sizeof path, "%s/%s.csv", folder, names[i]) < (int)sizeof path && access(path, F_OK) == 0)
+            fprintf(to, "%s%s.csv", i ? ", " : " ", names[i]);
     }
 }
 
@@ -255,7 +255,6 @@ static void put_names(FILE *to, const char *folder, const char *const names[], c
 static void print_files(const comparison *c, bool drawn, bool reported)
 {
     static const char *const tables[] = {"curves", "summary", "steps", "confusion", "noise", "search", NULL};
-    static const char *const pictures[] = {"loss", "steps", "accuracy", "search", "noise", "boundary", NULL};
     const char *folder = c->e.settings.out;
     char *text = NULL;
     size_t size = 0;
@@ -263,12 +262,11 @@ static void print_files(const comparison *c, bool drawn, bool reported)
     if (!words)
         return;
     fprintf(words, "\nin %s/:", folder);
-    put_names(words, folder, tables, "csv", true);
+    put_tables(words, folder, tables);
     fputs(", config.json", words);
     if (drawn) {
-        fputs(";", words);
-        put_names(words, folder, pictures, "png", false);
-        fputs(", as .png and .svg", words);
+        fputs("; ", words);
+        plots_list(folder, words);
     }
     fputs(c->e.settings.report && reported ? "; report.html" : "", words);
     if (fclose(words) == 0)

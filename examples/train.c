@@ -315,9 +315,12 @@ static int show_results(trainer *t)
                                       [CARD_LETTERS] = "--prompt TEXT"};
     char file[4096];
     snprintf(file, sizeof file, "%s/best.safetensors", s->out);
-    printf("\nin %s/: best.safetensors, last.safetensors, curves.csv, summary.csv, config.json%s\n", s->out,
-           drawn == PLOTS_DRAWN ? "; loss.png and .svg" : "");
-    fputs("to use it: predict --model ", stdout);
+    printf("\nin %s/: best.safetensors, last.safetensors, curves.csv, summary.csv, config.json", s->out);
+    if (drawn == PLOTS_DRAWN) {
+        fputs("; ", stdout);
+        plots_list(s->out, stdout);
+    }
+    fputs("\nto use it: predict --model ", stdout);
     options_print_word(file, stdout);
     printf(" %s\n", use[s->net.image_width ? CARD_IMAGES : t->about.task]);
     return drawn == PLOTS_INTERRUPTED ? signals_status() : drawn == PLOTS_FAILED;

@@ -338,10 +338,25 @@ static bool is_drawn(const char *kind, const char *directory, const plots_look *
                                            : true;
 }
 
+static const char *const kinds[] = {"loss", "steps", "accuracy", "noise", "boundary", "search"};
+enum { KINDS = sizeof kinds / sizeof kinds[0] };
+
+void plots_list(const char *directory, FILE *out)
+{
+    char name[64];
+    bool any = false;
+    for (int i = 0; i < KINDS; i++) {
+        snprintf(name, sizeof name, "%s.png", kinds[i]);
+        if (!is_file(directory, name))
+            continue;
+        fprintf(out, "%s%s", any ? ", " : "", kinds[i]);
+        any = true;
+    }
+    fputs(any ? ", as .png and .svg" : "", out);
+}
+
 plots_outcome plots_draw(const char *directory, const plots_look *look, char message[PLOTS_MESSAGE])
 {
-    static const char *const kinds[] = {"loss", "steps", "accuracy", "noise", "boundary", "search"};
-    enum { KINDS = sizeof kinds / sizeof kinds[0] };
     char names[KINDS][32];
     const char *scripts[KINDS + 1];
     int count = 0;

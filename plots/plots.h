@@ -42,6 +42,9 @@ typedef struct plots_look {
  * where there is one, search where something is `searched`. Old pictures of the others are removed. Unless they are drawn, a message. */
 plots_outcome plots_draw(const char *directory, const plots_look *look, char message[PLOTS_MESSAGE]);
 
+/* Prints which of these stand in the folder: "loss, accuracy, as .png and .svg". */
+void plots_list(const char *directory, FILE *out);
+
 /* Runs another script of plots/ on a folder; keeps the pictures that it draws. */
 plots_outcome plots_run(const char *script, const char *directory, char message[PLOTS_MESSAGE]);
 

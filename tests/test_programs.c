@@ -165,6 +165,27 @@ START_TEST(every_program_explains_itself_and_refuses_nonsense)
 }
 END_TEST
 
+START_TEST(what_was_drawn_is_named)
+{
+    static const char *const pictures[] = {"loss", "steps", "accuracy", "noise", "boundary", "search"};
+    static const char *const commands[] = {"compare --data moons --activations relu --epochs 2 --seeds 1", "train --data moons --epochs 2",
+                                           "train --data sine --epochs 2"};
+    for (size_t i = 0; system("gnuplot --version >/dev/null 2>&1") == 0 && i < sizeof commands / sizeof commands[0]; i++) {
+        char arguments[400], name[64];
+        snprintf(arguments, sizeof arguments, "%s --rows 200 --out %s/%zu", commands[i], temporary_folder(), i);
+        ck_assert_msg(run(arguments, output, sizeof output) == 0, "%s", output);
+        const char *files = strstr(output, "config.json; ");
+        ck_assert_msg(files != NULL, "%s", output);
+        for (int p = 0; p < 6; p++) {
+            snprintf(name, sizeof name, "%zu/%s.png", i, pictures[p]);
+            const bool drawn = temporary_exists(name);
+            snprintf(name, sizeof name, " %s,", pictures[p]);
+            ck_assert_msg((strstr(files, name) != NULL) == drawn, "%s:%s %s", commands[i], name, files);
+        }
+    }
+}
+END_TEST
+
 /* Of one there is one, not "1 epochs". */
 START_TEST(what_is_counted_is_singular_where_it_is_one)
 {
@@ -229,6 +250,7 @@ Suite *programs_suite(void)
         tcase_add_test(tests, activations_survives_short_memory);
     tcase_add_test(tests, gradcheck_passes_everything_to_second_order_and_says_so_in_its_last_line);
     tcase_add_test(tests, every_program_explains_itself_and_refuses_nonsense);
+    tcase_add_test(tests, what_was_drawn_is_named);
     tcase_add_test(tests, what_is_counted_is_singular_where_it_is_one);
     tcase_add_test(tests, what_cannot_be_printed_is_told);
     suite_add_tcase(suite, tests);

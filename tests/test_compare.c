@@ -57,6 +57,8 @@ static const struct {
     {"--data moons --validation 0.6 --test 0.5", "leave none to train on"},
     {"stray", "'stray' is not an option"},
     {"--unheard-of", "unrecognized option '--unheard-of'"},
+    {"--config /", "--config: /: Is a directory\n"},
+    {"--config /nowhere", "--config: /nowhere: No such file or directory\n"},
 };
 
 START_TEST(a_mistake_gets_a_line_that_names_it_and_status_2)

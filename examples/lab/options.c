@@ -198,6 +198,21 @@ bool options_take(const program_option *option, void *settings, json_t *object)
     return value && set_value(option, (char *)settings + option->offset, object, value);
 }
 
+/* False and one line where nothing can be read: no such file, or a folder, which can be opened all the same. */
+static bool open_for_reading(const char *path, FILE **file, char *message, size_t size)
+{
+    *file = fopen(path, "re");
+    const int first = *file ? fgetc(*file) : EOF;
+    if (*file && !ferror(*file)) {
+        ungetc(first, *file);
+        return true;
+    }
+    snprintf(message, size, "%s: %s", path, strerror(errno));
+    if (*file)
+        fclose(*file);
+    return false;
+}
+
 bool options_load(const options_program *program, const char *path, void *settings, char *message, size_t size)
 {
     static json_t *file; /* its texts are in the settings */
@@ -205,12 +220,14 @@ bool options_load(const options_program *program, const char *path, void *settin
     const char *name;
     json_t *value;
     json_decref(file);
-    file = json_load_file(path, 0, &error);
+    file = NULL;
+    FILE *text;
+    if (!open_for_reading(path, &text, message, size))
+        return false;
+    file = json_loadf(text, 0, &error);
+    fclose(text);
     if (!file || !json_is_object(file)) {
-        if (!file && error.line < 1)
-            snprintf(message, size, "%s", error.text); /* it could not be opened: the path is in there */
-        else
-            snprintf(message, size, "%s:%d: %s", path, file ? 1 : error.line, file ? "expected an object" : error.text);
+        snprintf(message, size, "%s:%d: %s", path, file ? 1 : error.line, file ? "expected an object" : error.text);
         return false;
     }
     json_object_foreach(file, name, value) {

@@ -373,7 +373,7 @@ static void multiply(const tg_product_part *p, void *scratch)
  * few sets of the cache. Where its rows are some other distance apart, for very many. */
 static bool packs_a(const tg_product_part *p)
 {
-    enum { FAR_AND_OFTEN = 32 << 20, /* bytes, times columns */ CONFLICT = 192, VERY_MANY = 768 };
+    enum { FAR_AND_OFTEN = 8 << 20, /* bytes, times columns */ CONFLICT = 192, VERY_MANY = 768 };
     if (p->a_row == 1)
         return p->n > COLUMNS && p->n * smaller(p->k, KC) * p->a_step * sizeof(real) > (size_t)FAR_AND_OFTEN;
     return p->n >= (p->a_row % PAGE == 0 ? CONFLICT : VERY_MANY);

@@ -123,6 +123,81 @@ START_TEST(queries_and_keys_that_do_not_fit_are_named)
 }
 END_TEST
 
+/* By slices, one head after the other. */
+static tg_tensor head_of(tg_tensor x, int64_t number, int64_t size)
+{
+    return tg_slice(x, -1, number * size, (number + 1) * size, 1);
+}
+
+static tg_tensor head_after_head(tg_tensor x, int64_t heads, int64_t shared, bool causal)
+{
+    tg_tensor y[8];
+    const int64_t size = tg_dim(x, -1) / (heads + 2 * shared);
+    for (int64_t h = 0; h < heads; h++) {
+        const int64_t key = heads + h / (heads / shared);
+        y[h] = tg_scaled_dot_product_attention(head_of(x, h, size), head_of(x, key, size), head_of(x, key + shared, size), TG_NONE, causal);
+    }
+    return tg_concat(y, (int)heads, -1);
+}
+
+/* Fewer queries than are taken together, as many, one more, and blocks of them; sizes that fill a vector, and not. */
+static const struct heads {
+    int64_t batch, positions, heads, shared, size;
+} various_heads[] = {{1, 1, 1, 1, 1},   {2, 5, 2, 2, 3},  {3, 32, 4, 4, 16}, {1, 33, 4, 2, 8},
+                     {2, 64, 2, 1, 16}, {1, 70, 6, 3, 5}, {1, 150, 1, 1, 7}, {4, 31, 8, 1, 2}};
+enum { VARIOUS_HEADS = sizeof various_heads / sizeof *various_heads };
+
+START_TEST(self_attention_is_the_attention_of_each_head_with_its_gradient)
+{
+    const struct heads *s = &various_heads[_i];
+    for (int which = 0; which < 4; which++) {
+        const tg_dtype dtype = which & 1 ? TG_F64 : TG_F32;
+        const bool causal = which & 2;
+        tg_tensor x = drawn(dtype, TG_SHAPE(s->batch, s->positions, (s->heads + 2 * s->shared) * s->size)),
+                  g = drawn(dtype, TG_SHAPE(s->batch, s->positions, s->heads * s->size));
+        tg_tensor y = tg_self_attention(x, s->heads, s->shared, causal), same = head_after_head(x, s->heads, s->shared, causal), dx, same_dx;
+        assert_shape(y, tg_shape_of(g));
+        ck_assert_msg(tg_grad(&y, 1, &x, 1, &g, false, &dx) && tg_grad(&same, 1, &x, 1, &g, false, &same_dx), "%s", tg_tape_error(tape));
+        for (int64_t i = 0; i < tg_size(y); i++)
+            assert_close(tg_at(y, i), tg_at(same, i), dtype);
+        for (int64_t i = 0; i < tg_size(x); i++)
+            assert_close(tg_at(dx, i), tg_at(same_dx, i), dtype);
+    }
+}
+END_TEST
+
+START_TEST(self_attention_holds_no_tensor_of_scores)
+{
+    enum { MANY = 600 };
+    tg_tensor x = drawn(TG_F32, TG_SHAPE(MANY, 6)), y = tg_sum(tg_square(tg_self_attention(x, 2, 2, true)));
+    ck_assert(tg_backward(y));
+    ck_assert_int_lt(tg_tape_count(tape).bytes_used, MANY * MANY * 4 / 4);
+}
+END_TEST
+
+START_TEST(heads_that_do_not_fit_are_named)
+{
+    tg_tensor x = drawn(TG_F32, TG_SHAPE(2, 12));
+    tg_self_attention(x, 4, 3, false);
+    expect_error("self_attention(f32[2, 12]): 4 heads cannot share 3 keys and values");
+    tg_self_attention(x, 0, 1, false);
+    expect_error("0 heads cannot share 1 keys and values");
+    tg_self_attention(x, 3, 3, false);
+    expect_error("self_attention(f32[2, 12]): expected [..., positions, (3 + 2 * 3) size], size at least 1");
+    tg_self_attention(drawn(TG_F32, TG_SHAPE(12)), 1, 1, false);
+    expect_error("expected [..., positions, (1 + 2 * 1) size]");
+    tg_self_attention_grad(drawn(TG_F32, TG_SHAPE(2, 5)), x, 1, 1, false);
+    expect_error("self_attention_grad(f32[2, 5], f32[2, 12]): expected a cotangent like the result");
+    tg_self_attention_grad(drawn(TG_F64, TG_SHAPE(2, 4)), x, 1, 1, false);
+    expect_error("self_attention_grad");
+    tg_self_attention(drawn(TG_F32, TG_SHAPE(2, 0)), 1, 1, false);
+    expect_error("size at least 1");
+    tg_self_attention(x, INT64_MAX, INT64_MAX, false);
+    expect_error("size at least 1");
+    ck_assert(!tg_ok(tg_self_attention(TG_NONE, 1, 1, false)));
+}
+END_TEST
+
 Suite *attention_suite(void)
 {
     Suite *suite = suite_create("attention");
@@ -133,6 +208,9 @@ Suite *attention_suite(void)
     tcase_add_test(tests, causal_attention_does_not_look_ahead);
     tcase_add_test(tests, attention_can_be_differentiated_twice);
     tcase_add_test(tests, queries_and_keys_that_do_not_fit_are_named);
+    tcase_add_loop_test(tests, self_attention_is_the_attention_of_each_head_with_its_gradient, 0, VARIOUS_HEADS);
+    tcase_add_test(tests, self_attention_holds_no_tensor_of_scores);
+    tcase_add_test(tests, heads_that_do_not_fit_are_named);
     suite_add_tcase(suite, tests);
     return suite;
 }

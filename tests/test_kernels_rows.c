@@ -171,6 +171,44 @@ START_TEST(norms_with_their_gradient)
 }
 END_TEST
 
+/* Keys and queries, and the first query's place among the keys. */
+static const struct scores {
+    size_t keys, queries, first;
+} scores[] = {{1, 1, 0}, {7, 5, 2}, {7, 5, 7}, {32, 32, 0}, {70, 32, 38}, {70, 32, 70}, {19, 17, 2}, {40, 31, 40}};
+
+START_TEST(attention_with_its_gradient)
+{
+    const double scale = 0.25;
+    for (int number = 0; tg_kernel_set_at(number); number++) {
+        if (!tg_kernel_set_runs(tg_kernel_set_at(number)))
+            continue;
+        const tg_kernel_table *k = tg_kernel_set_at(number)->of[TG_F32];
+        for (const struct scores *c = scores; c < scores + sizeof scores / sizeof *scores; c++) {
+            const struct shape s = {c->keys, c->queries};
+            const size_t n = c->queries;
+            fill(c->keys * n);
+            memcpy(y, x, sizeof y);
+            k->attention_weights(c->keys, n, c->first, scale, y);
+            memcpy(of_row, g, sizeof of_row);
+            k->attention_slopes(c->keys, n, y, scale, of_row);
+            for (size_t i = 0; i < n; i++) {
+                const size_t seen = c->first + i + 1 < c->keys ? c->first + i + 1 : c->keys;
+                double total = 0, mean = 0;
+                for (size_t j = 0; j < seen; j++)
+                    total += exp(scale * (double)x[j * n + i]);
+                for (size_t j = 0; j < seen; j++)
+                    mean += exp(scale * (double)x[j * n + i]) / total * (double)g[j * n + i];
+                for (size_t j = 0; j < c->keys; j++) {
+                    const double weight = j < seen ? exp(scale * (double)x[j * n + i]) / total : 0;
+                    close_to("a weight", &s, (double)y[j * n + i], weight);
+                    close_to("the gradient of a score", &s, (double)of_row[j * n + i], scale * weight * ((double)g[j * n + i] - mean));
+                }
+            }
+        }
+    }
+}
+END_TEST
+
 Suite *kernels_rows_suite(void)
 {
     Suite *suite = suite_create("kernels_rows");
@@ -179,6 +217,7 @@ Suite *kernels_rows_suite(void)
     tcase_add_test(tests, a_nan_makes_nan_of_its_row_alone);
     tcase_add_test(tests, cross_entropy_with_its_gradient);
     tcase_add_test(tests, norms_with_their_gradient);
+    tcase_add_test(tests, attention_with_its_gradient);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -272,6 +272,11 @@ static tg_tensor product_with_causal_softmax(tg_tensor x, tg_tensor y)
     return tg_mul(tg_causal_softmax(x), y);
 }
 
+static tg_tensor product_with_self_attention(tg_tensor x, tg_tensor y)
+{
+    return tg_mul(tg_self_attention(x, 4, 2, true), y);
+}
+
 static tg_tensor gated_product(tg_tensor x, tg_tensor y)
 {
     return tg_geglu(x, y);
@@ -307,6 +312,7 @@ static const struct shared_work {
     {"sums of columns, of which few are left over", sums_of_columns, {2, {1200, 130}}, {1, {130}}},
     {"sums of narrow columns", sums_of_columns, {2, {5003, 15}}, {1, {15}}},
     {"sums of rows", sums_of_rows, {2, {301, 257}}, {1, {301}}},
+    {"self-attention", product_with_self_attention, {3, {5, 70, 64}}, {3, {5, 70, 32}}},
     {"causal softmax", product_with_causal_softmax, {4, {7, 9, 33, 40}}, {4, {7, 9, 33, 40}}},
 };
 enum { SHARED_WORK = sizeof shared_work / sizeof *shared_work, MOST_NUMBERS = 7 * 9 * 33 * 40 };

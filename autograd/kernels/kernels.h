@@ -10,6 +10,8 @@
 
 #include "autograd/tensor.h" /* tg_dtype */
 
+enum { TG_QUERIES = 32 }; /* that attention's kernels take at a time, at most */
+
 /* Those of one floating type and instruction set. Arrays hold elements of the type. */
 typedef struct tg_kernel_table {
 #define TG_KERNEL(name, parameters) void (*name) parameters;

@@ -27,8 +27,7 @@ static void make_scratch_key(void)
     has_scratch_key = pthread_key_create(&scratch_key, free) == 0;
 }
 
-/* The calling thread's, made with its first large product. NULL if there is none to be had: the product is only slower then. */
-static void *scratch(void)
+void *tg_product_scratch(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, make_scratch_key);
@@ -61,7 +60,7 @@ static void multiply_rectangle(const operands *o, size_t row, size_t rows, size_
                                   .out = o->out + (row * n + column) * element,
                                   .out_row = n,
                                   .start = o->bias ? TG_START_BIAS : TG_START_ZERO};
-    o->kernels->multiply(&part, o->kernels->packs_a(&part) ? scratch() : NULL);
+    o->kernels->multiply(&part, o->kernels->packs_a(&part) ? tg_product_scratch() : NULL);
 }
 
 /* Parts of it, for tg_parallel. */

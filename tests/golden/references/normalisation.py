@@ -65,11 +65,26 @@ def attention(query, key, value, mask=None, *, causal):
     return torch.where(blind, 0.0, weights) @ value
 
 
+def self_attention(x, heads, key_value_heads, causal):
+    """Queries of all heads, then keys, then values side by side."""
+    size, shared = x.shape[-1] // (heads + 2 * key_value_heads), key_value_heads
+    columns = x.split([heads * size, shared * size, shared * size], dim=-1)
+    query, key, value = (part.unflatten(-1, (-1, size)).transpose(-2, -3) for part in columns)
+    key, value = (part.repeat_interleave(heads // shared, dim=-3) for part in (key, value))
+    return attention(query, key, value, causal=causal).transpose(-2, -3).flatten(-2)
+
+
+def self_attention_grad(cotangent, x, heads, key_value_heads, causal):
+    return torch.autograd.grad(self_attention(x, heads, key_value_heads, causal), x, cotangent, create_graph=True)[0]
+
+
 REFERENCES = {
     "normalize": by_torch(normalize, sums=EVERYTHING),
     "normalize_grad": by_torch(normalize_grad, sums=EVERYTHING),
     "mul_add": by_torch(lambda a, b, c: a * b + c, sums=EVERYTHING),
     "causal_softmax": by_torch(causal_softmax, sums=GRADIENTS),
+    "self_attention": by_torch(self_attention, sums=EVERYTHING, unseen={"gradients": 1.0}),
+    "self_attention_grad": by_torch(self_attention_grad, sums=EVERYTHING, unseen={"output": 1.0, "gradients": 4.0}),
     "layer_norm": by_torch(layer_norm, sums=EVERYTHING, unseen={"gradients": 1.0}),
     "rms_norm": by_torch(rms_norm, sums=EVERYTHING),
     "batch_norm": by_torch(batch_norm, sums=EVERYTHING),

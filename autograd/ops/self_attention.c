@@ -1,0 +1,390 @@
+/* Multi-head self-attention as one operation: softmax(q k^T / sqrt(size)) v of each head (Vaswani and others, arXiv 1706.03762).
+ *
+ * No tensor holds all scores. Those of a head are computed some queries at a time, used while they are in the cache, and forgotten; the
+ * backward pass computes them again, which takes less time than fetching them from memory would (Dao and others, arXiv 2205.14135; here all
+ * keys of a query are taken together, so that its softmax is the plain one).
+ *
+ *     x [..., positions, (heads + 2 key_value_heads) size]     queries of all heads | keys | values of the key-value heads
+ *     y [..., positions, heads size]                           all heads side by side
+ *
+ * A key-value head is shared by heads / key_value_heads heads that follow each other.
+ */
+#include <math.h>
+#include <stdatomic.h>
+
+#include "autograd/kernels/parallel.h"
+#include "autograd/kernels/product.h"
+#include "autograd/ops/category.h"
+
+typedef struct self_attention_attributes {
+    int64_t heads, key_value_heads, causal;
+} self_attention_attributes;
+
+static const tg_field self_attention_fields[] = {TG_FIELD(self_attention_attributes, heads, TG_FIELD_INT),
+                                                 TG_FIELD(self_attention_attributes, key_value_heads, TG_FIELD_INT),
+                                                 TG_FIELD(self_attention_attributes, causal, TG_FIELD_BOOL),
+                                                 {0}};
+#include "autograd/ops/samples/self_attention.h"
+
+/* ---- shapes ---- */
+
+enum { MOST_POSITIONS = TG_PRODUCT_SCRATCH / (2 * (int)sizeof(double)) }; /* a query's scores have to be somewhere, and their gradient */
+
+/* Whether x can be queries, keys and values of all heads; otherwise the operation is refused. */
+static bool fits(tg_value *out, const tg_shape *x)
+{
+    const self_attention_attributes *a = out->attributes;
+    const int64_t columns = x->rank >= 2 ? x->dim[x->rank - 1] : 0;
+    if (a->heads < 1 || a->key_value_heads < 1 || a->heads % a->key_value_heads != 0)
+        return tg_expected(out, "%lld heads cannot share %lld keys and values", (long long)a->heads, (long long)a->key_value_heads);
+    if (columns == 0 || a->heads > columns || columns % (a->heads + 2 * a->key_value_heads) != 0)
+        return tg_expected(out, "expected [..., positions, (%lld + 2 * %lld) size], size at least 1", (long long)a->heads,
+                           (long long)a->key_value_heads);
+    return x->dim[x->rank - 2] <= MOST_POSITIONS || tg_expected(out, "more than %d positions", (int)MOST_POSITIONS);
+}
+
+static int64_t size_of_head(const tg_shape *x, const self_attention_attributes *a)
+{
+    return x->dim[x->rank - 1] / (a->heads + 2 * a->key_value_heads);
+}
+
+static bool self_attention_shape(tg_value *out)
+{
+    if (!tg_shape_same_floating(out) || !fits(out, &out->shape))
+        return false;
+    const self_attention_attributes *a = out->attributes;
+    out->shape.dim[out->shape.rank - 1] = a->heads * size_of_head(&out->shape, a);
+    return true;
+}
+
+/* ---- one head, some queries at a time ---- */
+
+/* What all heads have in common. Distances are in elements. */
+typedef struct attention {
+    const tg_value *value;
+    size_t element, positions, size, heads, shared; /* bytes of an element; as above */
+    bool causal;
+    double scale;
+    size_t row, row_of_heads; /* from position to position in x, and in y */
+    const char *x, *cotangent;
+    char *y, *gradient;
+    atomic_bool without_memory;
+} attention;
+
+typedef struct matrix {
+    void *at; /* its first element; the next one down and to the right are so far away: */
+    size_t row, column;
+} matrix;
+
+static matrix transposed(matrix a)
+{
+    return (matrix){a.at, a.column, a.row};
+}
+
+/* The same from row `first` on. */
+static matrix from_row(const attention *t, matrix a, size_t first)
+{
+    return (matrix){(char *)a.at + first * a.row * t->element, a.row, a.column};
+}
+
+/* out [m, n] = A [m, k] B [k, n], or more of it. */
+static void multiply(const attention *t, size_t m, size_t n, size_t k, matrix a, matrix b, matrix out, bool more)
+{
+    const tg_product_part part = {.m = m,
+                                  .n = n,
+                                  .k = k,
+                                  .a = a.at,
+                                  .a_row = a.row,
+                                  .a_step = a.column,
+                                  .b = b.at,
+                                  .b_step = b.row,
+                                  .b_column = b.column,
+                                  .out = out.at,
+                                  .out_row = out.row,
+                                  .start = more ? TG_START_OUT : TG_START_ZERO};
+    tg_kernels.products[t->value->dtype]->multiply(&part, NULL);
+}
+
+/* A head's queries, keys and values, in x or in the gradient; or its result, or the cotangent. */
+typedef struct head {
+    matrix query, key, value;
+} head;
+
+static matrix columns_of(const attention *t, const void *of, size_t row, size_t batch, size_t column)
+{
+    return (matrix){(char *)of + (batch * t->positions * row + column * t->size) * t->element, row, 1};
+}
+
+static head head_in(const attention *t, const void *x, size_t batch, size_t number)
+{
+    const size_t key = t->heads + number / (t->heads / t->shared);
+    return (head){columns_of(t, x, t->row, batch, number), columns_of(t, x, t->row, batch, key),
+                  columns_of(t, x, t->row, batch, key + t->shared)};
+}
+
+/* The scores of some queries, first .. first + queries - 1, with the first `keys` keys, which are all that they see. They are written by
+ * keys: what a query's softmax adds up is not side by side then, so that those of many queries are computed at once. */
+typedef struct block {
+    size_t first, queries, keys;
+    matrix weights, slopes; /* [keys, queries] each, in the thread's memory */
+} block;
+
+static size_t queries_together(const attention *t)
+{
+    const size_t fit = TG_PRODUCT_SCRATCH / (2 * t->element * t->positions), most = t->positions < TG_QUERIES ? t->positions : TG_QUERIES;
+    return fit < most ? fit : most;
+}
+
+static block block_at(const attention *t, size_t first, void *memory)
+{
+    const size_t together = queries_together(t), left = t->positions - first, queries = left < together ? left : together,
+                 keys = t->causal ? first + queries : t->positions;
+    char *const slopes = (char *)memory + queries * keys * t->element;
+    return (block){first, queries, keys, {memory, queries, 1}, {slopes, queries, 1}};
+}
+
+/* softmax(q k^T / sqrt(size)), transposed. */
+static void compute_weights(const attention *t, const block *b, const head *of)
+{
+    multiply(t, b->keys, b->queries, t->size, of->key, transposed(from_row(t, of->query, b->first)), b->weights, false);
+    TG_KERNEL_CALL(t->value->dtype, attention_weights, b->keys, b->queries, t->causal ? b->first : b->keys, t->scale, b->weights.at);
+}
+
+static void attend(const attention *t, size_t batch, size_t number, void *memory)
+{
+    const head of = head_in(t, t->x, batch, number);
+    const matrix y = columns_of(t, t->y, t->row_of_heads, batch, number);
+    for (size_t first = 0; first < t->positions; first += queries_together(t)) {
+        const block b = block_at(t, first, memory);
+        compute_weights(t, &b, &of);
+        multiply(t, b.queries, t->size, b.keys, transposed(b.weights), of.value, from_row(t, y, first), false);
+    }
+}
+
+/* With the weights P and the cotangent G: V takes P^T G, the weights G V^T, the scores S = P (G V^T - the rows' sums of P G V^T), Q takes
+ * S K and K takes S^T Q. The last block sees all keys: to what it leaves, the ones before it add. */
+static void differentiate(const attention *t, size_t batch, size_t number, bool more, void *memory)
+{
+    const head of = head_in(t, t->x, batch, number), d = head_in(t, t->gradient, batch, number);
+    const matrix cotangent = columns_of(t, t->cotangent, t->row_of_heads, batch, number);
+    const size_t together = queries_together(t);
+    for (size_t left = (t->positions + together - 1) / together; left > 0; left--, more = true) {
+        const size_t first = (left - 1) * together;
+        const block b = block_at(t, first, memory);
+        const matrix g = from_row(t, cotangent, first), query = from_row(t, of.query, first);
+        compute_weights(t, &b, &of);
+        multiply(t, b.keys, t->size, b.queries, b.weights, g, d.value, more);
+        multiply(t, b.keys, b.queries, t->size, of.value, transposed(g), b.slopes, false);
+        TG_KERNEL_CALL(t->value->dtype, attention_slopes, b.keys, b.queries, b.weights.at, t->scale, b.slopes.at);
+        multiply(t, b.queries, t->size, b.keys, transposed(b.slopes), of.key, from_row(t, d.query, first), false);
+        multiply(t, b.keys, t->size, b.queries, b.slopes, query, d.key, more);
+    }
+}
+
+/* Shared heads number first, ... of all batches: a tg_parallel_part. Heads that share keys and values add to one gradient. */
+static void work_on_some(void *context, size_t first, size_t count)
+{
+    attention *t = context;
+    void *memory = tg_product_scratch();
+    if (!memory) {
+        t->without_memory = true;
+        return;
+    }
+    const size_t group = t->heads / t->shared;
+    for (; count > 0; count--, first++)
+        for (size_t k = 0; k < group; k++) {
+            const size_t batch = first / t->shared, number = first % t->shared * group + k;
+            if (t->gradient)
+                differentiate(t, batch, number, k > 0, memory);
+            else
+                attend(t, batch, number, memory);
+        }
+}
+
+static void work_on_all(const tg_call *call, const tg_value *x, attention t)
+{
+    enum { WORTH_SHARING = 1 << 18 }; /* multiplications for each thread */
+    const self_attention_attributes *a = call->value->attributes;
+    if (x->size == 0)
+        return;
+    t.value = call->value;
+    t.element = tg_dtype_size(x->dtype);
+    t.positions = (size_t)x->shape.dim[x->shape.rank - 2];
+    t.heads = (size_t)a->heads;
+    t.shared = (size_t)a->key_value_heads;
+    t.size = (size_t)size_of_head(&x->shape, a);
+    t.causal = a->causal;
+    t.scale = 1 / sqrt((double)t.size);
+    t.row = (size_t)x->shape.dim[x->shape.rank - 1];
+    t.row_of_heads = t.heads * t.size;
+    const size_t batches = (size_t)x->size / (t.positions * t.row), each = t.heads / t.shared * t.positions * t.positions * t.size * 2;
+    tg_parallel(batches * t.shared, WORTH_SHARING / each + 1, 1, work_on_some, &t);
+    if (t.without_memory)
+        tg_expected(call->value, "no memory for the scores of some queries");
+}
+
+/* Multiplications and additions of `products` products of scores. */
+static double work_of(const tg_value *out, const tg_value *x, int products)
+{
+    const self_attention_attributes *a = out->attributes;
+    const double positions = (double)x->shape.dim[x->shape.rank - 2], seen = a->causal ? (positions + 1) / 2 : positions;
+    return products * seen * 2 * (double)x->size * (double)a->heads / (double)(a->heads + 2 * a->key_value_heads);
+}
+
+/* ---- self_attention ---- */
+
+static void self_attention_forward(const tg_call *call)
+{
+    work_on_all(call, call->value->inputs[0], (attention){.x = call->in[0], .y = call->out});
+}
+
+static void self_attention_derivative(const tg_derive *d)
+{
+    const self_attention_attributes *a = d->attributes;
+    d->gradient[0] = tg_self_attention_grad(d->cotangent, d->in[0], a->heads, a->key_value_heads, a->causal);
+}
+
+static double self_attention_work(const tg_value *out)
+{
+    return work_of(out, out->inputs[0], 2);
+}
+
+const tg_op tg_op_self_attention = {.name = "self_attention",
+                                    .arity = 1,
+                                    .shape = self_attention_shape,
+                                    TG_ATTRIBUTES(self_attention_attributes, self_attention_fields),
+                                    .forward = self_attention_forward,
+                                    .derivative = self_attention_derivative,
+                                    .work = self_attention_work,
+                                    TG_SAMPLES(self_attention_samples)};
+
+tg_tensor tg_self_attention(tg_tensor x, int64_t heads, int64_t key_value_heads, bool causal)
+{
+    return TG_APPLY(&tg_op_self_attention, (&(self_attention_attributes){heads, key_value_heads, causal}), x);
+}
+
+/* ---- self_attention_grad ---- */
+
+static bool self_attention_grad_shape(tg_value *out)
+{
+    const tg_shape *cotangent = &out->inputs[0]->shape, *x = &out->inputs[1]->shape;
+    tg_shape expected = *x;
+    if (!tg_same_floating_type(out) || !fits(out, x))
+        return false;
+    const self_attention_attributes *a = out->attributes;
+    expected.dim[x->rank - 1] = a->heads * size_of_head(x, a);
+    out->shape = *x;
+    return tg_shape_equal(cotangent, &expected) || tg_expected(out, "expected a cotangent like the result");
+}
+
+static void self_attention_grad_forward(const tg_call *call)
+{
+    work_on_all(call, call->value->inputs[1], (attention){.cotangent = call->in[0], .x = call->in[1], .gradient = call->out});
+}
+
+/* x, or y, by heads: [heads, ..., positions, size]. */
+static tg_tensor by_heads(tg_tensor x, int64_t size)
+{
+    tg_shape shape = tg_shape_of(x);
+    const int last = shape.rank - 1;
+    int64_t batch = 1;
+    for (int axis = 0; axis < last; axis++)
+        batch *= shape.dim[axis];
+    const int64_t positions = shape.dim[last - 1], heads = shape.dim[last] / size;
+    return tg_reshape(tg_permute(tg_reshape(x, TG_SHAPE(batch, heads, size)), TG_AXES(1, 0, 2)),
+                      TG_SHAPE(heads, positions > 0 ? batch / positions : 0, positions, size));
+}
+
+/* Back to the shape that they came from. */
+static tg_tensor side_by_side(tg_tensor heads, tg_shape shape)
+{
+    const int64_t batch = tg_dim(heads, 1) * tg_dim(heads, 2);
+    return tg_reshape(tg_permute(tg_reshape(heads, TG_SHAPE(tg_dim(heads, 0), batch, tg_dim(heads, 3))), TG_AXES(1, 0, 2)), shape);
+}
+
+/* Some of them, `each` to a shared head: [shared, each, batch, positions, size]. And all in one axis again. */
+static tg_tensor some_heads(tg_tensor heads, int64_t first, int64_t shared, int64_t each)
+{
+    return tg_reshape(tg_narrow(heads, 0, first, shared * each),
+                      TG_SHAPE(shared, each, tg_dim(heads, 1), tg_dim(heads, 2), tg_dim(heads, 3)));
+}
+
+static tg_tensor in_one_axis(tg_tensor x)
+{
+    return tg_reshape(x, TG_SHAPE(tg_dim(x, 0) * tg_dim(x, 1), tg_dim(x, 2), tg_dim(x, 3), tg_dim(x, 4)));
+}
+
+typedef struct projections {
+    tg_tensor q, k, v;
+} projections;
+
+static projections projections_of(tg_tensor x, const self_attention_attributes *a, int64_t size)
+{
+    const tg_tensor heads = by_heads(x, size);
+    return (projections){some_heads(heads, 0, a->key_value_heads, a->heads / a->key_value_heads),
+                         some_heads(heads, a->heads, a->key_value_heads, 1),
+                         some_heads(heads, a->heads + a->key_value_heads, a->key_value_heads, 1)};
+}
+
+static tg_tensor product(tg_tensor a, tg_tensor b)
+{
+    return tg_matmul_transposed(a, b, false, false);
+}
+
+static tg_tensor product_with_transposed(tg_tensor a, tg_tensor b)
+{
+    return tg_matmul_transposed(a, b, false, true);
+}
+
+/* For keys and values, whose gradient is the sum over the heads that share them. */
+static tg_tensor transposed_product(tg_tensor a, tg_tensor b)
+{
+    return tg_sum_over(tg_matmul_transposed(a, b, true, false), TG_AXES(1), true);
+}
+
+/* With P, G, S as in `differentiate`, the operation gives Q: S K, K: S^T Q, V: P^T G. With cotangents c of these, S has the cotangent
+ * Z = c_q K^T + Q c_k^T, and what comes through P is W = Z (G V^T - sum) - sum(Z P) G V^T + G c_v^T. */
+static void self_attention_grad_derivative(const tg_derive *d)
+{
+    const self_attention_attributes *a = d->attributes;
+    const tg_shape shape = tg_shape_of(d->in[1]);
+    const int64_t size = size_of_head(&shape, a);
+    const double scale = 1 / sqrt((double)size);
+    const projections x = projections_of(d->in[1], a, size), c = projections_of(d->cotangent, a, size);
+    const tg_tensor g = some_heads(by_heads(d->in[0], size), 0, a->key_value_heads, a->heads / a->key_value_heads);
+    const tg_tensor scores = tg_mul_scalar(product_with_transposed(x.q, x.k), scale),
+                    p = a->causal ? tg_causal_softmax(scores) : tg_softmax(scores, -1),
+                    z = tg_mul_scalar(tg_add(product_with_transposed(c.q, x.k), product_with_transposed(x.q, c.k)), scale),
+                    through_s = tg_softmax_grad(z, p);
+    if (d->wanted[0])
+        d->gradient[0] = side_by_side(in_one_axis(tg_add(product(p, c.v), product(through_s, x.v))), tg_shape_of(d->in[0]));
+    if (!d->wanted[1])
+        return;
+    const tg_tensor of_p = product_with_transposed(g, x.v), s = tg_mul_scalar(tg_softmax_grad(of_p, p), scale),
+                    mean = tg_sum_over(tg_mul(of_p, p), TG_AXES(-1), true), mean_of_z = tg_sum_over(tg_mul(z, p), TG_AXES(-1), true),
+                    w = tg_add(tg_sub(tg_mul(z, tg_sub(of_p, mean)), tg_mul(mean_of_z, of_p)), product_with_transposed(g, c.v)),
+                    through_p = tg_mul_scalar(tg_softmax_grad(w, p), scale);
+    const tg_tensor parts[] = {in_one_axis(tg_add(product(s, c.k), product(through_p, x.k))),
+                               in_one_axis(tg_add(transposed_product(s, c.q), transposed_product(through_p, x.q))),
+                               in_one_axis(transposed_product(through_s, g))};
+    d->gradient[1] = side_by_side(tg_concat(parts, 3, 0), shape);
+}
+
+static double self_attention_grad_work(const tg_value *out)
+{
+    return work_of(out, out->inputs[1], 5);
+}
+
+const tg_op tg_op_self_attention_grad = {.name = "self_attention_grad",
+                                         .arity = 2,
+                                         .shape = self_attention_grad_shape,
+                                         TG_ATTRIBUTES(self_attention_attributes, self_attention_fields),
+                                         .forward = self_attention_grad_forward,
+                                         .derivative = self_attention_grad_derivative,
+                                         .work = self_attention_grad_work,
+                                         TG_SAMPLES(self_attention_grad_samples)};
+
+tg_tensor tg_self_attention_grad(tg_tensor cotangent, tg_tensor x, int64_t heads, int64_t key_value_heads, bool causal)
+{
+    return TG_APPLY(&tg_op_self_attention_grad, (&(self_attention_attributes){heads, key_value_heads, causal}), cotangent, x);
+}

@@ -145,6 +145,10 @@ tg_tensor tg_attention_forward(const tg_attention *a, tg_tensor x, const tg_atte
     if (!fits(a, x, padding))
         return TG_NONE;
     const tg_attention_config *c = &a->config;
+    const bool dropout = training && c->dropout > 0;
+    if (!c->separate && !padding.value && !dropout && !(context && context->rotary))
+        return tg_linear_layer_forward(
+            &a->out, tg_self_attention(tg_linear_layer_forward(&a->fused, x), c->heads, c->key_value_heads, c->causal));
     projections p = project(a, x);
     if (context && context->rotary) {
         p.q = tg_rotary_turn(context->rotary, p.q);
@@ -157,7 +161,7 @@ tg_tensor tg_attention_forward(const tg_attention *a, tg_tensor x, const tg_atte
     tg_tensor mask = TG_NONE;
     if (padding.value)
         mask = tg_reshape(padding, TG_SHAPE(1, tg_dim(x, 0), 1, tg_dim(x, 1)));
-    tg_tensor heads = training && c->dropout > 0
+    tg_tensor heads = dropout
                           ? attend_with_dropout(c, p.q, p.k, p.v, mask, training)
                           : tg_scaled_dot_product_attention(p.q, p.k, p.v, mask, c->causal);
     return tg_linear_layer_forward(&a->out, side_by_side(heads, tg_shape_of(x)));

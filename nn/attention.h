@@ -53,7 +53,8 @@ typedef struct tg_attention_context {
 } tg_attention_context;
 
 /* x [batch, positions, width] -> the same. `context` NULL: nothing of it. `training` is the generator of a training pass, NULL means
- * evaluation. */
+ * evaluation. Of a layer in one piece, with nothing of the context and no dropout, all heads are one operation, tg_self_attention, which
+ * keeps no scores. */
 tg_tensor tg_attention_forward(const tg_attention *attention, tg_tensor x,
                                const tg_attention_context *context, tg_rng *training);
 

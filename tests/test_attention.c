@@ -155,7 +155,8 @@ START_TEST(self_attention_is_the_attention_of_each_head_with_its_gradient)
         const bool causal = which & 2;
         tg_tensor x = drawn(dtype, TG_SHAPE(s->batch, s->positions, (s->heads + 2 * s->shared) * s->size)),
                   g = drawn(dtype, TG_SHAPE(s->batch, s->positions, s->heads * s->size));
-        tg_tensor y = tg_self_attention(x, s->heads, s->shared, causal), same = head_after_head(x, s->heads, s->shared, causal), dx, same_dx;
+        tg_tensor y = tg_self_attention(x, s->heads, s->shared, causal), dx;
+        tg_tensor same = head_after_head(x, s->heads, s->shared, causal), same_dx;
         assert_shape(y, tg_shape_of(g));
         ck_assert_msg(tg_grad(&y, 1, &x, 1, &g, false, &dx) && tg_grad(&same, 1, &x, 1, &g, false, &same_dx), "%s", tg_tape_error(tape));
         for (int64_t i = 0; i < tg_size(y); i++)

@@ -41,9 +41,17 @@ const char *temporary_path(const char *name)
     return path;
 }
 
+/* Where no file is: over one that is there, some file systems write to the disk at once, and have the test wait. */
+static const char *free_path(const char *name)
+{
+    const char *path = temporary_path(name);
+    remove(path);
+    return path;
+}
+
 void temporary_write(const char *name, const void *bytes, size_t size)
 {
-    FILE *file = fopen(temporary_path(name), "wb");
+    FILE *file = fopen(free_path(name), "wb");
     ck_assert_ptr_nonnull(file);
     ck_assert_uint_eq(fwrite(bytes, 1, size, file), size);
     ck_assert_int_eq(fclose(file), 0);
@@ -51,7 +59,7 @@ void temporary_write(const char *name, const void *bytes, size_t size)
 
 void temporary_write_gzip(const char *name, const void *bytes, size_t size)
 {
-    gzFile file = gzopen(temporary_path(name), "wb");
+    gzFile file = gzopen(free_path(name), "wb");
     ck_assert_ptr_nonnull(file);
     ck_assert_int_eq(gzwrite(file, bytes, (unsigned)size), (int)size);
     ck_assert_int_eq(gzclose(file), Z_OK);

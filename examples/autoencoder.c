@@ -97,7 +97,8 @@ static bool write_picture(const char *path, const float *above, const float *bel
         write_chunk(file, "IHDR", head, 13), write_chunk(file, "IDAT", packed, size), write_chunk(file, "IEND", head, 0);
     }
     free(grey), free(packed);
-    return file && fclose(file) == 0;
+    const bool whole = file && !ferror(file);
+    return file && fclose(file) == 0 && whole;
 }
 
 /* ---- training ---- */
@@ -131,7 +132,8 @@ int main(int argc, char **argv)
     tg_fit_config config = {.loss = loss, .model = net, .batch = 64, .epochs = epochs, .on_epoch = show,
                             .train = {trained, {{images, TG_F32, TG_SHAPE(pixels)}}},
                             .valid = {held_out, {{images + trained * pixels, TG_F32, TG_SHAPE(pixels)}}}};
-    const tg_schedule cosine = {.kind = TG_WARMUP_COSINE, .warmup = 100, .steps = tg_fit_steps(&config)};
+    const int64_t steps = tg_fit_steps(&config);
+    const tg_schedule cosine = {.kind = TG_WARMUP_COSINE, .warmup = steps < 1000 ? steps / 10 : 100, .steps = steps};
     config.optimizer = tg_optimizer_new(tg_autoencoder_parameters(net), &(tg_optimizer_config){.lr = 2e-3, .schedule = cosine});
     tg_fit *fit = tg_fit_new(&config);
     tg_tape *tape = tg_tape_new();

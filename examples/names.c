@@ -119,6 +119,8 @@ int main(int argc, char **argv)
     const int epochs = argc > 2 ? atoi(argv[2]) : 10;
     const bool help = argc > 1 && strcmp(argv[1], "--help") == 0;
     FILE *file = argc > 1 ? fopen(argv[1], "r") : NULL;
+    if (argc > 1 && !help && !file)
+        return perror(argv[1]), 2;
     argc > 1 ? read_words(file) : read_functions();
     if (word_count < 20 || epochs < 1)
         return fputs("usage: names [WORDS [EPOCHS]], with 20 words or more, one a line; without them, from tapegrad's folder\n",
@@ -136,7 +138,8 @@ int main(int argc, char **argv)
     tg_fit_config config = {.loss = loss, .model = net, .batch = 128, .epochs = epochs, .on_epoch = show,
                             .train = {train.count, {{train.before, TG_I32, TG_SHAPE(CONTEXT)}, {train.next, TG_I32}}},
                             .valid = {valid.count, {{valid.before, TG_I32, TG_SHAPE(CONTEXT)}, {valid.next, TG_I32}}}};
-    const tg_schedule cosine = {.kind = TG_WARMUP_COSINE, .warmup = 100, .steps = tg_fit_steps(&config), .end = 0.01};
+    const int64_t steps = tg_fit_steps(&config);
+    const tg_schedule cosine = {.kind = TG_WARMUP_COSINE, .warmup = steps < 1000 ? steps / 10 : 100, .steps = steps, .end = 0.01};
     config.optimizer =
         tg_optimizer_new(tg_char_mlp_parameters(net), &(tg_optimizer_config){.lr = 2e-3, .weight_decay = 0.01, .schedule = cosine});
     tg_fit *fit = tg_fit_new(&config);

@@ -39,7 +39,10 @@ static bool read_header(tg_safetensors *f, char message[TG_FILE_MESSAGE])
         return tg_file_refuse(message, f->path, "%s", strerror(errno));
     const int64_t bytes = ftello(f->file);
     rewind(f->file);
-    if (bytes < 8 || fread(length, 1, 8, f->file) != 8)
+    const size_t got = fread(length, 1, 8, f->file);
+    if (ferror(f->file)) /* a folder, which can be opened all the same */
+        return tg_file_refuse(message, f->path, "%s", strerror(errno));
+    if (bytes < 8 || got != 8)
         return tg_file_refuse(message, f->path, "not a safetensors file: it is too short");
     for (int i = 7; i >= 0; i--)
         size = size << 8 | length[i];

@@ -77,7 +77,7 @@ END_TEST
 
 /* ---- options ---- */
 
-START_TEST(an_option_that_changes_nothing_is_refused)
+START_TEST(an_option_that_is_wrong_or_changes_nothing_is_refused)
 {
     const struct {
         const char *options, *message;
@@ -95,6 +95,10 @@ START_TEST(an_option_that_changes_nothing_is_refused)
         {"--python python3", "--python: without --peers no peer is timed"},
         {"--kernels --peers --jax-python python3", "--jax-python is for training steps only"},
         {"--kernels --peers --compile", "--compile is for training steps and --gpt only"},
+        {"--products --threads abc", "--threads: 'abc' is not a list of different whole numbers, with commas between, from 1 to 1024"},
+        {"--products --nets toy,foo", "--nets: 'foo' is not one of toy, small, paper, mid, ffn, square"},
+        {"--nets foo", "--nets: 'foo' is not one of toy, small, paper, mid, ffn"},
+        {"--activations foo", "--activations: 'foo' is not one of relu, gelu_exact, swiglu"},
         {"--kernels --products", "--kernels and --products: one at a time"},
         {"--gpt --products", "--gpt and --products: one at a time"},
     };
@@ -118,6 +122,13 @@ START_TEST(products_are_timed_by_each_core_in_a_process_of_its_own)
     ck_assert_int_eq(count_of(",Nehalem,"), 5 * 4);
     ck_assert_int_eq(count_of(",Prescott,"), 5 * 4);
 #endif
+}
+END_TEST
+
+START_TEST(a_core_that_OpenBLAS_does_not_know_is_told)
+{
+    ck_assert_int_eq(run("", "bench --products --nets toy --threads 1 --seconds 0 --cores NoCore --csv"), 0);
+    ck_assert_msg(strstr(output, "bench: --cores: OpenBLAS has no core NoCore here, and runs "), "%s", output);
 }
 END_TEST
 
@@ -194,8 +205,9 @@ Suite *bench_program_suite(void)
     tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
     tcase_add_test(tests, peers_are_timed_beside_the_tape);
     tcase_add_test(tests, a_peer_that_is_named_and_does_not_start_ends_the_benchmark);
-    tcase_add_test(tests, an_option_that_changes_nothing_is_refused);
+    tcase_add_test(tests, an_option_that_is_wrong_or_changes_nothing_is_refused);
     tcase_add_test(tests, products_are_timed_by_each_core_in_a_process_of_its_own);
+    tcase_add_test(tests, a_core_that_OpenBLAS_does_not_know_is_told);
     tcase_add_test(tests, the_picture_of_products_has_a_roof_and_every_core);
     tcase_add_test(tests, a_wrong_word_in_TG_PRODUCTS_is_told_and_changes_nothing);
 #if defined __x86_64__

@@ -85,6 +85,9 @@ START_TEST(names_learns_syllables_and_invents_words)
     ck_assert_msg(last && atof(strstr(last, "held out") + strlen("held out")) < 1.0, "%s",
                   out); /* log 4 for a syllable's first letter, else 0 */
     ck_assert_int_eq(run_there("names", "nowhere"), 2);
+    ck_assert_str_eq(temporary_text("out"), "nowhere: No such file or directory\n");
+    temporary_write("words", words, 1000); /* fewer steps than a long run's warm-up has */
+    ck_assert_msg(run_there("names", "words 1") == 0, "%s", temporary_text("out"));
 }
 END_TEST
 
@@ -101,6 +104,7 @@ START_TEST(autoencoder_draws_what_comes_back)
                   temporary_text("out")); /* 5/36 if it were always black */
     ck_assert_ptr_nonnull(strstr(temporary_text("autoencoder.png") + 1, "PNG"));
     ck_assert_int_eq(run_there("autoencoder", "out"), 2);
+    ck_assert_msg(run_there("autoencoder", "images 1") == 0, "%s", temporary_text("out"));
 }
 END_TEST
 

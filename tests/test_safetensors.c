@@ -348,6 +348,7 @@ START_TEST(null_is_survived)
     ck_assert_ptr_null(tg_safetensors_open(temporary_path("not there"), message));
     ck_assert_ptr_nonnull(strstr(message, "No such file or directory"));
     ck_assert_ptr_null(tg_safetensors_open(temporary_folder(), message));
+    ck_assert_ptr_nonnull(strstr(message, ": Is a directory"));
 }
 END_TEST
 

@@ -1,5 +1,6 @@
 #include "tests/bench/gpt.h"
 
+#include "tests/bench/blas.h"
 #include "tests/bench/race.h"
 #include "tests/wrapped_memory.h"
 
@@ -78,13 +79,11 @@ static void print_peer(const race_entry *peer, bool csv)
         printf(csv ? ",%.1f,%.3f" : "%12.0f%8.2f", 1e6 * peer->seconds, peer->ratio);
 }
 
-static bool hold(const char *name, const gpt_settings *s)
+static bool hold(tg_activation activation, const gpt_settings *s)
 {
     static contest c;
-    tg_activation activation;
+    const char *name = tg_activation_name(activation);
     char work[128];
-    if (!tg_activation_from_name(name, &activation))
-        return fprintf(stderr, "bench: --activations: there is no '%s'\n", name), false;
     bool fine = open_contest(&c, activation, s->threads);
     bench_peer *peers[2] = {NULL, NULL};
     race_entry entries[3] = {{.run = run, .context = &c}};
@@ -118,8 +117,32 @@ static bool hold(const char *name, const gpt_settings *s)
     return fine;
 }
 
+enum { MOST_ACTIVATIONS = 32 };
+
+/* How many the list has; -1, told, if it has a wrong one or too many. */
+static int read_activations(const char *list, tg_activation activations[MOST_ACTIVATIONS])
+{
+    int count = 0;
+    while (*list) {
+        char name[40];
+        const size_t length = strcspn(list, ",");
+        snprintf(name, sizeof name, "%.*s", (int)length, list);
+        list += length + (list[length] == ',');
+        if (count == MOST_ACTIVATIONS || !tg_activation_from_name(name, &activations[count++])) {
+            fprintf(stderr, "bench: --activations: there is no '%s', or there are too many\n", name);
+            return -1;
+        }
+    }
+    return count;
+}
+
 bool gpt_bench(const gpt_settings *s)
 {
+    tg_activation activations[MOST_ACTIVATIONS];
+    const int count = read_activations(s->activations, activations);
+    if (count < 0)
+        return false;
+    bench_blas_describe(s->csv ? stderr : stdout);
     tg_set_threads(s->threads);
     if (s->csv)
         puts("activation,threads,us_median,tokens_per_second,allocations_per_step,torch_us_median,torch_ratio,torch_compiled_us_median,"
@@ -128,12 +151,7 @@ bool gpt_bench(const gpt_settings *s)
         printf("%-12s%4s%10s%12s%8s%12s%8s%12s%8s\n", "GPT", "thr", "us", "tokens/s", "allocs", "torch us", "ratio", "compiled us",
                "ratio");
     bool fine = true;
-    for (const char *list = s->activations; fine && *list;) {
-        char name[40];
-        const size_t length = strcspn(list, ",");
-        snprintf(name, sizeof name, "%.*s", (int)length, list);
-        list += length + (list[length] == ',');
-        fine = hold(name, s);
-    }
+    for (int i = 0; fine && i < count; i++)
+        fine = hold(activations[i], s);
     return fine;
 }

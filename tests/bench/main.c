@@ -23,7 +23,7 @@ static const program_option table[] = {
     {NULL, NULL, "Training steps:", OPTION_GROUP},
     {"nets", "LIST", "of toy, small, paper, mid, ffn", OPTION_TEXT, .offset = offsetof(settings, nets)},
     {"activations", "LIST", "of relu, gelu_exact, swiglu", OPTION_TEXT, .offset = offsetof(settings, activations)},
-    {"threads", "LIST", "numbers of threads for the matrix products", OPTION_TEXT, .offset = offsetof(settings, threads)},
+    {"threads", "LIST", "numbers of threads for the matrix products", OPTION_INTS, offsetof(settings, threads), 1, 1024},
     {NULL, NULL, "Peers, for steps, the GPT and kernels:", OPTION_GROUP},
     {"peers", NULL, "time the same in PyTorch too, and steps in JAX, where Python can import them", OPTION_FLAG,
      .offset = offsetof(settings, peers)},
@@ -119,7 +119,7 @@ static bool time_products(const settings *s, char **argv)
     return products_bench(&(products_settings){.isa = s->isa,
                                                .dtype = s->dtype,
                                                .nets = options_given(&program, "nets") ? s->nets : NULL,
-                                               .threads = atoi(s->threads) > 0 ? atoi(s->threads) : 1,
+                                               .threads = atoi(s->threads),
                                                .seconds = s->seconds / 10,
                                                .csv = s->csv,
                                                .titles = !s->csv || number <= 0});
@@ -165,7 +165,6 @@ int main(int argc, char **argv)
                    : 2;
     if (s.products)
         return time_products(&s, argv) ? EXIT_SUCCESS : 2;
-    bench_blas_describe(s.csv ? stderr : stdout);
     const steps_settings steps = {.nets = s.nets,
                                   .activations = s.activations,
                                   .threads = s.threads,
@@ -174,7 +173,7 @@ int main(int argc, char **argv)
                                   .peers = {peers[0], peers[1], peers[2]}};
     if (s.gpt)
         return gpt_bench(&(gpt_settings){.activations = options_given(&program, "activations") ? s.activations : "gelu_tanh,swiglu",
-                                         .threads = atoi(s.threads) > 0 ? atoi(s.threads) : 1,
+                                         .threads = atoi(s.threads),
                                          .seconds = s.seconds,
                                          .csv = s.csv,
                                          .peers = {peers[PEER_TORCH], peers[PEER_TORCH_COMPILED]}})

@@ -108,8 +108,40 @@ static bool allocate(contest *c)
     return c->a && c->b && c->out;
 }
 
+static bool has_shapes(const char *net)
+{
+    int i = 0;
+    while (i < SHAPES && strcmp(shapes[i].net, net) != 0)
+        i++;
+    return i < SHAPES;
+}
+
+static bool knows_nets(const char *nets)
+{
+    for (const char *at = nets; at && *at;) {
+        const size_t length = strcspn(at, ",");
+        char net[32];
+        snprintf(net, sizeof net, "%.*s", (int)length, at);
+        if (!has_shapes(net)) {
+            fprintf(stderr, "bench: --nets: '%s' is not one of", net);
+            for (int i = 0; i < SHAPES; i++)
+                if (i == 0 || strcmp(shapes[i].net, shapes[i - 1].net) != 0)
+                    fprintf(stderr, "%s %s", i ? "," : "", shapes[i].net);
+            fputs("\n", stderr);
+            return false;
+        }
+        at += length + (at[length] == ',');
+    }
+    return true;
+}
+
 bool products_bench(const products_settings *s)
 {
+    if (!knows_nets(s->nets))
+        return false;
+    const char *wanted = products_core_number() >= 0 ? getenv("OPENBLAS_CORETYPE") : NULL;
+    if (wanted && strcasecmp(wanted, openblas_get_corename()) != 0)
+        fprintf(stderr, "bench: --cores: OpenBLAS has no core %s here, and runs %s\n", wanted, openblas_get_corename());
     contest c = {.dtype = strcmp(s->dtype, "f64") == 0 ? TG_F64 : TG_F32, .threads = s->threads};
     if (strcmp(s->isa, "best") != 0 && !tg_kernels_use(s->isa)) {
         fprintf(stderr, "bench: the instruction set %s does not run here\n", s->isa);

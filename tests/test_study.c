@@ -6,9 +6,11 @@
 
 #include <check.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 Suite *study_suite(void);
@@ -290,6 +292,20 @@ static tg_tensor loss_of(void *net, const tg_tensor *batch, tg_rng *training, do
     return tg_cross_entropy(logits, batch[1]);
 }
 
+/* A full disk has room for a record, and for no state, which is written behind the last epoch. */
+START_TEST(a_run_that_cannot_be_kept_has_failed)
+{
+    struct rlimit limit;
+    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = 150000;
+    ck_assert(signal(SIGXFSZ, SIG_IGN) != SIG_ERR && setrlimit(RLIMIT_FSIZE, &limit) == 0);
+    ck_assert_int_eq(run_in_folder("gelu-autoencoder --quick --epochs 1"), 1);
+    ASSERT_SAYS(output, "elu-lr0.001-seed1: failed: ");
+    ASSERT_SAYS(output, ".state: File too large");
+    ASSERT_SAYS(output, "0 of 6 runs complete");
+}
+END_TEST
+
 START_TEST(the_network_of_a_run_is_read_from_its_state)
 {
     const study_run run_ = small_run();
@@ -356,6 +372,7 @@ Suite *study_suite(void)
     tcase_add_test(tests, a_run_has_the_numbers_that_it_always_had);
     tcase_add_test(tests, a_record_of_other_settings_or_half_a_record_is_none);
     tcase_add_test(tests, a_key_holds_what_the_numbers_follow_from);
+    tcase_add_test(tests, a_run_that_cannot_be_kept_has_failed);
     tcase_add_test(tests, the_network_of_a_run_is_read_from_its_state);
     tcase_add_test(tests, a_run_that_diverges_is_a_result);
     tcase_add_test(tests, the_spread_leaves_out_what_was_not_measured);

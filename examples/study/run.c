@@ -25,6 +25,7 @@ typedef struct trainer {
     jobs_link *link;
     double seconds, since, kept_at; /* of training; since when it runs; when the files were written */
     double rows;                    /* that were trained on */
+    bool broken;                    /* behind an epoch: something could not be measured or kept */
     char *message;                  /* [STUDY_MESSAGE] */
 } trainer;
 
@@ -248,16 +249,17 @@ static bool on_epoch(void *context, const tg_fit_epoch *now)
 {
     trainer *t = context;
     study_epoch row;
-    if (!measure_epoch(t, now, &row))
+    t->broken = !measure_epoch(t, now, &row);
+    if (!t->broken && !study_record_add(&t->record, &row))
+        t->broken = !fail(t, "out of memory");
+    if (t->broken)
         return false;
-    if (!study_record_add(&t->record, &row))
-        return fail(t, "out of memory");
     tell(t, (double)now->epoch / t->run->epochs, now->epoch, row.of[t->data.validation.rows ? STUDY_VAL_LOSS : STUDY_TEST_LOSS],
          row.of[STUDY_VAL_ACCURACY], 0);
     const bool over = now->epoch == t->run->epochs, due = t->run->keeps_state && jobs_clock() - t->kept_at > seconds_between_states;
-    const bool kept = (!over && !due) || keep(t);
+    t->broken = (over || due) && !keep(t);
     t->since = jobs_clock();
-    return kept;
+    return !t->broken;
 }
 
 static bool train(trainer *t)
@@ -271,7 +273,7 @@ static bool train(trainer *t)
     t->fit = tg_fit_new(&config);
     t->since = t->kept_at = jobs_clock();
     if (tg_fit_run(t->fit))
-        return tg_fit_finished(t->fit); /* or on_epoch has said what went wrong */
+        return tg_fit_finished(t->fit) && !t->broken; /* on_epoch has said what went wrong */
     if (!tg_fit_diverged(t->fit))
         return fail(t, tg_fit_error(t->fit));
     t->record.diverged = t->record.epochs + 1;

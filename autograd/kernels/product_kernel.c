@@ -54,9 +54,11 @@ typedef struct tile {
     real *out;
     size_t out_row, last; /* columns in the last vector */
     tg_product_start start;
+    bool prefetches;
 } tile;
 
-/* In these, `rows`, `vectors`, `side_by_side`, whether a step of A is so, and `whole`, whether the last vector is, are constants. */
+/* In these, `rows`, `vectors`, `side_by_side`, whether a step of A is so, `whole`, whether the last vector is, and `prefetches` are
+ * constants. */
 
 INLINE void begin(size_t rows, size_t vectors, bool whole, const tile *t, vector sum[][2])
 {
@@ -77,9 +79,10 @@ INLINE void begin(size_t rows, size_t vectors, bool whole, const tile *t, vector
 }
 
 /* Adds the steps of k. The products are contracted to fused multiply-adds where the processor has them. Two steps at a time leave it more
- * room beside them. */
-INLINE void add_steps(size_t rows, size_t vectors, bool side_by_side, bool whole, const tile *t, vector sum[][2])
+ * room beside them. What does not fit into the L1 cache is asked for some steps ahead. */
+INLINE void add_steps(size_t rows, size_t vectors, bool side_by_side, bool whole, bool prefetches, const tile *t, vector sum[][2])
 {
+    enum { AHEAD = 16 };
     const size_t a_row = side_by_side ? 1 : t->a_row, a_step = t->a_step, b_step = t->b_step, k = t->k;
     const real *a = t->a, *b = t->b;
 #pragma GCC unroll 2
@@ -87,6 +90,10 @@ INLINE void add_steps(size_t rows, size_t vectors, bool side_by_side, bool whole
         const real *b_last = b + (vectors - 1) * LANES;
         const vector last = whole || BYTES < 64 ? load(b_last) : load_part(b_last, first_lanes(t->last)),
                      y[2] = {vectors == 2 ? load(b) : last, last};
+        for (size_t j = 0; prefetches && j < vectors * LANES; j += LINE)
+            __builtin_prefetch(b + AHEAD * b_step + j);
+        if (prefetches && side_by_side)
+            __builtin_prefetch(a + AHEAD * a_step);
         UNROLL
         for (size_t r = 0; r < rows; r++) {
             UNROLL
@@ -111,21 +118,23 @@ INLINE void end(size_t rows, size_t vectors, bool whole, const tile *t, vector s
     }
 }
 
-INLINE void compute_part(size_t rows, size_t vectors, bool side_by_side, bool whole, const tile *t)
+INLINE void compute_part(size_t rows, size_t vectors, bool side_by_side, bool whole, bool prefetches, const tile *t)
 {
     vector sum[ROWS][2]; /* stay in registers */
     begin(rows, vectors, whole, t, sum);
-    add_steps(rows, vectors, side_by_side, whole, t, sum);
+    add_steps(rows, vectors, side_by_side, whole, prefetches, t, sum);
     end(rows, vectors, whole, t, sum);
 }
 
 /* A mask takes time at each step. */
 INLINE void compute(size_t rows, size_t vectors, bool side_by_side, const tile *t)
 {
-    if (t->last == LANES)
-        compute_part(rows, vectors, side_by_side, true, t);
+    if (t->last < LANES)
+        compute_part(rows, vectors, side_by_side, false, false, t);
+    else if (t->prefetches)
+        compute_part(rows, vectors, side_by_side, true, true, t);
     else
-        compute_part(rows, vectors, side_by_side, false, t);
+        compute_part(rows, vectors, side_by_side, true, false, t);
 }
 
 typedef void (*compute_tile)(const tile *t);
@@ -280,7 +289,8 @@ static void compute_block(const block *s)
                   .bias = s->bias + column,
                   .out_row = s->out_row,
                   .last = columns - (width - LANES),
-                  .start = s->start};
+                  .start = s->start,
+                  .prefetches = s->prefetches};
         if (packs)
             pack(b, s->b_column, s->b_step, columns, s->k, width, panel);
         compute_columns(s, &t, tiles, column, columns);

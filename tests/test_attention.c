@@ -140,11 +140,12 @@ static tg_tensor head_after_head(tg_tensor x, int64_t heads, int64_t shared, boo
     return tg_concat(y, (int)heads, -1);
 }
 
-/* Fewer queries than are taken together, as many, one more, and blocks of them; sizes that fill a vector, and not. */
+/* Fewer queries than are taken together, as many, one more, and blocks of them; sizes that fill a vector, and not; scores whose exponentials would overflow. */
 static const struct heads {
     int64_t batch, positions, heads, shared, size;
-} various_heads[] = {{1, 1, 1, 1, 1},   {2, 5, 2, 2, 3},  {3, 32, 4, 4, 16}, {1, 33, 4, 2, 8},
-                     {2, 64, 2, 1, 16}, {1, 70, 6, 3, 5}, {1, 150, 1, 1, 7}, {4, 31, 8, 1, 2}};
+    double spread;
+} various_heads[] = {{1, 1, 1, 1, 1, 1},   {2, 5, 2, 2, 3, 1},  {3, 32, 4, 4, 16, 1}, {1, 33, 4, 2, 8, 1}, {2, 64, 2, 1, 16, 1},
+                     {1, 70, 6, 3, 5, 1}, {1, 150, 1, 1, 7, 1}, {4, 31, 8, 1, 2, 1},  {1, 9, 2, 1, 3, 8}};
 enum { VARIOUS_HEADS = sizeof various_heads / sizeof *various_heads };
 
 START_TEST(self_attention_is_the_attention_of_each_head_with_its_gradient)
@@ -153,7 +154,8 @@ START_TEST(self_attention_is_the_attention_of_each_head_with_its_gradient)
     for (int which = 0; which < 4; which++) {
         const tg_dtype dtype = which & 1 ? TG_F64 : TG_F32;
         const bool causal = which & 2;
-        tg_tensor x = drawn(dtype, TG_SHAPE(s->batch, s->positions, (s->heads + 2 * s->shared) * s->size)),
+        const tg_shape shape = TG_SHAPE(s->batch, s->positions, (s->heads + 2 * s->shared) * s->size);
+        tg_tensor x = tg_mul_scalar(drawn(dtype, shape), s->spread),
                   g = drawn(dtype, TG_SHAPE(s->batch, s->positions, s->heads * s->size));
         tg_tensor y = tg_self_attention(x, s->heads, s->shared, causal), dx;
         tg_tensor same = head_after_head(x, s->heads, s->shared, causal), same_dx;

@@ -203,7 +203,7 @@ START_TEST(what_is_counted_is_singular_where_it_is_one)
         "study gelu-autoencoder --quick --epochs 1"};
     static char text[300];
     regex_t plural;
-    temporary_write("one.csv", "x,y\n1,0\n2,1\n3,0\n4,1\n", 22);
+    temporary_write("one.csv", "x,y\n1,0\n2,1\n3,0\n4,1\n", 20);
     memset(text, 'a', sizeof text);
     temporary_write("text", text, sizeof text);
     ck_assert_int_eq(regcomp(&plural, "(^|[^0-9.,-])1 [a-z]*[^i]s( |;|,|:|\n)", REG_EXTENDED), 0);

@@ -1,25 +1,9 @@
-#define _DEFAULT_SOURCE /* madvise */
 #include "autograd/arena.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
 enum { SMALLEST_CHUNK = 1 << 16, LARGEST_STEP = 1 << 26 };
-
-/* Large chunks ask for large pages, where the system gives them to who asks: with small ones, finding out where they are takes longer. */
-static void *allocate(size_t size)
-{
-    enum { LARGE_PAGE = 1 << 21, WORTH_IT = 4 * LARGE_PAGE };
-    if (size < WORTH_IT)
-        return aligned_alloc(TG_CHUNK_ALIGNMENT, size);
-    void *chunk = aligned_alloc(LARGE_PAGE, (size + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE);
-#if defined MADV_HUGEPAGE
-    if (chunk)
-        madvise(chunk, size, MADV_HUGEPAGE);
-#endif
-    return chunk;
-}
 
 /* A new chunk behind the current one: as large as all so far, within limits, and large enough for the request. */
 static tg_chunk *new_chunk(tg_arena *arena, size_t size)
@@ -34,7 +18,7 @@ static tg_chunk *new_chunk(tg_arena *arena, size_t size)
     if (want > SIZE_MAX - 2 * TG_CHUNK_ALIGNMENT)
         return NULL;
     want = (want + TG_CHUNK_ALIGNMENT - 1) / TG_CHUNK_ALIGNMENT * TG_CHUNK_ALIGNMENT;
-    tg_chunk *chunk = allocate(want + TG_CHUNK_ALIGNMENT);
+    tg_chunk *chunk = aligned_alloc(TG_CHUNK_ALIGNMENT, want + TG_CHUNK_ALIGNMENT);
     if (!chunk)
         return NULL;
     chunk->used = 0;

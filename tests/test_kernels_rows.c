@@ -190,7 +190,7 @@ START_TEST(attention_with_its_gradient)
             memcpy(y, x, sizeof y);
             k->attention_weights(c->keys, n, c->first, scale, y);
             memcpy(of_row, g, sizeof of_row);
-            k->attention_slopes(c->keys, n, y, scale, of_row);
+            k->attention_weights_grad(c->keys, n, y, scale, of_row);
             for (size_t i = 0; i < n; i++) {
                 const size_t seen = c->first + i + 1 < c->keys ? c->first + i + 1 : c->keys;
                 double total = 0, mean = 0;

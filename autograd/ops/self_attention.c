@@ -126,7 +126,7 @@ static head head_in(const attention *t, const void *x, size_t batch, size_t numb
  * keys: what a query's softmax adds up is not side by side then, so that those of many queries are computed at once. */
 typedef struct block {
     size_t first, queries, keys;
-    matrix weights, slopes; /* [keys, queries] each, in the thread's memory */
+    matrix weights, gradient; /* [keys, queries] each, in the thread's memory */
 } block;
 
 static size_t queries_together(const attention *t)
@@ -139,8 +139,8 @@ static block block_at(const attention *t, size_t first, void *memory)
 {
     const size_t together = queries_together(t), left = t->positions - first, queries = left < together ? left : together,
                  keys = t->causal ? first + queries : t->positions;
-    char *const slopes = (char *)memory + queries * keys * t->element;
-    return (block){first, queries, keys, {memory, queries, 1}, {slopes, queries, 1}};
+    char *const gradient = (char *)memory + queries * keys * t->element;
+    return (block){first, queries, keys, {memory, queries, 1}, {gradient, queries, 1}};
 }
 
 /* softmax(q k^T / sqrt(size)), transposed. */
@@ -174,10 +174,10 @@ static void differentiate(const attention *t, size_t batch, size_t number, bool 
         const matrix g = from_row(t, cotangent, first), query = from_row(t, of.query, first);
         compute_weights(t, &b, &of);
         multiply(t, b.keys, t->size, b.queries, b.weights, g, d.value, more);
-        multiply(t, b.keys, b.queries, t->size, of.value, transposed(g), b.slopes, false);
-        TG_KERNEL_CALL(t->value->dtype, attention_slopes, b.keys, b.queries, b.weights.at, t->scale, b.slopes.at);
-        multiply(t, b.queries, t->size, b.keys, transposed(b.slopes), of.key, from_row(t, d.query, first), false);
-        multiply(t, b.keys, t->size, b.queries, b.slopes, query, d.key, more);
+        multiply(t, b.keys, b.queries, t->size, of.value, transposed(g), b.gradient, false);
+        TG_KERNEL_CALL(t->value->dtype, attention_weights_grad, b.keys, b.queries, b.weights.at, t->scale, b.gradient.at);
+        multiply(t, b.queries, t->size, b.keys, transposed(b.gradient), of.key, from_row(t, d.query, first), false);
+        multiply(t, b.keys, t->size, b.queries, b.gradient, query, d.key, more);
     }
 }
 

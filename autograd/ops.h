@@ -125,6 +125,11 @@ tg_tensor tg_group_norm(tg_tensor x, int groups, tg_tensor weight, tg_tensor bia
  * forbids nothing); with `causal` position i sees others 0 to i only. A position that sees nothing gives zeros. */
 tg_tensor tg_scaled_dot_product_attention(tg_tensor query, tg_tensor key, tg_tensor value, tg_tensor mask, bool causal);
 
+/* Columns seen as heads that lie side by side: [..., positions, heads size] -> [heads, ..., positions, size], and back. Heads come first,
+ * so that some of them are one piece of memory. */
+tg_tensor tg_split_heads(tg_tensor x, int64_t heads);
+tg_tensor tg_merge_heads(tg_tensor x);
+
 /* Convolutions (cross-correlations, as everywhere in this field): x [batch, channels, height, width], weight
  * [out, channels / groups, kernel height, kernel width], bias [out] or TG_NONE. In one dimension without the heights. */
 tg_tensor tg_conv2d(tg_tensor x, tg_tensor weight, tg_tensor bias, tg_window window);

@@ -68,20 +68,6 @@ bool tg_attention_initialize(const tg_attention *a, tg_init init, double gain, c
     return in && tg_initialize(a->out.weight, init, gain, rng);
 }
 
-/* [batch, positions, heads size] -> [heads, batch, positions, size]: heads first, so that some of them are one piece of memory. */
-static tg_tensor by_heads(tg_tensor x, int heads)
-{
-    const int64_t batch = tg_dim(x, 0), positions = tg_dim(x, 1), size = tg_dim(x, 2) / heads;
-    return tg_permute(tg_reshape(x, TG_SHAPE(batch, positions, heads, size)),
-                      (tg_axes){.count = 4, .axis = {2, 0, 1, 3}});
-}
-
-/* Back from heads to what they came from. */
-static tg_tensor side_by_side(tg_tensor heads, tg_shape shape)
-{
-    return tg_reshape(tg_permute(heads, (tg_axes){.count = 4, .axis = {1, 2, 0, 3}}), shape);
-}
-
 /* softmax(q k^T / sqrt(size)) v with dropout of the weights. */
 static tg_tensor attend_with_dropout(const tg_attention_config *c, tg_tensor q, tg_tensor k, tg_tensor v,
                                      tg_tensor mask, tg_rng *training)
@@ -111,12 +97,13 @@ static projections project(const tg_attention *a, tg_tensor x)
 {
     const int heads = a->config.heads, shared = a->config.key_value_heads;
     if (a->config.separate)
-        return (projections){by_heads(tg_linear_layer_forward(&a->query, x), heads),
-                             by_heads(tg_linear_layer_forward(&a->key, x), shared),
-                             by_heads(tg_linear_layer_forward(&a->value, x), shared)};
+        return (projections){tg_split_heads(tg_linear_layer_forward(&a->query, x), heads),
+                             tg_split_heads(tg_linear_layer_forward(&a->key, x), shared),
+                             tg_split_heads(tg_linear_layer_forward(&a->value, x), shared)};
     const int64_t width = a->config.width, both = width / heads * shared;
-    return (projections){by_heads(part_forward(&a->fused, x, 0, width), heads), by_heads(part_forward(&a->fused, x, width, both), shared),
-                         by_heads(part_forward(&a->fused, x, width + both, both), shared)};
+    return (projections){tg_split_heads(part_forward(&a->fused, x, 0, width), heads),
+                         tg_split_heads(part_forward(&a->fused, x, width, both), shared),
+                         tg_split_heads(part_forward(&a->fused, x, width + both, both), shared)};
 }
 
 /* Whether a pass can be; otherwise the error is recorded. */
@@ -164,5 +151,5 @@ tg_tensor tg_attention_forward(const tg_attention *a, tg_tensor x, const tg_atte
     tg_tensor heads = dropout
                           ? attend_with_dropout(c, p.q, p.k, p.v, mask, training)
                           : tg_scaled_dot_product_attention(p.q, p.k, p.v, mask, c->causal);
-    return tg_linear_layer_forward(&a->out, side_by_side(heads, tg_shape_of(x)));
+    return tg_linear_layer_forward(&a->out, tg_merge_heads(heads));
 }

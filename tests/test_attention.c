@@ -140,7 +140,8 @@ static tg_tensor head_after_head(tg_tensor x, int64_t heads, int64_t shared, boo
     return tg_concat(y, (int)heads, -1);
 }
 
-/* Fewer queries than are taken together, as many, one more, and blocks of them; sizes that fill a vector, and not; scores whose exponentials would overflow. */
+/* Fewer queries than are taken together, as many, one more, and blocks of them; sizes that fill a vector, and not; scores whose
+ * exponentials would overflow. */
 static const struct heads {
     int64_t batch, positions, heads, shared, size;
     double spread;
@@ -166,6 +167,39 @@ START_TEST(self_attention_is_the_attention_of_each_head_with_its_gradient)
         for (int64_t i = 0; i < tg_size(x); i++)
             assert_close(tg_at(dx, i), tg_at(same_dx, i), dtype);
     }
+}
+END_TEST
+
+START_TEST(heads_are_columns_apart_and_side_by_side_again)
+{
+    const int64_t batch = 3, positions = 4, heads = 5, size = 2;
+    const tg_tensor x = drawn(TG_F64, TG_SHAPE(batch, positions, heads * size)), apart = tg_split_heads(x, heads),
+                    back = tg_merge_heads(apart);
+    assert_shape(apart, TG_SHAPE(heads, batch, positions, size));
+    assert_shape(back, TG_SHAPE(batch, positions, heads * size));
+    for (int64_t i = 0; i < tg_size(x); i++) {
+        const int64_t column = i % (heads * size), row = i / (heads * size);
+        ck_assert(tg_at(apart, (column / size * batch * positions + row) * size + column % size) == tg_at(x, i));
+        ck_assert(tg_at(back, i) == tg_at(x, i));
+    }
+    assert_shape(tg_split_heads(drawn(TG_F32, TG_SHAPE(6, 8)), 4), TG_SHAPE(4, 6, 2));
+    assert_shape(tg_merge_heads(drawn(TG_F32, TG_SHAPE(4, 0, 2))), TG_SHAPE(0, 8));
+}
+END_TEST
+
+START_TEST(what_are_not_heads_is_named)
+{
+    const tg_shape nine_axes_then = {8, {1, 1, 1, 1, 1, 1, 2, 4}};
+    tg_split_heads(drawn(TG_F32, TG_SHAPE(6, 8)), 3);
+    expect_error("split_heads(f32[6, 8]): expected [..., positions, 3 size]");
+    tg_split_heads(drawn(TG_F32, TG_SHAPE(6, 8)), 0);
+    expect_error("split_heads(f32[6, 8])");
+    tg_split_heads(drawn(TG_F32, TG_SHAPE(8)), 2);
+    expect_error("split_heads(f32[8])");
+    tg_split_heads(drawn(TG_F32, nine_axes_then), 2);
+    expect_error("at most 7 axes");
+    tg_merge_heads(drawn(TG_F32, TG_SHAPE(6, 8)));
+    expect_error("merge_heads(f32[6, 8]): expected [heads, ..., positions, size]");
 }
 END_TEST
 
@@ -212,6 +246,8 @@ Suite *attention_suite(void)
     tcase_add_test(tests, attention_can_be_differentiated_twice);
     tcase_add_test(tests, queries_and_keys_that_do_not_fit_are_named);
     tcase_add_loop_test(tests, self_attention_is_the_attention_of_each_head_with_its_gradient, 0, VARIOUS_HEADS);
+    tcase_add_test(tests, heads_are_columns_apart_and_side_by_side_again);
+    tcase_add_test(tests, what_are_not_heads_is_named);
     tcase_add_test(tests, self_attention_holds_no_tensor_of_scores);
     tcase_add_test(tests, heads_that_do_not_fit_are_named);
     suite_add_tcase(suite, tests);

@@ -1,4 +1,4 @@
-/* Scaled dot-product attention, and the softmax that it needs where nobody may look ahead. */
+/* Scaled dot-product attention, the softmax that it needs where nobody may look ahead, and heads apart and side by side. */
 #include "autograd/ops/axes.h"
 #include "autograd/ops/category.h"
 #include "autograd/ops/rows.h"
@@ -60,4 +60,39 @@ tg_tensor tg_scaled_dot_product_attention(tg_tensor query, tg_tensor key, tg_ten
         scores = tg_where(mask, scores, never);
     }
     return tg_matmul(causal ? tg_causal_softmax(scores) : tg_softmax(scores, -1), value);
+}
+
+/* ---- heads ---- */
+
+tg_tensor tg_split_heads(tg_tensor x, int64_t heads)
+{
+    tg_shape shape = tg_shape_of(x);
+    const int last = shape.rank - 1;
+    if (last < 1 || shape.rank == TG_MAX_RANK || heads < 1 || shape.dim[last] % heads != 0)
+        return tg_refuse("split_heads", x, "expected [..., positions, %lld size], at most %d axes", (long long)heads, TG_MAX_RANK - 1);
+    tg_axes heads_first = {.count = shape.rank + 1, .axis = {last}};
+    for (int axis = 0; axis < last; axis++)
+        heads_first.axis[axis + 1] = axis;
+    heads_first.axis[last + 1] = last + 1;
+    shape.dim[shape.rank++] = shape.dim[last] / heads;
+    shape.dim[last] = heads;
+    return tg_permute(tg_reshape(x, shape), heads_first);
+}
+
+tg_tensor tg_merge_heads(tg_tensor x)
+{
+    const tg_shape shape = tg_shape_of(x);
+    const int last = shape.rank - 1;
+    if (shape.rank < 3)
+        return tg_refuse("merge_heads", x, "expected [heads, ..., positions, size]");
+    tg_axes heads_last = {.count = shape.rank};
+    tg_shape merged = {.rank = last};
+    for (int axis = 0; axis < last - 1; axis++) {
+        heads_last.axis[axis] = axis + 1;
+        merged.dim[axis] = shape.dim[axis + 1];
+    }
+    heads_last.axis[last - 1] = 0;
+    heads_last.axis[last] = last;
+    merged.dim[last - 1] = shape.dim[0] * shape.dim[last];
+    return tg_reshape(tg_permute(x, heads_last), merged);
 }

@@ -14,6 +14,7 @@
 
 #include "autograd/kernels/parallel.h"
 #include "autograd/kernels/product.h"
+#include "autograd/ops/axes.h"
 #include "autograd/ops/category.h"
 
 typedef struct self_attention_attributes {
@@ -282,24 +283,12 @@ static void self_attention_grad_forward(const tg_call *call)
     work_on_all(call, call->value->inputs[1], (attention){.cotangent = call->in[0], .x = call->in[1], .gradient = call->out});
 }
 
-/* x, or y, by heads: [heads, ..., positions, size]. */
-static tg_tensor by_heads(tg_tensor x, int64_t size)
+/* x, or y, by heads: [heads, batch, positions, size], however many axes the batch had. */
+static tg_tensor by_heads(tg_tensor x, int64_t heads)
 {
-    tg_shape shape = tg_shape_of(x);
-    const int last = shape.rank - 1;
-    int64_t batch = 1;
-    for (int axis = 0; axis < last; axis++)
-        batch *= shape.dim[axis];
-    const int64_t positions = shape.dim[last - 1], heads = shape.dim[last] / size;
-    return tg_reshape(tg_permute(tg_reshape(x, TG_SHAPE(batch, heads, size)), TG_AXES(1, 0, 2)),
-                      TG_SHAPE(heads, positions > 0 ? batch / positions : 0, positions, size));
-}
-
-/* Back to the shape that they came from. */
-static tg_tensor side_by_side(tg_tensor heads, tg_shape shape)
-{
-    const int64_t batch = tg_dim(heads, 1) * tg_dim(heads, 2);
-    return tg_reshape(tg_permute(tg_reshape(heads, TG_SHAPE(tg_dim(heads, 0), batch, tg_dim(heads, 3))), TG_AXES(1, 0, 2)), shape);
+    const tg_shape shape = tg_shape_of(x);
+    const tg_blocks b = tg_blocks_of(&shape, shape.rank - 2, 1);
+    return tg_split_heads(tg_reshape(x, TG_SHAPE(b.outer, b.n, b.inner)), heads);
 }
 
 /* Some of them, `each` to a shared head: [shared, each, batch, positions, size]. And all in one axis again. */
@@ -318,9 +307,9 @@ typedef struct projections {
     tg_tensor q, k, v;
 } projections;
 
-static projections projections_of(tg_tensor x, const self_attention_attributes *a, int64_t size)
+static projections projections_of(tg_tensor x, const self_attention_attributes *a)
 {
-    const tg_tensor heads = by_heads(x, size);
+    const tg_tensor heads = by_heads(x, a->heads + 2 * a->key_value_heads);
     return (projections){some_heads(heads, 0, a->key_value_heads, a->heads / a->key_value_heads),
                          some_heads(heads, a->heads, a->key_value_heads, 1),
                          some_heads(heads, a->heads + a->key_value_heads, a->key_value_heads, 1)};
@@ -348,16 +337,15 @@ static void self_attention_grad_derivative(const tg_derive *d)
 {
     const self_attention_attributes *a = d->attributes;
     const tg_shape shape = tg_shape_of(d->in[1]);
-    const int64_t size = size_of_head(&shape, a);
-    const double scale = 1 / sqrt((double)size);
-    const projections x = projections_of(d->in[1], a, size), c = projections_of(d->cotangent, a, size);
-    const tg_tensor g = some_heads(by_heads(d->in[0], size), 0, a->key_value_heads, a->heads / a->key_value_heads);
+    const double scale = 1 / sqrt((double)size_of_head(&shape, a));
+    const projections x = projections_of(d->in[1], a), c = projections_of(d->cotangent, a);
+    const tg_tensor g = some_heads(by_heads(d->in[0], a->heads), 0, a->key_value_heads, a->heads / a->key_value_heads);
     const tg_tensor scores = tg_mul_scalar(product_with_transposed(x.q, x.k), scale),
                     p = a->causal ? tg_causal_softmax(scores) : tg_softmax(scores, -1),
                     z = tg_mul_scalar(tg_add(product_with_transposed(c.q, x.k), product_with_transposed(x.q, c.k)), scale),
                     through_s = tg_softmax_grad(z, p);
     if (d->wanted[0])
-        d->gradient[0] = side_by_side(in_one_axis(tg_add(product(p, c.v), product(through_s, x.v))), tg_shape_of(d->in[0]));
+        d->gradient[0] = tg_reshape(tg_merge_heads(in_one_axis(tg_add(product(p, c.v), product(through_s, x.v)))), tg_shape_of(d->in[0]));
     if (!d->wanted[1])
         return;
     const tg_tensor of_p = product_with_transposed(g, x.v), s = tg_mul_scalar(tg_softmax_grad(of_p, p), scale),
@@ -367,7 +355,7 @@ static void self_attention_grad_derivative(const tg_derive *d)
     const tg_tensor parts[] = {in_one_axis(tg_add(product(s, c.k), product(through_p, x.k))),
                                in_one_axis(tg_add(transposed_product(s, c.q), transposed_product(through_p, x.q))),
                                in_one_axis(transposed_product(through_s, g))};
-    d->gradient[1] = side_by_side(tg_concat(parts, 3, 0), shape);
+    d->gradient[1] = tg_reshape(tg_merge_heads(tg_concat(parts, 3, 0)), shape);
 }
 
 static double self_attention_grad_work(const tg_value *out)

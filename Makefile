@@ -64,11 +64,14 @@ MARCH_v4 := -march=x86-64-v4 -mprfchw -mprefer-vector-width=512
 
 # ---- how it is built -------------------------------------------------------
 OPTIMISE := $(if $(filter 1,$(DEBUG)),-O1 -g -DTG_DEBUG,-O2 -g)
-WARN     := -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings -Wvla -Wno-missing-field-initializers
+WARN     := -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings -Wvla \
+            -Wno-missing-field-initializers
 ALL_CFLAGS = -std=c11 $(OPTIMISE) $(WARN) $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all) \
              -fPIC -fvisibility=hidden -I. -I$(OUT)/include $(BLAS_CFLAGS) $(CFLAGS)
 if_known = $(shell $(CC) -Werror $(1) -x c -c /dev/null -o /dev/null 2>/dev/null && echo $(1))
-KERNEL_CFLAGS := -O3 -ffp-contract=off $(call if_known,-fno-tree-pre) $(call if_known,-fschedule-insns -fsched-pressure) $(call if_known,-Wno-pass-failed) $(call if_known,-Wno-psabi) -fno-math-errno -fno-trapping-math -Wno-unused-function -Wno-unknown-pragmas -fopenmp-simd
+KERNEL_CFLAGS := -O3 -ffp-contract=off $(call if_known,-fno-tree-pre) $(call if_known,-fschedule-insns -fsched-pressure) \
+                 $(call if_known,-Wno-pass-failed) $(call if_known,-Wno-psabi) -fno-math-errno -fno-trapping-math -Wno-unused-function \
+                 -Wno-unknown-pragmas -fopenmp-simd
 ALL_LDFLAGS = -pthread $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(LDFLAGS)
 
 PKG = $(shell pkg-config $(1) $(2) 2>/dev/null)
@@ -132,11 +135,12 @@ PRODUCT_CFLAGS := -ffp-contract=fast $(call if_known,-fno-schedule-insns)
 $(OUT)/obj/autograd/kernels/product_kernel-%.o: autograd/kernels/product_kernel.c $(OUT)/flags
 	@mkdir -p $(@D)
 	$(call quietly,CC)$(CC) $(ALL_CFLAGS) $(KERNEL_CFLAGS) $(PRODUCT_CFLAGS) $(MARCH_$(firstword $(subst -, ,$*))) \
-	    -DTG_ISA=$(firstword $(subst -, ,$*)) -DTG_TYPE=$(lastword $(subst -, ,$*)) -DTG_REAL=$(REAL_$(lastword $(subst -, ,$*))) -MMD -MP -c -o $@ $<
+	    -DTG_ISA=$(firstword $(subst -, ,$*)) -DTG_TYPE=$(lastword $(subst -, ,$*)) -DTG_REAL=$(REAL_$(lastword $(subst -, ,$*))) \
+	    -MMD -MP -c -o $@ $<
 
 $(OUT)/obj/autograd/kernels/select.o: ALL_CFLAGS += $(foreach isa,$(ISAS),-DTG_HAVE_ISA_$(isa))
-# GCC would read two pointers that have just been written one by one, arguments of a call, as one vector, and wait for both to arrive in the cache:
-# a tenth of a small operation's time.
+# GCC would read two pointers that have just been written one by one, arguments of a call, as one vector, and wait for both to arrive in
+# the cache: a tenth of a small operation's time.
 $(call objects,$(wildcard autograd/*.c autograd/ops/*.c)): ALL_CFLAGS += $(call if_known,-fno-tree-slp-vectorize)
 $(OUT)/obj/optim/optimizers.o: ALL_CFLAGS += -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math
 $(OUT)/obj/examples/% $(OUT)/obj/plots/% $(OUT)/obj/tests/%: ALL_CFLAGS += -D_GNU_SOURCE
@@ -152,7 +156,8 @@ $(UMBRELLA): $(OUT)/flags
 # One object, in which what is hidden is local: an archive of many would show users what its members share.
 $(STATIC): $(LIBRARY_OBJECTS) $(OUT)/flags
 	@rm -f $@
-	$(call quietly,AR)$(CC) -r -nostdlib -o $(OUT)/tapegrad.o $(filter %.o,$^) && $(OBJCOPY) --localize-hidden $(OUT)/tapegrad.o && ar rcs $@ $(OUT)/tapegrad.o
+	$(call quietly,AR)$(CC) -r -nostdlib -o $(OUT)/tapegrad.o $(filter %.o,$^) && \
+	    $(OBJCOPY) --localize-hidden $(OUT)/tapegrad.o && ar rcs $@ $(OUT)/tapegrad.o
 
 # It stays in memory when a program closes it, for its threads do.
 $(SHARED): LINK = -shared -Wl,-soname,libtapegrad.so.0 -Wl,-z,nodelete
@@ -171,7 +176,8 @@ $(OUT)/bin/gradcheck: LINK = -rdynamic
 $(OUT)/bin/bench $(OUT)/bin/tests: LINK = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc
 
 # What the tape is measured against is compiled for this very processor, as a user's own program would be.
-FLOOR_CFLAGS := -O3 $(call if_known,-march=native) -ffp-contract=fast -fno-math-errno -fno-trapping-math $(call if_known,-Wno-pass-failed) -fopenmp-simd
+FLOOR_CFLAGS := -O3 $(call if_known,-march=native) -ffp-contract=fast -fno-math-errno -fno-trapping-math \
+                $(call if_known,-Wno-pass-failed) -fopenmp-simd
 $(OUT)/obj/tests/bench/floor.o: ALL_CFLAGS += $(FLOOR_CFLAGS)
 $(OUT)/obj/tests/bench/peak.o: ALL_CFLAGS += -O3 -ffp-contract=fast
 
@@ -184,7 +190,8 @@ $(OUT)/bin/accuracy: $(call objects,$(ACCURACY_SOURCES)) $(COMMON_OBJECTS) $(LIB
 FLOOR_OBJECTS := $(call objects,$(addprefix tests/bench/,floor.c nets.c step.c kernel_work.c))
 
 $(OUT)/bin/tests: LIBS = $(CHECK_LIBS) $(PROGRAM_LIBS)
-$(OUT)/bin/tests: $(call objects,$(TEST_SOURCES)) $(FLOOR_OBJECTS) $(ACCURACY_OBJECTS) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS) $(OUT)/flags $(OUT)/environment
+$(OUT)/bin/tests: $(call objects,$(TEST_SOURCES)) $(FLOOR_OBJECTS) $(ACCURACY_OBJECTS) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS) \
+                  $(OUT)/flags $(OUT)/environment
 	$(link)
 
 $(OUT)/bin/golden-samples: $(call objects,$(GOLDEN_SOURCES)) $(LIBRARY_OBJECTS) $(OUT)/flags
@@ -195,8 +202,8 @@ golden: $(OUT)/bin/golden-samples
 	$< > $(OUT)/golden-samples.json
 	$(PYTHON) tests/golden/make_golden.py < $(OUT)/golden-samples.json
 
-# The sanitizer's allocator would rather abort than say that a request is too large; our tests want the answer. And it keeps what was freed: of
-# the process that waits for the tests that would become hundreds of megabytes, in which each test would look for leaks.
+# The sanitizer's allocator would rather abort than say that a request is too large; our tests want the answer. And it keeps what was
+# freed: of the process that waits for the tests that would become hundreds of megabytes, in which each test would look for leaks.
 # A loaded machine is no failure: libcheck's 4 seconds a test are for nothing but endless loops here.
 export CK_DEFAULT_TIMEOUT ?= 120
 export ASAN_OPTIONS ?= allocator_may_return_null=1:quarantine_size_mb=8
@@ -210,8 +217,8 @@ $(OUT)/environment: $(OUT)/flags
 check: all $(OUT)/bin/tests
 	$(OUT)/bin/tests
 
-# The readers of files are compiled by clang with coverage for the fuzzer and under the sanitizers, the rest is as it is. What a run finds new stays in its corpus for
-# the next one.
+# The readers of files are compiled by clang with coverage for the fuzzer and under the sanitizers, the rest is as it is. What a run
+# finds new stays in its corpus for the next one.
 FUZZ_SECONDS ?= 60
 CLANG ?= clang
 FUZZERS := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -222,9 +229,11 @@ fuzz: $(FUZZERS:%=$(OUT)/bin/%)
 
 $(OUT)/fuzz/%.o: %.c $(OUT)/flags | $(UMBRELLA)
 	@mkdir -p $(@D)
-	$(call quietly,CC)$(CLANG) -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all $(ALL_CFLAGS) -D_GNU_SOURCE -MMD -MP -c -o $@ $<
+	$(call quietly,CC)$(CLANG) -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all $(ALL_CFLAGS) \
+	    -D_GNU_SOURCE -MMD -MP -c -o $@ $<
 
-$(OUT)/bin/fuzz_%: $(OUT)/fuzz/tests/fuzz/fuzz_%.o $(READERS:%.c=$(OUT)/fuzz/%.o) $(filter-out $(call objects,$(READERS)),$(LIBRARY_OBJECTS) $(call objects,$(wildcard examples/data/*.c)))
+$(OUT)/bin/fuzz_%: $(OUT)/fuzz/tests/fuzz/fuzz_%.o $(READERS:%.c=$(OUT)/fuzz/%.o) \
+                   $(filter-out $(call objects,$(READERS)),$(LIBRARY_OBJECTS) $(call objects,$(wildcard examples/data/*.c)))
 	@mkdir -p $(@D)
 	$(call quietly,LD)$(CLANG) -pthread -fsanitize=fuzzer,address,undefined $(LDFLAGS) -o $@ $^ $(PROGRAM_LIBS) $(BLAS_LIBS) -lm
 

@@ -1,5 +1,5 @@
 /* Whose matrix products are used: the library's own or OpenBLAS's. TG_PRODUCTS=own or openblas in the environment decides; without it the
- * library does, as docs/products.md says.
+ * library does, as docs/products.md says. The small products inside tg_self_attention are the library's own whatever it says.
  *
  *     char note[TG_PRODUCTS_NOTE];
  *     if (tg_products_note(note, sizeof note))

@@ -26,9 +26,10 @@
 
 #include "nn/ema.h"
 #include "nn/safetensors.h"
-#include "optim/optimizer.h"
 
 TG_API_BEGIN
+
+typedef struct tg_optimizer tg_optimizer; /* optim/optimizer.h */
 
 /* ---- what it trains on ---- */
 

@@ -29,7 +29,6 @@ order='
     autograd/differentiate
     autograd/ops/ autograd/gradcheck/
     nn/ optim/
-    nn/fit.h
     nn/fit/
     examples/data/dataset.h
     examples/data/

@@ -198,7 +198,7 @@ START_TEST(what_is_counted_is_singular_where_it_is_one)
         "compare --data 'csv:%s/one.csv' --epochs 1 --batch 2 --seeds 1 --activations relu --validation first:1 --test none --no-plots",
         "train --data moons --rows 60 --epochs 1 --batch 100 --no-plots",
         "train --data 'csv:%s/one.csv' --epochs 1 --validation first:1 --test none --no-plots",
-        "train --data 'lines:%s/one.csv' --no-plots",
+        "train --data 'lines:%s/lines' --epochs 1 --no-plots",
         "train --data 'text:%s/text' --epochs 1 --layers 1 --heads 1 --width 4 --context 4 --no-plots",
         "study gelu-autoencoder --quick --epochs 1"};
     static char text[300];
@@ -206,13 +206,16 @@ START_TEST(what_is_counted_is_singular_where_it_is_one)
     temporary_write("one.csv", "x,y\n1,0\n2,1\n3,0\n4,1\n", 20);
     memset(text, 'a', sizeof text);
     temporary_write("text", text, sizeof text);
+    for (size_t i = 4; i < sizeof text; i += 5)
+        text[i] = '\n';
+    temporary_write("lines", text, sizeof text);
     ck_assert_int_eq(regcomp(&plural, "(^|[^0-9.,-])1 [a-z]*[^i]s( |;|,|:|\n)", REG_EXTENDED), 0);
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
         char command[500], arguments[800];
         regmatch_t at;
         snprintf(command, sizeof command, commands[i], temporary_folder());
         snprintf(arguments, sizeof arguments, "%s --out %s/%zu", command, temporary_folder(), i);
-        run(arguments, output, sizeof output);
+        ck_assert_msg(run(arguments, output, sizeof output) == 0, "%s: %s", arguments, output);
         ck_assert_int_gt((int)strlen(output), 20);
         ck_assert_msg(regexec(&plural, output, 1, &at, 0) != 0, "%s: %.30s", commands[i], output + at.rm_so);
     }

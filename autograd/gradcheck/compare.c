@@ -15,8 +15,8 @@
  * allowed besides of the size that the function's values, or those of a lower derivative, make usual. */
 #define HIDDEN_ROUNDING (1024 * TG_CHECK_ROUNDING)
 
-/* Noise of a derivative that is no more than this part of what is usual is rounding, whatever the function's own: where a norm takes out what a
- * bias adds, terms a thousand times as large as any result cancel. Noise of single precision is 2^16 times as large. */
+/* Noise of a derivative that is no more than this part of what is usual is rounding, whatever the function's own: where a norm takes out
+ * what a bias adds, terms a thousand times as large as any result cancel. Noise of single precision is 2^16 times as large. */
 #define SURELY_ROUNDING (8192 * TG_CHECK_ROUNDING)
 
 /* Over a stretch little of it is common to all derivatives, so that less is allowed where they are compared by their integral. The stretch
@@ -124,8 +124,8 @@ static bool make_comparison(tg_check *c, int order, const double *direction, int
 
 /* ---- judging ---- */
 
-/* The rounding of an analytic derivative: as measured, but no more than the function's own explains or than is surely rounding, lest an error
- * like noise excuses itself; and as large as is usual where the direction leads. */
+/* The rounding of an analytic derivative: as measured, but no more than the function's own explains or than is surely rounding, lest an
+ * error like noise excuses itself; and as large as is usual where the direction leads. */
 static double explained_rounding(const tg_check *c, const comparison *p, int64_t group, double hidden)
 {
     const analytic *a = &p->analytic[group];

@@ -9,8 +9,8 @@
  *         return study_end(c, &work, &outcome, s, "study_curves.gp");
  *     }
  *
- * A study returns the exit status: 0; 1 where a run failed or a result could not be written; 2 where it could not begin; signals_status() where it was
- * interrupted.
+ * A study returns the exit status: 0; 1 where a run failed or a result could not be written; 2 where it could not begin; signals_status()
+ * where it was interrupted.
  */
 #ifndef STUDY_STUDY_H
 #define STUDY_STUDY_H

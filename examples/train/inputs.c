@@ -10,8 +10,8 @@
 
 /* ---- tables ---- */
 
-/* The column of an input: by its name, where both the model and the file have names, else by its number. Of several columns with this name it
- * is the one that stands where the training file had it. */
+/* The column of an input: by its name, where both the model and the file have names, else by its number. Of several columns with this
+ * name it is the one that stands where the training file had it. */
 static bool find_column(const csv_source *source, const card_input *input, size_t *column)
 {
     const char *path = source->table.path;

@@ -193,7 +193,8 @@ static void *make_gpt(const net_spec *s, const tg_rng *rng, char *message)
 #define KIND(name) #name, .make = make_##name, .forward = forward_##name, .parameters = parameters_##name, .free = free_##name
 static const net_kind kinds[] = {
     {KIND(mlp), .options = "hidden init residual", .defaults = {.hidden = "128x2", .norm = "none", .activation = "gelu_exact"}},
-    {KIND(convnet), .options = "filters init", .images = true, .defaults = {.filters = "16,32", .norm = "batch", .activation = "gelu_exact"}},
+    {KIND(convnet), .options = "filters init", .images = true,
+     .defaults = {.filters = "16,32", .norm = "batch", .activation = "gelu_exact"}},
     {KIND(vit), .options = "layers heads width patch", .images = true,
      .defaults = {.layers = 4, .heads = 4, .width = 64, .patch = 7, .norm = "layer", .activation = "gelu_exact"}},
     {KIND(autoencoder), .options = "hidden code init", .images = true,

@@ -3,6 +3,7 @@
 #include "nn/fit/fit_internal.h"
 
 #include "autograd/ops.h"
+#include "optim/optimizer.h"
 
 #include <math.h>
 #include <stdarg.h>

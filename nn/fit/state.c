@@ -6,6 +6,7 @@
 #include "nn/fit/fit_internal.h"
 
 #include "nn/training_state.h"
+#include "optim/optimizer.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -2,8 +2,8 @@
  *
  *     products_bench(&(products_settings){.isa = "best", .dtype = "f32", .threads = "1", .seconds = 0.2});
  *
- * GF/s are those of the fastest rounds; the ratio of both is the median over the rounds, for a clock that changes meets both alike. The peak
- * is what a loop of multiply-adds in registers reaches in the same run, by the same instruction set.
+ * GF/s are those of the fastest rounds; the ratio of both is the median over the rounds, for a clock that changes meets both alike. The
+ * peak is what a loop of multiply-adds in registers reaches in the same run, by the same instruction set.
  */
 #ifndef BENCH_PRODUCTS_H
 #define BENCH_PRODUCTS_H

@@ -33,7 +33,8 @@
  * F'(x) F''(x)", Advances in Engineering Software 4, 1982). Rounding is measured from third differences at steps so
  * small that the function does not bend (after J. J. More and S. M. Wild, "Estimating computational noise", SIAM
  * Journal on Scientific Computing 33, 2011). Where that does not converge or disagrees, one-sided differences are taken,
- * output by output: at a kink the derivative has to be one of them or lie between.
+ * output by output: at a kink the derivative has to be one of them or lie between. Elements that move no value in common, which is
+ * tried out first, are moved at once; what fails in company is compared alone.
  *
  * Where a difference agrees but is too coarse to know a derivative to 1e-12, a second test is made, which no step divides: the integral of
  * the derivative over a stretch of x/8 to both sides, by the rules of Gauss and Kronrod, is the change of the function over it. Where the

@@ -337,8 +337,21 @@ static bool keep_failing(comparison *p)
     return any;
 }
 
-/* Compares with the differences along the way: in steps of the usual size, where these fail in far smaller ones, and where these fail too
- * on both sides. */
+/* Judges by both sides those groups that are left; what they do not confirm stays as it was. */
+static void look_for_kinks(comparison *p)
+{
+    for (int64_t g = 0; g < p->way.groups; g++) {
+        const tg_gradcheck_result before = p->v[g];
+        if (!p->way.wanted[g])
+            continue;
+        judge_one_sided(p, g);
+        if (!p->v[g].passed)
+            p->v[g] = before;
+    }
+}
+
+/* Compares with the differences along the way: in steps of the usual size, where these fail on both sides, and where these fail too in far
+ * smaller ones, after which what the sides say is judged once more. */
 static bool compare_once(tg_check *c, comparison *p)
 {
     const int below = p->order - 1;
@@ -355,6 +368,12 @@ static bool compare_once(tg_check *c, comparison *p)
         return false;
     if (!keep_failing(p))
         return true;
+    memset(p->contradicts, 0, (size_t)p->way.groups * sizeof *p->contradicts);
+    if (!tg_check_both_sides(c, below, &p->way, p->sides))
+        return false;
+    look_for_kinks(p);
+    if (!keep_failing(p))
+        return true;
     if (!tg_check_closer(c, below, &p->way, p->difference, p->contradicts))
         return false;
     for (int64_t g = 0; g < p->way.groups; g++)
@@ -362,8 +381,6 @@ static bool compare_once(tg_check *c, comparison *p)
             judge_closer(c, p, g);
     if (!keep_failing(p))
         return true;
-    if (!tg_check_both_sides(c, below, &p->way, p->sides))
-        return false;
     for (int64_t g = 0; g < p->way.groups; g++)
         if (p->way.wanted[g])
             judge_one_sided(p, g);
@@ -409,21 +426,43 @@ bool tg_check_compare(tg_check *c, int order, const double *direction, int64_t f
     return done;
 }
 
-bool tg_check_compare_places(tg_check *c, int order, const tg_check_part *part, tg_gradcheck_result *v)
+/* Fills in the way of a set: its groups, and what the values of none of them count for. */
+static bool take_set(tg_check *c, const tg_check_part *part, const tg_check_set *set, comparison *p)
+{
+    const tg_check_level *below = &c->level[p->order - 1];
+    int64_t *group = tg_arena_take(&c->arena, (size_t)c->variables * sizeof *group, sizeof(double));
+    if (!group)
+        return tg_check_out_of_memory(&c->report);
+    memset(group, 0, (size_t)c->variables * sizeof *group);
+    for (int64_t g = 0; g < set->count; g++)
+        group[part->offset + set->member[g]] = g;
+    p->way.group = group;
+    p->way.first = set->first;
+    p->way.values = set->values;
+    for (int64_t i = 0; c->places == 0 && i < below->length; i++)
+        tg_check_add_square(&p->way.resting, tg_check_resting(below, i));
+    return true;
+}
+
+bool tg_check_compare_set(tg_check *c, int order, const tg_check_part *part, const tg_check_set *set, tg_gradcheck_result *v)
 {
     const tg_arena_position here = tg_arena_here(&c->arena);
     double *direction = tg_check_take(c, c->variables);
+    tg_gradcheck_result *found = tg_arena_take(&c->arena, (size_t)set->count * sizeof *found, sizeof(double));
     comparison p;
-    bool done = direction && make_comparison(c, order, direction, part->size, v, &p);
-    for (int64_t i = 0, at = part->offset; done && i < part->size; i++, at++) {
+    bool done = direction && (found || tg_check_out_of_memory(&c->report)) && make_comparison(c, order, direction, set->count, found, &p);
+    for (int64_t g = 0; done && g < set->count; g++) {
+        const int64_t at = part->offset + set->member[g];
         direction[at] = c->scale[at];
-        look_along(c, &p, i, at, at + 1);
+        look_along(c, &p, g, at, at + 1);
     }
-    done = done && compare(c, &p);
-    for (int64_t i = 0; done && i < part->size; i++) {
-        v[i].input = part->input;
-        v[i].index = i;
-        tg_check_divide(&v[i], c->scale[part->offset + i]);
+    done = done && (!set->first || take_set(c, part, set, &p)) && compare(c, &p);
+    for (int64_t g = 0; done && g < set->count; g++) {
+        const int64_t index = set->member[g];
+        v[index] = found[g];
+        v[index].input = part->input;
+        v[index].index = index;
+        tg_check_divide(&v[index], c->scale[part->offset + index]);
     }
     tg_arena_rewind(&c->arena, here);
     return done;

@@ -2,15 +2,15 @@
 #ifndef TG_GRADCHECK_COMPARE_H
 #define TG_GRADCHECK_COMPARE_H
 
-#include "autograd/gradcheck/function.h"
+#include "autograd/gradcheck/together.h"
 
 /* Compares along a direction that is not 0 from `from` to `to` only. Results are in units of the direction. */
 bool tg_check_compare(tg_check *c, int order, const double *direction, int64_t from, int64_t to,
                       tg_gradcheck_result *v);
 
-/* Compares each element of an input of an elementwise function, all at once. Results are per unit of the element. */
-bool tg_check_compare_places(tg_check *c, int order, const tg_check_part *part,
-                             tg_gradcheck_result *v /* [size of the part] */);
+/* Compares the elements of an input that are in a set, all at once; results, per unit of the element, go where these have their places. */
+bool tg_check_compare_set(tg_check *c, int order, const tg_check_part *part, const tg_check_set *set,
+                          tg_gradcheck_result *v /* [size of the part] */);
 
 /* The same numbers per unit of something. */
 void tg_check_divide(tg_gradcheck_result *v, double unit);

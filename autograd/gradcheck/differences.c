@@ -47,8 +47,8 @@ double tg_check_usual(const tg_check *c, int order, int64_t i)
 
 bool tg_check_evaluate_along(tg_check *c, int level, const tg_check_way *way, const double *first, double part, double *out)
 {
-    for (int64_t i = 0, g = 0; i < c->variables; i++, g = tg_check_next(g, way->groups))
-        c->moved[i] = c->point[i] + part * first[g] * way->direction[i];
+    for (int64_t i = 0; i < c->variables; i++)
+        c->moved[i] = c->point[i] + part * first[tg_check_group(way, i)] * way->direction[i];
     return tg_check_evaluate(c, level, c->moved, out);
 }
 
@@ -87,10 +87,9 @@ static void add_value(const tg_check_level *l, int64_t i, double ahead, double b
     tg_check_add_square(&s->usual, value);
 }
 
-/* Value i, which stays where it is: of this direction it knows nothing, not even by rounding, but what it has moved may be lost in it. */
-static void add_resting_value(const tg_check_level *l, int64_t i, sums *s)
+double tg_check_resting(const tg_check_level *l, int64_t i)
 {
-    tg_check_add_square(&s->usual, RESTING_PART * l->cotangent[i] * l->value[i]);
+    return RESTING_PART * l->cotangent[i] * l->value[i];
 }
 
 static tg_check_difference finish(const tg_check_level *l, double step, const sums *s)
@@ -109,16 +108,19 @@ static tg_check_difference finish(const tg_check_level *l, double step, const su
 }
 
 /* The plain difference of one group, of which values the step ahead and behind are given. */
-static tg_check_difference plain_difference(const tg_check *c, int level, int64_t group, int64_t groups, const double *ahead,
+static tg_check_difference plain_difference(const tg_check *c, int level, const tg_check_way *way, int64_t group, const double *ahead,
                                             const double *behind, double step)
 {
     const tg_check_level *l = &c->level[level];
-    sums s = {0};
-    for (int64_t i = group; i < l->length; i += groups)
+    const int64_t end = tg_check_begin(way, group + 1, l->length);
+    sums s = {.usual = way->resting};
+    for (int64_t k = tg_check_begin(way, group, l->length); k < end; k++) {
+        const int64_t i = tg_check_value(way, k);
         if (c->moves[i] != 0)
             add_value(l, i, ahead[i], behind[i], &s);
         else
-            add_resting_value(l, i, &s);
+            tg_check_add_square(&s.usual, tg_check_resting(l, i));
+    }
     return finish(l, step, &s);
 }
 
@@ -127,7 +129,7 @@ bool tg_check_plain(tg_check *c, int level, const double *direction, double step
     const tg_check_way way = {.direction = direction, .groups = 1};
     if (!tg_check_evaluate_along(c, level, &way, &step, 1, c->ahead) || !tg_check_evaluate_along(c, level, &way, &step, -1, c->behind))
         return false;
-    *d = plain_difference(c, level, 0, 1, c->ahead, c->behind, step);
+    *d = plain_difference(c, level, &way, 0, c->ahead, c->behind, step);
     return true;
 }
 
@@ -238,7 +240,7 @@ static bool look_up(tg_check *c, descent *s, int number, int64_t group, tg_check
             !tg_check_evaluate_along(c, s->level, s->way, s->first, -part, *ahead + length))
             return false;
     }
-    *d = plain_difference(c, s->level, group, s->way->groups, *ahead, *ahead + length, part * s->first[group]);
+    *d = plain_difference(c, s->level, s->way, group, *ahead, *ahead + length, part * s->first[group]);
     return true;
 }
 

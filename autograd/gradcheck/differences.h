@@ -17,16 +17,35 @@ typedef struct tg_check_difference {
     double usual, scatter;
 } tg_check_difference;
 
-/* Where to: a direction, as a step for each variable. The variables make one group; or, of an elementwise function, a group for each place,
- * i, i + groups, i + 2 groups, ..., which no other place sees. Then all of them move at once, each by its own steps, and one
- * evaluation serves for all derivatives. */
+/* Where to: a direction, as a step for each variable. The variables make one group; or, where each value depends on one group only,
+ * several: then all of them move at once, each by its own steps, and one evaluation serves for all derivatives. */
 typedef struct tg_check_way {
     const double *direction;
     int64_t groups;
+    /* Of each variable that moves its group, and the values that depend on group g: values[first[g]] to values[first[g + 1] - 1].
+     * NULL, all three, for one group: then it has all. */
+    const int64_t *group, *first, *values;
+    long double resting; /* squares of what is usual of the values in no group, which each group may move too little to be seen */
     double *largest;  /* [groups] element of the direction */
     double *smallest; /* [groups] below this times the direction, steps need not begin */
     bool *wanted;     /* [groups] whether its difference is */
 } tg_check_way;
+
+static inline int64_t tg_check_group(const tg_check_way *way, int64_t variable)
+{
+    return way->group ? way->group[variable] : 0;
+}
+
+/* Where among the values of all groups those of one begin and, of the next one, where they end; and the number of such a value. */
+static inline int64_t tg_check_begin(const tg_check_way *way, int64_t group, int64_t length)
+{
+    return way->first ? way->first[group] : group * length;
+}
+
+static inline int64_t tg_check_value(const tg_check_way *way, int64_t k)
+{
+    return way->values ? way->values[k] : k;
+}
 
 /* The first step for a direction with this largest element. */
 double tg_check_first_step(double largest);
@@ -71,6 +90,10 @@ bool tg_check_each_side(tg_check *c, int level, const tg_check_way *way, double 
 /* The level a quarter of the direction ahead and behind, into [2, length]. Which values move at all by that decides what counts in
  * what follows. */
 bool tg_check_moves(tg_check *c, int level, const double *direction, double *ahead);
+
+/* What a value of a level that rests counts for in what is usual: of a direction that does not move it it knows nothing, not even by
+ * rounding, but what it has moved may be lost in it. */
+double tg_check_resting(const tg_check_level *level, int64_t value);
 
 /* One plain central difference with a step of `step` times the direction, after tg_check_moves. */
 bool tg_check_plain(tg_check *c, int level, const double *direction, double step, tg_check_difference *d);

@@ -126,31 +126,34 @@ static bool compare_directions(tg_check *c, int order, const tg_check_part *part
     return true;
 }
 
-static bool compare_places(tg_check *c, int order, const tg_check_part *part)
+/* Each element, with others where they may move at once. That they may was tried, not proven: what fails in company is compared alone. */
+static bool compare_elements(tg_check *c, int order, const tg_check_part *part, double *direction)
 {
     tg_gradcheck_result *v = tg_arena_take(&c->arena, (size_t)part->size * sizeof *v, sizeof(double));
+    tg_check_sets sets;
     if (!v)
         return tg_check_out_of_memory(&c->report);
-    if (!tg_check_compare_places(c, order, part, v))
+    if (!tg_check_find_sets(c, order - 1, part, &sets))
         return false;
-    for (int64_t i = 0; i < part->size && c->report.result.passed; i++)
+    for (int64_t k = 0; k < sets.count; k++)
+        if (!tg_check_compare_set(c, order, part, &sets.set[k], v))
+            return false;
+    for (int64_t i = 0; i < part->size && c->report.result.passed; i++) {
+        const bool in_company = c->places == 0 && sets.count < part->size;
+        if (!v[i].passed && in_company && !compare_element(c, order, part, i, direction, &v[i]))
+            return false;
         count_in(c, &v[i]);
+    }
     return true;
 }
 
 static bool compare_part(tg_check *c, int order, const tg_check_part *part, double *direction)
 {
-    if (c->places > 0)
-        return compare_places(c, order, part);
-    if (part->size > c->options.elements)
-        return compare_directions(c, order, part, direction);
-    for (int64_t index = 0; index < part->size && c->report.result.passed; index++) {
-        tg_gradcheck_result v;
-        if (!compare_element(c, order, part, index, direction, &v))
-            return false;
-        count_in(c, &v);
-    }
-    return true;
+    const tg_arena_position here = tg_arena_here(&c->arena);
+    const bool done = c->places == 0 && part->size > c->options.elements ? compare_directions(c, order, part, direction)
+                                                                         : compare_elements(c, order, part, direction);
+    tg_arena_rewind(&c->arena, here);
+    return done;
 }
 
 /* ---- the whole ---- */

@@ -141,8 +141,9 @@ static void set_point(tg_check *c, const tg_check_part *part)
 
 double tg_check_weight(tg_rng *rng)
 {
-    double size = 0.5 + tg_rng_uniform(rng);
-    return tg_rng_bits(rng) & 1 ? size : -size;
+    const uint64_t bits = tg_rng_bits(rng);
+    const double size = 0.5 + 0x1p-53 * (double)(bits >> 11);
+    return bits & 1 ? size : -size;
 }
 
 /* ---- evaluation ---- */
@@ -245,6 +246,12 @@ static bool has_the_size_it_had(tg_check *c, tg_tensor result)
                          (long long)c->level[0].length);
 }
 
+bool tg_check_evaluate_all(tg_check *c, const double *x, double *const *out)
+{
+    tg_tensor result;
+    return tg_check_record(c, x, &result) && has_the_size_it_had(c, result) && derive_all(c, c->options.order, result, out);
+}
+
 bool tg_check_evaluate(tg_check *c, int level, const double *x, double *out)
 {
     tg_tensor result;
@@ -271,35 +278,32 @@ static void window_weights(int window, double weights[4])
         weights[i] /= sqrt(square);
 }
 
-static void add_point(tg_check_level *level, const double *values, int point)
+static void add_point(tg_check_level *level, const double *values, int point, double weights[TG_CHECK_WINDOWS][4])
 {
-    for (int w = 0; w < TG_CHECK_WINDOWS; w++) {
-        double weights[4];
-        window_weights(w, weights);
+    for (int w = 0; w < TG_CHECK_WINDOWS; w++)
         for (int64_t i = 0; point >= w && point < w + 4 && i < level->length; i++)
-            level->noise[w][i] += weights[point - w] * (values[i] - level->value[i]);
-    }
+            level->noise[w][i] += weights[w][point - w] * (values[i] - level->value[i]);
 }
 
 /* All variables move together in tiny steps. Over these the function is as good as a parabola, so that what is left in its
  * third differences is rounding, its own and its arguments'. The point itself is left out: it may be a kink. */
 static bool measure_rounding(tg_check *c)
 {
-    double *step = tg_check_take(c, c->variables), *values[TG_GRADCHECK_MAX_ORDER + 1] = {NULL};
+    double *step = tg_check_take(c, c->variables), *values[TG_GRADCHECK_MAX_ORDER + 1] = {NULL}, weights[TG_CHECK_WINDOWS][4];
+    for (int w = 0; w < TG_CHECK_WINDOWS; w++)
+        window_weights(w, weights[w]);
     for (int k = 0; step && k <= c->options.order; k++)
         if (!(values[k] = tg_check_take(c, c->level[k].length)))
             return false;
     for (int64_t i = 0; step && i < c->variables; i++)
         step[i] = 0x1p-26 * c->own[i] * tg_check_weight(&c->rng);
     for (int point = 0; step && point < TG_CHECK_WINDOWS + 3; point++) {
-        tg_tensor result;
         for (int64_t i = 0; i < c->variables; i++)
             c->moved[i] = c->point[i] + distance[point] * step[i];
-        if (!tg_check_record(c, c->moved, &result) || !has_the_size_it_had(c, result) ||
-            !derive_all(c, c->options.order, result, values))
+        if (!tg_check_evaluate_all(c, c->moved, values))
             return false;
         for (int k = 0; k <= c->options.order; k++)
-            add_point(&c->level[k], values[k], point);
+            add_point(&c->level[k], values[k], point, weights);
     }
     return step;
 }
@@ -372,9 +376,17 @@ static bool evaluate_levels(tg_check *c)
     if (!(c->ahead = tg_check_take(c, longest)) || !(c->behind = tg_check_take(c, longest)) ||
         !(c->moves = tg_check_take(c, longest)))
         return false;
-    for (int k = 0; k <= c->options.order; k++)
-        if (!make_level(c, &c->level[k], k == 0 ? outputs : c->variables) ||
-            !tg_check_evaluate(c, k, c->point, c->level[k].value) || !is_finite(c, k))
+    double *values[TG_GRADCHECK_MAX_ORDER + 1];
+    for (int k = 0; k <= c->options.order; k++) {
+        if (!make_level(c, &c->level[k], k == 0 ? outputs : c->variables))
+            return false;
+        values[k] = c->level[k].value;
+    }
+    read_all(&result, 1, values[0]);
+    if (!is_finite(c, 0) || !derive_all(c, c->options.order, result, values))
+        return false;
+    for (int k = 1; k <= c->options.order; k++)
+        if (!is_finite(c, k))
             return false;
     return true;
 }

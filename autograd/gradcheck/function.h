@@ -106,6 +106,7 @@ bool tg_check_record(tg_check *c, const double *x, tg_tensor *result);
 
 /* Derivative number `level` of the function at x, or as it is recorded. What is not finite is passed on as it is. */
 bool tg_check_evaluate(tg_check *c, int level, const double *x, double *out);
+bool tg_check_evaluate_all(tg_check *c, const double *x, double *const *out /* [order + 1], each of its level's length */);
 bool tg_check_derive(tg_check *c, int level, tg_tensor result, double *out);
 
 /* The measured rounding of <weights, derivative number `level`>; the weights are not 0 from `from` to `to` only. */

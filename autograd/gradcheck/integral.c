@@ -27,23 +27,26 @@ static const struct {
 
 static void add_node(const tg_check *c, const tg_check_way *way, const double *derivative, int j, tg_check_integral *sum)
 {
-    for (int64_t i = 0, g = 0; i < c->variables; i++, g = tg_check_next(g, way->groups)) {
+    for (int64_t i = 0; i < c->variables; i++) {
+        const int64_t g = tg_check_group(way, i);
         const double term = derivative[i] * way->direction[i];
         sum[g].mean += 0.5 * node[j].kronrod * term;
         sum[g].error += 0.5 * (node[j].kronrod - node[j].gauss) * term;
     }
 }
 
-/* Adds the function's change; what stays where it is along the way has none. */
-static void add_change(const tg_check *c, const tg_check_level *l, const tg_check_way *way, const double *half, tg_check_integral *sum)
+/* Adds a group's change of the function; what stays where it is along the way has none. */
+static void add_change(const tg_check *c, const tg_check_level *l, const tg_check_way *way, int64_t g, double half, tg_check_integral *sum)
 {
-    for (int64_t i = 0, g = 0; i < l->length; i++, g = tg_check_next(g, way->groups)) {
+    const int64_t end = tg_check_begin(way, g + 1, l->length);
+    for (int64_t k = tg_check_begin(way, g, l->length); k < end; k++) {
+        const int64_t i = tg_check_value(way, k);
         const double least = TG_CHECK_ROUNDING * fmax(fabs(c->ahead[i]), fabs(c->behind[i]));
-        const double rounding = l->cotangent[i] * fmax(l->each[i], least) / half[g];
-        if (half[g] == 0 || (c->moves[i] == 0 && c->ahead[i] == c->behind[i]))
+        const double rounding = l->cotangent[i] * fmax(l->each[i], least) / half;
+        if (c->moves[i] == 0 && c->ahead[i] == c->behind[i])
             continue;
-        sum[g].change += l->cotangent[i] * (c->ahead[i] - c->behind[i]) / (2 * half[g]);
-        sum[g].rounding = hypot(sum[g].rounding, rounding / sqrt(2));
+        sum->change += l->cotangent[i] * (c->ahead[i] - c->behind[i]) / (2 * half);
+        sum->rounding = hypot(sum->rounding, rounding / sqrt(2));
     }
 }
 
@@ -61,10 +64,12 @@ bool tg_check_integrals(tg_check *c, int order, const tg_check_way *way, const d
         }
     if (!tg_check_evaluate_along(c, order - 1, way, half, 1, c->ahead) || !tg_check_evaluate_along(c, order - 1, way, half, -1, c->behind))
         return false;
-    add_change(c, below, way, half, in);
     for (int64_t g = 0; g < way->groups; g++) {
         in[g].error = GAUSS_TO_ERROR * fabs(in[g].error);
-        in[g].rounding = half[g] > 0 ? fmax(in[g].rounding, below->suspected / half[g]) : 0;
+        if (half[g] == 0)
+            continue;
+        add_change(c, below, way, g, half[g], &in[g]);
+        in[g].rounding = fmax(in[g].rounding, below->suspected / half[g]);
     }
     return true;
 }

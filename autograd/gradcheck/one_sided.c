@@ -54,20 +54,27 @@ static void add_row(side *s, int64_t i, double plain, double rounding)
     s->rows[i]++;
 }
 
-static bool descend_side(tg_check *c, int level, const tg_check_way *way, const double *first, double sign, side *s)
+/* One more row of each value of a group. */
+static void add_rows(const tg_check *c, int level, const tg_check_way *way, int64_t group, double step, double sign, side *s)
 {
     const tg_check_level *l = &c->level[level];
+    const int64_t end = tg_check_begin(way, group + 1, l->length);
+    for (int64_t k = tg_check_begin(way, group, l->length); k < end; k++) {
+        const int64_t i = tg_check_value(way, k);
+        const double rounding = fmax(fmax(l->each[i], l->suspected), TG_CHECK_ROUNDING * fabs(c->ahead[i])) / step;
+        add_row(s, i, sign * (s->last[i] - c->ahead[i]) / step, 2 * SIDE_AMPLIFICATION * rounding);
+    }
+}
+
+static bool descend_side(tg_check *c, int level, const tg_check_way *way, const double *first, double sign, side *s)
+{
     for (int r = 0; r <= SIDE_ROWS; r++) {
         if (!tg_check_evaluate_along(c, level, way, first, sign * ldexp(1, -r), c->ahead))
             return false;
-        for (int64_t i = 0, g = 0; r > 0 && i < l->length; i++, g = tg_check_next(g, way->groups)) {
-            double step = ldexp(first[g], -r);
-            double rounding =
-                fmax(fmax(l->each[i], l->suspected), TG_CHECK_ROUNDING * fabs(c->ahead[i])) / step;
-            if (step > 0)
-                add_row(s, i, sign * (s->last[i] - c->ahead[i]) / step, 2 * SIDE_AMPLIFICATION * rounding);
-        }
-        memcpy(s->last, c->ahead, (size_t)l->length * sizeof(double));
+        for (int64_t g = 0; r > 0 && g < way->groups; g++)
+            if (first[g] > 0)
+                add_rows(c, level, way, g, ldexp(first[g], -r), sign, s);
+        memcpy(s->last, c->ahead, (size_t)c->level[level].length * sizeof(double));
     }
     return true;
 }
@@ -112,10 +119,12 @@ bool tg_check_both_sides(tg_check *c, int level, const tg_check_way *way, tg_che
     tg_arena arena = {0};
     side ahead, behind;
     bool fine = take_sides(c, level, way, &arena, &ahead, &behind);
-    for (int64_t g = 0; g < way->groups; g++)
+    for (int64_t g = 0; fine && g < way->groups; g++) {
+        const int64_t end = tg_check_begin(way, g + 1, l->length);
         d[g] = (tg_check_one_sided){0};
-    for (int64_t i = 0, g = 0; fine && i < l->length; i++, g = tg_check_next(g, way->groups))
-        add_output(l->cotangent[i], &ahead, &behind, i, &d[g]);
+        for (int64_t k = tg_check_begin(way, g, l->length); k < end; k++)
+            add_output(l->cotangent[tg_check_value(way, k)], &ahead, &behind, tg_check_value(way, k), &d[g]);
+    }
     tg_arena_free(&arena);
     return fine;
 }

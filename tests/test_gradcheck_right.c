@@ -3,44 +3,104 @@
 #include "tests/seeds.h"
 
 #include <check.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 Suite *gradcheck_right_suite(void);
 
+/* ---- seeds, shared among as many threads as there are processors: checks know nothing of each other ---- */
+
+typedef struct work {
+    const char *(*check)(int seed, struct work *w, char *why); /* NULL, or what was called wrong, in `why` */
+    atomic_int next;
+    int end;
+    atomic_int_least64_t checks, cannot_tell;
+    pthread_mutex_t lock;
+    char first[1024]; /* what is wrong by the first seed that found something */
+} work;
+
+static void *take_seeds(void *of_work)
+{
+    work *w = of_work;
+    char why[sizeof w->first];
+    for (int seed; (seed = atomic_fetch_add(&w->next, 1)) < w->end;)
+        if (w->check(seed, w, why)) {
+            pthread_mutex_lock(&w->lock);
+            if (!w->first[0])
+                memcpy(w->first, why, sizeof why);
+            pthread_mutex_unlock(&w->lock);
+        }
+    return NULL;
+}
+
+/* From the first seed to the one before `end`. */
+static void check_seeds(work *w, int first, int end)
+{
+    pthread_t threads[16];
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN), count = processors < 1 ? 1 : processors > 16 ? 16 : processors;
+    atomic_init(&w->next, first);
+    w->end = end;
+    pthread_mutex_init(&w->lock, NULL);
+    for (long i = 0; i < count; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, take_seeds, w), 0);
+    for (long i = 0; i < count; i++)
+        pthread_join(threads[i], NULL);
+    ck_assert_msg(!w->first[0], "%s", w->first);
+}
+
+/* ---- functions and operations ---- */
+
+static const char *check_functions(int seed, work *w, char *why)
+{
+    for (int i = 0; i < right_function_count(); i++)
+        for (int order = 1; order <= 2; order++) {
+            const tg_gradcheck_options options = {.order = order, .seed = (uint64_t)seed};
+            const tg_gradcheck_result result = right_function_check(i, &options);
+            const bool undecided = result.status == TG_GRADCHECK_CANNOT_TELL;
+            snprintf(why, sizeof w->first, "seed %d, %s: %s", seed, right_function_name(i), result.why);
+            if (result.passed == undecided)
+                return why;
+            w->checks += !right_function_is_noise(i);
+            w->cannot_tell += undecided && !right_function_is_noise(i);
+        }
+    return NULL;
+}
+
 START_TEST(no_right_function_is_called_wrong)
 {
-    int64_t checks = 0, cannot_tell = 0;
-    for (int seed = 0; seed < seeds(5, 200); seed++)
-        for (int i = 0; i < right_function_count(); i++)
-            for (int order = 1; order <= 2; order++) {
-                const tg_gradcheck_options options = {.order = order, .seed = (uint64_t)seed};
-                tg_gradcheck_result result = right_function_check(i, &options);
-                bool undecided = result.status == TG_GRADCHECK_CANNOT_TELL;
-                ck_assert_msg(result.passed || undecided, "seed %d, %s: %s", seed, right_function_name(i), result.why);
-                ck_assert(!(result.passed && undecided));
-                checks += !right_function_is_noise(i);
-                cannot_tell += undecided && !right_function_is_noise(i);
-            }
-    ck_assert_msg(50 * cannot_tell <= checks, "cannot tell in %lld of %lld", (long long)cannot_tell, (long long)checks);
+    work w = {.check = check_functions};
+    check_seeds(&w, 0, seeds(5, 200));
+    ck_assert_msg(50 * w.cannot_tell <= w.checks, "cannot tell in %lld of %lld", (long long)w.cannot_tell, (long long)w.checks);
 }
 END_TEST
 
+/* Of a thousand seeds one finds inputs that cancel nearly everything; 1e-5 is the error that differences may have at most. */
+static const char *check_operations(int seed, work *w, char *why)
+{
+    const double most = getenv("TG_LONG") ? 1e-5 : 1e-7;
+    for (int i = 0; tg_op_at(i); i++) {
+        const tg_op *op = tg_op_at(i);
+        if (op->flags & (TG_CONSTANT | TG_SOURCE))
+            continue;
+        const tg_gradcheck_result result = tg_gradcheck_op(op, &(tg_gradcheck_options){.order = 2, .seed = (uint64_t)seed});
+        snprintf(why, sizeof w->first, "seed %d, %s: %s (error %g, %d samples)", seed, op->name, result.why, result.relative, result.samples);
+        if (!result.passed || !(result.relative < most) || result.samples < 1)
+            return why;
+        w->checks++;
+    }
+    return NULL;
+}
+
 START_TEST(no_right_operation_is_rejected)
 {
-    int share = seeds(10, 1000) / 10;
-    share = share > 0 ? share : 1;
-    for (int seed = _i * share; seed < (_i + 1) * share; seed++)
-        for (int i = 0; tg_op_at(i); i++) {
-            const tg_op *op = tg_op_at(i);
-            if (op->flags & (TG_CONSTANT | TG_SOURCE))
-                continue;
-            const tg_gradcheck_options options = {.order = 2, .seed = (uint64_t)seed};
-            tg_gradcheck_result result = tg_gradcheck_op(op, &options);
-            ck_assert_msg(result.passed, "seed %d: %s", seed, result.why);
-            /* of a thousand seeds one finds inputs that cancel nearly everything; 1e-5 is the error that differences may have at most */
-            ck_assert_msg(result.relative < (getenv("TG_LONG") ? 1e-5 : 1e-7), "seed %d: %s", seed, result.why);
-            ck_assert_int_gt(result.samples, 0);
-        }
+    const int tenth = seeds(10, 1000) / 10, share = tenth > 0 ? tenth : 1;
+    work w = {.check = check_operations};
+    check_seeds(&w, _i * share, (_i + 1) * share);
+    ck_assert_int_gt((int)w.checks, 100);
 }
 END_TEST
 

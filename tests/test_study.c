@@ -10,8 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 Suite *study_suite(void);
 
@@ -86,6 +89,19 @@ START_TEST(gelu_mnist_reports_what_was_published_beside_its_own_numbers_and_trai
     ASSERT_SAYS(temporary_text("gelu-mnist-quick/report.md"), "| keep | activation | rate |");
     ck_assert_msg(run_in_folder("gelu-mnist --quick --no-plots") == 0, "%s", output);
     ck_assert_ptr_null(strstr(output, "take about"));
+}
+END_TEST
+
+START_TEST(two_studies_do_not_work_in_one_folder)
+{
+    ck_assert_int_eq(run_in_folder("gelu-mnist --quick --report-only --no-plots"), 0); /* which makes the folder */
+    const int runs = open(temporary_path("gelu-mnist-quick/runs"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    ck_assert_int_eq(flock(runs, LOCK_EX), 0);
+    ck_assert_int_ne(run_in_folder("gelu-mnist --quick --jobs 2"), 0);
+    ASSERT_SAYS(output, "study: another process is at work in the folder '");
+    ck_assert_int_eq(run_in_folder("gelu-mnist --quick --report-only --no-plots"), 0);
+    close(runs);
+    ck_assert_msg(run_in_folder("gelu-mnist --quick --jobs 2 --no-plots") == 0, "%s", output);
 }
 END_TEST
 
@@ -362,6 +378,7 @@ Suite *study_suite(void)
     tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
     tcase_add_test(tests, without_a_name_the_studies_are_listed);
     tcase_add_loop_test(tests, a_mistake_gets_a_line_that_names_it_and_status_2, 0, sizeof mistakes / sizeof mistakes[0]);
+    tcase_add_test(tests, two_studies_do_not_work_in_one_folder);
     tcase_add_test(tests, gelu_mnist_reports_what_was_published_beside_its_own_numbers_and_trains_nothing_twice);
     tcase_add_test(tests, the_other_studies_end_with_a_verdict_and_a_report);
     tcase_add_test(tests, claims_have_a_verdict_a_number_and_a_command_and_take_numbers_from_other_studies);

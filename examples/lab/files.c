@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -92,6 +93,22 @@ bool files_make_folder(const char *folder, char message[FILES_MESSAGE])
 {
     size_t kept;
     return make_directories(folder, &kept, message);
+}
+
+int files_take_folder(const char *folder, char message[FILES_MESSAGE])
+{
+    const int taken = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (taken < 0 || flock(taken, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+        return taken;
+    close(taken);
+    snprintf(message, FILES_MESSAGE, "another process is at work in the folder '%.300s'", folder);
+    return FILES_TAKEN;
+}
+
+void files_release_folder(int taken)
+{
+    if (taken >= 0)
+        close(taken);
 }
 
 bool files_check_name(const char *folder, const char *name, char message[FILES_MESSAGE])

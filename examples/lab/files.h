@@ -28,6 +28,12 @@ bool files_check_folder(const char *folder, char message[FILES_MESSAGE]);
 /* Makes the folder and those it lies in, if they are not there. */
 bool files_make_folder(const char *folder, char message[FILES_MESSAGE]);
 
+/* Takes a folder that is there, for this process and those that it forks, until files_release_folder gets what this returned. FILES_TAKEN,
+ * with a message, while another process has it. Where folders cannot be taken, all goes on as if it had been. */
+enum { FILES_TAKEN = -2 };
+int files_take_folder(const char *folder, char message[FILES_MESSAGE]);
+void files_release_folder(int taken);
+
 /* Writes FOLDER/NAME by `write`, which looks at memory only: errors of the stream are found here. */
 bool files_write(const char *folder, const char *name, bool (*write)(const void *context, FILE *to), const void *context,
                  char message[FILES_MESSAGE]);

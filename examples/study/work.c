@@ -123,8 +123,10 @@ static jobs_outcome train_all(const study_work *work, const int *pending, int co
 
 static void do_pending(study_work *work, int *pending, int count, study_outcome *outcome, FILE *out)
 {
-    const double seconds = estimate(work, pending, count, outcome->message);
+    const int taken = files_take_folder(work->folder, outcome->message);
+    const double seconds = taken == FILES_TAKEN ? NAN : estimate(work, pending, count, outcome->message);
     if (isnan(seconds)) {
+        files_release_folder(taken);
         outcome->broken = true;
         return;
     }
@@ -134,6 +136,7 @@ static void do_pending(study_work *work, int *pending, int count, study_outcome 
     const jobs_outcome jobs = train_all(work, pending, count, out);
     outcome->failed = jobs.failed;
     outcome->interrupted = jobs.interrupted;
+    files_release_folder(taken);
 }
 
 study_outcome study_work_do(study_work *work, FILE *out)

@@ -81,7 +81,7 @@ START_TEST(an_include_that_runs_up_is_found)
                    "autograd/rng.c: .*axes.h, which does not lie below");
     expect_problem("optim/schedule.h", "#include \"nn/linear.h\"",
                    "optim/schedule.h: includes nn/linear.h, which does not lie below");
-    expect_problem("nn/mlp.h", "#include \"nn/fit.h\"", "nn/mlp.h: includes nn/fit.h, which does not lie below");
+    expect_problem("nn/fit.h", "#include \"optim/optimizer.h\"", "nn/fit.h: includes optim/optimizer.h, which does not lie below");
 }
 END_TEST
 

@@ -164,6 +164,25 @@ START_TEST(a_result_names_input_index_both_values_and_the_operation_to_blame)
 }
 END_TEST
 
+/* Of exp around 0.9 differences are not sharp, its integral is. */
+static tg_tensor exp_and_wrong_element(tg_tape *tape, const tg_tensor *in, int count, void *user)
+{
+    (void)tape, (void)count;
+    return tg_add(tg_sum(tg_exp(in[0])), tg_sum(tg_apply(user, NULL, 1, &in[1])));
+}
+
+START_TEST(a_failure_says_by_what_it_was_found_whatever_the_comparisons_before_rest_on)
+{
+    static const double x[] = {0.9, -2.3, 5.1, 0.2, 1.7, -0.6, 3.3, 2.9};
+    tg_op op = wrong_element();
+    const tg_gradcheck_input in[] = {{.shape = TG_SHAPE(8), .data = x}, {.shape = TG_SHAPE(2, 3), .data = six}};
+    tg_gradcheck_result result = tg_gradcheck(exp_and_wrong_element, &op, in, 2, NULL);
+    ck_assert(!result.passed);
+    ck_assert_int_gt((int)result.integrals, 0);
+    assert_says(&result, "finite differences give");
+}
+END_TEST
+
 static tg_tensor leaves_the_tape(tg_tape *tape, const tg_tensor *in, int count, void *user)
 {
     (void)tape, (void)count, (void)user;
@@ -490,6 +509,7 @@ Suite *gradcheck_suite(void)
     tcase_add_test(tests, what_cannot_be_checked_is_refused_with_the_reason);
     tcase_add_test(tests, memory_that_runs_out_is_a_result);
     tcase_add_test(tests, an_operation_never_passes_when_memory_was_short);
+    tcase_add_test(tests, a_failure_says_by_what_it_was_found_whatever_the_comparisons_before_rest_on);
     tcase_add_test(tests, elements_that_no_result_shares_are_compared_at_once);
     tcase_add_test(tests, the_error_over_the_step_is_a_v);
     tcase_add_test(tests, the_place_of_a_v_is_chosen_or_found);

@@ -139,6 +139,15 @@ static double explained_rounding(const tg_check *c, const comparison *p, int64_t
     return ROUNDING_SAFETY * fmin(a->rounding, fmax(of_function, SURELY_ROUNDING * usual)) + 4 * d->bend + hidden * usual;
 }
 
+/* Of terms that cancel, as where a norm takes out what a bias adds, differences see nothing and the derivative has their rounding. Terms may
+ * be as large as the derivatives by other variables. */
+static double left_of_terms(const tg_check *c, const comparison *p, int64_t group)
+{
+    const tg_check_difference *d = &p->difference[group];
+    const bool cancel = c->places == 0 && fabs(d->value) <= SAFETY * (d->error + d->rounding);
+    return cancel ? HIDDEN_ROUNDING * c->level[p->order].size : 0;
+}
+
 /* Of the derivative, found and expected. */
 static double size_of(const comparison *p, int64_t group)
 {
@@ -173,7 +182,8 @@ static void judge(const tg_check *c, comparison *p, int64_t group)
     const tg_check_difference *d = &p->difference[group];
     tg_gradcheck_result *v = &p->v[group];
     const double size = size_of(p, group);
-    double rounding = SAFETY * d->rounding + explained_rounding(c, p, group, HIDDEN_ROUNDING) + 64 * TG_CHECK_ROUNDING * size;
+    double rounding = SAFETY * d->rounding + explained_rounding(c, p, group, HIDDEN_ROUNDING) + left_of_terms(c, p, group) +
+                      64 * TG_CHECK_ROUNDING * size;
     conclude(v, d->value, SAFETY * d->error + rounding, size, rounding);
     v->sharp |= size == 0 && v->bound <= SHARP * a->below[p->order - 1] / d->natural;
     p->allowed[group] = rounding;

@@ -179,7 +179,7 @@ START_TEST(a_failure_says_by_what_it_was_found_whatever_the_comparisons_before_r
     tg_gradcheck_result result = tg_gradcheck(exp_and_wrong_element, &op, in, 2, NULL);
     ck_assert(!result.passed);
     ck_assert_int_gt((int)result.integrals, 0);
-    assert_says(&result, "finite differences give");
+    ck_assert_ptr_null(strstr(result.why, "its integral"));
 }
 END_TEST
 

@@ -93,3 +93,10 @@ double tg_dead_units_fraction(const tg_dead_units *units)
         alive += units->alive_in[i];
     return (double)(units->count - alive) / (double)units->count;
 }
+
+double tg_dead_units_fraction_of(const tg_dead_units *units, int layer)
+{
+    if (!units || !units->seen || layer < 0 || layer >= units->layers || units->widths[layer] == 0)
+        return 0;
+    return (double)(units->widths[layer] - units->alive_in[layer]) / (double)units->widths[layer];
+}

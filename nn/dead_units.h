@@ -32,6 +32,9 @@ bool tg_dead_units_see(tg_dead_units *units, const tg_mlp_trace *trace);
 /* The dead part of all hidden units, 0 .. 1; 0 if nothing was seen or there are none. */
 double tg_dead_units_fraction(const tg_dead_units *units);
 
+/* The same of one hidden layer, counted from 0; 0 if there is no such layer. */
+double tg_dead_units_fraction_of(const tg_dead_units *units, int layer);
+
 /* Forgets what was seen. */
 void tg_dead_units_clear(tg_dead_units *units);
 

@@ -55,7 +55,10 @@ START_TEST(a_unit_is_dead_when_it_reacts_to_nothing_seen)
         tg_mlp *net = three_units(cases[i].activation);
         tg_dead_units *dead = tg_dead_units_new(net);
         ck_assert_double_eq(tg_dead_units_fraction(dead), 0); /* nothing seen, nothing claimed */
+        ck_assert_double_eq(tg_dead_units_fraction_of(dead, 0), 0);
         ck_assert_double_eq(dead_after(dead, net, around_zero, 3), cases[i].dead_third[0] / 3);
+        ck_assert_double_eq(tg_dead_units_fraction_of(dead, 0), cases[i].dead_third[0] / 3);
+        ck_assert_double_eq(tg_dead_units_fraction_of(dead, 1), 0); /* no such layer */
         ck_assert_double_eq(dead_after(dead, net, far, 1), cases[i].dead_third[1] / 3);
         tg_dead_units_clear(dead);
         ck_assert_double_eq(dead_after(dead, net, around_zero, 3), cases[i].dead_third[0] / 3);

@@ -1,4 +1,5 @@
 /* study gelu-autoencoder: the MNIST autoencoder of "Gaussian Error Linear Units" (Hendrycks and Gimpel, arXiv 1606.08415). */
+#include "examples/data/feed.h"
 #include "examples/lab/statistics.h"
 #include "examples/study/study.h"
 #include "examples/data/words.h"
@@ -23,6 +24,7 @@ static const struct {
 typedef struct results {
     const study_context *c;
     const study_work *work;
+    const dataset *data;
     int seeds, epochs;
 } results;
 
@@ -95,6 +97,66 @@ static void put_losses(const results *r, sheet *s)
                     sheet_row(s, "%g|%s|%d|%d|%s|%.5f|%.5f to %.5f|%s", rates[rate], tg_activation_name(published[a].activation), epoch,
                               ours.count, text[0], ours.median, ours.low, ours.high, text[1]);
             }
+        }
+}
+
+/* ---- dead units ---- */
+
+typedef struct looked {
+    tg_mlp *net;
+    tg_dead_units *dead;
+} looked;
+
+static tg_tensor look(void *context, const tg_tensor *batch, tg_rng *training, double *score)
+{
+    const looked *l = context;
+    tg_mlp_trace trace;
+    const tg_tensor output = tg_mlp_forward_with(l->net, batch[0], training, &trace);
+    (void)score;
+    tg_dead_units_see(l->dead, &trace);
+    return tg_mse(output, batch[0]);
+}
+
+/* The dead part of a finished run's units on the test images: of the code's, and of all hidden ones. False where its state is not kept. */
+static bool count_dead(const results *r, const study_run *run, double *code, double *all)
+{
+    char message[STUDY_MESSAGE];
+    dataset_feed images = {r->data, &r->data->test};
+    const tg_fit_rows rows = dataset_feed_rows(&images);
+    looked l = {.net = study_run_net(run, r->work->folder, message)};
+    double error;
+    l.dead = tg_dead_units_new(l.net);
+    tg_fit *fit = l.dead ? tg_fit_new(&(tg_fit_config){.loss = look, .model = &l, .batch = 500}) : NULL;
+    const bool seen = fit && tg_fit_evaluate(fit, &rows, &error, NULL);
+    *code = tg_dead_units_fraction_of(l.dead, tg_mlp_hidden_count(l.net) / 2);
+    *all = tg_dead_units_fraction(l.dead);
+    tg_fit_free(fit);
+    tg_dead_units_free(l.dead);
+    tg_mlp_free(l.net);
+    return seen;
+}
+
+static void put_dead(const results *r, sheet *s)
+{
+    sheet_heading(s, "Dead units");
+    sheet_text(s, "Hidden units whose activation's derivative stays below 0.001 on all test images, after the last epoch: for ReLU, those "
+                  "that are always zero. Medians of the networks whose state is kept, and least to greatest.");
+    sheet_table(s, 2, "rate|activation|networks|of the code|least to greatest|of all hidden units|least to greatest");
+    for (int rate = 0; rate < RATES; rate++)
+        for (int a = 0; a < ACTIVATIONS; a++) {
+            double code[STUDY_SEEDS], all[STUDY_SEEDS];
+            int n = 0;
+            for (int i = 0; i < r->work->count && n < STUDY_SEEDS; i++) {
+                const study_run *run = &r->work->run[i];
+                if (run->net.activation == published[a].activation && run->lr == rates[rate] &&
+                    study_record_complete(&r->work->record[i], run->epochs))
+                    n += count_dead(r, run, &code[n], &all[n]);
+            }
+            const study_spread of_code = study_spread_of(code, n), of_all = study_spread_of(all, n);
+            if (n)
+                sheet_row(s, "%g|%s|%d|%.0f %%|%.0f %% to %.0f %%|%.0f %%|%.0f %% to %.0f %%", rates[rate],
+                          tg_activation_name(published[a].activation), n, 100 * of_code.median, 100 * of_code.low, 100 * of_code.high,
+                          100 * of_all.median, 100 * of_all.low, 100 * of_all.high);
         }
 }
 
@@ -191,6 +253,7 @@ static sheet *report(const results *r, const study_outcome *outcome)
     judge(r, s);
     sheet_picture(s, "curves.svg", "test error over epochs, ours as lines and the published numbers as marks");
     put_losses(r, s);
+    put_dead(r, s);
     return s;
 }
 
@@ -211,9 +274,10 @@ int study_gelu_autoencoder(const study_context *c)
     const study_outcome outcome = study_work_do(&work, stderr);
     if (outcome.broken)
         return study_refuse(outcome.message, 1);
-    const results r = {c, &work, seeds, epochs};
+    const results r = {c, &work, &data, seeds, epochs};
     char message[FILES_MESSAGE];
-    if (!files_write(c->folder, "curves.csv", write_curves, &r, message) ||
+    if (!dataset_split(&data, &work.run[0].parts, message, sizeof message) ||
+        !files_write(c->folder, "curves.csv", write_curves, &r, message) ||
         !files_write(c->folder, "published.csv", write_published, &r, message))
         return study_refuse(message, 1);
     bool begun = false;

@@ -207,7 +207,7 @@ static void judge(const results *r, sheet *s)
 static bool write_curves(const void *context, FILE *to)
 {
     const results *r = context;
-    fputs("panel,curve,rate,epoch,median,low,high,train\n", to);
+    fputs("panel,curve,measure,rate,epoch,median,low,high,train\n", to);
     for (int rate = 0; rate < RATES; rate++)
         for (int a = 0; a < ACTIVATIONS; a++) {
             const study_record *records[STUDY_SEEDS];
@@ -216,7 +216,7 @@ static bool write_curves(const void *context, FILE *to)
                 const study_spread loss = study_spread_at(records, n, e, STUDY_TEST_LOSS),
                                    train = study_spread_at(records, n, e, STUDY_STEP_LOSS);
                 if (loss.count)
-                    fprintf(to, "rate %g,%s,%g,%d,%.6g,%.6g,%.6g,%.6g\n", rates[rate], tg_activation_name(published[a].activation),
+                    fprintf(to, "rate %g,%s,mean squared error,%g,%d,%.6g,%.6g,%.6g,%.6g\n", rates[rate], tg_activation_name(published[a].activation),
                             rates[rate], e, loss.median, loss.low, loss.high, train.median);
             }
         }

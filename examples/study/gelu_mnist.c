@@ -222,7 +222,7 @@ static void put_numbers(const results *r, sheet *s)
 static bool write_curves(const void *context, FILE *to)
 {
     const results *r = context;
-    fputs("panel,curve,rate,epoch,median,low,high,train\n", to);
+    fputs("panel,curve,measure,rate,epoch,median,low,high,train\n", to);
     for (int i = 0; i < CURVES; i++) {
         const published *said = &curves[i];
         const study_record *records[STUDY_SEEDS];
@@ -231,7 +231,7 @@ static bool write_curves(const void *context, FILE *to)
         for (int e = 1; n > 0 && e <= r->p->epochs; e++) {
             const study_spread loss = study_spread_at(records, n, e, STUDY_VAL_LOSS),
                                train = study_spread_at(records, n, e, STUDY_TRAIN_LOSS);
-            fprintf(to, "keep %g,%s,%g,%d,%.6g,%.6g,%.6g,", said->keep, tg_activation_name(said->activation), rate, e, loss.median,
+            fprintf(to, "keep %g,%s,log loss,%g,%d,%.6g,%.6g,%.6g,", said->keep, tg_activation_name(said->activation), rate, e, loss.median,
                     loss.low, loss.high);
             fprintf(to, isnan(train.median) ? "\n" : "%.6g\n", train.median);
         }

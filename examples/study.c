@@ -13,7 +13,7 @@ static const study studies[] = {
     {"gelu-autoencoder", "the GELU paper's MNIST autoencoder", study_gelu_autoencoder},
     {"gelu-noise", "how the classifiers of gelu-mnist stand noisy images", study_gelu_noise},
     {"glu-tabular", "plain and gated forms on nine tables, equal parameters", study_glu_tabular},
-    {"migration", "what a ReLU network gains by GELU and by SwiGLU", study_migration},
+    {"migration", "what a ReLU network gains by GELU and by SwiGLU", study_migration, .staged = true},
     {"cost", "what activations cost, for an element and for a step", study_cost, .no_runs = true},
     {"claims", "what is said of GELU: verdict, number and command", study_claims},
 };
@@ -28,6 +28,8 @@ static const program_option table[] = {
     {"data", "DIR", "folder that has mnist/ (the four files), uci/ (the tables as .csv) and optdigits/", OPTION_TEXT, AT(data)},
     {"epochs", "N", "as many instead of the protocol's; finished runs go on, and none is shortened; 0: the protocol's", OPTION_INT,
      AT(epochs), 0, 100000},
+    {"only", "PATTERN", "train those runs only whose names fit the shell's pattern: '*-seed1', 'relu*lr0.001*'; the report has what is there",
+     OPTION_TEXT, AT(only)},
     {"report-only", NULL, "train nothing: report what is there", OPTION_FLAG, AT(report_only)},
     {"no-plots", NULL, "draw nothing", OPTION_FLAG, AT(no_plots)},
     {0}};
@@ -65,7 +67,7 @@ static char *command_of(char *const *argv)
 /* Reads the options behind the study's name; false, said, where one has no effect. */
 static bool read_options(int argc, char **argv, const study *chosen, study_settings *s)
 {
-    static const char *const of_runs[] = {"jobs", "data", "epochs", "report-only"};
+    static const char *const of_runs[] = {"jobs", "data", "epochs", "only", "report-only"};
     char after[2000] = "Studies:\n";
     size_t used = strlen(after);
     for (int i = 0; i < STUDIES; i++)
@@ -81,6 +83,10 @@ static bool read_options(int argc, char **argv, const study *chosen, study_setti
     for (size_t i = 0; chosen && chosen->no_runs && i < sizeof of_runs / sizeof of_runs[0]; i++)
         if (options_given(&program, of_runs[i]))
             return fprintf(stderr, "study: --%s: %s trains nothing\n", of_runs[i], chosen->name), false;
+    if (s->only && chosen && chosen->staged)
+        return fprintf(stderr, "study: --only: runs of %s build on each other\n", chosen->name), false;
+    if (s->only && s->report_only)
+        return fprintf(stderr, "study: --only: with --report-only nothing is trained\n"), false;
     if (s->quick && options_given(&program, "data"))
         return fprintf(stderr, "study: --data: a quick study makes its data up\n"), false;
     return true;

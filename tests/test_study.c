@@ -63,6 +63,10 @@ static const struct {
     {"gelu-mnist --nonsense", "nonsense"},
     {"gelu-mnist --data /no/such/folder --out /tmp", "/no/such/folder"},
     {"cost --epochs 3", "study: --epochs: cost trains nothing"},
+    {"cost --only '*'", "study: --only: cost trains nothing"},
+    {"migration --quick --only '*seed1'", "study: --only: runs of migration build on each other"},
+    {"gelu-mnist --quick --only '*seed1' --report-only", "study: --only: with --report-only nothing is trained"},
+    {"gelu-mnist --quick --only 'tanh*' --out /tmp/none", "study: --only: none of the 28 runs is called like 'tanh*'; the first is"},
     {"gelu-mnist --quick --data /tmp", "study: --data: a quick study makes its data up"},
     {"gelu-mnist --quick --out /proc/no", "--out: cannot create the folder '/proc/no"},
 };
@@ -89,6 +93,17 @@ START_TEST(gelu_mnist_reports_what_was_published_beside_its_own_numbers_and_trai
     ASSERT_SAYS(temporary_text("gelu-mnist-quick/report.md"), "| keep | activation | rate |");
     ck_assert_msg(run_in_folder("gelu-mnist --quick --no-plots") == 0, "%s", output);
     ck_assert_ptr_null(strstr(output, "take about"));
+}
+END_TEST
+
+START_TEST(runs_can_be_chosen_by_their_names)
+{
+    ck_assert_msg(run_in_folder("gelu-mnist --quick --jobs 2 --no-plots --only 'relu*seed1'") == 0, "%s", output);
+    ASSERT_SAYS(output, "0 of 28 runs done; 4 of the rest take about");
+    ASSERT_SAYS(output, "4 of 28 runs complete");
+    ck_assert_int_eq(access(temporary_path("gelu-mnist-quick/runs/elu-keep1-lr0.001-seed1.json"), R_OK), -1);
+    ck_assert_msg(run_in_folder("gelu-mnist --quick --jobs 2 --no-plots --only 'relu-keep1-*'") == 0, "%s", output);
+    ASSERT_SAYS(output, "4 of 28 runs done; 2 of the rest take about");
 }
 END_TEST
 
@@ -379,6 +394,7 @@ Suite *study_suite(void)
     tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
     tcase_add_test(tests, without_a_name_the_studies_are_listed);
     tcase_add_loop_test(tests, a_mistake_gets_a_line_that_names_it_and_status_2, 0, sizeof mistakes / sizeof mistakes[0]);
+    tcase_add_test(tests, runs_can_be_chosen_by_their_names);
     tcase_add_test(tests, two_studies_do_not_work_in_one_folder);
     tcase_add_test(tests, gelu_mnist_reports_what_was_published_beside_its_own_numbers_and_trains_nothing_twice);
     tcase_add_test(tests, the_other_studies_end_with_a_verdict_and_a_report);

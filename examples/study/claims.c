@@ -302,7 +302,7 @@ int study_claims(const study_context *c)
         return study_refuse("out of memory", 1);
     const study_outcome outcome = study_work_do(&work, stderr);
     if (outcome.broken)
-        return study_refuse(outcome.message, 1);
+        return study_refuse(outcome.message, outcome.broken);
     r.complete = outcome.complete == work.count;
     const int status = study_end(c, &work, &outcome, report(&r, &outcome), NULL);
     tabular_free(&sets);

@@ -273,7 +273,7 @@ int study_gelu_autoencoder(const study_context *c)
         return study_refuse("out of memory", 1);
     const study_outcome outcome = study_work_do(&work, stderr);
     if (outcome.broken)
-        return study_refuse(outcome.message, 1);
+        return study_refuse(outcome.message, outcome.broken);
     const results r = {c, &work, &data, seeds, epochs};
     char message[FILES_MESSAGE];
     if (!dataset_split(&data, &work.run[0].parts, message, sizeof message) ||

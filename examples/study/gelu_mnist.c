@@ -294,7 +294,7 @@ int study_gelu_mnist(const study_context *c)
         return study_refuse("out of memory", 1);
     const study_outcome outcome = study_work_do(&work, stderr);
     if (outcome.broken)
-        return study_refuse(outcome.message, 1);
+        return study_refuse(outcome.message, outcome.broken);
     const results r = {c, &work, &p};
     char message[FILES_MESSAGE];
     if (!files_write(c->folder, "curves.csv", write_curves, &r, message) ||

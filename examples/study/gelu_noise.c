@@ -177,7 +177,7 @@ int study_gelu_noise(const study_context *c)
     const study_outcome outcome = study_work_do(&work, stderr);
     r = (results){.c = c, .work = &work, .p = &p};
     if (outcome.broken)
-        return study_refuse(outcome.message, 1);
+        return study_refuse(outcome.message, outcome.broken);
     if (!dataset_split(&data, &p.parts, message, sizeof message))
         return study_refuse(message, 1);
     for (int a = 0; a < MNIST_ACTIVATIONS; a++)

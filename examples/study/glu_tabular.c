@@ -340,7 +340,7 @@ int study_glu_tabular(const study_context *c)
         return study_refuse("out of memory", 1);
     const study_outcome outcome = study_work_do(&work, stderr);
     if (outcome.broken)
-        return study_refuse(outcome.message, 1);
+        return study_refuse(outcome.message, outcome.broken);
     for (int setting = 0; setting < SETTINGS; setting++) {
         r[setting] = (results){.c = c, .work = &work, .sets = &sets, .setting = setting, .rates = rates};
         choose_forms(&r[setting], seeds);

@@ -243,7 +243,7 @@ int study_migration(const study_context *c)
         third = study_work_do(&tuned, stderr);
     const study_outcome *broken = first.broken ? &first : second.broken ? &second : third.broken ? &third : NULL;
     if (broken)
-        return study_refuse(broken->message, 1);
+        return study_refuse(broken->message, broken->broken);
     const bool complete = is_complete(&fresh, &first) && is_complete(&tuned, &third);
     third.interrupted |= first.interrupted || second.interrupted;
     third.failed += first.failed + second.failed;

@@ -21,7 +21,7 @@
 #include <limits.h>
 
 typedef struct study_settings {
-    const char *out, *data;
+    const char *out, *data, *only;
     bool quick, report_only, no_plots;
     int jobs, epochs;
 } study_settings;
@@ -38,6 +38,7 @@ typedef struct study {
     const char *name, *about;
     int (*run)(const study_context *c);
     bool no_runs; /* trains nothing, and has no use for the options that say how */
+    bool staged;  /* its runs build on each other, so that none can be chosen */
 } study;
 
 /* The studies, in the order in which they are listed. */

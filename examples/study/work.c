@@ -2,6 +2,7 @@
 #include "examples/lab/progress.h"
 #include "examples/data/words.h"
 
+#include <fnmatch.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,16 +122,21 @@ static jobs_outcome train_all(const study_work *work, const int *pending, int co
     return outcome;
 }
 
-static void do_pending(study_work *work, int *pending, int count, study_outcome *outcome, FILE *out)
+/* Of `missing` runs these. */
+static void do_pending(study_work *work, int *pending, int count, int missing, study_outcome *outcome, FILE *out)
 {
     const int taken = files_take_folder(work->folder, outcome->message);
     const double seconds = taken == FILES_TAKEN ? NAN : estimate(work, pending, count, outcome->message);
     if (isnan(seconds)) {
         files_release_folder(taken);
-        outcome->broken = true;
+        outcome->broken = 1;
         return;
     }
-    fprintf(out, "%d of %d run%s done; the rest takes about ", work->count - count, work->count, plural(work->count));
+    fprintf(out, "%d of %d run%s done; ", work->count - missing, work->count, plural(work->count));
+    if (work->only)
+        fprintf(out, "%d of the rest take%s about ", count, count == 1 ? "s" : "");
+    else
+        fprintf(out, "the rest takes about ");
     say_duration(seconds / work->jobs, out);
     fprintf(out, " (%d at once, from timed samples)\n", work->jobs);
     const jobs_outcome jobs = train_all(work, pending, count, out);
@@ -139,18 +145,40 @@ static void do_pending(study_work *work, int *pending, int count, study_outcome 
     files_release_folder(taken);
 }
 
+static bool is_wanted(const study_work *work, int run)
+{
+    return !work->only || fnmatch(work->only, work->run[run].name, 0) == 0;
+}
+
+static bool check_only(const study_work *work, char message[STUDY_MESSAGE])
+{
+    for (int i = 0; i < work->count; i++)
+        if (is_wanted(work, i))
+            return true;
+    snprintf(message, STUDY_MESSAGE, "--only: none of the %d runs is called like '%.80s'; the first is %s", work->count, work->only,
+             work->count ? work->run[0].name : "not there");
+    return false;
+}
+
 study_outcome study_work_do(study_work *work, FILE *out)
 {
     study_outcome outcome = {0};
-    int count = 0, *pending = calloc((size_t)work->count + 1, sizeof *pending);
+    if (!check_only(work, outcome.message)) {
+        outcome.broken = 2;
+        return outcome;
+    }
+    int count = 0, missing = 0, *pending = calloc((size_t)work->count + 1, sizeof *pending);
     if (!pending)
         snprintf(outcome.message, sizeof outcome.message, "out of memory");
     outcome.broken = !pending || !files_make_folder(work->folder, outcome.message) || !read_records(work, &outcome);
     for (int i = 0; !outcome.broken && i < work->count; i++)
-        if (!study_record_complete(&work->record[i], work->run[i].epochs))
-            pending[count++] = i;
+        if (!study_record_complete(&work->record[i], work->run[i].epochs)) {
+            missing++;
+            if (is_wanted(work, i))
+                pending[count++] = i;
+        }
     if (!outcome.broken && count > 0 && !work->read_only) {
-        do_pending(work, pending, count, &outcome, out);
+        do_pending(work, pending, count, missing, &outcome, out);
         outcome.broken |= !read_records(work, &outcome);
     }
     free(pending);

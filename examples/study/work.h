@@ -20,6 +20,7 @@ typedef struct study_work {
     const char *folder; /* of the records; made if it is not there */
     int jobs;           /* at once */
     bool read_only;     /* trains nothing: study_work_do reads the records that are there */
+    const char *only;   /* a shell's pattern: of the missing runs those so called are trained, and there must be one; NULL: all are */
     int count;
     study_run *run;       /* [count] */
     study_record *record; /* [count], after study_work_do */
@@ -28,7 +29,7 @@ typedef struct study_work {
 typedef struct study_outcome {
     int complete, failed; /* of work->count; what failed was said */
     bool interrupted;
-    bool broken; /* nothing could be done: message */
+    int broken; /* nothing could be done: the exit status, and message says why */
     char message[STUDY_MESSAGE];
 } study_outcome;
 

@@ -96,7 +96,6 @@ static void look_along(const tg_check *c, comparison *p, int64_t group, int64_t 
 
 static bool make_comparison(tg_check *c, int order, const double *direction, int64_t groups, tg_gradcheck_result *v, comparison *p)
 {
-    size_t n = (size_t)groups;
     *p = (comparison){.order = order, .way = {.direction = direction, .groups = groups}, .v = v};
     struct {
         void *where;
@@ -114,9 +113,9 @@ static bool make_comparison(tg_check *c, int order, const double *direction, int
                   {&p->contradicts, sizeof *p->contradicts},
                   {&p->noise, sizeof *p->noise}};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
-        void *memory = tg_arena_take(&c->arena, n * arrays[i].size, sizeof(double));
+        void *memory = tg_check_take_from(c, &c->arena, groups, arrays[i].size);
         if (!memory)
-            return tg_check_out_of_memory(&c->report);
+            return false;
         memcpy(arrays[i].where, &memory, sizeof memory);
     }
     return true;
@@ -264,9 +263,9 @@ static bool keep_agreeing(const tg_check *c, comparison *p, const tg_check_integ
 static bool judge_again(tg_check *c, comparison *p)
 {
     double *half = tg_check_take(c, p->way.groups);
-    tg_check_integral *shorter = tg_arena_take(&c->arena, (size_t)p->way.groups * sizeof *shorter, sizeof(double));
+    tg_check_integral *shorter = tg_check_take_from(c, &c->arena, p->way.groups, sizeof *shorter);
     if (!half || !shorter)
-        return tg_check_out_of_memory(&c->report);
+        return false;
     for (size_t i = 0; i < sizeof agreeing / sizeof agreeing[0]; i++) {
         for (int64_t g = 0; g < p->way.groups; g++)
             half[g] = agreeing[i] * p->half[g];
@@ -401,10 +400,10 @@ static bool compare_once(tg_check *c, comparison *p)
  * of a saturated softmax are, look exact and are not. */
 static bool compare_again(tg_check *c, comparison *p)
 {
-    tg_gradcheck_result *first = p->v, *second = tg_arena_take(&c->arena, (size_t)p->way.groups * sizeof *second, sizeof(double));
+    tg_gradcheck_result *first = p->v, *second = tg_check_take_from(c, &c->arena, p->way.groups, sizeof *second);
     tg_check_level *level = &c->level[p->order - 1];
     if (!second)
-        return tg_check_out_of_memory(&c->report);
+        return false;
     memcpy(second, first, (size_t)p->way.groups * sizeof *second);
     for (int k = 0; k < p->order - 1; k++)
         level->suspected += 4 * TG_CHECK_ROUNDING * c->level[k].size;
@@ -440,10 +439,9 @@ bool tg_check_compare(tg_check *c, int order, const double *direction, int64_t f
 static bool take_set(tg_check *c, const tg_check_part *part, const tg_check_set *set, comparison *p)
 {
     const tg_check_level *below = &c->level[p->order - 1];
-    int64_t *group = tg_arena_take(&c->arena, (size_t)c->variables * sizeof *group, sizeof(double));
+    int64_t *group = tg_check_take_from(c, &c->arena, c->variables, sizeof *group);
     if (!group)
-        return tg_check_out_of_memory(&c->report);
-    memset(group, 0, (size_t)c->variables * sizeof *group);
+        return false;
     for (int64_t g = 0; g < set->count; g++)
         group[part->offset + set->member[g]] = g;
     p->way.group = group;
@@ -458,9 +456,9 @@ bool tg_check_compare_set(tg_check *c, int order, const tg_check_part *part, con
 {
     const tg_arena_position here = tg_arena_here(&c->arena);
     double *direction = tg_check_take(c, c->variables);
-    tg_gradcheck_result *found = tg_arena_take(&c->arena, (size_t)set->count * sizeof *found, sizeof(double));
+    tg_gradcheck_result *found = tg_check_take_from(c, &c->arena, set->count, sizeof *found);
     comparison p;
-    bool done = direction && (found || tg_check_out_of_memory(&c->report)) && make_comparison(c, order, direction, set->count, found, &p);
+    bool done = direction && found && make_comparison(c, order, direction, set->count, found, &p);
     for (int64_t g = 0; done && g < set->count; g++) {
         const int64_t at = part->offset + set->member[g];
         direction[at] = c->scale[at];

@@ -203,28 +203,17 @@ typedef struct descent {
     double *ahead[CENTRAL_ROWS + CONFIRMATIONS * CONFIRMATION_ROWS];
 } descent;
 
-static void *take(tg_check *c, int64_t count, size_t size)
-{
-    void *memory = tg_arena_take(&c->steps, (size_t)count * size, sizeof(double));
-    if (!memory)
-        tg_check_out_of_memory(&c->report);
-    return memory;
-}
-
 /* False if out of memory. What the last descent took is given back. */
 static bool make_descent(tg_check *c, int level, const tg_check_way *way, descent *s)
 {
     tg_arena_empty(&c->steps);
     *s = (descent){.way = way, .level = level};
-    s->first = take(c, way->groups, sizeof *s->first);
-    s->tableau = s->first ? take(c, way->groups, sizeof *s->tableau) : NULL;
+    s->first = tg_check_take_from(c, &c->steps, way->groups, sizeof *s->first);
+    s->tableau = s->first ? tg_check_take_from(c, &c->steps, way->groups, sizeof *s->tableau) : NULL;
     if (!s->tableau)
         return false;
-    for (int64_t g = 0; g < way->groups; g++) {
-        s->first[g] = 0;
-        s->tableau[g].above.count = s->tableau[g].since_best = 0;
+    for (int64_t g = 0; g < way->groups; g++)
         s->tableau[g].best = (tg_check_difference){.value = NAN, .error = INFINITY};
-    }
     return true;
 }
 
@@ -235,7 +224,7 @@ static bool look_up(tg_check *c, descent *s, int number, int64_t group, tg_check
     double **ahead = &s->ahead[number];
     const double part = ldexp(1, -number);
     if (!*ahead) {
-        *ahead = take(c, 2 * length, sizeof **ahead);
+        *ahead = tg_check_take_from(c, &c->steps, 2 * length, sizeof **ahead);
         if (!*ahead || !tg_check_evaluate_along(c, s->level, s->way, s->first, part, *ahead) ||
             !tg_check_evaluate_along(c, s->level, s->way, s->first, -part, *ahead + length))
             return false;

@@ -131,11 +131,9 @@ static bool compare_directions(tg_check *c, int order, const tg_check_part *part
 /* Each element, with others where they may move at once. That they may was tried, not proven: what fails in company is compared alone. */
 static bool compare_elements(tg_check *c, int order, const tg_check_part *part, double *direction)
 {
-    tg_gradcheck_result *v = tg_arena_take(&c->arena, (size_t)part->size * sizeof *v, sizeof(double));
+    tg_gradcheck_result *v = tg_check_take_from(c, &c->arena, part->size, sizeof *v);
     tg_check_sets sets;
-    if (!v)
-        return tg_check_out_of_memory(&c->report);
-    if (!tg_check_find_sets(c, order - 1, part, &sets))
+    if (!v || !tg_check_find_sets(c, order - 1, part, &sets))
         return false;
     for (int64_t k = 0; k < sets.count; k++)
         if (!tg_check_compare_set(c, order, part, &sets.set[k], v))

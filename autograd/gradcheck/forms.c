@@ -49,9 +49,9 @@ static tg_tensor put(tg_check *c, tg_arena *arena, const double *data, tg_shape 
 /* Memory for what a form gives. */
 static bool make_results(tg_check *c, tg_arena *arena, form *f)
 {
-    f->value = tg_check_take_from(c, arena, tg_shape_size(&f->output));
+    f->value = tg_check_take_from(c, arena, tg_shape_size(&f->output), sizeof(double));
     for (int i = 0; f->value && i < c->report.count; i++)
-        if (!(f->gradient[i] = tg_check_take_from(c, arena, tg_shape_size(&f->shape[i]))))
+        if (!(f->gradient[i] = tg_check_take_from(c, arena, tg_shape_size(&f->shape[i]), sizeof(double))))
             return false;
     return f->value;
 }
@@ -117,7 +117,7 @@ static bool is_close_in_single(const tg_check_level *level, int64_t i, double fo
 
 static const double *rounded(tg_check *c, tg_arena *arena, const double *numbers, int64_t size)
 {
-    double *out = tg_check_take_from(c, arena, size);
+    double *out = tg_check_take_from(c, arena, size, sizeof(double));
     for (int64_t i = 0; out && i < size; i++)
         out[i] = (float)numbers[i];
     return out;
@@ -174,7 +174,7 @@ bool tg_check_single(tg_check *c)
 /* Element number k of the check repeats what is at k % n. */
 static const double *repeated(tg_check *c, tg_arena *arena, const double *numbers, int64_t size)
 {
-    double *out = tg_check_take_from(c, arena, size);
+    double *out = tg_check_take_from(c, arena, size, sizeof(double));
     for (int64_t i = 0, at = 0; out && i < size; i++, at = tg_check_next(at, c->level[0].length))
         out[i] = numbers[at];
     return out;
@@ -256,7 +256,7 @@ static bool broadcasts(tg_check *c, tg_arena *arena, int which, const tg_shape *
         f.shape[i] = i == which ? *own : *others;
         full.shape[i] = f.output;
         f.data[i] = repeated(c, arena, data_of(c, i), tg_shape_size(&f.shape[i]));
-        double *copied = tg_check_take_from(c, arena, size);
+        double *copied = tg_check_take_from(c, arena, size, sizeof(double));
         for (int64_t k = 0; copied && f.data[i] && k < size; k++)
             copied[k] = f.data[i][source_of(&f.shape[i], &f.output, k)];
         full.data[i] = copied;

@@ -7,7 +7,7 @@
 
 /* ---- memory ---- */
 
-static void *take(tg_check *c, tg_arena *arena, int64_t count, size_t size)
+void *tg_check_take_from(tg_check *c, tg_arena *arena, int64_t count, size_t size)
 {
     void *memory = NULL;
     if ((uint64_t)count <= SIZE_MAX / size)
@@ -19,14 +19,9 @@ static void *take(tg_check *c, tg_arena *arena, int64_t count, size_t size)
     return memory;
 }
 
-double *tg_check_take_from(tg_check *c, tg_arena *arena, int64_t count)
-{
-    return take(c, arena, count, sizeof(double));
-}
-
 double *tg_check_take(tg_check *c, int64_t count)
 {
-    return take(c, &c->arena, count, sizeof(double));
+    return tg_check_take_from(c, &c->arena, count, sizeof(double));
 }
 
 static bool make_room(tg_check *c)
@@ -35,7 +30,7 @@ static bool make_room(tg_check *c)
     double **numbers[] = {&c->scale, &c->own, &c->moved,
                           &c->point}; /* the point last: tg_check_close takes it as filled */
     for (size_t i = 0; i < sizeof tensors / sizeof tensors[0]; i++)
-        if (!(*tensors[i] = take(c, &c->arena, c->report.count, sizeof(tg_tensor))))
+        if (!(*tensors[i] = tg_check_take_from(c, &c->arena, c->report.count, sizeof(tg_tensor))))
             return false;
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         if (!(*numbers[i] = tg_check_take(c, c->variables)))
@@ -75,7 +70,7 @@ static bool is_usable(tg_check *c, int i)
 
 static bool make_parts(tg_check *c)
 {
-    c->parts = take(c, &c->arena, c->report.count, sizeof *c->parts);
+    c->parts = tg_check_take_from(c, &c->arena, c->report.count, sizeof *c->parts);
     for (int i = 0; c->parts && i < c->report.count; i++) {
         if (!is_usable(c, i))
             return false;

@@ -77,9 +77,11 @@ void tg_check_close(tg_check *c);
 /* Gives parameters the values back that they had: those of the point. */
 void tg_check_put_back(tg_check *c);
 
-/* Memory for `count` zeros until the check is closed, or in another arena; NULL, with the result written, if there is none. */
+/* Memory for `count` elements of `size` bytes, all 0, as long as the arena keeps it; NULL, with the result written, if there is none. */
+void *tg_check_take_from(tg_check *c, tg_arena *arena, int64_t count, size_t size);
+
+/* The same for numbers that are kept until the check is closed. */
 double *tg_check_take(tg_check *c, int64_t count);
-double *tg_check_take_from(tg_check *c, tg_arena *arena, int64_t count);
 
 /* Sums of squares are in long double: in double the square of 1e-226 is 0, and that of 1e300 infinite. */
 static inline void tg_check_add_square(long double *sum, double x)

@@ -347,9 +347,9 @@ static bool run_backward(tg_check *c, bool checkpointed, double *gradients, tg_p
 static bool trains_the_same(tg_check *c)
 {
     double *gradients = tg_check_take(c, c->variables);
-    tg_parameter *kept = tg_arena_take(&c->arena, (size_t)c->part_count * sizeof *kept, sizeof(int64_t));
+    tg_parameter *kept = tg_check_take_from(c, &c->arena, c->part_count, sizeof *kept);
     if (!gradients || !kept)
-        return tg_check_out_of_memory(&c->report);
+        return false;
     if (!run_backward(c, false, gradients, kept) ||
         !same_bytes(c, 1, TG_GRADCHECK_ANOTHER_WAY, "tg_grad and tg_backward differ"))
         return false;

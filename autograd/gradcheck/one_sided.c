@@ -22,10 +22,10 @@ static bool make_side(tg_check *c, tg_arena *arena, int64_t outputs, side *s)
 {
     double **arrays[] = {&s->last, &s->rows, &s->value, &s->error};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
-        if (!(*arrays[i] = tg_check_take_from(c, arena, outputs)))
+        if (!(*arrays[i] = tg_check_take_from(c, arena, outputs, sizeof(double))))
             return false;
     for (int j = 0; j < SIDE_COLUMNS; j++)
-        if (!(s->tableau[j] = tg_check_take_from(c, arena, outputs)))
+        if (!(s->tableau[j] = tg_check_take_from(c, arena, outputs, sizeof(double))))
             return false;
     for (int64_t i = 0; i < outputs; i++)
         s->error[i] = INFINITY;
@@ -106,7 +106,7 @@ static void add_output(double weight, const side *ahead, const side *behind, int
 static bool take_sides(tg_check *c, int level, const tg_check_way *way, tg_arena *arena, side *ahead, side *behind)
 {
     const int64_t length = c->level[level].length;
-    double *first = tg_check_take_from(c, arena, way->groups);
+    double *first = tg_check_take_from(c, arena, way->groups, sizeof(double));
     for (int64_t g = 0; first && g < way->groups; g++)
         first[g] = way->wanted[g] ? 2 * tg_check_first_step(way->largest[g]) : 0;
     return first && make_side(c, arena, length, ahead) && make_side(c, arena, length, behind) &&

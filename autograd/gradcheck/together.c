@@ -5,19 +5,12 @@
 /* Beyond so many pairs of a variable and a value nothing is tried: each variable moves alone. */
 enum { MOST_PAIRS = 1 << 22 };
 
-static void *take(tg_check *c, int64_t count, size_t size)
-{
-    void *memory = tg_arena_take(&c->arena, (size_t)count * size, sizeof(double));
-    if (!memory)
-        tg_check_out_of_memory(&c->report);
-    return memory;
-}
-
 /* Room for a set of so many variables and values. */
 static bool make_set(tg_check *c, int64_t variables, int64_t values, tg_check_set *set, int64_t **member, int64_t **first, int64_t **value)
 {
-    if (!(*member = take(c, variables, sizeof **member)) || !(*first = take(c, variables + 1, sizeof **first)) ||
-        !(*value = take(c, values, sizeof **value)))
+    if (!(*member = tg_check_take_from(c, &c->arena, variables, sizeof **member)) ||
+        !(*first = tg_check_take_from(c, &c->arena, variables + 1, sizeof **first)) ||
+        !(*value = tg_check_take_from(c, &c->arena, values, sizeof **value)))
         return false;
     *set = (tg_check_set){variables, *member, *first, *value};
     return true;
@@ -44,7 +37,7 @@ static const bool *try_each(tg_check *c, int level, const tg_check_part *part)
 {
     const int64_t length = c->level[level].length;
     double *direction = tg_check_take(c, c->variables), *ahead = tg_check_take(c, 2 * length);
-    bool *moves = take(c, part->size * length, sizeof *moves);
+    bool *moves = tg_check_take_from(c, &c->arena, part->size * length, sizeof *moves);
     if (!direction || !ahead || !moves)
         return NULL;
     for (int64_t i = 0; i < part->size; i++) {
@@ -111,7 +104,7 @@ static bool gather(tg_check *c, const bool *moves, int64_t size, int64_t length,
 /* Each variable by itself, with all values. */
 static bool alone(tg_check *c, int64_t size, tg_check_sets *sets)
 {
-    int64_t *member = take(c, size, sizeof *member);
+    int64_t *member = tg_check_take_from(c, &c->arena, size, sizeof *member);
     for (int64_t i = 0; member && i < size; i++) {
         member[i] = i;
         sets->set[i] = (tg_check_set){.count = 1, .member = &member[i]};
@@ -123,7 +116,7 @@ static bool alone(tg_check *c, int64_t size, tg_check_sets *sets)
 bool tg_check_find_sets(tg_check *c, int level, const tg_check_part *part, tg_check_sets *sets)
 {
     const int64_t length = c->level[level].length, size = part->size;
-    *sets = (tg_check_sets){0, take(c, size, sizeof *sets->set)};
+    *sets = (tg_check_sets){0, tg_check_take_from(c, &c->arena, size, sizeof *sets->set)};
     if (!sets->set)
         return false;
     if (c->places > 0) {
@@ -133,8 +126,8 @@ bool tg_check_find_sets(tg_check *c, int level, const tg_check_part *part, tg_ch
     if (size < 2 || length < 2 || size > MOST_PAIRS / length)
         return alone(c, size, sets);
     const bool *moves = try_each(c, level, part);
-    bool *moved = take(c, size * length, sizeof *moved);
-    int64_t *number = take(c, size, sizeof *number);
+    bool *moved = tg_check_take_from(c, &c->arena, size * length, sizeof *moved);
+    int64_t *number = tg_check_take_from(c, &c->arena, size, sizeof *number);
     if (!moves || !moved || !number)
         return false;
     sets->count = colour(moves, size, length, moved, number);

@@ -121,16 +121,10 @@ static tg_tape *common_tape(const tg_op *op, int count, const tg_tensor *inputs)
     return tape && !tape->program.failed ? tape : NULL;
 }
 
-/* The usual case without looking further: nothing that tg_op_missing would find. */
-static bool looks_complete(const tg_op *op)
-{
-    return op->name && (op->loop || (op->shape && op->forward)) && op->derivative && op->arity > 0 && op->arity <= 4 && !op->saved;
-}
-
 /* Why the operation cannot be recorded with this many inputs: an error on the tape, and false. */
 static bool admit(const request *r)
 {
-    const char *missing = looks_complete(r->op) ? NULL : tg_op_missing(r->op);
+    const char *missing = tg_op_missing(r->op);
     if (missing)
         tg_tape_fail(r->tape, "operation %s is refused: it lacks %s", r->op->name ? r->op->name : "without a name", missing);
     else if (r->op->arity != TG_VARIADIC && r->op->arity != r->count)

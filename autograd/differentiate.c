@@ -6,7 +6,7 @@
 
 /* ---- checking ---- */
 
-/* All alive, of one tape, and floating; the tape, or NULL with the error recorded where there is a tape to tell. */
+/* All alive, of one tape, and floating; false with the error recorded. */
 static bool is_usable(tg_tape *tape, const tg_request *r, const char *what, const tg_tensor *tensors, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -111,7 +111,8 @@ static bool remember(tg_tape *tape, const tg_request *r, int64_t start)
     return tg_program_list(program, &program->passes, pass);
 }
 
-bool tg_differentiate(const tg_request *r)
+/* Checks a request, and does what the step before did for the same one, or records it. */
+static bool differentiate(const tg_request *r)
 {
     for (int j = 0; r->gradients && j < r->input_count; j++)
         r->gradients[j] = (tg_tensor){0};
@@ -133,6 +134,17 @@ bool tg_differentiate(const tg_request *r)
 
 /* ---- backward ---- */
 
+/* Whether the tensor has one element; the error recorded if not, with advice. */
+static bool is_scalar(const char *function, tg_tensor loss, const char *advice)
+{
+    const tg_value *value = tg_value_of(loss);
+    char shape[128];
+    if (value && value->size != 1)
+        tg_tape_fail(tg_tape_at(value), "%s: expected a loss of one element, not %s%s", function,
+                     tg_shape_text(&value->shape, shape, sizeof shape), advice);
+    return value && value->size == 1;
+}
+
 static bool backward(const char *function, tg_tensor output, tg_tensor cotangent)
 {
     const tg_value *value = tg_value_of(output);
@@ -142,8 +154,7 @@ static bool backward(const char *function, tg_tensor output, tg_tensor cotangent
                                             "so there is nothing to differentiate", function);
         return false;
     }
-    return tg_differentiate(&(tg_request){.function = function, .cotangent_name = "cotangent", .outputs = &output, .output_count = 1,
-                                          .cotangents = &cotangent});
+    return differentiate(&(tg_request){.function = function, .outputs = &output, .output_count = 1, .cotangents = &cotangent});
 }
 
 bool tg_backward_from(tg_tensor output, tg_tensor cotangent)
@@ -153,14 +164,8 @@ bool tg_backward_from(tg_tensor output, tg_tensor cotangent)
 
 bool tg_backward(tg_tensor loss)
 {
-    const tg_value *value = tg_value_of(loss);
-    if (value && value->size != 1) {
-        char shape[128];
-        tg_tape_fail(tg_tape_at(value), "tg_backward: expected a loss of one element, not %s; reduce it, or give a cotangent to "
-                                        "tg_backward_from", tg_shape_text(&value->shape, shape, sizeof shape));
-        return false;
-    }
-    return backward("tg_backward", loss, (tg_tensor){0});
+    return (!tg_ok(loss) || is_scalar("tg_backward", loss, "; reduce it, or give a cotangent to tg_backward_from")) &&
+           backward("tg_backward", loss, (tg_tensor){0});
 }
 
 tg_tensor tg_gradient(tg_tensor x)
@@ -228,16 +233,16 @@ bool tg_grad(const tg_tensor *outputs, int output_count, const tg_tensor *inputs
     for (int j = 0; gradients && j < input_count; j++)
         gradients[j] = (tg_tensor){0};
     return has_lists("tg_grad", outputs, output_count, inputs, input_count, gradients) &&
-           tg_differentiate(&(tg_request){.function = "tg_grad", .cotangent_name = "cotangent", .outputs = outputs,
-                                          .output_count = output_count, .cotangents = cotangents, .inputs = inputs,
-                                          .input_count = input_count, .create_graph = create_graph, .gradients = gradients});
+           differentiate(&(tg_request){.function = "tg_grad", .outputs = outputs, .output_count = output_count, .cotangents = cotangents,
+                                       .inputs = inputs, .input_count = input_count, .create_graph = create_graph,
+                                       .gradients = gradients});
 }
 
 bool tg_vjp(tg_tensor y, tg_tensor cotangent, const tg_tensor *inputs, int count, tg_tensor *results)
 {
     return has_lists("tg_vjp", &y, 1, inputs, count, results) &&
-           tg_differentiate(&(tg_request){.function = "tg_vjp", .cotangent_name = "cotangent", .outputs = &y, .output_count = 1,
-                                          .cotangents = &cotangent, .inputs = inputs, .input_count = count, .gradients = results});
+           differentiate(&(tg_request){.function = "tg_vjp", .outputs = &y, .output_count = 1, .cotangents = &cotangent,
+                                       .inputs = inputs, .input_count = count, .gradients = results});
 }
 
 /* Room for `count` tensors while a function runs; NULL, with the error recorded, when there is none. */
@@ -253,39 +258,28 @@ static bool all_given(const tg_request *r)
     return is_usable(tg_tape_of(r->outputs[0]), r, r->cotangent_name, r->cotangents, r->output_count);
 }
 
-/* d/dc of c^T (dy / d inputs) tangents, at any c: the vector-Jacobian product is linear in c. */
-static tg_tensor jvp(tg_tensor y, const tg_tensor *inputs, const tg_tensor *tangents, int count)
+/* The derivative of what a derivative gives. */
+static bool differentiate_twice(const tg_request *first, const tg_request *second)
 {
-    tg_tensor *products = room(y, count), result;
-    tg_tensor cotangent = tg_full(tg_tape_of(y), tg_dtype_of(y), tg_shape_of(y), 0);
-    const tg_request first = {.function = "tg_jvp", .cotangent_name = "cotangent", .outputs = &y, .output_count = 1,
-                              .cotangents = &cotangent, .inputs = inputs, .input_count = count, .create_graph = true,
-                              .gradients = products};
-    const tg_request second = {.function = "tg_jvp", .cotangent_name = "tangent", .outputs = products, .output_count = count,
-                               .cotangents = tangents, .inputs = &cotangent, .input_count = 1, .gradients = &result};
-    return products && tg_differentiate(&first) && all_given(&second) && tg_differentiate(&second) ? result : TG_NONE;
+    return differentiate(first) && all_given(second) && differentiate(second);
 }
 
+/* d/dc of c^T (dy / d inputs) tangents, at any c: the vector-Jacobian product is linear in c. */
 tg_tensor tg_jvp(tg_tensor y, const tg_tensor *inputs, const tg_tensor *tangents, int count)
 {
     tg_tape *tape = tg_tape_of(y);
     if (!has_lists("tg_jvp", &y, 1, inputs, count, tangents) || !tape || tape->program.failed)
         return TG_NONE;
     const tg_arena_position scratch = tg_arena_here(&tape->scratch);
-    const tg_tensor result = jvp(y, inputs, tangents, count);
+    tg_tensor *products = room(y, count), result;
+    tg_tensor cotangent = tg_full(tape, tg_dtype_of(y), tg_shape_of(y), 0);
+    const tg_request first = {.function = "tg_jvp", .outputs = &y, .output_count = 1, .cotangents = &cotangent, .inputs = inputs,
+                              .input_count = count, .create_graph = true, .gradients = products};
+    const tg_request second = {.function = "tg_jvp", .cotangent_name = "tangent", .outputs = products, .output_count = count,
+                               .cotangents = tangents, .inputs = &cotangent, .input_count = 1, .gradients = &result};
+    const bool fine = products && differentiate_twice(&first, &second);
     tg_arena_rewind(&tape->scratch, scratch);
-    return result;
-}
-
-/* Whether the tensor has one element; the error recorded if not. */
-static bool is_scalar(const char *function, tg_tensor loss)
-{
-    const tg_value *value = tg_value_of(loss);
-    char shape[128];
-    if (value && value->size != 1)
-        tg_tape_fail(tg_tape_at(value), "%s: expected a loss of one element, not %s", function,
-                     tg_shape_text(&value->shape, shape, sizeof shape));
-    return value && value->size == 1;
+    return fine ? result : TG_NONE;
 }
 
 bool tg_hvp(tg_tensor loss, const tg_tensor *inputs, const tg_tensor *vectors, int count, tg_tensor *results)
@@ -294,15 +288,15 @@ bool tg_hvp(tg_tensor loss, const tg_tensor *inputs, const tg_tensor *vectors, i
     for (int j = 0; results && j < count; j++)
         results[j] = TG_NONE;
     if (!has_lists("tg_hvp", &loss, 1, inputs, count, results) || !has_lists("tg_hvp", &loss, 1, vectors, count, results) ||
-        !is_scalar("tg_hvp", loss) || tape->program.failed)
+        !is_scalar("tg_hvp", loss, "") || tape->program.failed)
         return false;
     const tg_arena_position scratch = tg_arena_here(&tape->scratch);
     tg_tensor *gradients = room(loss, count);
-    const tg_request first = {.function = "tg_hvp", .cotangent_name = "cotangent", .outputs = &loss, .output_count = 1, .inputs = inputs,
-                              .input_count = count, .create_graph = true, .gradients = gradients};
+    const tg_request first = {.function = "tg_hvp", .outputs = &loss, .output_count = 1, .inputs = inputs, .input_count = count,
+                              .create_graph = true, .gradients = gradients};
     const tg_request second = {.function = "tg_hvp", .cotangent_name = "vector", .outputs = gradients, .output_count = count,
                                .cotangents = vectors, .inputs = inputs, .input_count = count, .gradients = results};
-    const bool fine = gradients && tg_differentiate(&first) && all_given(&second) && tg_differentiate(&second);
+    const bool fine = gradients && differentiate_twice(&first, &second);
     tg_arena_rewind(&tape->scratch, scratch);
     return fine;
 }
@@ -329,8 +323,8 @@ static tg_tensor jacobian(const char *function, tg_tensor y, tg_tensor x)
     tg_tensor *all = room(y, (int)rows);
     for (int64_t i = 0; i < rows && all; i++) {
         tg_tensor cotangent = unit_vector(y, i), row;
-        if (!tg_differentiate(&(tg_request){.function = function, .cotangent_name = "cotangent", .outputs = &y, .output_count = 1,
-                                            .cotangents = &cotangent, .inputs = &x, .input_count = 1, .gradients = &row}))
+        if (!differentiate(&(tg_request){.function = function, .outputs = &y, .output_count = 1, .cotangents = &cotangent, .inputs = &x,
+                                         .input_count = 1, .gradients = &row}))
             return TG_NONE;
         all[i] = tg_reshape(row, TG_SHAPE(1, columns));
     }
@@ -359,7 +353,7 @@ tg_tensor tg_jacobian(tg_tensor y, tg_tensor x)
 tg_tensor tg_hessian(tg_tensor loss, tg_tensor x)
 {
     tg_tensor gradient;
-    const tg_request r = {.function = "tg_hessian", .cotangent_name = "cotangent", .outputs = &loss, .output_count = 1, .inputs = &x,
-                          .input_count = 1, .create_graph = true, .gradients = &gradient};
-    return is_scalar("tg_hessian", loss) && tg_differentiate(&r) ? jacobian_of("tg_hessian", gradient, x) : TG_NONE;
+    const tg_request r = {.function = "tg_hessian", .outputs = &loss, .output_count = 1, .inputs = &x, .input_count = 1,
+                          .create_graph = true, .gradients = &gradient};
+    return is_scalar("tg_hessian", loss, "") && differentiate(&r) ? jacobian_of("tg_hessian", gradient, x) : TG_NONE;
 }

@@ -391,12 +391,13 @@ static bool seed(pass *p, tg_value *output, tg_tensor cotangent)
     if (!cotangent.value)
         cotangent = tg_full(tape, output->dtype, output->shape, 1);
     const tg_value *value = tg_value_of(cotangent);
+    const char *function = p->request->function, *name = p->request->cotangent_name ? p->request->cotangent_name : "cotangent";
     char has[128], wants[128];
     if (!value || tg_tape_at(value) != tape)
-        tg_tape_fail(tape, "%s: the %s is not a tensor of this tape and step", p->request->function, p->request->cotangent_name);
+        tg_tape_fail(tape, "%s: the %s is not a tensor of this tape and step", function, name);
     else if (value->dtype != output->dtype || !tg_shape_equal(&value->shape, &output->shape))
-        tg_tape_fail(tape, "%s: the %s is %s%s, but what it belongs to is %s%s", p->request->function, p->request->cotangent_name,
-                     tg_dtype_name(value->dtype), tg_shape_text(&value->shape, has, sizeof has), tg_dtype_name(output->dtype),
+        tg_tape_fail(tape, "%s: the %s is %s%s, but what it belongs to is %s%s", function, name, tg_dtype_name(value->dtype),
+                     tg_shape_text(&value->shape, has, sizeof has), tg_dtype_name(output->dtype),
                      tg_shape_text(&output->shape, wants, sizeof wants));
     else
         return add_cotangent(p, output, cotangent);

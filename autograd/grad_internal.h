@@ -5,8 +5,8 @@
 #include "autograd/tape_internal.h"
 
 typedef struct tg_request {
-    const char *function;       /* that was called, for messages; and what it calls a cotangent */
-    const char *cotangent_name;
+    const char *function;       /* that was called, for messages; */
+    const char *cotangent_name; /* and what it calls a cotangent; NULL: that */
     const tg_tensor *outputs, *cotangents; /* cotangents NULL, or an inert one: ones */
     const tg_tensor *inputs;               /* none: into the gradients of parameters, variables and retained tensors */
     int output_count, input_count;
@@ -16,8 +16,5 @@ typedef struct tg_request {
 
 /* Walks back from the outputs and appends what that takes to the program (grad.c). All tensors are alive, of one tape, and floating. */
 bool tg_record_pass(tg_tape *tape, const tg_request *request);
-
-/* Checks a request, and does what the step before did for the same one, or records it (differentiate.c). */
-bool tg_differentiate(const tg_request *request);
 
 #endif

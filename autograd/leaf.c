@@ -61,7 +61,7 @@ static tg_value *append(tg_tape *tape, const new_leaf *l)
     value->is_borrowed = l->data != NULL;
     value->requires_grad = requires_grad(l);
     value->slot.data = l->data;
-    return l->data || tg_run_allocate_leaf(&tape->run, value) ? value : NULL;
+    return l->data || tg_run_allocate(&tape->run, value) ? value : NULL;
 }
 
 static tg_value *push(tg_tape *tape, const new_leaf *l)

@@ -1,7 +1,7 @@
 /* A program: the list of values that a step records, with operations, attributes, inputs and shapes, and without numbers. Internal.
  *
  *     tg_value *y = tg_program_append(program);        // or, if the step before had the same here,
- *     tg_value *y = tg_program_next(program);          // its value, matched: tg_program_advance(program)
+ *     tg_value *y = tg_program_next(program);          // its value; if that matches: program->count++
  *
  * A training loop records the same step again and again. So a reset keeps the values, and a step that asks for what stands next takes
  * it (a trace hit). Where it asks for something else, the program is cut there, and recording goes on as if nothing had been behind it:
@@ -9,7 +9,7 @@
  *     values    [x  w  linear  relu | ... loss | the backward pass ............ ]
  *                                   ^ count: this step so far                   ^ known: the step before
  *
- * Values lie in blocks that never move and outlive every reset, so that a stale handle still points at a value. Its serial tells that the
+ * Values lie in blocks that never move and outlive every reset, so that a stale handle still points at a value. By its serial one sees that the
  * step is over: value number i of a step has the serial first_serial + i.
  *
  * Backward passes (tg_pass) and checkpoints (tg_region) are ranges of values. They are kept in the order in which they ended and began.
@@ -53,7 +53,7 @@ struct tg_program {
     int64_t recorded; /* values appended so far */
     tg_arena arena; /* of attributes, inputs, scopes, passes and regions */
     tg_list passes, regions;
-    void (*before_cut)(tg_program *program, int64_t count); /* told before values from `count` on go */
+    void (*before_cut)(tg_program *program, int64_t count); /* called before values from `count` on are forgotten */
     int64_t allocations;
 
     /* How the next value is recorded. */

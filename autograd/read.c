@@ -1,4 +1,4 @@
-/* What a handle tells: whether it is alive, type, shape, elements. */
+/* What a handle is asked: whether it is alive, type, shape, elements. */
 #include "autograd/dtype.h"
 #include "autograd/tape_internal.h"
 

@@ -33,7 +33,7 @@ bool tg_recompute_for(tg_recompute *recompute, const tg_value *value);
 /* The value, or what stands in for it. */
 tg_value *tg_stand_in(const tg_recompute *recompute, tg_value *value);
 
-/* Forgets again what lies behind value number `index`; a buffer that `in_use` tells of stays. */
+/* Forgets again what lies behind value number `index`, but keeps buffers for which `in_use` is true. */
 void tg_recompute_leave(tg_recompute *recompute, int64_t index, bool (*in_use)(const void *pass, const tg_value *value), const void *pass);
 
 #endif

@@ -73,7 +73,7 @@ bool tg_run_reserve(tg_run *run, tg_program *program, int inputs)
     return true;
 }
 
-/* Where released buffers of a size are; few other sizes are there. */
+/* The list for this size. It is found by a hash, so another size may share the list. */
 static tg_free_buffer **released_of(tg_run *run, size_t size)
 {
     return &run->released[(uint64_t)size * 0x9E3779B97F4A7C15u >> 59]; /* 5 bits: one of 32 */
@@ -113,7 +113,7 @@ static void *take_freed(tg_run *run, size_t size)
 }
 
 /* A leaf never takes a released buffer: what is computed before it in a later run would overwrite it. */
-static bool allocate(tg_run *run, tg_value *value)
+bool tg_run_allocate(tg_run *run, tg_value *value)
 {
     const size_t size = bytes_of(value);
     void *data = NULL;
@@ -131,11 +131,6 @@ static bool allocate(tg_run *run, tg_value *value)
     value->slot.data = data;
     value->slot.owned = value->op != NULL;
     return true;
-}
-
-bool tg_run_allocate_leaf(tg_run *run, tg_value *value)
-{
-    return allocate(run, value);
 }
 
 /* Marks the value; false if its buffer is too small to be kept. */
@@ -269,7 +264,7 @@ static bool compute(tg_run *run, tg_value *value)
     tg_value *saved = op->saved ? tg_saved_of(value) : NULL;
     if (value->sink && !(value->slot.data = place_of_gradient(run, value)))
         return false;
-    if ((!value->slot.data && !allocate(run, value)) || (saved && !saved->slot.data && !allocate(run, saved)))
+    if ((!value->slot.data && !tg_run_allocate(run, value)) || (saved && !saved->slot.data && !tg_run_allocate(run, saved)))
         return false;
     for (int i = 0; i < value->input_count; i++)
         run->in[i] = value->inputs[i]->slot.data;
@@ -290,7 +285,8 @@ static double clock_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-bool tg_run_value(tg_run *run, tg_value *value)
+/* One value, whose inputs have been computed. */
+static bool compute_timed(tg_run *run, tg_value *value)
 {
     if (!run->times)
         return compute(run, value);
@@ -307,7 +303,7 @@ bool tg_run_to(tg_run *run, tg_program *program, int64_t end)
         tg_value *value = tg_program_at(program, run->computed);
         if (!value->op && value->parameter) /* whose set may have grown since a step that is replayed */
             value->slot.data = value->parameter->data;
-        if (value->op && (!tg_run_value(run, value) || (run->watches && !tg_anomaly_check(value))))
+        if (value->op && (!compute_timed(run, value) || (run->watches && !tg_anomaly_check(value))))
             return false;
     }
     return !program->failed;

@@ -1,7 +1,7 @@
 /* A run: gives a program's values buffers and computes them, in the order in which they stand. Internal.
  *
  *     tg_run_to(run, program, program->count)    // what has been recorded since the last time
- *     tg_run_again(run, program)                 // everything once more: a replay
+ *     tg_run_reset(run), tg_run_to(...)          // everything once more: a replay
  *
  * A buffer that nobody will read any more is released and given to a value that is computed later. Which value has which buffer is decided
  * once; a step that repeats the one before, a replay and a checkpoint's recomputation use the same ones.
@@ -38,11 +38,8 @@ void tg_run_reset(tg_run *run);
 /* Computes the values before number `end` that have not been computed in this step; false if that fails. */
 bool tg_run_to(tg_run *run, tg_program *program, int64_t end);
 
-/* Computes one value, whose inputs must have been. */
-bool tg_run_value(tg_run *run, tg_value *value);
-
-/* Gives a leaf its buffer. */
-bool tg_run_allocate_leaf(tg_run *run, tg_value *value);
+/* Gives a value its buffer; false, with the error recorded, if out of memory. */
+bool tg_run_allocate(tg_run *run, tg_value *value);
 
 /* Room in run->in for a call with that many inputs. */
 bool tg_run_reserve(tg_run *run, tg_program *program, int inputs);

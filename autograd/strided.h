@@ -67,10 +67,6 @@ static inline bool tg_strided_next(const tg_strided *s, int axis, tg_strided_pla
 /* The statement for elements of `bytes` bytes, with BYTES as the constant that this is: copying knows sizes, no types. */
 #define TG_FOR_ELEMENT_SIZE(bytes, ...) \
     switch (bytes) {                    \
-    case 2: {                           \
-        enum { BYTES = 2 };             \
-        __VA_ARGS__                     \
-    } break;                            \
     case 4: {                           \
         enum { BYTES = 4 };             \
         __VA_ARGS__                     \

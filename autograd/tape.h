@@ -104,6 +104,7 @@ typedef struct tg_tape_counts {
     int64_t recorded;    /* tensors recorded since then: a step that repeats the one before records none */
 } tg_tape_counts;
 
+/* All 0 for NULL. */
 tg_tape_counts tg_tape_count(const tg_tape *tape);
 
 /* Anomaly mode: while on, the first operation that makes a NaN out of none, or an infinity out of finite inputs, forward or

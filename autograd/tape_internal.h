@@ -31,7 +31,7 @@ struct tg_tape {
     tg_hook *hooks, **last_hook;
     tg_retained *retained;
     int retained_count;
-    const char *not_replayed; /* why the step cannot be; NULL: it can */
+    const char *not_replayed; /* why tg_replay refuses the step; NULL: it does not */
 
     tg_arena scratch; /* of backward passes: given back when one ends */
 };

@@ -28,7 +28,7 @@ static const program_option table[] = {
 
 static const options_program program = {
     .name = "activations",
-    .about = "Shows every activation: its values and first derivatives, where it is lowest, and how far the approximations of GELU "
+    .about = "Shows every activation: its formula, values and first derivatives, where it is lowest, and how far the approximations of GELU "
              "are from the exact one. All in double precision.",
     .table = table,
     .after = "Example: activations --from -4 --to 4 --out results"};
@@ -113,6 +113,13 @@ static void print_table(tg_tape *tape)
             print_row(tape, (tg_activation)a, x, exact);
 }
 
+static void print_formulas(void)
+{
+    putchar('\n');
+    for (int a = 0; tg_activation_name((tg_activation)a); a++)
+        printf("%-17s %s\n", tg_activation_name((tg_activation)a), tg_activation_formula((tg_activation)a));
+}
+
 /* ---- the file ---- */
 
 /* Rows of one curve, or of its difference to another. Two empty lines end it, by which gnuplot tells curves apart. */
@@ -186,6 +193,7 @@ int main(int argc, char **argv)
         return 1;
     }
     print_table(tape);
+    print_formulas();
     const int status = write_and_draw(&s, tape);
     tg_tape_free(tape);
     return status;

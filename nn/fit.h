@@ -125,8 +125,8 @@ typedef struct tg_fit tg_fit;
 tg_fit *tg_fit_new(const tg_fit_config *config);
 void tg_fit_free(tg_fit *fit);
 
-/* The first error: what is wrong with the configuration, a file, a batch, the loss or the step. NULL if there is none. For a NULL fit, "out
- * of memory". */
+/* The first error: what is wrong with the configuration, a file, a batch, the loss or the step. NULL if there is none. For a NULL
+ * fit, "out of memory, or there is no configuration". */
 const char *tg_fit_error(const tg_fit *fit);
 
 /* Whether the error is that training has diverged: the loss, or its gradient, was no finite number, or one too large for the optimiser. */

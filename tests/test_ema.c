@@ -273,6 +273,41 @@ START_TEST(recomputed_blocks_of_bert_take_less_than_two_fifths_of_the_memory)
 }
 END_TEST
 
+/* A training step of a convolution net, each block's images half as large and twice as many. */
+static memory convnet_step(bool recompute)
+{
+    enum { BATCH = 8, SIDE = 64 };
+    static float x[BATCH * 3 * SIDE * SIDE];
+    const int32_t labels[BATCH] = {0};
+    const tg_rng rng = tg_rng_seed(1);
+    tg_convnet *net = tg_convnet_new(&rng, &(tg_convnet_config){.channels = 3,
+                                                                .height = SIDE,
+                                                                .width = SIDE,
+                                                                .filters = {16, 32, 64, 128},
+                                                                .outputs = 10,
+                                                                .norm = TG_NORM_GROUP,
+                                                                .activation = TG_GELU_EXACT,
+                                                                .recompute = recompute});
+    tg_tape *own = tg_tape_new();
+    tg_tensor images = tg_borrow(own, TG_F32, x, TG_SHAPE(BATCH, 3, SIDE, SIDE));
+    tg_tensor loss = tg_cross_entropy(tg_convnet_forward(net, images, NULL), tg_constant(own, TG_I32, labels, TG_SHAPE(BATCH)));
+    const int64_t forward = tg_tape_count(own).bytes_used;
+    ck_assert_msg(tg_backward(loss), "%s", tg_tape_error(own));
+    const memory m = {forward, tg_tape_count(own).bytes_used, tg_tape_count(own).bytes_held};
+    tg_tape_free(own);
+    tg_convnet_free(net);
+    return m;
+}
+
+/* What a checkpoint gives back is of another size than what the next one wants: it is cut into pieces, and these are joined again. */
+START_TEST(recomputed_blocks_of_different_sizes_share_their_memory)
+{
+    const memory all = convnet_step(false), some = convnet_step(true);
+    ck_assert_msg((double)some.used < 0.85 * (double)all.used, "%lld of %lld bytes", (long long)some.used, (long long)all.used);
+    ck_assert_msg((double)some.held < 1.05 * (double)all.held, "%lld of %lld bytes held", (long long)some.held, (long long)all.held);
+}
+END_TEST
+
 START_TEST(a_recomputed_convolution_block_is_the_same)
 {
     tg_rng rng = tg_rng_seed(1);
@@ -319,6 +354,7 @@ Suite *ema_suite(void)
     tcase_add_test(tests, nothing_and_too_little_memory_are_survived);
     tcase_add_test(tests, parts_add_up_to_the_whole);
     tcase_add_test(tests, recomputed_blocks_of_bert_take_less_than_two_fifths_of_the_memory);
+    tcase_add_test(tests, recomputed_blocks_of_different_sizes_share_their_memory);
     tcase_add_test(tests, a_recomputed_convolution_block_is_the_same);
     suite_add_tcase(suite, tests);
     return suite;

@@ -1,10 +1,10 @@
 /* What the files of operations share: macros that keep an operation to a few lines, shape rules, sample inputs. Internal.
  *
- *     TG_UNARY_LOOP(softsign_loop, softsign)                  // calls the kernel `softsign` for the type of the elements
- *     TG_CHAIN_RULE(softsign_derivative, tg_softsign_grad)    // the cotangent times softsign_grad(x)
- *     const tg_op tg_op_softsign = {TG_UNARY("softsign", softsign_loop, softsign_derivative), TG_SAMPLES(tg_unary_samples)};
+ *     TG_UNARY_LOOP(sin_loop, vector_sin)      // calls the kernel `vector_sin` for the type of the elements
+ *     TG_CHAIN_RULE(sin_derivative, tg_cos)    // the cotangent times cos(x)
+ *     const tg_op tg_op_sin = {TG_UNARY("sin", sin_loop, sin_derivative), TG_SAMPLES(tg_unary_samples)};
  *
- * The function tg_softsign follows from its line in ops.def. Names stand in full where they are defined, so that a search finds them.
+ * The function tg_sin follows from its line in ops.def. Names stand in full where they are defined, so that a search finds them.
  */
 #ifndef TG_CATEGORY_H
 #define TG_CATEGORY_H

@@ -104,15 +104,12 @@ static tg_tape *common_tape(const tg_op *op, int count, const tg_tensor *inputs)
     for (int i = 0; i < count && !tape; i++)
         tape = tg_tape_of(inputs[i]);
     for (int i = 0; tape && i < count; i++) {
+        const char *problem = tg_tape_problem(tape, inputs[i]);
         const tg_value *value = tg_value_of(inputs[i]);
-        if (!value)
-            tg_tape_fail(tape, "%s: input %d is %s", op->name, i,
-                         inputs[i].value ? "a tensor of a step that ended with tg_tape_reset" : "the zero tensor");
-        else if (tg_tape_at(value) != tape)
-            tg_tape_fail(tape, "%s: input %d is on another tape than input 0", op->name, i);
-        else if (value->slot.released && !tg_run_readable(value))
-            tg_tape_fail(tape, "%s: input %d is an intermediate result of a checkpoint, which has forgotten it; let its function return it",
-                         op->name, i);
+        if (!problem && value->slot.released && !tg_run_readable(value))
+            problem = "an intermediate result of a checkpoint, which has forgotten it; let its function return it";
+        if (problem)
+            tg_tape_fail(tape, "%s: input %d is %s", op->name, i, problem);
     }
     /* All dead: the tapes they were on still know, and one of them should tell. */
     for (int i = 0; !tape && i < count; i++)

@@ -35,6 +35,17 @@ static void forget(tg_tape *tape, int64_t start, int64_t end, const tg_value *re
     }
 }
 
+/* A new region at the end of the program, inside the present one. */
+static tg_region *begin_region(tg_program *program)
+{
+    tg_region *region = tg_program_take(program, sizeof *region, _Alignof(tg_region));
+    if (!region || !tg_program_list(program, &program->regions, region))
+        return NULL;
+    *region = (tg_region){.parent = program->region, .start = program->count, .end = -1};
+    program->region = region;
+    return region;
+}
+
 /* Begins a region at the end of the program, or takes that which the step before began here. */
 static tg_region *open_region(tg_tape *tape)
 {
@@ -45,12 +56,7 @@ static tg_region *open_region(tg_tape *tape)
         program->region = region;
         return region;
     }
-    region = tg_program_take(program, sizeof *region, _Alignof(tg_region));
-    if (!region || !tg_program_list(program, &program->regions, region))
-        return NULL;
-    *region = (tg_region){.parent = program->region, .start = program->count, .end = -1};
-    program->region = region;
-    return region;
+    return begin_region(program);
 }
 
 static void close_region(tg_tape *tape, tg_region *region, const tg_value *result)
@@ -75,12 +81,12 @@ tg_tensor tg_checkpoint(tg_function function, const tg_tensor *inputs, int count
     tg_tape *tape = NULL;
     for (int i = 0; i < count && !tape; i++)
         tape = tg_tape_of(inputs[i]);
-    for (int i = 0; i < count; i++)
-        if (!tg_ok(inputs[i]) || tg_tape_of(inputs[i]) != tape) {
-            tg_tape_fail(tape, "tg_checkpoint: input %d is inert or on another tape than the others", i);
-            return (tg_tensor){0};
-        }
-    if (tape->program.failed || !tg_tape_allows(tape, "tg_checkpoint"))
+    for (int i = 0; tape && i < count; i++) {
+        const char *problem = tg_tape_problem(tape, inputs[i]);
+        if (problem)
+            tg_tape_fail(tape, "tg_checkpoint: input %d is %s", i, problem);
+    }
+    if (!tape || tape->program.failed || !tg_tape_allows(tape, "tg_checkpoint"))
         return (tg_tensor){0};
     if (tape->no_grad > 0) /* there will be no backward pass */
         return function(tape, inputs, count, user);
@@ -88,8 +94,9 @@ tg_tensor tg_checkpoint(tg_function function, const tg_tensor *inputs, int count
     if (!region)
         return (tg_tensor){0};
     tg_tensor result = function(tape, inputs, count, user);
-    if (!tape->program.failed && tg_tape_of(result) != tape)
-        tg_tape_fail(tape, "tg_checkpoint: the function returned %s", tg_ok(result) ? "a tensor of another tape" : "an inert tensor");
+    const char *problem = tg_tape_problem(tape, result);
+    if (problem)
+        tg_tape_fail(tape, "tg_checkpoint: the function returned %s", problem);
     const tg_value *value = tape->program.failed ? NULL : tg_value_of(result);
     close_region(tape, region, value && value->index >= region->start ? value : NULL);
     return value ? result : (tg_tensor){0};
@@ -140,18 +147,6 @@ static bool is_within(const tg_region *region, const tg_region *outer)
     return region == outer;
 }
 
-/* A region inside the one that is recomputed: it is a region of the pass as well. */
-static tg_region *open_inner(tg_recompute *r)
-{
-    tg_program *program = &r->tape->program;
-    tg_region *inner = tg_program_take(program, sizeof *inner, _Alignof(tg_region));
-    if (!inner || !tg_program_list(program, &program->regions, inner))
-        return NULL;
-    *inner = (tg_region){.parent = program->region, .start = program->count, .end = -1};
-    program->region = inner;
-    return inner;
-}
-
 static bool close_inner(tg_recompute *r, const tg_region *original, tg_region *inner)
 {
     tg_program *program = &r->tape->program;
@@ -180,7 +175,7 @@ static int64_t append_region(tg_recompute *r, const tg_region *region, int64_t i
                 return -1;
             continue;
         }
-        tg_region *inner = open_inner(r);
+        tg_region *inner = begin_region(&r->tape->program); /* a region of the pass as well */
         index = inner ? append_region(r, child, index) : -1;
         if (index < 0 || !close_inner(r, child, inner))
             return -1;

@@ -10,14 +10,13 @@
 static bool is_usable(tg_tape *tape, const tg_request *r, const char *what, const tg_tensor *tensors, int count)
 {
     for (int i = 0; i < count; i++) {
-        const tg_value *value = tg_value_of(tensors[i]);
-        if (value && tg_tape_at(value) == tape && value->dtype != TG_I32)
-            continue;
-        tg_tape_fail(tape, "%s: %s %d is %s", r->function, what, i,
-                     !tensors[i].value ? "inert"
-                     : !value          ? "a tensor of a step that ended with tg_tape_reset"
-                     : value->dtype == TG_I32 ? "an integer tensor" : "on another tape");
-        return false;
+        const char *problem = tg_tape_problem(tape, tensors[i]);
+        if (!problem && tg_dtype_of(tensors[i]) == TG_I32)
+            problem = "an integer tensor";
+        if (problem) {
+            tg_tape_fail(tape, "%s: %s %d is %s", r->function, what, i, problem);
+            return false;
+        }
     }
     return true;
 }

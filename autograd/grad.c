@@ -18,6 +18,13 @@
 /* What a pass knows of the values that it walks over. */
 enum { WANTED = 1, INPUT = 2, RETAINED = 4, HOOKED = 8, SUMMED = 16 };
 
+/* Of the inputs of the value whose derivative is being appended. */
+typedef struct links {
+    tg_tensor *in, *gradients;
+    tg_value **before; /* their cotangents before this derivative */
+    bool *wanted;
+} links;
+
 typedef struct pass {
     tg_tape *tape;
     const tg_request *request;
@@ -26,6 +33,8 @@ typedef struct pass {
     int64_t recorded;      /* where the pass's own values begin */
     tg_value **cotangents; /* of these values, or NULL */
     uint8_t *marks;
+    int most_inputs;       /* of one of these values */
+    links links;           /* room for so many */
     int32_t *uses;         /* of the pass's own values: how many cotangents are this one, or a view of it */
     int64_t use_capacity;
     tg_recompute recompute;
@@ -182,12 +191,13 @@ static bool deliver(pass *p, const tg_value *from, tg_value *input, tg_tensor gr
 {
     if (!gradient.value)
         return true;
-    const tg_value *value = tg_value_of(gradient);
-    char has[128], wants[128];
-    if (!value || tg_tape_at(value) != p->tape) {
-        tg_tape_fail(p->tape, "the derivative of %s gives a tensor of another tape or step", from->op->name);
+    const char *problem = tg_tape_problem(p->tape, gradient);
+    if (problem) {
+        tg_tape_fail(p->tape, "the derivative of %s gives %s", from->op->name, problem);
         return false;
     }
+    const tg_value *value = tg_value_of(gradient);
+    char has[128], wants[128];
     if (!fits(value, input)) {
         tg_tape_fail(p->tape, "the derivative of %s gives %s%s for an input %s%s", from->op->name, tg_dtype_name(value->dtype),
                      tg_shape_text(&value->shape, has, sizeof has), tg_dtype_name(input->dtype),
@@ -207,30 +217,10 @@ static bool deliver(pass *p, const tg_value *from, tg_value *input, tg_tensor gr
 
 /* ---- one value ---- */
 
-/* Larger than any arity of ours; concatenation of more than these takes memory of the pass. */
-enum { FEW_INPUTS = 8 };
-
-typedef struct links {
-    tg_tensor few_in[FEW_INPUTS], few_gradients[FEW_INPUTS], *in, *gradients;
-    tg_value *few_before[FEW_INPUTS], **before; /* the inputs' cotangents before this value's derivative */
-    bool few_wanted[FEW_INPUTS], *wanted;
-} links;
-
-static bool make_room(const pass *p, links *l, int count)
-{
-    *l = (links){.in = l->few_in, .gradients = l->few_gradients, .before = l->few_before, .wanted = l->few_wanted};
-    if (count <= FEW_INPUTS)
-        return true;
-    l->in = tg_tape_scratch(p->tape, (size_t)count, sizeof *l->in);
-    l->gradients = tg_tape_scratch(p->tape, (size_t)count, sizeof *l->gradients);
-    l->before = tg_tape_scratch(p->tape, (size_t)count, sizeof *l->before);
-    l->wanted = tg_tape_scratch(p->tape, (size_t)count, sizeof *l->wanted);
-    return l->in && l->gradients && l->before && l->wanted;
-}
-
 /* Appends the derivative of a value and what becomes of its results. */
-static bool append_derivative(pass *p, tg_value *value, tg_tensor cotangent, const links *l)
+static bool append_derivative(pass *p, tg_value *value, tg_tensor cotangent)
 {
+    const links *l = &p->links;
     tg_program *program = &p->tape->program;
     const tg_value *there = tg_stand_in(&p->recompute, value);
     const tg_derive d = {.out = tg_tensor_of(tg_stand_in(&p->recompute, value)), .cotangent = cotangent,
@@ -253,12 +243,12 @@ static bool append_derivative(pass *p, tg_value *value, tg_tensor cotangent, con
 static bool derive(pass *p, tg_value *value, tg_value *cotangent)
 {
     tg_tape *tape = p->tape;
-    links l;
-    if (!value->op->derivative || value->mode & TG_MODE_DETACHED || !make_room(p, &l, value->input_count))
+    const links *l = &p->links;
+    if (!value->op->derivative || value->mode & TG_MODE_DETACHED)
         return !tape->program.failed;
     bool any = false;
     for (int i = 0; i < value->input_count; i++)
-        any |= l.wanted[i] = value->inputs[i]->dtype != TG_I32 && is_marked(p, value->inputs[i], WANTED);
+        any |= l->wanted[i] = value->inputs[i]->dtype != TG_I32 && is_marked(p, value->inputs[i], WANTED);
     if (!any)
         return true;
     if (value->mode & TG_MODE_WITHOUT_GRAPH) {
@@ -270,8 +260,9 @@ static bool derive(pass *p, tg_value *value, tg_value *cotangent)
     if (!tg_recompute_for(&p->recompute, value))
         return false;
     for (int i = 0; i < value->input_count; i++) {
-        l.in[i] = tg_tensor_of(tg_stand_in(&p->recompute, value->inputs[i]));
-        l.before[i] = l.wanted[i] ? *cotangent_of(p, value->inputs[i]) : NULL;
+        l->in[i] = tg_tensor_of(tg_stand_in(&p->recompute, value->inputs[i]));
+        l->gradients[i] = (tg_tensor){0};
+        l->before[i] = l->wanted[i] ? *cotangent_of(p, value->inputs[i]) : NULL;
     }
 
     const int64_t start = tape->program.count;
@@ -279,13 +270,13 @@ static bool derive(pass *p, tg_value *value, tg_value *cotangent)
     tape->program.scope = value->scope;
     tape->program.derived_from = value;
     tape->defers = true;
-    const bool recorded = append_derivative(p, value, tg_tensor_of(cotangent), &l);
+    const bool recorded = append_derivative(p, value, tg_tensor_of(cotangent));
     tape->defers = false;
     const bool computed = recorded && tg_tape_compute(tape);
     tape->program.scope = scope;
     tape->program.derived_from = NULL;
     if (computed && !p->request->create_graph)
-        release(p, start, cotangent, l.before, value->input_count);
+        release(p, start, cotangent, l->before, value->input_count);
     return computed;
 }
 
@@ -299,13 +290,16 @@ static tg_value *call_hooks(pass *p, const tg_value *value, tg_value *cotangent)
         keep_buffer(cotangent); /* the hook may keep it */
         const uint8_t mode = tape->program.mode;
         tape->program.mode = p->mode_outside;
-        tg_value *after = tg_value_of(hook->function(tg_tensor_of(cotangent), hook->user));
+        const tg_tensor returned = hook->function(tg_tensor_of(cotangent), hook->user);
         tape->program.mode = mode;
-        const bool here = after && tg_tape_at(after) == tape;
-        if (!here || after->dtype != value->dtype || !tg_shape_equal(&after->shape, &value->shape)) {
+        tg_value *after = tg_value_of(returned);
+        const char *problem = tg_tape_problem(tape, returned);
+        if (!problem && (after->dtype != value->dtype || !tg_shape_equal(&after->shape, &value->shape)))
+            problem = "a tensor of another shape or type";
+        if (problem) {
             tg_tape_fail(tape, "a hook on tensor %lld (%s) returned %s", (long long)value->index,
                          value->op ? value->op->name : value->parameter && value->parameter->name ? value->parameter->name : "a leaf",
-                         here ? "a tensor of another shape or type" : after ? "a tensor of another tape" : "an inert tensor");
+                         problem);
             return NULL;
         }
         keep_buffer(after);
@@ -362,7 +356,7 @@ static bool visit(pass *p, tg_value *value)
 /* ---- a pass ---- */
 
 /* Marks the inputs and every value computed from them; or, where gradients of all parameters and variables are wanted, what requires
- * one. */
+ * one. Counts most_inputs. */
 static void mark_paths(pass *p)
 {
     const tg_request *r = p->request;
@@ -370,6 +364,7 @@ static void mark_paths(pass *p)
         p->marks[r->inputs[j].value->index - p->to] |= WANTED | INPUT;
     for (int64_t index = p->to; index <= p->from; index++) {
         const tg_value *value = tg_program_at(&p->tape->program, index);
+        p->most_inputs = value->input_count > p->most_inputs ? value->input_count : p->most_inputs;
         bool wanted = !p->by_inputs && value->requires_grad;
         if (p->by_inputs && value->op && !(value->op->flags & TG_CONSTANT) && !(value->mode & TG_MODE_DETACHED))
             for (int i = 0; i < value->input_count && !wanted; i++)
@@ -392,9 +387,10 @@ static bool seed(pass *p, tg_value *output, tg_tensor cotangent)
         cotangent = tg_full(tape, output->dtype, output->shape, 1);
     const tg_value *value = tg_value_of(cotangent);
     const char *function = p->request->function, *name = p->request->cotangent_name ? p->request->cotangent_name : "cotangent";
+    const char *problem = tg_tape_problem(tape, cotangent);
     char has[128], wants[128];
-    if (!value || tg_tape_at(value) != tape)
-        tg_tape_fail(tape, "%s: the %s is not a tensor of this tape and step", function, name);
+    if (problem)
+        tg_tape_fail(tape, "%s: the %s is %s", function, name, problem);
     else if (value->dtype != output->dtype || !tg_shape_equal(&value->shape, &output->shape))
         tg_tape_fail(tape, "%s: the %s is %s%s, but what it belongs to is %s%s", function, name, tg_dtype_name(value->dtype),
                      tg_shape_text(&value->shape, has, sizeof has), tg_dtype_name(output->dtype),
@@ -443,6 +439,14 @@ static pass pass_for(tg_tape *tape, const tg_request *r)
     return p;
 }
 
+static bool make_links(pass *p)
+{
+    const size_t most = (size_t)p->most_inputs;
+    p->links = (links){tg_tape_scratch(p->tape, most, sizeof(tg_tensor)), tg_tape_scratch(p->tape, most, sizeof(tg_tensor)),
+                       tg_tape_scratch(p->tape, most, sizeof(tg_value *)), tg_tape_scratch(p->tape, most, sizeof(bool))};
+    return p->links.in && p->links.gradients && p->links.before && p->links.wanted;
+}
+
 bool tg_record_pass(tg_tape *tape, const tg_request *r)
 {
     enum { DEEPEST = 64 };
@@ -465,7 +469,7 @@ bool tg_record_pass(tg_tape *tape, const tg_request *r)
         program->mode |= (uint8_t)(TG_MODE_OF_PASS | (r->create_graph ? 0 : TG_MODE_WITHOUT_GRAPH));
         program->derived_from = NULL;
         tape->passes++;
-        fine = walk(&p) && !program->failed;
+        fine = make_links(&p) && walk(&p) && !program->failed;
         tape->passes--;
         program->derived_from = derived_from;
         program->mode = p.mode_outside;

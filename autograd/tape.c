@@ -161,6 +161,14 @@ void *tg_tape_scratch(tg_tape *tape, size_t count, size_t size)
     return bytes ? memset(bytes, 0, count * size) : NULL;
 }
 
+const char *tg_tape_problem(const tg_tape *tape, tg_tensor x)
+{
+    const tg_value *value = tg_value_of(x);
+    if (!value)
+        return x.value ? "a tensor of a step that ended with tg_tape_reset" : "an inert tensor";
+    return tg_tape_at(value) == tape ? NULL : "a tensor of another tape";
+}
+
 bool tg_tape_compute(tg_tape *tape)
 {
     return tape->defers ? !tape->program.failed : tg_run_to(&tape->run, &tape->program, tape->program.count);

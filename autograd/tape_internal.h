@@ -44,6 +44,9 @@ static inline tg_tape *tg_tape_at(const tg_value *value)
 /* False, with the error recorded, if this may not be done now: while a derivative or a shape rule runs. */
 bool tg_tape_allows(tg_tape *tape, const char *function);
 
+/* What a tensor is that cannot be used on this tape in this step: "an inert tensor", ...; NULL: it can. */
+const char *tg_tape_problem(const tg_tape *tape, tg_tensor x);
+
 /* Computes what has been recorded, unless that is put off. */
 bool tg_tape_compute(tg_tape *tape);
 

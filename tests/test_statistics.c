@@ -1,8 +1,11 @@
 /* The statistics of a comparison against closed forms and tables. */
 #include "examples/lab/statistics.h"
 
+#include "autograd/rng.h"
+
 #include <check.h>
 #include <math.h>
+#include <stdbool.h>
 
 Suite *statistics_suite(void);
 
@@ -117,6 +120,57 @@ START_TEST(intervals_of_shares_stay_between_0_and_1)
 }
 END_TEST
 
+/* Folds of few rows: most are right altogether, which pulled an interval away from the mean as long as it was that of the mean angle. */
+START_TEST(an_interval_of_shares_is_about_their_mean)
+{
+    double folds[40];
+    for (int i = 0; i < 40; i++)
+        folds[i] = i < 4 ? 0.7 : 1;
+    const statistics_range range = statistics_share_interval(folds, 40);
+    ck_assert_msg(range.low < 0.95 && range.low > 0.92 && range.high > 0.97 && range.high < 0.995, "0.97: %g to %g", range.low, range.high);
+}
+END_TEST
+
+/* Thirty test rows, each right with a probability of 0.93; and shares that are skewed more, 1 - u^2 / 3, u between 0 and 1, where a few are
+ * too few for any interval. */
+START_TEST(intervals_of_shares_hold_their_mean)
+{
+    static const struct {
+        bool rows;
+        int count;
+    } all[] = {{true, 5}, {true, 10}, {true, 30}, {true, 100}, {false, 30}, {false, 100}};
+    enum { TIMES = 2000 };
+    tg_rng rng = tg_rng_seed(1);
+    for (size_t c = 0; c < sizeof all / sizeof all[0]; c++) {
+        const double mean = all[c].rows ? 0.93 : 8. / 9;
+        int held = 0;
+        for (int time = 0; time < TIMES; time++) {
+            double shares[100];
+            for (int i = 0; i < all[c].count; i++) {
+                int right = 0;
+                for (int row = 0; row < 30 && all[c].rows; row++)
+                    right += tg_rng_uniform(&rng) < mean;
+                shares[i] = all[c].rows ? right / 30. : 1 - pow(tg_rng_uniform(&rng), 2) / 3;
+            }
+            const statistics_range range = statistics_share_interval(shares, (size_t)all[c].count);
+            held += range.low <= mean && range.high >= mean;
+        }
+        ck_assert_msg(held >= 0.93 * TIMES && held <= 0.97 * TIMES, "%d shares: %.1f %%", all[c].count, 100. * held / TIMES);
+    }
+}
+END_TEST
+
+/* 0.9 - 0.8667 and 0.9333 - 0.9 differ in the last digit: no difference is without any scatter beyond that. */
+START_TEST(differences_that_are_the_same_but_for_rounding_have_no_scatter)
+{
+    const double rows = 30, values[] = {27 / rows, 28 / rows, 23 / rows}, baseline[] = {26 / rows, 27 / rows, 22 / rows};
+    const statistics_test test = statistics_compare(values, baseline, 3);
+    ck_assert_msg(isnan(test.p), "p = %g", test.p);
+    ck_assert_double_eq(statistics_paired(values, baseline, 3).deviation, 0);
+    ck_assert_double_eq(statistics_paired(values, baseline, 3).margin, 0);
+}
+END_TEST
+
 START_TEST(p_values_are_those_of_the_tables)
 {
     /* Differences 1, 2, 3, 4, 5: mean 3, deviation sqrt(2.5), t = 4.2426 with 4 degrees of freedom. */
@@ -172,6 +226,9 @@ Suite *statistics_suite(void)
     tcase_add_test(tests, a_deviation_survives_a_large_mean);
     tcase_add_test(tests, pairing_removes_what_seeds_have_in_common);
     tcase_add_test(tests, intervals_of_shares_stay_between_0_and_1);
+    tcase_add_test(tests, an_interval_of_shares_is_about_their_mean);
+    tcase_add_test(tests, intervals_of_shares_hold_their_mean);
+    tcase_add_test(tests, differences_that_are_the_same_but_for_rounding_have_no_scatter);
     tcase_add_test(tests, p_values_are_those_of_the_tables);
     tcase_add_test(tests, holm_corrects_step_by_step);
     tcase_add_test(tests, what_is_undefined_is_not_a_number);

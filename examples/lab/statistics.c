@@ -77,6 +77,9 @@ double statistics_student_quantile(double probability, double degrees)
     return -(low + high) / 2;
 }
 
+/* A deviation below this part of the largest value is rounding: one in the last row of 10^12. */
+static const double ROUNDING = 1e-12;
+
 /* The estimate from the differences to a baseline, which may be NULL for zero. */
 static statistics_estimate estimate(const double values[], const double baseline[], size_t count)
 {
@@ -89,13 +92,16 @@ static statistics_estimate estimate(const double values[], const double baseline
     result.mean = sum / (double)count;
     if (count == 1)
         return result;
-    double squares = 0;
+    double squares = 0, largest = 0;
     for (size_t i = 0; i < count; i++) {
         double off = values[i] - (baseline ? baseline[i] : 0) - result.mean;
         squares += off * off;
+        largest = fmax(largest, fmax(fabs(values[i]), baseline ? fabs(baseline[i]) : 0));
     }
     double degrees = (double)(count - 1);
     result.deviation = sqrt(squares / degrees);
+    if (result.deviation < ROUNDING * largest)
+        result.deviation = 0;
     result.margin = statistics_student_quantile(0.975, degrees) * result.deviation / sqrt((double)count);
     return result;
 }
@@ -117,19 +123,14 @@ statistics_range statistics_interval(const statistics_estimate *estimate)
 
 statistics_range statistics_share_interval(const double values[], size_t count)
 {
-    double *angles = malloc((count ? count : 1) * sizeof *angles);
-    statistics_range range = {NAN, NAN};
-    if (!angles)
-        return range;
+    const statistics_estimate share = statistics_of(values, count);
     for (size_t i = 0; i < count; i++)
-        angles[i] = asin(sqrt(values[i]));
-    const statistics_estimate angle = statistics_of(angles, count);
-    free(angles);
-    if (isnan(angle.margin))
-        return range;
-    range.low = pow(sin(fmax(angle.mean - angle.margin, 0)), 2);
-    range.high = pow(sin(fmin(angle.mean + angle.margin, acos(0))), 2);
-    return range;
+        if (!(values[i] >= 0 && values[i] <= 1))
+            return (statistics_range){NAN, NAN};
+    if (!(share.margin > 0)) /* all the same, or too few */
+        return statistics_interval(&share);
+    const double angle = asin(sqrt(share.mean)), margin = share.margin / (2 * sqrt(share.mean * (1 - share.mean)));
+    return (statistics_range){pow(sin(fmax(angle - margin, 0)), 2), pow(sin(fmin(angle + margin, acos(0))), 2)};
 }
 
 /* The probability that of `count` tosses at most `least` are heads, or at most as many are tails: at most 1. */

@@ -17,7 +17,7 @@
 typedef struct {
     size_t count;
     double mean;
-    double deviation; /* of the sample: divided by count - 1 */
+    double deviation; /* of the sample: divided by count - 1; 0 where it is nothing but rounding */
     double
         margin; /* half the width of the mean's 95 % interval, by Student's t with count - 1 degrees of freedom */
 } statistics_estimate;
@@ -36,8 +36,8 @@ typedef struct {
 /* That of the mean: mean - margin to mean + margin. */
 statistics_range statistics_interval(const statistics_estimate *estimate);
 
-/* That of the mean of shares between 0 and 1, within 0 and 1: Student's t on the scale asin(sqrt(x)), on which the deviation of a share
- * depends little on the share. NaN for a value outside of 0 to 1. */
+/* That of the mean of shares between 0 and 1, within 0 and 1: the mean and its margin on the scale asin(sqrt(x)), whose slope at the mean
+ * turns the one margin into the other. NaN for a value outside of 0 to 1. */
 statistics_range statistics_share_interval(const double values[], size_t count);
 
 /* Two tests of whether values and baseline differ, pair by pair; p-values for both sides. */

@@ -64,6 +64,60 @@ START_TEST(a_slope_outside_those_of_the_two_sides_is_wrong)
 }
 END_TEST
 
+/* f(x) with its derivative multiplied by a factor for each element. */
+enum { MANY = 4096 };
+
+typedef struct falsified {
+    tg_tensor (*f)(tg_tensor x);
+    double factor[MANY];
+} falsified;
+
+static tg_tensor falsify(tg_tape *tape, const tg_tensor *in, int count, void *user)
+{
+    const falsified *wrong = user;
+    (void)count;
+    tg_tensor y = wrong->f(*in), part = tg_mul(y, tg_constant(tape, TG_F64, wrong->factor, tg_shape_of(y)));
+    return tg_add(tg_stop_gradient(tg_sub(y, part)), part);
+}
+
+/* Of five seeds, how many pass; `number` normal numbers, or `at`, and one element's factor, or with index -1 all. */
+static int passes(tg_tensor (*f)(tg_tensor x), const double *at, int number, int index, double factor)
+{
+    static falsified wrong;
+    static double x[MANY];
+    int passed = 0;
+    wrong.f = f;
+    for (int i = 0; i < number; i++)
+        wrong.factor[i] = index < 0 || i == index ? factor : 1;
+    for (uint64_t seed = 0; seed < 5; seed++) {
+        tg_rng rng = tg_rng_seed(seed);
+        for (int i = 0; i < number; i++)
+            x[i] = at ? at[i] : i == index ? 1.5 : tg_rng_normal(&rng);
+        const tg_gradcheck_input in = {.shape = TG_SHAPE(number), .data = x};
+        passed += tg_gradcheck(falsify, &wrong, &in, 1, &(tg_gradcheck_options){.seed = seed}).passed;
+    }
+    return passed;
+}
+
+/* Large steps reach over a kink from both sides and agree there, with the least rounding; closer ones contradict them. */
+START_TEST(a_wrong_derivative_is_found_beside_a_kink_that_only_large_steps_reach)
+{
+    static const double near[] = {0.01, 0.03, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5};
+    for (size_t i = 0; i < sizeof near / sizeof near[0]; i++)
+        for (int half = 0; half < 2; half++) {
+            const double at[] = {near[i], 1.2, -2.3};
+            ck_assert_msg(passes(tg_relu, at, 3, 0, 0.3 * half) == 0, "derivative %g at %g", 0.3 * half, near[i]);
+        }
+    ck_assert_int_eq(passes(tg_relu, NULL, 1024, 0, 0), 0);
+    ck_assert_int_eq(passes(tg_relu, NULL, 512, -1, 1.01), 0);
+    ck_assert_int_eq(passes(tg_relu, NULL, MANY, -1, 1.1), 0);
+    ck_assert_int_eq(passes(tg_abs, NULL, MANY, -1, 0.5), 0);
+    ck_assert_int_eq(passes(tg_abs, NULL, MANY, -1, -1), 0);
+    ck_assert_int_eq(passes(tg_relu, NULL, 1024, 0, 1), 5);
+    ck_assert_int_eq(passes(tg_abs, NULL, MANY, -1, 1), 5);
+}
+END_TEST
+
 /* ---- order by order ---- */
 
 /* The derivative of cos, with its own right, but then constant: wrong from the third derivative of sin on. */
@@ -110,6 +164,7 @@ Suite *gradcheck_kinks_suite(void)
     Suite *suite = suite_create("gradcheck_kinks");
     TCase *tests = tcase_create("gradcheck_kinks");
     tcase_add_test(tests, points_on_and_near_a_kink_are_judged_by_one_sided_differences);
+    tcase_add_test(tests, a_wrong_derivative_is_found_beside_a_kink_that_only_large_steps_reach);
     tcase_add_test(tests, a_slope_outside_those_of_the_two_sides_is_wrong);
     tcase_add_test(tests, a_fault_in_the_third_order_is_found_in_the_third_order);
     tcase_add_test(tests, activations_are_right_to_third_order);

@@ -15,7 +15,7 @@ typedef struct side {
     double *last;                  /* the function at x + 2h */
     double *tableau[SIDE_COLUMNS]; /* the last row */
     double *rows;                  /* how many are good */
-    double *value, *error;         /* the best so far */
+    double *value, *error;         /* the best so far that closer steps do not contradict */
 } side;
 
 static bool make_side(tg_check *c, tg_arena *arena, int64_t outputs, side *s)
@@ -32,26 +32,32 @@ static bool make_side(tg_check *c, tg_arena *arena, int64_t outputs, side *s)
     return true;
 }
 
-/* One more row of output i, of which the plain difference is given. */
+/* One more row of output i, of which the plain difference is given. What the row's best entry contradicts was of another piece of the
+ * function, which only larger steps reach. */
 static void add_row(side *s, int64_t i, double plain, double rounding)
 {
     if (!isfinite(plain)) {
         s->rows[i] = 0;
         return;
     }
-    double above = s->tableau[0][i], entry = plain;
+    enum { CONTRADICTS = 8 }; /* times both errors apart */
+    double above = s->tableau[0][i], entry = plain, best = NAN, least = INFINITY;
     s->tableau[0][i] = plain;
     for (int j = 1; j <= s->rows[i] && j < SIDE_COLUMNS; j++) {
         double better = entry + (entry - above) / (ldexp(1, j) - 1);
         double error = fmax(fabs(better - entry), fabs(better - above)) + rounding;
-        if (error < s->error[i]) {
-            s->value[i] = better;
-            s->error[i] = error;
+        if (error < least) {
+            best = better;
+            least = error;
         }
         above = s->tableau[j][i];
         s->tableau[j][i] = entry = better;
     }
     s->rows[i]++;
+    if (least < s->error[i] || fabs(best - s->value[i]) > CONTRADICTS * (least + s->error[i])) {
+        s->value[i] = best;
+        s->error[i] = least;
+    }
 }
 
 /* One more row of each value of a group. */

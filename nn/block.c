@@ -2,8 +2,7 @@
 
 #include "autograd/grad.h"
 #include "nn/dropout.h"
-
-#include <stdio.h>
+#include "nn/layer_internal.h"
 
 /* ---- as published ---- */
 
@@ -69,37 +68,27 @@ const char *tg_block_config_error(const tg_block_config *config)
 /* A plain feed-forward layer has the names that PyTorch gives it here. */
 static tg_feed_forward feed_forward_part(tg_parameters *set, const char *name, const tg_block_config *c)
 {
-    char full[TG_NAME_SIZE + 1]; /* what does not fit is too long for the set as well, which says so */
     const int64_t width = c->attention.width, four = 4 * width;
     const bool gated = tg_activation_is_gated(c->activation);
     const int64_t hidden = c->hidden ? c->hidden : gated ? tg_gated_width(four) : four;
-    if (gated) {
-        snprintf(full, sizeof full, "%s.mlp", name);
-        return tg_feed_forward_add(set, full, width, hidden, c->activation, !c->no_bias);
-    }
+    if (gated)
+        return tg_feed_forward_add(set, tg_name_in(name, "mlp").text, width, hidden, c->activation, !c->no_bias);
     tg_feed_forward layer = {.dropout = c->dropout};
-    snprintf(full, sizeof full, "%s.linear1", name);
-    layer.hidden = tg_hidden_layer_add(set, full, width, hidden, c->activation, !c->no_bias);
-    snprintf(full, sizeof full, "%s.linear2", name);
-    layer.out = tg_linear_layer_add(set, full, hidden, width, !c->no_bias);
+    layer.hidden = tg_hidden_layer_add(set, tg_name_in(name, "linear1").text, width, hidden, c->activation, !c->no_bias);
+    layer.out = tg_linear_layer_add(set, tg_name_in(name, "linear2").text, hidden, width, !c->no_bias);
     return layer;
 }
 
 tg_block tg_block_add(tg_parameters *set, const char *name, const tg_block_config *config)
 {
     tg_block block = {0};
-    char full[TG_NAME_SIZE + 1];
     if (tg_block_config_error(config))
         return block;
-    name = name ? name : "";
     block.config = *config;
-    snprintf(full, sizeof full, "%s.self_attn", name);
-    block.attention = tg_attention_add(set, full, &config->attention);
+    block.attention = tg_attention_add(set, tg_name_in(name, "self_attn").text, &config->attention);
     block.feed_forward = feed_forward_part(set, name, config);
-    snprintf(full, sizeof full, "%s.norm1", name);
-    block.norm1 = tg_norm_layer_add(set, full, config->norm, config->attention.width, config->epsilon);
-    snprintf(full, sizeof full, "%s.norm2", name);
-    block.norm2 = tg_norm_layer_add(set, full, config->norm, config->attention.width, config->epsilon);
+    block.norm1 = tg_norm_layer_add(set, tg_name_in(name, "norm1").text, config->norm, config->attention.width, config->epsilon);
+    block.norm2 = tg_norm_layer_add(set, tg_name_in(name, "norm2").text, config->norm, config->attention.width, config->epsilon);
     return block;
 }
 

@@ -1,8 +1,7 @@
 #include "nn/conv_block.h"
 
 #include "autograd/grad.h"
-
-#include <stdio.h>
+#include "nn/layer_internal.h"
 
 const char *tg_conv_block_config_error(const tg_conv_block_config *config)
 {
@@ -28,24 +27,21 @@ const char *tg_conv_block_config_error(const tg_conv_block_config *config)
 tg_conv_block tg_conv_block_add(tg_parameters *set, const char *name, const tg_conv_block_config *config)
 {
     tg_conv_block block = {0};
-    char full[TG_NAME_SIZE + 1]; /* what does not fit is too long for the set as well, which says so */
     if (tg_conv_block_config_error(config))
         return block;
     const int64_t kernel = config->kernel ? config->kernel : 3,
                   channels = config->outputs * (tg_activation_is_gated(config->activation) ? 2 : 1);
     const int around = (int)(kernel / 2);
     block.config = *config;
-    snprintf(full, sizeof full, "%s.conv", name ? name : "");
     block.conv =
-        tg_convolution_add(set, full,
+        tg_convolution_add(set, tg_name_in(name, "conv").text,
                            &(tg_convolution_config){.inputs = config->inputs,
                                                     .outputs = channels,
                                                     .kernel = {kernel, kernel},
                                                     .window = {.stride = {config->stride, config->stride},
                                                                .padding = {around, around}},
                                                     .no_bias = config->norm != TG_NORM_NONE});
-    snprintf(full, sizeof full, "%s.norm", name ? name : "");
-    block.norm = tg_norm_layer_add(set, full, config->norm, channels, 0);
+    block.norm = tg_norm_layer_add(set, tg_name_in(name, "norm").text, config->norm, channels, 0);
     block.norm.groups = config->groups ? config->groups : 1;
     return block;
 }

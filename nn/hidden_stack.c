@@ -1,6 +1,7 @@
 #include "nn/hidden_stack_internal.h"
 
 #include "nn/dropout.h"
+#include "nn/layer_internal.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -41,12 +42,10 @@ void tg_hidden_stack_add(tg_hidden_stack *stack, tg_parameters *set, const char 
 {
     stack->count = count;
     for (int i = 0; i < count; i++) {
-        char name[48];
         snprintf(stack->names[i], sizeof stack->names[i], "%.16s.%d", prefix, i);
-        snprintf(name, sizeof name, "%s.norm", stack->names[i]);
         stack->hidden[i] = tg_hidden_layer_add(set, stack->names[i], i == 0 ? inputs : widths[i - 1],
                                                widths[i], activation, bias);
-        stack->norm[i] = tg_norm_layer_add(set, name, norm, widths[i], 0);
+        stack->norm[i] = tg_norm_layer_add(set, tg_name_in(stack->names[i], "norm").text, norm, widths[i], 0);
     }
 }
 

@@ -1,0 +1,18 @@
+/* What layers and blocks have in common. Internal to nn. */
+#ifndef TG_LAYER_INTERNAL_H
+#define TG_LAYER_INTERNAL_H
+
+#include "autograd/parameters.h"
+
+/* The name of a part, "layers.0.weight" or "layers.0.norm1". It lasts for the call that it is written in:
+ *
+ *     layer.weight = tg_parameters_add(set, tg_name_in(name, "weight").text, shape, true);
+ *
+ * What does not fit is too long for the set as well, which says so. NULL is no name. */
+typedef struct tg_name {
+    char text[TG_NAME_SIZE + 1];
+} tg_name;
+
+tg_name tg_name_in(const char *name, const char *part);
+
+#endif

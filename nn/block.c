@@ -1,6 +1,5 @@
 #include "nn/block.h"
 
-#include "autograd/grad.h"
 #include "nn/dropout.h"
 #include "nn/layer_internal.h"
 
@@ -98,32 +97,25 @@ bool tg_block_initialize(const tg_block *block, tg_init init, double gain, const
            tg_feed_forward_initialize(&block->feed_forward, init, gain, rng);
 }
 
-static tg_tensor forward(const tg_block *block, tg_tensor x, const tg_attention_context *context,
-                         tg_rng *training)
+typedef struct block_in_context {
+    const tg_block *block;
+    const tg_attention_context *context;
+} block_in_context;
+
+static tg_tensor forward(const void *self, tg_tensor x, tg_rng *training)
 {
+    const block_in_context *both = self;
+    const tg_block *block = both->block;
     const double rate = block->config.dropout;
     const bool post = block->config.post_norm;
     tg_tensor h = post ? x : tg_norm_layer_forward(&block->norm1, x, training);
-    h = tg_dropout_forward(tg_attention_forward(&block->attention, h, context, training), rate, training);
+    h = tg_dropout_forward(tg_attention_forward(&block->attention, h, both->context, training), rate, training);
     x = tg_add(x, h);
     x = post ? tg_norm_layer_forward(&block->norm1, x, training) : x;
     h = post ? x : tg_norm_layer_forward(&block->norm2, x, training);
     h = tg_dropout_forward(tg_feed_forward_forward(&block->feed_forward, h, training), rate, training);
     x = tg_add(x, h);
     return post ? tg_norm_layer_forward(&block->norm2, x, training) : x;
-}
-
-typedef struct call {
-    const tg_block *block;
-    const tg_attention_context *context;
-    tg_rng *training;
-} call;
-
-static tg_tensor forward_call(tg_tape *tape, const tg_tensor *x, int count, void *user)
-{
-    const call *c = user;
-    (void)tape, (void)count;
-    return forward(c->block, *x, c->context, c->training);
 }
 
 tg_tensor tg_block_forward(const tg_block *block, tg_tensor x, const tg_attention_context *context,
@@ -134,7 +126,5 @@ tg_tensor tg_block_forward(const tg_block *block, tg_tensor x, const tg_attentio
                      block ? "the block has no weight: tg_block_config_error or tg_parameters_error tells why" : "there is no block");
         return TG_NONE;
     }
-    if (!block->config.recompute)
-        return forward(block, x, context, training);
-    return tg_checkpoint(forward_call, &x, 1, &(call){block, context, training});
+    return tg_layer_call(forward, &(block_in_context){block, context}, x, training, block->config.recompute);
 }

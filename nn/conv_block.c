@@ -1,6 +1,5 @@
 #include "nn/conv_block.h"
 
-#include "autograd/grad.h"
 #include "nn/layer_internal.h"
 
 const char *tg_conv_block_config_error(const tg_conv_block_config *config)
@@ -54,26 +53,15 @@ bool tg_conv_block_initialize(const tg_conv_block *block, tg_init init, double g
                                      gain != 0 ? gain : tg_init_gain(init, block->config.activation), rng);
 }
 
-static tg_tensor forward(const tg_conv_block *block, tg_tensor x, tg_rng *training)
+static tg_tensor forward(const void *self, tg_tensor x, tg_rng *training)
 {
+    const tg_conv_block *block = self;
     x = tg_norm_layer_forward(&block->norm, tg_convolution_forward(&block->conv, x), training);
     if (!tg_activation_is_gated(block->config.activation))
         return tg_activate(block->config.activation, x, training);
     tg_tensor half[2];
     tg_split(x, 1, 2, half);
     return tg_activate_gated(block->config.activation, half[1], half[0]);
-}
-
-typedef struct call {
-    const tg_conv_block *block;
-    tg_rng *training;
-} call;
-
-static tg_tensor forward_call(tg_tape *tape, const tg_tensor *x, int count, void *user)
-{
-    const call *c = user;
-    (void)tape, (void)count;
-    return forward(c->block, *x, c->training);
 }
 
 tg_tensor tg_conv_block_forward(const tg_conv_block *block, tg_tensor x, tg_rng *training)
@@ -84,7 +72,5 @@ tg_tensor tg_conv_block_forward(const tg_conv_block *block, tg_tensor x, tg_rng 
                      "or tg_parameters_error tells why");
         return TG_NONE;
     }
-    if (!block->config.recompute)
-        return forward(block, x, training);
-    return tg_checkpoint(forward_call, &x, 1, &(call){block, training});
+    return tg_layer_call(forward, block, x, training, block->config.recompute);
 }

@@ -2,6 +2,7 @@
 #ifndef TG_LAYER_INTERNAL_H
 #define TG_LAYER_INTERNAL_H
 
+#include "autograd/grad.h"
 #include "autograd/parameters.h"
 
 /* The name of a part, "layers.0.weight" or "layers.0.norm1". It lasts for the call that it is written in:
@@ -14,5 +15,10 @@ typedef struct tg_name {
 } tg_name;
 
 tg_name tg_name_in(const char *name, const char *part);
+
+/* forward(layer, x, training). With `recompute` nothing inside is stored, and a backward pass computes it again: tg_checkpoint. */
+typedef tg_tensor (*tg_layer_function)(const void *layer, tg_tensor x, tg_rng *training);
+
+tg_tensor tg_layer_call(tg_layer_function forward, const void *layer, tg_tensor x, tg_rng *training, bool recompute);
 
 #endif

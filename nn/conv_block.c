@@ -57,11 +57,7 @@ static tg_tensor forward(const void *self, tg_tensor x, tg_rng *training)
 {
     const tg_conv_block *block = self;
     x = tg_norm_layer_forward(&block->norm, tg_convolution_forward(&block->conv, x), training);
-    if (!tg_activation_is_gated(block->config.activation))
-        return tg_activate(block->config.activation, x, training);
-    tg_tensor half[2];
-    tg_split(x, 1, 2, half);
-    return tg_activate_gated(block->config.activation, half[1], half[0]);
+    return tg_activate_halves(block->config.activation, x, 1, training);
 }
 
 tg_tensor tg_conv_block_forward(const tg_conv_block *block, tg_tensor x, tg_rng *training)

@@ -26,3 +26,12 @@ tg_tensor tg_layer_call(tg_layer_function forward, const void *layer, tg_tensor 
 {
     return recompute ? tg_checkpoint(in_checkpoint, &x, 1, &(call){forward, layer, training}) : forward(layer, x, training);
 }
+
+tg_tensor tg_activate_halves(tg_activation activation, tg_tensor x, int axis, tg_rng *training)
+{
+    if (!tg_activation_is_gated(activation))
+        return tg_activate(activation, x, training);
+    tg_tensor half[2];
+    tg_split(x, axis, 2, half);
+    return tg_activate_gated(activation, half[1], half[0]);
+}

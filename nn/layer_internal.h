@@ -4,6 +4,7 @@
 
 #include "autograd/grad.h"
 #include "autograd/parameters.h"
+#include "nn/activation.h"
 
 /* The name of a part, "layers.0.weight" or "layers.0.norm1". It lasts for the call that it is written in:
  *
@@ -20,5 +21,8 @@ tg_name tg_name_in(const char *name, const char *part);
 typedef tg_tensor (*tg_layer_function)(const void *layer, tg_tensor x, tg_rng *training);
 
 tg_tensor tg_layer_call(tg_layer_function forward, const void *layer, tg_tensor x, tg_rng *training, bool recompute);
+
+/* f(x); of a gated activation the product of two halves of x along the axis, in PyTorch's order: value f(gate). */
+tg_tensor tg_activate_halves(tg_activation activation, tg_tensor x, int axis, tg_rng *training);
 
 #endif

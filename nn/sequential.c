@@ -82,11 +82,7 @@ tg_layer tg_sequential_feed_forward(const tg_feed_forward *block)
 
 static tg_tensor activation(const tg_layer *self, tg_tensor x, tg_rng *training)
 {
-    if (!tg_activation_is_gated(self->activation))
-        return tg_activate(self->activation, x, training);
-    tg_tensor half[2];
-    tg_split(x, -1, 2, half);
-    return tg_activate_gated(self->activation, half[1], half[0]);
+    return tg_activate_halves(self->activation, x, -1, training);
 }
 
 tg_layer tg_sequential_activation(tg_activation kind)

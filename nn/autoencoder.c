@@ -1,5 +1,6 @@
 #include "nn/autoencoder.h"
 
+#include "nn/config_internal.h"
 #include "nn/hidden_stack_internal.h"
 
 #include <stdio.h>
@@ -16,11 +17,10 @@ struct tg_autoencoder {
 
 const char *tg_autoencoder_config_error(const tg_autoencoder_config *config)
 {
-    const int64_t most = (int64_t)1 << 30; /* so that sizes can be multiplied */
     if (!config)
         return "there is no configuration";
-    if (config->inputs < 1 || config->inputs > most || config->code < 1 || config->code > most)
-        return "the numbers of inputs and of the code must be positive, 2^30 at most";
+    if (!tg_is_size(config->inputs) || !tg_is_size(config->code))
+        return TG_SIZE_ERROR("the numbers of inputs and of the code");
     int count = 0;
     while (count <= TG_AUTOENCODER_HIDDEN && config->hidden[count] != 0)
         count++;

@@ -1,5 +1,6 @@
 #include "nn/block.h"
 
+#include "nn/config_internal.h"
 #include "nn/dropout.h"
 #include "nn/layer_internal.h"
 
@@ -45,21 +46,18 @@ const char *tg_block_config_error(const tg_block_config *config)
     if (!config)
         return "there is no configuration of the blocks";
     const tg_attention_config *a = &config->attention;
-    const int64_t most = (int64_t)1 << 30; /* so that sizes can be multiplied */
     const int shared = a->key_value_heads ? a->key_value_heads : a->heads;
-    if (a->width < 1 || a->width > most || a->heads < 1 || a->width % a->heads != 0)
-        return "the width must be positive, below 2^30, and divide by the heads";
+    if (!tg_is_size(a->width) || a->heads < 1 || a->width % a->heads != 0)
+        return TG_SIZE_ERROR("the width") ", and divide by the heads";
     if (shared < 1 || a->heads % shared != 0)
         return "the heads must divide by the key and value heads";
-    if (config->hidden < 0 || config->hidden > most)
-        return "the width of the feed-forward layers must be positive, and below 2^30";
+    if (config->hidden != 0 && !tg_is_size(config->hidden))
+        return TG_SIZE_ERROR("the width of the feed-forward layers");
     if (!tg_activation_name(config->activation) || !tg_norm_name(config->norm))
         return "there is no such activation or normalisation";
     if (config->norm == TG_NORM_BATCH || config->norm == TG_NORM_GROUP)
         return "the normalisation must be layer, rms or none: the others are not over the last axis";
-    if (!(config->dropout >= 0 && config->dropout < 1) || !(a->dropout >= 0 && a->dropout < 1))
-        return "the dropout rates must be 0 or more and below 1";
-    return NULL;
+    return tg_dropout_error(config->dropout) ? tg_dropout_error(config->dropout) : tg_dropout_error(a->dropout);
 }
 
 /* ---- the block ---- */

@@ -1,5 +1,6 @@
 #include "nn/char_mlp.h"
 
+#include "nn/config_internal.h"
 #include "nn/embedding.h"
 #include "nn/hidden_stack_internal.h"
 
@@ -15,11 +16,10 @@ struct tg_char_mlp {
 
 const char *tg_char_mlp_config_error(const tg_char_mlp_config *config)
 {
-    const int64_t most = (int64_t)1 << 30; /* so that sizes can be multiplied */
     if (!config)
         return "there is no configuration";
-    if (config->vocabulary < 1 || config->vocabulary > most)
-        return "the vocabulary must be positive, 2^30 at most";
+    if (!tg_is_size(config->vocabulary))
+        return TG_SIZE_ERROR("the vocabulary");
     if (config->context < 1 || config->context > 1 << 15 || config->embedding < 1 ||
         config->embedding > 1 << 15)
         return "the context and the embeddings' size must be positive, 2^15 at most";

@@ -1,14 +1,14 @@
 #include "nn/conv_block.h"
 
+#include "nn/config_internal.h"
 #include "nn/layer_internal.h"
 
 const char *tg_conv_block_config_error(const tg_conv_block_config *config)
 {
-    const int64_t most = (int64_t)1 << 30; /* so that sizes can be multiplied */
     if (!config)
         return "there is no configuration";
-    if (config->inputs < 1 || config->inputs > most || config->outputs < 1 || config->outputs > most / 2)
-        return "the numbers of channels must be positive, and below 2^29";
+    if (!tg_is_size(config->inputs) || !tg_is_size(config->outputs) || config->outputs > TG_SIZE_MOST / 2)
+        return "the numbers of channels must be positive, 2^30 at most for the inputs, 2^29 at most for the outputs";
     if (config->kernel < 0 || config->kernel > 1 << 15 || (config->kernel && config->kernel % 2 == 0))
         return "the kernel's size must be odd, and below 2^15";
     if (config->stride < 0)

@@ -1,5 +1,6 @@
 #include "nn/convnet.h"
 
+#include "nn/config_internal.h"
 #include "nn/dropout.h"
 #include "nn/linear.h"
 
@@ -55,8 +56,8 @@ const char *tg_convnet_config_error(const tg_convnet_config *config)
         return "there is no configuration";
     if (tg_images_error(config->channels, config->height, config->width))
         return tg_images_error(config->channels, config->height, config->width);
-    if (config->outputs < 1 || config->outputs > (int64_t)1 << 30)
-        return "the number of outputs must be positive, 2^30 at most";
+    if (!tg_is_size(config->outputs))
+        return TG_SIZE_ERROR("the number of outputs");
     const int count = block_count(config);
     if (count < 1 || count > TG_CONVNET_BLOCKS)
         return "there must be 1 to 32 blocks, and the list of their filters must end with 0";
@@ -69,11 +70,11 @@ const char *tg_convnet_config_error(const tg_convnet_config *config)
     }
     if (config->pool < 0 || last_side(config, config->height) < 1 || last_side(config, config->width) < 1)
         return "pooling must leave something of the image behind the last block";
-    if (!(config->dropout >= 0 && config->dropout < 1))
-        return "the dropout rate must be 0 or more and below 1";
+    if (tg_dropout_error(config->dropout))
+        return tg_dropout_error(config->dropout);
     if (!tg_init_name(config->init))
         return "there is no such initialiser";
-    return tg_dtype_is_floating(config->dtype) ? NULL : "the parameters must be f32 or f64";
+    return tg_dtype_error(config->dtype);
 }
 
 /* ---- life ---- */

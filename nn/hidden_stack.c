@@ -1,5 +1,6 @@
 #include "nn/hidden_stack_internal.h"
 
+#include "nn/config_internal.h"
 #include "nn/dropout.h"
 #include "nn/layer_internal.h"
 
@@ -19,8 +20,8 @@ const char *tg_widths_error(const int64_t *widths, int count)
     if (count > TG_HIDDEN_STACK)
         return "there are more than 64 hidden layers, or the list of their widths does not end with 0";
     for (int i = 0; i < count; i++)
-        if (widths[i] < 1 || widths[i] > (int64_t)1 << 30)
-            return "the width of a hidden layer must be positive, and below 2^30";
+        if (!tg_is_size(widths[i]))
+            return TG_SIZE_ERROR("the width of a hidden layer");
     return NULL;
 }
 
@@ -30,11 +31,11 @@ const char *tg_hidden_error(tg_activation activation, tg_norm norm, double dropo
         return "there is no such activation";
     if (!tg_norm_name(norm))
         return "there is no such normalisation";
-    if (!(dropout >= 0 && dropout < 1))
-        return "the dropout rate must be 0 or more and below 1";
+    if (tg_dropout_error(dropout))
+        return tg_dropout_error(dropout);
     if (!tg_init_name(init))
         return "there is no such initialiser";
-    return tg_dtype_is_floating(dtype) ? NULL : "the parameters must be f32 or f64";
+    return tg_dtype_error(dtype);
 }
 
 void tg_hidden_stack_add(tg_hidden_stack *stack, tg_parameters *set, const char *prefix, int64_t inputs,

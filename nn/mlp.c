@@ -1,5 +1,6 @@
 #include "nn/mlp.h"
 
+#include "nn/config_internal.h"
 #include "nn/hidden_stack_internal.h"
 
 #include <math.h>
@@ -22,11 +23,10 @@ const char *tg_mlp_config_error(const tg_mlp_config *config)
 {
     if (!config)
         return "there is no configuration";
-    const int64_t most = (int64_t)1 << 30; /* so that sizes can be multiplied */
-    if (config->inputs < 1 || config->inputs > most)
-        return "the number of inputs must be positive, and below 2^30";
-    if (config->outputs < 1 || config->outputs > most)
-        return "the number of outputs must be positive, and below 2^30";
+    if (!tg_is_size(config->inputs))
+        return TG_SIZE_ERROR("the number of inputs");
+    if (!tg_is_size(config->outputs))
+        return TG_SIZE_ERROR("the number of outputs");
     if (tg_widths_error(config->hidden, tg_hidden_count(config->hidden)))
         return tg_widths_error(config->hidden, tg_hidden_count(config->hidden));
     if (!(config->gain >= 0 && isfinite(config->gain)))

@@ -1,6 +1,7 @@
 #include "nn/transformer.h"
 
 #include "nn/block_stack_internal.h"
+#include "nn/config_internal.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,18 +20,17 @@ const char *tg_transformer_config_error(const tg_transformer_config *config)
 {
     if (!config)
         return "there is no configuration";
-    const int64_t most = (int64_t)1 << 30; /* so that sizes can be multiplied */
-    if (config->vocabulary < 1 || config->vocabulary > most || config->context < 1 || config->context > most)
-        return "the vocabulary and the context must be positive, and below 2^30";
+    if (!tg_is_size(config->vocabulary) || !tg_is_size(config->context))
+        return TG_SIZE_ERROR("the vocabulary and the context");
     const char *wrong = tg_block_stack_config_error(config->layers, &config->block);
     if (wrong)
         return wrong;
     const tg_attention_config *a = &config->block.attention;
     if (config->rotary_base != 0 && (!(config->rotary_base > 0) || a->width / a->heads % 2 != 0))
         return "rotary positions need a positive base and heads of even size";
-    if (!(config->dropout >= 0 && config->dropout < 1))
-        return "the dropout rates must be 0 or more and below 1";
-    return tg_dtype_is_floating(config->dtype) ? NULL : "the parameters must be f32 or f64";
+    if (tg_dropout_error(config->dropout))
+        return tg_dropout_error(config->dropout);
+    return tg_dtype_error(config->dtype);
 }
 
 static bool add_layers(tg_transformer *model)

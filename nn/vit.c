@@ -1,7 +1,8 @@
 #include "nn/vit.h"
 
-#include "nn/embedding.h"
 #include "nn/block_stack_internal.h"
+#include "nn/config_internal.h"
+#include "nn/embedding.h"
 
 #include <stdlib.h>
 
@@ -23,14 +24,14 @@ const char *tg_vit_config_error(const tg_vit_config *config)
         return tg_images_error(config->channels, config->height, config->width);
     if (config->patch < 1 || config->height % config->patch != 0 || config->width % config->patch != 0)
         return "height and width of the images must divide by the side of the patches";
-    if (config->outputs < 1 || config->outputs > (int64_t)1 << 30)
-        return "the number of outputs must be positive, 2^30 at most";
+    if (!tg_is_size(config->outputs))
+        return TG_SIZE_ERROR("the number of outputs");
     const char *wrong = tg_block_stack_config_error(config->layers, &config->block);
     if (wrong)
         return wrong;
-    if (!(config->dropout >= 0 && config->dropout < 1))
-        return "the dropout rates must be 0 or more and below 1";
-    return tg_dtype_is_floating(config->dtype) ? NULL : "the parameters must be f32 or f64";
+    if (tg_dropout_error(config->dropout))
+        return tg_dropout_error(config->dropout);
+    return tg_dtype_error(config->dtype);
 }
 
 /* ---- life ---- */

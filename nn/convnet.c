@@ -79,19 +79,20 @@ const char *tg_convnet_config_error(const tg_convnet_config *config)
 
 /* ---- life ---- */
 
-static bool add_layers(tg_convnet *net, const tg_rng *rng)
+static bool build(tg_convnet *net, const tg_convnet_config *c, const tg_rng *rng)
 {
-    const tg_convnet_config *c = &net->config;
+    tg_parameters *set = net->parameters = tg_parameters_new(c->dtype);
     bool fine = true;
+    net->config = *c;
+    net->count = block_count(c);
     for (int i = 0; i < net->count; i++) {
         const tg_conv_block_config block = block_config(c, i);
         snprintf(net->names[i], sizeof net->names[i], "blocks.%d", i);
-        net->blocks[i] = tg_conv_block_add(net->parameters, net->names[i], &block);
+        net->blocks[i] = tg_conv_block_add(set, net->names[i], &block);
     }
     const int64_t positions = c->flatten ? last_side(c, c->height) * last_side(c, c->width) : 1;
-    net->head = tg_linear_layer_add(net->parameters, "head", c->filters[net->count - 1] * positions,
-                                    c->outputs, true);
-    if (tg_parameters_error(net->parameters))
+    net->head = tg_linear_layer_add(set, "head", c->filters[net->count - 1] * positions, c->outputs, true);
+    if (tg_parameters_error(set))
         return false;
     for (int i = 0; i < net->count; i++)
         fine = fine && tg_conv_block_initialize(&net->blocks[i], c->init, 0, rng);
@@ -101,12 +102,7 @@ static bool add_layers(tg_convnet *net, const tg_rng *rng)
 tg_convnet *tg_convnet_new(const tg_rng *rng, const tg_convnet_config *config)
 {
     tg_convnet *net = tg_convnet_config_error(config) ? NULL : calloc(1, sizeof *net);
-    if (!net)
-        return NULL;
-    net->config = *config;
-    net->count = block_count(config);
-    net->parameters = tg_parameters_new(config->dtype);
-    if (add_layers(net, rng))
+    if (net && build(net, config, rng))
         return net;
     tg_convnet_free(net);
     return NULL;
@@ -114,9 +110,7 @@ tg_convnet *tg_convnet_new(const tg_rng *rng, const tg_convnet_config *config)
 
 void tg_convnet_free(tg_convnet *net)
 {
-    if (!net)
-        return;
-    tg_parameters_free(net->parameters);
+    tg_parameters_free(tg_convnet_parameters(net));
     free(net);
 }
 

@@ -33,11 +33,11 @@ const char *tg_transformer_config_error(const tg_transformer_config *config)
     return tg_dtype_error(config->dtype);
 }
 
-static bool add_layers(tg_transformer *model)
+static bool add_layers(tg_transformer *model, const tg_transformer_config *c)
 {
-    const tg_transformer_config *c = &model->config;
     const int64_t width = c->block.attention.width;
-    tg_parameters *set = model->parameters;
+    tg_parameters *set = model->parameters = tg_parameters_new(c->dtype);
+    model->config = *c;
     model->tokens = tg_embedding_layer_add(set, "token_embedding", c->vocabulary, width);
     if (c->rotary_base == 0)
         model->positions = tg_embedding_layer_add(set, "position_embedding", c->context, width);
@@ -71,19 +71,13 @@ static void initialize(const tg_transformer *model, const tg_rng *rng)
 
 tg_transformer *tg_transformer_new(const tg_rng *rng, const tg_transformer_config *config)
 {
-    if (tg_transformer_config_error(config))
-        return NULL;
-    tg_transformer *model = calloc(1, sizeof *model);
-    if (!model)
-        return NULL;
-    model->config = *config;
-    model->parameters = tg_parameters_new(config->dtype);
-    if (!add_layers(model)) {
-        tg_transformer_free(model);
-        return NULL;
+    tg_transformer *model = tg_transformer_config_error(config) ? NULL : calloc(1, sizeof *model);
+    if (model && add_layers(model, config)) {
+        initialize(model, rng);
+        return model;
     }
-    initialize(model, rng);
-    return model;
+    tg_transformer_free(model);
+    return NULL;
 }
 
 void tg_transformer_free(tg_transformer *model)

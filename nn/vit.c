@@ -41,12 +41,12 @@ static int64_t token_count(const tg_vit_config *c)
     return (c->height / c->patch) * (c->width / c->patch) + (c->mean_pool ? 0 : 1);
 }
 
-static bool add_layers(tg_vit *model)
+static bool add_layers(tg_vit *model, const tg_vit_config *c)
 {
-    const tg_vit_config *c = &model->config;
     const int64_t width = c->block.attention.width;
     const int side = (int)c->patch;
-    tg_parameters *set = model->parameters;
+    tg_parameters *set = model->parameters = tg_parameters_new(c->dtype);
+    model->config = *c;
     model->patches = tg_convolution_add(set, "patch_embedding",
                                         &(tg_convolution_config){.inputs = c->channels,
                                                                  .outputs = width,
@@ -73,11 +73,7 @@ static bool initialize(const tg_vit *model, const tg_rng *rng)
 tg_vit *tg_vit_new(const tg_rng *rng, const tg_vit_config *config)
 {
     tg_vit *model = tg_vit_config_error(config) ? NULL : calloc(1, sizeof *model);
-    if (!model)
-        return NULL;
-    model->config = *config;
-    model->parameters = tg_parameters_new(config->dtype);
-    if (add_layers(model) && initialize(model, rng))
+    if (model && add_layers(model, config) && initialize(model, rng))
         return model;
     tg_vit_free(model);
     return NULL;

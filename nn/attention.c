@@ -1,9 +1,9 @@
 #include "nn/attention.h"
 
 #include "nn/dropout.h"
+#include "nn/layer_internal.h"
 
 #include <math.h>
-#include <stdio.h>
 
 static bool is_possible(const tg_attention_config *c)
 {
@@ -11,25 +11,14 @@ static bool is_possible(const tg_attention_config *c)
            c->heads % c->key_value_heads == 0;
 }
 
-static tg_linear_layer part(tg_parameters *set, const char *name, const char *what, int64_t inputs,
-                            int64_t outputs, bool bias)
-{
-    char full[TG_NAME_SIZE + 1]; /* what does not fit is too long for the set as well, which says so */
-    snprintf(full, sizeof full, "%s.%s", name ? name : "", what);
-    return tg_linear_layer_add(set, full, inputs, outputs, bias);
-}
-
 /* All in one matrix, whose name has no dot before "weight". */
 static tg_linear_layer fused_part(tg_parameters *set, const char *name, int64_t inputs, int64_t outputs,
                                   bool bias)
 {
     tg_linear_layer layer = {0};
-    char full[TG_NAME_SIZE + 1];
-    snprintf(full, sizeof full, "%s.in_proj_weight", name ? name : "");
-    layer.weight = tg_parameters_add(set, full, TG_SHAPE(outputs, inputs), true);
-    snprintf(full, sizeof full, "%s.in_proj_bias", name ? name : "");
+    layer.weight = tg_parameters_add(set, tg_name_in(name, "in_proj_weight").text, TG_SHAPE(outputs, inputs), true);
     if (bias)
-        layer.bias = tg_parameters_add(set, full, TG_SHAPE(outputs), false);
+        layer.bias = tg_parameters_add(set, tg_name_in(name, "in_proj_bias").text, TG_SHAPE(outputs), false);
     return layer;
 }
 
@@ -46,12 +35,12 @@ tg_attention tg_attention_add(tg_parameters *set, const char *name, const tg_att
     const int64_t width = config->width, shared = width / config->heads * a.config.key_value_heads;
     const bool bias = !config->no_bias;
     if (config->separate) {
-        a.query = part(set, name, "q_proj", width, width, bias);
-        a.key = part(set, name, "k_proj", width, shared, bias);
-        a.value = part(set, name, "v_proj", width, shared, bias);
+        a.query = tg_linear_layer_add(set, tg_name_in(name, "q_proj").text, width, width, bias);
+        a.key = tg_linear_layer_add(set, tg_name_in(name, "k_proj").text, width, shared, bias);
+        a.value = tg_linear_layer_add(set, tg_name_in(name, "v_proj").text, width, shared, bias);
     } else
         a.fused = fused_part(set, name, width, width + 2 * shared, bias);
-    a.out = part(set, name, config->separate ? "o_proj" : "out_proj", width, width, bias);
+    a.out = tg_linear_layer_add(set, tg_name_in(name, config->separate ? "o_proj" : "out_proj").text, width, width, bias);
     return a;
 }
 

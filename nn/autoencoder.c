@@ -1,5 +1,6 @@
 #include "nn/autoencoder.h"
 
+#include "nn/config_internal.h"
 #include "nn/hidden_stack_internal.h"
 
 #include <stdio.h>
@@ -16,11 +17,10 @@ struct tg_autoencoder {
 
 const char *tg_autoencoder_config_error(const tg_autoencoder_config *config)
 {
-    const int64_t most = (int64_t)1 << 30; /* so that sizes can be multiplied */
     if (!config)
         return "there is no configuration";
-    if (config->inputs < 1 || config->inputs > most || config->code < 1 || config->code > most)
-        return "the numbers of inputs and of the code must be positive, 2^30 at most";
+    if (!tg_is_size(config->inputs) || !tg_is_size(config->code))
+        return TG_SIZE_ERROR("the numbers of inputs and of the code");
     int count = 0;
     while (count <= TG_AUTOENCODER_HIDDEN && config->hidden[count] != 0)
         count++;
@@ -31,10 +31,10 @@ const char *tg_autoencoder_config_error(const tg_autoencoder_config *config)
     return tg_hidden_error(config->activation, config->norm, config->dropout, config->init, config->dtype);
 }
 
-static bool add_layers(tg_autoencoder *net, const tg_rng *rng)
+static bool build(tg_autoencoder *net, const tg_autoencoder_config *c, const tg_rng *rng)
 {
-    const tg_autoencoder_config *c = &net->config;
-    tg_parameters *set = net->parameters;
+    tg_parameters *set = net->parameters = tg_parameters_new(c->dtype);
+    net->config = *c;
     int64_t mirrored[TG_AUTOENCODER_HIDDEN];
     const int count = tg_hidden_count(c->hidden);
     for (int i = 0; i < count; i++)
@@ -58,11 +58,7 @@ static bool add_layers(tg_autoencoder *net, const tg_rng *rng)
 tg_autoencoder *tg_autoencoder_new(const tg_rng *rng, const tg_autoencoder_config *config)
 {
     tg_autoencoder *net = tg_autoencoder_config_error(config) ? NULL : calloc(1, sizeof *net);
-    if (!net)
-        return NULL;
-    net->config = *config;
-    net->parameters = tg_parameters_new(config->dtype);
-    if (add_layers(net, rng))
+    if (net && build(net, config, rng))
         return net;
     tg_autoencoder_free(net);
     return NULL;
@@ -70,9 +66,7 @@ tg_autoencoder *tg_autoencoder_new(const tg_rng *rng, const tg_autoencoder_confi
 
 void tg_autoencoder_free(tg_autoencoder *net)
 {
-    if (!net)
-        return;
-    tg_parameters_free(net->parameters);
+    tg_parameters_free(tg_autoencoder_parameters(net));
     free(net);
 }
 

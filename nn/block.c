@@ -1,9 +1,8 @@
 #include "nn/block.h"
 
-#include "autograd/grad.h"
+#include "nn/config_internal.h"
 #include "nn/dropout.h"
-
-#include <stdio.h>
+#include "nn/layer_internal.h"
 
 /* ---- as published ---- */
 
@@ -47,21 +46,18 @@ const char *tg_block_config_error(const tg_block_config *config)
     if (!config)
         return "there is no configuration of the blocks";
     const tg_attention_config *a = &config->attention;
-    const int64_t most = (int64_t)1 << 30; /* so that sizes can be multiplied */
     const int shared = a->key_value_heads ? a->key_value_heads : a->heads;
-    if (a->width < 1 || a->width > most || a->heads < 1 || a->width % a->heads != 0)
-        return "the width must be positive, below 2^30, and divide by the heads";
+    if (!tg_is_size(a->width) || a->heads < 1 || a->width % a->heads != 0)
+        return TG_SIZE_ERROR("the width") ", and divide by the heads";
     if (shared < 1 || a->heads % shared != 0)
         return "the heads must divide by the key and value heads";
-    if (config->hidden < 0 || config->hidden > most)
-        return "the width of the feed-forward layers must be positive, and below 2^30";
+    if (config->hidden != 0 && !tg_is_size(config->hidden))
+        return TG_SIZE_ERROR("the width of the feed-forward layers");
     if (!tg_activation_name(config->activation) || !tg_norm_name(config->norm))
         return "there is no such activation or normalisation";
     if (config->norm == TG_NORM_BATCH || config->norm == TG_NORM_GROUP)
         return "the normalisation must be layer, rms or none: the others are not over the last axis";
-    if (!(config->dropout >= 0 && config->dropout < 1) || !(a->dropout >= 0 && a->dropout < 1))
-        return "the dropout rates must be 0 or more and below 1";
-    return NULL;
+    return tg_dropout_error(config->dropout) ? tg_dropout_error(config->dropout) : tg_dropout_error(a->dropout);
 }
 
 /* ---- the block ---- */
@@ -69,37 +65,27 @@ const char *tg_block_config_error(const tg_block_config *config)
 /* A plain feed-forward layer has the names that PyTorch gives it here. */
 static tg_feed_forward feed_forward_part(tg_parameters *set, const char *name, const tg_block_config *c)
 {
-    char full[TG_NAME_SIZE + 1]; /* what does not fit is too long for the set as well, which says so */
     const int64_t width = c->attention.width, four = 4 * width;
     const bool gated = tg_activation_is_gated(c->activation);
     const int64_t hidden = c->hidden ? c->hidden : gated ? tg_gated_width(four) : four;
-    if (gated) {
-        snprintf(full, sizeof full, "%s.mlp", name);
-        return tg_feed_forward_add(set, full, width, hidden, c->activation, !c->no_bias);
-    }
+    if (gated)
+        return tg_feed_forward_add(set, tg_name_in(name, "mlp").text, width, hidden, c->activation, !c->no_bias);
     tg_feed_forward layer = {.dropout = c->dropout};
-    snprintf(full, sizeof full, "%s.linear1", name);
-    layer.hidden = tg_hidden_layer_add(set, full, width, hidden, c->activation, !c->no_bias);
-    snprintf(full, sizeof full, "%s.linear2", name);
-    layer.out = tg_linear_layer_add(set, full, hidden, width, !c->no_bias);
+    layer.hidden = tg_hidden_layer_add(set, tg_name_in(name, "linear1").text, width, hidden, c->activation, !c->no_bias);
+    layer.out = tg_linear_layer_add(set, tg_name_in(name, "linear2").text, hidden, width, !c->no_bias);
     return layer;
 }
 
 tg_block tg_block_add(tg_parameters *set, const char *name, const tg_block_config *config)
 {
     tg_block block = {0};
-    char full[TG_NAME_SIZE + 1];
     if (tg_block_config_error(config))
         return block;
-    name = name ? name : "";
     block.config = *config;
-    snprintf(full, sizeof full, "%s.self_attn", name);
-    block.attention = tg_attention_add(set, full, &config->attention);
+    block.attention = tg_attention_add(set, tg_name_in(name, "self_attn").text, &config->attention);
     block.feed_forward = feed_forward_part(set, name, config);
-    snprintf(full, sizeof full, "%s.norm1", name);
-    block.norm1 = tg_norm_layer_add(set, full, config->norm, config->attention.width, config->epsilon);
-    snprintf(full, sizeof full, "%s.norm2", name);
-    block.norm2 = tg_norm_layer_add(set, full, config->norm, config->attention.width, config->epsilon);
+    block.norm1 = tg_norm_layer_add(set, tg_name_in(name, "norm1").text, config->norm, config->attention.width, config->epsilon);
+    block.norm2 = tg_norm_layer_add(set, tg_name_in(name, "norm2").text, config->norm, config->attention.width, config->epsilon);
     return block;
 }
 
@@ -109,32 +95,25 @@ bool tg_block_initialize(const tg_block *block, tg_init init, double gain, const
            tg_feed_forward_initialize(&block->feed_forward, init, gain, rng);
 }
 
-static tg_tensor forward(const tg_block *block, tg_tensor x, const tg_attention_context *context,
-                         tg_rng *training)
+typedef struct block_in_context {
+    const tg_block *block;
+    const tg_attention_context *context;
+} block_in_context;
+
+static tg_tensor forward(const void *self, tg_tensor x, tg_rng *training)
 {
+    const block_in_context *both = self;
+    const tg_block *block = both->block;
     const double rate = block->config.dropout;
     const bool post = block->config.post_norm;
     tg_tensor h = post ? x : tg_norm_layer_forward(&block->norm1, x, training);
-    h = tg_dropout_forward(tg_attention_forward(&block->attention, h, context, training), rate, training);
+    h = tg_dropout_forward(tg_attention_forward(&block->attention, h, both->context, training), rate, training);
     x = tg_add(x, h);
     x = post ? tg_norm_layer_forward(&block->norm1, x, training) : x;
     h = post ? x : tg_norm_layer_forward(&block->norm2, x, training);
     h = tg_dropout_forward(tg_feed_forward_forward(&block->feed_forward, h, training), rate, training);
     x = tg_add(x, h);
     return post ? tg_norm_layer_forward(&block->norm2, x, training) : x;
-}
-
-typedef struct call {
-    const tg_block *block;
-    const tg_attention_context *context;
-    tg_rng *training;
-} call;
-
-static tg_tensor forward_call(tg_tape *tape, const tg_tensor *x, int count, void *user)
-{
-    const call *c = user;
-    (void)tape, (void)count;
-    return forward(c->block, *x, c->context, c->training);
 }
 
 tg_tensor tg_block_forward(const tg_block *block, tg_tensor x, const tg_attention_context *context,
@@ -145,7 +124,5 @@ tg_tensor tg_block_forward(const tg_block *block, tg_tensor x, const tg_attentio
                      block ? "the block has no weight: tg_block_config_error or tg_parameters_error tells why" : "there is no block");
         return TG_NONE;
     }
-    if (!block->config.recompute)
-        return forward(block, x, context, training);
-    return tg_checkpoint(forward_call, &x, 1, &(call){block, context, training});
+    return tg_layer_call(forward, &(block_in_context){block, context}, x, training, block->config.recompute);
 }

@@ -1,5 +1,6 @@
 #include "nn/char_mlp.h"
 
+#include "nn/config_internal.h"
 #include "nn/embedding.h"
 #include "nn/hidden_stack_internal.h"
 
@@ -15,11 +16,10 @@ struct tg_char_mlp {
 
 const char *tg_char_mlp_config_error(const tg_char_mlp_config *config)
 {
-    const int64_t most = (int64_t)1 << 30; /* so that sizes can be multiplied */
     if (!config)
         return "there is no configuration";
-    if (config->vocabulary < 1 || config->vocabulary > most)
-        return "the vocabulary must be positive, 2^30 at most";
+    if (!tg_is_size(config->vocabulary))
+        return TG_SIZE_ERROR("the vocabulary");
     if (config->context < 1 || config->context > 1 << 15 || config->embedding < 1 ||
         config->embedding > 1 << 15)
         return "the context and the embeddings' size must be positive, 2^15 at most";
@@ -28,10 +28,10 @@ const char *tg_char_mlp_config_error(const tg_char_mlp_config *config)
     return tg_hidden_error(config->activation, config->norm, config->dropout, config->init, config->dtype);
 }
 
-static bool add_layers(tg_char_mlp *net, const tg_rng *rng)
+static bool build(tg_char_mlp *net, const tg_char_mlp_config *c, const tg_rng *rng)
 {
-    const tg_char_mlp_config *c = &net->config;
-    tg_parameters *set = net->parameters;
+    tg_parameters *set = net->parameters = tg_parameters_new(c->dtype);
+    net->config = *c;
     const int count = tg_hidden_count(c->hidden);
     const int64_t seen = c->context * c->embedding;
     net->embedding = tg_embedding_layer_add(set, "embedding", c->vocabulary, c->embedding);
@@ -46,11 +46,7 @@ static bool add_layers(tg_char_mlp *net, const tg_rng *rng)
 tg_char_mlp *tg_char_mlp_new(const tg_rng *rng, const tg_char_mlp_config *config)
 {
     tg_char_mlp *net = tg_char_mlp_config_error(config) ? NULL : calloc(1, sizeof *net);
-    if (!net)
-        return NULL;
-    net->config = *config;
-    net->parameters = tg_parameters_new(config->dtype);
-    if (add_layers(net, rng))
+    if (net && build(net, config, rng))
         return net;
     tg_char_mlp_free(net);
     return NULL;
@@ -58,9 +54,7 @@ tg_char_mlp *tg_char_mlp_new(const tg_rng *rng, const tg_char_mlp_config *config
 
 void tg_char_mlp_free(tg_char_mlp *net)
 {
-    if (!net)
-        return;
-    tg_parameters_free(net->parameters);
+    tg_parameters_free(tg_char_mlp_parameters(net));
     free(net);
 }
 

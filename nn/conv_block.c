@@ -1,16 +1,14 @@
 #include "nn/conv_block.h"
 
-#include "autograd/grad.h"
-
-#include <stdio.h>
+#include "nn/config_internal.h"
+#include "nn/layer_internal.h"
 
 const char *tg_conv_block_config_error(const tg_conv_block_config *config)
 {
-    const int64_t most = (int64_t)1 << 30; /* so that sizes can be multiplied */
     if (!config)
         return "there is no configuration";
-    if (config->inputs < 1 || config->inputs > most || config->outputs < 1 || config->outputs > most / 2)
-        return "the numbers of channels must be positive, and below 2^29";
+    if (!tg_is_size(config->inputs) || !tg_is_size(config->outputs) || config->outputs > TG_SIZE_MOST / 2)
+        return "the numbers of channels must be positive, 2^30 at most for the inputs, 2^29 at most for the outputs";
     if (config->kernel < 0 || config->kernel > 1 << 15 || (config->kernel && config->kernel % 2 == 0))
         return "the kernel's size must be odd, and below 2^15";
     if (config->stride < 0)
@@ -28,24 +26,21 @@ const char *tg_conv_block_config_error(const tg_conv_block_config *config)
 tg_conv_block tg_conv_block_add(tg_parameters *set, const char *name, const tg_conv_block_config *config)
 {
     tg_conv_block block = {0};
-    char full[TG_NAME_SIZE + 1]; /* what does not fit is too long for the set as well, which says so */
     if (tg_conv_block_config_error(config))
         return block;
     const int64_t kernel = config->kernel ? config->kernel : 3,
                   channels = config->outputs * (tg_activation_is_gated(config->activation) ? 2 : 1);
     const int around = (int)(kernel / 2);
     block.config = *config;
-    snprintf(full, sizeof full, "%s.conv", name ? name : "");
     block.conv =
-        tg_convolution_add(set, full,
+        tg_convolution_add(set, tg_name_in(name, "conv").text,
                            &(tg_convolution_config){.inputs = config->inputs,
                                                     .outputs = channels,
                                                     .kernel = {kernel, kernel},
                                                     .window = {.stride = {config->stride, config->stride},
                                                                .padding = {around, around}},
                                                     .no_bias = config->norm != TG_NORM_NONE});
-    snprintf(full, sizeof full, "%s.norm", name ? name : "");
-    block.norm = tg_norm_layer_add(set, full, config->norm, channels, 0);
+    block.norm = tg_norm_layer_add(set, tg_name_in(name, "norm").text, config->norm, channels, 0);
     block.norm.groups = config->groups ? config->groups : 1;
     return block;
 }
@@ -58,26 +53,11 @@ bool tg_conv_block_initialize(const tg_conv_block *block, tg_init init, double g
                                      gain != 0 ? gain : tg_init_gain(init, block->config.activation), rng);
 }
 
-static tg_tensor forward(const tg_conv_block *block, tg_tensor x, tg_rng *training)
+static tg_tensor forward(const void *self, tg_tensor x, tg_rng *training)
 {
+    const tg_conv_block *block = self;
     x = tg_norm_layer_forward(&block->norm, tg_convolution_forward(&block->conv, x), training);
-    if (!tg_activation_is_gated(block->config.activation))
-        return tg_activate(block->config.activation, x, training);
-    tg_tensor half[2];
-    tg_split(x, 1, 2, half);
-    return tg_activate_gated(block->config.activation, half[1], half[0]);
-}
-
-typedef struct call {
-    const tg_conv_block *block;
-    tg_rng *training;
-} call;
-
-static tg_tensor forward_call(tg_tape *tape, const tg_tensor *x, int count, void *user)
-{
-    const call *c = user;
-    (void)tape, (void)count;
-    return forward(c->block, *x, c->training);
+    return tg_activate_halves(block->config.activation, x, 1, training);
 }
 
 tg_tensor tg_conv_block_forward(const tg_conv_block *block, tg_tensor x, tg_rng *training)
@@ -88,7 +68,5 @@ tg_tensor tg_conv_block_forward(const tg_conv_block *block, tg_tensor x, tg_rng 
                      "or tg_parameters_error tells why");
         return TG_NONE;
     }
-    if (!block->config.recompute)
-        return forward(block, x, training);
-    return tg_checkpoint(forward_call, &x, 1, &(call){block, training});
+    return tg_layer_call(forward, block, x, training, block->config.recompute);
 }

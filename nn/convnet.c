@@ -1,5 +1,6 @@
 #include "nn/convnet.h"
 
+#include "nn/config_internal.h"
 #include "nn/dropout.h"
 #include "nn/linear.h"
 
@@ -55,8 +56,8 @@ const char *tg_convnet_config_error(const tg_convnet_config *config)
         return "there is no configuration";
     if (tg_images_error(config->channels, config->height, config->width))
         return tg_images_error(config->channels, config->height, config->width);
-    if (config->outputs < 1 || config->outputs > (int64_t)1 << 30)
-        return "the number of outputs must be positive, 2^30 at most";
+    if (!tg_is_size(config->outputs))
+        return TG_SIZE_ERROR("the number of outputs");
     const int count = block_count(config);
     if (count < 1 || count > TG_CONVNET_BLOCKS)
         return "there must be 1 to 32 blocks, and the list of their filters must end with 0";
@@ -69,28 +70,29 @@ const char *tg_convnet_config_error(const tg_convnet_config *config)
     }
     if (config->pool < 0 || last_side(config, config->height) < 1 || last_side(config, config->width) < 1)
         return "pooling must leave something of the image behind the last block";
-    if (!(config->dropout >= 0 && config->dropout < 1))
-        return "the dropout rate must be 0 or more and below 1";
+    if (tg_dropout_error(config->dropout))
+        return tg_dropout_error(config->dropout);
     if (!tg_init_name(config->init))
         return "there is no such initialiser";
-    return tg_dtype_is_floating(config->dtype) ? NULL : "the parameters must be f32 or f64";
+    return tg_dtype_error(config->dtype);
 }
 
 /* ---- life ---- */
 
-static bool add_layers(tg_convnet *net, const tg_rng *rng)
+static bool build(tg_convnet *net, const tg_convnet_config *c, const tg_rng *rng)
 {
-    const tg_convnet_config *c = &net->config;
+    tg_parameters *set = net->parameters = tg_parameters_new(c->dtype);
     bool fine = true;
+    net->config = *c;
+    net->count = block_count(c);
     for (int i = 0; i < net->count; i++) {
         const tg_conv_block_config block = block_config(c, i);
         snprintf(net->names[i], sizeof net->names[i], "blocks.%d", i);
-        net->blocks[i] = tg_conv_block_add(net->parameters, net->names[i], &block);
+        net->blocks[i] = tg_conv_block_add(set, net->names[i], &block);
     }
     const int64_t positions = c->flatten ? last_side(c, c->height) * last_side(c, c->width) : 1;
-    net->head = tg_linear_layer_add(net->parameters, "head", c->filters[net->count - 1] * positions,
-                                    c->outputs, true);
-    if (tg_parameters_error(net->parameters))
+    net->head = tg_linear_layer_add(set, "head", c->filters[net->count - 1] * positions, c->outputs, true);
+    if (tg_parameters_error(set))
         return false;
     for (int i = 0; i < net->count; i++)
         fine = fine && tg_conv_block_initialize(&net->blocks[i], c->init, 0, rng);
@@ -100,12 +102,7 @@ static bool add_layers(tg_convnet *net, const tg_rng *rng)
 tg_convnet *tg_convnet_new(const tg_rng *rng, const tg_convnet_config *config)
 {
     tg_convnet *net = tg_convnet_config_error(config) ? NULL : calloc(1, sizeof *net);
-    if (!net)
-        return NULL;
-    net->config = *config;
-    net->count = block_count(config);
-    net->parameters = tg_parameters_new(config->dtype);
-    if (add_layers(net, rng))
+    if (net && build(net, config, rng))
         return net;
     tg_convnet_free(net);
     return NULL;
@@ -113,9 +110,7 @@ tg_convnet *tg_convnet_new(const tg_rng *rng, const tg_convnet_config *config)
 
 void tg_convnet_free(tg_convnet *net)
 {
-    if (!net)
-        return;
-    tg_parameters_free(net->parameters);
+    tg_parameters_free(tg_convnet_parameters(net));
     free(net);
 }
 

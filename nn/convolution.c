@@ -1,11 +1,10 @@
 #include "nn/convolution.h"
 
-#include <stdio.h>
+#include "nn/layer_internal.h"
 
 tg_convolution tg_convolution_add(tg_parameters *set, const char *name, const tg_convolution_config *config)
 {
     tg_convolution layer = {0};
-    char full[TG_NAME_SIZE + 1]; /* what does not fit is too long for the set as well, which says so */
     if (!config)
         return layer;
     layer.window = config->window;
@@ -15,12 +14,9 @@ tg_convolution tg_convolution_add(tg_parameters *set, const char *name, const tg
     tg_shape shape = TG_SHAPE(config->outputs, inputs, config->kernel[0], config->kernel[1]);
     if (config->kernel[1] == 0)
         shape = TG_SHAPE(config->outputs, inputs, config->kernel[0]);
-    snprintf(full, sizeof full, "%s.weight", name ? name : "");
-    layer.weight = tg_parameters_add(set, full, shape, true);
-    if (!config->no_bias) {
-        snprintf(full, sizeof full, "%s.bias", name ? name : "");
-        layer.bias = tg_parameters_add(set, full, TG_SHAPE(config->outputs), false);
-    }
+    layer.weight = tg_parameters_add(set, tg_name_in(name, "weight").text, shape, true);
+    if (!config->no_bias)
+        layer.bias = tg_parameters_add(set, tg_name_in(name, "bias").text, TG_SHAPE(config->outputs), false);
     return layer;
 }
 

@@ -1,12 +1,10 @@
 #include "nn/embedding.h"
 
-#include <stdio.h>
+#include "nn/layer_internal.h"
 
 tg_embedding_layer tg_embedding_layer_add(tg_parameters *set, const char *name, int64_t entries, int64_t size)
 {
-    char full[TG_NAME_SIZE + 1]; /* what does not fit is too long for the set as well, which says so */
-    snprintf(full, sizeof full, "%s.weight", name ? name : "");
-    return (tg_embedding_layer){tg_parameters_add(set, full, TG_SHAPE(entries, size), false)};
+    return (tg_embedding_layer){tg_parameters_add(set, tg_name_in(name, "weight").text, TG_SHAPE(entries, size), false)};
 }
 
 bool tg_embedding_layer_initialize(const tg_embedding_layer *layer, double deviation, const tg_rng *rng)

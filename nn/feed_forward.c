@@ -1,8 +1,7 @@
 #include "nn/feed_forward.h"
 
 #include "nn/dropout.h"
-
-#include <stdio.h>
+#include "nn/layer_internal.h"
 
 int64_t tg_gated_width(int64_t hidden)
 {
@@ -13,12 +12,10 @@ tg_feed_forward tg_feed_forward_add(tg_parameters *set, const char *name, int64_
                                     tg_activation activation, bool bias)
 {
     bool gated = tg_activation_is_gated(activation);
-    char first[TG_NAME_SIZE + 1], last[TG_NAME_SIZE + 1];
-    snprintf(first, sizeof first, "%s%s", name ? name : "", gated ? "" : ".fc1");
-    snprintf(last, sizeof last, "%s.%s", name ? name : "", gated ? "down_proj" : "fc2");
     tg_feed_forward block = {0};
-    block.hidden = tg_hidden_layer_add(set, first, width, hidden, activation, bias);
-    block.out = tg_linear_layer_add(set, last, hidden, width, bias);
+    block.hidden =
+        tg_hidden_layer_add(set, gated ? name : tg_name_in(name, "fc1").text, width, hidden, activation, bias);
+    block.out = tg_linear_layer_add(set, tg_name_in(name, gated ? "down_proj" : "fc2").text, hidden, width, bias);
     return block;
 }
 

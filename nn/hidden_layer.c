@@ -1,6 +1,6 @@
 #include "nn/hidden_layer.h"
 
-#include <stdio.h>
+#include "nn/layer_internal.h"
 
 tg_hidden_layer tg_hidden_layer_add(tg_parameters *set, const char *name, int64_t inputs, int64_t outputs,
                                     tg_activation activation, bool bias)
@@ -10,11 +10,8 @@ tg_hidden_layer tg_hidden_layer_add(tg_parameters *set, const char *name, int64_
         layer.linear = tg_linear_layer_add(set, name, inputs, outputs, bias);
         return layer;
     }
-    char full[TG_NAME_SIZE + 1];
-    snprintf(full, sizeof full, "%s.gate_proj", name ? name : "");
-    layer.linear = tg_linear_layer_add(set, full, inputs, outputs, bias);
-    snprintf(full, sizeof full, "%s.up_proj", name ? name : "");
-    layer.value = tg_linear_layer_add(set, full, inputs, outputs, bias);
+    layer.linear = tg_linear_layer_add(set, tg_name_in(name, "gate_proj").text, inputs, outputs, bias);
+    layer.value = tg_linear_layer_add(set, tg_name_in(name, "up_proj").text, inputs, outputs, bias);
     return layer;
 }
 

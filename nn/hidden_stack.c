@@ -1,6 +1,8 @@
 #include "nn/hidden_stack_internal.h"
 
+#include "nn/config_internal.h"
 #include "nn/dropout.h"
+#include "nn/layer_internal.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,8 +20,8 @@ const char *tg_widths_error(const int64_t *widths, int count)
     if (count > TG_HIDDEN_STACK)
         return "there are more than 64 hidden layers, or the list of their widths does not end with 0";
     for (int i = 0; i < count; i++)
-        if (widths[i] < 1 || widths[i] > (int64_t)1 << 30)
-            return "the width of a hidden layer must be positive, and below 2^30";
+        if (!tg_is_size(widths[i]))
+            return TG_SIZE_ERROR("the width of a hidden layer");
     return NULL;
 }
 
@@ -29,11 +31,11 @@ const char *tg_hidden_error(tg_activation activation, tg_norm norm, double dropo
         return "there is no such activation";
     if (!tg_norm_name(norm))
         return "there is no such normalisation";
-    if (!(dropout >= 0 && dropout < 1))
-        return "the dropout rate must be 0 or more and below 1";
+    if (tg_dropout_error(dropout))
+        return tg_dropout_error(dropout);
     if (!tg_init_name(init))
         return "there is no such initialiser";
-    return tg_dtype_is_floating(dtype) ? NULL : "the parameters must be f32 or f64";
+    return tg_dtype_error(dtype);
 }
 
 void tg_hidden_stack_add(tg_hidden_stack *stack, tg_parameters *set, const char *prefix, int64_t inputs,
@@ -41,12 +43,10 @@ void tg_hidden_stack_add(tg_hidden_stack *stack, tg_parameters *set, const char 
 {
     stack->count = count;
     for (int i = 0; i < count; i++) {
-        char name[48];
         snprintf(stack->names[i], sizeof stack->names[i], "%.16s.%d", prefix, i);
-        snprintf(name, sizeof name, "%s.norm", stack->names[i]);
         stack->hidden[i] = tg_hidden_layer_add(set, stack->names[i], i == 0 ? inputs : widths[i - 1],
                                                widths[i], activation, bias);
-        stack->norm[i] = tg_norm_layer_add(set, name, norm, widths[i], 0);
+        stack->norm[i] = tg_norm_layer_add(set, tg_name_in(stack->names[i], "norm").text, norm, widths[i], 0);
     }
 }
 

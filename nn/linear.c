@@ -1,18 +1,14 @@
 #include "nn/linear.h"
 
-#include <stdio.h>
+#include "nn/layer_internal.h"
 
 tg_linear_layer tg_linear_layer_add(tg_parameters *set, const char *name, int64_t inputs, int64_t outputs,
                                     bool bias)
 {
     tg_linear_layer layer = {0};
-    char full[TG_NAME_SIZE + 1]; /* what does not fit is too long for the set as well, which says so */
-    snprintf(full, sizeof full, "%s.weight", name ? name : "");
-    layer.weight = tg_parameters_add(set, full, TG_SHAPE(outputs, inputs), true);
-    if (bias) {
-        snprintf(full, sizeof full, "%s.bias", name ? name : "");
-        layer.bias = tg_parameters_add(set, full, TG_SHAPE(outputs), false);
-    }
+    layer.weight = tg_parameters_add(set, tg_name_in(name, "weight").text, TG_SHAPE(outputs, inputs), true);
+    if (bias)
+        layer.bias = tg_parameters_add(set, tg_name_in(name, "bias").text, TG_SHAPE(outputs), false);
     return layer;
 }
 

@@ -1,5 +1,6 @@
 #include "nn/mlp.h"
 
+#include "nn/config_internal.h"
 #include "nn/hidden_stack_internal.h"
 
 #include <math.h>
@@ -22,11 +23,10 @@ const char *tg_mlp_config_error(const tg_mlp_config *config)
 {
     if (!config)
         return "there is no configuration";
-    const int64_t most = (int64_t)1 << 30; /* so that sizes can be multiplied */
-    if (config->inputs < 1 || config->inputs > most)
-        return "the number of inputs must be positive, and below 2^30";
-    if (config->outputs < 1 || config->outputs > most)
-        return "the number of outputs must be positive, and below 2^30";
+    if (!tg_is_size(config->inputs))
+        return TG_SIZE_ERROR("the number of inputs");
+    if (!tg_is_size(config->outputs))
+        return TG_SIZE_ERROR("the number of outputs");
     if (tg_widths_error(config->hidden, tg_hidden_count(config->hidden)))
         return tg_widths_error(config->hidden, tg_hidden_count(config->hidden));
     if (!(config->gain >= 0 && isfinite(config->gain)))
@@ -108,29 +108,27 @@ int64_t tg_mlp_size(const tg_mlp_config *config, int64_t widths[TG_MLP_HIDDEN + 
 
 /* ---- life ---- */
 
-static bool add_layers(tg_mlp *net, const tg_rng *rng)
+static bool build(tg_mlp *net, const tg_mlp_config *config, const tg_rng *rng)
 {
-    const tg_mlp_config *c = &net->config;
-    const int count = tg_hidden_count(c->hidden);
+    tg_mlp_config *c = &net->config;
+    const int count = tg_hidden_count(config->hidden);
+    *c = *config;
+    tg_mlp_size(config, c->hidden);
+    for (int i = 0; i < count; i++)
+        net->layers.residual[i] = is_residual(config, i);
+    tg_parameters *set = net->parameters = tg_parameters_new(c->dtype);
     const double gain = c->gain != 0 ? c->gain : tg_init_gain(c->init, c->activation);
     snprintf(net->output_name, sizeof net->output_name, "layers.%d", count);
-    tg_hidden_stack_add(&net->layers, net->parameters, "layers", c->inputs, c->hidden, count, c->activation, c->norm, !c->no_bias);
-    net->output = tg_linear_layer_add(net->parameters, net->output_name, count ? c->hidden[count - 1] : c->inputs, c->outputs, !c->no_bias);
-    return !tg_parameters_error(net->parameters) && tg_hidden_stack_initialize(&net->layers, c->init, gain, rng) &&
+    tg_hidden_stack_add(&net->layers, set, "layers", c->inputs, c->hidden, count, c->activation, c->norm, !c->no_bias);
+    net->output = tg_linear_layer_add(set, net->output_name, count ? c->hidden[count - 1] : c->inputs, c->outputs, !c->no_bias);
+    return !tg_parameters_error(set) && tg_hidden_stack_initialize(&net->layers, c->init, gain, rng) &&
            tg_initialize(net->output.weight, c->init, gain, rng);
 }
 
 tg_mlp *tg_mlp_new(const tg_rng *rng, const tg_mlp_config *config)
 {
     tg_mlp *net = tg_mlp_config_error(config) ? NULL : calloc(1, sizeof *net);
-    if (!net)
-        return NULL;
-    net->config = *config;
-    tg_mlp_size(config, net->config.hidden);
-    for (int i = 0; i < tg_hidden_count(config->hidden); i++)
-        net->layers.residual[i] = is_residual(config, i);
-    net->parameters = tg_parameters_new(config->dtype);
-    if (add_layers(net, rng))
+    if (net && build(net, config, rng))
         return net;
     tg_mlp_free(net);
     return NULL;
@@ -138,9 +136,7 @@ tg_mlp *tg_mlp_new(const tg_rng *rng, const tg_mlp_config *config)
 
 void tg_mlp_free(tg_mlp *net)
 {
-    if (!net)
-        return;
-    tg_parameters_free(net->parameters);
+    tg_parameters_free(tg_mlp_parameters(net));
     free(net);
 }
 

@@ -1,9 +1,9 @@
 #include "nn/norm.h"
 
 #include "autograd/grad.h"
+#include "nn/layer_internal.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 static tg_tensor tensor_of(tg_tensor x, tg_parameter *parameter)
@@ -128,9 +128,7 @@ int64_t tg_norm_parameters(tg_norm norm, int64_t size)
 
 static tg_parameter *add(tg_parameters *set, const char *name, const char *what, int64_t size, double value)
 {
-    char full[TG_NAME_SIZE + 1]; /* what does not fit is too long for the set as well, which says so */
-    snprintf(full, sizeof full, "%s.%s", name ? name : "", what);
-    tg_parameter *parameter = tg_parameters_add(set, full, TG_SHAPE(size), false);
+    tg_parameter *parameter = tg_parameters_add(set, tg_name_in(name, what).text, TG_SHAPE(size), false);
     tg_parameter_fill(parameter, value);
     return parameter;
 }

@@ -215,9 +215,9 @@ static int target_of(const tg_parameters *set, const tg_file_tensor *tensor, con
     return tg_parameters_index(set, tensor->name);
 }
 
-static int64_t offset_of(const tg_parameters *set, const tg_parameter *p)
+size_t tg_parameter_offset(const tg_parameters *set, const tg_parameter *p)
 {
-    return (int64_t)((char *)p->data - (char *)tg_parameters_values(set));
+    return (size_t)((char *)p->data - (char *)tg_parameters_values(set));
 }
 
 /* Which tensor of the file each parameter gets: `source` has one for each parameter, NULL at first. */
@@ -259,7 +259,7 @@ static bool read_values(tg_safetensors *f, tg_parameters *set, const tg_file_ten
         memcpy(values, tg_parameters_values(set), bytes);
     for (int i = 0; fine && i < tg_parameters_count(set); i++)
         if (source[i])
-            fine = tg_safetensors_read(f, source[i], dtype, values + offset_of(set, tg_parameters_at(set, i)),
+            fine = tg_safetensors_read(f, source[i], dtype, values + tg_parameter_offset(set, tg_parameters_at(set, i)),
                                        message);
     if (fine && bytes)
         memcpy(tg_parameters_values(set), values, bytes);

@@ -1,7 +1,7 @@
 #include "nn/sequential.h"
 
-#include "autograd/grad.h"
 #include "nn/dropout.h"
+#include "nn/layer_internal.h"
 
 /* ---- layers ---- */
 
@@ -82,11 +82,7 @@ tg_layer tg_sequential_feed_forward(const tg_feed_forward *block)
 
 static tg_tensor activation(const tg_layer *self, tg_tensor x, tg_rng *training)
 {
-    if (!tg_activation_is_gated(self->activation))
-        return tg_activate(self->activation, x, training);
-    tg_tensor half[2];
-    tg_split(x, -1, 2, half);
-    return tg_activate_gated(self->activation, half[1], half[0]);
+    return tg_activate_halves(self->activation, x, -1, training);
 }
 
 tg_layer tg_sequential_activation(tg_activation kind)
@@ -152,22 +148,11 @@ tg_layer tg_sequential_of(const tg_layer *layers, int count)
     return (tg_layer){.forward = sequence, .layer = layers, .count = count};
 }
 
-static tg_tensor forward(const tg_layer *layer, tg_tensor x, tg_rng *training)
+static tg_tensor forward(const void *self, tg_tensor x, tg_rng *training)
 {
+    const tg_layer *layer = self;
     const tg_tensor y = layer->forward(layer, x, training);
     return layer->residual ? tg_add(x, y) : y;
-}
-
-typedef struct call {
-    const tg_layer *layer;
-    tg_rng *training;
-} call;
-
-static tg_tensor forward_call(tg_tape *tape, const tg_tensor *x, int count, void *user)
-{
-    const call *c = user;
-    (void)tape, (void)count;
-    return forward(c->layer, *x, c->training);
 }
 
 /* "0" .. "99": names must outlive the step. */
@@ -190,7 +175,7 @@ tg_tensor tg_sequential_forward(const tg_layer *layers, int count, tg_tensor x, 
             return TG_NONE;
         }
         tg_scope_begin(tape, layer->name ? layer->name : number_of(i));
-        x = layer->recompute ? tg_checkpoint(forward_call, &x, 1, &(call){layer, training}) : forward(layer, x, training);
+        x = tg_layer_call(forward, layer, x, training, layer->recompute);
         tg_scope_end(tape);
     }
     return x;

@@ -26,11 +26,6 @@ static char *block_of(const tg_training_state *state, int block)
     return block == 0 ? tg_parameters_values(state->parameters) : state->update->state[block - 1];
 }
 
-static size_t offset_of(const tg_parameters *set, const tg_parameter *p)
-{
-    return (size_t)((char *)p->data - (char *)tg_parameters_values(set));
-}
-
 enum { LONGEST = TG_NAME_SIZE + 16 };
 
 static void name_in_file(char name[LONGEST], const tg_training_state *state, const tg_parameter *p, int block)
@@ -136,7 +131,7 @@ static bool save(const tg_training_state *state, const char *path, const tg_meta
             const tg_parameter *p = tg_parameters_at(state->parameters, i);
             name_in_file(names[number], state, p, block);
             items[number] = (tg_file_item){names[number], p->dtype, p->shape,
-                                           block_of(state, block) + offset_of(state->parameters, p)};
+                                           block_of(state, block) + tg_parameter_offset(state->parameters, p)};
         }
     for (int i = 0; i < own.count; i++)
         all[i] = (tg_metadata){own.key[i], own.value[i]};
@@ -202,7 +197,7 @@ static bool read_blocks(tg_safetensors *file, const char *path, const tg_trainin
                 strcmp(tensor->dtype, p->dtype == TG_F32 ? "F32" : "F64") != 0)
                 return tg_file_refuse(message, path, "tensor %.200s %s", name,
                                       tensor ? "has another shape or type than the model's" : "is missing");
-            if (!tg_safetensors_read(file, tensor, p->dtype, into + offset_of(state->parameters, p), message))
+            if (!tg_safetensors_read(file, tensor, p->dtype, into + tg_parameter_offset(state->parameters, p), message))
                 return false;
         }
     const int own = tg_parameters_count(state->parameters) * (block_count(state) + 1);

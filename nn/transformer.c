@@ -1,6 +1,7 @@
 #include "nn/transformer.h"
 
 #include "nn/block_stack_internal.h"
+#include "nn/config_internal.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,25 +20,24 @@ const char *tg_transformer_config_error(const tg_transformer_config *config)
 {
     if (!config)
         return "there is no configuration";
-    const int64_t most = (int64_t)1 << 30; /* so that sizes can be multiplied */
-    if (config->vocabulary < 1 || config->vocabulary > most || config->context < 1 || config->context > most)
-        return "the vocabulary and the context must be positive, and below 2^30";
+    if (!tg_is_size(config->vocabulary) || !tg_is_size(config->context))
+        return TG_SIZE_ERROR("the vocabulary and the context");
     const char *wrong = tg_block_stack_config_error(config->layers, &config->block);
     if (wrong)
         return wrong;
     const tg_attention_config *a = &config->block.attention;
     if (config->rotary_base != 0 && (!(config->rotary_base > 0) || a->width / a->heads % 2 != 0))
         return "rotary positions need a positive base and heads of even size";
-    if (!(config->dropout >= 0 && config->dropout < 1))
-        return "the dropout rates must be 0 or more and below 1";
-    return tg_dtype_is_floating(config->dtype) ? NULL : "the parameters must be f32 or f64";
+    if (tg_dropout_error(config->dropout))
+        return tg_dropout_error(config->dropout);
+    return tg_dtype_error(config->dtype);
 }
 
-static bool add_layers(tg_transformer *model)
+static bool add_layers(tg_transformer *model, const tg_transformer_config *c)
 {
-    const tg_transformer_config *c = &model->config;
     const int64_t width = c->block.attention.width;
-    tg_parameters *set = model->parameters;
+    tg_parameters *set = model->parameters = tg_parameters_new(c->dtype);
+    model->config = *c;
     model->tokens = tg_embedding_layer_add(set, "token_embedding", c->vocabulary, width);
     if (c->rotary_base == 0)
         model->positions = tg_embedding_layer_add(set, "position_embedding", c->context, width);
@@ -71,19 +71,13 @@ static void initialize(const tg_transformer *model, const tg_rng *rng)
 
 tg_transformer *tg_transformer_new(const tg_rng *rng, const tg_transformer_config *config)
 {
-    if (tg_transformer_config_error(config))
-        return NULL;
-    tg_transformer *model = calloc(1, sizeof *model);
-    if (!model)
-        return NULL;
-    model->config = *config;
-    model->parameters = tg_parameters_new(config->dtype);
-    if (!add_layers(model)) {
-        tg_transformer_free(model);
-        return NULL;
+    tg_transformer *model = tg_transformer_config_error(config) ? NULL : calloc(1, sizeof *model);
+    if (model && add_layers(model, config)) {
+        initialize(model, rng);
+        return model;
     }
-    initialize(model, rng);
-    return model;
+    tg_transformer_free(model);
+    return NULL;
 }
 
 void tg_transformer_free(tg_transformer *model)

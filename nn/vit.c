@@ -1,7 +1,8 @@
 #include "nn/vit.h"
 
-#include "nn/embedding.h"
 #include "nn/block_stack_internal.h"
+#include "nn/config_internal.h"
+#include "nn/embedding.h"
 
 #include <stdlib.h>
 
@@ -23,14 +24,14 @@ const char *tg_vit_config_error(const tg_vit_config *config)
         return tg_images_error(config->channels, config->height, config->width);
     if (config->patch < 1 || config->height % config->patch != 0 || config->width % config->patch != 0)
         return "height and width of the images must divide by the side of the patches";
-    if (config->outputs < 1 || config->outputs > (int64_t)1 << 30)
-        return "the number of outputs must be positive, 2^30 at most";
+    if (!tg_is_size(config->outputs))
+        return TG_SIZE_ERROR("the number of outputs");
     const char *wrong = tg_block_stack_config_error(config->layers, &config->block);
     if (wrong)
         return wrong;
-    if (!(config->dropout >= 0 && config->dropout < 1))
-        return "the dropout rates must be 0 or more and below 1";
-    return tg_dtype_is_floating(config->dtype) ? NULL : "the parameters must be f32 or f64";
+    if (tg_dropout_error(config->dropout))
+        return tg_dropout_error(config->dropout);
+    return tg_dtype_error(config->dtype);
 }
 
 /* ---- life ---- */
@@ -40,12 +41,12 @@ static int64_t token_count(const tg_vit_config *c)
     return (c->height / c->patch) * (c->width / c->patch) + (c->mean_pool ? 0 : 1);
 }
 
-static bool add_layers(tg_vit *model)
+static bool add_layers(tg_vit *model, const tg_vit_config *c)
 {
-    const tg_vit_config *c = &model->config;
     const int64_t width = c->block.attention.width;
     const int side = (int)c->patch;
-    tg_parameters *set = model->parameters;
+    tg_parameters *set = model->parameters = tg_parameters_new(c->dtype);
+    model->config = *c;
     model->patches = tg_convolution_add(set, "patch_embedding",
                                         &(tg_convolution_config){.inputs = c->channels,
                                                                  .outputs = width,
@@ -72,11 +73,7 @@ static bool initialize(const tg_vit *model, const tg_rng *rng)
 tg_vit *tg_vit_new(const tg_rng *rng, const tg_vit_config *config)
 {
     tg_vit *model = tg_vit_config_error(config) ? NULL : calloc(1, sizeof *model);
-    if (!model)
-        return NULL;
-    model->config = *config;
-    model->parameters = tg_parameters_new(config->dtype);
-    if (add_layers(model) && initialize(model, rng))
+    if (model && add_layers(model, config) && initialize(model, rng))
         return model;
     tg_vit_free(model);
     return NULL;

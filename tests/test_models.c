@@ -347,6 +347,36 @@ START_TEST(wrong_configurations_are_refused_with_the_reason)
 }
 END_TEST
 
+START_TEST(the_limits_of_sizes_are_those_that_the_messages_name)
+{
+    for (int64_t beyond = 0; beyond <= 1; beyond++) {
+        const int64_t most = ((int64_t)1 << 30) + beyond, half = ((int64_t)1 << 29) + beyond;
+        const tg_block_config block = tg_block_gpt(1, 1), wide = tg_block_gpt(most, 1), deep = {block.attention, .hidden = most};
+        const char *errors[] = {
+            tg_mlp_config_error(&(tg_mlp_config){.inputs = most, .outputs = 1}),
+            tg_mlp_config_error(&(tg_mlp_config){.inputs = 1, .outputs = most}),
+            tg_mlp_config_error(&(tg_mlp_config){.inputs = 1, .outputs = 1, .hidden = {most}}),
+            tg_autoencoder_config_error(&(tg_autoencoder_config){.inputs = most, .code = 1}),
+            tg_autoencoder_config_error(&(tg_autoencoder_config){.inputs = 1, .code = most}),
+            tg_char_mlp_config_error(&(tg_char_mlp_config){.vocabulary = most, .context = 1, .embedding = 1}),
+            tg_convnet_config_error(&(tg_convnet_config){.channels = 1, .height = 2, .width = 2, .filters = {1}, .outputs = most}),
+            tg_vit_config_error(&(tg_vit_config){.channels = 1, .height = 1, .width = 1, .patch = 1, .outputs = most, .block = block}),
+            tg_transformer_config_error(&(tg_transformer_config){.vocabulary = most, .context = 1, .block = block}),
+            tg_transformer_config_error(&(tg_transformer_config){.vocabulary = 1, .context = most, .block = block}),
+            tg_block_config_error(&wide),
+            tg_block_config_error(&deep),
+            tg_conv_block_config_error(&(tg_conv_block_config){.inputs = most, .outputs = 1}),
+            tg_conv_block_config_error(&(tg_conv_block_config){.inputs = 1, .outputs = half}),
+        };
+        const int count = sizeof errors / sizeof errors[0];
+        for (int i = 0; i < count; i++) {
+            const char *limit = i == count - 1 ? "2^29 at most" : "2^30 at most";
+            ck_assert_msg(beyond ? errors[i] && strstr(errors[i], limit) : !errors[i], "%d: %s", i, errors[i] ? errors[i] : "accepted");
+        }
+    }
+}
+END_TEST
+
 START_TEST(null_and_unfit_inputs_are_errors_in_words)
 {
     const kind *k = trained[_i].kind;
@@ -388,6 +418,7 @@ Suite *models_suite(void)
     tcase_add_loop_test(tests, derivatives_are_right_to_second_order, 0, CASES);
     tcase_add_loop_test(tests, a_model_learns_what_it_is_shown_and_a_step_allocates_nothing, 0, TRAINED);
     tcase_add_test(tests, wrong_configurations_are_refused_with_the_reason);
+    tcase_add_test(tests, the_limits_of_sizes_are_those_that_the_messages_name);
     tcase_add_loop_test(tests, null_and_unfit_inputs_are_errors_in_words, 0, TRAINED);
     tcase_add_loop_test(tests, too_little_memory_gives_null, 0, TRAINED);
     suite_add_tcase(suite, tests);

@@ -1,0 +1,27 @@
+/* Limits that configurations of layers and models share, and the words for what is beyond them. Internal to nn. */
+#ifndef TG_CONFIG_INTERNAL_H
+#define TG_CONFIG_INTERNAL_H
+
+#include "autograd/tensor.h"
+
+/* Numbers of units, of channels, of tokens: two of them can be multiplied, and by a small number too. */
+#define TG_SIZE_MOST        ((int64_t)1 << 30)
+#define TG_SIZE_ERROR(what) what " must be positive, 2^30 at most"
+
+static inline bool tg_is_size(int64_t number)
+{
+    return number >= 1 && number <= TG_SIZE_MOST;
+}
+
+/* NULL, or what is wrong with a rate of dropout, or with the type of parameters. */
+static inline const char *tg_dropout_error(double rate)
+{
+    return rate >= 0 && rate < 1 ? NULL : "the dropout rate must be 0 or more and below 1";
+}
+
+static inline const char *tg_dtype_error(tg_dtype dtype)
+{
+    return tg_dtype_is_floating(dtype) ? NULL : "the parameters must be f32 or f64";
+}
+
+#endif

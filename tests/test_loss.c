@@ -141,6 +141,32 @@ START_TEST(cross_entropy_does_not_overflow)
 }
 END_TEST
 
+/* A row of `classes` logits: 0 at its label, -distance everywhere else. The loss is log(1 + rest), rest = (classes - 1) e^-distance, and the
+ * gradient -rest / (1 + rest) at the label: tiny, and exact to a few units in the last place. */
+START_TEST(the_loss_of_a_row_that_is_sure_has_all_its_digits)
+{
+    static const int classes[] = {3, 40, 1500};
+    static const double distances[] = {5, 16, 30, 60};
+    static double row[1500];
+    static float single[1500];
+    for (int k = 0; k < 24; k++) {
+        const tg_dtype dtype = k % 2 ? TG_F64 : TG_F32;
+        const int n = classes[k / 2 % 3];
+        const int32_t label = n / 2;
+        const double distance = distances[k / 6], rest = (n - 1) * exp(-distance), few = dtype == TG_F64 ? 4e-15 : 1e-6;
+        for (int j = 0; j < n; j++)
+            single[j] = (float)(row[j] = j == label ? 0 : -distance);
+        tg_tensor logits = tg_variable(tape, dtype, dtype == TG_F64 ? (const void *)row : single, TG_SHAPE(1, n)), gradient;
+        tg_tensor loss = tg_cross_entropy(logits, labels_of(1, &label));
+        ck_assert(tg_grad(&loss, 1, &logits, 1, NULL, false, &gradient));
+        ck_assert_double_eq_tol(tg_item(loss) / log1p(rest), 1, few);
+        ck_assert_double_eq_tol(tg_at(gradient, label) / (-rest / (1 + rest)), 1, few);
+        ck_assert_double_eq_tol(tg_at(gradient, 0) / (rest / (n - 1) / (1 + rest)), 1, few);
+        ck_assert_double_eq(tg_item(loss), tg_item(tg_cross_entropy(tg_stop_gradient(logits), labels_of(1, &label))));
+    }
+}
+END_TEST
+
 /* d2 / dz_i dz_j = (p_i [i = j] - p_i p_j) / rows within a row, with smoothing or without. */
 START_TEST(cross_entropy_has_the_hessian_of_the_textbook)
 {
@@ -353,6 +379,7 @@ Suite *loss_suite(void)
     tcase_add_test(tests, smoothing_and_ignored_labels_change_the_target_only);
     tcase_add_test(tests, a_class_can_be_the_one_to_ignore);
     tcase_add_test(tests, cross_entropy_does_not_overflow);
+    tcase_add_test(tests, the_loss_of_a_row_that_is_sure_has_all_its_digits);
     tcase_add_test(tests, cross_entropy_has_the_hessian_of_the_textbook);
     tcase_add_test(tests, a_label_that_is_no_class_is_named);
     tcase_add_test(tests, logits_and_labels_that_do_not_fit_are_refused);

@@ -45,8 +45,10 @@ static void count_in(tg_check *c, const tg_gradcheck_result *v)
     if (!undecided && (!v->passed || counts.comparisons == counts.undecided || v->relative > counts.relative))
         *total = *v;
     total->sample = counts.sample;
-    if (!v->passed && !undecided)
+    if (!v->passed && !undecided) {
+        tg_check_put_back(c);                 /* it shows a parameter's value, which the differences have moved */
         tg_check_explain_failure(&c->report); /* while it says by what this one failed */
+    }
     total->comparisons = counts.comparisons + 1;
     total->kinks = counts.kinks + v->kinks;
     total->integrals = counts.integrals + v->integrals;

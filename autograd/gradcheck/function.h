@@ -36,8 +36,7 @@ typedef struct tg_check_level {
 } tg_check_level;
 
 typedef struct tg_check {
-    tg_check_report report;        /* its inputs are the function's */
-    tg_gradcheck_result undecided; /* the first comparison that was */
+    tg_check_report report; /* its inputs are the function's */
     tg_function function;
     void *user;
     tg_gradcheck_options options; /* with the defaults filled in */

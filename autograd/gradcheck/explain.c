@@ -11,8 +11,8 @@ static void add_inputs(tg_text *text, const tg_check *c)
 {
     for (int i = 0; i < c->report.count; i++) {
         const tg_gradcheck_input *in = &c->report.inputs[i];
-        const tg_shape *shape = in->parameter ? &in->parameter->shape : &in->shape;
-        const double *data = in->parameter ? in->parameter->data : in->data;
+        const tg_shape *shape = tg_check_shape_of(in);
+        const double *data = tg_check_data_of(in);
         const int64_t size = tg_shape_size(shape);
         char words[128];
         tg_text_add(text, "  %-12s", i == 0 ? "inputs" : "");

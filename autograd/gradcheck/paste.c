@@ -5,16 +5,11 @@
 /* Numbers that a program may have; with more, it draws them by their seed, as the check did. */
 enum { MOST_NUMBERS = 512 };
 
-static const tg_shape *shape_of(const tg_gradcheck_input *in)
-{
-    return in->parameter ? &in->parameter->shape : &in->shape;
-}
-
 static bool is_short(const tg_check *c)
 {
     int64_t numbers = 0;
     for (int i = 0; i < c->report.count; i++)
-        numbers += tg_shape_size(shape_of(&c->report.inputs[i]));
+        numbers += tg_shape_size(tg_check_shape_of(&c->report.inputs[i]));
     return numbers <= MOST_NUMBERS;
 }
 
@@ -30,8 +25,8 @@ static void add_numbers(tg_text *text, const tg_check *c)
 {
     for (int i = 0; i < c->report.count; i++) {
         const tg_gradcheck_input *in = &c->report.inputs[i];
-        const double *data = in->parameter ? in->parameter->data : in->data;
-        const int64_t size = tg_shape_size(shape_of(in));
+        const double *data = tg_check_data_of(in);
+        const int64_t size = tg_shape_size(tg_check_shape_of(in));
         tg_text_add(text, "    static %s input_%d[] = {", in->integers ? "const int32_t" : in->parameter ? "double" : "const double", i);
         for (int64_t k = 0; k < size; k++) {
             tg_text_add(text, k == 0 ? "" : k % 4 == 0 ? ",\n        " : ", ");

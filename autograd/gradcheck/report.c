@@ -11,7 +11,7 @@ void tg_check_add_element(tg_text *text, const tg_check_report *r, int input, in
         tg_text_add(text, "%s", name);
     else
         tg_text_add(text, "input %d", input);
-    const tg_shape *shape = in->parameter ? &in->parameter->shape : &in->shape;
+    const tg_shape *shape = tg_check_shape_of(in);
     if (index < 0)
         return;
     tg_text_add(text, shape->rank > 0 ? " at " : "");
@@ -132,8 +132,7 @@ static void add_suspicion(tg_text *text, double analytic, double numeric)
 /* The element's own value. */
 static void add_value(tg_text *text, const tg_check_report *r, const tg_gradcheck_result *v)
 {
-    const tg_gradcheck_input *in = v->input >= 0 ? &r->inputs[v->input] : NULL;
-    const double *data = !in ? NULL : in->parameter ? in->parameter->data : in->data;
+    const double *data = v->input >= 0 ? tg_check_data_of(&r->inputs[v->input]) : NULL;
     if (data && v->index >= 0)
         tg_text_add(text, ", where it is %.9g", data[v->index]);
 }

@@ -13,6 +13,22 @@ typedef struct tg_check_report {
     tg_gradcheck_result undecided; /* the first part that was, if result.undecided > 0 */
 } tg_check_report;
 
+/* Of an input, which may be a parameter. */
+static inline bool tg_check_is_varied(const tg_gradcheck_input *input)
+{
+    return !input->fixed && !input->integers;
+}
+
+static inline const tg_shape *tg_check_shape_of(const tg_gradcheck_input *input)
+{
+    return input->parameter ? &input->parameter->shape : &input->shape;
+}
+
+static inline const double *tg_check_data_of(const tg_gradcheck_input *input)
+{
+    return input->parameter ? input->parameter->data : input->data;
+}
+
 /* A result about nothing in particular yet, neither passed nor failed. */
 static inline tg_gradcheck_result tg_check_no_result(int sample)
 {

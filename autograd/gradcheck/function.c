@@ -77,6 +77,14 @@ static bool make_parts(tg_check *c)
     return tg_check_fail(&c->report, TG_GRADCHECK_REFUSED, "there is no input to differentiate");
 }
 
+const tg_check_part *tg_check_part_at(const tg_check *c, int64_t variable)
+{
+    const tg_check_part *part = &c->parts[c->part_count - 1];
+    while (variable < part->offset)
+        part--;
+    return part;
+}
+
 /* An element by this much smaller than its neighbours needs steps of its own. */
 #define FAR_SMALLER 0x1p-8
 
@@ -339,12 +347,10 @@ static bool is_finite(tg_check *c, int k)
         return tg_check_fail(&c->report, TG_GRADCHECK_NOT_FINITE, "the result is %g at element %lld",
                              level->value[i], (long long)i);
     }
-    int part = c->part_count - 1;
-    while (i < c->parts[part].offset)
-        part--;
+    const tg_check_part *part = tg_check_part_at(c, i);
     result->order = k;
-    result->input = c->parts[part].input;
-    result->index = i - c->parts[part].offset;
+    result->input = part->input;
+    result->index = i - part->offset;
     result->analytic = level->value[i];
     return tg_check_fail(&c->report, TG_GRADCHECK_NOT_FINITE,
                          "the derivative is %g, though the result is finite", level->value[i]);

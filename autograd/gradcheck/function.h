@@ -73,6 +73,9 @@ typedef struct tg_check {
 bool tg_check_open(tg_check *c);
 void tg_check_close(tg_check *c);
 
+/* The part that a variable, by its number, belongs to. */
+const tg_check_part *tg_check_part_at(const tg_check *c, int64_t variable);
+
 /* Gives parameters the values back that they had: those of the point. */
 void tg_check_put_back(tg_check *c);
 

@@ -385,13 +385,13 @@ static int64_t choose_element(const tg_check *c, tg_gradcheck_place *place)
                 chosen = i;
         }
     }
-    for (int p = 0; p < c->part_count && chosen >= 0; p++)
-        if (chosen >= c->parts[p].offset && chosen < c->parts[p].offset + c->parts[p].size) {
-            place->input = c->parts[p].input;
-            place->index = chosen - c->parts[p].offset;
-            place->value = c->point[chosen];
-            place->derivative = gradient->value[chosen];
-        }
+    if (chosen >= 0) {
+        const tg_check_part *part = tg_check_part_at(c, chosen);
+        place->input = part->input;
+        place->index = chosen - part->offset;
+        place->value = c->point[chosen];
+        place->derivative = gradient->value[chosen];
+    }
     return chosen;
 }
 

@@ -8,8 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How many times as wide as the default range every second element is drawn a second time, so that tails are seen. */
-#define STRETCH 4
+/* The default range reaches so far to both sides; and so many times as wide every second element is drawn a second time, so that tails are
+ * seen. */
+enum { RANGE = 3, STRETCH = 4 };
 
 /* ---- drawing ---- */
 
@@ -20,12 +21,12 @@ static bool is_default_range(const tg_sample_input *in)
 
 static double low_of(const tg_sample_input *in)
 {
-    return is_default_range(in) ? -3 : in->low;
+    return is_default_range(in) ? -RANGE : in->low;
 }
 
 static double high_of(const tg_sample_input *in)
 {
-    return is_default_range(in) ? 3 : in->high;
+    return is_default_range(in) ? RANGE : in->high;
 }
 
 static const int32_t *draw_integers(tg_arena *arena, tg_rng *rng, const tg_sample_input *in, int64_t size)
@@ -302,6 +303,7 @@ static bool can_stretch(const trial *t)
 static void run_variants(trial *t)
 {
     tg_gradcheck_result *total = &t->report.result;
+    char note[80];
     bool edges = has_values(t);
     if (!draw_inputs(t, 1))
         return;
@@ -310,13 +312,14 @@ static void run_variants(trial *t)
         return;
     }
     total->samples++;
+    snprintf(note, sizeof note, " (every second element drawn from %d to %d)", -STRETCH * RANGE, STRETCH * RANGE);
     if (can_stretch(t) && draw_inputs(t, STRETCH))
-        run_variant(t, true, false, " (every second element drawn from -12 to 12)");
+        run_variant(t, true, false, note);
     for (unsigned group = 3; group < 1u << t->report.count && total->passed; group++) {
         bool pair = __builtin_popcount(group) == 2, all = group == (1u << t->report.count) - 1;
         if ((!pair && !all) || !make_same(t, group))
             continue;
-        char note[80] = " (inputs";
+        strcpy(note, " (inputs");
         for (int i = 0; i < t->report.count; i++)
             if (group >> i & 1)
                 snprintf(note + strlen(note), sizeof note - strlen(note), " %d", i);

@@ -27,7 +27,7 @@
 /* Numbers below have fewer digits than others. */
 #define ALL_DIGITS (DBL_MIN / TG_CHECK_ROUNDING)
 
-/* A difference whose own error is more than this fraction of what it differs tells nothing. */
+/* An estimate whose own error exceeds this fraction of its value, or size, is not used. */
 #define NOT_CONVERGED 1e-5
 
 /* A comparison is sharp if its bound is at most this part of the derivative's size or, where that is 0, of the function's. */

@@ -97,8 +97,8 @@ bool tg_check_each_side(tg_check *c, int level, const tg_check_way *way, double 
  * what follows. */
 bool tg_check_moves(tg_check *c, int level, const double *direction, double *ahead);
 
-/* What a value of a level that rests counts for in what is usual: of a direction that does not move it it knows nothing, not even by
- * rounding, but what it has moved may be lost in it. */
+/* What a value of a level counts for in what is usual if the direction does not change it: a change smaller than its rounding may be hidden
+ * in it. */
 double tg_check_resting(const tg_check_level *level, int64_t value);
 
 /* One plain central difference with a step of `step` times the direction, after tg_check_moves. */

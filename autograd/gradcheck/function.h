@@ -31,7 +31,7 @@ typedef struct tg_check_level {
     double *each;                 /* the rounding of each value, from these */
     double *relative;             /* the same as a part of the value, or of what is usual */
     double rounding;              /* of <cotangent, value> */
-    double suspected;             /* rounding of that which may hide from the measurement; 0 unless assumed */
+    double suspected;             /* extra rounding assumed on the second try; otherwise 0 */
     double size;                  /* root of the sum of squares of cotangent_i value_i */
 } tg_check_level;
 

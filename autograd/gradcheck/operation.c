@@ -169,7 +169,7 @@ static bool run_variant(trial *t, bool may_be_infinite, bool in_shapes, const ch
 }
 
 /* Gives a group of inputs, a bit for each, one tensor. Its values suit all: from all ranges, or those that one of them prescribes. False
- * if they cannot be one, or out of memory, of which the result tells. */
+ * if they cannot be one, or out of memory, which the result then says. */
 static bool make_same(trial *t, unsigned group)
 {
     const tg_sample_input *first = NULL, *prescribes = NULL;

@@ -17,16 +17,21 @@
  * Everything is computed in double, on tapes of the checker's own; nothing is printed. With F the function and u, v
  * random cotangents, order 1 compares the gradient of <u, F> with differences of F, order 2 the gradient of
  * <v, gradient> with differences of the analytic gradient, and so on. Inputs of up to 16 elements are checked element by
- * element, larger ones along random directions.
+ * element, larger ones along random directions; those of an elementwise operation of up to 256 elements, all inputs of its result's
+ * size, element by element, all at once.
  *
  * There is no tolerance to choose. A derivative is wrong when it is off by more than
  *
  *     8 (error that the difference estimates of itself + rounding of its terms)
- *     + 32 (measured rounding of the analytic derivative) + 2^-43 (size of F, change in x by its natural size)
+ *     + 32 (measured rounding of the analytic derivative)
+ *     + 4 (what rounding the arguments does to the derivative) + 2^-43 (size of F, by the change in x that changes F so much)
+ *     + 2^-47 (size of the derivative) + 2^-43 (size of the whole gradient, where the difference is 0 but for its error)
  *
- * where the second line counts no more than what the rounding of F itself, and of its arguments, explains: an error that looks like noise
- * does not excuse itself. Where differences cannot decide, next to a pole or where all digits cancel, the result is neither passed nor
- * wrong but "cannot tell".
+ * where the measured rounding counts no more than what the rounding of F itself, and of its arguments, explains, or 2^-40 of the size of F
+ * by that change, whichever is larger: an error that looks like noise does not excuse itself. The last term is for what is left of terms
+ * that cancel; elementwise operations that are checked all at once are not given it. At order 2 and above the sizes of the derivatives
+ * below count beside that of F. Where differences cannot decide, next to a pole or where all digits cancel, the result is neither passed
+ * nor wrong but "cannot tell".
  *
  * The difference is a central one at steps halved again and again, with Richardson extrapolation; the entry of the tableau
  * that agrees best with its neighbours gives value and error (C. J. F. Ridders, "Accurate computation of F'(x) and
@@ -65,7 +70,7 @@ enum { TG_GRADCHECK_MAX_ORDER = 4 };
 typedef struct tg_gradcheck_options {
     int order;        /* highest derivative to check, all below included; 0 means 1 */
     uint64_t seed;    /* of the sample inputs, cotangents and directions */
-    int64_t elements; /* inputs of up to this many are checked element by element; 0 means 16 */
+    int64_t elements; /* inputs of up to this many are checked element by element; 0 means 16. Elementwise operations: of up to 256 */
     int directions;   /* random directions for each larger input; 0 means 3 */
     bool double_only; /* of an operation: do not compare it with what it gives in float */
     char *report;     /* room for a failure at length: inputs, element, derivative expected and found, what the fault looks

@@ -66,6 +66,7 @@ static void check_wrong_op(const char *fault)
     }
 
 FUNCTION(half_of_a_square, tg_mul(in[0], tg_stop_gradient(in[0])))
+FUNCTION(half_of_an_exponential, tg_mul(tg_exp(in[0]), tg_stop_gradient(tg_exp(in[0]))))
 
 START_TEST(expected_and_found_are_derivatives_without_the_cotangent)
 {
@@ -74,6 +75,15 @@ START_TEST(expected_and_found_are_derivatives_without_the_cotangent)
     assert_reports("of the result at [0] by a at [0], which is 0.5\n");
     ck_assert_double_eq_tol(number_behind("expected"), 1, 1e-9);
     ck_assert_double_eq_tol(number_behind("found"), 0.5, 1e-9);
+}
+END_TEST
+
+START_TEST(of_a_parameter_it_shows_the_value_that_it_has_and_not_where_differences_moved_it)
+{
+    double zero[] = {0};
+    tg_parameter weight = {.name = "weight", .shape = TG_SHAPE(1), .dtype = TG_F64, .data = zero};
+    tg_gradcheck_result result = tg_gradcheck(half_of_an_exponential, NULL, &(tg_gradcheck_input){.parameter = &weight}, 1, NULL);
+    ck_assert_msg(strstr(result.why, "weight at [0], order 1, where it is 0: ") != NULL, "%s", result.why);
 }
 END_TEST
 
@@ -320,6 +330,7 @@ Suite *gradcheck_report_suite(void)
     tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, expected_and_found_are_derivatives_without_the_cotangent);
+    tcase_add_test(tests, of_a_parameter_it_shows_the_value_that_it_has_and_not_where_differences_moved_it);
     tcase_add_test(tests, from_order_two_on_it_speaks_of_the_derivative_below);
     tcase_add_test(tests, nothing_is_reported_of_what_is_right_and_a_small_room_is_not_left);
     tcase_add_test(tests, a_result_says_how_much_it_would_have_seen);

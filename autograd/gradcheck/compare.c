@@ -27,7 +27,7 @@
 /* Numbers below have fewer digits than others. */
 #define ALL_DIGITS (DBL_MIN / TG_CHECK_ROUNDING)
 
-/* A difference whose own error is more than this fraction of what it differs tells nothing. */
+/* An estimate whose own error exceeds this fraction of its value, or size, is not used. */
 #define NOT_CONVERGED 1e-5
 
 /* A comparison is sharp if its bound is at most this part of the derivative's size or, where that is 0, of the function's. */
@@ -38,25 +38,25 @@
 
 /* ---- what is compared ---- */
 
-/* The analytic derivative along a direction that is not 0 from `from` to `to` only. */
-typedef struct analytic {
-    double value, size;
+/* A group: its analytic derivative along a direction that is not 0 from `from` to `to` only, and what its difference came to. */
+typedef struct group {
+    double analytic, size;
     double rounding; /* as measured */
     /* The size of each lower level, as far as it can see the direction. */
     double below[TG_GRADCHECK_MAX_ORDER];
-} analytic;
+    double allowed; /* rounding, in the comparison with a difference */
+    bool converged, noise;
+} group;
 
-/* Comparisons along one way: of each group one. */
+/* Comparisons along one way: of each group one. All arrays are [groups]. */
 typedef struct comparison {
     int order;
     tg_check_way way; /* which groups are wanted changes as they are decided */
-    analytic *analytic;
+    group *group;
     tg_check_difference *difference;
     tg_check_integral *integral;
     double *half; /* of the stretch for each integral */
     tg_check_one_sided *sides;
-    double *allowed; /* rounding */
-    bool *converged, *contradicts, *noise;
     tg_gradcheck_result *v;
 } comparison;
 
@@ -72,87 +72,69 @@ static double size_below(const tg_check *c, const tg_check_level *level, int64_t
 }
 
 /* Fills in what a group is compared along. */
-static void look_along(const tg_check *c, comparison *p, int64_t group, int64_t from, int64_t to)
+static void look_along(const tg_check *c, comparison *p, int64_t g, int64_t from, int64_t to)
 {
     const double *gradient = c->level[p->order].value, *direction = p->way.direction;
     const bool single = to - from == 1;
-    analytic a = {.rounding = tg_check_noise(c, p->order, direction, from, to)};
+    group *of = &p->group[g];
+    tg_check_steps *steps = &p->way.steps[g];
     long double square = 0;
-    double largest = 0;
     for (int64_t i = from; i < to; i++) {
         double term = gradient[i] * direction[i];
-        a.value += term;
+        of->analytic += term;
         tg_check_add_square(&square, term);
-        largest = fmax(largest, fabs(direction[i]));
+        steps->largest = fmax(steps->largest, fabs(direction[i]));
     }
-    a.size = tg_check_root(square);
+    of->size = tg_check_root(square);
+    of->rounding = tg_check_noise(c, p->order, direction, from, to);
     for (int k = 0; k < p->order; k++)
-        a.below[k] = size_below(c, &c->level[k], single && c->places > 0 ? from % c->places : -1);
-    p->analytic[group] = a;
-    p->way.largest[group] = largest;
-    p->way.smallest[group] = single && c->own[from] < c->scale[from] ? c->own[from] / c->scale[from] : 1;
-    p->way.wanted[group] = true;
+        of->below[k] = size_below(c, &c->level[k], single && c->places > 0 ? from % c->places : -1);
+    steps->smallest = single && c->own[from] < c->scale[from] ? c->own[from] / c->scale[from] : 1;
+    steps->wanted = true;
 }
 
 static bool make_comparison(tg_check *c, int order, const double *direction, int64_t groups, tg_gradcheck_result *v, comparison *p)
 {
     *p = (comparison){.order = order, .way = {.direction = direction, .groups = groups}, .v = v};
-    struct {
-        void *where;
-        size_t size;
-    } arrays[] = {{&p->way.largest, sizeof *p->way.largest},
-                  {&p->way.smallest, sizeof *p->way.smallest},
-                  {&p->way.wanted, sizeof *p->way.wanted},
-                  {&p->analytic, sizeof *p->analytic},
-                  {&p->difference, sizeof *p->difference},
-                  {&p->integral, sizeof *p->integral},
-                  {&p->half, sizeof *p->half},
-                  {&p->sides, sizeof *p->sides},
-                  {&p->allowed, sizeof *p->allowed},
-                  {&p->converged, sizeof *p->converged},
-                  {&p->contradicts, sizeof *p->contradicts},
-                  {&p->noise, sizeof *p->noise}};
-    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
-        void *memory = tg_check_take_from(c, &c->arena, groups, arrays[i].size);
-        if (!memory)
-            return false;
-        memcpy(arrays[i].where, &memory, sizeof memory);
-    }
-    return true;
+    return (p->way.steps = tg_check_take_from(c, &c->arena, groups, sizeof *p->way.steps)) &&
+           (p->group = tg_check_take_from(c, &c->arena, groups, sizeof *p->group)) &&
+           (p->difference = tg_check_take_from(c, &c->arena, groups, sizeof *p->difference)) &&
+           (p->integral = tg_check_take_from(c, &c->arena, groups, sizeof *p->integral)) &&
+           (p->half = tg_check_take(c, groups)) && (p->sides = tg_check_take_from(c, &c->arena, groups, sizeof *p->sides));
 }
 
 /* ---- judging ---- */
 
 /* The rounding of an analytic derivative: as measured, but no more than the function's own explains or than is surely rounding, lest an
  * error like noise excuses itself; and as large as is usual where the direction leads. */
-static double explained_rounding(const tg_check *c, const comparison *p, int64_t group, double hidden)
+static double explained_rounding(const tg_check *c, const comparison *p, int64_t g, double hidden)
 {
-    const analytic *a = &p->analytic[group];
-    const tg_check_difference *d = &p->difference[group];
+    const group *of = &p->group[g];
+    const tg_check_difference *d = &p->difference[g];
     double usual = 0, change = d->natural;
     for (int k = p->order - 1; k >= 0; k--) {
-        usual += (k == p->order - 1 ? d->usual : a->below[k]) / change;
-        change *= fmax(1, d->natural * p->way.largest[group]);
+        usual += (k == p->order - 1 ? d->usual : of->below[k]) / change;
+        change *= fmax(1, d->natural * p->way.steps[g].largest);
     }
     const double of_function = d->excuse + fmin(c->level[p->order - 1].rounding, d->scatter) / d->natural + d->bend;
-    return ROUNDING_SAFETY * fmin(a->rounding, fmax(of_function, SURELY_ROUNDING * usual)) + 4 * d->bend + hidden * usual;
+    return ROUNDING_SAFETY * fmin(of->rounding, fmax(of_function, SURELY_ROUNDING * usual)) + 4 * d->bend + hidden * usual;
 }
 
 /* Of terms that cancel, as where a norm takes out what a bias adds, differences see nothing and the derivative has their rounding. Terms may
  * be as large as the derivatives by other variables. */
-static double left_of_terms(const tg_check *c, const comparison *p, int64_t group)
+static double left_of_terms(const tg_check *c, const comparison *p, int64_t g)
 {
-    const tg_check_difference *d = &p->difference[group];
+    const tg_check_difference *d = &p->difference[g];
     const bool cancel = c->places == 0 && fabs(d->value) <= SAFETY * (d->error + d->rounding);
     return cancel ? HIDDEN_ROUNDING * c->level[p->order].size : 0;
 }
 
 /* Of the derivative, found and expected. */
-static double size_of(const comparison *p, int64_t group)
+static double size_of(const comparison *p, int64_t g)
 {
-    const analytic *a = &p->analytic[group];
-    const tg_check_difference *d = &p->difference[group];
-    return fmax(fmax(fabs(a->value), a->size), fmax(fabs(d->value), d->size));
+    const group *of = &p->group[g];
+    const tg_check_difference *d = &p->difference[g];
+    return fmax(fmax(fabs(of->analytic), of->size), fmax(fabs(d->value), d->size));
 }
 
 static void conclude(tg_gradcheck_result *v, double numeric, double bound, double size, double rounding)
@@ -168,31 +150,31 @@ static void conclude(tg_gradcheck_result *v, double numeric, double bound, doubl
 
 /* All differences of sin(1e10 x) are noise. This is noise that is no rounding, beyond which the difference sees nothing; and by the
  * derivative the function goes through all of it in steps too small for doubles. */
-static bool is_noise(const analytic *a, const tg_check_difference *d)
+static bool is_noise(const group *of, const tg_check_difference *d)
 {
     return d->scatter > 0x1p20 * TG_CHECK_ROUNDING * d->usual && !(fabs(d->value) > SAFETY * (d->error + d->rounding)) &&
-           0x1p-36 * fabs(a->value) >= d->scatter;
+           0x1p-36 * fabs(of->analytic) >= d->scatter;
 }
 
 /* Judges a group by its central difference. */
-static void judge(const tg_check *c, comparison *p, int64_t group)
+static void judge(const tg_check *c, comparison *p, int64_t g)
 {
-    const analytic *a = &p->analytic[group];
-    const tg_check_difference *d = &p->difference[group];
-    tg_gradcheck_result *v = &p->v[group];
-    const double size = size_of(p, group);
-    double rounding = SAFETY * d->rounding + explained_rounding(c, p, group, HIDDEN_ROUNDING) + left_of_terms(c, p, group) +
+    group *of = &p->group[g];
+    const tg_check_difference *d = &p->difference[g];
+    tg_gradcheck_result *v = &p->v[g];
+    const double size = size_of(p, g);
+    double rounding = SAFETY * d->rounding + explained_rounding(c, p, g, HIDDEN_ROUNDING) + left_of_terms(c, p, g) +
                       64 * TG_CHECK_ROUNDING * size;
     conclude(v, d->value, SAFETY * d->error + rounding, size, rounding);
-    v->sharp |= size == 0 && v->bound <= SHARP * a->below[p->order - 1] / d->natural;
-    p->allowed[group] = rounding;
-    p->noise[group] |= is_noise(a, d);
-    p->converged[group] = d->error <= NOT_CONVERGED * fmax(fabs(d->value), d->size) || d->error <= 1000 * d->rounding;
-    if (v->error < DBL_TRUE_MIN * p->way.largest[group]) { /* no double is small enough for this derivative */
+    v->sharp |= size == 0 && v->bound <= SHARP * of->below[p->order - 1] / d->natural;
+    of->allowed = rounding;
+    of->noise |= is_noise(of, d);
+    of->converged = d->error <= NOT_CONVERGED * fmax(fabs(d->value), d->size) || d->error <= 1000 * d->rounding;
+    if (v->error < DBL_TRUE_MIN * p->way.steps[g].largest) { /* no double is small enough for this derivative */
         v->passed = true;
         v->status = TG_GRADCHECK_PASSED;
     }
-    v->passed &= p->converged[group];
+    v->passed &= of->converged;
 }
 
 /* ---- judging by the integral ---- */
@@ -202,9 +184,9 @@ static double off_by(const tg_check_integral *in)
     return in->mean - in->change;
 }
 
-static double rounding_of(const tg_check *c, const comparison *p, int64_t group, const tg_check_integral *in)
+static double rounding_of(const tg_check *c, const comparison *p, int64_t g, const tg_check_integral *in)
 {
-    return SAFETY * in->rounding + explained_rounding(c, p, group, HIDDEN_IN_INTEGRAL) + 64 * TG_CHECK_ROUNDING * size_of(p, group);
+    return SAFETY * in->rounding + explained_rounding(c, p, g, HIDDEN_IN_INTEGRAL) + 64 * TG_CHECK_ROUNDING * size_of(p, g);
 }
 
 /* A stretch for each group that agrees with a difference too coarse to be sharp, where the integral could be; whether there is one. */
@@ -212,10 +194,10 @@ static bool choose_stretches(const tg_check *c, comparison *p)
 {
     bool any = false;
     for (int64_t g = 0; g < p->way.groups; g++) {
-        const double half = STRETCH * tg_check_first_step(p->way.largest[g]), size = size_of(p, g);
+        const double half = STRETCH * tg_check_first_step(p->way.steps[g].largest), size = size_of(p, g);
         const tg_check_integral hoped = {.rounding = TG_CHECK_ROUNDING * p->difference[g].usual / half};
         const bool coarse =
-            p->way.wanted[g] && p->v[g].passed && !p->v[g].sharp && size > ALL_DIGITS && rounding_of(c, p, g, &hoped) <= SHARP * size;
+            p->way.steps[g].wanted && p->v[g].passed && !p->v[g].sharp && size > ALL_DIGITS && rounding_of(c, p, g, &hoped) <= SHARP * size;
         p->half[g] = coarse ? half : 0;
         any |= coarse;
     }
@@ -223,18 +205,18 @@ static bool choose_stretches(const tg_check *c, comparison *p)
 }
 
 /* Judges by the integral if it sees enough. True if it says that the derivative is off: then shorter stretches are to say so too. */
-static bool judge_integral(const tg_check *c, comparison *p, int64_t group)
+static bool judge_integral(const tg_check *c, comparison *p, int64_t g)
 {
-    const tg_check_integral *in = &p->integral[group];
-    tg_gradcheck_result *v = &p->v[group];
-    const double size = size_of(p, group), rounding = rounding_of(c, p, group, in), bound = in->error + rounding, off = off_by(in);
+    const tg_check_integral *in = &p->integral[g];
+    tg_gradcheck_result *v = &p->v[g];
+    const double size = size_of(p, g), rounding = rounding_of(c, p, g, in), bound = in->error + rounding, off = off_by(in);
     const bool is_sharp = bound <= SHARP * size, is_off = is_sharp && fabs(off) > bound;
     if (is_sharp && !is_off) {
         conclude(v, v->analytic - off, bound, size, rounding);
         v->integrals = 1;
     }
     if (!is_off)
-        p->half[group] = 0;
+        p->half[g] = 0;
     return is_off;
 }
 
@@ -242,9 +224,9 @@ static bool judge_integral(const tg_check *c, comparison *p, int64_t group)
  * which the measurement happened to see little, is another on each. These parts of the whole stretch are to agree with it. */
 static const double agreeing[] = {0.5, 0.875, 0.625, 0.75};
 
-static bool agrees(const tg_check *c, const comparison *p, int64_t group, const tg_check_integral *shorter)
+static bool agrees(const tg_check *c, const comparison *p, int64_t g, const tg_check_integral *shorter)
 {
-    const double off = off_by(&p->integral[group]), allowed = shorter->error + rounding_of(c, p, group, shorter);
+    const double off = off_by(&p->integral[g]), allowed = shorter->error + rounding_of(c, p, g, shorter);
     return fabs(off_by(shorter) - off) <= fmin(allowed, 0.5 * fabs(off));
 }
 
@@ -297,31 +279,32 @@ static bool judge_integrals(tg_check *c, comparison *p)
 
 /* Judges by far smaller steps, where these contradict. They are coarse: their agreement counts if they could have told the derivative
  * from what the usual steps say. */
-static void judge_closer(const tg_check *c, comparison *p, int64_t group)
+static void judge_closer(const tg_check *c, comparison *p, int64_t g)
 {
-    const analytic *a = &p->analytic[group];
-    tg_gradcheck_result *v = &p->v[group], usual = *v;
-    double allowed = p->allowed[group];
-    judge(c, p, group);
-    if (v->passed && v->bound <= COARSE * fmax(fabs(a->value), a->size) && !(v->bound > usual.error))
+    group *of = &p->group[g];
+    tg_gradcheck_result *v = &p->v[g], usual = *v;
+    double allowed = of->allowed;
+    judge(c, p, g);
+    if (v->passed && v->bound <= COARSE * fmax(fabs(of->analytic), of->size) && !(v->bound > usual.error))
         return;
     *v = usual;
-    p->allowed[group] = allowed;
+    of->allowed = allowed;
 }
 
 /* Judges by one-sided differences what the central one does not confirm. */
-static void judge_one_sided(comparison *p, int64_t group)
+static void judge_one_sided(comparison *p, int64_t g)
 {
-    const tg_check_one_sided *d = &p->sides[group];
-    tg_gradcheck_result *v = &p->v[group];
-    const bool converged = p->converged[group] && !p->contradicts[group];
+    const group *of = &p->group[g];
+    const tg_check_one_sided *d = &p->sides[g];
+    tg_gradcheck_result *v = &p->v[g];
+    const bool converged = of->converged && !p->difference[g].contradicts;
     double size = fmax(fabs(v->analytic), d->size);
     bool kink = d->high - d->low > fmax(v->bound, SAFETY * d->error);
     if (!(d->error <= NOT_CONVERGED * size || d->error <= v->bound) || (converged && !kink)) {
         v->passed = false;
         v->status = converged ? TG_GRADCHECK_WRONG : TG_GRADCHECK_CANNOT_TELL;
     } else {
-        conclude(v, fmin(fmax(v->analytic, d->low), d->high), SAFETY * d->error + p->allowed[group], size, p->allowed[group]);
+        conclude(v, fmin(fmax(v->analytic, d->low), d->high), SAFETY * d->error + of->allowed, size, of->allowed);
         v->kinks = 1;
         if (!v->passed && !converged && d->jumps && d->error <= NOT_CONVERGED * size) {
             v->passed = true; /* the derivative below jumps here, as that of |x|: whatever is given for the next one, there is none */
@@ -331,7 +314,7 @@ static void judge_one_sided(comparison *p, int64_t group)
         if (!v->passed && d->error > NOT_CONVERGED * size)
             v->status = TG_GRADCHECK_CANNOT_TELL;
     }
-    if (!v->passed && (p->contradicts[group] || p->noise[group]))
+    if (!v->passed && (p->difference[g].contradicts || of->noise))
         v->status = TG_GRADCHECK_CANNOT_TELL;
 }
 
@@ -342,7 +325,7 @@ static bool keep_failing(comparison *p)
 {
     bool any = false;
     for (int64_t g = 0; g < p->way.groups; g++)
-        any |= p->way.wanted[g] &= !p->v[g].passed;
+        any |= p->way.steps[g].wanted &= !p->v[g].passed;
     return any;
 }
 
@@ -351,7 +334,7 @@ static void look_for_kinks(comparison *p)
 {
     for (int64_t g = 0; g < p->way.groups; g++) {
         const tg_gradcheck_result before = p->v[g];
-        if (!p->way.wanted[g])
+        if (!p->way.steps[g].wanted)
             continue;
         judge_one_sided(p, g);
         if (!p->v[g].passed)
@@ -367,31 +350,30 @@ static bool compare_once(tg_check *c, comparison *p)
     if (!tg_check_central(c, below, &p->way, p->difference))
         return false;
     for (int64_t g = 0; g < p->way.groups; g++) {
-        if (!p->way.wanted[g])
+        if (!p->way.steps[g].wanted)
             continue;
-        p->noise[g] = false;
-        p->v[g] = (tg_gradcheck_result){.order = p->order, .analytic = p->analytic[g].value, .comparisons = 1, .operation = -1};
+        p->group[g].noise = false;
+        p->v[g] = (tg_gradcheck_result){.order = p->order, .analytic = p->group[g].analytic, .comparisons = 1, .operation = -1};
         judge(c, p, g);
     }
     if (!judge_integrals(c, p))
         return false;
     if (!keep_failing(p))
         return true;
-    memset(p->contradicts, 0, (size_t)p->way.groups * sizeof *p->contradicts);
     if (!tg_check_both_sides(c, below, &p->way, p->sides))
         return false;
     look_for_kinks(p);
     if (!keep_failing(p))
         return true;
-    if (!tg_check_closer(c, below, &p->way, p->difference, p->contradicts))
+    if (!tg_check_closer(c, below, &p->way, p->difference))
         return false;
     for (int64_t g = 0; g < p->way.groups; g++)
-        if (p->contradicts[g])
+        if (p->difference[g].contradicts)
             judge_closer(c, p, g);
     if (!keep_failing(p))
         return true;
     for (int64_t g = 0; g < p->way.groups; g++)
-        if (p->way.wanted[g])
+        if (p->way.steps[g].wanted)
             judge_one_sided(p, g);
     return true;
 }
@@ -439,12 +421,12 @@ bool tg_check_compare(tg_check *c, int order, const double *direction, int64_t f
 static bool take_set(tg_check *c, const tg_check_part *part, const tg_check_set *set, comparison *p)
 {
     const tg_check_level *below = &c->level[p->order - 1];
-    int64_t *group = tg_check_take_from(c, &c->arena, c->variables, sizeof *group);
-    if (!group)
+    int64_t *groups = tg_check_take_from(c, &c->arena, c->variables, sizeof *groups);
+    if (!groups)
         return false;
     for (int64_t g = 0; g < set->count; g++)
-        group[part->offset + set->member[g]] = g;
-    p->way.group = group;
+        groups[part->offset + set->member[g]] = g;
+    p->way.group = groups;
     p->way.first = set->first;
     p->way.values = set->values;
     for (int64_t i = 0; c->places == 0 && i < below->length; i++)

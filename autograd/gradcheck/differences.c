@@ -11,7 +11,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 enum { CENTRAL_ROWS = 30, CENTRAL_COLUMNS = 7, CONFIRMATIONS = 2, CONFIRMATION_ROWS = 6 };
 #define FIRST_STEP         0.25 /* of the direction */
@@ -305,7 +304,7 @@ enum { SMALLEST, AT_MOST_ONE, IN_PROPORTION, DESCENTS };
 
 static double first_step_of(int which, const tg_check_way *way, int64_t group, const tg_check_difference *best)
 {
-    const double at_most_one = tg_check_first_step(way->largest[group]), smallest = way->smallest[group];
+    const double at_most_one = tg_check_first_step(way->steps[group].largest), smallest = way->steps[group].smallest;
     if (which == AT_MOST_ONE)
         return at_most_one;
     if (which == SMALLEST)
@@ -333,7 +332,7 @@ bool tg_check_central(tg_check *c, int level, const tg_check_way *way, tg_check_
         return false;
     for (int64_t g = 0; g < way->groups; g++) {
         best[g] = (tg_check_difference){.value = NAN, .error = INFINITY};
-        is_first_row &= !way->wanted[g] || tg_check_first_step(way->largest[g]) == FIRST_STEP;
+        is_first_row &= !way->steps[g].wanted || tg_check_first_step(way->steps[g].largest) == FIRST_STEP;
     }
     for (int which = 0; which < DESCENTS; which++) {
         descent s;
@@ -342,7 +341,7 @@ bool tg_check_central(tg_check *c, int level, const tg_check_way *way, tg_check_
         if (which == AT_MOST_ONE && is_first_row)
             s.ahead[0] = ahead;
         for (int64_t g = 0; g < way->groups; g++)
-            s.first[g] = way->wanted[g] ? first_step_of(which, way, g, &best[g]) : 0;
+            s.first[g] = way->steps[g].wanted ? first_step_of(which, way, g, &best[g]) : 0;
         if (!descend(c, &s, true))
             return false;
         for (int64_t g = 0; g < way->groups; g++)
@@ -363,26 +362,25 @@ static bool does_contradict(const tg_check_difference *closer, const tg_check_di
 
 /* A pole or a feature that is much closer than the steps shows only in far smaller ones. These count where they contradict. Their rounding
  * is judged by their own scatter, for such a place is too near for the measurement. */
-bool tg_check_closer(tg_check *c, int level, const tg_check_way *way, tg_check_difference *best, bool *contradicts)
+bool tg_check_closer(tg_check *c, int level, const tg_check_way *way, tg_check_difference *best)
 {
     tg_check_level *l = &c->level[level];
     double *each = l->each, *none = tg_check_take(c, l->length);
     bool fine = none;
-    memset(contradicts, 0, (size_t)way->groups * sizeof *contradicts);
     for (int k = 8; fine && k <= 44; k += 6) {
         descent s;
         if (!make_descent(c, level, way, &s))
             return false;
         for (int64_t g = 0; g < way->groups; g++)
-            s.first[g] = way->wanted[g] ? ldexp(tg_check_first_step(way->largest[g]), -k) : 0;
+            s.first[g] = way->steps[g].wanted ? ldexp(tg_check_first_step(way->steps[g].largest), -k) : 0;
         l->each = none;
         fine = descend(c, &s, false);
         l->each = each;
         for (int64_t g = 0; fine && g < way->groups; g++)
-            if (way->wanted[g] && does_contradict(&s.tableau[g].best, &best[g])) {
+            if (way->steps[g].wanted && does_contradict(&s.tableau[g].best, &best[g])) {
                 best[g] = s.tableau[g].best;
                 best[g].natural = ldexp(1, -k);
-                contradicts[g] = true;
+                best[g].contradicts = true;
             }
     }
     return fine;

@@ -12,10 +12,18 @@ typedef struct tg_check_difference {
     double excuse;   /* rounding that a derivative may have, going by how much of it the function has */
     double bend;     /* what rounding its arguments does to it: its second derivative, times that */
     double natural;  /* how much of the direction the function needs to change by its own size, roughly */
+    bool contradicts; /* taken in far smaller steps, as it contradicts the one in the usual steps */
 
     /* Of the values that move, times their cotangents: the root of their sum of squares, and the sum of what rounding each has. */
     double usual, scatter;
 } tg_check_difference;
+
+/* The steps that a group takes. */
+typedef struct tg_check_steps {
+    double largest;  /* element of the direction */
+    double smallest; /* below this times the direction, steps need not begin */
+    bool wanted;     /* whether its difference is */
+} tg_check_steps;
 
 /* Where to: a direction, as a step for each variable. The variables make one group; or, where each value depends on one group only,
  * several: then all of them move at once, each by its own steps, and one evaluation serves for all derivatives. */
@@ -26,9 +34,7 @@ typedef struct tg_check_way {
      * NULL, all three, for one group: then it has all. */
     const int64_t *group, *first, *values;
     long double resting; /* squares of what is usual of the values in no group, which each group may move too little to be seen */
-    double *largest;  /* [groups] element of the direction */
-    double *smallest; /* [groups] below this times the direction, steps need not begin */
-    bool *wanted;     /* [groups] whether its difference is */
+    tg_check_steps *steps; /* [groups] */
 } tg_check_way;
 
 static inline int64_t tg_check_group(const tg_check_way *way, int64_t variable)
@@ -61,7 +67,7 @@ bool tg_check_evaluate_along(tg_check *c, int level, const tg_check_way *way, co
 bool tg_check_central(tg_check *c, int level, const tg_check_way *way, tg_check_difference *best /* [groups] */);
 
 /* The same in far smaller steps, in place of the best if it contradicts that. Call it after tg_check_central. */
-bool tg_check_closer(tg_check *c, int level, const tg_check_way *way, tg_check_difference *best, bool *contradicts /* [groups] */);
+bool tg_check_closer(tg_check *c, int level, const tg_check_way *way, tg_check_difference *best /* [groups] */);
 
 /* The derivatives on a stretch to both sides of the point, against the function's change over it. */
 typedef struct tg_check_integral {
@@ -91,8 +97,8 @@ bool tg_check_each_side(tg_check *c, int level, const tg_check_way *way, double 
  * what follows. */
 bool tg_check_moves(tg_check *c, int level, const double *direction, double *ahead);
 
-/* What a value of a level that rests counts for in what is usual: of a direction that does not move it it knows nothing, not even by
- * rounding, but what it has moved may be lost in it. */
+/* What a value of a level counts for in what is usual if the direction does not change it: a change smaller than its rounding may be hidden
+ * in it. */
 double tg_check_resting(const tg_check_level *level, int64_t value);
 
 /* One plain central difference with a step of `step` times the direction, after tg_check_moves. */

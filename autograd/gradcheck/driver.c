@@ -34,24 +34,16 @@ tg_tensor tg_check_apply(tg_tape *tape, const tg_tensor *inputs, int count, void
 
 /* ---- the comparisons of an input ---- */
 
-/* Counts a comparison in; the first that fails, or else the worst, is the one the result shows. One that cannot be decided waits
- * until the others have passed. */
-static void count_in(tg_check *c, const tg_gradcheck_result *v)
+/* Counts a comparison in, with its sentence if it did not pass. */
+static void count_in(tg_check *c, tg_gradcheck_result *v)
 {
-    tg_gradcheck_result *total = &c->report.result, counts = *total;
-    bool undecided = v->status == TG_GRADCHECK_CANNOT_TELL;
-    if (undecided && counts.undecided == 0)
-        c->undecided = *v;
-    if (!undecided && (!v->passed || counts.comparisons == counts.undecided || v->relative > counts.relative))
-        *total = *v;
-    total->sample = counts.sample;
-    if (!v->passed && !undecided)
-        tg_check_explain_failure(&c->report); /* while it says by what this one failed */
-    total->comparisons = counts.comparisons + 1;
-    total->kinks = counts.kinks + v->kinks;
-    total->integrals = counts.integrals + v->integrals;
-    total->sharp = counts.sharp + v->sharp;
-    total->undecided = counts.undecided + undecided;
+    v->sample = c->report.result.sample;
+    v->undecided = v->status == TG_GRADCHECK_CANNOT_TELL;
+    if (!v->passed) {
+        tg_check_put_back(c); /* it shows a parameter's value, which the differences have moved */
+        tg_check_explain_failure(&c->report, v);
+    }
+    tg_check_add_part(&c->report, v);
 }
 
 static bool compare_element(tg_check *c, int order, const tg_check_part *part, int64_t index,
@@ -187,12 +179,7 @@ static bool check_everything(tg_check *c)
     if (c->nothing_compared)
         return tg_check_fail(&c->report, TG_GRADCHECK_REFUSED,
                              "there is nothing to compare: all inputs are empty");
-    if (result->undecided > 0) {
-        c->undecided.sample = result->sample;
-        c->undecided.comparisons = result->comparisons;
-        c->undecided.undecided = result->undecided;
-        *result = c->undecided;
-    }
+    tg_check_end_parts(&c->report);
     return result->passed;
 }
 
@@ -203,7 +190,5 @@ void tg_check_run(tg_check *c)
     result->passed = check_everything(c);
     result->samples = 1;
     tg_check_put_back(c);
-    tg_check_where(&c->report);
-    if (!result->passed && result->why[0] == '\0')
-        tg_check_explain_failure(&c->report);
+    tg_check_where(&c->report, result);
 }

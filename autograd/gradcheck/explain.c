@@ -11,8 +11,8 @@ static void add_inputs(tg_text *text, const tg_check *c)
 {
     for (int i = 0; i < c->report.count; i++) {
         const tg_gradcheck_input *in = &c->report.inputs[i];
-        const tg_shape *shape = in->parameter ? &in->parameter->shape : &in->shape;
-        const double *data = in->parameter ? in->parameter->data : in->data;
+        const tg_shape *shape = tg_check_shape_of(in);
+        const double *data = tg_check_data_of(in);
         const int64_t size = tg_shape_size(shape);
         char words[128];
         tg_text_add(text, "  %-12s", i == 0 ? "inputs" : "");
@@ -64,14 +64,12 @@ static void add_output(tg_text *text, const tg_check *c, int order, int64_t row)
         tg_check_add_index(text, &c->output_shape, row);
         return;
     }
-    int p = c->part_count - 1;
-    while (row < c->parts[p].offset)
-        p--;
+    const tg_check_part *part = tg_check_part_at(c, row);
     if (order == 2)
         tg_text_add(text, "the derivative by ");
     else
         tg_text_add(text, "derivative %d by ", order - 1);
-    tg_check_add_element(text, &c->report, c->parts[p].input, row - c->parts[p].offset);
+    tg_check_add_element(text, &c->report, part->input, row - part->offset);
 }
 
 static void add_derivatives(tg_text *text, tg_check *c, const tg_gradcheck_result *v)

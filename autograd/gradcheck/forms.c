@@ -25,11 +25,6 @@ typedef struct form {
     double *value, *gradient[MOST_INPUTS];
 } form;
 
-static bool is_varied(const tg_check *c, int input)
-{
-    return !c->report.inputs[input].integers && !c->report.inputs[input].fixed;
-}
-
 static tg_tensor put(tg_check *c, tg_arena *arena, const double *data, tg_shape shape, tg_dtype dtype,
                      bool varied)
 {
@@ -67,7 +62,7 @@ static bool run_form(tg_check *c, tg_arena *arena, form *f)
         const tg_gradcheck_input *in = &c->report.inputs[i];
         c->tensors[i] = in->integers ? tg_constant(c->tape, TG_I32, in->integers, in->shape)
                                      : put(c, arena, f->data[i], f->shape[i], f->dtype, !in->fixed);
-        if (is_varied(c, i))
+        if (tg_check_is_varied(in))
             varied[count++] = c->tensors[i];
     }
     tg_tensor result = c->function(c->tape, c->tensors, c->report.count, c->user);
@@ -75,7 +70,7 @@ static bool run_form(tg_check *c, tg_arena *arena, form *f)
     bool fine = tg_ok(cotangent) && tg_read(result, TG_F64, f->value, tg_shape_size(&f->output)) &&
                 tg_grad(&result, 1, varied, count, &cotangent, false, gradients);
     for (int i = 0, k = 0; fine && i < c->report.count; i++)
-        if (is_varied(c, i))
+        if (tg_check_is_varied(&c->report.inputs[i]))
             fine = tg_read(gradients[k++], TG_F64, f->gradient[i], tg_shape_size(&f->shape[i]));
     return fine;
 }
@@ -131,7 +126,7 @@ static bool run_in_both(tg_check *c, tg_arena *arena, form *single, form *twice)
     single->cotangent = rounded(c, arena, c->level[0].cotangent, c->level[0].length);
     for (int i = 0, p = 0; single->cotangent && i < c->report.count; i++) {
         const tg_gradcheck_input *in = &c->report.inputs[i];
-        const double *data = is_varied(c, i) ? c->point + c->parts[p++].offset : in->data;
+        const double *data = tg_check_is_varied(in) ? c->point + c->parts[p++].offset : in->data;
         single->shape[i] = in->shape;
         if (data && !(single->data[i] = rounded(c, arena, data, tg_shape_size(&in->shape))))
             return false;
@@ -269,7 +264,7 @@ static bool broadcasts(tg_check *c, tg_arena *arena, int which, const tg_shape *
         if (!(fabs(f.value[k] - full.value[k]) <= SAME_TO * fabs(full.value[k])) && isfinite(full.value[k]))
             return differs(c, TG_GRADCHECK_SHAPE, -1, f.value[k], full.value[k], what);
     for (int i = 0; i < c->report.count; i++)
-        for (int64_t at = 0; is_varied(c, i) && at < tg_shape_size(&f.shape[i]); at++) {
+        for (int64_t at = 0; tg_check_is_varied(&c->report.inputs[i]) && at < tg_shape_size(&f.shape[i]); at++) {
             double sum = 0, terms = 0;
             for (int64_t k = 0; k < size; k++)
                 if (source_of(&f.shape[i], &f.output, k) == at) {

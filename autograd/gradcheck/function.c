@@ -40,20 +40,10 @@ static bool make_room(tg_check *c)
 
 /* ---- variables ---- */
 
-static bool is_varied(const tg_gradcheck_input *input)
-{
-    return !input->fixed && !input->integers;
-}
-
-static const tg_shape *shape_of(const tg_gradcheck_input *input)
-{
-    return input->parameter ? &input->parameter->shape : &input->shape;
-}
-
 static bool is_usable(tg_check *c, int i)
 {
     const tg_gradcheck_input *input = &c->report.inputs[i];
-    int64_t size = tg_shape_size(shape_of(input));
+    int64_t size = tg_shape_size(tg_check_shape_of(input));
     int sources = !!input->data + !!input->integers + !!input->parameter;
     const char *wrong = NULL;
     if (size < 0)
@@ -74,9 +64,9 @@ static bool make_parts(tg_check *c)
     for (int i = 0; c->parts && i < c->report.count; i++) {
         if (!is_usable(c, i))
             return false;
-        if (!is_varied(&c->report.inputs[i]))
+        if (!tg_check_is_varied(&c->report.inputs[i]))
             continue;
-        tg_shape shape = *shape_of(&c->report.inputs[i]);
+        tg_shape shape = *tg_check_shape_of(&c->report.inputs[i]);
         tg_check_part part = {
             .input = i, .shape = shape, .offset = c->variables, .size = tg_shape_size(&shape)};
         c->parts[c->part_count++] = part;
@@ -85,6 +75,14 @@ static bool make_parts(tg_check *c)
     if (!c->parts || c->part_count > 0)
         return c->parts;
     return tg_check_fail(&c->report, TG_GRADCHECK_REFUSED, "there is no input to differentiate");
+}
+
+const tg_check_part *tg_check_part_at(const tg_check *c, int64_t variable)
+{
+    const tg_check_part *part = &c->parts[c->part_count - 1];
+    while (variable < part->offset)
+        part--;
+    return part;
 }
 
 /* An element by this much smaller than its neighbours needs steps of its own. */
@@ -121,8 +119,7 @@ static double typical_size(const double *x, double *sorted, int64_t count)
 
 static void set_point(tg_check *c, const tg_check_part *part)
 {
-    const tg_gradcheck_input *input = &c->report.inputs[part->input];
-    const double *data = input->parameter ? input->parameter->data : input->data;
+    const double *data = tg_check_data_of(&c->report.inputs[part->input]);
     double *point = c->point + part->offset;
     for (int64_t i = 0; i < part->size; i++)
         point[i] = data[i];
@@ -350,12 +347,10 @@ static bool is_finite(tg_check *c, int k)
         return tg_check_fail(&c->report, TG_GRADCHECK_NOT_FINITE, "the result is %g at element %lld",
                              level->value[i], (long long)i);
     }
-    int part = c->part_count - 1;
-    while (i < c->parts[part].offset)
-        part--;
+    const tg_check_part *part = tg_check_part_at(c, i);
     result->order = k;
-    result->input = c->parts[part].input;
-    result->index = i - c->parts[part].offset;
+    result->input = part->input;
+    result->index = i - part->offset;
     result->analytic = level->value[i];
     return tg_check_fail(&c->report, TG_GRADCHECK_NOT_FINITE,
                          "the derivative is %g, though the result is finite", level->value[i]);

@@ -31,13 +31,12 @@ typedef struct tg_check_level {
     double *each;                 /* the rounding of each value, from these */
     double *relative;             /* the same as a part of the value, or of what is usual */
     double rounding;              /* of <cotangent, value> */
-    double suspected;             /* rounding of that which may hide from the measurement; 0 unless assumed */
+    double suspected;             /* extra rounding assumed on the second try; otherwise 0 */
     double size;                  /* root of the sum of squares of cotangent_i value_i */
 } tg_check_level;
 
 typedef struct tg_check {
-    tg_check_report report;        /* its inputs are the function's */
-    tg_gradcheck_result undecided; /* the first comparison that was */
+    tg_check_report report; /* its inputs are the function's */
     tg_function function;
     void *user;
     tg_gradcheck_options options; /* with the defaults filled in */
@@ -73,6 +72,9 @@ typedef struct tg_check {
  * either case. */
 bool tg_check_open(tg_check *c);
 void tg_check_close(tg_check *c);
+
+/* The part that a variable, by its number, belongs to. */
+const tg_check_part *tg_check_part_at(const tg_check *c, int64_t variable);
 
 /* Gives parameters the values back that they had: those of the point. */
 void tg_check_put_back(tg_check *c);

@@ -18,17 +18,14 @@
 static void point_at(tg_check *c, int order, int64_t i, double analytic, double expected)
 {
     tg_gradcheck_result *v = &c->report.result;
+    const tg_check_part *part = i >= 0 ? tg_check_part_at(c, i) : NULL;
     v->order = order;
-    v->input = v->index = -1;
+    v->input = part ? part->input : -1;
+    v->index = part ? i - part->offset : -1;
     v->analytic = analytic;
     v->numeric = expected;
     v->error = fabs(analytic - expected);
     v->bound = v->relative = 0;
-    for (int p = 0; i >= 0 && p < c->part_count; p++)
-        if (i >= c->parts[p].offset && i < c->parts[p].offset + c->parts[p].size) {
-            v->input = c->parts[p].input;
-            v->index = i - c->parts[p].offset;
-        }
 }
 
 /* Compares `found` with the derivative of this order, bit by bit. */
@@ -384,7 +381,7 @@ static bool is_same_alone(tg_check *c, int p)
     tg_tensor cotangent = tg_constant(c->tape, TG_F64, c->level[0].cotangent, c->output_shape);
     if (!tg_grad(&result, 1, &c->varied[p], 1, &cotangent, false, &gradient) ||
         !tg_read(gradient, TG_F64, c->ahead, part->size)) {
-        point_at(c, 1, part->offset, NAN, together[0]);
+        point_at(c, 1, part->size > 0 ? part->offset : -1, NAN, part->size > 0 ? together[0] : NAN);
         return tg_check_fail(&c->report, TG_GRADCHECK_ALONE,
                              "wanted alone, this gradient cannot be computed: %s",
                              tg_tape_error(c->tape) ? tg_tape_error(c->tape) : "it has another shape");

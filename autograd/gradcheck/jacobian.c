@@ -25,10 +25,11 @@ static bool fill_found(tg_check *c, int order, tg_check_jacobian *j)
 
 static bool fill_expected(tg_check *c, int order, tg_check_jacobian *j)
 {
-    double *direction = tg_check_take(c, j->columns), *column = tg_check_take(c, j->rows), one = 1;
-    bool wanted = true, fine = direction && column;
+    double *direction = tg_check_take(c, j->columns), *column = tg_check_take(c, j->rows);
+    bool fine = direction && column;
     for (int64_t i = 0; fine && i < j->columns; i++) {
-        tg_check_way way = {.direction = direction, .groups = 1, .largest = &c->own[i], .smallest = &one, .wanted = &wanted};
+        tg_check_steps steps = {.largest = c->own[i], .smallest = 1, .wanted = true};
+        tg_check_way way = {.direction = direction, .groups = 1, .steps = &steps};
         direction[i] = c->own[i];
         fine = tg_check_each_side(c, order - 1, &way, column);
         direction[i] = 0;

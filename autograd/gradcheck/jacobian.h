@@ -11,7 +11,7 @@ typedef struct tg_check_jacobian {
     double *found, *expected; /* [rows, columns] */
 } tg_check_jacobian;
 
-/* False if it is too large, or cannot be had. The memory is the check's. */
+/* False if it is too large, or cannot be computed. The memory is the check's. */
 bool tg_check_jacobian_of(tg_check *c, int order, tg_check_jacobian *j);
 
 #endif

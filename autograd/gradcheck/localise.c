@@ -46,7 +46,7 @@ static tg_gradcheck_result check_recorded(const tg_check *c, const recorded *r)
 {
     tg_check_call call = {r->value->op, r->value->attributes, r->value->input_count, r->which, r->room};
     tg_check local = {
-        .report = {r->value->op->name, r->inputs, r->count, tg_check_no_result(-1)},
+        .report = {r->value->op->name, r->inputs, r->count, .result = tg_check_no_result(-1)},
         .function = tg_check_apply,
         .user = &call,
         .elementwise = r->value->op->flags & TG_ELEMENTWISE,
@@ -127,7 +127,7 @@ static void localise(tg_check *c)
 tg_gradcheck_result tg_gradcheck(tg_function function, void *user, const tg_gradcheck_input *inputs,
                                  int count, const tg_gradcheck_options *options)
 {
-    tg_check c = {.report = {"the function", inputs, count, tg_check_no_result(-1)},
+    tg_check c = {.report = {"the function", inputs, count, .result = tg_check_no_result(-1)},
                   .function = function,
                   .user = user,
                   .options = tg_check_options(options)};
@@ -167,7 +167,7 @@ tg_gradcheck_result tg_gradcheck_parameters(tg_function function, void *user,
                                             const tg_gradcheck_input *inputs, int count, tg_parameters *set,
                                             const tg_gradcheck_options *options)
 {
-    tg_check_report report = {"the model", inputs, count, tg_check_no_result(-1)};
+    tg_check_report report = {"the model", inputs, count, .result = tg_check_no_result(-1)};
     tg_arena arena = {0};
     model m = {function, user, count > 0 ? count : 0};
     int parameters = tg_parameters_count(set), all = m.count + parameters;

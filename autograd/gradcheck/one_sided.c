@@ -114,7 +114,7 @@ static bool take_sides(tg_check *c, int level, const tg_check_way *way, tg_arena
     const int64_t length = c->level[level].length;
     double *first = tg_check_take_from(c, arena, way->groups, sizeof(double));
     for (int64_t g = 0; first && g < way->groups; g++)
-        first[g] = way->wanted[g] ? 2 * tg_check_first_step(way->largest[g]) : 0;
+        first[g] = way->steps[g].wanted ? 2 * tg_check_first_step(way->steps[g].largest) : 0;
     return first && make_side(c, arena, length, ahead) && make_side(c, arena, length, behind) &&
            descend_side(c, level, way, first, 1, ahead) && descend_side(c, level, way, first, -1, behind);
 }

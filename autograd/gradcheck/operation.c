@@ -8,8 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How many times as wide as the default range every second element is drawn a second time, so that tails are seen. */
-#define STRETCH 4
+/* The default range reaches so far to both sides; and so many times as wide every second element is drawn a second time, so that tails are
+ * seen. */
+enum { RANGE = 3, STRETCH = 4 };
 
 /* ---- drawing ---- */
 
@@ -20,12 +21,12 @@ static bool is_default_range(const tg_sample_input *in)
 
 static double low_of(const tg_sample_input *in)
 {
-    return is_default_range(in) ? -3 : in->low;
+    return is_default_range(in) ? -RANGE : in->low;
 }
 
 static double high_of(const tg_sample_input *in)
 {
-    return is_default_range(in) ? 3 : in->high;
+    return is_default_range(in) ? RANGE : in->high;
 }
 
 static const int32_t *draw_integers(tg_arena *arena, tg_rng *rng, const tg_sample_input *in, int64_t size)
@@ -59,7 +60,7 @@ static const double *draw_numbers(tg_arena *arena, tg_rng *rng, const tg_sample_
 typedef struct trial {
     const tg_op *op;
     const tg_sample *sample;
-    int number, count;
+    int number;
     uint64_t pointed; /* which of the first 64 samples were checked at points of the checker's own */
     const tg_gradcheck_options *options;
     tg_gradcheck_input inputs[TG_SAMPLE_INPUTS];
@@ -68,8 +69,7 @@ typedef struct trial {
     tg_check_call call;
     tg_arena arena;
     tg_rng rng;
-    tg_gradcheck_result total;     /* of all samples so far */
-    tg_gradcheck_result undecided; /* the first variant that was, if total.undecided > 0 */
+    tg_check_report report; /* of all samples so far; its inputs are the sample's */
 } trial;
 
 static void start_sample(trial *t, const tg_op *op, int number, uint64_t seed)
@@ -79,22 +79,22 @@ static void start_sample(trial *t, const tg_op *op, int number, uint64_t seed)
     t->op = op;
     t->sample = &op->samples[number];
     t->number = number;
-    t->count = t->sample->count > 0 ? t->sample->count : op->arity;
+    t->report.name = op->name;
+    t->report.inputs = t->inputs;
+    t->report.count = t->sample->count > 0 ? t->sample->count : op->arity;
     t->rng = tg_rng_split(&rng, (uint64_t)number);
 }
 
 static bool out_of_memory(trial *t)
 {
-    tg_check_report report = {t->op->name, t->inputs, t->count, tg_check_no_result(t->number)};
-    tg_check_out_of_memory(&report);
-    t->total = report.result;
-    return false;
+    t->report.result = tg_check_no_result(t->number);
+    return tg_check_out_of_memory(&t->report);
 }
 
 /* False, with the result written, if out of memory. */
 static bool draw_inputs(trial *t, double stretch)
 {
-    for (int i = 0; i < t->count; i++) {
+    for (int i = 0; i < t->report.count; i++) {
         const tg_sample_input *in = &t->sample->input[i];
         tg_gradcheck_input *input = &t->inputs[i];
         int64_t size = tg_shape_size(&in->shape) > 0 ? tg_shape_size(&in->shape) : 0;
@@ -115,7 +115,7 @@ static bool draw_inputs(trial *t, double stretch)
 static bool is_for_derivatives(const trial *t)
 {
     bool varied = false;
-    for (int i = 0; i < t->count && t->count <= TG_SAMPLE_INPUTS; i++) {
+    for (int i = 0; i < t->report.count && t->report.count <= TG_SAMPLE_INPUTS; i++) {
         const tg_sample_input *in = &t->sample->input[i];
         varied |= !in->index && !in->fixed;
         for (int k = 0; k < in->value_count; k++)
@@ -127,7 +127,7 @@ static bool is_for_derivatives(const trial *t)
 
 static bool has_values(const trial *t)
 {
-    for (int i = 0; i < t->count; i++)
+    for (int i = 0; i < t->report.count; i++)
         if (t->sample->input[i].value_count > 0 && !t->sample->input[i].index)
             return true;
     return false;
@@ -135,32 +135,13 @@ static bool has_values(const trial *t)
 
 static tg_check check_of(trial *t)
 {
-    t->call = (tg_check_call){t->op, t->sample->attributes, t->count, t->which, t->room};
-    return (tg_check){.report = {t->op->name, t->inputs, t->count, tg_check_no_result(t->number)},
+    t->call = (tg_check_call){t->op, t->sample->attributes, t->report.count, t->which, t->room};
+    return (tg_check){.report = {t->op->name, t->inputs, t->report.count, .result = tg_check_no_result(t->number)},
                       .function = tg_check_apply,
                       .user = &t->call,
                       .elementwise = t->op->flags & TG_ELEMENTWISE,
                       .options = tg_check_options(t->options),
                       .rng = tg_rng_stream(&t->rng, "check")};
-}
-
-/* Adds what one variant brought to the result on the operation: the first failure counts, or else the worst. What cannot be decided waits
- * until all else has passed. */
-static void add_result(trial *t, const tg_gradcheck_result *v)
-{
-    tg_gradcheck_result *total = &t->total, counts = *total;
-    bool undecided = v->status == TG_GRADCHECK_CANNOT_TELL, first = counts.comparisons == 0;
-    if (undecided && counts.undecided == 0)
-        t->undecided = *v;
-    if (!undecided && (!v->passed || first || (v->comparisons > 0 && v->relative > counts.relative)))
-        *total = *v;
-    total->samples = counts.samples;
-    total->skipped = counts.skipped;
-    total->comparisons = counts.comparisons + v->comparisons;
-    total->kinks = counts.kinks + v->kinks;
-    total->integrals = counts.integrals + v->integrals;
-    total->sharp = counts.sharp + v->sharp;
-    total->undecided = counts.undecided + v->undecided;
 }
 
 /* Checks the inputs as they are now and adds the outcome to the total. Values that the author chose at an edge, and ranges
@@ -182,19 +163,19 @@ static bool run_variant(trial *t, bool may_be_infinite, bool in_shapes, const ch
         snprintf(v->why + length, sizeof v->why - length, "%s", note);
     if (!v->passed)
         tg_check_explain(&c, "");
-    add_result(t, v);
+    tg_check_add_part(&t->report, v);
     tg_check_close(&c);
     return passed;
 }
 
 /* Gives a group of inputs, a bit for each, one tensor. Its values suit all: from all ranges, or those that one of them prescribes. False
- * if they cannot be one, or out of memory, of which the result tells. */
+ * if they cannot be one, or out of memory, which the result then says. */
 static bool make_same(trial *t, unsigned group)
 {
     const tg_sample_input *first = NULL, *prescribes = NULL;
     double low = -INFINITY, high = INFINITY;
     int at = 0;
-    for (int i = t->count - 1; i >= 0; i--) {
+    for (int i = t->report.count - 1; i >= 0; i--) {
         const tg_sample_input *in = &t->sample->input[i];
         if (!(group >> i & 1))
             continue;
@@ -212,7 +193,7 @@ static bool make_same(trial *t, unsigned group)
         return false;
     tg_sample_input all = prescribes ? *prescribes : (tg_sample_input){.low = low, .high = high};
     t->inputs[at].data = draw_numbers(&t->arena, &t->rng, &all, tg_shape_size(&first->shape), 1);
-    for (int i = at + 1; i < t->count; i++)
+    for (int i = at + 1; i < t->report.count; i++)
         if (group >> i & 1) {
             t->inputs[i].fixed = true; /* no longer used */
             t->which[i] = at;
@@ -249,23 +230,21 @@ static bool keep_finite(trial *t, double *points[])
     tg_tape *tape = tg_tape_new();
     tg_tensor in[TG_SAMPLE_INPUTS];
     int64_t count = 0;
-    for (int i = 0; i < t->count; i++)
+    for (int i = 0; i < t->report.count; i++)
         in[i] = tg_constant(tape, TG_F64, points[i], TG_SHAPE(POINTS));
-    const double *value = tg_f64(tg_apply(t->op, t->sample->attributes, t->count, in));
+    const double *value = tg_f64(tg_apply(t->op, t->sample->attributes, t->report.count, in));
     for (int64_t k = 0; value && k < POINTS; k++) {
         if (!(fabs(value[k]) < NEARLY_INFINITE))
             continue;
-        for (int i = 0; i < t->count; i++)
+        for (int i = 0; i < t->report.count; i++)
             points[i][count] = points[i][k];
         count++;
     }
-    for (int i = 0; i < t->count; i++)
+    for (int i = 0; i < t->report.count; i++)
         t->inputs[i].shape = TG_SHAPE(count);
     if (!value) {
-        tg_check_report report = {t->op->name, t->inputs, t->count, tg_check_no_result(t->number)};
-        tg_check_fail(&report, TG_GRADCHECK_REFUSED, "the tape says: %s",
-                      tape ? tg_tape_error(tape) : "out of memory");
-        t->total = report.result;
+        t->report.result = tg_check_no_result(t->number);
+        tg_check_fail(&t->report, TG_GRADCHECK_REFUSED, "the tape says: %s", tape ? tg_tape_error(tape) : "out of memory");
     }
     tg_tape_free(tape);
     return count > 0;
@@ -286,7 +265,7 @@ static bool has_same_ranges(const tg_sample *a, const tg_sample *b, int count)
 static bool had_these_points(const trial *t)
 {
     for (int k = 0; k < t->number && k < 64; k++)
-        if (t->pointed >> k & 1 && has_same_ranges(&t->op->samples[k], t->sample, t->count))
+        if (t->pointed >> k & 1 && has_same_ranges(&t->op->samples[k], t->sample, t->report.count))
             return true;
     return false;
 }
@@ -295,7 +274,7 @@ static bool choose_points(trial *t)
 {
     static const int stride[TG_SAMPLE_INPUTS] = {1, 11, 7, 13, 5, 3};
     double *points[TG_SAMPLE_INPUTS], drawn[POINTS];
-    for (int i = 0; i < t->count; i++) {
+    for (int i = 0; i < t->report.count; i++) {
         const tg_sample_input *in = &t->sample->input[i];
         if (in->index)
             return false;
@@ -313,7 +292,7 @@ static bool choose_points(trial *t)
 
 static bool can_stretch(const trial *t)
 {
-    for (int i = 0; i < t->count; i++)
+    for (int i = 0; i < t->report.count; i++)
         if (is_default_range(&t->sample->input[i]) && !t->sample->input[i].fixed &&
             tg_shape_size(&t->inputs[i].shape) > 1)
             return true;
@@ -323,28 +302,31 @@ static bool can_stretch(const trial *t)
 /* The sample as it is, drawn wider, and with each pair of inputs of one shape the same. */
 static void run_variants(trial *t)
 {
+    tg_gradcheck_result *total = &t->report.result;
+    char note[80];
     bool edges = has_values(t);
     if (!draw_inputs(t, 1))
         return;
-    if (!run_variant(t, edges, false, "") && t->total.undecided == 0) {
-        t->total.skipped += t->total.passed;
+    if (!run_variant(t, edges, false, "") && total->undecided == 0) {
+        total->skipped += total->passed;
         return;
     }
-    t->total.samples++;
+    total->samples++;
+    snprintf(note, sizeof note, " (every second element drawn from %d to %d)", -STRETCH * RANGE, STRETCH * RANGE);
     if (can_stretch(t) && draw_inputs(t, STRETCH))
-        run_variant(t, true, false, " (every second element drawn from -12 to 12)");
-    for (unsigned group = 3; group < 1u << t->count && t->total.passed; group++) {
-        bool pair = __builtin_popcount(group) == 2, all = group == (1u << t->count) - 1;
+        run_variant(t, true, false, note);
+    for (unsigned group = 3; group < 1u << t->report.count && total->passed; group++) {
+        bool pair = __builtin_popcount(group) == 2, all = group == (1u << t->report.count) - 1;
         if ((!pair && !all) || !make_same(t, group))
             continue;
-        char note[80] = " (inputs";
-        for (int i = 0; i < t->count; i++)
+        strcpy(note, " (inputs");
+        for (int i = 0; i < t->report.count; i++)
             if (group >> i & 1)
                 snprintf(note + strlen(note), sizeof note - strlen(note), " %d", i);
         strcat(note, " are the same tensor)");
         run_variant(t, edges, false, note);
     }
-    if (t->total.passed && t->op->flags & TG_ELEMENTWISE && !had_these_points(t) && choose_points(t)) {
+    if (total->passed && t->op->flags & TG_ELEMENTWISE && !had_these_points(t) && choose_points(t)) {
         t->pointed |= t->number < 64 ? UINT64_C(1) << t->number : 0;
         run_variant(t, false, true, " (at points of the checker's own)");
     }
@@ -368,29 +350,25 @@ tg_gradcheck_result tg_gradcheck_op(const tg_op *op, const tg_gradcheck_options 
     if (!op->derivative || op->flags & (TG_CONSTANT | TG_SOURCE))
         return refuse(op, "the operation has no derivative by nature");
     const tg_gradcheck_options filled = tg_check_options(options);
-    trial t = {.options = &filled, .total = tg_check_no_result(-1)};
-    t.total.passed = true;
+    trial t = {.options = &filled, .report.result = tg_check_no_result(-1)};
+    tg_gradcheck_result *total = &t.report.result;
+    total->passed = true;
     tg_check_no_report(&filled);
-    for (int number = 0; number < op->sample_count && t.total.passed; number++) {
+    for (int number = 0; number < op->sample_count && total->passed; number++) {
         start_sample(&t, op, number, filled.seed);
         if (is_for_derivatives(&t))
             run_variants(&t);
         else
-            t.total.skipped++;
+            total->skipped++;
         tg_arena_empty(&t.arena);
     }
     tg_arena_free(&t.arena);
-    if (t.total.passed && t.total.comparisons == 0 && t.total.undecided == 0)
+    if (total->passed && total->comparisons == 0 && total->undecided == 0)
         return refuse(op, "it has no sample with inputs that can be differentiated");
-    if (t.total.passed && t.total.undecided > 0) {
-        t.undecided.samples = t.total.samples;
-        t.undecided.comparisons = t.total.comparisons;
-        t.undecided.undecided = t.total.undecided;
-        return t.undecided;
-    }
-    if (t.total.passed)
-        tg_check_explain_success(op->name, &t.total);
-    return t.total;
+    tg_check_end_parts(&t.report);
+    if (total->passed)
+        tg_check_explain_success(op->name, total);
+    return *total;
 }
 
 /* ---- error against step ---- */
@@ -410,13 +388,13 @@ static int64_t choose_element(const tg_check *c, tg_gradcheck_place *place)
                 chosen = i;
         }
     }
-    for (int p = 0; p < c->part_count && chosen >= 0; p++)
-        if (chosen >= c->parts[p].offset && chosen < c->parts[p].offset + c->parts[p].size) {
-            place->input = c->parts[p].input;
-            place->index = chosen - c->parts[p].offset;
-            place->value = c->point[chosen];
-            place->derivative = gradient->value[chosen];
-        }
+    if (chosen >= 0) {
+        const tg_check_part *part = tg_check_part_at(c, chosen);
+        place->input = part->input;
+        place->index = chosen - part->offset;
+        place->value = c->point[chosen];
+        place->derivative = gradient->value[chosen];
+    }
     return chosen;
 }
 

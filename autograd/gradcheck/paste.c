@@ -5,16 +5,11 @@
 /* Numbers that a program may have; with more, it draws them by their seed, as the check did. */
 enum { MOST_NUMBERS = 512 };
 
-static const tg_shape *shape_of(const tg_gradcheck_input *in)
-{
-    return in->parameter ? &in->parameter->shape : &in->shape;
-}
-
 static bool is_short(const tg_check *c)
 {
     int64_t numbers = 0;
     for (int i = 0; i < c->report.count; i++)
-        numbers += tg_shape_size(shape_of(&c->report.inputs[i]));
+        numbers += tg_shape_size(tg_check_shape_of(&c->report.inputs[i]));
     return numbers <= MOST_NUMBERS;
 }
 
@@ -30,8 +25,8 @@ static void add_numbers(tg_text *text, const tg_check *c)
 {
     for (int i = 0; i < c->report.count; i++) {
         const tg_gradcheck_input *in = &c->report.inputs[i];
-        const double *data = in->parameter ? in->parameter->data : in->data;
-        const int64_t size = tg_shape_size(shape_of(in));
+        const double *data = tg_check_data_of(in);
+        const int64_t size = tg_shape_size(tg_check_shape_of(in));
         tg_text_add(text, "    static %s input_%d[] = {", in->integers ? "const int32_t" : in->parameter ? "double" : "const double", i);
         for (int64_t k = 0; k < size; k++) {
             tg_text_add(text, k == 0 ? "" : k % 4 == 0 ? ",\n        " : ", ");
@@ -69,20 +64,24 @@ static void add_list(tg_text *text, const tg_check *c)
     tg_text_add(text, "    };\n");
 }
 
+static void add_operation(tg_text *text, const char *name)
+{
+    tg_text_add(text, "#ifndef OPERATION\n#define OPERATION tg_op_find(\"%s\") /* or the address of your own */\n#endif\n\n", name);
+}
+
 /* The operation as a function of its different inputs. */
 static void add_apply(tg_text *text, const tg_check_call *call)
 {
     const unsigned char *bytes = call->attributes;
-    tg_text_add(text, "#ifndef OPERATION\n#define OPERATION tg_op_find(\"%s\") /* or the address of your own */\n#endif\n\n",
-                call->op->name);
-    if (bytes && call->op->attributes_size > 0)
+    const size_t size = bytes ? call->op->attributes_size : 0;
+    if (size > 0)
         tg_text_add(text, "static const _Alignas(16) unsigned char attributes[] = {");
-    for (size_t i = 0; bytes && i < call->op->attributes_size; i++)
+    for (size_t i = 0; i < size; i++)
         tg_text_add(text, "%s%d", i == 0 ? "" : i % 24 == 0 ? ",\n    " : ", ", bytes[i]);
-    tg_text_add(text, "%sstatic tg_tensor check_me(tg_tape *tape, const tg_tensor *in, int count, void *user)\n{\n"
-                      "    (void)tape, (void)count, (void)user;\n    return tg_apply(OPERATION, %s, %d, (const tg_tensor[]){",
-                bytes && call->op->attributes_size > 0 ? "};\n\n" : "",
-                bytes && call->op->attributes_size > 0 ? "attributes" : "NULL", call->count);
+    tg_text_add(text,
+                "%sstatic tg_tensor check_me(tg_tape *tape, const tg_tensor *in, int count, void *user)\n{\n"
+                "    (void)tape, (void)count, (void)user;\n    return tg_apply(OPERATION, %s, %d, (const tg_tensor[]){",
+                size > 0 ? "};\n\n" : "", size > 0 ? "attributes" : "NULL", call->count);
     for (int i = 0; i < call->count; i++)
         tg_text_add(text, "%sin[%d]", i ? ", " : "", call->which[i]);
     tg_text_add(text, "});\n}\n\n");
@@ -104,13 +103,12 @@ void tg_check_add_test(tg_text *text, const tg_check *c)
         return;
     }
     tg_text_add(text, "/* A test of it: %s. */\n#include <stdio.h>\n#include <tapegrad.h>\n\n", c->report.name);
-    if (!of_numbers)
-        tg_text_add(text, "#ifndef OPERATION\n#define OPERATION tg_op_find(\"%s\") /* or the address of your own */\n#endif\n\n",
-                    call->op->name);
-    else if (call)
-        add_apply(text, call);
+    if (call)
+        add_operation(text, call->op->name);
     else
         add_function(text);
+    if (call && of_numbers)
+        add_apply(text, call);
     tg_text_add(text, "int main(void)\n{\n");
     if (of_numbers) {
         add_numbers(text, c);

@@ -11,7 +11,7 @@ void tg_check_add_element(tg_text *text, const tg_check_report *r, int input, in
         tg_text_add(text, "%s", name);
     else
         tg_text_add(text, "input %d", input);
-    const tg_shape *shape = in->parameter ? &in->parameter->shape : &in->shape;
+    const tg_shape *shape = tg_check_shape_of(in);
     if (index < 0)
         return;
     tg_text_add(text, shape->rank > 0 ? " at " : "");
@@ -33,9 +33,35 @@ void tg_check_add_index(tg_text *text, const tg_shape *shape, int64_t index)
     tg_text_add(text, "]");
 }
 
-void tg_check_where(tg_check_report *r)
+void tg_check_add_part(tg_check_report *r, const tg_gradcheck_result *part)
 {
-    tg_gradcheck_result *v = &r->result;
+    tg_gradcheck_result *total = &r->result, before = *total;
+    const bool undecided = part->status == TG_GRADCHECK_CANNOT_TELL, first = before.comparisons == before.undecided;
+    if (undecided && before.undecided == 0)
+        r->undecided = *part;
+    if (!undecided && (!part->passed || first || part->relative > before.relative))
+        *total = *part;
+    total->samples = before.samples;
+    total->skipped = before.skipped;
+    total->comparisons = before.comparisons + part->comparisons;
+    total->kinks = before.kinks + part->kinks;
+    total->integrals = before.integrals + part->integrals;
+    total->sharp = before.sharp + part->sharp;
+    total->undecided = before.undecided + part->undecided;
+}
+
+void tg_check_end_parts(tg_check_report *r)
+{
+    if (!r->result.passed || r->result.undecided == 0)
+        return;
+    r->undecided.samples = r->result.samples;
+    r->undecided.comparisons = r->result.comparisons;
+    r->undecided.undecided = r->result.undecided;
+    r->result = r->undecided;
+}
+
+void tg_check_where(const tg_check_report *r, tg_gradcheck_result *v)
+{
     tg_text text = {v->where, sizeof v->where, 0};
     v->where[0] = '\0';
     if (v->sample >= 0)
@@ -53,7 +79,7 @@ bool tg_check_fail(tg_check_report *r, tg_gradcheck_status status, const char *f
     tg_gradcheck_result *v = &r->result;
     v->passed = false;
     v->status = status;
-    tg_check_where(r);
+    tg_check_where(r, v);
     tg_text text = {v->why, sizeof v->why, 0};
     tg_text_add(&text, "%s%s%s: ", r->name, v->where[0] ? ", " : "", v->where);
     va_list arguments;
@@ -104,22 +130,19 @@ static void add_suspicion(tg_text *text, double analytic, double numeric)
 }
 
 /* The element's own value. */
-static void add_value(tg_text *text, const tg_check_report *r)
+static void add_value(tg_text *text, const tg_check_report *r, const tg_gradcheck_result *v)
 {
-    const tg_gradcheck_result *v = &r->result;
-    const tg_gradcheck_input *in = v->input >= 0 ? &r->inputs[v->input] : NULL;
-    const double *data = !in ? NULL : in->parameter ? in->parameter->data : in->data;
+    const double *data = v->input >= 0 ? tg_check_data_of(&r->inputs[v->input]) : NULL;
     if (data && v->index >= 0)
         tg_text_add(text, ", where it is %.9g", data[v->index]);
 }
 
-void tg_check_explain_failure(tg_check_report *r)
+void tg_check_explain_failure(const tg_check_report *r, tg_gradcheck_result *v)
 {
-    tg_gradcheck_result *v = &r->result;
-    tg_check_where(r);
+    tg_check_where(r, v);
     tg_text text = {v->why, sizeof v->why, 0};
     tg_text_add(&text, "%s, %s%s", r->name, v->where, v->index < 0 ? " (along a random direction)" : "");
-    add_value(&text, r);
+    add_value(&text, r, v);
     tg_text_add(&text, ": ");
     if (v->status == TG_GRADCHECK_CANNOT_TELL)
         tg_text_add(

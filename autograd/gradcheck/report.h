@@ -9,8 +9,25 @@ typedef struct tg_check_report {
     const char *name; /* of the operation; "the function" */
     const tg_gradcheck_input *inputs;
     int count;
-    tg_gradcheck_result result;
+    tg_gradcheck_result result;    /* of all parts so far: comparisons, or the variants of an operation's samples */
+    tg_gradcheck_result undecided; /* the first part that was, if result.undecided > 0 */
 } tg_check_report;
+
+/* Of an input, which may be a parameter. */
+static inline bool tg_check_is_varied(const tg_gradcheck_input *input)
+{
+    return !input->fixed && !input->integers;
+}
+
+static inline const tg_shape *tg_check_shape_of(const tg_gradcheck_input *input)
+{
+    return input->parameter ? &input->parameter->shape : &input->shape;
+}
+
+static inline const double *tg_check_data_of(const tg_gradcheck_input *input)
+{
+    return input->parameter ? input->parameter->data : input->data;
+}
 
 /* A result about nothing in particular yet, neither passed nor failed. */
 static inline tg_gradcheck_result tg_check_no_result(int sample)
@@ -32,11 +49,16 @@ void tg_check_add_index(tg_text *text, const tg_shape *shape, int64_t index);
 /* "twice as large" and the like for a factor between what is found and expected; NULL if it is not simple. */
 const char *tg_check_factor(double factor, char *text, size_t size);
 
-/* Writes what the result is about: its sample, input, index and order. */
-void tg_check_where(tg_check_report *report);
+/* Adds a part to the result, which shows the first that fails or else the worst. One that cannot be decided waits until all else has
+ * passed: then it is the result. */
+void tg_check_add_part(tg_check_report *report, const tg_gradcheck_result *part);
+void tg_check_end_parts(tg_check_report *report);
 
-/* The sentences for a comparison that failed and for a check that passed. */
-void tg_check_explain_failure(tg_check_report *report);
+/* Writes what a result is about: its sample, input, index and order. */
+void tg_check_where(const tg_check_report *report, tg_gradcheck_result *v);
+
+/* The sentences for a comparison that did not pass and for a check that passed. */
+void tg_check_explain_failure(const tg_check_report *report, tg_gradcheck_result *v);
 void tg_check_explain_success(const char *name, tg_gradcheck_result *result);
 
 #endif

@@ -8,20 +8,39 @@
 /* An error that is a smaller part of the derivative than this is not looked for element by element. */
 #define SEEN 1e-5
 
-/* The columns of one input, in the matrix found or in the one expected. */
+/* The columns of one input, in the matrix found or in the one expected; or what these are compared with, read another way. */
 typedef struct block {
+    enum { AS_IT_IS, TRANSPOSED, TRANSPOSED_BACK, DIAGONAL } read; /* transposed: the last two indices of the input */
     const double *numbers;
     int64_t rows, stride, size;
+    const tg_shape *shape;
 } block;
 
 static block block_of(const tg_check *c, const tg_check_jacobian *j, const double *matrix, int part)
 {
-    return (block){matrix + c->parts[part].offset, j->rows, j->columns, c->parts[part].size};
+    return (block){AS_IT_IS, matrix + c->parts[part].offset, j->rows, j->columns, c->parts[part].size, &c->parts[part].shape};
+}
+
+/* The values of an input on the diagonal and 0 elsewhere, as the derivative by its factor in an elementwise product. */
+static block diagonal_of(const tg_check *c, int part)
+{
+    const int64_t size = c->parts[part].size;
+    return (block){DIAGONAL, c->point + c->parts[part].offset, size, 0, size, &c->parts[part].shape};
+}
+
+/* Where an element of [.., r, c] would be if its matrices were read as [c, r]; and back. */
+static int64_t transposed(int64_t i, const tg_shape *shape, bool back)
+{
+    const int64_t r = shape->dim[shape->rank - 2], c = shape->dim[shape->rank - 1];
+    const int64_t within = i % (r * c), columns = back ? r : c;
+    return i - within + within % columns * (back ? c : r) + within / columns;
 }
 
 static double at(const block *b, int64_t row, int64_t i)
 {
-    return b->numbers[row * b->stride + i];
+    if (b->read == DIAGONAL)
+        return row == i ? b->numbers[i] : 0;
+    return b->numbers[row * b->stride + (b->read == AS_IT_IS ? i : transposed(i, b->shape, b->read == TRANSPOSED_BACK))];
 }
 
 static double largest_of(const block *b)
@@ -33,58 +52,14 @@ static double largest_of(const block *b)
     return largest;
 }
 
-/* ---- likenesses ---- */
-
-/* Where an element of [.., r, c] would be if its matrices were read as [c, r]; and back. */
-static int64_t transposed(int64_t i, const tg_shape *shape, bool back)
+/* Whether found = base + factor * other at every place; no base is 0. */
+static bool is_like(const block *found, const block *base, double factor, const block *other, double tolerance)
 {
-    const int64_t r = shape->dim[shape->rank - 2], c = shape->dim[shape->rank - 1];
-    const int64_t within = i % (r * c), columns = back ? r : c;
-    return i - within + within % columns * (back ? c : r) + within / columns;
-}
-
-static bool is_times(const block *a, const block *b, double factor, double tolerance)
-{
-    if (a->size != b->size)
-        return false;
-    for (int64_t row = 0; row < a->rows; row++)
-        for (int64_t i = 0; i < a->size; i++)
-            if (!(fabs(at(a, row, i) - factor * at(b, row, i)) <= tolerance))
-                return false;
-    return true;
-}
-
-static bool is_transposed(const block *a, const block *b, const tg_shape *shape, bool back, double tolerance)
-{
-    if (shape->rank < 2)
-        return false;
-    for (int64_t row = 0; row < a->rows; row++)
-        for (int64_t i = 0; i < a->size; i++)
-            if (!(fabs(at(a, row, i) - at(b, row, transposed(i, shape, back))) <= tolerance))
-                return false;
-    return true;
-}
-
-/* Whether expected - found = sign * other. */
-static bool is_missing(const block *found, const block *expected, const block *other, double sign, double tolerance)
-{
-    if (other->size != found->size)
+    if (other->size != found->size || other->rows != found->rows)
         return false;
     for (int64_t row = 0; row < found->rows; row++)
         for (int64_t i = 0; i < found->size; i++)
-            if (!(fabs(at(expected, row, i) - at(found, row, i) - sign * at(other, row, i)) <= tolerance))
-                return false;
-    return true;
-}
-
-/* Whether expected - found is sign * x on the diagonal and nothing beside it. */
-static bool is_missing_input(const block *found, const block *expected, const double *x, double sign, double tolerance)
-{
-    if (found->rows != found->size)
-        return false;
-    for (int64_t row = 0; row < found->rows; row++)
-        for (int64_t i = 0; i < found->size; i++)
-            if (!(fabs(at(expected, row, i) - at(found, row, i) - (row == i ? sign * x[i] : 0)) <= tolerance))
+            if (!(fabs(at(found, row, i) - (base ? at(base, row, i) : 0) - factor * at(other, row, i)) <= tolerance))
                 return false;
     return true;
 }
@@ -128,7 +103,7 @@ typedef struct suspicion {
 
 static bool guess_cotangent(const suspicion *s)
 {
-    if (!is_times(&s->found, &s->expected, 1, s->tolerance))
+    if (!is_like(&s->found, NULL, 1, &s->expected, s->tolerance))
         return false;
     const tg_gradcheck_result *v = &s->c->report.result;
     const double part = v->error / fabs(v->numeric);
@@ -157,7 +132,7 @@ static bool guess_factor(const suspicion *s)
                 largest = fabs(at(&s->expected, row, i));
                 factor = at(&s->found, row, i) / at(&s->expected, row, i);
             }
-    if (!isfinite(factor) || !is_times(&s->found, &s->expected, factor, s->tolerance * fmax(1, fabs(factor))))
+    if (!isfinite(factor) || !is_like(&s->found, NULL, factor, &s->expected, s->tolerance * fmax(1, fabs(factor))))
         return false;
     const char *simple = tg_check_factor(factor, words, sizeof words);
     tg_text_add(s->text, "all derivatives by this input are ");
@@ -172,9 +147,11 @@ static bool guess_factor(const suspicion *s)
 
 static bool guess_transposed(const suspicion *s)
 {
-    const tg_shape *shape = &s->c->parts[s->part].shape;
-    if (!is_transposed(&s->found, &s->expected, shape, false, s->tolerance) &&
-        !is_transposed(&s->found, &s->expected, shape, true, s->tolerance))
+    block there = s->expected, back = s->expected;
+    there.read = TRANSPOSED;
+    back.read = TRANSPOSED_BACK;
+    if (s->expected.shape->rank < 2 ||
+        (!is_like(&s->found, NULL, 1, &there, s->tolerance) && !is_like(&s->found, NULL, 1, &back, s->tolerance)))
         return false;
     tg_text_add(s->text, "the last two indices of this input's derivative are transposed");
     return true;
@@ -184,7 +161,7 @@ static bool guess_swapped(const suspicion *s)
 {
     for (int q = 0; q < s->c->part_count; q++) {
         const block other = block_of(s->c, s->j, s->j->expected, q);
-        if (q == s->part || !is_times(&s->found, &other, 1, s->tolerance))
+        if (q == s->part || !is_like(&s->found, NULL, 1, &other, s->tolerance))
             continue;
         tg_text_add(s->text, "it is the derivative by ");
         add_name(s->text, s->c, q);
@@ -205,14 +182,15 @@ static bool guess_missing(const suspicion *s)
     for (double sign = 1; sign >= -1; sign -= 2)
         for (int q = 0; q < s->c->part_count; q++) {
             const block derivative = block_of(s->c, s->j, s->j->expected, q);
-            if (q != s->part && is_missing(&s->found, &s->expected, &derivative, sign, s->tolerance))
+            if (q != s->part && is_like(&s->found, &s->expected, -sign, &derivative, s->tolerance))
                 return say_missing(s, sign, "the derivative by ", q);
         }
     for (double sign = 1; sign >= -1; sign -= 2)
-        for (int q = 0; q < s->c->part_count; q++)
-            if (s->c->parts[q].size == s->found.size &&
-                is_missing_input(&s->found, &s->expected, s->c->point + s->c->parts[q].offset, sign, s->tolerance))
+        for (int q = 0; q < s->c->part_count; q++) {
+            const block value = diagonal_of(s->c, q);
+            if (is_like(&s->found, &s->expected, -sign, &value, s->tolerance))
                 return say_missing(s, sign, "the value of ", q);
+        }
     return false;
 }
 

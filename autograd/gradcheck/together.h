@@ -1,14 +1,14 @@
-/* Which variables of an input may move at once: those of which no value depends on two. Each value then tells of one variable only, and one
- * evaluation serves for all of them (A. Curtis, M. Powell and J. Reid, IMA Journal of Applied Mathematics 13, 1974). Internal.
+/* Which variables of an input may move at once: such that no value depends on two of them. Each value then changes by one variable only, and
+ * one evaluation serves for all of them (A. Curtis, M. Powell and J. Reid, IMA Journal of Applied Mathematics 13, 1974). Internal.
  *
  *     tg_check_sets sets;
  *     if (tg_check_find_sets(c, order - 1, part, &sets))
  *         for (int64_t k = 0; k < sets.count; k++)
  *             ... sets.set[k] ...
  *
- * Of a matrix product's left factor one element in each row may move at once, of rows that are normalised one in each. Who depends on whom
- * is tried out, by moving each variable alone to both sides: so it holds for any function, and what is found for a wrong one is to be
- * confirmed by moving the variable alone.
+ * Of a matrix product's left factor one element in each row may move at once, of rows that are normalised one in each. Which values depend
+ * on which variables is tried out, by moving each variable alone to both sides: so it holds for any function, and what is found wrong is
+ * to be confirmed by moving the variable alone.
  */
 #ifndef TG_GRADCHECK_TOGETHER_H
 #define TG_GRADCHECK_TOGETHER_H

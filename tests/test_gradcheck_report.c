@@ -1,4 +1,5 @@
 /* What the gradient checker says of a failure: where, how large, what it looks like, and how to see it again. */
+#include "autograd/gradcheck/report.h"
 #include "tests/temporary_files.h"
 #include "tests/wrong_ops.h"
 
@@ -323,6 +324,21 @@ START_TEST(the_test_of_large_inputs_draws_them_again)
 }
 END_TEST
 
+/* Of a first part whose comparisons are all undecided, and which fails by an invariant, the failure stays. */
+START_TEST(a_failure_is_not_replaced_by_a_part_that_passes)
+{
+    tg_check_report parts = {.result = tg_check_no_result(-1)};
+    const tg_gradcheck_result failed = {.status = TG_GRADCHECK_NOT_LINEAR, .comparisons = 2, .undecided = 2},
+                              passed = {.passed = true, .comparisons = 3, .relative = 1e-9};
+    tg_check_add_part(&parts, &failed);
+    tg_check_add_part(&parts, &passed);
+    tg_check_end_parts(&parts);
+    ck_assert(!parts.result.passed);
+    ck_assert_int_eq(parts.result.status, TG_GRADCHECK_NOT_LINEAR);
+    ck_assert_int_eq(parts.result.comparisons, 5);
+}
+END_TEST
+
 Suite *gradcheck_report_suite(void)
 {
     Suite *suite = suite_create("gradcheck_report");
@@ -347,6 +363,7 @@ Suite *gradcheck_report_suite(void)
     tcase_add_test(tests, the_test_of_an_operation_with_attributes_and_integers_compiles);
     tcase_add_test(tests, the_test_of_a_function_compiles_and_shows_the_fault);
     tcase_add_test(tests, the_test_of_large_inputs_draws_them_again);
+    tcase_add_test(tests, a_failure_is_not_replaced_by_a_part_that_passes);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -39,7 +39,8 @@ void tg_check_add_part(tg_check_report *r, const tg_gradcheck_result *part)
     const bool undecided = part->status == TG_GRADCHECK_CANNOT_TELL, first = before.comparisons == before.undecided;
     if (undecided && before.undecided == 0)
         r->undecided = *part;
-    if (!undecided && (!part->passed || first || part->relative > before.relative))
+    const bool failed = before.status != TG_GRADCHECK_PASSED && before.status != TG_GRADCHECK_CANNOT_TELL;
+    if (!undecided && !failed && (!part->passed || first || part->relative > before.relative))
         *total = *part;
     total->samples = before.samples;
     total->skipped = before.skipped;

@@ -374,6 +374,7 @@ static bool read_settings(trainer *t, int argc, char **argv, char message[NET_ME
     if (access(config, R_OK) != 0)
         return snprintf(message, NET_MESSAGE, "--resume: there is no %.400s to go on with", config), false;
     snprintf(config, sizeof config, "%s/config.json", t->settings.out);
+    t->settings = settings_defaults();
     if (!options_load(&settings_program, config, &t->settings, message, NET_MESSAGE))
         return false;
     const net_spec before = t->settings.net;

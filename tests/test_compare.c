@@ -180,6 +180,42 @@ START_TEST(a_configuration_runs_again)
 }
 END_TEST
 
+/* Whatever stands in a configuration, it is taken or refused in a line that names the file and the key: null only where nothing is said by
+ * default, as the program writes it. */
+START_TEST(values_of_another_kind_are_refused)
+{
+    static const char *const values[] = {"null", "true", "5", "-7.5", "1e300", "[1, 2]", "{\"a\": 1}", "\"\"", "\"nonsense\""};
+    enum { NULL_IS, TRUE_IS, VALUES = sizeof values / sizeof *values };
+    char text[200], message[400];
+    for (const program_option *o = experiment_program.table; o->name || o->help; o++)
+        for (int i = 0; i < VALUES && o->name; i++) {
+            experiment e = experiment_defaults();
+            const experiment defaults = e;
+            const char *const *was = (const char *const *)(const void *)((const char *)&defaults.settings + o->offset);
+            const bool number = o->type == OPTION_INT || o->type == OPTION_REAL, flag = o->type == OPTION_FLAG;
+            snprintf(text, sizeof text, "{\"%s\": %s}", o->name, values[i]);
+            temporary_write("config.json", text, strlen(text));
+            const bool taken = options_load(&experiment_program, temporary_path("config.json"), &e.settings, message, sizeof message);
+            if (i == NULL_IS)
+                ck_assert_msg(taken == (!number && !flag && !*was), "%s", text);
+            if (i == TRUE_IS)
+                ck_assert_msg(taken == flag, "%s", text);
+            if (!taken)
+                ck_assert_msg(strstr(message, temporary_path("config.json")) && strstr(message, o->name) && !strchr(message, '\n'), "%s",
+                              message);
+        }
+    static const char *const beyond[] = {"{\"lr\": 1e999}", "{\"seeds\": 99999999999999999999999}", "{\"seeds\": 1e18}",
+                                         "{\"activations\": null}", "{\"data\": \"moons\", \"optimizer\": null}"};
+    for (size_t i = 0; i < sizeof beyond / sizeof *beyond; i++) {
+        char arguments[600], errors[2000];
+        temporary_write("config.json", beyond[i], strlen(beyond[i]));
+        snprintf(arguments, sizeof arguments, "--config %s --out %s/none", temporary_path("config.json"), temporary_folder());
+        ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 2, "%s: %s", beyond[i], errors);
+        ck_assert_msg(strstr(errors, "config.json") && strchr(errors, '\n') == errors + strlen(errors) - 1, "%s", errors);
+    }
+}
+END_TEST
+
 /* Everything that says how to train changes the curves of a classification and of a regression, or is refused. */
 START_TEST(every_option_of_a_run_changes_it)
 {
@@ -409,6 +445,7 @@ Suite *compare_suite(void)
     tcase_add_test(tests, the_same_command_gives_the_same_curves_with_any_number_of_jobs);
     tcase_add_test(tests, a_seed_is_the_same_run_in_any_comparison);
     tcase_add_test(tests, a_configuration_runs_again);
+    tcase_add_test(tests, values_of_another_kind_are_refused);
     tcase_add_loop_test(tests, every_option_of_a_run_changes_it, 0, 2);
     tcase_add_test(tests, widths_and_depths_are_searched);
     tcase_add_test(tests, two_numbers_that_come_to_the_same_are_refused);

@@ -426,6 +426,22 @@ START_TEST(wrong_options_are_told_in_a_line)
 }
 END_TEST
 
+/* The program itself writes null where nothing was said; elsewhere it is none of the values. */
+START_TEST(what_a_kept_run_cannot_have_said_is_refused)
+{
+    static const char *const keys[] = {"data", "optimizer", "task", "header", "missing", "best", "schedule", "out"};
+    expect_fine(run("train", "--data csv:train.csv --hidden 4 --epochs 1 --no-plots --out m"));
+    expect_fine(run("train", "--resume --validation 0.2 --epochs 2 --no-plots --out m"));
+    run("cp", "m/config.json kept.json");
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        expect_fine(run("sed", "'s/\"%s\": .*,/\"%s\": null,/' kept.json > m/config.json", keys[i], keys[i]));
+        char says[100];
+        snprintf(says, sizeof says, "m/config.json: \"%s\" has a value that the option does not take", keys[i]);
+        expect_refused(run("train", "--resume --out m"), says);
+    }
+}
+END_TEST
+
 static const char *const damages[][2] = {
     {"head -c 100 m/best.safetensors > bad", "bad: "},
     {"printf '\\377\\377\\377\\377\\377\\377\\377\\177' > bad", "bad: "},
@@ -437,6 +453,7 @@ static const char *const damages[][2] = {
     {"sed 's/variance_preserving/variance_reserving_/' m/best.safetensors > bad", "\"init\" is missing or wrong"},
     {"sed 's/gelu_exact/gelu_extra/g' m/best.safetensors > bad", "gelu_extra"},
     {"sed 's/large/lar\\xff\\xff/' m/best.safetensors > bad", "bad: "},
+    {"sed 's/activation\\\\\":\\\\\"gelu_exact\\\\\"/activation\\\\\":null          /' m/best.safetensors > bad", "\"activation\" is missing"},
     {"sed 's/outputs\\(..\\):2/outputs\\1:3/' m/best.safetensors > bad", "outputs"},
 };
 
@@ -488,6 +505,7 @@ Suite *train_suite(void)
     tcase_add_test(tests, images_are_told_apart_and_drawn_again);
     tcase_add_test(tests, texts_are_written_with_temperature_and_top_k);
     tcase_add_test(tests, wrong_options_are_told_in_a_line);
+    tcase_add_test(tests, what_a_kept_run_cannot_have_said_is_refused);
     tcase_add_test(tests, malformed_model_files_are_refused_in_a_line);
     tcase_add_test(tests, the_profile_names_operations_and_layers);
     suite_add_tcase(suite, tests);

@@ -63,7 +63,8 @@ bool net_spec_read(net_spec *spec, json_t *object, char message[NET_MESSAGE])
     const char *name = json_string_value(json_object_get(object, "model"));
     if (!name || !find_kind(name))
         return snprintf(message, NET_MESSAGE, "the model is of no known kind"), false;
-    *spec = (net_spec){0};
+    *spec = find_kind(name)->defaults; /* what has a default is never null */
+    spec->init = tg_init_name((tg_init)0);
     for (int t = 0; t < 2; t++)
         for (const program_option *o = tables[t]; o->name; o++) {
             if (!options_take(o, spec, object))

@@ -42,7 +42,6 @@ static const struct {
     {"--data moons --hidden 16,8 --width 4 --depth 2,4", "--hidden: --width and --depth say it all"},
     {"--data moons --target -1", "--target is for csv: only"},
     {"--data moons --epochs 5 --patience 5", "--patience: a run has no more epochs than that"},
-    {"--data moons --schedule constant --warmup 0.1", "--warmup: the constant schedule has none"},
     {"--data moons --folds 1", "moons: 1 fold is no cross-validation"},
     {"--data moons --folds 3 --test 0.1", "moons: the folds are the test parts"},
     {"--data moons --target x", "moons: target column and header are for csv: only"},
@@ -177,6 +176,28 @@ START_TEST(a_configuration_runs_again)
         ck_assert_int_eq(compare_run(arguments, errors, sizeof errors), 2);
         ck_assert_msg(strstr(errors, wrong[i].says) != NULL, "%s", errors);
     }
+}
+END_TEST
+
+/* It does so by default as well as when it is told, and a configuration has what the options had. */
+START_TEST(the_constant_schedule_warms_up_as_the_others_do)
+{
+    char errors[4000], arguments[700], folder[300], *rows[4];
+    static const char *const options[] = {"--schedule constant --warmup 0", "--schedule constant", "--schedule constant --warmup 0.05"};
+    for (int i = 0; i < 4; i++) {
+        if (i < 3)
+            snprintf(arguments, sizeof arguments, SMALL "--activations relu --epochs 10 %s --out %s/%d", options[i], temporary_folder(), i);
+        else
+            snprintf(arguments, sizeof arguments, "--config %s/0/config.json --out %s/3", temporary_folder(), temporary_folder());
+        ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
+        snprintf(folder, sizeof folder, "%s/%d", temporary_folder(), i);
+        rows[i] = rows_without_seconds(folder);
+    }
+    ck_assert_str_ne(rows[0], rows[1]);
+    ck_assert_str_eq(rows[1], rows[2]);
+    ck_assert_str_eq(rows[0], rows[3]);
+    for (int i = 0; i < 4; i++)
+        free(rows[i]);
 }
 END_TEST
 
@@ -445,6 +466,7 @@ Suite *compare_suite(void)
     tcase_add_test(tests, the_same_command_gives_the_same_curves_with_any_number_of_jobs);
     tcase_add_test(tests, a_seed_is_the_same_run_in_any_comparison);
     tcase_add_test(tests, a_configuration_runs_again);
+    tcase_add_test(tests, the_constant_schedule_warms_up_as_the_others_do);
     tcase_add_test(tests, values_of_another_kind_are_refused);
     tcase_add_loop_test(tests, every_option_of_a_run_changes_it, 0, 2);
     tcase_add_test(tests, widths_and_depths_are_searched);

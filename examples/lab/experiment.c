@@ -104,7 +104,6 @@ static bool options_matter(const experiment *e, char message[EXPERIMENT_MESSAGE]
         : given("hidden") && strcmp(s->widths, "0") != 0 && strcmp(s->depths, "0") != 0
             ? "--hidden: --width and --depth say it all"
         : s->residual && !has_neighbours_of_one_width(e) ? "--residual: no two hidden layers of one width follow each other"
-        : given("warmup") && strcmp(s->schedule, "constant") == 0 ? "--warmup: the constant schedule has none; choose cosine or step"
         : given("target") && !is_table ? "--target is for csv: only"
         : given("task") && !is_table ? "--task is for csv: only"
         : given("missing") && !is_table ? "--missing is for csv: only"

@@ -69,7 +69,7 @@ static const program_option table[] = {
     {"weight-decay", "XS", "decay of the weights; biases do not decay; or several", OPTION_REALS, AT(weight_decays), 0, 1e6},
     {"momentum", "XS", "of sgd, with Nesterov's step, and of rmsprop; 0: none; or several", OPTION_REALS, AT(momenta), 0, 0.9999},
     {"schedule", "NAME", "the learning rate over time", OPTION_CHOICE, AT(schedule), .choices = schedules},
-    {"warmup", "SHARES", "share of all steps in which the rate grows to its full size; or several", OPTION_REALS, AT(warmups), 0, 1},
+    {"warmup", "SHARES", "share of all steps in which the rate grows to its full size, before any schedule; or several", OPTION_REALS, AT(warmups), 0, 1},
     {"clip", "NORMS", "gradients longer than this are cut to it; 0: never; or several", OPTION_REALS, AT(clips), 0, 1e30},
     {"label-smoothing", "XS", "share of each label that is spread over all classes; or several", OPTION_REALS, AT(label_smoothings), 0,
      0.99},

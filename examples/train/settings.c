@@ -51,7 +51,7 @@ static const program_option table[] = {
     {"optimizer", "NAME", "what takes the steps", OPTION_CHOICE, AT(optimizer), .choices = optimizers},
     {"lr", "RATE", "learning rate; 0: what suits the model", OPTION_REAL, AT(lr), 0, 1e6},
     {"schedule", "NAME", "the learning rate over time", OPTION_CHOICE, AT(schedule), .choices = schedules},
-    {"warmup", "SHARE", "share of all steps in which the rate grows to its full size", OPTION_REAL, AT(warmup), 0, 1},
+    {"warmup", "SHARE", "share of all steps in which the rate grows to its full size, before any schedule", OPTION_REAL, AT(warmup), 0, 1},
     {"end", "FACTOR", "what the cosine ends with, of the full rate", OPTION_REAL, AT(end), 0, 1},
     {"weight-decay", "X", "decay of the weights; biases and norms do not decay", OPTION_REAL, AT(weight_decay), 0, 1e6},
     {"momentum", "X", "of sgd, with Nesterov's step, and of rmsprop", OPTION_REAL, AT(momentum), 0, 0.9999},

@@ -42,6 +42,8 @@ static const struct {
     {"--data moons --hidden 16,8 --width 4 --depth 2,4", "--hidden: --width and --depth say it all"},
     {"--data moons --target -1", "--target is for csv: only"},
     {"--data moons --epochs 5 --patience 5", "--patience: a run has no more epochs than that"},
+    {"--data moons --warmup 1", "compare: the cosine schedule needs steps, more of them than the warm-up has\n"},
+    {"--data moons --warmup 0.1,1 --epochs 1", "compare: the cosine schedule needs steps, more of them than the warm-up has\n"},
     {"--data moons --folds 1", "moons: 1 fold is no cross-validation"},
     {"--data moons --folds 3 --test 0.1", "moons: the folds are the test parts"},
     {"--data moons --target x", "moons: target column and header are for csv: only"},

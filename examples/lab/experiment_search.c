@@ -77,6 +77,12 @@ experiment_settings experiment_of_run(const experiment *e, int run)
     return s;
 }
 
+long experiment_steps(const experiment *e, int run)
+{
+    const long rows = (long)e->data.train.rows, batch = experiment_of_run(e, run).batch;
+    return (rows + batch - 1) / batch;
+}
+
 experiment_settings experiment_largest(const experiment *e)
 {
     experiment_settings s = e->settings;

@@ -156,6 +156,7 @@ static bool open_run(trainer *t, char message[NET_MESSAGE])
                             .valid = t->from.valid,
                             .batch = s->batch,
                             .accumulate = s->accumulate,
+                            .least_rows = net_least_rows(&s->net),
                             .epochs = s->epochs,
                             .patience = s->patience,
                             .ema = {.decay = s->ema, .warmup = true},

@@ -436,6 +436,26 @@ START_TEST(widths_are_read_as_written)
 }
 END_TEST
 
+/* 57 rows in batches of 8 end with a row alone, over which batch norm has no variance. */
+START_TEST(batch_norm_does_without_a_row_that_is_left_alone)
+{
+    char errors[4000], arguments[600], table[2000] = "x,y,kind\n";
+    for (int i = 0; i < 95; i++)
+        snprintf(table + strlen(table), sizeof table - strlen(table), "%d,%d,%d\n", i, i * i % 17, i % 2);
+    temporary_write("table.csv", table, strlen(table));
+    static const char run[] = "--data csv:%s --norm %s --batch %d --hidden 4 --activations relu --seeds 1 --epochs 2 --no-plots --out %s/o";
+    snprintf(arguments, sizeof arguments, run, temporary_path("table.csv"), "batch", 8, temporary_folder());
+    ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
+    ck_assert_msg(strstr(errors, "57 rows to train") && strstr(errors, "2 epochs of 7 steps"), "%s", errors);
+    snprintf(arguments, sizeof arguments, run, temporary_path("table.csv"), "rms", 8, temporary_folder());
+    ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
+    ck_assert_msg(strstr(errors, "2 epochs of 8 steps"), "%s", errors);
+    snprintf(arguments, sizeof arguments, run, temporary_path("table.csv"), "batch", 1, temporary_folder());
+    ck_assert_int_eq(compare_run(arguments, errors, sizeof errors), 2);
+    ck_assert_str_eq(errors, "compare: --batch: --norm batch needs two rows at least\n");
+}
+END_TEST
+
 START_TEST(regression_and_every_kind_of_option_run)
 {
     char errors[4000], arguments[600];
@@ -480,6 +500,7 @@ Suite *compare_suite(void)
     tcase_add_test(tests, results_that_cannot_be_written_are_shown_and_are_a_failure);
     tcase_add_test(tests, each_activation_has_its_own_boundary_however_few_the_epochs);
     tcase_add_test(tests, widths_are_read_as_written);
+    tcase_add_test(tests, batch_norm_does_without_a_row_that_is_left_alone);
     tcase_add_test(tests, regression_and_every_kind_of_option_run);
     suite_add_tcase(suite, tests);
     return suite;

@@ -442,6 +442,20 @@ START_TEST(what_a_kept_run_cannot_have_said_is_refused)
 }
 END_TEST
 
+/* 180 of 300 rows train. */
+START_TEST(batch_norm_does_without_a_row_that_is_left_alone)
+{
+    expect_fine(run("train", "--data csv:train.csv --hidden 4 --norm batch --batch 179 --epochs 2 --no-plots --out m"));
+    ck_assert_msg(strstr(output, "2 epochs of 1 step,"), "%s", output);
+    expect_fine(run("train", "--resume --epochs 3 --no-plots --out m"));
+    expect_fine(run("train", "--data csv:train.csv --hidden 4 --batch 179 --epochs 2 --no-plots --out m"));
+    ck_assert_msg(strstr(output, "2 epochs of 2 steps,"), "%s", output);
+    expect_refused(run("train", "--data csv:train.csv --hidden 4 --norm batch --batch 1 --no-plots --out m"),
+                   "--batch: --norm batch needs two rows at least");
+    expect_fine(run("train", "--data idx:images --model convnet --norm batch --batch 1 --epochs 1 --no-plots --out m")); /* has pixels */
+}
+END_TEST
+
 static const char *const damages[][2] = {
     {"head -c 100 m/best.safetensors > bad", "bad: "},
     {"printf '\\377\\377\\377\\377\\377\\377\\377\\177' > bad", "bad: "},
@@ -506,6 +520,7 @@ Suite *train_suite(void)
     tcase_add_test(tests, texts_are_written_with_temperature_and_top_k);
     tcase_add_test(tests, wrong_options_are_told_in_a_line);
     tcase_add_test(tests, what_a_kept_run_cannot_have_said_is_refused);
+    tcase_add_test(tests, batch_norm_does_without_a_row_that_is_left_alone);
     tcase_add_test(tests, malformed_model_files_are_refused_in_a_line);
     tcase_add_test(tests, the_profile_names_operations_and_layers);
     suite_add_tcase(suite, tests);

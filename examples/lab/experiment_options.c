@@ -61,7 +61,8 @@ static const program_option table[] = {
     {"seed", "N", "the first seed; the others follow it", OPTION_INT, AT(seed), 0, 2e9},
     {"epochs", "NS", "passes over the training rows, or several; 0: as many as make about 1,500 steps, 10 to 100", OPTION_INTS,
      AT(epoch_counts), 0, 1e6},
-    {"batch", "NS", "rows of a step, or several; 0: a sixteenth of the training rows, as a power of two from 8 to 128", OPTION_INTS,
+    {"batch", "NS", "rows of a step, or several; 0: a sixteenth of the training rows, as a power of two from 8 to 128; with --norm batch, one "
+     "row that would be left alone waits for another epoch", OPTION_INTS,
      AT(batches), 0, 1e6},
     {"patience", "N", "a run ends after so many epochs without a lower validation loss; 0: never", OPTION_INT, AT(patience), 0, 1e6},
     {"lr", "RATES", "learning rate, or several with commas between: all are tried", OPTION_REALS, AT(lrs), 1e-12, 1e6},

@@ -166,6 +166,7 @@ static bool open_trainer(trainer *t, const experiment *e, int run, char message[
                             .train = dataset_feed_rows(&t->train),
                             .valid = dataset_feed_rows(&t->validation),
                             .batch = s->batch,
+                            .least_rows = experiment_least_rows(e),
                             .evaluation_batch = 500,
                             .epochs = s->epochs,
                             .patience = s->patience,

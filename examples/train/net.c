@@ -253,6 +253,12 @@ void net_spec_complete(net_spec *spec)
     spec->init = spec->init ? spec->init : tg_init_name((tg_init)0);
 }
 
+int net_least_rows(const net_spec *spec)
+{
+    const bool has_places = strcmp(spec->model, "mlp") != 0 && strcmp(spec->model, "autoencoder") != 0 && strcmp(spec->model, "charmlp") != 0;
+    return strcmp(spec->norm, tg_norm_name(TG_NORM_BATCH)) == 0 && !has_places ? 2 : 1;
+}
+
 bool net_reads_text(const char *model)
 {
     return find_kind(model) && find_kind(model)->text;

@@ -44,7 +44,8 @@ static const program_option table[] = {
     {.type = OPTION_GROUP, .help = "Training:"},
     {"seed", "N", "of weights, split, order and dropout", OPTION_INT, AT(seed), 0, 2e9},
     {"epochs", "N", "passes over the training rows; 0: 20, of a text 10, of glyphs 4", OPTION_INT, AT(epochs), 0, 1e6},
-    {"batch", "N", "rows of a pass; 0: 128, fewer for few rows, 32 for gpt", OPTION_INT, AT(batch), 0, 1e6},
+    {"batch", "N", "rows of a pass; 0: 128, fewer for few rows, 32 for gpt; with batch norm, one row that would be left alone waits for "
+     "another epoch", OPTION_INT, AT(batch), 0, 1e6},
     {"accumulate", "N", "passes of a step, whose gradients add up", OPTION_INT, AT(accumulate), 1, 1e6},
     {"patience", "N", "ends after so many epochs that were not the best; 0: never", OPTION_INT, AT(patience), 0, 1e6},
     {"best", "BY", "what chooses the best epoch, on the validation rows", OPTION_CHOICE, AT(best), .choices = bests},
@@ -142,6 +143,7 @@ bool settings_fit(const train_settings *s, bool classifies, char message[NET_MES
                            : given("beta2") && sgd                              ? "--beta2: sgd has none"
                            : given("epsilon") && (sgd || lion)                  ? "--epsilon is for adamw, adam, nadam and rmsprop only"
                            : given("end") && strcmp(s->schedule, "cosine") != 0 ? "--end is for --schedule cosine only"
+                           : s->batch < net_least_rows(&s->net)                 ? "--batch: --norm batch needs two rows at least"
                            : s->label_smoothing > 0 && !classifies              ? "--label-smoothing is for classes and letters only"
                            : strcmp(s->best, "accuracy") == 0 && !classifies    ? "--best accuracy is for classes and letters only"
                            : s->resume && given("start")                        ? "--start begins a run, and --resume goes on with one"

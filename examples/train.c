@@ -338,7 +338,8 @@ static int run(trainer *t)
     signals_catch(&before, NULL); /* the first stops the run behind its step */
     const bool fine = tg_fit_run(t->fit);
     signals_release(&before);
-    progress_end(t->view, 0, !fine ? JOBS_FAILED : tg_fit_finished(t->fit) ? JOBS_DONE : JOBS_STOPPED, fine ? NULL : tg_fit_error(t->fit));
+    if (fine)
+        progress_end(t->view, 0, tg_fit_finished(t->fit) ? JOBS_DONE : JOBS_STOPPED, NULL);
     progress_free(t->view);
     if (!fine)
         return fail(tg_fit_error(t->fit));

@@ -456,6 +456,14 @@ START_TEST(batch_norm_does_without_a_row_that_is_left_alone)
 }
 END_TEST
 
+START_TEST(a_run_that_fails_says_why_once)
+{
+    ck_assert_int_eq(run("train", "--data csv:train.csv --hidden 4 --lr 1e6 --optimizer sgd --clip 0 --epochs 50 --no-plots --out m"), 1);
+    const char *told = strstr(output, "train: epoch ");
+    ck_assert_msg(told && strchr(told, '\n') == output + strlen(output) - 1 && !strstr(output, "failed"), "%s", output);
+}
+END_TEST
+
 static const char *const damages[][2] = {
     {"head -c 100 m/best.safetensors > bad", "bad: "},
     {"printf '\\377\\377\\377\\377\\377\\377\\377\\177' > bad", "bad: "},
@@ -521,6 +529,7 @@ Suite *train_suite(void)
     tcase_add_test(tests, wrong_options_are_told_in_a_line);
     tcase_add_test(tests, what_a_kept_run_cannot_have_said_is_refused);
     tcase_add_test(tests, batch_norm_does_without_a_row_that_is_left_alone);
+    tcase_add_test(tests, a_run_that_fails_says_why_once);
     tcase_add_test(tests, malformed_model_files_are_refused_in_a_line);
     tcase_add_test(tests, the_profile_names_operations_and_layers);
     suite_add_tcase(suite, tests);

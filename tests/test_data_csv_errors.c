@@ -109,6 +109,8 @@ START_TEST(what_columns_are_not_is_told)
                  ":3, column 't': a sign that it is missing, expected a word; missing drop or mean does without");
     csv_expect_error("x,t\n1,0\n2,1\n", (dataset_options){.ignore = "x"}, ": 2 columns, and no feature among them, expected one at least");
     csv_expect_error("x,t\n1,0\n2,1\n", (dataset_options){.ignore = "t"}, ": column 't' is a target, expected a feature");
+    csv_expect_error("x,y,t\n1,0,0\n2,1,1\n", (dataset_options){.ignore = "x", .categorical = "y,0"},
+                 ": column '0' is ignored, expected a feature");
     csv_expect_error("x,t\n1,0\n2,1\n", (dataset_options){.ignore = "z"},
                  ": no column 'z', expected a name of the header or a number from -2 to 1");
     csv_expect_error("x,y,t\n,1,0\n2,,1\n", (dataset_options){.missing = DATASET_MISSING_DROP}, ": every row has a missing cell");

@@ -257,6 +257,9 @@ START_TEST(texts_are_written_with_temperature_and_top_k)
     ck_assert_ptr_nonnull(strstr(output, " nats a letter, accuracy "));
     expect_fine(run("predict", "--model g/best.safetensors --prompt tw --temperature 0 --length 60 > cold"));
     expect_fine(run("predict", "--model g/best.safetensors --prompt tw --top-k 1 --length 60 > one"));
+    expect_refused(run("predict", "--model g/best.safetensors --header no"), "the model writes texts, and --header is for rows");
+    expect_refused(run("predict", "--model g/best.safetensors --temperature 0 --top-k 5"), "--top-k: with --temperature 0 nothing is drawn");
+    expect_refused(run("predict", "--model g/best.safetensors --temperature 0 --seed 5"), "--seed: with --temperature 0 nothing is drawn");
     expect_fine(run("predict", "--model g/best.safetensors --prompt tw --length 60 > warm"));
     expect_fine(run("predict", "--model g/best.safetensors --prompt tw --length 60 --seed 2 > other"));
     assert_same_files("cold", "one");
@@ -353,6 +356,8 @@ START_TEST(weights_of_other_data_are_refused_in_a_line)
     expect_refused(run("train", "--data csv:train.csv --activation-from file"), "is for --start only");
     expect_refused(run("train", "--data text:text --start t/best.safetensors"), "does not read letters");
     expect_refused(run("train", "--resume --start t/best.safetensors --out t"), "--start begins a run");
+    expect_refused(run("train", "--data csv:train.csv --start t/best.safetensors --init he_normal"),
+                   "--init: the weights are those of --start");
 }
 END_TEST
 
@@ -417,6 +422,12 @@ START_TEST(wrong_options_are_told_in_a_line)
                                               {"--data text:text --context 900", "context"},
                                               {"--data text:text --heads 5", "cannot be made"},
                                               {"--data idx:images --model vit --patch 3", "cannot be made"},
+                                              {"--data csv:train.csv --ignore a --categorical a", "column 'a' is ignored"},
+                                              {"--data csv:train.csv --hidden 4,5 --residual",
+                                               "--residual: no two hidden layers of one width follow each other"},
+                                              {"--data csv:train.csv --hidden 4 --residual", "--residual: no two hidden layers of one"},
+                                              {"--data csv:train.csv --epochs 2 --patience 5",
+                                               "--patience: a run has no more epochs than that; choose fewer, or more --epochs"},
                                               {"--data csv:train.csv --out text/x", "text"}};
     for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++)
         expect_refused(run("train", "%s", mistakes[i][0]), mistakes[i][1]);

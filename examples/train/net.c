@@ -259,6 +259,18 @@ int net_least_rows(const net_spec *spec)
     return strcmp(spec->norm, tg_norm_name(TG_NORM_BATCH)) == 0 && !has_places ? 2 : 1;
 }
 
+bool net_residual_is_idle(const net_spec *spec)
+{
+    int64_t widths[TG_MLP_HIDDEN + 1];
+    char message[NET_MESSAGE];
+    if (!spec->residual || !read_widths("hidden", spec->hidden, widths, TG_MLP_HIDDEN, message))
+        return false;
+    for (int i = 0; widths[0] && widths[i + 1]; i++)
+        if (widths[i] == widths[i + 1])
+            return false;
+    return true;
+}
+
 bool net_reads_text(const char *model)
 {
     return find_kind(model) && find_kind(model)->text;

@@ -75,6 +75,9 @@ bool net_takes(const char *model, const char *option);
 /* The rows of a training pass, at least: 2 where batch norm has one number a row for each channel, else 1. */
 int net_least_rows(const net_spec *spec);
 
+/* Whether a residual sum would change nothing: no two hidden layers of one width follow each other. */
+bool net_residual_is_idle(const net_spec *spec);
+
 /* Whether a model reads letters, or wants images. */
 bool net_reads_text(const char *model);
 bool net_wants_images(const char *model);

@@ -144,6 +144,10 @@ bool settings_fit(const train_settings *s, bool classifies, char message[NET_MES
                            : given("epsilon") && (sgd || lion)                  ? "--epsilon is for adamw, adam, nadam and rmsprop only"
                            : given("end") && strcmp(s->schedule, "cosine") != 0 ? "--end is for --schedule cosine only"
                            : s->batch < net_least_rows(&s->net)                 ? "--batch: --norm batch needs two rows at least"
+                           : !s->resume && net_residual_is_idle(&s->net) ? "--residual: no two hidden layers of one width follow each other"
+                           : given("patience") && s->patience >= s->epochs && s->patience > 0
+                               ? "--patience: a run has no more epochs than that; choose fewer, or more --epochs"
+                           : s->start && !s->resume && given("init")            ? "--init: the weights are those of --start"
                            : s->label_smoothing > 0 && !classifies              ? "--label-smoothing is for classes and letters only"
                            : strcmp(s->best, "accuracy") == 0 && !classifies    ? "--best accuracy is for classes and letters only"
                            : s->resume && given("start")                        ? "--start begins a run, and --resume goes on with one"

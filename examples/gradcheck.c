@@ -140,6 +140,16 @@ static int refuse(const char *option, const char *message)
     return TROUBLE;
 }
 
+/* The first option that was given and says how to check or what to write; NULL: none. */
+static const char *of_checks(void)
+{
+    static const char *const names[] = {"--order", "--seed", "--seeds", "--csv", "--html", "--plot", "--out", NULL};
+    int i = 0;
+    while (names[i] && !options_given(&program, names[i] + 2))
+        i++;
+    return names[i];
+}
+
 /* Chooses by names or, without, what was loaded or is drawn, or else all. */
 static bool choose(const settings *s, subjects *all, const steps_place *drawn)
 {
@@ -210,6 +220,11 @@ int main(int argc, char **argv)
     const tg_op *const *own = NULL;
     subjects all;
     options_parse(&program, argc, argv, &s);
+    const char *idle = s.list ? of_checks() : NULL;
+    if (idle)
+        return refuse(idle, "--list checks nothing");
+    if (!s.plot && options_given(&program, "out"))
+        return refuse("", "--out is for --plot only");
     if (s.load && !(own = user_ops_load(s.load, message)))
         return refuse("--load", message);
     if (own)

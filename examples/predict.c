@@ -160,6 +160,12 @@ static const char *conflict(const card *c, const predict_settings *s)
             return "the model reads rows, and --prompt, --length, --temperature, --top-k, --samples and --seed are for texts";
     if (s->probabilities && c->task != CARD_CLASSES)
         return "--probabilities is for models of classes";
+    if (text && options_given(&program, "header"))
+        return "the model writes texts, and --header is for rows";
+    if (s->temperature == 0 && options_given(&program, "top-k"))
+        return "--top-k: with --temperature 0 nothing is drawn";
+    if (s->temperature == 0 && options_given(&program, "seed"))
+        return "--seed: with --temperature 0 nothing is drawn";
     if (text && s->data)
         return "the model writes texts, and --data is for rows and images; see --prompt";
     return text || s->data ? NULL : "the model wants --data";

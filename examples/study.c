@@ -87,6 +87,8 @@ static bool read_options(int argc, char **argv, const study *chosen, study_setti
         return fprintf(stderr, "study: --only: runs of %s build on each other\n", chosen->name), false;
     if (s->only && s->report_only)
         return fprintf(stderr, "study: --only: with --report-only nothing is trained\n"), false;
+    if (s->report_only && options_given(&program, "jobs"))
+        return fprintf(stderr, "study: --jobs: with --report-only nothing is trained\n"), false;
     if (s->quick && options_given(&program, "data"))
         return fprintf(stderr, "study: --data: a quick study makes its data up\n"), false;
     return true;

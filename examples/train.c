@@ -156,6 +156,7 @@ static bool open_run(trainer *t, char message[NET_MESSAGE])
                             .valid = t->from.valid,
                             .batch = s->batch,
                             .accumulate = s->accumulate,
+                            .least_rows = net_least_rows(&s->net),
                             .epochs = s->epochs,
                             .patience = s->patience,
                             .ema = {.decay = s->ema, .warmup = true},
@@ -337,7 +338,8 @@ static int run(trainer *t)
     signals_catch(&before, NULL); /* the first stops the run behind its step */
     const bool fine = tg_fit_run(t->fit);
     signals_release(&before);
-    progress_end(t->view, 0, !fine ? JOBS_FAILED : tg_fit_finished(t->fit) ? JOBS_DONE : JOBS_STOPPED, fine ? NULL : tg_fit_error(t->fit));
+    if (fine)
+        progress_end(t->view, 0, tg_fit_finished(t->fit) ? JOBS_DONE : JOBS_STOPPED, NULL);
     progress_free(t->view);
     if (!fine)
         return fail(tg_fit_error(t->fit));
@@ -374,6 +376,7 @@ static bool read_settings(trainer *t, int argc, char **argv, char message[NET_ME
     if (access(config, R_OK) != 0)
         return snprintf(message, NET_MESSAGE, "--resume: there is no %.400s to go on with", config), false;
     snprintf(config, sizeof config, "%s/config.json", t->settings.out);
+    t->settings = settings_defaults();
     if (!options_load(&settings_program, config, &t->settings, message, NET_MESSAGE))
         return false;
     const net_spec before = t->settings.net;

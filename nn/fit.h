@@ -88,6 +88,9 @@ typedef struct tg_fit_config {
     int64_t batch;     /* rows of a forward and backward pass; 0: 32 */
     int64_t evaluation_batch; /* rows of an evaluation's forward pass; 0: batch */
     int accumulate;    /* so many passes make a step; 0: one */
+    /* An epoch's last rows are left out of it, the next epoch shuffles them in again, where they would make a pass of fewer than this. 2 is
+     * for a model with batch norm, which has no variance over one row. 0: 1 */
+    int64_t least_rows;
     bool drop_partial; /* rows that do not fill an epoch's last step wait for another epoch; otherwise they make a smaller step */
     int64_t epochs;    /* at most; 0: 10 */
     /* So many epochs are done, and you have put parameters and optimiser back to where they ended; for who keeps files of his own, so

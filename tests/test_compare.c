@@ -42,7 +42,8 @@ static const struct {
     {"--data moons --hidden 16,8 --width 4 --depth 2,4", "--hidden: --width and --depth say it all"},
     {"--data moons --target -1", "--target is for csv: only"},
     {"--data moons --epochs 5 --patience 5", "--patience: a run has no more epochs than that"},
-    {"--data moons --schedule constant --warmup 0.1", "--warmup: the constant schedule has none"},
+    {"--data moons --warmup 1", "compare: the cosine schedule needs steps, more of them than the warm-up has\n"},
+    {"--data moons --warmup 0.1,1 --epochs 1", "compare: the cosine schedule needs steps, more of them than the warm-up has\n"},
     {"--data moons --folds 1", "moons: 1 fold is no cross-validation"},
     {"--data moons --folds 3 --test 0.1", "moons: the folds are the test parts"},
     {"--data moons --target x", "moons: target column and header are for csv: only"},
@@ -176,6 +177,64 @@ START_TEST(a_configuration_runs_again)
         snprintf(arguments, sizeof arguments, "--config %s", temporary_path("config.json"));
         ck_assert_int_eq(compare_run(arguments, errors, sizeof errors), 2);
         ck_assert_msg(strstr(errors, wrong[i].says) != NULL, "%s", errors);
+    }
+}
+END_TEST
+
+/* It does so by default as well as when it is told, and a configuration has what the options had. */
+START_TEST(the_constant_schedule_warms_up_as_the_others_do)
+{
+    char errors[4000], arguments[700], folder[300], *rows[4];
+    static const char *const options[] = {"--schedule constant --warmup 0", "--schedule constant", "--schedule constant --warmup 0.05"};
+    for (int i = 0; i < 4; i++) {
+        if (i < 3)
+            snprintf(arguments, sizeof arguments, SMALL "--activations relu --epochs 10 %s --out %s/%d", options[i], temporary_folder(), i);
+        else
+            snprintf(arguments, sizeof arguments, "--config %s/0/config.json --out %s/3", temporary_folder(), temporary_folder());
+        ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
+        snprintf(folder, sizeof folder, "%s/%d", temporary_folder(), i);
+        rows[i] = rows_without_seconds(folder);
+    }
+    ck_assert_str_ne(rows[0], rows[1]);
+    ck_assert_str_eq(rows[1], rows[2]);
+    ck_assert_str_eq(rows[0], rows[3]);
+    for (int i = 0; i < 4; i++)
+        free(rows[i]);
+}
+END_TEST
+
+/* Whatever stands in a configuration, it is taken or refused in a line that names the file and the key: null only where nothing is said by
+ * default, as the program writes it. */
+START_TEST(values_of_another_kind_are_refused)
+{
+    static const char *const values[] = {"null", "true", "5", "-7.5", "1e300", "[1, 2]", "{\"a\": 1}", "\"\"", "\"nonsense\""};
+    enum { NULL_IS, TRUE_IS, VALUES = sizeof values / sizeof *values };
+    char text[200], message[400];
+    for (const program_option *o = experiment_program.table; o->name || o->help; o++)
+        for (int i = 0; i < VALUES && o->name; i++) {
+            experiment e = experiment_defaults();
+            const experiment defaults = e;
+            const char *const *was = (const char *const *)(const void *)((const char *)&defaults.settings + o->offset);
+            const bool number = o->type == OPTION_INT || o->type == OPTION_REAL, flag = o->type == OPTION_FLAG;
+            snprintf(text, sizeof text, "{\"%s\": %s}", o->name, values[i]);
+            temporary_write("config.json", text, strlen(text));
+            const bool taken = options_load(&experiment_program, temporary_path("config.json"), &e.settings, message, sizeof message);
+            if (i == NULL_IS)
+                ck_assert_msg(taken == (!number && !flag && !*was), "%s", text);
+            if (i == TRUE_IS)
+                ck_assert_msg(taken == flag, "%s", text);
+            if (!taken)
+                ck_assert_msg(strstr(message, temporary_path("config.json")) && strstr(message, o->name) && !strchr(message, '\n'), "%s",
+                              message);
+        }
+    static const char *const beyond[] = {"{\"lr\": 1e999}", "{\"seeds\": 99999999999999999999999}", "{\"seeds\": 1e18}",
+                                         "{\"activations\": null}", "{\"data\": \"moons\", \"optimizer\": null}"};
+    for (size_t i = 0; i < sizeof beyond / sizeof *beyond; i++) {
+        char arguments[600], errors[2000];
+        temporary_write("config.json", beyond[i], strlen(beyond[i]));
+        snprintf(arguments, sizeof arguments, "--config %s --out %s/none", temporary_path("config.json"), temporary_folder());
+        ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 2, "%s: %s", beyond[i], errors);
+        ck_assert_msg(strstr(errors, "config.json") && strchr(errors, '\n') == errors + strlen(errors) - 1, "%s", errors);
     }
 }
 END_TEST
@@ -377,6 +436,26 @@ START_TEST(widths_are_read_as_written)
 }
 END_TEST
 
+/* 57 rows in batches of 8 end with a row alone, over which batch norm has no variance. */
+START_TEST(batch_norm_does_without_a_row_that_is_left_alone)
+{
+    char errors[4000], arguments[600], table[2000] = "x,y,kind\n";
+    for (int i = 0; i < 95; i++)
+        snprintf(table + strlen(table), sizeof table - strlen(table), "%d,%d,%d\n", i, i * i % 17, i % 2);
+    temporary_write("table.csv", table, strlen(table));
+    static const char run[] = "--data csv:%s --norm %s --batch %d --hidden 4 --activations relu --seeds 1 --epochs 2 --no-plots --out %s/o";
+    snprintf(arguments, sizeof arguments, run, temporary_path("table.csv"), "batch", 8, temporary_folder());
+    ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
+    ck_assert_msg(strstr(errors, "57 rows to train") && strstr(errors, "2 epochs of 7 steps"), "%s", errors);
+    snprintf(arguments, sizeof arguments, run, temporary_path("table.csv"), "rms", 8, temporary_folder());
+    ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
+    ck_assert_msg(strstr(errors, "2 epochs of 8 steps"), "%s", errors);
+    snprintf(arguments, sizeof arguments, run, temporary_path("table.csv"), "batch", 1, temporary_folder());
+    ck_assert_int_eq(compare_run(arguments, errors, sizeof errors), 2);
+    ck_assert_str_eq(errors, "compare: --batch: --norm batch needs two rows at least\n");
+}
+END_TEST
+
 START_TEST(regression_and_every_kind_of_option_run)
 {
     char errors[4000], arguments[600];
@@ -409,6 +488,8 @@ Suite *compare_suite(void)
     tcase_add_test(tests, the_same_command_gives_the_same_curves_with_any_number_of_jobs);
     tcase_add_test(tests, a_seed_is_the_same_run_in_any_comparison);
     tcase_add_test(tests, a_configuration_runs_again);
+    tcase_add_test(tests, the_constant_schedule_warms_up_as_the_others_do);
+    tcase_add_test(tests, values_of_another_kind_are_refused);
     tcase_add_loop_test(tests, every_option_of_a_run_changes_it, 0, 2);
     tcase_add_test(tests, widths_and_depths_are_searched);
     tcase_add_test(tests, two_numbers_that_come_to_the_same_are_refused);
@@ -419,6 +500,7 @@ Suite *compare_suite(void)
     tcase_add_test(tests, results_that_cannot_be_written_are_shown_and_are_a_failure);
     tcase_add_test(tests, each_activation_has_its_own_boundary_however_few_the_epochs);
     tcase_add_test(tests, widths_are_read_as_written);
+    tcase_add_test(tests, batch_norm_does_without_a_row_that_is_left_alone);
     tcase_add_test(tests, regression_and_every_kind_of_option_run);
     suite_add_tcase(suite, tests);
     return suite;

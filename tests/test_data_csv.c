@@ -32,6 +32,15 @@ START_TEST(however_it_is_written_the_table_is_the_same)
         "1,0;10;-1e3;0\n2;20,5;0;1\n4;0,25;+7;0\n8,00;3;1,5;1\n",
         "x y z kind\n1 10 -1e3 0\n2 20.5 0 1\n4 0.25 +7 0\n8 3 1.5 1\n",                 /* blanks */
         "  x   y  z kind \n 1   10 -1e3 0\n\n 2 20.5\t0 1\n4 0.25 +7 0\n8 3 1,5 1  \n", /* in columns */
+        "1,0\t10,0\t-1e3\t0\n2,0\t20,5\t0\t1\n4\t0,25\t+7\t0\n8\t3\t1,5\t1\n", /* tabs and decimal commas */
+        "x\ty, cm\tz\tkind\n1\t10\t-1e3\t0\n2\t20,5\t0\t1\n4\t0,25\t+7\t0\n8\t3\t1,5\t1\n",
+        "\"x\"\t\"y, cm\"\t\"z\tz\"\tkind\n\"1\"\t10\t-1e3\t0\n2\t\"20,5\"\t0\t1\n4\t0,25\t+7\t0\n8\t3\t1,5\t1\n",
+        "1,0 10,0 -1e3 0\n2,0 20,5 0 1\n4 0,25 +7 0\n8 3 1,5 1\n", /* blanks and decimal commas */
+        "x y,cm z kind\n1,0 10,0 -1e3 0\n2,0 20,5 0 1\n4 0,25 +7 0\n8 3 1,5 1\n",
+        "\"x\" \"y, cm\" \"z z\" kind\n1,0 10,0 -1e3 0\n2,0 \"20,5\" 0 1\n4 0,25 +7 0\n8 3 1,5 1\n",
+        "x, y y, z, kind\n1, 10, -1e3, 0\n2, 20.5, 0, 1\n4, 0.25, +7, 0\n8, 3, 1.5, 1\n", /* commas and blanks */
+        "x,\ty,\tz,\tkind\t\n1,\t10,\t-1e3,\t0\n2,\t20.5,\t0,\t1\n4,\t0.25,\t+7,\t0\n8,\t3,\t1.5,\t1\n", /* and tabs */
+        "x x;y, cm;z\tz;kind\n1,0;10;-1e3;0\n2;20,5;0;1\n4;0,25;+7;0\n8;3;1,5;1\n",
         "# made by hand\nx,y,z,kind\n1,10,-1e3,0\n# half way, \"quoted\n2,20.5,0,1\n4,0.25,+7,0\n8,3,1.5,1\n#",
         "x,y,z,kind\n1,10,-1e3,-0\n2,20.5,0,1.0\n4,0.25,+7,0e5\n8,3,1.5,01\n",
     };
@@ -47,6 +56,37 @@ START_TEST(however_it_is_written_the_table_is_the_same)
             for (size_t feature = 0; feature < 3; feature++)
                 ck_assert_double_eq_tol(csv_original(&set, row, feature), values[row][feature], 1e-4);
         ck_assert_mem_eq(set.labels, ((int32_t[]){0, 1, 0, 1}), 4 * sizeof(int32_t));
+        dataset_free(&set);
+    }
+}
+END_TEST
+
+/* A comma between digits is a decimal one where blanks make cells of numbers, and no other. */
+START_TEST(commas_and_blanks_are_told_apart)
+{
+    static const struct {
+        const char *text;
+        size_t features; /* of numbers, and a feature for each word */
+    } cases[] = {
+        {"5,1 3,5 1,4 0,2 setosa\n4,9 3,0 1,3 0,1 setosa\n6,2 2,8 4,8 1,8 virginica\n", 4},
+        {"5,1 3,5 setosa\n5,0 3\tsetosa\n6,2 2,8 virginica\n", 2},
+        {"5,1 1\n4,9 0\n6,2 0\n", 1},
+        {"red 5,1 1\nblue 4,9 0\nred 6,2 0\n", 3},
+        {"1,2 pears\n2,3 plums\n", 1},
+        {"0,956\t0,948\t0\n0,5\t1\t1\n0,75\t0,5\t0\n1,5\t2\t1\n", 2},
+        {"size\tkind\n0,956\tbig, red\n0,5\tsmall, blue\n", 1},
+        {"1,2021-05-01 10:00,0\n2,2021-05-01 10:00,1\n", 2},
+        {"1,12 Main St,0\n2,12 Main St,1\n", 2},
+        {"first name,second name\n1,a\n2,b\n", 1},
+        {"first name,kind\na b,0\na b,1\n", 1},
+        {"1,a b\n2,a c\n", 1},
+        {"1,2\n3,4\n5,2\n", 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        dataset set;
+        char error[256];
+        ck_assert_msg(csv_load(cases[i].text, standard, &set, error), "%s", error);
+        ck_assert_msg(set.features == cases[i].features, "%zu features in %s", set.features, cases[i].text);
         dataset_free(&set);
     }
 }
@@ -205,7 +245,6 @@ START_TEST(the_task_is_guessed_or_chosen)
         {"x,t\n1,10\n2,20\n3,30\n4,40\n", DATASET_TASK_AUTO, DATASET_REGRESSION}, /* all different */
         {"x,t\n1,10\n2,20\n3,30\n4,40\n", DATASET_CLASSIFICATION, DATASET_CLASSIFICATION},
         {"x,t\n1,0\n2,0.5\n3,0\n4,0.5\n", DATASET_TASK_AUTO, DATASET_REGRESSION}, /* fractions */
-        {"x,t\n1,3\n2,3\n3,3\n4,3\n", DATASET_TASK_AUTO, DATASET_REGRESSION},     /* a constant */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         dataset set = loaded(cases[i].text, (dataset_options){.task = cases[i].chosen});
@@ -325,6 +364,7 @@ Suite *data_csv_suite(void)
     TCase *tests = tcase_create("files written here");
     tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
     tcase_add_test(tests, however_it_is_written_the_table_is_the_same);
+    tcase_add_test(tests, commas_and_blanks_are_told_apart);
     tcase_add_test(tests, packed_files_are_read_too);
     tcase_add_test(tests, only_training_rows_decide_the_scale);
     tcase_add_test(tests, words_become_a_feature_each);

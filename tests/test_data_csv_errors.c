@@ -33,8 +33,11 @@ START_TEST(errors_name_line_and_column)
         {"a,pH,t\n1,2,0.5\n1,\"x\ny\",1.5\n", ":3, column 'pH': 'x?y' is not a number"},
         {"a,t\n1,2\n3,x\n5,7\n", ":3, column 't': 'x' is not a number"},
         {"a,t\n1,x\n3,4\n5,y\n", ":3, column 't': a number, expected the name of a class as in most rows"},
-        {"a,t\n1,x\n3,\n5,y\n", ":3, column 't': empty, expected the name of a class"},
+        {"a,t\n1,x\n3,\n5,y\n", ":3, column 't': empty, expected the name of a class; missing drop or mean does without"},
+        {"a,t\nx,1\n,2\ny,1\n", ":3, column 'a': empty, expected the name of a class; missing drop or mean does without"},
         {"a,t\n1,x\n3,x\n", ":2, column 't': the only class in the file, expected at least 2"},
+        {"a,t\n1,3\n3,3\n4,3\n", ":2, column 't': 3 is the only number in the file, expected different ones"},
+        {"1,2.50\n3,2.5\n", ":1, column 1 (of 0 to 1): 2.5 is the only number in the file, expected different ones"},
         {"oops,2,3\n4,5,6\n", ":1: 'oops' stands among numbers, expected a row of names or a row of data; "
                               "choose header yes or no"},
         {"a\n1\n2\n", ": 1 column, all of them targets, expected features as well"},
@@ -68,6 +71,10 @@ START_TEST(errors_of_options_name_what_there_is)
                  ": 2 target columns, expected one for a classification");
     csv_expect_error("a,t\n1,0.5\n2,1\n", (dataset_options){.task = DATASET_CLASSIFICATION},
                  ":2, column 't': a fraction, expected a whole number or a name for a class");
+    csv_expect_error("a,s,t\n1,5,2\n2,7,2\n", (dataset_options){.target = "s,t"},
+                 ":2, column 't': 2 is the only number in the file, expected different ones");
+    csv_expect_error("a,t\n1,2\n2,2\n", (dataset_options){.task = DATASET_CLASSIFICATION},
+                 ":2, column 't': the only class in the file, expected at least 2");
     csv_expect_error("a,t\n1,x\n2,y\n", (dataset_options){.task = DATASET_REGRESSION},
                  ":2, column 't': 'x' is not a number");
     csv_expect_error("a,b\n1,2\n3,4\n", (dataset_options){.header = DATASET_HEADER_NO},
@@ -109,6 +116,8 @@ START_TEST(what_columns_are_not_is_told)
                  ":3, column 't': a sign that it is missing, expected a word; missing drop or mean does without");
     csv_expect_error("x,t\n1,0\n2,1\n", (dataset_options){.ignore = "x"}, ": 2 columns, and no feature among them, expected one at least");
     csv_expect_error("x,t\n1,0\n2,1\n", (dataset_options){.ignore = "t"}, ": column 't' is a target, expected a feature");
+    csv_expect_error("x,y,t\n1,0,0\n2,1,1\n", (dataset_options){.ignore = "x", .categorical = "y,0"},
+                 ": column '0' is ignored, expected a feature");
     csv_expect_error("x,t\n1,0\n2,1\n", (dataset_options){.ignore = "z"},
                  ": no column 'z', expected a name of the header or a number from -2 to 1");
     csv_expect_error("x,y,t\n,1,0\n2,,1\n", (dataset_options){.missing = DATASET_MISSING_DROP}, ": every row has a missing cell");

@@ -172,6 +172,43 @@ START_TEST(rows_that_do_not_fill_a_step_wait_where_that_is_wished)
 }
 END_TEST
 
+/* Batch norm has no variance over one row. */
+START_TEST(rows_that_are_too_few_for_a_pass_wait_for_another_epoch)
+{
+    static const struct {
+        int batch, accumulate, least;
+        int64_t steps; /* of 14 rows, an epoch */
+        int passes, last;
+    } cases[] = {{13, 1, 2, 1, 1, 13}, {13, 1, 1, 2, 2, 1}, {13, 1, 0, 2, 2, 1}, {12, 1, 2, 2, 2, 2}, {5, 1, 5, 2, 2, 5}, {3, 4, 3, 1, 4, 3},
+                 {3, 2, 3, 2, 4, 3}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        static record seen;
+        seen = (record){0};
+        fit_run r;
+        fit_begin(&r, 0, TG_NORM_NONE);
+        r.config.train.fill = fill;
+        r.config.train.context = &seen;
+        r.config.epochs = 1;
+        r.config.batch = cases[i].batch;
+        r.config.accumulate = cases[i].accumulate;
+        r.config.least_rows = cases[i].least;
+        ck_assert_int_eq(tg_fit_steps(&r.config), cases[i].steps);
+        fit_train(&r);
+        ck_assert_int_eq(tg_optimizer_steps(r.optimizer), cases[i].steps);
+        ck_assert_int_eq(seen.count, cases[i].passes);
+        ck_assert_int_eq(seen.sizes[seen.count - 1], cases[i].last);
+        fit_end(&r);
+    }
+    fit_run r;
+    fit_begin(&r, 0, TG_NORM_BATCH);
+    r.config.batch = 13;
+    r.config.least_rows = 2;
+    fit_train(&r);
+    ck_assert(isfinite(tg_fit_best(r.fit)->train_loss));
+    fit_end(&r);
+}
+END_TEST
+
 START_TEST(passes_that_add_up_are_one_large_batch)
 {
     fit_run large, small;
@@ -429,6 +466,7 @@ Suite *fit_suite(void)
     tcase_add_test(tests, with_averages_validation_and_the_best_epoch_are_theirs);
     tcase_add_test(tests, an_epoch_has_every_row_once_in_an_order_of_its_own);
     tcase_add_test(tests, rows_that_do_not_fill_a_step_wait_where_that_is_wished);
+    tcase_add_test(tests, rows_that_are_too_few_for_a_pass_wait_for_another_epoch);
     tcase_add_test(tests, passes_that_add_up_are_one_large_batch);
     tcase_add_test(tests, rows_come_in_an_order_that_was_given);
     tcase_add_test(tests, a_run_goes_on_behind_epochs_whose_state_its_user_has_kept);

@@ -93,6 +93,9 @@ SPOILS(column_without_data, c->train.columns = 3)
 SPOILS(type_unknown, c->train.column[1].dtype = (tg_dtype)9)
 SPOILS(shape_wrong, c->train.column[1].shape = TG_SHAPE(-2))
 SPOILS(too_few_rows, (c->drop_partial = true, c->batch = 50))
+SPOILS(least_rows_negative, c->least_rows = -1)
+SPOILS(least_rows_too_many, (c->batch = 4, c->least_rows = 5))
+SPOILS(least_rows_beyond_all, (c->batch = 50, c->least_rows = 15))
 SPOILS(metadata_missing, c->metadata_count = 1)
 SPOILS(fill_gives_up, c->train.fill = gives_up)
 SPOILS(valid_fill_gives_up, c->valid.fill = gives_up)
@@ -127,6 +130,9 @@ START_TEST(every_mistake_is_told)
                     {type_unknown, "no known type"},
                     {shape_wrong, "shape of a column"},
                     {too_few_rows, "fewer training rows"},
+                    {least_rows_negative, "the least rows of a pass"},
+                    {least_rows_too_many, "the least rows of a pass"},
+                    {least_rows_beyond_all, "fewer training rows than a pass takes at least"},
                     {metadata_missing, "metadata"},
                     {fill_gives_up, "the batch of step 1 could not be made"},
                     {valid_fill_gives_up, "evaluation: batch 1 could not be made"},

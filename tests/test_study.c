@@ -67,6 +67,7 @@ static const struct {
     {"migration --quick --only '*seed1'", "study: --only: runs of migration build on each other"},
     {"gelu-mnist --quick --only '*seed1' --report-only", "study: --only: with --report-only nothing is trained"},
     {"gelu-mnist --quick --only 'tanh*' --out /tmp/none", "study: --only: none of the 28 runs is called like 'tanh*'; the first is"},
+    {"gelu-mnist --quick --report-only --jobs 7", "study: --jobs: with --report-only nothing is trained"},
     {"gelu-mnist --quick --data /tmp", "study: --data: a quick study makes its data up"},
     {"gelu-mnist --quick --out /proc/no", "--out: cannot create the folder '/proc/no"},
 };

@@ -257,6 +257,9 @@ START_TEST(texts_are_written_with_temperature_and_top_k)
     ck_assert_ptr_nonnull(strstr(output, " nats a letter, accuracy "));
     expect_fine(run("predict", "--model g/best.safetensors --prompt tw --temperature 0 --length 60 > cold"));
     expect_fine(run("predict", "--model g/best.safetensors --prompt tw --top-k 1 --length 60 > one"));
+    expect_refused(run("predict", "--model g/best.safetensors --header no"), "the model writes texts, and --header is for rows");
+    expect_refused(run("predict", "--model g/best.safetensors --temperature 0 --top-k 5"), "--top-k: with --temperature 0 nothing is drawn");
+    expect_refused(run("predict", "--model g/best.safetensors --temperature 0 --seed 5"), "--seed: with --temperature 0 nothing is drawn");
     expect_fine(run("predict", "--model g/best.safetensors --prompt tw --length 60 > warm"));
     expect_fine(run("predict", "--model g/best.safetensors --prompt tw --length 60 --seed 2 > other"));
     assert_same_files("cold", "one");
@@ -353,6 +356,8 @@ START_TEST(weights_of_other_data_are_refused_in_a_line)
     expect_refused(run("train", "--data csv:train.csv --activation-from file"), "is for --start only");
     expect_refused(run("train", "--data text:text --start t/best.safetensors"), "does not read letters");
     expect_refused(run("train", "--resume --start t/best.safetensors --out t"), "--start begins a run");
+    expect_refused(run("train", "--data csv:train.csv --start t/best.safetensors --init he_normal"),
+                   "--init: the weights are those of --start");
 }
 END_TEST
 
@@ -417,12 +422,56 @@ START_TEST(wrong_options_are_told_in_a_line)
                                               {"--data text:text --context 900", "context"},
                                               {"--data text:text --heads 5", "cannot be made"},
                                               {"--data idx:images --model vit --patch 3", "cannot be made"},
+                                              {"--data csv:train.csv --ignore a --categorical a", "column 'a' is ignored"},
+                                              {"--data csv:train.csv --hidden 4,5 --residual",
+                                               "--residual: no two hidden layers of one width follow each other"},
+                                              {"--data csv:train.csv --hidden 4 --residual", "--residual: no two hidden layers of one"},
+                                              {"--data csv:train.csv --epochs 2 --patience 5",
+                                               "--patience: a run has no more epochs than that; choose fewer, or more --epochs"},
                                               {"--data csv:train.csv --out text/x", "text"}};
     for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++)
         expect_refused(run("train", "%s", mistakes[i][0]), mistakes[i][1]);
     expect_refused(run("predict", "--data csv:train.csv"), "--model FILE is missing");
     expect_fine(run("train", "--data csv:train.csv --hidden 4 --epochs 1 --no-plots --out m"));
     expect_refused(run("train", "--resume --activation relu --out m"), "the run in m has another --activation");
+}
+END_TEST
+
+/* The program itself writes null where nothing was said; elsewhere it is none of the values. */
+START_TEST(what_a_kept_run_cannot_have_said_is_refused)
+{
+    static const char *const keys[] = {"data", "optimizer", "task", "header", "missing", "best", "schedule", "out"};
+    expect_fine(run("train", "--data csv:train.csv --hidden 4 --epochs 1 --no-plots --out m"));
+    expect_fine(run("train", "--resume --validation 0.2 --epochs 2 --no-plots --out m"));
+    run("cp", "m/config.json kept.json");
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        expect_fine(run("sed", "'s/\"%s\": .*,/\"%s\": null,/' kept.json > m/config.json", keys[i], keys[i]));
+        char says[100];
+        snprintf(says, sizeof says, "m/config.json: \"%s\" has a value that the option does not take", keys[i]);
+        expect_refused(run("train", "--resume --out m"), says);
+    }
+}
+END_TEST
+
+/* 180 of 300 rows train. */
+START_TEST(batch_norm_does_without_a_row_that_is_left_alone)
+{
+    expect_fine(run("train", "--data csv:train.csv --hidden 4 --norm batch --batch 179 --epochs 2 --no-plots --out m"));
+    ck_assert_msg(strstr(output, "2 epochs of 1 step,"), "%s", output);
+    expect_fine(run("train", "--resume --epochs 3 --no-plots --out m"));
+    expect_fine(run("train", "--data csv:train.csv --hidden 4 --batch 179 --epochs 2 --no-plots --out m"));
+    ck_assert_msg(strstr(output, "2 epochs of 2 steps,"), "%s", output);
+    expect_refused(run("train", "--data csv:train.csv --hidden 4 --norm batch --batch 1 --no-plots --out m"),
+                   "--batch: --norm batch needs two rows at least");
+    expect_fine(run("train", "--data idx:images --model convnet --norm batch --batch 1 --epochs 1 --no-plots --out m")); /* has pixels */
+}
+END_TEST
+
+START_TEST(a_run_that_fails_says_why_once)
+{
+    ck_assert_int_eq(run("train", "--data csv:train.csv --hidden 4 --lr 1e6 --optimizer sgd --clip 0 --epochs 50 --no-plots --out m"), 1);
+    const char *told = strstr(output, "train: epoch ");
+    ck_assert_msg(told && strchr(told, '\n') == output + strlen(output) - 1 && !strstr(output, "failed"), "%s", output);
 }
 END_TEST
 
@@ -437,6 +486,7 @@ static const char *const damages[][2] = {
     {"sed 's/variance_preserving/variance_reserving_/' m/best.safetensors > bad", "\"init\" is missing or wrong"},
     {"sed 's/gelu_exact/gelu_extra/g' m/best.safetensors > bad", "gelu_extra"},
     {"sed 's/large/lar\\xff\\xff/' m/best.safetensors > bad", "bad: "},
+    {"sed 's/activation\\\\\":\\\\\"gelu_exact\\\\\"/activation\\\\\":null          /' m/best.safetensors > bad", "\"activation\" is missing"},
     {"sed 's/outputs\\(..\\):2/outputs\\1:3/' m/best.safetensors > bad", "outputs"},
 };
 
@@ -488,6 +538,9 @@ Suite *train_suite(void)
     tcase_add_test(tests, images_are_told_apart_and_drawn_again);
     tcase_add_test(tests, texts_are_written_with_temperature_and_top_k);
     tcase_add_test(tests, wrong_options_are_told_in_a_line);
+    tcase_add_test(tests, what_a_kept_run_cannot_have_said_is_refused);
+    tcase_add_test(tests, batch_norm_does_without_a_row_that_is_left_alone);
+    tcase_add_test(tests, a_run_that_fails_says_why_once);
     tcase_add_test(tests, malformed_model_files_are_refused_in_a_line);
     tcase_add_test(tests, the_profile_names_operations_and_layers);
     suite_add_tcase(suite, tests);

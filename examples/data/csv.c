@@ -170,11 +170,23 @@ static void fill(const csv_source *source, const features *all, const csv_classe
     }
 }
 
+/* Nothing can be learnt of a constant. */
+static bool numbers_differ(const csv_source *source, size_t column)
+{
+    char problem[80];
+    const double first = csv_value(source, 0, column);
+    for (size_t row = 1; row < source->rows; row++)
+        if (csv_value(source, row, column) != first)
+            return true;
+    snprintf(problem, sizeof problem, "%.9g is the only number in the file, expected different ones", first);
+    return csv_fail_at(source, 0, column, problem);
+}
+
 static bool targets_are_numbers(const csv_source *source)
 {
     bool misses = false;
     for (size_t i = 0; i < source->targets; i++)
-        if (!check_numbers(source, source->target_columns[i], false, &misses))
+        if (!check_numbers(source, source->target_columns[i], false, &misses) || !numbers_differ(source, source->target_columns[i]))
             return false;
     return true;
 }

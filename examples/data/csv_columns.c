@@ -188,6 +188,9 @@ static bool give_role(csv_source *source, const char *text, size_t length, csv_r
     if (source->role[column] == CSV_TARGET)
         return dataset_fail(source->error, "%s: column '%.*s' is a target, expected a feature", source->table.path,
                             length < 60 ? (int)length : 60, text);
+    if (source->role[column] == CSV_IGNORED && role != CSV_IGNORED)
+        return dataset_fail(source->error, "%s: column '%.*s' is ignored, expected a feature", source->table.path,
+                            length < 60 ? (int)length : 60, text);
     source->role[column] = role;
     return true;
 }

@@ -1,6 +1,7 @@
 #include "examples/data/csv_table.h"
 
 #include <csv.h>
+#include <ctype.h>
 #include <float.h>
 #include <locale.h>
 #include <math.h>
@@ -144,22 +145,121 @@ static const unsigned char *first_line(const unsigned char *from, const unsigned
     return end;
 }
 
-/* What stands between cells: the first of semicolon, comma, tab and blank that the line has. */
-static char find_separator(const unsigned char *line, const unsigned char *end)
+/* What unquoted letters a line has. */
+typedef struct line_letters {
+    size_t semicolons, commas, blanks;
+    size_t tabs, padding; /* tabs between cells; those beside a comma or at an end */
+} line_letters;
+
+static line_letters count_letters(const unsigned char *line, const unsigned char *end)
 {
-    static const char separators[] = {',', ';', '\t', ' '};
-    size_t seen[sizeof separators] = {0};
+    line_letters seen = {0};
     bool quoted = false;
-    while (line < end && *line == ' ')
-        line++;
-    while (end > line && strchr(" \r\n", end[-1]))
-        end--;
+    const unsigned char *first = line;
     for (; line < end; line++) {
         quoted ^= *line == '"';
-        for (size_t i = 0; i < sizeof separators; i++)
-            seen[i] += !quoted && *line == (unsigned char)separators[i];
+        if (quoted)
+            continue;
+        const bool beside = line == first || line + 1 == end || line[-1] == ',' || line[1] == ',';
+        seen.semicolons += *line == ';';
+        seen.commas += *line == ',';
+        seen.blanks += *line == ' ';
+        seen.tabs += *line == '\t' && !beside;
+        seen.padding += *line == '\t' && beside;
     }
-    return seen[1] ? ';' : seen[0] ? ',' : seen[2] ? '\t' : seen[3] ? ' ' : ','; /* 1,5;2,5 has decimal commas */
+    return seen;
+}
+
+/* Without the blanks and the terminator around it. */
+static void trim(const unsigned char **line, const unsigned char **end)
+{
+    while (*line < *end && **line == ' ')
+        ++*line;
+    while (*end > *line && strchr(" \r\n", (*end)[-1]))
+        --*end;
+}
+
+/* Whether what stands between blanks is a number; `commas` is how many it has, which is one between digits at most. */
+static bool is_number(const unsigned char *cell, const unsigned char *end, size_t *commas)
+{
+    *commas = 0;
+    for (const unsigned char *c = cell; c < end; c++) {
+        if (!strchr("0123456789+-.,eE", *c))
+            return false;
+        if (*c != ',')
+            continue;
+        if (++*commas > 1 || c == cell || c + 1 == end || !isdigit(c[-1]) || !isdigit(c[1]))
+            return false;
+    }
+    return cell < end;
+}
+
+typedef enum commas_are { SEPARATORS, DECIMAL, UNDECIDED } commas_are;
+
+static bool is_blank(unsigned char letter)
+{
+    return letter == ' ' || letter == '\t';
+}
+
+/* What the commas of a line are: decimal ones where all of them are in numbers with blanks between, if these are several, or all cells
+ * are numbers, or what a single comma would separate has blanks inside on both sides. "1,2 pears" may be two cells either way. */
+static commas_are kind_of_commas(const unsigned char *line, const unsigned char *end)
+{
+    size_t cells = 0, numbers = 0, decimals = 0;
+    bool first = false, last = false; /* cell is a decimal number */
+    trim(&line, &end);
+    while (line < end) {
+        bool quoted = false;
+        const unsigned char *cell = line;
+        size_t commas;
+        for (; line < end && (quoted || !is_blank(*line)); line++)
+            quoted ^= *line == '"';
+        const int quotes = line - cell > 2 && *cell == '"' && line[-1] == '"';
+        const bool number = is_number(cell + quotes, line - quotes, &commas);
+        if (!number && *cell != '"' && memchr(cell, ',', (size_t)(line - cell)))
+            return SEPARATORS;
+        cells++;
+        numbers += number;
+        last = number && commas;
+        first |= last && cells == 1;
+        decimals += last;
+        while (line < end && is_blank(*line))
+            line++;
+    }
+    if (decimals && cells == 1)
+        return SEPARATORS;
+    return decimals > 1 || (decimals && (numbers == cells || (!first && !last))) ? DECIMAL : UNDECIDED;
+}
+
+/* Whether the first lines, of which the first may be a header, have decimal commas and blanks between cells. */
+static bool are_commas_decimal(const unsigned char *from, const unsigned char *end)
+{
+    enum { LINES = 10 };
+    int decimal = 0;
+    for (int line = 0; line < LINES && from < end; line++) {
+        const commas_are kind = kind_of_commas(from, line_end(from, end));
+        if (kind == SEPARATORS && line > 0)
+            return false;
+        decimal += kind == DECIMAL;
+        from = first_line(line_end(from, end), end);
+    }
+    return decimal > 0;
+}
+
+/* What stands between cells, as the first line shows, and for commas and blanks the next ones. A comma is the last to be believed: 1,5;2,5
+ * has decimal ones, and so have tabs or blanks between numbers like these. */
+static char find_separator(const unsigned char *first, const unsigned char *end)
+{
+    const unsigned char *line = first, *line_ends = line_end(first, end);
+    trim(&line, &line_ends);
+    const line_letters seen = count_letters(line, line_ends);
+    if (seen.semicolons)
+        return ';';
+    if (seen.tabs || (seen.padding && !seen.commas))
+        return '\t';
+    if (seen.blanks && (!seen.commas || are_commas_decimal(first, end)))
+        return ' ';
+    return ',';
 }
 
 /* Makes of several blanks between cells one tab, and none of those at the ends of a line; returns the new end. libcsv would drop blanks, or
@@ -232,7 +332,7 @@ static bool parse(csv_reader *reader, const dataset_bytes *contents)
     if (contents->size >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0)
         bytes += 3;
     const unsigned char *first = first_line(bytes, end);
-    char separator = find_separator(first, line_end(first, end));
+    char separator = find_separator(first, end);
     if (separator == ' ') {
         end = join_blanks(bytes, end);
         separator = '\t';

@@ -85,6 +85,16 @@ static bool has_gated(const experiment *e)
     return false;
 }
 
+static long smallest_batch(const experiment *e)
+{
+    long smallest = (long)e->data.train.rows;
+    for (int point = 0; point < e->points; point++) {
+        const long batch = experiment_of_run(e, point * e->activation_count).batch;
+        smallest = batch < smallest ? batch : smallest;
+    }
+    return smallest;
+}
+
 static bool given(const char *option)
 {
     return options_given(&experiment_program, option);
@@ -104,7 +114,7 @@ static bool options_matter(const experiment *e, char message[EXPERIMENT_MESSAGE]
         : given("hidden") && strcmp(s->widths, "0") != 0 && strcmp(s->depths, "0") != 0
             ? "--hidden: --width and --depth say it all"
         : s->residual && !has_neighbours_of_one_width(e) ? "--residual: no two hidden layers of one width follow each other"
-        : given("warmup") && strcmp(s->schedule, "constant") == 0 ? "--warmup: the constant schedule has none; choose cosine or step"
+        : smallest_batch(e) < experiment_least_rows(e) ? "--batch: --norm batch needs two rows at least"
         : given("target") && !is_table ? "--target is for csv: only"
         : given("task") && !is_table ? "--task is for csv: only"
         : given("missing") && !is_table ? "--missing is for csv: only"

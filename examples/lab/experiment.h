@@ -79,6 +79,10 @@ int experiment_fold(const experiment *e, int run);
 experiment_settings experiment_of_run(const experiment *e, int run);
 void experiment_point(const experiment *e, int run, char text[EXPERIMENT_POINT]);
 
+/* The steps of a run's epoch; and the least rows of one, 2 where there is batch norm: fewer are left out of the epoch. */
+long experiment_least_rows(const experiment *e);
+long experiment_steps(const experiment *e, int run);
+
 /* The widths of a run's hidden layers, ended by 0. */
 void experiment_hidden(const experiment *e, int run, int64_t widths[EXPERIMENT_LAYERS + 1]);
 

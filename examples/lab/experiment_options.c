@@ -61,7 +61,8 @@ static const program_option table[] = {
     {"seed", "N", "the first seed; the others follow it", OPTION_INT, AT(seed), 0, 2e9},
     {"epochs", "NS", "passes over the training rows, or several; 0: as many as make about 1,500 steps, 10 to 100", OPTION_INTS,
      AT(epoch_counts), 0, 1e6},
-    {"batch", "NS", "rows of a step, or several; 0: a sixteenth of the training rows, as a power of two from 8 to 128", OPTION_INTS,
+    {"batch", "NS", "rows of a step, or several; 0: a sixteenth of the training rows, as a power of two from 8 to 128; with --norm batch, one "
+     "row that would be left alone waits for another epoch", OPTION_INTS,
      AT(batches), 0, 1e6},
     {"patience", "N", "a run ends after so many epochs without a lower validation loss; 0: never", OPTION_INT, AT(patience), 0, 1e6},
     {"lr", "RATES", "learning rate, or several with commas between: all are tried", OPTION_REALS, AT(lrs), 1e-12, 1e6},
@@ -69,7 +70,7 @@ static const program_option table[] = {
     {"weight-decay", "XS", "decay of the weights; biases do not decay; or several", OPTION_REALS, AT(weight_decays), 0, 1e6},
     {"momentum", "XS", "of sgd, with Nesterov's step, and of rmsprop; 0: none; or several", OPTION_REALS, AT(momenta), 0, 0.9999},
     {"schedule", "NAME", "the learning rate over time", OPTION_CHOICE, AT(schedule), .choices = schedules},
-    {"warmup", "SHARES", "share of all steps in which the rate grows to its full size; or several", OPTION_REALS, AT(warmups), 0, 1},
+    {"warmup", "SHARES", "share of all steps in which the rate grows to its full size, before any schedule; or several", OPTION_REALS, AT(warmups), 0, 1},
     {"clip", "NORMS", "gradients longer than this are cut to it; 0: never; or several", OPTION_REALS, AT(clips), 0, 1e30},
     {"label-smoothing", "XS", "share of each label that is spread over all classes; or several", OPTION_REALS, AT(label_smoothings), 0,
      0.99},

@@ -77,6 +77,17 @@ experiment_settings experiment_of_run(const experiment *e, int run)
     return s;
 }
 
+long experiment_least_rows(const experiment *e)
+{
+    return strcmp(e->settings.norm, tg_norm_name(TG_NORM_BATCH)) == 0 ? 2 : 1;
+}
+
+long experiment_steps(const experiment *e, int run)
+{
+    const long rows = (long)e->data.train.rows, batch = experiment_of_run(e, run).batch, alone = rows % batch;
+    return rows / batch + (alone >= experiment_least_rows(e));
+}
+
 experiment_settings experiment_largest(const experiment *e)
 {
     experiment_settings s = e->settings;

@@ -76,7 +76,7 @@ void experiment_describe(const experiment *e, FILE *out)
     const experiment_settings *s = &e->settings;
     const dataset *data = &e->data;
     const experiment_settings first = experiment_of_run(e, 0);
-    const long steps = ((long)data->train.rows + first.batch - 1) / first.batch;
+    const long steps = experiment_steps(e, 0);
     char net[EXPERIMENT_POINT];
     experiment_net(e, net);
     const bool guessed = strcmp(s->task, "auto") == 0 && strncmp(s->data, "csv:", 4) == 0;

@@ -170,7 +170,8 @@ static bool is_list(const program_option *o)
     return o->type == OPTION_REALS || o->type == OPTION_INTS;
 }
 
-/* Sets an option from a JSON value; false if that is none for it. A number for a list becomes a text in the file. */
+/* Sets an option from a JSON value; false if that is none for it: null is one only where the option is NULL before. A number for a list
+ * becomes a text in the file. */
 static bool set_value(const program_option *o, char *at, json_t *file, json_t *value)
 {
     char number[40];
@@ -181,7 +182,7 @@ static bool set_value(const program_option *o, char *at, json_t *file, json_t *v
             return false;
     }
     if (json_is_null(value) && (o->type == OPTION_TEXT || o->type == OPTION_CHOICE || is_list(o)))
-        return *(const char **)(void *)at = NULL, true;
+        return !*(const char **)(void *)at;
     if (o->type == OPTION_FLAG)
         return json_is_boolean(value) && (*(bool *)at = json_is_true(value), true);
     if (json_is_string(value))

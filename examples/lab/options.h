@@ -70,15 +70,16 @@ bool options_widths(const char *option, const char *text, int64_t widths[], int 
 /* Where a word is among an option's choices. */
 int options_position(const char *const *choices, const char *word);
 
-/* Takes settings from a JSON file as options_record writes them; what it does not name stays. Names that are no options are refused, but
- * for "version". On failure false and one line. Texts live as long as the program. */
+/* Takes settings from a JSON file as options_record writes them; what it does not name stays as it is in `settings`, the defaults. Names that
+ * are no options are refused, but for "version"; so are values of another kind, and null where the default is a text. On failure false and
+ * one line that names the file and the option. Texts live as long as the program. */
 bool options_load(const options_program *program, const char *path, void *settings, char *message, size_t size);
 
 /* The option of that name; NULL where there is none. */
 const program_option *options_find(const options_program *program, const char *name);
 
 /* Sets one option from the value of its name in a JSON object, whose texts must outlive the settings. False if there is none, or none for
- * it. */
+ * it, as null is where the settings have a text. */
 bool options_take(const program_option *option, void *settings, json_t *object);
 
 /* Whether the last call of options_parse met this option on the command line. */

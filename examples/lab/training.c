@@ -35,12 +35,16 @@ static tg_optimizer_config steps(const experiment_settings *s, long count)
 
 long training_parameters(const experiment *e, int run, char message[EXPERIMENT_MESSAGE])
 {
+    const experiment_settings s = experiment_of_run(e, run);
     const tg_mlp_config config = network(e, run);
-    const char *error = tg_mlp_config_error(&config);
+    const tg_optimizer_config how = steps(&s, s.epochs * experiment_steps(e, run));
+    const char *no_network = tg_mlp_config_error(&config), *no_steps = tg_optimizer_config_error(&how);
     int64_t widths[TG_MLP_HIDDEN + 1];
-    if (error)
-        snprintf(message, EXPERIMENT_MESSAGE, "the network cannot be made: %s", error);
-    return error ? -1 : (long)tg_mlp_size(&config, widths);
+    if (no_network)
+        snprintf(message, EXPERIMENT_MESSAGE, "the network cannot be made: %s", no_network);
+    else if (no_steps)
+        snprintf(message, EXPERIMENT_MESSAGE, "%s", no_steps);
+    return no_network || no_steps ? -1 : (long)tg_mlp_size(&config, widths);
 }
 
 /* ---- while it runs ---- */
@@ -162,6 +166,7 @@ static bool open_trainer(trainer *t, const experiment *e, int run, char message[
                             .train = dataset_feed_rows(&t->train),
                             .valid = dataset_feed_rows(&t->validation),
                             .batch = s->batch,
+                            .least_rows = experiment_least_rows(e),
                             .evaluation_batch = 500,
                             .epochs = s->epochs,
                             .patience = s->patience,

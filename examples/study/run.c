@@ -123,6 +123,7 @@ static tg_fit_config config_of(trainer *t)
                            .optimizer = t->optimizer,
                            .train = dataset_feed_rows(&t->train),
                            .batch = run->batch,
+                           .least_rows = run->net.norm == TG_NORM_BATCH ? 2 : 1,
                            .evaluation_batch = 500,
                            .drop_partial = run->drop_partial,
                            .epochs = run->epochs,

@@ -63,7 +63,8 @@ bool net_spec_read(net_spec *spec, json_t *object, char message[NET_MESSAGE])
     const char *name = json_string_value(json_object_get(object, "model"));
     if (!name || !find_kind(name))
         return snprintf(message, NET_MESSAGE, "the model is of no known kind"), false;
-    *spec = (net_spec){0};
+    *spec = find_kind(name)->defaults; /* what has a default is never null */
+    spec->init = tg_init_name((tg_init)0);
     for (int t = 0; t < 2; t++)
         for (const program_option *o = tables[t]; o->name; o++) {
             if (!options_take(o, spec, object))
@@ -250,6 +251,24 @@ void net_spec_complete(net_spec *spec)
     OTHERWISE(layers), OTHERWISE(heads), OTHERWISE(width), OTHERWISE(context), OTHERWISE(embedding);
 #undef OTHERWISE
     spec->init = spec->init ? spec->init : tg_init_name((tg_init)0);
+}
+
+int net_least_rows(const net_spec *spec)
+{
+    const bool has_places = strcmp(spec->model, "mlp") != 0 && strcmp(spec->model, "autoencoder") != 0 && strcmp(spec->model, "charmlp") != 0;
+    return strcmp(spec->norm, tg_norm_name(TG_NORM_BATCH)) == 0 && !has_places ? 2 : 1;
+}
+
+bool net_residual_is_idle(const net_spec *spec)
+{
+    int64_t widths[TG_MLP_HIDDEN + 1];
+    char message[NET_MESSAGE];
+    if (!spec->residual || !read_widths("hidden", spec->hidden, widths, TG_MLP_HIDDEN, message))
+        return false;
+    for (int i = 0; widths[0] && widths[i + 1]; i++)
+        if (widths[i] == widths[i + 1])
+            return false;
+    return true;
 }
 
 bool net_reads_text(const char *model)

@@ -72,6 +72,12 @@ const char *net_difference(const net_spec *a, const net_spec *b);
 /* Whether one of NET_OPTIONS says something of this model. */
 bool net_takes(const char *model, const char *option);
 
+/* The rows of a training pass, at least: 2 where batch norm has one number a row for each channel, else 1. */
+int net_least_rows(const net_spec *spec);
+
+/* Whether a residual sum would change nothing: no two hidden layers of one width follow each other. */
+bool net_residual_is_idle(const net_spec *spec);
+
 /* Whether a model reads letters, or wants images. */
 bool net_reads_text(const char *model);
 bool net_wants_images(const char *model);

@@ -44,14 +44,15 @@ static const program_option table[] = {
     {.type = OPTION_GROUP, .help = "Training:"},
     {"seed", "N", "of weights, split, order and dropout", OPTION_INT, AT(seed), 0, 2e9},
     {"epochs", "N", "passes over the training rows; 0: 20, of a text 10, of glyphs 4", OPTION_INT, AT(epochs), 0, 1e6},
-    {"batch", "N", "rows of a pass; 0: 128, fewer for few rows, 32 for gpt", OPTION_INT, AT(batch), 0, 1e6},
+    {"batch", "N", "rows of a pass; 0: 128, fewer for few rows, 32 for gpt; with batch norm, one row that would be left alone waits for "
+     "another epoch", OPTION_INT, AT(batch), 0, 1e6},
     {"accumulate", "N", "passes of a step, whose gradients add up", OPTION_INT, AT(accumulate), 1, 1e6},
     {"patience", "N", "ends after so many epochs that were not the best; 0: never", OPTION_INT, AT(patience), 0, 1e6},
     {"best", "BY", "what chooses the best epoch, on the validation rows", OPTION_CHOICE, AT(best), .choices = bests},
     {"optimizer", "NAME", "what takes the steps", OPTION_CHOICE, AT(optimizer), .choices = optimizers},
     {"lr", "RATE", "learning rate; 0: what suits the model", OPTION_REAL, AT(lr), 0, 1e6},
     {"schedule", "NAME", "the learning rate over time", OPTION_CHOICE, AT(schedule), .choices = schedules},
-    {"warmup", "SHARE", "share of all steps in which the rate grows to its full size", OPTION_REAL, AT(warmup), 0, 1},
+    {"warmup", "SHARE", "share of all steps in which the rate grows to its full size, before any schedule", OPTION_REAL, AT(warmup), 0, 1},
     {"end", "FACTOR", "what the cosine ends with, of the full rate", OPTION_REAL, AT(end), 0, 1},
     {"weight-decay", "X", "decay of the weights; biases and norms do not decay", OPTION_REAL, AT(weight_decay), 0, 1e6},
     {"momentum", "X", "of sgd, with Nesterov's step, and of rmsprop", OPTION_REAL, AT(momentum), 0, 0.9999},
@@ -142,6 +143,11 @@ bool settings_fit(const train_settings *s, bool classifies, char message[NET_MES
                            : given("beta2") && sgd                              ? "--beta2: sgd has none"
                            : given("epsilon") && (sgd || lion)                  ? "--epsilon is for adamw, adam, nadam and rmsprop only"
                            : given("end") && strcmp(s->schedule, "cosine") != 0 ? "--end is for --schedule cosine only"
+                           : s->batch < net_least_rows(&s->net)                 ? "--batch: --norm batch needs two rows at least"
+                           : !s->resume && net_residual_is_idle(&s->net) ? "--residual: no two hidden layers of one width follow each other"
+                           : given("patience") && s->patience >= s->epochs && s->patience > 0
+                               ? "--patience: a run has no more epochs than that; choose fewer, or more --epochs"
+                           : s->start && !s->resume && given("init")            ? "--init: the weights are those of --start"
                            : s->label_smoothing > 0 && !classifies              ? "--label-smoothing is for classes and letters only"
                            : strcmp(s->best, "accuracy") == 0 && !classifies    ? "--best accuracy is for classes and letters only"
                            : s->resume && given("start")                        ? "--start begins a run, and --resume goes on with one"

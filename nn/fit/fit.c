@@ -40,6 +40,7 @@ static tg_fit_config with_defaults(const tg_fit_config *given)
     config.batch = config.batch ? config.batch : 32;
     config.evaluation_batch = config.evaluation_batch ? config.evaluation_batch : config.batch;
     config.accumulate = config.accumulate ? config.accumulate : 1;
+    config.least_rows = config.least_rows ? config.least_rows : 1;
     config.epochs = config.epochs ? config.epochs : 10;
     return config;
 }
@@ -58,6 +59,8 @@ static const char *config_error(const tg_fit_config *config)
         return "a batch must have 1 row or more, and fewer than 2^31";
     if (config->accumulate < 1 || config->accumulate > 1 << 20)
         return "a step must have 1 pass or more, and at most 2^20";
+    if (config->least_rows < 1 || config->least_rows > config->batch)
+        return "the least rows of a pass must be 1 or more, and no more than a batch";
     if (config->epochs < 1 || config->epochs > TG_FIT_EPOCHS)
         return "there must be 1 epoch or more, and at most a million";
     if (config->epochs_before < 0 || config->epochs_before > config->epochs)
@@ -75,13 +78,24 @@ static const char *config_error(const tg_fit_config *config)
         return train;
     if (config->drop_partial && config->train.count < config->batch * config->accumulate)
         return "there are fewer training rows than a step takes";
+    if (trains(config) && config->train.count < config->least_rows)
+        return "there are fewer training rows than a pass takes at least";
     return config->valid.count != 0 ? tg_fit_rows_error(&config->valid) : NULL;
+}
+
+/* Without those that would not fill the last step, or make too small a last pass. */
+static int64_t rows_of_epoch(const tg_fit_config *config)
+{
+    const int64_t all = config->train.count, alone = all % config->batch;
+    if (config->drop_partial)
+        return all - all % (config->batch * config->accumulate);
+    return all - (alone < config->least_rows ? alone : 0);
 }
 
 static int64_t steps_of_epoch(const tg_fit_config *config)
 {
-    const int64_t rows = config->batch * config->accumulate, all = config->train.count;
-    return all / rows + (all % rows && !config->drop_partial);
+    const int64_t rows = config->batch * config->accumulate, all = rows_of_epoch(config);
+    return all / rows + (all % rows > 0);
 }
 
 int64_t tg_fit_steps(const tg_fit_config *config)
@@ -122,7 +136,7 @@ static bool prepare(tg_fit *fit)
     if (!fit->parameters)
         return tg_fit_fail(fit, "training: %s", tg_optimizer_error(NULL));
     fit->steps_of_epoch = steps_of_epoch(config);
-    fit->rows_of_epoch = config->drop_partial ? fit->steps_of_epoch * config->batch * config->accumulate : config->train.count;
+    fit->rows_of_epoch = rows_of_epoch(config);
     fit->step = config->epochs_before * fit->steps_of_epoch;
     return allocate(fit);
 }

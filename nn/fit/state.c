@@ -25,8 +25,10 @@ static bool path_of(tg_fit *fit, const char *name, char path[PATH])
 static void describe(const tg_fit *fit, char run[RUN])
 {
     const tg_fit_config *c = &fit->config;
-    const int used = snprintf(run, RUN, "%" PRId64 " training and %" PRId64 " validation rows, %" PRId64 " x %d a step%s, seed %" PRIu64,
+    int used = snprintf(run, RUN, "%" PRId64 " training and %" PRId64 " validation rows, %" PRId64 " x %d a step%s, seed %" PRIu64,
                               c->train.count, c->valid.count, c->batch, c->accumulate, c->drop_partial ? ", full ones only" : "", c->seed);
+    if (c->least_rows > 1)
+        used += snprintf(run + used, RUN - (size_t)used, ", passes of %" PRId64 " or more", c->least_rows);
     if (fit->ema)
         snprintf(run + used, RUN - (size_t)used, ", averages of decay %.17g%s", c->ema.decay, c->ema.warmup ? " from less" : "");
 }

@@ -335,6 +335,24 @@ START_TEST(two_numbers_that_come_to_the_same_are_refused)
 }
 END_TEST
 
+/* Nobody has said what net: one that suits the number of training rows, and it stands in config.json. */
+START_TEST(few_rows_get_a_small_net)
+{
+    static const struct {
+        const char *options, *net;
+    } cases[] = {{"--rows 400", "\n2-32x2-2, "}, {"--rows 600", "\n2-128x4-2, "}, {"--rows 400 --hidden auto", "\n2-32x2-2, "},
+                 {"--rows 400 --depth 1", "\n2-32x1-2, "}, {"--rows 400 --hidden 5", "\n2-5-2, "}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char errors[4000], arguments[600];
+        snprintf(arguments, sizeof arguments, "--data moons --activations relu --seeds 1 --epochs 1 --no-plots --out %s/few %s",
+                 temporary_folder(), cases[i].options);
+        ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
+        ck_assert_msg(strstr(errors, cases[i].net) != NULL, "%s: %s", cases[i].options, errors);
+    }
+    ck_assert_ptr_nonnull(strstr(temporary_text("few/config.json"), "\"hidden\": \"5\""));
+}
+END_TEST
+
 START_TEST(what_was_read_is_told_before_training)
 {
     char errors[4000], arguments[600];
@@ -493,6 +511,7 @@ Suite *compare_suite(void)
     tcase_add_loop_test(tests, every_option_of_a_run_changes_it, 0, 2);
     tcase_add_test(tests, widths_and_depths_are_searched);
     tcase_add_test(tests, two_numbers_that_come_to_the_same_are_refused);
+    tcase_add_test(tests, few_rows_get_a_small_net);
     tcase_add_test(tests, what_was_read_is_told_before_training);
     tcase_add_loop_test(tests, an_interruption_keeps_what_is_finished, 0, 3);
     if (ADDRESS_SPACE_CAN_BE_LIMITED)

@@ -147,10 +147,29 @@ static bool keep_choices(experiment *e, char message[EXPERIMENT_MESSAGE])
     return experiment_read_axes(e, message);
 }
 
+static bool is_auto(const char *word)
+{
+    return strcmp(word, "auto") == 0;
+}
+
+static bool read_hidden(experiment *e, char message[EXPERIMENT_MESSAGE])
+{
+    return options_widths("hidden", e->settings.hidden, e->hidden, EXPERIMENT_LAYERS, message, EXPERIMENT_MESSAGE);
+}
+
+/* What suits the number of training rows: a large net learns a few by heart. */
+static bool choose_hidden(experiment *e, char message[EXPERIMENT_MESSAGE])
+{
+    enum { FEW = 300 };
+    if (!is_auto(e->settings.hidden))
+        return true;
+    e->settings.hidden = e->data.train.rows < FEW ? "32x2" : "128x4";
+    return read_hidden(e, message);
+}
+
 bool experiment_prepare(experiment *e, char message[EXPERIMENT_MESSAGE])
 {
-    if (!options_widths("hidden", e->settings.hidden, e->hidden, EXPERIMENT_LAYERS, message, EXPERIMENT_MESSAGE) ||
-        !read_activations(e, message) || !experiment_read_axes(e, message))
+    if ((!is_auto(e->settings.hidden) && !read_hidden(e, message)) || !read_activations(e, message) || !experiment_read_axes(e, message))
         return false;
     if (strcmp(e->settings.depths, "0") != 0 && strcmp(e->settings.widths, "0") == 0 && !has_uniform_width(e))
         return snprintf(message, EXPERIMENT_MESSAGE, "--depth: the hidden layers of --hidden differ in width; say --width"), false;
@@ -158,7 +177,8 @@ bool experiment_prepare(experiment *e, char message[EXPERIMENT_MESSAGE])
     e->runs = e->activation_count * e->points * e->settings.seeds * folds;
     if (e->settings.jobs == 0)
         e->settings.jobs = (int)sysconf(_SC_NPROCESSORS_ONLN);
-    return load_data(e, message) && keep_choices(e, message) && experiment_points_differ(e, message) && options_matter(e, message);
+    return load_data(e, message) && choose_hidden(e, message) && keep_choices(e, message) && experiment_points_differ(e, message) &&
+           options_matter(e, message);
 }
 
 void experiment_free(experiment *e)

@@ -42,7 +42,8 @@ static const program_option table[] = {
      OPTION_CHOICE, AT(missing), .choices = missings},
 
     {.type = OPTION_GROUP, .help = "Networks:"},
-    {"hidden", "WIDTHS", "hidden layers: 128x8 is eight of 128; 256x2,64 is three", OPTION_TEXT, AT(hidden)},
+    {"hidden", "WIDTHS", "hidden layers: 128x8 is eight of 128; 256x2,64 is three; auto: 128x4, and 32x2 for fewer than 300 training rows",
+     OPTION_TEXT, AT(hidden)},
     {"width", "NS",
      "width of all hidden layers, in place of --hidden's; or several, with commas between: all are tried; 0: as --hidden says", OPTION_INTS,
      AT(widths), 0, 1e6},
@@ -111,7 +112,7 @@ experiment experiment_defaults(void)
                                      .task = "auto",
                                      .header = "auto",
                                      .missing = "error",
-                                     .hidden = "128x4",
+                                     .hidden = "auto",
                                      .activations = "relu,gelu_exact,silu,swiglu",
                                      .gated = "parameters",
                                      .init = "variance_preserving",

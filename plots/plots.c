@@ -360,8 +360,11 @@ plots_outcome plots_draw(const char *directory, const plots_look *look, char mes
     char names[KINDS][32];
     const char *scripts[KINDS + 1];
     int count = 0;
-    if (!has_curves(directory, message))
+    if (!has_curves(directory, message)) {
+        for (int i = 0; i < KINDS && is_file(directory, "bands.csv"); i++)
+            remove_pictures(directory, kinds[i]); /* they show other curves than the ones that are there, which are none */
         return PLOTS_NOTHING;
+    }
     for (int i = 0; i < KINDS; i++)
         if (is_drawn(kinds[i], directory, look)) {
             snprintf(names[count], sizeof names[count], "%s.gp", kinds[i]);

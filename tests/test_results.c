@@ -220,6 +220,41 @@ START_TEST(a_report_is_one_file)
 }
 END_TEST
 
+/* How many pictures a report has inside. */
+static int pictures_in(const char *report)
+{
+    int count = 0;
+    for (const char *at = temporary_text(report); (at = strstr(at, "<img ")); at++)
+        count++;
+    return count;
+}
+
+START_TEST(a_report_shows_pictures_of_its_own_runs_only)
+{
+    static const struct {
+        const char *options;
+        int status, shown;
+        bool there; /* whether the folder has pictures behind it */
+    } comparisons[] = {{"", 0, 4, true}, {"--no-plots", 0, 0, true}, {"", 0, 4, true}, {"--lr 1e6", 1, 0, false}};
+    char errors[4000], arguments[600];
+    if (!have_gnuplot())
+        return;
+    for (size_t i = 0; i < sizeof comparisons / sizeof comparisons[0]; i++) {
+        snprintf(arguments, sizeof arguments,
+                 "--data moons --rows 100 --hidden 4x3 --activations relu,elu --seeds 2 --epochs 3 --report --out %s %s",
+                 temporary_folder(), comparisons[i].options);
+        ck_assert_msg(compare_run(arguments, errors, sizeof errors) == comparisons[i].status, "%s", errors);
+        ck_assert_msg(pictures_in("report.html") == comparisons[i].shown, "'%s': %d pictures", comparisons[i].options,
+                      pictures_in("report.html"));
+        static const char *const pictures[] = {"loss.svg", "loss.png", "accuracy.svg", "steps.png", "boundary.svg"};
+        for (size_t p = 0; p < sizeof pictures / sizeof pictures[0]; p++)
+            ck_assert_msg(temporary_exists(pictures[p]) == comparisons[i].there, "'%s': %s", comparisons[i].options, pictures[p]);
+        temporary_write("noise2.png", "mine", 4);
+    }
+    ck_assert_str_eq(temporary_text("noise2.png"), "mine");
+}
+END_TEST
+
 Suite *results_suite(void)
 {
     Suite *suite = suite_create("results");
@@ -233,6 +268,7 @@ Suite *results_suite(void)
     tcase_add_test(tests, the_net_at_the_best_epoch_is_kept);
     tcase_add_test(tests, steps_add_up_to_epochs);
     tcase_add_test(tests, a_report_is_one_file);
+    tcase_add_test(tests, a_report_shows_pictures_of_its_own_runs_only);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -56,6 +56,15 @@ static void set_text(FILE *command, const char *name, const char *text)
     fputs("'; ", command);
 }
 
+/* The same of a path that gnuplot cannot take for a command ("|touch x", "< touch x"), another user's home ("~x") or a block of data ("$x"). */
+static void set_path(FILE *command, const char *name, const char *path)
+{
+    fprintf(command, "%s='%s", name, *path == '/' ? "" : "./");
+    for (; *path; path++)
+        fprintf(command, *path == '\'' ? "''" : *path == '\n' ? "'.\"\\n\".'" : "%c", *path);
+    fputs("'; ", command);
+}
+
 /* What the scripts are told of the look. Class names come as class_1, class_2, ... */
 static void set_look(FILE *command, const plots_look *look)
 {
@@ -294,8 +303,8 @@ static plots_outcome draw(const char *const scripts[], const char *directory, co
     if (!ready)
         snprintf(message, PLOTS_MESSAGE, "no pictures are drawn: cannot write into '%.300s': %s", directory, strerror(errno));
     if (command) {
-        set_text(command, "dir", directory);
-        set_text(command, "out", unfinished);
+        set_path(command, "dir", directory);
+        set_path(command, "out", unfinished);
         set_look(command, look);
         fclose(command);
     }
@@ -407,7 +416,7 @@ bool plots_show(const char *directory, FILE *out)
     FILE *output = has_curves(directory, message) ? tmpfile() : NULL;
     FILE *command = output ? open_memstream(&settings, &size) : NULL;
     if (command) {
-        set_text(command, "dir", directory);
+        set_path(command, "dir", directory);
         fprintf(command, "columns=%d; rows=%d; colour=%d", screen.columns < 120 ? screen.columns - 1 : 119,
                 rows, screen.colour);
         fclose(command);

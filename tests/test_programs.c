@@ -190,6 +190,33 @@ START_TEST(what_was_drawn_is_named)
 }
 END_TEST
 
+/* gnuplot runs files that are called like pipes as commands, and expands a home and the names of blocks of data. */
+START_TEST(folders_of_any_name_have_their_pictures)
+{
+    static const struct {
+        const char *program, *arguments, *picture;
+    } commands[] = {{"activations", "--points 5", "activations.png"},
+                    {"compare", "--data moons --rows 60 --epochs 2 --seeds 1 --activations relu --hidden 4", "boundary.svg"},
+                    {"train", "--data moons --rows 60 --epochs 2", "loss.png"},
+                    {"study", "gelu-mnist --quick --only 'relu-keep1-*seed1'", "gelu-mnist-quick/curves.svg"},
+                    {"gradcheck", "--plot gelu_exact", "steps.svg"}};
+    static const char *const names[] = {"< touch ran #", "|touch ran", "~/x", "a\nb", "~root", "$HOME", "$data", "-", "-e", "\nit's",
+                                        "a\\nb", "a\"b", "`touch ran`", "%s", "a|touch ran", "with a blank "};
+    if (system("gnuplot --version >/dev/null 2>&1") != 0)
+        return;
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+        for (size_t n = 0; n < (i ? 4 : sizeof names / sizeof names[0]); n++) {
+            char arguments[400], picture[400];
+            setenv("FOLDER", names[n], 1); /* no shell has to be kept from reading it */
+            snprintf(arguments, sizeof arguments, "%s --out=\"$FOLDER\"", commands[i].arguments);
+            snprintf(picture, sizeof picture, "%s/%s", names[n], commands[i].picture);
+            ck_assert_msg(run_there(commands[i].program, arguments) == 0 && temporary_exists(picture), "%s in '%s': %s", arguments, names[n],
+                          temporary_text("out"));
+        }
+    ck_assert(!temporary_exists("ran"));
+}
+END_TEST
+
 /* Of one there is one, not "1 epochs". */
 START_TEST(what_is_counted_is_singular_where_it_is_one)
 {
@@ -258,6 +285,7 @@ Suite *programs_suite(void)
     tcase_add_test(tests, gradcheck_passes_everything_to_second_order_and_says_so_in_its_last_line);
     tcase_add_test(tests, every_program_explains_itself_and_refuses_nonsense);
     tcase_add_test(tests, what_was_drawn_is_named);
+    tcase_add_test(tests, folders_of_any_name_have_their_pictures);
     tcase_add_test(tests, what_is_counted_is_singular_where_it_is_one);
     tcase_add_test(tests, what_cannot_be_printed_is_told);
     suite_add_tcase(suite, tests);

@@ -215,8 +215,19 @@ START_TEST(a_report_is_one_file)
         ck_assert_msg(strstr(html, has[i]) != NULL, "no %s", has[i]);
     ck_assert_int_eq(strncmp(html, has[0], strlen(has[0])), 0);
     ck_assert_ptr_null(strstr(html, "http")); /* nothing from elsewhere */
+    ck_assert_ptr_nonnull(strstr(html, "What is mistaken for what"));
     if (have_gnuplot())
         ck_assert_ptr_nonnull(strstr(html, "<img alt=\"Loss over epochs\" src=\"data:image/svg+xml;base64,PD94bWwg")); /* <?xml */
+}
+END_TEST
+
+START_TEST(numbers_are_not_mistaken_for_each_other)
+{
+    char errors[4000], arguments[600];
+    snprintf(arguments, sizeof arguments,
+             "--data sine --rows 100 --hidden 4 --activations relu,silu --seeds 1 --epochs 1 --no-plots --report --out %s", temporary_folder());
+    ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
+    ck_assert_ptr_null(strstr(temporary_text("report.html"), "What is mistaken for what"));
 }
 END_TEST
 
@@ -268,6 +279,7 @@ Suite *results_suite(void)
     tcase_add_test(tests, the_net_at_the_best_epoch_is_kept);
     tcase_add_test(tests, steps_add_up_to_epochs);
     tcase_add_test(tests, a_report_is_one_file);
+    tcase_add_test(tests, numbers_are_not_mistaken_for_each_other);
     tcase_add_test(tests, a_report_shows_pictures_of_its_own_runs_only);
     suite_add_tcase(suite, tests);
     return suite;

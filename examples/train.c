@@ -236,7 +236,8 @@ static void print_measures(const trainer *t, const char *part, const runlog_meas
     if (!isnan(m->r2))
         printf(", R2 %.4f", m->r2);
     if (!isnan(m->rmse))
-        printf(", root mean squared error %.4g%s%s", m->rmse, *t->about.target_names[0] ? " of " : "", t->about.target_names[0]);
+        printf(", root mean squared error %.4g%s%s", m->rmse, *t->about.target_names[0] ? " of " : "",
+               plain_name(t->about.target_names[0], (char[PLAIN_NAME]){0}));
     putchar('\n');
 }
 

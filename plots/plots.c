@@ -1,4 +1,5 @@
 #include "plots/plots.h"
+#include "examples/data/words.h"
 #include "examples/lab/signals.h"
 #include "examples/lab/terminal.h"
 
@@ -52,7 +53,7 @@ static void set_text(FILE *command, const char *name, const char *text)
 {
     fprintf(command, "%s='", name);
     for (; *text; text++)
-        fprintf(command, *text == '\'' ? "''" : "%c", *text == '\n' ? ' ' : *text);
+        fprintf(command, *text == '\'' ? "''" : "%c", *text == '\n' ? ' ' : plain_letter(*text));
     fputs("'; ", command);
 }
 

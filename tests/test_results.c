@@ -231,6 +231,35 @@ START_TEST(numbers_are_not_mistaken_for_each_other)
 }
 END_TEST
 
+static bool is_plain(const char *text)
+{
+    for (; *text; text++)
+        if (((unsigned char)*text < ' ' && *text != '\n' && *text != '\t') || *text == 0x7f || strncmp(text, "\xc2\x9b", 2) == 0)
+            return false;
+    return true;
+}
+
+/* A terminal obeys them, and XML does not have them. */
+START_TEST(control_characters_of_a_table_stay_in_it)
+{
+    static const char *const files[] = {"report.html", "boundary.svg", "loss.svg"};
+    static const char classes[] = "\"a\nb\",\"\033[31mc\a\",kind\n", numbers[] = "a,b,\"\033]0;x\a\xc2\x9b""1m\"\n";
+    char text[4000], errors[4000], arguments[600];
+    for (int regression = 0; regression < 2; regression++) {
+        size_t length = (size_t)sprintf(text, "%s", regression ? numbers : classes);
+        for (int row = 0; row < 60; row++)
+            length += (size_t)sprintf(text + length, regression ? "%d,%d,%d.5\n" : "%d,%d,\"\033[31mclass\x7f\n%d\"\n", row % 7, row % 5, row % 2);
+        temporary_write("a\033b.csv", text, length);
+        snprintf(arguments, sizeof arguments, "--data \"csv:%s/a\033b.csv\" --hidden 4 --activations relu --seeds 1 --epochs 1 --report --out %s",
+                 temporary_folder(), temporary_folder());
+        ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
+        ck_assert_msg(is_plain(errors) && strstr(errors, regression ? "of 1 target: ?]0;x???1m" : "(?[31mclass??0, "), "%s", errors);
+        for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+            ck_assert_msg(!temporary_exists(files[i]) || is_plain(temporary_text(files[i])), "%s", files[i]);
+    }
+}
+END_TEST
+
 /* How many pictures a report has inside. */
 static int pictures_in(const char *report)
 {
@@ -280,6 +309,7 @@ Suite *results_suite(void)
     tcase_add_test(tests, steps_add_up_to_epochs);
     tcase_add_test(tests, a_report_is_one_file);
     tcase_add_test(tests, numbers_are_not_mistaken_for_each_other);
+    tcase_add_test(tests, control_characters_of_a_table_stay_in_it);
     tcase_add_test(tests, a_report_shows_pictures_of_its_own_runs_only);
     suite_add_tcase(suite, tests);
     return suite;

@@ -236,6 +236,14 @@ START_TEST(regressions_are_in_the_targets_unit)
 }
 END_TEST
 
+START_TEST(what_a_terminal_would_obey_is_not_printed)
+{
+    temporary_write("odd.csv", "a,\033[31mb\n1,2.5\n2,1.5\n3,0.5\n4,3.5\n5,0.25\n6,1.25\n7,1.75\n8,1.5\n9,2.25\n10,1.25\n", 75);
+    expect_fine(run("train", "--data csv:odd.csv --epochs 1 --no-plots --out m"));
+    ck_assert_msg(strstr(output, " of ?[31mb\n") && !strchr(output, '\033'), "%s", output);
+}
+END_TEST
+
 START_TEST(images_are_told_apart_and_drawn_again)
 {
     expect_fine(run("train", "--data idx:images --model convnet --filters 8,8 --epochs 15 --batch 16 --no-plots --out c"));
@@ -485,6 +493,7 @@ Suite *train_suite(void)
     tcase_add_test(tests, weights_of_other_data_are_refused_in_a_line);
     tcase_add_test(tests, features_say_what_they_come_from);
     tcase_add_test(tests, regressions_are_in_the_targets_unit);
+    tcase_add_test(tests, what_a_terminal_would_obey_is_not_printed);
     tcase_add_test(tests, images_are_told_apart_and_drawn_again);
     tcase_add_test(tests, texts_are_written_with_temperature_and_top_k);
     tcase_add_test(tests, wrong_options_are_told_in_a_line);

@@ -113,7 +113,7 @@ static bool write_json(const void *object, FILE *to)
     return json_dumpf(object, to, JSON_INDENT(4)) == 0 && fputc('\n', to) != EOF;
 }
 
-/* The options, and nothing of another run. */
+/* The options, and nothing of another run, nor of one that was killed while it wrote. */
 static bool begin_folder(const trainer *t, char message[NET_MESSAGE])
 {
     char last[4096];
@@ -122,6 +122,8 @@ static bool begin_folder(const trainer *t, char message[NET_MESSAGE])
     const bool fine =
         files_make_folder(t->settings.out, message) && files_write(t->settings.out, "config.json", write_json, options, message);
     json_decref(options);
+    files_remove_left(t->settings.out, "last.safetensors.", ".tmp");
+    files_remove_left(t->settings.out, "best.safetensors.", ".tmp");
     snprintf(last, sizeof last, "%s/last.safetensors", t->settings.out);
     if (fine && !t->settings.resume)
         unlink(last);

@@ -8,8 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <tapegrad.h>
+#include <unistd.h>
 
 Suite *train_suite(void);
 
@@ -170,6 +172,34 @@ START_TEST(killed_at_any_moment_leaves_files_that_can_be_read)
 END_TEST
 
 /* The library's files, in every size that the disk may have left, are in the suite "killed". */
+START_TEST(what_a_killed_run_left_is_removed)
+{
+    static const struct {
+        const char *name;
+        bool goes;
+    } files[] = {{"m/.config.json.new.%ld", true},       {"m/.curves.csv.new.%ld", true}, {"m/last.safetensors.%ld.tmp", true},
+                 {"m/best.safetensors.%ld.tmp", true},   {"m/.mine.new.%ld", false},      {"m/.config.json.new.%ldx", false},
+                 {"m/config.json.new.%ld", false}};
+    char name[100];
+    const pid_t dead = fork();
+    if (dead == 0)
+        _exit(0);
+    ck_assert_int_eq(waitpid(dead, NULL, 0), dead);
+    ck_assert_int_eq(mkdir(temporary_path("m"), 0777), 0);
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+        for (int lives = 0; lives < 2; lives++) {
+            snprintf(name, sizeof name, files[i].name, lives ? (long)getpid() : (long)dead);
+            temporary_write(name, "half", 4);
+        }
+    expect_fine(run("train", "--data moons --rows 60 --epochs 1 --no-plots --out m"));
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+        for (int lives = 0; lives < 2; lives++) {
+            snprintf(name, sizeof name, files[i].name, lives ? (long)getpid() : (long)dead);
+            ck_assert_msg(temporary_exists(name) == (lives || !files[i].goes), "%s", name);
+        }
+}
+END_TEST
+
 START_TEST(a_full_disk_is_a_line_and_keeps_the_old_files)
 {
     expect_fine(run("train", "--data csv:train.csv --hidden 64x2 --epochs 2 --no-plots --out d"));
@@ -485,6 +515,7 @@ Suite *train_suite(void)
     tcase_add_checked_fixture(tests, start, temporary_folder_remove);
     tcase_add_loop_test(tests, interrupted_and_resumed_is_never_interrupted, 0, sizeof kinds / sizeof kinds[0]);
     tcase_add_test(tests, killed_at_any_moment_leaves_files_that_can_be_read);
+    tcase_add_test(tests, what_a_killed_run_left_is_removed);
     tcase_add_test(tests, a_full_disk_is_a_line_and_keeps_the_old_files);
     tcase_add_test(tests, predictions_follow_names_of_columns_and_name_classes);
     tcase_add_test(tests, columns_of_one_name_are_told_apart_by_their_places);

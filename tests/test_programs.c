@@ -91,6 +91,22 @@ START_TEST(names_learns_syllables_and_invents_words)
 }
 END_TEST
 
+START_TEST(a_file_that_cannot_be_read_is_told_with_the_reason)
+{
+    ck_assert_int_eq(run_there("gpt", "nowhere"), 2);
+    ck_assert_str_eq(temporary_text("out"), "nowhere: No such file or directory\n");
+    ck_assert_int_eq(run_there("gpt", "."), 2);
+    ck_assert_str_eq(temporary_text("out"), ".: Is a directory\n");
+    ck_assert_int_eq(run_there("names", "."), 2);
+    ck_assert_str_eq(temporary_text("out"), ".: Is a directory\n");
+    ck_assert_int_eq(run_there("autoencoder", "nowhere"), 2);
+    ck_assert_str_eq(temporary_text("out"), "nowhere: No such file or directory\n");
+    temporary_write("short", "a\nb\n", 4);
+    ck_assert_int_eq(run_there("gpt", "short"), 2);
+    ck_assert_ptr_eq(strstr(temporary_text("out"), "usage: "), temporary_text("out"));
+}
+END_TEST
+
 START_TEST(autoencoder_draws_what_comes_back)
 {
     enum { IMAGES = 2000, SIDE = 6 };
@@ -276,6 +292,7 @@ Suite *programs_suite(void)
     tcase_add_test(tests, quickstart_learns_the_spirals);
     tcase_add_test(tests, fit_learns_the_chessboard_and_writes_its_curves);
     tcase_add_test(tests, names_learns_syllables_and_invents_words);
+    tcase_add_test(tests, a_file_that_cannot_be_read_is_told_with_the_reason);
     tcase_add_test(tests, autoencoder_draws_what_comes_back);
     tcase_add_test(tests, mnist_without_its_files_says_so);
     tcase_add_test(tests, an_operation_of_ones_own_passes_the_gradient_check);

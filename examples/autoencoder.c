@@ -148,5 +148,5 @@ int main(int argc, char **argv)
     else
         printf("autoencoder.png: %d images that were held out, and below them what comes back from %d numbers each\n", SHOWN, CODE);
     tg_tape_free(tape), tg_fit_free(fit), tg_optimizer_free(config.optimizer), tg_autoencoder_free(net), free(images);
-    return fine ? 0 : 1;
+    return !fine || fflush(stdout) != 0 || ferror(stdout);
 }

@@ -148,5 +148,5 @@ int main(int argc, char **argv)
     if (argc > 3 && !tg_parameters_save(weights, argv[3], NULL, 0, message))
         return fprintf(stderr, "%s\n", message), 1;
     tg_tape_free(tape), tg_optimizer_free(adamw), tg_transformer_free(gpt), free(text);
-    return 0;
+    return fflush(stdout) != 0 || ferror(stdout);
 }

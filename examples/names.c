@@ -154,5 +154,5 @@ int main(int argc, char **argv)
         invent(net, tape, &rng);
     tg_tape_free(tape), tg_fit_free(fit), tg_optimizer_free(config.optimizer), tg_char_mlp_free(net);
     free(train.before), free(train.next), free(valid.before), free(valid.next);
-    return 0;
+    return fflush(stdout) != 0 || ferror(stdout);
 }

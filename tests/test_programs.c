@@ -266,6 +266,25 @@ START_TEST(what_is_counted_is_singular_where_it_is_one)
 }
 END_TEST
 
+START_TEST(the_short_programs_fail_where_they_cannot_print)
+{
+    static const char *const commands[] = {"quickstart", "fit", "own_operation", "names words 1", "gpt words 1", "autoencoder images 1"};
+    static unsigned char images[16 + 2000 * 4] = {[2] = 8, 3, 0, 0, 2000 >> 8, 2000 & 255, 0, 0, 0, 2, 0, 0, 0, 2};
+    static char words[3000];
+    for (size_t i = 0; i < sizeof words; i++)
+        words[i] = i % 6 == 5 ? '\n' : "kalomi"[i * 7 / 5 % 6];
+    temporary_write("words", words, sizeof words);
+    temporary_write("images", images, sizeof images);
+    for (size_t i = 0; access("/dev/full", W_OK) == 0 && i < sizeof commands / sizeof commands[0]; i++) {
+        char arguments[100];
+        snprintf(arguments, sizeof arguments, "%s >/dev/full #", strchr(commands[i], ' ') ? strchr(commands[i], ' ') : "");
+        char program[50];
+        snprintf(program, sizeof program, "%.*s", (int)strcspn(commands[i], " "), commands[i]);
+        ck_assert_msg(run_there(program, arguments) == 1, "%s", commands[i]);
+    }
+}
+END_TEST
+
 /* Whatever is printed by a program that cannot print is lost, and it says so. */
 START_TEST(what_cannot_be_printed_is_told)
 {
@@ -304,6 +323,7 @@ Suite *programs_suite(void)
     tcase_add_test(tests, what_was_drawn_is_named);
     tcase_add_test(tests, folders_of_any_name_have_their_pictures);
     tcase_add_test(tests, what_is_counted_is_singular_where_it_is_one);
+    tcase_add_test(tests, the_short_programs_fail_where_they_cannot_print);
     tcase_add_test(tests, what_cannot_be_printed_is_told);
     suite_add_tcase(suite, tests);
     return suite;

@@ -136,7 +136,7 @@ static jobs_outcome run_all(comparison *c)
     for (size_t run = 0; names && run < runs; run++)
         names[run] = c->names[run];
     const jobs_outcome outcome = progress_run(
-        &(progress_config){.out = names ? stderr : NULL, .count = c->e.runs, .names = names, .unit = "rows"},
+        &(progress_config){.out = names ? stderr : NULL, .count = c->e.runs, .names = names, .unit = "rows", .measured = "validation"},
         &(jobs_config){.count = c->e.runs,
                        .at_once = c->e.settings.jobs,
                        .silence = c->e.settings.silence,

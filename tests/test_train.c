@@ -274,6 +274,21 @@ START_TEST(what_a_terminal_would_obey_is_not_printed)
 }
 END_TEST
 
+START_TEST(the_last_line_of_progress_is_of_the_last_validation)
+{
+    expect_fine(run("train", "--data moons --rows 80 --hidden 8 --lr 0.1 --epochs 7 --no-plots --out m"));
+    const char *curves = temporary_text("m/curves.csv"), *last = strstr(curves, "\ngelu_exact,,1,0,7,");
+    ck_assert_msg(last != NULL, "%s", curves);
+    double loss, accuracy, said_loss, said_accuracy;
+    ck_assert_msg(sscanf(last, "\ngelu_exact,,1,0,7,%*d,%*[^,],%lf,%lf", &loss, &accuracy) == 2, "%s", last);
+    const char *done = strstr(output, ": done, ");
+    ck_assert_msg(done && sscanf(done, ": done, 7 epochs, validation loss %lf, accuracy %lf", &said_loss, &said_accuracy) == 2, "%s", output);
+    ck_assert_double_eq_tol(said_loss, loss, 1e-4);
+    ck_assert_double_eq_tol(said_accuracy, 100 * accuracy, 0.01);
+    ck_assert_ptr_nonnull(strstr(output, " is the best, and its weights are kept\nvalidation: loss "));
+}
+END_TEST
+
 START_TEST(images_are_told_apart_and_drawn_again)
 {
     expect_fine(run("train", "--data idx:images --model convnet --filters 8,8 --epochs 15 --batch 16 --no-plots --out c"));
@@ -525,6 +540,7 @@ Suite *train_suite(void)
     tcase_add_test(tests, features_say_what_they_come_from);
     tcase_add_test(tests, regressions_are_in_the_targets_unit);
     tcase_add_test(tests, what_a_terminal_would_obey_is_not_printed);
+    tcase_add_test(tests, the_last_line_of_progress_is_of_the_last_validation);
     tcase_add_test(tests, images_are_told_apart_and_drawn_again);
     tcase_add_test(tests, texts_are_written_with_temperature_and_top_k);
     tcase_add_test(tests, wrong_options_are_told_in_a_line);

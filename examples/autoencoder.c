@@ -20,7 +20,9 @@ static bool read_images(const char *path)
 {
     unsigned char head[16], *bytes = NULL;
     gzFile file = gzopen(path, "rb");
-    bool fine = file && gzread(file, head, 16) == 16 && memcmp(head, "\0\0\10\3", 4) == 0;
+    if (!file)
+        return perror(path), false;
+    bool fine = gzread(file, head, 16) == 16 && memcmp(head, "\0\0\10\3", 4) == 0;
     if (fine) {
         count = (int64_t)head[4] << 24 | head[5] << 16 | head[6] << 8 | head[7];
         height = head[10] << 8 | head[11], width = head[14] << 8 | head[15];
@@ -37,8 +39,7 @@ static bool read_images(const char *path)
             images[i * pixels + p] = bytes[p] / 255.f;
     }
     free(bytes);
-    if (file)
-        gzclose(file);
+    gzclose(file);
     return fine;
 }
 
@@ -125,7 +126,9 @@ int main(int argc, char **argv)
                0;
     tg_rng rng = tg_rng_seed(1);
     const int epochs = argc > 2 ? atoi(argv[2]) : 20;
-    if (!(argc > 1 ? read_images(argv[1]) : draw_images(&rng)) || epochs < 1 || count < 100 * SHOWN)
+    if (argc > 1 && !read_images(argv[1]))
+        return 2;
+    if ((argc == 1 && !draw_images(&rng)) || epochs < 1 || count < 100 * SHOWN)
         return fprintf(stderr, "usage: autoencoder [IMAGES [EPOCHS]], with %d images or more\n", 100 * SHOWN), 2;
     const int64_t pixels = height * width, held_out = count / 100, trained = count - held_out;
     tg_autoencoder *net = tg_autoencoder_new(&rng, &(tg_autoencoder_config){.inputs = pixels, .hidden = {256, 128}, .code = CODE});
@@ -145,5 +148,5 @@ int main(int argc, char **argv)
     else
         printf("autoencoder.png: %d images that were held out, and below them what comes back from %d numbers each\n", SHOWN, CODE);
     tg_tape_free(tape), tg_fit_free(fit), tg_optimizer_free(config.optimizer), tg_autoencoder_free(net), free(images);
-    return fine ? 0 : 1;
+    return !fine || fflush(stdout) != 0 || ferror(stdout);
 }

@@ -136,7 +136,7 @@ static jobs_outcome run_all(comparison *c)
     for (size_t run = 0; names && run < runs; run++)
         names[run] = c->names[run];
     const jobs_outcome outcome = progress_run(
-        &(progress_config){.out = names ? stderr : NULL, .count = c->e.runs, .names = names, .unit = "rows"},
+        &(progress_config){.out = names ? stderr : NULL, .count = c->e.runs, .names = names, .unit = "rows", .measured = "validation"},
         &(jobs_config){.count = c->e.runs,
                        .at_once = c->e.settings.jobs,
                        .silence = c->e.settings.silence,
@@ -221,7 +221,7 @@ static void describe_to(const comparison *c, FILE *out)
     free(about);
 }
 
-static bool write_report(const comparison *c)
+static bool write_report(const comparison *c, bool drawn)
 {
     char message[FILES_MESSAGE] = "out of memory", title[256], *about = describe_experiment(c), *command = NULL;
     size_t command_size = 0;
@@ -233,7 +233,8 @@ static bool write_report(const comparison *c)
     describe(c, title, sizeof title);
     const bool written = about && command &&
                          report_write(c->e.settings.out,
-                                      &(report){.title = title, .about = about, .command = command, .log = c->log}, message);
+                                      &(report){.title = title, .about = about, .command = command, .log = c->log, .drawn = drawn},
+                                      message);
     if (!written)
         fprintf(stderr, "compare: %s\n", message);
     free(about);
@@ -284,7 +285,7 @@ static int show_results(comparison *c)
     const bool draws = written && !c->e.settings.no_plots;
     const plots_outcome drawn = draws ? draw(c) : PLOTS_NOTHING;
     runlog_print_table_as(c->log, c->e.settings.format, stdout);
-    const bool reported = !written || !c->e.settings.report || write_report(c);
+    const bool reported = !written || !c->e.settings.report || write_report(c, drawn == PLOTS_DRAWN);
     if (written && is_for_reading(c))
         print_files(c, drawn == PLOTS_DRAWN, reported);
     return drawn == PLOTS_INTERRUPTED ? signals_status() : !written || !reported || drawn == PLOTS_FAILED;

@@ -15,17 +15,18 @@ enum { LETTERS = 256, CONTEXT = 64, BATCH = 32, LAYERS = 4, HEADS = 4, WIDTH = 6
 static unsigned char *text;
 static size_t size, capacity;
 
-static void append_file(const char *path)
+static bool append_file(const char *path)
 {
     FILE *file = fopen(path, "rb");
-    if (!file) {
-        perror(path);
-        return;
-    }
-    for (int c; (c = fgetc(file)) != EOF; text[size++] = (unsigned char)c)
+    for (int c; file && (c = fgetc(file)) != EOF; text[size++] = (unsigned char)c)
         if (size == capacity && !(text = realloc(text, capacity = 2 * capacity + 4096)))
             exit(1);
-    fclose(file);
+    const bool whole = file && !ferror(file);
+    if (!whole)
+        perror(path);
+    if (file)
+        fclose(file);
+    return whole;
 }
 
 static void append_sources(void)
@@ -107,8 +108,10 @@ int main(int argc, char **argv)
 {
     const long steps = argc > 2 ? atol(argv[2]) : 1000;
     const bool help = argc > 1 && strcmp(argv[1], "--help") == 0;
-    if (!help)
-        argc > 1 ? append_file(argv[1]) : append_sources();
+    if (argc > 1 && !help && !append_file(argv[1]))
+        return 2;
+    if (argc == 1)
+        append_sources();
     const size_t held_out = size / 10 * 9;
     if (size - held_out < 2 * CONTEXT || steps < 1)
         return fputs("usage: gpt [TEXT [STEPS [MODEL]]], with a text of 2 kB or more; without one, from tapegrad's folder\n",
@@ -145,5 +148,5 @@ int main(int argc, char **argv)
     if (argc > 3 && !tg_parameters_save(weights, argv[3], NULL, 0, message))
         return fprintf(stderr, "%s\n", message), 1;
     tg_tape_free(tape), tg_optimizer_free(adamw), tg_transformer_free(gpt), free(text);
-    return 0;
+    return fflush(stdout) != 0 || ferror(stdout);
 }

@@ -97,5 +97,5 @@ int main(int argc, char **argv)
         fflush(stdout);
     }
     tg_tape_free(tape), tg_optimizer_free(adamw), tg_mlp_free(net);
-    return 0;
+    return fflush(stdout) != 0 || ferror(stdout);
 }

@@ -17,14 +17,15 @@ enum { LETTERS = 128, CONTEXT = 8, MOST_WORDS = 200000, LONGEST = 40, END = '\n'
 static char words[MOST_WORDS][LONGEST];
 static int word_count;
 
-static void read_words(FILE *file)
+static bool read_words(FILE *file)
 {
     char line[1000];
-    while (file && word_count < MOST_WORDS && fgets(line, sizeof line, file)) {
+    while (word_count < MOST_WORDS && fgets(line, sizeof line, file)) {
         line[strcspn(line, "\r\n")] = '\0';
         if (*line && strlen(line) < LONGEST)
             strcpy(words[word_count++], line);
     }
+    return !ferror(file);
 }
 
 /* What stands between "tg_" and "(" in the public headers. */
@@ -118,10 +119,11 @@ int main(int argc, char **argv)
 {
     const int epochs = argc > 2 ? atoi(argv[2]) : 10;
     const bool help = argc > 1 && strcmp(argv[1], "--help") == 0;
-    FILE *file = argc > 1 ? fopen(argv[1], "r") : NULL;
-    if (argc > 1 && !help && !file)
+    FILE *file = argc > 1 && !help ? fopen(argv[1], "r") : NULL;
+    if (argc > 1 && !help && (!file || !read_words(file)))
         return perror(argv[1]), 2;
-    argc > 1 ? read_words(file) : read_functions();
+    if (argc == 1)
+        read_functions();
     if (word_count < 20 || epochs < 1)
         return fputs("usage: names [WORDS [EPOCHS]], with 20 words or more, one a line; without them, from tapegrad's folder\n",
                      help ? stdout : stderr),
@@ -152,5 +154,5 @@ int main(int argc, char **argv)
         invent(net, tape, &rng);
     tg_tape_free(tape), tg_fit_free(fit), tg_optimizer_free(config.optimizer), tg_char_mlp_free(net);
     free(train.before), free(train.next), free(valid.before), free(valid.next);
-    return 0;
+    return fflush(stdout) != 0 || ferror(stdout);
 }

@@ -50,5 +50,5 @@ int main(void)
     for (int i = 0; i < 5; i++)
         printf("squash(%2g) = %9.6f   derivative %9.6f\n", points[i], tg_at(y, i), tg_at(tg_gradient(x), i));
     tg_tape_free(tape);
-    return result.passed ? 0 : 1;
+    return !result.passed || fflush(stdout) != 0;
 }

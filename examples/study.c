@@ -31,7 +31,7 @@ static const program_option table[] = {
     {"only", "PATTERN", "train those runs only whose names fit the shell's pattern: '*-seed1', 'relu*lr0.001*'; the report has what is there",
      OPTION_TEXT, AT(only)},
     {"report-only", NULL, "train nothing: report what is there", OPTION_FLAG, AT(report_only)},
-    {"no-plots", NULL, "draw nothing", OPTION_FLAG, AT(no_plots)},
+    {"no-plots", NULL, "draw nothing; a report then has no pictures", OPTION_FLAG, AT(no_plots)},
     {0}};
 
 static void list_studies(FILE *to)

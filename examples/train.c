@@ -57,6 +57,17 @@ static tg_tensor loss(void *context, const tg_tensor *batch, tg_rng *training, d
 
 /* ---- while it runs ---- */
 
+static void show(trainer *t, int64_t step, int64_t steps, int64_t epoch, double loss_now)
+{
+    const double time = jobs_clock();
+    const jobs_progress line = {.fraction = (double)step / (double)steps, .step = (long)step, .steps = (long)steps, .epoch = (int)epoch,
+                                .epochs = t->settings.epochs, .loss = loss_now, .accuracy = t->accuracy,
+                                .rate = (double)t->rows / (time - t->began)};
+    progress_update(t->view, 0, &line);
+    progress_tick(t->view);
+    t->shown = time;
+}
+
 static bool on_step(void *context, const tg_fit_step *now)
 {
     trainer *t = context;
@@ -70,20 +81,16 @@ static bool on_step(void *context, const tg_fit_step *now)
     t->rows += now->rows;
     if (now->step == 1 && now->steps > 1) /* the first step takes memory from the system: operations are timed from here on, as steps are */
         tg_tape_time(t->tape, t->settings.profile);
-    if (time - t->shown >= 0.1 || now->step == now->steps) {
-        const jobs_progress line = {.fraction = (double)now->step / (double)now->steps, .step = (long)now->step, .steps = (long)now->steps,
-                                    .epoch = (int)now->epoch, .epochs = (int)now->epochs, .loss = now->mean_loss, .accuracy = t->accuracy,
-                                    .rate = (double)t->rows / (time - t->began)};
-        progress_update(t->view, 0, &line);
-        progress_tick(t->view);
-        t->shown = time;
-    }
+    if (time - t->shown >= 0.1)
+        show(t, now->step, now->steps, now->epoch, now->mean_loss);
     return !signals_caught();
 }
 
 static bool on_epoch(void *context, const tg_fit_epoch *now)
 {
-    ((trainer *)context)->accuracy = now->valid_score;
+    trainer *t = context;
+    t->accuracy = now->valid_score;
+    show(t, now->step, t->steps_of_epoch * t->settings.epochs, now->epoch, now->valid_loss);
     return !signals_caught();
 }
 
@@ -113,7 +120,7 @@ static bool write_json(const void *object, FILE *to)
     return json_dumpf(object, to, JSON_INDENT(4)) == 0 && fputc('\n', to) != EOF;
 }
 
-/* The options, and nothing of another run. */
+/* The options, and nothing of another run, nor of one that was killed while it wrote. */
 static bool begin_folder(const trainer *t, char message[NET_MESSAGE])
 {
     char last[4096];
@@ -122,6 +129,8 @@ static bool begin_folder(const trainer *t, char message[NET_MESSAGE])
     const bool fine =
         files_make_folder(t->settings.out, message) && files_write(t->settings.out, "config.json", write_json, options, message);
     json_decref(options);
+    files_remove_left(t->settings.out, "last.safetensors.", ".tmp");
+    files_remove_left(t->settings.out, "best.safetensors.", ".tmp");
     snprintf(last, sizeof last, "%s/last.safetensors", t->settings.out);
     if (fine && !t->settings.resume)
         unlink(last);
@@ -237,7 +246,8 @@ static void print_measures(const trainer *t, const char *part, const runlog_meas
     if (!isnan(m->r2))
         printf(", R2 %.4f", m->r2);
     if (!isnan(m->rmse))
-        printf(", root mean squared error %.4g%s%s", m->rmse, *t->about.target_names[0] ? " of " : "", t->about.target_names[0]);
+        printf(", root mean squared error %.4g%s%s", m->rmse, *t->about.target_names[0] ? " of " : "",
+               plain_name(t->about.target_names[0], (char[PLAIN_NAME]){0}));
     putchar('\n');
 }
 
@@ -291,7 +301,7 @@ static int show_results(trainer *t)
         (!measure(t, &t->from.valid, &t->from.data.validation, &valid) || (tests && !measure(t, &t->from.test, &t->from.data.test, &test))))
         return fail(tg_fit_error(t->fit));
     if (best) {
-        printf("epoch %lld of %lld is the best\n", (long long)best->epoch, (long long)tg_fit_epoch_count(t->fit));
+        printf("epoch %lld of %lld is the best, and its weights are kept\n", (long long)best->epoch, (long long)tg_fit_epoch_count(t->fit));
         print_measures(t, "validation", &valid);
         if (tests)
             print_measures(t, "test", &test);
@@ -331,7 +341,7 @@ static int run(trainer *t)
 {
     signals_before before;
     const char *name = t->settings.net.model;
-    t->view = progress_new(&(progress_config){.out = stderr, .count = 1, .names = &name, .unit = "rows"});
+    t->view = progress_new(&(progress_config){.out = stderr, .count = 1, .names = &name, .unit = "rows", .measured = "validation"});
     t->began = t->step_began = jobs_clock();
     t->accuracy = NAN;
     progress_start(t->view, 0);

@@ -1,4 +1,5 @@
 #include "plots/plots.h"
+#include "examples/data/words.h"
 #include "examples/lab/signals.h"
 #include "examples/lab/terminal.h"
 
@@ -52,7 +53,16 @@ static void set_text(FILE *command, const char *name, const char *text)
 {
     fprintf(command, "%s='", name);
     for (; *text; text++)
-        fprintf(command, *text == '\'' ? "''" : "%c", *text == '\n' ? ' ' : *text);
+        fprintf(command, *text == '\'' ? "''" : "%c", *text == '\n' ? ' ' : plain_letter(*text));
+    fputs("'; ", command);
+}
+
+/* The same of a path that gnuplot cannot take for a command ("|touch x", "< touch x"), another user's home ("~x") or a block of data ("$x"). */
+static void set_path(FILE *command, const char *name, const char *path)
+{
+    fprintf(command, "%s='%s", name, *path == '/' ? "" : "./");
+    for (; *path; path++)
+        fprintf(command, *path == '\'' ? "''" : *path == '\n' ? "'.\"\\n\".'" : "%c", *path);
     fputs("'; ", command);
 }
 
@@ -294,8 +304,8 @@ static plots_outcome draw(const char *const scripts[], const char *directory, co
     if (!ready)
         snprintf(message, PLOTS_MESSAGE, "no pictures are drawn: cannot write into '%.300s': %s", directory, strerror(errno));
     if (command) {
-        set_text(command, "dir", directory);
-        set_text(command, "out", unfinished);
+        set_path(command, "dir", directory);
+        set_path(command, "out", unfinished);
         set_look(command, look);
         fclose(command);
     }
@@ -360,8 +370,11 @@ plots_outcome plots_draw(const char *directory, const plots_look *look, char mes
     char names[KINDS][32];
     const char *scripts[KINDS + 1];
     int count = 0;
-    if (!has_curves(directory, message))
+    if (!has_curves(directory, message)) {
+        for (int i = 0; i < KINDS && is_file(directory, "bands.csv"); i++)
+            remove_pictures(directory, kinds[i]); /* they show other curves than the ones that are there, which are none */
         return PLOTS_NOTHING;
+    }
     for (int i = 0; i < KINDS; i++)
         if (is_drawn(kinds[i], directory, look)) {
             snprintf(names[count], sizeof names[count], "%s.gp", kinds[i]);
@@ -404,7 +417,7 @@ bool plots_show(const char *directory, FILE *out)
     FILE *output = has_curves(directory, message) ? tmpfile() : NULL;
     FILE *command = output ? open_memstream(&settings, &size) : NULL;
     if (command) {
-        set_text(command, "dir", directory);
+        set_path(command, "dir", directory);
         fprintf(command, "columns=%d; rows=%d; colour=%d", screen.columns < 120 ? screen.columns - 1 : 119,
                 rows, screen.colour);
         fclose(command);

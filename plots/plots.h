@@ -39,7 +39,8 @@ typedef struct plots_look {
 } plots_look;
 
 /* Draws loss, steps, accuracy, noise, boundary and search, each as .png and .svg: those of which there is something in the folder, accuracy
- * where there is one, search where something is `searched`. Old pictures of the others are removed. Unless they are drawn, a message. */
+ * where there is one, search where something is `searched`. Old pictures of the others are removed, and all of them where the folder has no
+ * epoch to show. Unless they are drawn, a message. */
 plots_outcome plots_draw(const char *directory, const plots_look *look, char message[PLOTS_MESSAGE]);
 
 /* Prints which of these stand in the folder: "loss, accuracy, as .png and .svg". */

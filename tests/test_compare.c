@@ -363,6 +363,7 @@ START_TEST(what_was_read_is_told_before_training)
                                        "2-8x2-2, 2 epochs of 5 steps, batch 32, adamw 0.001, cosine; 24 runs\n"};
     for (int i = 0; i < 3; i++)
         ck_assert_msg(strstr(errors, said[i]) != NULL, "%s is missing in %s", said[i], errors);
+    ck_assert_msg(strstr(errors, ": done, 2 epochs, validation loss ") != NULL, "%s", errors);
 }
 END_TEST
 

@@ -96,6 +96,37 @@ START_TEST(one_seed_has_no_intervals)
 }
 END_TEST
 
+/* Two activations with two seeds each, of which the last `failed` do not end. */
+static const char *table_with_failures(size_t classes, int failed)
+{
+    runlog *log = runlog_new(temporary_folder());
+    if (classes)
+        runlog_class_names(log, (char *[]){(char[]){"no"}, (char[]){"yes"}}, classes);
+    for (int run = 0; run < 4; run++) {
+        runlog_add_run(log, run % 2 ? "silu" : "relu", run < 2 ? 1 : 2, 0, 10);
+        if (run >= 4 - failed)
+            continue;
+        runlog_add_epoch(log, run, &(runlog_epoch){.epoch = 1, .step = 1, .val_loss = 0.5, .val_accuracy = classes ? 0.75 : NAN,
+                                                   .test = RUNLOG_NO_MEASURES});
+        runlog_finish_run(log, run);
+    }
+    const char *text = table_of(log);
+    runlog_free(log);
+    return text;
+}
+
+START_TEST(where_runs_diverge_the_table_says_of_what_and_how_many)
+{
+    const char *text = table_with_failures(2, 4);
+    ck_assert_msg(strstr(text, "final acc %") && strstr(text, "final loss") && !strstr(text, "MSE"), "%s", text);
+    ck_assert_msg(strstr(text, "\nNo run has finished.\n") && !strstr(text, "seed"), "%s", text);
+    ck_assert_ptr_nonnull(strstr(table_with_failures(0, 4), "final std. MSE"));
+    text = table_with_failures(2, 2);
+    ck_assert_msg(strstr(text, "\nNo two runs of an activation have finished: no intervals. diff: difference to relu"), "%s", text);
+    ck_assert_ptr_nonnull(strstr(table_with_failures(2, 0), " over 2 seeds."));
+}
+END_TEST
+
 /* ---- pictures ----------------------------------------------------------------------------------------------- */
 
 static bool have_gnuplot(void)
@@ -338,6 +369,7 @@ Suite *plots_suite(void)
     tcase_add_test(tests, the_table_shows_every_activation_in_plain_text);
     tcase_add_test(tests, the_table_comes_in_other_formats);
     tcase_add_test(tests, one_seed_has_no_intervals);
+    tcase_add_test(tests, where_runs_diverge_the_table_says_of_what_and_how_many);
     tcase_add_test(tests, pictures_are_drawn_and_old_ones_do_not_linger);
     tcase_add_test(tests, many_activations_are_drawn_as_intervals);
     tcase_add_test(tests, a_search_is_drawn);

@@ -91,6 +91,22 @@ START_TEST(names_learns_syllables_and_invents_words)
 }
 END_TEST
 
+START_TEST(a_file_that_cannot_be_read_is_told_with_the_reason)
+{
+    ck_assert_int_eq(run_there("gpt", "nowhere"), 2);
+    ck_assert_str_eq(temporary_text("out"), "nowhere: No such file or directory\n");
+    ck_assert_int_eq(run_there("gpt", "."), 2);
+    ck_assert_str_eq(temporary_text("out"), ".: Is a directory\n");
+    ck_assert_int_eq(run_there("names", "."), 2);
+    ck_assert_str_eq(temporary_text("out"), ".: Is a directory\n");
+    ck_assert_int_eq(run_there("autoencoder", "nowhere"), 2);
+    ck_assert_str_eq(temporary_text("out"), "nowhere: No such file or directory\n");
+    temporary_write("short", "a\nb\n", 4);
+    ck_assert_int_eq(run_there("gpt", "short"), 2);
+    ck_assert_ptr_eq(strstr(temporary_text("out"), "usage: "), temporary_text("out"));
+}
+END_TEST
+
 START_TEST(autoencoder_draws_what_comes_back)
 {
     enum { IMAGES = 2000, SIDE = 6 };
@@ -190,6 +206,33 @@ START_TEST(what_was_drawn_is_named)
 }
 END_TEST
 
+/* gnuplot runs files that are called like pipes as commands, and expands a home and the names of blocks of data. */
+START_TEST(folders_of_any_name_have_their_pictures)
+{
+    static const struct {
+        const char *program, *arguments, *picture;
+    } commands[] = {{"activations", "--points 5", "activations.png"},
+                    {"compare", "--data moons --rows 60 --epochs 2 --seeds 1 --activations relu --hidden 4", "boundary.svg"},
+                    {"train", "--data moons --rows 60 --epochs 2", "loss.png"},
+                    {"study", "gelu-mnist --quick --only 'relu-keep1-*seed1'", "gelu-mnist-quick/curves.svg"},
+                    {"gradcheck", "--plot gelu_exact", "steps.svg"}};
+    static const char *const names[] = {"< touch ran #", "|touch ran", "~/x", "a\nb", "~root", "$HOME", "$data", "-", "-e", "\nit's",
+                                        "a\\nb", "a\"b", "`touch ran`", "%s", "a|touch ran", "with a blank "};
+    if (system("gnuplot --version >/dev/null 2>&1") != 0)
+        return;
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+        for (size_t n = 0; n < (i ? 4 : sizeof names / sizeof names[0]); n++) {
+            char arguments[400], picture[400];
+            setenv("FOLDER", names[n], 1); /* no shell has to be kept from reading it */
+            snprintf(arguments, sizeof arguments, "%s --out=\"$FOLDER\"", commands[i].arguments);
+            snprintf(picture, sizeof picture, "%s/%s", names[n], commands[i].picture);
+            ck_assert_msg(run_there(commands[i].program, arguments) == 0 && temporary_exists(picture), "%s in '%s': %s", arguments, names[n],
+                          temporary_text("out"));
+        }
+    ck_assert(!temporary_exists("ran"));
+}
+END_TEST
+
 /* Of one there is one, not "1 epochs". */
 START_TEST(what_is_counted_is_singular_where_it_is_one)
 {
@@ -223,6 +266,25 @@ START_TEST(what_is_counted_is_singular_where_it_is_one)
 }
 END_TEST
 
+START_TEST(the_short_programs_fail_where_they_cannot_print)
+{
+    static const char *const commands[] = {"quickstart", "fit", "own_operation", "names words 1", "gpt words 1", "autoencoder images 1"};
+    static unsigned char images[16 + 2000 * 4] = {[2] = 8, 3, 0, 0, 2000 >> 8, 2000 & 255, 0, 0, 0, 2, 0, 0, 0, 2};
+    static char words[3000];
+    for (size_t i = 0; i < sizeof words; i++)
+        words[i] = i % 6 == 5 ? '\n' : "kalomi"[i * 7 / 5 % 6];
+    temporary_write("words", words, sizeof words);
+    temporary_write("images", images, sizeof images);
+    for (size_t i = 0; access("/dev/full", W_OK) == 0 && i < sizeof commands / sizeof commands[0]; i++) {
+        char arguments[100];
+        snprintf(arguments, sizeof arguments, "%s >/dev/full #", strchr(commands[i], ' ') ? strchr(commands[i], ' ') : "");
+        char program[50];
+        snprintf(program, sizeof program, "%.*s", (int)strcspn(commands[i], " "), commands[i]);
+        ck_assert_msg(run_there(program, arguments) == 1, "%s", commands[i]);
+    }
+}
+END_TEST
+
 /* Whatever is printed by a program that cannot print is lost, and it says so. */
 START_TEST(what_cannot_be_printed_is_told)
 {
@@ -249,6 +311,7 @@ Suite *programs_suite(void)
     tcase_add_test(tests, quickstart_learns_the_spirals);
     tcase_add_test(tests, fit_learns_the_chessboard_and_writes_its_curves);
     tcase_add_test(tests, names_learns_syllables_and_invents_words);
+    tcase_add_test(tests, a_file_that_cannot_be_read_is_told_with_the_reason);
     tcase_add_test(tests, autoencoder_draws_what_comes_back);
     tcase_add_test(tests, mnist_without_its_files_says_so);
     tcase_add_test(tests, an_operation_of_ones_own_passes_the_gradient_check);
@@ -258,7 +321,9 @@ Suite *programs_suite(void)
     tcase_add_test(tests, gradcheck_passes_everything_to_second_order_and_says_so_in_its_last_line);
     tcase_add_test(tests, every_program_explains_itself_and_refuses_nonsense);
     tcase_add_test(tests, what_was_drawn_is_named);
+    tcase_add_test(tests, folders_of_any_name_have_their_pictures);
     tcase_add_test(tests, what_is_counted_is_singular_where_it_is_one);
+    tcase_add_test(tests, the_short_programs_fail_where_they_cannot_print);
     tcase_add_test(tests, what_cannot_be_printed_is_told);
     suite_add_tcase(suite, tests);
     return suite;

@@ -215,8 +215,83 @@ START_TEST(a_report_is_one_file)
         ck_assert_msg(strstr(html, has[i]) != NULL, "no %s", has[i]);
     ck_assert_int_eq(strncmp(html, has[0], strlen(has[0])), 0);
     ck_assert_ptr_null(strstr(html, "http")); /* nothing from elsewhere */
+    ck_assert_ptr_nonnull(strstr(html, "What is mistaken for what"));
     if (have_gnuplot())
         ck_assert_ptr_nonnull(strstr(html, "<img alt=\"Loss over epochs\" src=\"data:image/svg+xml;base64,PD94bWwg")); /* <?xml */
+}
+END_TEST
+
+START_TEST(numbers_are_not_mistaken_for_each_other)
+{
+    char errors[4000], arguments[600];
+    snprintf(arguments, sizeof arguments,
+             "--data sine --rows 100 --hidden 4 --activations relu,silu --seeds 1 --epochs 1 --no-plots --report --out %s", temporary_folder());
+    ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
+    ck_assert_ptr_null(strstr(temporary_text("report.html"), "What is mistaken for what"));
+}
+END_TEST
+
+static bool is_plain(const char *text)
+{
+    for (; *text; text++)
+        if (((unsigned char)*text < ' ' && *text != '\n' && *text != '\t') || *text == 0x7f || strncmp(text, "\xc2\x9b", 2) == 0)
+            return false;
+    return true;
+}
+
+/* A terminal obeys them, and XML does not have them. */
+START_TEST(control_characters_of_a_table_stay_in_it)
+{
+    static const char *const files[] = {"report.html", "boundary.svg", "loss.svg"};
+    static const char classes[] = "\"a\nb\",\"\033[31mc\a\",kind\n", numbers[] = "a,b,\"\033]0;x\a\xc2\x9b""1m\"\n";
+    char text[4000], errors[4000], arguments[600];
+    for (int regression = 0; regression < 2; regression++) {
+        size_t length = (size_t)sprintf(text, "%s", regression ? numbers : classes);
+        for (int row = 0; row < 60; row++)
+            length += (size_t)sprintf(text + length, regression ? "%d,%d,%d.5\n" : "%d,%d,\"\033[31mclass\x7f\n%d\"\n", row % 7, row % 5, row % 2);
+        temporary_write("a\033b.csv", text, length);
+        snprintf(arguments, sizeof arguments, "--data \"csv:%s/a\033b.csv\" --hidden 4 --activations relu --seeds 1 --epochs 1 --report --out %s",
+                 temporary_folder(), temporary_folder());
+        ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
+        ck_assert_msg(is_plain(errors) && strstr(errors, regression ? "of 1 target: ?]0;x???1m" : "(?[31mclass??0, "), "%s", errors);
+        for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+            ck_assert_msg(!temporary_exists(files[i]) || is_plain(temporary_text(files[i])), "%s", files[i]);
+    }
+}
+END_TEST
+
+/* How many pictures a report has inside. */
+static int pictures_in(const char *report)
+{
+    int count = 0;
+    for (const char *at = temporary_text(report); (at = strstr(at, "<img ")); at++)
+        count++;
+    return count;
+}
+
+START_TEST(a_report_shows_pictures_of_its_own_runs_only)
+{
+    static const struct {
+        const char *options;
+        int status, shown;
+        bool there; /* whether the folder has pictures behind it */
+    } comparisons[] = {{"", 0, 4, true}, {"--no-plots", 0, 0, true}, {"", 0, 4, true}, {"--lr 1e6", 1, 0, false}};
+    char errors[4000], arguments[600];
+    if (!have_gnuplot())
+        return;
+    for (size_t i = 0; i < sizeof comparisons / sizeof comparisons[0]; i++) {
+        snprintf(arguments, sizeof arguments,
+                 "--data moons --rows 100 --hidden 4x3 --activations relu,elu --seeds 2 --epochs 3 --report --out %s %s",
+                 temporary_folder(), comparisons[i].options);
+        ck_assert_msg(compare_run(arguments, errors, sizeof errors) == comparisons[i].status, "%s", errors);
+        ck_assert_msg(pictures_in("report.html") == comparisons[i].shown, "'%s': %d pictures", comparisons[i].options,
+                      pictures_in("report.html"));
+        static const char *const pictures[] = {"loss.svg", "loss.png", "accuracy.svg", "steps.png", "boundary.svg"};
+        for (size_t p = 0; p < sizeof pictures / sizeof pictures[0]; p++)
+            ck_assert_msg(temporary_exists(pictures[p]) == comparisons[i].there, "'%s': %s", comparisons[i].options, pictures[p]);
+        temporary_write("noise2.png", "mine", 4);
+    }
+    ck_assert_str_eq(temporary_text("noise2.png"), "mine");
 }
 END_TEST
 
@@ -233,6 +308,9 @@ Suite *results_suite(void)
     tcase_add_test(tests, the_net_at_the_best_epoch_is_kept);
     tcase_add_test(tests, steps_add_up_to_epochs);
     tcase_add_test(tests, a_report_is_one_file);
+    tcase_add_test(tests, numbers_are_not_mistaken_for_each_other);
+    tcase_add_test(tests, control_characters_of_a_table_stay_in_it);
+    tcase_add_test(tests, a_report_shows_pictures_of_its_own_runs_only);
     suite_add_tcase(suite, tests);
     return suite;
 }

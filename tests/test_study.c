@@ -94,6 +94,9 @@ START_TEST(gelu_mnist_reports_what_was_published_beside_its_own_numbers_and_trai
     ASSERT_SAYS(temporary_text("gelu-mnist-quick/report.md"), "| keep | activation | rate |");
     ck_assert_msg(run_in_folder("gelu-mnist --quick --no-plots") == 0, "%s", output);
     ck_assert_ptr_null(strstr(output, "take about"));
+    ck_assert_ptr_null(strstr(temporary_text("gelu-mnist-quick/report.html"), "<img")); /* there is one, of an earlier report */
+    ck_assert_ptr_null(strstr(temporary_text("gelu-mnist-quick/report.md"), "!["));
+    ck_assert(temporary_exists("gelu-mnist-quick/curves.svg"));
 }
 END_TEST
 

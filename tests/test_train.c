@@ -8,8 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <tapegrad.h>
+#include <unistd.h>
 
 Suite *train_suite(void);
 
@@ -170,6 +172,34 @@ START_TEST(killed_at_any_moment_leaves_files_that_can_be_read)
 END_TEST
 
 /* The library's files, in every size that the disk may have left, are in the suite "killed". */
+START_TEST(what_a_killed_run_left_is_removed)
+{
+    static const struct {
+        const char *name;
+        bool goes;
+    } files[] = {{"m/.config.json.new.%ld", true},       {"m/.curves.csv.new.%ld", true}, {"m/last.safetensors.%ld.tmp", true},
+                 {"m/best.safetensors.%ld.tmp", true},   {"m/.mine.new.%ld", false},      {"m/.config.json.new.%ldx", false},
+                 {"m/config.json.new.%ld", false}};
+    char name[100];
+    const pid_t dead = fork();
+    if (dead == 0)
+        _exit(0);
+    ck_assert_int_eq(waitpid(dead, NULL, 0), dead);
+    ck_assert_int_eq(mkdir(temporary_path("m"), 0777), 0);
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+        for (int lives = 0; lives < 2; lives++) {
+            snprintf(name, sizeof name, files[i].name, lives ? (long)getpid() : (long)dead);
+            temporary_write(name, "half", 4);
+        }
+    expect_fine(run("train", "--data moons --rows 60 --epochs 1 --no-plots --out m"));
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+        for (int lives = 0; lives < 2; lives++) {
+            snprintf(name, sizeof name, files[i].name, lives ? (long)getpid() : (long)dead);
+            ck_assert_msg(temporary_exists(name) == (lives || !files[i].goes), "%s", name);
+        }
+}
+END_TEST
+
 START_TEST(a_full_disk_is_a_line_and_keeps_the_old_files)
 {
     expect_fine(run("train", "--data csv:train.csv --hidden 64x2 --epochs 2 --no-plots --out d"));
@@ -233,6 +263,29 @@ START_TEST(regressions_are_in_the_targets_unit)
     expect_refused(run("predict", "--model m/last.safetensors --data csv:price.csv --probabilities"), "is for models of classes");
     temporary_write("gap.csv", "a,b,colour\n,0.01,red\n", 21);
     expect_refused(run("predict", "--model m/last.safetensors --data csv:gap.csv"), "gap.csv:2, column 'a': no value");
+}
+END_TEST
+
+START_TEST(what_a_terminal_would_obey_is_not_printed)
+{
+    temporary_write("odd.csv", "a,\033[31mb\n1,2.5\n2,1.5\n3,0.5\n4,3.5\n5,0.25\n6,1.25\n7,1.75\n8,1.5\n9,2.25\n10,1.25\n", 75);
+    expect_fine(run("train", "--data csv:odd.csv --epochs 1 --no-plots --out m"));
+    ck_assert_msg(strstr(output, " of ?[31mb\n") && !strchr(output, '\033'), "%s", output);
+}
+END_TEST
+
+START_TEST(the_last_line_of_progress_is_of_the_last_validation)
+{
+    expect_fine(run("train", "--data moons --rows 80 --hidden 8 --lr 0.1 --epochs 7 --no-plots --out m"));
+    const char *curves = temporary_text("m/curves.csv"), *last = strstr(curves, "\ngelu_exact,,1,0,7,");
+    ck_assert_msg(last != NULL, "%s", curves);
+    double loss, accuracy, said_loss, said_accuracy;
+    ck_assert_msg(sscanf(last, "\ngelu_exact,,1,0,7,%*d,%*[^,],%lf,%lf", &loss, &accuracy) == 2, "%s", last);
+    const char *done = strstr(output, ": done, ");
+    ck_assert_msg(done && sscanf(done, ": done, 7 epochs, validation loss %lf, accuracy %lf", &said_loss, &said_accuracy) == 2, "%s", output);
+    ck_assert_double_eq_tol(said_loss, loss, 1e-4);
+    ck_assert_double_eq_tol(said_accuracy, 100 * accuracy, 0.01);
+    ck_assert_ptr_nonnull(strstr(output, " is the best, and its weights are kept\nvalidation: loss "));
 }
 END_TEST
 
@@ -527,6 +580,7 @@ Suite *train_suite(void)
     tcase_add_checked_fixture(tests, start, temporary_folder_remove);
     tcase_add_loop_test(tests, interrupted_and_resumed_is_never_interrupted, 0, sizeof kinds / sizeof kinds[0]);
     tcase_add_test(tests, killed_at_any_moment_leaves_files_that_can_be_read);
+    tcase_add_test(tests, what_a_killed_run_left_is_removed);
     tcase_add_test(tests, a_full_disk_is_a_line_and_keeps_the_old_files);
     tcase_add_test(tests, predictions_follow_names_of_columns_and_name_classes);
     tcase_add_test(tests, columns_of_one_name_are_told_apart_by_their_places);
@@ -535,6 +589,8 @@ Suite *train_suite(void)
     tcase_add_test(tests, weights_of_other_data_are_refused_in_a_line);
     tcase_add_test(tests, features_say_what_they_come_from);
     tcase_add_test(tests, regressions_are_in_the_targets_unit);
+    tcase_add_test(tests, what_a_terminal_would_obey_is_not_printed);
+    tcase_add_test(tests, the_last_line_of_progress_is_of_the_last_validation);
     tcase_add_test(tests, images_are_told_apart_and_drawn_again);
     tcase_add_test(tests, texts_are_written_with_temperature_and_top_k);
     tcase_add_test(tests, wrong_options_are_told_in_a_line);

@@ -1,4 +1,5 @@
 #include "examples/data/internal.h"
+#include "examples/data/words.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,9 +15,7 @@ bool dataset_fail(const dataset_error *error, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(error->text, error->size, format, arguments);
     va_end(arguments);
-    for (char *letter = error->text; *letter; letter++)
-        if ((unsigned char)*letter < ' ' || *letter == 0x7f)
-            *letter = '?'; /* a quoted cell may hold a line break */
+    plain_text(error->text); /* a quoted cell may hold a line break */
     return false;
 }
 
@@ -124,7 +123,7 @@ static char *title_of(const char *path)
         if (length > cut && strcmp(title + length - cut, endings[i]) == 0)
             title[length - cut] = 0;
     }
-    return title;
+    return title ? plain_text(title) : NULL;
 }
 
 static const dataset_kind *find_kind(const char *spec, const char **path)

@@ -1,11 +1,41 @@
-/* Words behind a number. */
+/* Words for people: behind a number, and those that come out of a file. */
 #ifndef DATA_WORDS_H
 #define DATA_WORDS_H
+
+#include <stdio.h>
 
 /* printf("%d run%s\n", runs, plural(runs)): "1 run", "2 runs". */
 static inline const char *plural(long long count)
 {
     return count == 1 ? "" : "s";
+}
+
+/* '?' for a control character, which a terminal may obey and XML does not have. */
+static inline char plain_letter(char letter)
+{
+    return (unsigned char)letter < ' ' || letter == 0x7f ? '?' : letter;
+}
+
+/* A text without control characters, in its place; U+0080 to U+009F, which are two bytes, are some too. */
+static inline char *plain_text(char *text)
+{
+    for (unsigned char *at = (unsigned char *)text; *at; at++) {
+        *at = (unsigned char)plain_letter((char)*at);
+        if (at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0)
+            at[0] = at[1] = '?';
+    }
+    return text;
+}
+
+/* The beginning of a name as such a text, in UTF-8 of whole letters: fputs(plain_name(name, (char[PLAIN_NAME]){0}), stdout). */
+enum { PLAIN_NAME = 41 };
+static inline const char *plain_name(const char *name, char text[PLAIN_NAME])
+{
+    size_t end = (size_t)snprintf(text, PLAIN_NAME, "%s", name);
+    end = end < PLAIN_NAME ? end : PLAIN_NAME - 1;
+    while (end > 0 && ((unsigned char)name[end] & 0xc0) == 0x80)
+        text[--end] = '\0';
+    return plain_text(text);
 }
 
 #endif

@@ -21,14 +21,14 @@ static void describe_classes(const dataset *data, FILE *out)
     enum { MOST = 12 };
     fprintf(out, "classification into %zu class%s", data->classes, data->classes == 1 ? "" : "es");
     for (size_t i = 0; i < data->classes && data->classes <= MOST; i++)
-        fprintf(out, "%s%.40s%s", i ? ", " : " (", data->class_names[i], i + 1 == data->classes ? ")" : "");
+        fprintf(out, "%s%s%s", i ? ", " : " (", plain_name(data->class_names[i], (char[PLAIN_NAME]){0}), i + 1 == data->classes ? ")" : "");
 }
 
 static void describe_targets(const dataset *data, FILE *out)
 {
     fprintf(out, "regression of %zu target%s", data->targets, plural((long long)data->targets));
     for (size_t i = 0; data->target_names && *data->target_names[0] && i < data->targets; i++)
-        fprintf(out, "%s%.40s", i ? ", " : ": ", data->target_names[i]);
+        fprintf(out, "%s%s", i ? ", " : ": ", plain_name(data->target_names[i], (char[PLAIN_NAME]){0}));
 }
 
 /* A list in parentheses where it has several numbers. */

@@ -1,8 +1,12 @@
 #include "examples/lab/files.h"
 
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -118,12 +122,34 @@ bool files_check_name(const char *folder, const char *name, char message[FILES_M
            (!is_directory(path) || complain(message, "write the file", path, "a folder of this name is in the way"));
 }
 
+/* Whether a name is BEGIN, the number of a process that is no more, and END. */
+static bool is_left(const char *name, const char *begin, const char *end)
+{
+    char *rest;
+    if (strncmp(name, begin, strlen(begin)) != 0 || !isdigit((unsigned char)name[strlen(begin)]))
+        return false;
+    const long owner = strtol(name + strlen(begin), &rest, 10);
+    return strcmp(rest, end) == 0 && owner > 0 && owner <= INT_MAX && kill((pid_t)owner, 0) != 0 && errno == ESRCH;
+}
+
+void files_remove_left(const char *folder, const char *begin, const char *end)
+{
+    DIR *opened = opendir(folder);
+    for (const struct dirent *entry; opened && (entry = readdir(opened));)
+        if (is_left(entry->d_name, begin, end))
+            unlinkat(dirfd(opened), entry->d_name, 0);
+    if (opened)
+        closedir(opened);
+}
+
 bool files_write(const char *folder, const char *name, bool (*write)(const void *context, FILE *to), const void *context,
                  char message[FILES_MESSAGE])
 {
-    char path[PATH_MAX], temporary[PATH_MAX];
+    char path[PATH_MAX], temporary[PATH_MAX], left[NAME_MAX + 8];
     if (!join(path, folder, NULL, name, message) || !join(temporary, folder, "new", name, message))
         return false;
+    snprintf(left, sizeof left, ".%.*s.new.", NAME_MAX, name);
+    files_remove_left(folder, left, "");
     FILE *to = fopen(temporary, "we");
     if (!to)
         return complain(message, "write the file", temporary, strerror(errno));

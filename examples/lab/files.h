@@ -11,7 +11,8 @@
  *         return fprintf(stderr, "compare: %s\n", message), 1;
  *
  * A file is written under a temporary name, made safe on the disk, and renamed: what stood under its name stands until then, and
- * on a full disk for good. Messages are one line with the path and the reason.
+ * on a full disk for good. What a killed program left of such a file goes when the next one writes it. Messages are one line
+ * with the path and the reason.
  */
 #ifndef LAB_FILES_H
 #define LAB_FILES_H
@@ -37,6 +38,10 @@ void files_release_folder(int taken);
 /* Writes FOLDER/NAME by `write`, which looks at memory only: errors of the stream are found here. */
 bool files_write(const char *folder, const char *name, bool (*write)(const void *context, FILE *to), const void *context,
                  char message[FILES_MESSAGE]);
+
+/* Removes what a process that is no more has left of a file when it was killed, as files_write does of its own: FOLDER/BEGIN, its number,
+ * END. "best.safetensors." and ".tmp" are those of the library. */
+void files_remove_left(const char *folder, const char *begin, const char *end);
 
 /* Removes FOLDER/NAME, if it is there. */
 void files_remove(const char *folder, const char *name);

@@ -1,4 +1,5 @@
 #include "examples/lab/html.h"
+#include "examples/data/words.h"
 
 #include <limits.h>
 #include <string.h>
@@ -11,7 +12,9 @@ void html_letters(FILE *to, const char *text, size_t length)
         case '>': fputs("&gt;", to); break;
         case '&': fputs("&amp;", to); break;
         case '"': fputs("&quot;", to); break;
-        default: fputc(text[i], to);
+        case '\n':
+        case '\t': fputc(text[i], to); break;
+        default: fputc(plain_letter(text[i]), to);
         }
 }
 

@@ -15,7 +15,7 @@
 void html_begin(FILE *to, const char *title, const char *style);
 void html_end(FILE *to);
 
-/* Text with what HTML reads as its own replaced; of a length, or to its end. */
+/* Text with what HTML reads as its own, and control characters, replaced; of a length, or to its end. */
 void html_letters(FILE *to, const char *text, size_t length);
 void html_text(FILE *to, const char *text);
 

@@ -282,7 +282,7 @@ static void write_end(const progress *view, FILE *to, int job, jobs_state state,
         fprintf(to, "%s: %s", name, words[state]);
     const char *joint = screen.live ? "  " : ", ";
     if (state == JOBS_DONE)
-        progress_write_result(to, &row->now, jobs_clock() - row->started, joint,
+        progress_write_result(to, &row->now, view->config.measured, jobs_clock() - row->started, joint,
                               screen.live ? screen.columns - 1 - 2 - view->name_width : 1000);
     else if (state == JOBS_STOPPED && screen.live)
         fprintf(to, "%sstopped", joint);

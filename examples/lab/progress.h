@@ -40,6 +40,7 @@ typedef struct {
     int count;
     const char *const *names; /* [count]; must outlive the view */
     const char *unit;         /* what jobs_progress.rate counts in a second: "steps", "samples" */
+    const char *measured;     /* what a job's last loss and accuracy are of: "validation"; NULL: nothing says so */
 } progress_config;
 
 /* jobs_run, shown meanwhile. The functions of `jobs` are called as ever; all of them may be NULL but `run`. */

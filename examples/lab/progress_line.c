@@ -216,14 +216,14 @@ void progress_write_total(FILE *to, const progress_style *style, int done, int c
     write_left(to, &chosen, left);
 }
 
-void progress_write_result(FILE *to, const jobs_progress *last, double seconds, const char *joint,
-                           int columns)
+void progress_write_result(FILE *to, const jobs_progress *last, const char *measured, double seconds, const char *joint, int columns)
 {
     char parts[4][64] = {"", "", "", ""}, text[32];
     if (last->epoch)
         snprintf(parts[0], sizeof parts[0], "%d epoch%s", last->epoch, plural(last->epoch));
     if (!isnan(last->loss))
-        snprintf(parts[1], sizeof parts[1], "loss %s", progress_loss(last->loss, text));
+        snprintf(parts[1], sizeof parts[1], "%.30s%sloss %s", measured ? measured : "", measured ? " " : "",
+                 progress_loss(last->loss, text));
     if (!isnan(last->accuracy))
         snprintf(parts[2], sizeof parts[2], "accuracy %s", progress_accuracy(last->accuracy, text));
     snprintf(parts[3], sizeof parts[3], "in %s", progress_duration(seconds, text));

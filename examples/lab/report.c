@@ -103,7 +103,8 @@ static bool write_html(const void *context, FILE *to)
     html_text(to, w->report->about);
     fputs("</pre>\n<h2>Results</h2>\n", to);
     runlog_print_table_as(w->report->log, "html", to);
-    put_pictures(w->folder, to);
+    if (w->report->drawn)
+        put_pictures(w->folder, to);
     const bool complete = put_confusions(w->report->log, to);
     fputs("<h2>To repeat it</h2>\n<pre class=\"words\">", to);
     html_text(to, w->report->command);

@@ -1,9 +1,10 @@
 /* One HTML file of a comparison, which needs no other file and no network: what was read, the table, the pictures, the options.
  *
- *     report_write("results", &(report){.title = "iris: 4-32x2-3, adamw", .about = about, .log = log, .command = command}, message);
+ *     report_write("results", &(report){.title = "iris: 4-32x2-3, adamw", .about = about, .log = log, .command = command, .drawn = true},
+ *                  message);
  *
- * The pictures are the .svg files of the folder, as far as they are there, so it comes after plots_draw; config.json is taken from there,
- * too.
+ * The pictures are the .svg files of the folder, as far as they are there, so it comes after plots_draw, which says whether they are
+ * `drawn`: those of an earlier comparison stay out. config.json is taken from there, too.
  */
 #ifndef LAB_REPORT_H
 #define LAB_REPORT_H
@@ -14,6 +15,7 @@
 typedef struct report {
     const char *title, *about, *command; /* plain text; about may have several lines */
     const runlog *log;
+    bool drawn; /* whether the folder's pictures are of this comparison */
 } report;
 
 /* Writes report.html into the folder, which is there. On failure false and one line. */

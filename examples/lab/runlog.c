@@ -183,6 +183,8 @@ bool runlog_is_first_of_activation(const runlog *log, int run)
 
 bool runlog_has_accuracy(const runlog *log)
 {
+    if (log->classes)
+        return true;
     for (int run = 0; run < log->count; run++)
         for (int i = 0; i < log->runs[run].count; i++)
             if (!isnan(log->runs[run].epochs[i].val_accuracy))

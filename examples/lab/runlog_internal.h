@@ -74,7 +74,7 @@ runlog_group *runlog_groups(const runlog *log, int *count);
 /* Whether no run before this one has its activation. */
 bool runlog_is_first_of_activation(const runlog *log, int run);
 
-/* Whether any run has an accuracy, or a test part. */
+/* Whether there are classes or any run has an accuracy; whether any has a test part. */
 bool runlog_has_accuracy(const runlog *log);
 bool runlog_has_test(const runlog *log);
 

@@ -23,18 +23,29 @@ static int count_judged(const table_view *table)
     return judged;
 }
 
+static bool has_unfinished(const table_view *table)
+{
+    for (int i = 0; i < table->count; i++)
+        if (table->groups[i].unfinished > 0)
+            return true;
+    return false;
+}
+
 /* What an interval is, and what a difference. */
 static void print_meaning(const table_view *table, FILE *out, int least, int most)
 {
     char text[1024], seeds[64];
-    const bool utf8 = table->screen.utf8, difference = table->shown[ACCURACY_DIFFERENCE] || table->shown[LOSS_DIFFERENCE];
+    const bool utf8 = table->screen.utf8, difference = most > 0 && (table->shown[ACCURACY_DIFFERENCE] || table->shown[LOSS_DIFFERENCE]);
     const int judged = count_judged(table);
     snprintf(seeds, sizeof seeds, least == most ? "%d" : "%d to %d", least, most);
     if (most > 1)
         snprintf(text, sizeof text, "%s and ( - ): 95 %% interval of the mean over %s %s.", utf8 ? "±" : "+/-", seeds,
                  table->groups[0].value[table->loss_metric].count < (size_t)table->groups[0].runs ? "runs" : "seeds");
     else
-        snprintf(text, sizeof text, "One seed: no intervals.");
+        snprintf(text, sizeof text, "%s",
+                 most == 0               ? "No run has finished."
+                 : has_unfinished(table) ? "No two runs of an activation have finished: no intervals."
+                                         : "One seed: no intervals.");
     size_t length = strlen(text);
     if (difference)
         length += (size_t)snprintf(text + length, sizeof text - length, " %s: difference to %.64s, seed by seed", utf8 ? "Δ" : "diff",

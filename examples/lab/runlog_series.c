@@ -91,6 +91,8 @@ bool runlog_confusion(const runlog *log, const char *activation, double counts[]
 {
     const size_t size = log->classes * log->classes;
     bool found = false;
+    if (size == 0)
+        return false;
     for (size_t k = 0; k < size; k++)
         counts[k] = 0;
     for (int i = 0; i < log->count; i++) {

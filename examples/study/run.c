@@ -237,6 +237,9 @@ static bool take_up(trainer *t)
 /* Goes on with what is there; anything that does not fit begins anew. */
 static bool resume(trainer *t)
 {
+    char left[STUDY_NAME + 16];
+    snprintf(left, sizeof left, "%s.state.", t->run->name);
+    files_remove_left(t->folder, left, ".tmp"); /* of a run that was killed while it kept its state */
     if (t->record.epochs == 0 || take_up(t))
         return true;
     t->record.epochs = 0;

@@ -263,6 +263,7 @@ void sheet_print(const sheet *s, FILE *out)
 typedef struct writing {
     const sheet *sheet;
     const char *folder, *command;
+    bool drawn; /* whether the folder's pictures are of these numbers */
 } writing;
 
 static void put_html_table(const sheet *s, int at, int end, const bool number[CELLS], FILE *to)
@@ -303,7 +304,10 @@ static bool write_html(const void *context, FILE *to)
         case HEADING: put_element("h2", "", it->text, to); break;
         case TEXT: put_element("p", "", it->text, to); break;
         case VERDICT: put_element("p", " class=\"verdict\"", it->text, to); break;
-        case PICTURE: html_picture(to, w->folder, it->text, it->says); break;
+        case PICTURE:
+            if (w->drawn)
+                html_picture(to, w->folder, it->text, it->says);
+            break;
         case TABLE: {
             const int end = survey(s, i, width, number);
             if (is_empty(s, i))
@@ -348,7 +352,10 @@ static bool write_markdown(const void *context, FILE *to)
         case HEADING: fprintf(to, "### %s\n\n", it->text); break;
         case TEXT: fprintf(to, "%s\n\n", it->text); break;
         case VERDICT: fprintf(to, "**%s**\n\n", it->text); break;
-        case PICTURE: fprintf(to, "![%s](%s)\n\n", it->says, it->text); break;
+        case PICTURE:
+            if (w->drawn)
+                fprintf(to, "![%s](%s)\n\n", it->says, it->text);
+            break;
         case TABLE:
             survey(s, i, width, number);
             if (is_empty(s, i))
@@ -370,9 +377,9 @@ static bool write_numbers(const void *context, FILE *to)
     return json_dumpf(w->sheet->numbers, to, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) == 0 && putc('\n', to) != EOF;
 }
 
-bool sheet_write(const sheet *s, const char *folder, const char *command, char message[FILES_MESSAGE])
+bool sheet_write(const sheet *s, const char *folder, const char *command, bool drawn, char message[FILES_MESSAGE])
 {
-    const writing w = {s, folder, command};
+    const writing w = {s, folder, command, drawn};
     if (!s)
         return snprintf(message, FILES_MESSAGE, "out of memory for the report"), false;
     return files_write(folder, "report.html", write_html, &w, message) && files_write(folder, "report.md", write_markdown, &w, message) &&

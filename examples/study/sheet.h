@@ -37,15 +37,15 @@ void sheet_row(sheet *s, const char *format, ...) __attribute__((format(printf, 
 void sheet_number(sheet *s, const char *key, double value);
 double sheet_number_of(const sheet *s, const char *key);
 
-/* An .svg file of the folder the report is written to; left out where it is not there. */
+/* An .svg file of the folder the report is written to. */
 void sheet_picture(sheet *s, const char *file, const char *says);
 
 /* Without pictures, in lines of at most the terminal's width; columns of a table that do not fit come below, behind its key columns
  * again. */
 void sheet_print(const sheet *s, FILE *out);
 
-/* Writes report.html, with the pictures inside, report.md and numbers.json into the folder; `command` repeats it. On failure false and one
- * line. */
-bool sheet_write(const sheet *s, const char *folder, const char *command, char message[FILES_MESSAGE]);
+/* Writes report.html, with the pictures inside, report.md and numbers.json into the folder; `command` repeats it. Without pictures unless
+ * they have been `drawn`: what is there else shows earlier numbers. On failure false and one line. */
+bool sheet_write(const sheet *s, const char *folder, const char *command, bool drawn, char message[FILES_MESSAGE]);
 
 #endif

@@ -51,23 +51,23 @@ void study_say_state(const study_context *c, const study_work *work, const study
                    plural(work->count));
 }
 
-static int draw(const study_context *c, const char *script)
+static plots_outcome draw(const study_context *c, const char *script)
 {
     char message[PLOTS_MESSAGE];
     if (!script || c->settings->no_plots)
-        return 0;
+        return PLOTS_NOTHING;
     const plots_outcome drawn = plots_run(script, c->folder, message);
     if (drawn != PLOTS_DRAWN)
         fprintf(stderr, "study: %s\n", message);
-    return drawn == PLOTS_INTERRUPTED ? signals_status() : drawn == PLOTS_FAILED;
+    return drawn;
 }
 
 int study_end(const study_context *c, study_work *work, const study_outcome *outcome, sheet *s, const char *script)
 {
     char message[FILES_MESSAGE];
-    const int drawn = draw(c, script);
+    const plots_outcome drawn = draw(c, script);
     sheet_print(s, stdout);
-    const bool written = files_make_folder(c->folder, message) && sheet_write(s, c->folder, c->command, message);
+    const bool written = files_make_folder(c->folder, message) && sheet_write(s, c->folder, c->command, drawn == PLOTS_DRAWN, message);
     if (written)
         printf("in %s/: report.html, report.md, numbers.json%s\n", c->folder, work->count ? ", and a record of each run in runs/" : "");
     else
@@ -76,7 +76,8 @@ int study_end(const study_context *c, study_work *work, const study_outcome *out
         fprintf(stderr, "interrupted: the same command goes on\n");
     sheet_free(s);
     study_work_free(work);
-    return outcome->interrupted ? signals_status() : drawn ? drawn : !written || outcome->failed > 0;
+    const bool interrupted = outcome->interrupted || drawn == PLOTS_INTERRUPTED;
+    return interrupted ? signals_status() : drawn == PLOTS_FAILED || !written || outcome->failed > 0;
 }
 
 double study_number(const study_context *c, const char *name, const char *key)

@@ -71,7 +71,7 @@ static const program_option table[] = {
     {"threads", "N", "threads of long operations; 0: as many as there are processors", OPTION_INT, AT(threads), 0, 1024},
     {"profile", NULL, "print where the time of a step goes, by operation and by layer; rows that do not fill a step are left out",
      OPTION_FLAG, AT(profile)},
-    {"no-plots", NULL, "draw nothing", OPTION_FLAG, AT(no_plots)},
+    {"no-plots", NULL, "draw nothing; pictures that are there stay", OPTION_FLAG, AT(no_plots)},
     {0}};
 
 const options_program settings_program = {

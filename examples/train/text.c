@@ -57,6 +57,7 @@ bool text_load(const char *spec, text_source *t, char message[NET_MESSAGE])
     *t = (text_source){.lines = spec[0] == 'l'};
     const char *path = strchr(spec, ':') + 1, *slash = strrchr(path, '/');
     snprintf(t->name, sizeof t->name, "%s", slash ? slash + 1 : path);
+    plain_text(t->name);
     if (!dataset_read_file(path, &file, &error))
         return false;
     unsigned char *bytes = realloc(file.bytes, file.size + 2);

@@ -9,8 +9,8 @@
  *     values    [x  w  linear  relu | ... loss | the backward pass ............ ]
  *                                   ^ count: this step so far                   ^ known: the step before
  *
- * Values lie in blocks that never move and outlive every reset, so that a stale handle still points at a value. By its serial one sees that the
- * step is over: value number i of a step has the serial first_serial + i.
+ * Values lie in blocks that never move and outlive every reset, so that a stale handle still points at a value. By its serial one sees that
+ * the step is over: value number i of a step has the serial first_serial + i.
  *
  * Backward passes (tg_pass) and checkpoints (tg_region) are ranges of values. They are kept in the order in which they ended and began.
  */

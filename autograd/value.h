@@ -3,9 +3,9 @@
  *
  *     value --inputs--> value --inputs--> ... --inputs--> leaf (op NULL: a constant, a variable or a parameter)
  *
- * Most of it is written once, when the value is recorded. A backward pass that makes it a gradient sets `sink` and `earlier` then; `gradient`,
- * `name` and `place` belong to the present step. Its numbers are not part of the program: where they are is a matter of the run, which alone
- * uses `slot`.
+ * Most of it is written once, when the value is recorded. A backward pass that makes it a gradient sets `sink` and `earlier` then;
+ * `gradient`, `name` and `place` belong to the present step. Its numbers are not part of the program: where they are is a matter of the run,
+ * which alone uses `slot`.
  */
 #ifndef TG_VALUE_H
 #define TG_VALUE_H

@@ -28,8 +28,9 @@ static const program_option table[] = {
 
 static const options_program program = {
     .name = "activations",
-    .about = "Shows every activation: its formula, values and first derivatives, where it is lowest, and how far the approximations of GELU "
-             "are from the exact one. All in double precision.",
+    .about =
+        "Shows every activation: its formula, values and first derivatives, where it is lowest, and how far the approximations of GELU "
+        "are from the exact one. All in double precision.",
     .table = table,
     .after = "Example: activations --from -4 --to 4 --out results"};
 

@@ -28,8 +28,9 @@ static const program_option table[] = {
     {"data", "DIR", "folder that has mnist/ (the four files), uci/ (the tables as .csv) and optdigits/", OPTION_TEXT, AT(data)},
     {"epochs", "N", "as many instead of the protocol's; finished runs go on, and none is shortened; 0: the protocol's", OPTION_INT,
      AT(epochs), 0, 100000},
-    {"only", "PATTERN", "train those runs only whose names fit the shell's pattern: '*-seed1', 'relu*lr0.001*'; the report has what is there",
-     OPTION_TEXT, AT(only)},
+    {"only", "PATTERN",
+     "train those runs only whose names fit the shell's pattern: '*-seed1', 'relu*lr0.001*'; the report has what is there", OPTION_TEXT,
+     AT(only)},
     {"report-only", NULL, "train nothing: report what is there", OPTION_FLAG, AT(report_only)},
     {"no-plots", NULL, "draw nothing; a report then has no pictures", OPTION_FLAG, AT(no_plots)},
     {0}};

@@ -87,8 +87,8 @@ typedef struct tg_file_item {
     const void *data;
 } tg_file_item;
 
-/* Writes a whole file, as tg_parameters_save does: an earlier one of that name is replaced when the new one is complete, or stays. False and
- * one line in `message` if an item or a line of metadata is not valid, memory runs out, or the file cannot be written. */
+/* Writes a whole file, as tg_parameters_save does: an earlier one of that name is replaced when the new one is complete, or stays. False
+ * and one line in `message` if an item or a line of metadata is not valid, memory runs out, or the file cannot be written. */
 bool tg_safetensors_write(const char *path, const tg_file_item *items, int count, const tg_metadata *metadata,
                           int metadata_count, char message[TG_FILE_MESSAGE]);
 

@@ -57,7 +57,7 @@ static void set_text(FILE *command, const char *name, const char *text)
     fputs("'; ", command);
 }
 
-/* The same of a path that gnuplot cannot take for a command ("|touch x", "< touch x"), another user's home ("~x") or a block of data ("$x"). */
+/* The same of a path that gnuplot cannot take for a command ("|touch x", "< touch x"), a user's home ("~x") or a block of data ("$x"). */
 static void set_path(FILE *command, const char *name, const char *path)
 {
     fprintf(command, "%s='%s", name, *path == '/' ? "" : "./");

@@ -62,7 +62,7 @@ do for [format in "png svg"] {
              for [i=1:count] curves using (at(p, i)):(column("median")) with lines linetype i title curve_name[i], \
              for [i=1:count] published using (column("epoch")):(of(p, i, "validation")) with points linetype i pointtype 7 notitle, \
              for [i=1:count] published using (column("epoch")):(of(p, i, "train")) with points linetype i pointtype 6 notitle, \
-             NaN with points pointtype 7 linecolor rgb "#606060" title "published, validation", \
+             NaN with points pointtype 7 linecolor rgb "#606060" title (trained ? "published, validation" : "published"), \
              NaN with points pointtype 6 linecolor rgb "#606060" title (trained ? "published, training" : ""), \
              NaN with lines linecolor rgb "#606060" linewidth 1.3 dashtype (10, 6) title "training"
     }

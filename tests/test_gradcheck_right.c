@@ -87,7 +87,8 @@ static const char *check_operations(int seed, work *w, char *why)
         if (op->flags & (TG_CONSTANT | TG_SOURCE))
             continue;
         const tg_gradcheck_result result = tg_gradcheck_op(op, &(tg_gradcheck_options){.order = 2, .seed = (uint64_t)seed});
-        snprintf(why, sizeof w->first, "seed %d, %s: %s (error %g, %d samples)", seed, op->name, result.why, result.relative, result.samples);
+        snprintf(why, sizeof w->first, "seed %d, %s: %s (error %g, %d samples)", seed, op->name, result.why, result.relative,
+                 result.samples);
         if (!result.passed || !(result.relative < most) || result.samples < 1)
             return why;
         w->checks++;

@@ -141,8 +141,8 @@ START_TEST(cross_entropy_does_not_overflow)
 }
 END_TEST
 
-/* A row of `classes` logits: 0 at its label, -distance everywhere else. The loss is log(1 + rest), rest = (classes - 1) e^-distance, and the
- * gradient -rest / (1 + rest) at the label: tiny, and exact to a few units in the last place. */
+/* A row of `classes` logits: 0 at its label, -distance everywhere else. The loss is log(1 + rest), rest = (classes - 1) e^-distance, and
+ * the gradient -rest / (1 + rest) at the label: tiny, and exact to a few units in the last place. */
 START_TEST(the_loss_of_a_row_that_is_sure_has_all_its_digits)
 {
     static const int classes[] = {3, 40, 1500};

@@ -127,6 +127,29 @@ START_TEST(where_runs_diverge_the_table_says_of_what_and_how_many)
 }
 END_TEST
 
+START_TEST(the_table_says_whether_its_values_are_of_seeds_or_of_folds)
+{
+    static const struct {
+        int seeds, folds;
+        const char *says, *pairs;
+    } cases[] = {{1, 3, " over 3 folds, which have most training rows in common.", "fold by fold"},
+                 {2, 3, " over 2 seeds of 3 folds each.", "seed by seed"},
+                 {3, 1, " over 3 seeds.", "seed by seed"}};
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        runlog *log = runlog_new(temporary_folder());
+        for (int i = 0; i < 2 * cases[c].seeds * cases[c].folds; i++) {
+            const int run = runlog_add_run(log, i % 2 ? "silu" : "relu", (uint64_t)(i / 2 / cases[c].folds), i / 2 % cases[c].folds, 10);
+            runlog_add_epoch(log, run, &(runlog_epoch){.epoch = 1, .step = 1, .val_loss = 0.5 + 0.01 * i * i, .val_accuracy = NAN,
+                                                       .test = RUNLOG_NO_MEASURES});
+            runlog_finish_run(log, run);
+        }
+        const char *text = table_of(log);
+        ck_assert_msg(strstr(text, cases[c].says) && strstr(text, cases[c].pairs), "%s", text);
+        runlog_free(log);
+    }
+}
+END_TEST
+
 /* ---- pictures ----------------------------------------------------------------------------------------------- */
 
 static bool have_gnuplot(void)
@@ -369,6 +392,7 @@ Suite *plots_suite(void)
     tcase_add_test(tests, the_table_shows_every_activation_in_plain_text);
     tcase_add_test(tests, the_table_comes_in_other_formats);
     tcase_add_test(tests, one_seed_has_no_intervals);
+    tcase_add_test(tests, the_table_says_whether_its_values_are_of_seeds_or_of_folds);
     tcase_add_test(tests, where_runs_diverge_the_table_says_of_what_and_how_many);
     tcase_add_test(tests, pictures_are_drawn_and_old_ones_do_not_linger);
     tcase_add_test(tests, many_activations_are_drawn_as_intervals);

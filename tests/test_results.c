@@ -225,7 +225,8 @@ START_TEST(numbers_are_not_mistaken_for_each_other)
 {
     char errors[4000], arguments[600];
     snprintf(arguments, sizeof arguments,
-             "--data sine --rows 100 --hidden 4 --activations relu,silu --seeds 1 --epochs 1 --no-plots --report --out %s", temporary_folder());
+             "--data sine --rows 100 --hidden 4 --activations relu,silu --seeds 1 --epochs 1 --no-plots --report --out %s",
+             temporary_folder());
     ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
     ck_assert_ptr_null(strstr(temporary_text("report.html"), "What is mistaken for what"));
 }

@@ -282,7 +282,8 @@ START_TEST(the_last_line_of_progress_is_of_the_last_validation)
     double loss, accuracy, said_loss, said_accuracy;
     ck_assert_msg(sscanf(last, "\ngelu_exact,,1,0,7,%*d,%*[^,],%lf,%lf", &loss, &accuracy) == 2, "%s", last);
     const char *done = strstr(output, ": done, ");
-    ck_assert_msg(done && sscanf(done, ": done, 7 epochs, validation loss %lf, accuracy %lf", &said_loss, &said_accuracy) == 2, "%s", output);
+    ck_assert_msg(done && sscanf(done, ": done, 7 epochs, validation loss %lf, accuracy %lf", &said_loss, &said_accuracy) == 2, "%s",
+                  output);
     ck_assert_double_eq_tol(said_loss, loss, 1e-4);
     ck_assert_double_eq_tol(said_accuracy, 100 * accuracy, 0.01);
     ck_assert_ptr_nonnull(strstr(output, " is the best, and its weights are kept\nvalidation: loss "));

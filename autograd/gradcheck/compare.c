@@ -120,8 +120,8 @@ static double explained_rounding(const tg_check *c, const comparison *p, int64_t
     return ROUNDING_SAFETY * fmin(of->rounding, fmax(of_function, SURELY_ROUNDING * usual)) + 4 * d->bend + hidden * usual;
 }
 
-/* Of terms that cancel, as where a norm takes out what a bias adds, differences see nothing and the derivative has their rounding. Terms may
- * be as large as the derivatives by other variables. */
+/* Of terms that cancel, as where a norm takes out what a bias adds, differences see nothing and the derivative has their rounding. Terms
+ * may be as large as the derivatives by other variables. */
 static double left_of_terms(const tg_check *c, const comparison *p, int64_t g)
 {
     const tg_check_difference *d = &p->difference[g];

@@ -1,5 +1,5 @@
-/* Which variables of an input may move at once: such that no value depends on two of them. Each value then changes by one variable only, and
- * one evaluation serves for all of them (A. Curtis, M. Powell and J. Reid, IMA Journal of Applied Mathematics 13, 1974). Internal.
+/* Which variables of an input may move at once: such that no value depends on two of them. Each value then changes by one variable only,
+ * and one evaluation serves for all of them (A. Curtis, M. Powell and J. Reid, IMA Journal of Applied Mathematics 13, 1974). Internal.
  *
  *     tg_check_sets sets;
  *     if (tg_check_find_sets(c, order - 1, part, &sets))

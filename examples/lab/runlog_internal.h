@@ -74,6 +74,9 @@ runlog_group *runlog_groups(const runlog *log, int *count);
 /* Whether no run before this one has its activation. */
 bool runlog_is_first_of_activation(const runlog *log, int run);
 
+/* Whether all runs have one seed: then each fold is a value of its own. */
+bool runlog_has_one_seed(const runlog *log);
+
 /* Whether there are classes or any run has an accuracy; whether any has a test part. */
 bool runlog_has_accuracy(const runlog *log);
 bool runlog_has_test(const runlog *log);

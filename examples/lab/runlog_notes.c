@@ -3,6 +3,7 @@
 #include "examples/lab/runlog_table_internal.h"
 #include "examples/data/words.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,13 +35,15 @@ static bool has_unfinished(const table_view *table)
 /* What an interval is, and what a difference. */
 static void print_meaning(const table_view *table, FILE *out, int least, int most)
 {
-    char text[1024], seeds[64];
+    char text[1024], values[64], folds[64] = "";
     const bool utf8 = table->screen.utf8, difference = most > 0 && (table->shown[ACCURACY_DIFFERENCE] || table->shown[LOSS_DIFFERENCE]);
     const int judged = count_judged(table);
-    snprintf(seeds, sizeof seeds, least == most ? "%d" : "%d to %d", least, most);
+    snprintf(values, sizeof values, least == most ? "%d" : "%d to %d", least, most);
+    if (table->folds > 1)
+        snprintf(folds, sizeof folds, "seeds of %d folds each", table->folds);
     if (most > 1)
-        snprintf(text, sizeof text, "%s and ( - ): 95 %% interval of the mean over %s %s.", utf8 ? "±" : "+/-", seeds,
-                 table->groups[0].value[table->loss_metric].count < (size_t)table->groups[0].runs ? "runs" : "seeds");
+        snprintf(text, sizeof text, "%s and ( - ): 95 %% interval of the mean over %s %s.", utf8 ? "±" : "+/-", values,
+                 table->by_fold ? "folds, which have most training rows in common" : table->folds > 1 ? folds : "seeds");
     else
         snprintf(text, sizeof text, "%s",
                  most == 0               ? "No run has finished."
@@ -48,8 +51,8 @@ static void print_meaning(const table_view *table, FILE *out, int least, int mos
                                          : "One seed: no intervals.");
     size_t length = strlen(text);
     if (difference)
-        length += (size_t)snprintf(text + length, sizeof text - length, " %s: difference to %.64s, seed by seed", utf8 ? "Δ" : "diff",
-                                   table->groups[0].activation);
+        length += (size_t)snprintf(text + length, sizeof text - length, " %s: difference to %.64s, %s", utf8 ? "Δ" : "diff",
+                                   table->groups[0].activation, table->by_fold ? "fold by fold" : "seed by seed");
     if (difference && judged == 1)
         length += (size_t)snprintf(text + length, sizeof text - length, ", * where it is beyond chance at 5 %% (t test)");
     if (difference && judged > 1)
@@ -63,10 +66,11 @@ void table_print_notes(const table_view *table, FILE *out)
 {
     enum { TOO_FEW = 5 };
     char text[1024];
-    int least = table->groups[0].runs, most = least;
-    for (int i = 1; i < table->count; i++) {
-        least = table->groups[i].runs < least ? table->groups[i].runs : least;
-        most = table->groups[i].runs > most ? table->groups[i].runs : most;
+    int least = INT_MAX, most = 0;
+    for (int i = 0; i < table->count; i++) {
+        const int values = (int)table->groups[i].value[table->loss_metric].count;
+        least = values < least ? values : least;
+        most = values > most ? values : most;
     }
     print_meaning(table, out, least, most);
     const size_t values = table->groups[0].value[table->loss_metric].count;

@@ -65,7 +65,7 @@ typedef struct unit {
     double value, rival; /* sums, and then means, over the runs */
 } unit;
 
-static bool has_one_seed(const runlog *log)
+bool runlog_has_one_seed(const runlog *log)
 {
     for (int i = 1; i < log->count; i++)
         if (log->runs[i].seed != log->runs[0].seed)
@@ -77,7 +77,7 @@ static bool has_one_seed(const runlog *log)
  * Returns how many. */
 static int gather(const runlog *log, const char *activation, const char *rival, runlog_metric metric, unit units[])
 {
-    const bool by_fold = has_one_seed(log);
+    const bool by_fold = runlog_has_one_seed(log);
     int count = 0;
     for (int i = 0; i < log->count; i++) {
         const runlog_run *run = &log->runs[i];

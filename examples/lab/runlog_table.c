@@ -103,6 +103,14 @@ static void print_columns(const table_view *table, FILE *out)
     scols_unref_table(to);
 }
 
+static int folds_of(const runlog *log)
+{
+    int folds = 1;
+    for (int i = 0; i < log->count; i++)
+        folds = log->runs[i].fold >= folds ? log->runs[i].fold + 1 : folds;
+    return folds;
+}
+
 static void print_one(const runlog *log, const table_format *format, FILE *out)
 {
     table_view table = {.screen = format ? (terminal){.utf8 = format->utf8} : terminal_of(out),
@@ -110,6 +118,8 @@ static void print_one(const runlog *log, const table_format *format, FILE *out)
                         .note = log->note,
                         .accuracy = runlog_has_accuracy(log),
                         .test = runlog_has_test(log),
+                        .by_fold = runlog_has_one_seed(log) && folds_of(log) > 1,
+                        .folds = folds_of(log),
                         .loss_metric = runlog_loss(log),
                         .accuracy_metric = runlog_accuracy(log)};
     runlog_group *groups = runlog_groups(log, &table.count);

@@ -45,6 +45,8 @@ typedef struct {
     const table_format *format; /* NULL: a table on the terminal */
     bool accuracy; /* false in a regression */
     bool test;     /* there is a test part */
+    bool by_fold;  /* there is one seed, whose folds are the values */
+    int folds;     /* of a seed; 1 if it has none */
     runlog_metric loss_metric, accuracy_metric;
     int loss_decimals, unit_decimals; /* of the loss; of errors in the unit of the target */
     bool shown[COLUMNS];

@@ -216,8 +216,8 @@ static bool write_curves(const void *context, FILE *to)
                 const study_spread loss = study_spread_at(records, n, e, STUDY_TEST_LOSS),
                                    train = study_spread_at(records, n, e, STUDY_STEP_LOSS);
                 if (loss.count)
-                    fprintf(to, "rate %g,%s,mean squared error,%g,%d,%.6g,%.6g,%.6g,%.6g\n", rates[rate], tg_activation_name(published[a].activation),
-                            rates[rate], e, loss.median, loss.low, loss.high, train.median);
+                    fprintf(to, "rate %g,%s,mean squared error,%g,%d,%.6g,%.6g,%.6g,%.6g\n", rates[rate],
+                            tg_activation_name(published[a].activation), rates[rate], e, loss.median, loss.low, loss.high, train.median);
             }
         }
     return true;

@@ -255,7 +255,8 @@ void net_spec_complete(net_spec *spec)
 
 int net_least_rows(const net_spec *spec)
 {
-    const bool has_places = strcmp(spec->model, "mlp") != 0 && strcmp(spec->model, "autoencoder") != 0 && strcmp(spec->model, "charmlp") != 0;
+    const bool has_places =
+        strcmp(spec->model, "mlp") != 0 && strcmp(spec->model, "autoencoder") != 0 && strcmp(spec->model, "charmlp") != 0;
     return strcmp(spec->norm, tg_norm_name(TG_NORM_BATCH)) == 0 && !has_places ? 2 : 1;
 }
 

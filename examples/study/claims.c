@@ -288,23 +288,29 @@ static sheet *report(const results *r, const study_outcome *outcome)
     return s;
 }
 
+static int run(const study_context *c, const tabular_sets *sets, study_work *work)
+{
+    results r = {.c = c, .work = work, .sets = sets, .seeds = c->settings->quick ? 2 : 5};
+    for (int set = 0; set < sets->count; set++)
+        if (strcmp(sets->name[set], c->settings->quick ? "moons" : "optdigits") == 0)
+            r.set = set;
+    if (!add_runs(work, &r))
+        return study_refuse("out of memory", 1);
+    const study_outcome outcome = study_work_do(work, stderr);
+    if (outcome.broken)
+        return study_refuse(outcome.message, outcome.broken);
+    r.complete = outcome.complete == work->count;
+    return study_end(c, work, &outcome, report(&r, &outcome), NULL);
+}
+
 int study_claims(const study_context *c)
 {
     tabular_sets sets;
     study_work work = study_work_of(c);
     if (!tabular_load(c, &sets))
         return 2;
-    results r = {.c = c, .work = &work, .sets = &sets, .seeds = c->settings->quick ? 2 : 5};
-    for (int set = 0; set < sets.count; set++)
-        if (strcmp(sets.name[set], c->settings->quick ? "moons" : "optdigits") == 0)
-            r.set = set;
-    if (!add_runs(&work, &r))
-        return study_refuse("out of memory", 1);
-    const study_outcome outcome = study_work_do(&work, stderr);
-    if (outcome.broken)
-        return study_refuse(outcome.message, outcome.broken);
-    r.complete = outcome.complete == work.count;
-    const int status = study_end(c, &work, &outcome, report(&r, &outcome), NULL);
+    const int status = run(c, &sets, &work);
+    study_work_free(&work);
     tabular_free(&sets);
     return status;
 }

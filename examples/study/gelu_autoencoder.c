@@ -257,33 +257,38 @@ static sheet *report(const results *r, const study_outcome *outcome)
     return s;
 }
 
+static int run(const study_context *c, dataset *data, study_work *work)
+{
+    bool fine = true, begun = false;
+    const int seeds = c->settings->quick ? 1 : 3, epochs = c->settings->epochs ? c->settings->epochs : c->settings->quick ? 2 : 50;
+    for (int seed = 1; seed <= seeds; seed++)
+        for (int rate = 0; rate < RATES; rate++)
+            for (int a = 0; a < ACTIVATIONS; a++)
+                fine = fine && add_run(work, c, data, published[a].activation, rates[rate], seed, epochs);
+    if (!fine)
+        return study_refuse("out of memory", 1);
+    const study_outcome outcome = study_work_do(work, stderr);
+    if (outcome.broken)
+        return study_refuse(outcome.message, outcome.broken);
+    const results r = {c, work, data, seeds, epochs};
+    char message[FILES_MESSAGE];
+    if (!dataset_split(data, &work->run[0].parts, message, sizeof message) ||
+        !files_write(c->folder, "curves.csv", write_curves, &r, message) ||
+        !files_write(c->folder, "published.csv", write_published, &r, message))
+        return study_refuse(message, 1);
+    for (int i = 0; i < work->count; i++)
+        begun = begun || work->record[i].epochs > 0;
+    return study_end(c, work, &outcome, report(&r, &outcome), begun ? "study_curves.gp" : NULL);
+}
+
 int study_gelu_autoencoder(const study_context *c)
 {
     dataset data;
     study_work work = study_work_of(c);
-    bool fine = true;
-    const int seeds = c->settings->quick ? 1 : 3, epochs = c->settings->epochs ? c->settings->epochs : c->settings->quick ? 2 : 50;
     if (!study_load(c, "idx", "mnist", "glyphs", 200, NULL, &data))
         return 2;
-    for (int seed = 1; seed <= seeds; seed++)
-        for (int rate = 0; rate < RATES; rate++)
-            for (int a = 0; a < ACTIVATIONS; a++)
-                fine = fine && add_run(&work, c, &data, published[a].activation, rates[rate], seed, epochs);
-    if (!fine)
-        return study_refuse("out of memory", 1);
-    const study_outcome outcome = study_work_do(&work, stderr);
-    if (outcome.broken)
-        return study_refuse(outcome.message, outcome.broken);
-    const results r = {c, &work, &data, seeds, epochs};
-    char message[FILES_MESSAGE];
-    if (!dataset_split(&data, &work.run[0].parts, message, sizeof message) ||
-        !files_write(c->folder, "curves.csv", write_curves, &r, message) ||
-        !files_write(c->folder, "published.csv", write_published, &r, message))
-        return study_refuse(message, 1);
-    bool begun = false;
-    for (int i = 0; i < work.count; i++)
-        begun = begun || work.record[i].epochs > 0;
-    const int status = study_end(c, &work, &outcome, report(&r, &outcome), begun ? "study_curves.gp" : NULL);
+    const int status = run(c, &data, &work);
+    study_work_free(&work);
     dataset_free(&data);
     return status;
 }

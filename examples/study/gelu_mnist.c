@@ -283,24 +283,30 @@ static sheet *report(const results *r, const study_outcome *outcome)
     return s;
 }
 
+static int run(const study_context *c, const dataset *data, study_work *work)
+{
+    const mnist_protocol p = mnist_protocol_of(c, data);
+    if (!add_runs(work, &p, data))
+        return study_refuse("out of memory", 1);
+    const study_outcome outcome = study_work_do(work, stderr);
+    if (outcome.broken)
+        return study_refuse(outcome.message, outcome.broken);
+    const results r = {c, work, &p};
+    char message[FILES_MESSAGE];
+    if (!files_write(c->folder, "curves.csv", write_curves, &r, message) ||
+        !files_write(c->folder, "published.csv", write_published, &r, message))
+        return study_refuse(message, 1);
+    return study_end(c, work, &outcome, report(&r, &outcome), outcome.complete > 0 ? "study_curves.gp" : NULL);
+}
+
 int study_gelu_mnist(const study_context *c)
 {
     dataset data;
     study_work work = study_work_of(c);
     if (!study_load(c, "idx", "mnist", "glyphs", 800, NULL, &data))
         return 2;
-    const mnist_protocol p = mnist_protocol_of(c, &data);
-    if (!add_runs(&work, &p, &data))
-        return study_refuse("out of memory", 1);
-    const study_outcome outcome = study_work_do(&work, stderr);
-    if (outcome.broken)
-        return study_refuse(outcome.message, outcome.broken);
-    const results r = {c, &work, &p};
-    char message[FILES_MESSAGE];
-    if (!files_write(c->folder, "curves.csv", write_curves, &r, message) ||
-        !files_write(c->folder, "published.csv", write_published, &r, message))
-        return study_refuse(message, 1);
-    const int status = study_end(c, &work, &outcome, report(&r, &outcome), outcome.complete > 0 ? "study_curves.gp" : NULL);
+    const int status = run(c, &data, &work);
+    study_work_free(&work);
     dataset_free(&data);
     return status;
 }

@@ -156,36 +156,42 @@ static sheet *report(const results *r, const study_outcome *outcome)
 
 /* ---- the study ---- */
 
-int study_gelu_noise(const study_context *c)
+static int run(const study_context *c, dataset *data, study_work *work)
 {
     static results r;
+    char message[STUDY_MESSAGE];
+    const mnist_protocol p = mnist_protocol_of(c, data);
+    bool fine = true;
+    for (int a = 0; a < MNIST_ACTIVATIONS; a++)
+        for (int rate = 0; rate < p.rates && rate < 2; rate++)
+            fine = fine && mnist_add(work, &p, data, mnist_activations[a], 1, p.rate[rate], 1, p.seeds);
+    if (!fine)
+        return study_refuse("out of memory", 1);
+    const study_outcome outcome = study_work_do(work, stderr);
+    r = (results){.c = c, .work = work, .p = &p};
+    if (outcome.broken)
+        return study_refuse(outcome.message, outcome.broken);
+    if (!dataset_split(data, &p.parts, message, sizeof message))
+        return study_refuse(message, 1);
+    for (int a = 0; a < MNIST_ACTIVATIONS; a++)
+        if (!score_all(&r, data, a, message))
+            return study_refuse(message, 1);
+    if (!files_make_folder(c->folder, message) || !files_write(c->folder, "noise.csv", write_noise, &r, message))
+        return study_refuse(message, 1);
+    return study_end(c, work, &outcome, report(&r, &outcome), outcome.complete > 0 ? "study_noise.gp" : NULL);
+}
+
+int study_gelu_noise(const study_context *c)
+{
     dataset data;
     study_context classifiers;
-    char message[STUDY_MESSAGE];
     if (!study_context_of(&classifiers, c->settings, "gelu-mnist", c->command))
         return study_refuse("--out: the name is too long", 2);
     study_work work = study_work_of(&classifiers);
     if (!study_load(c, "idx", "mnist", "glyphs", 800, NULL, &data))
         return 2;
-    const mnist_protocol p = mnist_protocol_of(c, &data);
-    bool fine = true;
-    for (int a = 0; a < MNIST_ACTIVATIONS; a++)
-        for (int rate = 0; rate < p.rates && rate < 2; rate++)
-            fine = fine && mnist_add(&work, &p, &data, mnist_activations[a], 1, p.rate[rate], 1, p.seeds);
-    if (!fine)
-        return study_refuse("out of memory", 1);
-    const study_outcome outcome = study_work_do(&work, stderr);
-    r = (results){.c = c, .work = &work, .p = &p};
-    if (outcome.broken)
-        return study_refuse(outcome.message, outcome.broken);
-    if (!dataset_split(&data, &p.parts, message, sizeof message))
-        return study_refuse(message, 1);
-    for (int a = 0; a < MNIST_ACTIVATIONS; a++)
-        if (!score_all(&r, &data, a, message))
-            return study_refuse(message, 1);
-    if (!files_make_folder(c->folder, message) || !files_write(c->folder, "noise.csv", write_noise, &r, message))
-        return study_refuse(message, 1);
-    const int status = study_end(c, &work, &outcome, report(&r, &outcome), outcome.complete > 0 ? "study_noise.gp" : NULL);
+    const int status = run(c, &data, &work);
+    study_work_free(&work);
     dataset_free(&data);
     return status;
 }

@@ -327,29 +327,35 @@ static sheet *report(const results r[SETTINGS], const study_outcome *outcome)
     return s;
 }
 
-int study_glu_tabular(const study_context *c)
+static int run(const study_context *c, const tabular_sets *sets, study_work *work)
 {
     static results r[SETTINGS];
-    tabular_sets sets;
     char message[FILES_MESSAGE];
-    study_work work = study_work_of(c);
     const int seeds = c->settings->quick ? 4 : 10, rates = c->settings->quick ? 1 : TABULAR_RATES;
-    if (!tabular_load(c, &sets))
-        return 2;
-    if (!add_runs(&work, c, &sets, seeds, rates))
+    if (!add_runs(work, c, sets, seeds, rates))
         return study_refuse("out of memory", 1);
-    const study_outcome outcome = study_work_do(&work, stderr);
+    const study_outcome outcome = study_work_do(work, stderr);
     if (outcome.broken)
         return study_refuse(outcome.message, outcome.broken);
     for (int setting = 0; setting < SETTINGS; setting++) {
-        r[setting] = (results){.c = c, .work = &work, .sets = &sets, .setting = setting, .rates = rates};
+        r[setting] = (results){.c = c, .work = work, .sets = sets, .setting = setting, .rates = rates};
         choose_forms(&r[setting], seeds);
         if (r[setting].seeds > 1)
             gather(&r[setting]);
     }
     if (!files_write(c->folder, "ranks.csv", write_ranks, r, message))
         return study_refuse(message, 1);
-    const int status = study_end(c, &work, &outcome, report(r, &outcome), r[0].seeds > 1 || r[1].seeds > 1 ? "study_ranks.gp" : NULL);
+    return study_end(c, work, &outcome, report(r, &outcome), r[0].seeds > 1 || r[1].seeds > 1 ? "study_ranks.gp" : NULL);
+}
+
+int study_glu_tabular(const study_context *c)
+{
+    tabular_sets sets;
+    study_work work = study_work_of(c);
+    if (!tabular_load(c, &sets))
+        return 2;
+    const int status = run(c, &sets, &work);
+    study_work_free(&work);
     tabular_free(&sets);
     return status;
 }

@@ -222,36 +222,46 @@ static bool is_complete(const study_work *work, const study_outcome *outcome)
     return outcome->complete == work->count;
 }
 
+typedef struct stages {
+    study_work fresh, existing, tuned; /* each builds on the one before */
+    char (*paths)[PATH];
+} stages;
+
+static int run(const study_context *c, const tabular_sets *sets, stages *w)
+{
+    const bool quick = c->settings->quick;
+    const results r = {c, &w->fresh, &w->tuned, sets, quick ? 2 : 5, quick ? 1 : TABULAR_RATES, quick ? 1 : TUNE_RATES};
+    w->paths = calloc((size_t)(r.seeds * sets->count), sizeof *w->paths);
+    if (!w->paths || !add_fresh(&w->fresh, &r) || !add_existing(&w->existing, &r) || !add_tuned(&w->tuned, &r, w->paths))
+        return study_refuse("out of memory", 1);
+    study_outcome first = study_work_do(&w->fresh, stderr), second = {0}, third = {0};
+    if (!first.broken && !first.interrupted)
+        second = study_work_do(&w->existing, stderr);
+    if (!first.interrupted && !second.interrupted && !first.broken && !second.broken)
+        third = study_work_do(&w->tuned, stderr);
+    const study_outcome *broken = first.broken ? &first : second.broken ? &second : third.broken ? &third : NULL;
+    if (broken)
+        return study_refuse(broken->message, broken->broken);
+    const bool complete = is_complete(&w->fresh, &first) && is_complete(&w->tuned, &third);
+    third.interrupted |= first.interrupted || second.interrupted;
+    third.failed += first.failed + second.failed;
+    return study_end(c, &w->tuned, &third, report(&r, &third, complete), NULL);
+}
+
 int study_migration(const study_context *c)
 {
     tabular_sets sets;
     study_context tables;
-    const bool quick = c->settings->quick;
     if (!study_context_of(&tables, c->settings, "glu-tabular", c->command))
         return study_refuse("--out: the name is too long", 2);
     if (!tabular_load(c, &sets))
         return 2;
-    study_work fresh = study_work_of(&tables), existing = study_work_of(c), tuned = study_work_of(c);
-    const results r = {c, &fresh, &tuned, &sets, quick ? 2 : 5, quick ? 1 : TABULAR_RATES, quick ? 1 : TUNE_RATES};
-    char(*paths)[PATH] = calloc((size_t)(r.seeds * sets.count), sizeof *paths);
-    if (!paths || !add_fresh(&fresh, &r) || !add_existing(&existing, &r) || !add_tuned(&tuned, &r, paths))
-        return study_refuse("out of memory", 1);
-    study_outcome first = study_work_do(&fresh, stderr), second = {0}, third = {0};
-    if (!first.broken && !first.interrupted)
-        second = study_work_do(&existing, stderr);
-    if (!first.interrupted && !second.interrupted && !first.broken && !second.broken)
-        third = study_work_do(&tuned, stderr);
-    const study_outcome *broken = first.broken ? &first : second.broken ? &second : third.broken ? &third : NULL;
-    if (broken)
-        return study_refuse(broken->message, broken->broken);
-    const bool complete = is_complete(&fresh, &first) && is_complete(&tuned, &third);
-    third.interrupted |= first.interrupted || second.interrupted;
-    third.failed += first.failed + second.failed;
-    sheet *s = report(&r, &third, complete);
-    study_work_free(&fresh);
-    study_work_free(&existing);
-    const int status = study_end(c, &tuned, &third, s, NULL);
-    free(paths);
+    stages w = {study_work_of(&tables), study_work_of(c), study_work_of(c), NULL};
+    const int status = run(c, &sets, &w);
+    study_work_free(&w.fresh);
+    study_work_free(&w.existing);
+    study_work_free(&w.tuned);
+    free(w.paths);
     tabular_free(&sets);
     return status;
 }

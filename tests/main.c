@@ -46,8 +46,19 @@ static bool completes_environment(void)
     return any;
 }
 
+static bool is_suite(const char *name)
+{
+    for (size_t i = 0; i < sizeof suites / sizeof suites[0]; i++)
+        if (strcmp(name, suites[i].name) == 0)
+            return true;
+    return false;
+}
+
 int main(int argc, char **argv)
 {
+    for (int a = 1; a < argc; a++)
+        if (!is_suite(argv[a]))
+            return fprintf(stderr, "tests: there is no suite '%s' in tests/suites.def\n", argv[a]), 2;
     if (completes_environment()) /* and begins anew, for sanitizers have read theirs by now */
         execv("/proc/self/exe", argv);
     SRunner *runner = srunner_create(NULL);

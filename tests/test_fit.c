@@ -29,15 +29,21 @@ static bool fill(void *context, const int32_t *rows, int64_t count, tg_rng *rng,
     return true;
 }
 
+/* From now on the rows of the run's batches are in `seen`. */
+static void watch(fit_run *r, record *seen)
+{
+    *seen = (record){0};
+    r->config.train.fill = fill;
+    r->config.train.context = seen;
+}
+
 START_TEST(steps_are_those_of_a_loop_by_hand)
 {
     static record seen;
-    seen = (record){0};
     fit_run loop, hand;
     fit_begin(&loop, 0, TG_NORM_LAYER);
     fit_begin(&hand, 0, TG_NORM_LAYER);
-    loop.config.train.fill = fill;
-    loop.config.train.context = &seen;
+    watch(&loop, &seen);
     loop.config.valid.count = 0;
     fit_train(&loop);
     ck_assert_int_eq(seen.count, 4 * 3);
@@ -68,11 +74,9 @@ END_TEST
 static void train_beside_averages(fit_run *loop, fit_run *hand, bool validates, double losses[4])
 {
     static record seen;
-    seen = (record){0};
     fit_begin(loop, 0, TG_NORM_BATCH);
     fit_begin(hand, 0, TG_NORM_BATCH);
-    loop->config.train.fill = fill;
-    loop->config.train.context = &seen;
+    watch(loop, &seen);
     loop->config.ema.decay = 0.75;
     loop->config.valid.count = validates ? FIT_VALID : 0;
     fit_train(loop);
@@ -129,11 +133,9 @@ END_TEST
 START_TEST(an_epoch_has_every_row_once_in_an_order_of_its_own)
 {
     static record seen;
-    seen = (record){0};
     fit_run r;
     fit_begin(&r, 0, TG_NORM_NONE);
-    r.config.train.fill = fill;
-    r.config.train.context = &seen;
+    watch(&r, &seen);
     fit_train(&r);
     int32_t order[4][FIT_ROWS - FIT_VALID];
     for (int epoch = 0, b = 0; epoch < 4; epoch++) {
@@ -155,11 +157,9 @@ END_TEST
 START_TEST(rows_that_do_not_fill_a_step_wait_where_that_is_wished)
 {
     static record seen;
-    seen = (record){0};
     fit_run r;
     fit_begin(&r, 0, TG_NORM_NONE);
-    r.config.train.fill = fill;
-    r.config.train.context = &seen;
+    watch(&r, &seen);
     r.config.drop_partial = true;
     r.config.accumulate = 2;
     ck_assert_int_eq(tg_fit_steps(&r.config), 4);
@@ -183,11 +183,9 @@ START_TEST(rows_that_are_too_few_for_a_pass_wait_for_another_epoch)
                  {3, 2, 3, 2, 4, 3}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         static record seen;
-        seen = (record){0};
         fit_run r;
         fit_begin(&r, 0, TG_NORM_NONE);
-        r.config.train.fill = fill;
-        r.config.train.context = &seen;
+        watch(&r, &seen);
         r.config.epochs = 1;
         r.config.batch = cases[i].batch;
         r.config.accumulate = cases[i].accumulate;
@@ -241,11 +239,9 @@ static void backwards(void *context, int64_t epoch, tg_rng *rng, int32_t *rows, 
 START_TEST(rows_come_in_an_order_that_was_given)
 {
     static record seen;
-    seen = (record){0};
     fit_run r;
     fit_begin(&r, 0, TG_NORM_NONE);
-    r.config.train.fill = fill;
-    r.config.train.context = &seen;
+    watch(&r, &seen);
     r.config.order = backwards;
     r.config.epochs = 2;
     fit_train(&r);
@@ -397,13 +393,11 @@ END_TEST
 START_TEST(evaluations_may_have_batches_of_their_own)
 {
     static record seen;
-    seen = (record){0};
     fit_run r;
     fit_begin(&r, 0, TG_NORM_NONE);
     r.config.evaluation_batch = 8;
     fit_start(&r);
-    r.config.train.fill = fill;
-    r.config.train.context = &seen;
+    watch(&r, &seen);
     ck_assert(tg_fit_evaluate(r.fit, &r.config.train, NULL, NULL));
     ck_assert(seen.count == 2 && seen.sizes[0] == 8 && seen.sizes[1] == 6);
     fit_end(&r);

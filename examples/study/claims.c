@@ -305,12 +305,5 @@ static int run(const study_context *c, const tabular_sets *sets, study_work *wor
 
 int study_claims(const study_context *c)
 {
-    tabular_sets sets;
-    study_work work = study_work_of(c);
-    if (!tabular_load(c, &sets))
-        return 2;
-    const int status = run(c, &sets, &work);
-    study_work_free(&work);
-    tabular_free(&sets);
-    return status;
+    return tabular_study(c, run);
 }

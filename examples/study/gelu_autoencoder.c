@@ -1,7 +1,7 @@
 /* study gelu-autoencoder: the MNIST autoencoder of "Gaussian Error Linear Units" (Hendrycks and Gimpel, arXiv 1606.08415). */
 #include "examples/data/feed.h"
 #include "examples/lab/statistics.h"
-#include "examples/study/study.h"
+#include "examples/study/mnist.h"
 #include "examples/data/words.h"
 
 #include <math.h>
@@ -283,12 +283,5 @@ static int run(const study_context *c, dataset *data, study_work *work)
 
 int study_gelu_autoencoder(const study_context *c)
 {
-    dataset data;
-    study_work work = study_work_of(c);
-    if (!study_load(c, "idx", "mnist", "glyphs", 200, NULL, &data))
-        return 2;
-    const int status = run(c, &data, &work);
-    study_work_free(&work);
-    dataset_free(&data);
-    return status;
+    return mnist_study(c, 200, study_work_of(c), run);
 }

@@ -283,7 +283,7 @@ static sheet *report(const results *r, const study_outcome *outcome)
     return s;
 }
 
-static int run(const study_context *c, const dataset *data, study_work *work)
+static int run(const study_context *c, dataset *data, study_work *work)
 {
     const mnist_protocol p = mnist_protocol_of(c, data);
     if (!add_runs(work, &p, data))
@@ -301,12 +301,5 @@ static int run(const study_context *c, const dataset *data, study_work *work)
 
 int study_gelu_mnist(const study_context *c)
 {
-    dataset data;
-    study_work work = study_work_of(c);
-    if (!study_load(c, "idx", "mnist", "glyphs", 800, NULL, &data))
-        return 2;
-    const int status = run(c, &data, &work);
-    study_work_free(&work);
-    dataset_free(&data);
-    return status;
+    return mnist_study(c, 800, study_work_of(c), run);
 }

@@ -183,15 +183,8 @@ static int run(const study_context *c, dataset *data, study_work *work)
 
 int study_gelu_noise(const study_context *c)
 {
-    dataset data;
     study_context classifiers;
     if (!study_context_of(&classifiers, c->settings, "gelu-mnist", c->command))
         return study_refuse("--out: the name is too long", 2);
-    study_work work = study_work_of(&classifiers);
-    if (!study_load(c, "idx", "mnist", "glyphs", 800, NULL, &data))
-        return 2;
-    const int status = run(c, &data, &work);
-    study_work_free(&work);
-    dataset_free(&data);
-    return status;
+    return mnist_study(c, 800, study_work_of(&classifiers), run);
 }

@@ -85,3 +85,15 @@ double mnist_best_rate(const study_work *work, const mnist_protocol *p, tg_activ
     }
     return best;
 }
+
+int mnist_study(const study_context *c, size_t glyphs, study_work work,
+                int (*run)(const study_context *c, dataset *data, study_work *work))
+{
+    dataset data;
+    if (!study_load(c, "idx", "mnist", "glyphs", glyphs, NULL, &data))
+        return 2;
+    const int status = run(c, &data, &work);
+    study_work_free(&work);
+    dataset_free(&data);
+    return status;
+}

@@ -4,6 +4,10 @@
 
 #include "examples/study/study.h"
 
+/* A study on MNIST, or on so many glyphs where it is a quick one: loads the data, runs it, and frees both data and work. The exit status. */
+int mnist_study(const study_context *c, size_t glyphs, study_work work,
+                int (*run)(const study_context *c, dataset *data, study_work *work));
+
 enum { MNIST_ACTIVATIONS = 3, MNIST_RATES = 3 };
 extern const tg_activation mnist_activations[MNIST_ACTIVATIONS];
 

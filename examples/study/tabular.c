@@ -43,6 +43,18 @@ void tabular_free(tabular_sets *sets)
     *sets = (tabular_sets){0};
 }
 
+int tabular_study(const study_context *c, int (*run)(const study_context *c, const tabular_sets *sets, study_work *work))
+{
+    tabular_sets sets;
+    study_work work = study_work_of(c);
+    if (!tabular_load(c, &sets))
+        return 2;
+    const int status = run(c, &sets, &work);
+    study_work_free(&work);
+    tabular_free(&sets);
+    return status;
+}
+
 /* A thirtieth of the rows or so a step, as a power of two. */
 static int batch_of(size_t rows)
 {

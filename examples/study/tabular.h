@@ -17,6 +17,9 @@ typedef struct tabular_sets {
 bool tabular_load(const study_context *c, tabular_sets *sets);
 void tabular_free(tabular_sets *sets);
 
+/* A study on them: loads them, runs it on the records in the study's folder, and frees both sets and work. The exit status. */
+int tabular_study(const study_context *c, int (*run)(const study_context *c, const tabular_sets *sets, study_work *work));
+
 /* A run with two hidden layers of 64: 3,000 steps or so, parts drawn anew for each seed. Its name is SET-NAME-lrRATE-seedSEED. */
 bool tabular_add(study_work *work, const study_context *c, const tabular_sets *sets, int set, const char *name, const tg_mlp_config *net,
                  double rate, int seed, const char *start);

@@ -39,7 +39,7 @@ enum {
     PAGE = 4096 / (int)sizeof(real),
     NARROW = LANES / 2, /* columns of a result that is computed on its side, */
     SIDE = 4 * COLUMNS, /* and so many rows at a time */
-    LARGE = 2 << 20,    /* bytes of B and the result from which on they are asked for ahead of time */
+    FAR = 64 << 10,     /* bytes of B and the result from which on they are asked for ahead of time: other work has taken their lines */
 };
 
 /* ---- tiles ---- */
@@ -79,27 +79,39 @@ INLINE void begin(size_t rows, size_t vectors, bool whole, const tile *t, vector
 }
 
 /* Adds the steps of k. The products are contracted to fused multiply-adds where the processor has them. Two steps at a time leave it more
- * room beside them. What does not fit into the L1 cache is asked for some steps ahead. */
+ * room beside them. What does not fit into the L1 cache is asked for some steps ahead.
+ *
+ * Three rows of A that lie apart share a pointer, for an address may be the sum of two registers, one of them doubled. The empty asm hides
+ * from the compiler how the pointers hang together: it would keep one of them and a distance for each row, more than there are registers. */
 INLINE void add_steps(size_t rows, size_t vectors, bool side_by_side, bool whole, bool prefetches, const tile *t, vector sum[][2])
 {
     enum { AHEAD = 16 };
+    const size_t together = side_by_side ? rows : 3, groups = (rows + together - 1) / together;
     const size_t a_row = side_by_side ? 1 : t->a_row, a_step = t->a_step, b_step = t->b_step, k = t->k;
-    const real *a = t->a, *b = t->b;
+    const real *a[ROWS], *b = t->b;
+    UNROLL
+    for (size_t g = 0; g < groups; g++) {
+        a[g] = t->a + g * together * a_row;
+        __asm__("" : "+r"(a[g]));
+    }
 #pragma GCC unroll 2
-    for (size_t l = 0; l < k; l++, a += a_step, b += b_step) {
+    for (size_t l = 0; l < k; l++, b += b_step) {
         const real *b_last = b + (vectors - 1) * LANES;
         const vector last = whole || BYTES < 64 ? load(b_last) : load_part(b_last, first_lanes(t->last)),
                      y[2] = {vectors == 2 ? load(b) : last, last};
         for (size_t j = 0; prefetches && j < vectors * LANES; j += LINE)
             __builtin_prefetch(b + AHEAD * b_step + j);
         if (prefetches && side_by_side)
-            __builtin_prefetch(a + AHEAD * a_step);
+            __builtin_prefetch(a[0] + AHEAD * a_step);
         UNROLL
         for (size_t r = 0; r < rows; r++) {
             UNROLL
             for (size_t v = 0; v < vectors; v++)
-                sum[r][v] = a[r * a_row] * y[v] + sum[r][v];
+                sum[r][v] = a[r / together][r % together * a_row] * y[v] + sum[r][v];
         }
+        UNROLL
+        for (size_t g = 0; g < groups; g++)
+            a[g] += a_step;
     }
 }
 
@@ -315,7 +327,7 @@ static void multiply_blocks(const tg_product_part *p, void *scratch)
                .b_step = p->b_step,
                .b_column = p->b_column,
                .out_row = p->out_row,
-               .prefetches = (p->m + p->k) * p->n * sizeof(real) > LARGE,
+               .prefetches = (p->m + p->k) * p->n * sizeof(real) > FAR,
                .packed_a = scratch};
     for (size_t i = 0, row = 0; i < blocks.count; row += piece(blocks, i++)) {
         s.m = piece(blocks, i);

@@ -39,7 +39,8 @@ enum {
     PAGE = 4096 / (int)sizeof(real),
     NARROW = LANES / 2, /* columns of a result that is computed on its side, */
     SIDE = 4 * COLUMNS, /* and so many rows at a time */
-    FAR = 64 << 10,     /* bytes of B and the result from which on they are asked for ahead of time: other work has taken their lines */
+    FAR = 64 << 10,     /* bytes of B and the result from which on both are asked for ahead of time: other work has taken their lines */
+    LARGE = 2 << 20,    /* and what a tile goes through as well */
 };
 
 /* ---- tiles ---- */
@@ -54,11 +55,10 @@ typedef struct tile {
     real *out;
     size_t out_row, last; /* columns in the last vector */
     tg_product_start start;
-    bool prefetches;
+    bool large;           /* see LARGE */
 } tile;
 
-/* In these, `rows`, `vectors`, `side_by_side`, whether a step of A is so, `whole`, whether the last vector is, and `prefetches` are
- * constants. */
+/* In these, `rows`, `vectors`, `side_by_side`, whether a step of A is so, `whole`, whether the last vector is, and `large` are constants. */
 
 INLINE void begin(size_t rows, size_t vectors, bool whole, const tile *t, vector sum[][2])
 {
@@ -83,7 +83,7 @@ INLINE void begin(size_t rows, size_t vectors, bool whole, const tile *t, vector
  *
  * Three rows of A that lie apart share a pointer, for an address may be the sum of two registers, one of them doubled. The empty asm hides
  * from the compiler how the pointers hang together: it would keep one of them and a distance for each row, more than there are registers. */
-INLINE void add_steps(size_t rows, size_t vectors, bool side_by_side, bool whole, bool prefetches, const tile *t, vector sum[][2])
+INLINE void add_steps(size_t rows, size_t vectors, bool side_by_side, bool whole, bool large, const tile *t, vector sum[][2])
 {
     enum { AHEAD = 16 };
     const size_t together = side_by_side ? rows : 3, groups = (rows + together - 1) / together;
@@ -99,9 +99,9 @@ INLINE void add_steps(size_t rows, size_t vectors, bool side_by_side, bool whole
         const real *b_last = b + (vectors - 1) * LANES;
         const vector last = whole || BYTES < 64 ? load(b_last) : load_part(b_last, first_lanes(t->last)),
                      y[2] = {vectors == 2 ? load(b) : last, last};
-        for (size_t j = 0; prefetches && j < vectors * LANES; j += LINE)
+        for (size_t j = 0; large && j < vectors * LANES; j += LINE)
             __builtin_prefetch(b + AHEAD * b_step + j);
-        if (prefetches && side_by_side)
+        if (large && side_by_side)
             __builtin_prefetch(a[0] + AHEAD * a_step);
         UNROLL
         for (size_t r = 0; r < rows; r++) {
@@ -130,11 +130,11 @@ INLINE void end(size_t rows, size_t vectors, bool whole, const tile *t, vector s
     }
 }
 
-INLINE void compute_part(size_t rows, size_t vectors, bool side_by_side, bool whole, bool prefetches, const tile *t)
+INLINE void compute_part(size_t rows, size_t vectors, bool side_by_side, bool whole, bool large, const tile *t)
 {
     vector sum[ROWS][2]; /* stay in registers */
     begin(rows, vectors, whole, t, sum);
-    add_steps(rows, vectors, side_by_side, whole, prefetches, t, sum);
+    add_steps(rows, vectors, side_by_side, whole, large, t, sum);
     end(rows, vectors, whole, t, sum);
 }
 
@@ -143,7 +143,7 @@ INLINE void compute(size_t rows, size_t vectors, bool side_by_side, const tile *
 {
     if (t->last < LANES)
         compute_part(rows, vectors, side_by_side, false, false, t);
-    else if (t->prefetches)
+    else if (t->large)
         compute_part(rows, vectors, side_by_side, true, true, t);
     else
         compute_part(rows, vectors, side_by_side, true, false, t);
@@ -209,33 +209,35 @@ typedef struct block {
     real *out;
     size_t out_row;
     tg_product_start start;
-    bool prefetches;
+    bool far, large;
     real *packed_a; /* NULL: A is used where it is */
 } block;
 
-/* Asks for lines of the result that are computed next. */
-static void prefetch_out(const block *s, size_t row, size_t rows, size_t column, size_t columns)
+/* Asks for the lines of the result that a tile writes, while it computes. */
+INLINE void prefetch_out(const block *s, const real *out, size_t rows, size_t columns)
 {
-    for (size_t i = row; i < row + rows; i++)
-        for (size_t j = column; j < column + columns; j += LINE)
-            __builtin_prefetch(s->out + i * s->out_row + j, 1);
+    for (size_t r = 0; r < rows; r++, out += s->out_row)
+        for (size_t j = 0; j < columns; j += LINE)
+            __builtin_prefetch(out + j, 1);
 }
 
-/* Asks for a part of the columns of B that are packed next. */
+/* Asks for a tile's share of the columns of B that are used after those from `column` on: of their steps, or of the columns where these
+ * lie apart. */
 static void prefetch_b(const block *s, size_t column, size_t part, size_t parts)
 {
-    if (column >= s->n)
+    const size_t next = column + COLUMNS;
+    if (next >= s->n)
         return;
-    const size_t columns = smaller(s->n - column, COLUMNS);
-    const real *b = s->b + column * s->b_column;
-    if (s->b_column == 1)
-        for (size_t l = s->k * part / parts; l < s->k * (part + 1) / parts; l++)
+    const real *b = s->b + next * s->b_column;
+    const size_t columns = smaller(s->n - next, COLUMNS), whole = s->b_column == 1 ? s->k : columns;
+    const size_t share = (whole + parts - 1) / parts, end = smaller((part + 1) * share, whole);
+    for (size_t i = part * share; i < end; i++)
+        if (s->b_column == 1)
             for (size_t j = 0; j < columns; j += LINE)
-                __builtin_prefetch(b + l * s->b_step + j, 0, 2);
-    else
-        for (size_t j = columns * part / parts; j < columns * (part + 1) / parts; j++)
+                __builtin_prefetch(b + i * s->b_step + j, 0, 2);
+        else
             for (size_t l = 0; l < s->k; l += LINE)
-                __builtin_prefetch(b + j * s->b_column + l, 0, 2);
+                __builtin_prefetch(b + i * s->b_column + l, 0, 2);
 }
 
 /* Where tile i of packed A begins. */
@@ -249,17 +251,13 @@ static void compute_columns(const block *s, tile *t, pieces tiles, size_t column
 {
     const compute_tile *by_rows = computes[t->a_row == 1][columns > LANES];
     for (size_t i = 0, row = 0; i < tiles.count; row += piece(tiles, i++)) {
-        const size_t rows = piece(tiles, i);
         t->a = s->packed_a ? packed_tile(s, i) : s->a + row * s->a_row;
         t->out = s->out + row * s->out_row + column;
-        if (s->prefetches) {
-            if (i + 1 < tiles.count)
-                prefetch_out(s, row + rows, piece(tiles, i + 1), column, columns);
-            else if (column + COLUMNS < s->n)
-                prefetch_out(s, 0, piece(tiles, 0), column + COLUMNS, smaller(s->n - column - COLUMNS, COLUMNS));
-            prefetch_b(s, column + COLUMNS, i, tiles.count);
+        if (s->far) {
+            prefetch_out(s, t->out, piece(tiles, i), columns);
+            prefetch_b(s, column, i, tiles.count);
         }
-        by_rows[rows - 1](t);
+        by_rows[piece(tiles, i) - 1](t);
     }
 }
 
@@ -302,7 +300,7 @@ static void compute_block(const block *s)
                   .out_row = s->out_row,
                   .last = columns - (width - LANES),
                   .start = s->start,
-                  .prefetches = s->prefetches};
+                  .large = s->large};
         if (packs)
             pack(b, s->b_column, s->b_step, columns, s->k, width, panel);
         compute_columns(s, &t, tiles, column, columns);
@@ -327,7 +325,8 @@ static void multiply_blocks(const tg_product_part *p, void *scratch)
                .b_step = p->b_step,
                .b_column = p->b_column,
                .out_row = p->out_row,
-               .prefetches = (p->m + p->k) * p->n * sizeof(real) > FAR,
+               .far = (p->m + p->k) * p->n * sizeof(real) > FAR,
+               .large = (p->m + p->k) * p->n * sizeof(real) > LARGE,
                .packed_a = scratch};
     for (size_t i = 0, row = 0; i < blocks.count; row += piece(blocks, i++)) {
         s.m = piece(blocks, i);

@@ -37,8 +37,8 @@ enum {
     ONCE = BYTES == 32 && sizeof(real) == 4 ? KC * 8 / 5 : KC * 4 / 3,
     TILES = (BYTES == 32 ? TG_PRODUCT_SCRATCH : 1800 << 10) / ((ONCE * GROUP + WIDTH) * (int)sizeof(real)), /* in a block of A */
     PAGE = 4096 / (int)sizeof(real),
-    NARROW = LANES / 2, /* columns of a result that is computed on its side, */
-    SIDE = 4 * COLUMNS, /* and so many rows at a time */
+    NARROW = COLUMNS * 3 / 4, /* columns of a result that is computed on its side, at most, */
+    SIDE = 4 * COLUMNS,       /* and so many rows at a time */
     FAR = 64 << 10,     /* bytes of B and the result from which on both are asked for ahead of time: other work has taken their lines */
     LARGE = 2 << 20,    /* and what a tile goes through as well */
 };
@@ -380,11 +380,18 @@ static void multiply_narrow(const tg_product_part *p)
     }
 }
 
-/* With few steps, turning it costs more than it saves. */
+/* Whether it pays: if half of the lanes would be empty, or a third where A need not be packed, for its rows are side by side. With few steps,
+ * turning the result costs more than it saves. */
+static bool is_narrow(const tg_product_part *p)
+{
+    const size_t lanes = p->n <= LANES ? LANES : COLUMNS;
+    return p->n <= NARROW && p->m >= LANES && p->k >= 8 * p->n &&
+           (p->n <= LANES / 2 || (p->a_row == 1 && 3 * p->n <= 2 * lanes));
+}
+
 static void multiply(const tg_product_part *p, void *scratch)
 {
-    enum { STEPS = 8 }; /* for each column */
-    if (p->n <= NARROW && p->m >= LANES && p->k >= STEPS * p->n)
+    if (is_narrow(p))
         multiply_narrow(p);
     else
         multiply_blocks(p, scratch);

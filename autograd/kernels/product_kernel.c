@@ -37,10 +37,10 @@ enum {
     ONCE = BYTES == 32 && sizeof(real) == 4 ? KC * 8 / 5 : KC * 4 / 3,
     TILES = (BYTES == 32 ? TG_PRODUCT_SCRATCH : 1800 << 10) / ((ONCE * GROUP + WIDTH) * (int)sizeof(real)), /* in a block of A */
     PAGE = 4096 / (int)sizeof(real),
-    NARROW = COLUMNS * 3 / 4, /* columns of a result that is computed on its side, at most, */
-    SIDE = 4 * COLUMNS,       /* and so many rows at a time */
-    FAR = 64 << 10,     /* bytes of B and the result from which on both are asked for ahead of time: other work has taken their lines */
-    LARGE = 2 << 20,    /* and what a tile goes through as well */
+    NARROW = COLUMNS * 3 / 4, /* room for the columns of a result that is computed on its side, */
+    SIDE = 4 * COLUMNS,       /* and so many of its rows at a time */
+    FAR = 64 << 10,           /* bytes of B and the result from which on both are asked for ahead of time: other work has taken their lines */
+    LARGE = 2 << 20,          /* and what a tile goes through as well */
 };
 
 /* ---- tiles ---- */
@@ -55,7 +55,7 @@ typedef struct tile {
     real *out;
     size_t out_row, last; /* columns in the last vector */
     tg_product_start start;
-    bool large;           /* see LARGE */
+    bool large; /* see LARGE */
 } tile;
 
 /* In these, `rows`, `vectors`, `side_by_side`, whether a step of A is so, `whole`, whether the last vector is, and `large` are constants. */

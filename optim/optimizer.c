@@ -101,8 +101,7 @@ static tg_optimizer_config with_defaults(const tg_optimizer_config *given)
 
 /* ---- life ---- */
 
-/* Zeros that begin with a line of the cache, as parameters and gradients do: vectors that lie in two lines each take the update half as
- * long again. */
+/* Zeros that begin with a line of the cache, as parameters and gradients do: AdamW takes an eighth longer where every vector lies in two. */
 static void *zeros(size_t bytes)
 {
     enum { LINE = 64 };

@@ -251,13 +251,14 @@ static void compute_columns(const block *s, tile *t, pieces tiles, size_t column
 {
     const compute_tile *by_rows = computes[t->a_row == 1][columns > LANES];
     for (size_t i = 0, row = 0; i < tiles.count; row += piece(tiles, i++)) {
+        const size_t rows = piece(tiles, i);
         t->a = s->packed_a ? packed_tile(s, i) : s->a + row * s->a_row;
         t->out = s->out + row * s->out_row + column;
         if (s->far) {
-            prefetch_out(s, t->out, piece(tiles, i), columns);
+            prefetch_out(s, t->out, rows, columns);
             prefetch_b(s, column, i, tiles.count);
         }
-        by_rows[piece(tiles, i) - 1](t);
+        by_rows[rows - 1](t);
     }
 }
 

@@ -31,8 +31,6 @@ const char *tg_fit_rows_error(const tg_fit_rows *rows)
     return NULL;
 }
 
-enum { LINE = 64 }; /* of the cache: products read the rows of a batch by whole vectors */
-
 bool tg_fit_feed_init(tg_fit_feed *feed, const tg_fit_rows *rows, int64_t batch, bool in_order)
 {
     *feed = (tg_fit_feed){.rows = rows, .columns = column_count(rows), .in_order = in_order};
@@ -42,7 +40,7 @@ bool tg_fit_feed_init(tg_fit_feed *feed, const tg_fit_rows *rows, int64_t batch,
     for (int c = 0; c < feed->columns; c++) {
         const tg_fit_column *column = &rows->column[c];
         feed->size[c] = (size_t)tg_shape_size(&column->shape) * tg_dtype_size(column->dtype);
-        feed->buffer[c] = aligned_alloc(LINE, (feed->size[c] * (size_t)most / LINE + 1) * LINE);
+        feed->buffer[c] = malloc(feed->size[c] * (size_t)most + 1);
         fine = fine && feed->buffer[c];
     }
     return fine;

@@ -4,7 +4,8 @@
  *     tg_tape *tg_tape_new(void);
  *     TG_API_END
  *
- * Between the marks declarations have C linkage, in C++ too, and are exported: the library is compiled with everything else hidden.
+ * Between the marks declarations have C linkage, in C++ too, and are exported: the library is compiled with everything
+ * else hidden.
  */
 #ifndef TG_API_H
 #define TG_API_H

@@ -96,8 +96,8 @@ typedef struct request {
     const tg_tensor *inputs;
 } request;
 
-/* The tape on which an operation on these inputs is recorded; NULL if they give none. Two tapes, a dead tensor beside a live one, or an
- * intermediate result of a checkpoint that is over, are errors on the first live one's tape. */
+/* The tape on which an operation on these inputs is recorded; NULL if they give none. Two tapes, a dead tensor beside a
+ * live one, or an intermediate result of a checkpoint that is over, are errors on the first live one's tape. */
 static tg_tape *common_tape(const tg_op *op, int count, const tg_tensor *inputs)
 {
     tg_tape *tape = NULL;
@@ -114,7 +114,8 @@ static tg_tape *common_tape(const tg_op *op, int count, const tg_tensor *inputs)
     /* All dead: the tapes they were on still know, and one of them should tell. */
     for (int i = 0; !tape && i < count; i++)
         if (inputs[i].value)
-            tg_program_fail(inputs[i].value->program, "%s: input %d is a tensor of a step that ended with tg_tape_reset", op->name, i);
+            tg_program_fail(inputs[i].value->program,
+                            "%s: input %d is a tensor of a step that ended with tg_tape_reset", op->name, i);
     return tape && !tape->program.failed ? tape : NULL;
 }
 
@@ -123,7 +124,8 @@ static bool admit(const request *r)
 {
     const char *missing = tg_op_missing(r->op);
     if (missing)
-        tg_tape_fail(r->tape, "operation %s is refused: it lacks %s", r->op->name ? r->op->name : "without a name", missing);
+        tg_tape_fail(r->tape, "operation %s is refused: it lacks %s", r->op->name ? r->op->name : "without a name",
+                     missing);
     else if (r->op->arity != TG_VARIADIC && r->op->arity != r->count)
         tg_tape_fail(r->tape, "%s: expected %d inputs, not %d", r->op->name, r->op->arity, r->count);
     else

@@ -51,7 +51,8 @@ void *tg_arena_take_slowly(tg_arena *arena, size_t size, size_t alignment)
 tg_arena_position tg_arena_here(const tg_arena *arena)
 {
     const bool empty = !arena->current || (arena->current == arena->first && arena->first->used == 0);
-    return empty ? (tg_arena_position){0} : (tg_arena_position){arena->current, arena->current->used, arena->bytes_used};
+    return empty ? (tg_arena_position){0}
+                 : (tg_arena_position){arena->current, arena->current->used, arena->bytes_used};
 }
 
 void tg_arena_rewind(tg_arena *arena, tg_arena_position position)

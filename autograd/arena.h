@@ -3,7 +3,8 @@
  *     chunk 0 [used used used ....]   chunk 1 [used used ..........]   chunk 2 [not reached yet]
  *
  * Chunks are kept when the arena is emptied, so the same sequence of requests finds the same memory again and
- * never calls malloc. Where requests grow, so that chunks become too small one after the other, tg_arena_trim gives those back.
+ * never calls malloc. Where requests grow, so that chunks become too small one after the other, tg_arena_trim gives
+ * those back.
  */
 #ifndef TG_ARENA_H
 #define TG_ARENA_H
@@ -52,8 +53,9 @@ typedef struct tg_arena_position {
 tg_arena_position tg_arena_here(const tg_arena *arena);
 void tg_arena_rewind(tg_arena *arena, tg_arena_position position);
 
-/* After a rewind from where `used` bytes were in use: frees chunks behind the place where the arena stands, until what is held is at most
- * twice what was used lately (the latest use, or an earlier one less an eighth for each trim since), and a mebibyte. */
+/* After a rewind from where `used` bytes were in use: frees chunks behind the place where the arena stands, until what
+ * is held is at most twice what was used lately (the latest use, or an earlier one less an eighth for each trim since),
+ * and a mebibyte. */
 void tg_arena_trim(tg_arena *arena, int64_t used);
 
 void tg_arena_empty(tg_arena *arena); /* keeps the chunks */

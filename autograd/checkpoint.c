@@ -1,17 +1,18 @@
-/* Checkpoints: a range of the program of which only the result is kept. (Chen, Xu, Zhang and Guestrin, "Training deep nets with sublinear
- * memory cost", arXiv 1604.06174.) */
+/* Checkpoints: a range of the program of which only the result is kept. (Chen, Xu, Zhang and Guestrin, "Training deep
+ * nets with sublinear memory cost", arXiv 1604.06174.) */
 #include "autograd/recompute.h"
 
 #include "autograd/ops.h"
 
 /* ---- forgetting ---- */
 
-/* What could not be computed again: leaves, random streams, and copies of leaves, which are made because a leaf may change. And what the
- * result needs: itself, what it is a view of, and the saved derivative of either. */
+/* What could not be computed again: leaves, random streams, and copies of leaves, which are made because a leaf may
+ * change. And what the result needs: itself, what it is a view of, and the saved derivative of either. */
 static bool is_kept(const tg_value *result, const tg_value *value)
 {
     const unsigned random_source = TG_SOURCE | TG_RANDOM;
-    if (!value->op || (value->op->flags & random_source) == random_source || (value->op == &tg_op_copy && !value->inputs[0]->op))
+    if (!value->op || (value->op->flags & random_source) == random_source ||
+        (value->op == &tg_op_copy && !value->inputs[0]->op))
         return true;
     for (const tg_value *base = result; base; base = base->op && base->op->flags & TG_VIEW ? base->inputs[0] : NULL)
         if (value == base || (value->is_saved && value->index == base->index + 1))
@@ -160,8 +161,8 @@ static bool close_inner(tg_recompute *r, const tg_region *original, tg_region *i
     return true;
 }
 
-/* Values from `index` to the end of `region`, which is being recomputed; those of regions within are forgotten on the way. Returns where
- * it ends, or -1. */
+/* Values from `index` to the end of `region`, which is being recomputed; those of regions within are forgotten on the
+ * way. Returns where it ends, or -1. */
 static int64_t append_region(tg_recompute *r, const tg_region *region, int64_t index)
 {
     while (index < region->end) {
@@ -218,7 +219,8 @@ bool tg_recompute_for(tg_recompute *r, const tg_value *value)
     }
 }
 
-void tg_recompute_leave(tg_recompute *r, int64_t index, bool (*in_use)(const void *pass, const tg_value *value), const void *pass)
+void tg_recompute_leave(tg_recompute *r, int64_t index, bool (*in_use)(const void *pass, const tg_value *value),
+                        const void *pass)
 {
     for (; r->latest && r->latest->region->start > index; r->latest = r->latest->around)
         for (int64_t i = r->latest->start; !r->keeps && i < r->latest->end; i++) {

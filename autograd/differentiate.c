@@ -1,4 +1,5 @@
-/* Derivatives as users ask for them: what was asked for is checked, compared with what the step before asked for here, and remembered. */
+/* Derivatives as users ask for them: what was asked for is checked, compared with what the step before asked for here,
+ * and remembered. */
 #include "autograd/grad_internal.h"
 #include "autograd/ops.h"
 
@@ -45,19 +46,22 @@ static bool is_retained(const tg_tape *tape, const tg_value *value)
 static bool is_same(const tg_tape *tape, const tg_pass *pass, const tg_request *r)
 {
     const tg_program *program = &tape->program;
-    bool same = pass->output_count == r->output_count && pass->input_count == r->input_count && pass->create_graph == r->create_graph &&
+    bool same = pass->output_count == r->output_count && pass->input_count == r->input_count &&
+                pass->create_graph == r->create_graph &&
                 (r->input_count > 0 || pass->retained_count == tape->retained_count);
     for (int i = 0; same && i < r->output_count; i++)
         same = pass->outputs[i] == r->outputs[i].value &&
-               (r->cotangents && tg_ok(r->cotangents[i]) ? pass->cotangents[i] == r->cotangents[i].value
-                                                         : !pass->cotangents[i] && !(r->cotangents && r->cotangents[i].value));
+               (r->cotangents && tg_ok(r->cotangents[i])
+                    ? pass->cotangents[i] == r->cotangents[i].value
+                    : !pass->cotangents[i] && !(r->cotangents && r->cotangents[i].value));
     for (int j = 0; same && j < r->input_count; j++)
         same = pass->inputs[j] == r->inputs[j].value;
     for (int i = 0; same && i < pass->retained_count; i++)
         same = is_retained(tape, pass->retained[i]);
     if (same && pass->start < pass->end) { /* recorded in the same surroundings */
         const tg_value *first = tg_program_at(program, pass->start);
-        same = (first->mode & TG_MODE_DETACHED) == (program->mode & TG_MODE_DETACHED) && first->region == program->region;
+        same =
+            (first->mode & TG_MODE_DETACHED) == (program->mode & TG_MODE_DETACHED) && first->region == program->region;
     }
     return same;
 }
@@ -67,7 +71,8 @@ static bool run_again(tg_tape *tape, tg_pass *pass, const tg_request *r)
     tg_program *program = &tape->program;
     program->count = pass->end;
     program->passes.next++;
-    for (tg_list *regions = &program->regions; regions->next < regions->count; regions->next++) { /* of what it recomputes */
+    for (tg_list *regions = &program->regions; regions->next < regions->count;
+         regions->next++) { /* of what it recomputes */
         tg_region *region = regions->items[regions->next];
         if (region->start >= pass->end)
             break;
@@ -97,10 +102,16 @@ static bool remember(tg_tape *tape, const tg_request *r, int64_t start)
     tg_pass *pass = tg_program_take(program, sizeof *pass, _Alignof(tg_pass));
     if (!pass)
         return false;
-    *pass = (tg_pass){.start = start, .end = program->count, .output_count = r->output_count, .input_count = r->input_count,
-                      .retained_count = retained_count, .create_graph = r->create_graph,
-                      .outputs = keep(tape, r->outputs, r->output_count), .cotangents = keep(tape, r->cotangents, r->output_count),
-                      .inputs = keep(tape, r->inputs, r->input_count), .retained = keep(tape, NULL, retained_count),
+    *pass = (tg_pass){.start = start,
+                      .end = program->count,
+                      .output_count = r->output_count,
+                      .input_count = r->input_count,
+                      .retained_count = retained_count,
+                      .create_graph = r->create_graph,
+                      .outputs = keep(tape, r->outputs, r->output_count),
+                      .cotangents = keep(tape, r->cotangents, r->output_count),
+                      .inputs = keep(tape, r->inputs, r->input_count),
+                      .retained = keep(tape, NULL, retained_count),
                       .gradients = keep(tape, r->gradients, r->input_count)};
     if (program->failed)
         return false;
@@ -119,7 +130,8 @@ static bool differentiate(const tg_request *r)
     if (!tape)
         tape = tape_of_any(r->inputs, r->input_count);
     if (!tape || tape->program.failed || !tg_tape_allows(tape, r->function) ||
-        !is_usable(tape, r, "output", r->outputs, r->output_count) || !is_usable(tape, r, "input", r->inputs, r->input_count))
+        !is_usable(tape, r, "output", r->outputs, r->output_count) ||
+        !is_usable(tape, r, "input", r->inputs, r->input_count))
         return false;
     tg_pass *known = tape->hooks ? NULL : tg_program_next_pass(&tape->program);
     if (known && is_same(tape, known, r))
@@ -149,11 +161,15 @@ static bool backward(const char *function, tg_tensor output, tg_tensor cotangent
     const tg_value *value = tg_value_of(output);
     if (value && !value->requires_grad) {
         if (tg_tape_allows(tg_tape_at(value), function))
-            tg_tape_fail(tg_tape_at(value), "%s: the tensor depends on no parameter and no variable (or was made inside tg_no_grad_begin), "
-                                            "so there is nothing to differentiate", function);
+            tg_tape_fail(
+                tg_tape_at(value),
+                "%s: the tensor depends on no parameter and no variable (or was made inside tg_no_grad_begin), "
+                "so there is nothing to differentiate",
+                function);
         return false;
     }
-    return differentiate(&(tg_request){.function = function, .outputs = &output, .output_count = 1, .cotangents = &cotangent});
+    return differentiate(
+        &(tg_request){.function = function, .outputs = &output, .output_count = 1, .cotangents = &cotangent});
 }
 
 bool tg_backward_from(tg_tensor output, tg_tensor cotangent)
@@ -213,8 +229,8 @@ bool tg_add_hook(tg_tensor x, tg_hook_function function, void *user)
 /* ---- gradients as tensors ---- */
 
 /* Refuses lists that are not there, where some tensor knows a tape to tell. */
-static bool has_lists(const char *function, const tg_tensor *outputs, int output_count, const tg_tensor *inputs, int input_count,
-                      const void *results)
+static bool has_lists(const char *function, const tg_tensor *outputs, int output_count, const tg_tensor *inputs,
+                      int input_count, const void *results)
 {
     if (outputs && inputs && results && output_count > 0 && input_count > 0)
         return true;
@@ -226,22 +242,31 @@ static bool has_lists(const char *function, const tg_tensor *outputs, int output
     return false;
 }
 
-bool tg_grad(const tg_tensor *outputs, int output_count, const tg_tensor *inputs, int input_count, const tg_tensor *cotangents,
-             bool create_graph, tg_tensor *gradients)
+bool tg_grad(const tg_tensor *outputs, int output_count, const tg_tensor *inputs, int input_count,
+             const tg_tensor *cotangents, bool create_graph, tg_tensor *gradients)
 {
     for (int j = 0; gradients && j < input_count; j++)
         gradients[j] = (tg_tensor){0};
     return has_lists("tg_grad", outputs, output_count, inputs, input_count, gradients) &&
-           differentiate(&(tg_request){.function = "tg_grad", .outputs = outputs, .output_count = output_count, .cotangents = cotangents,
-                                       .inputs = inputs, .input_count = input_count, .create_graph = create_graph,
+           differentiate(&(tg_request){.function = "tg_grad",
+                                       .outputs = outputs,
+                                       .output_count = output_count,
+                                       .cotangents = cotangents,
+                                       .inputs = inputs,
+                                       .input_count = input_count,
+                                       .create_graph = create_graph,
                                        .gradients = gradients});
 }
 
 bool tg_vjp(tg_tensor y, tg_tensor cotangent, const tg_tensor *inputs, int count, tg_tensor *results)
 {
-    return has_lists("tg_vjp", &y, 1, inputs, count, results) &&
-           differentiate(&(tg_request){.function = "tg_vjp", .outputs = &y, .output_count = 1, .cotangents = &cotangent,
-                                       .inputs = inputs, .input_count = count, .gradients = results});
+    return has_lists("tg_vjp", &y, 1, inputs, count, results) && differentiate(&(tg_request){.function = "tg_vjp",
+                                                                                             .outputs = &y,
+                                                                                             .output_count = 1,
+                                                                                             .cotangents = &cotangent,
+                                                                                             .inputs = inputs,
+                                                                                             .input_count = count,
+                                                                                             .gradients = results});
 }
 
 /* Room for `count` tensors while a function runs; NULL, with the error recorded, when there is none. */
@@ -272,10 +297,22 @@ tg_tensor tg_jvp(tg_tensor y, const tg_tensor *inputs, const tg_tensor *tangents
     const tg_arena_position scratch = tg_arena_here(&tape->scratch);
     tg_tensor *products = room(y, count), result;
     tg_tensor cotangent = tg_full(tape, tg_dtype_of(y), tg_shape_of(y), 0);
-    const tg_request first = {.function = "tg_jvp", .outputs = &y, .output_count = 1, .cotangents = &cotangent, .inputs = inputs,
-                              .input_count = count, .create_graph = true, .gradients = products};
-    const tg_request second = {.function = "tg_jvp", .cotangent_name = "tangent", .outputs = products, .output_count = count,
-                               .cotangents = tangents, .inputs = &cotangent, .input_count = 1, .gradients = &result};
+    const tg_request first = {.function = "tg_jvp",
+                              .outputs = &y,
+                              .output_count = 1,
+                              .cotangents = &cotangent,
+                              .inputs = inputs,
+                              .input_count = count,
+                              .create_graph = true,
+                              .gradients = products};
+    const tg_request second = {.function = "tg_jvp",
+                               .cotangent_name = "tangent",
+                               .outputs = products,
+                               .output_count = count,
+                               .cotangents = tangents,
+                               .inputs = &cotangent,
+                               .input_count = 1,
+                               .gradients = &result};
     const bool fine = products && differentiate_twice(&first, &second);
     tg_arena_rewind(&tape->scratch, scratch);
     return fine ? result : TG_NONE;
@@ -286,15 +323,27 @@ bool tg_hvp(tg_tensor loss, const tg_tensor *inputs, const tg_tensor *vectors, i
     tg_tape *tape = tg_tape_of(loss);
     for (int j = 0; results && j < count; j++)
         results[j] = TG_NONE;
-    if (!has_lists("tg_hvp", &loss, 1, inputs, count, results) || !has_lists("tg_hvp", &loss, 1, vectors, count, results) ||
-        !is_scalar("tg_hvp", loss, "") || tape->program.failed)
+    if (!has_lists("tg_hvp", &loss, 1, inputs, count, results) ||
+        !has_lists("tg_hvp", &loss, 1, vectors, count, results) || !is_scalar("tg_hvp", loss, "") ||
+        tape->program.failed)
         return false;
     const tg_arena_position scratch = tg_arena_here(&tape->scratch);
     tg_tensor *gradients = room(loss, count);
-    const tg_request first = {.function = "tg_hvp", .outputs = &loss, .output_count = 1, .inputs = inputs, .input_count = count,
-                              .create_graph = true, .gradients = gradients};
-    const tg_request second = {.function = "tg_hvp", .cotangent_name = "vector", .outputs = gradients, .output_count = count,
-                               .cotangents = vectors, .inputs = inputs, .input_count = count, .gradients = results};
+    const tg_request first = {.function = "tg_hvp",
+                              .outputs = &loss,
+                              .output_count = 1,
+                              .inputs = inputs,
+                              .input_count = count,
+                              .create_graph = true,
+                              .gradients = gradients};
+    const tg_request second = {.function = "tg_hvp",
+                               .cotangent_name = "vector",
+                               .outputs = gradients,
+                               .output_count = count,
+                               .cotangents = vectors,
+                               .inputs = inputs,
+                               .input_count = count,
+                               .gradients = results};
     const bool fine = gradients && differentiate_twice(&first, &second);
     tg_arena_rewind(&tape->scratch, scratch);
     return fine;
@@ -307,7 +356,8 @@ static tg_tensor unit_vector(tg_tensor like, int64_t index)
 {
     const tg_shape shape = tg_shape_of(like), one = {.rank = 1, .dim = {1}}, flat = {.rank = 1, .dim = {tg_size(like)}};
     tg_tensor single = tg_full(tg_tape_of(like), tg_dtype_of(like), one, 1);
-    tg_tensor vector = tg_scatter_slice(single, (tg_shape){.rank = 1, .dim = {index}}, (tg_shape){.rank = 1, .dim = {1}}, flat, 0);
+    tg_tensor vector =
+        tg_scatter_slice(single, (tg_shape){.rank = 1, .dim = {index}}, (tg_shape){.rank = 1, .dim = {1}}, flat, 0);
     return tg_reshape(vector, shape);
 }
 
@@ -322,8 +372,13 @@ static tg_tensor jacobian(const char *function, tg_tensor y, tg_tensor x)
     tg_tensor *all = room(y, (int)rows);
     for (int64_t i = 0; i < rows && all; i++) {
         tg_tensor cotangent = unit_vector(y, i), row;
-        if (!differentiate(&(tg_request){.function = function, .outputs = &y, .output_count = 1, .cotangents = &cotangent, .inputs = &x,
-                                         .input_count = 1, .gradients = &row}))
+        if (!differentiate(&(tg_request){.function = function,
+                                         .outputs = &y,
+                                         .output_count = 1,
+                                         .cotangents = &cotangent,
+                                         .inputs = &x,
+                                         .input_count = 1,
+                                         .gradients = &row}))
             return TG_NONE;
         all[i] = tg_reshape(row, TG_SHAPE(1, columns));
     }
@@ -352,7 +407,12 @@ tg_tensor tg_jacobian(tg_tensor y, tg_tensor x)
 tg_tensor tg_hessian(tg_tensor loss, tg_tensor x)
 {
     tg_tensor gradient;
-    const tg_request r = {.function = "tg_hessian", .outputs = &loss, .output_count = 1, .inputs = &x, .input_count = 1,
-                          .create_graph = true, .gradients = &gradient};
+    const tg_request r = {.function = "tg_hessian",
+                          .outputs = &loss,
+                          .output_count = 1,
+                          .inputs = &x,
+                          .input_count = 1,
+                          .create_graph = true,
+                          .gradients = &gradient};
     return is_scalar("tg_hessian", loss, "") && differentiate(&r) ? jacobian_of("tg_hessian", gradient, x) : TG_NONE;
 }

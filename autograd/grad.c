@@ -2,11 +2,12 @@
  *
  *     for each value with a cotangent, latest first:  cotangents of its inputs += derivative(its cotangent)
  *
- * A derivative is made of operations, which are appended to the program. They are computed when the derivative is complete: by then the
- * pass knows which of them is the gradient of a parameter and lets it be computed straight into the parameter's gradient block.
+ * A derivative is made of operations, which are appended to the program. They are computed when the derivative is
+ * complete: by then the pass knows which of them is the gradient of a parameter and lets it be computed straight into
+ * the parameter's gradient block.
  *
- * All that a pass has to remember lies in the pass, so one may run in a hook of another. What it recorded is kept as a whole: when the next
- * step asks for the same pass at the same place, it is computed without being put together again.
+ * All that a pass has to remember lies in the pass, so one may run in a hook of another. What it recorded is kept as a
+ * whole: when the next step asks for the same pass at the same place, it is computed without being put together again.
  */
 #include "autograd/grad_internal.h"
 
@@ -33,9 +34,9 @@ typedef struct pass {
     int64_t recorded;      /* where the pass's own values begin */
     tg_value **cotangents; /* of these values, or NULL */
     uint8_t *marks;
-    int most_inputs;       /* of one of these values */
-    links links;           /* room for so many */
-    int32_t *uses;         /* of the pass's own values: how many cotangents are this one, or a view of it */
+    int most_inputs; /* of one of these values */
+    links links;     /* room for so many */
+    int32_t *uses;   /* of the pass's own values: how many cotangents are this one, or a view of it */
     int64_t use_capacity;
     tg_recompute recompute;
     uint8_t mode_outside;
@@ -104,8 +105,8 @@ static void release_unused(const pass *p, tg_value *value)
         tg_run_release(&p->tape->run, value);
 }
 
-/* Gives back the buffer of something that was a cotangent, or what that was a view of, unless it is one elsewhere; what does not come from
- * a derivative stays: it may have been recomputed, and others will read it. */
+/* Gives back the buffer of something that was a cotangent, or what that was a view of, unless it is one elsewhere; what
+ * does not come from a derivative stays: it may have been recomputed, and others will read it. */
 static void release_cotangent(const pass *p, tg_value *value)
 {
     for (tg_value *base = base_of(value); base; base = base_of(value))
@@ -114,8 +115,8 @@ static void release_cotangent(const pass *p, tg_value *value)
         release_unused(p, value);
 }
 
-/* After a derivative is computed: gives back the buffers of what was recorded on the way and is no cotangent, of the cotangent that it came
- * from, and of those that were replaced by a sum, unless they were passed on. */
+/* After a derivative is computed: gives back the buffers of what was recorded on the way and is no cotangent, of the
+ * cotangent that it came from, and of those that were replaced by a sum, unless they were passed on. */
 static void release(const pass *p, int64_t start, tg_value *cotangent, tg_value *const *replaced, int count)
 {
     tg_program *program = &p->tape->program;
@@ -129,8 +130,8 @@ static void release(const pass *p, int64_t start, tg_value *cotangent, tg_value 
 
 /* ---- where results of derivatives go ---- */
 
-/* Adds to the cotangent of a value. From the second contribution on the sum has a buffer of its own and grows in place, unless somebody may
- * differentiate through it later. */
+/* Adds to the cotangent of a value. From the second contribution on the sum has a buffer of its own and grows in place,
+ * unless somebody may differentiate through it later. */
 static bool add_cotangent(pass *p, tg_value *value, tg_tensor addend)
 {
     tg_value **cotangent = cotangent_of(p, value), *so_far = *cotangent;
@@ -162,12 +163,13 @@ static bool is_read(const tg_value *value)
     return false;
 }
 
-/* Adds to the gradient of a parameter: the very operation that computes `addend` does so if nobody else needs its result, a copy
- * otherwise. */
+/* Adds to the gradient of a parameter: the very operation that computes `addend` does so if nobody else needs its
+ * result, a copy otherwise. */
 static bool add_to_parameter(pass *p, tg_value *leaf, tg_tensor addend, bool fresh)
 {
     tg_value *value = tg_value_of(addend);
-    const bool pending = value->index >= p->tape->run.computed && value->op && !(value->op->flags & TG_VIEW) && !value->sink;
+    const bool pending =
+        value->index >= p->tape->run.computed && value->op && !(value->op->flags & TG_VIEW) && !value->sink;
     if (!fresh || !pending || is_read(value))
         value = tg_value_of(tg_copy(addend));
     if (!value)
@@ -199,9 +201,9 @@ static bool deliver(pass *p, const tg_value *from, tg_value *input, tg_tensor gr
     const tg_value *value = tg_value_of(gradient);
     char has[128], wants[128];
     if (!fits(value, input)) {
-        tg_tape_fail(p->tape, "the derivative of %s gives %s%s for an input %s%s", from->op->name, tg_dtype_name(value->dtype),
-                     tg_shape_text(&value->shape, has, sizeof has), tg_dtype_name(input->dtype),
-                     tg_shape_text(&input->shape, wants, sizeof wants));
+        tg_tape_fail(p->tape, "the derivative of %s gives %s%s for an input %s%s", from->op->name,
+                     tg_dtype_name(value->dtype), tg_shape_text(&value->shape, has, sizeof has),
+                     tg_dtype_name(input->dtype), tg_shape_text(&input->shape, wants, sizeof wants));
         return false;
     }
     if (!tg_shape_equal(&value->shape, &input->shape)) {
@@ -223,9 +225,14 @@ static bool append_derivative(pass *p, tg_value *value, tg_tensor cotangent)
     const links *l = &p->links;
     tg_program *program = &p->tape->program;
     const tg_value *there = tg_stand_in(&p->recompute, value);
-    const tg_derive d = {.out = tg_tensor_of(tg_stand_in(&p->recompute, value)), .cotangent = cotangent,
-                         .saved = tg_tensor_of(tg_saved_of(there)), .in = l->in, .count = value->input_count,
-                         .attributes = value->attributes, .wanted = l->wanted, .gradient = l->gradients};
+    const tg_derive d = {.out = tg_tensor_of(tg_stand_in(&p->recompute, value)),
+                         .cotangent = cotangent,
+                         .saved = tg_tensor_of(tg_saved_of(there)),
+                         .in = l->in,
+                         .count = value->input_count,
+                         .attributes = value->attributes,
+                         .wanted = l->wanted,
+                         .gradient = l->gradients};
     program->rule = value->op;
     value->op->derivative(&d);
     program->rule = NULL;
@@ -253,7 +260,8 @@ static bool derive(pass *p, tg_value *value, tg_value *cotangent)
         return true;
     if (value->mode & TG_MODE_WITHOUT_GRAPH) {
         tg_tape_fail(tape,
-                     "%s: tensor %lld (%s) is part of a gradient that was computed without create_graph, so it cannot be differentiated",
+                     "%s: tensor %lld (%s) is part of a gradient that was computed without create_graph, so it cannot "
+                     "be differentiated",
                      p->request->function, (long long)value->index, value->op->name);
         return false;
     }
@@ -298,7 +306,9 @@ static tg_value *call_hooks(pass *p, const tg_value *value, tg_value *cotangent)
             problem = "a tensor of another shape or type";
         if (problem) {
             tg_tape_fail(tape, "a hook on tensor %lld (%s) returned %s", (long long)value->index,
-                         value->op ? value->op->name : value->parameter && value->parameter->name ? value->parameter->name : "a leaf",
+                         value->op                                    ? value->op->name
+                         : value->parameter && value->parameter->name ? value->parameter->name
+                                                                      : "a leaf",
                          problem);
             return NULL;
         }
@@ -355,8 +365,8 @@ static bool visit(pass *p, tg_value *value)
 
 /* ---- a pass ---- */
 
-/* Marks the inputs and every value computed from them; or, where gradients of all parameters and variables are wanted, what requires
- * one. Counts most_inputs. */
+/* Marks the inputs and every value computed from them; or, where gradients of all parameters and variables are wanted,
+ * what requires one. Counts most_inputs. */
 static void mark_paths(pass *p)
 {
     const tg_request *r = p->request;
@@ -386,15 +396,16 @@ static bool seed(pass *p, tg_value *output, tg_tensor cotangent)
     if (!cotangent.value)
         cotangent = tg_full(tape, output->dtype, output->shape, 1);
     const tg_value *value = tg_value_of(cotangent);
-    const char *function = p->request->function, *name = p->request->cotangent_name ? p->request->cotangent_name : "cotangent";
+    const char *function = p->request->function,
+               *name = p->request->cotangent_name ? p->request->cotangent_name : "cotangent";
     const char *problem = tg_tape_problem(tape, cotangent);
     char has[128], wants[128];
     if (problem)
         tg_tape_fail(tape, "%s: the %s is %s", function, name, problem);
     else if (value->dtype != output->dtype || !tg_shape_equal(&value->shape, &output->shape))
-        tg_tape_fail(tape, "%s: the %s is %s%s, but what it belongs to is %s%s", function, name, tg_dtype_name(value->dtype),
-                     tg_shape_text(&value->shape, has, sizeof has), tg_dtype_name(output->dtype),
-                     tg_shape_text(&output->shape, wants, sizeof wants));
+        tg_tape_fail(tape, "%s: the %s is %s%s, but what it belongs to is %s%s", function, name,
+                     tg_dtype_name(value->dtype), tg_shape_text(&value->shape, has, sizeof has),
+                     tg_dtype_name(output->dtype), tg_shape_text(&output->shape, wants, sizeof wants));
     else
         return add_cotangent(p, output, cotangent);
     return false;
@@ -424,7 +435,10 @@ static bool walk(pass *p)
 /* The range that a pass for the request has to walk: for tg_backward all before the output. */
 static pass pass_for(tg_tape *tape, const tg_request *r)
 {
-    pass p = {.tape = tape, .request = r, .by_inputs = r->input_count > 0, .recorded = tape->program.count,
+    pass p = {.tape = tape,
+              .request = r,
+              .by_inputs = r->input_count > 0,
+              .recorded = tape->program.count,
               .mode_outside = tape->program.mode};
     for (int i = 0; i < r->output_count; i++)
         p.from = r->outputs[i].value->index > p.from ? r->outputs[i].value->index : p.from;
@@ -442,8 +456,9 @@ static pass pass_for(tg_tape *tape, const tg_request *r)
 static bool make_links(pass *p)
 {
     const size_t most = (size_t)p->most_inputs;
-    p->links = (links){tg_tape_scratch(p->tape, most, sizeof(tg_tensor)), tg_tape_scratch(p->tape, most, sizeof(tg_tensor)),
-                       tg_tape_scratch(p->tape, most, sizeof(tg_value *)), tg_tape_scratch(p->tape, most, sizeof(bool))};
+    p->links =
+        (links){tg_tape_scratch(p->tape, most, sizeof(tg_tensor)), tg_tape_scratch(p->tape, most, sizeof(tg_tensor)),
+                tg_tape_scratch(p->tape, most, sizeof(tg_value *)), tg_tape_scratch(p->tape, most, sizeof(bool))};
     return p->links.in && p->links.gradients && p->links.before && p->links.wanted;
 }
 
@@ -451,8 +466,9 @@ bool tg_record_pass(tg_tape *tape, const tg_request *r)
 {
     enum { DEEPEST = 64 };
     if (tape->passes == DEEPEST) {
-        tg_tape_fail(tape, "%s: %d backward passes, each in a hook of another: does a hook differentiate what leads to itself?",
-                     r->function, DEEPEST);
+        tg_tape_fail(
+            tape, "%s: %d backward passes, each in a hook of another: does a hook differentiate what leads to itself?",
+            r->function, DEEPEST);
         return false;
     }
     pass p = pass_for(tape, r);

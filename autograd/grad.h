@@ -14,32 +14,33 @@
 
 TG_API_BEGIN
 
-/* Differentiates a scalar (one element) and adds d loss / d p to the gradient of every parameter p it depends on, and of
- * every tg_variable and retained tensor. May be called several times: gradients add up until an optimiser's step, or
- * has_gradient = false, starts afresh. False if the tape has an error; what parameters were given before it stays with them, so whoever
- * goes on clears it first (tg_parameters_clear_gradients). */
+/* Differentiates a scalar (one element) and adds d loss / d p to the gradient of every parameter p it depends on, and
+ * of every tg_variable and retained tensor. May be called several times: gradients add up until an optimiser's step, or
+ * has_gradient = false, starts afresh. False if the tape has an error; what parameters were given before it stays with
+ * them, so whoever goes on clears it first (tg_parameters_clear_gradients). */
 bool tg_backward(tg_tensor loss);
 
 /* The same for a tensor of any shape, from a cotangent like it. */
 bool tg_backward_from(tg_tensor output, tg_tensor cotangent);
 
-/* What tg_backward left for a tensor on the tape: of a variable, a parameter or a tensor marked with tg_retain_gradient.
- * Inert if there is nothing. */
+/* What tg_backward left for a tensor on the tape: of a variable, a parameter or a tensor marked with
+ * tg_retain_gradient. Inert if there is nothing. */
 tg_tensor tg_gradient(tg_tensor x);
 
 /* Asks tg_backward to keep the gradient of this intermediate tensor; returns it. */
 tg_tensor tg_retain_gradient(tg_tensor x);
 
-/* Calls `hook` with the complete cotangent of x in every backward pass of this step that reaches it, before it goes further;
- * what it returns takes its place (return `cotangent` to only look). Hooks of one tensor run in the order they were added. They may record
- * and differentiate as if outside the pass. */
+/* Calls `hook` with the complete cotangent of x in every backward pass of this step that reaches it, before it goes
+ * further; what it returns takes its place (return `cotangent` to only look). Hooks of one tensor run in the order they
+ * were added. They may record and differentiate as if outside the pass. */
 typedef tg_tensor (*tg_hook_function)(tg_tensor cotangent, void *user);
 bool tg_add_hook(tg_tensor x, tg_hook_function hook, void *user);
 
-/* gradients[j] = sum over i of (d outputs[i] / d inputs[j])^T cotangents[i], like inputs[j]; zeros where there is no path. Any floating
- * tensor of the tape may be an input. `cotangents` NULL means ones; a single inert one means the same for that output. What was computed
- * inside tg_no_grad_begin is a constant. With create_graph the gradients can be differentiated again; without it, that is an error.
- * Parameters' gradients are not touched. False, and inert gradients, if the tape has an error. */
+/* gradients[j] = sum over i of (d outputs[i] / d inputs[j])^T cotangents[i], like inputs[j]; zeros where there is no
+ * path. Any floating tensor of the tape may be an input. `cotangents` NULL means ones; a single inert one means the
+ * same for that output. What was computed inside tg_no_grad_begin is a constant. With create_graph the gradients can be
+ * differentiated again; without it, that is an error. Parameters' gradients are not touched. False, and inert
+ * gradients, if the tape has an error. */
 bool tg_grad(const tg_tensor *outputs, int output_count, const tg_tensor *inputs, int input_count,
              const tg_tensor *cotangents, bool create_graph, tg_tensor *gradients);
 
@@ -47,29 +48,30 @@ bool tg_grad(const tg_tensor *outputs, int output_count, const tg_tensor *inputs
 bool tg_vjp(tg_tensor y, tg_tensor cotangent, const tg_tensor *inputs, int count, tg_tensor *results);
 
 /* Jacobian-vector product, sum over j of (dy / d inputs[j]) tangents[j], like y: the derivative along a direction. By
- * differentiating the vector-Jacobian product, which is linear in its cotangent, with respect to that. Inert on error. */
+ * differentiating the vector-Jacobian product, which is linear in its cotangent, with respect to that. Inert on error.
+ */
 tg_tensor tg_jvp(tg_tensor y, const tg_tensor *inputs, const tg_tensor *tangents, int count);
 
 /* Hessian-vector product of a scalar: results[j] = sum over k of d2 loss / (d inputs[j] d inputs[k]) vectors[k]. */
 bool tg_hvp(tg_tensor loss, const tg_tensor *inputs, const tg_tensor *vectors, int count, tg_tensor *results);
 
-/* The dense Jacobian [size of y, size of x] and the dense Hessian of a scalar [size of x, size of x], for study: one backward
- * pass a row. Constants: not differentiable further. Inert on error. */
+/* The dense Jacobian [size of y, size of x] and the dense Hessian of a scalar [size of x, size of x], for study: one
+ * backward pass a row. Constants: not differentiable further. Inert on error. */
 tg_tensor tg_jacobian(tg_tensor y, tg_tensor x);
 tg_tensor tg_hessian(tg_tensor loss, tg_tensor x);
 
 /* A part of a model as a function: what checkpointing and the gradient checker run. */
 typedef tg_tensor (*tg_function)(tg_tape *tape, const tg_tensor *inputs, int count, void *user);
 
-/* function(inputs), whose own intermediate results are forgotten at once and computed again while a backward pass needs them: less memory
- * for one more forward pass, with the same gradients to the bit. The function is called once; what it recorded is computed again, on the
- * same random numbers. What it reads of a parameter or of borrowed memory should not change before that; a tg_copy of either is kept. Only
- * its result can be used outside it. At least one input. (Chen, Xu, Zhang and Guestrin, "Training deep nets with sublinear memory cost",
- * arXiv 1604.06174.) */
+/* function(inputs), whose own intermediate results are forgotten at once and computed again while a backward pass needs
+ * them: less memory for one more forward pass, with the same gradients to the bit. The function is called once; what it
+ * recorded is computed again, on the same random numbers. What it reads of a parameter or of borrowed memory should not
+ * change before that; a tg_copy of either is kept. Only its result can be used outside it. At least one input. (Chen,
+ * Xu, Zhang and Guestrin, "Training deep nets with sublinear memory cost", arXiv 1604.06174.) */
 tg_tensor tg_checkpoint(tg_function function, const tg_tensor *inputs, int count, void *user);
 
-/* Runs everything on the tape again, forward and backward as it was recorded, without recording it: for training steps that
- * differ in their data only.
+/* Runs everything on the tape again, forward and backward as it was recorded, without recording it: for training steps
+ * that differ in their data only.
  *
  *     tg_tensor x = tg_borrow(tape, TG_F32, batch, TG_SHAPE(32, 784));   // record one step ...
  *     tg_tensor loss = tg_cross_entropy(tg_mlp_forward(net, x), labels);
@@ -77,14 +79,15 @@ tg_tensor tg_checkpoint(tg_function function, const tg_tensor *inputs, int count
  *     while (fill(batch))                                                // ... and run it on new numbers
  *         tg_replay(tape), tg_optimizer_step(adamw);
  *
- * New data comes in through borrowed memory, or with tg_set. Gradients of parameters are written where has_gradient is false and added
- * to where it is true, as tg_backward does. Random streams are drawn anew, so the numbers are those that recording again would give, to the
- * bit. What the program itself did in between, its hooks included, is not repeated. False, with the error on the tape, where that
- * cannot be done. */
+ * New data comes in through borrowed memory, or with tg_set. Gradients of parameters are written where has_gradient is
+ * false and added to where it is true, as tg_backward does. Random streams are drawn anew, so the numbers are those
+ * that recording again would give, to the bit. What the program itself did in between, its hooks included, is not
+ * repeated. False, with the error on the tape, where that cannot be done. */
 bool tg_replay(tg_tape *tape);
 
-/* For a layer that brings something of its own up to date in each step, such as running statistics: makes tg_replay an error until the tape
- * is reset. `reason` says what is brought up to date, and must live as long: "the running statistics of a batch norm move". */
+/* For a layer that brings something of its own up to date in each step, such as running statistics: makes tg_replay an
+ * error until the tape is reset. `reason` says what is brought up to date, and must live as long: "the running
+ * statistics of a batch norm move". */
 void tg_forbid_replay(tg_tape *tape, const char *reason);
 
 /* Overwrites the elements of a constant or variable made from a copy. Type and shape must be those it has. */

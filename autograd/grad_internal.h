@@ -5,8 +5,8 @@
 #include "autograd/tape_internal.h"
 
 typedef struct tg_request {
-    const char *function;       /* that was called, for messages; */
-    const char *cotangent_name; /* and what it calls a cotangent; NULL: that */
+    const char *function;                  /* that was called, for messages; */
+    const char *cotangent_name;            /* and what it calls a cotangent; NULL: that */
     const tg_tensor *outputs, *cotangents; /* cotangents NULL, or an inert one: ones */
     const tg_tensor *inputs;               /* none: into the gradients of parameters, variables and retained tensors */
     int output_count, input_count;
@@ -14,7 +14,8 @@ typedef struct tg_request {
     tg_tensor *gradients; /* of the inputs, to be set */
 } tg_request;
 
-/* Walks back from the outputs and appends what that takes to the program (grad.c). All tensors are alive, of one tape, and floating. */
+/* Walks back from the outputs and appends what that takes to the program (grad.c). All tensors are alive, of one tape,
+ * and floating. */
 bool tg_record_pass(tg_tape *tape, const tg_request *request);
 
 #endif

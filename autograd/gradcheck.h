@@ -16,42 +16,45 @@
  *
  * Everything is computed in double, on tapes of the checker's own; nothing is printed. With F the function and u, v
  * random cotangents, order 1 compares the gradient of <u, F> with differences of F, order 2 the gradient of
- * <v, gradient> with differences of the analytic gradient, and so on. Inputs of up to 16 elements are checked element by
- * element, larger ones along random directions; those of an elementwise operation of up to 256 elements, all inputs of its result's
- * size, element by element, all at once.
+ * <v, gradient> with differences of the analytic gradient, and so on. Inputs of up to 16 elements are checked element
+ * by element, larger ones along random directions; those of an elementwise operation of up to 256 elements, all inputs
+ * of its result's size, element by element, all at once.
  *
  * There is no tolerance to choose. A derivative is wrong when it is off by more than
  *
  *     8 (error that the difference estimates of itself + rounding of its terms)
  *     + 32 (measured rounding of the analytic derivative)
- *     + 4 (what rounding the arguments does to the derivative) + 2^-43 (size of F, by the change in x that changes F so much)
- *     + 2^-47 (size of the derivative) + 2^-43 (size of the whole gradient, where the difference is 0 but for its error)
+ *     + 4 (what rounding the arguments does to the derivative) + 2^-43 (size of F, by the change in x that changes F so
+ * much)
+ *     + 2^-47 (size of the derivative) + 2^-43 (size of the whole gradient, where the difference is 0 but for its
+ * error)
  *
- * where the measured rounding counts no more than what the rounding of F itself, and of its arguments, explains, or 2^-40 of the size of F
- * by that change, whichever is larger: an error that looks like noise does not excuse itself. The last term is for what is left of terms
- * that cancel; elementwise operations that are checked all at once are not given it. At order 2 and above the sizes of the derivatives
- * below count beside that of F. Where differences cannot decide, next to a pole or where all digits cancel, the result is neither passed
- * nor wrong but "cannot tell".
+ * where the measured rounding counts no more than what the rounding of F itself, and of its arguments, explains, or
+ * 2^-40 of the size of F by that change, whichever is larger: an error that looks like noise does not excuse itself.
+ * The last term is for what is left of terms that cancel; elementwise operations that are checked all at once are not
+ * given it. At order 2 and above the sizes of the derivatives below count beside that of F. Where differences cannot
+ * decide, next to a pole or where all digits cancel, the result is neither passed nor wrong but "cannot tell".
  *
- * The difference is a central one at steps halved again and again, with Richardson extrapolation; the entry of the tableau
- * that agrees best with its neighbours gives value and error (C. J. F. Ridders, "Accurate computation of F'(x) and
- * F'(x) F''(x)", Advances in Engineering Software 4, 1982). Rounding is measured from third differences at steps so
+ * The difference is a central one at steps halved again and again, with Richardson extrapolation; the entry of the
+ * tableau that agrees best with its neighbours gives value and error (C. J. F. Ridders, "Accurate computation of F'(x)
+ * and F'(x) F''(x)", Advances in Engineering Software 4, 1982). Rounding is measured from third differences at steps so
  * small that the function does not bend (after J. J. More and S. M. Wild, "Estimating computational noise", SIAM
- * Journal on Scientific Computing 33, 2011). Where that does not converge or disagrees, one-sided differences are taken,
- * output by output: at a kink the derivative has to be one of them or lie between. Elements that move no value in common, which is
- * tried out first, are moved at once; what fails in company is compared alone.
+ * Journal on Scientific Computing 33, 2011). Where that does not converge or disagrees, one-sided differences are
+ * taken, output by output: at a kink the derivative has to be one of them or lie between. Elements that move no value
+ * in common, which is tried out first, are moved at once; what fails in company is compared alone.
  *
- * Where a difference agrees but is too coarse to know a derivative to 1e-12, a second test is made, which no step divides: the integral of
- * the derivative over a stretch of x/8 to both sides, by the rules of Gauss and Kronrod, is the change of the function over it. Where the
- * two rules agree to 1e-13, so that the derivative at x is of a piece with those around it, an error of 1e-12 shows in the integral.
+ * Where a difference agrees but is too coarse to know a derivative to 1e-12, a second test is made, which no step
+ * divides: the integral of the derivative over a stretch of x/8 to both sides, by the rules of Gauss and Kronrod, is
+ * the change of the function over it. Where the two rules agree to 1e-13, so that the derivative at x is of a piece
+ * with those around it, an error of 1e-12 shows in the integral.
  *
  * Besides, these must hold:
  *
  *     - the same call twice gives the same bytes, also if the function runs on other numbers before the backward pass;
- *     - a zero cotangent gives exactly zero; its negative the negative gradient, and powers of two from 2^-100 to 2^100 times it so many
- *       times the gradient, to the bit; the sum of two cotangents the sum, up to rounding;
- *     - evaluated without gradient the function is the same, to the bit; so are tg_backward and tg_grad, and a second step on one tape
- *       and the first on another; inside a checkpoint the gradient is the same up to rounding;
+ *     - a zero cotangent gives exactly zero; its negative the negative gradient, and powers of two from 2^-100 to 2^100
+ * times it so many times the gradient, to the bit; the sum of two cotangents the sum, up to rounding;
+ *     - evaluated without gradient the function is the same, to the bit; so are tg_backward and tg_grad, and a second
+ * step on one tape and the first on another; inside a checkpoint the gradient is the same up to rounding;
  *     - the gradient for one input alone, recorded as a constant, is the one computed together with the others';
  *     - <v, J u> = <J^T v, u> to 1e-12, with J u from differentiating J^T v by v;
  *     - nothing is NaN or infinite.
@@ -70,19 +73,21 @@ enum { TG_GRADCHECK_MAX_ORDER = 4 };
 typedef struct tg_gradcheck_options {
     int order;        /* highest derivative to check, all below included; 0 means 1 */
     uint64_t seed;    /* of the sample inputs, cotangents and directions */
-    int64_t elements; /* inputs of up to this many are checked element by element; 0 means 16. Elementwise operations: of up to 256 */
+    int64_t elements; /* inputs of up to this many are checked element by element; 0 means 16. Elementwise operations:
+                         of up to 256 */
     int directions;   /* random directions for each larger input; 0 means 3 */
     bool double_only; /* of an operation: do not compare it with what it gives in float */
-    char *report;     /* room for a failure at length: inputs, element, derivative expected and found, what the fault looks
-                         like, and a C program that shows it again, to keep as a test; empty if all is well. NULL: not wanted */
+    char *report; /* room for a failure at length: inputs, element, derivative expected and found, what the fault looks
+                     like, and a C program that shows it again, to keep as a test; empty if all is well. NULL: not
+                     wanted */
     size_t report_size; /* of this room; 16 KiB are enough for nearly all */
 } tg_gradcheck_options;
 
 typedef enum tg_gradcheck_status {
     TG_GRADCHECK_PASSED,
-    TG_GRADCHECK_WRONG,      /* analytic and numeric derivative differ */
-    TG_GRADCHECK_NOT_FINITE, /* a NaN or infinity where a number is expected */
-    TG_GRADCHECK_BROKEN,     /* the derivative is an error on the tape: a gradient of another shape, say */
+    TG_GRADCHECK_WRONG,          /* analytic and numeric derivative differ */
+    TG_GRADCHECK_NOT_FINITE,     /* a NaN or infinity where a number is expected */
+    TG_GRADCHECK_BROKEN,         /* the derivative is an error on the tape: a gradient of another shape, say */
     TG_GRADCHECK_NOT_REPEATABLE, /* two runs differ */
     TG_GRADCHECK_DISTURBED,      /* running on other numbers before the backward pass changes the gradient */
     TG_GRADCHECK_ZERO,           /* a zero cotangent gives something */
@@ -92,8 +97,9 @@ typedef enum tg_gradcheck_status {
     TG_GRADCHECK_ANOTHER_WAY,    /* evaluated or differentiated another way, as users do, it is another */
     TG_GRADCHECK_ALONE,          /* the gradient of an input depends on what else is wanted */
     TG_GRADCHECK_ADJOINT,        /* <v, J u> is not <J^T v, u> */
-    TG_GRADCHECK_CANNOT_TELL,    /* differences do not converge somewhere, and all else is right: neither passed nor wrong */
-    TG_GRADCHECK_REFUSED, /* the function is an error on the tape, memory is short, or there is nothing to check */
+    TG_GRADCHECK_CANNOT_TELL, /* differences do not converge somewhere, and all else is right: neither passed nor wrong
+                               */
+    TG_GRADCHECK_REFUSED,     /* the function is an error on the tape, memory is short, or there is nothing to check */
 } tg_gradcheck_status;
 
 /* The outcome: of a failure its numbers, otherwise those of the comparison with the largest relative error,
@@ -115,26 +121,26 @@ typedef struct tg_gradcheck_result {
     int samples;         /* checked */
     int skipped;         /* samples with infinities or NaN, or without an input to differentiate */
     int64_t comparisons; /* derivatives compared */
-    int64_t undecided;   /* of these, what differences cannot decide: without a failure elsewhere the check cannot tell */
-    int64_t kinks;       /* of these, judged by one-sided differences */
-    int64_t sharp;       /* of these, those where an error of 1e-12 of the derivative's size would have been seen; where
-                            that is 0, of the function's */
-    int64_t integrals;   /* of these sharp ones, judged by the derivative's integral, as differences were too coarse */
-    int64_t
-        operation; /* of a function that fails, the first operation on its tape that is wrong by itself; or -1 */
-    char where[128]; /* "sample 1, input 0 at [2, 1], order 2" */
-    char why[768];   /* a sentence: what was compared, the numbers, and what they suggest */
+    int64_t undecided; /* of these, what differences cannot decide: without a failure elsewhere the check cannot tell */
+    int64_t kinks;     /* of these, judged by one-sided differences */
+    int64_t sharp;     /* of these, those where an error of 1e-12 of the derivative's size would have been seen; where
+                          that is 0, of the function's */
+    int64_t integrals; /* of these sharp ones, judged by the derivative's integral, as differences were too coarse */
+    int64_t operation; /* of a function that fails, the first operation on its tape that is wrong by itself; or -1 */
+    char where[128];   /* "sample 1, input 0 at [2, 1], order 2" */
+    char why[768];     /* a sentence: what was compared, the numbers, and what they suggest */
 } tg_gradcheck_result;
 
 /* Checks an operation, built-in or not, on its samples: each as it stands; with every second element of inputs of the
- * default range drawn four times as wide, so that tails are seen; and with inputs of one shape replaced by one tensor. In float it
- * has to give what it gives in double, up to rounding. An elementwise operation is checked at zeros, halves, whole numbers, tiny and large
- * ones too, so far as the ranges of its samples allow, and has to give the same there in shapes of other ranks and lengths, and broadcast.
- * Operations that have no derivative by nature are refused. NULL options mean the defaults. */
+ * default range drawn four times as wide, so that tails are seen; and with inputs of one shape replaced by one tensor.
+ * In float it has to give what it gives in double, up to rounding. An elementwise operation is checked at zeros,
+ * halves, whole numbers, tiny and large ones too, so far as the ranges of its samples allow, and has to give the same
+ * there in shapes of other ranks and lengths, and broadcast. Operations that have no derivative by nature are refused.
+ * NULL options mean the defaults. */
 tg_gradcheck_result tg_gradcheck_op(const tg_op *op, const tg_gradcheck_options *options);
 
-/* An input: `data` in double, or `integers` for an i32 tensor, or a parameter of type f64, whose values are changed in place
- * and put back. The function may use a parameter directly and ignore the tensor it is handed. */
+/* An input: `data` in double, or `integers` for an i32 tensor, or a parameter of type f64, whose values are changed in
+ * place and put back. The function may use a parameter directly and ignore the tensor it is handed. */
 typedef struct tg_gradcheck_input {
     const char *name; /* for the result; NULL: the parameter's, or "input 0" */
     tg_shape shape;   /* not needed for a parameter */
@@ -144,17 +150,17 @@ typedef struct tg_gradcheck_input {
     bool fixed; /* not differentiated */
 } tg_gradcheck_input;
 
-/* Checks any function: a loss, a layer, a whole model. It returns f64 of any shape, and the same for the same inputs: what
- * is random in it takes its stream from a generator made anew in each call. If it fails, every operation it recorded is
- * checked by itself with the inputs it had, and the result names the first that is wrong. */
+/* Checks any function: a loss, a layer, a whole model. It returns f64 of any shape, and the same for the same inputs:
+ * what is random in it takes its stream from a generator made anew in each call. If it fails, every operation it
+ * recorded is checked by itself with the inputs it had, and the result names the first that is wrong. */
 tg_gradcheck_result tg_gradcheck(tg_function function, void *user, const tg_gradcheck_input *inputs, int count,
-                        const tg_gradcheck_options *options);
+                                 const tg_gradcheck_options *options);
 
-/* Checks a model by all parameters of a set (of type f64), which the function uses directly, and by the inputs, of which there may be
- * none: each parameter along a random direction first, which takes a few evaluations however large it is, and where one fails as
- * tg_gradcheck does. */
-tg_gradcheck_result tg_gradcheck_parameters(tg_function function, void *user, const tg_gradcheck_input *inputs, int count,
-                                            tg_parameters *set, const tg_gradcheck_options *options);
+/* Checks a model by all parameters of a set (of type f64), which the function uses directly, and by the inputs, of
+ * which there may be none: each parameter along a random direction first, which takes a few evaluations however large
+ * it is, and where one fails as tg_gradcheck does. */
+tg_gradcheck_result tg_gradcheck_parameters(tg_function function, void *user, const tg_gradcheck_input *inputs,
+                                            int count, tg_parameters *set, const tg_gradcheck_options *options);
 
 /* The error of the difference itself against the step, for study: a V of truncation, falling, and rounding, rising. */
 typedef struct tg_gradcheck_step {
@@ -172,9 +178,9 @@ typedef struct tg_gradcheck_place {
     double derivative; /* by the element, of the output's products with a random cotangent; filled in */
 } tg_gradcheck_place;
 
-/* Fills `steps` with halved steps at a place; what it leaves open becomes the first sample that can be differentiated, and in it the
- * element with the largest derivative. Where the derivative is 0, errors are absolute ones. How many steps: `count`, or 0 if there is no
- * such place. */
+/* Fills `steps` with halved steps at a place; what it leaves open becomes the first sample that can be differentiated,
+ * and in it the element with the largest derivative. Where the derivative is 0, errors are absolute ones. How many
+ * steps: `count`, or 0 if there is no such place. */
 int tg_gradcheck_steps(const tg_op *op, tg_gradcheck_place *place, uint64_t seed, tg_gradcheck_step *steps, int count);
 
 TG_API_END

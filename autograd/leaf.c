@@ -24,8 +24,9 @@ static bool requires_grad(const new_leaf *l)
 /* Whether a leaf is what is asked for, but for its numbers. */
 static bool is_like(const tg_value *value, const new_leaf *l)
 {
-    return !value->op && value->dtype == l->dtype && value->parameter == l->parameter && value->is_borrowed == (l->data != NULL) &&
-           value->is_variable == l->is_variable && value->requires_grad == requires_grad(l) && tg_shape_equal(&value->shape, l->shape);
+    return !value->op && value->dtype == l->dtype && value->parameter == l->parameter &&
+           value->is_borrowed == (l->data != NULL) && value->is_variable == l->is_variable &&
+           value->requires_grad == requires_grad(l) && tg_shape_equal(&value->shape, l->shape);
 }
 
 /* The leaf that the step before had here. */
@@ -47,8 +48,9 @@ static tg_value *append(tg_tape *tape, const new_leaf *l)
     if (tg_dtype_size(l->dtype) == 0)
         tg_program_fail(&tape->program, "%s: there is no type %d", l->what, (int)l->dtype);
     else if (size < 0)
-        tg_program_fail(&tape->program, "%s: %s is no shape: a dimension is negative, the rank over %d or the size too large", l->what,
-                     tg_shape_text(l->shape, text, sizeof text), TG_MAX_RANK);
+        tg_program_fail(&tape->program,
+                        "%s: %s is no shape: a dimension is negative, the rank over %d or the size too large", l->what,
+                        tg_shape_text(l->shape, text, sizeof text), TG_MAX_RANK);
     tg_value *value = tg_program_append(&tape->program);
     if (!value)
         return NULL;
@@ -114,7 +116,8 @@ tg_tensor tg_variable(tg_tape *tape, tg_dtype dtype, const void *data, tg_shape 
 
 /* ---- parameters ---- */
 
-/* Which leaf a parameter has on this tape. The parameter itself knows of no tape: many may evaluate one model at once. */
+/* Which leaf a parameter has on this tape. The parameter itself knows of no tape: many may evaluate one model at once.
+ */
 typedef struct tg_place {
     const tg_parameter *parameter;
     tg_value *leaf; /* the latest: there is another one where the parameter was frozen in between */
@@ -159,19 +162,25 @@ tg_tensor tg_parameter_tensor(tg_tape *tape, tg_parameter *parameter)
 {
     if (!parameter || !tape || tape->program.failed)
         return (tg_tensor){0};
-    const new_leaf l = {.what = "tg_parameter_tensor", .dtype = parameter->dtype, .shape = &parameter->shape, .data = parameter->data,
-                    .parameter = parameter};
+    const new_leaf l = {.what = "tg_parameter_tensor",
+                        .dtype = parameter->dtype,
+                        .shape = &parameter->shape,
+                        .data = parameter->data,
+                        .parameter = parameter};
     tg_program *program = &tape->program;
-    tg_value *value = parameter->data ? match(program, &l) : NULL; /* the step before had it here for the first time: so has this one */
+    tg_value *value = parameter->data ? match(program, &l)
+                                      : NULL; /* the step before had it here for the first time: so has this one */
     if (!value) {
         place *here = place_of(tape, parameter);
         if (!here)
             return (tg_tensor){0};
         /* Another parameter may have been at this address when that was written down. */
-        if (here->leaf && here->leaf->index < program->count && is_like(here->leaf, &l) && here->leaf->slot.data == parameter->data)
+        if (here->leaf && here->leaf->index < program->count && is_like(here->leaf, &l) &&
+            here->leaf->slot.data == parameter->data)
             return tg_tensor_of(here->leaf);
         if (!parameter->data && tg_shape_size(&parameter->shape) > 0) {
-            tg_program_fail(&tape->program, "parameter %s has no data", parameter->name ? parameter->name : "without a name");
+            tg_program_fail(&tape->program, "parameter %s has no data",
+                            parameter->name ? parameter->name : "without a name");
             return (tg_tensor){0};
         }
         value = append(tape, &l);
@@ -195,11 +204,12 @@ bool tg_set(tg_tensor x, tg_dtype dtype, const void *data, tg_shape shape)
     tg_tape *tape = tg_tape_at(value);
     char has[128], wants[128];
     if (value->op || value->parameter || value->is_borrowed)
-        tg_program_fail(&tape->program, "tg_set: tensor %lld is not one made by tg_constant or tg_variable", (long long)value->index);
+        tg_program_fail(&tape->program, "tg_set: tensor %lld is not one made by tg_constant or tg_variable",
+                        (long long)value->index);
     else if (dtype != value->dtype || !tg_shape_equal(&shape, &value->shape))
-        tg_program_fail(&tape->program, "tg_set: %s%s does not fit into %s%s; record the step again for new shapes", tg_dtype_name(dtype),
-                     tg_shape_text(&shape, has, sizeof has), tg_dtype_name(value->dtype),
-                     tg_shape_text(&value->shape, wants, sizeof wants));
+        tg_program_fail(&tape->program, "tg_set: %s%s does not fit into %s%s; record the step again for new shapes",
+                        tg_dtype_name(dtype), tg_shape_text(&shape, has, sizeof has), tg_dtype_name(value->dtype),
+                        tg_shape_text(&value->shape, wants, sizeof wants));
     else if (!data && value->size > 0)
         tg_program_fail(&tape->program, "tg_set: the data is NULL");
     else if (value->size > 0)

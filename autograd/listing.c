@@ -81,8 +81,8 @@ bool tg_tape_time_at(const tg_tape *tape, int64_t index, tg_operation_time *time
     const tg_value *value = tg_program_at(&tape->program, index), *of = value;
     while (of->derived_from)
         of = of->derived_from;
-    *time =
-        (tg_operation_time){.operation = kind_of(value), .backward = of != value, .runs = value->slot.runs, .seconds = value->slot.seconds};
+    *time = (tg_operation_time){
+        .operation = kind_of(value), .backward = of != value, .runs = value->slot.runs, .seconds = value->slot.seconds};
     tg_text_scope(&(tg_text){time->scope, sizeof time->scope, 0}, of);
     if (value->op && value->op->work)
         time->flops = value->op->work(value);

@@ -1,7 +1,7 @@
 /* What an operation is: one const struct. The built-in ones and a user's own are the same.
  *
- *     #define CUBE(real) { const real *x = l->in[0]; real *y = l->out; for (size_t i = 0; i < l->n; i++) y[i] = x[i] * x[i] * x[i]; }
- *     static void cube_loop(const tg_loop *l)                       // y = x^3 over a run of elements
+ *     #define CUBE(real) { const real *x = l->in[0]; real *y = l->out; for (size_t i = 0; i < l->n; i++) y[i] = x[i] *
+ * x[i] * x[i]; } static void cube_loop(const tg_loop *l)                       // y = x^3 over a run of elements
  *     {
  *         if (l->dtype == TG_F32) CUBE(float) else CUBE(double)
  *     }
@@ -29,8 +29,8 @@ TG_API_BEGIN
 typedef struct tg_op tg_op;
 typedef struct tg_value tg_value;
 
-/* A value: a tensor as the program holds it, with its operation, attributes, inputs, type and shape, and without numbers. What a shape rule
- * and a forward function want to know of it: */
+/* A value: a tensor as the program holds it, with its operation, attributes, inputs, type and shape, and without
+ * numbers. What a shape rule and a forward function want to know of it: */
 const tg_op *tg_value_op(const tg_value *value); /* NULL: a constant, a variable or a parameter */
 const void *tg_value_attributes(const tg_value *value);
 int tg_value_input_count(const tg_value *value);
@@ -42,7 +42,8 @@ int64_t tg_value_size(const tg_value *value); /* number of elements */
 /* For shape rules: what the result is like. */
 void tg_value_set(tg_value *out, tg_dtype dtype, tg_shape shape);
 
-/* One computation of a value: where its numbers come from and go to. A shape rule and a derivative see the value only. */
+/* One computation of a value: where its numbers come from and go to. A shape rule and a derivative see the value only.
+ */
 typedef struct tg_call {
     const tg_value *value; /* operation, attributes, dtype and shape; shapes of the inputs */
     const void *const *in; /* the inputs' elements, value->input_count pointers */
@@ -51,8 +52,8 @@ typedef struct tg_call {
 } tg_call;
 
 /* One contiguous run of an elementwise operation. The distance from one element of input k to the next is step[k]:
- * 1, or 0 for a single element that broadcasts. The output may be the very array of an input. A long run may be cut into several, for
- * several threads: element i of the output is to depend on elements i of the inputs alone. */
+ * 1, or 0 for a single element that broadcasts. The output may be the very array of an input. A long run may be cut
+ * into several, for several threads: element i of the output is to depend on elements i of the inputs alone. */
 typedef struct tg_loop {
     tg_dtype dtype;
     size_t n;
@@ -63,10 +64,11 @@ typedef struct tg_loop {
     const void *attributes;
 } tg_loop;
 
-/* What the derivative of an operation gets and sets: for each input i with wanted[i] it sets gradient[i] to (d out / d in[i])^T cotangent,
- * built from operations. It says once, for all steps that repeat this one, how numbers are to be computed, so it sees none: reading one
- * (tg_at, tg_data and the like) is an error of the tape. gradient[i] has the shape of the input or, for an elementwise operation, the shape
- * of the output: the core sums what was broadcast. Left zero, it is zero. */
+/* What the derivative of an operation gets and sets: for each input i with wanted[i] it sets gradient[i] to (d out / d
+ * in[i])^T cotangent, built from operations. It says once, for all steps that repeat this one, how numbers are to be
+ * computed, so it sees none: reading one (tg_at, tg_data and the like) is an error of the tape. gradient[i] has the
+ * shape of the input or, for an elementwise operation, the shape of the output: the core sums what was broadcast. Left
+ * zero, it is zero. */
 typedef struct tg_derive {
     tg_tensor out;
     tg_tensor cotangent; /* like out */
@@ -79,9 +81,9 @@ typedef struct tg_derive {
 } tg_derive;
 
 /* Sample inputs, from which an operation is checked: gradients of every order, the forward reference, the table of
- * gradcheck. Elements are drawn uniformly from [low, high] (both 0: [-3, 3]), or as int32 from low .. high-1 where index is set.
- * `values` overrides the draw: they fill the input in memory order, repeated as needed; samples with infinities or NaN serve the
- * forward check only. */
+ * gradcheck. Elements are drawn uniformly from [low, high] (both 0: [-3, 3]), or as int32 from low .. high-1 where
+ * index is set. `values` overrides the draw: they fill the input in memory order, repeated as needed; samples with
+ * infinities or NaN serve the forward check only. */
 typedef struct tg_sample_input {
     tg_shape shape;
     double low, high;
@@ -101,8 +103,8 @@ typedef struct tg_sample {
 
 #define TG_SAMPLES(table) .samples = (table), .sample_count = (int)(sizeof(table) / sizeof((table)[0]))
 
-/* All attributes: for listings and reference files, and to tell whether two operations are the same. Between those of one struct there
- * are no gaps, so that equal attributes are known as such. Ends with a NULL name.
+/* All attributes: for listings and reference files, and to tell whether two operations are the same. Between those of
+ * one struct there are no gaps, so that equal attributes are known as such. Ends with a NULL name.
  *
  *     static const tg_field clamp_fields[] = {TG_FIELD(clamp_attributes, low, TG_FIELD_REAL),
  *                                             TG_FIELD(clamp_attributes, high, TG_FIELD_REAL), {0}};
@@ -122,19 +124,21 @@ typedef struct tg_field {
 } tg_field;
 
 #define TG_FIELD(attributes, member, type) TG_FIELD_NAMED(#member, attributes, member, type)
-#define TG_FIELD_NAMED(name, attributes, member, type) \
-    {name, type, offsetof(attributes, member), sizeof(((attributes *)0)->member)}
+#define TG_FIELD_NAMED(name, attributes, member, type)                              \
+    {                                                                               \
+        name, type, offsetof(attributes, member), sizeof(((attributes *)0)->member) \
+    }
 
 /* The number in a field that holds one. */
 double tg_field_number(const tg_field *field, const void *attributes);
 
 typedef enum tg_op_flags {
-    TG_ELEMENTWISE = 1,  /* `loop` over broadcast inputs; no shape rule needed */
-    TG_VIEW = 2,         /* the result is (part of) input 0's memory, from element number view_offset on; no forward needed */
-    TG_CONSTANT = 4,     /* not differentiable by nature (argmax, comparisons): no derivative needed */
-    TG_RANDOM = 8,       /* the value depends on a stream of random numbers; of a source: its attributes begin with a tg_rng
-                            pointer, from which it draws */
-    TG_SOURCE = 16,      /* no inputs: made by tg_apply_on */
+    TG_ELEMENTWISE = 1, /* `loop` over broadcast inputs; no shape rule needed */
+    TG_VIEW = 2, /* the result is (part of) input 0's memory, from element number view_offset on; no forward needed */
+    TG_CONSTANT = 4, /* not differentiable by nature (argmax, comparisons): no derivative needed */
+    TG_RANDOM = 8,   /* the value depends on a stream of random numbers; of a source: its attributes begin with a tg_rng
+                        pointer, from which it draws */
+    TG_SOURCE = 16,  /* no inputs: made by tg_apply_on */
 } tg_op_flags;
 
 enum { TG_VARIADIC = -1 };
@@ -146,21 +150,22 @@ struct tg_op {
     size_t attributes_size;
     const tg_field *fields;
 
-    /* Says what the result is like, with tg_value_set, from the inputs' shapes and the attributes; or refuses with tg_expected. Left alone,
-     * the type is that of input 0, and the shape that of a scalar. */
+    /* Says what the result is like, with tg_value_set, from the inputs' shapes and the attributes; or refuses with
+     * tg_expected. Left alone, the type is that of input 0, and the shape that of a scalar. */
     bool (*shape)(tg_value *out);
 
     /* Computes call->out from call->in. Where the data itself is at fault, an index out of range, it says so with
      * tg_expected(call->value, ...) and returns; the result then counts for nothing. */
     void (*forward)(const tg_call *call);
-    void (*loop)(const tg_loop *loop); /* instead of forward, where TG_ELEMENTWISE is set */
+    void (*loop)(const tg_loop *loop);           /* instead of forward, where TG_ELEMENTWISE is set */
     int64_t (*view_offset)(const tg_value *out); /* with TG_VIEW; NULL means 0 */
 
     void (*derivative)(const tg_derive *d);
 
-    /* Another operation of the same inputs and attributes, wanted by the derivative and cheap to compute along with the value: the
-     * derivative of an activation, the gradient of a loss. Where a gradient is wanted it is recorded behind this one, and this one's
-     * forward, or loop (of an elementwise operation of one input, whose saved is elementwise), fills its `saved` too. */
+    /* Another operation of the same inputs and attributes, wanted by the derivative and cheap to compute along with the
+     * value: the derivative of an activation, the gradient of a loss. Where a gradient is wanted it is recorded behind
+     * this one, and this one's forward, or loop (of an elementwise operation of one input, whose saved is elementwise),
+     * fills its `saved` too. */
     const tg_op *saved;
 
     /* Floating-point operations of one forward computation, for listings; NULL: one for each element of the result. */
@@ -170,24 +175,28 @@ struct tg_op {
     int sample_count;
 };
 
-/* Records one operation and runs it: the way every tg_ function of ops.def ends. `attributes` is copied (attributes_size bytes); what they
- * point to must not change what the operation is, for a step that repeats the one before, and tg_replay, go by their bytes alone. Inert
- * inputs, inputs of two tapes, wrong counts or shapes give an inert tensor, with the error on the tape. */
+/* Records one operation and runs it: the way every tg_ function of ops.def ends. `attributes` is copied
+ * (attributes_size bytes); what they point to must not change what the operation is, for a step that repeats the one
+ * before, and tg_replay, go by their bytes alone. Inert inputs, inputs of two tapes, wrong counts or shapes give an
+ * inert tensor, with the error on the tape. */
 tg_tensor tg_apply(const tg_op *op, const void *attributes, int count, const tg_tensor *inputs);
 
 /* The same for an operation without inputs (TG_SOURCE). */
 tg_tensor tg_apply_on(tg_tape *tape, const tg_op *op, const void *attributes);
 
-/* For shape rules, and for a forward function whose data is at fault: records "NAME(shapes): message" and returns false. */
+/* For shape rules, and for a forward function whose data is at fault: records "NAME(shapes): message" and returns
+ * false. */
 #if defined __GNUC__
 __attribute__((format(printf, 2, 3)))
 #endif
 bool tg_expected(const tg_value *out, const char *format, ...);
 
-/* For shape rules: an axis counted from the end made positive; -1, with the error recorded, if there is no such axis. */
+/* For shape rules: an axis counted from the end made positive; -1, with the error recorded, if there is no such axis.
+ */
 int tg_axis_of(tg_value *out, const tg_shape *shape, int axis);
 
-/* For shape rules: whether all inputs have one floating type; refuses if not. Elementwise operations are checked by the core. */
+/* For shape rules: whether all inputs have one floating type; refuses if not. Elementwise operations are checked by the
+ * core. */
 bool tg_same_floating_type(tg_value *out);
 
 /* Whether the operation is complete: NULL, or what is missing. tg_apply refuses an incomplete one. */
@@ -199,14 +208,15 @@ const tg_op *tg_op_find(const char *name);
 const char *tg_op_formula(const tg_op *op);  /* the line in ops.def; NULL for a user's own */
 const char *tg_op_category(const tg_op *op); /* "arithmetic", "activation", ...; NULL for a user's own */
 
-/* A shared library's own operations, which `gradcheck --load ./my_ops.so` finds and checks. Once, at the end of one of its files:
+/* A shared library's own operations, which `gradcheck --load ./my_ops.so` finds and checks. Once, at the end of one of
+ * its files:
  *
  *     TG_USER_OPS(&tg_op_cube, &my_other_op)
  */
-#define TG_USER_OPS(...)                                                               \
-    TG_API_BEGIN                                                                       \
-    static const tg_op *const tg_user_ops_listed[] = {__VA_ARGS__, NULL};              \
-    extern const tg_user_ops tg_user_ops_exported;                                     \
+#define TG_USER_OPS(...)                                                                      \
+    TG_API_BEGIN                                                                              \
+    static const tg_op *const tg_user_ops_listed[] = {__VA_ARGS__, NULL};                     \
+    extern const tg_user_ops tg_user_ops_exported;                                            \
     const tg_user_ops tg_user_ops_exported = {TG_VERSION, sizeof(tg_op), tg_user_ops_listed}; \
     TG_API_END
 

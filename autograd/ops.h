@@ -24,8 +24,8 @@ typedef struct tg_axes {
 #define TG_ALL_AXES  ((tg_axes){.count = 0})
 #endif
 
-/* How windows slide over images: {height, width}, or {length} alone in one dimension. 0 stands for the default: stride and
- * dilation 1 (stride of a pool: the kernel's size, so that windows do not overlap), groups 1, no padding. */
+/* How windows slide over images: {height, width}, or {length} alone in one dimension. 0 stands for the default: stride
+ * and dilation 1 (stride of a pool: the kernel's size, so that windows do not overlap), groups 1, no padding. */
 typedef struct tg_window {
     int stride[2];
     int padding[2];  /* places of zeros on either side; a maximum leaves them out */
@@ -68,13 +68,13 @@ tg_tensor tg_cross_entropy_with(tg_tensor logits, tg_tensor labels, double smoot
 /* The mean of -l at the label of each row, for logarithms l [..., classes] as tg_log_softmax gives them. */
 tg_tensor tg_nll(tg_tensor log_probabilities, tg_tensor labels);
 
-/* The mean over rows of -sum p log softmax(logits) along the last axis: cross-entropy to a distribution p for each row, or
- * to one for all. */
+/* The mean over rows of -sum p log softmax(logits) along the last axis: cross-entropy to a distribution p for each row,
+ * or to one for all. */
 tg_tensor tg_cross_entropy_to(tg_tensor logits, tg_tensor probabilities);
 
-/* The stochastic GELU of Hendrycks and Gimpel (2016, "SOI map") in training: x with probability Phi(x), else 0, whose mean is
- * gelu_exact(x), which stands for it in evaluation. Its derivative is that of the outcome, 1 where x passed and 0 where
- * not; the mean of that is Phi(x), not the derivative of gelu_exact. */
+/* The stochastic GELU of Hendrycks and Gimpel (2016, "SOI map") in training: x with probability Phi(x), else 0, whose
+ * mean is gelu_exact(x), which stands for it in evaluation. Its derivative is that of the outcome, 1 where x passed and
+ * 0 where not; the mean of that is Phi(x), not the derivative of gelu_exact. */
 tg_tensor tg_stochastic_gelu(tg_tensor x, tg_tensor stream);
 
 /* x with two of its axes swapped. */
@@ -99,20 +99,24 @@ tg_tensor tg_tile(tg_tensor x, tg_shape times);
 /* Rows of a table [entries, ...] by number: [index's axes, ...]. */
 tg_tensor tg_embedding(tg_tensor table, tg_tensor index);
 
-/* a b, a^T b, a b^T or a^T b^T of the matrices in the last two axes, without a transposed copy. Both of rank 2 at least. */
+/* a b, a^T b, a b^T or a^T b^T of the matrices in the last two axes, without a transposed copy. Both of rank 2 at
+ * least. */
 tg_tensor tg_matmul_transposed(tg_tensor a, tg_tensor b, bool transpose_a, bool transpose_b);
 
-/* The sum of the products of two vectors of one length, a scalar; and all their products, [elements of a, elements of b]. */
+/* The sum of the products of two vectors of one length, a scalar; and all their products, [elements of a, elements of
+ * b]. */
 tg_tensor tg_dot(tg_tensor a, tg_tensor b);
 tg_tensor tg_outer(tg_tensor a, tg_tensor b);
 
-/* Rows of the last axis, normalised to mean 0 and variance 1 (layer_norm) or to mean square 1 (rms_norm), times a weight
- * [size] plus a bias [size], each of which may be TG_NONE. epsilon is added to the variance: 1e-5 usually, 1e-12 in BERT. */
+/* Rows of the last axis, normalised to mean 0 and variance 1 (layer_norm) or to mean square 1 (rms_norm), times a
+ * weight [size] plus a bias [size], each of which may be TG_NONE. epsilon is added to the variance: 1e-5 usually, 1e-12
+ * in BERT. */
 tg_tensor tg_layer_norm(tg_tensor x, tg_tensor weight, tg_tensor bias, double epsilon);
 tg_tensor tg_rms_norm(tg_tensor x, tg_tensor weight, double epsilon);
 
-/* [batch, channels, ...], each channel normalised over all other axes by its own mean and variance: batch norm in training.
- * And with a mean and a variance that are given, [channels] each: in evaluation. Weight and bias as above, [channels]. */
+/* [batch, channels, ...], each channel normalised over all other axes by its own mean and variance: batch norm in
+ * training. And with a mean and a variance that are given, [channels] each: in evaluation. Weight and bias as above,
+ * [channels]. */
 tg_tensor tg_batch_norm(tg_tensor x, tg_tensor weight, tg_tensor bias, double epsilon);
 tg_tensor tg_batch_norm_with(tg_tensor x, tg_tensor mean, tg_tensor variance, tg_tensor weight, tg_tensor bias,
                              double epsilon);
@@ -120,22 +124,25 @@ tg_tensor tg_batch_norm_with(tg_tensor x, tg_tensor mean, tg_tensor variance, tg
 /* The same, each sample's channels normalised in `groups` equal groups. */
 tg_tensor tg_group_norm(tg_tensor x, int groups, tg_tensor weight, tg_tensor bias, double epsilon);
 
-/* softmax(query key^T / sqrt(size)) value: query [..., positions, size], key [..., others, size], value [..., others, any];
- * leading axes broadcast. The mask, of the same type, broadcasts to [..., positions, others] and forbids where it is 0 (TG_NONE
- * forbids nothing); with `causal` position i sees others 0 to i only. A position that sees nothing gives zeros. */
+/* softmax(query key^T / sqrt(size)) value: query [..., positions, size], key [..., others, size], value [..., others,
+ * any]; leading axes broadcast. The mask, of the same type, broadcasts to [..., positions, others] and forbids where it
+ * is 0 (TG_NONE forbids nothing); with `causal` position i sees others 0 to i only. A position that sees nothing gives
+ * zeros. */
 tg_tensor tg_scaled_dot_product_attention(tg_tensor query, tg_tensor key, tg_tensor value, tg_tensor mask, bool causal);
 
-/* Columns seen as heads that lie side by side: [..., positions, heads size] -> [heads, ..., positions, size], and back. Heads come first,
- * so that some of them are one piece of memory. */
+/* Columns seen as heads that lie side by side: [..., positions, heads size] -> [heads, ..., positions, size], and back.
+ * Heads come first, so that some of them are one piece of memory. */
 tg_tensor tg_split_heads(tg_tensor x, int64_t heads);
 tg_tensor tg_merge_heads(tg_tensor x);
 
 /* Convolutions (cross-correlations, as everywhere in this field): x [batch, channels, height, width], weight
- * [out, channels / groups, kernel height, kernel width], bias [out] or TG_NONE. In one dimension without the heights. */
+ * [out, channels / groups, kernel height, kernel width], bias [out] or TG_NONE. In one dimension without the heights.
+ */
 tg_tensor tg_conv2d(tg_tensor x, tg_tensor weight, tg_tensor bias, tg_window window);
 tg_tensor tg_conv1d(tg_tensor x, tg_tensor weight, tg_tensor bias, tg_window window);
 
-/* The mean of each window, the zeros of the padding included; and pools in one dimension, of x [batch, channels, length]. */
+/* The mean of each window, the zeros of the padding included; and pools in one dimension, of x [batch, channels,
+ * length]. */
 tg_tensor tg_average_pool2d(tg_tensor x, int kernel_height, int kernel_width, tg_window window);
 tg_tensor tg_max_pool1d(tg_tensor x, int kernel, tg_window window);
 tg_tensor tg_average_pool1d(tg_tensor x, int kernel, tg_window window);
@@ -143,7 +150,8 @@ tg_tensor tg_average_pool1d(tg_tensor x, int kernel, tg_window window);
 TG_API_END
 
 #ifdef __cplusplus
-template <typename... Axes> inline tg_axes tg_axes_from(Axes... axes)
+template <typename... Axes>
+inline tg_axes tg_axes_from(Axes... axes)
 {
     static_assert(sizeof...(axes) <= std::size_t(TG_MAX_RANK), "there are at most TG_MAX_RANK axes");
     return tg_axes{int(sizeof...(axes)), {tg_integer<int>(axes)...}};

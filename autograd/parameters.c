@@ -323,13 +323,13 @@ static void square_chunks(void *context, size_t first, size_t count)
         for (int i = 0; i < s->set->count; i++) {
             const char *gradient = gradient_of(s->set, i);
             const size_t size = gradient ? (size_t)s->set->members[i]->size : 0;
-            s->sum[chunk] +=
-                squares_of(s->set, gradient, tg_chunk_begin(size, chunk), tg_chunk_begin(size, chunk + 1));
+            s->sum[chunk] += squares_of(s->set, gradient, tg_chunk_begin(size, chunk), tg_chunk_begin(size, chunk + 1));
         }
     }
 }
 
-/* Few elements, gradients that lie one behind the other in one run: a loop over a few numbers costs more for beginning than for running. */
+/* Few elements, gradients that lie one behind the other in one run: a loop over a few numbers costs more for beginning
+ * than for running. */
 static double squares_in_runs(const tg_parameters *set)
 {
     double sum = 0;

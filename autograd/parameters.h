@@ -12,8 +12,9 @@
  *     values     [ layers.0.weight ............. | layers.0.bias .. | layers.1.weight ... ]
  *     gradients  [ the same layout                                                        ]
  *
- * The set owns blocks, names and parameters. Build it whole, then use it: while it grows, the blocks move (the tg_parameter pointers do
- * not). Tensors of a step that goes on keep the numbers from before; the next step finds them where they are.
+ * The set owns blocks, names and parameters. Build it whole, then use it: while it grows, the blocks move (the
+ * tg_parameter pointers do not). Tensors of a step that goes on keep the numbers from before; the next step finds them
+ * where they are.
  */
 #ifndef TG_PARAMETERS_H
 #define TG_PARAMETERS_H
@@ -48,11 +49,13 @@ tg_parameter *tg_parameters_find(const tg_parameters *set, const char *name);
 /* The number of the parameter of this name; -1 if there is none. */
 int tg_parameters_index(const tg_parameters *set, const char *name);
 
-/* One number of a parameter, converted from or to its type, in memory order; nothing is written past the end, and NaN is read there. */
+/* One number of a parameter, converted from or to its type, in memory order; nothing is written past the end, and NaN
+ * is read there. */
 double tg_parameter_get(const tg_parameter *parameter, int64_t index);
 void tg_parameter_put(tg_parameter *parameter, int64_t index, double value);
 
-/* Fills a parameter with one value, or with normal numbers of mean 0 (which draws TG_STREAM_NUMBERS from the generator). */
+/* Fills a parameter with one value, or with normal numbers of mean 0 (which draws TG_STREAM_NUMBERS from the
+ * generator). */
 void tg_parameter_fill(tg_parameter *parameter, double value);
 void tg_parameter_fill_normal(tg_parameter *parameter, double deviation, tg_rng *rng);
 
@@ -78,7 +81,8 @@ void tg_parameters_clear_gradients(tg_parameters *set);
  * How many these were. */
 int tg_parameters_copy(tg_parameters *to, const tg_parameters *from);
 
-/* Exchanges the values with a block of the same size and type, where other weights of the model wait: an average, or the best so far. */
+/* Exchanges the values with a block of the same size and type, where other weights of the model wait: an average, or
+ * the best so far. */
 void tg_parameters_swap(tg_parameters *set, void *values);
 
 TG_API_END

@@ -15,11 +15,14 @@ bool tg_products_note(char *text, size_t size)
     if (whose && *whose && !by_openblas && !own)
         snprintf(text, size, "TG_PRODUCTS: '%.40s' is neither own nor openblas, and is ignored", whose);
     else if (better && by_openblas)
-        snprintf(text, size, "OpenBLAS runs its core %s, below what this processor can: set OPENBLAS_CORETYPE=%s, or TG_PRODUCTS=own",
-                 tg_blas_core(), better);
+        snprintf(
+            text, size,
+            "OpenBLAS runs its core %s, below what this processor can: set OPENBLAS_CORETYPE=%s, or TG_PRODUCTS=own",
+            tg_blas_core(), better);
     else if (better && !own)
         snprintf(text, size,
-                 "OpenBLAS runs its core %s, below what this processor can, so products are tapegrad's own (OPENBLAS_CORETYPE=%s "
+                 "OpenBLAS runs its core %s, below what this processor can, so products are tapegrad's own "
+                 "(OPENBLAS_CORETYPE=%s "
                  "helps other programs)",
                  tg_blas_core(), better);
     else

@@ -127,7 +127,8 @@ void *tg_program_take(tg_program *program, size_t size, size_t alignment)
     tg_program_cut(program, program->count);
     void *bytes = tg_arena_take(&program->arena, size, alignment);
     if (!bytes)
-        tg_program_fail(program, "out of memory: %zu bytes for operation %lld of the tape", size, (long long)program->count);
+        tg_program_fail(program, "out of memory: %zu bytes for operation %lld of the tape", size,
+                        (long long)program->count);
     return bytes;
 }
 
@@ -164,12 +165,13 @@ bool tg_attributes_equal(const tg_op *op, const void *a, const void *b)
 {
     if (memcmp(a, b, op->attributes_size) == 0)
         return true;
-    /* The bytes of a shape past its rank do not count: compare field by field, if there is nothing between the fields. */
+    /* The bytes of a shape past its rank do not count: compare field by field, if there is nothing between the fields.
+     */
     size_t end = 0;
     for (const tg_field *field = op->fields; field && field->name; field++) {
         const void *in_a = (const char *)a + field->offset, *in_b = (const char *)b + field->offset;
-        if (field->offset != end || !(field->type == TG_FIELD_SHAPE ? tg_shape_equal(in_a, in_b)
-                                                                    : memcmp(in_a, in_b, field->size) == 0))
+        if (field->offset != end ||
+            !(field->type == TG_FIELD_SHAPE ? tg_shape_equal(in_a, in_b) : memcmp(in_a, in_b, field->size) == 0))
             return false;
         end += field->size;
     }

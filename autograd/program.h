@@ -1,18 +1,21 @@
-/* A program: the list of values that a step records, with operations, attributes, inputs and shapes, and without numbers. Internal.
+/* A program: the list of values that a step records, with operations, attributes, inputs and shapes, and without
+ * numbers. Internal.
  *
  *     tg_value *y = tg_program_append(program);        // or, if the step before had the same here,
  *     tg_value *y = tg_program_next(program);          // its value; if that matches: program->count++
  *
- * A training loop records the same step again and again. So a reset keeps the values, and a step that asks for what stands next takes
- * it (a trace hit). Where it asks for something else, the program is cut there, and recording goes on as if nothing had been behind it:
+ * A training loop records the same step again and again. So a reset keeps the values, and a step that asks for what
+ * stands next takes it (a trace hit). Where it asks for something else, the program is cut there, and recording goes on
+ * as if nothing had been behind it:
  *
  *     values    [x  w  linear  relu | ... loss | the backward pass ............ ]
  *                                   ^ count: this step so far                   ^ known: the step before
  *
- * Values lie in blocks that never move and outlive every reset, so that a stale handle still points at a value. By its serial one sees that
- * the step is over: value number i of a step has the serial first_serial + i.
+ * Values lie in blocks that never move and outlive every reset, so that a stale handle still points at a value. By its
+ * serial one sees that the step is over: value number i of a step has the serial first_serial + i.
  *
- * Backward passes (tg_pass) and checkpoints (tg_region) are ranges of values. They are kept in the order in which they ended and began.
+ * Backward passes (tg_pass) and checkpoints (tg_region) are ranges of values. They are kept in the order in which they
+ * ended and began.
  */
 #ifndef TG_PROGRAM_H
 #define TG_PROGRAM_H
@@ -51,7 +54,7 @@ struct tg_program {
     uint64_t first_serial;
     int64_t steps;    /* resets so far */
     int64_t recorded; /* values appended so far */
-    tg_arena arena; /* of attributes, inputs, scopes, passes and regions */
+    tg_arena arena;   /* of attributes, inputs, scopes, passes and regions */
     tg_list passes, regions;
     void (*before_cut)(tg_program *program, int64_t count); /* called before values from `count` on are forgotten */
     int64_t allocations;
@@ -76,7 +79,8 @@ static inline tg_value *tg_program_at(const tg_program *program, int64_t index)
 static inline tg_value *tg_value_of(tg_tensor x)
 {
     tg_value *value = x.value;
-    if (!value || value->program->first_serial + (uint64_t)value->index != x.serial || value->index >= value->program->count)
+    if (!value || value->program->first_serial + (uint64_t)value->index != x.serial ||
+        value->index >= value->program->count)
         return NULL;
     return value;
 }
@@ -86,13 +90,15 @@ static inline tg_tensor tg_tensor_of(tg_value *value)
     return value ? (tg_tensor){value, value->program->first_serial + (uint64_t)value->index} : (tg_tensor){0};
 }
 
-/* The value that the step before had next, if it was recorded as one by one would be now; NULL if it was not, or there is none. */
+/* The value that the step before had next, if it was recorded as one by one would be now; NULL if it was not, or there
+ * is none. */
 static inline tg_value *tg_program_next(const tg_program *program)
 {
     if (program->count == program->known)
         return NULL;
     tg_value *value = tg_program_at(program, program->count);
-    return value->mode == program->mode && value->scope == program->scope && value->region == program->region ? value : NULL;
+    return value->mode == program->mode && value->scope == program->scope && value->region == program->region ? value
+                                                                                                              : NULL;
 }
 
 /* Ends the step and begins another. */
@@ -102,8 +108,8 @@ void tg_program_free(tg_program *program);
 /* Forgets what is known from value number `count` on, and the program's end if that is behind it. */
 void tg_program_cut(tg_program *program, int64_t count);
 
-/* A value behind the last one, after a cut there: cleared but for its place. NULL, with the error recorded, if out of memory or if there is
- * an error. */
+/* A value behind the last one, after a cut there: cleared but for its place. NULL, with the error recorded, if out of
+ * memory or if there is an error. */
 tg_value *tg_program_append(tg_program *program);
 
 /* Memory that lives as long as the value that is appended next; NULL, with the error recorded, when there is none. */
@@ -115,7 +121,8 @@ void tg_program_enter_scope(tg_program *program, const char *name);
 /* The saved derivative of a value, recorded behind it; NULL if there is none. */
 tg_value *tg_saved_of(const tg_value *value);
 
-/* Whether two sets of attributes of an operation are the same: equal bytes; or, where `fields` list every byte, equal fields. */
+/* Whether two sets of attributes of an operation are the same: equal bytes; or, where `fields` list every byte, equal
+ * fields. */
 bool tg_attributes_equal(const tg_op *op, const void *a, const void *b);
 
 /* ---- passes and regions ---- */

@@ -21,14 +21,14 @@ enum { LINES = sizeof lines / sizeof lines[0] };
     {                                         \
         return tg_apply(&op, NULL, 1, &x);    \
     }
-#define TG_BINARY_OP(function, op, a, b, formula)                \
-    tg_tensor function(tg_tensor a, tg_tensor b)                 \
-    {                                                            \
+#define TG_BINARY_OP(function, op, a, b, formula)                 \
+    tg_tensor function(tg_tensor a, tg_tensor b)                  \
+    {                                                             \
         return tg_apply(&op, NULL, 2, (const tg_tensor[]){a, b}); \
     }
-#define TG_TERNARY_OP(function, op, a, b, c, formula)               \
-    tg_tensor function(tg_tensor a, tg_tensor b, tg_tensor c)       \
-    {                                                               \
+#define TG_TERNARY_OP(function, op, a, b, c, formula)                \
+    tg_tensor function(tg_tensor a, tg_tensor b, tg_tensor c)        \
+    {                                                                \
         return tg_apply(&op, NULL, 3, (const tg_tensor[]){a, b, c}); \
     }
 #include "autograd/ops.def"

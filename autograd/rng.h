@@ -47,8 +47,8 @@ uint64_t tg_rng_below(tg_rng *rng, uint64_t bound);
 /* Shuffles the indices in place (Fisher and Yates): every order is equally likely. */
 void tg_rng_shuffle(tg_rng *rng, size_t count, int32_t *indices);
 
-/* A stream for the kernels of random numbers, whose element i is a function of the stream and i alone: key low, key high and
- * two words of the counter. Draws TG_STREAM_NUMBERS numbers. */
+/* A stream for the kernels of random numbers, whose element i is a function of the stream and i alone: key low, key
+ * high and two words of the counter. Draws TG_STREAM_NUMBERS numbers. */
 enum { TG_STREAM_NUMBERS = 2 };
 void tg_rng_draw_stream(tg_rng *rng, uint32_t stream[4]);
 

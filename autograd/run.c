@@ -125,7 +125,8 @@ bool tg_run_allocate(tg_run *run, tg_value *value)
     if (!data)
         data = tg_arena_take(&run->arena, size, size < SMALLEST_RELEASED ? SMALL_ALIGNMENT : ALIGNMENT);
     if (!data) {
-        tg_program_fail(value->program, "out of memory: %zu bytes for operation %lld of the tape", size, (long long)value->index);
+        tg_program_fail(value->program, "out of memory: %zu bytes for operation %lld of the tape", size,
+                        (long long)value->index);
         return false;
     }
     value->slot.data = data;
@@ -194,7 +195,8 @@ bool tg_run_readable(const tg_value *value)
         return false;
     if (!value->slot.released)
         return true;
-    const tg_region *region = value->region; /* while the checkpoint goes on they are there; its result, while the one around it does */
+    const tg_region *region =
+        value->region; /* while the checkpoint goes on they are there; its result, while the one around it does */
     while (region && region->result == value)
         region = region->parent;
     return region && region->closed_in != value->program->steps;
@@ -215,7 +217,8 @@ static void add_part(void *context, size_t first, size_t count)
     TG_KERNEL_CALL(a->dtype, accumulate, count, (const void *)(a->from + skipped), (void *)(a->to + skipped));
 }
 
-/* Where the gradient of a parameter is computed: in its place, if that is free, and else in scratch memory, to be added. */
+/* Where the gradient of a parameter is computed: in its place, if that is free, and else in scratch memory, to be
+ * added. */
 static void *place_of_gradient(tg_run *run, const tg_value *value)
 {
     if (!value->sink->gradient) { /* it had one when this was recorded */
@@ -264,11 +267,13 @@ static bool compute(tg_run *run, tg_value *value)
     tg_value *saved = op->saved ? tg_saved_of(value) : NULL;
     if (value->sink && !(value->slot.data = place_of_gradient(run, value)))
         return false;
-    if ((!value->slot.data && !tg_run_allocate(run, value)) || (saved && !saved->slot.data && !tg_run_allocate(run, saved)))
+    if ((!value->slot.data && !tg_run_allocate(run, value)) ||
+        (saved && !saved->slot.data && !tg_run_allocate(run, saved)))
         return false;
     for (int i = 0; i < value->input_count; i++)
         run->in[i] = value->inputs[i]->slot.data;
-    const tg_call call = {.value = value, .in = run->in, .out = value->slot.data, .saved = saved ? saved->slot.data : NULL};
+    const tg_call call = {
+        .value = value, .in = run->in, .out = value->slot.data, .saved = saved ? saved->slot.data : NULL};
     if (op->flags & TG_ELEMENTWISE)
         tg_elementwise_forward(&call);
     else

@@ -3,8 +3,9 @@
  *     tg_run_to(run, program, program->count)    // what has been recorded since the last time
  *     tg_run_reset(run), tg_run_to(...)          // everything once more: a replay
  *
- * A buffer that nobody will read any more is released and given to a value that is computed later. Which value has which buffer is decided
- * once; a step that repeats the one before, a replay and a checkpoint's recomputation use the same ones.
+ * A buffer that nobody will read any more is released and given to a value that is computed later. Which value has
+ * which buffer is decided once; a step that repeats the one before, a replay and a checkpoint's recomputation use the
+ * same ones.
  */
 #ifndef TG_RUN_H
 #define TG_RUN_H
@@ -16,17 +17,17 @@ typedef struct tg_free_buffer tg_free_buffer;
 enum { TG_RELEASED_LISTS = 32 };
 
 typedef struct tg_run {
-    tg_arena arena;           /* the buffers */
-    tg_free_buffer
-        *released[TG_RELEASED_LISTS]; /* by size: used again for values of just that size; the latest first: it is still in the cache */
-    tg_free_buffer *freed;    /* of checkpoints, which may be cut into pieces and joined: in the order of addresses */
-    int64_t computed;         /* values before this one have been computed in this step */
-    const void **in;          /* room for the inputs of one call */
+    tg_arena arena;                              /* the buffers */
+    tg_free_buffer *released[TG_RELEASED_LISTS]; /* by size: used again for values of just that size; the latest first:
+                                                    it is still in the cache */
+    tg_free_buffer *freed; /* of checkpoints, which may be cut into pieces and joined: in the order of addresses */
+    int64_t computed;      /* values before this one have been computed in this step */
+    const void **in;       /* room for the inputs of one call */
     int in_capacity;
-    void *scratch;            /* where a gradient is computed that is to be added */
+    void *scratch; /* where a gradient is computed that is to be added */
     size_t scratch_size;
-    bool watches;             /* stops at the first NaN or infinity that an operation makes */
-    bool times;               /* adds up what each value takes */
+    bool watches; /* stops at the first NaN or infinity that an operation makes */
+    bool times;   /* adds up what each value takes */
     int64_t allocations;
 } tg_run;
 
@@ -44,15 +45,16 @@ bool tg_run_allocate(tg_run *run, tg_value *value);
 /* Room in run->in for a call with that many inputs. */
 bool tg_run_reserve(tg_run *run, tg_program *program, int inputs);
 
-/* Lets a value's buffer be used for values of its size that are computed later; for any, if it may be cut into pieces and joined with what
- * lies beside it. Nobody may read the value afterwards. */
+/* Lets a value's buffer be used for values of its size that are computed later; for any, if it may be cut into pieces
+ * and joined with what lies beside it. Nobody may read the value afterwards. */
 void tg_run_release(tg_run *run, tg_value *value);
 void tg_run_free_buffer(tg_run *run, tg_value *value);
 
 /* The sum, which is not computed yet, takes over the buffer of an addend that nobody reads but it. */
 void tg_run_in_place(tg_value *sum, tg_value *addend);
 
-/* Whether the elements of a value can be read: it has been computed, and is not an intermediate result of a checkpoint that is over. */
+/* Whether the elements of a value can be read: it has been computed, and is not an intermediate result of a checkpoint
+ * that is over. */
 bool tg_run_readable(const tg_value *value);
 
 /* The program is cut: what values from `count` on had is free. */

@@ -74,8 +74,8 @@ static void swap(int64_t *a, int i, int j)
     a[j] = kept;
 }
 
-/* Where the input is contiguous along another axis than the output: brings that one next to the output's innermost, so that the two form
- * a plane which is transposed tile by tile. */
+/* Where the input is contiguous along another axis than the output: brings that one next to the output's innermost, so
+ * that the two form a plane which is transposed tile by tile. */
 static void pair_axes(tg_strided *s)
 {
     if (s->rank < 3 || s->stride[0][0] == 1)
@@ -89,7 +89,8 @@ static void pair_axes(tg_strided *s)
         }
 }
 
-/* A row of a tile is a cache line of floats; where rows are a power of two long, a first cache of 8 ways holds 16 of them, not 32. */
+/* A row of a tile is a cache line of floats; where rows are a power of two long, a first cache of 8 ways holds 16 of
+ * them, not 32. */
 enum { TILE = 16 };
 
 static int64_t smaller(int64_t a, int64_t b)
@@ -107,11 +108,14 @@ static void copy_plane(int64_t element, const tg_strided *s, const char *in, cha
             memcpy(out + i * out_row * element, in + i * in_row * element, (size_t)(s->dim[0] * element));
         return;
     }
-    TG_FOR_ELEMENT_SIZE(element, for (int64_t i0 = 0; i0 < s->dim[1]; i0 += TILE)
-        for (int64_t j0 = 0; j0 < s->dim[0]; j0 += TILE)
-            for (int64_t i = i0, i1 = smaller(i0 + TILE, s->dim[1]); i < i1; i++)
-                for (int64_t j = j0, j1 = smaller(j0 + TILE, s->dim[0]); j < j1; j++)
-                    memcpy(out + (i * out_row + j * out_column) * BYTES, in + (i * in_row + j * in_column) * BYTES, BYTES);)
+    TG_FOR_ELEMENT_SIZE(
+        element,
+        for (int64_t i0 = 0; i0 < s->dim[1];
+             i0 += TILE) for (int64_t j0 = 0; j0 < s->dim[0];
+                              j0 += TILE) for (int64_t i = i0, i1 = smaller(i0 + TILE, s->dim[1]); i < i1;
+                                               i++) for (int64_t j = j0, j1 = smaller(j0 + TILE, s->dim[0]); j < j1;
+                                                         j++)
+            memcpy(out + (i * out_row + j * out_column) * BYTES, in + (i * in_row + j * in_column) * BYTES, BYTES);)
 }
 
 typedef struct copying {

@@ -1,5 +1,5 @@
-/* Going through axes of several arrays at once, each of which has strides of its own: broadcasting, transposing, slicing, reducing.
- * Internal.
+/* Going through axes of several arrays at once, each of which has strides of its own: broadcasting, transposing,
+ * slicing, reducing. Internal.
  *
  *     result [2, 3, 4], a [3, 1], b [4]                        as the iterator has it, innermost first
  *
@@ -8,7 +8,8 @@
  *         stride of a  0    1    0       tg_strided_over ->        stride of a  0    1    0
  *         stride of b  0    0    1                                 stride of b  1    0    0
  *
- * Axes of size 1 vanish, and neighbours merge where in every array one goes on where the other ends. So axis 0 is the longest run:
+ * Axes of size 1 vanish, and neighbours merge where in every array one goes on where the other ends. So axis 0 is the
+ * longest run:
  *
  *     tg_strided s = tg_strided_over(&shape, 2, stride);
  *     tg_strided_place p = tg_strided_seek(&s, 1, first);      // run number `first`; axis 0 is left to the kernel
@@ -64,7 +65,8 @@ static inline bool tg_strided_next(const tg_strided *s, int axis, tg_strided_pla
     return false;
 }
 
-/* The statement for elements of `bytes` bytes, with BYTES as the constant that this is: copying knows sizes, no types. */
+/* The statement for elements of `bytes` bytes, with BYTES as the constant that this is: copying knows sizes, no types.
+ */
 #define TG_FOR_ELEMENT_SIZE(bytes, ...) \
     switch (bytes) {                    \
     case 4: {                           \
@@ -77,8 +79,8 @@ static inline bool tg_strided_next(const tg_strided *s, int axis, tg_strided_pla
     } break;                            \
     }
 
-/* to[i0, i1, ..] = from[i0, i1, ..] for all indices of the shape, on several threads where that is worth it. The two do not overlap; no
- * element of `to` is reached twice. stride[0] are those of `from`, stride[1] those of `to`. */
+/* to[i0, i1, ..] = from[i0, i1, ..] for all indices of the shape, on several threads where that is worth it. The two do
+ * not overlap; no element of `to` is reached twice. stride[0] are those of `from`, stride[1] those of `to`. */
 void tg_strided_copy(tg_dtype dtype, const tg_shape *shape, int64_t stride[2][TG_MAX_RANK], const void *from, void *to);
 
 #endif

@@ -33,7 +33,8 @@ static bool same_place(const tg_scope *a, const tg_scope *b)
     return a == b;
 }
 
-/* Adds up all values of the place of value number `first`; false if an earlier one has it too, or nothing of it counts. */
+/* Adds up all values of the place of value number `first`; false if an earlier one has it too, or nothing of it counts.
+ */
 static bool add_up(const tg_program *program, int64_t first, layer *l)
 {
     const tg_scope *scope = tg_program_at(program, first)->scope;
@@ -76,7 +77,8 @@ size_t tg_tape_summary(const tg_tape *tape, char *bytes, size_t size)
     tg_text_add(&text, "%-20s %-18s %12s %14s\n", "layer", "result", "parameters", "operations");
     for (int64_t i = 0; tape && i < tape->program.count; i++) {
         const tg_value *value = tg_program_at(&tape->program, i);
-        if (value->mode & TG_MODE_OF_PASS || (i > 0 && value->scope && value->scope == tg_program_at(&tape->program, i - 1)->scope))
+        if (value->mode & TG_MODE_OF_PASS ||
+            (i > 0 && value->scope && value->scope == tg_program_at(&tape->program, i - 1)->scope))
             continue;
         if (!add_up(&tape->program, i, &one))
             continue;

@@ -21,7 +21,8 @@ tg_tape *tg_tape_new(void)
     tg_tape *tape = calloc(1, sizeof *tape);
     if (!tape)
         return NULL;
-    /* Serials differ between tapes, so that the handle of a tape that was freed is not taken for one of a tape in its place. */
+    /* Serials differ between tapes, so that the handle of a tape that was freed is not taken for one of a tape in its
+     * place. */
     tape->program.first_serial = (atomic_fetch_add(&tapes, 1) + 1) << 40;
     tape->program.before_cut = before_cut;
     tape->last_hook = &tape->hooks;
@@ -148,8 +149,11 @@ bool tg_tape_allows(tg_tape *tape, const char *function)
 {
     const tg_op *rule = tape->program.rule;
     if (rule)
-        tg_tape_fail(tape, "%s: not inside the shape rule or derivative of %s, which says once, for all steps, how numbers are to be "
-                           "computed; make it of operations", function, rule->name);
+        tg_tape_fail(
+            tape,
+            "%s: not inside the shape rule or derivative of %s, which says once, for all steps, how numbers are to be "
+            "computed; make it of operations",
+            function, rule->name);
     return !rule;
 }
 

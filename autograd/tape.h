@@ -27,9 +27,9 @@ typedef struct tg_tape tg_tape;
 tg_tape *tg_tape_new(void);
 void tg_tape_free(tg_tape *tape);
 
-/* Ends every tensor of the tape and keeps its memory for the next step: a step like the last one allocates nothing, and as long as it
- * records the same operations on the same shapes it takes over what was worked out for them, the backward pass included. An
- * error stays. */
+/* Ends every tensor of the tape and keeps its memory for the next step: a step like the last one allocates nothing, and
+ * as long as it records the same operations on the same shapes it takes over what was worked out for them, the backward
+ * pass included. An error stays. */
 void tg_tape_reset(tg_tape *tape);
 
 /* The first error since the tape was made or cleared: which operation, the shapes and names of its inputs, what was
@@ -47,8 +47,8 @@ void tg_tape_fail(tg_tape *tape, const char *format, ...);
 void tg_no_grad_begin(tg_tape *tape);
 void tg_no_grad_end(tg_tape *tape);
 
-/* Between suspend and resume such scopes are without effect: for a function that differentiates by itself, wherever it is called. Resume
- * gets what suspend returned. */
+/* Between suspend and resume such scopes are without effect: for a function that differentiates by itself, wherever it
+ * is called. Resume gets what suspend returned. */
 int tg_no_grad_suspend(tg_tape *tape);
 void tg_no_grad_resume(tg_tape *tape, int scopes);
 
@@ -80,12 +80,13 @@ typedef struct tg_parameter {
     void *data;
     void *gradient; /* may be NULL: a parameter that is not trained */
     bool has_gradient;
-    bool decay;     /* whether weight decay applies by default: weights yes, biases and norms no */
+    bool decay; /* whether weight decay applies by default: weights yes, biases and norms no */
 } tg_parameter;
 
-/* The parameter's tensor on this tape, the same one each time until the tape is reset. Uses the parameter's own memory, and only reads it:
- * many tapes, on threads of their own, may evaluate one model at once. (Backward passes write its gradient: one at a time.) A backward pass
- * reads it again, so what changes the values, an optimiser's step of another loss, say, comes after it. */
+/* The parameter's tensor on this tape, the same one each time until the tape is reset. Uses the parameter's own memory,
+ * and only reads it: many tapes, on threads of their own, may evaluate one model at once. (Backward passes write its
+ * gradient: one at a time.) A backward pass reads it again, so what changes the values, an optimiser's step of another
+ * loss, say, comes after it. */
 tg_tensor tg_parameter_tensor(tg_tape *tape, tg_parameter *parameter);
 
 /* Names a tensor for errors and listings; returns it. `name` must live until the tape is reset. */
@@ -107,35 +108,38 @@ typedef struct tg_tape_counts {
 /* All 0 for NULL. */
 tg_tape_counts tg_tape_count(const tg_tape *tape);
 
-/* Anomaly mode: while on, the first operation that makes a NaN out of none, or an infinity out of finite inputs, forward or
- * backward, is an error of the tape that names it, its inputs' ranges, the step and the place. Costs a pass over each result. */
+/* Anomaly mode: while on, the first operation that makes a NaN out of none, or an infinity out of finite inputs,
+ * forward or backward, is an error of the tape that names it, its inputs' ranges, the step and the place. Costs a pass
+ * over each result. */
 void tg_tape_watch(tg_tape *tape, bool on);
 
-/* Where the time goes: while on, the time that each operation takes is added up, in this step and in steps that repeat it. Switching it on
- * forgets what was added up. */
+/* Where the time goes: while on, the time that each operation takes is added up, in this step and in steps that repeat
+ * it. Switching it on forgets what was added up. */
 void tg_tape_time(tg_tape *tape, bool on);
 
 /* What was added up for one tensor of the step. */
 typedef struct tg_operation_time {
     const char *operation; /* its name in ops.def */
-    char scope[64];        /* as tg_scope_begin named it, "layers.0"; of a derivative, that of what was differentiated */
+    char scope[64]; /* as tg_scope_begin named it, "layers.0"; of a derivative, that of what was differentiated */
     bool backward;
     int64_t runs;
     double seconds;
     double flops; /* of one run of a matrix product, 2 m n k; 0 for other operations */
 } tg_operation_time;
 
-/* That of tensor number `index` of the tape; false past the end. A tensor that was not computed by an operation has no runs. */
+/* That of tensor number `index` of the tape; false past the end. A tensor that was not computed by an operation has no
+ * runs. */
 bool tg_tape_time_at(const tg_tape *tape, int64_t index, tg_operation_time *time);
 
-/* Writes the tape as a table, a line for each tensor (number, operation, shape, inputs, scope, bytes), or as a Graphviz graph
+/* Writes the tape as a table, a line for each tensor (number, operation, shape, inputs, scope, bytes), or as a Graphviz
+ * graph
  * (`dot -Tsvg`), like snprintf: returns the length of the whole text and writes as much of it as fits. */
 size_t tg_tape_table(const tg_tape *tape, char *text, size_t size);
 size_t tg_tape_dot(const tg_tape *tape, char *text, size_t size);
 
-/* Writes what a model is made of, in the same manner: a line for each scope that it recorded under on this tape, in their order, with the
- * shape of its result, the numbers that are trained and are first used there, and its operations forward: 2 for each multiplication and
- * addition of a product, 1 for each element of any other result.
+/* Writes what a model is made of, in the same manner: a line for each scope that it recorded under on this tape, in
+ * their order, with the shape of its result, the numbers that are trained and are first used there, and its operations
+ * forward: 2 for each multiplication and addition of a product, 1 for each element of any other result.
  *
  *     layer                result               parameters     operations
  *     layers.0             [32, 128]                100480        6426624

@@ -21,10 +21,10 @@ typedef struct tg_retained {
 struct tg_tape {
     tg_program program; /* first: a value's program is its tape's */
     tg_run run;
-    void *leaves;           /* parameter -> its leaf, a tree of <search.h> */
-    int no_grad;            /* depth of no-grad scopes */
-    bool defers;            /* what is recorded is computed later: a derivative is being put together */
-    int passes;             /* backward passes going on, one in the hooks of another */
+    void *leaves; /* parameter -> its leaf, a tree of <search.h> */
+    int no_grad;  /* depth of no-grad scopes */
+    bool defers;  /* what is recorded is computed later: a derivative is being put together */
+    int passes;   /* backward passes going on, one in the hooks of another */
 
     /* Of this step. */
     tg_arena notes; /* of hooks and retained tensors */

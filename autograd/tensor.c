@@ -77,14 +77,14 @@ char *tg_shape_text(const tg_shape *shape, char *text, size_t size)
 
 /* ---- types ---- */
 
-#define ACCESS(name, type)                                                   \
-    static double name##_at(const void *data, int64_t index)                 \
-    {                                                                        \
-        return (double)((const type *)data)[index];                          \
-    }                                                                        \
-    static void set_##name(void *data, int64_t index, double number)         \
-    {                                                                        \
-        ((type *)data)[index] = (type)number;                                \
+#define ACCESS(name, type)                                           \
+    static double name##_at(const void *data, int64_t index)         \
+    {                                                                \
+        return (double)((const type *)data)[index];                  \
+    }                                                                \
+    static void set_##name(void *data, int64_t index, double number) \
+    {                                                                \
+        ((type *)data)[index] = (type)number;                        \
     }
 ACCESS(f32, float)
 ACCESS(f64, double)
@@ -97,7 +97,10 @@ static double i32_at(const void *data, int64_t index)
 /* What an integer cannot hold becomes the nearest it can, and NaN 0. */
 static void set_i32(void *data, int64_t index, double number)
 {
-    ((int32_t *)data)[index] = number >= INT32_MAX ? INT32_MAX : number <= INT32_MIN ? INT32_MIN : isnan(number) ? 0 : (int32_t)number;
+    ((int32_t *)data)[index] = number >= INT32_MAX   ? INT32_MAX
+                               : number <= INT32_MIN ? INT32_MIN
+                               : isnan(number)       ? 0
+                                                     : (int32_t)number;
 }
 
 /* By number: everything that differs between types of elements outside the kernels. */

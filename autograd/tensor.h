@@ -38,9 +38,8 @@ typedef struct tg_shape {
 #define TG_SHAPE(...) (tg_shape_from(__VA_ARGS__))
 #define TG_SCALAR     (tg_shape())
 #else
-#define TG_SHAPE(...)                                                           \
-    ((tg_shape){.rank = (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), \
-                .dim = {__VA_ARGS__}})
+#define TG_SHAPE(...) \
+    ((tg_shape){.rank = (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), .dim = {__VA_ARGS__}})
 #define TG_SCALAR ((tg_shape){.rank = 0})
 #endif
 
@@ -73,7 +72,8 @@ const int32_t *tg_i32(tg_tensor x);
 double tg_item(tg_tensor x);
 double tg_at(tg_tensor x, int64_t index);
 
-/* Copies the elements out, converted to the type asked for; false and nothing written if there are not `count` of them. */
+/* Copies the elements out, converted to the type asked for; false and nothing written if there are not `count` of them.
+ */
 bool tg_read(tg_tensor x, tg_dtype dtype, void *out, int64_t count);
 
 /* ---- shapes and types on their own ---- */
@@ -98,14 +98,17 @@ TG_API_END
 #ifdef __cplusplus
 #include <type_traits>
 
-/* For TG_SHAPE and TG_AXES: takes integers of any type and enumerators, as C does, and refuses what would lose a fraction. */
-template <typename To, typename From> inline To tg_integer(From number)
+/* For TG_SHAPE and TG_AXES: takes integers of any type and enumerators, as C does, and refuses what would lose a
+ * fraction. */
+template <typename To, typename From>
+inline To tg_integer(From number)
 {
     static_assert(!std::is_floating_point<From>::value, "dimensions and axes are integers");
     return static_cast<To>(number);
 }
 
-template <typename... Dims> inline tg_shape tg_shape_from(Dims... dims)
+template <typename... Dims>
+inline tg_shape tg_shape_from(Dims... dims)
 {
     static_assert(sizeof...(dims) <= std::size_t(TG_MAX_RANK), "a shape has at most TG_MAX_RANK dimensions");
     return tg_shape{int(sizeof...(dims)), {tg_integer<int64_t>(dims)...}};

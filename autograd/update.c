@@ -6,16 +6,15 @@
 void tg_update_adamw(const tg_update *u)
 {
     const tg_adam_settings *s = u->settings;
-    TG_KERNEL_CALL(u->dtype, adamw, u->n, u->parameter, u->gradient, u->state[0], u->state[1],
-                   u->gradient_scale, u->rate, s->beta1, s->beta2, s->epsilon, u->decay, s->correction1,
-                   s->correction2);
+    TG_KERNEL_CALL(u->dtype, adamw, u->n, u->parameter, u->gradient, u->state[0], u->state[1], u->gradient_scale,
+                   u->rate, s->beta1, s->beta2, s->epsilon, u->decay, s->correction1, s->correction2);
 }
 
 void tg_update_sgd(const tg_update *u)
 {
     const tg_sgd_settings *s = u->settings;
-    TG_KERNEL_CALL(u->dtype, sgd_momentum, u->n, u->parameter, u->gradient, u->state[0], u->gradient_scale,
-                   u->rate, s->momentum, s->nesterov, u->decay);
+    TG_KERNEL_CALL(u->dtype, sgd_momentum, u->n, u->parameter, u->gradient, u->state[0], u->gradient_scale, u->rate,
+                   s->momentum, s->nesterov, u->decay);
 }
 
 typedef struct work {
@@ -31,8 +30,8 @@ static bool alike(const work *w, int a, int b)
     return !f || (f[a].rate == f[b].rate && f[a].decay == f[b].decay);
 }
 
-/* The number of elements from parameter `first` on that lie one behind the other and are updated alike, and in *next the
- * parameter behind them: a loop over a few numbers costs more for beginning than for running. */
+/* The number of elements from parameter `first` on that lie one behind the other and are updated alike, and in *next
+ * the parameter behind them: a loop over a few numbers costs more for beginning than for running. */
 static size_t run_from(const work *w, int first, int *next)
 {
     const tg_parameter *p = tg_parameters_at(w->set, first), *q = p;
@@ -42,8 +41,7 @@ static size_t run_from(const work *w, int first, int *next)
     do {
         size += (size_t)tg_shape_size(&q->shape);
         q = tg_parameters_at(w->set, ++*next);
-    } while (q && p->gradient && q->gradient == (char *)p->gradient + size * element &&
-             alike(w, first, *next));
+    } while (q && p->gradient && q->gradient == (char *)p->gradient + size * element && alike(w, first, *next));
     return size;
 }
 

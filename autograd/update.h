@@ -41,9 +41,9 @@ typedef struct tg_update_factor {
     double rate, decay;
 } tg_update_factor;
 
-/* Runs the loop over every parameter that has a gradient buffer. `step` has the beginning of each state block (of the size of the set's
- * values, or NULL), rate, decay, scale and settings; where there are `factors`, one for each parameter, the rate is multiplied by them and
- * the decay is theirs. */
+/* Runs the loop over every parameter that has a gradient buffer. `step` has the beginning of each state block (of the
+ * size of the set's values, or NULL), rate, decay, scale and settings; where there are `factors`, one for each
+ * parameter, the rate is multiplied by them and the decay is theirs. */
 void tg_parameters_update(tg_parameters *set, tg_update_loop loop, const tg_update *step,
                           const tg_update_factor *factors);
 

@@ -1,11 +1,11 @@
-/* A value: one entry of a program. What an operation's own code reads of it stands in op.h as functions; the library's operations
- * read the members. Internal to the library.
+/* A value: one entry of a program. What an operation's own code reads of it stands in op.h as functions; the library's
+ * operations read the members. Internal to the library.
  *
  *     value --inputs--> value --inputs--> ... --inputs--> leaf (op NULL: a constant, a variable or a parameter)
  *
- * Most of it is written once, when the value is recorded. A backward pass that makes it a gradient sets `sink` and `earlier` then;
- * `gradient`, `name` and `place` belong to the present step. Its numbers are not part of the program: where they are is a matter of the run,
- * which alone uses `slot`.
+ * Most of it is written once, when the value is recorded. A backward pass that makes it a gradient sets `sink` and
+ * `earlier` then; `gradient`, `name` and `place` belong to the present step. Its numbers are not part of the program:
+ * where they are is a matter of the run, which alone uses `slot`.
  */
 #ifndef TG_VALUE_H
 #define TG_VALUE_H
@@ -20,7 +20,8 @@ typedef struct tg_scope {
     const char *name;
 } tg_scope;
 
-/* How a value came to be recorded: what differentiation may do with it, and whether a later step may match it one by one. */
+/* How a value came to be recorded: what differentiation may do with it, and whether a later step may match it one by
+ * one. */
 typedef enum tg_mode {
     TG_MODE_DETACHED = 1,      /* in a no-grad scope: a constant to whoever differentiates */
     TG_MODE_WITHOUT_GRAPH = 2, /* by a backward pass without create_graph: nobody may differentiate it */
@@ -47,22 +48,23 @@ struct tg_value {
     tg_shape shape;
 
     tg_program *program;
-    int64_t index;                  /* position in the program */
-    tg_parameter *parameter;        /* of a leaf that is one, */
-    struct tg_place *place;         /* and where the tape has written down that it is */
-    tg_parameter *sink;             /* computed into, or added to, this parameter's gradient */
-    const tg_value *derived_from;   /* the value whose derivative this is a part of */
+    int64_t index;                /* position in the program */
+    tg_parameter *parameter;      /* of a leaf that is one, */
+    struct tg_place *place;       /* and where the tape has written down that it is */
+    tg_parameter *sink;           /* computed into, or added to, this parameter's gradient */
+    const tg_value *derived_from; /* the value whose derivative this is a part of */
     const tg_scope *scope;
     const struct tg_region *region; /* the innermost checkpoint that it is a part of */
     uint8_t mode;                   /* tg_mode */
-    bool requires_grad;             /* computed from a parameter that is trained, or a variable, in a way that can be differentiated */
+    bool requires_grad; /* computed from a parameter that is trained, or a variable, in a way that can be differentiated
+                         */
     bool is_variable;
     bool is_borrowed; /* a leaf whose elements belong to somebody else */
     bool is_saved;    /* the saved derivative of the value before it, and computed with it */
 
-    tg_value *gradient;  /* of a leaf or retained value: its latest gradient, good while that is a part of this step, */
-    tg_value *earlier;   /* and of a gradient: the one that it was added to */
-    const char *name;    /* good in step `named_in` */
+    tg_value *gradient; /* of a leaf or retained value: its latest gradient, good while that is a part of this step, */
+    tg_value *earlier;  /* and of a gradient: the one that it was added to */
+    const char *name;   /* good in step `named_in` */
     int64_t named_in;
     tg_arena_position at; /* where the program's memory ended before this value */
     tg_slot slot;

@@ -26,13 +26,12 @@ static const program_option table[] = {
     {"no-plots", NULL, "draw nothing", OPTION_FLAG, AT(no_plots)},
     {0}};
 
-static const options_program program = {
-    .name = "activations",
-    .about =
-        "Shows every activation: its formula, values and first derivatives, where it is lowest, and how far the approximations of GELU "
-        "are from the exact one. All in double precision.",
-    .table = table,
-    .after = "Example: activations --from -4 --to 4 --out results"};
+static const options_program program = {.name = "activations",
+                                        .about = "Shows every activation: its formula, values and first derivatives, "
+                                                 "where it is lowest, and how far the approximations of GELU "
+                                                 "are from the exact one. All in double precision.",
+                                        .table = table,
+                                        .after = "Example: activations --from -4 --to 4 --out results"};
 
 /* ---- curves ---- */
 
@@ -97,7 +96,8 @@ static void print_row(tg_tape *tape, tg_activation activation, tg_tensor x, curv
     }
     double sides[2] = {-1, 1};
     tg_tensor ends = tg_activate(activation, tg_constant(tape, TG_F64, sides, TG_SHAPE(2)), NULL);
-    printf("%-12s %12.7f %11.7f  %11s %11s", tg_activation_name(activation), tg_at(ends, 0), tg_at(ends, 1), lowest, bottom);
+    printf("%-12s %12.7f %11.7f  %11s %11s", tg_activation_name(activation), tg_at(ends, 0), tg_at(ends, 1), lowest,
+           bottom);
     if (activation == TG_GELU_TANH || activation == TG_GELU_QUICK)
         printf("  %10.3e %10.3e", error, derivative_error);
     putchar('\n');
@@ -126,7 +126,8 @@ static void print_formulas(void)
 /* Rows of one curve, or of its difference to another. Two empty lines end it, by which gnuplot tells curves apart. */
 static void write_curve(FILE *file, const char *kind, const char *name, tg_tensor x, curve c, const curve *minus)
 {
-    const bool complete = c.value && c.derivative && (!minus || (minus->value && minus->derivative)); /* else the tape has the error */
+    const bool complete =
+        c.value && c.derivative && (!minus || (minus->value && minus->derivative)); /* else the tape has the error */
     for (int64_t i = 0; complete && i < tg_size(x); i++)
         fprintf(file, "%s%s,%.9g,%.17g,%.17g\n", kind, name, tg_at(x, i), c.value[i] - (minus ? minus->value[i] : 0),
                 c.derivative[i] - (minus ? minus->derivative[i] : 0));

@@ -3,7 +3,8 @@
  *     autoencoder [IMAGES [EPOCHS]]        an IDX file of images, like MNIST's train-images-idx3-ubyte(.gz);
  *                                          without one, drawn rings and bars
  *
- * The last hundredth of the images is held out: it chooses the weights that are kept and makes the picture, autoencoder.png. */
+ * The last hundredth of the images is held out: it chooses the weights that are kept and makes the picture,
+ * autoencoder.png. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +50,8 @@ static bool draw_images(tg_rng *rng)
     count = DRAWN, height = width = SIDE;
     images = malloc(DRAWN * SIDE * SIDE * sizeof *images);
     for (int i = 0; images && i < DRAWN; i++) {
-        const double x = 8 + 12 * tg_rng_uniform(rng), y = 8 + 12 * tg_rng_uniform(rng), size = 3 + 5 * tg_rng_uniform(rng);
+        const double x = 8 + 12 * tg_rng_uniform(rng), y = 8 + 12 * tg_rng_uniform(rng),
+                     size = 3 + 5 * tg_rng_uniform(rng);
         const double angle = 3.1416 * tg_rng_uniform(rng), thick = 1 + tg_rng_uniform(rng);
         for (int p = 0; p < SIDE * SIDE; p++) {
             const double dx = p % SIDE - x, dy = p / SIDE - y, along = dx * cos(angle) + dy * sin(angle),
@@ -95,7 +97,8 @@ static bool write_picture(const char *path, const float *above, const float *bel
     if (file) {
         put_big_endian(row - 1, head), put_big_endian(rows, head + 4);
         fwrite("\x89PNG\r\n\x1a\n", 1, 8, file);
-        write_chunk(file, "IHDR", head, 13), write_chunk(file, "IDAT", packed, size), write_chunk(file, "IEND", head, 0);
+        write_chunk(file, "IHDR", head, 13), write_chunk(file, "IDAT", packed, size),
+            write_chunk(file, "IEND", head, 0);
     }
     free(grey), free(packed);
     const bool whole = file && !ferror(file);
@@ -113,7 +116,8 @@ static tg_tensor loss(void *net, const tg_tensor *batch, tg_rng *training, doubl
 static bool show(void *context, const tg_fit_epoch *now)
 {
     (void)context;
-    printf("epoch %2d   squared error a pixel %.5f   held out %.5f\n", (int)now->epoch, now->train_loss, now->valid_loss);
+    printf("epoch %2d   squared error a pixel %.5f   held out %.5f\n", (int)now->epoch, now->train_loss,
+           now->valid_loss);
     fflush(stdout);
     return true;
 }
@@ -121,7 +125,8 @@ static bool show(void *context, const tg_fit_epoch *now)
 int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "--help") == 0)
-        return printf("usage: autoencoder [IMAGES [EPOCHS]], with an IDX file of %d images or more; without one, it draws them\n",
+        return printf("usage: autoencoder [IMAGES [EPOCHS]], with an IDX file of %d images or more; without one, it "
+                      "draws them\n",
                       100 * SHOWN),
                0;
     tg_rng rng = tg_rng_seed(1);
@@ -131,22 +136,31 @@ int main(int argc, char **argv)
     if ((argc == 1 && !draw_images(&rng)) || epochs < 1 || count < 100 * SHOWN)
         return fprintf(stderr, "usage: autoencoder [IMAGES [EPOCHS]], with %d images or more\n", 100 * SHOWN), 2;
     const int64_t pixels = height * width, held_out = count / 100, trained = count - held_out;
-    tg_autoencoder *net = tg_autoencoder_new(&rng, &(tg_autoencoder_config){.inputs = pixels, .hidden = {256, 128}, .code = CODE});
-    tg_fit_config config = {.loss = loss, .model = net, .batch = 64, .epochs = epochs, .on_epoch = show,
+    tg_autoencoder *net =
+        tg_autoencoder_new(&rng, &(tg_autoencoder_config){.inputs = pixels, .hidden = {256, 128}, .code = CODE});
+    tg_fit_config config = {.loss = loss,
+                            .model = net,
+                            .batch = 64,
+                            .epochs = epochs,
+                            .on_epoch = show,
                             .train = {trained, {{images, TG_F32, TG_SHAPE(pixels)}}},
                             .valid = {held_out, {{images + trained * pixels, TG_F32, TG_SHAPE(pixels)}}}};
     const int64_t steps = tg_fit_steps(&config);
     const tg_schedule cosine = {.kind = TG_WARMUP_COSINE, .warmup = steps < 1000 ? steps / 10 : 100, .steps = steps};
-    config.optimizer = tg_optimizer_new(tg_autoencoder_parameters(net), &(tg_optimizer_config){.lr = 2e-3, .schedule = cosine});
+    config.optimizer =
+        tg_optimizer_new(tg_autoencoder_parameters(net), &(tg_optimizer_config){.lr = 2e-3, .schedule = cosine});
     tg_fit *fit = tg_fit_new(&config);
     tg_tape *tape = tg_tape_new();
     const float *shown = images + trained * pixels;
     bool fine = tg_fit_run(fit);
-    const float *back = tg_f32(tg_autoencoder_forward(net, tg_borrow(tape, TG_F32, shown, TG_SHAPE(SHOWN, pixels)), NULL));
+    const float *back =
+        tg_f32(tg_autoencoder_forward(net, tg_borrow(tape, TG_F32, shown, TG_SHAPE(SHOWN, pixels)), NULL));
     if (!fine || !back || !(fine = write_picture("autoencoder.png", shown, back)))
-        fprintf(stderr, "autoencoder: %s\n", !fine && tg_fit_error(fit) ? tg_fit_error(fit) : "autoencoder.png cannot be written");
+        fprintf(stderr, "autoencoder: %s\n",
+                !fine && tg_fit_error(fit) ? tg_fit_error(fit) : "autoencoder.png cannot be written");
     else
-        printf("autoencoder.png: %d images that were held out, and below them what comes back from %d numbers each\n", SHOWN, CODE);
+        printf("autoencoder.png: %d images that were held out, and below them what comes back from %d numbers each\n",
+               SHOWN, CODE);
     tg_tape_free(tape), tg_fit_free(fit), tg_optimizer_free(config.optimizer), tg_autoencoder_free(net), free(images);
     return !fine || fflush(stdout) != 0 || ferror(stdout);
 }

@@ -1,4 +1,5 @@
-/* Compares activations: trains every activation with every seed, in parallel, and writes curves, a table and pictures. */
+/* Compares activations: trains every activation with every seed, in parallel, and writes curves, a table and pictures.
+ */
 #include "examples/lab/experiment.h"
 #include "examples/lab/jobs.h"
 #include "plots/plots.h"
@@ -65,7 +66,8 @@ static int train(int job, jobs_link *link, void *context)
     const comparison *c = context;
     child me = {link};
     char message[EXPERIMENT_MESSAGE];
-    const training_watch watch = {.context = &me, .on_epoch = send_epoch, .on_step = send_progress, .on_series = send_series};
+    const training_watch watch = {
+        .context = &me, .on_epoch = send_epoch, .on_step = send_progress, .on_series = send_series};
     return training_run(&c->e, job, &watch, message) ? 0 : jobs_fail(link, "%s", message);
 }
 
@@ -136,7 +138,8 @@ static jobs_outcome run_all(comparison *c)
     for (size_t run = 0; names && run < runs; run++)
         names[run] = c->names[run];
     const jobs_outcome outcome = progress_run(
-        &(progress_config){.out = names ? stderr : NULL, .count = c->e.runs, .names = names, .unit = "rows", .measured = "validation"},
+        &(progress_config){
+            .out = names ? stderr : NULL, .count = c->e.runs, .names = names, .unit = "rows", .measured = "validation"},
         &(jobs_config){.count = c->e.runs,
                        .at_once = c->e.settings.jobs,
                        .silence = c->e.settings.silence,
@@ -155,8 +158,8 @@ static void describe(const comparison *c, char *title, size_t size)
     const bool normalised = strcmp(s->norm, tg_norm_name(TG_NORM_NONE)) != 0;
     char net[EXPERIMENT_POINT];
     experiment_net(&c->e, net);
-    snprintf(title, size, "%.60s: %.120s, %.20s%s%s%.20s", c->e.data.name, net, normalised ? s->norm : "", normalised ? " norm, " : "",
-             s->residual ? "residual, " : "", s->optimizer);
+    snprintf(title, size, "%.60s: %.120s, %.20s%s%s%.20s", c->e.data.name, net, normalised ? s->norm : "",
+             normalised ? " norm, " : "", s->residual ? "residual, " : "", s->optimizer);
 }
 
 /* Whether standard output is for a person, and not for another program or a text. */
@@ -231,10 +234,11 @@ static bool write_report(const comparison *c, bool drawn)
         fclose(line);
     }
     describe(c, title, sizeof title);
-    const bool written = about && command &&
-                         report_write(c->e.settings.out,
-                                      &(report){.title = title, .about = about, .command = command, .log = c->log, .drawn = drawn},
-                                      message);
+    const bool written =
+        about && command &&
+        report_write(c->e.settings.out,
+                     &(report){.title = title, .about = about, .command = command, .log = c->log, .drawn = drawn},
+                     message);
     if (!written)
         fprintf(stderr, "compare: %s\n", message);
     free(about);

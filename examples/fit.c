@@ -24,14 +24,20 @@ int main(void)
 
     tg_mlp *net = tg_mlp_new(&rng, &(tg_mlp_config){.inputs = 2, .hidden = {32, 32}, .outputs = 2, .dropout = 0.1});
     tg_optimizer *adamw = tg_optimizer_new(tg_mlp_parameters(net), &(tg_optimizer_config){.lr = 1e-2, .clip_norm = 1});
-    tg_fit *fit = tg_fit_new(&(tg_fit_config){
-        .loss = loss, .model = net, .optimizer = adamw, .batch = 50, .epochs = 40, .patience = 8,
-        .train = {1500, {{points, TG_F32, TG_SHAPE(2)}, {colours, TG_I32}}},
-        .valid = {500, {{points[1500], TG_F32, TG_SHAPE(2)}, {colours + 1500, TG_I32}}}});
+    tg_fit *fit =
+        tg_fit_new(&(tg_fit_config){.loss = loss,
+                                    .model = net,
+                                    .optimizer = adamw,
+                                    .batch = 50,
+                                    .epochs = 40,
+                                    .patience = 8,
+                                    .train = {1500, {{points, TG_F32, TG_SHAPE(2)}, {colours, TG_I32}}},
+                                    .valid = {500, {{points[1500], TG_F32, TG_SHAPE(2)}, {colours + 1500, TG_I32}}}});
     if (!tg_fit_run(fit) || !tg_fit_write_curves(fit, "curves"))
         return fprintf(stderr, "%s\n", tg_fit_error(fit)), 1;
     const tg_fit_epoch *best = tg_fit_best(fit);
-    printf("epoch %d is the best: accuracy %.1f %%, loss %.4f\n", (int)best->epoch, 100 * best->valid_score, best->valid_loss);
+    printf("epoch %d is the best: accuracy %.1f %%, loss %.4f\n", (int)best->epoch, 100 * best->valid_score,
+           best->valid_loss);
 
     tg_fit_free(fit);
     tg_optimizer_free(adamw);

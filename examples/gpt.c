@@ -2,7 +2,8 @@
  *
  *     gpt [TEXT [STEPS [MODEL]]]        without a text, the C files of autograd/, nn/, nn/fit/ and optim/ from here
  *
- * Letters are bytes. The last tenth of the text is held out; with a third argument the weights are kept in a safetensors file. */
+ * Letters are bytes. The last tenth of the text is held out; with a third argument the weights are kept in a
+ * safetensors file. */
 #include <glob.h>
 #include <math.h>
 #include <stdio.h>
@@ -42,7 +43,8 @@ static void append_sources(void)
 }
 
 /* Windows that begin anywhere from `first` to `last`: ids and, one further, what comes next. */
-static void draw_batch(tg_rng *rng, size_t first, size_t last, int32_t ids[BATCH][CONTEXT], int32_t next[BATCH][CONTEXT])
+static void draw_batch(tg_rng *rng, size_t first, size_t last, int32_t ids[BATCH][CONTEXT],
+                       int32_t next[BATCH][CONTEXT])
 {
     for (int row = 0; row < BATCH; row++) {
         const size_t from = first + tg_rng_below(rng, last - first - CONTEXT);
@@ -53,7 +55,8 @@ static void draw_batch(tg_rng *rng, size_t first, size_t last, int32_t ids[BATCH
     }
 }
 
-static tg_tensor loss_of(const tg_transformer *gpt, tg_tape *tape, int32_t ids[BATCH][CONTEXT], int32_t next[BATCH][CONTEXT])
+static tg_tensor loss_of(const tg_transformer *gpt, tg_tape *tape, int32_t ids[BATCH][CONTEXT],
+                         int32_t next[BATCH][CONTEXT])
 {
     tg_tape_reset(tape);
     tg_tensor logits = tg_transformer_forward(gpt, tg_borrow(tape, TG_I32, ids, TG_SHAPE(BATCH, CONTEXT)), NULL);
@@ -114,17 +117,15 @@ int main(int argc, char **argv)
         append_sources();
     const size_t held_out = size / 10 * 9;
     if (size - held_out < 2 * CONTEXT || steps < 1)
-        return fputs("usage: gpt [TEXT [STEPS [MODEL]]], with a text of 2 kB or more; without one, from tapegrad's folder\n",
+        return fputs("usage: gpt [TEXT [STEPS [MODEL]]], with a text of 2 kB or more; without one, from tapegrad's "
+                     "folder\n",
                      help ? stdout : stderr),
                help ? 0 : 2;
 
     static int32_t ids[BATCH][CONTEXT], next[BATCH][CONTEXT];
     tg_rng rng = tg_rng_seed(1);
-    const tg_transformer_config config = {.vocabulary = LETTERS,
-                                          .context = CONTEXT,
-                                          .layers = LAYERS,
-                                          .block = tg_block_gpt(WIDTH, HEADS),
-                                          .tied = true};
+    const tg_transformer_config config = {
+        .vocabulary = LETTERS, .context = CONTEXT, .layers = LAYERS, .block = tg_block_gpt(WIDTH, HEADS), .tied = true};
     tg_transformer *gpt = tg_transformer_new(&rng, &config);
     tg_parameters *weights = tg_transformer_parameters(gpt);
     const tg_schedule cosine = {.kind = TG_WARMUP_COSINE, .warmup = steps / 20, .steps = steps, .end = 0.1};

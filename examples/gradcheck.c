@@ -23,22 +23,28 @@ typedef struct settings {
 
 static const program_option options[] = {
     {.help = "What is checked:", .type = OPTION_GROUP},
-    {"list", NULL, "print what there is, or what the names choose, and check nothing", OPTION_FLAG, offsetof(settings, list)},
-    {"load", "FILE", "a shared library with operations of your own; without names, these are checked (docs/gradcheck.md)", OPTION_TEXT,
+    {"list", NULL, "print what there is, or what the names choose, and check nothing", OPTION_FLAG,
+     offsetof(settings, list)},
+    {"load", "FILE",
+     "a shared library with operations of your own; without names, these are checked (docs/gradcheck.md)", OPTION_TEXT,
      offsetof(settings, load)},
     {.help = "How:", .type = OPTION_GROUP},
     {"order", "N", "highest derivative to check; with 2, functions of one number are checked to the third", OPTION_INT,
      offsetof(settings, order), .low = 1, .high = TG_GRADCHECK_MAX_ORDER},
-    {"seed", "S", "of the inputs, cotangents and directions", OPTION_INT, offsetof(settings, seed), .low = 0, .high = 1e9},
-    {"seeds", "N", "how many seeds to check with, from S on", OPTION_INT, offsetof(settings, seeds), .low = 1, .high = 1e6},
+    {"seed", "S", "of the inputs, cotangents and directions", OPTION_INT, offsetof(settings, seed), .low = 0,
+     .high = 1e9},
+    {"seeds", "N", "how many seeds to check with, from S on", OPTION_INT, offsetof(settings, seeds), .low = 1,
+     .high = 1e6},
     {.help = "What is written:", .type = OPTION_GROUP},
     {"csv", NULL, "print comma-separated values; what went wrong and the counts go to standard error", OPTION_FLAG,
      offsetof(settings, csv)},
     {"html", "FILE",
-     "write a report into one file that needs no other: results, what they rest on, errors, and the error over the step of each operation",
+     "write a report into one file that needs no other: results, what they rest on, errors, and the error over the "
+     "step of each operation",
      OPTION_TEXT, offsetof(settings, html)},
     {"plot", "NAME[:INPUT[:ELEMENT]]",
-     "draw the error of a finite difference over its step for an element of an operation, by number; without, for the one with the largest "
+     "draw the error of a finite difference over its step for an element of an operation, by number; without, for the "
+     "one with the largest "
      "derivative. Without names, this operation is checked",
      OPTION_TEXT, offsetof(settings, plot)},
     {"out", "DIR", "where --plot writes steps.csv, steps.png and steps.svg", OPTION_TEXT, offsetof(settings, out)},
@@ -46,14 +52,15 @@ static const program_option options[] = {
 
 static const options_program program = {
     .name = "gradcheck",
-    .about = "Compares derivatives, in double, with finite differences that estimate their own error: those of all operations, layers and "
+    .about = "Compares derivatives, in double, with finite differences that estimate their own error: those of all "
+             "operations, layers and "
              "models of tapegrad, or of those that are named, by name or pattern ('gelu*').",
     .table = options,
     .words = "[NAME...]",
     .words_offset = offsetof(settings, names),
-    .after =
-        "The exit status is 0 if all passed, 1 if something failed, 3 if nothing failed, but differences cannot tell of something whether "
-        "it is right, and 2 where nothing could be checked or written, or a name or an option is wrong.",
+    .after = "The exit status is 0 if all passed, 1 if something failed, 3 if nothing failed, but differences cannot "
+             "tell of something whether "
+             "it is right, and 2 where nothing could be checked or written, or a name or an option is wrong.",
 };
 
 /* ---- checking ---- */
@@ -63,8 +70,10 @@ static check_row check(const settings *s, const subject *what, int order)
     static char report[1 << 14];
     check_row row = {.what = what, .order = order};
     for (int more = 0; more < s->seeds && !(more > 0 && signals_caught()); more++) {
-        const tg_gradcheck_options how = {
-            .order = order, .seed = (uint64_t)s->seed + (uint64_t)more, .report = what->op ? report : NULL, .report_size = sizeof report};
+        const tg_gradcheck_options how = {.order = order,
+                                          .seed = (uint64_t)s->seed + (uint64_t)more,
+                                          .report = what->op ? report : NULL,
+                                          .report_size = sizeof report};
         const tg_gradcheck_result next = subject_check(what, &how);
         if (more == 0)
             row.result = next;
@@ -113,7 +122,8 @@ static void print_constants(const subjects *all, FILE *out)
     int count = 0;
     for (int i = 0; i < all->count; i++)
         if (all->list[i].chosen && all->list[i].constant)
-            fprintf(out, "%s%s", count++ > 0 ? ", " : "\nno derivative by nature, nothing to check: ", all->list[i].name);
+            fprintf(out, "%s%s",
+                    count++ > 0 ? ", " : "\nno derivative by nature, nothing to check: ", all->list[i].name);
     if (count > 0)
         fputc('\n', out);
 }
@@ -126,10 +136,10 @@ static int print_results(const settings *s, const subjects *all, const check_tab
     FILE *rest = s->csv ? stderr : stdout;
     print_constants(all, rest);
     check_table_print_counts(table, rest);
-    return table->count == 0                                     ? TROUBLE
+    return table->count == 0                                   ? TROUBLE
            : check_table_count(table, VERDICT_FAILED) > 0      ? SOMETHING_FAILED
            : check_table_count(table, VERDICT_CANNOT_TELL) > 0 ? SOMETHING_UNDECIDED
-                                                                 : ALL_PASSED;
+                                                               : ALL_PASSED;
 }
 
 /* ---- the program ---- */
@@ -179,7 +189,8 @@ static int draw(const settings *s, const steps_place *place)
     const plots_outcome outcome = steps_draw(&curve, s->out, message);
     if (outcome != PLOTS_DRAWN)
         return refuse("--plot", message), outcome == PLOTS_INTERRUPTED ? signals_status() : TROUBLE;
-    fprintf(s->csv ? stderr : stdout, "drawn: %s/steps.png and %s/steps.svg, from %s/steps.csv\n", s->out, s->out, s->out);
+    fprintf(s->csv ? stderr : stdout, "drawn: %s/steps.png and %s/steps.svg, from %s/steps.csv\n", s->out, s->out,
+            s->out);
     return ALL_PASSED;
 }
 

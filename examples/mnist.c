@@ -23,7 +23,8 @@ static unsigned char *read_bytes(const char *folder, const char *name, size_t he
     gzFile file = gzopen(packed, "rb");
     file = file ? file : gzopen(path, "rb");
     unsigned char *bytes = malloc(size);
-    const bool fine = file && bytes && gzread(file, bytes, (unsigned)head) == (int)head && gzread(file, bytes, (unsigned)size) == (int)size;
+    const bool fine = file && bytes && gzread(file, bytes, (unsigned)head) == (int)head &&
+                      gzread(file, bytes, (unsigned)size) == (int)size;
     if (file)
         gzclose(file);
     if (fine)
@@ -63,15 +64,19 @@ int main(int argc, char **argv)
     const int epochs = argc > 2 ? atoi(argv[2]) : 10;
     const bool help = argc > 1 && strcmp(argv[1], "--help") == 0;
     if (argc < 2 || epochs < 1 || help)
-        return fputs("usage: mnist FOLDER [EPOCHS], with the four files of MNIST in the folder\n", help ? stdout : stderr), help ? 0 : 2;
-    if (!read_digits(argv[1], "train", TRAIN, train_x, train_label) || !read_digits(argv[1], "t10k", TEST, test_x, test_label))
+        return fputs("usage: mnist FOLDER [EPOCHS], with the four files of MNIST in the folder\n",
+                     help ? stdout : stderr),
+               help ? 0 : 2;
+    if (!read_digits(argv[1], "train", TRAIN, train_x, train_label) ||
+        !read_digits(argv[1], "t10k", TEST, test_x, test_label))
         return 2;
 
     tg_rng rng = tg_rng_seed(1), dropout = tg_rng_stream(&rng, "dropout"), shuffle = tg_rng_stream(&rng, "shuffle");
-    tg_mlp *net = tg_mlp_new(&rng, &(tg_mlp_config){.inputs = PIXELS, .hidden = {256, 256}, .outputs = CLASSES, .dropout = 0.2});
+    tg_mlp *net =
+        tg_mlp_new(&rng, &(tg_mlp_config){.inputs = PIXELS, .hidden = {256, 256}, .outputs = CLASSES, .dropout = 0.2});
     const tg_schedule cosine = {.kind = TG_WARMUP_COSINE, .warmup = 100, .steps = epochs * (TRAIN / BATCH)};
-    tg_optimizer *adamw =
-        tg_optimizer_new(tg_mlp_parameters(net), &(tg_optimizer_config){.lr = 2e-3, .weight_decay = 0.01, .schedule = cosine});
+    tg_optimizer *adamw = tg_optimizer_new(
+        tg_mlp_parameters(net), &(tg_optimizer_config){.lr = 2e-3, .weight_decay = 0.01, .schedule = cosine});
     tg_tape *tape = tg_tape_new();
     for (int i = 0; i < TRAIN; i++)
         order[i] = i;
@@ -87,13 +92,16 @@ int main(int argc, char **argv)
                 label[i] = train_label[row];
             }
             tg_tape_reset(tape);
-            tg_tensor logits = tg_mlp_forward_with(net, tg_borrow(tape, TG_F32, x, TG_SHAPE(BATCH, PIXELS)), &dropout, NULL);
+            tg_tensor logits =
+                tg_mlp_forward_with(net, tg_borrow(tape, TG_F32, x, TG_SHAPE(BATCH, PIXELS)), &dropout, NULL);
             tg_tensor loss = tg_cross_entropy(logits, tg_borrow(tape, TG_I32, label, TG_SHAPE(BATCH)));
             sum += tg_item(loss);
             if (!tg_backward(loss) || !tg_optimizer_step(adamw))
-                return fprintf(stderr, "%s\n", tg_tape_error(tape) ? tg_tape_error(tape) : tg_optimizer_error(adamw)), 1;
+                return fprintf(stderr, "%s\n", tg_tape_error(tape) ? tg_tape_error(tape) : tg_optimizer_error(adamw)),
+                       1;
         }
-        printf("epoch %2d   loss %.4f   test accuracy %.2f %%\n", epoch, sum / (TRAIN / BATCH), 100 * test_accuracy(net, tape));
+        printf("epoch %2d   loss %.4f   test accuracy %.2f %%\n", epoch, sum / (TRAIN / BATCH),
+               100 * test_accuracy(net, tape));
         fflush(stdout);
     }
     tg_tape_free(tape), tg_optimizer_free(adamw), tg_mlp_free(net);

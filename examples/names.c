@@ -2,8 +2,8 @@
  *
  *     names [WORDS [EPOCHS]]        a file with one word a line; without one, the names of this library's functions
  *
- * A tenth of the words is held out. What a letter follows is seen through a window of CONTEXT letters; before a word's first letter, and
- * behind its last, stands the end of a line. */
+ * A tenth of the words is held out. What a letter follows is seen through a window of CONTEXT letters; before a word's
+ * first letter, and behind its last, stands the end of a line. */
 #include <ctype.h>
 #include <glob.h>
 #include <math.h>
@@ -101,7 +101,8 @@ static void invent(const tg_char_mlp *net, tg_tape *tape, tg_rng *rng)
         window[i] = END;
     for (int length = 0; length < LONGEST; length++) {
         tg_tape_reset(tape);
-        tg_tensor x = tg_borrow(tape, TG_I32, window, TG_SHAPE(1, CONTEXT)), p = tg_softmax(tg_char_mlp_forward(net, x, NULL), -1);
+        tg_tensor x = tg_borrow(tape, TG_I32, window, TG_SHAPE(1, CONTEXT)),
+                  p = tg_softmax(tg_char_mlp_forward(net, x, NULL), -1);
         double left = tg_rng_uniform(rng);
         int letter = 0;
         while (letter < LETTERS - 1 && (left -= tg_at(p, letter)) > 0)
@@ -125,7 +126,8 @@ int main(int argc, char **argv)
     if (argc == 1)
         read_functions();
     if (word_count < 20 || epochs < 1)
-        return fputs("usage: names [WORDS [EPOCHS]], with 20 words or more, one a line; without them, from tapegrad's folder\n",
+        return fputs("usage: names [WORDS [EPOCHS]], with 20 words or more, one a line; without them, from tapegrad's "
+                     "folder\n",
                      help ? stdout : stderr),
                help ? 0 : 2;
     tg_rng rng = tg_rng_seed(1);
@@ -134,16 +136,23 @@ int main(int argc, char **argv)
         char kept[LONGEST];
         memcpy(kept, words[w], LONGEST), memcpy(words[w], words[other], LONGEST), memcpy(words[other], kept, LONGEST);
     }
-    const letters train = letters_of(0, word_count - word_count / 10), valid = letters_of(word_count - word_count / 10, word_count);
+    const letters train = letters_of(0, word_count - word_count / 10),
+                  valid = letters_of(word_count - word_count / 10, word_count);
     tg_char_mlp *net = tg_char_mlp_new(
-        &rng, &(tg_char_mlp_config){.vocabulary = LETTERS, .context = CONTEXT, .embedding = 24, .hidden = {256}, .dropout = 0.1});
-    tg_fit_config config = {.loss = loss, .model = net, .batch = 128, .epochs = epochs, .on_epoch = show,
+        &rng, &(tg_char_mlp_config){
+                  .vocabulary = LETTERS, .context = CONTEXT, .embedding = 24, .hidden = {256}, .dropout = 0.1});
+    tg_fit_config config = {.loss = loss,
+                            .model = net,
+                            .batch = 128,
+                            .epochs = epochs,
+                            .on_epoch = show,
                             .train = {train.count, {{train.before, TG_I32, TG_SHAPE(CONTEXT)}, {train.next, TG_I32}}},
                             .valid = {valid.count, {{valid.before, TG_I32, TG_SHAPE(CONTEXT)}, {valid.next, TG_I32}}}};
     const int64_t steps = tg_fit_steps(&config);
-    const tg_schedule cosine = {.kind = TG_WARMUP_COSINE, .warmup = steps < 1000 ? steps / 10 : 100, .steps = steps, .end = 0.01};
-    config.optimizer =
-        tg_optimizer_new(tg_char_mlp_parameters(net), &(tg_optimizer_config){.lr = 2e-3, .weight_decay = 0.01, .schedule = cosine});
+    const tg_schedule cosine = {
+        .kind = TG_WARMUP_COSINE, .warmup = steps < 1000 ? steps / 10 : 100, .steps = steps, .end = 0.01};
+    config.optimizer = tg_optimizer_new(tg_char_mlp_parameters(net),
+                                        &(tg_optimizer_config){.lr = 2e-3, .weight_decay = 0.01, .schedule = cosine});
     tg_fit *fit = tg_fit_new(&config);
     printf("%d words, %lld letters, %lld parameters\n", word_count, (long long)(train.count + valid.count),
            (long long)tg_parameters_size(tg_char_mlp_parameters(net)));

@@ -1,5 +1,5 @@
-/* An operation of one's own, defined outside the library with the public struct: x tanh(softplus(x)). It is checked like the built-in
- * ones, to second order, and differentiated. */
+/* An operation of one's own, defined outside the library with the public struct: x tanh(softplus(x)). It is checked
+ * like the built-in ones, to second order, and differentiated. */
 #include <math.h>
 #include <stdio.h>
 #include <tapegrad.h>
@@ -33,8 +33,12 @@ static const tg_sample squash_samples[] = {
     {.input = {{.shape = {1, {5}}, .value_count = 5, .values = (const double[]){-20, -1.2, 0, 1e-8, 20}}}},
 };
 
-static const tg_op squash = {.name = "squash", .arity = 1, .flags = TG_ELEMENTWISE, .loop = squash_loop,
-                             .derivative = squash_derivative, TG_SAMPLES(squash_samples)};
+static const tg_op squash = {.name = "squash",
+                             .arity = 1,
+                             .flags = TG_ELEMENTWISE,
+                             .loop = squash_loop,
+                             .derivative = squash_derivative,
+                             TG_SAMPLES(squash_samples)};
 
 int main(void)
 {

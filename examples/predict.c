@@ -1,4 +1,5 @@
-/* Uses a model that `train` has kept: classes and probabilities, or targets in their own unit, for rows of a table or images; or texts. */
+/* Uses a model that `train` has kept: classes and probabilities, or targets in their own unit, for rows of a table or
+ * images; or texts. */
 #include "examples/train/inputs.h"
 #include "examples/train/sample.h"
 #include "examples/data/words.h"
@@ -21,25 +22,29 @@ typedef struct predict_settings {
 static const program_option table[] = {
     {"model", "FILE", "what train has kept: DIR/best.safetensors", OPTION_TEXT, AT(model)},
     {.type = OPTION_GROUP, .help = "Rows and images:"},
-    {"data", "SPEC", "csv:FILE, idx:FILE (images), or idx:DIR (MNIST's files, of which the test images)", OPTION_TEXT, AT(data)},
-    {"header", "WHETHER", "whether a CSV file's first line names the columns", OPTION_CHOICE, AT(header), .choices = settings_headers},
+    {"data", "SPEC", "csv:FILE, idx:FILE (images), or idx:DIR (MNIST's files, of which the test images)", OPTION_TEXT,
+     AT(data)},
+    {"header", "WHETHER", "whether a CSV file's first line names the columns", OPTION_CHOICE, AT(header),
+     .choices = settings_headers},
     {"probabilities", NULL, "print the probability of every class", OPTION_FLAG, AT(probabilities)},
     {.type = OPTION_GROUP, .help = "Texts:"},
     {"prompt", "TEXT", "what the text begins with", OPTION_TEXT, AT(prompt)},
     {"length", "N", "letters at most", OPTION_INT, AT(length), 1, 1e7},
-    {"temperature", "T", "below 1 more of what is likely; 0: the most likely letter each time", OPTION_REAL, AT(temperature), 0, 100},
+    {"temperature", "T", "below 1 more of what is likely; 0: the most likely letter each time", OPTION_REAL,
+     AT(temperature), 0, 100},
     {"top-k", "K", "draw from the K most likely letters; 0: from all", OPTION_INT, AT(top), 0, 256},
     {"samples", "N", "so many texts", OPTION_INT, AT(samples), 1, 1e6},
     {"seed", "N", "of what is drawn", OPTION_INT, AT(seed), 0, 2e9},
     {0}};
 
-static const options_program program = {.name = "predict",
-                                        .about = "Uses a model that train has kept. Rows go to standard output as CSV, a line for each.",
-                                        .table = table,
-                                        .after = "Columns, their standardisation and the names of classes are in the model file. A file "
-                                                 "without a header has the columns where the training file had them.\n\n"
-                                                 "Examples:\npredict --model housing/best.safetensors --data csv:new.csv\n"
-                                                 "predict --model shakespeare/best.safetensors --prompt ROMEO: --temperature 0.8"};
+static const options_program program = {
+    .name = "predict",
+    .about = "Uses a model that train has kept. Rows go to standard output as CSV, a line for each.",
+    .table = table,
+    .after = "Columns, their standardisation and the names of classes are in the model file. A file "
+             "without a header has the columns where the training file had them.\n\n"
+             "Examples:\npredict --model housing/best.safetensors --data csv:new.csv\n"
+             "predict --model shakespeare/best.safetensors --prompt ROMEO: --temperature 0.8"};
 
 /* ---- rows ---- */
 
@@ -109,7 +114,8 @@ static bool put_row(const card *c, const float *output, const float *x, const in
     return right;
 }
 
-static bool predict_rows(const net *model, const card *c, const inputs *rows, bool probabilities, char message[NET_MESSAGE])
+static bool predict_rows(const net *model, const card *c, const inputs *rows, bool probabilities,
+                         char message[NET_MESSAGE])
 {
     tg_tape *tape = tg_tape_new();
     const size_t width = (size_t)c->spec.inputs;
@@ -124,13 +130,14 @@ static bool predict_rows(const net *model, const card *c, const inputs *rows, bo
         output = tg_f32(y);
         const size_t outputs = output ? (size_t)tg_size(y) / count : 0;
         for (size_t i = 0; output && i < count; i++)
-            right += put_row(c, output + i * outputs, rows->x + (first + i) * width, rows->labels ? &rows->labels[first + i] : NULL,
-                             probabilities);
+            right += put_row(c, output + i * outputs, rows->x + (first + i) * width,
+                             rows->labels ? &rows->labels[first + i] : NULL, probabilities);
         if (!output)
             break;
     }
     if (!output)
-        snprintf(message, NET_MESSAGE, "%.*s", NET_MESSAGE - 1, tape && tg_tape_error(tape) ? tg_tape_error(tape) : "out of memory");
+        snprintf(message, NET_MESSAGE, "%.*s", NET_MESSAGE - 1,
+                 tape && tg_tape_error(tape) ? tg_tape_error(tape) : "out of memory");
     else if (rows->labels && c->task == CARD_CLASSES)
         fprintf(stderr, "%zu of %zu label%s met: %.2f %%\n", right, rows->count, plural((long long)rows->count),
                 100. * (double)right / (double)rows->count);
@@ -157,7 +164,8 @@ static const char *conflict(const card *c, const predict_settings *s)
     const bool text = c->task == CARD_LETTERS;
     for (int i = 0; i < 6 && !text; i++)
         if (options_given(&program, of_text[i]))
-            return "the model reads rows, and --prompt, --length, --temperature, --top-k, --samples and --seed are for texts";
+            return "the model reads rows, and --prompt, --length, --temperature, --top-k, --samples and --seed are for "
+                   "texts";
     if (s->probabilities && c->task != CARD_CLASSES)
         return "--probabilities is for models of classes";
     if (text && options_given(&program, "header"))
@@ -179,7 +187,8 @@ static bool work(const predict_settings *s, const card *c, const net *model, cha
         return snprintf(message, NET_MESSAGE, "%.*s", NET_MESSAGE - 1, problem), false;
     if (c->task == CARD_LETTERS)
         return write_texts(model, c, s, message);
-    const bool fine = inputs_load(s->data, s->header, c, &rows, message) && predict_rows(model, c, &rows, s->probabilities, message);
+    const bool fine =
+        inputs_load(s->data, s->header, c, &rows, message) && predict_rows(model, c, &rows, s->probabilities, message);
     inputs_free(&rows);
     return fine;
 }

@@ -30,8 +30,8 @@ static double accuracy(tg_tensor logits) /* [POINTS, 2] */
 int main(void)
 {
     tg_rng rng = tg_rng_seed(1);
-    tg_mlp *net = tg_mlp_new(&rng, &(tg_mlp_config){
-        .inputs = 2, .hidden = {32, 32}, .outputs = 2, .activation = TG_GELU_EXACT});
+    tg_mlp *net =
+        tg_mlp_new(&rng, &(tg_mlp_config){.inputs = 2, .hidden = {32, 32}, .outputs = 2, .activation = TG_GELU_EXACT});
     tg_optimizer *adamw = tg_optimizer_new(tg_mlp_parameters(net), &(tg_optimizer_config){.lr = 1e-2});
     tg_tape *tape = tg_tape_new();
 

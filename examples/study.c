@@ -1,5 +1,5 @@
-/* The published experiments done again, and questions settled by measurement: each study is a command that runs unattended, goes on where
- * it was interrupted, and writes a report. */
+/* The published experiments done again, and questions settled by measurement: each study is a command that runs
+ * unattended, goes on where it was interrupted, and writes a report. */
 #include "examples/lab/options.h"
 #include "examples/study/study.h"
 
@@ -24,13 +24,16 @@ enum { STUDIES = sizeof studies / sizeof studies[0] };
 static const program_option table[] = {
     {"quick", NULL, "made-up data, small networks, few epochs: seconds, to see that it works", OPTION_FLAG, AT(quick)},
     {"jobs", "N", "runs at the same time; 0: as many as there are processors", OPTION_INT, AT(jobs), 0, 1024},
-    {"out", "DIR", "folder for a folder of each study: records of the runs, report.html, report.md, pictures", OPTION_TEXT, AT(out)},
-    {"data", "DIR", "folder that has mnist/ (the four files), uci/ (the tables as .csv) and optdigits/", OPTION_TEXT, AT(data)},
-    {"epochs", "N", "as many instead of the protocol's; finished runs go on, and none is shortened; 0: the protocol's", OPTION_INT,
-     AT(epochs), 0, 100000},
+    {"out", "DIR", "folder for a folder of each study: records of the runs, report.html, report.md, pictures",
+     OPTION_TEXT, AT(out)},
+    {"data", "DIR", "folder that has mnist/ (the four files), uci/ (the tables as .csv) and optdigits/", OPTION_TEXT,
+     AT(data)},
+    {"epochs", "N", "as many instead of the protocol's; finished runs go on, and none is shortened; 0: the protocol's",
+     OPTION_INT, AT(epochs), 0, 100000},
     {"only", "PATTERN",
-     "train those runs only whose names fit the shell's pattern: '*-seed1', 'relu*lr0.001*'; the report has what is there", OPTION_TEXT,
-     AT(only)},
+     "train those runs only whose names fit the shell's pattern: '*-seed1', 'relu*lr0.001*'; the report has what is "
+     "there",
+     OPTION_TEXT, AT(only)},
     {"report-only", NULL, "train nothing: report what is there", OPTION_FLAG, AT(report_only)},
     {"no-plots", NULL, "draw nothing; a report then has no pictures", OPTION_FLAG, AT(no_plots)},
     {0}};
@@ -73,13 +76,12 @@ static bool read_options(int argc, char **argv, const study *chosen, study_setti
     size_t used = strlen(after);
     for (int i = 0; i < STUDIES; i++)
         used += (size_t)snprintf(after + used, sizeof after - used, "  %-18s %s\n", studies[i].name, studies[i].about);
-    const options_program program = {
-        .name = "study",
-        .about =
-            "study NAME [OPTION...]: repeats published experiments and settles claims by measurement. Each finished run is a record in the "
-            "folder: the same command goes on where it was interrupted.",
-        .table = table,
-        .after = after};
+    const options_program program = {.name = "study",
+                                     .about = "study NAME [OPTION...]: repeats published experiments and settles "
+                                              "claims by measurement. Each finished run is a record in the "
+                                              "folder: the same command goes on where it was interrupted.",
+                                     .table = table,
+                                     .after = after};
     options_parse(&program, argc, argv, s);
     for (size_t i = 0; chosen && chosen->no_runs && i < sizeof of_runs / sizeof of_runs[0]; i++)
         if (options_given(&program, of_runs[i]))

@@ -1,5 +1,5 @@
-/* Trains one model on one data set: files that predict uses and from which --resume goes on, a run log and pictures like those of
- * compare. */
+/* Trains one model on one data set: files that predict uses and from which --resume goes on, a run log and pictures
+ * like those of compare. */
 #include "examples/lab/files.h"
 #include "examples/lab/progress.h"
 #include "examples/lab/runlog.h"
@@ -60,8 +60,13 @@ static tg_tensor loss(void *context, const tg_tensor *batch, tg_rng *training, d
 static void show(trainer *t, int64_t step, int64_t steps, int64_t epoch, double loss_now)
 {
     const double time = jobs_clock();
-    const jobs_progress line = {.fraction = (double)step / (double)steps, .step = (long)step, .steps = (long)steps, .epoch = (int)epoch,
-                                .epochs = t->settings.epochs, .loss = loss_now, .accuracy = t->accuracy,
+    const jobs_progress line = {.fraction = (double)step / (double)steps,
+                                .step = (long)step,
+                                .steps = (long)steps,
+                                .epoch = (int)epoch,
+                                .epochs = t->settings.epochs,
+                                .loss = loss_now,
+                                .accuracy = t->accuracy,
                                 .rate = (double)t->rows / (time - t->began)};
     progress_update(t->view, 0, &line);
     progress_tick(t->view);
@@ -79,7 +84,9 @@ static bool on_step(void *context, const tg_fit_step *now)
     }
     t->step_began = time;
     t->rows += now->rows;
-    if (now->step == 1 && now->steps > 1) /* the first step takes memory from the system: operations are timed from here on, as steps are */
+    if (now->step == 1 &&
+        now->steps >
+            1) /* the first step takes memory from the system: operations are timed from here on, as steps are */
         tg_tape_time(t->tape, t->settings.profile);
     if (time - t->shown >= 0.1)
         show(t, now->step, now->steps, now->epoch, now->mean_loss);
@@ -97,7 +104,8 @@ static bool on_epoch(void *context, const tg_fit_epoch *now)
 /* ---- making it ---- */
 
 /* The version and the options, from which --resume goes on. */
-static void record_options(const trainer *t, void (*keep)(void *context, const char *name, json_t *value), void *context)
+static void record_options(const trainer *t, void (*keep)(void *context, const char *name, json_t *value),
+                           void *context)
 {
     train_settings kept = t->settings;
     kept.resume = false;
@@ -126,8 +134,8 @@ static bool begin_folder(const trainer *t, char message[NET_MESSAGE])
     char last[4096];
     json_t *options = json_object();
     record_options(t, keep_option, options);
-    const bool fine =
-        files_make_folder(t->settings.out, message) && files_write(t->settings.out, "config.json", write_json, options, message);
+    const bool fine = files_make_folder(t->settings.out, message) &&
+                      files_write(t->settings.out, "config.json", write_json, options, message);
     json_decref(options);
     files_remove_left(t->settings.out, "last.safetensors.", ".tmp");
     files_remove_left(t->settings.out, "best.safetensors.", ".tmp");
@@ -141,7 +149,8 @@ static bool prepare(trainer *t, char message[NET_MESSAGE])
 {
     train_settings *s = &t->settings;
     const bool starts = s->start && !s->resume;
-    if (!runlog_check_directory(s->out, message) || (starts && !start_adopt(s, &t->started, message)) || !source_load(s, &t->from, message))
+    if (!runlog_check_directory(s->out, message) || (starts && !start_adopt(s, &t->started, message)) ||
+        !source_load(s, &t->from, message))
         return false;
     settings_complete(s, t->from.train.count);
     if (!card_of_source(&t->about, &s->net, &t->from, message))
@@ -180,7 +189,8 @@ static bool open_run(trainer *t, char message[NET_MESSAGE])
                             .context = t};
     config.drop_partial =
         s->profile &&
-        config.train.count >= (int64_t)s->batch * s->accumulate; /* a step of another size would be timed in place of the others */
+        config.train.count >=
+            (int64_t)s->batch * s->accumulate; /* a step of another size would be timed in place of the others */
     const tg_optimizer_config how = settings_optimizer(s, tg_fit_steps(&config));
     t->steps_of_epoch = tg_fit_steps(&config) / s->epochs;
     const char *wrong = tg_optimizer_config_error(&how);
@@ -197,14 +207,15 @@ static void describe(const trainer *t)
     const train_settings *s = &t->settings;
     char model[300];
     if (!s->resume && !options_given(&settings_program, "data"))
-        fputs("no --data, so it learns digits that it draws itself, some seconds long.\nWith your own: --data csv:FILE, idx:FOLDER, "
+        fputs("no --data, so it learns digits that it draws itself, some seconds long.\nWith your own: --data "
+              "csv:FILE, idx:FOLDER, "
               "text:FILE or lines:FILE; see --help.\n",
               stderr);
     net_describe(&s->net, model, sizeof model);
     source_describe(&t->from, stderr);
     fprintf(stderr, "%s: %lld parameters; %d epoch%s of %lld step%s, %s, rate %g\n", model,
-            (long long)tg_parameters_size(net_parameters(t->model)), s->epochs, plural(s->epochs), (long long)t->steps_of_epoch,
-            plural(t->steps_of_epoch), s->optimizer, s->lr);
+            (long long)tg_parameters_size(net_parameters(t->model)), s->epochs, plural(s->epochs),
+            (long long)t->steps_of_epoch, plural(t->steps_of_epoch), s->optimizer, s->lr);
     if (s->start && !s->resume)
         fprintf(stderr, "begins with the weights of %s\n", s->start);
     if (s->resume)
@@ -256,7 +267,8 @@ static bool write_log(const trainer *t, const runlog_measures *test, char messag
     const train_settings *s = &t->settings;
     runlog *log = runlog_new(s->out);
     record_options(t, log_option, log);
-    const int run = runlog_add_run(log, s->net.activation, (uint64_t)s->seed, 0, (long)tg_parameters_size(net_parameters(t->model)));
+    const int run = runlog_add_run(log, s->net.activation, (uint64_t)s->seed, 0,
+                                   (long)tg_parameters_size(net_parameters(t->model)));
     for (int64_t i = 0; i < tg_fit_epoch_count(t->fit); i++) {
         const tg_fit_epoch *e = tg_fit_epoch_at(t->fit, i);
         runlog_epoch row = {.epoch = (int)e->epoch,
@@ -297,18 +309,20 @@ static int show_results(trainer *t)
     const tg_fit_epoch *best = tg_fit_best(t->fit);
     runlog_measures valid, test;
     const bool tests = t->from.test.count > 0;
-    if (best &&
-        (!measure(t, &t->from.valid, &t->from.data.validation, &valid) || (tests && !measure(t, &t->from.test, &t->from.data.test, &test))))
+    if (best && (!measure(t, &t->from.valid, &t->from.data.validation, &valid) ||
+                 (tests && !measure(t, &t->from.test, &t->from.data.test, &test))))
         return fail(tg_fit_error(t->fit));
     if (best) {
-        printf("epoch %lld of %lld is the best, and its weights are kept\n", (long long)best->epoch, (long long)tg_fit_epoch_count(t->fit));
+        printf("epoch %lld of %lld is the best, and its weights are kept\n", (long long)best->epoch,
+               (long long)tg_fit_epoch_count(t->fit));
         print_measures(t, "validation", &valid);
         if (tests)
             print_measures(t, "test", &test);
     }
     if (!write_log(t, best && tests ? &test : NULL, message))
         return fail(message);
-    if (s->profile && t->tape && t->timed_steps && !profile_print(t->tape, t->step_seconds / (double)t->timed_steps, stdout))
+    if (s->profile && t->tape && t->timed_steps &&
+        !profile_print(t->tape, t->step_seconds / (double)t->timed_steps, stdout))
         fail("no operation was timed");
     const plots_outcome drawn = best && !s->no_plots ? draw(t) : PLOTS_NOTHING;
     if (t->about.task == CARD_LETTERS) {
@@ -316,7 +330,8 @@ static int show_results(trainer *t)
         tg_rng rng = tg_rng_stream(&seed, "sample");
         puts("");
         for (int i = 0; i < (t->about.lines ? 10 : 1); i++)
-            if (!sample_write(t->model, &t->about, &(sample_options){.length = t->about.lines ? 40 : 400, .temperature = 1}, &rng, stdout,
+            if (!sample_write(t->model, &t->about,
+                              &(sample_options){.length = t->about.lines ? 40 : 400, .temperature = 1}, &rng, stdout,
                               message))
                 return fail(message);
     }
@@ -341,7 +356,8 @@ static int run(trainer *t)
 {
     signals_before before;
     const char *name = t->settings.net.model;
-    t->view = progress_new(&(progress_config){.out = stderr, .count = 1, .names = &name, .unit = "rows", .measured = "validation"});
+    t->view = progress_new(
+        &(progress_config){.out = stderr, .count = 1, .names = &name, .unit = "rows", .measured = "validation"});
     t->began = t->step_began = jobs_clock();
     t->accuracy = NAN;
     progress_start(t->view, 0);
@@ -374,7 +390,8 @@ static void close_trainer(trainer *t)
     source_free(&t->from);
 }
 
-/* The options of the run in the folder, and those of the command line on top; false and one line if there is no such run. */
+/* The options of the run in the folder, and those of the command line on top; false and one line if there is no such
+ * run. */
 static bool read_settings(trainer *t, int argc, char **argv, char message[NET_MESSAGE])
 {
     char config[4096];
@@ -393,8 +410,10 @@ static bool read_settings(trainer *t, int argc, char **argv, char message[NET_ME
     options_parse(&settings_program, argc, argv, &t->settings);
     const char *other = net_difference(&before, &t->settings.net);
     if (other)
-        return snprintf(message, NET_MESSAGE, "--resume: the run in %.200s has another --%s; --start begins one with its weights",
-                        t->settings.out, other), false;
+        return snprintf(message, NET_MESSAGE,
+                        "--resume: the run in %.200s has another --%s; --start begins one with its weights",
+                        t->settings.out, other),
+               false;
     return true;
 }
 

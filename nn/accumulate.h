@@ -4,7 +4,8 @@
  *     {
  *         const batch *b = user;
  *         tg_tensor x = tg_borrow(tape, TG_F32, b->x + number * 32 * 784, TG_SHAPE(32, 784));
- *         return tg_cross_entropy(tg_mlp_forward(b->net, x), tg_borrow(tape, TG_I32, b->labels + number * 32, TG_SHAPE(32)));
+ *         return tg_cross_entropy(tg_mlp_forward(b->net, x), tg_borrow(tape, TG_I32, b->labels + number * 32,
+ * TG_SHAPE(32)));
  *     }
  *     ...
  *     double loss;
@@ -21,9 +22,10 @@ TG_API_BEGIN
 /* The loss, one number, of a part, recorded on the tape. */
 typedef tg_tensor (*tg_part_loss)(tg_tape *tape, int part, void *user);
 
-/* Adds the gradient of the mean of the losses of parts 0 .. parts-1 to that of all parameters: with parts of one size that of the whole
- * batch, but for what a batch norm sees. The tape is reset before every part. `mean`, unless NULL, receives the mean of the losses, NaN on
- * an error. False if the tape has an error; the gradients of the parts before it stay, as those of tg_backward do. */
+/* Adds the gradient of the mean of the losses of parts 0 .. parts-1 to that of all parameters: with parts of one size
+ * that of the whole batch, but for what a batch norm sees. The tape is reset before every part. `mean`, unless NULL,
+ * receives the mean of the losses, NaN on an error. False if the tape has an error; the gradients of the parts before
+ * it stay, as those of tg_backward do. */
 bool tg_accumulate(tg_tape *tape, int parts, tg_part_loss loss, void *user, double *mean);
 
 TG_API_END

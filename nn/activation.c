@@ -32,10 +32,9 @@ static const struct {
     tg_tensor (*product)(tg_tensor gate, tg_tensor value); /* of a gated one */
     tg_activation gate;
 } table[] = {
-#define TG_PLAIN(constant, word, number, of_x, of_x_and_rng, text)                                           \
-    [constant] = {                                                                                           \
-        .name = #word, .formula = text, .evaluation = of_x, .training = of_x_and_rng, .gain = number},
-#define TG_GATED(constant, word, inner, of_both, text)                                                       \
+#define TG_PLAIN(constant, word, number, of_x, of_x_and_rng, text) \
+    [constant] = {.name = #word, .formula = text, .evaluation = of_x, .training = of_x_and_rng, .gain = number},
+#define TG_GATED(constant, word, inner, of_both, text) \
     [constant] = {.name = #word, .formula = text, .product = of_both, .gate = inner},
 #include "nn/activations.def"
 };

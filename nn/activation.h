@@ -34,9 +34,10 @@ const char *tg_activation_name_error(const char *name);
 
 bool tg_activation_is_gated(tg_activation activation);
 
-/* 1 / sqrt(E f(z)^2) for a standard normal z: weights of deviation gain / sqrt(fan_in) behind the activation keep pre-activations at
- * variance 1. 1 for a gated one, as in T5 and PaLM: a product goes with the square of its inputs, so there that variance is a balance that
- * cannot be kept: a row twice as large as others is four times as large behind the first layer, sixteen times behind the second. */
+/* 1 / sqrt(E f(z)^2) for a standard normal z: weights of deviation gain / sqrt(fan_in) behind the activation keep
+ * pre-activations at variance 1. 1 for a gated one, as in T5 and PaLM: a product goes with the square of its inputs, so
+ * there that variance is a balance that cannot be kept: a row twice as large as others is four times as large behind
+ * the first layer, sixteen times behind the second. */
 double tg_activation_gain(tg_activation activation);
 
 /* f(x). `training` is the generator of a training pass, from which a random activation draws; NULL means

@@ -12,8 +12,7 @@ static bool is_possible(const tg_attention_config *c)
 }
 
 /* All in one matrix, whose name has no dot before "weight". */
-static tg_linear_layer fused_part(tg_parameters *set, const char *name, int64_t inputs, int64_t outputs,
-                                  bool bias)
+static tg_linear_layer fused_part(tg_parameters *set, const char *name, int64_t inputs, int64_t outputs, bool bias)
 {
     tg_linear_layer layer = {0};
     layer.weight = tg_parameters_add(set, tg_name_in(name, "in_proj_weight").text, TG_SHAPE(outputs, inputs), true);
@@ -40,7 +39,8 @@ tg_attention tg_attention_add(tg_parameters *set, const char *name, const tg_att
         a.value = tg_linear_layer_add(set, tg_name_in(name, "v_proj").text, width, shared, bias);
     } else
         a.fused = fused_part(set, name, width, width + 2 * shared, bias);
-    a.out = tg_linear_layer_add(set, tg_name_in(name, config->separate ? "o_proj" : "out_proj").text, width, width, bias);
+    a.out =
+        tg_linear_layer_add(set, tg_name_in(name, config->separate ? "o_proj" : "out_proj").text, width, width, bias);
     return a;
 }
 
@@ -74,7 +74,8 @@ typedef struct projections {
     tg_tensor q, k, v;
 } projections;
 
-/* By some of a layer's outputs. Its weights are cut, not its result: the gradients of the parts are put together where they are small. */
+/* By some of a layer's outputs. Its weights are cut, not its result: the gradients of the parts are put together where
+ * they are small. */
 static tg_tensor part_forward(const tg_linear_layer *layer, tg_tensor x, int64_t first, int64_t count)
 {
     tg_tape *tape = tg_tape_of(x);
@@ -106,7 +107,8 @@ static bool fits(const tg_attention *a, tg_tensor x, tg_tensor padding)
                            "tg_parameters_error tells why");
     else if (tg_ok(x) && tg_rank(x) != 3)
         tg_tape_fail(tape, "tg_attention_forward: expected x [batch, positions, %lld]", (long long)a->config.width);
-    else if (tg_ok(x) && tg_ok(padding) && !tg_shape_equal(&of_padding, &positions)) /* any of as many numbers could be reshaped */
+    else if (tg_ok(x) && tg_ok(padding) &&
+             !tg_shape_equal(&of_padding, &positions)) /* any of as many numbers could be reshaped */
         tg_tape_fail(tape, "tg_attention_forward: expected padding [%lld, %lld], got %s", (long long)positions.dim[0],
                      (long long)positions.dim[1], tg_shape_text(&of_padding, has, sizeof has));
     else
@@ -137,8 +139,7 @@ tg_tensor tg_attention_forward(const tg_attention *a, tg_tensor x, const tg_atte
     tg_tensor mask = TG_NONE;
     if (padding.value)
         mask = tg_reshape(padding, TG_SHAPE(1, tg_dim(x, 0), 1, tg_dim(x, 1)));
-    tg_tensor heads = dropout
-                          ? attend_with_dropout(c, p.q, p.k, p.v, mask, training)
-                          : tg_scaled_dot_product_attention(p.q, p.k, p.v, mask, c->causal);
+    tg_tensor heads = dropout ? attend_with_dropout(c, p.q, p.k, p.v, mask, training)
+                              : tg_scaled_dot_product_attention(p.q, p.k, p.v, mask, c->causal);
     return tg_linear_layer_forward(&a->out, tg_merge_heads(heads));
 }

@@ -9,7 +9,8 @@
  *     tg_attention_initialize(&attention, TG_INIT_XAVIER_UNIFORM, 1, &rng);
  *     tg_tensor y = tg_attention_forward(&attention, x, NULL, NULL);       // [batch, positions, 64] -> the same
  *
- * With fewer key and value heads than query heads, each serves as many neighbouring query heads (Ainslie and others, arXiv 2305.13245).
+ * With fewer key and value heads than query heads, each serves as many neighbouring query heads (Ainslie and others,
+ * arXiv 2305.13245).
  */
 #ifndef TG_ATTENTION_H
 #define TG_ATTENTION_H
@@ -32,15 +33,14 @@ typedef struct tg_attention_config {
 
 typedef struct tg_attention {
     tg_attention_config config;
-    tg_linear_layer
-        fused; /* [(heads + 2 key_value_heads) size, width]: queries, keys, values; empty if separate */
+    tg_linear_layer fused; /* [(heads + 2 key_value_heads) size, width]: queries, keys, values; empty if separate */
     tg_linear_layer query, key, value; /* if separate */
     tg_linear_layer out;               /* [width, width] */
 } tg_attention;
 
-/* Adds in one piece NAME.in_proj_weight, NAME.in_proj_bias and NAME.out_proj.*, as PyTorch's MultiheadAttention; separate, NAME.q_proj.*,
- * k_proj.*, v_proj.* and o_proj.*, as LLaMA. Errors are remembered by the set; of a configuration that cannot be, nothing is added, and
- * forward says so. */
+/* Adds in one piece NAME.in_proj_weight, NAME.in_proj_bias and NAME.out_proj.*, as PyTorch's MultiheadAttention;
+ * separate, NAME.q_proj.*, k_proj.*, v_proj.* and o_proj.*, as LLaMA. Errors are remembered by the set; of a
+ * configuration that cannot be, nothing is added, and forward says so. */
 tg_attention tg_attention_add(tg_parameters *set, const char *name, const tg_attention_config *config);
 
 /* Initialises the weights; gain 0 means that of the initialiser. False on an error. */
@@ -52,11 +52,11 @@ typedef struct tg_attention_context {
     const tg_rotary *rotary; /* turns queries and keys */
 } tg_attention_context;
 
-/* x [batch, positions, width] -> the same. `context` NULL: nothing of it. `training` is the generator of a training pass, NULL means
- * evaluation. Of a layer in one piece, with nothing of the context and no dropout, all heads are one operation, tg_self_attention, which
- * keeps no scores. */
-tg_tensor tg_attention_forward(const tg_attention *attention, tg_tensor x,
-                               const tg_attention_context *context, tg_rng *training);
+/* x [batch, positions, width] -> the same. `context` NULL: nothing of it. `training` is the generator of a training
+ * pass, NULL means evaluation. Of a layer in one piece, with nothing of the context and no dropout, all heads are one
+ * operation, tg_self_attention, which keeps no scores. */
+tg_tensor tg_attention_forward(const tg_attention *attention, tg_tensor x, const tg_attention_context *context,
+                               tg_rng *training);
 
 TG_API_END
 #endif

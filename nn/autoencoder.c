@@ -42,12 +42,10 @@ static bool build(tg_autoencoder *net, const tg_autoencoder_config *c, const tg_
     const tg_activation behind_code = c->linear_code ? TG_IDENTITY : c->activation;
     snprintf(net->code_name, sizeof net->code_name, "encoder.%d", count);
     snprintf(net->output_name, sizeof net->output_name, "decoder.%d", count);
-    tg_hidden_stack_add(&net->encoder, set, "encoder", c->inputs, c->hidden, count, c->activation, c->norm,
-                        true);
-    net->code = tg_hidden_layer_add(set, net->code_name, count ? c->hidden[count - 1] : c->inputs, c->code,
-                                    behind_code, true);
-    tg_hidden_stack_add(&net->decoder, set, "decoder", c->code, mirrored, count, c->activation, c->norm,
-                        true);
+    tg_hidden_stack_add(&net->encoder, set, "encoder", c->inputs, c->hidden, count, c->activation, c->norm, true);
+    net->code =
+        tg_hidden_layer_add(set, net->code_name, count ? c->hidden[count - 1] : c->inputs, c->code, behind_code, true);
+    tg_hidden_stack_add(&net->decoder, set, "decoder", c->code, mirrored, count, c->activation, c->norm, true);
     net->output = tg_linear_layer_add(set, net->output_name, count ? c->hidden[0] : c->code, c->inputs, true);
     return !tg_parameters_error(set) && tg_hidden_stack_initialize(&net->encoder, c->init, 0, rng) &&
            tg_hidden_layer_initialize(&net->code, c->init, tg_init_gain(c->init, c->activation), rng) &&
@@ -80,8 +78,7 @@ tg_parameters *tg_autoencoder_parameters(const tg_autoencoder *net)
 static bool is_there(const tg_autoencoder *net, tg_tensor x)
 {
     if (!net)
-        tg_tape_fail(tg_tape_of(x),
-                     "tg_autoencoder_forward: no net: tg_autoencoder_config_error may tell why");
+        tg_tape_fail(tg_tape_of(x), "tg_autoencoder_forward: no net: tg_autoencoder_config_error may tell why");
     return net;
 }
 

@@ -7,8 +7,8 @@
  *
  *     x --1000--500--250--> code 30 --250--500--1000--> y
  *
- * As in "Gaussian Error Linear Units" (arXiv 1606.08415): the activation behind every layer, the code included, and a linear output.
- * Parameters are named encoder.N.* and decoder.N.*, N from 0 on, as the linear layers of two MLPs.
+ * As in "Gaussian Error Linear Units" (arXiv 1606.08415): the activation behind every layer, the code included, and a
+ * linear output. Parameters are named encoder.N.* and decoder.N.*, N from 0 on, as the linear layers of two MLPs.
  */
 #ifndef TG_AUTOENCODER_H
 #define TG_AUTOENCODER_H
@@ -37,15 +37,16 @@ const char *tg_autoencoder_config_error(const tg_autoencoder_config *config);
 
 typedef struct tg_autoencoder tg_autoencoder;
 
-/* A net with initial weights; biases are 0. `rng` is read and not moved. NULL if out of memory or if the configuration is wrong. */
+/* A net with initial weights; biases are 0. `rng` is read and not moved. NULL if out of memory or if the configuration
+ * is wrong. */
 tg_autoencoder *tg_autoencoder_new(const tg_rng *rng, const tg_autoencoder_config *config);
 void tg_autoencoder_free(tg_autoencoder *net);
 
 /* The net's parameters; they belong to it. */
 tg_parameters *tg_autoencoder_parameters(const tg_autoencoder *net);
 
-/* x [..., inputs] -> [..., inputs], and its two halves: [..., inputs] -> [..., code] -> [..., inputs]. `training` is the generator of a
- * training pass, NULL means evaluation. */
+/* x [..., inputs] -> [..., inputs], and its two halves: [..., inputs] -> [..., code] -> [..., inputs]. `training` is
+ * the generator of a training pass, NULL means evaluation. */
 tg_tensor tg_autoencoder_forward(const tg_autoencoder *net, tg_tensor x, tg_rng *training);
 tg_tensor tg_autoencoder_encode(const tg_autoencoder *net, tg_tensor x, tg_rng *training);
 tg_tensor tg_autoencoder_decode(const tg_autoencoder *net, tg_tensor code, tg_rng *training);

@@ -71,7 +71,8 @@ static tg_feed_forward feed_forward_part(tg_parameters *set, const char *name, c
     if (gated)
         return tg_feed_forward_add(set, tg_name_in(name, "mlp").text, width, hidden, c->activation, !c->no_bias);
     tg_feed_forward layer = {.dropout = c->dropout};
-    layer.hidden = tg_hidden_layer_add(set, tg_name_in(name, "linear1").text, width, hidden, c->activation, !c->no_bias);
+    layer.hidden =
+        tg_hidden_layer_add(set, tg_name_in(name, "linear1").text, width, hidden, c->activation, !c->no_bias);
     layer.out = tg_linear_layer_add(set, tg_name_in(name, "linear2").text, hidden, width, !c->no_bias);
     return layer;
 }
@@ -84,8 +85,10 @@ tg_block tg_block_add(tg_parameters *set, const char *name, const tg_block_confi
     block.config = *config;
     block.attention = tg_attention_add(set, tg_name_in(name, "self_attn").text, &config->attention);
     block.feed_forward = feed_forward_part(set, name, config);
-    block.norm1 = tg_norm_layer_add(set, tg_name_in(name, "norm1").text, config->norm, config->attention.width, config->epsilon);
-    block.norm2 = tg_norm_layer_add(set, tg_name_in(name, "norm2").text, config->norm, config->attention.width, config->epsilon);
+    block.norm1 =
+        tg_norm_layer_add(set, tg_name_in(name, "norm1").text, config->norm, config->attention.width, config->epsilon);
+    block.norm2 =
+        tg_norm_layer_add(set, tg_name_in(name, "norm2").text, config->norm, config->attention.width, config->epsilon);
     return block;
 }
 
@@ -116,12 +119,12 @@ static tg_tensor forward(const void *self, tg_tensor x, tg_rng *training)
     return post ? tg_norm_layer_forward(&block->norm2, x, training) : x;
 }
 
-tg_tensor tg_block_forward(const tg_block *block, tg_tensor x, const tg_attention_context *context,
-                           tg_rng *training)
+tg_tensor tg_block_forward(const tg_block *block, tg_tensor x, const tg_attention_context *context, tg_rng *training)
 {
     if (!block || !block->attention.out.weight) {
         tg_tape_fail(tg_tape_of(x), "tg_block_forward: %s",
-                     block ? "the block has no weight: tg_block_config_error or tg_parameters_error tells why" : "there is no block");
+                     block ? "the block has no weight: tg_block_config_error or tg_parameters_error tells why"
+                           : "there is no block");
         return TG_NONE;
     }
     return tg_layer_call(forward, &(block_in_context){block, context}, x, training, block->config.recompute);

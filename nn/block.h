@@ -8,8 +8,8 @@
  *     tg_block_initialize(&block, TG_INIT_XAVIER_UNIFORM, 1, &rng);
  *     tg_tensor y = tg_block_forward(&block, x, NULL, NULL);           // [batch, positions, 64] -> the same
  *
- * In training, dropout follows attention, the hidden units of a plain feed-forward layer, and the feed-forward layer, as in PyTorch's
- * TransformerEncoderLayer.
+ * In training, dropout follows attention, the hidden units of a plain feed-forward layer, and the feed-forward layer,
+ * as in PyTorch's TransformerEncoderLayer.
  */
 #ifndef TG_BLOCK_H
 #define TG_BLOCK_H
@@ -22,8 +22,7 @@ TG_API_BEGIN
 
 typedef struct tg_block_config {
     tg_attention_config attention;
-    int64_t
-        hidden; /* width of the feed-forward layer; 0: four times the block's, 2/3 of that where it is gated */
+    int64_t hidden; /* width of the feed-forward layer; 0: four times the block's, 2/3 of that where it is gated */
     tg_activation activation; /* plain or gated */
     tg_norm norm;             /* TG_NORM_LAYER, TG_NORM_RMS; 0: none */
     double epsilon;           /* 0: that of the norm */
@@ -56,18 +55,17 @@ typedef struct tg_block {
     tg_norm_layer norm1, norm2;
 } tg_block;
 
-/* Adds NAME.self_attn.*, NAME.linear1.*, NAME.linear2.*, NAME.norm1.* and NAME.norm2.*, as PyTorch's TransformerEncoderLayer; a gated
- * feed-forward layer has NAME.mlp.gate_proj.*, up_proj.* and down_proj.*. Errors are remembered by the set; of a configuration that
- * cannot be, nothing is added, and forward says so. */
+/* Adds NAME.self_attn.*, NAME.linear1.*, NAME.linear2.*, NAME.norm1.* and NAME.norm2.*, as PyTorch's
+ * TransformerEncoderLayer; a gated feed-forward layer has NAME.mlp.gate_proj.*, up_proj.* and down_proj.*. Errors are
+ * remembered by the set; of a configuration that cannot be, nothing is added, and forward says so. */
 tg_block tg_block_add(tg_parameters *set, const char *name, const tg_block_config *config);
 
 /* Initialises the weights; gain 0 means that of the initialiser. False on an error. */
 bool tg_block_initialize(const tg_block *block, tg_init init, double gain, const tg_rng *rng);
 
-/* x [batch, positions, width] -> the same. `context` is that of attention, NULL: none; `training` is the generator of a training pass, NULL
- * means evaluation. */
-tg_tensor tg_block_forward(const tg_block *block, tg_tensor x, const tg_attention_context *context,
-                           tg_rng *training);
+/* x [batch, positions, width] -> the same. `context` is that of attention, NULL: none; `training` is the generator of a
+ * training pass, NULL means evaluation. */
+tg_tensor tg_block_forward(const tg_block *block, tg_tensor x, const tg_attention_context *context, tg_rng *training);
 
 TG_API_END
 #endif

@@ -46,8 +46,8 @@ static tg_tensor normalize(const tg_block_stack *stack, tg_tensor x, tg_rng *tra
     return x;
 }
 
-tg_tensor tg_block_stack_forward(const tg_block_stack *stack, tg_tensor x,
-                                 const tg_attention_context *context, double dropout, tg_rng *training)
+tg_tensor tg_block_stack_forward(const tg_block_stack *stack, tg_tensor x, const tg_attention_context *context,
+                                 double dropout, tg_rng *training)
 {
     tg_tape *tape = tg_tape_of(x);
     if (stack->post_norm)

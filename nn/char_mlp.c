@@ -20,8 +20,7 @@ const char *tg_char_mlp_config_error(const tg_char_mlp_config *config)
         return "there is no configuration";
     if (!tg_is_size(config->vocabulary))
         return TG_SIZE_ERROR("the vocabulary");
-    if (config->context < 1 || config->context > 1 << 15 || config->embedding < 1 ||
-        config->embedding > 1 << 15)
+    if (config->context < 1 || config->context > 1 << 15 || config->embedding < 1 || config->embedding > 1 << 15)
         return "the context and the embeddings' size must be positive, 2^15 at most";
     if (tg_widths_error(config->hidden, tg_hidden_count(config->hidden)))
         return tg_widths_error(config->hidden, tg_hidden_count(config->hidden));
@@ -36,8 +35,7 @@ static bool build(tg_char_mlp *net, const tg_char_mlp_config *c, const tg_rng *r
     const int64_t seen = c->context * c->embedding;
     net->embedding = tg_embedding_layer_add(set, "embedding", c->vocabulary, c->embedding);
     tg_hidden_stack_add(&net->layers, set, "layers", seen, c->hidden, count, c->activation, c->norm, true);
-    net->output =
-        tg_linear_layer_add(set, "output", count ? c->hidden[count - 1] : seen, c->vocabulary, true);
+    net->output = tg_linear_layer_add(set, "output", count ? c->hidden[count - 1] : seen, c->vocabulary, true);
     return !tg_parameters_error(set) && tg_embedding_layer_initialize(&net->embedding, 1, rng) &&
            tg_hidden_stack_initialize(&net->layers, c->init, 0, rng) &&
            tg_initialize(net->output.weight, c->init, tg_init_gain(c->init, c->activation), rng);

@@ -1,4 +1,5 @@
-/* The perceptron that reads text: the next token from a window of those before it (Bengio, Ducharme, Vincent and Jauvin, JMLR 3, 2003).
+/* The perceptron that reads text: the next token from a window of those before it (Bengio, Ducharme, Vincent and
+ * Jauvin, JMLR 3, 2003).
  *
  *     tg_char_mlp *net = tg_char_mlp_new(&rng, &(tg_char_mlp_config){
  *         .vocabulary = 27, .context = 8, .embedding = 24, .hidden = {256}, .activation = TG_TANH});
@@ -7,8 +8,9 @@
  *
  *     ids -> embedding of each, side by side -> layers.0 -> layers.1 -> ... -> output -> logits
  *
- * Bengio's has one hidden layer with tanh; the direct connections from embeddings to logits, which he found of no use with little data, are
- * left out. Parameters: embedding.weight [vocabulary, embedding], layers.N.* as of tg_mlp, output.weight and output.bias.
+ * Bengio's has one hidden layer with tanh; the direct connections from embeddings to logits, which he found of no use
+ * with little data, are left out. Parameters: embedding.weight [vocabulary, embedding], layers.N.* as of tg_mlp,
+ * output.weight and output.bias.
  */
 #ifndef TG_CHAR_MLP_H
 #define TG_CHAR_MLP_H
@@ -36,15 +38,16 @@ const char *tg_char_mlp_config_error(const tg_char_mlp_config *config);
 
 typedef struct tg_char_mlp tg_char_mlp;
 
-/* A net with initial weights, embeddings normal with deviation 1, biases 0. `rng` is read and not moved. NULL if out of memory or if the
- * configuration is wrong. */
+/* A net with initial weights, embeddings normal with deviation 1, biases 0. `rng` is read and not moved. NULL if out of
+ * memory or if the configuration is wrong. */
 tg_char_mlp *tg_char_mlp_new(const tg_rng *rng, const tg_char_mlp_config *config);
 void tg_char_mlp_free(tg_char_mlp *net);
 
 /* The net's parameters; they belong to it. */
 tg_parameters *tg_char_mlp_parameters(const tg_char_mlp *net);
 
-/* ids, i32 [batch, context] -> logits [batch, vocabulary]. `training` is the generator of a training pass, NULL means evaluation. */
+/* ids, i32 [batch, context] -> logits [batch, vocabulary]. `training` is the generator of a training pass, NULL means
+ * evaluation. */
 tg_tensor tg_char_mlp_forward(const tg_char_mlp *net, tg_tensor ids, tg_rng *training);
 
 TG_API_END

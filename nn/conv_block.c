@@ -32,14 +32,13 @@ tg_conv_block tg_conv_block_add(tg_parameters *set, const char *name, const tg_c
                   channels = config->outputs * (tg_activation_is_gated(config->activation) ? 2 : 1);
     const int around = (int)(kernel / 2);
     block.config = *config;
-    block.conv =
-        tg_convolution_add(set, tg_name_in(name, "conv").text,
-                           &(tg_convolution_config){.inputs = config->inputs,
-                                                    .outputs = channels,
-                                                    .kernel = {kernel, kernel},
-                                                    .window = {.stride = {config->stride, config->stride},
-                                                               .padding = {around, around}},
-                                                    .no_bias = config->norm != TG_NORM_NONE});
+    block.conv = tg_convolution_add(
+        set, tg_name_in(name, "conv").text,
+        &(tg_convolution_config){.inputs = config->inputs,
+                                 .outputs = channels,
+                                 .kernel = {kernel, kernel},
+                                 .window = {.stride = {config->stride, config->stride}, .padding = {around, around}},
+                                 .no_bias = config->norm != TG_NORM_NONE});
     block.norm = tg_norm_layer_add(set, tg_name_in(name, "norm").text, config->norm, channels, 0);
     block.norm.groups = config->groups ? config->groups : 1;
     return block;
@@ -63,9 +62,8 @@ static tg_tensor forward(const void *self, tg_tensor x, tg_rng *training)
 tg_tensor tg_conv_block_forward(const tg_conv_block *block, tg_tensor x, tg_rng *training)
 {
     if (!block || !block->conv.weight) {
-        tg_tape_fail(tg_tape_of(x),
-                     "tg_conv_block_forward: the block has no weight: tg_conv_block_config_error "
-                     "or tg_parameters_error tells why");
+        tg_tape_fail(tg_tape_of(x), "tg_conv_block_forward: the block has no weight: tg_conv_block_config_error "
+                                    "or tg_parameters_error tells why");
         return TG_NONE;
     }
     return tg_layer_call(forward, block, x, training, block->config.recompute);

@@ -5,10 +5,12 @@
  *     tg_conv_block block = tg_conv_block_add(set, "blocks.0", &(tg_conv_block_config){
  *         .inputs = 3, .outputs = 16, .norm = TG_NORM_BATCH, .activation = TG_GELU_EXACT});
  *     tg_conv_block_initialize(&block, TG_INIT_HE_NORMAL, 0, &rng);
- *     tg_tensor y = tg_conv_block_forward(&block, x, &training);       // [batch, 3, height, width] -> [batch, 16, height, width]
+ *     tg_tensor y = tg_conv_block_forward(&block, x, &training);       // [batch, 3, height, width] -> [batch, 16,
+ * height, width]
  *
- * The window is square, of odd size, and padded with zeros, so that with stride 1 the image keeps its size. A gated activation multiplies
- * two halves of twice the channels, value and gate in PyTorch's order (nn.GLU over axis 1): value act(gate).
+ * The window is square, of odd size, and padded with zeros, so that with stride 1 the image keeps its size. A gated
+ * activation multiplies two halves of twice the channels, value and gate in PyTorch's order (nn.GLU over axis 1): value
+ * act(gate).
  */
 #ifndef TG_CONV_BLOCK_H
 #define TG_CONV_BLOCK_H
@@ -25,7 +27,7 @@ typedef struct tg_conv_block_config {
     tg_norm norm;             /* TG_NORM_BATCH, TG_NORM_GROUP; 0: none */
     int groups;               /* of TG_NORM_GROUP; 0: 1 */
     tg_activation activation; /* 0: gelu_exact */
-    bool recompute; /* nothing inside the block is stored: a backward pass computes it again, tg_checkpoint */
+    bool recompute;           /* nothing inside the block is stored: a backward pass computes it again, tg_checkpoint */
 } tg_conv_block_config;
 
 /* NULL, or what is wrong with the configuration. */
@@ -37,15 +39,15 @@ typedef struct tg_conv_block {
     tg_norm_layer norm;
 } tg_conv_block;
 
-/* Adds NAME.conv.* and NAME.norm.*. Errors are remembered by the set; of a configuration that cannot be, nothing is added, and forward says
- * so. */
+/* Adds NAME.conv.* and NAME.norm.*. Errors are remembered by the set; of a configuration that cannot be, nothing is
+ * added, and forward says so. */
 tg_conv_block tg_conv_block_add(tg_parameters *set, const char *name, const tg_conv_block_config *config);
 
 /* Initialises the weights; gain 0 means that of tg_init_gain. False on an error. */
 bool tg_conv_block_initialize(const tg_conv_block *block, tg_init init, double gain, const tg_rng *rng);
 
-/* x [batch, inputs, height, width] -> [batch, outputs, height / stride, width / stride], rounded up. `training` is the generator of a
- * training pass, NULL means evaluation. */
+/* x [batch, inputs, height, width] -> [batch, outputs, height / stride, width / stride], rounded up. `training` is the
+ * generator of a training pass, NULL means evaluation. */
 tg_tensor tg_conv_block_forward(const tg_conv_block *block, tg_tensor x, tg_rng *training);
 
 TG_API_END

@@ -1,9 +1,10 @@
-/* A small convolutional net for images: blocks of convolution, normalisation, activation and pooling, and a linear head.
+/* A small convolutional net for images: blocks of convolution, normalisation, activation and pooling, and a linear
+ * head.
  *
  *     tg_convnet *net = tg_convnet_new(&rng, &(tg_convnet_config){
  *         .channels = 1, .height = 28, .width = 28, .filters = {16, 32, 64}, .outputs = 10, .norm = TG_NORM_BATCH});
- *     tg_tensor logits = tg_convnet_forward(net, x, &training);       // [batch, 1, 28, 28] or [batch, 784] -> [batch, 10]
- *     tg_tensor loss = tg_cross_entropy(logits, labels);
+ *     tg_tensor logits = tg_convnet_forward(net, x, &training);       // [batch, 1, 28, 28] or [batch, 784] -> [batch,
+ * 10] tg_tensor loss = tg_cross_entropy(logits, labels);
  *
  *     x -> blocks.0 -> maximum of 2 x 2 -> blocks.1 -> ... -> mean over positions -> dropout -> head -> logits
  *
@@ -46,8 +47,8 @@ void tg_convnet_free(tg_convnet *net);
 /* The net's parameters; they belong to it. */
 tg_parameters *tg_convnet_parameters(const tg_convnet *net);
 
-/* x [batch, ...], channels x height x width numbers for each image -> [batch, outputs]. `training` is the generator of a training pass,
- * NULL means evaluation. */
+/* x [batch, ...], channels x height x width numbers for each image -> [batch, outputs]. `training` is the generator of
+ * a training pass, NULL means evaluation. */
 tg_tensor tg_convnet_forward(const tg_convnet *net, tg_tensor x, tg_rng *training);
 
 TG_API_END

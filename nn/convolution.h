@@ -33,12 +33,13 @@ tg_convolution tg_convolution_add(tg_parameters *set, const char *name, const tg
 /* Initialises the weight as tg_initialize does. */
 bool tg_convolution_initialize(const tg_convolution *layer, tg_init init, double gain, const tg_rng *rng);
 
-/* x [batch, inputs, height, width] -> [batch, outputs, height', width'], or without the widths; the window says what they become, as for
- * tg_conv2d and tg_conv1d. Shapes that do not fit, and a layer that was not added, are errors of the tape. */
+/* x [batch, inputs, height, width] -> [batch, outputs, height', width'], or without the widths; the window says what
+ * they become, as for tg_conv2d and tg_conv1d. Shapes that do not fit, and a layer that was not added, are errors of
+ * the tape. */
 tg_tensor tg_convolution_forward(const tg_convolution *layer, tg_tensor x);
 
-/* x [batch, ...] as images [batch, channels, height, width]: rows of pixels as data sets have them become images. An error unless the
- * numbers of each are as many. */
+/* x [batch, ...] as images [batch, channels, height, width]: rows of pixels as data sets have them become images. An
+ * error unless the numbers of each are as many. */
 tg_tensor tg_images(tg_tensor x, int64_t channels, int64_t height, int64_t width);
 
 /* NULL, or what is wrong with these sizes of images for a model: for a configuration's check. */

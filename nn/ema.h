@@ -8,10 +8,11 @@
  *     evaluate(model);
  *     tg_ema_swap(ema);          // ... and its own weights again
  *
- *     average = decay average + (1 - decay) weight          after every step; the first update copies, as in PyTorch's AveragedModel
+ *     average = decay average + (1 - decay) weight          after every step; the first update copies, as in PyTorch's
+ * AveragedModel
  *
- * What has no gradient, the running statistics of a batch norm, is copied. The averages are a set of their own with the model's names, so
- * that tg_parameters_save keeps them.
+ * What has no gradient, the running statistics of a batch norm, is copied. The averages are a set of their own with the
+ * model's names, so that tg_parameters_save keeps them.
  */
 #ifndef TG_EMA_H
 #define TG_EMA_H
@@ -27,17 +28,17 @@ typedef struct tg_ema_config {
 
 typedef struct tg_ema tg_ema;
 
-/* The average of this complete set, which must outlive it. NULL if out of memory, for a set with an error, or for a decay outside of 0 to
- * 1. */
+/* The average of this complete set, which must outlive it. NULL if out of memory, for a set with an error, or for a
+ * decay outside of 0 to 1. */
 tg_ema *tg_ema_new(tg_parameters *set, const tg_ema_config *config);
 void tg_ema_free(tg_ema *ema);
 
-/* Takes the weights as they are now into the average. False, with nothing done and the reason in tg_ema_error, while they are swapped, or
- * if the set has grown since the average was made. */
+/* Takes the weights as they are now into the average. False, with nothing done and the reason in tg_ema_error, while
+ * they are swapped, or if the set has grown since the average was made. */
 bool tg_ema_update(tg_ema *ema);
 
-/* Exchanges weights and averages; do so between steps. False, with nothing done, if the set has grown: weights that wait come back all the
- * same. */
+/* Exchanges weights and averages; do so between steps. False, with nothing done, if the set has grown: weights that
+ * wait come back all the same. */
 bool tg_ema_swap(tg_ema *ema);
 bool tg_ema_is_swapped(const tg_ema *ema);
 
@@ -47,7 +48,8 @@ const char *tg_ema_error(const tg_ema *ema);
 /* The averages under the model's names; they belong to the ema. */
 tg_parameters *tg_ema_parameters(const tg_ema *ema);
 
-/* Updates so far; and back, for a run that is resumed (nn/training_state.h keeps both averages and number). False for a negative number. */
+/* Updates so far; and back, for a run that is resumed (nn/training_state.h keeps both averages and number). False for a
+ * negative number. */
 int64_t tg_ema_updates(const tg_ema *ema);
 bool tg_ema_restore(tg_ema *ema, int64_t updates);
 

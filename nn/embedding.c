@@ -4,7 +4,8 @@
 
 tg_embedding_layer tg_embedding_layer_add(tg_parameters *set, const char *name, int64_t entries, int64_t size)
 {
-    return (tg_embedding_layer){tg_parameters_add(set, tg_name_in(name, "weight").text, TG_SHAPE(entries, size), false)};
+    return (tg_embedding_layer){
+        tg_parameters_add(set, tg_name_in(name, "weight").text, TG_SHAPE(entries, size), false)};
 }
 
 bool tg_embedding_layer_initialize(const tg_embedding_layer *layer, double deviation, const tg_rng *rng)

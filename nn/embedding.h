@@ -2,8 +2,8 @@
  *
  *     tg_embedding_layer tokens = tg_embedding_layer_add(set, "wte", 256, 64);
  *     tg_embedding_layer_initialize(&tokens, 0.02, &rng);
- *     tg_tensor h = tg_embedding_layer_forward(&tokens, ids);          // i32 [batch, positions] -> [batch, positions, 64]
- *     h = tg_add(h, tg_embedding_layer_first(&places, tape, positions));     // + [positions, 64]
+ *     tg_tensor h = tg_embedding_layer_forward(&tokens, ids);          // i32 [batch, positions] -> [batch, positions,
+ * 64] h = tg_add(h, tg_embedding_layer_first(&places, tape, positions));     // + [positions, 64]
  */
 #ifndef TG_EMBEDDING_H
 #define TG_EMBEDDING_H
@@ -18,11 +18,10 @@ typedef struct tg_embedding_layer {
 } tg_embedding_layer;
 
 /* Adds NAME.weight, zeros, which does not decay. An error leaves it NULL and is remembered by the set. */
-tg_embedding_layer tg_embedding_layer_add(tg_parameters *set, const char *name, int64_t entries,
-                                          int64_t size);
+tg_embedding_layer tg_embedding_layer_add(tg_parameters *set, const char *name, int64_t entries, int64_t size);
 
-/* Normal numbers of this deviation, drawn from tg_rng_stream(rng, the parameter's name); 0 stands for 1, as in PyTorch. False without a
- * weight. */
+/* Normal numbers of this deviation, drawn from tg_rng_stream(rng, the parameter's name); 0 stands for 1, as in PyTorch.
+ * False without a weight. */
 bool tg_embedding_layer_initialize(const tg_embedding_layer *layer, double deviation, const tg_rng *rng);
 
 /* [any] -> [any, size]; a number out of range is an error of the tape. */

@@ -23,13 +23,11 @@ bool tg_feed_forward_initialize(const tg_feed_forward *block, tg_init init, doub
 {
     if (!block || !tg_hidden_layer_initialize(&block->hidden, init, gain, rng))
         return false;
-    return tg_initialize(block->out.weight, init,
-                         gain != 0 ? gain : tg_init_gain(init, block->hidden.activation), rng);
+    return tg_initialize(block->out.weight, init, gain != 0 ? gain : tg_init_gain(init, block->hidden.activation), rng);
 }
 
 tg_tensor tg_feed_forward_forward(const tg_feed_forward *block, tg_tensor x, tg_rng *training)
 {
     tg_tensor h = tg_hidden_layer_forward(block ? &block->hidden : NULL, x, training, NULL);
-    return tg_ok(h) ? tg_linear_layer_forward(&block->out, tg_dropout_forward(h, block->dropout, training))
-                    : TG_NONE;
+    return tg_ok(h) ? tg_linear_layer_forward(&block->out, tg_dropout_forward(h, block->dropout, training)) : TG_NONE;
 }

@@ -22,12 +22,10 @@ bool tg_hidden_layer_initialize(const tg_hidden_layer *layer, tg_init init, doub
     if (gain == 0)
         gain = tg_init_gain(init, layer->activation);
     return tg_initialize(layer->linear.weight, init, gain, rng) &&
-           (!tg_activation_is_gated(layer->activation) ||
-            tg_initialize(layer->value.weight, init, gain, rng));
+           (!tg_activation_is_gated(layer->activation) || tg_initialize(layer->value.weight, init, gain, rng));
 }
 
-tg_tensor tg_hidden_layer_forward(const tg_hidden_layer *layer, tg_tensor x, tg_rng *training,
-                                  tg_tensor *preactivation)
+tg_tensor tg_hidden_layer_forward(const tg_hidden_layer *layer, tg_tensor x, tg_rng *training, tg_tensor *preactivation)
 {
     tg_tensor linear = tg_linear_layer_forward(layer ? &layer->linear : NULL, x);
     if (preactivation)

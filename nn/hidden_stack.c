@@ -44,8 +44,8 @@ void tg_hidden_stack_add(tg_hidden_stack *stack, tg_parameters *set, const char 
     stack->count = count;
     for (int i = 0; i < count; i++) {
         snprintf(stack->names[i], sizeof stack->names[i], "%.16s.%d", prefix, i);
-        stack->hidden[i] = tg_hidden_layer_add(set, stack->names[i], i == 0 ? inputs : widths[i - 1],
-                                               widths[i], activation, bias);
+        stack->hidden[i] =
+            tg_hidden_layer_add(set, stack->names[i], i == 0 ? inputs : widths[i - 1], widths[i], activation, bias);
         stack->norm[i] = tg_norm_layer_add(set, tg_name_in(stack->names[i], "norm").text, norm, widths[i], 0);
     }
 }
@@ -59,7 +59,8 @@ bool tg_hidden_stack_initialize(const tg_hidden_stack *stack, tg_init init, doub
         const tg_hidden_layer *layer = &stack->hidden[i];
         const double own = gain != 0 ? gain : tg_init_gain(init, layer->activation);
         tg_parameter *last = tg_activation_is_gated(layer->activation) ? layer->value.weight : layer->linear.weight;
-        if (!tg_hidden_layer_initialize(layer, init, own, rng) || (stack->residual[i] && !tg_initialize(last, init, own / sqrt(sums), rng)))
+        if (!tg_hidden_layer_initialize(layer, init, own, rng) ||
+            (stack->residual[i] && !tg_initialize(last, init, own / sqrt(sums), rng)))
             return false;
     }
     return true;
@@ -74,7 +75,8 @@ static tg_tensor normalize(const tg_norm_layer *norm, tg_tensor x, tg_rng *train
     return tg_reshape(tg_norm_layer_forward(norm, rows, training), tg_shape_of(x));
 }
 
-tg_tensor tg_hidden_stack_forward(const tg_hidden_stack *stack, tg_tensor x, double dropout, tg_rng *training, tg_tensor *preactivation)
+tg_tensor tg_hidden_stack_forward(const tg_hidden_stack *stack, tg_tensor x, double dropout, tg_rng *training,
+                                  tg_tensor *preactivation)
 {
     tg_tape *tape = tg_tape_of(x);
     for (int i = 0; i < stack->count; i++) {

@@ -1,5 +1,5 @@
-/* Hidden layers one behind the other, each with a normalisation and dropout behind it, and a sum around it where that is wished: what
- * perceptrons of several kinds share. Internal to nn. */
+/* Hidden layers one behind the other, each with a normalisation and dropout behind it, and a sum around it where that
+ * is wished: what perceptrons of several kinds share. Internal to nn. */
 #ifndef TG_HIDDEN_STACK_INTERNAL_H
 #define TG_HIDDEN_STACK_INTERNAL_H
 
@@ -12,7 +12,7 @@ typedef struct tg_hidden_stack {
     int count;
     tg_hidden_layer hidden[TG_HIDDEN_STACK];
     tg_norm_layer norm[TG_HIDDEN_STACK];
-    bool residual[TG_HIDDEN_STACK]; /* whether a sum goes around this layer: false until somebody says so */
+    bool residual[TG_HIDDEN_STACK];  /* whether a sum goes around this layer: false until somebody says so */
     char names[TG_HIDDEN_STACK][32]; /* "layers.0", ...: of scopes on the tape too */
 } tg_hidden_stack;
 
@@ -29,11 +29,12 @@ const char *tg_hidden_error(tg_activation activation, tg_norm norm, double dropo
 void tg_hidden_stack_add(tg_hidden_stack *stack, tg_parameters *set, const char *prefix, int64_t inputs,
                          const int64_t *widths, int count, tg_activation activation, tg_norm norm, bool bias);
 
-/* Initialises the weights; gain 0 means that of tg_init_gain. Those of layers with a sum are divided by the square root of how many they
- * are. False on an error. */
+/* Initialises the weights; gain 0 means that of tg_init_gain. Those of layers with a sum are divided by the square root
+ * of how many they are. False on an error. */
 bool tg_hidden_stack_initialize(const tg_hidden_stack *stack, tg_init init, double gain, const tg_rng *rng);
 
 /* [..., inputs] -> [..., the last width]; and to what each activation was applied, [count], unless that is NULL. */
-tg_tensor tg_hidden_stack_forward(const tg_hidden_stack *stack, tg_tensor x, double dropout, tg_rng *training, tg_tensor *preactivation);
+tg_tensor tg_hidden_stack_forward(const tg_hidden_stack *stack, tg_tensor x, double dropout, tg_rng *training,
+                                  tg_tensor *preactivation);
 
 #endif

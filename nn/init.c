@@ -66,8 +66,7 @@ static bool unit_rows(const matrix *m, double length, tg_rng *rng)
             squares += z * z;
         }
         for (int64_t column = 0; column < m->columns; column++)
-            tg_parameter_put(m->parameter, row * m->columns + column,
-                             length / sqrt(squares) * tg_rng_normal(&again));
+            tg_parameter_put(m->parameter, row * m->columns + column, length / sqrt(squares) * tg_rng_normal(&again));
     }
     return true;
 }

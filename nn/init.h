@@ -1,7 +1,8 @@
 /* Initial weights.
  *
  *     tg_rng rng = tg_rng_seed(1);
- *     tg_initialize(layer.weight, TG_INIT_VARIANCE_PRESERVING, tg_init_gain(TG_INIT_VARIANCE_PRESERVING, TG_GELU_EXACT), &rng);
+ *     tg_initialize(layer.weight, TG_INIT_VARIANCE_PRESERVING, tg_init_gain(TG_INIT_VARIANCE_PRESERVING,
+ * TG_GELU_EXACT), &rng);
  *
  * Numbers are drawn in double from tg_rng_stream(rng, name of the parameter), so parameters of one name and
  * shape get the same ones, up to the gain, whatever else the model has and whether it is float or double. A
@@ -27,12 +28,13 @@ typedef enum tg_init {
 const char *tg_init_name(tg_init init);
 bool tg_init_from_name(const char *name, tg_init *init);
 
-/* The gain that an initialiser has by itself, which may be that of the activation: see the list. 1 for an unknown one. */
+/* The gain that an initialiser has by itself, which may be that of the activation: see the list. 1 for an unknown one.
+ */
 double tg_init_gain(tg_init init, tg_activation activation);
 
 /* Fills the parameter. `rng` is read and not moved; NULL means that of seed 0. False, and nothing written,
- * for a parameter with fewer than two axes, an unknown initialiser, a gain that is not a positive number, or if out of memory (only
- * TG_INIT_ORTHOGONAL needs some). */
+ * for a parameter with fewer than two axes, an unknown initialiser, a gain that is not a positive number, or if out of
+ * memory (only TG_INIT_ORTHOGONAL needs some). */
 bool tg_initialize(tg_parameter *parameter, tg_init init, double gain, const tg_rng *rng);
 
 TG_API_END

@@ -24,7 +24,8 @@ static tg_tensor in_checkpoint(tg_tape *tape, const tg_tensor *x, int count, voi
 
 tg_tensor tg_layer_call(tg_layer_function forward, const void *layer, tg_tensor x, tg_rng *training, bool recompute)
 {
-    return recompute ? tg_checkpoint(in_checkpoint, &x, 1, &(call){forward, layer, training}) : forward(layer, x, training);
+    return recompute ? tg_checkpoint(in_checkpoint, &x, 1, &(call){forward, layer, training})
+                     : forward(layer, x, training);
 }
 
 tg_tensor tg_activate_halves(tg_activation activation, tg_tensor x, int axis, tg_rng *training)

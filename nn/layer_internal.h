@@ -17,7 +17,8 @@ typedef struct tg_name {
 
 tg_name tg_name_in(const char *name, const char *part);
 
-/* forward(layer, x, training). With `recompute` nothing inside is stored, and a backward pass computes it again: tg_checkpoint. */
+/* forward(layer, x, training). With `recompute` nothing inside is stored, and a backward pass computes it again:
+ * tg_checkpoint. */
 typedef tg_tensor (*tg_layer_function)(const void *layer, tg_tensor x, tg_rng *training);
 
 tg_tensor tg_layer_call(tg_layer_function forward, const void *layer, tg_tensor x, tg_rng *training, bool recompute);

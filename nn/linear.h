@@ -22,8 +22,7 @@ typedef struct tg_linear_layer {
 
 /* Adds NAME.weight and, if wanted, NAME.bias to the set, both zero. An error leaves pointers NULL and is
  * remembered by the set. */
-tg_linear_layer tg_linear_layer_add(tg_parameters *set, const char *name, int64_t inputs, int64_t outputs,
-                                    bool bias);
+tg_linear_layer tg_linear_layer_add(tg_parameters *set, const char *name, int64_t inputs, int64_t outputs, bool bias);
 
 /* x W^T + b for x [..., in]. */
 tg_tensor tg_linear_layer_forward(const tg_linear_layer *layer, tg_tensor x);

@@ -120,7 +120,8 @@ static bool build(tg_mlp *net, const tg_mlp_config *config, const tg_rng *rng)
     const double gain = c->gain != 0 ? c->gain : tg_init_gain(c->init, c->activation);
     snprintf(net->output_name, sizeof net->output_name, "layers.%d", count);
     tg_hidden_stack_add(&net->layers, set, "layers", c->inputs, c->hidden, count, c->activation, c->norm, !c->no_bias);
-    net->output = tg_linear_layer_add(set, net->output_name, count ? c->hidden[count - 1] : c->inputs, c->outputs, !c->no_bias);
+    net->output =
+        tg_linear_layer_add(set, net->output_name, count ? c->hidden[count - 1] : c->inputs, c->outputs, !c->no_bias);
     return !tg_parameters_error(set) && tg_hidden_stack_initialize(&net->layers, c->init, gain, rng) &&
            tg_initialize(net->output.weight, c->init, gain, rng);
 }

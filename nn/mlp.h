@@ -13,15 +13,16 @@
  * Parameters are named layers.N.weight [out, in] and layers.N.bias, as of the linear layers of PyTorch's
  * Sequential; hidden layers with a gated activation have layers.N.gate_proj.* and layers.N.up_proj.* instead.
  *
- * A hidden layer with a gated activation is the published one, act(x W^T + b) (x V^T + c), as in tg_feed_forward. A stack of products is a
- * polynomial whose degree doubles with every layer, so a deep one trains better normalised: `norm` puts a normalisation with weights
- * layers.N.norm.* behind every hidden layer's activation, of whatever kind, gated or not. `residual` adds what goes into a hidden layer to
- * what comes out of it, in every hidden layer behind another one of the same width (He et al., 2016):
+ * A hidden layer with a gated activation is the published one, act(x W^T + b) (x V^T + c), as in tg_feed_forward. A
+ * stack of products is a polynomial whose degree doubles with every layer, so a deep one trains better normalised:
+ * `norm` puts a normalisation with weights layers.N.norm.* behind every hidden layer's activation, of whatever kind,
+ * gated or not. `residual` adds what goes into a hidden layer to what comes out of it, in every hidden layer behind
+ * another one of the same width (He et al., 2016):
  *
  *     h' = h + dropout(norm(act(h W^T + b)))
  *
- * What n such sums add would double with each: the initial weights of these layers (of gated ones V, as in tg_hidden_layer) are divided by
- * sqrt(n), as GPT-2's (Radford et al., 2019).
+ * What n such sums add would double with each: the initial weights of these layers (of gated ones V, as in
+ * tg_hidden_layer) are divided by sqrt(n), as GPT-2's (Radford et al., 2019).
  */
 #ifndef TG_MLP_H
 #define TG_MLP_H
@@ -51,11 +52,12 @@ typedef struct tg_mlp_config {
 /* NULL, or what is wrong with the configuration. */
 const char *tg_mlp_config_error(const tg_mlp_config *config);
 
-/* The number of parameters of such a net, and the widths that its hidden layers get. A gated layer has two matrices where a plain one has
- * one, so by default all widths of a gated net are scaled by one factor and rounded, some up and some down, such that the number of
- * parameters comes as close as it can to that of the plain net of the given widths; with `residual`, neighbours of one width get one width.
- * Parameters of normalisations, which are few and the same for both, are left out of this; the number has them, but not the running
- * statistics of a batch norm. -1 and nothing written for a wrong configuration. */
+/* The number of parameters of such a net, and the widths that its hidden layers get. A gated layer has two matrices
+ * where a plain one has one, so by default all widths of a gated net are scaled by one factor and rounded, some up and
+ * some down, such that the number of parameters comes as close as it can to that of the plain net of the given widths;
+ * with `residual`, neighbours of one width get one width. Parameters of normalisations, which are few and the same for
+ * both, are left out of this; the number has them, but not the running statistics of a batch norm. -1 and nothing
+ * written for a wrong configuration. */
 int64_t tg_mlp_size(const tg_mlp_config *config, int64_t widths[TG_MLP_HIDDEN + 1]);
 
 typedef struct tg_mlp tg_mlp;

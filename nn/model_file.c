@@ -51,15 +51,14 @@ bool tg_model_activation(const char *path, tg_activation *activation, char messa
     const named result = activation_of(path, &found, message);
     if (result == NAMED && activation)
         *activation = found;
-    return result == NAMED ||
-           (result == NAMES_NONE && tg_file_refuse(message, path, "it names no activation"));
+    return result == NAMED || (result == NAMES_NONE && tg_file_refuse(message, path, "it names no activation"));
 }
 
 /* ---- loading ---- */
 
 /* ", on a sample outputs differ by up to 2.1e-04 (of up to 3.4)"; nothing if that cannot be computed. */
-static void add_difference(char *text, size_t size, const tg_model_load_options *o, tg_activation a,
-                           tg_activation b, const tg_parameters *weights)
+static void add_difference(char *text, size_t size, const tg_model_load_options *o, tg_activation a, tg_activation b,
+                           const tg_parameters *weights)
 {
     tg_tape *tape = tg_tape_new();
     tg_tensor x = tape ? o->outputs(tape, a, weights, o->user) : (tg_tensor){0},
@@ -92,8 +91,8 @@ static bool disagree(tg_parameters *set, const char *path, tg_activation theirs,
                           tg_activation_name(ours), difference);
 }
 
-bool tg_model_load(tg_parameters *set, const char *path, tg_activation activation,
-                   const tg_model_load_options *options, char message[TG_FILE_MESSAGE])
+bool tg_model_load(tg_parameters *set, const char *path, tg_activation activation, const tg_model_load_options *options,
+                   char message[TG_FILE_MESSAGE])
 {
     static const tg_model_load_options exactly = {0};
     const tg_model_load_options *o = options ? options : &exactly;

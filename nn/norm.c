@@ -42,8 +42,7 @@ static bool finite(tg_tensor x)
 static void move_towards(tg_parameter *running, tg_tensor now, double momentum)
 {
     for (int64_t i = 0; i < tg_size(now); i++)
-        tg_parameter_put(running, i,
-                         (1 - momentum) * tg_parameter_get(running, i) + momentum * tg_at(now, i));
+        tg_parameter_put(running, i, (1 - momentum) * tg_parameter_get(running, i) + momentum * tg_at(now, i));
 }
 
 static void move_statistics(const tg_norm_layer *l, tg_tensor x)
@@ -71,11 +70,12 @@ static tg_tensor batch(const tg_norm_layer *l, tg_tensor x, tg_rng *training)
                      l->weight->name, (long long)l->weight->shape.dim[0]);
         return TG_NONE;
     }
-    if (!training) /* with copies: a pass in training may move the statistics before the derivative of this one reads them */
-        return tg_batch_norm_with(x, tg_copy(tensor_of(x, l->mean)), tg_copy(tensor_of(x, l->variance)), weight, bias, l->epsilon);
+    if (!training) /* with copies: a pass in training may move the statistics before the derivative of this one reads
+                      them */
+        return tg_batch_norm_with(x, tg_copy(tensor_of(x, l->mean)), tg_copy(tensor_of(x, l->variance)), weight, bias,
+                                  l->epsilon);
     if (tg_size(x) < 2 * channels) {
-        tg_tape_fail(tg_tape_of(x),
-                     "tg_norm_layer_forward: batch norm %s: one number for each channel has no variance",
+        tg_tape_fail(tg_tape_of(x), "tg_norm_layer_forward: batch norm %s: one number for each channel has no variance",
                      l->weight->name);
         return TG_NONE;
     }
@@ -95,7 +95,7 @@ static const struct {
     bool has_bias, has_statistics;
     tg_tensor (*forward)(const tg_norm_layer *layer, tg_tensor x, tg_rng *training);
 } table[] = {
-#define TG_NORM(constant, name, epsilon, has_bias, has_statistics, forward, formula)                         \
+#define TG_NORM(constant, name, epsilon, has_bias, has_statistics, forward, formula) \
     [constant] = {#name, epsilon, has_bias, has_statistics, forward},
 #include "nn/norms.def"
 #undef TG_NORM
@@ -133,8 +133,7 @@ static tg_parameter *add(tg_parameters *set, const char *name, const char *what,
     return parameter;
 }
 
-tg_norm_layer tg_norm_layer_add(tg_parameters *set, const char *name, tg_norm kind, int64_t size,
-                                double epsilon)
+tg_norm_layer tg_norm_layer_add(tg_parameters *set, const char *name, tg_norm kind, int64_t size, double epsilon)
 {
     tg_norm_layer l = {.kind = (unsigned)kind < NORMS ? kind : TG_NORM_NONE, .momentum = 0.1, .groups = 1};
     if (l.kind == TG_NORM_NONE)
@@ -156,8 +155,7 @@ tg_tensor tg_norm_layer_forward(const tg_norm_layer *layer, tg_tensor x, tg_rng 
 {
     if (layer && layer->kind != TG_NORM_NONE &&
         (!layer->weight || (table[layer->kind].has_statistics && !layer->variance))) {
-        tg_tape_fail(tg_tape_of(x),
-                     "tg_norm_layer_forward: the layer has no weight; tg_parameters_error tells why");
+        tg_tape_fail(tg_tape_of(x), "tg_norm_layer_forward: the layer has no weight; tg_parameters_error tells why");
         return TG_NONE;
     }
     return layer && tg_ok(x) ? table[layer->kind].forward(layer, x, training) : x;

@@ -88,8 +88,7 @@ static const char *read_header(const char *at, number_type *type, tg_shape *shap
 static const char *read_start(FILE *file, char header[HEADER_MOST + 1])
 {
     unsigned char start[12];
-    if (fread(start, 1, 10, file) != 10 || memcmp(start, magic, sizeof magic) != 0 || start[6] < 1 ||
-        start[6] > 3)
+    if (fread(start, 1, 10, file) != 10 || memcmp(start, magic, sizeof magic) != 0 || start[6] < 1 || start[6] > 3)
         return "not a .npy file of version 1 to 3";
     size_t size = start[8] | (size_t)start[9] << 8;
     if (start[6] > 1) {
@@ -170,8 +169,7 @@ void tg_npy_free(tg_npy *array)
 
 /* ---- writing ---- */
 
-bool tg_npy_write(const char *path, tg_dtype dtype, tg_shape shape, const void *data,
-                  char message[TG_FILE_MESSAGE])
+bool tg_npy_write(const char *path, tg_dtype dtype, tg_shape shape, const void *data, char message[TG_FILE_MESSAGE])
 {
     static const number_type of[] = {[TG_F32] = SINGLE, [TG_F64] = TWICE, [TG_I32] = WHOLE};
     char header[512];
@@ -181,8 +179,8 @@ bool tg_npy_write(const char *path, tg_dtype dtype, tg_shape shape, const void *
     memcpy(header, magic, sizeof magic);
     header[6] = 1;
     header[7] = 0;
-    int used = 10 + snprintf(header + 10, sizeof header - 10,
-                             "{'descr': %s, 'fortran_order': False, 'shape': (", types[of[dtype]].name);
+    int used = 10 + snprintf(header + 10, sizeof header - 10, "{'descr': %s, 'fortran_order': False, 'shape': (",
+                             types[of[dtype]].name);
     for (int i = 0; i < shape.rank; i++)
         used += snprintf(header + used, sizeof header - (size_t)used, "%lld,%s", (long long)shape.dim[i],
                          i + 1 < shape.rank ? " " : "");

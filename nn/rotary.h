@@ -1,5 +1,5 @@
-/* Rotary positions: pairs of numbers turned by an angle that grows with the position (Su and others, arXiv 2104.09864), halves paired as in
- * LLaMA.
+/* Rotary positions: pairs of numbers turned by an angle that grows with the position (Su and others, arXiv 2104.09864),
+ * halves paired as in LLaMA.
  *
  *     angle[p, i] = p base^(-2 i / size)
  *     y[p, i]          = x[p, i] cos angle[p, i] - x[p, i + size/2] sin angle[p, i]          i < size/2

@@ -189,18 +189,17 @@ bool tg_safetensors_read(tg_safetensors *f, const tg_file_tensor *tensor, tg_dty
 
 /* ---- parameters ---- */
 
-/* Whether the name matches the pattern, in which one `*` stands for any text; `target`, with that text in the place of its own, then. */
+/* Whether the name matches the pattern, in which one `*` stands for any text; `target`, with that text in the place of
+ * its own, then. */
 static bool renamed(const char *name, const tg_rename *rule, char target[TG_NAME_SIZE])
 {
     const char *star = strchr(rule->from, '*'), *to = strchr(rule->to, '*');
-    const size_t head = star ? (size_t)(star - rule->from) : strlen(rule->from),
-                 tail = star ? strlen(star + 1) : 0;
+    const size_t head = star ? (size_t)(star - rule->from) : strlen(rule->from), tail = star ? strlen(star + 1) : 0;
     const size_t length = strlen(name);
     if (length < head + tail || (!star && length != head) || strncmp(name, rule->from, head) != 0 ||
         (star && strcmp(name + length - tail, star + 1) != 0))
         return false;
-    const int before = to ? (int)(to - rule->to) : (int)strlen(rule->to),
-              matched = (int)(length - head - tail);
+    const int before = to ? (int)(to - rule->to) : (int)strlen(rule->to), matched = (int)(length - head - tail);
     return snprintf(target, TG_NAME_SIZE, "%.*s%.*s%s", before, rule->to, to ? matched : 0, name + head,
                     to ? to + 1 : "") < TG_NAME_SIZE;
 }
@@ -237,8 +236,9 @@ static bool match(const tg_safetensors *f, tg_parameters *set, const tg_load_opt
             return tg_file_refuse(message, f->path, "tensors %.150s and %.150s: both would be %.150s",
                                   source[number]->name, tensor->name, p->name);
         if (!tg_shape_equal(&p->shape, &tensor->shape))
-            return tg_file_refuse(message, f->path, "tensor %.200s: its shape is %s, and that of the model's %.150s %s", tensor->name,
-                                  tg_shape_text(&tensor->shape, have, sizeof have), p->name, tg_shape_text(&p->shape, want, sizeof want));
+            return tg_file_refuse(message, f->path, "tensor %.200s: its shape is %s, and that of the model's %.150s %s",
+                                  tensor->name, tg_shape_text(&tensor->shape, have, sizeof have), p->name,
+                                  tg_shape_text(&p->shape, want, sizeof want));
         source[number] = tensor;
     }
     for (int i = 0; i < tg_parameters_count(set); i++)
@@ -277,16 +277,16 @@ bool tg_parameters_load(tg_parameters *set, const char *path, const tg_load_opti
     if (!f)
         return false;
     const tg_file_tensor **source = calloc((size_t)tg_parameters_count(set) + 1, sizeof(tg_file_tensor *));
-    const bool fine = source ? match(f, set, options ? options : &exactly, source, message) &&
-                                   read_values(f, set, source, message)
-                             : tg_file_refuse(message, path, "out of memory");
+    const bool fine =
+        source ? match(f, set, options ? options : &exactly, source, message) && read_values(f, set, source, message)
+               : tg_file_refuse(message, path, "out of memory");
     free(source);
     tg_safetensors_close(f);
     return fine;
 }
 
-bool tg_parameters_save(const tg_parameters *set, const char *path, const tg_metadata *metadata,
-                        int metadata_count, char message[TG_FILE_MESSAGE])
+bool tg_parameters_save(const tg_parameters *set, const char *path, const tg_metadata *metadata, int metadata_count,
+                        char message[TG_FILE_MESSAGE])
 {
     if (tg_parameters_error(set))
         return tg_file_refuse(message, path, "%s", tg_parameters_error(set));

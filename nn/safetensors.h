@@ -10,9 +10,10 @@
  *                  "data_offsets": [0, 401408]}, ...}
  *     the rest     the numbers, tensor behind tensor without gaps
  *
- * Names and layouts are those of PyTorch's state_dict, so that files travel both ways. What is read is checked before it is believed:
- * sizes, offsets, names, the header's grammar, and that tensors neither overlap nor leave gaps. A file is written beside the old one and
- * takes its place when it is complete and on the disk, so that whatever happens one of the two is there.
+ * Names and layouts are those of PyTorch's state_dict, so that files travel both ways. What is read is checked before
+ * it is believed: sizes, offsets, names, the header's grammar, and that tensors neither overlap nor leave gaps. A file
+ * is written beside the old one and takes its place when it is complete and on the disk, so that whatever happens one
+ * of the two is there.
  *
  * Every message is one line that names the file and, where one is at fault, the tensor.
  */
@@ -32,12 +33,13 @@ typedef struct tg_metadata {
     const char *key, *value;
 } tg_metadata;
 
-/* Writes all parameters, in their type and order. False, with the message, and what was there before left alone, if that cannot be done. */
+/* Writes all parameters, in their type and order. False, with the message, and what was there before left alone, if
+ * that cannot be done. */
 bool tg_parameters_save(const tg_parameters *set, const char *path, const tg_metadata *metadata, int count,
                         char message[TG_FILE_MESSAGE]);
 
-/* A tensor of the file that matches `from` goes to the parameter `to`: each is a name, or has one `*`, which stands for the same text in
- * both. The first rule that matches counts. */
+/* A tensor of the file that matches `from` goes to the parameter `to`: each is a name, or has one `*`, which stands for
+ * the same text in both. The first rule that matches counts. */
 typedef struct tg_rename {
     const char *from, *to;
 } tg_rename;
@@ -49,8 +51,8 @@ typedef struct tg_load_options {
     int rename_count;
 } tg_load_options;
 
-/* Reads values by name, from half, bfloat16, float or double, into the type of the set. `options` NULL: names must agree exactly. Shapes
- * must in any case. False, with the message, and no parameter changed, if anything is wrong. */
+/* Reads values by name, from half, bfloat16, float or double, into the type of the set. `options` NULL: names must
+ * agree exactly. Shapes must in any case. False, with the message, and no parameter changed, if anything is wrong. */
 bool tg_parameters_load(tg_parameters *set, const char *path, const tg_load_options *options,
                         char message[TG_FILE_MESSAGE]);
 
@@ -69,8 +71,8 @@ typedef struct tg_file_tensor {
 tg_safetensors *tg_safetensors_open(const char *path, char message[TG_FILE_MESSAGE]);
 void tg_safetensors_close(tg_safetensors *file);
 
-/* The tensors, by number (in the order of names; NULL past the end) and by name (NULL if there is none), and a line of metadata (NULL if
- * there is none). They live as long as the file is open. */
+/* The tensors, by number (in the order of names; NULL past the end) and by name (NULL if there is none), and a line of
+ * metadata (NULL if there is none). They live as long as the file is open. */
 const tg_file_tensor *tg_safetensors_at(const tg_safetensors *file, int index);
 const tg_file_tensor *tg_safetensors_find(const tg_safetensors *file, const char *name);
 const char *tg_safetensors_metadata(const tg_safetensors *file, const char *key);
@@ -87,8 +89,9 @@ typedef struct tg_file_item {
     const void *data;
 } tg_file_item;
 
-/* Writes a whole file, as tg_parameters_save does: an earlier one of that name is replaced when the new one is complete, or stays. False
- * and one line in `message` if an item or a line of metadata is not valid, memory runs out, or the file cannot be written. */
+/* Writes a whole file, as tg_parameters_save does: an earlier one of that name is replaced when the new one is
+ * complete, or stays. False and one line in `message` if an item or a line of metadata is not valid, memory runs out,
+ * or the file cannot be written. */
 bool tg_safetensors_write(const char *path, const tg_file_item *items, int count, const tg_metadata *metadata,
                           int metadata_count, char message[TG_FILE_MESSAGE]);
 

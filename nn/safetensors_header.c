@@ -1,5 +1,6 @@
-/* The JSON of a safetensors header. Its grammar is a small part of JSON's (two levels, strings, and lists of whole numbers), and the
- * library needs nothing but OpenBLAS so far: a reader of that part alone is less trouble for its users than a library for all of JSON. */
+/* The JSON of a safetensors header. Its grammar is a small part of JSON's (two levels, strings, and lists of whole
+ * numbers), and the library needs nothing but OpenBLAS so far: a reader of that part alone is less trouble for its
+ * users than a library for all of JSON. */
 #include "nn/safetensors_internal.h"
 
 #include <stdarg.h>
@@ -32,9 +33,8 @@ wrong(const reader *r, const char *format, ...)
 static const struct {
     const char *name;
     int64_t size;
-} dtypes[] = {{"F32", 4}, {"F64", 8}, {"F16", 2},  {"BF16", 2},    {"I8", 1},
-              {"U8", 1},  {"I16", 2}, {"U16", 2},  {"I32", 4},     {"U32", 4},
-              {"I64", 8}, {"U64", 8}, {"BOOL", 1}, {"F8_E4M3", 1}, {"F8_E5M2", 1}};
+} dtypes[] = {{"F32", 4}, {"F64", 8}, {"F16", 2}, {"BF16", 2}, {"I8", 1},   {"U8", 1},      {"I16", 2},    {"U16", 2},
+              {"I32", 4}, {"U32", 4}, {"I64", 8}, {"U64", 8},  {"BOOL", 1}, {"F8_E4M3", 1}, {"F8_E5M2", 1}};
 
 int64_t tg_file_dtype_size(const char *dtype)
 {
@@ -202,8 +202,8 @@ static bool check_tensor(const reader *r, tg_file_tensor *t, int64_t data_size)
     if (t->size < 0 || t->size > INT64_MAX / element)
         return wrong(r, "tensor %.200s: its shape is absurdly large", t->name);
     if (t->begin > t->end || t->end > data_size)
-        return wrong(r, "tensor %.200s: it lies at %lld .. %lld, and the file has %lld bytes of numbers",
-                     t->name, (long long)t->begin, (long long)t->end, (long long)data_size);
+        return wrong(r, "tensor %.200s: it lies at %lld .. %lld, and the file has %lld bytes of numbers", t->name,
+                     (long long)t->begin, (long long)t->end, (long long)data_size);
     return t->end - t->begin == t->size * element ||
            wrong(r, "tensor %.200s: its shape takes %lld bytes, its offsets have %lld", t->name,
                  (long long)(t->size * element), (long long)(t->end - t->begin));
@@ -263,8 +263,7 @@ static bool read_metadata(reader *r)
     if (!expect(r, '{'))
         return false;
     do {
-        tg_metadata *larger =
-            room_for_one(h->metadata, h->metadata_count, &r->metadata_capacity, sizeof *larger);
+        tg_metadata *larger = room_for_one(h->metadata, h->metadata_count, &r->metadata_capacity, sizeof *larger);
         if (!larger)
             return wrong(r, "out of memory");
         h->metadata = larger;
@@ -300,8 +299,7 @@ static bool read_entry(reader *r, int64_t data_size)
 static int by_place(const void *a, const void *b)
 {
     const tg_file_tensor *x = a, *y = b;
-    return x->begin != y->begin ? (x->begin > y->begin) - (x->begin < y->begin)
-                                : (x->end > y->end) - (x->end < y->end);
+    return x->begin != y->begin ? (x->begin > y->begin) - (x->begin < y->begin) : (x->end > y->end) - (x->end < y->end);
 }
 
 static int by_name(const void *a, const void *b)

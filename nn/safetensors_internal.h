@@ -11,8 +11,9 @@ typedef struct tg_file_header {
     int metadata_count;
 } tg_file_header;
 
-/* Reads the JSON of a header, which is changed: strings are unescaped where they stand, and the names point into it. `data_size` is the
- * number of bytes behind it. False, with what is wrong in `problem`; free the header in either case. */
+/* Reads the JSON of a header, which is changed: strings are unescaped where they stand, and the names point into it.
+ * `data_size` is the number of bytes behind it. False, with what is wrong in `problem`; free the header in either case.
+ */
 bool tg_file_header_read(tg_file_header *header, char *json, size_t size, int64_t data_size,
                          char problem[TG_FILE_MESSAGE]);
 void tg_file_header_free(tg_file_header *header);

@@ -15,7 +15,8 @@ static int64_t bytes_of(const tg_file_item *item)
     return tg_shape_size(&item->shape) * (int64_t)tg_dtype_size(item->dtype);
 }
 
-/* Room for a string with its quotes, each letter escaped; and for what stands around a tensor's name: five words and ten numbers. */
+/* Room for a string with its quotes, each letter escaped; and for what stands around a tensor's name: five words and
+ * ten numbers. */
 static size_t room_for(const char *string)
 {
     return 2 * strlen(string) + 2;
@@ -71,10 +72,10 @@ static char *put_header(char *end, const tg_file_item *items, int count, const t
     return put(end, "}");
 }
 
-/* The header in memory, with spaces behind it so that the numbers begin at a multiple of 8 bytes, checked as a reader will; NULL and the
- * problem if it would refuse. */
-static char *header_of(const tg_file_item *items, int count, const tg_metadata *metadata, int lines,
-                       size_t *size, char problem[TG_FILE_MESSAGE])
+/* The header in memory, with spaces behind it so that the numbers begin at a multiple of 8 bytes, checked as a reader
+ * will; NULL and the problem if it would refuse. */
+static char *header_of(const tg_file_item *items, int count, const tg_metadata *metadata, int lines, size_t *size,
+                       char problem[TG_FILE_MESSAGE])
 {
     size_t room = 32;
     int64_t data = 0;

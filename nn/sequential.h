@@ -1,12 +1,12 @@
 /* Layers one after the other, as in PyTorch's nn.Sequential.
  *
- *     tg_linear_layer first = tg_linear_layer_add(set, "0", 784, 128, true), last = tg_linear_layer_add(set, "3", 128, 10, true);
- *     const tg_layer net[] = {
- *         tg_sequential_linear(&first), tg_sequential_activation(TG_GELU_EXACT), tg_sequential_dropout(0.1), tg_sequential_linear(&last)};
- *     tg_tensor logits = tg_sequential_forward(net, 4, x, &training);      // [batch, 784] -> [batch, 10]
+ *     tg_linear_layer first = tg_linear_layer_add(set, "0", 784, 128, true), last = tg_linear_layer_add(set, "3", 128,
+ * 10, true); const tg_layer net[] = { tg_sequential_linear(&first), tg_sequential_activation(TG_GELU_EXACT),
+ * tg_sequential_dropout(0.1), tg_sequential_linear(&last)}; tg_tensor logits = tg_sequential_forward(net, 4, x,
+ * &training);      // [batch, 784] -> [batch, 10]
  *
- * A tg_layer is a plain struct that points to a layer, which must outlive it; nothing is owned. A layer of one's own has a forward function
- * of its own:
+ * A tg_layer is a plain struct that points to a layer, which must outlive it; nothing is owned. A layer of one's own
+ * has a forward function of its own:
  *
  *     static tg_tensor scale_forward(const tg_layer *self, tg_tensor x, tg_rng *training)
  *     {
@@ -53,8 +53,8 @@ tg_layer tg_sequential_conv_block(const tg_conv_block *block);
 tg_layer tg_sequential_attention(const tg_attention *attention); /* without padding and rotary positions */
 tg_layer tg_sequential_feed_forward(const tg_feed_forward *block);
 
-/* Layers without parameters. An activation that is gated takes halves of the last axis, value and gate, as PyTorch's nn.GLU; pools slide
- * windows over images; flatten makes [batch, ...] a matrix [batch, all the rest]. */
+/* Layers without parameters. An activation that is gated takes halves of the last axis, value and gate, as PyTorch's
+ * nn.GLU; pools slide windows over images; flatten makes [batch, ...] a matrix [batch, all the rest]. */
 tg_layer tg_sequential_activation(tg_activation activation);
 tg_layer tg_sequential_dropout(double rate);
 tg_layer tg_sequential_max_pool2d(int kernel_height, int kernel_width, tg_window window);
@@ -64,8 +64,8 @@ tg_layer tg_sequential_flatten(void);
 /* Layers as one layer: a part of a larger net. The array must outlive it. */
 tg_layer tg_sequential_of(const tg_layer *layers, int count);
 
-/* x through all of them, each in a scope of its name. `training` is the generator of a training pass, NULL means evaluation. Without
- * layers, x itself. A layer without a forward function is an error of the tape. */
+/* x through all of them, each in a scope of its name. `training` is the generator of a training pass, NULL means
+ * evaluation. Without layers, x itself. A layer without a forward function is an error of the tape. */
 tg_tensor tg_sequential_forward(const tg_layer *layers, int count, tg_tensor x, tg_rng *training);
 
 TG_API_END

@@ -61,8 +61,7 @@ static lines lines_of(const tg_training_state *state)
     snprintf(value, sizeof value, "%" PRId64, state->position);
     add_line(&l, "training.position", value);
     if (u) {
-        snprintf(value, sizeof value, "%d %" PRId64 " %a %a", u->states, u->steps, u->product[0],
-                 u->product[1]);
+        snprintf(value, sizeof value, "%d %" PRId64 " %a %a", u->states, u->steps, u->product[0], u->product[1]);
         add_line(&l, "training.optimizer", value);
         if (u->name)
             add_line(&l, "training.optimizer.name", u->name);
@@ -74,8 +73,7 @@ static lines lines_of(const tg_training_state *state)
     for (int i = 0; i < TG_TRAINING_GENERATORS; i++)
         if (state->rng[i]) {
             snprintf(key, sizeof key, "training.rng.%d", i);
-            snprintf(value, sizeof value, "%" PRIu64 " %" PRIu64, state->rng[i]->key,
-                     state->rng[i]->position);
+            snprintf(value, sizeof value, "%" PRIu64 " %" PRIu64, state->rng[i]->key, state->rng[i]->position);
             add_line(&l, key, value);
         }
     return l;
@@ -89,8 +87,7 @@ typedef struct numbers {
 } numbers;
 
 /* What the lines of a file say; false with the key of the first that is missing or wrong. */
-static bool read_lines(const tg_safetensors *file, const tg_training_state *state, numbers *n,
-                       char wrong[TEXT])
+static bool read_lines(const tg_safetensors *file, const tg_training_state *state, numbers *n, char wrong[TEXT])
 {
     tg_update_state *update = &n->update;
     const char *value = tg_safetensors_metadata(file, strcpy(wrong, "training.position"));
@@ -100,8 +97,8 @@ static bool read_lines(const tg_safetensors *file, const tg_training_state *stat
     value = tg_safetensors_metadata(file, strcpy(wrong, "training.optimizer"));
     if (!value != !state->update)
         return false;
-    if (value && (sscanf(value, "%d %" SCNd64 " %la %la%c", &update->states, &update->steps,
-                         &update->product[0], &update->product[1], &end) != 4 ||
+    if (value && (sscanf(value, "%d %" SCNd64 " %la %la%c", &update->states, &update->steps, &update->product[0],
+                         &update->product[1], &end) != 4 ||
                   update->states != state->update->states || update->steps < 0))
         return false;
     value = tg_safetensors_metadata(file, strcpy(wrong, "training.ema"));
@@ -111,8 +108,8 @@ static bool read_lines(const tg_safetensors *file, const tg_training_state *stat
     for (int i = 0; i < TG_TRAINING_GENERATORS; i++) {
         snprintf(wrong, TEXT, "training.rng.%d", i);
         value = tg_safetensors_metadata(file, wrong);
-        if (!value != !state->rng[i] || (value && sscanf(value, "%" SCNu64 " %" SCNu64 "%c", &n->rng[i].key,
-                                                         &n->rng[i].position, &end) != 2))
+        if (!value != !state->rng[i] ||
+            (value && sscanf(value, "%" SCNu64 " %" SCNu64 "%c", &n->rng[i].key, &n->rng[i].position, &end) != 2))
             return false;
     }
     return true;
@@ -163,8 +160,8 @@ static const char *wrong_state(const tg_training_state *state)
     return NULL;
 }
 
-bool tg_training_state_save(const tg_training_state *state, const char *path, const tg_metadata *metadata,
-                            int count, char message[TG_FILE_MESSAGE])
+bool tg_training_state_save(const tg_training_state *state, const char *path, const tg_metadata *metadata, int count,
+                            char message[TG_FILE_MESSAGE])
 {
     const char *wrong = wrong_state(state);
     if (wrong || count < 0 || (count && !metadata))
@@ -208,15 +205,16 @@ static bool read_blocks(tg_safetensors *file, const char *path, const tg_trainin
 }
 
 /* Files from before it was written have no name. */
-static bool same_optimizer(const tg_safetensors *file, const char *path, const tg_training_state *state, char message[TG_FILE_MESSAGE])
+static bool same_optimizer(const tg_safetensors *file, const char *path, const tg_training_state *state,
+                           char message[TG_FILE_MESSAGE])
 {
-    const char *name = tg_safetensors_metadata(file, "training.optimizer.name"), *own = state->update ? state->update->name : NULL;
+    const char *name = tg_safetensors_metadata(file, "training.optimizer.name"),
+               *own = state->update ? state->update->name : NULL;
     return !name || !own || strncmp(name, own, TEXT - 1) == 0 ||
            tg_file_refuse(message, path, "it keeps the state of %.40s, and this run's optimiser is %.40s", name, own);
 }
 
-static bool load(tg_training_state *state, tg_safetensors *file, const char *path,
-                 char message[TG_FILE_MESSAGE])
+static bool load(tg_training_state *state, tg_safetensors *file, const char *path, char message[TG_FILE_MESSAGE])
 {
     numbers n = {0};
     char key[TEXT];

@@ -1,4 +1,5 @@
-/* All of a run in one file, from which it goes on as if it had never stopped: parameters, what the optimiser keeps, generators, a position.
+/* All of a run in one file, from which it goes on as if it had never stopped: parameters, what the optimiser keeps,
+ * generators, a position.
  *
  *     tg_update_state kept = tg_optimizer_state(adamw);
  *     tg_training_state state = {.parameters = set, .update = &kept, .rng = {&dropout, &shuffle}, .position = step};
@@ -7,8 +8,9 @@
  *     if (tg_training_state_load(&state, "run.safetensors", message))        // into the same places
  *         tg_optimizer_restore(adamw, state.update), step = state.position;
  *
- * It is a safetensors file: parameters under their names, the optimiser's blocks as optimizer.0.NAME and optimizer.1.NAME, averages as
- * ema.NAME, and the few other numbers, exactly, in the metadata. tg_parameters_load reads the parameters alone with allow_unknown.
+ * It is a safetensors file: parameters under their names, the optimiser's blocks as optimizer.0.NAME and
+ * optimizer.1.NAME, averages as ema.NAME, and the few other numbers, exactly, in the metadata. tg_parameters_load reads
+ * the parameters alone with allow_unknown.
  */
 #ifndef TG_TRAINING_STATE_H
 #define TG_TRAINING_STATE_H
@@ -30,12 +32,12 @@ typedef struct tg_training_state {
 } tg_training_state;
 
 /* Writes the file as tg_parameters_save does, with your own metadata besides. */
-bool tg_training_state_save(const tg_training_state *state, const char *path, const tg_metadata *metadata,
-                            int count, char message[TG_FILE_MESSAGE]);
+bool tg_training_state_save(const tg_training_state *state, const char *path, const tg_metadata *metadata, int count,
+                            char message[TG_FILE_MESSAGE]);
 
-/* Reads it back: values, blocks, *update, averages, the generators and the position. The file must be of the same parameters, in the same
- * type, the same optimiser (by name and number of blocks) and the same generators. False, with the message and nothing changed, if it is
- * not, or cannot be read. */
+/* Reads it back: values, blocks, *update, averages, the generators and the position. The file must be of the same
+ * parameters, in the same type, the same optimiser (by name and number of blocks) and the same generators. False, with
+ * the message and nothing changed, if it is not, or cannot be read. */
 bool tg_training_state_load(tg_training_state *state, const char *path, char message[TG_FILE_MESSAGE]);
 
 TG_API_END

@@ -94,8 +94,7 @@ tg_parameters *tg_transformer_parameters(const tg_transformer *model)
     return model ? model->parameters : NULL;
 }
 
-tg_tensor tg_transformer_forward_padded(const tg_transformer *model, tg_tensor ids, tg_tensor padding,
-                                        tg_rng *training)
+tg_tensor tg_transformer_forward_padded(const tg_transformer *model, tg_tensor ids, tg_tensor padding, tg_rng *training)
 {
     tg_tape *tape = tg_tape_of(ids);
     const int64_t positions = tg_dim(ids, 1);

@@ -47,11 +47,10 @@ static bool add_layers(tg_vit *model, const tg_vit_config *c)
     const int side = (int)c->patch;
     tg_parameters *set = model->parameters = tg_parameters_new(c->dtype);
     model->config = *c;
-    model->patches = tg_convolution_add(set, "patch_embedding",
-                                        &(tg_convolution_config){.inputs = c->channels,
-                                                                 .outputs = width,
-                                                                 .kernel = {side, side},
-                                                                 .window = {.stride = {side, side}}});
+    model->patches = tg_convolution_add(
+        set, "patch_embedding",
+        &(tg_convolution_config){
+            .inputs = c->channels, .outputs = width, .kernel = {side, side}, .window = {.stride = {side, side}}});
     if (!c->mean_pool)
         model->class_token = tg_parameters_add(set, "class_token", TG_SHAPE(1, 1, width), false);
     model->positions = tg_embedding_layer_add(set, "position_embedding", token_count(c), width);

@@ -1,14 +1,17 @@
 /* A small vision transformer (Dosovitskiy and others, arXiv 2010.11929): the image in patches, one token each.
  *
  *     tg_vit *vit = tg_vit_new(&rng, &(tg_vit_config){
- *         .channels = 1, .height = 28, .width = 28, .patch = 7, .layers = 4, .block = tg_block_vit(64, 4), .outputs = 10});
- *     tg_tensor logits = tg_vit_forward(vit, x, &training);       // [batch, 1, 28, 28] or [batch, 784] -> [batch, 10]
+ *         .channels = 1, .height = 28, .width = 28, .patch = 7, .layers = 4, .block = tg_block_vit(64, 4), .outputs =
+ * 10}); tg_tensor logits = tg_vit_forward(vit, x, &training);       // [batch, 1, 28, 28] or [batch, 784] -> [batch,
+ * 10]
  *
- *     x -> patch_embedding -> class token in front -> + position_embedding -> layers.0 -> ... -> norm -> class token -> head -> logits
+ *     x -> patch_embedding -> class token in front -> + position_embedding -> layers.0 -> ... -> norm -> class token ->
+ * head -> logits
  *
- * Parameters: patch_embedding.weight [width, channels, patch, patch] and .bias, as of a convolution; class_token [1, 1, width];
- * position_embedding.weight [tokens, width]; layers.N.* as PyTorch's TransformerEncoderLayer; norm.*; head.weight and head.bias. Weights
- * begin by Xavier's rule, positions as normal numbers of deviation 0.02, and the class token and the head at 0, as published.
+ * Parameters: patch_embedding.weight [width, channels, patch, patch] and .bias, as of a convolution; class_token [1, 1,
+ * width]; position_embedding.weight [tokens, width]; layers.N.* as PyTorch's TransformerEncoderLayer; norm.*;
+ * head.weight and head.bias. Weights begin by Xavier's rule, positions as normal numbers of deviation 0.02, and the
+ * class token and the head at 0, as published.
  */
 #ifndef TG_VIT_H
 #define TG_VIT_H
@@ -41,8 +44,8 @@ void tg_vit_free(tg_vit *model);
 /* The model's parameters; they belong to it. */
 tg_parameters *tg_vit_parameters(const tg_vit *model);
 
-/* x [batch, ...], channels x height x width numbers for each image -> [batch, outputs]. `training` is the generator of a training pass,
- * NULL means evaluation. */
+/* x [batch, ...], channels x height x width numbers for each image -> [batch, outputs]. `training` is the generator of
+ * a training pass, NULL means evaluation. */
 tg_tensor tg_vit_forward(const tg_vit *model, tg_tensor x, tg_rng *training);
 
 TG_API_END

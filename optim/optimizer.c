@@ -61,8 +61,7 @@ const char *tg_optimizer_config_error(const tg_optimizer_config *config)
         return NULL;
     if (!config->rule && (unsigned)config->kind >= KINDS)
         return "the optimiser is of no known kind";
-    if (config->rule &&
-        (!config->rule->update || config->rule->states < 0 || config->rule->states > TG_UPDATE_STATES))
+    if (config->rule && (!config->rule->update || config->rule->states < 0 || config->rule->states > TG_UPDATE_STATES))
         return "the rule of the optimiser lacks its update, or wants more than two states";
     if (!is_finite_and_not_negative(config->lr))
         return "the learning rate must be a positive number";
@@ -101,7 +100,8 @@ static tg_optimizer_config with_defaults(const tg_optimizer_config *given)
 
 /* ---- life ---- */
 
-/* Zeros that begin with a line of the cache, as parameters and gradients do: AdamW takes an eighth longer where every vector lies in two. */
+/* Zeros that begin with a line of the cache, as parameters and gradients do: AdamW takes an eighth longer where every
+ * vector lies in two. */
 static void *zeros(size_t bytes)
 {
     enum { LINE = 64 };
@@ -119,8 +119,7 @@ static bool allocate(tg_optimizer *optimizer)
     optimizer->factors = calloc((size_t)optimizer->count + 1, sizeof *optimizer->factors);
     for (int i = 0; optimizer->factors && i < optimizer->count; i++) {
         const bool decays = tg_parameters_at(optimizer->parameters, i)->decay;
-        optimizer->factors[i] =
-            (tg_update_factor){.rate = 1, .decay = decays ? optimizer->config.weight_decay : 0};
+        optimizer->factors[i] = (tg_update_factor){.rate = 1, .decay = decays ? optimizer->config.weight_decay : 0};
     }
     return optimizer->factors != NULL;
 }
@@ -191,8 +190,8 @@ __attribute__((format(printf, 2, 3)))
 static bool
 refuse(tg_optimizer *optimizer, const char *format, ...)
 {
-    int used = snprintf(optimizer->error, sizeof optimizer->error,
-                        "optimiser step %lld: ", (long long)optimizer->steps + 1);
+    int used =
+        snprintf(optimizer->error, sizeof optimizer->error, "optimiser step %lld: ", (long long)optimizer->steps + 1);
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(optimizer->error + used, sizeof optimizer->error - (size_t)used, format, arguments);
@@ -284,8 +283,7 @@ static bool matches(const char *name, const char *pattern)
     if (!star)
         return strcmp(name, pattern) == 0;
     const size_t head = (size_t)(star - pattern), tail = strlen(star + 1), length = strlen(name);
-    return length >= head + tail && strncmp(name, pattern, head) == 0 &&
-           strcmp(name + length - tail, star + 1) == 0;
+    return length >= head + tail && strncmp(name, pattern, head) == 0 && strcmp(name + length - tail, star + 1) == 0;
 }
 
 int tg_optimizer_group(tg_optimizer *optimizer, const char *pattern, double rate_factor, double weight_decay)

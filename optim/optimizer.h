@@ -15,17 +15,17 @@
  *     Adam      the same, but with decay p added to g instead
  *     SGD       u = momentum u + (g + decay p)
  *               p = p - lr u, or with Nesterov's step p = p - lr (g + decay p + momentum u)
- *     NAdam     Adam with Nesterov's step: p moves by what the next m will be, with mu(t) = beta1 (1 - 0.96^(t/250) / 2) for beta1 there
- *     RMSprop   v = beta2 v + (1 - beta2) g^2, of g + decay p
- *               u = momentum u + g / (sqrt(v) + epsilon), p = p - lr u
- *     Lion      p = p - lr (sign(beta1 m + (1 - beta1) g) + decay p), then m = beta2 m + (1 - beta2) g
+ *     NAdam     Adam with Nesterov's step: p moves by what the next m will be, with mu(t) = beta1 (1 - 0.96^(t/250) /
+ * 2) for beta1 there RMSprop   v = beta2 v + (1 - beta2) g^2, of g + decay p u = momentum u + g / (sqrt(v) + epsilon),
+ * p = p - lr u Lion      p = p - lr (sign(beta1 m + (1 - beta1) g) + decay p), then m = beta2 m + (1 - beta2) g
  *
  * AdamW is that of Loshchilov and Hutter (arXiv 1711.05101) in its widespread form: the decay is multiplied by the
- * learning rate, which in the paper it is not. Adam is that of Kingma and Ba (arXiv 1412.6980); sources of the others are
- * beside their code in optimizers.c. Decay applies to the parameters whose `decay` is set: weights, but not biases and norms.
+ * learning rate, which in the paper it is not. Adam is that of Kingma and Ba (arXiv 1412.6980); sources of the others
+ * are beside their code in optimizers.c. Decay applies to the parameters whose `decay` is set: weights, but not biases
+ * and norms.
  *
- * An optimiser is one constant struct. To add one, write its loop and its tg_optimizer_rule into optimizers.c and its line into
- * optimizers.def; or leave the library alone and put the address of your own rule into the configuration.
+ * An optimiser is one constant struct. To add one, write its loop and its tg_optimizer_rule into optimizers.c and its
+ * line into optimizers.def; or leave the library alone and put the address of your own rule into the configuration.
  */
 #ifndef TG_OPTIMIZER_H
 #define TG_OPTIMIZER_H
@@ -48,11 +48,11 @@ typedef struct tg_optimizer_config {
     double lr;              /* 0: that of the rule, 1e-3 for AdamW, Adam and SGD */
     tg_schedule schedule;   /* 0: constant */
     double weight_decay;    /* 0: none */
-    double clip_norm; /* gradients whose norm over all parameters is larger are scaled down to it. 0: never */
-    double beta1, beta2;           /* 0: those of the rule, 0.9 and 0.999 for the family of Adam */
-    double epsilon;                /* 0: that of the rule, 1e-8 */
-    double momentum;               /* SGD and RMSprop; 0: none */
-    bool nesterov;                 /* SGD */
+    double clip_norm;       /* gradients whose norm over all parameters is larger are scaled down to it. 0: never */
+    double beta1, beta2;    /* 0: those of the rule, 0.9 and 0.999 for the family of Adam */
+    double epsilon;         /* 0: that of the rule, 1e-8 */
+    double momentum;        /* SGD and RMSprop; 0: none */
+    bool nesterov;          /* SGD */
     const tg_optimizer_rule *rule; /* an optimiser of your own in place of `kind`; NULL: none */
 } tg_optimizer_config;
 
@@ -62,8 +62,8 @@ struct tg_optimizer_rule {
     tg_optimizer_config defaults; /* lr, beta1, beta2, epsilon: what 0 stands for */
     int states;                   /* numbers kept for each parameter, 0 .. TG_UPDATE_STATES, zeros at first */
 
-    /* Before the loops of a step, which counts from 1: brings up to date two numbers, 1 at first, that are products over the steps so far.
-     * NULL: nothing to do. */
+    /* Before the loops of a step, which counts from 1: brings up to date two numbers, 1 at first, that are products
+     * over the steps so far. NULL: nothing to do. */
     void (*begin)(const tg_optimizer_config *config, int64_t step, double product[2]);
 
     tg_update_loop update; /* its settings are a tg_optimizer_step_info */
@@ -101,9 +101,9 @@ tg_parameters *tg_optimizer_parameters(const tg_optimizer *optimizer);
  * still move them; those whose `gradient` is NULL stay as they are.
  *
  * Refused, with false, nothing changed and the reason in tg_optimizer_error, if no parameter has a gradient,
- * or if the norm of the gradient is infinite or NaN, or, where squares are kept (all but SGD and Lion), above 1e19 in float or 1e154 in
- * double after clipping: one such number would spoil the moments for good. The bad gradient is forgotten, so training may go on with the
- * next batch; a refused step does not count. */
+ * or if the norm of the gradient is infinite or NaN, or, where squares are kept (all but SGD and Lion), above 1e19 in
+ * float or 1e154 in double after clipping: one such number would spoil the moments for good. The bad gradient is
+ * forgotten, so training may go on with the next batch; a refused step does not count. */
 bool tg_optimizer_step(tg_optimizer *optimizer);
 
 /* Why the last step was refused; NULL if it was not. */
@@ -116,18 +116,20 @@ double tg_optimizer_rate(const tg_optimizer *optimizer);
 /* The norm over all parameters of the gradient of the last step, before clipping. */
 double tg_optimizer_gradient_norm(const tg_optimizer *optimizer);
 
-/* What the optimiser keeps, for a file (nn/training_state.h): the blocks are its own memory and live as long as it. And back: steps and
- * products are taken over, and blocks are copied unless they are its own. False, with nothing changed, if it keeps other blocks than
- * these or has another name. What it was set to is not part of it: who goes on sets kind, rate and groups again. */
+/* What the optimiser keeps, for a file (nn/training_state.h): the blocks are its own memory and live as long as it. And
+ * back: steps and products are taken over, and blocks are copied unless they are its own. False, with nothing changed,
+ * if it keeps other blocks than these or has another name. What it was set to is not part of it: who goes on sets kind,
+ * rate and groups again. */
 tg_update_state tg_optimizer_state(const tg_optimizer *optimizer);
 bool tg_optimizer_restore(tg_optimizer *optimizer, const tg_update_state *state);
 
-/* Another learning rate from the next step on, before the schedule. False, with nothing changed, if it is not a positive number. */
+/* Another learning rate from the next step on, before the schedule. False, with nothing changed, if it is not a
+ * positive number. */
 bool tg_optimizer_set_rate(tg_optimizer *optimizer, double lr);
 
-/* The parameters whose names match the pattern, in which one `*` stands for any text, get this factor for their rate and this weight decay
- * from now on; factor 0 freezes them. How many these are; -1, with nothing changed, for a factor or decay that is negative or no number, or
- * if the set has grown. */
+/* The parameters whose names match the pattern, in which one `*` stands for any text, get this factor for their rate
+ * and this weight decay from now on; factor 0 freezes them. How many these are; -1, with nothing changed, for a factor
+ * or decay that is negative or no number, or if the set has grown. */
 int tg_optimizer_group(tg_optimizer *optimizer, const char *pattern, double rate_factor, double weight_decay);
 
 TG_API_END

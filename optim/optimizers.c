@@ -3,13 +3,14 @@
 
 #include <math.h>
 
-/* A decay that is part of the gradient: gradient = scale gradient + decay p, in its place, from where a loop without decay goes on. */
-#define ADD_DECAY(real)                                                                                      \
-    {                                                                                                        \
-        const real *p = u->parameter, scale = (real)u->gradient_scale, decay = (real)u->decay;               \
-        real *gradient = u->gradient;                                                                        \
-        for (size_t i = 0; i < u->n; i++)                                                                    \
-            gradient[i] = scale * gradient[i] + decay * p[i];                                                \
+/* A decay that is part of the gradient: gradient = scale gradient + decay p, in its place, from where a loop without
+ * decay goes on. */
+#define ADD_DECAY(real)                                                                        \
+    {                                                                                          \
+        const real *p = u->parameter, scale = (real)u->gradient_scale, decay = (real)u->decay; \
+        real *gradient = u->gradient;                                                          \
+        for (size_t i = 0; i < u->n; i++)                                                      \
+            gradient[i] = scale * gradient[i] + decay * p[i];                                  \
     }
 
 static tg_update with_decay_added(const tg_update *u)
@@ -40,18 +41,16 @@ static void adamw_update(const tg_update *u)
     const tg_optimizer_step_info *now = u->settings;
     const tg_optimizer_config *c = now->config;
     tg_update own = *u;
-    own.settings =
-        &(tg_adam_settings){c->beta1, c->beta2, c->epsilon, 1 - now->product[0], 1 - now->product[1]};
+    own.settings = &(tg_adam_settings){c->beta1, c->beta2, c->epsilon, 1 - now->product[0], 1 - now->product[1]};
     tg_update_adamw(&own);
 }
 
-const tg_optimizer_rule tg_optimizer_adamw = {
-    .name = "adamw",
-    .defaults = {.lr = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8},
-    .states = 2,
-    .begin = adam_powers,
-    .update = adamw_update,
-    .squares = true};
+const tg_optimizer_rule tg_optimizer_adamw = {.name = "adamw",
+                                              .defaults = {.lr = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8},
+                                              .states = 2,
+                                              .begin = adam_powers,
+                                              .update = adamw_update,
+                                              .squares = true};
 
 /* ---- Adam: Kingma and Ba, arXiv 1412.6980 ---- */
 
@@ -61,13 +60,12 @@ static void adam_update(const tg_update *u)
     adamw_update(&rest);
 }
 
-const tg_optimizer_rule tg_optimizer_adam = {
-    .name = "adam",
-    .defaults = {.lr = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8},
-    .states = 2,
-    .begin = adam_powers,
-    .update = adam_update,
-    .squares = true};
+const tg_optimizer_rule tg_optimizer_adam = {.name = "adam",
+                                             .defaults = {.lr = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8},
+                                             .states = 2,
+                                             .begin = adam_powers,
+                                             .update = adam_update,
+                                             .squares = true};
 
 /* ---- SGD with momentum; the loop is in autograd/update.h ---- */
 
@@ -79,8 +77,7 @@ static void sgd_update(const tg_update *u)
     tg_update_sgd(&own);
 }
 
-const tg_optimizer_rule tg_optimizer_sgd = {
-    .name = "sgd", .defaults = {.lr = 1e-3}, .states = 1, .update = sgd_update};
+const tg_optimizer_rule tg_optimizer_sgd = {.name = "sgd", .defaults = {.lr = 1e-3}, .states = 1, .update = sgd_update};
 
 /* ---- NAdam: Dozat, "Incorporating Nesterov momentum into Adam", 2016, in PyTorch's form ---- */
 
@@ -97,19 +94,19 @@ static void nadam_powers(const tg_optimizer_config *c, int64_t step, double prod
 }
 
 /* p = p - rate (c_g g + c_m m) / (sqrt(v / (1 - beta2^t)) + epsilon) */
-#define NADAM(real, root)                                                                                    \
-    {                                                                                                        \
-        real *restrict p = u->parameter, *restrict m = u->state[0], *restrict v = u->state[1];               \
-        const real *restrict gradient = u->gradient;                                                         \
-        const real scale = (real)u->gradient_scale, beta1 = (real)c->beta1, beta2 = (real)c->beta2;          \
-        const real new1 = (real)(1 - c->beta1), new2 = (real)(1 - c->beta2), epsilon = (real)c->epsilon;     \
-        const real by_g = (real)of_gradient, by_m = (real)of_moment, by_v = (real)of_square;                 \
-        for (size_t i = 0; i < u->n; i++) {                                                                  \
-            const real g = scale * gradient[i];                                                              \
-            m[i] = beta1 * m[i] + new1 * g;                                                                  \
-            v[i] = beta2 * v[i] + new2 * g * g;                                                              \
-            p[i] -= (by_g * g + by_m * m[i]) / (root(by_v * v[i]) + epsilon);                                \
-        }                                                                                                    \
+#define NADAM(real, root)                                                                                \
+    {                                                                                                    \
+        real *restrict p = u->parameter, *restrict m = u->state[0], *restrict v = u->state[1];           \
+        const real *restrict gradient = u->gradient;                                                     \
+        const real scale = (real)u->gradient_scale, beta1 = (real)c->beta1, beta2 = (real)c->beta2;      \
+        const real new1 = (real)(1 - c->beta1), new2 = (real)(1 - c->beta2), epsilon = (real)c->epsilon; \
+        const real by_g = (real)of_gradient, by_m = (real)of_moment, by_v = (real)of_square;             \
+        for (size_t i = 0; i < u->n; i++) {                                                              \
+            const real g = scale * gradient[i];                                                          \
+            m[i] = beta1 * m[i] + new1 * g;                                                              \
+            v[i] = beta2 * v[i] + new2 * g * g;                                                          \
+            p[i] -= (by_g * g + by_m * m[i]) / (root(by_v * v[i]) + epsilon);                            \
+        }                                                                                                \
     }
 
 static void nadam_update(const tg_update *with_decay)
@@ -127,29 +124,28 @@ static void nadam_update(const tg_update *with_decay)
         NADAM(double, sqrt)
 }
 
-const tg_optimizer_rule tg_optimizer_nadam = {
-    .name = "nadam",
-    .defaults = {.lr = 2e-3, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8},
-    .states = 2,
-    .begin = nadam_powers,
-    .update = nadam_update,
-    .squares = true};
+const tg_optimizer_rule tg_optimizer_nadam = {.name = "nadam",
+                                              .defaults = {.lr = 2e-3, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8},
+                                              .states = 2,
+                                              .begin = nadam_powers,
+                                              .update = nadam_update,
+                                              .squares = true};
 
 /* ---- RMSprop: Tieleman and Hinton, 2012, in PyTorch's form ---- */
 
 /* v = beta2 v + (1 - beta2) g^2;  u = momentum u + g / (sqrt(v) + epsilon);  p = p - rate u */
-#define RMSPROP(real, root)                                                                                  \
-    {                                                                                                        \
-        real *restrict p = u->parameter, *restrict v = u->state[0], *restrict velocity = u->state[1];        \
-        const real *restrict gradient = u->gradient;                                                         \
-        const real scale = (real)u->gradient_scale, beta2 = (real)c->beta2, new2 = (real)(1 - c->beta2);     \
-        const real momentum = (real)c->momentum, rate = (real)u->rate, epsilon = (real)c->epsilon;           \
-        for (size_t i = 0; i < u->n; i++) {                                                                  \
-            const real g = scale * gradient[i];                                                              \
-            v[i] = beta2 * v[i] + new2 * g * g;                                                              \
-            velocity[i] = momentum * velocity[i] + g / (root(v[i]) + epsilon);                               \
-            p[i] -= rate * velocity[i];                                                                      \
-        }                                                                                                    \
+#define RMSPROP(real, root)                                                                              \
+    {                                                                                                    \
+        real *restrict p = u->parameter, *restrict v = u->state[0], *restrict velocity = u->state[1];    \
+        const real *restrict gradient = u->gradient;                                                     \
+        const real scale = (real)u->gradient_scale, beta2 = (real)c->beta2, new2 = (real)(1 - c->beta2); \
+        const real momentum = (real)c->momentum, rate = (real)u->rate, epsilon = (real)c->epsilon;       \
+        for (size_t i = 0; i < u->n; i++) {                                                              \
+            const real g = scale * gradient[i];                                                          \
+            v[i] = beta2 * v[i] + new2 * g * g;                                                          \
+            velocity[i] = momentum * velocity[i] + g / (root(v[i]) + epsilon);                           \
+            p[i] -= rate * velocity[i];                                                                  \
+        }                                                                                                \
     }
 
 static void rmsprop_update(const tg_update *with_decay)
@@ -171,18 +167,18 @@ const tg_optimizer_rule tg_optimizer_rmsprop = {.name = "rmsprop",
 /* ---- Lion: Chen and others, "Symbolic discovery of optimization algorithms", arXiv 2302.06675 ---- */
 
 /* p = p - rate (sign(beta1 m + (1 - beta1) g) + decay p);  m = beta2 m + (1 - beta2) g */
-#define LION(real)                                                                                           \
-    {                                                                                                        \
-        real *restrict p = u->parameter, *restrict m = u->state[0];                                          \
-        const real *restrict gradient = u->gradient;                                                         \
-        const real scale = (real)u->gradient_scale, rate = (real)u->rate, decay = (real)u->decay;            \
-        const real beta1 = (real)c->beta1, beta2 = (real)c->beta2;                                           \
-        const real new1 = (real)(1 - c->beta1), new2 = (real)(1 - c->beta2);                                 \
-        for (size_t i = 0; i < u->n; i++) {                                                                  \
-            const real g = scale * gradient[i], direction = beta1 * m[i] + new1 * g;                         \
-            p[i] -= rate * ((direction > 0 ? 1 : direction < 0 ? -1 : 0) + decay * p[i]);                    \
-            m[i] = beta2 * m[i] + new2 * g;                                                                  \
-        }                                                                                                    \
+#define LION(real)                                                                                \
+    {                                                                                             \
+        real *restrict p = u->parameter, *restrict m = u->state[0];                               \
+        const real *restrict gradient = u->gradient;                                              \
+        const real scale = (real)u->gradient_scale, rate = (real)u->rate, decay = (real)u->decay; \
+        const real beta1 = (real)c->beta1, beta2 = (real)c->beta2;                                \
+        const real new1 = (real)(1 - c->beta1), new2 = (real)(1 - c->beta2);                      \
+        for (size_t i = 0; i < u->n; i++) {                                                       \
+            const real g = scale * gradient[i], direction = beta1 * m[i] + new1 * g;              \
+            p[i] -= rate * ((direction > 0 ? 1 : direction < 0 ? -1 : 0) + decay * p[i]);         \
+            m[i] = beta2 * m[i] + new2 * g;                                                       \
+        }                                                                                         \
     }
 
 static void lion_update(const tg_update *u)
@@ -194,7 +190,5 @@ static void lion_update(const tg_update *u)
         LION(double)
 }
 
-const tg_optimizer_rule tg_optimizer_lion = {.name = "lion",
-                                             .defaults = {.lr = 1e-4, .beta1 = 0.9, .beta2 = 0.99},
-                                             .states = 1,
-                                             .update = lion_update};
+const tg_optimizer_rule tg_optimizer_lion = {
+    .name = "lion", .defaults = {.lr = 1e-4, .beta1 = 0.9, .beta2 = 0.99}, .states = 1, .update = lion_update};

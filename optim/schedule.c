@@ -4,7 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* What a schedule is: its factor `after` steps since the end of the warm-up, and what may be wrong with its settings. */
+/* What a schedule is: its factor `after` steps since the end of the warm-up, and what may be wrong with its settings.
+ */
 typedef struct rule {
     double (*factor)(const tg_schedule *schedule, int64_t after);
     const char *(*error)(const tg_schedule *schedule); /* NULL: nothing */
@@ -31,8 +32,7 @@ static const char *cosine_error(const tg_schedule *schedule)
 {
     if (schedule->steps <= schedule->warmup)
         return "the cosine schedule needs steps, more of them than the warm-up has";
-    return schedule->end >= 0 && schedule->end <= 1 ? NULL
-                                                    : "the end of the cosine schedule lies outside 0 .. 1";
+    return schedule->end >= 0 && schedule->end <= 1 ? NULL : "the end of the cosine schedule lies outside 0 .. 1";
 }
 
 static const rule schedule_cosine = {half_cosine, cosine_error};
@@ -47,9 +47,7 @@ static const char *step_error(const tg_schedule *schedule)
 {
     if (schedule->period < 1)
         return "the step schedule needs a period of one step at least";
-    return schedule->decay >= 0 && schedule->decay <= 1
-               ? NULL
-               : "the decay of the step schedule lies outside 0 .. 1";
+    return schedule->decay >= 0 && schedule->decay <= 1 ? NULL : "the decay of the step schedule lies outside 0 .. 1";
 }
 
 static const rule schedule_step = {powers, step_error};

@@ -23,8 +23,8 @@ static bool is_file(const char *folder, const char *name)
 {
     char path[PATH_MAX];
     struct stat status;
-    return snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path &&
-           stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0;
+    return snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path && stat(path, &status) == 0 &&
+           S_ISREG(status.st_mode) && status.st_size > 0;
 }
 
 /* Looks in the folder of the program and those above it, then in the current one. */
@@ -57,7 +57,8 @@ static void set_text(FILE *command, const char *name, const char *text)
     fputs("'; ", command);
 }
 
-/* The same of a path that gnuplot cannot take for a command ("|touch x", "< touch x"), a user's home ("~x") or a block of data ("$x"). */
+/* The same of a path that gnuplot cannot take for a command ("|touch x", "< touch x"), a user's home ("~x") or a block
+ * of data ("$x"). */
 static void set_path(FILE *command, const char *name, const char *path)
 {
     fprintf(command, "%s='%s", name, *path == '/' ? "" : "./");
@@ -157,7 +158,8 @@ static plots_outcome run_gnuplot(const char *folder, const char *script, char *c
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return PLOTS_DRAWN;
     last_line(errors, reason);
-    snprintf(message, PLOTS_MESSAGE, "no pictures are drawn: gnuplot failed: %.300s", reason[0] ? reason : "it was stopped");
+    snprintf(message, PLOTS_MESSAGE, "no pictures are drawn: gnuplot failed: %.300s",
+             reason[0] ? reason : "it was stopped");
     return PLOTS_FAILED;
 }
 
@@ -169,8 +171,7 @@ static bool has_curves(const char *directory, char message[PLOTS_MESSAGE])
     FILE *bands = fopen(path, "re");
     bool curves = bands && fgets(line, sizeof line, bands) && fgets(line, sizeof line, bands);
     if (!bands)
-        snprintf(message, PLOTS_MESSAGE, "no pictures are drawn: cannot read '%.300s': %s", path,
-                 strerror(errno));
+        snprintf(message, PLOTS_MESSAGE, "no pictures are drawn: cannot read '%.300s': %s", path, strerror(errno));
     else if (!curves)
         snprintf(message, PLOTS_MESSAGE, "no pictures are drawn: no epoch was finished");
     if (bands)
@@ -218,7 +219,8 @@ static plots_outcome run_script(const char *script, const char *settings, FILE *
 static const char unfinished_prefix[] = ".pictures.";
 
 /* Calls `act` on each file of a folder; false as soon as it says so. */
-static bool each_file(const char *folder, bool (*act)(const char *folder, const char *name, void *context), void *context)
+static bool each_file(const char *folder, bool (*act)(const char *folder, const char *name, void *context),
+                      void *context)
 {
     DIR *opened = opendir(folder);
     bool well = true;
@@ -271,12 +273,14 @@ static bool is_whole(const char *folder, const char *name, void *context)
     char path[PATH_MAX], end[33] = "";
     const bool svg = strstr(name, ".svg") != NULL;
     FILE *file = snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path ? fopen(path, "re") : NULL;
-    const bool read = file && fseek(file, -(long)(sizeof end - 1), SEEK_END) == 0 && fread(end, sizeof end - 1, 1, file) == 1;
+    const bool read =
+        file && fseek(file, -(long)(sizeof end - 1), SEEK_END) == 0 && fread(end, sizeof end - 1, 1, file) == 1;
     if (file)
         fclose(file);
     if (read && memmem(end, sizeof end - 1, svg ? "</svg>" : "IEND", svg ? 6 : 4))
         return true;
-    snprintf(t->message, PLOTS_MESSAGE, "no pictures are drawn: cannot write all of '%.300s/%.60s': is the disk full?", t->to, name);
+    snprintf(t->message, PLOTS_MESSAGE, "no pictures are drawn: cannot write all of '%.300s/%.60s': is the disk full?",
+             t->to, name);
     return false;
 }
 
@@ -292,7 +296,8 @@ static bool move_file(const char *folder, const char *name, void *context)
 }
 
 /* Runs scripts, ended by NULL, that draw into a folder of their own, and takes their pictures over. */
-static plots_outcome draw(const char *const scripts[], const char *directory, const plots_look *look, char message[PLOTS_MESSAGE])
+static plots_outcome draw(const char *const scripts[], const char *directory, const plots_look *look,
+                          char message[PLOTS_MESSAGE])
 {
     char unfinished[PATH_MAX], *settings = NULL;
     size_t size = 0;
@@ -302,7 +307,8 @@ static plots_outcome draw(const char *const scripts[], const char *directory, co
     const bool ready = command && output && mkdtemp(unfinished);
     plots_outcome outcome = ready ? PLOTS_DRAWN : PLOTS_FAILED;
     if (!ready)
-        snprintf(message, PLOTS_MESSAGE, "no pictures are drawn: cannot write into '%.300s': %s", directory, strerror(errno));
+        snprintf(message, PLOTS_MESSAGE, "no pictures are drawn: cannot write into '%.300s': %s", directory,
+                 strerror(errno));
     if (command) {
         set_path(command, "dir", directory);
         set_path(command, "out", unfinished);
@@ -372,7 +378,8 @@ plots_outcome plots_draw(const char *directory, const plots_look *look, char mes
     int count = 0;
     if (!has_curves(directory, message)) {
         for (int i = 0; i < KINDS && is_file(directory, "bands.csv"); i++)
-            remove_pictures(directory, kinds[i]); /* they show other curves than the ones that are there, which are none */
+            remove_pictures(directory,
+                            kinds[i]); /* they show other curves than the ones that are there, which are none */
         return PLOTS_NOTHING;
     }
     for (int i = 0; i < KINDS; i++)
@@ -418,8 +425,8 @@ bool plots_show(const char *directory, FILE *out)
     FILE *command = output ? open_memstream(&settings, &size) : NULL;
     if (command) {
         set_path(command, "dir", directory);
-        fprintf(command, "columns=%d; rows=%d; colour=%d", screen.columns < 120 ? screen.columns - 1 : 119,
-                rows, screen.colour);
+        fprintf(command, "columns=%d; rows=%d; colour=%d", screen.columns < 120 ? screen.columns - 1 : 119, rows,
+                screen.colour);
         fclose(command);
     }
     bool drawn = command && run_script("terminal.gp", settings, output, message) == PLOTS_DRAWN;

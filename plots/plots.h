@@ -5,9 +5,9 @@
  *     if (plots_draw("results", &(plots_look){.title = "MNIST, 784-128x8-10"}, message) == PLOTS_FAILED)
  *         fprintf(stderr, "compare: %s\n", message);
  *
- * A script is told `dir`, the folder to read from, `out`, a new folder in it to draw into, and `title`. When gnuplot has ended well and
- * each picture is whole, they take their names in the folder; old ones stand until then, and stay where drawing fails or a signal ends it.
- * SIGINT, SIGTERM and SIGHUP end gnuplot, not the program.
+ * A script is told `dir`, the folder to read from, `out`, a new folder in it to draw into, and `title`. When gnuplot
+ * has ended well and each picture is whole, they take their names in the folder; old ones stand until then, and stay
+ * where drawing fails or a signal ends it. SIGINT, SIGTERM and SIGHUP end gnuplot, not the program.
  *
  * The scripts are looked for in a folder plots beside or above the program (build/bin/compare finds plots/), in
  * share/tapegrad/plots there (an installed one), and in plots under the current folder.
@@ -30,17 +30,17 @@ typedef enum plots_outcome {
 /* How pictures look; zero is the default everywhere. */
 typedef struct plots_look {
     const char *title;
-    const char *searched;   /* what a search is over: "lr"; NULL: there was none */
-    const char *scale;      /* of the loss: "auto", "linear" or "log" */
-    bool seed_lines;        /* a line for each seed in place of bands */
+    const char *searched;     /* what a search is over: "lr"; NULL: there was none */
+    const char *scale;        /* of the loss: "auto", "linear" or "log" */
+    bool seed_lines;          /* a line for each seed in place of bands */
     char *const *class_names; /* [classes] */
     size_t classes;
     char *const *feature_names; /* [2], the axes of boundary.png; NULL: they have no names */
 } plots_look;
 
-/* Draws loss, steps, accuracy, noise, boundary and search, each as .png and .svg: those of which there is something in the folder, accuracy
- * where there is one, search where something is `searched`. Old pictures of the others are removed, and all of them where the folder has no
- * epoch to show. Unless they are drawn, a message. */
+/* Draws loss, steps, accuracy, noise, boundary and search, each as .png and .svg: those of which there is something in
+ * the folder, accuracy where there is one, search where something is `searched`. Old pictures of the others are
+ * removed, and all of them where the folder has no epoch to show. Unless they are drawn, a message. */
 plots_outcome plots_draw(const char *directory, const plots_look *look, char message[PLOTS_MESSAGE]);
 
 /* Prints which of these stand in the folder: "loss, accuracy, as .png and .svg". */

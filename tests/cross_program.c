@@ -4,24 +4,18 @@
 
 /* ---- nodes ---- */
 
-/* Each kind, and how often it is drawn. From BLOCK on they are no plain operations; from HOOK_LOOK on none inside a block. */
-#define KINDS                                                                                                \
-    KIND(ADD, 5)                                                                                             \
-    KIND(MUL, 5)                                                                                             \
-    KIND(SUB, 3)                                                                                             \
-    KIND(TANH, 5)                                                                                            \
-    KIND(GELU, 3)                                                                                            \
-    KIND(MUL_SCALAR, 3)                                                                                      \
-    KIND(DROPOUT, 4)                                                                                         \
-    KIND(RESHAPE, 2)                                                                                         \
-    KIND(RELU, 2)                                                                                            \
-    KIND(BY_VECTOR, 3)                                                                                       \
-    KIND(BY_SCALAR, 3)                                                                                       \
-    KIND(MATMUL, 3) KIND(LINEAR, 4) KIND(SOFTMAX, 2) KIND(SUM_ROWS, 2) KIND(FLIP, 2) KIND(CONCAT, 2)         \
-        KIND(TRANSPOSE, 2) KIND(BORROWED, 2) KIND(FULL, 2) KIND(RANDOM, 2) KIND(NORM, 2) KIND(DIV, 2)        \
-            KIND(PICK, 2) KIND(STOP, 1) KIND(NO_GRAD, 2) KIND(SCOPE, 2) KIND(BLOCK, 8) KIND(GRAD, 3)         \
-                KIND(CONSTANT, 2) KIND(VARIABLE, 2) KIND(HOOK_LOOK, 2) KIND(HOOK_CHANGE, 2)                  \
-                    KIND(HOOK_GRAD, 2) KIND(RETAIN, 3)
+/* Each kind, and how often it is drawn. From BLOCK on they are no plain operations; from HOOK_LOOK on none inside a
+ * block. */
+/* clang-format does not settle on a layout for these lists */
+/* clang-format off */
+#define KINDS \
+    KIND(ADD, 5) KIND(MUL, 5) KIND(SUB, 3) KIND(TANH, 5) KIND(GELU, 3) KIND(MUL_SCALAR, 3) KIND(DROPOUT, 4) \
+    KIND(RESHAPE, 2) KIND(RELU, 2) KIND(BY_VECTOR, 3) KIND(BY_SCALAR, 3) KIND(MATMUL, 3) KIND(LINEAR, 4) \
+    KIND(SOFTMAX, 2) KIND(SUM_ROWS, 2) KIND(FLIP, 2) KIND(CONCAT, 2) KIND(TRANSPOSE, 2) KIND(BORROWED, 2) \
+    KIND(FULL, 2) KIND(RANDOM, 2) KIND(NORM, 2) KIND(DIV, 2) KIND(PICK, 2) KIND(STOP, 1) KIND(NO_GRAD, 2) \
+    KIND(SCOPE, 2) KIND(BLOCK, 8) KIND(GRAD, 3) KIND(CONSTANT, 2) KIND(VARIABLE, 2) KIND(HOOK_LOOK, 2) \
+    KIND(HOOK_CHANGE, 2) KIND(HOOK_GRAD, 2) KIND(RETAIN, 3)
+/* clang-format on */
 
 enum kind {
 #define KIND(name, weight) name,
@@ -52,9 +46,8 @@ enum {
     FROM_COTANGENT,
     PASS_COUNT
 };
-static const char *const passes[] = {
-    "nothing", "grad",     "grad with create_graph", "hvp",          "jacobian",
-    "penalty", "backward", "backward of 3 loss",     "backward_from"};
+static const char *const passes[] = {"nothing", "grad",     "grad with create_graph", "hvp",          "jacobian",
+                                     "penalty", "backward", "backward of 3 loss",     "backward_from"};
 enum { PRODUCT, MSE, CROSS_ENTROPY, LOSSES };
 
 /* ---- drawing and changing ---- */
@@ -72,8 +65,7 @@ static cross_node draw_node(tg_rng *choices)
     int left = (int)tg_rng_below(choices, (uint64_t)total);
     while ((left -= kinds[kind].weight) >= 0)
         kind++;
-    return (cross_node){(uint8_t)kind, below(choices, 30), below(choices, 30),
-                        (uint8_t)(1 + below(choices, 7))};
+    return (cross_node){(uint8_t)kind, below(choices, 30), below(choices, 30), (uint8_t)(1 + below(choices, 7))};
 }
 
 void cross_draw(tg_rng *choices, cross_program *p)
@@ -229,11 +221,9 @@ static tg_tensor differentiate(tg_tensor cotangent, void *user)
     cross_lane *l = user;
     const double one[2] = {1, 1};
     const float one_f32[2] = {1, 1};
-    tg_tensor v = tg_variable(l->tape, l->dtype, l->dtype == TG_F32 ? (const void *)one_f32 : one, TG_SCALAR),
-              d;
+    tg_tensor v = tg_variable(l->tape, l->dtype, l->dtype == TG_F32 ? (const void *)one_f32 : one, TG_SCALAR), d;
     tg_tensor square = tg_sum(tg_square(v));
-    return tg_grad(&square, 1, &v, 1, NULL, false, &d) ? tg_mul(cotangent, tg_stop_gradient(d))
-                                                       : (tg_tensor){0};
+    return tg_grad(&square, 1, &v, 1, NULL, false, &d) ? tg_mul(cotangent, tg_stop_gradient(d)) : (tg_tensor){0};
 }
 
 static tg_tensor add_hook(cross_lane *l, const cross_node *n, tg_tensor a)
@@ -355,7 +345,8 @@ static int last_of_block(const cross_program *p, int node, int end)
     return last < end ? last : end - 1;
 }
 
-/* The nodes of a block, on its input and the results before it. What is special outside, hooks and leaves, passes through. */
+/* The nodes of a block, on its input and the results before it. What is special outside, hooks and leaves, passes
+ * through. */
 static tg_tensor run_block(tg_tape *tape, const tg_tensor *in, int count, void *user)
 {
     const cross_block *block = user;
@@ -373,8 +364,7 @@ static tg_tensor run_block(tg_tape *tape, const tg_tensor *in, int count, void *
         tg_tensor y = a;
         if (n->kind == BLOCK) {
             l->blocks[i] = (cross_block){l, i, block->outer};
-            y = l->plain ? run_block(l->tape, &a, 1, &l->blocks[i])
-                         : tg_checkpoint(run_block, &a, 1, &l->blocks[i]);
+            y = l->plain ? run_block(l->tape, &a, 1, &l->blocks[i]) : tg_checkpoint(run_block, &a, 1, &l->blocks[i]);
             i = last_of_block(p, i, last + 1);
         } else if (n->kind == GRAD)
             y = gradient(a, b);
@@ -406,8 +396,7 @@ int cross_next(cross_lane *l, int node, int end)
         y = plain(l, n, a, b);
     else if (n->kind == BLOCK) {
         l->blocks[node] = (cross_block){l, node, l->count};
-        y = l->plain ? run_block(l->tape, &a, 1, &l->blocks[node])
-                     : tg_checkpoint(run_block, &a, 1, &l->blocks[node]);
+        y = l->plain ? run_block(l->tape, &a, 1, &l->blocks[node]) : tg_checkpoint(run_block, &a, 1, &l->blocks[node]);
         last = last_of_block(p, node, p->count);
     } else if (n->kind == GRAD)
         y = gradient(a, b);

@@ -6,11 +6,11 @@
 #include <string.h>
 
 const char csv_flowers[] = "id,colour,size,petals,kind\n"
-                              "a1,red,1,5,rose\n"
-                              "a2,blue,NA,5,aster\n"
-                              "a3,?,3,,rose\n"
-                              "a4,red,4,6,\n"
-                              "a5,red,5,6,aster\n";
+                           "a1,red,1,5,rose\n"
+                           "a2,blue,NA,5,aster\n"
+                           "a3,?,3,,rose\n"
+                           "a4,red,4,6,\n"
+                           "a5,red,5,6,aster\n";
 
 bool csv_load(const char *text, dataset_options options, dataset *set, char error[256])
 {
@@ -23,7 +23,8 @@ bool csv_load(const char *text, dataset_options options, dataset *set, char erro
 void csv_split_off_first(dataset *set)
 {
     char error[256];
-    ck_assert_msg(dataset_split(set, &(dataset_parts){.validation = "first:1", .test = "none"}, error, sizeof error), "%s", error);
+    ck_assert_msg(dataset_split(set, &(dataset_parts){.validation = "first:1", .test = "none"}, error, sizeof error),
+                  "%s", error);
 }
 
 dataset loaded(const char *text, dataset_options options)

@@ -32,19 +32,23 @@ void fit_begin(fit_run *r, double dropout, tg_norm norm)
 {
     tg_rng rng = tg_rng_seed(7);
     const tg_schedule cosine = {.kind = TG_WARMUP_COSINE, .warmup = 3, .steps = 20};
-    *r =
-        (fit_run){.net = tg_mlp_new(
-                      &rng, &(tg_mlp_config){.inputs = 3, .hidden = {8}, .outputs = 2, .dropout = dropout, .norm = norm, .dtype = TG_F64})};
-    r->optimizer = tg_optimizer_new(tg_mlp_parameters(r->net), &(tg_optimizer_config){.lr = 0.02, .clip_norm = 1, .schedule = cosine});
-    r->config = (tg_fit_config){
-        .loss = fit_squared_error,
-        .model = r->net,
-        .optimizer = r->optimizer,
-        .train = {FIT_ROWS - FIT_VALID, {{fit_x, TG_F64, TG_SHAPE(3)}, {fit_y, TG_F64, TG_SHAPE(2)}}},
-        .valid = {FIT_VALID, {{fit_x[FIT_ROWS - FIT_VALID], TG_F64, TG_SHAPE(3)}, {fit_y[FIT_ROWS - FIT_VALID], TG_F64, TG_SHAPE(2)}}},
-        .batch = 5,
-        .epochs = 4,
-        .seed = 11};
+    *r = (fit_run){
+        .net = tg_mlp_new(
+            &rng, &(tg_mlp_config){
+                      .inputs = 3, .hidden = {8}, .outputs = 2, .dropout = dropout, .norm = norm, .dtype = TG_F64})};
+    r->optimizer = tg_optimizer_new(tg_mlp_parameters(r->net),
+                                    &(tg_optimizer_config){.lr = 0.02, .clip_norm = 1, .schedule = cosine});
+    r->config =
+        (tg_fit_config){.loss = fit_squared_error,
+                        .model = r->net,
+                        .optimizer = r->optimizer,
+                        .train = {FIT_ROWS - FIT_VALID, {{fit_x, TG_F64, TG_SHAPE(3)}, {fit_y, TG_F64, TG_SHAPE(2)}}},
+                        .valid = {FIT_VALID,
+                                  {{fit_x[FIT_ROWS - FIT_VALID], TG_F64, TG_SHAPE(3)},
+                                   {fit_y[FIT_ROWS - FIT_VALID], TG_F64, TG_SHAPE(2)}}},
+                        .batch = 5,
+                        .epochs = 4,
+                        .seed = 11};
 }
 
 void fit_start(fit_run *r)
@@ -84,7 +88,8 @@ void fit_assert_same_epochs(const fit_run *a, const fit_run *b)
     for (int i = 0; i < tg_fit_epoch_count(a->fit); i++) {
         const tg_fit_epoch *p = tg_fit_epoch_at(a->fit, i), *q = tg_fit_epoch_at(b->fit, i);
         ck_assert(p->epoch == q->epoch && p->step == q->step && p->best == q->best && p->rate == q->rate);
-        ck_assert(p->train_loss == q->train_loss && same(p->valid_loss, q->valid_loss) && same(p->valid_score, q->valid_score));
+        ck_assert(p->train_loss == q->train_loss && same(p->valid_loss, q->valid_loss) &&
+                  same(p->valid_score, q->valid_score));
         ck_assert(p->gradient_norm == q->gradient_norm);
     }
 }

@@ -51,8 +51,8 @@ tg_tensor pytorch_tensor(const pytorch *p, const char *name)
     int32_t ids[64];
     for (int64_t i = 0; whole && i < tensor->size; i++)
         ids[i] = (int32_t)numbers[i];
-    tg_tensor x = whole ? tg_constant(tape, TG_I32, ids, tensor->shape)
-                        : tg_variable(tape, p->dtype, numbers, tensor->shape);
+    tg_tensor x =
+        whole ? tg_constant(tape, TG_I32, ids, tensor->shape) : tg_variable(tape, p->dtype, numbers, tensor->shape);
     free(numbers);
     return x;
 }
@@ -66,8 +66,8 @@ void pytorch_assert(const pytorch *p, const char *name, const void *numbers, int
     const double tolerance = (p->dtype == TG_F64 ? 1e-10 : 2e-5) * fmax(largest, 0.1);
     for (int64_t i = 0; i < size; i++) {
         const double is = p->dtype == TG_F32 ? ((const float *)numbers)[i] : ((const double *)numbers)[i];
-        ck_assert_msg(fabs(is - expected[i]) <= tolerance, "%s: %s[%lld] is %.17g, should be %.17g", p->path,
-                      name, (long long)i, is, expected[i]);
+        ck_assert_msg(fabs(is - expected[i]) <= tolerance, "%s: %s[%lld] is %.17g, should be %.17g", p->path, name,
+                      (long long)i, is, expected[i]);
     }
     free(expected);
 }

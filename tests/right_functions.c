@@ -3,12 +3,12 @@
 #include <math.h>
 #include <stdio.h>
 
-#define FUNCTION(name, ...)                                                                                  \
-    static tg_tensor name(tg_tape *tape, const tg_tensor *in, int count, void *user)                         \
-    {                                                                                                        \
-        const tg_tensor x = in[0];                                                                           \
-        (void)x, (void)tape, (void)count, (void)user;                                                        \
-        return __VA_ARGS__;                                                                                  \
+#define FUNCTION(name, ...)                                                          \
+    static tg_tensor name(tg_tape *tape, const tg_tensor *in, int count, void *user) \
+    {                                                                                \
+        const tg_tensor x = in[0];                                                   \
+        (void)x, (void)tape, (void)count, (void)user;                                \
+        return __VA_ARGS__;                                                          \
     }
 
 static tg_tensor number(tg_tensor like, double value)
@@ -93,8 +93,7 @@ FUNCTION(variance, tg_var_over(x, TG_ALL_AXES, 1, false))
 FUNCTION(squared_twice, tg_square(tg_square(x)))
 FUNCTION(saturated_product, tg_mul(tg_tanh(tg_mul_scalar(x, 30)), tg_sigmoid(x)))
 FUNCTION(one_tensor_three_times, tg_mul_add(x, x, x))
-FUNCTION(outer_product,
-         tg_matmul(tg_reshape(x, TG_SHAPE(tg_size(x), 1)), tg_reshape(x, TG_SHAPE(1, tg_size(x)))))
+FUNCTION(outer_product, tg_matmul(tg_reshape(x, TG_SHAPE(tg_size(x), 1)), tg_reshape(x, TG_SHAPE(1, tg_size(x)))))
 FUNCTION(checkpointed, tg_checkpoint(gelu_of, in, 1, NULL))
 
 /* ---- of numbers at which nothing but noise is left, going by doubles ---- */
@@ -163,9 +162,9 @@ static const point largest_ones[] = {{"the largest numbers", 3, {1e300, 2e300, 3
 static const point far[] = {{"10,000", 1, {1e4}}, {"10,000 and others", 3, {1e4, 3, 0.7}}};
 
 #define POINTS(table) table, sizeof(table) / sizeof((table)[0])
-#define ROW(name)                                                                                            \
-    {                                                                                                        \
-#name, name                                                                                          \
+#define ROW(name)   \
+    {               \
+#name, name \
     }
 
 typedef struct named {
@@ -178,8 +177,7 @@ static const named of_positive[] = {ROW(logarithm),         ROW(root),          
                                     ROW(fractional_power),  ROW(inverse_square), ROW(square_of_logarithm),
                                     ROW(sum_of_logarithms), ROW(root_of_sum),    ROW(normalised_by_sum),
                                     ROW(geometric_mean)};
-static const named of_fractions[] = {ROW(logit), ROW(binary_entropy), ROW(beta_density),
-                                     ROW(to_its_own_power)};
+static const named of_fractions[] = {ROW(logit), ROW(binary_entropy), ROW(beta_density), ROW(to_its_own_power)};
 static const named of_any[] = {ROW(tanh_of),
                                ROW(steep_tanh),
                                ROW(sigmoid_of),
@@ -221,24 +219,35 @@ static const named of_any[] = {ROW(tanh_of),
                                ROW(variance),
                                ROW(norm),
                                ROW(checkpointed)};
-static const named of_wide[] = {ROW(tanh_of),        ROW(sigmoid_of),  ROW(softplus_of), ROW(gelu_of),
-                                ROW(silu_of),        ROW(mish_of),     ROW(gauss),       ROW(softmax_of),
-                                ROW(log_softmax_of), ROW(log_sum_exp), ROW(largest),     ROW(lorentz),
-                                ROW(elu_of),         ROW(complement)};
+static const named of_wide[] = {ROW(tanh_of), ROW(sigmoid_of), ROW(softplus_of), ROW(gelu_of),        ROW(silu_of),
+                                ROW(mish_of), ROW(gauss),      ROW(softmax_of),  ROW(log_softmax_of), ROW(log_sum_exp),
+                                ROW(largest), ROW(lorentz),    ROW(elu_of),      ROW(complement)};
 static const named of_matrices[] = {ROW(inverse),     ROW(log_determinant), ROW(matrix_square),
                                     ROW(row_softmax), ROW(attention),       ROW(batch_norm_of)};
-static const named of_rows[] = {ROW(layer_norm_of), ROW(layer_norm_with_epsilon), ROW(rms_norm_of),
-                                ROW(variance), ROW(softmax_of)};
+static const named of_rows[] = {ROW(layer_norm_of), ROW(layer_norm_with_epsilon), ROW(rms_norm_of), ROW(variance),
+                                ROW(softmax_of)};
 
-static const named of_huge[] = {ROW(tanh_of),     ROW(sigmoid_of), ROW(softplus_of), ROW(gelu_of),     ROW(relu_of),
-                                ROW(absolute_of), ROW(rational),   ROW(lorentz),     ROW(softmax_of),  ROW(running_sum),
-                                ROW(norm),        ROW(variance),   ROW(cube),        ROW(scaled_down), ROW(rms_norm_of)};
-static const named of_largest[] = {ROW(logarithm), ROW(root),    ROW(reciprocal_root), ROW(reciprocal), ROW(cube_root), ROW(tanh_of),
-                                   ROW(softmax_of), ROW(relu_of), ROW(rational),        ROW(scaled_down)};
-static const named of_noise[] = {
-    ROW(sine_of_1e10_x),  ROW(cosine_of_1e12_x),       ROW(steep_tanh_of_sine),       ROW(square_of_fast_sine), ROW(sum_of_fast_sines),
-    ROW(times_fast_sine), ROW(logarithm_of_fast_sine), ROW(exponential_of_fast_sine), ROW(fast_triangles),      ROW(ripple_on_one),
-    ROW(ripple_on_x),     ROW(softmax_of_fast_sine),   ROW(sine_of_eighth_power),     ROW(rest_of_rounding)};
+static const named of_huge[] = {ROW(tanh_of),    ROW(sigmoid_of),  ROW(softplus_of), ROW(gelu_of),
+                                ROW(relu_of),    ROW(absolute_of), ROW(rational),    ROW(lorentz),
+                                ROW(softmax_of), ROW(running_sum), ROW(norm),        ROW(variance),
+                                ROW(cube),       ROW(scaled_down), ROW(rms_norm_of)};
+static const named of_largest[] = {ROW(logarithm), ROW(root),       ROW(reciprocal_root), ROW(reciprocal),
+                                   ROW(cube_root), ROW(tanh_of),    ROW(softmax_of),      ROW(relu_of),
+                                   ROW(rational),  ROW(scaled_down)};
+static const named of_noise[] = {ROW(sine_of_1e10_x),
+                                 ROW(cosine_of_1e12_x),
+                                 ROW(steep_tanh_of_sine),
+                                 ROW(square_of_fast_sine),
+                                 ROW(sum_of_fast_sines),
+                                 ROW(times_fast_sine),
+                                 ROW(logarithm_of_fast_sine),
+                                 ROW(exponential_of_fast_sine),
+                                 ROW(fast_triangles),
+                                 ROW(ripple_on_one),
+                                 ROW(ripple_on_x),
+                                 ROW(softmax_of_fast_sine),
+                                 ROW(sine_of_eighth_power),
+                                 ROW(rest_of_rounding)};
 
 static const struct {
     const named *functions;

@@ -1,4 +1,5 @@
-/* Functions whose derivatives are right, at points that make it hard to see: what the gradient checker must not call wrong.
+/* Functions whose derivatives are right, at points that make it hard to see: what the gradient checker must not call
+ * wrong.
  *
  *     for (int i = 0; i < right_function_count(); i++) {
  *         tg_gradcheck_result result = right_function_check(i, &options);

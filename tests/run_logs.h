@@ -4,8 +4,8 @@
 
 #include "examples/lab/runlog.h"
 
-/* Two epochs of relu with seeds 1 and 2; of gelu with the same; of "si,lu" with seed 1, where training diverged, and with
- * seed 2, which did not finish. With accuracies or, as in a regression, without. To be freed. */
+/* Two epochs of relu with seeds 1 and 2; of gelu with the same; of "si,lu" with seed 1, where training diverged, and
+ * with seed 2, which did not finish. With accuracies or, as in a regression, without. To be freed. */
 runlog *run_log_small(bool accuracy);
 
 /* Writes the files of a log, which must succeed. */

@@ -20,8 +20,9 @@ int train_run(const char *program, const char *format, ...)
     vsnprintf(arguments, sizeof arguments, format, list);
     va_end(list);
     ck_assert_ptr_nonnull(realpath(getenv("TG_BUILD") ? getenv("TG_BUILD") : "build", build));
-    snprintf(command, sizeof command, "cd '%s' && PATH='%s/bin':$PATH; export OPENBLAS_NUM_THREADS=1; %s %s </dev/null 2>&1",
-             temporary_folder(), build, program, arguments);
+    snprintf(command, sizeof command,
+             "cd '%s' && PATH='%s/bin':$PATH; export OPENBLAS_NUM_THREADS=1; %s %s </dev/null 2>&1", temporary_folder(),
+             build, program, arguments);
     FILE *pipe = popen(command, "r");
     ck_assert_ptr_nonnull(pipe);
     train_output[fread(train_output, 1, sizeof train_output - 1, pipe)] = '\0';
@@ -37,7 +38,8 @@ void expect_fine(int status)
 void expect_refused(int status, const char *part)
 {
     ck_assert_msg(status == 2 && strstr(train_output, part), "%d, and no '%s' in: %.300s", status, part, train_output);
-    ck_assert_msg(strchr(train_output, '\n') == train_output + strlen(train_output) - 1, "not one line: %.300s", train_output);
+    ck_assert_msg(strchr(train_output, '\n') == train_output + strlen(train_output) - 1, "not one line: %.300s",
+                  train_output);
 }
 
 /* ---- data ---- */
@@ -54,12 +56,23 @@ void write_table(const char *name, const char *header, const char *row, int rows
         const double sum = (a - 1000) / 50 + b / 0.01 + colour;
         for (const char *c = row; *c; c++)
             switch (*c) {
-            case 'a': fprintf(file, "%.6f", a); break;
-            case 'b': fprintf(file, "%.6f", b); break;
-            case 'c': fprintf(file, "\"%s\"", colours[colour]); break;
-            case 'k': fputs(sum > 1 ? "large" : "small", file); break;
-            case 't': fprintf(file, "%.6f", 5e5 + 1e4 * sum); break;
-            default: fputc(*c, file);
+            case 'a':
+                fprintf(file, "%.6f", a);
+                break;
+            case 'b':
+                fprintf(file, "%.6f", b);
+                break;
+            case 'c':
+                fprintf(file, "\"%s\"", colours[colour]);
+                break;
+            case 'k':
+                fputs(sum > 1 ? "large" : "small", file);
+                break;
+            case 't':
+                fprintf(file, "%.6f", 5e5 + 1e4 * sum);
+                break;
+            default:
+                fputc(*c, file);
             }
     }
     fclose(file);

@@ -5,7 +5,8 @@
 /* Makes the folder, with train.csv, price.csv, text and images/ in it. temporary_folder_remove removes it. */
 void train_folder_make(void);
 
-/* A table with words, numbers of other sizes, and classes that follow from them: a row is `row` with a, b, c, k and t replaced. */
+/* A table with words, numbers of other sizes, and classes that follow from them: a row is `row` with a, b, c, k and t
+ * replaced. */
 void write_table(const char *name, const char *header, const char *row, int rows);
 
 /* Runs build/bin/PROGRAM in the folder; what it printed is in train_output. Its exit status. */

@@ -27,7 +27,8 @@ bool temporary_exists(const char *name);
 /* All that is in a file of up to a mebibyte, until the next call. */
 char *temporary_text(const char *name);
 
-/* Whether a limit on the address space says something: a sanitizer maps terabytes for itself, and its programs end at once under one. */
+/* Whether a limit on the address space says something: a sanitizer maps terabytes for itself, and its programs end at
+ * once under one. */
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
 enum { ADDRESS_SPACE_CAN_BE_LIMITED = 0 };
 #elif defined __has_feature

@@ -27,8 +27,7 @@ static tg_tensor from_numbers(tg_dtype dtype, tg_shape shape, double *numbers)
     tg_tensor wide = tg_constant(tape, TG_F64, numbers, shape);
     void *data = malloc((size_t)size * sizeof(double) + 1);
     ck_assert(tg_read(wide, dtype, data, size));
-    tg_tensor x =
-        dtype == TG_I32 ? tg_constant(tape, dtype, data, shape) : tg_variable(tape, dtype, data, shape);
+    tg_tensor x = dtype == TG_I32 ? tg_constant(tape, dtype, data, shape) : tg_variable(tape, dtype, data, shape);
     free(data);
     free(numbers);
     return x;
@@ -56,28 +55,26 @@ void assert_shape(tg_tensor x, tg_shape shape)
 {
     char is[128], should_be[128];
     tg_shape of = tg_shape_of(x);
-    ck_assert_msg(tg_ok(x) && tg_shape_equal(&of, &shape), "%s is not %s (%s)",
-                  tg_shape_text(&of, is, sizeof is), tg_shape_text(&shape, should_be, sizeof should_be),
+    ck_assert_msg(tg_ok(x) && tg_shape_equal(&of, &shape), "%s is not %s (%s)", tg_shape_text(&of, is, sizeof is),
+                  tg_shape_text(&shape, should_be, sizeof should_be),
                   tg_tape_error(tape) ? tg_tape_error(tape) : "no error");
 }
 
 void assert_close(double is, double should_be, tg_dtype dtype)
 {
     double tolerance = dtype == TG_F32 ? 2e-5 : 1e-12;
-    ck_assert_msg(fabs(is - should_be) <= tolerance * fmax(1, fabs(should_be)), "%.17g is not %.17g", is,
-                  should_be);
+    ck_assert_msg(fabs(is - should_be) <= tolerance * fmax(1, fabs(should_be)), "%.17g is not %.17g", is, should_be);
 }
 
 void assert_relative(double is, double should_be, double error)
 {
-    ck_assert_msg(fabs(is - should_be) <= error * fabs(should_be), "%.17g is not %.17g but for %g", is,
-                  should_be, error);
+    ck_assert_msg(fabs(is - should_be) <= error * fabs(should_be), "%.17g is not %.17g but for %g", is, should_be,
+                  error);
 }
 
 void expect_error(const char *part)
 {
     const char *error = tg_tape_error(tape);
-    ck_assert_msg(error && strstr(error, part), "expected \"%s\" in \"%s\"", part,
-                  error ? error : "no error");
+    ck_assert_msg(error && strstr(error, part), "expected \"%s\" in \"%s\"", part, error ? error : "no error");
     tg_tape_clear_error(tape);
 }

@@ -21,8 +21,8 @@ extern tg_tape *tape;
 void start_tape(void);
 void finish_tape(void);
 
-/* A variable with normal random elements, the same ones in every run; and one with 0, 1, 2, ..., so that an element says
- * where it came from (a constant, for TG_I32). */
+/* A variable with normal random elements, the same ones in every run; and one with 0, 1, 2, ..., so that an element
+ * says where it came from (a constant, for TG_I32). */
 tg_tensor drawn(tg_dtype dtype, tg_shape shape);
 tg_tensor counted(tg_dtype dtype, tg_shape shape);
 

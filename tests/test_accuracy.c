@@ -17,8 +17,8 @@ static int run(const char *arguments, bool errors)
 {
     const char *build = getenv("TG_BUILD");
     char command[2000];
-    snprintf(command, sizeof command, "%s/bin/accuracy %s 2>%s </dev/null", build ? build : "build",
-             arguments, errors ? "&1" : "/dev/null");
+    snprintf(command, sizeof command, "%s/bin/accuracy %s 2>%s </dev/null", build ? build : "build", arguments,
+             errors ? "&1" : "/dev/null");
     FILE *pipe = popen(command, "r");
     ck_assert_ptr_nonnull(pipe);
     output[fread(output, 1, sizeof output - 1, pipe)] = '\0';
@@ -36,8 +36,8 @@ START_TEST(the_csv_has_a_line_for_each_precision_order_and_instruction_set)
         char kernel[20], precision[20], isa[20];
         int order;
         double ulp, absolute, at;
-        ck_assert_int_eq(sscanf(line, "%19[^,],%19[^,],%d,%19[^,],%lf,%lf,%lf", kernel, precision, &order,
-                                isa, &ulp, &absolute, &at),
+        ck_assert_int_eq(sscanf(line, "%19[^,],%19[^,],%d,%19[^,],%lf,%lf,%lf", kernel, precision, &order, isa, &ulp,
+                                &absolute, &at),
                          7);
         ck_assert_msg(ulp > 0.4 && ulp <= 5, "%s", line);
         ck_assert_msg((absolute > 0) == (order > 0), "%s", line);
@@ -64,8 +64,7 @@ START_TEST(the_picture_shows_who_loses_digits)
 {
     static char arguments[1000], line[200];
     double naive = 0, erfc = 0, ours = 0;
-    snprintf(arguments, sizeof arguments, "--kernels sqrt --no-plots --python true --out %s",
-             temporary_folder());
+    snprintf(arguments, sizeof arguments, "--kernels sqrt --no-plots --python true --out %s", temporary_folder());
     ck_assert_msg(run(arguments, true) == 0, "%s", output);
     ck_assert_ptr_nonnull(strstr(output, "without PyTorch: true cannot import it"));
     snprintf(arguments, sizeof arguments, "%s/exactness.csv", temporary_folder());

@@ -1,5 +1,5 @@
-/* Activations against constants computed with 40 digits: minima, extremes of the derivatives, distances between the forms
- * of GELU, moments under the normal distribution, third derivatives, limits.
+/* Activations against constants computed with 40 digits: minima, extremes of the derivatives, distances between the
+ * forms of GELU, moments under the normal distribution, third derivatives, limits.
  */
 #include "tests/tensors.h"
 
@@ -61,13 +61,11 @@ END_TEST
 
 START_TEST(gelu_exact_has_its_known_values)
 {
-    static const double known[][2] = {{-1, -0.15865525393146},    {-0.2, -0.084148058112179},
-                                      {-0.75, -0.16997051428265}, {1, 0.84134474606854},
-                                      {2, 1.9544997361036},       {-3, -0.0040496940948903}};
+    static const double known[][2] = {{-1, -0.15865525393146}, {-0.2, -0.084148058112179}, {-0.75, -0.16997051428265},
+                                      {1, 0.84134474606854},   {2, 1.9544997361036},       {-3, -0.0040496940948903}};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         assert_about(at(tg_gelu_exact, known[i][0], 0), known[i][1], 1e-13);
-    assert_about(at(tg_gelu_exact, -sqrt(2), 1), -0.1289041451851548,
-                 1e-15); /* the extremes of the derivative */
+    assert_about(at(tg_gelu_exact, -sqrt(2), 1), -0.1289041451851548, 1e-15); /* the extremes of the derivative */
     assert_about(at(tg_gelu_exact, sqrt(2), 1), 1.128904145185155, 1e-15);
     assert_about(at(tg_gelu_exact, sqrt(2), 2), 0, 1e-15);
 }
@@ -100,7 +98,8 @@ START_TEST(the_forms_of_gelu_differ_by_what_is_known)
 }
 END_TEST
 
-/* The trapezoidal rule, which is exact to rounding for functions as smooth as these; relu and elu are not smooth at a node. */
+/* The trapezoidal rule, which is exact to rounding for functions as smooth as these; relu and elu are not smooth at a
+ * node. */
 START_TEST(moments_under_the_normal_distribution_are_known)
 {
     static const struct {
@@ -125,8 +124,7 @@ START_TEST(moments_under_the_normal_distribution_are_known)
         double mean = 0, square = 0, derivative_square = 0;
         for (int i = 0; i < NODES; i++) {
             const double weight = step * exp(-0.5 * nodes[i] * nodes[i]) / sqrt(2 * acos(-1));
-            const bool kink =
-                known[k].f == tg_relu && nodes[i] == 0; /* derivative 0 on one side, 1 on the other */
+            const bool kink = known[k].f == tg_relu && nodes[i] == 0; /* derivative 0 on one side, 1 on the other */
             mean += weight * tg_at(y, i);
             square += weight * tg_at(y, i) * tg_at(y, i);
             derivative_square += weight * (kink ? 0.5 : tg_at(derivative, i) * tg_at(derivative, i));
@@ -155,16 +153,15 @@ START_TEST(third_derivatives_are_right)
          {-0.00076701777967225079, 0.20189273443074799, 0.56325795364034437, 0, -0.85026808584976932,
           -0.0035078411582070018, 7.942104004264692e-6}},
         {tg_silu,
-         {-0.0072171083109822175, 0.2606729377352716, 0.1211619954233751, 0, -0.28448363129214709,
-          -0.16218416807204715, 0.00073954543159117816}},
+         {-0.0072171083109822175, 0.2606729377352716, 0.1211619954233751, 0, -0.28448363129214709, -0.16218416807204715,
+          0.00073954543159117816}},
         {tg_mish,
          {-0.0073256638629956406, 0.31733304899946271, 0.1642169576918787, -0.096, -0.58718891468044251,
           -0.024006767434248678, 1.8259741463511955e-6}},
     };
     for (size_t k = 0; k < sizeof known / sizeof known[0]; k++)
         for (int i = 0; i < 7; i++)
-            assert_about(at(known[k].f, points[i], 3), known[k].third[i],
-                         1e-15 + 1e-13 * fabs(known[k].third[i]));
+            assert_about(at(known[k].f, points[i], 3), known[k].third[i], 1e-15 + 1e-13 * fabs(known[k].third[i]));
     assert_about(at(elu_1, -1.5, 3), exp(-1.5), 1e-15);
     assert_about(at(tg_selu, -1.5, 3), 1.0507009873554805 * 1.6732632423543772 * exp(-1.5), 1e-15);
     ck_assert_double_eq(at(elu_1, 1.5, 3), 0);
@@ -203,8 +200,7 @@ START_TEST(limits_are_limits_and_nan_stays_nan)
         ck_assert_msg(tg_at(y, 5) == 1e20 && tg_at(derivative, 5) == 1, "%s at 1e20", name);
         ck_assert_msg(tg_at(derivative, 6) == all[k].derivative_below, "%s at -1e20", name);
         if (strcmp(name, "softplus") != 0)
-            ck_assert_msg(!signbit(tg_at(y, 7)) && tg_at(y, 7) == 0 && signbit(tg_at(y, 8)) &&
-                              tg_at(y, 8) == 0,
+            ck_assert_msg(!signbit(tg_at(y, 7)) && tg_at(y, 7) == 0 && signbit(tg_at(y, 8)) && tg_at(y, 8) == 0,
                           "%s keeps the sign of zero", name);
     }
 }

@@ -13,8 +13,8 @@ static bool sees(tg_tensor mask, bool causal, int64_t i, int64_t j)
 }
 
 /* Element `w` of what position `i` of head `h` gets; zero if it sees nothing. */
-static double attended(tg_tensor q, tg_tensor k, tg_tensor v, tg_tensor mask, bool causal, int64_t h,
-                       int64_t i, int64_t w)
+static double attended(tg_tensor q, tg_tensor k, tg_tensor v, tg_tensor mask, bool causal, int64_t h, int64_t i,
+                       int64_t w)
 {
     double total = 0, sum = 0;
     for (int64_t j = 0; j < OTHERS; j++) {
@@ -35,26 +35,23 @@ START_TEST(attention_is_its_definition)
     /* Position 2 sees nothing. */
     const double allowed[POSITIONS * OTHERS] = {1, 0, 1, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1};
     for (int which = 0; which < 4; which++) {
-        tg_tensor q = drawn(TG_F64, TG_SHAPE(HEADS, POSITIONS, SIZE)),
-                  k = drawn(TG_F64, TG_SHAPE(HEADS, OTHERS, SIZE));
+        tg_tensor q = drawn(TG_F64, TG_SHAPE(HEADS, POSITIONS, SIZE)), k = drawn(TG_F64, TG_SHAPE(HEADS, OTHERS, SIZE));
         tg_tensor v = drawn(TG_F64, TG_SHAPE(HEADS, OTHERS, WIDTH)), mask = TG_NONE;
         if (which & 1)
             mask = tg_constant(tape, TG_F64, allowed, TG_SHAPE(POSITIONS, OTHERS));
         tg_tensor y = tg_scaled_dot_product_attention(q, k, v, mask, which & 2);
         assert_shape(y, TG_SHAPE(HEADS, POSITIONS, WIDTH));
         for (int64_t i = 0; i < tg_size(y); i++)
-            assert_close(
-                tg_at(y, i),
-                attended(q, k, v, mask, which & 2, i / (POSITIONS * WIDTH), i / WIDTH % POSITIONS, i % WIDTH),
-                TG_F64);
+            assert_close(tg_at(y, i),
+                         attended(q, k, v, mask, which & 2, i / (POSITIONS * WIDTH), i / WIDTH % POSITIONS, i % WIDTH),
+                         TG_F64);
     }
 }
 END_TEST
 
 START_TEST(a_position_that_sees_nothing_gives_zeros_in_value_and_gradient)
 {
-    tg_tensor q = drawn(TG_F32, TG_SHAPE(3, 4)), k = drawn(TG_F32, TG_SHAPE(3, 4)),
-              v = drawn(TG_F32, TG_SHAPE(3, 4));
+    tg_tensor q = drawn(TG_F32, TG_SHAPE(3, 4)), k = drawn(TG_F32, TG_SHAPE(3, 4)), v = drawn(TG_F32, TG_SHAPE(3, 4));
     tg_tensor none = tg_full(tape, TG_F32, TG_SHAPE(3, 3), 0), g[3];
     for (int causal = 0; causal < 2; causal++) {
         tg_tensor y = tg_scaled_dot_product_attention(q, k, v, none, causal);
@@ -107,8 +104,7 @@ END_TEST
 
 START_TEST(queries_and_keys_that_do_not_fit_are_named)
 {
-    tg_tensor q = drawn(TG_F32, TG_SHAPE(2, 3)), k = drawn(TG_F32, TG_SHAPE(2, 4)),
-              v = drawn(TG_F32, TG_SHAPE(2, 4));
+    tg_tensor q = drawn(TG_F32, TG_SHAPE(2, 3)), k = drawn(TG_F32, TG_SHAPE(2, 4)), v = drawn(TG_F32, TG_SHAPE(2, 4));
     tg_scaled_dot_product_attention(q, k, v, TG_NONE, false);
     expect_error("matmul(f32[2, 3], f32[2, 4]): the inner sizes differ: 3 columns against 4 rows");
     tg_scaled_dot_product_attention(drawn(TG_F32, TG_SHAPE(3)), k, v, TG_NONE, false);
@@ -135,18 +131,20 @@ static tg_tensor head_after_head(tg_tensor x, int64_t heads, int64_t shared, boo
     const int64_t size = tg_dim(x, -1) / (heads + 2 * shared);
     for (int64_t h = 0; h < heads; h++) {
         const int64_t key = heads + h / (heads / shared);
-        y[h] = tg_scaled_dot_product_attention(head_of(x, h, size), head_of(x, key, size), head_of(x, key + shared, size), TG_NONE, causal);
+        y[h] = tg_scaled_dot_product_attention(head_of(x, h, size), head_of(x, key, size),
+                                               head_of(x, key + shared, size), TG_NONE, causal);
     }
     return tg_concat(y, (int)heads, -1);
 }
 
-/* Fewer queries than are taken together, as many, one more, and blocks of them; sizes that fill a vector, and not; scores whose
- * exponentials would overflow. */
+/* Fewer queries than are taken together, as many, one more, and blocks of them; sizes that fill a vector, and not;
+ * scores whose exponentials would overflow. */
 static const struct heads {
     int64_t batch, positions, heads, shared, size;
     double spread;
-} various_heads[] = {{1, 1, 1, 1, 1, 1},   {2, 5, 2, 2, 3, 1},  {3, 32, 4, 4, 16, 1}, {1, 33, 4, 2, 8, 1}, {2, 64, 2, 1, 16, 1},
-                     {1, 70, 6, 3, 5, 1}, {1, 150, 1, 1, 7, 1}, {4, 31, 8, 1, 2, 1},  {1, 9, 2, 1, 3, 8}};
+} various_heads[] = {{1, 1, 1, 1, 1, 1},   {2, 5, 2, 2, 3, 1},   {3, 32, 4, 4, 16, 1},
+                     {1, 33, 4, 2, 8, 1},  {2, 64, 2, 1, 16, 1}, {1, 70, 6, 3, 5, 1},
+                     {1, 150, 1, 1, 7, 1}, {4, 31, 8, 1, 2, 1},  {1, 9, 2, 1, 3, 8}};
 enum { VARIOUS_HEADS = sizeof various_heads / sizeof *various_heads };
 
 START_TEST(self_attention_is_the_attention_of_each_head_with_its_gradient)
@@ -161,7 +159,8 @@ START_TEST(self_attention_is_the_attention_of_each_head_with_its_gradient)
         tg_tensor y = tg_self_attention(x, s->heads, s->shared, causal), dx;
         tg_tensor same = head_after_head(x, s->heads, s->shared, causal), same_dx;
         assert_shape(y, tg_shape_of(g));
-        ck_assert_msg(tg_grad(&y, 1, &x, 1, &g, false, &dx) && tg_grad(&same, 1, &x, 1, &g, false, &same_dx), "%s", tg_tape_error(tape));
+        ck_assert_msg(tg_grad(&y, 1, &x, 1, &g, false, &dx) && tg_grad(&same, 1, &x, 1, &g, false, &same_dx), "%s",
+                      tg_tape_error(tape));
         for (int64_t i = 0; i < tg_size(y); i++)
             assert_close(tg_at(y, i), tg_at(same, i), dtype);
         for (int64_t i = 0; i < tg_size(x); i++)

@@ -13,13 +13,14 @@ Suite *bench_program_suite(void);
 
 static char output[1 << 16];
 
-/* Runs build/bin/PROGRAM, with words for the environment before it; what it wrote, of standard error too, and its exit status. */
+/* Runs build/bin/PROGRAM, with words for the environment before it; what it wrote, of standard error too, and its exit
+ * status. */
 static int run(const char *environment, const char *program)
 {
     const char *build = getenv("TG_BUILD");
     char command[2000];
-    snprintf(command, sizeof command, "{ env -u TG_PRODUCTS %s %s/bin/%s; } 2>&1 </dev/null", environment, build ? build : "build",
-             program);
+    snprintf(command, sizeof command, "{ env -u TG_PRODUCTS %s %s/bin/%s; } 2>&1 </dev/null", environment,
+             build ? build : "build", program);
     FILE *pipe = popen(command, "r");
     ck_assert_ptr_nonnull(pipe);
     const size_t length = fread(output, 1, sizeof output - 1, pipe);
@@ -42,8 +43,10 @@ static int count_of(const char *words)
 static const char *false_python(const char *name, const char *seconds)
 {
     char script[400];
-    snprintf(script, sizeof script, "#!/bin/sh\necho %s 1.0\nwhile read command rest; do case $command in\nnet) echo ready;;\n"
-             "run) echo %s;;\n*) echo no;;\nesac; done\n", name, seconds);
+    snprintf(script, sizeof script,
+             "#!/bin/sh\necho %s 1.0\nwhile read command rest; do case $command in\nnet) echo ready;;\n"
+             "run) echo %s;;\n*) echo no;;\nesac; done\n",
+             name, seconds);
     temporary_write(name, script, strlen(script));
     ck_assert_int_eq(chmod(temporary_path(name), 0755), 0);
     return temporary_path(name);
@@ -53,7 +56,8 @@ static void run_bench_with(const char *torch, const char *jax, int expected)
 {
     char command[1000];
     snprintf(command, sizeof command,
-             "bench --nets toy --activations relu --threads 1 --seconds 0 --csv --peers --python %s --jax-python %s", torch, jax);
+             "bench --nets toy --activations relu --threads 1 --seconds 0 --csv --peers --python %s --jax-python %s",
+             torch, jax);
     ck_assert_msg(run("", command) == expected, "%s", output);
 }
 
@@ -95,7 +99,8 @@ START_TEST(an_option_that_is_wrong_or_changes_nothing_is_refused)
         {"--python python3", "--python: without --peers no peer is timed"},
         {"--kernels --peers --jax-python python3", "--jax-python is for training steps only"},
         {"--kernels --peers --compile", "--compile is for training steps and --gpt only"},
-        {"--products --threads abc", "--threads: 'abc' is not a list of different whole numbers, with commas between, from 1 to 1024"},
+        {"--products --threads abc",
+         "--threads: 'abc' is not a list of different whole numbers, with commas between, from 1 to 1024"},
         {"--products --nets toy,foo", "--nets: 'foo' is not one of toy, small, paper, mid, ffn, square"},
         {"--nets foo", "--nets: 'foo' is not one of toy, small, paper, mid, ffn"},
         {"--activations foo", "--activations: 'foo' is not one of relu, gelu_exact, swiglu"},
@@ -116,7 +121,8 @@ END_TEST
 
 START_TEST(products_are_timed_by_each_core_in_a_process_of_its_own)
 {
-    ck_assert_msg(run("", "bench --products --nets toy --threads 1 --seconds 0 --cores Nehalem,Prescott --csv") == 0, "%s", output);
+    ck_assert_msg(run("", "bench --products --nets toy --threads 1 --seconds 0 --cores Nehalem,Prescott --csv") == 0,
+                  "%s", output);
     ck_assert_int_eq(count_of("net,m,n,k,order,"), 1);
 #if defined __x86_64__
     ck_assert_int_eq(count_of(",Nehalem,"), 5 * 4);
@@ -137,7 +143,9 @@ START_TEST(the_picture_of_products_has_a_roof_and_every_core)
     char command[1000];
     if (system("gnuplot --version >/dev/null 2>&1") != 0)
         return;
-    ck_assert_int_eq(run("", "bench --products --nets toy,small --threads 1 --seconds 0 --cores Nehalem,Prescott --csv 2>/dev/null"), 0);
+    ck_assert_int_eq(
+        run("", "bench --products --nets toy,small --threads 1 --seconds 0 --cores Nehalem,Prescott --csv 2>/dev/null"),
+        0);
     temporary_write("products.csv", output, strlen(output));
     snprintf(command, sizeof command, "gnuplot -e \"dir='%s'\" plots/products.gp 2>&1", temporary_folder());
     ck_assert_int_eq(system(command), 0);
@@ -157,7 +165,8 @@ static const char *curves(const char *environment)
     static char text[2][1 << 14];
     static int turn;
     char command[600];
-    snprintf(command, sizeof command, "compare --data glyphs --hidden 32 --seeds 1 --epochs 1 --activations relu --no-plots --out %s",
+    snprintf(command, sizeof command,
+             "compare --data glyphs --hidden 32 --seeds 1 --epochs 1 --activations relu --no-plots --out %s",
              temporary_folder());
     ck_assert_msg(run(environment, command) == 0, "%s", output);
     turn = !turn;
@@ -185,8 +194,10 @@ START_TEST(where_OpenBLAS_is_too_narrow_programs_say_so_once_and_use_own_product
     const char *own = curves("TG_PRODUCTS=own OPENBLAS_CORETYPE=Prescott");
     ck_assert_int_eq(count_of("OpenBLAS"), 0);
     const char *chosen = curves("OPENBLAS_CORETYPE=Prescott");
-    ck_assert_int_eq(count_of("compare: OpenBLAS runs its core Prescott, below what this processor can, so products are tapegrad's own"),
-                     is_narrow);
+    ck_assert_int_eq(
+        count_of(
+            "compare: OpenBLAS runs its core Prescott, below what this processor can, so products are tapegrad's own"),
+        is_narrow);
     ck_assert_int_eq(count_of("OPENBLAS_CORETYPE="), is_narrow);
     ck_assert_str_eq(own, chosen);
     own = curves("OPENBLAS_CORETYPE=Prescott");

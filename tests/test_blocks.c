@@ -67,8 +67,7 @@ START_TEST(a_block_drops_in_training_only_and_its_gradient_is_exact)
     tg_block block = tg_block_add(set, "layers.0", &config);
     ck_assert(tg_block_initialize(&block, TG_INIT_XAVIER_UNIFORM, 0, &rng));
     ck_assert_ptr_nonnull(tg_parameters_find(set, "layers.0.norm2.weight"));
-    ck_assert_ptr_nonnull(
-        tg_parameters_find(set, _i == 3 ? "layers.0.mlp.down_proj.weight" : "layers.0.linear2.bias"));
+    ck_assert_ptr_nonnull(tg_parameters_find(set, _i == 3 ? "layers.0.mlp.down_proj.weight" : "layers.0.linear2.bias"));
     tg_tensor x = drawn(TG_F64, TG_SHAPE(2, 3, 6));
     double numbers[36];
     memcpy(numbers, tg_f64(x), sizeof numbers);
@@ -90,8 +89,8 @@ START_TEST(a_block_drops_in_training_only_and_its_gradient_is_exact)
             loss[side] = tg_item(tg_sum(tg_square(tg_block_forward(&block, x, NULL, &once))));
         }
         tg_parameter_put(p, 1, value);
-        ck_assert_msg(fabs((loss[1] - loss[0]) / (2 * h) - gradient) < 1e-5 * fmax(1, fabs(gradient)),
-                      "%s: %g, not %g", p->name, gradient, (loss[1] - loss[0]) / (2 * h));
+        ck_assert_msg(fabs((loss[1] - loss[0]) / (2 * h) - gradient) < 1e-5 * fmax(1, fabs(gradient)), "%s: %g, not %g",
+                      p->name, gradient, (loss[1] - loss[0]) / (2 * h));
     }
 }
 END_TEST
@@ -111,8 +110,7 @@ START_TEST(a_causal_block_does_not_look_ahead)
     const tg_rotary rotary = tg_rotary_angles(tape, TG_F64, 5, 4, 10000);
     const tg_attention_context context = {.rotary = &rotary};
     tg_tensor y = tg_block_forward(&block, x, &context, NULL);
-    tg_tensor other =
-        tg_block_forward(&block, tg_constant(tape, TG_F64, changed, TG_SHAPE(1, 5, 8)), &context, NULL);
+    tg_tensor other = tg_block_forward(&block, tg_constant(tape, TG_F64, changed, TG_SHAPE(1, 5, 8)), &context, NULL);
     for (int i = 0; i < 40; i++)
         ck_assert_int_eq(tg_at(y, i) == tg_at(other, i), i < 24);
 }
@@ -176,8 +174,7 @@ START_TEST(what_cannot_be_is_an_error_in_words)
     ck_assert(!tg_ok(tg_block_forward(&block, drawn(TG_F64, TG_SHAPE(2, 6, 6)), NULL, NULL)));
     expect_error("the block has no weight: tg_block_config_error");
     tg_convolution odd = tg_convolution_add(
-        set, "c",
-        &(tg_convolution_config){.inputs = 3, .outputs = 4, .kernel = {2, 2}, .window = {.groups = 2}});
+        set, "c", &(tg_convolution_config){.inputs = 3, .outputs = 4, .kernel = {2, 2}, .window = {.groups = 2}});
     ck_assert(!tg_ok(tg_convolution_forward(&odd, drawn(TG_F64, TG_SHAPE(1, 3, 4, 4)))));
     expect_error("conv");
 }

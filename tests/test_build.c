@@ -1,4 +1,5 @@
-/* The Makefile builds what has to be built and asks for what it needs; includes run downward. Scripts in this folder look. */
+/* The Makefile builds what has to be built and asks for what it needs; includes run downward. Scripts in this folder
+ * look. */
 #include "tests/temporary_files.h"
 
 #include <check.h>
@@ -40,7 +41,8 @@ END_TEST
 START_TEST(tests_that_are_run_by_hand_know_it_too)
 {
     char command[600];
-    snprintf(command, sizeof command, "env -i PATH=\"$PATH\" CK_RUN_CASE=environment %s/bin/tests build | grep -q '^100%%: Checks: 1,'",
+    snprintf(command, sizeof command,
+             "env -i PATH=\"$PATH\" CK_RUN_CASE=environment %s/bin/tests build | grep -q '^100%%: Checks: 1,'",
              build());
     ck_assert(succeeds(command));
 }
@@ -60,16 +62,16 @@ START_TEST(includes_and_calls_run_downward_only)
 }
 END_TEST
 
-/* Appends a line to a file of a copy of the tree: the script must say what is wrong with it, and the tree is well without it. */
+/* Appends a line to a file of a copy of the tree: the script must say what is wrong with it, and the tree is well
+ * without it. */
 static void expect_problem(const char *file, const char *line, const char *problem)
 {
     char command[1200];
-    snprintf(
-        command, sizeof command,
-        "work='%s'; rm -rf \"$work\"/*; cp -r autograd nn optim examples plots \"$work\"; "
-        "script=\"$PWD/tests/arrows.sh\"; "
-        "cd \"$work\"; \"$script\" && echo '%s' >> %s && ! \"$script\" 2> problems && grep -q '%s' problems",
-        temporary_folder(), line, file, problem);
+    snprintf(command, sizeof command,
+             "work='%s'; rm -rf \"$work\"/*; cp -r autograd nn optim examples plots \"$work\"; "
+             "script=\"$PWD/tests/arrows.sh\"; "
+             "cd \"$work\"; \"$script\" && echo '%s' >> %s && ! \"$script\" 2> problems && grep -q '%s' problems",
+             temporary_folder(), line, file, problem);
     ck_assert_msg(succeeds(command), "%s in %s is no problem", line, file);
 }
 
@@ -81,7 +83,8 @@ START_TEST(an_include_that_runs_up_is_found)
                    "autograd/rng.c: .*axes.h, which does not lie below");
     expect_problem("optim/schedule.h", "#include \"nn/linear.h\"",
                    "optim/schedule.h: includes nn/linear.h, which does not lie below");
-    expect_problem("nn/fit.h", "#include \"optim/optimizer.h\"", "nn/fit.h: includes optim/optimizer.h, which does not lie below");
+    expect_problem("nn/fit.h", "#include \"optim/optimizer.h\"",
+                   "nn/fit.h: includes optim/optimizer.h, which does not lie below");
 }
 END_TEST
 
@@ -103,11 +106,9 @@ END_TEST
 
 START_TEST(a_look_behind_the_public_headers_is_found)
 {
-    expect_problem("examples/compare.c", "#include \"autograd/kernels/kernels.h\"",
-                   "examples/compare.c: .*not public");
+    expect_problem("examples/compare.c", "#include \"autograd/kernels/kernels.h\"", "examples/compare.c: .*not public");
     expect_problem("nn/linear.c", "#include \"autograd/tape_internal.h\"", "nn/linear.c: .*not public");
-    expect_problem("examples/lab/training.c", "#include <cblas.h>",
-                   "examples/lab/training.c: includes <cblas.h>");
+    expect_problem("examples/lab/training.c", "#include <cblas.h>", "examples/lab/training.c: includes <cblas.h>");
     expect_problem("autograd/grad.c", "#include <tapegrad.h>", "autograd/grad.c: includes <tapegrad.h>");
 }
 END_TEST
@@ -133,8 +134,7 @@ Suite *build_suite(void)
     tcase_set_timeout(tests, 120);
     tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
     tcase_add_test(tests, a_change_rebuilds_what_depends_on_it);
-    tcase_add_test(tests,
-                   the_library_asks_for_openblas_alone_and_installing_it_never_calls_a_package_manager);
+    tcase_add_test(tests, the_library_asks_for_openblas_alone_and_installing_it_never_calls_a_package_manager);
     tcase_add_test(tests, includes_and_calls_run_downward_only);
     tcase_add_test(tests, an_include_that_runs_up_is_found);
     tcase_add_test(tests, a_call_that_runs_up_is_found);

@@ -28,8 +28,9 @@ static char *rows_without_seconds(const char *folder)
     return text;
 }
 
-#define SMALL "--data moons --rows 300 --hidden 8x2 --activations relu,gelu_exact,swiglu,stochastic_gelu " \
-              "--dropout 0.1 --seeds 2 --epochs 2 --batch 32 --no-plots "
+#define SMALL                                                                                    \
+    "--data moons --rows 300 --hidden 8x2 --activations relu,gelu_exact,swiglu,stochastic_gelu " \
+    "--dropout 0.1 --seeds 2 --epochs 2 --batch 32 --no-plots "
 
 START_TEST(the_same_command_gives_the_same_curves_with_any_number_of_jobs)
 {
@@ -50,9 +51,10 @@ START_TEST(the_same_command_gives_the_same_curves_with_any_number_of_jobs)
             first = strdup(rows);
         free(rows);
     }
-    ck_assert_ptr_nonnull(strstr(first,
-                                 "activation,point,seed,fold,epoch,step,train_loss,val_loss,val_accuracy,test_loss,test_accuracy,grad_norm,"
-                                 "dead_fraction,at_best_point\n"));
+    ck_assert_ptr_nonnull(strstr(
+        first,
+        "activation,point,seed,fold,epoch,step,train_loss,val_loss,val_accuracy,test_loss,test_accuracy,grad_norm,"
+        "dead_fraction,at_best_point\n"));
     free(first);
 }
 END_TEST
@@ -75,7 +77,8 @@ START_TEST(a_seed_is_the_same_run_in_any_comparison)
 {
     char errors[4000], arguments[600], folder[300];
     char *rows[2];
-    static const char table[] = "x,y,t\n1,2,.5\n2,1,1.5\n3,5,2.5\n4,2,3.5\n5,9,4.25\n6,1,5.5\n7,3,6.5\n8,2,7.5\n9,4,8.5\n10,2,9.5\n";
+    static const char table[] =
+        "x,y,t\n1,2,.5\n2,1,1.5\n3,5,2.5\n4,2,3.5\n5,9,4.25\n6,1,5.5\n7,3,6.5\n8,2,7.5\n9,4,8.5\n10,2,9.5\n";
     temporary_write("table.csv", table, sizeof table - 1);
     for (int first = 1; first <= 2; first++) {
         snprintf(arguments, sizeof arguments,
@@ -97,7 +100,8 @@ START_TEST(a_configuration_runs_again)
     char errors[4000], arguments[600], folder[300], *rows[2];
     snprintf(arguments, sizeof arguments, SMALL "--lr 1e-3,1e-2 --test none --out %s/first", temporary_folder());
     ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
-    snprintf(arguments, sizeof arguments, "--config %s/first/config.json --out %s/again", temporary_folder(), temporary_folder());
+    snprintf(arguments, sizeof arguments, "--config %s/first/config.json --out %s/again", temporary_folder(),
+             temporary_folder());
     ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
     for (int i = 0; i < 2; i++) {
         snprintf(folder, sizeof folder, "%s/%s", temporary_folder(), i ? "again" : "first");
@@ -127,12 +131,15 @@ END_TEST
 START_TEST(the_constant_schedule_warms_up_as_the_others_do)
 {
     char errors[4000], arguments[700], folder[300], *rows[4];
-    static const char *const options[] = {"--schedule constant --warmup 0", "--schedule constant", "--schedule constant --warmup 0.05"};
+    static const char *const options[] = {"--schedule constant --warmup 0", "--schedule constant",
+                                          "--schedule constant --warmup 0.05"};
     for (int i = 0; i < 4; i++) {
         if (i < 3)
-            snprintf(arguments, sizeof arguments, SMALL "--activations relu --epochs 10 %s --out %s/%d", options[i], temporary_folder(), i);
+            snprintf(arguments, sizeof arguments, SMALL "--activations relu --epochs 10 %s --out %s/%d", options[i],
+                     temporary_folder(), i);
         else
-            snprintf(arguments, sizeof arguments, "--config %s/0/config.json --out %s/3", temporary_folder(), temporary_folder());
+            snprintf(arguments, sizeof arguments, "--config %s/0/config.json --out %s/3", temporary_folder(),
+                     temporary_folder());
         ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
         snprintf(folder, sizeof folder, "%s/%d", temporary_folder(), i);
         rows[i] = rows_without_seconds(folder);
@@ -181,7 +188,8 @@ START_TEST(every_option_of_a_run_changes_it)
     for (size_t i = 0; i <= sizeof options / sizeof options[0]; i++) {
         const char *option = i > 0 ? options[i - 1] : "";
         snprintf(arguments, sizeof arguments,
-                 "--data %s --rows 60 --hidden 4x2 --activations swiglu --seeds 1 --epochs 2 --batch 8 --no-plots %s --out %s/%zu",
+                 "--data %s --rows 60 --hidden 4x2 --activations swiglu --seeds 1 --epochs 2 --batch 8 --no-plots %s "
+                 "--out %s/%zu",
                  _i ? "sine" : "moons", option, temporary_folder(), i);
         const int status = compare_run(arguments, errors, sizeof errors);
         if (_i && strstr(option, "label-smoothing")) {
@@ -204,7 +212,8 @@ START_TEST(widths_and_depths_are_searched)
 {
     char errors[4000], arguments[600];
     snprintf(arguments, sizeof arguments,
-             "--data moons --rows 200 --width 4,6 --depth 1,3 --activations relu --seeds 1 --epochs 1 --batch 32 --no-plots --out %s/grid",
+             "--data moons --rows 200 --width 4,6 --depth 1,3 --activations relu --seeds 1 --epochs 1 --batch 32 "
+             "--no-plots --out %s/grid",
              temporary_folder());
     ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
     ck_assert_msg(strstr(errors, "2-(4,6)x(1,3)-2, 1 epoch") != NULL, "%s", errors);
@@ -214,7 +223,8 @@ START_TEST(widths_and_depths_are_searched)
     const char *summary = strstr(temporary_text("grid/summary.csv"), "\nrelu,1,"); /* runs, parameters */
     ck_assert_ptr_nonnull(summary);
     const long parameters = atol(summary + 8);
-    ck_assert_msg(parameters == 22 || parameters == 62 || parameters == 32 || parameters == 116, "%ld parameters", parameters);
+    ck_assert_msg(parameters == 22 || parameters == 62 || parameters == 32 || parameters == 116, "%ld parameters",
+                  parameters);
 }
 END_TEST
 
@@ -223,12 +233,16 @@ START_TEST(few_rows_get_a_small_net)
 {
     static const struct {
         const char *options, *net;
-    } cases[] = {{"--rows 400", "\n2-32x2-2, "}, {"--rows 600", "\n2-128x4-2, "}, {"--rows 400 --hidden auto", "\n2-32x2-2, "},
-                 {"--rows 400 --depth 1", "\n2-32x1-2, "}, {"--rows 400 --hidden 5", "\n2-5-2, "}};
+    } cases[] = {{"--rows 400", "\n2-32x2-2, "},
+                 {"--rows 600", "\n2-128x4-2, "},
+                 {"--rows 400 --hidden auto", "\n2-32x2-2, "},
+                 {"--rows 400 --depth 1", "\n2-32x1-2, "},
+                 {"--rows 400 --hidden 5", "\n2-5-2, "}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char errors[4000], arguments[600];
-        snprintf(arguments, sizeof arguments, "--data moons --activations relu --seeds 1 --epochs 1 --no-plots --out %s/few %s",
-                 temporary_folder(), cases[i].options);
+        snprintf(arguments, sizeof arguments,
+                 "--data moons --activations relu --seeds 1 --epochs 1 --no-plots --out %s/few %s", temporary_folder(),
+                 cases[i].options);
         ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
         ck_assert_msg(strstr(errors, cases[i].net) != NULL, "%s: %s", cases[i].options, errors);
     }
@@ -262,8 +276,8 @@ START_TEST(an_interruption_keeps_what_is_finished)
         signal(asking[_i], SIG_DFL); /* under nohup it is ignored, and would be by compare */
         ck_assert_ptr_nonnull(freopen("/dev/null", "w", stdout));
         ck_assert_ptr_nonnull(freopen("/dev/null", "w", stderr));
-        execl(path, "compare", "--data", "moons", "--hidden", "4", "--activations", "relu", "--seeds", "1", "--epochs", epochs,
-              "--no-plots", "--out", folder, (char *)NULL);
+        execl(path, "compare", "--data", "moons", "--hidden", "4", "--activations", "relu", "--seeds", "1", "--epochs",
+              epochs, "--no-plots", "--out", folder, (char *)NULL);
         _exit(127);
     }
     sleep(1);
@@ -283,7 +297,8 @@ START_TEST(short_memory_is_told_and_does_not_hang)
     char command[1500];
     for (int kilobytes = 100000; kilobytes <= 300000; kilobytes += 50000) {
         snprintf(command, sizeof command,
-                 "ulimit -v %d; OPENBLAS_NUM_THREADS=4 timeout -s KILL 20 %s/bin/compare " SMALL "--out %s/short >/dev/null 2>&1",
+                 "ulimit -v %d; OPENBLAS_NUM_THREADS=4 timeout -s KILL 20 %s/bin/compare " SMALL
+                 "--out %s/short >/dev/null 2>&1",
                  kilobytes, compare_build(), temporary_folder());
         const int status = system(command);
         ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) < 128, "%d kB: %d", kilobytes, WEXITSTATUS(status));
@@ -295,8 +310,8 @@ START_TEST(results_that_cannot_be_written_are_shown_and_are_a_failure)
 {
     char command[1500];
     static char output[10000];
-    snprintf(command, sizeof command, "ulimit -f 0; trap '' XFSZ; %s/bin/compare " SMALL "--out %s/full 2>/dev/null", compare_build(),
-             temporary_folder());
+    snprintf(command, sizeof command, "ulimit -f 0; trap '' XFSZ; %s/bin/compare " SMALL "--out %s/full 2>/dev/null",
+             compare_build(), temporary_folder());
     FILE *pipe = popen(command, "r");
     output[fread(output, 1, sizeof output - 1, pipe)] = '\0';
     const int status = pclose(pipe);
@@ -305,12 +320,14 @@ START_TEST(results_that_cannot_be_written_are_shown_and_are_a_failure)
 }
 END_TEST
 
-/* The shared axis of epochs once hid activations whose number was beyond it, and the others got pieces of their neighbours' pictures. */
+/* The shared axis of epochs once hid activations whose number was beyond it, and the others got pieces of their
+ * neighbours' pictures. */
 START_TEST(each_activation_has_its_own_boundary_however_few_the_epochs)
 {
     static char few[1 << 20], errors[4000];
     char command[2000];
-    snprintf(command, sizeof command, "--data moons --rows 60 --hidden 2 --epochs 1 --seeds 1 --activations relu,silu,tanh,elu --out %s",
+    snprintf(command, sizeof command,
+             "--data moons --rows 60 --hidden 2 --epochs 1 --seeds 1 --activations relu,silu,tanh,elu --out %s",
              temporary_folder());
     ck_assert_msg(compare_run(command, errors, sizeof errors) == 0, "%s", errors);
     if (!temporary_exists("boundary.svg"))
@@ -333,9 +350,11 @@ START_TEST(widths_are_read_as_written)
     ck_assert(options_widths("hidden", "128x3,10", widths, MOST, message, sizeof message));
     const int64_t expected[] = {128, 128, 128, 10, 0};
     ck_assert_mem_eq(widths, expected, sizeof expected);
-    static const char *const wrong[] = {"", "x", "0", "-1", "8x0", "8x", "8,", ",8", "8 8", "8x65", "8x64,1", "99999999999"};
+    static const char *const wrong[] = {"",   "x",  "0",   "-1",   "8x0",    "8x",
+                                        "8,", ",8", "8 8", "8x65", "8x64,1", "99999999999"};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
-        ck_assert_msg(!options_widths("hidden", wrong[i], widths, MOST, message, sizeof message), "'%s' was taken", wrong[i]);
+        ck_assert_msg(!options_widths("hidden", wrong[i], widths, MOST, message, sizeof message), "'%s' was taken",
+                      wrong[i]);
 }
 END_TEST
 
@@ -346,7 +365,8 @@ START_TEST(batch_norm_does_without_a_row_that_is_left_alone)
     for (int i = 0; i < 95; i++)
         snprintf(table + strlen(table), sizeof table - strlen(table), "%d,%d,%d\n", i, i * i % 17, i % 2);
     temporary_write("table.csv", table, strlen(table));
-    static const char run[] = "--data csv:%s --norm %s --batch %d --hidden 4 --activations relu --seeds 1 --epochs 2 --no-plots --out %s/o";
+    static const char run[] =
+        "--data csv:%s --norm %s --batch %d --hidden 4 --activations relu --seeds 1 --epochs 2 --no-plots --out %s/o";
     snprintf(arguments, sizeof arguments, run, temporary_path("table.csv"), "batch", 8, temporary_folder());
     ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
     ck_assert_msg(strstr(errors, "57 rows to train") && strstr(errors, "2 epochs of 7 steps"), "%s", errors);
@@ -373,9 +393,10 @@ START_TEST(regression_and_every_kind_of_option_run)
         "--data moons --hidden 9x4 --residual --activations relu,swiglu",
     };
     for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) {
-        snprintf(arguments, sizeof arguments,
-                 "--hidden 6,5 --activations elu,geglu %s --rows 200 --seeds 1 --epochs 2 --no-plots --out %s/options%zu", more[i],
-                 temporary_folder(), i);
+        snprintf(
+            arguments, sizeof arguments,
+            "--hidden 6,5 --activations elu,geglu %s --rows 200 --seeds 1 --epochs 2 --no-plots --out %s/options%zu",
+            more[i], temporary_folder(), i);
         ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s: %s", more[i], errors);
     }
 }

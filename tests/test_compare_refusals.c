@@ -39,7 +39,8 @@ static const struct {
     {"--data moons --target -1", "--target is for csv: only"},
     {"--data moons --epochs 5 --patience 5", "--patience: a run has no more epochs than that"},
     {"--data moons --warmup 1", "compare: the cosine schedule needs steps, more of them than the warm-up has\n"},
-    {"--data moons --warmup 0.1,1 --epochs 1", "compare: the cosine schedule needs steps, more of them than the warm-up has\n"},
+    {"--data moons --warmup 0.1,1 --epochs 1",
+     "compare: the cosine schedule needs steps, more of them than the warm-up has\n"},
     {"--data moons --folds 1", "moons: 1 fold is no cross-validation"},
     {"--data moons --folds 3 --test 0.1", "moons: the folds are the test parts"},
     {"--data moons --target x", "moons: target column and header are for csv: only"},
@@ -67,11 +68,12 @@ START_TEST(a_mistake_gets_a_line_that_names_it_and_status_2)
 }
 END_TEST
 
-/* Whatever stands in a configuration, it is taken or refused in a line that names the file and the key: null only where nothing is said by
- * default, as the program writes it. */
+/* Whatever stands in a configuration, it is taken or refused in a line that names the file and the key: null only where
+ * nothing is said by default, as the program writes it. */
 START_TEST(values_of_another_kind_are_refused)
 {
-    static const char *const values[] = {"null", "true", "5", "-7.5", "1e300", "[1, 2]", "{\"a\": 1}", "\"\"", "\"nonsense\""};
+    static const char *const values[] = {"null",   "true",       "5",    "-7.5",        "1e300",
+                                         "[1, 2]", "{\"a\": 1}", "\"\"", "\"nonsense\""};
     enum { NULL_IS, TRUE_IS, VALUES = sizeof values / sizeof *values };
     char text[200], message[400];
     for (const program_option *o = experiment_program.table; o->name || o->help; o++)
@@ -82,23 +84,27 @@ START_TEST(values_of_another_kind_are_refused)
             const bool number = o->type == OPTION_INT || o->type == OPTION_REAL, flag = o->type == OPTION_FLAG;
             snprintf(text, sizeof text, "{\"%s\": %s}", o->name, values[i]);
             temporary_write("config.json", text, strlen(text));
-            const bool taken = options_load(&experiment_program, temporary_path("config.json"), &e.settings, message, sizeof message);
+            const bool taken =
+                options_load(&experiment_program, temporary_path("config.json"), &e.settings, message, sizeof message);
             if (i == NULL_IS)
                 ck_assert_msg(taken == (!number && !flag && !*was), "%s", text);
             if (i == TRUE_IS)
                 ck_assert_msg(taken == flag, "%s", text);
             if (!taken)
-                ck_assert_msg(strstr(message, temporary_path("config.json")) && strstr(message, o->name) && !strchr(message, '\n'), "%s",
-                              message);
+                ck_assert_msg(strstr(message, temporary_path("config.json")) && strstr(message, o->name) &&
+                                  !strchr(message, '\n'),
+                              "%s", message);
         }
     static const char *const beyond[] = {"{\"lr\": 1e999}", "{\"seeds\": 99999999999999999999999}", "{\"seeds\": 1e18}",
                                          "{\"activations\": null}", "{\"data\": \"moons\", \"optimizer\": null}"};
     for (size_t i = 0; i < sizeof beyond / sizeof *beyond; i++) {
         char arguments[600], errors[2000];
         temporary_write("config.json", beyond[i], strlen(beyond[i]));
-        snprintf(arguments, sizeof arguments, "--config %s --out %s/none", temporary_path("config.json"), temporary_folder());
+        snprintf(arguments, sizeof arguments, "--config %s --out %s/none", temporary_path("config.json"),
+                 temporary_folder());
         ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 2, "%s: %s", beyond[i], errors);
-        ck_assert_msg(strstr(errors, "config.json") && strchr(errors, '\n') == errors + strlen(errors) - 1, "%s", errors);
+        ck_assert_msg(strstr(errors, "config.json") && strchr(errors, '\n') == errors + strlen(errors) - 1, "%s",
+                      errors);
     }
 }
 END_TEST
@@ -114,10 +120,12 @@ START_TEST(two_numbers_that_come_to_the_same_are_refused)
                  {"--batch 0,16,8", "--batch: 0 and 8 come to the same here"},
                  {"--batch 120,121", "--batch: 120 and 121 come to the same here"},
                  {"--batch 8 --epochs 100,0", "--epochs: 100 and 0 come to the same here"},
-                 {"--lr 1e-3,0.001", "--lr: '1e-3,0.001' is not a list of different numbers, with commas between, from 1e-12 to 1000000"}};
+                 {"--lr 1e-3,0.001",
+                  "--lr: '1e-3,0.001' is not a list of different numbers, with commas between, from 1e-12 to 1000000"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char errors[4000], arguments[600], line[200];
-        snprintf(arguments, sizeof arguments, "--data moons --rows 200 --hidden 4 --activations relu --seeds 1 --no-plots --out %s/same %s",
+        snprintf(arguments, sizeof arguments,
+                 "--data moons --rows 200 --hidden 4 --activations relu --seeds 1 --no-plots --out %s/same %s",
                  temporary_folder(), cases[i].options);
         snprintf(line, sizeof line, "compare: %s\n", cases[i].message);
         ck_assert_int_eq(compare_run(arguments, errors, sizeof errors), 2);
@@ -132,7 +140,8 @@ Suite *compare_refusals_suite(void)
     TCase *tests = tcase_create("compare_refusals");
     tcase_set_timeout(tests, 120);
     tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
-    tcase_add_loop_test(tests, a_mistake_gets_a_line_that_names_it_and_status_2, 0, sizeof mistakes / sizeof mistakes[0]);
+    tcase_add_loop_test(tests, a_mistake_gets_a_line_that_names_it_and_status_2, 0,
+                        sizeof mistakes / sizeof mistakes[0]);
     tcase_add_test(tests, values_of_another_kind_are_refused);
     tcase_add_test(tests, two_numbers_that_come_to_the_same_are_refused);
     suite_add_tcase(suite, tests);

@@ -24,10 +24,9 @@ static double convolved(tg_tensor x, tg_tensor weight, const tg_window *s, int64
     for (int64_t c = 0; c < per_group; c++)
         for (int64_t i = 0; i < tg_dim(weight, 2); i++)
             for (int64_t j = 0; j < tg_dim(weight, 3); j++)
-                sum +=
-                    pixel(weight, o, c, i, j) *
-                    pixel(x, n, group * per_group + c, y * s->stride[0] + i * s->dilation[0] - s->padding[0],
-                          column * s->stride[1] + j * s->dilation[1] - s->padding[1]);
+                sum += pixel(weight, o, c, i, j) * pixel(x, n, group * per_group + c,
+                                                         y * s->stride[0] + i * s->dilation[0] - s->padding[0],
+                                                         column * s->stride[1] + j * s->dilation[1] - s->padding[1]);
     return sum;
 }
 
@@ -70,11 +69,9 @@ START_TEST(conv1d_is_conv2d_of_height_one)
 {
     tg_tensor x = drawn(TG_F64, TG_SHAPE(2, 4, 9)), weight = drawn(TG_F64, TG_SHAPE(6, 2, 3)),
               bias = drawn(TG_F64, TG_SHAPE(6));
-    tg_tensor y =
-        tg_conv1d(x, weight, bias, (tg_window){.stride = {2}, .padding = {1}, .dilation = {2}, .groups = 2});
-    tg_tensor same =
-        tg_conv2d(tg_reshape(x, TG_SHAPE(2, 4, 1, 9)), tg_reshape(weight, TG_SHAPE(6, 2, 1, 3)), bias,
-                  (tg_window){.stride = {1, 2}, .padding = {0, 1}, .dilation = {1, 2}, .groups = 2});
+    tg_tensor y = tg_conv1d(x, weight, bias, (tg_window){.stride = {2}, .padding = {1}, .dilation = {2}, .groups = 2});
+    tg_tensor same = tg_conv2d(tg_reshape(x, TG_SHAPE(2, 4, 1, 9)), tg_reshape(weight, TG_SHAPE(6, 2, 1, 3)), bias,
+                               (tg_window){.stride = {1, 2}, .padding = {0, 1}, .dilation = {1, 2}, .groups = 2});
     assert_shape(y, TG_SHAPE(2, 6, 4));
     for (int64_t i = 0; i < 48; i++)
         ck_assert_double_eq(tg_at(y, i), tg_at(same, i));
@@ -107,13 +104,12 @@ START_TEST(convolutions_can_be_differentiated_twice)
               tg_read(drawn(TG_F64, TG_SHAPE(48)), TG_F64, weight, 48) &&
               tg_read(drawn(TG_F64, TG_SHAPE(4)), TG_F64, bias, 4));
     tg_window settings[] = {{.padding = {1, 1}, .groups = 1},
-                             {.stride = {2, 2}, .dilation = {1, 2}, .padding = {0, 1}, .groups = 2}};
+                            {.stride = {2, 2}, .dilation = {1, 2}, .padding = {0, 1}, .groups = 2}};
     for (int which = 0; which < 2; which++) {
         const int groups = settings[which].groups;
-        const tg_gradcheck_input in[] = {
-            {.name = "x", .shape = TG_SHAPE(2, 2, 4, 5), .data = x},
-            {.name = "weight", .shape = TG_SHAPE(4, 2 / groups, 2, 3), .data = weight},
-            {.name = "bias", .shape = TG_SHAPE(4), .data = bias}};
+        const tg_gradcheck_input in[] = {{.name = "x", .shape = TG_SHAPE(2, 2, 4, 5), .data = x},
+                                         {.name = "weight", .shape = TG_SHAPE(4, 2 / groups, 2, 3), .data = weight},
+                                         {.name = "bias", .shape = TG_SHAPE(4), .data = bias}};
         tg_gradcheck_result result =
             tg_gradcheck(convolve, &settings[which], in, 3, &(tg_gradcheck_options){.order = 2});
         ck_assert_msg(result.passed, "%s", result.why);
@@ -148,8 +144,8 @@ END_TEST
 START_TEST(the_gradient_of_a_maximum_goes_to_one_element_of_each_window)
 {
     const double x[8] = {1, 5, 5, 2, 7, 0, 3, 3};
-    tg_tensor v = tg_variable(tape, TG_F64, x, TG_SHAPE(1, 1, 8)),
-              y = tg_max_pool1d(v, 3, (tg_window){.stride = {1}}), g;
+    tg_tensor v = tg_variable(tape, TG_F64, x, TG_SHAPE(1, 1, 8)), y = tg_max_pool1d(v, 3, (tg_window){.stride = {1}}),
+              g;
     assert_shape(y, TG_SHAPE(1, 1, 6));
     ck_assert(tg_grad(&y, 1, &v, 1, NULL, false, &g));
     const double expected[8] = {0, 2, 0, 0, 3, 0, 1, 0};

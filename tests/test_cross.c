@@ -1,11 +1,12 @@
-/* Every feature of the tape with every other one, at random: what a step on a long-lived tape gives is what it gives on a fresh one, to the
- * bit, and with every checkpoint called as a plain function too.
+/* Every feature of the tape with every other one, at random: what a step on a long-lived tape gives is what it gives on
+ * a fresh one, to the bit, and with every checkpoint called as a plain function too.
  *
- *     checkpoints (nested), replay, cached trace, accumulation, dropout and other random numbers, hooks that look, change or
- *     differentiate, nested gradients, no-grad scopes, frozen parameters, retained gradients, two tapes at once, two threads
+ *     checkpoints (nested), replay, cached trace, accumulation, dropout and other random numbers, hooks that look,
+ * change or differentiate, nested gradients, no-grad scopes, frozen parameters, retained gradients, two tapes at once,
+ * two threads
  *
- * Steps differ a little from one to the next, since that is where a tape could take one for another. When a step fails, the steps before it
- * are left out and its programs cut down as long as it still does; what remains is printed.
+ * Steps differ a little from one to the next, since that is where a tape could take one for another. When a step fails,
+ * the steps before it are left out and its programs cut down as long as it still does; what remains is printed.
  */
 #include "tests/cross_program.h"
 
@@ -24,9 +25,8 @@ typedef struct cross_step {
     bool two, threads, interleaved; /* both lanes; at the same time; node by node in turn */
     bool resets;                    /* the tapes first; otherwise the step goes on where the last one ended */
     bool replays;                   /* the step before once more, on other numbers */
-    uint8_t frozen,
-        cleared; /* parameters without a gradient; those that an optimiser has used up, after the step */
-    bool hooked; /* some parameter of the tape has a hook, which stays until the tape is reset */
+    uint8_t frozen, cleared; /* parameters without a gradient; those that an optimiser has used up, after the step */
+    bool hooked;             /* some parameter of the tape has a hook, which stays until the tape is reset */
     uint8_t data;
 } cross_step;
 
@@ -55,11 +55,8 @@ static void set_parameters(cross_parameters *p, tg_dtype dtype, int which)
     static const tg_shape shapes[CROSS_PARAMETERS] = {{1, {4}}, {0}, {2, {4, 4}}, {1, {4}}};
     static const char *const names[CROSS_PARAMETERS] = {"vector", "scalar", "matrix", "bias"};
     for (int i = 0; i < CROSS_PARAMETERS; i++) {
-        p->parameter[i] = (tg_parameter){.name = names[i],
-                                         .dtype = dtype,
-                                         .shape = shapes[i],
-                                         .data = &p->value[i],
-                                         .gradient = &p->gradient[i]};
+        p->parameter[i] = (tg_parameter){
+            .name = names[i], .dtype = dtype, .shape = shapes[i], .data = &p->value[i], .gradient = &p->gradient[i]};
         for (int k = 0; k < 16; k++)
             put(dtype, &p->value[i], k, 0.4 * sin(1 + which + 5 * i + 3 * k));
     }
@@ -169,8 +166,7 @@ static bool replay(world *w, const cross_step *s)
         if (l->errors > 0)
             return false;
         for (int k = 0; k < l->copied_count; k++)
-            ck_assert(
-                tg_set(l->copied[k], l->dtype, &l->batch[1], TG_SHAPE(l->program->rows, CROSS_COLUMNS)));
+            ck_assert(tg_set(l->copied[k], l->dtype, &l->batch[1], TG_SHAPE(l->program->rows, CROSS_COLUMNS)));
         if (!tg_replay(l->tape)) {
             tg_tape_clear_error(l->tape);
             return false;
@@ -193,8 +189,8 @@ static bool numbers_differ(tg_dtype dtype, const void *a, const void *b, int64_t
     for (int64_t i = 0; i < count; i++) {
         const double x = dtype == TG_F32 ? (double)((const float *)a)[i] : ((const double *)a)[i];
         const double y = dtype == TG_F32 ? (double)((const float *)b)[i] : ((const double *)b)[i];
-        const bool same = memcmp((const char *)a + (size_t)i * element, (const char *)b + (size_t)i * element,
-                                 element) == 0;
+        const bool same =
+            memcmp((const char *)a + (size_t)i * element, (const char *)b + (size_t)i * element, element) == 0;
         if (!same && !(fabs(x - y) <= tolerance * (1 + fabs(y))))
             return true;
     }
@@ -211,9 +207,8 @@ static bool tensors_differ(world *is, tg_tensor a, tg_tensor b, const char *what
     int64_t at = 0;
     while (at + 1 < tg_size(a) && tg_at(a, at) == tg_at(b, at))
         at++;
-    snprintf(is->complaint, sizeof is->complaint,
-             "lane %d: %s %d is %s%s, %.9g at %d, and should be %s%s, %.9g", lane, what, index,
-             tg_ok(a) ? "" : "inert ", tg_shape_text(&sa, ta, sizeof ta), tg_at(a, at), (int)at,
+    snprintf(is->complaint, sizeof is->complaint, "lane %d: %s %d is %s%s, %.9g at %d, and should be %s%s, %.9g", lane,
+             what, index, tg_ok(a) ? "" : "inert ", tg_shape_text(&sa, ta, sizeof ta), tg_at(a, at), (int)at,
              tg_ok(b) ? "" : "inert ", tg_shape_text(&sb, tb, sizeof tb), tg_at(b, at));
     return true;
 }
@@ -221,14 +216,12 @@ static bool tensors_differ(world *is, tg_tensor a, tg_tensor b, const char *what
 static bool lanes_differ(world *is, const world *be, int lane, bool replayed)
 {
     const cross_lane *a = &is->lane[lane], *b = &be->lane[lane];
-    if (a->errors != b->errors || a->rng.position != b->rng.position ||
-        a->watched_count != b->watched_count ||
+    if (a->errors != b->errors || a->rng.position != b->rng.position || a->watched_count != b->watched_count ||
         (!replayed && (a->looks != b->looks || (is->tolerance == 0 && a->looked != b->looked)))) {
-        snprintf(
-            is->complaint, sizeof is->complaint,
-            "lane %d: %d errors (%s), position %d, %d looks of %llx; and should be %d (%s), %d, %d of %llx",
-            lane, a->errors, a->error, (int)a->rng.position, a->looks, (unsigned long long)a->looked,
-            b->errors, b->error, (int)b->rng.position, b->looks, (unsigned long long)b->looked);
+        snprintf(is->complaint, sizeof is->complaint,
+                 "lane %d: %d errors (%s), position %d, %d looks of %llx; and should be %d (%s), %d, %d of %llx", lane,
+                 a->errors, a->error, (int)a->rng.position, a->looks, (unsigned long long)a->looked, b->errors,
+                 b->error, (int)b->rng.position, b->looks, (unsigned long long)b->looked);
         return true;
     }
     for (int i = 0; i < a->watched_count; i++)
@@ -267,8 +260,9 @@ static bool worlds_differ(world *is, const world *be, const cross_step *s, bool 
     return false;
 }
 
-/* The step on fresh tapes from the same beginning, compared. A second derivative through a checkpoint goes through what was recorded first
- * and what was recomputed, where there is one value without the checkpoint: there the sums are other ones. */
+/* The step on fresh tapes from the same beginning, compared. A second derivative through a checkpoint goes through what
+ * was recorded first and what was recomputed, where there is one value without the checkpoint: there the sums are other
+ * ones. */
 static bool differs_from(world *w, const world *before, const cross_step *s, int mode, bool replayed)
 {
     static world other;
@@ -277,12 +271,12 @@ static bool differs_from(world *w, const world *before, const cross_step *s, int
     other.lane[1].tape = tg_tape_new();
     prepare(&other, s, mode);
     record(&other, s, mode);
-    const bool twice = cross_differentiates_checkpoints_twice(&s->lane[0]) ||
-                       cross_differentiates_checkpoints_twice(&s->lane[1]);
+    const bool twice =
+        cross_differentiates_checkpoints_twice(&s->lane[0]) || cross_differentiates_checkpoints_twice(&s->lane[1]);
     w->tolerance = mode != PLAIN || !twice ? 0 : w->dtype == TG_F32 ? 1e-3 : 1e-10;
     const int errors = other.lane[0].errors + (s->two ? other.lane[1].errors : 0);
-    const bool half_done = (mode == PLAIN || !s->resets) &&
-                           errors > 0; /* a pass that failed, and perhaps not at the same place */
+    const bool half_done =
+        (mode == PLAIN || !s->resets) && errors > 0; /* a pass that failed, and perhaps not at the same place */
     const bool differ = !half_done && worlds_differ(w, &other, s, replayed);
     close_world(&other);
     if (differ)
@@ -385,8 +379,7 @@ static void cut_down(cross_step *s, int count, tg_dtype dtype)
                 for (int i = 0; i < count; i++) {
                     cross_program *p = &smaller[i].lane[lane];
                     if (node < p->count && p->count > 1 && p->count > p->tail + 1) {
-                        memmove(p->node + node, p->node + node + 1,
-                                (size_t)(--p->count - node) * sizeof *p->node);
+                        memmove(p->node + node, p->node + node + 1, (size_t)(--p->count - node) * sizeof *p->node);
                         any = true;
                     }
                 }
@@ -407,8 +400,7 @@ static void cut_down(cross_step *s, int count, tg_dtype dtype)
                     t->lane[lane].tail = what == 7 ? 0 : t->lane[lane].tail;
                 }
             }
-            shrank |=
-                memcmp(smaller, s, (size_t)count * sizeof *s) != 0 && still_fails(s, smaller, count, dtype);
+            shrank |= memcmp(smaller, s, (size_t)count * sizeof *s) != 0 && still_fails(s, smaller, count, dtype);
         }
     }
     free(smaller);
@@ -429,10 +421,10 @@ static char *describe(cross_step *s, int count, tg_dtype dtype)
     FILE *to = open_memstream(&text, &size);
     fprintf(to, "%s\n", complaint);
     for (int i = 0; i < length; i++) {
-        fprintf(to, "  step %d%s%s%s%s%s, frozen %x, cleared after %x, data %d\n", i,
-                s[i].resets ? "" : ", goes on", s[i].replays ? ", replays" : "",
-                s[i].two ? ", two tapes" : "", s[i].two && s[i].threads ? " in two threads" : "",
-                s[i].two && s[i].interleaved ? " in turn" : "", s[i].frozen, s[i].cleared, s[i].data);
+        fprintf(to, "  step %d%s%s%s%s%s, frozen %x, cleared after %x, data %d\n", i, s[i].resets ? "" : ", goes on",
+                s[i].replays ? ", replays" : "", s[i].two ? ", two tapes" : "",
+                s[i].two && s[i].threads ? " in two threads" : "", s[i].two && s[i].interleaved ? " in turn" : "",
+                s[i].frozen, s[i].cleared, s[i].data);
         for (int lane = 0; lane <= s[i].two; lane++)
             cross_print(&s[i].lane[lane], to);
     }

@@ -1,11 +1,11 @@
 /* Random models, trained in every way that the library has, must come to the same numbers, to the bit.
  *
  *     the plain way   a new tape for each part of a batch, one thread, nothing forgotten, parts added up by hand
- *     other ways      one tape that follows the step before; every stage in a checkpoint; several threads; tg_accumulate; tg_replay; a run
- *                     that stops, and goes on from its file in another model
+ *     other ways      one tape that follows the step before; every stage in a checkpoint; several threads;
+ * tg_accumulate; tg_replay; a run that stops, and goes on from its file in another model
  *
- * Models have convolutions, pools, batch and other norms, attention, plain and gated blocks, dropout, residual sums; training has AdamW, an
- * average of the weights, an evaluation in the middle.
+ * Models have convolutions, pools, batch and other norms, attention, plain and gated blocks, dropout, residual sums;
+ * training has AdamW, an average of the weights, an evaluation in the middle.
  */
 #include "tests/temporary_files.h"
 
@@ -21,7 +21,18 @@ enum { STEPS = 4, STAGES = 5, CLASSES = 3, SIDE = 12, CHANNELS = 4, MOST_IMAGES 
 
 /* ---- models ---- */
 
-enum { CONV_BLOCK, DEPTHWISE, MAX_POOL, MEAN_POOL, IMAGE_STAGES, NORM = IMAGE_STAGES, ATTENTION, FEED_FORWARD, DROPOUT, STAGE_KINDS };
+enum {
+    CONV_BLOCK,
+    DEPTHWISE,
+    MAX_POOL,
+    MEAN_POOL,
+    IMAGE_STAGES,
+    NORM = IMAGE_STAGES,
+    ATTENTION,
+    FEED_FORWARD,
+    DROPOUT,
+    STAGE_KINDS
+};
 static const char *const kind_names[STAGE_KINDS] = {"conv", "depthwise", "max_pool",     "mean_pool",
                                                     "norm", "attention", "feed_forward", "dropout"};
 
@@ -88,10 +99,11 @@ static void add_stage(model *m, stage *s, const char *name, int kind, int number
         m->has_batch_norm |= number % 3 == 0;
         break;
     case DEPTHWISE:
-        s->depthwise = tg_convolution_add(
-            m->set, name,
-            &(tg_convolution_config){
-                .inputs = CHANNELS, .outputs = CHANNELS, .kernel = {3, 3}, .window = {.padding = {1, 1}, .groups = CHANNELS}});
+        s->depthwise = tg_convolution_add(m->set, name,
+                                          &(tg_convolution_config){.inputs = CHANNELS,
+                                                                   .outputs = CHANNELS,
+                                                                   .kernel = {3, 3},
+                                                                   .window = {.padding = {1, 1}, .groups = CHANNELS}});
         tg_convolution_initialize(&s->depthwise, TG_INIT_HE_NORMAL, 1, &m->training);
         break;
     case NORM:
@@ -199,7 +211,8 @@ static tg_tensor model_forward(const model *m, tg_tensor x, tg_rng *training, bo
             images = false;
         }
         if (i < m->plan->count)
-            x = checkpoints ? tg_checkpoint(call_stage, &x, 1, &(stage_call){s, training}) : stage_forward(s, x, training);
+            x = checkpoints ? tg_checkpoint(call_stage, &x, 1, &(stage_call){s, training})
+                            : stage_forward(s, x, training);
     }
     return tg_linear_layer_forward(&m->head, tg_mean_over(x, TG_AXES(1), false));
 }
@@ -259,7 +272,8 @@ static tg_tensor part_loss(tg_tape *tape, int part, void *user)
     const run *r = user;
     const plan *p = r->model->plan;
     const int images = p->images / p->parts;
-    const void *x = (const char *)&r->batch->x + (size_t)(part * images * CHANNELS * SIDE * SIDE) * tg_dtype_size(p->dtype);
+    const void *x =
+        (const char *)&r->batch->x + (size_t)(part * images * CHANNELS * SIDE * SIDE) * tg_dtype_size(p->dtype);
     const tg_tensor images_of = tg_borrow(tape, p->dtype, x, TG_SHAPE(images, CHANNELS, SIDE, SIDE)),
                     labels = tg_borrow(tape, TG_I32, r->batch->labels + part * images, TG_SHAPE(images));
     return tg_cross_entropy(model_forward(r->model, images_of, &r->model->training, r->way->checkpoints), labels);
@@ -320,7 +334,8 @@ static void save_and_load(run *r)
     char message[TG_FILE_MESSAGE];
     model *to = model_new(r->model->plan), *from = r->model;
     tg_update_state kept = tg_optimizer_state(from->adamw);
-    tg_training_state state = {.parameters = from->set, .update = &kept, .ema = from->ema, .rng = {&from->training}, .position = 2};
+    tg_training_state state = {
+        .parameters = from->set, .update = &kept, .ema = from->ema, .rng = {&from->training}, .position = 2};
     ck_assert_msg(tg_training_state_save(&state, temporary_path("state.safetensors"), NULL, 0, message), "%s", message);
     for (int i = 0; i < tg_parameters_count(to->set); i++)
         tg_parameter_fill(tg_parameters_at(to->set, i), 0.5);
@@ -388,20 +403,24 @@ static void forget(outcome *o)
 static const char *describe(const plan *p)
 {
     static char text[400];
-    int length = snprintf(text, sizeof text, "%s, %d images in %d parts:", tg_dtype_name(p->dtype), p->images, p->parts);
+    int length =
+        snprintf(text, sizeof text, "%s, %d images in %d parts:", tg_dtype_name(p->dtype), p->images, p->parts);
     for (int i = 0; i < p->count; i++)
-        length += snprintf(text + length, sizeof text - (size_t)length, " %s(%d)", kind_names[p->kind[i]], p->number[i]);
+        length +=
+            snprintf(text + length, sizeof text - (size_t)length, " %s(%d)", kind_names[p->kind[i]], p->number[i]);
     return text;
 }
 
 static void assert_same(const plan *p, const way *w, const outcome *plain, const outcome *is)
 {
     ck_assert_msg(!memcmp(plain->values, is->values, plain->bytes), "%s: weights differ (%s)", w->name, describe(p));
-    ck_assert_msg(!memcmp(plain->averages, is->averages, plain->bytes), "%s: averages differ (%s)", w->name, describe(p));
-    ck_assert_msg(!memcmp(&plain->training, &is->training, sizeof plain->training), "%s: generators differ (%s)", w->name, describe(p));
+    ck_assert_msg(!memcmp(plain->averages, is->averages, plain->bytes), "%s: averages differ (%s)", w->name,
+                  describe(p));
+    ck_assert_msg(!memcmp(&plain->training, &is->training, sizeof plain->training), "%s: generators differ (%s)",
+                  w->name, describe(p));
     for (int i = 0; !w->replays && i < LOSSES; i++)
-        ck_assert_msg(!memcmp(&plain->loss[i], &is->loss[i], sizeof(double)), "%s: loss %d is %.17g, not %.17g (%s)", w->name, i,
-                      is->loss[i], plain->loss[i], describe(p));
+        ck_assert_msg(!memcmp(&plain->loss[i], &is->loss[i], sizeof(double)), "%s: loss %d is %.17g, not %.17g (%s)",
+                      w->name, i, is->loss[i], plain->loss[i], describe(p));
 }
 
 static bool has_batch_norm(const plan *p)
@@ -415,27 +434,34 @@ static bool has_batch_norm(const plan *p)
 static void compare_ways(const plan *p, int *replayed, int *refused)
 {
     static const way plain = {.name = "plain", .threads = 1},
-                     ways[] = {
-                         {.name = "one tape", .one_tape = true, .threads = 1},
-                         {.name = "checkpoints", .checkpoints = true, .threads = 1},
-                         {.name = "one tape, checkpoints, 2 threads", .one_tape = true, .checkpoints = true, .threads = 2},
-                         {.name = "3 threads, resumed", .one_tape = true, .threads = 3, .resumes = true},
-                         {.name = "tg_accumulate", .one_tape = true, .accumulates = true, .threads = 1},
-                         {.name = "tg_accumulate, checkpoints, 8 threads, resumed",
-                          .one_tape = true,
-                          .accumulates = true,
-                          .checkpoints = true,
-                          .threads = 8,
-                          .resumes = true},
-                         {.name = "replay", .one_tape = true, .replays = true, .threads = 1},
-                         {.name = "replay, checkpoints, 2 threads", .one_tape = true, .checkpoints = true, .replays = true, .threads = 2}};
+                     ways[] = {{.name = "one tape", .one_tape = true, .threads = 1},
+                               {.name = "checkpoints", .checkpoints = true, .threads = 1},
+                               {.name = "one tape, checkpoints, 2 threads",
+                                .one_tape = true,
+                                .checkpoints = true,
+                                .threads = 2},
+                               {.name = "3 threads, resumed", .one_tape = true, .threads = 3, .resumes = true},
+                               {.name = "tg_accumulate", .one_tape = true, .accumulates = true, .threads = 1},
+                               {.name = "tg_accumulate, checkpoints, 8 threads, resumed",
+                                .one_tape = true,
+                                .accumulates = true,
+                                .checkpoints = true,
+                                .threads = 8,
+                                .resumes = true},
+                               {.name = "replay", .one_tape = true, .replays = true, .threads = 1},
+                               {.name = "replay, checkpoints, 2 threads",
+                                .one_tape = true,
+                                .checkpoints = true,
+                                .replays = true,
+                                .threads = 2}};
     outcome should_be = train(p, &plain);
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         const way *w = &ways[i];
         if (w->replays && p->parts > 1) /* a replay runs the last part again */
             continue;
         outcome is = train(p, w);
-        ck_assert_msg(is.refused == (w->replays && has_batch_norm(p)), "%s: refused %d (%s)", w->name, is.refused, describe(p));
+        ck_assert_msg(is.refused == (w->replays && has_batch_norm(p)), "%s: refused %d (%s)", w->name, is.refused,
+                      describe(p));
         if (!is.refused)
             assert_same(p, w, &should_be, &is);
         *replayed += w->replays && !is.refused;

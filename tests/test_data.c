@@ -17,8 +17,8 @@ static dataset loaded(const char *spec, dataset_options options, const char *val
     dataset set;
     char error[256];
     ck_assert_msg(dataset_load(spec, &options, &set, error, sizeof error), "%s", error);
-    ck_assert_msg(dataset_split(&set, &(dataset_parts){.seed = options.seed, .validation = validation, .test = "none"}, error,
-                                sizeof error),
+    ck_assert_msg(dataset_split(&set, &(dataset_parts){.seed = options.seed, .validation = validation, .test = "none"},
+                                error, sizeof error),
                   "%s", error);
     return set;
 }
@@ -62,12 +62,9 @@ START_TEST(parts_use_every_row_once_and_keep_its_order)
         dataset_parts parts;
         size_t validation, test;
     } cases[] = {
-        {{.seed = 4, .validation = "0.3", .test = "none"}, 150, 0},
-        {{.seed = 4}, 100, 100},
-        {{.validation = "first:20", .test = "0.5"}, 20, 250},
-        {{.validation = "0.2", .test = "first:7"}, 100, 7},
-        {{.validation = "0.1", .folds = 3, .fold = 2}, 50, 167},
-        {{.validation = "0.0001", .test = "0.0001"}, 1, 1},
+        {{.seed = 4, .validation = "0.3", .test = "none"}, 150, 0}, {{.seed = 4}, 100, 100},
+        {{.validation = "first:20", .test = "0.5"}, 20, 250},       {{.validation = "0.2", .test = "first:7"}, 100, 7},
+        {{.validation = "0.1", .folds = 3, .fold = 2}, 50, 167},    {{.validation = "0.0001", .test = "0.0001"}, 1, 1},
     };
     char error[256];
     dataset set = loaded("sine", (dataset_options){.rows = 500}, "0.5");
@@ -87,7 +84,8 @@ START_TEST(every_row_is_in_the_test_part_of_one_fold)
     dataset set = loaded("moons", (dataset_options){.rows = 103}, "0.5");
     int tested[103] = {0};
     for (int fold = 0; fold < 5; fold++) {
-        ck_assert_msg(dataset_split(&set, &(dataset_parts){.seed = 3, .folds = 5, .fold = fold}, error, sizeof error), "%s", error);
+        ck_assert_msg(dataset_split(&set, &(dataset_parts){.seed = 3, .folds = 5, .fold = fold}, error, sizeof error),
+                      "%s", error);
         ck_assert(set.test.rows == 20 || set.test.rows == 21);
         check_parts(&set);
         for (size_t i = 0; i < set.test.rows; i++)
@@ -122,7 +120,8 @@ END_TEST
 
 START_TEST(a_seed_decides_what_is_generated)
 {
-    dataset first = loaded("moons", (dataset_options){.seed = 5}, "0.2"), again = loaded("moons", (dataset_options){.seed = 5}, "0.3");
+    dataset first = loaded("moons", (dataset_options){.seed = 5}, "0.2"),
+            again = loaded("moons", (dataset_options){.seed = 5}, "0.3");
     dataset other = loaded("moons", (dataset_options){.seed = 6}, "0.2");
     ck_assert(same_features(&first, &again));
     ck_assert_mem_eq(first.labels, again.labels, 2000 * sizeof(int32_t));
@@ -149,11 +148,14 @@ START_TEST(bad_parts_are_explained)
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         snprintf(message, sizeof message, "validation '%s': expected a fraction between 0 and 1 or first:N", wrong[i]);
         expect_no_parts(&set, (dataset_parts){.validation = wrong[i]}, message);
-        snprintf(message, sizeof message, "test '%s': expected a fraction between 0 and 1 or first:N, or none", wrong[i]);
+        snprintf(message, sizeof message, "test '%s': expected a fraction between 0 and 1 or first:N, or none",
+                 wrong[i]);
         expect_no_parts(&set, (dataset_parts){.test = wrong[i]}, message);
     }
-    expect_no_parts(&set, (dataset_parts){.validation = "first:"}, "validation 'first:': expected a number of rows after first:");
-    expect_no_parts(&set, (dataset_parts){.validation = "first:-1"}, "validation 'first:-1': expected a number of rows after first:");
+    expect_no_parts(&set, (dataset_parts){.validation = "first:"},
+                    "validation 'first:': expected a number of rows after first:");
+    expect_no_parts(&set, (dataset_parts){.validation = "first:-1"},
+                    "validation 'first:-1': expected a number of rows after first:");
     expect_no_parts(&set, (dataset_parts){.validation = "first:5", .test = "first:6"},
                     "moons: the first rows cannot both validate and test");
     expect_no_parts(&set, (dataset_parts){.validation = "first:2000"},
@@ -173,20 +175,17 @@ START_TEST(bad_options_are_explained)
     expect_error("moons", (dataset_options){.rows = SIZE_MAX},
                  "moons: 18446744073709551615 rows, expected at most 2147483647");
     expect_error("moons", (dataset_options){.noise = NAN}, "moons: noise nan, expected at most 1000");
-    expect_error("moons", (dataset_options){.target = "x"},
-                 "moons: target column and header are for csv: only");
+    expect_error("moons", (dataset_options){.target = "x"}, "moons: target column and header are for csv: only");
     expect_error("moons", (dataset_options){.task = DATASET_REGRESSION},
                  "moons: the task is classification and cannot be chosen");
-    expect_error("csv:x.csv", (dataset_options){.rows = 9},
-                 "csv:x.csv: rows and noise are for generated data only");
+    expect_error("csv:x.csv", (dataset_options){.rows = 9}, "csv:x.csv: rows and noise are for generated data only");
 }
 END_TEST
 
 START_TEST(an_unknown_data_set_is_an_error)
 {
-    expect_error(
-        "mons", (dataset_options){0},
-        "unknown data set 'mons', expected one of spirals, moons, circles, sine, glyphs, idx:DIR, csv:FILE");
+    expect_error("mons", (dataset_options){0},
+                 "unknown data set 'mons', expected one of spirals, moons, circles, sine, glyphs, idx:DIR, csv:FILE");
     expect_error("csv:", (dataset_options){0}, "data set 'csv:': expected a file after it");
     expect_error("idx:", (dataset_options){0}, "data set 'idx:': expected a folder after it");
     dataset set;
@@ -209,7 +208,9 @@ START_TEST(orders_of_epochs_stay_what_they_were)
         uint64_t seed;
         int64_t epoch;
         int32_t rows[10];
-    } orders[] = {{1, 1, {4, 2, 9, 3, 8, 5, 6, 0, 1, 7}}, {1, 2, {9, 2, 3, 1, 0, 7, 6, 5, 8, 4}}, {7, 50, {4, 0, 8, 6, 7, 5, 3, 1, 2, 9}}};
+    } orders[] = {{1, 1, {4, 2, 9, 3, 8, 5, 6, 0, 1, 7}},
+                  {1, 2, {9, 2, 3, 1, 0, 7, 6, 5, 8, 4}},
+                  {7, 50, {4, 0, 8, 6, 7, 5, 3, 1, 2, 9}}};
     for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
         int32_t rows[10] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
         dataset_feed_order(orders[i].seed, orders[i].epoch, rows, 10);
@@ -229,7 +230,8 @@ START_TEST(labels_and_targets_travel_with_their_features)
     const int32_t rows[BATCH] = {9, 8, 7, 0, 1, 2, 50, 51, 52, 99};
     float points[BATCH * 2], x[BATCH], y[BATCH];
     int32_t labels[BATCH];
-    ck_assert(classes.count == (int64_t)circles.train.rows && classes.columns == 2 && classes.column[1].dtype == TG_I32);
+    ck_assert(classes.count == (int64_t)circles.train.rows && classes.columns == 2 &&
+              classes.column[1].dtype == TG_I32);
     ck_assert(curve.count == (int64_t)sine.validation.rows && curve.column[1].dtype == TG_F32);
     ck_assert(classes.fill(classes.context, rows, BATCH, NULL, (void *[]){points, labels}));
     ck_assert(curve.fill(curve.context, rows, BATCH, NULL, (void *[]){x, y}));
@@ -275,8 +277,7 @@ START_TEST(points_without_noise_lie_on_their_curves)
     dataset spirals = loaded("spirals", (dataset_options){.noise = -1}, "0.2");
     dataset moons = loaded("moons", (dataset_options){.noise = -1}, "0.2");
     for (size_t row = 0; row < 1600; row++) {
-        double x = spirals.x[2 * row], y = spirals.x[2 * row + 1],
-               radius = hypot(x, y);
+        double x = spirals.x[2 * row], y = spirals.x[2 * row + 1], radius = hypot(x, y);
         double turn = atan2(y, x) - 3.5 * PI * radius - PI * spirals.labels[row];
         ck_assert_double_le(radius, 1 + 1e-6);
         ck_assert_double_eq_tol(radius * remainder(turn, 2 * PI), 0, 1e-5);

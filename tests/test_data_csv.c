@@ -30,9 +30,9 @@ START_TEST(however_it_is_written_the_table_is_the_same)
         "x\ty\tz\tkind\n1\t10\t-1e3\t0\n2\t20.5\t0\t1\n4\t0.25\t+7\t0\n8\t3\t1.5\t1\n",
         "x;y;z;kind\n1;10;-1e3;0\n2;20,5;0;1\n4;0,25;+7;0\n8;3;1,5;1\n", /* decimal commas */
         "1,0;10;-1e3;0\n2;20,5;0;1\n4;0,25;+7;0\n8,00;3;1,5;1\n",
-        "x y z kind\n1 10 -1e3 0\n2 20.5 0 1\n4 0.25 +7 0\n8 3 1.5 1\n",                 /* blanks */
+        "x y z kind\n1 10 -1e3 0\n2 20.5 0 1\n4 0.25 +7 0\n8 3 1.5 1\n",                /* blanks */
         "  x   y  z kind \n 1   10 -1e3 0\n\n 2 20.5\t0 1\n4 0.25 +7 0\n8 3 1,5 1  \n", /* in columns */
-        "1,0\t10,0\t-1e3\t0\n2,0\t20,5\t0\t1\n4\t0,25\t+7\t0\n8\t3\t1,5\t1\n", /* tabs and decimal commas */
+        "1,0\t10,0\t-1e3\t0\n2,0\t20,5\t0\t1\n4\t0,25\t+7\t0\n8\t3\t1,5\t1\n",          /* tabs and decimal commas */
         "x\ty, cm\tz\tkind\n1\t10\t-1e3\t0\n2\t20,5\t0\t1\n4\t0,25\t+7\t0\n8\t3\t1,5\t1\n",
         "\"x\"\t\"y, cm\"\t\"z\tz\"\tkind\n\"1\"\t10\t-1e3\t0\n2\t\"20,5\"\t0\t1\n4\t0,25\t+7\t0\n8\t3\t1,5\t1\n",
         "1,0 10,0 -1e3 0\n2,0 20,5 0 1\n4 0,25 +7 0\n8 3 1,5 1\n", /* blanks and decimal commas */
@@ -153,7 +153,8 @@ START_TEST(words_become_a_feature_each)
     dataset set = loaded("colour,size,kind\nred,1,a\nblue,2,b\nred,4,a\ngreen,3,b\n", standard);
     ck_assert_uint_eq(set.features, 4);
     ck_assert_uint_eq(set.categorical, 1);
-    static const double expected[4][4] = {{0, 0, 1, 1}, {1, 0, 0, 2}, {0, 0, 1, 4}, {0, 1, 0, 3}}; /* blue, green, red; size */
+    static const double expected[4][4] = {
+        {0, 0, 1, 1}, {1, 0, 0, 2}, {0, 0, 1, 4}, {0, 1, 0, 3}}; /* blue, green, red; size */
     ck_assert_mem_eq(set.source, expected, sizeof expected);
     dataset_free(&set);
     set = loaded("code,size,kind\n7,1,a\n9,2,b\n7,4,a\n", (dataset_options){.categorical = "code"});
@@ -179,15 +180,19 @@ END_TEST
 START_TEST(missing_cells_can_be_means_and_are_marked)
 {
     dataset set = loaded(csv_flowers, (dataset_options){.missing = DATASET_MISSING_MEAN, .ignore = "0"});
-    ck_assert_uint_eq(set.rows, 4); /* a row without a target teaches nothing */
+    ck_assert_uint_eq(set.rows, 4);     /* a row without a target teaches nothing */
     ck_assert_uint_eq(set.features, 7); /* blue, red, no colour; size, no size; petals, no petals */
     ck_assert_uint_eq(set.marks, 3);
-    const double nothing = NAN, expected[4][7] = {
-        {0, 1, 0, 1, 0, 5, 0}, {1, 0, 0, nothing, 1, 5, 0}, {0, 0, 1, 3, 0, nothing, 1}, {0, 1, 0, 5, 0, 6, 0}};
+    const double nothing = NAN, expected[4][7] = {{0, 1, 0, 1, 0, 5, 0},
+                                                  {1, 0, 0, nothing, 1, 5, 0},
+                                                  {0, 0, 1, 3, 0, nothing, 1},
+                                                  {0, 1, 0, 5, 0, 6, 0}};
     for (int row = 0; row < 4; row++)
         for (int i = 0; i < 7; i++)
-            ck_assert(set.source[7 * row + i] == expected[row][i] || (isnan(expected[row][i]) && isnan(set.source[7 * row + i])));
-    ck_assert_double_eq_tol(set.feature_mean[3], 4, 1e-12); /* of 3 and 5: the first row validates, and one is missing */
+            ck_assert(set.source[7 * row + i] == expected[row][i] ||
+                      (isnan(expected[row][i]) && isnan(set.source[7 * row + i])));
+    ck_assert_double_eq_tol(set.feature_mean[3], 4,
+                            1e-12); /* of 3 and 5: the first row validates, and one is missing */
     ck_assert_float_eq(set.x[7 + 3], 0);
     ck_assert_float_eq(set.x[2 * 7 + 5], 0);
     dataset_free(&set);
@@ -196,7 +201,8 @@ END_TEST
 
 START_TEST(a_column_of_words_may_lose_all_of_them)
 {
-    dataset set = loaded("red,1,\n,2,a\n,3,b\n", (dataset_options){.missing = DATASET_MISSING_MEAN, .header = DATASET_HEADER_NO});
+    dataset set =
+        loaded("red,1,\n,2,a\n,3,b\n", (dataset_options){.missing = DATASET_MISSING_MEAN, .header = DATASET_HEADER_NO});
     static const double expected[2][2] = {{1, 2}, {1, 3}}; /* no colour is left: there is none */
     ck_assert_uint_eq(set.features, 2);
     ck_assert_mem_eq(set.source, expected, sizeof expected);
@@ -266,11 +272,9 @@ START_TEST(targets_go_by_name_or_by_number)
     static const struct {
         const char *target;
         double mean; /* of the rows after the first */
-    } cases[] = {{NULL, 35}, {"d", 35}, {"3", 35},   {"-1", 35}, {"a", 2},
-                 {"0", 2},   {"-4", 2}, {"b,c", 12}, {"1", 23.5}};
+    } cases[] = {{NULL, 35}, {"d", 35}, {"3", 35}, {"-1", 35}, {"a", 2}, {"0", 2}, {"-4", 2}, {"b,c", 12}, {"1", 23.5}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) { /* the name "1" goes before the number 1 */
-        dataset_options options = {
-            .target = cases[i].target, .header = DATASET_HEADER_YES};
+        dataset_options options = {.target = cases[i].target, .header = DATASET_HEADER_YES};
         dataset set = loaded(text, options);
         ck_assert_uint_eq(set.targets, 1);
         ck_assert_uint_eq(set.features, 3);
@@ -283,8 +287,7 @@ START_TEST(targets_go_by_name_or_by_number)
     ck_assert_uint_eq(set.features, 2);
     ck_assert_double_eq_tol(set.target_mean[0], 35, 1e-12);
     ck_assert_double_eq_tol(set.target_mean[1], 2, 1e-12);
-    ck_assert_float_eq_tol(set.y[4], 1,
-                           1e-6f); /* row 1, first target: [2, 2] with deviation 1.5 */
+    ck_assert_float_eq_tol(set.y[4], 1, 1e-6f); /* row 1, first target: [2, 2] with deviation 1.5 */
     ck_assert_float_eq_tol(set.y[5], 1, 1e-6f);
     dataset_free(&set);
 }
@@ -346,9 +349,8 @@ START_TEST(the_first_wine_is_as_in_its_file)
     dataset set;
     char error[256];
     dataset_options options = {.target = "quality", .task = DATASET_REGRESSION};
-    ck_assert_msg(
-        dataset_load("csv:../shared/data/uci/winequality_red.csv", &options, &set, error, sizeof error), "%s",
-        error);
+    ck_assert_msg(dataset_load("csv:../shared/data/uci/winequality_red.csv", &options, &set, error, sizeof error), "%s",
+                  error);
     csv_split_off_first(&set);
     static const double wine[11] = {7.4, 0.7, 0, 1.9, 0.076, 11, 34, 0.9978, 3.51, 0.56, 9.4};
     for (size_t feature = 0; feature < 11; feature++)

@@ -33,8 +33,10 @@ START_TEST(errors_name_line_and_column)
         {"a,pH,t\n1,2,0.5\n1,\"x\ny\",1.5\n", ":3, column 'pH': 'x?y' is not a number"},
         {"a,t\n1,2\n3,x\n5,7\n", ":3, column 't': 'x' is not a number"},
         {"a,t\n1,x\n3,4\n5,y\n", ":3, column 't': a number, expected the name of a class as in most rows"},
-        {"a,t\n1,x\n3,\n5,y\n", ":3, column 't': empty, expected the name of a class; missing drop or mean does without"},
-        {"a,t\nx,1\n,2\ny,1\n", ":3, column 'a': empty, expected the name of a class; missing drop or mean does without"},
+        {"a,t\n1,x\n3,\n5,y\n",
+         ":3, column 't': empty, expected the name of a class; missing drop or mean does without"},
+        {"a,t\nx,1\n,2\ny,1\n",
+         ":3, column 'a': empty, expected the name of a class; missing drop or mean does without"},
         {"a,t\n1,x\n3,x\n", ":2, column 't': the only class in the file, expected at least 2"},
         {"a,t\n1,3\n3,3\n4,3\n", ":2, column 't': 3 is the only number in the file, expected different ones"},
         {"1,2.50\n3,2.5\n", ":1, column 1 (of 0 to 1): 2.5 is the only number in the file, expected different ones"},
@@ -42,9 +44,8 @@ START_TEST(errors_name_line_and_column)
                               "choose header yes or no"},
         {"a\n1\n2\n", ": 1 column, all of them targets, expected features as well"},
         {"a,b\n1,\"2\n3,4\n", ":2: a quote opens in this row and never closes"},
-        {"a,b\n1,2\"5\n3,4\n",
-         ":2: a quote inside a field, expected fields either quoted as a whole, with quotes "
-         "inside doubled, or not at all"},
+        {"a,b\n1,2\"5\n3,4\n", ":2: a quote inside a field, expected fields either quoted as a whole, with quotes "
+                               "inside doubled, or not at all"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         csv_expect_error(cases[i].text, (dataset_options){0}, cases[i].message);
@@ -55,30 +56,28 @@ START_TEST(errors_of_options_name_what_there_is)
 {
     static const char table[] = "a,b,b\n1,2,3\n4,5,6\n";
     csv_expect_error(table, (dataset_options){.target = "c"},
-                 ": no column 'c', expected a name of the header or a number from -3 to 2");
+                     ": no column 'c', expected a name of the header or a number from -3 to 2");
     csv_expect_error(table, (dataset_options){.target = "3"},
-                 ": no column '3', expected a name of the header or a number from -3 to 2");
-    csv_expect_error("1,2\n3,4\n", (dataset_options){.target = "a"},
-                 ": no column 'a', expected a number from -2 to 1");
-    csv_expect_error("1,2\n3,4\n", (dataset_options){.target = ""},
-                 ": no column '', expected a number from -2 to 1");
+                     ": no column '3', expected a name of the header or a number from -3 to 2");
+    csv_expect_error("1,2\n3,4\n", (dataset_options){.target = "a"}, ": no column 'a', expected a number from -2 to 1");
+    csv_expect_error("1,2\n3,4\n", (dataset_options){.target = ""}, ": no column '', expected a number from -2 to 1");
     csv_expect_error(table, (dataset_options){.target = "b"},
-                 ": 2 columns are called 'b', expected a number, such as 1");
+                     ": 2 columns are called 'b', expected a number, such as 1");
     csv_expect_error(table, (dataset_options){.target = "a,-3"}, ": target '-3' is named twice");
     csv_expect_error(table, (dataset_options){.target = "0,1,2"},
-                 ": 3 columns, all of them targets, expected features as well");
+                     ": 3 columns, all of them targets, expected features as well");
     csv_expect_error(table, (dataset_options){.target = "0,1", .task = DATASET_CLASSIFICATION},
-                 ": 2 target columns, expected one for a classification");
+                     ": 2 target columns, expected one for a classification");
     csv_expect_error("a,t\n1,0.5\n2,1\n", (dataset_options){.task = DATASET_CLASSIFICATION},
-                 ":2, column 't': a fraction, expected a whole number or a name for a class");
+                     ":2, column 't': a fraction, expected a whole number or a name for a class");
     csv_expect_error("a,s,t\n1,5,2\n2,7,2\n", (dataset_options){.target = "s,t"},
-                 ":2, column 't': 2 is the only number in the file, expected different ones");
+                     ":2, column 't': 2 is the only number in the file, expected different ones");
     csv_expect_error("a,t\n1,2\n2,2\n", (dataset_options){.task = DATASET_CLASSIFICATION},
-                 ":2, column 't': the only class in the file, expected at least 2");
+                     ":2, column 't': the only class in the file, expected at least 2");
     csv_expect_error("a,t\n1,x\n2,y\n", (dataset_options){.task = DATASET_REGRESSION},
-                 ":2, column 't': 'x' is not a number");
+                     ":2, column 't': 'x' is not a number");
     csv_expect_error("a,b\n1,2\n3,4\n", (dataset_options){.header = DATASET_HEADER_NO},
-                 ":1, column 0 (of 0 to 1): 'a' is not a number");
+                     ":1, column 0 (of 0 to 1): 'a' is not a number");
 }
 END_TEST
 
@@ -87,8 +86,7 @@ START_TEST(files_that_are_no_text_are_refused)
     temporary_write("table.csv", "a,b\n1,2\0\n", 9);
     char spec[300], error[256], expected[400];
     snprintf(spec, sizeof spec, "csv:%s", temporary_path("table.csv"));
-    snprintf(expected, sizeof expected, "%s: a zero byte at offset 7, expected text in ASCII or UTF-8",
-             spec + 4);
+    snprintf(expected, sizeof expected, "%s: a zero byte at offset 7, expected text in ASCII or UTF-8", spec + 4);
     dataset set;
     ck_assert(!dataset_load(spec, NULL, &set, error, sizeof error));
     ck_assert_str_eq(error, expected);
@@ -107,20 +105,24 @@ START_TEST(what_columns_are_not_is_told)
     size_t used = (size_t)sprintf(many, "name,t\n");
     for (int i = 0; i < 101; i++)
         used += (size_t)sprintf(many + used, "n%d,%d\n", i, i % 2);
-    csv_expect_error(many, standard, ": column 0 has 101 different entries, expected numbers or at most 100 categories; ignore it?");
+    csv_expect_error(many, standard,
+                     ": column 0 has 101 different entries, expected numbers or at most 100 categories; ignore it?");
     csv_expect_error(csv_flowers, (dataset_options){.ignore = "colour"},
                      ":3, column 'size': 'NA', expected a number; missing drop or mean does without");
     csv_expect_error("x,y,t\n1,red,0\n2,3,1\n4,blue,1\n", standard,
-                 ":3, column 'y': a number, expected the name of a class as in most rows");
+                     ":3, column 'y': a number, expected the name of a class as in most rows");
     csv_expect_error("x,t\n1,a\n2,?\n3,b\n", standard,
-                 ":3, column 't': a sign that it is missing, expected a word; missing drop or mean does without");
-    csv_expect_error("x,t\n1,0\n2,1\n", (dataset_options){.ignore = "x"}, ": 2 columns, and no feature among them, expected one at least");
-    csv_expect_error("x,t\n1,0\n2,1\n", (dataset_options){.ignore = "t"}, ": column 't' is a target, expected a feature");
+                     ":3, column 't': a sign that it is missing, expected a word; missing drop or mean does without");
+    csv_expect_error("x,t\n1,0\n2,1\n", (dataset_options){.ignore = "x"},
+                     ": 2 columns, and no feature among them, expected one at least");
+    csv_expect_error("x,t\n1,0\n2,1\n", (dataset_options){.ignore = "t"},
+                     ": column 't' is a target, expected a feature");
     csv_expect_error("x,y,t\n1,0,0\n2,1,1\n", (dataset_options){.ignore = "x", .categorical = "y,0"},
-                 ": column '0' is ignored, expected a feature");
+                     ": column '0' is ignored, expected a feature");
     csv_expect_error("x,t\n1,0\n2,1\n", (dataset_options){.ignore = "z"},
-                 ": no column 'z', expected a name of the header or a number from -2 to 1");
-    csv_expect_error("x,y,t\n,1,0\n2,,1\n", (dataset_options){.missing = DATASET_MISSING_DROP}, ": every row has a missing cell");
+                     ": no column 'z', expected a name of the header or a number from -2 to 1");
+    csv_expect_error("x,y,t\n,1,0\n2,,1\n", (dataset_options){.missing = DATASET_MISSING_DROP},
+                     ": every row has a missing cell");
 }
 END_TEST
 

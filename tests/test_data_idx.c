@@ -157,13 +157,11 @@ START_TEST(a_wrong_magic_number_is_refused)
     unsigned char bytes[100];
     size_t size = images_file(bytes, TRAIN);
     temporary_write("train-labels-idx1-ubyte", bytes, size);
-    expect_error(
-        "train-labels-idx1-ubyte: magic number 0x00000803 at byte 0, expected 0x00000801 (unsigned bytes, 1 "
-        "dimension)");
+    expect_error("train-labels-idx1-ubyte: magic number 0x00000803 at byte 0, expected 0x00000801 (unsigned bytes, 1 "
+                 "dimension)");
     temporary_write("train-images-idx3-ubyte", "x,y,label", 9);
-    expect_error(
-        "train-images-idx3-ubyte: magic number 0x782c792c at byte 0, expected 0x00000803 (unsigned bytes, 3 "
-        "dimensions)");
+    expect_error("train-images-idx3-ubyte: magic number 0x782c792c at byte 0, expected 0x00000803 (unsigned bytes, 3 "
+                 "dimensions)");
 }
 END_TEST
 
@@ -173,8 +171,7 @@ START_TEST(counts_of_images_and_labels_must_agree)
     unsigned char bytes[100];
     temporary_write("train-labels-idx1-ubyte", bytes, labels_file(bytes, train_labels, 4));
     char expected[400];
-    snprintf(expected, sizeof expected,
-             "train-labels-idx1-ubyte: 4 labels, expected 5 as there are images in %s",
+    snprintf(expected, sizeof expected, "train-labels-idx1-ubyte: 4 labels, expected 5 as there are images in %s",
              temporary_path("train-images-idx3-ubyte"));
     expect_error(expected);
 }

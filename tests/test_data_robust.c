@@ -138,8 +138,7 @@ START_TEST(running_out_of_memory_anywhere_is_an_error_like_any_other)
 {
     const char *specs[] = {csv_spec, csv_spec, idx_spec, "moons", "sine", "glyphs"};
     for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
-        dataset_options options = {
-            .rows = i < 3 ? 0 : 20, .target = i == 1 ? "x" : NULL};
+        dataset_options options = {.rows = i < 3 ? 0 : 20, .target = i == 1 ? "x" : NULL};
         if (i == 1) /* all numbers, and a regression */
             temporary_write("table.csv", "x,y\n1,2\n3,4\n", 12);
         int allocations = 0;

@@ -3,24 +3,21 @@
 
 #include <string.h>
 
-
 Suite *dead_units_suite(void);
 
 static tg_mlp *another_net(tg_activation activation, tg_dtype dtype)
 {
-    return tg_mlp_new(NULL, &(tg_mlp_config){
-                                .inputs = 3, .hidden = {5, 4}, .outputs = 2, .activation = activation, .dtype = dtype});
+    return tg_mlp_new(
+        NULL, &(tg_mlp_config){.inputs = 3, .hidden = {5, 4}, .outputs = 2, .activation = activation, .dtype = dtype});
 }
 
 /* A net of three hidden units with the pre-activations x - 100, x and x + 100. */
 static tg_mlp *three_units(tg_activation activation)
 {
-    tg_mlp *net = tg_mlp_new(NULL, &(tg_mlp_config){.inputs = 1,
-                                                    .hidden = {3},
-                                                    .outputs = 1,
-                                                    .activation = activation,
-                                                    .equal_width = true,
-                                                    .dtype = TG_F64});
+    tg_mlp *net = tg_mlp_new(
+        NULL,
+        &(tg_mlp_config){
+            .inputs = 1, .hidden = {3}, .outputs = 1, .activation = activation, .equal_width = true, .dtype = TG_F64});
     double *weight = tg_parameters_at(tg_mlp_parameters(net), 0)->data;
     double *bias = tg_parameters_at(tg_mlp_parameters(net), 1)->data;
     for (int unit = 0; unit < 3; unit++) {

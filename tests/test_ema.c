@@ -126,8 +126,8 @@ START_TEST(averages_travel_in_a_training_state)
     state.ema = other;
     ck_assert_msg(tg_training_state_load(&state, temporary_path("run"), message), "%s", message);
     ck_assert_int_eq(tg_ema_updates(other), 4);
-    ck_assert_mem_eq(tg_parameters_values(tg_ema_parameters(ema)),
-                     tg_parameters_values(tg_ema_parameters(other)), 8 * sizeof(float));
+    ck_assert_mem_eq(tg_parameters_values(tg_ema_parameters(ema)), tg_parameters_values(tg_ema_parameters(other)),
+                     8 * sizeof(float));
     tg_ema_swap(other);
     ck_assert(!tg_training_state_save(&state, temporary_path("run"), NULL, 0, message));
     ck_assert_ptr_nonnull(strstr(message, "tg_ema_swap"));
@@ -193,8 +193,7 @@ static tg_tensor part_loss(tg_tape *on, int part, void *user)
 START_TEST(parts_add_up_to_the_whole)
 {
     tg_rng rng = tg_rng_seed(1);
-    batch b = {tg_mlp_new(&rng, &(tg_mlp_config){.inputs = 3, .hidden = {5}, .outputs = 3, .dtype = TG_F64}),
-               8, -1};
+    batch b = {tg_mlp_new(&rng, &(tg_mlp_config){.inputs = 3, .hidden = {5}, .outputs = 3, .dtype = TG_F64}), 8, -1};
     tg_parameters *set = tg_mlp_parameters(b.net);
     const size_t size = (size_t)tg_parameters_size(set);
     double whole, parts, *expected = malloc(size * sizeof *expected);
@@ -227,7 +226,8 @@ typedef struct memory {
     int64_t forward, used, held;
 } memory;
 
-/* A training step of a BERT encoder of 12 layers, width 128, 4 heads, dropout 0.1, on 4 sequences of 64; the memory of its tape. */
+/* A training step of a BERT encoder of 12 layers, width 128, 4 heads, dropout 0.1, on 4 sequences of 64; the memory of
+ * its tape. */
 static memory bert_step(bool recompute, float *gradients)
 {
     tg_rng rng = tg_rng_seed(1), training = tg_rng_seed(2);
@@ -241,7 +241,8 @@ static memory bert_step(bool recompute, float *gradients)
     int32_t ids[4 * 64];
     for (int i = 0; i < 4 * 64; i++)
         ids[i] = i * i % 50;
-    tg_tensor x = tg_constant(own, TG_I32, ids, TG_SHAPE(4, 64)), loss = tg_cross_entropy(tg_transformer_forward(model, x, &training), x);
+    tg_tensor x = tg_constant(own, TG_I32, ids, TG_SHAPE(4, 64)),
+              loss = tg_cross_entropy(tg_transformer_forward(model, x, &training), x);
     const int64_t forward = tg_tape_count(own).bytes_used;
     ck_assert_msg(tg_backward(loss), "%s", tg_tape_error(own));
     memcpy(gradients, tg_parameters_gradients(set), (size_t)tg_parameters_size(set) * sizeof(float));
@@ -251,8 +252,8 @@ static memory bert_step(bool recompute, float *gradients)
     return m;
 }
 
-/* Of used memory a quarter; what the tape holds may be up to twice what it uses. The backward pass of the stored one takes a few layers'
- * tensors, not all. */
+/* Of used memory a quarter; what the tape holds may be up to twice what it uses. The backward pass of the stored one
+ * takes a few layers' tensors, not all. */
 START_TEST(recomputed_blocks_of_bert_take_less_than_two_fifths_of_the_memory)
 {
     enum { MOST = 3000000 };
@@ -261,11 +262,13 @@ START_TEST(recomputed_blocks_of_bert_take_less_than_two_fifths_of_the_memory)
     ck_assert_mem_eq(stored, recomputed, MOST * sizeof *stored);
     ck_assert_float_ne(stored[10], 0);
     if (getenv("TG_LONG"))
-        printf("BERT of 12 layers: %.1f MB stored, %.1f MB recomputed, %.1f %%; held %.1f and %.1f MB, %.1f %%\n", (double)all.used / 1e6,
-               (double)some.used / 1e6, 100. * (double)some.used / (double)all.used, (double)all.held / 1e6, (double)some.held / 1e6,
-               100. * (double)some.held / (double)all.held);
-    ck_assert_msg((double)some.used < 0.25 * (double)all.used, "%lld of %lld bytes", (long long)some.used, (long long)all.used);
-    ck_assert_msg((double)some.held < 0.4 * (double)all.held, "%lld of %lld bytes held", (long long)some.held, (long long)all.held);
+        printf("BERT of 12 layers: %.1f MB stored, %.1f MB recomputed, %.1f %%; held %.1f and %.1f MB, %.1f %%\n",
+               (double)all.used / 1e6, (double)some.used / 1e6, 100. * (double)some.used / (double)all.used,
+               (double)all.held / 1e6, (double)some.held / 1e6, 100. * (double)some.held / (double)all.held);
+    ck_assert_msg((double)some.used < 0.25 * (double)all.used, "%lld of %lld bytes", (long long)some.used,
+                  (long long)all.used);
+    ck_assert_msg((double)some.held < 0.4 * (double)all.held, "%lld of %lld bytes held", (long long)some.held,
+                  (long long)all.held);
     ck_assert_msg((double)all.used < 1.1 * (double)all.forward, "%lld bytes, %lld of them forward", (long long)all.used,
                   (long long)all.forward);
     free(stored);
@@ -290,7 +293,8 @@ static memory convnet_step(bool recompute)
                                                                 .recompute = recompute});
     tg_tape *own = tg_tape_new();
     tg_tensor images = tg_borrow(own, TG_F32, x, TG_SHAPE(BATCH, 3, SIDE, SIDE));
-    tg_tensor loss = tg_cross_entropy(tg_convnet_forward(net, images, NULL), tg_constant(own, TG_I32, labels, TG_SHAPE(BATCH)));
+    tg_tensor loss =
+        tg_cross_entropy(tg_convnet_forward(net, images, NULL), tg_constant(own, TG_I32, labels, TG_SHAPE(BATCH)));
     const int64_t forward = tg_tape_count(own).bytes_used;
     ck_assert_msg(tg_backward(loss), "%s", tg_tape_error(own));
     const memory m = {forward, tg_tape_count(own).bytes_used, tg_tape_count(own).bytes_held};
@@ -299,12 +303,15 @@ static memory convnet_step(bool recompute)
     return m;
 }
 
-/* What a checkpoint gives back is of another size than what the next one wants: it is cut into pieces, and these are joined again. */
+/* What a checkpoint gives back is of another size than what the next one wants: it is cut into pieces, and these are
+ * joined again. */
 START_TEST(recomputed_blocks_of_different_sizes_share_their_memory)
 {
     const memory all = convnet_step(false), some = convnet_step(true);
-    ck_assert_msg((double)some.used < 0.85 * (double)all.used, "%lld of %lld bytes", (long long)some.used, (long long)all.used);
-    ck_assert_msg((double)some.held < 1.05 * (double)all.held, "%lld of %lld bytes held", (long long)some.held, (long long)all.held);
+    ck_assert_msg((double)some.used < 0.85 * (double)all.used, "%lld of %lld bytes", (long long)some.used,
+                  (long long)all.used);
+    ck_assert_msg((double)some.held < 1.05 * (double)all.held, "%lld of %lld bytes held", (long long)some.held,
+                  (long long)all.held);
 }
 END_TEST
 
@@ -329,10 +336,8 @@ START_TEST(a_recomputed_convolution_block_is_the_same)
         tg_tensor y = tg_convnet_forward(net, tg_constant(tape, TG_F64, x, TG_SHAPE(3, 60)), &training);
         ck_assert(tg_backward(tg_sum(tg_square(y))));
         memset(gradient[recompute], 0, sizeof gradient[0]);
-        memcpy(gradient[recompute], tg_parameters_gradients(set),
-               (size_t)tg_parameters_size(set) * sizeof(double));
-        memcpy(running[recompute], tg_parameters_find(set, "blocks.0.norm.running_var")->data,
-               sizeof running[0]);
+        memcpy(gradient[recompute], tg_parameters_gradients(set), (size_t)tg_parameters_size(set) * sizeof(double));
+        memcpy(running[recompute], tg_parameters_find(set, "blocks.0.norm.running_var")->data, sizeof running[0]);
         tg_convnet_free(net);
         tg_tape_reset(tape);
     }

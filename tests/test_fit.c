@@ -69,8 +69,8 @@ START_TEST(steps_are_those_of_a_loop_by_hand)
 }
 END_TEST
 
-/* A run with averages, and beside it the loop by hand: after each epoch the averages are in hand.net, and what they are worth on the
- * validation rows in losses[epoch]. */
+/* A run with averages, and beside it the loop by hand: after each epoch the averages are in hand.net, and what they are
+ * worth on the validation rows in losses[epoch]. */
 static void train_beside_averages(fit_run *loop, fit_run *hand, bool validates, double losses[4])
 {
     static record seen;
@@ -92,8 +92,8 @@ static void train_beside_averages(fit_run *loop, fit_run *hand, bool validates, 
         tg_tape_reset(tape);
         const tg_tensor batch[] = {tg_borrow(tape, TG_F64, bx, TG_SHAPE(seen.sizes[b], 3)),
                                    tg_borrow(tape, TG_F64, by, TG_SHAPE(seen.sizes[b], 2))};
-        ck_assert(tg_backward(fit_squared_error(hand->net, batch, &training, NULL)) && tg_optimizer_step(hand->optimizer) &&
-                  tg_ema_update(ema));
+        ck_assert(tg_backward(fit_squared_error(hand->net, batch, &training, NULL)) &&
+                  tg_optimizer_step(hand->optimizer) && tg_ema_update(ema));
         if (b % 3 != 2)
             continue;
         tg_ema_swap(ema);
@@ -179,8 +179,8 @@ START_TEST(rows_that_are_too_few_for_a_pass_wait_for_another_epoch)
         int batch, accumulate, least;
         int64_t steps; /* of 14 rows, an epoch */
         int passes, last;
-    } cases[] = {{13, 1, 2, 1, 1, 13}, {13, 1, 1, 2, 2, 1}, {13, 1, 0, 2, 2, 1}, {12, 1, 2, 2, 2, 2}, {5, 1, 5, 2, 2, 5}, {3, 4, 3, 1, 4, 3},
-                 {3, 2, 3, 2, 4, 3}};
+    } cases[] = {{13, 1, 2, 1, 1, 13}, {13, 1, 1, 2, 2, 1}, {13, 1, 0, 2, 2, 1}, {12, 1, 2, 2, 2, 2},
+                 {5, 1, 5, 2, 2, 5},   {3, 4, 3, 1, 4, 3},  {3, 2, 3, 2, 4, 3}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         static record seen;
         fit_run r;
@@ -217,7 +217,8 @@ START_TEST(passes_that_add_up_are_one_large_batch)
     small.config.accumulate = 3;
     fit_train(&large);
     fit_train(&small);
-    const double *p = tg_parameters_values(tg_mlp_parameters(large.net)), *q = tg_parameters_values(tg_mlp_parameters(small.net));
+    const double *p = tg_parameters_values(tg_mlp_parameters(large.net)),
+                 *q = tg_parameters_values(tg_mlp_parameters(small.net));
     for (int i = 0; i < tg_parameters_size(tg_mlp_parameters(large.net)); i++)
         assert_relative(q[i], p[i], 1e-9);
     assert_relative(tg_fit_epoch_at(small.fit, 3)->train_loss, tg_fit_epoch_at(large.fit, 3)->train_loss, 1e-9);
@@ -280,7 +281,8 @@ START_TEST(a_run_goes_on_behind_epochs_whose_state_its_user_has_kept)
     for (int i = 0; i < 2; i++) {
         const tg_fit_epoch *a = tg_fit_epoch_at(whole.fit, 2 + i), *b = tg_fit_epoch_at(rest.fit, i);
         ck_assert(a->epoch == b->epoch && a->step == b->step && a->rate == b->rate);
-        ck_assert(a->train_loss == b->train_loss && a->valid_loss == b->valid_loss && a->gradient_norm == b->gradient_norm);
+        ck_assert(a->train_loss == b->train_loss && a->valid_loss == b->valid_loss &&
+                  a->gradient_norm == b->gradient_norm);
     }
     fit_end(&whole);
     fit_end(&rest);
@@ -432,7 +434,8 @@ START_TEST(a_row_with_nan_has_no_largest_logit)
         for (int i = 0; i < 15; i++)
             twice[i] = singles[i];
         const void *logits = dtype == TG_F32 ? (const void *)singles : twice;
-        tg_tensor l = tg_constant(tape, (tg_dtype)dtype, logits, TG_SHAPE(5, 3)), y = tg_constant(tape, TG_I32, labels, TG_SHAPE(5));
+        tg_tensor l = tg_constant(tape, (tg_dtype)dtype, logits, TG_SHAPE(5, 3)),
+                  y = tg_constant(tape, TG_I32, labels, TG_SHAPE(5));
         ck_assert_double_eq(tg_accuracy(l, y), 0.2);
     }
 }
@@ -442,7 +445,8 @@ START_TEST(accuracy_counts_the_largest_logit)
 {
     static const float logits[] = {1, 2, 0, 3, -1, -2, 0, 0, 5, 7, 7, 0};
     static const int32_t labels[] = {1, 0, 0, 0}, masked[] = {1, TG_NO_LABEL, 0, TG_NO_LABEL};
-    tg_tensor l = tg_constant(tape, TG_F32, logits, TG_SHAPE(2, 2, 3)), classes = tg_constant(tape, TG_I32, labels, TG_SHAPE(2, 2));
+    tg_tensor l = tg_constant(tape, TG_F32, logits, TG_SHAPE(2, 2, 3)),
+              classes = tg_constant(tape, TG_I32, labels, TG_SHAPE(2, 2));
     ck_assert_double_eq(tg_accuracy(l, classes), 0.75);
     ck_assert_double_eq(tg_accuracy(l, tg_constant(tape, TG_I32, masked, TG_SHAPE(2, 2))), 0.5);
     ck_assert_double_nan(tg_accuracy(l, tg_constant(tape, TG_I32, labels, TG_SHAPE(3))));

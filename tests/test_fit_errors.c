@@ -68,10 +68,10 @@ static const char *error_of(void (*spoil)(tg_fit_config *))
     return error;
 }
 
-#define SPOILS(name, statement)            \
-    static void name(tg_fit_config *c)     \
-    {                                      \
-        statement;                         \
+#define SPOILS(name, statement)        \
+    static void name(tg_fit_config *c) \
+    {                                  \
+        statement;                     \
     }
 SPOILS(loss_missing, c->loss = NULL)
 SPOILS(optimizer_missing, c->optimizer = NULL)
@@ -141,7 +141,8 @@ START_TEST(every_mistake_is_told)
                     {loss_inert, "epoch 1, step 1: the loss is no scalar"},
                     {shapes_differ, "epoch 1, step 1: mse"}};
     for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++)
-        ck_assert_msg(strstr(error_of(mistakes[i].spoil), mistakes[i].part), "%s: %s", mistakes[i].part, error_of(mistakes[i].spoil));
+        ck_assert_msg(strstr(error_of(mistakes[i].spoil), mistakes[i].part), "%s: %s", mistakes[i].part,
+                      error_of(mistakes[i].spoil));
 }
 END_TEST
 
@@ -258,7 +259,8 @@ START_TEST(null_is_survived)
     ck_assert_ptr_null(tg_fit_new(NULL));
     ck_assert(tg_fit_error(NULL) && !tg_fit_run(NULL) && !tg_fit_finished(NULL) && !tg_fit_diverged(NULL) &&
               !tg_fit_evaluate(NULL, NULL, NULL, NULL));
-    ck_assert(tg_fit_epoch_count(NULL) == 0 && !tg_fit_epoch_at(NULL, 0) && !tg_fit_best(NULL) && !tg_fit_write_curves(NULL, "x"));
+    ck_assert(tg_fit_epoch_count(NULL) == 0 && !tg_fit_epoch_at(NULL, 0) && !tg_fit_best(NULL) &&
+              !tg_fit_write_curves(NULL, "x"));
     ck_assert(tg_fit_steps(NULL) == 0 && !tg_optimizer_parameters(NULL));
     tg_fit_free(NULL);
 }

@@ -89,7 +89,8 @@ START_TEST(the_best_file_has_the_weights_of_its_epoch)
     two.config.epochs = 2;
     fit_train(&two);
     char message[TG_FILE_MESSAGE];
-    ck_assert_msg(tg_parameters_load(tg_mlp_parameters(r.net), temporary_path("run/best.safetensors"), NULL, message), "%s", message);
+    ck_assert_msg(tg_parameters_load(tg_mlp_parameters(r.net), temporary_path("run/best.safetensors"), NULL, message),
+                  "%s", message);
     fit_assert_same_weights(&r, &two);
     fit_end(&r);
     fit_end(&two);
@@ -135,10 +136,14 @@ START_TEST(the_files_of_another_run_are_refused_in_a_line)
         other.config.epochs = c == 3 ? 2 : 4;
         other.config.ema.decay = c == 5 ? 0.9 : 0;
         other.fit = tg_fit_new(&other.config);
-        static const char *const parts[] = {
-            "seed 11, and this one has", "seed 11, and this one has", "seed 11, and this one has", "more epochs", "norm",
-            "averages of decay 0.9"};
-        ck_assert_msg(strstr(tg_fit_error(other.fit), parts[c]) && strstr(tg_fit_error(other.fit), "run/"), "%s", tg_fit_error(other.fit));
+        static const char *const parts[] = {"seed 11, and this one has",
+                                            "seed 11, and this one has",
+                                            "seed 11, and this one has",
+                                            "more epochs",
+                                            "norm",
+                                            "averages of decay 0.9"};
+        ck_assert_msg(strstr(tg_fit_error(other.fit), parts[c]) && strstr(tg_fit_error(other.fit), "run/"), "%s",
+                      tg_fit_error(other.fit));
         ck_assert(!tg_fit_run(other.fit) && !strchr(tg_fit_error(other.fit), '\n'));
         fit_end(&other);
     }
@@ -176,17 +181,19 @@ START_TEST(curves_are_a_table_and_a_script_that_draws_it)
     mkdir(temporary_path("it's"), 0777);
     ck_assert(tg_fit_write_curves(r.fit, temporary_path("it's/cur've")));
     char *table = fit_copy_of("it's/cur've.csv"), expected[300], command[1000];
-    ck_assert_ptr_eq(strstr(table, "epoch,step,rate,train_loss,valid_loss,valid_score,gradient_norm,best\n1,3,"), table);
+    ck_assert_ptr_eq(strstr(table, "epoch,step,rate,train_loss,valid_loss,valid_score,gradient_norm,best\n1,3,"),
+                     table);
     const tg_fit_epoch *last = tg_fit_epoch_at(r.fit, 3);
-    snprintf(expected, sizeof expected, "\n4,12,%.9g,%.9g,%.9g,%.9g,%.9g,%d\n", last->rate, last->train_loss, last->valid_loss,
-             last->valid_score, last->gradient_norm, last->best);
+    snprintf(expected, sizeof expected, "\n4,12,%.9g,%.9g,%.9g,%.9g,%.9g,%d\n", last->rate, last->train_loss,
+             last->valid_loss, last->valid_score, last->gradient_norm, last->best);
     ck_assert_msg(strstr(table, expected), "no %s in %s", expected, table);
     free(table);
     ck_assert(!tg_fit_write_curves(r.fit, temporary_path("missing/curves")));
     ck_assert_ptr_nonnull(strstr(tg_fit_error(r.fit), "missing/curves.csv: No such file"));
     fit_end(&r);
     if (system("gnuplot --version >/dev/null 2>&1") == 0) {
-        snprintf(command, sizeof command, "cd \"%s/it's\" && gnuplot \"cur've.gp\" >/dev/null 2>&1", temporary_folder());
+        snprintf(command, sizeof command, "cd \"%s/it's\" && gnuplot \"cur've.gp\" >/dev/null 2>&1",
+                 temporary_folder());
         ck_assert_int_eq(system(command), 0);
         ck_assert_ptr_nonnull(strstr(temporary_text("it's/cur've.png") + 1, "PNG"));
     }

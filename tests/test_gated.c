@@ -27,8 +27,7 @@ static void assert_all_close(const char *what, tg_tensor x, tg_tensor y)
 }
 
 /* Both gradients of sum(y w); then of their sum of squares; and once more. */
-static void assert_same_derivatives(const char *what, tg_tensor y, tg_tensor z, const tg_tensor inputs[2],
-                                    int orders)
+static void assert_same_derivatives(const char *what, tg_tensor y, tg_tensor z, const tg_tensor inputs[2], int orders)
 {
     tg_tensor weight = drawn(tg_dtype_of(y), tg_shape_of(y)), dy[2], dz[2];
     y = tg_sum(tg_mul(y, weight));
@@ -49,8 +48,7 @@ START_TEST(a_gated_product_is_the_activation_times_the_other_to_third_order)
     for (int k = 0; k < PRODUCTS; k++)
         for (int which = 0; which < 8; which++) {
             const tg_dtype dtype = which % 2 ? TG_F64 : TG_F32;
-            tg_tensor a = drawn(dtype, shapes[which / 2]), b = drawn(dtype, shapes[which / 2]),
-                      inputs[] = {a, b};
+            tg_tensor a = drawn(dtype, shapes[which / 2]), b = drawn(dtype, shapes[which / 2]), inputs[] = {a, b};
             tg_tensor y = products[k].product(a, b), z = tg_mul(products[k].activation(a), b);
             assert_all_close(products[k].name, y, z);
             assert_same_derivatives(products[k].name, y, z, inputs, dtype == TG_F64 ? 3 : 1);
@@ -60,8 +58,7 @@ END_TEST
 
 START_TEST(one_operation_computes_both_gradients)
 {
-    tg_tensor a = drawn(TG_F32, TG_SHAPE(3, 4)), b = drawn(TG_F32, TG_SHAPE(3, 4)),
-              g = drawn(TG_F32, TG_SHAPE(3, 4));
+    tg_tensor a = drawn(TG_F32, TG_SHAPE(3, 4)), b = drawn(TG_F32, TG_SHAPE(3, 4)), g = drawn(TG_F32, TG_SHAPE(3, 4));
     tg_tensor packed = tg_swiglu_grad(g, a, b);
     assert_shape(packed, TG_SHAPE(2, 12));
     for (int i = 0; i < 12; i++) {
@@ -80,8 +77,7 @@ START_TEST(both_gradients_are_right_when_only_one_is_asked_for)
             tg_tensor x = tg_variable(tape, TG_F64, numbers, TG_SHAPE(3));
             tg_tensor c = tg_constant(tape, TG_F64, (double[]){3, -2, 0.25}, TG_SHAPE(3)), dy, dz;
             tg_tensor y = wanted ? products[k].product(c, x) : products[k].product(x, c);
-            tg_tensor z =
-                wanted ? tg_mul(products[k].activation(c), x) : tg_mul(products[k].activation(x), c);
+            tg_tensor z = wanted ? tg_mul(products[k].activation(c), x) : tg_mul(products[k].activation(x), c);
             ck_assert(tg_grad(&y, 1, &x, 1, NULL, false, &dy) && tg_grad(&z, 1, &x, 1, NULL, false, &dz));
             assert_all_close(products[k].name, dy, dz);
         }
@@ -97,16 +93,15 @@ START_TEST(a_closed_gate_stays_closed)
         tg_tensor y = products[k].product(a, b), gradients[2];
         ck_assert(tg_grad(&y, 1, inputs, 2, NULL, false, gradients));
         for (int i = 0; i < 3; i++)
-            ck_assert_msg(tg_at(y, i) == 0 && tg_at(gradients[0], i) == 0 && tg_at(gradients[1], i) == 0,
-                          "%s at %g", products[k].name, numbers[i]);
+            ck_assert_msg(tg_at(y, i) == 0 && tg_at(gradients[0], i) == 0 && tg_at(gradients[1], i) == 0, "%s at %g",
+                          products[k].name, numbers[i]);
     }
 }
 END_TEST
 
 START_TEST(operands_of_a_gated_product_have_one_shape)
 {
-    tg_tensor a = drawn(TG_F32, TG_SHAPE(3, 4)), b = drawn(TG_F32, TG_SHAPE(4)),
-              c = drawn(TG_F64, TG_SHAPE(3, 4));
+    tg_tensor a = drawn(TG_F32, TG_SHAPE(3, 4)), b = drawn(TG_F32, TG_SHAPE(4)), c = drawn(TG_F64, TG_SHAPE(3, 4));
     ck_assert(!tg_ok(tg_geglu(a, b)));
     expect_error("geglu(f32[3, 4], f32[4]): expected tensors of one floating type and shape");
     ck_assert(!tg_ok(tg_geglu(a, c)));

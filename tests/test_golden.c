@@ -1,5 +1,5 @@
-/* Every operation, and what is made of several, against an independent reference: values and first gradients, in double and
- * in float, on all samples. The reference files come from PyTorch and mpmath: tests/golden/make_golden.py. */
+/* Every operation, and what is made of several, against an independent reference: values and first gradients, in double
+ * and in float, on all samples. The reference files come from PyTorch and mpmath: tests/golden/make_golden.py. */
 #include "tests/golden/expected.h"
 #include "tests/golden/sample.h"
 
@@ -59,8 +59,8 @@ typedef struct comparison {
 } comparison;
 
 /* The largest error allowed. `terms` is the size of what the number was added up from. Below the smallest normal number
- * there are fewer digits: values have all of those, while of a gradient a small factor may have lost some and a large one
- * have raised the rest. */
+ * there are fewer digits: values have all of those, while of a gradient a small factor may have lost some and a large
+ * one have raised the rest. */
 static double allowed_error(const comparison *c, tg_dtype dtype, double expected, double terms)
 {
     double size = fmax(fabs(expected), terms), units = strcmp(c->what, "output") == 0 ? 4 : 1 << 20;
@@ -84,11 +84,10 @@ static void compare_element(const comparison *c, tg_tensor got, int64_t index, d
     } else if (fabs(is - held) <= allowed_error(c, dtype, held, terms))
         return;
     char text[128];
-    ck_abort_msg(
-        "%s, sample %d, %s, element %lld of %s%s: expected %.17g, got %.17g (apart %.3g, allowed %.3g)",
-        c->op->name, c->sample, c->what, (long long)index, tg_dtype_name(dtype),
-        tg_shape_text(&shape, text, sizeof text), expected, is, fabs(is - held),
-        allowed_error(c, dtype, held, terms));
+    ck_abort_msg("%s, sample %d, %s, element %lld of %s%s: expected %.17g, got %.17g (apart %.3g, allowed %.3g)",
+                 c->op->name, c->sample, c->what, (long long)index, tg_dtype_name(dtype),
+                 tg_shape_text(&shape, text, sizeof text), expected, is, fabs(is - held),
+                 allowed_error(c, dtype, held, terms));
 }
 
 static double *terms_of(const comparison *c)
@@ -103,15 +102,15 @@ static double *terms_of(const comparison *c)
 static void compare(const comparison *c, tg_tensor got, tg_tensor input)
 {
     expected_line line;
-    ck_assert_msg(expected_find(c->op->name, c->sample, c->what, &line),
-                  "%s, sample %d: the reference has no %s" AGAIN, c->op->name, c->sample, c->what);
+    ck_assert_msg(expected_find(c->op->name, c->sample, c->what, &line), "%s, sample %d: the reference has no %s" AGAIN,
+                  c->op->name, c->sample, c->what);
     double *expected = expected_numbers(&line), *terms = terms_of(c);
     tg_shape shape = tg_shape_of(got);
     char is[128], should_be[128];
-    ck_assert_msg(expected != NULL, "%s, sample %d, %s: not as many numbers as the shape says" AGAIN,
-                  c->op->name, c->sample, c->what);
-    ck_assert_msg(tg_shape_equal(&shape, &line.shape), "%s, sample %d, %s: the shape is %s, expected %s",
-                  c->op->name, c->sample, c->what, tg_shape_text(&shape, is, sizeof is),
+    ck_assert_msg(expected != NULL, "%s, sample %d, %s: not as many numbers as the shape says" AGAIN, c->op->name,
+                  c->sample, c->what);
+    ck_assert_msg(tg_shape_equal(&shape, &line.shape), "%s, sample %d, %s: the shape is %s, expected %s", c->op->name,
+                  c->sample, c->what, tg_shape_text(&shape, is, sizeof is),
                   tg_shape_text(&line.shape, should_be, sizeof should_be));
     for (int64_t i = 0; i < tg_size(got); i++)
         if (!tg_ok(input) || !isnan(tg_at(input, i)))
@@ -139,13 +138,12 @@ static void draw(const golden_subject *subject, int sample, tg_dtype dtype, bool
     const tg_op *op = subject->op;
     uint64_t checksum;
     tg_tape_reset(tape);
-    ck_assert_msg(golden_draw(tape, subject, sample, dtype, variables, c), "%s, sample %d: %s", op->name,
-                  sample, tg_tape_error(tape));
-    ck_assert_msg(expected_checksum(op->name, sample, &checksum), "%s, sample %d: no reference" AGAIN,
-                  op->name, sample);
-    ck_assert_msg(checksum == c->checksum,
-                  "%s, sample %d: the reference is for another sample, perhaps a former one" AGAIN, op->name,
+    ck_assert_msg(golden_draw(tape, subject, sample, dtype, variables, c), "%s, sample %d: %s", op->name, sample,
+                  tg_tape_error(tape));
+    ck_assert_msg(expected_checksum(op->name, sample, &checksum), "%s, sample %d: no reference" AGAIN, op->name,
                   sample);
+    ck_assert_msg(checksum == c->checksum,
+                  "%s, sample %d: the reference is for another sample, perhaps a former one" AGAIN, op->name, sample);
 }
 
 /* The values, computed both as constants and as what is to be differentiated. */
@@ -171,8 +169,8 @@ static void check_gradients(golden_subject subject, tg_dtype dtype)
         for (int i = 0; i < c.count; i++) {
             if (!c.differentiated[i])
                 continue;
-            ck_assert_msg(tg_vjp(c.output, c.cotangent, &c.input[i], 1, &gradient), "%s, sample %d: %s",
-                          op->name, sample, tg_tape_error(tape));
+            ck_assert_msg(tg_vjp(c.output, c.cotangent, &c.input[i], 1, &gradient), "%s, sample %d: %s", op->name,
+                          sample, tg_tape_error(tape));
             snprintf(what, sizeof what, "gradient-%d", i);
             compare(&(comparison){op, sample, what}, gradient, c.input[i]);
         }
@@ -230,8 +228,7 @@ START_TEST(every_reference_and_every_exception_has_its_operation)
         known += expected_cases(subject_at(i).op->name);
     ck_assert_msg(expected_cases(NULL) > 0,
                   "tests/golden holds no reference files, or this is not the project's folder");
-    ck_assert_msg(known == expected_cases(NULL),
-                  "%d cases belong to operations that are no longer there" AGAIN,
+    ck_assert_msg(known == expected_cases(NULL), "%d cases belong to operations that are no longer there" AGAIN,
                   expected_cases(NULL) - known);
     for (int i = 0; i < EXCEPTIONS; i++)
         ck_assert_msg(tg_op_find(exceptions[i].operation), "%s, an exception, is no longer there",
@@ -274,8 +271,9 @@ START_TEST(a_field_gives_its_number_whatever_its_type)
         bool yes;
     } mixed;
     static const tg_field fields[] = {
-        TG_FIELD(mixed, real, TG_FIELD_REAL),  TG_FIELD(mixed, large, TG_FIELD_INT), TG_FIELD(mixed, single, TG_FIELD_REAL),
-        TG_FIELD(mixed, number, TG_FIELD_INT), TG_FIELD(mixed, yes, TG_FIELD_BOOL),
+        TG_FIELD(mixed, real, TG_FIELD_REAL),   TG_FIELD(mixed, large, TG_FIELD_INT),
+        TG_FIELD(mixed, single, TG_FIELD_REAL), TG_FIELD(mixed, number, TG_FIELD_INT),
+        TG_FIELD(mixed, yes, TG_FIELD_BOOL),
     };
     const mixed attributes = {0.1, -(INT64_C(1) << 40), 2.5f, -7, true};
     const double expected[] = {0.1, -1099511627776., 2.5, -7, 1};

@@ -167,7 +167,8 @@ START_TEST(a_cotangent_of_the_wrong_shape_is_refused_with_both_shapes)
     double data[6] = {0};
     tg_tensor x = tg_variable(tape, TG_F64, data, TG_SHAPE(2, 3));
     ck_assert(!tg_backward_from(x, tg_full(tape, TG_F64, TG_SHAPE(3, 2), 1)));
-    ck_assert_str_eq(tg_tape_error(tape), "tg_backward_from: the cotangent is f64[3, 2], but what it belongs to is f64[2, 3]");
+    ck_assert_str_eq(tg_tape_error(tape),
+                     "tg_backward_from: the cotangent is f64[3, 2], but what it belongs to is f64[2, 3]");
 }
 END_TEST
 
@@ -227,7 +228,8 @@ START_TEST(buffers_of_cotangents_are_used_again)
 }
 END_TEST
 
-/* Memory that a backward pass takes through layers whose cotangents are views, are passed on, and are replaced by sums. */
+/* Memory that a backward pass takes through layers whose cotangents are views, are passed on, and are replaced by sums.
+ */
 static int64_t bytes_of_a_pass(int layers)
 {
     enum { N = 4096 };
@@ -260,7 +262,8 @@ static tg_tensor keep_cotangent(tg_tensor cotangent, void *to)
     return cotangent;
 }
 
-/* The gradients are views of what the pass computed, all of one size, so that a buffer given back too early is soon another's. */
+/* The gradients are views of what the pass computed, all of one size, so that a buffer given back too early is soon
+ * another's. */
 START_TEST(gradients_that_are_views_stay_what_they_are)
 {
     double data[VIEWS][LONG];
@@ -269,7 +272,8 @@ START_TEST(gradients_that_are_views_stay_what_they_are)
         for (int k = 0; k < LONG; k++)
             data[i][k] = 100 * i + k;
         x[i] = tg_variable(tape, TG_F64, data[i], TG_SHAPE(LONG));
-        tg_tensor y = tg_mul_scalar(x[i], 1), z = tg_reshape(tg_reshape(_i == 0 ? x[i] : y, TG_SHAPE(6, 10)), TG_SHAPE(10, 6));
+        tg_tensor y = tg_mul_scalar(x[i], 1),
+                  z = tg_reshape(tg_reshape(_i == 0 ? x[i] : y, TG_SHAPE(6, 10)), TG_SHAPE(10, 6));
         if (_i == 1)
             tg_retain_gradient(y);
         if (_i == 2)

@@ -84,7 +84,8 @@ START_TEST(nine_of_ten_first_derivatives_are_known_to_one_part_in_a_trillion)
         integrals += result.integrals;
     }
     ck_assert_msg(sharp > 0.9 * (double)comparisons, "%lld of %lld", (long long)sharp, (long long)comparisons);
-    ck_assert_msg(sharp - integrals < 0.8 * (double)comparisons, "without integrals %lld", (long long)(sharp - integrals));
+    ck_assert_msg(sharp - integrals < 0.8 * (double)comparisons, "without integrals %lld",
+                  (long long)(sharp - integrals));
     tg_gradcheck_result result = tg_gradcheck_op(&tg_op_rsqrt, NULL);
     ck_assert(0 < result.integrals && result.integrals < result.sharp);
     assert_says(&result, "by the derivative's integral)");
@@ -158,9 +159,8 @@ START_TEST(a_result_names_input_index_both_values_and_the_operation_to_blame)
     ck_assert_int_eq(result.operation, 2);
     ck_assert_str_eq(result.where, "b at [1, 2], order 1");
     assert_says(&result, "the function, b at [1, 2], order 1, where it is -0.6: the derivative gives");
-    assert_says(&result,
-                "wrong by itself is square_but_one(f64[2, 3]) (operation 2 of the tape, in layers.0): "
-                "square_but_one, input 0 at [1, 2], order 1, where it is -0.6");
+    assert_says(&result, "wrong by itself is square_but_one(f64[2, 3]) (operation 2 of the tape, in layers.0): "
+                         "square_but_one, input 0 at [1, 2], order 1, where it is -0.6");
 }
 END_TEST
 
@@ -240,8 +240,8 @@ static tg_tensor forward(tg_tape *tape, const tg_tensor *in, int count, void *us
 {
     (void)count;
     model *m = user;
-    tg_tensor h = tg_gelu_exact(
-        tg_linear(in[0], tg_parameter_tensor(tape, &m->weight), tg_parameter_tensor(tape, &m->bias)));
+    tg_tensor h =
+        tg_gelu_exact(tg_linear(in[0], tg_parameter_tensor(tape, &m->weight), tg_parameter_tensor(tape, &m->bias)));
     return tg_cross_entropy(h, in[1]);
 }
 
@@ -294,7 +294,8 @@ START_TEST(all_parameters_of_a_model_are_checked_in_one_call)
     for (int i = 0; i < 16; i++)
         values[i] = tg_rng_normal(&rng);
     const tg_gradcheck_input in = {.name = "x", .shape = TG_SHAPE(2, 3), .data = six, .fixed = true};
-    tg_gradcheck_result result = tg_gradcheck_parameters(scaled_tanh, set, &in, 1, set, &(tg_gradcheck_options){.order = 2});
+    tg_gradcheck_result result =
+        tg_gradcheck_parameters(scaled_tanh, set, &in, 1, set, &(tg_gradcheck_options){.order = 2});
     ck_assert_msg(result.passed, "%s", result.why);
     ck_assert_int_eq(result.comparisons, 2 * 2);
     result = tg_gradcheck_parameters(with_a_wrong_scale, set, &in, 1, set, NULL);
@@ -461,8 +462,7 @@ Suite *gradcheck_suite(void)
     TCase *tests = tcase_create("gradcheck");
     tcase_set_timeout(tests, 300);
     tcase_add_loop_test(tests, every_wrong_operation_is_caught, 0, wrong_op_count());
-    tcase_add_test(tests,
-                   a_gradient_off_by_one_part_in_two_trillion_is_caught_in_every_input_of_every_operation);
+    tcase_add_test(tests, a_gradient_off_by_one_part_in_two_trillion_is_caught_in_every_input_of_every_operation);
     tcase_add_test(tests, nine_of_ten_first_derivatives_are_known_to_one_part_in_a_trillion);
     tcase_add_test(tests, a_function_of_several_inputs_is_checked);
     tcase_add_test(tests, a_result_names_input_index_both_values_and_the_operation_to_blame);

@@ -17,7 +17,8 @@ static int run(const char *arguments, char *text, size_t size)
 {
     const char *build = getenv("TG_BUILD");
     char command[1000];
-    snprintf(command, sizeof command, "%s/bin/gradcheck --html %s 2>&1 >/dev/null </dev/null", build ? build : "build", arguments);
+    snprintf(command, sizeof command, "%s/bin/gradcheck --html %s 2>&1 >/dev/null </dev/null", build ? build : "build",
+             arguments);
     FILE *pipe = popen(command, "r");
     ck_assert_ptr_nonnull(pipe);
     text[fread(text, 1, size - 1, pipe)] = '\0';
@@ -70,8 +71,8 @@ static int count_of(const char *html, const char *part)
 START_TEST(a_report_has_everything_and_needs_nothing)
 {
     char arguments[700], text[2000];
-    snprintf(arguments, sizeof arguments, "'%s/new folder/check.html' --seed 7 --seeds 2 --order 1 tanh mul mlp.rms sign",
-             temporary_folder());
+    snprintf(arguments, sizeof arguments,
+             "'%s/new folder/check.html' --seed 7 --seeds 2 --order 1 tanh mul mlp.rms sign", temporary_folder());
     ck_assert_msg(run(arguments, text, sizeof text) == 0, "%s", text);
     const char *html = temporary_text("new folder/check.html");
     ck_assert_int_eq(strncmp(html, "<!DOCTYPE html>", 15), 0);
@@ -95,10 +96,14 @@ START_TEST(what_has_not_passed_comes_first_with_its_reason)
     subject list[] = {{.name = "a<b", .category = "yours", .about = "\"1 & 2\""},
                       {.name = "c", .category = "yours", .about = "", .op = &tg_op_tanh},
                       {.name = "d", .category = "layer", .about = ""}};
-    const check_row rows[] = {
-        {&list[0], 2, {.status = TG_GRADCHECK_WRONG, .relative = 0.5, .why = "a<b: it is wrong"}},
-        {&list[1], 2, {.status = TG_GRADCHECK_CANNOT_TELL, .why = "c: differences do not converge", .undecided = 3, .comparisons = 10}},
-        {&list[2], 2, {.passed = true, .relative = 0, .comparisons = 1, .samples = 1}}};
+    const check_row rows[] = {{&list[0], 2, {.status = TG_GRADCHECK_WRONG, .relative = 0.5, .why = "a<b: it is wrong"}},
+                              {&list[1],
+                               2,
+                               {.status = TG_GRADCHECK_CANNOT_TELL,
+                                .why = "c: differences do not converge",
+                                .undecided = 3,
+                                .comparisons = 10}},
+                              {&list[2], 2, {.passed = true, .relative = 0, .comparisons = 1, .samples = 1}}};
     const check_table table = {rows, 3};
     const check_report report = {&table, &(subjects){list, 3}, 0, 1, 2, true, argv};
     ck_assert_msg(check_report_write(temporary_path("r.html"), &report, message), "%s", message);

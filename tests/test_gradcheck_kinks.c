@@ -30,8 +30,7 @@ static void assert_kinks_pass(const tg_op *op, const double *at, int64_t count, 
 
 START_TEST(points_on_and_near_a_kink_are_judged_by_one_sided_differences)
 {
-    static const double at[] = {0,     -0.0, 1e-12, -1e-12, 1e-9,  -1e-9, 1e-7,
-                                -1e-7, 1e-5, -1e-5, 1e-3,   -1e-3, 1,     -1};
+    static const double at[] = {0, -0.0, 1e-12, -1e-12, 1e-9, -1e-9, 1e-7, -1e-7, 1e-5, -1e-5, 1e-3, -1e-3, 1, -1};
     static const double hard[] = {3, -3, 3 + 1e-10, 3 - 1e-10, -3 + 1e-10, -3 - 1e-10, 2, -2};
     for (int order = 1; order <= 2; order++) {
         assert_kinks_pass(&tg_op_relu, at, 14, order);
@@ -99,7 +98,8 @@ static int passes(tg_tensor (*f)(tg_tensor x), const double *at, int number, int
     return passed;
 }
 
-/* Large steps reach over a kink from both sides and agree there, with the least rounding; closer ones contradict them. */
+/* Large steps reach over a kink from both sides and agree there, with the least rounding; closer ones contradict them.
+ */
 START_TEST(a_wrong_derivative_is_found_beside_a_kink_that_only_large_steps_reach)
 {
     static const double near[] = {0.01, 0.03, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5};
@@ -148,10 +148,9 @@ END_TEST
 
 START_TEST(activations_are_right_to_third_order)
 {
-    static const tg_op *const activations[] = {&tg_op_gelu_exact, &tg_op_gelu_tanh, &tg_op_gelu_quick,
-                                               &tg_op_silu,       &tg_op_mish,      &tg_op_elu,
-                                               &tg_op_selu,       &tg_op_softplus,  &tg_op_tanh,
-                                               &tg_op_sigmoid,    &tg_op_relu,      &tg_op_hardswish};
+    static const tg_op *const activations[] = {
+        &tg_op_gelu_exact, &tg_op_gelu_tanh, &tg_op_gelu_quick, &tg_op_silu,    &tg_op_mish, &tg_op_elu,
+        &tg_op_selu,       &tg_op_softplus,  &tg_op_tanh,       &tg_op_sigmoid, &tg_op_relu, &tg_op_hardswish};
     for (size_t i = 0; i < sizeof activations / sizeof activations[0]; i++) {
         tg_gradcheck_result result = tg_gradcheck_op(activations[i], &(tg_gradcheck_options){.order = 3});
         ck_assert_msg(result.passed, "%s", result.why);

@@ -28,7 +28,8 @@ START_TEST(what_rounding_leaves_of_a_derivative_that_is_zero_may_differ)
         i++;
     static const uint64_t seeds[] = {13, 31};
     for (size_t s = 0; s < sizeof seeds / sizeof seeds[0]; s++) {
-        tg_gradcheck_result result = layer_check_run(layer_check_at(i), &(tg_gradcheck_options){.order = 2, .seed = seeds[s]});
+        tg_gradcheck_result result =
+            layer_check_run(layer_check_at(i), &(tg_gradcheck_options){.order = 2, .seed = seeds[s]});
         ck_assert_msg(result.passed, "%s", result.why);
     }
 }
@@ -51,7 +52,8 @@ END_TEST
 START_TEST(every_header_with_a_forward_function_has_a_check)
 {
     char name[200];
-    FILE *list = popen("grep -l '_forward(const\\|tg_rotary_turn\\|tg_dropout_forward' $(ls nn/*.h | grep -v _internal)", "r");
+    FILE *list =
+        popen("grep -l '_forward(const\\|tg_rotary_turn\\|tg_dropout_forward' $(ls nn/*.h | grep -v _internal)", "r");
     int count = 0;
     ck_assert_ptr_nonnull(list);
     for (; fscanf(list, "nn/%199[a-z_].h ", name) == 1; count++) {

@@ -20,8 +20,8 @@ static void settle(void)
     ck_assert_ptr_nonnull(getcwd(tree, sizeof tree));
     snprintf(out, sizeof out, build[0] == '/' ? "%.0s%s" : "%s/%s", tree, build);
     ck_assert_int_eq(symlink(out, temporary_path("build")), 0);
-    const int length =
-        snprintf(package, sizeof package, "Name: tapegrad\nDescription: -\nVersion: 0\nCflags: -I%s -I%s/include\n", tree, out);
+    const int length = snprintf(package, sizeof package,
+                                "Name: tapegrad\nDescription: -\nVersion: 0\nCflags: -I%s -I%s/include\n", tree, out);
     temporary_write("tapegrad.pc", package, (size_t)length);
     setenv("PKG_CONFIG_PATH", temporary_folder(), 1);
 }
@@ -30,8 +30,8 @@ static void settle(void)
 static int run(const char *lines, char *text, size_t size)
 {
     char script[4000];
-    const int length =
-        snprintf(script, sizeof script, "set -e\ncc() { command ${TG_CC:-cc} \"$@\"; }\ncd '%s'\n%s\n", temporary_folder(), lines);
+    const int length = snprintf(script, sizeof script, "set -e\ncc() { command ${TG_CC:-cc} \"$@\"; }\ncd '%s'\n%s\n",
+                                temporary_folder(), lines);
     ck_assert_int_lt(length, (int)sizeof script);
     temporary_write("script", script, (size_t)length);
     char command[PATH_MAX + 40];
@@ -108,12 +108,14 @@ static const char source[] =
     "    d->gradient[0] = tg_mul(d->cotangent, slope);\n"
     "}\n"
     "static const tg_sample samples[] = {{.input = {{.shape = {1, {5}}}}}};\n"
-    "static const tg_op op = {.name = NAME, .arity = 1, .flags = TG_ELEMENTWISE, .loop = loop, .derivative = derivative,\n"
+    "static const tg_op op = {.name = NAME, .arity = 1, .flags = TG_ELEMENTWISE, .loop = loop, .derivative = "
+    "derivative,\n"
     "#ifndef WITHOUT_SAMPLES\n"
     "    TG_SAMPLES(samples)\n"
     "#endif\n"
     "};\n"
-    "static const tg_op incomplete = {.name = \"incomplete\", .arity = 1, .flags = TG_ELEMENTWISE, .loop = loop, TG_SAMPLES(samples)};\n"
+    "static const tg_op incomplete = {.name = \"incomplete\", .arity = 1, .flags = TG_ELEMENTWISE, .loop = loop, "
+    "TG_SAMPLES(samples)};\n"
     "const tg_op *const used[] = {&op, &incomplete};\n"
     "#ifdef EXPORTS\n"
     "TG_USER_OPS(EXPORTS)\n"
@@ -133,11 +135,13 @@ static const struct {
     {"-DEXPORTS='&op' -DFACTOR=2.5", "", 1, "\n    return !result.passed;\n"},
     {"-DEXPORTS='&op' -DHOPELESS", "--order 1", 3, "\n0 passed, 0 failed, 1 cannot tell\n"},
     {"-DEXPORTS='&op' -DCRASH", "", 139, "gradcheck: the program crashed while it checked 'parabola'\n"},
-    {"", "", 2, "gradcheck: --load: './ops.so': exports no operations: end one of its files with TG_USER_OPS(&my_op)\n"},
+    {"", "", 2,
+     "gradcheck: --load: './ops.so': exports no operations: end one of its files with TG_USER_OPS(&my_op)\n"},
     {"-DEXPORTS=NULL", "", 2, "gradcheck: --load: './ops.so': there are no operations in TG_USER_OPS\n"},
     {"-DEXPORTS='&op,&incomplete'", "", 2, "'./ops.so': operation 1 'incomplete' lacks its derivative"},
     {"-DEXPORTS='&op,&op'", "", 2, "'./ops.so': operation 1 'parabola' has a name that another operation has\n"},
-    {"-DEXPORTS='&op' -DNAME='\"tanh\"'", "", 2, "'./ops.so': operation 0 'tanh' has a name that another operation has\n"},
+    {"-DEXPORTS='&op' -DNAME='\"tanh\"'", "", 2,
+     "'./ops.so': operation 0 'tanh' has a name that another operation has\n"},
     {"-DEXPORTS='&op' -DNAME=0", "", 2, "'./ops.so': operation 0 lacks its name\n"},
     {"-DEXPORTS='&op' -DWITHOUT_SAMPLES", "", 2, "'./ops.so': operation 0 'parabola' lacks samples"},
 };
@@ -148,8 +152,10 @@ START_TEST(a_library_is_checked_or_refused_with_the_reason)
     const char *flags = libraries[_i].flags;
     temporary_write("ops.c", source, sizeof source - 1);
     snprintf(lines, sizeof lines,
-             "cc -shared -fPIC %s %s %s ops.c -o ops.so $(pkg-config --cflags tapegrad)\nbuild/bin/gradcheck --load ./ops.so %s", flags,
-             strstr(flags, "FACTOR") ? "" : "-DFACTOR=2", strstr(flags, "NAME=") ? "" : "-DNAME='\"parabola\"'", libraries[_i].arguments);
+             "cc -shared -fPIC %s %s %s ops.c -o ops.so $(pkg-config --cflags tapegrad)\nbuild/bin/gradcheck --load "
+             "./ops.so %s",
+             flags, strstr(flags, "FACTOR") ? "" : "-DFACTOR=2", strstr(flags, "NAME=") ? "" : "-DNAME='\"parabola\"'",
+             libraries[_i].arguments);
     const int status = run(lines, text, sizeof text);
     ck_assert_msg(status == libraries[_i].status, "%d: %s", status, text);
     ck_assert_msg(strstr(text, libraries[_i].says) != NULL, "%s: %s", libraries[_i].flags, text);
@@ -167,10 +173,12 @@ START_TEST(a_library_of_another_version_is_refused)
                                   "extern const tg_user_ops tg_user_ops_exported;\n"
                                   "const tg_user_ops tg_user_ops_exported = {TG_VERSION, sizeof(tg_op) - 8, none};\n";
     char text[4000];
-    const char *lines = "cc -shared -fPIC old.c -o old.so $(pkg-config --cflags tapegrad)\nbuild/bin/gradcheck --load ./old.so";
+    const char *lines =
+        "cc -shared -fPIC old.c -o old.so $(pkg-config --cflags tapegrad)\nbuild/bin/gradcheck --load ./old.so";
     temporary_write("old.c", old, sizeof old - 1);
     ck_assert_int_eq(run(lines, text, sizeof text), 2);
-    ck_assert_msg(strstr(text, "'./old.so': was compiled with the headers of tapegrad 0.0.9, and this is ") != NULL, "%s", text);
+    ck_assert_msg(strstr(text, "'./old.so': was compiled with the headers of tapegrad 0.0.9, and this is ") != NULL,
+                  "%s", text);
     temporary_write("old.c", smaller, sizeof smaller - 1);
     ck_assert_int_eq(run(lines, text, sizeof text), 2);
     ck_assert_msg(strstr(text, "where an operation has another size: compile it again") != NULL, "%s", text);
@@ -181,12 +189,14 @@ START_TEST(what_is_no_library_is_told)
 {
     char text[4000];
     ck_assert_int_eq(run("build/bin/gradcheck --load ./nowhere.so", text, sizeof text), 2);
-    ck_assert_ptr_nonnull(strstr(text, "gradcheck: --load: ./nowhere.so: cannot open shared object file: No such file"));
+    ck_assert_ptr_nonnull(
+        strstr(text, "gradcheck: --load: ./nowhere.so: cannot open shared object file: No such file"));
     temporary_write("text.so", "text", 4);
     ck_assert_int_eq(run("build/bin/gradcheck --load ./text.so", text, sizeof text), 2);
     ck_assert_ptr_nonnull(strstr(text, "gradcheck: --load: ./text.so: file too short"));
     ck_assert_int_eq(run("build/bin/gradcheck --load text.so", text, sizeof text), 2);
-    ck_assert_ptr_nonnull(strstr(text, "gradcheck: --load: 'text.so': write './text.so' for the file in this folder\n"));
+    ck_assert_ptr_nonnull(
+        strstr(text, "gradcheck: --load: 'text.so': write './text.so' for the file in this folder\n"));
 }
 END_TEST
 
@@ -197,7 +207,8 @@ Suite *gradcheck_load_suite(void)
     tcase_set_timeout(tests, 120);
     tcase_add_checked_fixture(tests, settle, temporary_folder_remove);
     tcase_add_test(tests, the_example_of_the_guide_runs_as_printed);
-    tcase_add_loop_test(tests, a_library_is_checked_or_refused_with_the_reason, 0, (int)(sizeof libraries / sizeof libraries[0]));
+    tcase_add_loop_test(tests, a_library_is_checked_or_refused_with_the_reason, 0,
+                        (int)(sizeof libraries / sizeof libraries[0]));
     tcase_add_test(tests, a_library_of_another_version_is_refused);
     tcase_add_test(tests, what_is_no_library_is_told);
     suite_add_tcase(suite, tests);

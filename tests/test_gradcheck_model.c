@@ -18,8 +18,8 @@ static tg_tensor transformer_block(tg_tape *t, const tg_tensor *in, int count, v
     tg_tensor x = in[0], parts[3];
     (void)t, (void)count, (void)user;
     tg_split(tg_linear(tg_layer_norm(x, in[1], in[2], 1e-5), in[3], in[4]), -1, 3, parts);
-    tg_tensor mixed = tg_scaled_dot_product_attention(
-        transformer_heads(parts[0]), transformer_heads(parts[1]), transformer_heads(parts[2]), TG_NONE, true);
+    tg_tensor mixed = tg_scaled_dot_product_attention(transformer_heads(parts[0]), transformer_heads(parts[1]),
+                                                      transformer_heads(parts[2]), TG_NONE, true);
     mixed = tg_reshape(tg_permute(mixed, TG_AXES(0, 2, 1, 3)), TG_SHAPE(TF_BATCH, TF_TIME, TF_WIDTH));
     x = tg_add(x, tg_linear(mixed, in[5], in[6]));
     tg_tensor hidden = tg_gelu_exact(tg_linear(tg_layer_norm(x, in[7], in[8], 1e-5), in[9], in[10]));

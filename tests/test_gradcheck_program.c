@@ -69,7 +69,8 @@ START_TEST(names_may_be_patterns)
 {
     char text[20000];
     ck_assert_int_eq(run("'gelu_*k' 'mlp.[rs][mw]*' softmax --order 1", text, sizeof text), 0);
-    ck_assert(strstr(text, "gelu_quick ") && strstr(text, "mlp.rms ") && strstr(text, "mlp.swiglu ") && strstr(text, "softmax "));
+    ck_assert(strstr(text, "gelu_quick ") && strstr(text, "mlp.rms ") && strstr(text, "mlp.swiglu ") &&
+              strstr(text, "softmax "));
     ck_assert_ptr_null(strstr(text, "gelu_exact"));
     ck_assert_str_eq(last_line(text), "4 passed, 0 failed");
 }
@@ -77,7 +78,8 @@ END_TEST
 
 START_TEST(csv_is_nothing_but_csv)
 {
-    static const char begins[] = "operation,category,order,samples,derivatives,worst_relative_error,where,result\ntanh,transcendental,3,8,";
+    static const char begins[] =
+        "operation,category,order,samples,derivatives,worst_relative_error,where,result\ntanh,transcendental,3,8,";
     char text[20000];
     ck_assert_int_eq(run("tanh --csv 2>/dev/null", text, sizeof text), 0);
     ck_assert(strncmp(text, begins, sizeof begins - 1) == 0);
@@ -133,7 +135,8 @@ static const struct {
     {"--plot thna", "gradcheck: --plot: there is no operation 'thna': did you mean tanh"},
     {"--plot sign", "gradcheck: --plot: sign has no derivative"},
     {"--plot tanh:1", "gradcheck: --plot: tanh has no input 1: it has 1, numbered from 0\n"},
-    {"--plot mul:1:1000000", "gradcheck: --plot: mul has no element 1000000 in input 1: in its largest sample there are"},
+    {"--plot mul:1:1000000",
+     "gradcheck: --plot: mul has no element 1000000 in input 1: in its largest sample there are"},
     {"--plot tanh:0:1:2", "'tanh:0:1:2' is not NAME, NAME:INPUT or NAME:INPUT:ELEMENT"},
     {"--plot tanh:-1", "'tanh:-1' is not NAME, NAME:INPUT or NAME:INPUT:ELEMENT"},
     {"tanh --plot tanh --out /proc/nothing", "gradcheck: --out: cannot create the folder '/proc/nothing'"},
@@ -171,7 +174,8 @@ START_TEST(what_cannot_be_written_is_told)
 }
 END_TEST
 
-/* Starts the program with what is printed going to a descriptor. When this returns it runs, with signals as they are by default. */
+/* Starts the program with what is printed going to a descriptor. When this returns it runs, with signals as they are by
+ * default. */
 static pid_t start(int output, const char *const arguments[])
 {
     extern char **environ;
@@ -230,7 +234,8 @@ START_TEST(an_interruption_leaves_the_table_so_far)
     text[fread(text, 1, sizeof text - 1, output)] = '\0';
     fclose(output);
     int checked = -1; /* none, if it came before the first */
-    ck_assert(strstr(text, "interrupted: ") && sscanf(strstr(text, "interrupted: "), "interrupted: %d of 2 are checked", &checked) == 1);
+    ck_assert(strstr(text, "interrupted: ") &&
+              sscanf(strstr(text, "interrupted: "), "interrupted: %d of 2 are checked", &checked) == 1);
     ck_assert(checked == 0 || checked == 1);
     ck_assert_int_eq(strstr(text, "\ntanh ") != NULL, checked);
     ck_assert_ptr_nonnull(strstr(text, checked ? "1 passed, 0 failed\n" : "0 passed, 0 failed\n"));
@@ -260,10 +265,16 @@ END_TEST
 
 /* ---- the table ---- */
 
-static const subject sine = {.name = "sin", .category = "transcendental"}, tangent = {.name = "hyperbolic_tangent_of_this"},
-                     pole = {.name = "pole"};
+static const subject sine = {.name = "sin", .category = "transcendental"},
+                     tangent = {.name = "hyperbolic_tangent_of_this"}, pole = {.name = "pole"};
 static const check_row some_rows[] = {
-    {&sine, 2, {.passed = true, .where = "sample 0, input 0 at [1, 2], order 2", .relative = 1.2e-9, .samples = 3, .comparisons = 1234}},
+    {&sine,
+     2,
+     {.passed = true,
+      .where = "sample 0, input 0 at [1, 2], order 2",
+      .relative = 1.2e-9,
+      .samples = 3,
+      .comparisons = 1234}},
     {&tangent, 2, {.status = TG_GRADCHECK_WRONG, .why = "hyperbolic_tangent_of_this: it is wrong", .relative = 0.5}},
     {&pole, 2, {.status = TG_GRADCHECK_CANNOT_TELL, .why = "pole: differences do not converge"}},
 };
@@ -279,7 +290,8 @@ static char *printed(const check_table *table, int columns)
     setenv("TERM", "xterm", 1);
     setenv("NO_COLOR", "1", 1);
     if (columns)
-        ck_assert_int_eq(ioctl(fileno(out), TIOCSWINSZ, &(struct winsize){.ws_row = 40, .ws_col = (unsigned short)columns}), 0);
+        ck_assert_int_eq(
+            ioctl(fileno(out), TIOCSWINSZ, &(struct winsize){.ws_row = 40, .ws_col = (unsigned short)columns}), 0);
     check_table_print(table, out);
     check_table_print_counts(table, out);
     size_t length = 0;
@@ -316,8 +328,8 @@ START_TEST(failed_passed_and_undecided_are_told_apart_and_explained)
 {
     const check_table table = {some_rows, 3};
     char *text = printed(&table, 0);
-    ck_assert_ptr_nonnull(strstr(
-        text, "\nsin                        passed          1.2e-09     2        1234       3 sample 0, input 0 at [1, 2], order 2\n"));
+    ck_assert_ptr_nonnull(strstr(text, "\nsin                        passed          1.2e-09     2        1234       3 "
+                                       "sample 0, input 0 at [1, 2], order 2\n"));
     ck_assert_ptr_nonnull(strstr(text, "\nhyperbolic_tangent_of_this FAILED          5.0e-01 "));
     ck_assert_ptr_nonnull(strstr(text, "\npole                       cannot tell "));
     ck_assert_ptr_nonnull(strstr(text, "\nhyperbolic_tangent_of_this: it is wrong\n"));
@@ -330,9 +342,10 @@ START_TEST(a_narrow_terminal_has_whole_names_and_fewer_columns)
 {
     const check_table table = {some_rows, 3};
     static const int widths[] = {60, 80, 120};
-    static const char *const titles[] = {"operation                  result      worst error order\n",
-                                         "operation                  result      worst error order derivatives samples\n",
-                                         "operation                  result      worst error order derivatives samples where\n"};
+    static const char *const titles[] = {
+        "operation                  result      worst error order\n",
+        "operation                  result      worst error order derivatives samples\n",
+        "operation                  result      worst error order derivatives samples where\n"};
     for (int i = 0; i < 3; i++) {
         char *text = printed(&table, widths[i]);
         ck_assert_msg(strncmp(text, titles[i], strlen(titles[i])) == 0, "%d: %s", widths[i], text);
@@ -368,7 +381,8 @@ Suite *gradcheck_program_suite(void)
     tcase_add_test(tests, names_may_be_patterns);
     tcase_add_test(tests, csv_is_nothing_but_csv);
     tcase_add_test(tests, a_list_has_everything_and_checks_nothing);
-    tcase_add_loop_test(tests, a_mistake_gets_a_line_that_names_it_and_status_2, 0, (int)(sizeof mistakes / sizeof mistakes[0]));
+    tcase_add_loop_test(tests, a_mistake_gets_a_line_that_names_it_and_status_2, 0,
+                        (int)(sizeof mistakes / sizeof mistakes[0]));
     tcase_add_test(tests, nothing_to_check_is_not_passed);
     tcase_add_test(tests, what_cannot_be_written_is_told);
     tcase_add_test(tests, a_closed_pipe_ends_it_quietly);

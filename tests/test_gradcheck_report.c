@@ -59,11 +59,11 @@ static void check_wrong_op(const char *fault)
 
 /* ---- the numbers ---- */
 
-#define FUNCTION(name, ...)                                                                                  \
-    static tg_tensor name(tg_tape *tape, const tg_tensor *in, int count, void *user)                         \
-    {                                                                                                        \
-        (void)tape, (void)count, (void)user;                                                                 \
-        return __VA_ARGS__;                                                                                  \
+#define FUNCTION(name, ...)                                                          \
+    static tg_tensor name(tg_tape *tape, const tg_tensor *in, int count, void *user) \
+    {                                                                                \
+        (void)tape, (void)count, (void)user;                                         \
+        return __VA_ARGS__;                                                          \
     }
 
 FUNCTION(half_of_a_square, tg_mul(in[0], tg_stop_gradient(in[0])))
@@ -83,7 +83,8 @@ START_TEST(of_a_parameter_it_shows_the_value_that_it_has_and_not_where_differenc
 {
     double zero[] = {0};
     tg_parameter weight = {.name = "weight", .shape = TG_SHAPE(1), .dtype = TG_F64, .data = zero};
-    tg_gradcheck_result result = tg_gradcheck(half_of_an_exponential, NULL, &(tg_gradcheck_input){.parameter = &weight}, 1, NULL);
+    tg_gradcheck_result result =
+        tg_gradcheck(half_of_an_exponential, NULL, &(tg_gradcheck_input){.parameter = &weight}, 1, NULL);
     ck_assert_msg(strstr(result.why, "weight at [0], order 1, where it is 0: ") != NULL, "%s", result.why);
 }
 END_TEST
@@ -236,14 +237,16 @@ START_TEST(the_guilty_operation_of_a_function_has_a_report_of_its_own)
     tg_op op = half_op();
     tg_gradcheck_options options = reporting();
     ck_assert(!tg_gradcheck(with_a_wrong_operation, &op, inputs, 1, &options).passed);
-    const char *own = strstr(report, "The first operation on its tape that is wrong by itself:\n\nhalf_square, input 0 at [0]");
+    const char *own =
+        strstr(report, "The first operation on its tape that is wrong by itself:\n\nhalf_square, input 0 at [0]");
     ck_assert_msg(own != NULL, "%s", report);
     ck_assert(strstr(own, "all derivatives by this input are half as large\n") != NULL);
     ck_assert(strstr(own, "#define OPERATION tg_op_find(\"half_square\")") != NULL);
 }
 END_TEST
 
-/* Compiles the last test of the report with what comes before it, and runs it: its exit status, or that of the compiler. */
+/* Compiles the last test of the report with what comes before it, and runs it: its exit status, or that of the
+ * compiler. */
 static int run_test(const char *before, bool *compiled)
 {
     char *test = report, *next;
@@ -251,7 +254,8 @@ static int run_test(const char *before, bool *compiled)
         test = next;
     temporary_write("before.h", before, strlen(before));
     temporary_write("test.c", test, strlen(test));
-    const char *build = getenv("TG_BUILD") ? getenv("TG_BUILD") : "build", *compiler = getenv("TG_CC") ? getenv("TG_CC") : "cc";
+    const char *build = getenv("TG_BUILD") ? getenv("TG_BUILD") : "build",
+               *compiler = getenv("TG_CC") ? getenv("TG_CC") : "cc";
     char command[1200];
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
     const bool link = false; /* a library with a sanitizer wants a program with one */
@@ -259,8 +263,10 @@ static int run_test(const char *before, bool *compiled)
     const bool link = true;
 #endif
     snprintf(command, sizeof command,
-             "%s -std=c11 -Wall -Wextra -Werror -I. -I%s/include -include %s %s %s %s %s/libtapegrad.a -lopenblas -lpthread -lm", compiler,
-             build, temporary_path("before.h"), temporary_path("test.c"), link ? "-o" : "-c -o", temporary_path("test"), build);
+             "%s -std=c11 -Wall -Wextra -Werror -I. -I%s/include -include %s %s %s %s %s/libtapegrad.a -lopenblas "
+             "-lpthread -lm",
+             compiler, build, temporary_path("before.h"), temporary_path("test.c"), link ? "-o" : "-c -o",
+             temporary_path("test"), build);
     *compiled = system(command) == 0;
     if (!*compiled || !link)
         return -1;
@@ -276,11 +282,11 @@ static void assert_test(const char *before, int expected)
     ck_assert_msg(status < 0 || status == expected, "the test gives %d:\n%s", status, report);
 }
 
-#define HALF_SQUARE                                                                                          \
-    "#include <tapegrad.h>\n"                                                                                \
-    "static void half(const tg_derive *d) { d->gradient[0] = tg_mul(d->cotangent, d->in[0]); }\n"            \
-    "static tg_op *operation(void)\n"                                                                        \
-    "{\n    static tg_op op;\n    op = tg_op_square;\n    op.derivative = half;\n    return &op;\n}\n"       \
+#define HALF_SQUARE                                                                                    \
+    "#include <tapegrad.h>\n"                                                                          \
+    "static void half(const tg_derive *d) { d->gradient[0] = tg_mul(d->cotangent, d->in[0]); }\n"      \
+    "static tg_op *operation(void)\n"                                                                  \
+    "{\n    static tg_op op;\n    op = tg_op_square;\n    op.derivative = half;\n    return &op;\n}\n" \
     "#define OPERATION operation()\n"
 
 START_TEST(the_test_of_an_operation_compiles_and_shows_the_fault)

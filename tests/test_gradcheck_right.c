@@ -41,7 +41,9 @@ static void *take_seeds(void *of_work)
 static void check_seeds(work *w, int first, int end)
 {
     pthread_t threads[16];
-    const long processors = sysconf(_SC_NPROCESSORS_ONLN), count = processors < 1 ? 1 : processors > 16 ? 16 : processors;
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN), count = processors < 1    ? 1
+                                                                   : processors > 16 ? 16
+                                                                                     : processors;
     atomic_init(&w->next, first);
     w->end = end;
     pthread_mutex_init(&w->lock, NULL);
@@ -74,11 +76,13 @@ START_TEST(no_right_function_is_called_wrong)
 {
     work w = {.check = check_functions};
     check_seeds(&w, 0, seeds(5, 200));
-    ck_assert_msg(50 * w.cannot_tell <= w.checks, "cannot tell in %lld of %lld", (long long)w.cannot_tell, (long long)w.checks);
+    ck_assert_msg(50 * w.cannot_tell <= w.checks, "cannot tell in %lld of %lld", (long long)w.cannot_tell,
+                  (long long)w.checks);
 }
 END_TEST
 
-/* Of a thousand seeds one finds inputs that cancel nearly everything; 1e-5 is the error that differences may have at most. */
+/* Of a thousand seeds one finds inputs that cancel nearly everything; 1e-5 is the error that differences may have at
+ * most. */
 static const char *check_operations(int seed, work *w, char *why)
 {
     const double most = getenv("TG_LONG") ? 1e-5 : 1e-7;
@@ -86,9 +90,10 @@ static const char *check_operations(int seed, work *w, char *why)
         const tg_op *op = tg_op_at(i);
         if (op->flags & (TG_CONSTANT | TG_SOURCE))
             continue;
-        const tg_gradcheck_result result = tg_gradcheck_op(op, &(tg_gradcheck_options){.order = 2, .seed = (uint64_t)seed});
-        snprintf(why, sizeof w->first, "seed %d, %s: %s (error %g, %d samples)", seed, op->name, result.why, result.relative,
-                 result.samples);
+        const tg_gradcheck_result result =
+            tg_gradcheck_op(op, &(tg_gradcheck_options){.order = 2, .seed = (uint64_t)seed});
+        snprintf(why, sizeof w->first, "seed %d, %s: %s (error %g, %d samples)", seed, op->name, result.why,
+                 result.relative, result.samples);
         if (!result.passed || !(result.relative < most) || result.samples < 1)
             return why;
         w->checks++;
@@ -114,7 +119,8 @@ static void assert_passes(const tg_op *op, uint64_t seed)
     ck_assert_msg(result.relative < 1e-6, "seed %d: %s", (int)seed, result.why);
 }
 
-/* The gradient y (g - sum y g) of a softmax that has decided is a difference of numbers like 1, of which nothing but rounding is left. */
+/* The gradient y (g - sum y g) of a softmax that has decided is a difference of numbers like 1, of which nothing but
+ * rounding is left. */
 static tg_tensor decided_softmax(tg_tape *tape, const tg_tensor *in, int count, void *user)
 {
     (void)tape, (void)count, (void)user;
@@ -151,13 +157,15 @@ START_TEST(tiny_results_have_rounding_too)
     assert_passes(&tg_op_pow, 448);
     assert_passes(&tg_op_pow, 557);
     for (int seed = 0; seed < seeds(50, 1000); seed++) {
-        tg_gradcheck_result result = tg_gradcheck(tiny_power, NULL, in, 2, &(tg_gradcheck_options){.order = 2, .seed = (uint64_t)seed});
+        tg_gradcheck_result result =
+            tg_gradcheck(tiny_power, NULL, in, 2, &(tg_gradcheck_options){.order = 2, .seed = (uint64_t)seed});
         ck_assert_msg(result.passed && result.relative < 1e-6, "seed %d: %s", seed, result.why);
     }
 }
 END_TEST
 
-/* 0.9315^-10000 is 1.3e308, and its derivative by the base infinite in double: such a point is not for the checker to choose. */
+/* 0.9315^-10000 is 1.3e308, and its derivative by the base infinite in double: such a point is not for the checker to
+ * choose. */
 START_TEST(a_derivative_beyond_the_largest_number_is_no_fault)
 {
     assert_passes(&tg_op_pow, 595);

@@ -45,7 +45,8 @@ static void wrong_fifth_derivative(const tg_derive *d)
 {
     static const double fifth[] = {0, 0, 0, 0, 1, 0};
     tg_tape *tape = tg_tape_of(d->cotangent);
-    const tg_tensor here = tg_constant(tape, TG_F64, fifth, TG_SHAPE(2, 3)), seven = tg_full(tape, TG_F64, TG_SCALAR, 7);
+    const tg_tensor here = tg_constant(tape, TG_F64, fifth, TG_SHAPE(2, 3)),
+                    seven = tg_full(tape, TG_F64, TG_SCALAR, 7);
     d->gradient[0] = tg_mul(d->cotangent, tg_where(here, seven, tg_mul_scalar(d->in[0], 2)));
 }
 

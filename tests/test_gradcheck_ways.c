@@ -19,8 +19,8 @@ static tg_tensor apply_unary(tg_tape *tape, const tg_tensor *in, int count, void
     return tg_apply(user, NULL, 1, in);
 }
 
-/* Like tanh(x)^2, but where the tape holds more than in a first run, as in a checkpoint's second, a constant takes the place of a
- * factor. */
+/* Like tanh(x)^2, but where the tape holds more than in a first run, as in a checkpoint's second, a constant takes the
+ * place of a factor. */
 static tg_tensor different_when_run_again(tg_tape *tape, const tg_tensor *in, int count, void *user)
 {
     (void)count, (void)user;
@@ -69,7 +69,8 @@ START_TEST(nothing_to_compare_is_a_refusal)
 }
 END_TEST
 
-/* Like w^2, but a hook adds to the parameter's gradient itself, where it has one: tg_grad does not look at it, tg_backward adds to it. */
+/* Like w^2, but a hook adds to the parameter's gradient itself, where it has one: tg_grad does not look at it,
+ * tg_backward adds to it. */
 static tg_tensor add_to_the_gradient(tg_tensor cotangent, void *user)
 {
     tg_parameter *weight = user;

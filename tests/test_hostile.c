@@ -172,8 +172,7 @@ static tg_tensor logsumexp_over(tg_tensor x, tg_axes axes)
 
 START_TEST(axes_must_exist_and_be_named_once)
 {
-    static const over_axes functions[] = {sum_over, mean_over,      var_over, norm_over,
-                                          max_over, logsumexp_over, tg_flip};
+    static const over_axes functions[] = {sum_over, mean_over, var_over, norm_over, max_over, logsumexp_over, tg_flip};
     for (size_t f = 0; f < sizeof functions / sizeof *functions; f++) {
         tg_tensor x = drawn(TG_F64, TG_SHAPE(2, 3));
         ck_assert(tg_ok(functions[f](x, TG_AXES(-1, 0))));
@@ -286,16 +285,14 @@ static int64_t size(void)
 
 static int number(void)
 {
-    static const int numbers[] = {0, 0, 1, 1,  2,  3,       -1,      -2,         -3,
-                                  7, 8, 9, 31, 64, INT_MAX, INT_MIN, INT_MIN + 1};
+    static const int numbers[] = {0, 0, 1, 1, 2, 3, -1, -2, -3, 7, 8, 9, 31, 64, INT_MAX, INT_MIN, INT_MIN + 1};
     return numbers[tg_rng_below(&rng, tg_rng_below(&rng, 3) ? 6 : sizeof numbers / sizeof *numbers)];
 }
 
 static tg_shape shape(void)
 {
     static const int ranks[] = {0, 1, 2, 3, 4, 6, 8, 9, 30, -1, INT_MAX, INT_MIN};
-    tg_shape s = {.rank =
-                      ranks[tg_rng_below(&rng, tg_rng_below(&rng, 4) ? 5 : sizeof ranks / sizeof *ranks)]};
+    tg_shape s = {.rank = ranks[tg_rng_below(&rng, tg_rng_below(&rng, 4) ? 5 : sizeof ranks / sizeof *ranks)]};
     for (int axis = 0; axis < TG_MAX_RANK; axis++)
         s.dim[axis] = size();
     return s;
@@ -336,12 +333,11 @@ static tg_tensor x(void)
                                       {8, {1, 1, 2, 1, 1, 1, 1, 1}},
                                       {2, {0, 1LL << 40}},
                                       {1, {1LL << 40}}};
-    const tg_shape *s =
-        &shapes[tg_rng_below(&rng, sizeof shapes / sizeof *shapes - 1)]; /* the last cannot be */
+    const tg_shape *s = &shapes[tg_rng_below(&rng, sizeof shapes / sizeof *shapes - 1)]; /* the last cannot be */
     static const double numbers[256] = {1, 0, 2, 1};
     return tg_rng_below(&rng, 40) == 0 ? TG_NONE
-           : tg_rng_below(&rng, 4) ? tg_variable(tape, tg_rng_below(&rng, 3) ? TG_F64 : TG_F32, numbers, *s)
-                                   : tg_constant(tape, TG_I32, numbers, *s);
+           : tg_rng_below(&rng, 4)     ? tg_variable(tape, tg_rng_below(&rng, 3) ? TG_F64 : TG_F32, numbers, *s)
+                                       : tg_constant(tape, TG_I32, numbers, *s);
 }
 
 static tg_tensor stream(void)
@@ -386,8 +382,7 @@ static tg_tensor questions(void)
     char text[40];
     tg_tensor y = x();
     double numbers[512];
-    ck_assert(strlen(tg_shape_text(&a, text, tg_rng_below(&rng, sizeof text + 1))) < sizeof text ||
-              text[0] == '\0');
+    ck_assert(strlen(tg_shape_text(&a, text, tg_rng_below(&rng, sizeof text + 1))) < sizeof text || text[0] == '\0');
     if (tg_shape_broadcast(&a, &b, &both))
         ck_assert(both.rank >= 0 && both.rank <= TG_MAX_RANK);
     tg_shape_equal(&a, &b);
@@ -432,9 +427,9 @@ static tg_tensor constant(void)
 /* clang-format on */
 
 enum { BEFORE_CALLS = __COUNTER__ };
-#define CALL(expression)                                                                                     \
-    case __COUNTER__ - BEFORE_CALLS - 1:                                                                     \
-        *text = #expression;                                                                                 \
+#define CALL(expression)                 \
+    case __COUNTER__ - BEFORE_CALLS - 1: \
+        *text = #expression;             \
         return expression;
 
 static tg_tensor call(int which, const char **text)
@@ -463,8 +458,7 @@ START_TEST(no_call_reads_or_computes_what_is_not_there)
         rng = tg_rng_seed((uint64_t)round);
         tg_tensor y = call((int)tg_rng_below(&rng, (uint64_t)calls - 1), &text);
         const char *error = tg_tape_error(tape);
-        ck_assert_msg(!(error && tg_ok(y)) && !(error && strlen(error) < 10), "seed %d: %s: %s", round, text,
-                      error);
+        ck_assert_msg(!(error && tg_ok(y)) && !(error && strlen(error) < 10), "seed %d: %s: %s", round, text, error);
         fine += tg_ok(y);
         refused += error != NULL;
         if (tg_ok(y) && tg_dtype_of(y) != TG_I32)

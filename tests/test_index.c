@@ -40,8 +40,7 @@ START_TEST(selected_slices_take_the_place_of_the_axis)
               y = tg_index_select(x, 1, index);
     assert_shape(y, TG_SHAPE(2, 2, 2, 3));
     for (int64_t i = 0; i < 24; i++)
-        ck_assert_double_eq(tg_at(y, i),
-                            tg_at(x, (i / 12 * 5 + (int64_t)tg_at(index, i / 3 % 4)) * 3 + i % 3));
+        ck_assert_double_eq(tg_at(y, i), tg_at(x, (i / 12 * 5 + (int64_t)tg_at(index, i / 3 % 4)) * 3 + i % 3));
     assert_shape(tg_index_select(x, -1, indices(TG_SCALAR, 3)), TG_SHAPE(2, 5));
     assert_shape(tg_index_select(x, 0, indices(TG_SHAPE(0), 2)), TG_SHAPE(0, 5, 3));
 }
@@ -50,8 +49,7 @@ END_TEST
 START_TEST(rows_of_a_table_that_are_used_twice_get_both_gradients)
 {
     const int32_t words[] = {3, 0, 3, 3, 1, 0};
-    tg_tensor table = drawn(TG_F32, TG_SHAPE(5, 20)),
-              index = tg_constant(tape, TG_I32, words, TG_SHAPE(2, 3));
+    tg_tensor table = drawn(TG_F32, TG_SHAPE(5, 20)), index = tg_constant(tape, TG_I32, words, TG_SHAPE(2, 3));
     tg_tensor y = tg_embedding(table, index);
     assert_shape(y, TG_SHAPE(2, 3, 20));
     for (int64_t i = 0; i < 120; i++)
@@ -81,14 +79,11 @@ START_TEST(an_index_out_of_range_is_named_with_its_place_and_the_bound)
     tg_gather(x, 1, i);
     expect_error("gather(f32[2, 3], i32[2, 3]): index 5 at [1, 1] is out of range: expected 0 to below 3");
     tg_scatter_add(x, 1, i, 4);
-    expect_error(
-        "scatter_add(f32[2, 3], i32[2, 3]): index 5 at [1, 1] is out of range: expected 0 to below 4");
+    expect_error("scatter_add(f32[2, 3], i32[2, 3]): index 5 at [1, 1] is out of range: expected 0 to below 4");
     tg_embedding(x, i);
-    expect_error(
-        "index_select(f32[2, 3], i32[2, 3]): index 2 at [0, 2] is out of range: expected 0 to below 2");
+    expect_error("index_select(f32[2, 3], i32[2, 3]): index 2 at [0, 2] is out of range: expected 0 to below 2");
     tg_index_add(drawn(TG_F32, TG_SHAPE(2, 3, 2)), 0, i, 2);
-    expect_error(
-        "index_add(f32[2, 3, 2], i32[2, 3]): index 2 at [0, 2] is out of range: expected 0 to below 2");
+    expect_error("index_add(f32[2, 3, 2], i32[2, 3]): index 2 at [0, 2] is out of range: expected 0 to below 2");
     tg_one_hot(i, 5, TG_F32);
     expect_error("one_hot(i32[2, 3]): index 5 at [1, 1] is out of range: expected 0 to below 5");
     tg_embedding(x, tg_constant(tape, TG_I32, &negative, TG_SCALAR));
@@ -101,8 +96,7 @@ START_TEST(indices_of_the_wrong_shape_or_type_are_named)
 {
     tg_tensor x = drawn(TG_F32, TG_SHAPE(2, 3)), i = indices(TG_SHAPE(3, 3), 2);
     tg_gather(x, 1, i);
-    expect_error(
-        "gather(f32[2, 3], i32[3, 3]): expected an index of the shape of the first input but for axis 1");
+    expect_error("gather(f32[2, 3], i32[3, 3]): expected an index of the shape of the first input but for axis 1");
     tg_gather(x, 1, x);
     expect_error("gather(f32[2, 3], f32[2, 3]): expected an index of type i32");
     tg_gather(x, 2, i);

@@ -80,8 +80,7 @@ static void assert_orthogonal(int rows, int columns, double gain)
     tg_parameters *set = weight_set(TG_F64, TG_SHAPE(rows, columns), TG_INIT_ORTHOGONAL, gain);
     bool wide = rows <= columns;
     int count = wide ? rows : columns, size = wide ? columns : rows;
-    int next = wide ? 1 : columns,
-        step = wide ? columns : 1; /* from element to element, from vector to vector */
+    int next = wide ? 1 : columns, step = wide ? columns : 1; /* from element to element, from vector to vector */
     for (int a = 0; a < count; a++)
         for (int b = 0; b <= a; b++) {
             double product = 0;
@@ -123,8 +122,7 @@ START_TEST(equal_names_get_equal_numbers_in_float_and_double_and_up_to_the_gain)
         tg_parameters *larger = weight_set(TG_F64, TG_SHAPE(6, 9), (tg_init)init, 2);
         tg_rng rng = tg_rng_seed(3);
         tg_parameters *other = tg_parameters_new(TG_F64);
-        ck_assert(
-            tg_initialize(tg_parameters_add(other, "another", TG_SHAPE(6, 9), true), (tg_init)init, 1, &rng));
+        ck_assert(tg_initialize(tg_parameters_add(other, "another", TG_SHAPE(6, 9), true), (tg_init)init, 1, &rng));
         for (int i = 0; i < 54; i++) {
             ck_assert_float_eq(((const float *)tg_parameters_values(single))[i], (float)doubles(twice)[i]);
             ck_assert_double_eq_tol(doubles(larger)[i], 2 * doubles(twice)[i], 1e-15);
@@ -149,8 +147,7 @@ START_TEST(initialisers_have_names_and_gains)
     ck_assert_int_eq(count, TG_INIT_ORTHOGONAL + 1);
     tg_init kept = TG_INIT_UNIT_ROWS;
     ck_assert_ptr_null(tg_init_name((tg_init)-1));
-    ck_assert(!tg_init_from_name("kaiming", &kept) && !tg_init_from_name(NULL, &kept) &&
-              kept == TG_INIT_UNIT_ROWS);
+    ck_assert(!tg_init_from_name("kaiming", &kept) && !tg_init_from_name(NULL, &kept) && kept == TG_INIT_UNIT_ROWS);
     ck_assert_double_eq(tg_init_gain(TG_INIT_VARIANCE_PRESERVING, TG_SILU), tg_activation_gain(TG_SILU));
     ck_assert_double_eq(tg_init_gain(TG_INIT_HE_UNIFORM, TG_SILU), sqrt(2));
     ck_assert_double_eq(tg_init_gain(TG_INIT_XAVIER_NORMAL, TG_SILU), 1);
@@ -158,14 +155,16 @@ START_TEST(initialisers_have_names_and_gains)
 }
 END_TEST
 
-/* Root mean square of what a net of three hidden layers with its default initial weights makes of 64 rows of normal numbers. */
+/* Root mean square of what a net of three hidden layers with its default initial weights makes of 64 rows of normal
+ * numbers. */
 static double first_output(tg_activation activation)
 {
     enum { ROWS = 64, IN = 10 };
     double x[ROWS][IN], squares = 0;
     tg_rng rng = tg_rng_seed(5);
-    tg_mlp *net = tg_mlp_new(&rng, &(tg_mlp_config){
-                                       .inputs = IN, .hidden = {64, 64, 64}, .outputs = 8, .activation = activation, .dtype = TG_F64});
+    tg_mlp *net = tg_mlp_new(
+        &rng, &(tg_mlp_config){
+                  .inputs = IN, .hidden = {64, 64, 64}, .outputs = 8, .activation = activation, .dtype = TG_F64});
     tg_tape *tape = tg_tape_new();
     for (int i = 0; i < ROWS * IN; i++)
         x[i / IN][i % IN] = tg_rng_normal(&rng);
@@ -177,8 +176,8 @@ static double first_output(tg_activation activation)
     return sqrt(squares / (ROWS * 8));
 }
 
-/* With the gains of their gates glu gave 2.2 here, reglu 124, geglu 395 and swiglu 1,283, where gelu_exact gives 1.6: a few rows decided
- * the loss, and the net hardly trained. */
+/* With the gains of their gates glu gave 2.2 here, reglu 124, geglu 395 and swiglu 1,283, where gelu_exact gives 1.6: a
+ * few rows decided the loss, and the net hardly trained. */
 START_TEST(gated_nets_begin_no_wilder_than_plain_ones)
 {
     static const tg_activation gated[] = {TG_GLU, TG_REGLU, TG_GEGLU, TG_SWIGLU};

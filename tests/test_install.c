@@ -1,4 +1,5 @@
-/* What `make install` leaves behind is enough for C and C++ programs outside of the tree: tests/install.sh writes and runs them. */
+/* What `make install` leaves behind is enough for C and C++ programs outside of the tree: tests/install.sh writes and
+ * runs them. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +24,8 @@ static void run(const char *what)
 
 static void install_into_a_folder(void)
 {
-    snprintf(folder, sizeof folder, "%s/tapegrad-install-XXXXXX", P_tmpdir); /* a path without spaces, as $(pkg-config) needs it */
+    snprintf(folder, sizeof folder, "%s/tapegrad-install-XXXXXX",
+             P_tmpdir); /* a path without spaces, as $(pkg-config) needs it */
     ck_assert_ptr_nonnull(mkdtemp(folder));
     run("install");
 }

@@ -113,8 +113,7 @@ START_TEST(records_arrive_whole_and_in_order_however_many_jobs_run)
     for (int w = 0; w < 4; w++) {
         harvest all;
         jobs_outcome outcome = run_jobs(send_records, JOBS, widths[w], &all);
-        ck_assert(outcome.done == JOBS && outcome.failed == 0 && outcome.stopped == 0 &&
-                  !outcome.interrupted);
+        ck_assert(outcome.done == JOBS && outcome.failed == 0 && outcome.stopped == 0 && !outcome.interrupted);
         ck_assert_int_le(all.most_running, widths[w]);
         for (int job = 0; job < JOBS; job++) {
             unsigned expected = 0;
@@ -351,14 +350,12 @@ END_TEST
 static void show_some_jobs(FILE *out)
 {
     static const char *const names[] = {"relu seed 1", "gelu_exact seed 1", "silu seed 1"};
-    progress *view =
-        progress_new(&(progress_config){.out = out, .count = 3, .names = names, .unit = "steps"});
+    progress *view = progress_new(&(progress_config){.out = out, .count = 3, .names = names, .unit = "steps"});
     for (int job = 0; job < 3; job++) {
         progress_start(view, job);
         progress_update(
             view, job,
-            &(jobs_progress){
-                .fraction = 0.5, .epoch = 1, .epochs = 2, .loss = 0.25, .accuracy = 0.9, .rate = 100});
+            &(jobs_progress){.fraction = 0.5, .epoch = 1, .epochs = 2, .loss = 0.25, .accuracy = 0.9, .rate = 100});
         usleep(110000);
         progress_tick(view);
     }

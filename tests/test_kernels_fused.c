@@ -9,17 +9,17 @@
 Suite *kernels_fused_suite(void);
 
 /* Runs the statement for each set of kernels that this processor has, as `set`. */
-#define FOR_EACH_SET(set)                                                                                    \
-    for (int number = 0; tg_kernel_set_at(number); number++)                                                 \
-        for (const tg_kernel_set *set = tg_kernel_set_at(number); set; set = NULL)                           \
+#define FOR_EACH_SET(set)                                                          \
+    for (int number = 0; tg_kernel_set_at(number); number++)                       \
+        for (const tg_kernel_set *set = tg_kernel_set_at(number); set; set = NULL) \
             if (tg_kernel_set_runs(set))
 
 static void close_to(const char *what, double found, double expected, double tolerance)
 {
     if (found == expected || (isnan(found) && isnan(expected)))
         return;
-    ck_assert_msg(fabs(found - expected) <= tolerance * (1 + fabs(expected)), "%s: %.9g, not %.9g", what,
-                  found, expected);
+    ck_assert_msg(fabs(found - expected) <= tolerance * (1 + fabs(expected)), "%s: %.9g, not %.9g", what, found,
+                  expected);
 }
 
 static double sigmoid(double x)
@@ -157,8 +157,7 @@ START_TEST(softmax_and_its_logarithm_survive_masks_and_large_numbers)
             for (int i = row * COLUMNS; i < (row + 1) * COLUMNS; i++) {
                 double share = total > 0 ? exp((double)x[i] - top) / total : 0;
                 close_to("softmax", (double)y[i], share, 3e-7);
-                close_to("log softmax", (double)logs[i],
-                         total > 0 ? (double)x[i] - top - log(total) : -INFINITY, 1e-6);
+                close_to("log softmax", (double)logs[i], total > 0 ? (double)x[i] - top - log(total) : -INFINITY, 1e-6);
             }
         }
         set->of[TG_F32]->softmax_rows(ROWS, COLUMNS, y, y); /* in place */
@@ -176,8 +175,7 @@ START_TEST(cross_entropy_and_its_gradient_follow_the_formula)
     for (int smoothed = 0; smoothed < 2; smoothed++) {
         const double smoothing = smoothed ? 0.1 : 0;
         fill_rows(x);
-        for (int i = 4 * COLUMNS; smoothed && i < CELLS;
-             i++) /* a masked logit has an infinite smoothed loss */
+        for (int i = 4 * COLUMNS; smoothed && i < CELLS; i++) /* a masked logit has an infinite smoothed loss */
             x[i] = (float)(i % 5);
         set->of[TG_F32]->cross_entropy_rows(ROWS, COLUMNS, x, labels, smoothing, losses);
         set->of[TG_F32]->cross_entropy_grad_rows(ROWS, COLUMNS, x, labels, smoothing, weight, also, gradient);
@@ -348,22 +346,19 @@ START_TEST(adamw_and_momentum_take_the_step_of_their_papers)
                 expected_m[i] = 0.9 * expected_m[i] + 0.1 * gradient;
                 expected_v[i] = 0.99 * expected_v[i] + 0.01 * gradient * gradient;
                 const double root = sqrt(expected_v[i] / (1 - pow(0.99, t)));
-                expected_p[i] -=
-                    0.01 * 0.1 * expected_p[i] + 0.01 * expected_m[i] / (1 - pow(0.9, t)) / (root + 1e-8);
+                expected_p[i] -= 0.01 * 0.1 * expected_p[i] + 0.01 * expected_m[i] / (1 - pow(0.9, t)) / (root + 1e-8);
             }
             set->of[TG_F32]->adamw(MANY, p, g, m, v, 0.5, 0.01, 0.9, 0.99, 1e-8, 0.1, 1 - pow(0.9, t),
-                            1 - pow(0.99, t));
+                                   1 - pow(0.99, t));
         }
         for (int i = 0; i < MANY; i++)
             close_to("adamw", (double)p[i], expected_p[i], 1e-6);
         for (int nesterov = 0; nesterov < 2; nesterov++) {
-            const double before = (double)p[7], speed = (double)m[7],
-                         gradient = 2 * (double)g[7] + 0.1 * before;
+            const double before = (double)p[7], speed = (double)m[7], gradient = 2 * (double)g[7] + 0.1 * before;
             const double after = 0.9 * speed + gradient;
             set->of[TG_F32]->sgd_momentum(MANY, p, g, m, 2, 0.01, 0.9, nesterov, 0.1);
             close_to("velocity", (double)m[7], after, 1e-6);
-            close_to("momentum", (double)p[7], before - 0.01 * (nesterov ? gradient + 0.9 * after : after),
-                     1e-6);
+            close_to("momentum", (double)p[7], before - 0.01 * (nesterov ? gradient + 0.9 * after : after), 1e-6);
         }
     }
 }

@@ -1,4 +1,5 @@
-/* Kernels over the rows of a matrix, of every length that is worked on in its own way, against loops in double precision. */
+/* Kernels over the rows of a matrix, of every length that is worked on in its own way, against loops in double
+ * precision. */
 #include "autograd/kernels/kernels.h"
 #include "autograd/rng.h"
 
@@ -9,7 +10,8 @@
 
 Suite *kernels_rows_suite(void);
 
-/* Fewer than a vector, vectors and a rest, narrow and wide for cross-entropy, about what is kept close at hand, and more. */
+/* Fewer than a vector, vectors and a rest, narrow and wide for cross-entropy, about what is kept close at hand, and
+ * more. */
 static const struct shape {
     size_t rows, columns;
 } shapes[] = {{1, 1},  {3, 2},  {70, 10},  {7, 16},  {65, 19}, {5, 32},  {9, 33},
@@ -30,8 +32,8 @@ static void fill(size_t cells)
 
 static void close_to(const char *what, const struct shape *s, double found, double expected)
 {
-    ck_assert_msg(fabs(found - expected) <= 1e-6 * (1 + fabs(expected)), "%s of %zu x %zu: %.9g, not %.9g",
-                  what, s->rows, s->columns, found, expected);
+    ck_assert_msg(fabs(found - expected) <= 1e-6 * (1 + fabs(expected)), "%s of %zu x %zu: %.9g, not %.9g", what,
+                  s->rows, s->columns, found, expected);
 }
 
 /* The logarithm of the sum of the exponentials of a row. */
@@ -52,10 +54,10 @@ static double sum_of_products(const float *a, const float *b, size_t columns)
 }
 
 /* Runs the statement for each set of kernels that runs here, as `k`, and each shape, as `s`. */
-#define FOR_EACH_CASE(k, s)                                                                                  \
-    for (int number = 0; tg_kernel_set_at(number); number++)                                                 \
-        if (tg_kernel_set_runs(tg_kernel_set_at(number)))                                                    \
-            for (const tg_kernel_table *k = tg_kernel_set_at(number)->of[TG_F32]; k; k = NULL)                       \
+#define FOR_EACH_CASE(k, s)                                                                    \
+    for (int number = 0; tg_kernel_set_at(number); number++)                                   \
+        if (tg_kernel_set_runs(tg_kernel_set_at(number)))                                      \
+            for (const tg_kernel_table *k = tg_kernel_set_at(number)->of[TG_F32]; k; k = NULL) \
                 for (const struct shape *s = shapes; s < shapes + SHAPES; s++)
 
 START_TEST(softmax_and_its_kin)
@@ -201,7 +203,8 @@ START_TEST(attention_with_its_gradient)
                 for (size_t j = 0; j < c->keys; j++) {
                     const double weight = j < seen ? exp(scale * (double)x[j * n + i]) / total : 0;
                     close_to("a weight", &s, (double)y[j * n + i], weight);
-                    close_to("the gradient of a score", &s, (double)of_row[j * n + i], scale * weight * ((double)g[j * n + i] - mean));
+                    close_to("the gradient of a score", &s, (double)of_row[j * n + i],
+                             scale * weight * ((double)g[j * n + i] - mean));
                 }
             }
         }

@@ -1,5 +1,5 @@
-/* A program that is killed while it writes, at whatever moment, or finds the disk full, leaves a file that can be read: the old one or the
- * new one. */
+/* A program that is killed while it writes, at whatever moment, or finds the disk full, leaves a file that can be read:
+ * the old one or the new one. */
 #include "tests/temporary_files.h"
 
 #include <check.h>

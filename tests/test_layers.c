@@ -1,4 +1,5 @@
-/* Every layer against PyTorch: outputs, gradients of the input and of all parameters, from the files of tests/golden/make_layers.py. */
+/* Every layer against PyTorch: outputs, gradients of the input and of all parameters, from the files of
+ * tests/golden/make_layers.py. */
 #include "tests/pytorch.h"
 
 #include <math.h>
@@ -78,14 +79,14 @@ static tg_tensor convolution(const setting *s, int64_t inputs, tg_window window)
     static tg_convolution layer;
     if (!s->x.value) {
         const tg_file_tensor *weight = tg_safetensors_find(s->file.file, "weight");
-        layer = tg_convolution_add(
-            s->set, "",
-            &(tg_convolution_config){
-                .inputs = inputs,
-                .outputs = weight->shape.dim[0],
-                .kernel = {weight->shape.dim[2], weight->shape.rank == 4 ? weight->shape.dim[3] : 0},
-                .window = window,
-                .no_bias = !pytorch_has(&s->file, "bias")});
+        layer =
+            tg_convolution_add(s->set, "",
+                               &(tg_convolution_config){
+                                   .inputs = inputs,
+                                   .outputs = weight->shape.dim[0],
+                                   .kernel = {weight->shape.dim[2], weight->shape.rank == 4 ? weight->shape.dim[3] : 0},
+                                   .window = window,
+                                   .no_bias = !pytorch_has(&s->file, "bias")});
     }
     return tg_convolution_forward(&layer, s->x);
 }
@@ -122,10 +123,10 @@ static tg_tensor feed_forward(const setting *s, tg_activation activation)
     return tg_feed_forward_forward(&layer, s->x, s->training);
 }
 
-#define FEED_FORWARD(name, activation)                                                                       \
-    static tg_tensor name(const setting *s)                                                                  \
-    {                                                                                                        \
-        return feed_forward(s, activation);                                                                  \
+#define FEED_FORWARD(name, activation)      \
+    static tg_tensor name(const setting *s) \
+    {                                       \
+        return feed_forward(s, activation); \
     }
 FEED_FORWARD(glu, TG_GLU)
 FEED_FORWARD(bilinear, TG_BILINEAR)
@@ -146,8 +147,8 @@ static tg_tensor attention(const setting *s, tg_attention_config config, const t
 static tg_tensor attention_plain(const setting *s)
 {
     const int64_t width = pytorch_dim(&s->file, "in_proj_weight", 1);
-    return attention(
-        s, (tg_attention_config){.width = width, .heads = width == 6 ? 3 : 1, .no_bias = width == 5}, NULL);
+    return attention(s, (tg_attention_config){.width = width, .heads = width == 6 ? 3 : 1, .no_bias = width == 5},
+                     NULL);
 }
 
 static tg_tensor attention_causal(const setting *s)
@@ -156,8 +157,7 @@ static tg_tensor attention_causal(const setting *s)
     tg_attention_context context = {0};
     if (s->x.value)
         context.padding = pytorch_tensor(&s->file, "padding");
-    return attention(s, (tg_attention_config){.width = width, .heads = width == 6 ? 2 : 3, .causal = true},
-                     &context);
+    return attention(s, (tg_attention_config){.width = width, .heads = width == 6 ? 2 : 3, .causal = true}, &context);
 }
 
 static tg_tensor attention_grouped(const setting *s)
@@ -287,9 +287,8 @@ static setting build(const char *name, tg_dtype dtype, layer_function layer, boo
 {
     static tg_rng rng;
     rng = tg_rng_seed(1);
-    setting s = {.set = tg_parameters_new(dtype),
-                 .file = pytorch_open(name, dtype),
-                 .training = evaluation ? NULL : &rng};
+    setting s = {
+        .set = tg_parameters_new(dtype), .file = pytorch_open(name, dtype), .training = evaluation ? NULL : &rng};
     layer(&s);
     tg_tape_clear_error(tape);
     ck_assert_msg(!tg_parameters_error(s.set), "%s", tg_parameters_error(s.set));
@@ -360,8 +359,9 @@ static tg_tensor in_evaluation_twice(tg_tape *on, const tg_tensor *in, int count
     return in_evaluation(on, &inner, 1, user);
 }
 
-/* The gradient of a pass in evaluation is that of the statistics it was computed with, though a pass in training moves them before it is
- * asked for: a consistency loss has both in one step. It may be recomputed (1), and within what is recomputed (2). */
+/* The gradient of a pass in evaluation is that of the statistics it was computed with, though a pass in training moves
+ * them before it is asked for: a consistency loss has both in one step. It may be recomputed (1), and within what is
+ * recomputed (2). */
 START_TEST(a_pass_in_evaluation_keeps_its_statistics)
 {
     tg_parameters *set = tg_parameters_new(TG_F64);
@@ -388,10 +388,9 @@ START_TEST(a_pass_in_evaluation_keeps_its_statistics)
 }
 END_TEST
 
-/* The Hessian of sum(y * cotangent), by the transposes of its own rows, is symmetric; and a second derivative is the difference of first
- * ones. */
-static double gradient_along(setting *s, layer_function layer, const double *x, tg_shape shape,
-                             const double *v)
+/* The Hessian of sum(y * cotangent), by the transposes of its own rows, is symmetric; and a second derivative is the
+ * difference of first ones. */
+static double gradient_along(setting *s, layer_function layer, const double *x, tg_shape shape, const double *v)
 {
     tg_tape_reset(tape);
     s->x = tg_variable(tape, TG_F64, x, shape);

@@ -25,8 +25,7 @@ static double probability(tg_tensor logits, int64_t row, int64_t label)
 START_TEST(softmax_is_normalised_exponentials_along_any_axis)
 {
     for (int axis = -3; axis < 3; axis++) {
-        tg_tensor x = drawn(TG_F64, TG_SHAPE(3, 4, 5)), y = tg_softmax(x, axis),
-                  logarithm = tg_log_softmax(x, axis);
+        tg_tensor x = drawn(TG_F64, TG_SHAPE(3, 4, 5)), y = tg_softmax(x, axis), logarithm = tg_log_softmax(x, axis);
         const int64_t stride[] = {20, 5, 1}, a = axis < 0 ? axis + 3 : axis, dims = tg_dim(x, axis);
         assert_shape(y, TG_SHAPE(3, 4, 5));
         for (int64_t i = 0; i < 60; i++) {
@@ -77,8 +76,8 @@ START_TEST(cross_entropy_is_the_mean_of_minus_log_probabilities)
     static const int32_t labels[] = {0, 3, 3, 1, 2, 0};
     for (int precision = 0; precision < 2; precision++) {
         const tg_dtype dtype = precision ? TG_F64 : TG_F32;
-        tg_tensor logits = drawn(dtype, TG_SHAPE(6, 4)),
-                  loss = tg_cross_entropy(logits, labels_of(6, labels)), gradient;
+        tg_tensor logits = drawn(dtype, TG_SHAPE(6, 4)), loss = tg_cross_entropy(logits, labels_of(6, labels)),
+                  gradient;
         double sum = 0;
         for (int row = 0; row < 6; row++)
             sum -= log(probability(logits, row, labels[row]));
@@ -86,8 +85,7 @@ START_TEST(cross_entropy_is_the_mean_of_minus_log_probabilities)
         assert_close(tg_item(loss), sum / 6, dtype);
         ck_assert(tg_grad(&loss, 1, &logits, 1, NULL, false, &gradient));
         for (int i = 0; i < 24; i++)
-            assert_close(tg_at(gradient, i),
-                         (probability(logits, i / 4, i % 4) - (i % 4 == labels[i / 4])) / 6, dtype);
+            assert_close(tg_at(gradient, i), (probability(logits, i / 4, i % 4) - (i % 4 == labels[i / 4])) / 6, dtype);
     }
 }
 END_TEST
@@ -107,8 +105,7 @@ START_TEST(smoothing_and_ignored_labels_change_the_target_only)
     for (int i = 0; i < 24; i++) {
         const int row = i / 4, j = i % 4;
         const double target = smoothing / 4 + (j == labels[row]) * (1 - smoothing);
-        assert_close(tg_at(gradient, i), labels[row] < 0 ? 0 : (probability(logits, row, j) - target) / 4,
-                     TG_F64);
+        assert_close(tg_at(gradient, i), labels[row] < 0 ? 0 : (probability(logits, row, j) - target) / 4, TG_F64);
     }
 }
 END_TEST
@@ -141,8 +138,8 @@ START_TEST(cross_entropy_does_not_overflow)
 }
 END_TEST
 
-/* A row of `classes` logits: 0 at its label, -distance everywhere else. The loss is log(1 + rest), rest = (classes - 1) e^-distance, and
- * the gradient -rest / (1 + rest) at the label: tiny, and exact to a few units in the last place. */
+/* A row of `classes` logits: 0 at its label, -distance everywhere else. The loss is log(1 + rest), rest = (classes - 1)
+ * e^-distance, and the gradient -rest / (1 + rest) at the label: tiny, and exact to a few units in the last place. */
 START_TEST(the_loss_of_a_row_that_is_sure_has_all_its_digits)
 {
     static const int classes[] = {3, 40, 1500};
@@ -156,7 +153,8 @@ START_TEST(the_loss_of_a_row_that_is_sure_has_all_its_digits)
         const double distance = distances[k / 6], rest = (n - 1) * exp(-distance), few = dtype == TG_F64 ? 4e-15 : 1e-6;
         for (int j = 0; j < n; j++)
             single[j] = (float)(row[j] = j == label ? 0 : -distance);
-        tg_tensor logits = tg_variable(tape, dtype, dtype == TG_F64 ? (const void *)row : single, TG_SHAPE(1, n)), gradient;
+        tg_tensor logits = tg_variable(tape, dtype, dtype == TG_F64 ? (const void *)row : single, TG_SHAPE(1, n)),
+                  gradient;
         tg_tensor loss = tg_cross_entropy(logits, labels_of(1, &label));
         ck_assert(tg_grad(&loss, 1, &logits, 1, NULL, false, &gradient));
         ck_assert_double_eq_tol(tg_item(loss) / log1p(rest), 1, few);
@@ -188,8 +186,7 @@ START_TEST(a_label_that_is_no_class_is_named)
     static const int32_t too_large[] = {0, 1, 4}, negative[] = {0, -1, 1};
     tg_tensor logits = drawn(TG_F32, TG_SHAPE(3, 4));
     ck_assert(!tg_ok(tg_cross_entropy(logits, labels_of(3, too_large))));
-    expect_error(
-        "cross_entropy(f32[3, 4], i32[3]): label 4 in row 2 is none of the 4 classes, which count from 0");
+    expect_error("cross_entropy(f32[3, 4], i32[3]): label 4 in row 2 is none of the 4 classes, which count from 0");
     ck_assert(!tg_ok(tg_cross_entropy_with(logits, labels_of(3, negative), 0, -100)));
     expect_error("label -1 in row 1");
     /* The tape works on after the error has been read. */
@@ -234,8 +231,7 @@ START_TEST(mse_is_the_mean_of_squares)
 {
     for (int precision = 0; precision < 2; precision++) {
         const tg_dtype dtype = precision ? TG_F64 : TG_F32;
-        tg_tensor a = drawn(dtype, TG_SHAPE(7, 5)), b = drawn(dtype, TG_SHAPE(7, 5)), inputs[] = {a, b},
-                  gradients[2];
+        tg_tensor a = drawn(dtype, TG_SHAPE(7, 5)), b = drawn(dtype, TG_SHAPE(7, 5)), inputs[] = {a, b}, gradients[2];
         tg_tensor loss = tg_mse(a, b);
         double sum = 0;
         for (int i = 0; i < 35; i++)
@@ -352,10 +348,8 @@ START_TEST(cross_entropy_to_distributions_generalises_labels)
 {
     static const int32_t labels[] = {1, 0, 2};
     static const double one_hot[] = {0, 1, 0, 1, 0, 0, 0, 0, 1};
-    tg_tensor logits = drawn(TG_F64, TG_SHAPE(3, 3)),
-              targets = tg_constant(tape, TG_F64, one_hot, TG_SHAPE(3, 3));
-    tg_tensor a = tg_cross_entropy(logits, labels_of(3, labels)), b = tg_cross_entropy_to(logits, targets),
-              da, db;
+    tg_tensor logits = drawn(TG_F64, TG_SHAPE(3, 3)), targets = tg_constant(tape, TG_F64, one_hot, TG_SHAPE(3, 3));
+    tg_tensor a = tg_cross_entropy(logits, labels_of(3, labels)), b = tg_cross_entropy_to(logits, targets), da, db;
     assert_close(tg_item(b), tg_item(a), TG_F64);
     ck_assert(tg_grad(&a, 1, &logits, 1, NULL, false, &da) && tg_grad(&b, 1, &logits, 1, NULL, false, &db));
     for (int i = 0; i < 9; i++)

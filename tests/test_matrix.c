@@ -7,8 +7,7 @@ Suite *matrix_suite(void);
 
 START_TEST(every_transposition_agrees_with_the_triple_loop)
 {
-    static const int64_t sizes[][3] = {{1, 1, 1},    {2, 3, 4},  {5, 1, 7},
-                                       {17, 16, 33}, {1, 40, 3}, {31, 29, 1}};
+    static const int64_t sizes[][3] = {{1, 1, 1}, {2, 3, 4}, {5, 1, 7}, {17, 16, 33}, {1, 40, 3}, {31, 29, 1}};
     for (int which = 0; which < 48; which++) {
         const int64_t *size = sizes[which / 8], m = size[0], n = size[1], k = size[2];
         bool ta = which & 1, tb = which & 2;
@@ -42,8 +41,7 @@ START_TEST(batches_broadcast)
                        TG_SHAPE(1, 3, 4, 5)};
     tg_shape right[] = {TG_SHAPE(5, 6), TG_SHAPE(3, 5, 6), TG_SHAPE(2, 1, 5, 6), TG_SHAPE(2, 3, 5, 6)};
     for (int which = 0; which < 20; which++) {
-        tg_tensor a = drawn(TG_F64, left[which % 5]), b = drawn(TG_F64, right[which / 5]),
-                  c = tg_matmul(a, b);
+        tg_tensor a = drawn(TG_F64, left[which % 5]), b = drawn(TG_F64, right[which / 5]), c = tg_matmul(a, b);
         ck_assert(tg_ok(c));
         int64_t d0 = tg_rank(c) == 4 ? tg_dim(c, 0) : 1, d1 = tg_rank(c) >= 3 ? tg_dim(c, -3) : 1;
         for (int64_t i = 0; i < tg_size(c); i++) {
@@ -83,8 +81,7 @@ END_TEST
 
 START_TEST(vectors_are_rows_on_the_left_and_columns_on_the_right)
 {
-    tg_tensor v = drawn(TG_F32, TG_SHAPE(4)), w = drawn(TG_F32, TG_SHAPE(4)),
-              m = drawn(TG_F32, TG_SHAPE(4, 3));
+    tg_tensor v = drawn(TG_F32, TG_SHAPE(4)), w = drawn(TG_F32, TG_SHAPE(4)), m = drawn(TG_F32, TG_SHAPE(4, 3));
     tg_tensor batch = drawn(TG_F32, TG_SHAPE(2, 3, 4));
     assert_shape(tg_matmul(v, w), TG_SCALAR);
     assert_shape(tg_matmul(v, m), TG_SHAPE(3));
@@ -113,8 +110,7 @@ START_TEST(a_sum_over_nothing_is_zero)
     ck_assert_double_eq(tg_at(tg_gradient(bias), 0), 3);
     assert_shape(tg_gradient(a), TG_SHAPE(3, 0));
     assert_shape(tg_matmul(drawn(TG_F32, TG_SHAPE(0, 3)), drawn(TG_F32, TG_SHAPE(3, 2))), TG_SHAPE(0, 2));
-    assert_shape(tg_matmul(drawn(TG_F32, TG_SHAPE(0, 2, 3)), drawn(TG_F32, TG_SHAPE(3, 0))),
-                 TG_SHAPE(0, 2, 0));
+    assert_shape(tg_matmul(drawn(TG_F32, TG_SHAPE(0, 2, 3)), drawn(TG_F32, TG_SHAPE(3, 0))), TG_SHAPE(0, 2, 0));
 }
 END_TEST
 
@@ -122,10 +118,8 @@ START_TEST(linear_is_x_times_the_weight_transposed_plus_bias)
 {
     for (int which = 0; which < 4; which++) {
         tg_dtype dtype = which & 1 ? TG_F64 : TG_F32;
-        tg_tensor x = drawn(dtype, which & 2 ? TG_SHAPE(2, 3, 5) : TG_SHAPE(6, 5)),
-                  w = drawn(dtype, TG_SHAPE(4, 5));
-        tg_tensor bias = drawn(dtype, TG_SHAPE(4)), y = tg_linear(x, w, bias),
-                  plain = tg_linear(x, w, TG_NONE);
+        tg_tensor x = drawn(dtype, which & 2 ? TG_SHAPE(2, 3, 5) : TG_SHAPE(6, 5)), w = drawn(dtype, TG_SHAPE(4, 5));
+        tg_tensor bias = drawn(dtype, TG_SHAPE(4)), y = tg_linear(x, w, bias), plain = tg_linear(x, w, TG_NONE);
         for (int64_t i = 0; i < 24; i++) {
             double sum = 0;
             for (int64_t l = 0; l < 5; l++)

@@ -27,9 +27,8 @@ START_TEST(parameters_have_the_names_and_shapes_of_the_ecosystem)
     static const struct {
         const char *name;
         tg_shape shape;
-    } plain[] = {{"layers.0.weight", {2, {5, 3}}}, {"layers.0.bias", {1, {5}}},
-                 {"layers.1.weight", {2, {4, 5}}}, {"layers.1.bias", {1, {4}}},
-                 {"layers.2.weight", {2, {2, 4}}}, {"layers.2.bias", {1, {2}}}};
+    } plain[] = {{"layers.0.weight", {2, {5, 3}}}, {"layers.0.bias", {1, {5}}},      {"layers.1.weight", {2, {4, 5}}},
+                 {"layers.1.bias", {1, {4}}},      {"layers.2.weight", {2, {2, 4}}}, {"layers.2.bias", {1, {2}}}};
     tg_mlp *net = small_net(TG_RELU, TG_F32);
     for (int i = 0; i < 6; i++) {
         const tg_parameter *parameter = tg_parameters_at(tg_mlp_parameters(net), i);
@@ -149,12 +148,10 @@ static double linear_by_hand(const tg_mlp *net, const char *name, const double *
 START_TEST(a_gated_net_is_the_published_layer)
 {
     tg_rng rng = tg_rng_seed(2);
-    tg_mlp *net = tg_mlp_new(&rng, &(tg_mlp_config){.inputs = 3,
-                                                    .hidden = {5},
-                                                    .outputs = 2,
-                                                    .activation = TG_SWIGLU,
-                                                    .equal_width = true,
-                                                    .dtype = TG_F64});
+    tg_mlp *net = tg_mlp_new(
+        &rng,
+        &(tg_mlp_config){
+            .inputs = 3, .hidden = {5}, .outputs = 2, .activation = TG_SWIGLU, .equal_width = true, .dtype = TG_F64});
     for (int i = 0; i < tg_parameters_count(tg_mlp_parameters(net)); i++) {
         const tg_parameter *p = tg_parameters_at(tg_mlp_parameters(net), i);
         for (int64_t k = 0; p->shape.rank == 1 && k < p->shape.dim[0]; k++)
@@ -180,12 +177,10 @@ START_TEST(a_net_and_a_feed_forward_block_agree)
 {
     const tg_activation activation = (tg_activation)_i;
     tg_rng rng = tg_rng_seed(3);
-    tg_mlp *net = tg_mlp_new(&rng, &(tg_mlp_config){.inputs = 4,
-                                                    .hidden = {6},
-                                                    .outputs = 4,
-                                                    .activation = activation,
-                                                    .equal_width = true,
-                                                    .dtype = TG_F64});
+    tg_mlp *net = tg_mlp_new(
+        &rng,
+        &(tg_mlp_config){
+            .inputs = 4, .hidden = {6}, .outputs = 4, .activation = activation, .equal_width = true, .dtype = TG_F64});
     tg_parameters *set = tg_parameters_new(TG_F64);
     tg_feed_forward block = tg_feed_forward_add(set, "mlp", 4, 6, activation, true);
     ck_assert_int_eq(tg_parameters_count(set), tg_parameters_count(tg_mlp_parameters(net)));
@@ -205,8 +200,7 @@ START_TEST(a_normalisation_stands_behind_every_activation)
     static const tg_activation activations[] = {TG_RELU, TG_GELU_EXACT, TG_SWIGLU, TG_BILINEAR};
     const tg_norm kind = (tg_norm)_i;
     for (int a = 0; a < 4; a++) {
-        tg_mlp_config config = {
-            .inputs = 4, .hidden = {6}, .outputs = 3, .equal_width = true, .dtype = TG_F64};
+        tg_mlp_config config = {.inputs = 4, .hidden = {6}, .outputs = 3, .equal_width = true, .dtype = TG_F64};
         config.activation = activations[a];
         config.norm = kind;
         tg_mlp *net = tg_mlp_new(NULL, &config);
@@ -221,8 +215,7 @@ START_TEST(a_normalisation_stands_behind_every_activation)
         ck_assert_int_eq(norm.mean != NULL, kind == TG_NORM_BATCH);
         int64_t trained = 0;
         for (int i = 0; i < tg_parameters_count(set); i++)
-            trained +=
-                tg_parameters_at(set, i)->gradient ? tg_shape_size(&tg_parameters_at(set, i)->shape) : 0;
+            trained += tg_parameters_at(set, i)->gradient ? tg_shape_size(&tg_parameters_at(set, i)->shape) : 0;
         ck_assert_int_eq(trained, tg_mlp_size(&config, NULL));
         for (int i = 0; norm.weight && i < 6; i++)
             tg_parameter_put(norm.weight, i, 1 + 0.1 * i);
@@ -231,9 +224,8 @@ START_TEST(a_normalisation_stands_behind_every_activation)
         tg_tensor h = trace.preactivation[0];
         const char *value = "layers.0.up_proj.weight";
         if (tg_activation_is_gated(config.activation)) /* biases are 0 */
-            h = tg_activate_gated(
-                config.activation, h,
-                tg_linear(x, tg_parameter_tensor(tape, tg_parameters_find(set, value)), TG_NONE));
+            h = tg_activate_gated(config.activation, h,
+                                  tg_linear(x, tg_parameter_tensor(tape, tg_parameters_find(set, value)), TG_NONE));
         else
             h = tg_activate(config.activation, h, NULL);
         tg_tensor out = tg_parameter_tensor(tape, tg_parameters_find(set, "layers.1.weight"));
@@ -325,8 +317,7 @@ START_TEST(nets_of_one_seed_start_with_the_same_weights_up_to_the_gain)
     const tg_parameters *set = tg_mlp_parameters(relu);
     size_t bytes = (size_t)tg_parameters_size(set) * sizeof(double);
     ck_assert_mem_eq(tg_parameters_values(set), tg_parameters_values(tg_mlp_parameters(same)), bytes);
-    ck_assert_mem_eq(tg_parameters_values(set),
-                     tg_parameters_values(tg_mlp_parameters(elu_with_gain_of_relu)), bytes);
+    ck_assert_mem_eq(tg_parameters_values(set), tg_parameters_values(tg_mlp_parameters(elu_with_gain_of_relu)), bytes);
     double ratio = tg_activation_gain(TG_ELU) / tg_activation_gain(TG_RELU);
     for (int64_t k = 0; k < tg_parameters_size(set); k++)
         ck_assert_double_eq_tol(((double *)tg_parameters_values(tg_mlp_parameters(elu)))[k],
@@ -396,8 +387,7 @@ START_TEST(after_the_first_step_a_step_allocates_nothing)
     for (int step = 0; step < 4; step++) {
         if (step > 0)
             wrapped_memory_fail_after(0);
-        bool fine = isfinite(objective(net, true)) && tg_optimizer_step(adamw),
-             allocated = wrapped_memory_stop();
+        bool fine = isfinite(objective(net, true)) && tg_optimizer_step(adamw), allocated = wrapped_memory_stop();
         ck_assert(fine && !allocated);
     }
     tg_optimizer_free(adamw);

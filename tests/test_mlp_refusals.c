@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-
 Suite *mlp_refusals_suite(void);
 
 START_TEST(wrong_configurations_are_refused_with_the_reason)
@@ -29,8 +28,7 @@ START_TEST(wrong_configurations_are_refused_with_the_reason)
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         const char *error = tg_mlp_config_error(&wrong[i].config);
-        ck_assert_msg(error && strstr(error, wrong[i].reason), "%s: %s", wrong[i].reason,
-                      error ? error : "accepted");
+        ck_assert_msg(error && strstr(error, wrong[i].reason), "%s: %s", wrong[i].reason, error ? error : "accepted");
         ck_assert_ptr_null(tg_mlp_new(NULL, &wrong[i].config));
         ck_assert_int_eq(tg_mlp_size(&wrong[i].config, NULL), -1);
     }
@@ -48,11 +46,10 @@ START_TEST(too_little_memory_gives_null)
     bool reached = true;
     for (int nth = 0; reached; nth++) {
         wrapped_memory_fail_after(nth);
-        tg_mlp *net = tg_mlp_new(NULL, &(tg_mlp_config){.inputs = 20,
-                                                        .hidden = {20, 20},
-                                                        .outputs = 3,
-                                                        .activation = TG_SWIGLU,
-                                                        .init = TG_INIT_ORTHOGONAL});
+        tg_mlp *net = tg_mlp_new(
+            NULL,
+            &(tg_mlp_config){
+                .inputs = 20, .hidden = {20, 20}, .outputs = 3, .activation = TG_SWIGLU, .init = TG_INIT_ORTHOGONAL});
         tg_dead_units *dead = tg_dead_units_new(net);
         reached = wrapped_memory_stop();
         ck_assert_int_eq(reached, !net || !dead);

@@ -27,8 +27,7 @@ static void finish(void)
 static tg_mlp *net_with(tg_activation activation, uint64_t seed)
 {
     tg_rng rng = tg_rng_seed(seed);
-    return tg_mlp_new(
-        &rng, &(tg_mlp_config){.inputs = 3, .hidden = {8, 8}, .outputs = 2, .activation = activation});
+    return tg_mlp_new(&rng, &(tg_mlp_config){.inputs = 3, .hidden = {8, 8}, .outputs = 2, .activation = activation});
 }
 
 static const float sample[12] = {0.3f, -1, 2, 0.5f, 1, -2, 0, 0.7f, -0.4f, 3, -3, 1};
@@ -61,8 +60,8 @@ START_TEST(another_activation_is_an_error_that_says_how_far_outputs_differ)
     const tg_activation other = _i == 0 ? TG_GELU_TANH : _i == 1 ? TG_GELU_QUICK : TG_RELU;
     int calls = 0;
     tg_mlp *net = net_with(TG_GELU_EXACT, 1), *model = net_with(other, 2), *twin = net_with(other, 2);
-    ck_assert_msg(tg_model_save(tg_mlp_parameters(net), temporary_path("net"), TG_GELU_EXACT, NULL, message),
-                  "%s", message);
+    ck_assert_msg(tg_model_save(tg_mlp_parameters(net), temporary_path("net"), TG_GELU_EXACT, NULL, message), "%s",
+                  message);
     const tg_model_load_options options = {.outputs = outputs, .user = &calls};
     ck_assert(!tg_model_load(tg_mlp_parameters(model), temporary_path("net"), other, &options, message));
     ck_assert_int_eq(calls, 2);
@@ -73,8 +72,7 @@ START_TEST(another_activation_is_an_error_that_says_how_far_outputs_differ)
              tg_activation_name(other), difference(net, other));
     ck_assert_msg(strstr(message, expected) != NULL, "%s\nnot\n%s", message, expected);
     ck_assert_ptr_null(strchr(message, '\n'));
-    ck_assert_mem_eq(tg_parameters_values(tg_mlp_parameters(model)),
-                     tg_parameters_values(tg_mlp_parameters(twin)),
+    ck_assert_mem_eq(tg_parameters_values(tg_mlp_parameters(model)), tg_parameters_values(tg_mlp_parameters(twin)),
                      (size_t)tg_parameters_size(tg_mlp_parameters(model)) * sizeof(float));
     ck_assert(!tg_model_load(tg_mlp_parameters(model), temporary_path("net"), other, NULL, message));
     ck_assert_ptr_nonnull(strstr(message, "it was trained with gelu_exact, and the model has "));
@@ -94,8 +92,8 @@ START_TEST(the_files_activation_or_the_models_may_be_taken)
     ck_assert_int_eq(activation, TG_RELU);
     ck_assert(tg_model_load(from, temporary_path("relu"), activation, NULL, message));
     ck_assert(!tg_model_load(to, temporary_path("relu"), TG_GELU_EXACT, NULL, message));
-    ck_assert(tg_model_load(to, temporary_path("relu"), TG_GELU_EXACT,
-                            &(tg_model_load_options){.migrate = true}, message));
+    ck_assert(
+        tg_model_load(to, temporary_path("relu"), TG_GELU_EXACT, &(tg_model_load_options){.migrate = true}, message));
     ck_assert_mem_eq(tg_parameters_values(to), tg_parameters_values(from),
                      (size_t)tg_parameters_size(to) * sizeof(float));
     tg_safetensors *file = tg_safetensors_open(temporary_path("relu"), message);
@@ -110,20 +108,17 @@ END_TEST
 START_TEST(a_training_state_is_read_as_a_model_by_renames)
 {
     tg_mlp *net = net_with(TG_SILU, 1), *other = net_with(TG_SILU, 2);
-    tg_training_state state = {.parameters = tg_mlp_parameters(net),
-                               .ema = tg_ema_new(tg_mlp_parameters(net), NULL)};
+    tg_training_state state = {.parameters = tg_mlp_parameters(net), .ema = tg_ema_new(tg_mlp_parameters(net), NULL)};
     tg_ema_update(state.ema);
     tg_metadata lines[TG_MODEL_METADATA];
     const int count = tg_model_metadata(lines, TG_SILU, NULL);
     ck_assert(tg_training_state_save(&state, temporary_path("run"), lines, count, message));
     /* The averages take the place of the weights; the weights go where nobody wants them. */
     static const tg_rename averages[] = {{"ema.*", "*"}, {"*", "weights.*"}};
-    const tg_model_load_options options = {
-        .load = {.allow_unknown = true, .renames = averages, .rename_count = 2}};
-    ck_assert_msg(tg_model_load(tg_mlp_parameters(other), temporary_path("run"), TG_SILU, &options, message),
-                  "%s", message);
-    ck_assert_mem_eq(tg_parameters_values(tg_mlp_parameters(net)),
-                     tg_parameters_values(tg_mlp_parameters(other)),
+    const tg_model_load_options options = {.load = {.allow_unknown = true, .renames = averages, .rename_count = 2}};
+    ck_assert_msg(tg_model_load(tg_mlp_parameters(other), temporary_path("run"), TG_SILU, &options, message), "%s",
+                  message);
+    ck_assert_mem_eq(tg_parameters_values(tg_mlp_parameters(net)), tg_parameters_values(tg_mlp_parameters(other)),
                      (size_t)tg_parameters_size(tg_mlp_parameters(net)) * sizeof(float));
     ck_assert(!tg_model_load(tg_mlp_parameters(other), temporary_path("run"), TG_RELU, &options, message));
     tg_ema_free(state.ema);
@@ -141,8 +136,7 @@ START_TEST(what_cannot_be_read_is_said)
     ck_assert(tg_model_load(set, temporary_path("plain"), TG_GELU_EXACT, NULL, message)); /* as PyTorch's */
     ck_assert(!tg_model_activation(temporary_path("plain"), &activation, message));
     ck_assert_ptr_nonnull(strstr(message, "it names no activation"));
-    ck_assert(
-        tg_parameters_save(set, temporary_path("odd"), &(tg_metadata){"activation", "gelu"}, 1, message));
+    ck_assert(tg_parameters_save(set, temporary_path("odd"), &(tg_metadata){"activation", "gelu"}, 1, message));
     ck_assert(!tg_model_activation(temporary_path("odd"), &activation, message));
     ck_assert_ptr_nonnull(strstr(message, "'gelu', which is unknown"));
     ck_assert(!tg_model_load(set, temporary_path("odd"), TG_GELU_EXACT, NULL, message));
@@ -169,9 +163,8 @@ START_TEST(too_little_memory_changes_nothing)
     bool reached = true;
     for (int nth = 0; reached; nth++) {
         wrapped_memory_fail_after(nth);
-        const bool loaded =
-            tg_model_load(set, temporary_path("net"), TG_GELU_EXACT,
-                          &(tg_model_load_options){.outputs = outputs, .user = &calls}, message);
+        const bool loaded = tg_model_load(set, temporary_path("net"), TG_GELU_EXACT,
+                                          &(tg_model_load_options){.outputs = outputs, .user = &calls}, message);
         reached = wrapped_memory_stop();
         ck_assert(!loaded && message[0]);
         ck_assert_mem_eq(before, tg_parameters_values(set), bytes);

@@ -1,5 +1,5 @@
-/* Whole models: that they are PyTorch's, that their derivatives are right to second order, what they learn, what a step costs, what is
- * refused. */
+/* Whole models: that they are PyTorch's, that their derivatives are right to second order, what they learn, what a step
+ * costs, what is refused. */
 #include "tests/pytorch.h"
 #include "tests/wrapped_memory.h"
 
@@ -20,31 +20,30 @@ typedef struct kind {
     const char *(*config_error)(const void *config);
 } kind;
 
-#define KIND(name)                                                                                           \
-    static void *name##_make(const tg_rng *rng, const void *config, tg_dtype dtype)                          \
-    {                                                                                                        \
-        tg_##name##_config c = *(const tg_##name##_config *)config;                                          \
-        c.dtype = dtype;                                                                                     \
-        return tg_##name##_new(rng, &c);                                                                     \
-    }                                                                                                        \
-    static void name##_discard(void *model)                                                                  \
-    {                                                                                                        \
-        tg_##name##_free(model);                                                                             \
-    }                                                                                                        \
-    static tg_parameters *name##_parameters(const void *model)                                               \
-    {                                                                                                        \
-        return tg_##name##_parameters(model);                                                                \
-    }                                                                                                        \
-    static tg_tensor name##_forward(const void *model, tg_tensor x, tg_rng *training)                        \
-    {                                                                                                        \
-        return tg_##name##_forward(model, x, training);                                                      \
-    }                                                                                                        \
-    static const char *name##_config_error(const void *config)                                               \
-    {                                                                                                        \
-        return tg_##name##_config_error(config);                                                             \
-    }                                                                                                        \
-    static const kind name = {name##_make, name##_discard, name##_parameters, name##_forward,                \
-                              name##_config_error};
+#define KIND(name)                                                                    \
+    static void *name##_make(const tg_rng *rng, const void *config, tg_dtype dtype)   \
+    {                                                                                 \
+        tg_##name##_config c = *(const tg_##name##_config *)config;                   \
+        c.dtype = dtype;                                                              \
+        return tg_##name##_new(rng, &c);                                              \
+    }                                                                                 \
+    static void name##_discard(void *model)                                           \
+    {                                                                                 \
+        tg_##name##_free(model);                                                      \
+    }                                                                                 \
+    static tg_parameters *name##_parameters(const void *model)                        \
+    {                                                                                 \
+        return tg_##name##_parameters(model);                                         \
+    }                                                                                 \
+    static tg_tensor name##_forward(const void *model, tg_tensor x, tg_rng *training) \
+    {                                                                                 \
+        return tg_##name##_forward(model, x, training);                               \
+    }                                                                                 \
+    static const char *name##_config_error(const void *config)                        \
+    {                                                                                 \
+        return tg_##name##_config_error(config);                                      \
+    }                                                                                 \
+    static const kind name = {name##_make, name##_discard, name##_parameters, name##_forward, name##_config_error};
 KIND(transformer)
 KIND(convnet)
 KIND(vit)
@@ -59,9 +58,8 @@ gpt = {.vocabulary = 7,
        .context = 5,
        .layers = 2,
        .tied = true,
-       .block = {.attention = {.width = 6, .heads = 2, .causal = true},
-                 .activation = TG_GELU_EXACT,
-                 .norm = TG_NORM_LAYER}};
+       .block = {
+           .attention = {.width = 6, .heads = 2, .causal = true}, .activation = TG_GELU_EXACT, .norm = TG_NORM_LAYER}};
 CONFIG(transformer)
 bert = {.vocabulary = 7,
         .context = 4,
@@ -86,8 +84,7 @@ convnet_2 = {.channels = 1,
              .activation = TG_SILU,
              .flatten = true};
 CONFIG(convnet)
-convnet_3 = {
-    .channels = 2, .height = 5, .width = 4, .filters = {3}, .outputs = 4, .pool = 1, .activation = TG_GLU};
+convnet_3 = {.channels = 2, .height = 5, .width = 4, .filters = {3}, .outputs = 4, .pool = 1, .activation = TG_GLU};
 CONFIG(vit)
 vit_1 = {.channels = 3,
          .height = 6,
@@ -101,17 +98,16 @@ vit_1 = {.channels = 3,
                    .norm = TG_NORM_LAYER,
                    .epsilon = 1e-6}};
 CONFIG(vit)
-vit_2 = {.channels = 1,
-         .height = 4,
-         .width = 4,
-         .patch = 2,
-         .layers = 1,
-         .outputs = 3,
-         .mean_pool = true,
-         .block = {.attention = {.width = 5, .heads = 1},
-                   .activation = TG_GELU_EXACT,
-                   .norm = TG_NORM_LAYER,
-                   .epsilon = 1e-6}};
+vit_2 = {
+    .channels = 1,
+    .height = 4,
+    .width = 4,
+    .patch = 2,
+    .layers = 1,
+    .outputs = 3,
+    .mean_pool = true,
+    .block = {
+        .attention = {.width = 5, .heads = 1}, .activation = TG_GELU_EXACT, .norm = TG_NORM_LAYER, .epsilon = 1e-6}};
 CONFIG(autoencoder) autoencoder_1 = {.inputs = 7, .hidden = {5, 4}, .code = 3};
 CONFIG(autoencoder)
 autoencoder_2 = {.inputs = 5, .hidden = {4}, .code = 2, .activation = TG_TANH, .linear_code = true};
@@ -148,8 +144,7 @@ static void *loaded(int i, const pytorch *p)
     void *model = cases[i].kind->make(NULL, cases[i].config, p->dtype);
     ck_assert_ptr_nonnull(model);
     const tg_load_options options = {.allow_unknown = true, .allow_missing = !cases[i].evaluation};
-    ck_assert_msg(tg_parameters_load(cases[i].kind->parameters(model), p->path, &options, message), "%s",
-                  message);
+    ck_assert_msg(tg_parameters_load(cases[i].kind->parameters(model), p->path, &options, message), "%s", message);
     return model;
 }
 
@@ -233,8 +228,8 @@ END_TEST
 /* ---- training ---- */
 
 /* A step of fitting class i % outputs to the i-th of 6 fixed inputs; the loss, NaN if it fails. */
-static double step(const kind *k, const void *model, tg_optimizer *adamw, tg_rng *training,
-                   const tg_shape *shape, bool whole)
+static double step(const kind *k, const void *model, tg_optimizer *adamw, tg_rng *training, const tg_shape *shape,
+                   bool whole)
 {
     double numbers[1000];
     int32_t ids[1000], labels[6];
@@ -248,8 +243,8 @@ static double step(const kind *k, const void *model, tg_optimizer *adamw, tg_rng
     tg_tensor y = k->forward(model, x, training);
     for (int i = 0; i < 6; i++)
         labels[i] = i % 2;
-    tg_tensor loss = k == &autoencoder ? tg_mse(y, x)
-                                       : tg_cross_entropy(y, tg_constant(tape, TG_I32, labels, TG_SHAPE(6)));
+    tg_tensor loss =
+        k == &autoencoder ? tg_mse(y, x) : tg_cross_entropy(y, tg_constant(tape, TG_I32, labels, TG_SHAPE(6)));
     return tg_backward(loss) && tg_optimizer_step(adamw) ? tg_item(loss) : (double)NAN;
 }
 
@@ -321,9 +316,7 @@ START_TEST(wrong_configurations_are_refused_with_the_reason)
         {&vit, "patches", {.vit = {IMAGE, .patch = 3, .block = {.attention = {.width = 4, .heads = 2}}}}},
         {&vit, "outputs", {.vit = {.channels = 1, .height = 8, .width = 8, VIT}}},
         {&vit, "layers", {.vit = {IMAGE, VIT, .layers = -1}}},
-        {&vit,
-         "divide by the heads",
-         {.vit = {IMAGE, .patch = 4, .block = {.attention = {.width = 5, .heads = 2}}}}},
+        {&vit, "divide by the heads", {.vit = {IMAGE, .patch = 4, .block = {.attention = {.width = 5, .heads = 2}}}}},
         {&vit, "dropout", {.vit = {IMAGE, VIT, .dropout = NAN}}},
         {&autoencoder, "inputs", {.autoencoder = {.code = 2}}},
         {&autoencoder, "code", {.autoencoder = {.inputs = 2}}},
@@ -336,8 +329,7 @@ START_TEST(wrong_configurations_are_refused_with_the_reason)
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         const char *error = wrong[i].kind->config_error(&wrong[i].config);
-        ck_assert_msg(error && strstr(error, wrong[i].reason), "%s: %s", wrong[i].reason,
-                      error ? error : "accepted");
+        ck_assert_msg(error && strstr(error, wrong[i].reason), "%s: %s", wrong[i].reason, error ? error : "accepted");
         ck_assert_ptr_null(wrong[i].kind->make(NULL, &wrong[i].config, TG_F32));
     }
     for (int i = 0; i < TRAINED; i++) {
@@ -351,7 +343,8 @@ START_TEST(the_limits_of_sizes_are_those_that_the_messages_name)
 {
     for (int64_t beyond = 0; beyond <= 1; beyond++) {
         const int64_t most = ((int64_t)1 << 30) + beyond, half = ((int64_t)1 << 29) + beyond;
-        const tg_block_config block = tg_block_gpt(1, 1), wide = tg_block_gpt(most, 1), deep = {block.attention, .hidden = most};
+        const tg_block_config block = tg_block_gpt(1, 1), wide = tg_block_gpt(most, 1),
+                              deep = {block.attention, .hidden = most};
         const char *errors[] = {
             tg_mlp_config_error(&(tg_mlp_config){.inputs = most, .outputs = 1}),
             tg_mlp_config_error(&(tg_mlp_config){.inputs = 1, .outputs = most}),
@@ -359,8 +352,10 @@ START_TEST(the_limits_of_sizes_are_those_that_the_messages_name)
             tg_autoencoder_config_error(&(tg_autoencoder_config){.inputs = most, .code = 1}),
             tg_autoencoder_config_error(&(tg_autoencoder_config){.inputs = 1, .code = most}),
             tg_char_mlp_config_error(&(tg_char_mlp_config){.vocabulary = most, .context = 1, .embedding = 1}),
-            tg_convnet_config_error(&(tg_convnet_config){.channels = 1, .height = 2, .width = 2, .filters = {1}, .outputs = most}),
-            tg_vit_config_error(&(tg_vit_config){.channels = 1, .height = 1, .width = 1, .patch = 1, .outputs = most, .block = block}),
+            tg_convnet_config_error(
+                &(tg_convnet_config){.channels = 1, .height = 2, .width = 2, .filters = {1}, .outputs = most}),
+            tg_vit_config_error(
+                &(tg_vit_config){.channels = 1, .height = 1, .width = 1, .patch = 1, .outputs = most, .block = block}),
             tg_transformer_config_error(&(tg_transformer_config){.vocabulary = most, .context = 1, .block = block}),
             tg_transformer_config_error(&(tg_transformer_config){.vocabulary = 1, .context = most, .block = block}),
             tg_block_config_error(&wide),
@@ -371,7 +366,8 @@ START_TEST(the_limits_of_sizes_are_those_that_the_messages_name)
         const int count = sizeof errors / sizeof errors[0];
         for (int i = 0; i < count; i++) {
             const char *limit = i == count - 1 ? "2^29 at most" : "2^30 at most";
-            ck_assert_msg(beyond ? errors[i] && strstr(errors[i], limit) : !errors[i], "%d: %s", i, errors[i] ? errors[i] : "accepted");
+            ck_assert_msg(beyond ? errors[i] && strstr(errors[i], limit) : !errors[i], "%d: %s", i,
+                          errors[i] ? errors[i] : "accepted");
         }
     }
 }

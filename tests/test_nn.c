@@ -175,8 +175,8 @@ START_TEST(a_parameter_shared_by_two_layers_gets_the_sum_of_both_gradients)
     double *values = tg_parameters_values(set), w = 3, b = 2, x = 5;
     values[0] = w;
     values[1] = b;
-    tg_tensor y = tg_linear_layer_forward(
-        &again, tg_linear_layer_forward(&once, tg_full(tape, TG_F64, TG_SHAPE(1, 1), x)));
+    tg_tensor y =
+        tg_linear_layer_forward(&again, tg_linear_layer_forward(&once, tg_full(tape, TG_F64, TG_SHAPE(1, 1), x)));
     ck_assert(tg_backward(y)); /* w (w x + b) + b */
     const double *gradients = tg_parameters_gradients(set);
     ck_assert_double_eq(gradients[0], 2 * w * x + b);

@@ -10,8 +10,7 @@ typedef struct grouping {
     int64_t n, (*at)(int64_t group, int64_t i);
 } grouping;
 
-static void assert_normalised(tg_tensor x, tg_tensor y, int64_t groups, grouping by, bool centred,
-                              double epsilon)
+static void assert_normalised(tg_tensor x, tg_tensor y, int64_t groups, grouping by, bool centred, double epsilon)
 {
     for (int64_t g = 0; g < groups; g++) {
         double mean = 0, squares = 0;
@@ -20,8 +19,7 @@ static void assert_normalised(tg_tensor x, tg_tensor y, int64_t groups, grouping
         for (int64_t i = 0; i < by.n; i++)
             squares += pow(tg_at(x, by.at(g, i)) - mean, 2);
         for (int64_t i = 0; i < by.n; i++)
-            assert_close(tg_at(y, by.at(g, i)),
-                         (tg_at(x, by.at(g, i)) - mean) / sqrt(squares / (double)by.n + epsilon),
+            assert_close(tg_at(y, by.at(g, i)), (tg_at(x, by.at(g, i)) - mean) / sqrt(squares / (double)by.n + epsilon),
                          tg_dtype_of(x));
     }
 }
@@ -35,8 +33,7 @@ START_TEST(rows_are_normalised)
 {
     for (int which = 0; which < 4; which++) {
         tg_tensor x = drawn(which & 1 ? TG_F64 : TG_F32, TG_SHAPE(10, 13, 70)); /* more rows than one block */
-        assert_normalised(x, tg_normalize(x, which & 2, 1e-5), 130, (grouping){70, in_rows_of_70}, which & 2,
-                          1e-5);
+        assert_normalised(x, tg_normalize(x, which & 2, 1e-5), 130, (grouping){70, in_rows_of_70}, which & 2, 1e-5);
     }
 }
 END_TEST
@@ -85,8 +82,7 @@ START_TEST(layer_norm_scales_and_shifts_by_column)
               bias = drawn(TG_F64, TG_SHAPE(5));
     tg_tensor u = tg_normalize(x, true, 1e-5), r = tg_normalize(x, false, 1e-5);
     tg_tensor both = tg_layer_norm(x, weight, bias, 1e-5), scaled = tg_layer_norm(x, weight, TG_NONE, 1e-5);
-    tg_tensor shifted = tg_layer_norm(x, TG_NONE, bias, 1e-5),
-              plain = tg_layer_norm(x, TG_NONE, TG_NONE, 1e-5);
+    tg_tensor shifted = tg_layer_norm(x, TG_NONE, bias, 1e-5), plain = tg_layer_norm(x, TG_NONE, TG_NONE, 1e-5);
     tg_tensor rms = tg_rms_norm(x, weight, 1e-5);
     for (int i = 0; i < 30; i++) {
         assert_close(tg_at(both, i), tg_at(u, i) * tg_at(weight, i % 5) + tg_at(bias, i % 5), TG_F64);
@@ -115,19 +111,16 @@ START_TEST(batch_norm_normalises_channels_and_group_norm_groups)
     assert_shape(y, TG_SHAPE(4, 3, 5));
     assert_normalised(x, y, 3, (grouping){20, in_channels}, true, 1e-3);
     tg_tensor flat = tg_reshape(tg_transpose(x, 1, 2), TG_SHAPE(20, 3));
-    tg_tensor same =
-        tg_transpose(tg_reshape(tg_batch_norm(flat, TG_NONE, TG_NONE, 1e-3), TG_SHAPE(4, 5, 3)), 1, 2);
+    tg_tensor same = tg_transpose(tg_reshape(tg_batch_norm(flat, TG_NONE, TG_NONE, 1e-3), TG_SHAPE(4, 5, 3)), 1, 2);
     tg_tensor weight = drawn(TG_F64, TG_SHAPE(3)), bias = drawn(TG_F64, TG_SHAPE(3));
     tg_tensor scaled = tg_batch_norm(x, weight, bias, 1e-3);
     for (int i = 0; i < 60; i++) {
         assert_close(tg_at(same, i), tg_at(y, i), TG_F64);
-        assert_close(tg_at(scaled, i), tg_at(y, i) * tg_at(weight, i / 5 % 3) + tg_at(bias, i / 5 % 3),
-                     TG_F64);
+        assert_close(tg_at(scaled, i), tg_at(y, i) * tg_at(weight, i / 5 % 3) + tg_at(bias, i / 5 % 3), TG_F64);
     }
     tg_tensor six = drawn(TG_F64, TG_SHAPE(4, 6, 5)), grouped = tg_group_norm(six, 3, TG_NONE, TG_NONE, 1e-5);
     assert_normalised(six, grouped, 12, (grouping){10, in_groups}, true, 1e-5);
-    tg_tensor w = drawn(TG_F64, TG_SHAPE(6)), b = drawn(TG_F64, TG_SHAPE(6)),
-              z = tg_group_norm(six, 3, w, b, 1e-5);
+    tg_tensor w = drawn(TG_F64, TG_SHAPE(6)), b = drawn(TG_F64, TG_SHAPE(6)), z = tg_group_norm(six, 3, w, b, 1e-5);
     for (int i = 0; i < 120; i++)
         assert_close(tg_at(z, i), tg_at(grouped, i) * tg_at(w, i / 5 % 6) + tg_at(b, i / 5 % 6), TG_F64);
 }
@@ -137,10 +130,8 @@ START_TEST(batch_norm_in_evaluation_with_the_batch_s_own_statistics_is_that_of_t
 {
     tg_tensor x = drawn(TG_F64, TG_SHAPE(4, 3, 2, 5)), weight = drawn(TG_F64, TG_SHAPE(3)),
               bias = drawn(TG_F64, TG_SHAPE(3));
-    tg_tensor mean = tg_mean_over(x, TG_AXES(0, 2, 3), false),
-              variance = tg_var_over(x, TG_AXES(0, 2, 3), 0, false);
-    tg_tensor y = tg_batch_norm(x, weight, bias, 1e-5),
-              z = tg_batch_norm_with(x, mean, variance, weight, bias, 1e-5);
+    tg_tensor mean = tg_mean_over(x, TG_AXES(0, 2, 3), false), variance = tg_var_over(x, TG_AXES(0, 2, 3), 0, false);
+    tg_tensor y = tg_batch_norm(x, weight, bias, 1e-5), z = tg_batch_norm_with(x, mean, variance, weight, bias, 1e-5);
     assert_shape(z, TG_SHAPE(4, 3, 2, 5));
     for (int i = 0; i < 120; i++)
         assert_close(tg_at(z, i), tg_at(y, i), TG_F64);
@@ -162,8 +153,7 @@ START_TEST(norms_can_be_differentiated_twice)
 {
     double x[64], w[4], b[4];
     ck_assert(tg_read(drawn(TG_F64, TG_SHAPE(64)), TG_F64, x, 64) &&
-              tg_read(drawn(TG_F64, TG_SHAPE(4)), TG_F64, w, 4) &&
-              tg_read(drawn(TG_F64, TG_SHAPE(4)), TG_F64, b, 4));
+              tg_read(drawn(TG_F64, TG_SHAPE(4)), TG_F64, w, 4) && tg_read(drawn(TG_F64, TG_SHAPE(4)), TG_F64, b, 4));
     const tg_gradcheck_input in[] = {{.name = "x", .shape = TG_SHAPE(4, 4, 4), .data = x},
                                      {.name = "weight", .shape = TG_SHAPE(4), .data = w},
                                      {.name = "bias", .shape = TG_SHAPE(4), .data = b}};
@@ -188,8 +178,7 @@ START_TEST(weights_that_do_not_fit_are_named)
     ck_assert(!tg_ok(tg_layer_norm(TG_NONE, TG_NONE, TG_NONE, 1e-5)));
     ck_assert(!tg_ok(tg_group_norm(TG_NONE, 0, TG_NONE, TG_NONE, 1e-5)));
     assert_shape(tg_batch_norm(drawn(TG_F32, TG_SHAPE(0, 3, 2)), TG_NONE, TG_NONE, 1e-5), TG_SHAPE(0, 3, 2));
-    assert_shape(tg_group_norm(drawn(TG_F32, TG_SHAPE(2, 4, 0)), 2, TG_NONE, TG_NONE, 1e-5),
-                 TG_SHAPE(2, 4, 0));
+    assert_shape(tg_group_norm(drawn(TG_F32, TG_SHAPE(2, 4, 0)), 2, TG_NONE, TG_NONE, 1e-5), TG_SHAPE(2, 4, 0));
 }
 END_TEST
 

@@ -13,8 +13,7 @@ static char message[TG_FILE_MESSAGE];
 
 START_TEST(what_is_written_is_read)
 {
-    static const tg_shape shapes[] = {
-        {0, {0}}, {1, {6}}, {2, {2, 3}}, {3, {0, 4, 2}}, {8, {1, 2, 1, 3, 1, 1, 1, 1}}};
+    static const tg_shape shapes[] = {{0, {0}}, {1, {6}}, {2, {2, 3}}, {3, {0, 4, 2}}, {8, {1, 2, 1, 3, 1, 1, 1, 1}}};
     const float single[] = {1, -2.5F, 3e-30F, 4, 5, 6};
     const double twice[] = {1, -2.5, 3e-300, 4, 5, 6};
     const int32_t whole[] = {1, -2, INT32_MAX, 4, 5, INT32_MIN};
@@ -22,14 +21,13 @@ START_TEST(what_is_written_is_read)
     for (int dtype = TG_F32; dtype <= TG_I32; dtype++)
         for (int i = 0; i < 5; i++) {
             tg_npy array;
-            ck_assert_msg(tg_npy_write(temporary_path("a"), (tg_dtype)dtype, shapes[i], data[dtype], message),
-                          "%s", message);
+            ck_assert_msg(tg_npy_write(temporary_path("a"), (tg_dtype)dtype, shapes[i], data[dtype], message), "%s",
+                          message);
             ck_assert_msg(tg_npy_read(temporary_path("a"), &array, message), "%s", message);
             ck_assert_int_eq(array.dtype, dtype);
             ck_assert(tg_shape_equal(&array.shape, &shapes[i]));
-            ck_assert_int_eq(memcmp(array.data, data[dtype],
-                                    (size_t)tg_shape_size(&shapes[i]) * tg_dtype_size((tg_dtype)dtype)),
-                             0);
+            ck_assert_int_eq(
+                memcmp(array.data, data[dtype], (size_t)tg_shape_size(&shapes[i]) * tg_dtype_size((tg_dtype)dtype)), 0);
             tg_npy_free(&array);
             ck_assert_ptr_null(array.data);
         }
@@ -37,10 +35,9 @@ START_TEST(what_is_written_is_read)
 END_TEST
 
 /* numpy.save of numpy.array([[1.5, -2], [3, 4]], "<f4") and of numpy.array([7, -8]), NumPy 1.24. */
-static const char floats[] =
-    "\x93NUMPY\x01\x00v\x00{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }"
-    "                                                          \n"
-    "\0\0\xc0\x3f\0\0\0\xc0\0\0\x40\x40\0\0\x80\x40";
+static const char floats[] = "\x93NUMPY\x01\x00v\x00{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }"
+                             "                                                          \n"
+                             "\0\0\xc0\x3f\0\0\0\xc0\0\0\x40\x40\0\0\x80\x40";
 static const char longs[] = "\x93NUMPY\x01\x00v\x00{'descr': '<i8', 'fortran_order': False, 'shape': (2,), }"
                             "                                                            \n"
                             "\7\0\0\0\0\0\0\0\xf8\xff\xff\xff\xff\xff\xff\xff";
@@ -74,11 +71,9 @@ static const struct {
     {"{'descr': '<f4', 'fortran_order': True, 'shape': (1,), }", "row-major"},
     {"{'descr': '<f4', 'descr': '<f4', }", "cannot be read"},
     {"{'descr': '<f4', 'fortran_order': False, 'shape': (-1,), }", "its shape cannot be read"},
-    {"{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,), }",
-     "its shape cannot be read"},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,), }", "its shape cannot be read"},
     {"{'descr': '<f4', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1), }", "its shape cannot be read"},
-    {"{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904,4), }",
-     "lacks type, order or shape"},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904,4), }", "lacks type, order or shape"},
     {"{'descr': '<f4', 'fortran_order': False, 'shape': (576460752303423488,), }", "not that of its shape"},
     {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }", "not that of its shape"},
     {"{'descr': '<f4', 'fortran_order': False, 'shape': (1,", "its shape cannot be read"},
@@ -134,8 +129,7 @@ START_TEST(too_little_memory_and_null_are_survived)
     bool reached = true;
     for (int nth = 0; reached; nth++) {
         wrapped_memory_fail_after(nth);
-        const bool fine =
-            tg_npy_write(path, TG_F32, TG_SHAPE(1), &x, message) && tg_npy_read(path, &array, message);
+        const bool fine = tg_npy_write(path, TG_F32, TG_SHAPE(1), &x, message) && tg_npy_read(path, &array, message);
         reached = wrapped_memory_stop();
         ck_assert_int_eq(fine, !reached);
         ck_assert_int_lt(nth, 20);
@@ -157,8 +151,7 @@ Suite *npy_suite(void)
     tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
     tcase_add_test(tests, what_is_written_is_read);
     tcase_add_test(tests, files_of_numpy_are_read);
-    tcase_add_loop_test(tests, a_malformed_file_is_refused_in_one_line, 0,
-                        sizeof malformed / sizeof malformed[0]);
+    tcase_add_loop_test(tests, a_malformed_file_is_refused_in_one_line, 0, sizeof malformed / sizeof malformed[0]);
     tcase_add_test(tests, no_damage_to_a_file_does_damage_to_its_reader);
     tcase_add_test(tests, too_little_memory_and_null_are_survived);
     suite_add_tcase(suite, tests);

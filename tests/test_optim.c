@@ -47,8 +47,7 @@ static void differentiate(tg_parameters *set)
         set_gradient(set, k, (k + 1) * number_at(set, tg_parameters_values(set), k) - sin(k + 1));
 }
 
-static void follow(tg_dtype dtype, const tg_optimizer_config *config, const double *expected,
-                   double tolerance)
+static void follow(tg_dtype dtype, const tg_optimizer_config *config, const double *expected, double tolerance)
 {
     tg_parameters *set = start(dtype);
     tg_optimizer *optimizer = tg_optimizer_new(set, config);
@@ -64,45 +63,43 @@ static void follow(tg_dtype dtype, const tg_optimizer_config *config, const doub
     tg_parameters_free(set);
 }
 
-/* PyTorch 2.15 in double, its default type too (NAdam keeps a product in it), after five steps; w the weights, b the biases, k = arange(1,
- * 7):
- *     groups = [{'params': [w]}, {'params': [b], 'weight_decay': 0}]
- *     opt = torch.optim.AdamW(groups, lr=0.1, weight_decay=0.3)
- *     p = torch.cat([w, b]); (0.5 * k * p**2 - torch.sin(k) * p).sum().backward(); opt.step()
- * and the same with the others, and with torch.nn.utils.clip_grad_norm_([w, b], 1) before the last one's
- * steps. */
+/* PyTorch 2.15 in double, its default type too (NAdam keeps a product in it), after five steps; w the weights, b the
+ * biases, k = arange(1, 7): groups = [{'params': [w]}, {'params': [b], 'weight_decay': 0}] opt =
+ * torch.optim.AdamW(groups, lr=0.1, weight_decay=0.3) p = torch.cat([w, b]); (0.5 * k * p**2 - torch.sin(k) *
+ * p).sum().backward(); opt.step() and the same with the others, and with torch.nn.utils.clip_grad_norm_([w, b], 1)
+ * before the last one's steps. */
 static const struct {
     tg_optimizer_config config;
     double expected[SIZE];
     double tolerance; /* PyTorch adds 1e-6 to the norm it clips by */
 } trajectories[] = {
     {{.kind = TG_ADAMW, .lr = 0.1, .weight_decay = 0.3},
-     {0.86036716381874179, -0.60787516012453058, 1.2520535851707777, -0.28810530108283566,
-      -0.27229691580907239, 1.0041763181289469},
+     {0.86036716381874179, -0.60787516012453058, 1.2520535851707777, -0.28810530108283566, -0.27229691580907239,
+      1.0041763181289469},
      1e-14},
     {{.kind = TG_ADAMW, .lr = 0.1, .beta1 = 0.8, .beta2 = 0.95, .epsilon = 1e-3},
-     {0.92220788018141175, -0.75554990484481233, 1.5046383658495659, -0.28373823585703067,
-      -0.27922380615643616, 1.0061746834687662},
+     {0.92220788018141175, -0.75554990484481233, 1.5046383658495659, -0.28373823585703067, -0.27922380615643616,
+      1.0061746834687662},
      1e-14},
     {{.kind = TG_ADAM, .lr = 0.1, .weight_decay = 0.3},
-     {0.72260233950624508, -0.75383499307552704, 1.5030404701542104, -0.29177829028933772,
-      -0.27229691580907239, 1.0041763181289469},
+     {0.72260233950624508, -0.75383499307552704, 1.5030404701542104, -0.29177829028933772, -0.27229691580907239,
+      1.0041763181289469},
      1e-14},
     {{.kind = TG_SGD, .lr = 0.1, .weight_decay = 0.3},
-     {0.57387526174816073, -0.050013132697861042, 0.30701503396415164, -0.15788961447202843,
-      -0.20922907821598308, -0.030732380582894819},
+     {0.57387526174816073, -0.050013132697861042, 0.30701503396415164, -0.15788961447202843, -0.20922907821598308,
+      -0.030732380582894819},
      1e-14},
     {{.kind = TG_SGD, .lr = 0.1, .weight_decay = 0.3, .momentum = 0.9},
-     {0.68244055086621969, 1.5005394644909855, -1.4937987310590601, -0.38061691545580317,
-      0.099491807763527104, -0.40237297128576177},
+     {0.68244055086621969, 1.5005394644909855, -1.4937987310590601, -0.38061691545580317, 0.099491807763527104,
+      -0.40237297128576177},
      1e-14},
     {{.kind = TG_SGD, .lr = 0.1, .weight_decay = 0.3, .momentum = 0.9, .nesterov = true},
-     {0.68545591542097351, 1.087202271256976, -0.53755078569005876, -0.20972170573694843,
-      -0.18556790819667265, 0.048456161772052066},
+     {0.68545591542097351, 1.087202271256976, -0.53755078569005876, -0.20972170573694843, -0.18556790819667265,
+      0.048456161772052066},
      1e-14},
     {{.kind = TG_SGD, .lr = 0.1, .momentum = 0.9, .clip_norm = 1},
-     {0.54135991338883427, -0.84692249270403452, 1.323978181043185, -0.016500835130462316,
-      -0.44342856742466225, 0.50580904815302286},
+     {0.54135991338883427, -0.84692249270403452, 1.323978181043185, -0.016500835130462316, -0.44342856742466225,
+      0.50580904815302286},
      1e-6},
     {{.kind = TG_NADAM, .lr = 0.1, .weight_decay = 0.3},
      {0.6568753408020667, -0.8615802787379963, 1.6087721004048017, -0.15898138860690444, -0.4015453227411076,
@@ -153,8 +150,7 @@ START_TEST(lion_is_the_algorithm_of_its_paper)
     lion_by_hand(by_default, 1e-4, 0.9, 0.99, 0);
     follow(TG_F64, &(tg_optimizer_config){.kind = TG_LION}, by_default, 1e-15);
     lion_by_hand(given, 0.05, 0.8, 0.95, 0.3);
-    const tg_optimizer_config config = {
-        .kind = TG_LION, .lr = 0.05, .beta1 = 0.8, .beta2 = 0.95, .weight_decay = 0.3};
+    const tg_optimizer_config config = {.kind = TG_LION, .lr = 0.05, .beta1 = 0.8, .beta2 = 0.95, .weight_decay = 0.3};
     follow(TG_F64, &config, given, 1e-15);
     follow(TG_F32, &config, given, 2e-6);
 }
@@ -244,8 +240,7 @@ static double moved_by(double gradient, double clip_norm)
     tg_parameters *set = tg_parameters_new(TG_F64);
     tg_parameters_add(set, "a", TG_SHAPE(1), true);
     tg_parameters_add(set, "b", TG_SHAPE(1), true);
-    tg_optimizer *sgd =
-        tg_optimizer_new(set, &(tg_optimizer_config){.kind = TG_SGD, .lr = 1, .clip_norm = clip_norm});
+    tg_optimizer *sgd = tg_optimizer_new(set, &(tg_optimizer_config){.kind = TG_SGD, .lr = 1, .clip_norm = clip_norm});
     set_gradient(set, 0, 0.6 * gradient);
     set_gradient(set, 1, 0.8 * gradient);
     ck_assert(tg_optimizer_step(sgd));
@@ -327,8 +322,7 @@ END_TEST
 START_TEST(finite_single_precision_gradients_never_overflow_the_norm)
 {
     tg_parameters *set = start(TG_F32);
-    tg_optimizer *sgd =
-        tg_optimizer_new(set, &(tg_optimizer_config){.kind = TG_SGD, .lr = 1, .clip_norm = 1});
+    tg_optimizer *sgd = tg_optimizer_new(set, &(tg_optimizer_config){.kind = TG_SGD, .lr = 1, .clip_norm = 1});
     set_gradient(set, 0, FLT_MAX);
     ck_assert(tg_optimizer_step(sgd));
     ck_assert_double_eq(tg_optimizer_gradient_norm(sgd), FLT_MAX);
@@ -344,7 +338,8 @@ START_TEST(a_gradient_whose_square_overflows_is_refused_unless_it_is_clipped)
     const struct {
         tg_optimizer_kind kind;
         bool keeps_squares;
-    } kinds[] = {{TG_ADAMW, true}, {TG_ADAM, true}, {TG_NADAM, true}, {TG_RMSPROP, true}, {TG_SGD, false}, {TG_LION, false}};
+    } kinds[] = {{TG_ADAMW, true},   {TG_ADAM, true}, {TG_NADAM, true},
+                 {TG_RMSPROP, true}, {TG_SGD, false}, {TG_LION, false}};
     tg_parameters *set = start(_i % 2 ? TG_F64 : TG_F32);
     const double huge[] = {9e18, 1.1e19, 9e153, 1.1e154};
     const tg_optimizer_config config = {.kind = kinds[_i / 2].kind, .lr = 1e-30};
@@ -413,8 +408,7 @@ START_TEST(wrong_configurations_are_refused_with_the_reason)
     tg_parameters *set = start(TG_F32);
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         const char *error = tg_optimizer_config_error(&wrong[i].config);
-        ck_assert_msg(error && strstr(error, wrong[i].reason), "%s: %s", wrong[i].reason,
-                      error ? error : "accepted");
+        ck_assert_msg(error && strstr(error, wrong[i].reason), "%s: %s", wrong[i].reason, error ? error : "accepted");
         ck_assert_ptr_null(tg_optimizer_new(set, &wrong[i].config));
     }
     tg_parameters_free(set);
@@ -477,8 +471,7 @@ Suite *optim_suite(void)
 {
     Suite *suite = suite_create("optim");
     TCase *tests = tcase_create("optim");
-    tcase_add_loop_test(tests, five_steps_arrive_where_pytorch_does, 0,
-                        sizeof trajectories / sizeof trajectories[0]);
+    tcase_add_loop_test(tests, five_steps_arrive_where_pytorch_does, 0, sizeof trajectories / sizeof trajectories[0]);
     tcase_add_test(tests, lion_is_the_algorithm_of_its_paper);
     tcase_add_test(tests, lion_leaves_alone_what_has_no_gradient);
     tcase_add_test(tests, an_optimiser_of_ones_own_is_one_struct);

@@ -34,8 +34,8 @@ START_TEST(every_element_is_visited_once)
             tg_set_threads(n);
             tg_parallel(sizes[k], LEAST, TG_LINE, count_visits, visits);
             for (size_t i = 0; i <= MOST; i++)
-                ck_assert_msg(visits[i] == (i < sizes[k]), "element %zu of %zu, %d threads: %d visits", i,
-                              sizes[k], n, visits[i]);
+                ck_assert_msg(visits[i] == (i < sizes[k]), "element %zu of %zu, %d threads: %d visits", i, sizes[k], n,
+                              visits[i]);
         }
     tg_set_threads(threads);
 }
@@ -49,8 +49,7 @@ static void count_visits_of_chunks(void *context, size_t first, size_t count)
 {
     unsigned char *visits = context;
     for (int k = 0; k < ARRAYS; visits += array_sizes[k++]) {
-        const size_t begin = tg_chunk_begin(array_sizes[k], first),
-                     end = tg_chunk_begin(array_sizes[k], first + count);
+        const size_t begin = tg_chunk_begin(array_sizes[k], first), end = tg_chunk_begin(array_sizes[k], first + count);
         ck_assert(begin % 64 == 0 || begin == array_sizes[k]);
         for (size_t i = begin; i < end; i++)
             visits[i]++;
@@ -164,14 +163,11 @@ static float *train(tg_activation activation, int64_t *size)
         x[i] = (float)tg_rng_normal(&rng);
     for (int i = 0; i < BATCH; i++)
         labels[i] = (int32_t)tg_rng_below(&rng, CLASSES);
-    const tg_mlp_config config = {.inputs = INPUTS,
-                                  .hidden = {WIDTH, WIDTH},
-                                  .outputs = CLASSES,
-                                  .activation = activation,
-                                  .dropout = 0.1};
+    const tg_mlp_config config = {
+        .inputs = INPUTS, .hidden = {WIDTH, WIDTH}, .outputs = CLASSES, .activation = activation, .dropout = 0.1};
     tg_mlp *net = tg_mlp_new(&rng, &config);
-    tg_optimizer *adamw = tg_optimizer_new(tg_mlp_parameters(net),
-                                           &(tg_optimizer_config){.weight_decay = 0.1, .clip_norm = 0.5});
+    tg_optimizer *adamw =
+        tg_optimizer_new(tg_mlp_parameters(net), &(tg_optimizer_config){.weight_decay = 0.1, .clip_norm = 0.5});
     tg_tape *tape = tg_tape_new();
     for (int step = 0; step < STEPS; step++) {
         tg_tape_reset(tape);
@@ -218,8 +214,8 @@ static float *work_on_rows(void)
         numbers[i] = (float)tg_rng_normal(&rng);
     tg_tensor x = tg_variable(tape, TG_F32, numbers, TG_SHAPE(ROWS, COLUMNS));
     tg_tensor weights = tg_constant(tape, TG_F32, numbers + cells, TG_SHAPE(ROWS, COLUMNS));
-    const tg_tensor outputs[ROW_OPERATIONS] = {tg_softmax(x, -1), tg_log_softmax(x, -1),
-                                               tg_normalize(x, true, 1e-5), tg_normalize(x, false, 1e-5)};
+    const tg_tensor outputs[ROW_OPERATIONS] = {tg_softmax(x, -1), tg_log_softmax(x, -1), tg_normalize(x, true, 1e-5),
+                                               tg_normalize(x, false, 1e-5)};
     for (int k = 0; k < ROW_OPERATIONS; k++) {
         tg_tensor gradient;
         ck_assert(tg_grad(&outputs[k], 1, &x, 1, &weights, false, &gradient));
@@ -325,8 +321,7 @@ static float *do_shared_work(const struct shared_work *s, int64_t *count)
     for (int i = 0; i < 2 * MOST_NUMBERS; i++)
         numbers[i % 2][i / 2] = (float)tg_rng_normal(&rng);
     tg_tape *tape = tg_tape_new();
-    tg_tensor in[] = {tg_variable(tape, TG_F32, numbers[0], s->x),
-                      tg_variable(tape, TG_F32, numbers[1], s->y)};
+    tg_tensor in[] = {tg_variable(tape, TG_F32, numbers[0], s->x), tg_variable(tape, TG_F32, numbers[1], s->y)};
     tg_tensor out = s->work(in[0], in[1]), loss = tg_sum(tg_square(out)), results[] = {out, TG_NONE, TG_NONE};
     ck_assert_msg(tg_grad(&loss, 1, in, 2, NULL, false, results + 1), "%s: %s", s->what, tg_tape_error(tape));
     *count = tg_size(results[0]) + tg_size(results[1]) + tg_size(results[2]);
@@ -346,8 +341,7 @@ START_TEST(every_kind_of_shared_work_gives_the_same_bits_on_any_number_of_thread
     for (int threads = 2; threads <= 5; threads++) {
         tg_set_threads(threads);
         float *together = do_shared_work(s, &count);
-        ck_assert_msg(memcmp(alone, together, (size_t)count * sizeof *alone) == 0, "%s, %d threads", s->what,
-                      threads);
+        ck_assert_msg(memcmp(alone, together, (size_t)count * sizeof *alone) == 0, "%s, %d threads", s->what, threads);
         free(together);
     }
     free(alone);
@@ -422,8 +416,7 @@ Suite *parallel_suite(void)
     tcase_add_test(tests, a_child_process_gets_workers_of_its_own);
     tcase_add_test(tests, two_tapes_at_a_time_are_not_in_each_others_way);
     tcase_add_test(tests, operations_on_rows_give_the_same_bits_on_any_number_of_threads);
-    tcase_add_loop_test(tests, every_kind_of_shared_work_gives_the_same_bits_on_any_number_of_threads, 0,
-                        SHARED_WORK);
+    tcase_add_loop_test(tests, every_kind_of_shared_work_gives_the_same_bits_on_any_number_of_threads, 0, SHARED_WORK);
     tcase_add_loop_test(tests, two_threads_train_to_the_same_bits_as_one, 0, 3);
     tcase_add_test(tests, one_number_holds_for_the_library_and_for_the_blas);
     tcase_add_test(tests, a_number_set_in_the_middle_of_shared_work_holds_after_it);

@@ -91,8 +91,8 @@ START_TEST(the_first_mistake_in_building_is_remembered_in_words)
 }
 END_TEST
 
-/* So many that a set which compares each name with all others, or copies what it has for each, would take minutes: the test's time
- * limit. */
+/* So many that a set which compares each name with all others, or copies what it has for each, would take minutes: the
+ * test's time limit. */
 START_TEST(a_set_of_many_parameters_is_built_in_no_time)
 {
     enum { MANY = 400000 };
@@ -165,8 +165,7 @@ END_TEST
 
 START_TEST(the_norm_of_many_tiny_or_ordinary_gradients_is_exact)
 {
-    const float sizes[] = {1e-30F, 0.75F, 3e25F,
-                           2}; /* squares of the smaller ones are 0 in single precision */
+    const float sizes[] = {1e-30F, 0.75F, 3e25F, 2};     /* squares of the smaller ones are 0 in single precision */
     const int counts[] = {10007, 10007, 10007, 2500003}; /* the last in slices of its own size */
     for (int k = 0; k < 4; k++) {
         tg_parameters *set = tg_parameters_new(TG_F32);

@@ -1,5 +1,6 @@
-/* Backward passes that meet: through checkpoints of any depth, inside hooks, inside derivatives, one on what another left.
- * What is right is written down from the formula each time. Functions of one number: c(x) = x^3 with c' = 3 x^2, c'' = 6 x. */
+/* Backward passes that meet: through checkpoints of any depth, inside hooks, inside derivatives, one on what another
+ * left. What is right is written down from the formula each time. Functions of one number: c(x) = x^3 with c' = 3 x^2,
+ * c'' = 6 x. */
 #include "tests/tensors.h"
 
 #include <math.h>
@@ -47,8 +48,7 @@ END_TEST
 
 START_TEST(the_jacobian_of_checkpoints_in_a_row_is_the_one_on_paper)
 {
-    tg_tensor x = tg_variable(tape, TG_F64, (double[]){1, 2, -1}, TG_SHAPE(3)),
-              y = tg_checkpoint(cube, &x, 1, NULL);
+    tg_tensor x = tg_variable(tape, TG_F64, (double[]){1, 2, -1}, TG_SHAPE(3)), y = tg_checkpoint(cube, &x, 1, NULL);
     tg_tensor z = tg_checkpoint(cube, &y, 1, NULL), j = tg_jacobian(z, x); /* x^9 */
     const double diagonal[] = {9, 9 * 256, 9};
     for (int i = 0; i < 9; i++)
@@ -105,8 +105,7 @@ static tg_tensor climb(tg_tape *t, const tg_tensor *in, int count, void *user)
         return tg_square(in[0]);
     tower *below = (tower *)user - 1;
     tg_tensor before = tg_mul_scalar(in[0], 1); /* used in the outer one first */
-    tg_tensor inner =
-        of->level <= of->depth ? tg_checkpoint(climb, in, count, below) : climb(t, in, count, below);
+    tg_tensor inner = of->level <= of->depth ? tg_checkpoint(climb, in, count, below) : climb(t, in, count, below);
     return tg_add(tg_mul(inner, in[0]), before);
 }
 
@@ -247,8 +246,7 @@ START_TEST(every_pass_through_a_checkpoint_drops_the_same)
             ones[i] = 1;
         tg_rng rng = tg_rng_seed(1), other = rng;
         tg_tape_reset(tape);
-        tg_tensor x = tg_variable(tape, TG_F64, ones, TG_SHAPE(64)),
-                  out = tg_checkpoint(functions[f], &x, 1, &rng), d;
+        tg_tensor x = tg_variable(tape, TG_F64, ones, TG_SHAPE(64)), out = tg_checkpoint(functions[f], &x, 1, &rng), d;
         tg_tensor loss = tg_sum(out), plain = functions[f](tape, &x, 1, &other);
         ck_assert(tg_read(out, TG_F64, y, 64)); /* of ones the result is its own derivative */
         ck_assert_mem_eq(tg_f64(plain), y, sizeof y);
@@ -266,7 +264,8 @@ END_TEST
 
 /* ---- hooks ---- */
 
-/* loss = x b + 3 x with a = x^2, b = e^a: (1 + 2 x^2) e^(x^2) + 3 is its derivative, (6 x + 4 x^3) e^(x^2) the second. */
+/* loss = x b + 3 x with a = x^2, b = e^a: (1 + 2 x^2) e^(x^2) + 3 is its derivative, (6 x + 4 x^3) e^(x^2) the second.
+ */
 typedef struct scene {
     tg_tensor x, a, loss, d;
     int calls;
@@ -375,8 +374,8 @@ START_TEST(a_hook_that_fails_or_returns_what_does_not_fit_is_an_error)
 {
     tg_tape *other = tg_tape_new();
     tg_tensor foreign = tg_full(other, TG_F64, TG_SHAPE(2), 1), wide = tg_full(tape, TG_F64, TG_SHAPE(3), 1);
-    tg_tensor x = tg_variable(tape, TG_F64, (double[]){1, 2}, TG_SHAPE(2)), y = tg_square(x),
-              z = tg_square(x), v = tg_square(x), d;
+    tg_tensor x = tg_variable(tape, TG_F64, (double[]){1, 2}, TG_SHAPE(2)), y = tg_square(x), z = tg_square(x),
+              v = tg_square(x), d;
     int called = 0;
     tg_add_hook(y, fails, NULL);
     tg_add_hook(y, counts, &called);

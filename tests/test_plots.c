@@ -106,8 +106,12 @@ static const char *table_with_failures(size_t classes, int failed)
         runlog_add_run(log, run % 2 ? "silu" : "relu", run < 2 ? 1 : 2, 0, 10);
         if (run >= 4 - failed)
             continue;
-        runlog_add_epoch(log, run, &(runlog_epoch){.epoch = 1, .step = 1, .val_loss = 0.5, .val_accuracy = classes ? 0.75 : NAN,
-                                                   .test = RUNLOG_NO_MEASURES});
+        runlog_add_epoch(log, run,
+                         &(runlog_epoch){.epoch = 1,
+                                         .step = 1,
+                                         .val_loss = 0.5,
+                                         .val_accuracy = classes ? 0.75 : NAN,
+                                         .test = RUNLOG_NO_MEASURES});
         runlog_finish_run(log, run);
     }
     const char *text = table_of(log);
@@ -122,7 +126,8 @@ START_TEST(where_runs_diverge_the_table_says_of_what_and_how_many)
     ck_assert_msg(strstr(text, "\nNo run has finished.\n") && !strstr(text, "seed"), "%s", text);
     ck_assert_ptr_nonnull(strstr(table_with_failures(0, 4), "final std. MSE"));
     text = table_with_failures(2, 2);
-    ck_assert_msg(strstr(text, "\nNo two runs of an activation have finished: no intervals. diff: difference to relu"), "%s", text);
+    ck_assert_msg(strstr(text, "\nNo two runs of an activation have finished: no intervals. diff: difference to relu"),
+                  "%s", text);
     ck_assert_ptr_nonnull(strstr(table_with_failures(2, 0), " over 2 seeds."));
 }
 END_TEST
@@ -138,9 +143,14 @@ START_TEST(the_table_says_whether_its_values_are_of_seeds_or_of_folds)
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
         runlog *log = runlog_new(temporary_folder());
         for (int i = 0; i < 2 * cases[c].seeds * cases[c].folds; i++) {
-            const int run = runlog_add_run(log, i % 2 ? "silu" : "relu", (uint64_t)(i / 2 / cases[c].folds), i / 2 % cases[c].folds, 10);
-            runlog_add_epoch(log, run, &(runlog_epoch){.epoch = 1, .step = 1, .val_loss = 0.5 + 0.01 * i * i, .val_accuracy = NAN,
-                                                       .test = RUNLOG_NO_MEASURES});
+            const int run = runlog_add_run(log, i % 2 ? "silu" : "relu", (uint64_t)(i / 2 / cases[c].folds),
+                                           i / 2 % cases[c].folds, 10);
+            runlog_add_epoch(log, run,
+                             &(runlog_epoch){.epoch = 1,
+                                             .step = 1,
+                                             .val_loss = 0.5 + 0.01 * i * i,
+                                             .val_accuracy = NAN,
+                                             .test = RUNLOG_NO_MEASURES});
             runlog_finish_run(log, run);
         }
         const char *text = table_of(log);
@@ -162,8 +172,7 @@ static bool have_gnuplot(void)
 
 static void ck_assert_picture(const char *name, const char *begin)
 {
-    ck_assert_msg(strncmp(temporary_text(name), begin, strlen(begin)) == 0, "%s does not begin with %s", name,
-                  begin);
+    ck_assert_msg(strncmp(temporary_text(name), begin, strlen(begin)) == 0, "%s does not begin with %s", name, begin);
     ck_assert_int_gt(strlen(begin), 0);
     struct stat status;
     ck_assert_int_eq(stat(temporary_path(name), &status), 0);
@@ -177,7 +186,8 @@ START_TEST(pictures_are_drawn_and_old_ones_do_not_linger)
         return;
     runlog *log = run_log_small(true);
     run_log_write(log);
-    ck_assert_msg(plots_draw(temporary_folder(), &(plots_look){.title = "it's a title, 100 %"}, message) == PLOTS_DRAWN, "%s", message);
+    ck_assert_msg(plots_draw(temporary_folder(), &(plots_look){.title = "it's a title, 100 %"}, message) == PLOTS_DRAWN,
+                  "%s", message);
     ck_assert_picture("loss.png", "\x89PNG\r\n");
     ck_assert_picture("accuracy.png", "\x89PNG\r\n");
     ck_assert_picture("loss.svg", "<?xml");
@@ -188,8 +198,7 @@ START_TEST(pictures_are_drawn_and_old_ones_do_not_linger)
     log = run_log_small(false);
     run_log_write(log);
     ck_assert_msg(plots_draw(temporary_folder(), &(plots_look){0}, message) == PLOTS_DRAWN, "%s", message);
-    ck_assert(temporary_exists("loss.png") && !temporary_exists("accuracy.png") &&
-              !temporary_exists("accuracy.svg"));
+    ck_assert(temporary_exists("loss.png") && !temporary_exists("accuracy.png") && !temporary_exists("accuracy.svg"));
     runlog_free(log);
 }
 END_TEST
@@ -233,7 +242,8 @@ START_TEST(a_search_is_drawn)
     for (int run = 0; run < 6; run++)
         runlog_set_point(log, run, run % 2 ? "lr 0.1" : "lr 0.001", run % 2 ? 0.1 : 0.001);
     run_log_write(log);
-    ck_assert_msg(plots_draw(temporary_folder(), &(plots_look){.searched = "lr"}, message) == PLOTS_DRAWN, "%s", message);
+    ck_assert_msg(plots_draw(temporary_folder(), &(plots_look){.searched = "lr"}, message) == PLOTS_DRAWN, "%s",
+                  message);
     ck_assert_picture("search.png", "\x89PNG\r\n");
     ck_assert_picture("search.svg", "<?xml");
     ck_assert_msg(plots_draw(temporary_folder(), &(plots_look){0}, message) == PLOTS_DRAWN, "%s", message);
@@ -320,8 +330,9 @@ END_TEST
 /* A gnuplot that draws half a picture and then thinks for a minute. */
 static void slow_gnuplot(void)
 {
-    static const char script[] = "#!/bin/sh\nfor a; do case $a in *out=*) out=${a#*out=\\'}; out=${out%%\\'*};; esac; done\n"
-                                 "echo half > \"$out/loss.png\"; kill -TERM $PPID; exec sleep 60\n";
+    static const char script[] =
+        "#!/bin/sh\nfor a; do case $a in *out=*) out=${a#*out=\\'}; out=${out%%\\'*};; esac; done\n"
+        "echo half > \"$out/loss.png\"; kill -TERM $PPID; exec sleep 60\n";
     temporary_write("gnuplot", script, sizeof script - 1);
     ck_assert_int_eq(chmod(temporary_path("gnuplot"), 0755), 0);
 }

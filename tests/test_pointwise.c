@@ -13,8 +13,7 @@ static tg_tensor vector(tg_dtype dtype, int64_t count, const double *numbers)
     return tg_variable(tape, dtype, dtype == TG_F32 ? (const void *)narrow : numbers, TG_SHAPE(count));
 }
 
-#define VECTOR(...)                                                                                          \
-    vector(TG_F64, (int64_t)(sizeof((double[]){__VA_ARGS__}) / sizeof(double)), (double[]){__VA_ARGS__})
+#define VECTOR(...) vector(TG_F64, (int64_t)(sizeof((double[]){__VA_ARGS__}) / sizeof(double)), (double[]){__VA_ARGS__})
 
 /* Element i is numbers[i], NaN where that is NaN. */
 static void assert_elements(tg_tensor x, int64_t count, const double *numbers)
@@ -25,7 +24,7 @@ static void assert_elements(tg_tensor x, int64_t count, const double *numbers)
                       "element %d is %.17g, not %.17g", (int)i, tg_at(x, i), numbers[i]);
 }
 
-#define ASSERT_ELEMENTS(x, ...)                                                                              \
+#define ASSERT_ELEMENTS(x, ...) \
     assert_elements(x, (int64_t)(sizeof((double[]){__VA_ARGS__}) / sizeof(double)), (double[]){__VA_ARGS__})
 
 /* The derivative of the sum of y. */
@@ -172,14 +171,12 @@ START_TEST(values_and_two_derivatives_are_those_of_the_c_library)
         for (int precision = 0; precision < 2; precision++) {
             double points[POINTS];
             for (int i = 0; i < POINTS; i++) /* single precision sees the same numbers */
-                points[i] =
-                    (float)(functions[f].low + (functions[f].high - functions[f].low) * (i + 0.5) / POINTS);
+                points[i] = (float)(functions[f].low + (functions[f].high - functions[f].low) * (i + 0.5) / POINTS);
             tg_tensor x = vector(precision ? TG_F64 : TG_F32, POINTS, points);
             tg_tensor y = functions[f].operation(x), first = slope(y, x), second = slope(first, x);
             for (int i = 0; i < POINTS; i++) {
                 assert_near(functions[f].name, y, i, points[i], functions[f].value(points[i]));
-                if (precision ==
-                    0) /* differences of rounded numbers: the double run judges the derivatives */
+                if (precision == 0) /* differences of rounded numbers: the double run judges the derivatives */
                     continue;
                 assert_near(functions[f].name, first, i, points[i], functions[f].slope(points[i]));
                 assert_near(functions[f].name, second, i, points[i], functions[f].bend(points[i]));

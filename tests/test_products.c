@@ -1,5 +1,5 @@
-/* Matrix products: within the error bound of their sums whatever the shape, the same bits in any cut, and nothing touched but the
- * operands. */
+/* Matrix products: within the error bound of their sums whatever the shape, the same bits in any cut, and nothing
+ * touched but the operands. */
 #include "autograd/kernels/kernels.h"
 #include "autograd/kernels/product.h"
 
@@ -101,7 +101,8 @@ static size_t span(size_t rows, size_t row, size_t columns)
     return rows == 0 || columns == 0 ? 0 : (rows - 1) * row + columns;
 }
 
-/* Elements between the rows of an operand: mostly none, some few, some so many that operands are packed wherever they lie. */
+/* Elements between the rows of an operand: mostly none, some few, some so many that operands are packed wherever they
+ * lie. */
 static size_t draw_gap(tg_rng *rng, size_t rows)
 {
     const size_t kind = below(rng, 12);
@@ -142,8 +143,8 @@ static void describe(const product_case *c, char *text, size_t size)
 {
     const tg_product_part *p = &c->part;
     snprintf(text, size, "%s %zu x %zu x %zu, A %zu %zu, B %zu %zu, out %zu, start %d",
-             c->dtype == TG_F32 ? "f32" : "f64", p->m, p->n, p->k, p->a_row, p->a_step, p->b_step,
-             p->b_column, p->out_row, (int)p->start);
+             c->dtype == TG_F32 ? "f32" : "f64", p->m, p->n, p->k, p->a_row, p->a_step, p->b_step, p->b_column,
+             p->out_row, (int)p->start);
 }
 
 /* A triple loop in long double; what each sum may be off by is k + 1 roundings of the sum of magnitudes. */
@@ -153,10 +154,9 @@ static void reference(const product_case *c, const void *before, long double *su
     const long double unit = c->dtype == TG_F32 ? FLT_EPSILON / 2 : DBL_EPSILON / 2;
     for (size_t i = 0; i < p->m; i++)
         for (size_t j = 0; j < p->n; j++) {
-            long double sum = p->start == TG_START_BIAS ? (long double)number_at(c->dtype, p->bias, j)
-                              : p->start == TG_START_OUT
-                                  ? (long double)number_at(c->dtype, before, i * p->out_row + j)
-                                  : 0;
+            long double sum = p->start == TG_START_BIAS  ? (long double)number_at(c->dtype, p->bias, j)
+                              : p->start == TG_START_OUT ? (long double)number_at(c->dtype, before, i * p->out_row + j)
+                                                         : 0;
             long double magnitude = fabsl(sum);
             for (size_t l = 0; l < p->k; l++) {
                 const long double x = (long double)number_at(c->dtype, p->a, i * p->a_row + l * p->a_step) *
@@ -171,7 +171,8 @@ static void reference(const product_case *c, const void *before, long double *su
 
 /* ---- our kernels ---- */
 
-/* libcheck passes each assertion on to the process that waits for the test: one for each element would take more time than the products. */
+/* libcheck passes each assertion on to the process that waits for the test: one for each element would take more time
+ * than the products. */
 static void assert_within_bounds(const product_case *c, const char *isa, const void *before, const void *out,
                                  const long double *sums, const long double *bounds)
 {
@@ -189,8 +190,8 @@ static void assert_within_bounds(const product_case *c, const char *isa, const v
 }
 
 /* In one piece, then in four about a random row and column; with scratch and without. */
-static void multiply_in_pieces(const product_case *c, const tg_product_kernels *kernels, void *scratch,
-                               void *out, size_t row, size_t column)
+static void multiply_in_pieces(const product_case *c, const tg_product_kernels *kernels, void *scratch, void *out,
+                               size_t row, size_t column)
 {
     const size_t element = tg_dtype_size(c->dtype);
     for (int piece = 0; piece < 4; piece++) {
@@ -216,8 +217,7 @@ static long draws(long few)
 START_TEST(random_products_are_their_sums_within_the_bound_on_every_instruction_set)
 {
     tg_rng rng = tg_rng_seed(13);
-    memory m = {guard(2 * LARGEST * 8 * 8), guard(2 * LARGEST * 8 * 8), guard(8 * LONGEST),
-                guard(2 * LARGEST * 8 * 8)};
+    memory m = {guard(2 * LARGEST * 8 * 8), guard(2 * LARGEST * 8 * 8), guard(8 * LONGEST), guard(2 * LARGEST * 8 * 8)};
     void *scratch = aligned_alloc(64, TG_PRODUCT_SCRATCH);
     void *before = malloc(2 * LARGEST * 8 * 8), *first = malloc(2 * LARGEST * 8 * 8);
     long double *sums = malloc(LARGEST * 8 * sizeof *sums), *bounds = malloc(LARGEST * 8 * sizeof *bounds);

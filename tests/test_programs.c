@@ -45,7 +45,8 @@ static int run_there(const char *program, const char *arguments)
 {
     char path[600], command[1400];
     ck_assert_ptr_nonnull(realpath(getenv("TG_BUILD") ? getenv("TG_BUILD") : "build", path));
-    snprintf(command, sizeof command, "cd '%s' && '%s/bin/%s' %s > out 2>&1", temporary_folder(), path, program, arguments);
+    snprintf(command, sizeof command, "cd '%s' && '%s/bin/%s' %s > out 2>&1", temporary_folder(), path, program,
+             arguments);
     const int status = system(command);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
@@ -66,8 +67,10 @@ START_TEST(mnist_without_its_files_says_so)
     ck_assert_int_eq(run("mnist --help", output, sizeof output), 0);
     ck_assert_str_eq(output, "usage: mnist FOLDER [EPOCHS], with the four files of MNIST in the folder\n");
     ck_assert_int_eq(run("mnist /nowhere", output, sizeof output), 2);
-    ck_assert_str_eq(output, "mnist: cannot read 47040016 bytes from /nowhere/train-images-idx3-ubyte\nmnist: cannot read 60008 bytes from "
-                             "/nowhere/train-labels-idx1-ubyte\n");
+    ck_assert_str_eq(
+        output,
+        "mnist: cannot read 47040016 bytes from /nowhere/train-images-idx3-ubyte\nmnist: cannot read 60008 bytes from "
+        "/nowhere/train-labels-idx1-ubyte\n");
 }
 END_TEST
 
@@ -77,8 +80,8 @@ START_TEST(names_learns_syllables_and_invents_words)
     static const char *const syllables[] = {"ka", "lo", "mi", "ten"};
     size_t length = 0;
     for (unsigned i = 0; i < 2000; i++)
-        length += (size_t)snprintf(words + length, sizeof words - length, "%s%s%s\n", syllables[i % 4], syllables[i / 4 % 4],
-                                   i % 3 ? syllables[i / 16 % 4] : "");
+        length += (size_t)snprintf(words + length, sizeof words - length, "%s%s%s\n", syllables[i % 4],
+                                   syllables[i / 4 % 4], i % 3 ? syllables[i / 16 % 4] : "");
     temporary_write("words", words, length);
     ck_assert_msg(run_there("names", "words 3") == 0, "%s", temporary_text("out"));
     const char *out = temporary_text("out"), *last = strstr(out, "epoch  3");
@@ -110,7 +113,8 @@ END_TEST
 START_TEST(autoencoder_draws_what_comes_back)
 {
     enum { IMAGES = 2000, SIDE = 6 };
-    static unsigned char images[16 + IMAGES * SIDE * SIDE] = {[2] = 8, 3, 0, 0, IMAGES >> 8, IMAGES & 255, 0, 0, 0, SIDE, 0, 0, 0, SIDE};
+    static unsigned char images[16 + IMAGES * SIDE * SIDE] = {[2] = 8, 3,    0, 0, IMAGES >> 8, IMAGES & 255, 0, 0,
+                                                              0,       SIDE, 0, 0, 0,           SIDE};
     for (unsigned i = 0; i < IMAGES * SIDE * SIDE; i++)
         images[16 + i] = i % SIDE == i / (SIDE * SIDE) % SIDE ? 255 : 0;
     temporary_write_gzip("images", images, sizeof images);
@@ -149,7 +153,8 @@ START_TEST(activations_survives_short_memory)
     char command[1000];
     for (int kilobytes = 20000; kilobytes <= 160000; kilobytes += 10000) {
         snprintf(command, sizeof command,
-                 "ulimit -v %d; OPENBLAS_NUM_THREADS=1 timeout -s KILL 20 %s/bin/activations --no-plots --out %s >/dev/null 2>&1",
+                 "ulimit -v %d; OPENBLAS_NUM_THREADS=1 timeout -s KILL 20 %s/bin/activations --no-plots --out %s "
+                 ">/dev/null 2>&1",
                  kilobytes, build ? build : "build", temporary_folder());
         const int status = system(command);
         ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) < 128, "%d kB: %d", kilobytes, WEXITSTATUS(status));
@@ -172,7 +177,8 @@ END_TEST
 
 START_TEST(every_program_explains_itself_and_refuses_nonsense)
 {
-    static const char *const programs[] = {"compare", "activations", "study", "gradcheck", "accuracy", "train", "predict"};
+    static const char *const programs[] = {"compare",  "activations", "study",  "gradcheck",
+                                           "accuracy", "train",       "predict"};
     char arguments[200];
     for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++) {
         snprintf(arguments, sizeof arguments, "%s --help", programs[i]);
@@ -188,9 +194,10 @@ END_TEST
 START_TEST(what_was_drawn_is_named)
 {
     static const char *const pictures[] = {"loss", "steps", "accuracy", "noise", "boundary", "search"};
-    static const char *const commands[] = {"compare --data moons --activations relu --epochs 2 --seeds 1", "train --data moons --epochs 2",
-                                           "train --data sine --epochs 2"};
-    for (size_t i = 0; system("gnuplot --version >/dev/null 2>&1") == 0 && i < sizeof commands / sizeof commands[0]; i++) {
+    static const char *const commands[] = {"compare --data moons --activations relu --epochs 2 --seeds 1",
+                                           "train --data moons --epochs 2", "train --data sine --epochs 2"};
+    for (size_t i = 0; system("gnuplot --version >/dev/null 2>&1") == 0 && i < sizeof commands / sizeof commands[0];
+         i++) {
         char arguments[400], name[64];
         snprintf(arguments, sizeof arguments, "%s --rows 200 --out %s/%zu", commands[i], temporary_folder(), i);
         ck_assert_msg(run(arguments, output, sizeof output) == 0, "%s", output);
@@ -211,13 +218,15 @@ START_TEST(folders_of_any_name_have_their_pictures)
 {
     static const struct {
         const char *program, *arguments, *picture;
-    } commands[] = {{"activations", "--points 5", "activations.png"},
-                    {"compare", "--data moons --rows 60 --epochs 2 --seeds 1 --activations relu --hidden 4", "boundary.svg"},
-                    {"train", "--data moons --rows 60 --epochs 2", "loss.png"},
-                    {"study", "gelu-mnist --quick --only 'relu-keep1-*seed1'", "gelu-mnist-quick/curves.svg"},
-                    {"gradcheck", "--plot gelu_exact", "steps.svg"}};
-    static const char *const names[] = {"< touch ran #", "|touch ran", "~/x", "a\nb", "~root", "$HOME", "$data", "-", "-e", "\nit's",
-                                        "a\\nb", "a\"b", "`touch ran`", "%s", "a|touch ran", "with a blank "};
+    } commands[] = {
+        {"activations", "--points 5", "activations.png"},
+        {"compare", "--data moons --rows 60 --epochs 2 --seeds 1 --activations relu --hidden 4", "boundary.svg"},
+        {"train", "--data moons --rows 60 --epochs 2", "loss.png"},
+        {"study", "gelu-mnist --quick --only 'relu-keep1-*seed1'", "gelu-mnist-quick/curves.svg"},
+        {"gradcheck", "--plot gelu_exact", "steps.svg"}};
+    static const char *const names[] = {"< touch ran #", "|touch ran", "~/x",         "a\nb",         "~root", "$HOME",
+                                        "$data",         "-",          "-e",          "\nit's",       "a\\nb", "a\"b",
+                                        "`touch ran`",   "%s",         "a|touch ran", "with a blank "};
     if (system("gnuplot --version >/dev/null 2>&1") != 0)
         return;
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
@@ -226,8 +235,8 @@ START_TEST(folders_of_any_name_have_their_pictures)
             setenv("FOLDER", names[n], 1); /* no shell has to be kept from reading it */
             snprintf(arguments, sizeof arguments, "%s --out=\"$FOLDER\"", commands[i].arguments);
             snprintf(picture, sizeof picture, "%s/%s", names[n], commands[i].picture);
-            ck_assert_msg(run_there(commands[i].program, arguments) == 0 && temporary_exists(picture), "%s in '%s': %s", arguments, names[n],
-                          temporary_text("out"));
+            ck_assert_msg(run_there(commands[i].program, arguments) == 0 && temporary_exists(picture), "%s in '%s': %s",
+                          arguments, names[n], temporary_text("out"));
         }
     ck_assert(!temporary_exists("ran"));
 }
@@ -238,7 +247,8 @@ START_TEST(what_is_counted_is_singular_where_it_is_one)
 {
     static const char *const commands[] = {
         "compare --data moons --rows 60 --epochs 1 --batch 100 --seeds 1 --activations relu --format csv --no-plots",
-        "compare --data 'csv:%s/one.csv' --epochs 1 --batch 2 --seeds 1 --activations relu --validation first:1 --test none --no-plots",
+        "compare --data 'csv:%s/one.csv' --epochs 1 --batch 2 --seeds 1 --activations relu --validation first:1 --test "
+        "none --no-plots",
         "train --data moons --rows 60 --epochs 1 --batch 100 --no-plots",
         "train --data 'csv:%s/one.csv' --epochs 1 --validation first:1 --test none --no-plots",
         "train --data 'lines:%s/lines' --epochs 1 --no-plots",
@@ -268,7 +278,8 @@ END_TEST
 
 START_TEST(the_short_programs_fail_where_they_cannot_print)
 {
-    static const char *const commands[] = {"quickstart", "fit", "own_operation", "names words 1", "gpt words 1", "autoencoder images 1"};
+    static const char *const commands[] = {"quickstart",    "fit",         "own_operation",
+                                           "names words 1", "gpt words 1", "autoencoder images 1"};
     static unsigned char images[16 + 2000 * 4] = {[2] = 8, 3, 0, 0, 2000 >> 8, 2000 & 255, 0, 0, 0, 2, 0, 0, 0, 2};
     static char words[3000];
     for (size_t i = 0; i < sizeof words; i++)
@@ -277,7 +288,8 @@ START_TEST(the_short_programs_fail_where_they_cannot_print)
     temporary_write("images", images, sizeof images);
     for (size_t i = 0; access("/dev/full", W_OK) == 0 && i < sizeof commands / sizeof commands[0]; i++) {
         char arguments[100];
-        snprintf(arguments, sizeof arguments, "%s >/dev/full #", strchr(commands[i], ' ') ? strchr(commands[i], ' ') : "");
+        snprintf(arguments, sizeof arguments, "%s >/dev/full #",
+                 strchr(commands[i], ' ') ? strchr(commands[i], ' ') : "");
         char program[50];
         snprintf(program, sizeof program, "%.*s", (int)strcspn(commands[i], " "), commands[i]);
         ck_assert_msg(run_there(program, arguments) == 1, "%s", commands[i]);
@@ -288,9 +300,10 @@ END_TEST
 /* Whatever is printed by a program that cannot print is lost, and it says so. */
 START_TEST(what_cannot_be_printed_is_told)
 {
-    static const char *const commands[] = {"compare --help", "bench --nets toy --activations relu --threads 1 --seconds 0 --csv",
-                                           "compare --data moons --rows 60 --epochs 1 --seeds 1 --no-plots --format csv",
-                                           "train --data moons --rows 60 --epochs 1 --no-plots", "activations --no-plots"};
+    static const char *const commands[] = {
+        "compare --help", "bench --nets toy --activations relu --threads 1 --seconds 0 --csv",
+        "compare --data moons --rows 60 --epochs 1 --seeds 1 --no-plots --format csv",
+        "train --data moons --rows 60 --epochs 1 --no-plots", "activations --no-plots"};
     char arguments[400];
     for (size_t i = 0; access("/dev/full", W_OK) == 0 && i < sizeof commands / sizeof commands[0]; i++) {
         const bool writes = strstr(commands[i], "--no-plots");

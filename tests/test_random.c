@@ -122,8 +122,7 @@ START_TEST(the_stochastic_gelu_has_limits)
     static const float numbers[] = {INFINITY, -INFINITY, -40, 40, 0};
     tg_tensor x = tg_variable(tape, TG_F32, numbers, TG_SHAPE(5));
     tg_tensor y = tg_stochastic_gelu(x, tg_random_stream(tape, &generator));
-    ck_assert(tg_at(y, 0) == INFINITY && tg_at(y, 1) == 0 && tg_at(y, 2) == 0 && tg_at(y, 3) == 40 &&
-              tg_at(y, 4) == 0);
+    ck_assert(tg_at(y, 0) == INFINITY && tg_at(y, 1) == 0 && tg_at(y, 2) == 0 && tg_at(y, 3) == 40 && tg_at(y, 4) == 0);
 }
 END_TEST
 

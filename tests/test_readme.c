@@ -44,7 +44,8 @@ Suite *readme_suite(void)
 {
     Suite *suite = suite_create("readme");
     TCase *tests = tcase_create("readme");
-    tcase_add_loop_test(tests, the_programs_in_the_documents_are_those_in_the_tree, 0, sizeof programs / sizeof programs[0]);
+    tcase_add_loop_test(tests, the_programs_in_the_documents_are_those_in_the_tree, 0,
+                        sizeof programs / sizeof programs[0]);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -114,8 +114,7 @@ START_TEST(long_rows_and_many_columns_are_reduced_whole)
             }
             assert_close(tg_at(by_column, c), sum, TG_F64);
             assert_close(tg_at(norms, c), sqrt(squares), TG_F64);
-            assert_close(tg_at(spread, c), squares / (double)rows - sum * sum / (double)(rows * rows),
-                         TG_F64);
+            assert_close(tg_at(spread, c), squares / (double)rows - sum * sum / (double)(rows * rows), TG_F64);
         }
     }
 }
@@ -147,10 +146,9 @@ START_TEST(variance_of_large_means_is_neither_negative_nor_lost)
         x[i] = 1e9 + (i % 2 ? 1 : -1);
         narrow[i] = 8388608.f + (float)(i % 2 ? 1 : -1);
     }
-    ck_assert_double_eq(
-        tg_item(tg_var_over(tg_constant(tape, TG_F64, x, TG_SHAPE(64)), TG_ALL_AXES, 0, false)), 1);
-    ck_assert_double_eq(
-        tg_item(tg_var_over(tg_constant(tape, TG_F32, narrow, TG_SHAPE(64)), TG_ALL_AXES, 0, false)), 1);
+    ck_assert_double_eq(tg_item(tg_var_over(tg_constant(tape, TG_F64, x, TG_SHAPE(64)), TG_ALL_AXES, 0, false)), 1);
+    ck_assert_double_eq(tg_item(tg_var_over(tg_constant(tape, TG_F32, narrow, TG_SHAPE(64)), TG_ALL_AXES, 0, false)),
+                        1);
     tg_tensor columns = tg_constant(tape, TG_F64, x, TG_SHAPE(32, 2));
     ck_assert_double_eq(tg_at(tg_var_over(columns, TG_AXES(0), 0, false), 1), 0);
     assert_close(tg_item(tg_var_over(columns, TG_ALL_AXES, 1, false)), 64. / 63, TG_F64);
@@ -186,8 +184,7 @@ START_TEST(a_nan_is_the_extreme_and_is_found)
         ck_assert(isnan(tg_item(tg_max_over(row, TG_ALL_AXES, false))));
         ck_assert(isnan(tg_item(tg_min_over(row, TG_ALL_AXES, false))));
         ck_assert(isnan(tg_at(tg_max_over(column, TG_AXES(0), false), place % 2)));
-        ck_assert_double_eq(tg_at(tg_max_over(column, TG_AXES(0), false), 1 - place % 2),
-                            place % 2 ? 18 : 19);
+        ck_assert_double_eq(tg_at(tg_max_over(column, TG_AXES(0), false), 1 - place % 2), place % 2 ? 18 : 19);
         ck_assert_double_eq(tg_item(tg_argmax(row, 0, false)), place);
         ck_assert_double_eq(tg_item(tg_argmin(row, 0, false)), place);
     }
@@ -196,14 +193,12 @@ END_TEST
 
 START_TEST(the_norm_neither_overflows_nor_divides_by_zero)
 {
-    ck_assert_double_eq(tg_item(tg_norm_over(tg_full(tape, TG_F64, TG_SHAPE(4), 1e300), TG_ALL_AXES, false)),
-                        2e300);
-    assert_relative(tg_item(tg_norm_over(tg_full(tape, TG_F64, TG_SHAPE(4), 1e-300), TG_ALL_AXES, false)),
-                    2e-300, 1e-15);
-    assert_relative(tg_at(tg_norm_over(tg_full(tape, TG_F32, TG_SHAPE(4, 3), 1e-30), TG_AXES(0), false), 2),
-                    2e-30, 1e-6);
-    ck_assert(
-        isinf(tg_item(tg_norm_over(tg_full(tape, TG_F64, TG_SHAPE(2), -INFINITY), TG_ALL_AXES, false))));
+    ck_assert_double_eq(tg_item(tg_norm_over(tg_full(tape, TG_F64, TG_SHAPE(4), 1e300), TG_ALL_AXES, false)), 2e300);
+    assert_relative(tg_item(tg_norm_over(tg_full(tape, TG_F64, TG_SHAPE(4), 1e-300), TG_ALL_AXES, false)), 2e-300,
+                    1e-15);
+    assert_relative(tg_at(tg_norm_over(tg_full(tape, TG_F32, TG_SHAPE(4, 3), 1e-30), TG_AXES(0), false), 2), 2e-30,
+                    1e-6);
+    ck_assert(isinf(tg_item(tg_norm_over(tg_full(tape, TG_F64, TG_SHAPE(2), -INFINITY), TG_ALL_AXES, false))));
     ck_assert(isnan(tg_item(tg_norm_over(tg_full(tape, TG_F64, TG_SHAPE(2), NAN), TG_ALL_AXES, false))));
     tg_tensor zero = tg_variable(tape, TG_F64, (double[2]){0}, TG_SHAPE(2)),
               norm = tg_norm_over(zero, TG_ALL_AXES, false);
@@ -217,8 +212,7 @@ END_TEST
 
 START_TEST(cumulative_sums_run_along_any_axis_both_ways)
 {
-    tg_tensor x = drawn(TG_F64, TG_SHAPE(3, 5, 300)), up = tg_cumsum(x, 1, false),
-              down = tg_cumsum(x, -2, true);
+    tg_tensor x = drawn(TG_F64, TG_SHAPE(3, 5, 300)), up = tg_cumsum(x, 1, false), down = tg_cumsum(x, -2, true);
     for (int64_t o = 0; o < 3; o++)
         for (int64_t i = 0; i < 300; i++) {
             double from_start = 0, from_end = 0;

@@ -1,4 +1,5 @@
-/* Errors where one is due, named: arguments that make no sense to a derivative, and operations that do what the core cannot repeat. */
+/* Errors where one is due, named: arguments that make no sense to a derivative, and operations that do what the core
+ * cannot repeat. */
 #include "tests/tensors.h"
 
 #include <math.h>
@@ -88,15 +89,16 @@ static void looks_at_what_it_made(const tg_derive *d)
 }
 
 static const tg_sample samples[] = {{.input = {{.shape = {1, {1}}}}}};
-#define ABSOLUTE(function)                                                                                   \
-    {                                                                                                        \
-        .name = "absolute", .arity = 1, .flags = TG_ELEMENTWISE, .loop = absolute_loop,                      \
-        .derivative = function, TG_SAMPLES(samples)                                                          \
+#define ABSOLUTE(function)                                                                                      \
+    {                                                                                                           \
+        .name = "absolute", .arity = 1, .flags = TG_ELEMENTWISE, .loop = absolute_loop, .derivative = function, \
+        TG_SAMPLES(samples)                                                                                     \
     }
 static const tg_op absolutes[] = {ABSOLUTE(absolute_derivative), ABSOLUTE(looks_at_result),
                                   ABSOLUTE(looks_at_cotangent), ABSOLUTE(looks_at_what_it_made)};
 
-/* The core calls a derivative once for many steps, so it must not depend on numbers: the first time it looks is an error. */
+/* The core calls a derivative once for many steps, so it must not depend on numbers: the first time it looks is an
+ * error. */
 START_TEST(a_derivative_that_reads_numbers_or_differentiates_is_an_error_at_once)
 {
     for (misdeed = 0; misdeed < MISDEEDS; misdeed++)
@@ -162,9 +164,8 @@ static const tg_field all[] = {TG_FIELD(scaled_attributes, listed, TG_FIELD_INT)
                                TG_FIELD(scaled_attributes, factor, TG_FIELD_REAL),
                                TG_FIELD(scaled_attributes, listed_too, TG_FIELD_INT),
                                {0}};
-static const tg_field all_but_the_factor[] = {TG_FIELD(scaled_attributes, listed, TG_FIELD_INT),
-                                              TG_FIELD(scaled_attributes, listed_too, TG_FIELD_INT),
-                                              {0}};
+static const tg_field all_but_the_factor[] = {
+    TG_FIELD(scaled_attributes, listed, TG_FIELD_INT), TG_FIELD(scaled_attributes, listed_too, TG_FIELD_INT), {0}};
 static const tg_field first_alone[] = {TG_FIELD(scaled_attributes, listed, TG_FIELD_INT), {0}};
 static const tg_field no_fields[] = {{0}};
 
@@ -185,8 +186,8 @@ static void scaled_derivative(const tg_derive *d)
         .name = "scaled", .arity = 1, .flags = TG_ELEMENTWISE, .attributes_size = sizeof(scaled_attributes), \
         .fields = list, .loop = scaled_loop, .derivative = scaled_derivative, TG_SAMPLES(samples)            \
     }
-static const tg_op scaled[] = {SCALED(all), SCALED(all_but_the_factor), SCALED(first_alone),
-                               SCALED(no_fields), SCALED(NULL)};
+static const tg_op scaled[] = {SCALED(all), SCALED(all_but_the_factor), SCALED(first_alone), SCALED(no_fields),
+                               SCALED(NULL)};
 
 /* Attributes that differ in what no field lists are told apart, or the operation is refused the first time. */
 START_TEST(attributes_are_never_taken_for_others)
@@ -194,8 +195,7 @@ START_TEST(attributes_are_never_taken_for_others)
     for (size_t o = 0; o < sizeof scaled / sizeof *scaled; o++)
         for (int step = 0; step < 4; step++) {
             tg_tape_reset(tape);
-            tg_tensor x = variable(3),
-                      y = tg_apply(&scaled[o], &(scaled_attributes){1, 2 + (float)step, 1}, 1, &x);
+            tg_tensor x = variable(3), y = tg_apply(&scaled[o], &(scaled_attributes){1, 2 + (float)step, 1}, 1, &x);
             if (o > 0 && step == 0 && !tg_ok(y)) {
                 expect_error("scaled");
                 break;
@@ -211,8 +211,7 @@ END_TEST
 
 START_TEST(second_derivatives_of_many_numbers_are_refused)
 {
-    tg_tensor x = tg_variable(tape, TG_F64, (double[]){1, 2}, TG_SHAPE(2)), y = tg_square(x),
-              v = tg_square(x), d;
+    tg_tensor x = tg_variable(tape, TG_F64, (double[]){1, 2}, TG_SHAPE(2)), y = tg_square(x), v = tg_square(x), d;
     ck_assert(!tg_ok(tg_hessian(y, x)));
     expect_error("tg_hessian");
     ck_assert(!tg_hvp(y, &x, &v, 1, &d));

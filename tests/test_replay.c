@@ -128,12 +128,14 @@ START_TEST(checkpoints_are_replayed)
 }
 END_TEST
 
-/* The parameters of a set move when it grows; a step that is recorded finds them where they are, and so does one that is replayed. */
+/* The parameters of a set move when it grows; a step that is recorded finds them where they are, and so does one that
+ * is replayed. */
 START_TEST(parameters_that_have_moved_are_found)
 {
     tg_tape *tape = tg_tape_new();
     tg_parameters *set = tg_parameters_new(TG_F64);
-    tg_parameter *a = tg_parameters_add(set, "a", TG_SHAPE(2), true), *b = tg_parameters_add(set, "b", TG_SHAPE(2), true);
+    tg_parameter *a = tg_parameters_add(set, "a", TG_SHAPE(2), true),
+                 *b = tg_parameters_add(set, "b", TG_SHAPE(2), true);
     tg_parameter_fill(a, 2);
     tg_parameter_fill(b, 3);
     tg_tensor loss = tg_sum(tg_mul(tg_parameter_tensor(tape, a), tg_parameter_tensor(tape, b)));
@@ -160,7 +162,8 @@ START_TEST(a_parameter_that_lost_its_gradient_is_an_error)
         l.weight.gradient = NULL; /* frozen */
         ck_assert(!tg_replay(l.tape));
         ck_assert_ptr_nonnull(tg_tape_error(l.tape));
-        ck_assert_ptr_nonnull(strstr(tg_tape_error(l.tape), "parameter w has no gradient any more: record the step again"));
+        ck_assert_ptr_nonnull(
+            strstr(tg_tape_error(l.tape), "parameter w has no gradient any more: record the step again"));
         tg_tape_free(l.tape);
     }
 }

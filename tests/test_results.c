@@ -1,4 +1,5 @@
-/* What a comparison tells beside its table: steps, confusion, noise, surfaces; and the pictures and the report made of them. */
+/* What a comparison tells beside its table: steps, confusion, noise, surfaces; and the pictures and the report made of
+ * them. */
 #include "plots/plots.h"
 #include "tests/run_compare.h"
 #include "tests/run_logs.h"
@@ -32,17 +33,19 @@ START_TEST(series_are_written_over_the_finished_runs)
     add_series(log);
     run_log_write(log);
     const char *confusion = temporary_text("confusion.csv");
-    ck_assert_str_eq(confusion, "activation,class,no,\"yes, it \"\"is\"\"\"\n"
-                                "relu,no,1,2\nrelu,\"yes, it \"\"is\"\"\",4,20\n"
-                                "gelu,no,5,2\ngelu,\"yes, it \"\"is\"\"\",4,20\n"
-                                "\"si,lu\",no,4,1\n\"si,lu\",\"yes, it \"\"is\"\"\",2,10\n"); /* one of two has finished */
+    ck_assert_str_eq(confusion,
+                     "activation,class,no,\"yes, it \"\"is\"\"\"\n"
+                     "relu,no,1,2\nrelu,\"yes, it \"\"is\"\"\",4,20\n"
+                     "gelu,no,5,2\ngelu,\"yes, it \"\"is\"\"\",4,20\n"
+                     "\"si,lu\",no,4,1\n\"si,lu\",\"yes, it \"\"is\"\"\",2,10\n"); /* one of two has finished */
     const char *steps = temporary_text("steps.csv");
-    ck_assert_ptr_nonnull(
-        strstr(steps, "\nrelu,5,2,1.5,1,2,,,\nrelu,10,2,2.5,2,3,,,\nrelu,10,2,,,,0.5,0.5,0.5\nrelu,20,2,,,,0.5,0.25,0.75\n"));
+    ck_assert_ptr_nonnull(strstr(
+        steps, "\nrelu,5,2,1.5,1,2,,,\nrelu,10,2,2.5,2,3,,,\nrelu,10,2,,,,0.5,0.5,0.5\nrelu,20,2,,,,0.5,0.25,0.75\n"));
     ck_assert_ptr_nonnull(strstr(steps, "\n\"si,lu\",5,1,5,,,,,\n"));
     const char *noise = temporary_text("noise.csv");
-    ck_assert_ptr_nonnull(strstr(noise, "activation,noise,runs,loss,loss_low,loss_high,accuracy,accuracy_low,accuracy_high\n"
-                                        "relu,0,2,0.5,0,1,0.75,0.75,0.75\nrelu,0.5,2,1,0,2,0.5,0.5,0.5\n"));
+    ck_assert_ptr_nonnull(strstr(noise,
+                                 "activation,noise,runs,loss,loss_low,loss_high,accuracy,accuracy_low,accuracy_high\n"
+                                 "relu,0,2,0.5,0,1,0.75,0.75,0.75\nrelu,0.5,2,1,0,2,0.5,0.5,0.5\n"));
     ck_assert(!temporary_exists("surface.csv") && !temporary_exists("points.csv"));
     runlog_free(log);
 }
@@ -94,7 +97,8 @@ START_TEST(each_series_has_its_picture)
     add_series(log);
     for (int i = 0; i < RUNLOG_SURFACE_SIDE * RUNLOG_SURFACE_SIDE; i++)
         runlog_add_series(log, 0, RUNLOG_SURFACE,
-                          (double[]){i % RUNLOG_SURFACE_SIDE, i / RUNLOG_SURFACE_SIDE, i % 2, 0.5 + 0.5 * (i % 3) / 3.}, 4);
+                          (double[]){i % RUNLOG_SURFACE_SIDE, i / RUNLOG_SURFACE_SIDE, i % 2, 0.5 + 0.5 * (i % 3) / 3.},
+                          4);
     runlog_add_series(log, 0, RUNLOG_POINTS, (double[]){3, 50, 0, 70, 30, 1}, 6);
     run_log_write(log);
     for (int i = 0; i < 3; i++) {
@@ -105,7 +109,8 @@ START_TEST(each_series_has_its_picture)
                                  .feature_names = (char *[]){(char[]){"length"}, (char[]){"width"}}};
         ck_assert_msg(plots_draw(temporary_folder(), &look, message) == PLOTS_DRAWN, "%s: %s", looks[i], message);
     }
-    static const char *const pictures[] = {"loss.svg", "steps.svg", "accuracy.svg", "noise.svg", "boundary.svg", "boundary.png"};
+    static const char *const pictures[] = {"loss.svg",  "steps.svg",    "accuracy.svg",
+                                           "noise.svg", "boundary.svg", "boundary.png"};
     for (size_t i = 0; i < sizeof pictures / sizeof pictures[0]; i++)
         ck_assert_msg(temporary_exists(pictures[i]), "no %s", pictures[i]);
     const char *boundary = temporary_text("boundary.svg");
@@ -147,23 +152,25 @@ static int column_of(const char *file, const char *name)
     return -1;
 }
 
-/* What is told at the end is of the net at the best epoch: without noise it does as the table says, and its matrix holds the rows of the
- * test parts, as many on the diagonal as it gets right. */
+/* What is told at the end is of the net at the best epoch: without noise it does as the table says, and its matrix
+ * holds the rows of the test parts, as many on the diagonal as it gets right. */
 START_TEST(the_net_at_the_best_epoch_is_kept)
 {
     static const char *const activations[] = {"relu", "swiglu"};
     char errors[4000], arguments[600];
-    snprintf(
-        arguments, sizeof arguments,
-        "--data moons --rows 200 --hidden 6x2 --norm batch --lr 0.3 --schedule constant --activations relu,swiglu --seeds 2 --epochs 8 "
-        "--test-noise 0,0.5 --no-plots --out %s/out",
-        temporary_folder());
+    snprintf(arguments, sizeof arguments,
+             "--data moons --rows 200 --hidden 6x2 --norm batch --lr 0.3 --schedule constant --activations relu,swiglu "
+             "--seeds 2 --epochs 8 "
+             "--test-noise 0,0.5 --no-plots --out %s/out",
+             temporary_folder());
     ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
     for (int i = 0; i < 2; i++) {
         char begin[64];
         snprintf(begin, sizeof begin, "%s,0", activations[i]);
-        const double loss = number_in("out/summary.csv", activations[i], column_of("out/summary.csv", "test_loss_mean"));
-        const double accuracy = number_in("out/summary.csv", activations[i], column_of("out/summary.csv", "test_accuracy_mean"));
+        const double loss =
+            number_in("out/summary.csv", activations[i], column_of("out/summary.csv", "test_loss_mean"));
+        const double accuracy =
+            number_in("out/summary.csv", activations[i], column_of("out/summary.csv", "test_accuracy_mean"));
         ck_assert_double_eq_tol(number_in("out/noise.csv", begin, 3), loss, 1e-6 * loss);
         ck_assert_double_eq_tol(number_in("out/noise.csv", begin, 6), accuracy, 1e-6);
         double counts[2][2];
@@ -187,9 +194,10 @@ END_TEST
 START_TEST(steps_add_up_to_epochs)
 {
     char errors[4000], arguments[600];
-    snprintf(arguments, sizeof arguments,
-             "--data sine --rows 400 --hidden 4 --activations relu --seeds 1 --epochs 2 --batch 60 --no-plots --out %s/out",
-             temporary_folder()); /* 240 rows to train */
+    snprintf(
+        arguments, sizeof arguments,
+        "--data sine --rows 400 --hidden 4 --activations relu --seeds 1 --epochs 2 --batch 60 --no-plots --out %s/out",
+        temporary_folder()); /* 240 rows to train */
     ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
     double sum = 0;
     for (int step = 1; step <= 4; step++) {
@@ -197,7 +205,8 @@ START_TEST(steps_add_up_to_epochs)
         snprintf(begin, sizeof begin, "relu,%d,1", step);
         sum += number_in("out/steps.csv", begin, 3);
     }
-    ck_assert_double_eq_tol(sum / 4, number_in("out/curves.csv", "relu,,1,0,1", column_of("out/curves.csv", "train_loss")), 1e-7);
+    ck_assert_double_eq_tol(
+        sum / 4, number_in("out/curves.csv", "relu,,1,0,1", column_of("out/curves.csv", "train_loss")), 1e-7);
     ck_assert(!temporary_exists("out/confusion.csv"));
 }
 END_TEST
@@ -206,27 +215,35 @@ START_TEST(a_report_is_one_file)
 {
     char errors[4000], arguments[600];
     snprintf(arguments, sizeof arguments,
-             "--data moons --rows 100 --hidden 4 --activations relu,silu --seeds 2 --epochs 2 --report --out '%s/a<b'", temporary_folder());
+             "--data moons --rows 100 --hidden 4 --activations relu,silu --seeds 2 --epochs 2 --report --out '%s/a<b'",
+             temporary_folder());
     ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
     const char *html = temporary_text("a<b/report.html");
-    static const char *const has[] = {"<!DOCTYPE html>", "test acc %</td>", "moons: 100 rows, 2 features; classification", "/a&lt;b'",
-                                      "&quot;activations&quot;: &quot;relu,silu&quot;", "<caption>silu</caption>", "</body></html>"};
+    static const char *const has[] = {"<!DOCTYPE html>",
+                                      "test acc %</td>",
+                                      "moons: 100 rows, 2 features; classification",
+                                      "/a&lt;b'",
+                                      "&quot;activations&quot;: &quot;relu,silu&quot;",
+                                      "<caption>silu</caption>",
+                                      "</body></html>"};
     for (size_t i = 0; i < sizeof has / sizeof has[0]; i++)
         ck_assert_msg(strstr(html, has[i]) != NULL, "no %s", has[i]);
     ck_assert_int_eq(strncmp(html, has[0], strlen(has[0])), 0);
     ck_assert_ptr_null(strstr(html, "http")); /* nothing from elsewhere */
     ck_assert_ptr_nonnull(strstr(html, "What is mistaken for what"));
     if (have_gnuplot())
-        ck_assert_ptr_nonnull(strstr(html, "<img alt=\"Loss over epochs\" src=\"data:image/svg+xml;base64,PD94bWwg")); /* <?xml */
+        ck_assert_ptr_nonnull(
+            strstr(html, "<img alt=\"Loss over epochs\" src=\"data:image/svg+xml;base64,PD94bWwg")); /* <?xml */
 }
 END_TEST
 
 START_TEST(numbers_are_not_mistaken_for_each_other)
 {
     char errors[4000], arguments[600];
-    snprintf(arguments, sizeof arguments,
-             "--data sine --rows 100 --hidden 4 --activations relu,silu --seeds 1 --epochs 1 --no-plots --report --out %s",
-             temporary_folder());
+    snprintf(
+        arguments, sizeof arguments,
+        "--data sine --rows 100 --hidden 4 --activations relu,silu --seeds 1 --epochs 1 --no-plots --report --out %s",
+        temporary_folder());
     ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
     ck_assert_ptr_null(strstr(temporary_text("report.html"), "What is mistaken for what"));
 }
@@ -235,7 +252,8 @@ END_TEST
 static bool is_plain(const char *text)
 {
     for (; *text; text++)
-        if (((unsigned char)*text < ' ' && *text != '\n' && *text != '\t') || *text == 0x7f || strncmp(text, "\xc2\x9b", 2) == 0)
+        if (((unsigned char)*text < ' ' && *text != '\n' && *text != '\t') || *text == 0x7f ||
+            strncmp(text, "\xc2\x9b", 2) == 0)
             return false;
     return true;
 }
@@ -244,17 +262,21 @@ static bool is_plain(const char *text)
 START_TEST(control_characters_of_a_table_stay_in_it)
 {
     static const char *const files[] = {"report.html", "boundary.svg", "loss.svg"};
-    static const char classes[] = "\"a\nb\",\"\033[31mc\a\",kind\n", numbers[] = "a,b,\"\033]0;x\a\xc2\x9b""1m\"\n";
+    static const char classes[] = "\"a\nb\",\"\033[31mc\a\",kind\n", numbers[] = "a,b,\"\033]0;x\a\xc2\x9b"
+                                                                                 "1m\"\n";
     char text[4000], errors[4000], arguments[600];
     for (int regression = 0; regression < 2; regression++) {
         size_t length = (size_t)sprintf(text, "%s", regression ? numbers : classes);
         for (int row = 0; row < 60; row++)
-            length += (size_t)sprintf(text + length, regression ? "%d,%d,%d.5\n" : "%d,%d,\"\033[31mclass\x7f\n%d\"\n", row % 7, row % 5, row % 2);
+            length += (size_t)sprintf(text + length, regression ? "%d,%d,%d.5\n" : "%d,%d,\"\033[31mclass\x7f\n%d\"\n",
+                                      row % 7, row % 5, row % 2);
         temporary_write("a\033b.csv", text, length);
-        snprintf(arguments, sizeof arguments, "--data \"csv:%s/a\033b.csv\" --hidden 4 --activations relu --seeds 1 --epochs 1 --report --out %s",
+        snprintf(arguments, sizeof arguments,
+                 "--data \"csv:%s/a\033b.csv\" --hidden 4 --activations relu --seeds 1 --epochs 1 --report --out %s",
                  temporary_folder(), temporary_folder());
         ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
-        ck_assert_msg(is_plain(errors) && strstr(errors, regression ? "of 1 target: ?]0;x???1m" : "(?[31mclass??0, "), "%s", errors);
+        ck_assert_msg(is_plain(errors) && strstr(errors, regression ? "of 1 target: ?]0;x???1m" : "(?[31mclass??0, "),
+                      "%s", errors);
         for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
             ck_assert_msg(!temporary_exists(files[i]) || is_plain(temporary_text(files[i])), "%s", files[i]);
     }
@@ -281,15 +303,17 @@ START_TEST(a_report_shows_pictures_of_its_own_runs_only)
     if (!have_gnuplot())
         return;
     for (size_t i = 0; i < sizeof comparisons / sizeof comparisons[0]; i++) {
-        snprintf(arguments, sizeof arguments,
-                 "--data moons --rows 100 --hidden 4x3 --activations relu,elu --seeds 2 --epochs 3 --report --out %s %s",
-                 temporary_folder(), comparisons[i].options);
+        snprintf(
+            arguments, sizeof arguments,
+            "--data moons --rows 100 --hidden 4x3 --activations relu,elu --seeds 2 --epochs 3 --report --out %s %s",
+            temporary_folder(), comparisons[i].options);
         ck_assert_msg(compare_run(arguments, errors, sizeof errors) == comparisons[i].status, "%s", errors);
         ck_assert_msg(pictures_in("report.html") == comparisons[i].shown, "'%s': %d pictures", comparisons[i].options,
                       pictures_in("report.html"));
         static const char *const pictures[] = {"loss.svg", "loss.png", "accuracy.svg", "steps.png", "boundary.svg"};
         for (size_t p = 0; p < sizeof pictures / sizeof pictures[0]; p++)
-            ck_assert_msg(temporary_exists(pictures[p]) == comparisons[i].there, "'%s': %s", comparisons[i].options, pictures[p]);
+            ck_assert_msg(temporary_exists(pictures[p]) == comparisons[i].there, "'%s': %s", comparisons[i].options,
+                          pictures[p]);
         temporary_write("noise2.png", "mine", 4);
     }
     ck_assert_str_eq(temporary_text("noise2.png"), "mine");

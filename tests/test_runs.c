@@ -82,12 +82,8 @@ START_TEST(files_are_identical_however_many_jobs_run)
         runlog *log = runlog_new(temporary_folder());
         for (int run = 0; run < RUNS; run++)
             ck_assert_int_eq(runlog_add_run(log, activations[run / SEEDS], 1 + run % SEEDS, 0, 100), run);
-        jobs_outcome outcome = jobs_run(&(jobs_config){.count = RUNS,
-                                                       .at_once = at_once,
-                                                       .run = train,
-                                                       .on_record = keep,
-                                                       .on_end = finish,
-                                                       .context = log});
+        jobs_outcome outcome = jobs_run(&(jobs_config){
+            .count = RUNS, .at_once = at_once, .run = train, .on_record = keep, .on_end = finish, .context = log});
         ck_assert_int_eq(outcome.done, RUNS);
         run_log_write(log);
         runlog_free(log);
@@ -110,8 +106,10 @@ START_TEST(curves_have_the_promised_columns_and_digits)
     run_log_write(log);
     char *text = temporary_text("curves.csv");
     ck_assert_ptr_eq(
-        strstr(text, "activation,point,seed,fold,epoch,step,train_loss,val_loss,val_accuracy,test_loss,test_accuracy,grad_norm,"
-                     "dead_fraction,at_best_point,seconds\nrelu,,1,0,1,10,0.333333333,0.5,0.5,,,inf,0,1,0.500000\n"),
+        strstr(
+            text,
+            "activation,point,seed,fold,epoch,step,train_loss,val_loss,val_accuracy,test_loss,test_accuracy,grad_norm,"
+            "dead_fraction,at_best_point,seconds\nrelu,,1,0,1,10,0.333333333,0.5,0.5,,,inf,0,1,0.500000\n"),
         text);
     ck_assert_ptr_nonnull(strstr(text, "\n\"si,lu\",,1,0,2,20,0.333333333,nan,0.0625,,,inf,0,1,0.500000\n"));
     ck_assert_ptr_nonnull(strstr(text, "\n\"si,lu\",,2,0,2,20,"));
@@ -159,8 +157,7 @@ START_TEST(the_summary_holds_means_intervals_and_paired_differences)
     ck_assert_str_eq(field(text, "\nrelu,", "final_val_loss_difference"), "");
     ck_assert_str_eq(field(text, "\ngelu,", "pairs"), "2");
     ck_assert_str_eq(field(text, "\ngelu,", "final_val_loss_difference"), "-0.25"); /* of -0.125 and -0.375 */
-    ck_assert_double_eq_tol(atof(field(text, "\ngelu,", "final_val_loss_difference_low")), -0.25 - t1 * 0.125,
-                            1e-8);
+    ck_assert_double_eq_tol(atof(field(text, "\ngelu,", "final_val_loss_difference_low")), -0.25 - t1 * 0.125, 1e-8);
     ck_assert_str_eq(field(text, "\ngelu,", "best_val_accuracy_difference"), "0.125");
     ck_assert_str_eq(field(text, "\n\"si,lu\",", "runs"), "1");
     ck_assert_str_eq(field(text, "\n\"si,lu\",", "final_val_loss_mean"), "nan");
@@ -182,7 +179,8 @@ static runlog *made_up(int names, int seeds, int folds, double (*value)(int acti
             for (int a = 0; a < names; a++) {
                 const double x = value(a, seed, fold);
                 const int run = runlog_add_run(log, name[a], (uint64_t)seed, fold, 1);
-                runlog_epoch epoch = {.epoch = 1, .step = 1, .val_loss = x, .val_accuracy = NAN, .test = RUNLOG_NO_MEASURES};
+                runlog_epoch epoch = {
+                    .epoch = 1, .step = 1, .val_loss = x, .val_accuracy = NAN, .test = RUNLOG_NO_MEASURES};
                 epoch.test.loss = x;
                 runlog_add_epoch(log, run, &epoch);
                 runlog_finish_run(log, run);
@@ -230,7 +228,8 @@ static runlog *searched(void)
                 const int run = runlog_add_run(log, a ? "gelu" : "relu", (uint64_t)seed, 0, 1);
                 snprintf(point, sizeof point, "lr %g", rates[rate]);
                 runlog_set_point(log, run, point, rates[rate]);
-                runlog_epoch epoch = {.epoch = 1, .step = 1, .val_loss = loss[a][rate] + 0.01 * seed, .val_accuracy = NAN};
+                runlog_epoch epoch = {
+                    .epoch = 1, .step = 1, .val_loss = loss[a][rate] + 0.01 * seed, .val_accuracy = NAN};
                 epoch.test = (runlog_measures)RUNLOG_NO_MEASURES;
                 epoch.test.loss = rates[rate];
                 runlog_add_epoch(log, run, &epoch);
@@ -260,7 +259,8 @@ START_TEST(a_search_is_judged_at_the_best_points)
     }
     runlog_finish_run(log, 10); /* now it is: relu's, and for relu alone */
     runlog *best = runlog_at_best(log, false);
-    ck_assert_str_eq(best->note, "Said before. Each at its best by validation: relu lr 1 (the edge of the list); gelu lr 0.1");
+    ck_assert_str_eq(best->note,
+                     "Said before. Each at its best by validation: relu lr 1 (the edge of the list); gelu lr 0.1");
     runlog_free(best);
     run_log_write(log);
     ck_assert_ptr_nonnull(strstr(temporary_text("search.csv"), "\nrelu,lr 0.1,0.1,1,2,0,0.265,"));
@@ -306,8 +306,9 @@ static void simulate(int times, double difference, int *starred, long *held)
     }
 }
 
-/* Eleven differences at once. Without one in truth, a comparison gets any star at all in at most 6 % of cases; the interval of a difference
- * holds it in 93 to 97 %. (300 comparisons leave room for chance: three standard deviations.) */
+/* Eleven differences at once. Without one in truth, a comparison gets any star at all in at most 6 % of cases; the
+ * interval of a difference holds it in 93 to 97 %. (300 comparisons leave room for chance: three standard deviations.)
+ */
 START_TEST(stars_are_rarely_false_and_intervals_hold_what_they_say)
 {
     const int times = getenv("TG_LONG") ? 2000 : 300;
@@ -316,7 +317,8 @@ START_TEST(stars_are_rarely_false_and_intervals_hold_what_they_say)
     long held;
     draws = tg_rng_seed(11);
     simulate(times, 0, &starred, &held);
-    ck_assert_msg(starred <= (0.06 + slack) * times, "%d of %d comparisons without a difference have a star", starred, times);
+    ck_assert_msg(starred <= (0.06 + slack) * times, "%d of %d comparisons without a difference have a star", starred,
+                  times);
     ck_assert_msg(held >= 0.93 * all && held <= 0.97 * all, "%ld of %g intervals hold 0", held, all);
     simulate(times, 1.5, &starred, &held);
     ck_assert_msg(held >= 0.93 * all && held <= 0.97 * all, "%ld of %g intervals hold 1.5", held, all);
@@ -346,8 +348,7 @@ START_TEST(the_configuration_comes_back)
     run_log_write(log);
     ck_assert_ptr_nonnull(strstr(temporary_text("config.json"), "\"lr\": 0.1,\n"));
     json_t *read = json_loads(temporary_text("config.json"), 0, NULL);
-    ck_assert_str_eq(json_string_value(json_array_get(json_object_get(read, "activations"), 1)),
-                     "gelu_exact");
+    ck_assert_str_eq(json_string_value(json_array_get(json_object_get(read, "activations"), 1)), "gelu_exact");
     json_decref(read);
     runlog_free(log);
 }

@@ -1,4 +1,5 @@
-/* Model files: what is written is read, what is wrong is refused in one line, and no failure spoils a file or a model. */
+/* Model files: what is written is read, what is wrong is refused in one line, and no failure spoils a file or a model.
+ */
 #include "tests/temporary_files.h"
 #include "tests/wrapped_memory.h"
 
@@ -40,8 +41,7 @@ static void assert_same(const tg_parameters *a, const tg_parameters *b, double t
 
 START_TEST(what_is_saved_is_loaded_in_either_type)
 {
-    static const tg_metadata lines[] = {{"activation", "gelu_exact"},
-                                        {"note", "a \"quote\", a \\ and \xc3\xbc"}};
+    static const tg_metadata lines[] = {{"activation", "gelu_exact"}, {"note", "a \"quote\", a \\ and \xc3\xbc"}};
     for (int from = TG_F32; from <= TG_F64; from++)
         for (int to = TG_F32; to <= TG_F64; to++) {
             tg_parameters *saved = small_set((tg_dtype)from, 1), *loaded = small_set((tg_dtype)to, -7);
@@ -89,8 +89,7 @@ START_TEST(a_file_of_pythons_package_is_read)
     ck_assert_str_eq(tg_safetensors_metadata(file, "note"), "a \"quote\", a \\ and \xc3\xbc");
     double numbers[3];
     ck_assert(!tg_safetensors_read(file, tg_safetensors_find(file, "labels"), TG_F64, numbers, message));
-    ck_assert_str_eq(message,
-                     "tests/golden/python.safetensors: tensor labels: I64 numbers cannot be read as f64");
+    ck_assert_str_eq(message, "tests/golden/python.safetensors: tensor labels: I64 numbers cannot be read as f64");
     ck_assert_ptr_null(tg_safetensors_at(file, 8));
     tg_safetensors_close(file);
 }
@@ -210,8 +209,7 @@ static tg_parameters *one(const char *name, tg_shape shape)
 
 START_TEST(names_and_shapes_must_agree_unless_told_otherwise)
 {
-    tg_parameters *saved = small_set(TG_F32, 1), *other = small_set(TG_F64, 5),
-                  *untouched = small_set(TG_F64, 5);
+    tg_parameters *saved = small_set(TG_F32, 1), *other = small_set(TG_F64, 5), *untouched = small_set(TG_F64, 5);
     const char *path = temporary_path("m");
     ck_assert(tg_parameters_save(saved, path, NULL, 0, message));
     tg_parameters_add(other, "new", TG_SHAPE(2), true);
@@ -229,9 +227,8 @@ START_TEST(names_and_shapes_must_agree_unless_told_otherwise)
 
     tg_parameters *wide = one("layers.0.weight", TG_SHAPE(3, 2));
     ck_assert(!tg_parameters_load(wide, path, &(tg_load_options){.allow_unknown = true}, message));
-    ck_assert_ptr_nonnull(strstr(
-        message,
-        "tensor layers.0.weight: its shape is [2, 3], and that of the model's layers.0.weight [3, 2]"));
+    ck_assert_ptr_nonnull(
+        strstr(message, "tensor layers.0.weight: its shape is [2, 3], and that of the model's layers.0.weight [3, 2]"));
     tg_parameters_free(saved);
     tg_parameters_free(other);
     tg_parameters_free(untouched);
@@ -259,8 +256,7 @@ END_TEST
 
 START_TEST(a_write_that_fails_keeps_the_old_file_and_leaves_nothing_else)
 {
-    tg_parameters *old = small_set(TG_F32, 1), *new = one("large", TG_SHAPE(100000)),
-                  *loaded = small_set(TG_F32, 3);
+    tg_parameters *old = small_set(TG_F32, 1), *new = one("large", TG_SHAPE(100000)), *loaded = small_set(TG_F32, 3);
     const char *path = temporary_path("m");
     ck_assert(tg_parameters_save(old, path, NULL, 0, message));
     const struct rlimit small = {4096, RLIM_INFINITY}, none = {RLIM_INFINITY, RLIM_INFINITY};
@@ -294,8 +290,7 @@ START_TEST(names_that_no_reader_takes_are_not_written)
     ck_assert(!tg_safetensors_write(path, &control, 1, NULL, 0, message));
     const tg_file_item reserved = {"__metadata__", TG_F32, TG_SHAPE(1), &x};
     ck_assert(!tg_safetensors_write(path, &reserved, 1, NULL, 0, message));
-    const tg_file_item nothing = {NULL, TG_F32, TG_SHAPE(1), &x},
-                       without_data = {"a", TG_F32, TG_SHAPE(1), NULL};
+    const tg_file_item nothing = {NULL, TG_F32, TG_SHAPE(1), &x}, without_data = {"a", TG_F32, TG_SHAPE(1), NULL};
     ck_assert(!tg_safetensors_write(path, &nothing, 1, NULL, 0, message));
     ck_assert(!tg_safetensors_write(path, &without_data, 1, NULL, 0, message));
     ck_assert(!temporary_exists("m"));
@@ -309,16 +304,15 @@ END_TEST
 
 START_TEST(too_little_memory_is_an_error_like_any_other)
 {
-    tg_parameters *saved = small_set(TG_F32, 1), *loaded = small_set(TG_F32, 2),
-                  *untouched = small_set(TG_F32, 2);
+    tg_parameters *saved = small_set(TG_F32, 1), *loaded = small_set(TG_F32, 2), *untouched = small_set(TG_F32, 2);
     static const tg_metadata line = {"a", "b"};
     char path[500];
     snprintf(path, sizeof path, "%s", temporary_path("m"));
     bool reached = true;
     for (int nth = 0; reached; nth++) {
         wrapped_memory_fail_after(nth);
-        const bool fine = tg_parameters_save(saved, path, &line, 1, message) &&
-                          tg_parameters_load(loaded, path, NULL, message);
+        const bool fine =
+            tg_parameters_save(saved, path, &line, 1, message) && tg_parameters_load(loaded, path, NULL, message);
         reached = wrapped_memory_stop();
         ck_assert_int_eq(fine, !reached);
         if (reached) {
@@ -359,8 +353,7 @@ Suite *safetensors_suite(void)
     tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
     tcase_add_test(tests, what_is_saved_is_loaded_in_either_type);
     tcase_add_test(tests, a_file_of_pythons_package_is_read);
-    tcase_add_loop_test(tests, a_malformed_file_is_refused_in_one_line, 0,
-                        sizeof malformed / sizeof malformed[0]);
+    tcase_add_loop_test(tests, a_malformed_file_is_refused_in_one_line, 0, sizeof malformed / sizeof malformed[0]);
     tcase_add_test(tests, no_damage_to_a_file_does_damage_to_its_reader);
     tcase_add_test(tests, names_and_shapes_must_agree_unless_told_otherwise);
     tcase_add_test(tests, tensors_are_renamed_by_pattern);

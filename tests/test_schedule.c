@@ -12,12 +12,9 @@ START_TEST(schedules_have_the_values_of_their_formulas)
     static const struct {
         int64_t step;
         double factor;
-    } known[] = {{-3, 0.25},      {0, 0.25},
-                 {1, 0.5},        {3, 1},
-                 {4, 1},          {6, 0.1 + 0.9 * 0.75},
-                 {7, 0.55},       {8, 0.1 + 0.9 * 0.25},
-                 {10, 0.1},       {11, 0.1},
-                 {INT64_MAX, 0.1}};
+    } known[] = {
+        {-3, 0.25}, {0, 0.25}, {1, 0.5},        {3, 1}, {4, 1}, {6, 0.1 + 0.9 * 0.75}, {7, 0.55}, {8, 0.1 + 0.9 * 0.25},
+        {10, 0.1},  {11, 0.1}, {INT64_MAX, 0.1}};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         ck_assert_double_eq_tol(tg_schedule_factor(&cosine, known[i].step), known[i].factor, 1e-15);
     tg_schedule plain = {.kind = TG_WARMUP_COSINE, .steps = 8};
@@ -44,8 +41,7 @@ START_TEST(the_optimiser_follows_its_schedule)
     tg_parameters *set = tg_parameters_new(TG_F64);
     tg_parameters_add(set, "a", TG_SCALAR, true);
     tg_schedule schedule = {.kind = TG_WARMUP_COSINE, .warmup = 2, .steps = 6, .end = 0.125};
-    tg_optimizer *sgd =
-        tg_optimizer_new(set, &(tg_optimizer_config){.kind = TG_SGD, .lr = 0.5, .schedule = schedule});
+    tg_optimizer *sgd = tg_optimizer_new(set, &(tg_optimizer_config){.kind = TG_SGD, .lr = 0.5, .schedule = schedule});
     double at = 0;
     for (int step = 0; step < 8; step++) {
         double rate = 0.5 * tg_schedule_factor(&schedule, step);

@@ -22,13 +22,17 @@ static void compare_dense(tg_dtype dtype, bool recompute)
 {
     pytorch file = pytorch_open("sequential_1", dtype);
     tg_parameters *set = tg_parameters_new(dtype);
-    const tg_linear_layer first = tg_linear_layer_add(set, "0", 5, 6, true), inner = tg_linear_layer_add(set, "3.0", 6, 7, true),
-                          outer = tg_linear_layer_add(set, "3.2", 7, 6, true), last = tg_linear_layer_add(set, "5", 3, 2, true);
+    const tg_linear_layer first = tg_linear_layer_add(set, "0", 5, 6, true),
+                          inner = tg_linear_layer_add(set, "3.0", 6, 7, true),
+                          outer = tg_linear_layer_add(set, "3.2", 7, 6, true),
+                          last = tg_linear_layer_add(set, "5", 3, 2, true);
     const tg_norm_layer norm = tg_norm_layer_add(set, "1", TG_NORM_LAYER, 6, 0);
     load(&file, set);
-    const tg_layer branch[] = {tg_sequential_linear(&inner), tg_sequential_activation(TG_SILU), tg_sequential_linear(&outer)};
-    tg_layer net[] = {tg_sequential_linear(&first),        tg_sequential_norm(&norm),       tg_sequential_activation(TG_GELU_EXACT),
-                      tg_sequential_of(branch, 3), tg_sequential_activation(TG_GLU), tg_sequential_linear(&last)};
+    const tg_layer branch[] = {tg_sequential_linear(&inner), tg_sequential_activation(TG_SILU),
+                               tg_sequential_linear(&outer)};
+    tg_layer net[] = {
+        tg_sequential_linear(&first), tg_sequential_norm(&norm),        tg_sequential_activation(TG_GELU_EXACT),
+        tg_sequential_of(branch, 3),  tg_sequential_activation(TG_GLU), tg_sequential_linear(&last)};
     net[3].residual = true;
     for (int i = 0; i < 6; i++)
         net[i].recompute = recompute;
@@ -43,8 +47,8 @@ static void compare_images(tg_dtype dtype, bool recompute)
 {
     pytorch file = pytorch_open("sequential_2", dtype);
     tg_parameters *set = tg_parameters_new(dtype);
-    const tg_convolution conv =
-        tg_convolution_add(set, "0", &(tg_convolution_config){.inputs = 2, .outputs = 3, .kernel = {3, 3}, .window = {.padding = {1, 1}}});
+    const tg_convolution conv = tg_convolution_add(
+        set, "0", &(tg_convolution_config){.inputs = 2, .outputs = 3, .kernel = {3, 3}, .window = {.padding = {1, 1}}});
     const tg_norm_layer norm = tg_norm_layer_add(set, "1", TG_NORM_BATCH, 3, 0);
     const tg_linear_layer last = tg_linear_layer_add(set, "6", 18, 4, true);
     load(&file, set);
@@ -87,15 +91,19 @@ START_TEST(a_sequence_is_its_layers_called_by_hand)
 {
     tg_parameters *set = tg_parameters_new(TG_F32);
     const tg_embedding_layer table = tg_embedding_layer_add(set, "table", 9, 4);
-    const tg_attention attention = tg_attention_add(set, "attention", &(tg_attention_config){.width = 4, .heads = 2, .dropout = 0.2});
+    const tg_attention attention =
+        tg_attention_add(set, "attention", &(tg_attention_config){.width = 4, .heads = 2, .dropout = 0.2});
     const tg_feed_forward mlp = tg_feed_forward_add(set, "mlp", 4, 5, TG_SWIGLU, true);
     tg_parameter *scale = tg_parameters_add(set, "scale", TG_SHAPE(4), false);
     ck_assert(!tg_parameters_error(set));
     rng = tg_rng_seed(5);
     for (int i = 0; i < tg_parameters_count(set); i++)
         tg_parameter_fill_normal(tg_parameters_at(set, i), 0.5, &rng);
-    tg_layer net[] = {tg_sequential_embedding(&table),  tg_sequential_attention(&attention),        tg_sequential_dropout(0.5),
-                      tg_sequential_feed_forward(&mlp), {.forward = scale_forward, .layer = scale, .name = "scale"}};
+    tg_layer net[] = {tg_sequential_embedding(&table),
+                      tg_sequential_attention(&attention),
+                      tg_sequential_dropout(0.5),
+                      tg_sequential_feed_forward(&mlp),
+                      {.forward = scale_forward, .layer = scale, .name = "scale"}};
     net[1].residual = net[3].residual = true;
     net[1].recompute = net[2].recompute = _i;
     const int32_t numbers[6] = {3, 1, 8, 8, 0, 2};
@@ -130,7 +138,8 @@ END_TEST
 START_TEST(layers_are_listed_by_name_or_number)
 {
     tg_parameters *set = tg_parameters_new(TG_F32);
-    const tg_linear_layer first = tg_linear_layer_add(set, "0", 3, 2, true), last = tg_linear_layer_add(set, "head", 2, 4, false);
+    const tg_linear_layer first = tg_linear_layer_add(set, "0", 3, 2, true),
+                          last = tg_linear_layer_add(set, "head", 2, 4, false);
     const tg_layer inner[] = {tg_sequential_linear(&first), tg_sequential_activation(TG_RELU)};
     tg_layer net[] = {tg_sequential_of(inner, 2), tg_sequential_linear(&last)};
     net[1].name = "head";

@@ -71,8 +71,8 @@ START_TEST(slices_are_those_of_python)
                     tg_tensor x = counted(TG_F32, TG_SHAPE(2, n, 3)), y = tg_slice(x, 1, start, stop, step);
                     assert_shape(y, TG_SHAPE(2, count, 3));
                     for (int64_t i = 0; i < tg_size(y); i++)
-                        ck_assert_double_eq(
-                            tg_at(y, i), (double)((i / (3 * count) * n + place[i / 3 % count]) * 3 + i % 3));
+                        ck_assert_double_eq(tg_at(y, i),
+                                            (double)((i / (3 * count) * n + place[i / 3 % count]) * 3 + i % 3));
                     tg_tape_reset(tape);
                 }
 }
@@ -80,8 +80,8 @@ END_TEST
 
 START_TEST(the_gradient_of_a_slice_is_placed_among_zeros)
 {
-    tg_tensor x = counted(TG_F64, TG_SHAPE(7)), y = tg_slice(x, 0, -1, INT64_MIN, -3),
-              g = counted(TG_F64, TG_SHAPE(3)), back;
+    tg_tensor x = counted(TG_F64, TG_SHAPE(7)), y = tg_slice(x, 0, -1, INT64_MIN, -3), g = counted(TG_F64, TG_SHAPE(3)),
+              back;
     ck_assert(tg_grad(&y, 1, &x, 1, &g, false, &back));
     const double expected[7] = {2, 0, 0, 1, 0, 0, 0};
     for (int i = 0; i < 7; i++)
@@ -91,8 +91,7 @@ END_TEST
 
 START_TEST(leading_parts_share_memory_and_others_are_copied)
 {
-    tg_tensor x = counted(TG_F32, TG_SHAPE(4, 3)), rows = tg_slice(x, 0, 1, 3, 1),
-              columns = tg_slice(x, 1, 1, 3, 1);
+    tg_tensor x = counted(TG_F32, TG_SHAPE(4, 3)), rows = tg_slice(x, 0, 1, 3, 1), columns = tg_slice(x, 1, 1, 3, 1);
     ck_assert_ptr_eq(tg_f32(rows), tg_f32(x) + 3);
     ck_assert(tg_f32(columns) < tg_f32(x) || tg_f32(columns) >= tg_f32(x) + 12);
     ck_assert_ptr_eq(tg_f32(tg_narrow(x, -2, 3, 1)), tg_f32(x) + 9);
@@ -111,8 +110,7 @@ END_TEST
 
 START_TEST(flipped_twice_is_what_it_was)
 {
-    tg_tensor x = counted(TG_I32, TG_SHAPE(2, 3, 4)), y = tg_flip(x, TG_AXES(0, -1)),
-              same = tg_flip(y, TG_AXES(2, 0));
+    tg_tensor x = counted(TG_I32, TG_SHAPE(2, 3, 4)), y = tg_flip(x, TG_AXES(0, -1)), same = tg_flip(y, TG_AXES(2, 0));
     for (int64_t i = 0; i < 24; i++) {
         ck_assert_double_eq(tg_at(y, i), (double)(((1 - i / 12) * 3 + i / 4 % 3) * 4 + 3 - i % 4));
         ck_assert_double_eq(tg_at(same, i), (double)i);
@@ -201,8 +199,7 @@ START_TEST(joins_that_do_not_fit_are_named)
 {
     tg_tensor x[2] = {drawn(TG_F32, TG_SHAPE(2, 3)), drawn(TG_F32, TG_SHAPE(3, 3))};
     tg_concat(x, 2, 1);
-    expect_error(
-        "concat(f32[2, 3], f32[3, 3]): input 1 is [3, 3], which does not fit [2, 3] but for the axis");
+    expect_error("concat(f32[2, 3], f32[3, 3]): input 1 is [3, 3], which does not fit [2, 3] but for the axis");
     tg_stack(x, 2, 0);
     expect_error("input 1 is [3, 3], which does not fit [2, 3]");
     tg_concat(x, 2, 2);
@@ -222,8 +219,7 @@ END_TEST
 START_TEST(repeat_doubles_elements_and_tile_the_whole)
 {
     tg_tensor x = counted(TG_I32, TG_SHAPE(2, 3)), each = tg_repeat(x, 1, 2), rows = tg_repeat(x, 0, 3);
-    tg_tensor all = tg_tile(x, TG_SHAPE(2, 1, 2)), last = tg_tile(x, TG_SHAPE(3)),
-              none = tg_tile(x, TG_SHAPE(0, 1));
+    tg_tensor all = tg_tile(x, TG_SHAPE(2, 1, 2)), last = tg_tile(x, TG_SHAPE(3)), none = tg_tile(x, TG_SHAPE(0, 1));
     assert_shape(each, TG_SHAPE(2, 6));
     assert_shape(rows, TG_SHAPE(6, 3));
     assert_shape(all, TG_SHAPE(2, 2, 6));

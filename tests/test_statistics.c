@@ -15,23 +15,21 @@ START_TEST(student_quantiles_agree_with_the_table)
 {
     /* The 97.5 % quantiles for 1 to 100 degrees of freedom, from mpmath's incomplete beta function with 30 digits. */
     static const double table[100] = {
-        12.7062047362, 4.30265272975, 3.18244630528, 2.77644510520, 2.57058183564, 2.44691185114,
-        2.36462425159, 2.30600413520, 2.26215716280, 2.22813885199, 2.20098516009, 2.17881282967,
-        2.16036865646, 2.14478668792, 2.13144954556, 2.11990529922, 2.10981557783, 2.10092204024,
-        2.09302405441, 2.08596344727, 2.07961384473, 2.07387306790, 2.06865761042, 2.06389856163,
-        2.05953855275, 2.05552943864, 2.05183051648, 2.04840714180, 2.04522964213, 2.04227245630,
-        2.03951344640, 2.03693334346, 2.03451529745, 2.03224450932, 2.03010792825, 2.02809400098,
-        2.02619246303, 2.02439416391, 2.02269092004, 2.02107539031, 2.01954097044, 2.01808170282,
-        2.01669219923, 2.01536757444, 2.01410338888, 2.01289559892, 2.01174051373, 2.01063475762,
-        2.00957523713, 2.00855911210, 2.00758377032, 2.00664680506, 2.00574599532, 2.00487928819,
-        2.00404478329, 2.00324071885, 2.00246545929, 2.00171748415, 2.00099537809, 2.00029782201,
-        1.99962358499, 1.99897151703, 1.99834054252, 1.99772965432, 1.99713790839, 1.99656441895,
-        1.99600835403, 1.99546893143, 1.99494541511, 1.99443711177, 1.99394336785, 1.99346356666,
-        1.99299712589, 1.99254349518, 1.99210215400, 1.99167260964, 1.99125439539, 1.99084706881,
-        1.99045021023, 1.99006342125, 1.98968632346, 1.98931855714, 1.98895978018, 1.98860966698,
-        1.98826790748, 1.98793420624, 1.98760828159, 1.98728986483, 1.98697869951, 1.98667454070,
-        1.98637715442, 1.98608631695, 1.98580181435, 1.98552344187, 1.98525100351, 1.98498431152,
-        1.98472318601, 1.98446745451, 1.98421695159, 1.98397151852,
+        12.7062047362, 4.30265272975, 3.18244630528, 2.77644510520, 2.57058183564, 2.44691185114, 2.36462425159,
+        2.30600413520, 2.26215716280, 2.22813885199, 2.20098516009, 2.17881282967, 2.16036865646, 2.14478668792,
+        2.13144954556, 2.11990529922, 2.10981557783, 2.10092204024, 2.09302405441, 2.08596344727, 2.07961384473,
+        2.07387306790, 2.06865761042, 2.06389856163, 2.05953855275, 2.05552943864, 2.05183051648, 2.04840714180,
+        2.04522964213, 2.04227245630, 2.03951344640, 2.03693334346, 2.03451529745, 2.03224450932, 2.03010792825,
+        2.02809400098, 2.02619246303, 2.02439416391, 2.02269092004, 2.02107539031, 2.01954097044, 2.01808170282,
+        2.01669219923, 2.01536757444, 2.01410338888, 2.01289559892, 2.01174051373, 2.01063475762, 2.00957523713,
+        2.00855911210, 2.00758377032, 2.00664680506, 2.00574599532, 2.00487928819, 2.00404478329, 2.00324071885,
+        2.00246545929, 2.00171748415, 2.00099537809, 2.00029782201, 1.99962358499, 1.99897151703, 1.99834054252,
+        1.99772965432, 1.99713790839, 1.99656441895, 1.99600835403, 1.99546893143, 1.99494541511, 1.99443711177,
+        1.99394336785, 1.99346356666, 1.99299712589, 1.99254349518, 1.99210215400, 1.99167260964, 1.99125439539,
+        1.99084706881, 1.99045021023, 1.99006342125, 1.98968632346, 1.98931855714, 1.98895978018, 1.98860966698,
+        1.98826790748, 1.98793420624, 1.98760828159, 1.98728986483, 1.98697869951, 1.98667454070, 1.98637715442,
+        1.98608631695, 1.98580181435, 1.98552344187, 1.98525100351, 1.98498431152, 1.98472318601, 1.98446745451,
+        1.98421695159, 1.98397151852,
     };
     for (int degrees = 1; degrees <= 100; degrees++)
         ck_assert_double_eq_tol(statistics_student_quantile(0.975, degrees), table[degrees - 1],
@@ -120,19 +118,21 @@ START_TEST(intervals_of_shares_stay_between_0_and_1)
 }
 END_TEST
 
-/* Folds of few rows: most are right altogether, which pulled an interval away from the mean as long as it was that of the mean angle. */
+/* Folds of few rows: most are right altogether, which pulled an interval away from the mean as long as it was that of
+ * the mean angle. */
 START_TEST(an_interval_of_shares_is_about_their_mean)
 {
     double folds[40];
     for (int i = 0; i < 40; i++)
         folds[i] = i < 4 ? 0.7 : 1;
     const statistics_range range = statistics_share_interval(folds, 40);
-    ck_assert_msg(range.low < 0.95 && range.low > 0.92 && range.high > 0.97 && range.high < 0.995, "0.97: %g to %g", range.low, range.high);
+    ck_assert_msg(range.low < 0.95 && range.low > 0.92 && range.high > 0.97 && range.high < 0.995, "0.97: %g to %g",
+                  range.low, range.high);
 }
 END_TEST
 
-/* Thirty test rows, each right with a probability of 0.93; and shares that are skewed more, 1 - u^2 / 3, u between 0 and 1, where a few are
- * too few for any interval. */
+/* Thirty test rows, each right with a probability of 0.93; and shares that are skewed more, 1 - u^2 / 3, u between 0
+ * and 1, where a few are too few for any interval. */
 START_TEST(intervals_of_shares_hold_their_mean)
 {
     static const struct {
@@ -155,7 +155,8 @@ START_TEST(intervals_of_shares_hold_their_mean)
             const statistics_range range = statistics_share_interval(shares, (size_t)all[c].count);
             held += range.low <= mean && range.high >= mean;
         }
-        ck_assert_msg(held >= 0.93 * TIMES && held <= 0.97 * TIMES, "%d shares: %.1f %%", all[c].count, 100. * held / TIMES);
+        ck_assert_msg(held >= 0.93 * TIMES && held <= 0.97 * TIMES, "%d shares: %.1f %%", all[c].count,
+                      100. * held / TIMES);
     }
 }
 END_TEST
@@ -163,7 +164,8 @@ END_TEST
 /* 0.9 - 0.8667 and 0.9333 - 0.9 differ in the last digit: no difference is without any scatter beyond that. */
 START_TEST(differences_that_are_the_same_but_for_rounding_have_no_scatter)
 {
-    const double rows = 30, values[] = {27 / rows, 28 / rows, 23 / rows}, baseline[] = {26 / rows, 27 / rows, 22 / rows};
+    const double rows = 30, values[] = {27 / rows, 28 / rows, 23 / rows},
+                 baseline[] = {26 / rows, 27 / rows, 22 / rows};
     const statistics_test test = statistics_compare(values, baseline, 3);
     ck_assert_msg(isnan(test.p), "p = %g", test.p);
     ck_assert_double_eq(statistics_paired(values, baseline, 3).deviation, 0);

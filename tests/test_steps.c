@@ -1,5 +1,5 @@
-/* What one step leaves and the next one finds: gradients that add up, steps run again, parameters on several tapes and threads, memory;
- * and what an operation may not look at, because the next step would not look again. */
+/* What one step leaves and the next one finds: gradients that add up, steps run again, parameters on several tapes and
+ * threads, memory; and what an operation may not look at, because the next step would not look again. */
 #include "tests/tensors.h"
 
 #include <math.h>
@@ -17,8 +17,7 @@ typedef struct learner {
 static void make(learner *l)
 {
     *l = (learner){.value = {1, 2}, .batch = {3, 5}};
-    l->w = (tg_parameter){
-        .name = "w", .dtype = TG_F64, .shape = {1, {2}}, .data = l->value, .gradient = l->gradient};
+    l->w = (tg_parameter){.name = "w", .dtype = TG_F64, .shape = {1, {2}}, .data = l->value, .gradient = l->gradient};
 }
 
 static tg_tensor product(learner *l)
@@ -72,7 +71,8 @@ static int tail_of(learner *l, int which, tg_tensor loss)
     }
 }
 
-/* Some micro-batches of three, with and without an optimiser's step after each, and each with another tail, or another head. */
+/* Some micro-batches of three, with and without an optimiser's step after each, and each with another tail, or another
+ * head. */
 START_TEST(no_micro_batch_is_lost_whatever_else_a_step_records)
 {
     for (int where = 0; where < 4; where++)
@@ -94,11 +94,10 @@ START_TEST(no_micro_batch_is_lost_whatever_else_a_step_records)
                         expected++;
                         if (extra && !early)
                             expected += tail_of(&l, which, loss);
-                        ck_assert_msg(
-                            l.gradient[0] == 3 * expected && l.gradient[1] == 5 * expected,
-                            "tail %d %s step %d, cleared %d: in step %d the gradient is %g where %d is right",
-                            which, early ? "before" : "after", where, cleared, step, l.gradient[0],
-                            3 * expected);
+                        ck_assert_msg(l.gradient[0] == 3 * expected && l.gradient[1] == 5 * expected,
+                                      "tail %d %s step %d, cleared %d: in step %d the gradient is %g where %d is right",
+                                      which, early ? "before" : "after", where, cleared, step, l.gradient[0],
+                                      3 * expected);
                         if (cleared >> step & 1) {
                             l.w.has_gradient = false;
                             expected = 0;
@@ -110,7 +109,8 @@ END_TEST
 
 /* ---- replay ---- */
 
-/* As tg_backward does: over what is there while has_gradient is false, onto it otherwise, whatever the recorded step did. */
+/* As tg_backward does: over what is there while has_gradient is false, onto it otherwise, whatever the recorded step
+ * did. */
 START_TEST(a_replay_adds_to_gradients_and_starts_them_afresh_like_a_backward_pass)
 {
     for (int recorded_fresh = 0; recorded_fresh < 2; recorded_fresh++) {
@@ -161,13 +161,11 @@ START_TEST(a_replay_leaves_constants_and_variables_made_after_a_backward_pass)
         values[i] = 0.1 * i;
         ones[i] = 1;
     }
-    tg_parameter p = {
-        .name = "p", .dtype = TG_F64, .shape = {1, {SIZE}}, .data = values, .gradient = gradient};
+    tg_parameter p = {.name = "p", .dtype = TG_F64, .shape = {1, {SIZE}}, .data = values, .gradient = gradient};
     tg_tensor w = tg_parameter_tensor(tape, &p);
     ck_assert(tg_backward(tg_sum(tg_tanh(tg_square(tg_tanh(w))))));
     memcpy(first, gradient, sizeof first);
-    tg_tensor c = tg_constant(tape, TG_F64, ones, TG_SHAPE(SIZE)),
-              v = tg_variable(tape, TG_F64, ones, TG_SHAPE(SIZE));
+    tg_tensor c = tg_constant(tape, TG_F64, ones, TG_SHAPE(SIZE)), v = tg_variable(tape, TG_F64, ones, TG_SHAPE(SIZE));
     ck_assert(tg_backward(tg_sum(tg_mul(tg_mul(c, v), w))));
     for (int run = 0; run < 3; run++) {
         p.has_gradient = false;
@@ -188,8 +186,7 @@ START_TEST(a_replay_after_a_jacobian_or_hessian_is_right_or_refused)
     for (int which = 0; which < 2; which++) {
         tg_tape_reset(tape);
         tg_tensor x = tg_variable(tape, TG_F64, (double[]){1, 2, 3}, TG_SHAPE(3));
-        tg_tensor matrix =
-                      which ? tg_hessian(tg_sum(tg_mul(x, tg_square(x))), x) : tg_jacobian(tg_square(x), x),
+        tg_tensor matrix = which ? tg_hessian(tg_sum(tg_mul(x, tg_square(x))), x) : tg_jacobian(tg_square(x), x),
                   s = tg_sum(matrix);
         ck_assert_double_eq(tg_item(s), which ? 36 : 12);
         if (tg_replay(tape)) {
@@ -294,8 +291,7 @@ static void *evaluate(void *argument)
 START_TEST(evaluation_only_reads_the_model_in_eight_threads_at_once)
 {
     tg_rng rng = tg_rng_seed(1);
-    tg_mlp *net =
-        tg_mlp_new(&rng, &(tg_mlp_config){.inputs = INPUTS, .hidden = {64, 64}, .outputs = OUTPUTS});
+    tg_mlp *net = tg_mlp_new(&rng, &(tg_mlp_config){.inputs = INPUTS, .hidden = {64, 64}, .outputs = OUTPUTS});
     static float x[ROWS * INPUTS];
     for (int i = 0; i < ROWS * INPUTS; i++)
         x[i] = (float)tg_rng_normal(&rng);
@@ -330,9 +326,8 @@ START_TEST(large_tensors_that_grow_a_little_each_step_do_not_pile_up)
         ck_assert(tg_ok(tg_full(tape, TG_F64, TG_SHAPE(size + 8 * step), 1)));
         const tg_tape_counts counts = tg_tape_count(tape);
         largest = counts.bytes_used > largest ? counts.bytes_used : largest;
-        ck_assert_msg(counts.bytes_held <= 4 * largest,
-                      "step %d: %lld bytes held, and no step needs more than %lld", step,
-                      (long long)counts.bytes_held, (long long)largest);
+        ck_assert_msg(counts.bytes_held <= 4 * largest, "step %d: %lld bytes held, and no step needs more than %lld",
+                      step, (long long)counts.bytes_held, (long long)largest);
     }
     ck_assert_int_gt(largest, size * 8);
 }

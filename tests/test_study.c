@@ -1,4 +1,5 @@
-/* The program `study`: its quick versions, that it goes on where it stopped, and the numbers its reports are made of. */
+/* The program `study`: its quick versions, that it goes on where it stopped, and the numbers its reports are made of.
+ */
 #include "examples/data/feed.h"
 #include "examples/study/ranks.h"
 #include "examples/study/study.h"
@@ -93,7 +94,8 @@ START_TEST(gelu_mnist_reports_what_was_published_beside_its_own_numbers_and_trai
     ASSERT_SAYS(temporary_text("gelu-mnist-quick/report.md"), "| keep | activation | rate |");
     ck_assert_msg(run_in_folder("gelu-mnist --quick --no-plots") == 0, "%s", output);
     ck_assert_ptr_null(strstr(output, "take about"));
-    ck_assert_ptr_null(strstr(temporary_text("gelu-mnist-quick/report.html"), "<img")); /* there is one, of an earlier report */
+    ck_assert_ptr_null(
+        strstr(temporary_text("gelu-mnist-quick/report.html"), "<img")); /* there is one, of an earlier report */
     ck_assert_ptr_null(strstr(temporary_text("gelu-mnist-quick/report.md"), "!["));
     ck_assert(temporary_exists("gelu-mnist-quick/curves.svg"));
 }
@@ -108,7 +110,9 @@ START_TEST(runs_can_be_chosen_by_their_names)
     ck_assert_msg(run_in_folder("gelu-mnist --quick --jobs 2 --no-plots --only 'relu-keep1-*'") == 0, "%s", output);
     ASSERT_SAYS(output, "4 of 28 runs done; 2 of the rest take about");
     ck_assert_int_eq(run_in_folder("gelu-mnist --quick --only 'tanh*'"), 2);
-    ASSERT_SAYS(output, "study: --only: none of the 28 runs is called like 'tanh*'; the first is gelu_tanh-keep1-lr0.001-seed1\n");
+    ASSERT_SAYS(
+        output,
+        "study: --only: none of the 28 runs is called like 'tanh*'; the first is gelu_tanh-keep1-lr0.001-seed1\n");
 }
 END_TEST
 
@@ -129,11 +133,12 @@ START_TEST(the_other_studies_end_with_a_verdict_and_a_report)
 {
     static const struct {
         const char *name, *folder, *says;
-    } studies[] = {{"gelu-autoencoder", "gelu-autoencoder-quick", "nothing to compare with what is published"},
-                   {"gelu-autoencoder", "gelu-autoencoder-quick", "of the code"},
-                   {"gelu-noise", "gelu-noise-quick", "Accuracy averaged over noise of 0.25 to 3, gelu_tanh less relu"},
-                   {"glu-tabular", "glu-tabular-quick", "farther apart than the critical difference of 5.25 (Nemenyi, 5 %)"},
-                   {"migration", "migration-quick", "Replacing ReLU by GELU, both at their own rates changes the test loss by"}};
+    } studies[] = {
+        {"gelu-autoencoder", "gelu-autoencoder-quick", "nothing to compare with what is published"},
+        {"gelu-autoencoder", "gelu-autoencoder-quick", "of the code"},
+        {"gelu-noise", "gelu-noise-quick", "Accuracy averaged over noise of 0.25 to 3, gelu_tanh less relu"},
+        {"glu-tabular", "glu-tabular-quick", "farther apart than the critical difference of 5.25 (Nemenyi, 5 %)"},
+        {"migration", "migration-quick", "Replacing ReLU by GELU, both at their own rates changes the test loss by"}};
     char arguments[200], file[200];
     for (size_t i = 0; i < sizeof studies / sizeof studies[0]; i++) {
         snprintf(arguments, sizeof arguments, "%s --quick --jobs 2", studies[i].name);
@@ -163,7 +168,8 @@ START_TEST(claims_have_a_verdict_a_number_and_a_command_and_take_numbers_from_ot
     ck_assert_msg(run_in_folder("cost --quick") == 0, "%s", output);
     ASSERT_SAYS(temporary_text("cost-quick/report.html"), "times as long as ReLU (said: 3.0)");
     ck_assert_msg(run_in_folder("claims --quick") == 0, "%s", output);
-    ck_assert_ptr_null(strstr(temporary_text("claims-quick/report.md"), "| exact GELU costs 3.0 times ReLU, per element | not measured"));
+    ck_assert_ptr_null(strstr(temporary_text("claims-quick/report.md"),
+                              "| exact GELU costs 3.0 times ReLU, per element | not measured"));
 }
 END_TEST
 
@@ -177,13 +183,17 @@ END_TEST
 
 /* ---- ranks ---- */
 
-/* Demsar (JMLR 2006), section 3.2.2: accuracies of C4.5 in four settings on 14 data sets, here as 1 - AUC, and what he finds. */
+/* Demsar (JMLR 2006), section 3.2.2: accuracies of C4.5 in four settings on 14 data sets, here as 1 - AUC, and what he
+ * finds. */
 START_TEST(ranks_are_those_of_demsars_example)
 {
-    static const double auc[14][4] = {
-        {.763, .768, .771, .798}, {.599, .591, .590, .569}, {.954, .971, .968, .967},  {.628, .661, .654, .657}, {.882, .888, .886, .898},
-        {.936, .931, .916, .931}, {.661, .668, .609, .685}, {.583, .583, .563, .625},  {.775, .838, .866, .875}, {1, 1, 1, 1},
-        {.940, .962, .965, .962}, {.619, .666, .614, .669}, {.972, .981, .9751, .975}, {.957, .978, .946, .970}};
+    static const double auc[14][4] = {{.763, .768, .771, .798},  {.599, .591, .590, .569},
+                                      {.954, .971, .968, .967},  {.628, .661, .654, .657},
+                                      {.882, .888, .886, .898},  {.936, .931, .916, .931},
+                                      {.661, .668, .609, .685},  {.583, .583, .563, .625},
+                                      {.775, .838, .866, .875},  {1, 1, 1, 1},
+                                      {.940, .962, .965, .962},  {.619, .666, .614, .669},
+                                      {.972, .981, .9751, .975}, {.957, .978, .946, .970}};
     double loss[14][4];
     for (int i = 0; i < 56; i++)
         loss[i / 4][i % 4] = 1 - auc[i / 4][i % 4];
@@ -223,18 +233,20 @@ static dataset moons;
 static study_run small_run(void)
 {
     char message[200];
-    ck_assert_msg(moons.rows || dataset_load("moons", &(dataset_options){.rows = 200}, &moons, message, sizeof message), "%s", message);
-    return (study_run){.name = "moons",
-                       .group = "",
-                       .data = &moons,
-                       .net = {.inputs = 2, .hidden = {8, 8}, .outputs = 2, .activation = TG_STOCHASTIC_GELU, .dropout = 0.2},
-                       .lr = 1e-2,
-                       .batch = 16,
-                       .epochs = 6,
-                       .seed = 1,
-                       .train_every = 1,
-                       .counts_dead = true,
-                       .keeps_state = true};
+    ck_assert_msg(moons.rows || dataset_load("moons", &(dataset_options){.rows = 200}, &moons, message, sizeof message),
+                  "%s", message);
+    return (study_run){
+        .name = "moons",
+        .group = "",
+        .data = &moons,
+        .net = {.inputs = 2, .hidden = {8, 8}, .outputs = 2, .activation = TG_STOCHASTIC_GELU, .dropout = 0.2},
+        .lr = 1e-2,
+        .batch = 16,
+        .epochs = 6,
+        .seed = 1,
+        .train_every = 1,
+        .counts_dead = true,
+        .keeps_state = true};
 }
 
 static epochs train(const study_run *run)
@@ -261,8 +273,10 @@ START_TEST(a_run_that_was_stopped_equals_one_that_was_not)
     ck_assert_int_eq(b.record.epochs, 6);
     for (int e = 1; e <= 6; e++)
         for (int c = STUDY_STEP_LOSS; c <= STUDY_VAL_ACCURACY; c++)
-            ck_assert_double_eq(study_record_at(&a.record, e, (study_column)c), study_record_at(&b.record, e, (study_column)c));
-    ck_assert_double_lt(study_record_at(&a.record, 6, STUDY_TRAIN_LOSS), 0.9 * study_record_at(&a.record, 1, STUDY_TRAIN_LOSS));
+            ck_assert_double_eq(study_record_at(&a.record, e, (study_column)c),
+                                study_record_at(&b.record, e, (study_column)c));
+    ck_assert_double_lt(study_record_at(&a.record, 6, STUDY_TRAIN_LOSS),
+                        0.9 * study_record_at(&a.record, 1, STUDY_TRAIN_LOSS));
     study_record_free(&a.record);
     study_record_free(&b.record);
 }
@@ -271,10 +285,12 @@ END_TEST
 /* Written down when studies had a loop of their own: records that were made with it are continued and compared. */
 START_TEST(a_run_has_the_numbers_that_it_always_had)
 {
-    static const double expected[6][5] = {
-        {0.502382914, 0.350707889, 0.413051039, 0.9, 0.335315675},  {0.459858741, 0.290444404, 0.369676709, 0.875, 0.298752278},
-        {0.425025417, 0.270886123, 0.35225147, 0.875, 0.28008762},  {0.405586274, 0.249430493, 0.329174846, 0.875, 0.245947838},
-        {0.424491853, 0.234975979, 0.313371241, 0.85, 0.217547283}, {0.350410983, 0.225986376, 0.301911503, 0.85, 0.20223318}};
+    static const double expected[6][5] = {{0.502382914, 0.350707889, 0.413051039, 0.9, 0.335315675},
+                                          {0.459858741, 0.290444404, 0.369676709, 0.875, 0.298752278},
+                                          {0.425025417, 0.270886123, 0.35225147, 0.875, 0.28008762},
+                                          {0.405586274, 0.249430493, 0.329174846, 0.875, 0.245947838},
+                                          {0.424491853, 0.234975979, 0.313371241, 0.85, 0.217547283},
+                                          {0.350410983, 0.225986376, 0.301911503, 0.85, 0.20223318}};
     const study_run run_ = small_run();
     epochs a = train(&run_);
     for (int e = 0; e < 6; e++)
@@ -308,7 +324,9 @@ START_TEST(a_key_holds_what_the_numbers_follow_from)
     char key[STUDY_KEY], other[STUDY_KEY];
     run_.net.activation = TG_RELU;
     study_run_key(&run_, key);
-    ASSERT_SAYS(key, "2-8-8-2 relu, init variance_preserving, norm none, dropout 0.2; adam 0.01, batch 16, seed 1, gain 1.41421");
+    ASSERT_SAYS(
+        key,
+        "2-8-8-2 relu, init variance_preserving, norm none, dropout 0.2; adam 0.01, batch 16, seed 1, gain 1.41421");
     run_.epochs = 100; /* only goes on */
     study_run_key(&run_, other);
     ck_assert_str_eq(key, other);
@@ -398,7 +416,8 @@ Suite *study_suite(void)
     tcase_set_timeout(tests, 120);
     tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
     tcase_add_test(tests, without_a_name_the_studies_are_listed);
-    tcase_add_loop_test(tests, a_mistake_gets_a_line_that_names_it_and_status_2, 0, sizeof mistakes / sizeof mistakes[0]);
+    tcase_add_loop_test(tests, a_mistake_gets_a_line_that_names_it_and_status_2, 0,
+                        sizeof mistakes / sizeof mistakes[0]);
     tcase_add_test(tests, runs_can_be_chosen_by_their_names);
     tcase_add_test(tests, two_studies_do_not_work_in_one_folder);
     tcase_add_test(tests, gelu_mnist_reports_what_was_published_beside_its_own_numbers_and_trains_nothing_twice);

@@ -22,8 +22,7 @@ static void expect_line(const char *layer, const char *shape, long long paramete
 START_TEST(a_perceptron_is_counted_by_layers_and_the_backward_pass_is_not)
 {
     tg_rng rng = tg_rng_seed(1);
-    tg_mlp *net =
-        tg_mlp_new(&rng, &(tg_mlp_config){.inputs = 7, .hidden = {5}, .outputs = 3, .dtype = TG_F64});
+    tg_mlp *net = tg_mlp_new(&rng, &(tg_mlp_config){.inputs = 7, .hidden = {5}, .outputs = 3, .dtype = TG_F64});
     for (int step = 0; step < 2; step++) {
         tg_tape_reset(tape);
         tg_tensor y = tg_mlp_forward(net, drawn(TG_F64, TG_SHAPE(4, 7)));
@@ -91,8 +90,7 @@ Suite *summary_suite(void)
     TCase *tests = tcase_create("summary");
     tcase_add_checked_fixture(tests, start_tape, finish_tape);
     tcase_add_test(tests, a_perceptron_is_counted_by_layers_and_the_backward_pass_is_not);
-    tcase_add_loop_test(
-        tests, a_transformer_is_counted_once_though_its_head_is_tied_and_its_blocks_recomputed, 0, 2);
+    tcase_add_loop_test(tests, a_transformer_is_counted_once_though_its_head_is_tied_and_its_blocks_recomputed, 0, 2);
     tcase_add_test(tests, scopes_nest_and_what_has_none_stands_outside);
     suite_add_tcase(suite, tests);
     return suite;

@@ -1,5 +1,5 @@
-/* A step that begins like the one before takes over what that one recorded. Whatever steps follow each other on one tape, each gives what
- * it gives on a tape of its own, to the bit. */
+/* A step that begins like the one before takes over what that one recorded. Whatever steps follow each other on one
+ * tape, each gives what it gives on a tape of its own, to the bit. */
 #include <check.h>
 #include <math.h>
 #include <string.h>
@@ -29,11 +29,8 @@ static void open_world(world *w)
     w->tape = tg_tape_new();
     w->rng = tg_rng_seed(5);
     for (int p = 0; p < PARAMETERS; p++) {
-        w->parameters[p] = (tg_parameter){.name = "p",
-                                          .dtype = TG_F32,
-                                          .shape = {1, {SIZE}},
-                                          .data = w->values[p],
-                                          .gradient = w->gradients[p]};
+        w->parameters[p] = (tg_parameter){
+            .name = "p", .dtype = TG_F32, .shape = {1, {SIZE}}, .data = w->values[p], .gradient = w->gradients[p]};
         for (int i = 0; i < SIZE; i++)
             w->values[p][i] = 0.3f * (float)(p + 1) - 0.2f * (float)i;
     }
@@ -130,7 +127,8 @@ static tg_tensor something_else(world *w, uint64_t choice, tg_tensor a, tg_tenso
     return y;
 }
 
-/* The step that `seed` stands for, or its beginning. Numbers come from the world: the same step means the same operations. */
+/* The step that `seed` stands for, or its beginning. Numbers come from the world: the same step means the same
+ * operations. */
 static void run_step(world *w, uint64_t seed, int length, bool rare)
 {
     tg_rng choices = tg_rng_seed(seed);
@@ -142,8 +140,7 @@ static void run_step(world *w, uint64_t seed, int length, bool rare)
     for (int p = 1; p < PARAMETERS; p++)
         x[count++] = tg_parameter_tensor(w->tape, &w->parameters[p]);
     while (count < length) {
-        const tg_tensor a = x[tg_rng_below(&choices, (uint64_t)count)],
-                        b = x[tg_rng_below(&choices, (uint64_t)count)];
+        const tg_tensor a = x[tg_rng_below(&choices, (uint64_t)count)], b = x[tg_rng_below(&choices, (uint64_t)count)];
         const bool special = rare && tg_rng_below(&choices, 6) == 0;
         const uint64_t choice = tg_rng_below(&choices, special ? 9 : 11);
         x[count++] = special ? something_else(w, choice, a, b) : some_operation(w, choice, a, b);
@@ -201,8 +198,7 @@ static void steps_agree(uint64_t seed, bool rare)
     for (int i = 0; i < STEPS; i++) {
         if (tg_rng_below(&order, 4) == 0)
             step = seed * 100 + tg_rng_below(&order, 3);
-        const int length =
-            tg_rng_below(&order, 5) == 0 ? 6 + (int)tg_rng_below(&order, TENSORS - 6) : TENSORS;
+        const int length = tg_rng_below(&order, 5) == 0 ? 6 + (int)tg_rng_below(&order, TENSORS - 6) : TENSORS;
         tg_tape_free(fresh.tape);
         fresh.tape = tg_tape_new();
         run_step(&same, step, length, rare);

@@ -23,10 +23,11 @@ static void assert_same_files(const char *a, const char *b)
 
 /* ---- stopping ---- */
 
-static const char *const kinds[] = {"--data csv:train.csv --hidden 16x2 --dropout 0.3 --epochs 40",
-                                    "--data idx:images --model convnet --filters 4,8 --epochs 12 --batch 16",
-                                    "--data text:text --layers 2 --heads 2 --width 16 --context 16 --epochs 12 --dropout 0.1",
-                                    "--data idx:images --model convnet --filters 4,8 --epochs 12 --batch 16 --ema 0.98"};
+static const char *const kinds[] = {
+    "--data csv:train.csv --hidden 16x2 --dropout 0.3 --epochs 40",
+    "--data idx:images --model convnet --filters 4,8 --epochs 12 --batch 16",
+    "--data text:text --layers 2 --heads 2 --width 16 --context 16 --epochs 12 --dropout 0.1",
+    "--data idx:images --model convnet --filters 4,8 --epochs 12 --batch 16 --ema 0.98"};
 
 START_TEST(interrupted_and_resumed_is_never_interrupted)
 {
@@ -53,8 +54,8 @@ START_TEST(killed_at_any_moment_leaves_files_that_can_be_read)
     expect_fine(train_run("train", "--data csv:train.csv --hidden 256x2 --epochs 1 --no-plots --out killed"));
     const char *go_on = "--resume --epochs 1000000 --out killed";
     for (int i = 0; i < times; i++) {
-        const int status =
-            train_run("timeout", "-s INT -k %.4f %.3f train %s", 0.001 + 0.03 * tg_rng_uniform(&rng), 0.05 + 0.1 * tg_rng_uniform(&rng), go_on);
+        const int status = train_run("timeout", "-s INT -k %.4f %.3f train %s", 0.001 + 0.03 * tg_rng_uniform(&rng),
+                                     0.05 + 0.1 * tg_rng_uniform(&rng), go_on);
         ck_assert_msg(status == 137 || status == 124 || status == 130, "%d: %s", status, train_output);
         killed += status == 137;
         char message[TG_FILE_MESSAGE];
@@ -77,8 +78,9 @@ START_TEST(what_a_killed_run_left_is_removed)
     static const struct {
         const char *name;
         bool goes;
-    } files[] = {{"m/.config.json.new.%ld", true},       {"m/.curves.csv.new.%ld", true}, {"m/last.safetensors.%ld.tmp", true},
-                 {"m/best.safetensors.%ld.tmp", true},   {"m/.mine.new.%ld", false},      {"m/.config.json.new.%ldx", false},
+    } files[] = {{"m/.config.json.new.%ld", true},     {"m/.curves.csv.new.%ld", true},
+                 {"m/last.safetensors.%ld.tmp", true}, {"m/best.safetensors.%ld.tmp", true},
+                 {"m/.mine.new.%ld", false},           {"m/.config.json.new.%ldx", false},
                  {"m/config.json.new.%ld", false}};
     char name[100];
     const pid_t dead = fork();
@@ -104,8 +106,11 @@ START_TEST(a_full_disk_is_a_line_and_keeps_the_old_files)
 {
     expect_fine(train_run("train", "--data csv:train.csv --hidden 64x2 --epochs 2 --no-plots --out d"));
     train_run("cp", "-r d before");
-    const int status = train_run("sh", "-c 'trap \"\" XFSZ; ulimit -f 8; train --resume --epochs 4 --no-plots --out d'");
-    ck_assert_msg(status == 1 && strstr(train_output, "train: d/") && strstr(train_output, ".safetensors: File too large\n"), "%d: %s", status, train_output);
+    const int status =
+        train_run("sh", "-c 'trap \"\" XFSZ; ulimit -f 8; train --resume --epochs 4 --no-plots --out d'");
+    ck_assert_msg(status == 1 && strstr(train_output, "train: d/") &&
+                      strstr(train_output, ".safetensors: File too large\n"),
+                  "%d: %s", status, train_output);
     assert_same_files("d/last.safetensors", "before/last.safetensors");
     assert_same_files("d/best.safetensors", "before/best.safetensors");
     train_run("ls", "d");
@@ -124,12 +129,15 @@ START_TEST(predictions_follow_names_of_columns_and_name_classes)
     expect_fine(train_run("predict", "--model m/best.safetensors --data csv:train.csv --probabilities > old"));
     expect_fine(train_run("predict", "--model m/best.safetensors --data csv:new.csv --probabilities > new"));
     assert_same_files("old", "new");
-    expect_fine(train_run("sh", "-c 'tail -n +2 old | cut -d, -f1 > p; tail -n +2 new.csv | grep -o \"large\\|small\" > q; paste -d\" \" p q | "
-                          "awk \"\\$1==\\$2\" | wc -l'"));
+    expect_fine(train_run(
+        "sh",
+        "-c 'tail -n +2 old | cut -d, -f1 > p; tail -n +2 new.csv | grep -o \"large\\|small\" > q; paste -d\" \" p q | "
+        "awk \"\\$1==\\$2\" | wc -l'"));
     ck_assert_int_ge(atoi(train_output), 285);
     ck_assert_ptr_nonnull(strstr(temporary_text("old"), "class,probability,large,small\n"));
     write_table("numbers.csv", "", "a,b,c\n", 300); /* no header, and no target */
-    expect_fine(train_run("predict", "--model m/best.safetensors --data csv:numbers.csv --header no --probabilities > plain"));
+    expect_fine(
+        train_run("predict", "--model m/best.safetensors --data csv:numbers.csv --header no --probabilities > plain"));
     assert_same_files("old", "plain");
 }
 END_TEST
@@ -160,15 +168,18 @@ START_TEST(regressions_are_in_the_targets_unit)
         mean += atof(line) / 300;
     ck_assert_int_eq(rows, 300);
     ck_assert_double_eq_tol(mean, 5.1e5, 3e3);
-    expect_refused(train_run("predict", "--model m/last.safetensors --data csv:price.csv --probabilities"), "is for models of classes");
+    expect_refused(train_run("predict", "--model m/last.safetensors --data csv:price.csv --probabilities"),
+                   "is for models of classes");
     temporary_write("gap.csv", "a,b,colour\n,0.01,red\n", 21);
-    expect_refused(train_run("predict", "--model m/last.safetensors --data csv:gap.csv"), "gap.csv:2, column 'a': no value");
+    expect_refused(train_run("predict", "--model m/last.safetensors --data csv:gap.csv"),
+                   "gap.csv:2, column 'a': no value");
 }
 END_TEST
 
 START_TEST(what_a_terminal_would_obey_is_not_printed)
 {
-    temporary_write("odd.csv", "a,\033[31mb\n1,2.5\n2,1.5\n3,0.5\n4,3.5\n5,0.25\n6,1.25\n7,1.75\n8,1.5\n9,2.25\n10,1.25\n", 75);
+    temporary_write("odd.csv",
+                    "a,\033[31mb\n1,2.5\n2,1.5\n3,0.5\n4,3.5\n5,0.25\n6,1.25\n7,1.75\n8,1.5\n9,2.25\n10,1.25\n", 75);
     expect_fine(train_run("train", "--data csv:odd.csv --epochs 1 --no-plots --out m"));
     ck_assert_msg(strstr(train_output, " of ?[31mb\n") && !strchr(train_output, '\033'), "%s", train_output);
 }
@@ -182,8 +193,9 @@ START_TEST(the_last_line_of_progress_is_of_the_last_validation)
     double loss, accuracy, said_loss, said_accuracy;
     ck_assert_msg(sscanf(last, "\ngelu_exact,,1,0,7,%*d,%*[^,],%lf,%lf", &loss, &accuracy) == 2, "%s", last);
     const char *done = strstr(train_output, ": done, ");
-    ck_assert_msg(done && sscanf(done, ": done, 7 epochs, validation loss %lf, accuracy %lf", &said_loss, &said_accuracy) == 2, "%s",
-                  train_output);
+    ck_assert_msg(
+        done && sscanf(done, ": done, 7 epochs, validation loss %lf, accuracy %lf", &said_loss, &said_accuracy) == 2,
+        "%s", train_output);
     ck_assert_double_eq_tol(said_loss, loss, 1e-4);
     ck_assert_double_eq_tol(said_accuracy, 100 * accuracy, 0.01);
     ck_assert_ptr_nonnull(strstr(train_output, " is the best, and its weights are kept\nvalidation: loss "));
@@ -192,28 +204,36 @@ END_TEST
 
 START_TEST(images_are_told_apart_and_drawn_again)
 {
-    expect_fine(train_run("train", "--data idx:images --model convnet --filters 8,8 --epochs 15 --batch 16 --no-plots --out c"));
+    expect_fine(train_run("train",
+                          "--data idx:images --model convnet --filters 8,8 --epochs 15 --batch 16 --no-plots --out c"));
     expect_fine(train_run("predict", "--model c/best.safetensors --data idx:images"));
     const char *met = strstr(train_output, " of 50 labels met");
     ck_assert_msg(met && atof(met + strlen(" of 50 labels met: ")) > 90, "%s", train_output);
     expect_fine(train_run("predict", "--model c/best.safetensors --data idx:images/t10k-images-idx3-ubyte"));
-    expect_fine(train_run("train", "--data idx:images --model autoencoder --hidden 32 --code 8 --epochs 3 --no-plots --out e"));
+    expect_fine(
+        train_run("train", "--data idx:images --model autoencoder --hidden 32 --code 8 --epochs 3 --no-plots --out e"));
     expect_fine(train_run("predict", "--model e/best.safetensors --data idx:images/t10k-images-idx3-ubyte"));
     ck_assert_ptr_eq(strstr(train_output, "squared_error\n"), train_output);
-    expect_fine(train_run("train", "--data idx:images --model vit --patch 4 --width 16 --heads 2 --layers 1 --epochs 2 --no-plots --out v"));
+    expect_fine(train_run(
+        "train",
+        "--data idx:images --model vit --patch 4 --width 16 --heads 2 --layers 1 --epochs 2 --no-plots --out v"));
     expect_fine(train_run("predict", "--model v/best.safetensors --data idx:images"));
 }
 END_TEST
 
 START_TEST(texts_are_written_with_temperature_and_top_k)
 {
-    expect_fine(train_run("train", "--data text:text --layers 1 --heads 2 --width 16 --context 16 --epochs 30 --no-plots --out g"));
+    expect_fine(train_run(
+        "train", "--data text:text --layers 1 --heads 2 --width 16 --context 16 --epochs 30 --no-plots --out g"));
     ck_assert_ptr_nonnull(strstr(train_output, " nats a letter, accuracy "));
     expect_fine(train_run("predict", "--model g/best.safetensors --prompt tw --temperature 0 --length 60 > cold"));
     expect_fine(train_run("predict", "--model g/best.safetensors --prompt tw --top-k 1 --length 60 > one"));
-    expect_refused(train_run("predict", "--model g/best.safetensors --header no"), "the model writes texts, and --header is for rows");
-    expect_refused(train_run("predict", "--model g/best.safetensors --temperature 0 --top-k 5"), "--top-k: with --temperature 0 nothing is drawn");
-    expect_refused(train_run("predict", "--model g/best.safetensors --temperature 0 --seed 5"), "--seed: with --temperature 0 nothing is drawn");
+    expect_refused(train_run("predict", "--model g/best.safetensors --header no"),
+                   "the model writes texts, and --header is for rows");
+    expect_refused(train_run("predict", "--model g/best.safetensors --temperature 0 --top-k 5"),
+                   "--top-k: with --temperature 0 nothing is drawn");
+    expect_refused(train_run("predict", "--model g/best.safetensors --temperature 0 --seed 5"),
+                   "--seed: with --temperature 0 nothing is drawn");
     expect_fine(train_run("predict", "--model g/best.safetensors --prompt tw --length 60 > warm"));
     expect_fine(train_run("predict", "--model g/best.safetensors --prompt tw --length 60 --seed 2 > other"));
     assert_same_files("cold", "one");
@@ -226,7 +246,8 @@ START_TEST(texts_are_written_with_temperature_and_top_k)
         lines += *c == '\n';
     ck_assert_int_eq(lines, 3);
     expect_refused(train_run("predict", "--model g/best.safetensors --prompt QUEEN"), "does not know the letter 'Q'");
-    expect_refused(train_run("predict", "--model g/best.safetensors --data csv:train.csv"), "--data is for rows and images");
+    expect_refused(train_run("predict", "--model g/best.safetensors --data csv:train.csv"),
+                   "--data is for rows and images");
 }
 END_TEST
 
@@ -256,7 +277,8 @@ START_TEST(with_ema_the_averages_are_kept_and_measured)
     tg_safetensors *const files[] = {plain, last, last, best};
     for (int i = 0; i < 4; i++) {
         const tg_file_tensor *tensor = tg_safetensors_find(files[i], names[i == 2]);
-        ck_assert(tensor && tensor->size <= 32 * 8 && tg_safetensors_read(files[i], tensor, TG_F32, weights[i], message));
+        ck_assert(tensor && tensor->size <= 32 * 8 &&
+                  tg_safetensors_read(files[i], tensor, TG_F32, weights[i], message));
     }
     ck_assert_mem_eq(weights[0], weights[1], sizeof weights[0]); /* the steps are the same */
     ck_assert_mem_ne(weights[1], weights[2], sizeof weights[0]);
@@ -271,22 +293,32 @@ END_TEST
 
 START_TEST(a_run_begins_with_the_weights_of_another)
 {
-    expect_fine(train_run("train", "--data csv:train.csv --hidden 32x2 --activation relu --epochs 40 --no-plots --out old"));
+    expect_fine(
+        train_run("train", "--data csv:train.csv --hidden 32x2 --activation relu --epochs 40 --no-plots --out old"));
     const double before = number_behind("validation: loss ");
     /* The model is the file's: with a rate of next to nothing the loss stays where it was. */
-    expect_fine(train_run("train", "--data csv:train.csv --start old/best.safetensors --lr 1e-9 --epochs 1 --no-plots --out same"));
-    ck_assert_msg(strstr(train_output, "32x2-2, relu") && strstr(train_output, "begins with the weights of old/best.safetensors"), "%s", train_output);
+    expect_fine(train_run(
+        "train", "--data csv:train.csv --start old/best.safetensors --lr 1e-9 --epochs 1 --no-plots --out same"));
+    ck_assert_msg(strstr(train_output, "32x2-2, relu") &&
+                      strstr(train_output, "begins with the weights of old/best.safetensors"),
+                  "%s", train_output);
     ck_assert_double_eq_tol(number_behind("validation: loss "), before, 1e-4);
-    expect_refused(train_run("train", "--data csv:train.csv --start old/best.safetensors --activation gelu_exact --no-plots --out new"),
-                   "trained with relu, and the model has gelu_exact; on a sample outputs differ by up to ");
+    expect_refused(
+        train_run("train",
+                  "--data csv:train.csv --start old/best.safetensors --activation gelu_exact --no-plots --out new"),
+        "trained with relu, and the model has gelu_exact; on a sample outputs differ by up to ");
     ck_assert_ptr_nonnull(strstr(train_output, "; --activation-from file or model decides\n"));
     ck_assert_int_eq(temporary_exists("new/config.json"), 0);
-    expect_fine(train_run("train", "--data csv:train.csv --start old/best.safetensors --activation gelu_exact --activation-from file --epochs 1 "
-                             "--lr 1e-9 --no-plots --out file"));
+    expect_fine(train_run(
+        "train",
+        "--data csv:train.csv --start old/best.safetensors --activation gelu_exact --activation-from file --epochs 1 "
+        "--lr 1e-9 --no-plots --out file"));
     ck_assert_ptr_nonnull(strstr(train_output, "32x2-2, relu"));
     ck_assert_double_eq_tol(number_behind("validation: loss "), before, 1e-4);
-    expect_fine(train_run("train", "--data csv:train.csv --start old/best.safetensors --activation gelu_exact --activation-from model --epochs "
-                             "20 --no-plots --out new"));
+    expect_fine(train_run(
+        "train",
+        "--data csv:train.csv --start old/best.safetensors --activation gelu_exact --activation-from model --epochs "
+        "20 --no-plots --out new"));
     ck_assert_ptr_nonnull(strstr(train_output, "32x2-2, gelu_exact"));
     ck_assert_msg(number_behind("validation: loss ") < 0.2, "%s", train_output);
     train_run("rm", "old/best.safetensors"); /* what goes on does not need it */
@@ -297,10 +329,13 @@ END_TEST
 START_TEST(weights_of_other_data_are_refused_in_a_line)
 {
     expect_fine(train_run("train", "--data csv:train.csv --hidden 8 --epochs 1 --no-plots --out t"));
-    expect_fine(train_run("train", "--data text:text --layers 1 --heads 2 --width 8 --context 8 --epochs 1 --no-plots --out g"));
+    expect_fine(train_run("train",
+                          "--data text:text --layers 1 --heads 2 --width 8 --context 8 --epochs 1 --no-plots --out g"));
     write_table("other.csv", "a,c,colour,size\n", "a,b,c,k\n", 300);
-    train_run("sh", "-c 'tr n N < text > other; sed s/large/huge/ train.csv > classes.csv; sed s/layers.0.weight/layers.7.weight/ "
-              "t/best.safetensors > bad'");
+    train_run(
+        "sh",
+        "-c 'tr n N < text > other; sed s/large/huge/ train.csv > classes.csv; sed s/layers.0.weight/layers.7.weight/ "
+        "t/best.safetensors > bad'");
     expect_refused(train_run("train", "--data csv:other.csv --start t/best.safetensors"), "is for other columns");
     expect_refused(train_run("train", "--data csv:classes.csv --start t/best.safetensors"), "is for other classes");
     expect_refused(train_run("train", "--data text:other --start g/best.safetensors"), "is for other letters");
@@ -333,8 +368,9 @@ START_TEST(features_say_what_they_come_from)
         const char *column, *category;
         size_t number;
         bool missing;
-    } expected[] = {{"name", "a b", 1, false}, {"name", "c", 1, false}, {"name", NULL, 1, true}, {"code", "7", 2, false},
-                    {"code", "9", 2, false},   {"x", NULL, 3, false},   {"x", NULL, 3, true}};
+    } expected[] = {{"name", "a b", 1, false}, {"name", "c", 1, false}, {"name", NULL, 1, true},
+                    {"code", "7", 2, false},   {"code", "9", 2, false}, {"x", NULL, 3, false},
+                    {"x", NULL, 3, true}};
     dataset set = table_of("id,name,code,x,y\n1,c,7,?,1\n2,a b,9,2,3\n3,?,9,5,4.5\n",
                            (dataset_options){.ignore = "id", .categorical = "code", .missing = DATASET_MISSING_MEAN});
     ck_assert_uint_eq(set.features, 7);
@@ -342,7 +378,8 @@ START_TEST(features_say_what_they_come_from)
         const dataset_feature *f = &set.feature[i];
         ck_assert_str_eq(f->column, expected[i].column);
         ck_assert(f->number == expected[i].number && f->missing == expected[i].missing);
-        ck_assert(f->category ? expected[i].category && strcmp(f->category, expected[i].category) == 0 : !expected[i].category);
+        ck_assert(f->category ? expected[i].category && strcmp(f->category, expected[i].category) == 0
+                              : !expected[i].category);
     }
     dataset_free(&set);
     set = table_of("1,2\n3,4.5\n", (dataset_options){0});
@@ -353,12 +390,14 @@ END_TEST
 
 START_TEST(the_profile_names_operations_and_layers)
 {
-    expect_fine(train_run("train", "--data csv:train.csv --hidden 16x2 --epochs 3 --no-plots --profile --out \"it's new\""));
+    expect_fine(
+        train_run("train", "--data csv:train.csv --hidden 16x2 --epochs 3 --no-plots --profile --out \"it's new\""));
     static const char *const parts[] = {"\nlinear ",   "\ngelu_exact ",     "\nlayers.0 ",
                                         "\nlayers.2 ", "\nall operations ", "\noptimiser, batches, the tape "};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         ck_assert_msg(strstr(train_output, parts[i]), "no %s in %s", parts[i], train_output);
-    ck_assert_msg(strstr(train_output, "to use it: predict --model 'it'\\''s new/best.safetensors' --data csv:FILE\n"), "%s", train_output);
+    ck_assert_msg(strstr(train_output, "to use it: predict --model 'it'\\''s new/best.safetensors' --data csv:FILE\n"),
+                  "%s", train_output);
 }
 END_TEST
 

@@ -10,34 +10,35 @@ Suite *train_refusals_suite(void);
 
 START_TEST(wrong_options_are_told_in_a_line)
 {
-    static const char *const mistakes[][2] = {{"--resume --out nowhere", "there is no nowhere/last.safetensors"},
-                                              {"--data csv:nowhere.csv", "nowhere.csv"},
-                                              {"--data csv:train.csv --model gpt", "reads letters"},
-                                              {"--data csv:train.csv --model convnet", "wants images"},
-                                              {"--data csv:train.csv --hidden 0x3", "--hidden"},
-                                              {"--data csv:train.csv --activation gelu", "there is no plain gelu"},
-                                              {"--data csv:train.csv --norm much", "is not one of none, layer"},
-                                              {"--data csv:train.csv --layers 3", "--layers is not for --model mlp"},
-                                              {"--data text:text --init he_normal", "--init is not for --model gpt"},
-                                              {"--data text:text --target 0", "--target is for rows"},
-                                              {"--data csv:train.csv --optimizer sgd --beta1 0.5", "--beta1 is for"},
-                                              {"--data csv:train.csv --schedule step --end 0.1", "--end is for"},
-                                              {"--data csv:train.csv --momentum 0.9", "--momentum is for"},
-                                              {"--data csv:price.csv --label-smoothing 0.1", "--label-smoothing is for"},
-                                              {"--data csv:price.csv --best accuracy", "--best accuracy"},
-                                              {"--data text:text --model mlp", "does not read letters"},
-                                              {"--data lines:text --model gpt", "reads text:FILE"},
-                                              {"--data text:text --test 0.1", "validation part only"},
-                                              {"--data text:text --context 900", "context"},
-                                              {"--data text:text --heads 5", "cannot be made"},
-                                              {"--data idx:images --model vit --patch 3", "cannot be made"},
-                                              {"--data csv:train.csv --ignore a --categorical a", "column 'a' is ignored"},
-                                              {"--data csv:train.csv --hidden 4,5 --residual",
-                                               "--residual: no two hidden layers of one width follow each other"},
-                                              {"--data csv:train.csv --hidden 4 --residual", "--residual: no two hidden layers of one"},
-                                              {"--data csv:train.csv --epochs 2 --patience 5",
-                                               "--patience: a run has no more epochs than that; choose fewer, or more --epochs"},
-                                              {"--data csv:train.csv --out text/x", "text"}};
+    static const char *const mistakes[][2] = {
+        {"--resume --out nowhere", "there is no nowhere/last.safetensors"},
+        {"--data csv:nowhere.csv", "nowhere.csv"},
+        {"--data csv:train.csv --model gpt", "reads letters"},
+        {"--data csv:train.csv --model convnet", "wants images"},
+        {"--data csv:train.csv --hidden 0x3", "--hidden"},
+        {"--data csv:train.csv --activation gelu", "there is no plain gelu"},
+        {"--data csv:train.csv --norm much", "is not one of none, layer"},
+        {"--data csv:train.csv --layers 3", "--layers is not for --model mlp"},
+        {"--data text:text --init he_normal", "--init is not for --model gpt"},
+        {"--data text:text --target 0", "--target is for rows"},
+        {"--data csv:train.csv --optimizer sgd --beta1 0.5", "--beta1 is for"},
+        {"--data csv:train.csv --schedule step --end 0.1", "--end is for"},
+        {"--data csv:train.csv --momentum 0.9", "--momentum is for"},
+        {"--data csv:price.csv --label-smoothing 0.1", "--label-smoothing is for"},
+        {"--data csv:price.csv --best accuracy", "--best accuracy"},
+        {"--data text:text --model mlp", "does not read letters"},
+        {"--data lines:text --model gpt", "reads text:FILE"},
+        {"--data text:text --test 0.1", "validation part only"},
+        {"--data text:text --context 900", "context"},
+        {"--data text:text --heads 5", "cannot be made"},
+        {"--data idx:images --model vit --patch 3", "cannot be made"},
+        {"--data csv:train.csv --ignore a --categorical a", "column 'a' is ignored"},
+        {"--data csv:train.csv --hidden 4,5 --residual",
+         "--residual: no two hidden layers of one width follow each other"},
+        {"--data csv:train.csv --hidden 4 --residual", "--residual: no two hidden layers of one"},
+        {"--data csv:train.csv --epochs 2 --patience 5",
+         "--patience: a run has no more epochs than that; choose fewer, or more --epochs"},
+        {"--data csv:train.csv --out text/x", "text"}};
     for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++)
         expect_refused(train_run("train", "%s", mistakes[i][0]), mistakes[i][1]);
     expect_refused(train_run("predict", "--data csv:train.csv"), "--model FILE is missing");
@@ -65,22 +66,30 @@ END_TEST
 /* 180 of 300 rows train. */
 START_TEST(batch_norm_does_without_a_row_that_is_left_alone)
 {
-    expect_fine(train_run("train", "--data csv:train.csv --hidden 4 --norm batch --batch 179 --epochs 2 --no-plots --out m"));
+    expect_fine(
+        train_run("train", "--data csv:train.csv --hidden 4 --norm batch --batch 179 --epochs 2 --no-plots --out m"));
     ck_assert_msg(strstr(train_output, "2 epochs of 1 step,"), "%s", train_output);
     expect_fine(train_run("train", "--resume --epochs 3 --no-plots --out m"));
     expect_fine(train_run("train", "--data csv:train.csv --hidden 4 --batch 179 --epochs 2 --no-plots --out m"));
     ck_assert_msg(strstr(train_output, "2 epochs of 2 steps,"), "%s", train_output);
     expect_refused(train_run("train", "--data csv:train.csv --hidden 4 --norm batch --batch 1 --no-plots --out m"),
                    "--batch: --norm batch needs two rows at least");
-    expect_fine(train_run("train", "--data idx:images --model convnet --norm batch --batch 1 --epochs 1 --no-plots --out m")); /* has pixels */
+    expect_fine(train_run(
+        "train",
+        "--data idx:images --model convnet --norm batch --batch 1 --epochs 1 --no-plots --out m")); /* has pixels */
 }
 END_TEST
 
 START_TEST(a_run_that_fails_says_why_once)
 {
-    ck_assert_int_eq(train_run("train", "--data csv:train.csv --hidden 4 --lr 1e6 --optimizer sgd --clip 0 --epochs 50 --no-plots --out m"), 1);
+    ck_assert_int_eq(
+        train_run("train",
+                  "--data csv:train.csv --hidden 4 --lr 1e6 --optimizer sgd --clip 0 --epochs 50 --no-plots --out m"),
+        1);
     const char *told = strstr(train_output, "train: epoch ");
-    ck_assert_msg(told && strchr(told, '\n') == train_output + strlen(train_output) - 1 && !strstr(train_output, "failed"), "%s", train_output);
+    ck_assert_msg(told && strchr(told, '\n') == train_output + strlen(train_output) - 1 &&
+                      !strstr(train_output, "failed"),
+                  "%s", train_output);
 }
 END_TEST
 
@@ -95,7 +104,8 @@ static const char *const damages[][2] = {
     {"sed 's/variance_preserving/variance_reserving_/' m/best.safetensors > bad", "\"init\" is missing or wrong"},
     {"sed 's/gelu_exact/gelu_extra/g' m/best.safetensors > bad", "gelu_extra"},
     {"sed 's/large/lar\\xff\\xff/' m/best.safetensors > bad", "bad: "},
-    {"sed 's/activation\\\\\":\\\\\"gelu_exact\\\\\"/activation\\\\\":null          /' m/best.safetensors > bad", "\"activation\" is missing"},
+    {"sed 's/activation\\\\\":\\\\\"gelu_exact\\\\\"/activation\\\\\":null          /' m/best.safetensors > bad",
+     "\"activation\" is missing"},
     {"sed 's/outputs\\(..\\):2/outputs\\1:3/' m/best.safetensors > bad", "outputs"},
 };
 

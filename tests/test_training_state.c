@@ -23,13 +23,12 @@ static void begin(run *r, tg_optimizer_kind kind, tg_norm norm)
 {
     tg_rng rng = tg_rng_seed(7);
     *r = (run){.dropout = tg_rng_stream(&rng, "dropout"), .data = tg_rng_stream(&rng, "data")};
-    r->net = tg_mlp_new(
-        &rng, &(tg_mlp_config){.inputs = 3, .hidden = {8, 5}, .outputs = 2, .dropout = 0.25, .norm = norm});
+    r->net =
+        tg_mlp_new(&rng, &(tg_mlp_config){.inputs = 3, .hidden = {8, 5}, .outputs = 2, .dropout = 0.25, .norm = norm});
     const tg_schedule cosine = {.kind = TG_WARMUP_COSINE, .warmup = 3, .steps = 20};
     r->optimizer = tg_optimizer_new(
         tg_mlp_parameters(r->net),
-        &(tg_optimizer_config){
-            .kind = kind, .lr = 0.01, .momentum = 0.5, .weight_decay = 0.1, .schedule = cosine});
+        &(tg_optimizer_config){.kind = kind, .lr = 0.01, .momentum = 0.5, .weight_decay = 0.1, .schedule = cosine});
     ck_assert(r->net && r->optimizer);
     r->kept = tg_optimizer_state(r->optimizer);
     r->state = (tg_training_state){
@@ -52,8 +51,7 @@ static void train(run *r, int steps)
         for (int i = 0; i < 8; i++)
             y[i] = x[i] * x[i + 2];
         tg_tape_reset(tape);
-        tg_tensor output =
-            tg_mlp_forward_with(r->net, tg_borrow(tape, TG_F32, x, TG_SHAPE(4, 3)), &r->dropout, NULL);
+        tg_tensor output = tg_mlp_forward_with(r->net, tg_borrow(tape, TG_F32, x, TG_SHAPE(4, 3)), &r->dropout, NULL);
         ck_assert(tg_backward(tg_mse(output, tg_borrow(tape, TG_F32, y, TG_SHAPE(4, 2)))));
         ck_assert(tg_optimizer_step(r->optimizer));
     }
@@ -73,8 +71,7 @@ static bool load(run *r, const char *path)
 static void assert_same(const run *a, const run *b)
 {
     const tg_parameters *p = a->state.parameters, *q = b->state.parameters;
-    ck_assert_mem_eq(tg_parameters_values(p), tg_parameters_values(q),
-                     (size_t)tg_parameters_size(p) * sizeof(float));
+    ck_assert_mem_eq(tg_parameters_values(p), tg_parameters_values(q), (size_t)tg_parameters_size(p) * sizeof(float));
     ck_assert_int_eq(a->state.position, b->state.position);
     ck_assert_mem_eq(&a->dropout, &b->dropout, sizeof a->dropout);
     ck_assert_double_eq(tg_optimizer_rate(a->optimizer), tg_optimizer_rate(b->optimizer));
@@ -226,8 +223,7 @@ START_TEST(groups_have_their_own_rate_and_decay)
     double *gradients = tg_parameters_gradients(set);
     for (int i = 0; i < 4; i++)
         gradients[i] = 1;
-    ck_assert(tg_optimizer_set_rate(sgd, 0.25) && !tg_optimizer_set_rate(sgd, 0) &&
-              !tg_optimizer_set_rate(sgd, NAN));
+    ck_assert(tg_optimizer_set_rate(sgd, 0.25) && !tg_optimizer_set_rate(sgd, 0) && !tg_optimizer_set_rate(sgd, NAN));
     ck_assert(tg_optimizer_step(sgd));
     const double *values = tg_parameters_values(set), expected[] = {1 - 0.125, 1 - 0.25 * 2, 1, 1 - 0.125};
     for (int i = 0; i < 4; i++)

@@ -29,8 +29,7 @@ static double step(const tg_transformer *model, tg_optimizer *adamw, tg_rng *tra
             next[row * 8 + i] = (from + stride * (i + 1)) % 7;
         }
     tg_tape_reset(tape);
-    tg_tensor logits =
-        tg_transformer_forward(model, tg_constant(tape, TG_I32, ids, TG_SHAPE(4, 8)), training);
+    tg_tensor logits = tg_transformer_forward(model, tg_constant(tape, TG_I32, ids, TG_SHAPE(4, 8)), training);
     tg_tensor loss = tg_cross_entropy(logits, tg_constant(tape, TG_I32, next, TG_SHAPE(4, 8)));
     return tg_backward(loss) && tg_optimizer_step(adamw) ? tg_item(loss) : NAN;
 }
@@ -40,15 +39,13 @@ START_TEST(a_model_learns_to_count_by_strides)
     tg_rng rng = tg_rng_seed(1);
     const tg_transformer_config config = small(_i);
     tg_transformer *model = tg_transformer_new(&rng, &config);
-    tg_optimizer *adamw =
-        tg_optimizer_new(tg_transformer_parameters(model), &(tg_optimizer_config){.lr = 1e-2});
+    tg_optimizer *adamw = tg_optimizer_new(tg_transformer_parameters(model), &(tg_optimizer_config){.lr = 1e-2});
     const double first = step(model, adamw, NULL, 0);
     ck_assert_double_eq_tol(first, log(7), 0.2); /* it knows nothing */
     double last = first;
     for (int number = 1; number < 300; number++)
         last = step(model, adamw, NULL, number);
-    ck_assert_double_lt(last,
-                        0.45); /* the stride shows in the second number only: log(3) / 8 at best is 0.14 */
+    ck_assert_double_lt(last, 0.45); /* the stride shows in the second number only: log(3) / 8 at best is 0.14 */
     tg_optimizer_free(adamw);
     tg_transformer_free(model);
 }
@@ -75,17 +72,14 @@ END_TEST
 START_TEST(padding_is_not_seen)
 {
     tg_rng rng = tg_rng_seed(1);
-    tg_transformer_config config = {
-        .vocabulary = 7, .context = 8, .layers = 2, .block = tg_block_bert(16, 2)};
+    tg_transformer_config config = {.vocabulary = 7, .context = 8, .layers = 2, .block = tg_block_bert(16, 2)};
     config.no_head = true;
     tg_transformer *model = tg_transformer_new(&rng, &config);
     const int32_t a[] = {1, 2, 3, 0, 0}, b[] = {1, 2, 3, 6, 5};
     const float keep[] = {1, 1, 1, 0, 0};
     tg_tensor padding = tg_constant(tape, TG_F32, keep, TG_SHAPE(1, 5));
-    tg_tensor x =
-        tg_transformer_forward_padded(model, tg_constant(tape, TG_I32, a, TG_SHAPE(1, 5)), padding, NULL);
-    tg_tensor y =
-        tg_transformer_forward_padded(model, tg_constant(tape, TG_I32, b, TG_SHAPE(1, 5)), padding, NULL);
+    tg_tensor x = tg_transformer_forward_padded(model, tg_constant(tape, TG_I32, a, TG_SHAPE(1, 5)), padding, NULL);
+    tg_tensor y = tg_transformer_forward_padded(model, tg_constant(tape, TG_I32, b, TG_SHAPE(1, 5)), padding, NULL);
     assert_shape(x, TG_SHAPE(1, 5, 16));
     ck_assert_mem_eq(tg_f32(x), tg_f32(y), 3 * 16 * sizeof(float));
     ck_assert_double_ne(tg_at(x, 3 * 16), tg_at(y, 3 * 16));
@@ -101,27 +95,19 @@ START_TEST(wrong_configurations_and_ids_are_refused_with_the_reason)
     } wrong[] = {
         {"vocabulary", {.context = 8, .block = {.attention = {.width = 4, .heads = 2}}}},
         {"context", {.vocabulary = 8, .block = {.attention = {.width = 4, .heads = 2}}}},
-        {"layers",
-         {.vocabulary = 8, .context = 8, .layers = 257, .block = {.attention = {.width = 4, .heads = 2}}}},
+        {"layers", {.vocabulary = 8, .context = 8, .layers = 257, .block = {.attention = {.width = 4, .heads = 2}}}},
         {"width", {.vocabulary = 8, .context = 8, .block = {.attention = {.width = 4, .heads = 3}}}},
         {"key and value",
-         {.vocabulary = 8,
-          .context = 8,
-          .block = {.attention = {.width = 4, .heads = 4, .key_value_heads = 3}}}},
+         {.vocabulary = 8, .context = 8, .block = {.attention = {.width = 4, .heads = 4, .key_value_heads = 3}}}},
         {"rotary",
-         {.vocabulary = 8,
-          .context = 8,
-          .rotary_base = 10,
-          .block = {.attention = {.width = 3, .heads = 1}}}},
-        {"dropout",
-         {.vocabulary = 8, .context = 8, .dropout = 1, .block = {.attention = {.width = 4, .heads = 2}}}},
+         {.vocabulary = 8, .context = 8, .rotary_base = 10, .block = {.attention = {.width = 3, .heads = 1}}}},
+        {"dropout", {.vocabulary = 8, .context = 8, .dropout = 1, .block = {.attention = {.width = 4, .heads = 2}}}},
         {"f32 or f64",
          {.vocabulary = 8, .context = 8, .dtype = TG_I32, .block = {.attention = {.width = 4, .heads = 2}}}},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         const char *error = tg_transformer_config_error(&wrong[i].config);
-        ck_assert_msg(error && strstr(error, wrong[i].reason), "%s: %s", wrong[i].reason,
-                      error ? error : "accepted");
+        ck_assert_msg(error && strstr(error, wrong[i].reason), "%s: %s", wrong[i].reason, error ? error : "accepted");
         ck_assert_ptr_null(tg_transformer_new(NULL, &wrong[i].config));
     }
     const tg_transformer_config config = small(0);
@@ -167,8 +153,8 @@ START_TEST(the_gpt_example_trains_and_keeps_its_weights)
     const tg_transformer_config config = {
         .vocabulary = 256, .context = 64, .layers = 4, .block = tg_block_gpt(64, 4), .tied = true};
     tg_transformer *model = tg_transformer_new(NULL, &config);
-    ck_assert_msg(tg_parameters_load(tg_transformer_parameters(model), temporary_path("gpt"), NULL, message),
-                  "%s", message);
+    ck_assert_msg(tg_parameters_load(tg_transformer_parameters(model), temporary_path("gpt"), NULL, message), "%s",
+                  message);
     tg_transformer_free(model);
     snprintf(command, sizeof command, "\"%s/bin/gpt\" /dev/null 2> '%s'", folder, temporary_path("out"));
     ck_assert_int_ne(system(command), 0);

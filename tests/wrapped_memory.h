@@ -9,8 +9,8 @@
  *             break;
  *     }
  *
- * The linker routes malloc, calloc, realloc and aligned_alloc of the program and the library through here; what OpenBLAS and the C
- * library allocate for themselves it does not.
+ * The linker routes malloc, calloc, realloc and aligned_alloc of the program and the library through here; what
+ * OpenBLAS and the C library allocate for themselves it does not.
  */
 #ifndef WRAPPED_MEMORY_H
 #define WRAPPED_MEMORY_H

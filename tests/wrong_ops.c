@@ -3,12 +3,12 @@
 
 #include <math.h>
 
-#define GIVES(name, ...)                                                                                     \
-    static void name(const tg_derive *d)                                                                     \
-    {                                                                                                        \
-        const tg_tensor g = d->cotangent, x = d->in[0];                                                      \
-        (void)g, (void)x;                                                                                    \
-        d->gradient[0] = __VA_ARGS__;                                                                            \
+#define GIVES(name, ...)                                \
+    static void name(const tg_derive *d)                \
+    {                                                   \
+        const tg_tensor g = d->cotangent, x = d->in[0]; \
+        (void)g, (void)x;                               \
+        d->gradient[0] = __VA_ARGS__;                   \
     }
 
 /* ---- factors and signs ---- */
@@ -108,13 +108,13 @@ static tg_tensor as_rows(tg_tensor g)
 
 /* ---- two inputs ---- */
 
-#define GIVES_TWO(name, first, second)                                                                       \
-    static void name(const tg_derive *d)                                                                     \
-    {                                                                                                        \
-        const tg_tensor g = d->cotangent, a = d->in[0], b = d->in[1];                                        \
-        (void)a, (void)b;                                                                                    \
-        d->gradient[0] = first;                                                                                  \
-        d->gradient[1] = second;                                                                                 \
+#define GIVES_TWO(name, first, second)                                \
+    static void name(const tg_derive *d)                              \
+    {                                                                 \
+        const tg_tensor g = d->cotangent, a = d->in[0], b = d->in[1]; \
+        (void)a, (void)b;                                             \
+        d->gradient[0] = first;                                       \
+        d->gradient[1] = second;                                      \
     }
 
 GIVES_TWO(swapped, tg_mul(g, a), tg_mul(g, b))

@@ -1,4 +1,5 @@
-/* Operations whose derivatives are wrong on purpose, each in a way that has been seen: what the gradient checker must catch.
+/* Operations whose derivatives are wrong on purpose, each in a way that has been seen: what the gradient checker must
+ * catch.
  *
  *     for (int i = 0; i < wrong_op_count(); i++) {
  *         wrong_op wrong = wrong_op_at(i);

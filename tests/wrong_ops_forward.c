@@ -280,8 +280,7 @@ static bool row_shape(tg_value *out)
     return out->inputs[0]->shape.dim[0] > 0;
 }
 
-static const tg_op row = {
-    .name = "first_row", .arity = 1, .flags = TG_VIEW | TG_CONSTANT, .shape = row_shape};
+static const tg_op row = {.name = "first_row", .arity = 1, .flags = TG_VIEW | TG_CONSTANT, .shape = row_shape};
 
 tg_tensor first_row(tg_tensor x)
 {

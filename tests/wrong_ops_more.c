@@ -1,16 +1,17 @@
-/* Faults that showed through an earlier checker: in the cotangent, hidden as noise, on ways that no sample takes, at places, shapes and in
- * a type that no sample has. All are operations of the library with another derivative, or another loop beside a right derivative. */
+/* Faults that showed through an earlier checker: in the cotangent, hidden as noise, on ways that no sample takes, at
+ * places, shapes and in a type that no sample has. All are operations of the library with another derivative, or
+ * another loop beside a right derivative. */
 #include "tests/wrong_ops.h"
 
 #include <math.h>
 #include <string.h>
 
-#define GIVES(name, ...)                                                                                     \
-    static void name(const tg_derive *d)                                                                     \
-    {                                                                                                        \
-        const tg_tensor g = d->cotangent, x = d->in[0];                                                      \
-        (void)g, (void)x;                                                                                    \
-        d->gradient[0] = __VA_ARGS__;                                                                        \
+#define GIVES(name, ...)                                \
+    static void name(const tg_derive *d)                \
+    {                                                   \
+        const tg_tensor g = d->cotangent, x = d->in[0]; \
+        (void)g, (void)x;                               \
+        d->gradient[0] = __VA_ARGS__;                   \
     }
 
 static tg_tensor number(tg_tensor like, double value)
@@ -64,12 +65,12 @@ GIVES(largest_twice, tg_mul(scaled_where(tg_equal(g, tg_max_over(g, TG_ALL_AXES,
 GIVES(root_of_squares, tg_mul(tg_norm_over(g, TG_ALL_AXES, false), twice(x)))
 
 /* the loss's one cotangent */
-#define LOSS(name, of_cotangent)                                                                             \
-    static void name(const tg_derive *d)                                                                     \
-    {                                                                                                        \
-        const tg_tensor g = d->cotangent, difference = tg_sub(d->in[0], d->in[1]);                           \
-        d->gradient[0] = tg_mul(of_cotangent, tg_mul_scalar(difference, 2 / (double)tg_size(d->in[0])));     \
-        d->gradient[1] = tg_neg(d->gradient[0]);                                                             \
+#define LOSS(name, of_cotangent)                                                                         \
+    static void name(const tg_derive *d)                                                                 \
+    {                                                                                                    \
+        const tg_tensor g = d->cotangent, difference = tg_sub(d->in[0], d->in[1]);                       \
+        d->gradient[0] = tg_mul(of_cotangent, tg_mul_scalar(difference, 2 / (double)tg_size(d->in[0]))); \
+        d->gradient[1] = tg_neg(d->gradient[0]);                                                         \
     }
 
 LOSS(scalar_absolute, tg_abs(g))
@@ -123,8 +124,7 @@ static void tripled_if_all_same(const tg_derive *d)
 static void average_if_broadcast(const tg_derive *d)
 {
     for (int i = 0; i < 2; i++) {
-        double copies =
-            (double)tg_size(d->cotangent) / (double)(tg_size(d->in[i]) > 0 ? tg_size(d->in[i]) : 1);
+        double copies = (double)tg_size(d->cotangent) / (double)(tg_size(d->in[i]) > 0 ? tg_size(d->in[i]) : 1);
         d->gradient[i] = tg_mul_scalar(tg_mul(d->cotangent, d->in[1 - i]), 1 / (copies > 0 ? copies : 1));
     }
 }
@@ -173,8 +173,7 @@ static void saved_slope(const tg_derive *d)
     d->gradient[0] = tg_mul(d->cotangent, twice(d->in[0]));
 }
 
-static const tg_sample plain_samples[] = {{.input = {{.shape = {2, {3, 4}}}}},
-                                          {.input = {{.shape = {1, {33}}}}}};
+static const tg_sample plain_samples[] = {{.input = {{.shape = {2, {3, 4}}}}}, {.input = {{.shape = {1, {33}}}}}};
 
 static const tg_op times_two = {.name = "times_two",
                                 .arity = 1,
@@ -309,7 +308,8 @@ GIVES(second_off, tg_mul(g, tg_mul(d->out, number(x, 1))))
 GIVES(second_order_beyond_12, tg_mul(g, tg_where(beyond(x, 12), tg_stop_gradient(twice(x)), twice(x))))
 GIVES(second_order_of_float, tg_mul(g, tg_dtype_of(x) == TG_F64 ? tg_stop_gradient(tg_cos(x)) : tg_cos(x)))
 
-static const tg_sample enormous[] = {{.input = {{.shape = {1, {3}}, .value_count = 3, .values = (const double[]){1e90, -3e90, 2.5e90}}}}};
+static const tg_sample enormous[] = {
+    {.input = {{.shape = {1, {3}}, .value_count = 3, .values = (const double[]){1e90, -3e90, 2.5e90}}}}};
 static const tg_sample one_element[] = {{.input = {{.shape = {1, {1}}}}}};
 static const tg_sample ten_by_ten[] = {{.input = {{.shape = {2, {10, 10}}}}}};
 static const tg_sample hundreds[] = {{.input = {{.shape = {2, {100, 100}}}}}};
@@ -345,10 +345,8 @@ const wrong_row wrong_more[] = {
     {"the slope of tanh from a float, 10,000 elements", &tg_op_tanh, tanh_in_float, SAMPLES(hundreds)},
     {"the slope of GELU in float", &tg_op_gelu_exact, slope_in_float, SAMPLES(ten_by_ten)},
     {"wrong when all three inputs are one tensor", &tg_op_mul_add, tripled_if_all_same},
-    {"the average for the sum where an input broadcasts", &tg_op_mul, average_if_broadcast,
-     SAMPLES(same_shapes)},
-    {"wrong where the second input has fewer axes", &tg_op_mul, first_of_second_if_broadcast,
-     SAMPLES(same_shapes)},
+    {"the average for the sum where an input broadcasts", &tg_op_mul, average_if_broadcast, SAMPLES(same_shapes)},
+    {"wrong where the second input has fewer axes", &tg_op_mul, first_of_second_if_broadcast, SAMPLES(same_shapes)},
     {"a number read while differentiating", &tg_op_square, number_read, SAMPLES(one_element)},
     {"a branch on a number while differentiating", &tg_op_square, sign_read},
     {"another value when evaluated without gradient", &evaluated_otherwise, NULL},

@@ -11,16 +11,17 @@
 #define SAFETY          8
 #define ROUNDING_SAFETY 32
 
-/* Rounding that is the same at all neighbours, as where 1 - tanh(x)^2 leaves few digits, is not measured at all. So much is
- * allowed besides of the size that the function's values, or those of a lower derivative, make usual. */
+/* Rounding that is the same at all neighbours, as where 1 - tanh(x)^2 leaves few digits, is not measured at all. So
+ * much is allowed besides of the size that the function's values, or those of a lower derivative, make usual. */
 #define HIDDEN_ROUNDING (1024 * TG_CHECK_ROUNDING)
 
-/* Noise of a derivative that is no more than this part of what is usual is rounding, whatever the function's own: where a norm takes out
- * what a bias adds, terms a thousand times as large as any result cancel. Noise of single precision is 2^16 times as large. */
+/* Noise of a derivative that is no more than this part of what is usual is rounding, whatever the function's own: where
+ * a norm takes out what a bias adds, terms a thousand times as large as any result cancel. Noise of single precision is
+ * 2^16 times as large. */
 #define SURELY_ROUNDING (8192 * TG_CHECK_ROUNDING)
 
-/* Over a stretch little of it is common to all derivatives, so that less is allowed where they are compared by their integral. The stretch
- * is this long on each side, as a part of the first step of the differences. */
+/* Over a stretch little of it is common to all derivatives, so that less is allowed where they are compared by their
+ * integral. The stretch is this long on each side, as a part of the first step of the differences. */
 #define HIDDEN_IN_INTEGRAL (16 * TG_CHECK_ROUNDING)
 #define STRETCH            0.5
 
@@ -30,7 +31,8 @@
 /* An estimate whose own error exceeds this fraction of its value, or size, is not used. */
 #define NOT_CONVERGED 1e-5
 
-/* A comparison is sharp if its bound is at most this part of the derivative's size or, where that is 0, of the function's. */
+/* A comparison is sharp if its bound is at most this part of the derivative's size or, where that is 0, of the
+ * function's. */
 #define SHARP 1e-12
 
 /* Agreement within more than this fraction proves nothing. */
@@ -38,7 +40,8 @@
 
 /* ---- what is compared ---- */
 
-/* A group: its analytic derivative along a direction that is not 0 from `from` to `to` only, and what its difference came to. */
+/* A group: its analytic derivative along a direction that is not 0 from `from` to `to` only, and what its difference
+ * came to. */
 typedef struct group {
     double analytic, size;
     double rounding; /* as measured */
@@ -93,20 +96,22 @@ static void look_along(const tg_check *c, comparison *p, int64_t g, int64_t from
     steps->wanted = true;
 }
 
-static bool make_comparison(tg_check *c, int order, const double *direction, int64_t groups, tg_gradcheck_result *v, comparison *p)
+static bool make_comparison(tg_check *c, int order, const double *direction, int64_t groups, tg_gradcheck_result *v,
+                            comparison *p)
 {
     *p = (comparison){.order = order, .way = {.direction = direction, .groups = groups}, .v = v};
     return (p->way.steps = tg_check_take_from(c, &c->arena, groups, sizeof *p->way.steps)) &&
            (p->group = tg_check_take_from(c, &c->arena, groups, sizeof *p->group)) &&
            (p->difference = tg_check_take_from(c, &c->arena, groups, sizeof *p->difference)) &&
            (p->integral = tg_check_take_from(c, &c->arena, groups, sizeof *p->integral)) &&
-           (p->half = tg_check_take(c, groups)) && (p->sides = tg_check_take_from(c, &c->arena, groups, sizeof *p->sides));
+           (p->half = tg_check_take(c, groups)) &&
+           (p->sides = tg_check_take_from(c, &c->arena, groups, sizeof *p->sides));
 }
 
 /* ---- judging ---- */
 
-/* The rounding of an analytic derivative: as measured, but no more than the function's own explains or than is surely rounding, lest an
- * error like noise excuses itself; and as large as is usual where the direction leads. */
+/* The rounding of an analytic derivative: as measured, but no more than the function's own explains or than is surely
+ * rounding, lest an error like noise excuses itself; and as large as is usual where the direction leads. */
 static double explained_rounding(const tg_check *c, const comparison *p, int64_t g, double hidden)
 {
     const group *of = &p->group[g];
@@ -117,11 +122,12 @@ static double explained_rounding(const tg_check *c, const comparison *p, int64_t
         change *= fmax(1, d->natural * p->way.steps[g].largest);
     }
     const double of_function = d->excuse + fmin(c->level[p->order - 1].rounding, d->scatter) / d->natural + d->bend;
-    return ROUNDING_SAFETY * fmin(of->rounding, fmax(of_function, SURELY_ROUNDING * usual)) + 4 * d->bend + hidden * usual;
+    return ROUNDING_SAFETY * fmin(of->rounding, fmax(of_function, SURELY_ROUNDING * usual)) + 4 * d->bend +
+           hidden * usual;
 }
 
-/* Of terms that cancel, as where a norm takes out what a bias adds, differences see nothing and the derivative has their rounding. Terms
- * may be as large as the derivatives by other variables. */
+/* Of terms that cancel, as where a norm takes out what a bias adds, differences see nothing and the derivative has
+ * their rounding. Terms may be as large as the derivatives by other variables. */
 static double left_of_terms(const tg_check *c, const comparison *p, int64_t g)
 {
     const tg_check_difference *d = &p->difference[g];
@@ -148,12 +154,12 @@ static void conclude(tg_gradcheck_result *v, double numeric, double bound, doubl
     v->status = v->passed ? TG_GRADCHECK_PASSED : TG_GRADCHECK_WRONG;
 }
 
-/* All differences of sin(1e10 x) are noise. This is noise that is no rounding, beyond which the difference sees nothing; and by the
- * derivative the function goes through all of it in steps too small for doubles. */
+/* All differences of sin(1e10 x) are noise. This is noise that is no rounding, beyond which the difference sees
+ * nothing; and by the derivative the function goes through all of it in steps too small for doubles. */
 static bool is_noise(const group *of, const tg_check_difference *d)
 {
-    return d->scatter > 0x1p20 * TG_CHECK_ROUNDING * d->usual && !(fabs(d->value) > SAFETY * (d->error + d->rounding)) &&
-           0x1p-36 * fabs(of->analytic) >= d->scatter;
+    return d->scatter > 0x1p20 * TG_CHECK_ROUNDING * d->usual &&
+           !(fabs(d->value) > SAFETY * (d->error + d->rounding)) && 0x1p-36 * fabs(of->analytic) >= d->scatter;
 }
 
 /* Judges a group by its central difference. */
@@ -186,30 +192,34 @@ static double off_by(const tg_check_integral *in)
 
 static double rounding_of(const tg_check *c, const comparison *p, int64_t g, const tg_check_integral *in)
 {
-    return SAFETY * in->rounding + explained_rounding(c, p, g, HIDDEN_IN_INTEGRAL) + 64 * TG_CHECK_ROUNDING * size_of(p, g);
+    return SAFETY * in->rounding + explained_rounding(c, p, g, HIDDEN_IN_INTEGRAL) +
+           64 * TG_CHECK_ROUNDING * size_of(p, g);
 }
 
-/* A stretch for each group that agrees with a difference too coarse to be sharp, where the integral could be; whether there is one. */
+/* A stretch for each group that agrees with a difference too coarse to be sharp, where the integral could be; whether
+ * there is one. */
 static bool choose_stretches(const tg_check *c, comparison *p)
 {
     bool any = false;
     for (int64_t g = 0; g < p->way.groups; g++) {
         const double half = STRETCH * tg_check_first_step(p->way.steps[g].largest), size = size_of(p, g);
         const tg_check_integral hoped = {.rounding = TG_CHECK_ROUNDING * p->difference[g].usual / half};
-        const bool coarse =
-            p->way.steps[g].wanted && p->v[g].passed && !p->v[g].sharp && size > ALL_DIGITS && rounding_of(c, p, g, &hoped) <= SHARP * size;
+        const bool coarse = p->way.steps[g].wanted && p->v[g].passed && !p->v[g].sharp && size > ALL_DIGITS &&
+                            rounding_of(c, p, g, &hoped) <= SHARP * size;
         p->half[g] = coarse ? half : 0;
         any |= coarse;
     }
     return any;
 }
 
-/* Judges by the integral if it sees enough. True if it says that the derivative is off: then shorter stretches are to say so too. */
+/* Judges by the integral if it sees enough. True if it says that the derivative is off: then shorter stretches are to
+ * say so too. */
 static bool judge_integral(const tg_check *c, comparison *p, int64_t g)
 {
     const tg_check_integral *in = &p->integral[g];
     tg_gradcheck_result *v = &p->v[g];
-    const double size = size_of(p, g), rounding = rounding_of(c, p, g, in), bound = in->error + rounding, off = off_by(in);
+    const double size = size_of(p, g), rounding = rounding_of(c, p, g, in), bound = in->error + rounding,
+                 off = off_by(in);
     const bool is_sharp = bound <= SHARP * size, is_off = is_sharp && fabs(off) > bound;
     if (is_sharp && !is_off) {
         conclude(v, v->analytic - off, bound, size, rounding);
@@ -220,8 +230,9 @@ static bool judge_integral(const tg_check *c, comparison *p, int64_t g)
     return is_off;
 }
 
-/* By what a derivative is off, it is on every stretch. What a jump of the function makes of it doubles on half of one, and rounding, of
- * which the measurement happened to see little, is another on each. These parts of the whole stretch are to agree with it. */
+/* By what a derivative is off, it is on every stretch. What a jump of the function makes of it doubles on half of one,
+ * and rounding, of which the measurement happened to see little, is another on each. These parts of the whole stretch
+ * are to agree with it. */
 static const double agreeing[] = {0.5, 0.875, 0.625, 0.75};
 
 static bool agrees(const tg_check *c, const comparison *p, int64_t g, const tg_check_integral *shorter)
@@ -259,7 +270,8 @@ static bool judge_again(tg_check *c, comparison *p)
     for (int64_t g = 0; g < p->way.groups; g++)
         if (p->half[g] > 0) {
             const double rounding = rounding_of(c, p, g, &p->integral[g]);
-            conclude(&p->v[g], p->v[g].analytic - off_by(&p->integral[g]), p->integral[g].error + rounding, size_of(p, g), rounding);
+            conclude(&p->v[g], p->v[g].analytic - off_by(&p->integral[g]), p->integral[g].error + rounding,
+                     size_of(p, g), rounding);
             p->v[g].integrals = 1;
         }
     return true;
@@ -277,8 +289,8 @@ static bool judge_integrals(tg_check *c, comparison *p)
     return !any_off || judge_again(c, p);
 }
 
-/* Judges by far smaller steps, where these contradict. They are coarse: their agreement counts if they could have told the derivative
- * from what the usual steps say. */
+/* Judges by far smaller steps, where these contradict. They are coarse: their agreement counts if they could have told
+ * the derivative from what the usual steps say. */
 static void judge_closer(const tg_check *c, comparison *p, int64_t g)
 {
     group *of = &p->group[g];
@@ -307,7 +319,8 @@ static void judge_one_sided(comparison *p, int64_t g)
         conclude(v, fmin(fmax(v->analytic, d->low), d->high), SAFETY * d->error + of->allowed, size, of->allowed);
         v->kinks = 1;
         if (!v->passed && !converged && d->jumps && d->error <= NOT_CONVERGED * size) {
-            v->passed = true; /* the derivative below jumps here, as that of |x|: whatever is given for the next one, there is none */
+            v->passed = true; /* the derivative below jumps here, as that of |x|: whatever is given for the next one,
+                                 there is none */
             v->status = TG_GRADCHECK_PASSED;
             v->relative = 0;
         }
@@ -342,8 +355,8 @@ static void look_for_kinks(comparison *p)
     }
 }
 
-/* Compares with the differences along the way: in steps of the usual size, where these fail on both sides, and where these fail too in far
- * smaller ones, after which what the sides say is judged once more. */
+/* Compares with the differences along the way: in steps of the usual size, where these fail on both sides, and where
+ * these fail too in far smaller ones, after which what the sides say is judged once more. */
 static bool compare_once(tg_check *c, comparison *p)
 {
     const int below = p->order - 1;
@@ -353,7 +366,8 @@ static bool compare_once(tg_check *c, comparison *p)
         if (!p->way.steps[g].wanted)
             continue;
         p->group[g].noise = false;
-        p->v[g] = (tg_gradcheck_result){.order = p->order, .analytic = p->group[g].analytic, .comparisons = 1, .operation = -1};
+        p->v[g] = (tg_gradcheck_result){
+            .order = p->order, .analytic = p->group[g].analytic, .comparisons = 1, .operation = -1};
         judge(c, p, g);
     }
     if (!judge_integrals(c, p))
@@ -378,8 +392,8 @@ static bool compare_once(tg_check *c, comparison *p)
     return true;
 }
 
-/* What differs is compared again in case a lower derivative's rounding hides: differences that are the same at all small steps, as those
- * of a saturated softmax are, look exact and are not. */
+/* What differs is compared again in case a lower derivative's rounding hides: differences that are the same at all
+ * small steps, as those of a saturated softmax are, look exact and are not. */
 static bool compare_again(tg_check *c, comparison *p)
 {
     tg_gradcheck_result *first = p->v, *second = tg_check_take_from(c, &c->arena, p->way.groups, sizeof *second);
@@ -434,7 +448,8 @@ static bool take_set(tg_check *c, const tg_check_part *part, const tg_check_set 
     return true;
 }
 
-bool tg_check_compare_set(tg_check *c, int order, const tg_check_part *part, const tg_check_set *set, tg_gradcheck_result *v)
+bool tg_check_compare_set(tg_check *c, int order, const tg_check_part *part, const tg_check_set *set,
+                          tg_gradcheck_result *v)
 {
     const tg_arena_position here = tg_arena_here(&c->arena);
     double *direction = tg_check_take(c, c->variables);

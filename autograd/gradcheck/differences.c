@@ -5,8 +5,9 @@
  *     h/2    a10  a11         a[i][j] = a[i][j-1] + (a[i][j-1] - a[i-1][j-1]) / (4^j - 1)
  *     h/4    a20  a21  a22
  *
- * An entry's error is taken to be the largest of its differences to the two entries it was made from and, since these can
- * vanish by chance where the error changes sign, to the entry below it. The smallest, with the rounding of its row, wins. */
+ * An entry's error is taken to be the largest of its differences to the two entries it was made from and, since these
+ * can vanish by chance where the error changes sign, to the entry below it. The smallest, with the rounding of its row,
+ * wins. */
 #include "autograd/gradcheck/differences.h"
 
 #include <float.h>
@@ -20,7 +21,8 @@ enum { CENTRAL_ROWS = 30, CENTRAL_COLUMNS = 7, CONFIRMATIONS = 2, CONFIRMATION_R
 /* What small steps show to this part is not overruled by larger ones. */
 #define CONVINCING 1e-6
 
-/* What moves by less than its rounding over a step of a quarter counts as so much of its size, for which 2^10 roundings are allowed. */
+/* What moves by less than its rounding over a step of a quarter counts as so much of its size, for which 2^10 roundings
+ * are allowed. */
 #define RESTING_PART 0x1p-7
 
 /* A feature that the usual steps miss changes the derivative by more than this part; less is noise. */
@@ -44,7 +46,8 @@ double tg_check_usual(const tg_check *c, int order, int64_t i)
 
 /* ---- plain ---- */
 
-bool tg_check_evaluate_along(tg_check *c, int level, const tg_check_way *way, const double *first, double part, double *out)
+bool tg_check_evaluate_along(tg_check *c, int level, const tg_check_way *way, const double *first, double part,
+                             double *out)
 {
     for (int64_t i = 0; i < c->variables; i++)
         c->moved[i] = c->point[i] + part * first[tg_check_group(way, i)] * way->direction[i];
@@ -107,8 +110,8 @@ static tg_check_difference finish(const tg_check_level *l, double step, const su
 }
 
 /* The plain difference of one group, of which values the step ahead and behind are given. */
-static tg_check_difference plain_difference(const tg_check *c, int level, const tg_check_way *way, int64_t group, const double *ahead,
-                                            const double *behind, double step)
+static tg_check_difference plain_difference(const tg_check *c, int level, const tg_check_way *way, int64_t group,
+                                            const double *ahead, const double *behind, double step)
 {
     const tg_check_level *l = &c->level[level];
     const int64_t end = tg_check_begin(way, group + 1, l->length);
@@ -126,7 +129,8 @@ static tg_check_difference plain_difference(const tg_check *c, int level, const 
 bool tg_check_plain(tg_check *c, int level, const double *direction, double step, tg_check_difference *d)
 {
     const tg_check_way way = {.direction = direction, .groups = 1};
-    if (!tg_check_evaluate_along(c, level, &way, &step, 1, c->ahead) || !tg_check_evaluate_along(c, level, &way, &step, -1, c->behind))
+    if (!tg_check_evaluate_along(c, level, &way, &step, 1, c->ahead) ||
+        !tg_check_evaluate_along(c, level, &way, &step, -1, c->behind))
         return false;
     *d = plain_difference(c, level, &way, 0, c->ahead, c->behind, step);
     return true;
@@ -191,8 +195,8 @@ typedef struct tableau {
     bool done;
 } tableau;
 
-/* One descent of all groups from their first steps; where that is 0, a group stays at home. Values are computed when they are asked
- * for, once. */
+/* One descent of all groups from their first steps; where that is 0, a group stays at home. Values are computed when
+ * they are asked for, once. */
 typedef struct descent {
     const tg_check_way *way;
     int level;
@@ -232,8 +236,8 @@ static bool look_up(tg_check *c, descent *s, int number, int64_t group, tg_check
     return true;
 }
 
-/* A function with a feature narrower than the steps, like a softmax of large numbers, can converge to what it is around the
- * feature. Much smaller steps, though drowned in rounding, would see that. */
+/* A function with a feature narrower than the steps, like a softmax of large numbers, can converge to what it is around
+ * the feature. Much smaller steps, though drowned in rounding, would see that. */
 static bool is_confirmed(tg_check *c, descent *s, int number, int64_t group, bool *confirmed)
 {
     const tg_check_difference *best = &s->tableau[group].best;
@@ -242,8 +246,8 @@ static bool is_confirmed(tg_check *c, descent *s, int number, int64_t group, boo
         tg_check_difference plain;
         if (!look_up(c, s, number + finer * CONFIRMATION_ROWS, group, &plain))
             return false;
-        *confirmed =
-            fabs(plain.value - best->value) <= 8 * (best->error + best->rounding + plain.rounding) + 1e-3 * fmax(best->size, plain.size);
+        *confirmed = fabs(plain.value - best->value) <=
+                     8 * (best->error + best->rounding + plain.rounding) + 1e-3 * fmax(best->size, plain.size);
     }
     return true;
 }
@@ -297,9 +301,9 @@ static bool is_exact_to(double relative, const tg_check_difference *d)
     return d->error + d->rounding <= relative * fmax(d->size, fabs(d->value));
 }
 
-/* Steps of at most 1 fit most functions, whatever their inputs' size, but not the logarithm at 1e-12 beside 0.5, nor the square
- * root of 1e10. So there are up to three descents, from steps that fit the smallest element, of at most 1, and in proportion to the input.
- * The first step of one of them; 0 if it is not needed. */
+/* Steps of at most 1 fit most functions, whatever their inputs' size, but not the logarithm at 1e-12 beside 0.5, nor
+ * the square root of 1e10. So there are up to three descents, from steps that fit the smallest element, of at most 1,
+ * and in proportion to the input. The first step of one of them; 0 if it is not needed. */
 enum { SMALLEST, AT_MOST_ONE, IN_PROPORTION, DESCENTS };
 
 static double first_step_of(int which, const tg_check_way *way, int64_t group, const tg_check_difference *best)
@@ -360,8 +364,8 @@ static bool does_contradict(const tg_check_difference *closer, const tg_check_di
     return is_exact_to(1e-2, closer) && !(differs <= least && isfinite(usual->error));
 }
 
-/* A pole or a feature that is much closer than the steps shows only in far smaller ones. These count where they contradict. Their rounding
- * is judged by their own scatter, for such a place is too near for the measurement. */
+/* A pole or a feature that is much closer than the steps shows only in far smaller ones. These count where they
+ * contradict. Their rounding is judged by their own scatter, for such a place is too near for the measurement. */
 bool tg_check_closer(tg_check *c, int level, const tg_check_way *way, tg_check_difference *best)
 {
     tg_check_level *l = &c->level[level];

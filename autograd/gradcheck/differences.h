@@ -6,15 +6,16 @@
 
 typedef struct tg_check_difference {
     double value;
-    double error;    /* by its own estimate; infinite if it does not converge at all */
-    double rounding; /* of the values it is made of */
-    double size;     /* sum of |cotangent_i d out_i| */
-    double excuse;   /* rounding that a derivative may have, going by how much of it the function has */
-    double bend;     /* what rounding its arguments does to it: its second derivative, times that */
-    double natural;  /* how much of the direction the function needs to change by its own size, roughly */
+    double error;     /* by its own estimate; infinite if it does not converge at all */
+    double rounding;  /* of the values it is made of */
+    double size;      /* sum of |cotangent_i d out_i| */
+    double excuse;    /* rounding that a derivative may have, going by how much of it the function has */
+    double bend;      /* what rounding its arguments does to it: its second derivative, times that */
+    double natural;   /* how much of the direction the function needs to change by its own size, roughly */
     bool contradicts; /* taken in far smaller steps, as it contradicts the one in the usual steps */
 
-    /* Of the values that move, times their cotangents: the root of their sum of squares, and the sum of what rounding each has. */
+    /* Of the values that move, times their cotangents: the root of their sum of squares, and the sum of what rounding
+     * each has. */
     double usual, scatter;
 } tg_check_difference;
 
@@ -25,15 +26,17 @@ typedef struct tg_check_steps {
     bool wanted;     /* whether its difference is */
 } tg_check_steps;
 
-/* Where to: a direction, as a step for each variable. The variables make one group; or, where each value depends on one group only,
- * several: then all of them move at once, each by its own steps, and one evaluation serves for all derivatives. */
+/* Where to: a direction, as a step for each variable. The variables make one group; or, where each value depends on one
+ * group only, several: then all of them move at once, each by its own steps, and one evaluation serves for all
+ * derivatives. */
 typedef struct tg_check_way {
     const double *direction;
     int64_t groups;
-    /* Of each variable that moves its group, and the values that depend on group g: values[first[g]] to values[first[g + 1] - 1].
-     * NULL, all three, for one group: then it has all. */
+    /* Of each variable that moves its group, and the values that depend on group g: values[first[g]] to values[first[g
+     * + 1] - 1]. NULL, all three, for one group: then it has all. */
     const int64_t *group, *first, *values;
-    long double resting; /* squares of what is usual of the values in no group, which each group may move too little to be seen */
+    long double resting; /* squares of what is usual of the values in no group, which each group may move too little to
+                            be seen */
     tg_check_steps *steps; /* [groups] */
 } tg_check_way;
 
@@ -42,7 +45,8 @@ static inline int64_t tg_check_group(const tg_check_way *way, int64_t variable)
     return way->group ? way->group[variable] : 0;
 }
 
-/* Where among the values of all groups those of one begin and, of the next one, where they end; and the number of such a value. */
+/* Where among the values of all groups those of one begin and, of the next one, where they end; and the number of such
+ * a value. */
 static inline int64_t tg_check_begin(const tg_check_way *way, int64_t group, int64_t length)
 {
     return way->first ? way->first[group] : group * length;
@@ -56,14 +60,16 @@ static inline int64_t tg_check_value(const tg_check_way *way, int64_t k)
 /* The first step for a direction with this largest element. */
 double tg_check_first_step(double largest);
 
-/* How large a derivative by variable i is if it changes the function, or the derivative below, by its own size within four first steps.
- * The terms that a derivative is added up from may be as large, however little of them is left. */
+/* How large a derivative by variable i is if it changes the function, or the derivative below, by its own size within
+ * four first steps. The terms that a derivative is added up from may be as large, however little of them is left. */
 double tg_check_usual(const tg_check *c, int order, int64_t i);
 
 /* Derivative number `level` at the point plus `part` times each group's first step. */
-bool tg_check_evaluate_along(tg_check *c, int level, const tg_check_way *way, const double *first, double part, double *out);
+bool tg_check_evaluate_along(tg_check *c, int level, const tg_check_way *way, const double *first, double part,
+                             double *out);
 
-/* The derivative of <cotangent, derivative number `level`> at the point along the direction, of each group, by central differences. */
+/* The derivative of <cotangent, derivative number `level`> at the point along the direction, of each group, by central
+ * differences. */
 bool tg_check_central(tg_check *c, int level, const tg_check_way *way, tg_check_difference *best /* [groups] */);
 
 /* The same in far smaller steps, in place of the best if it contradicts that. Call it after tg_check_central. */
@@ -77,8 +83,10 @@ typedef struct tg_check_integral {
     double rounding; /* of the change */
 } tg_check_integral;
 
-/* Of derivative number `order` and the one below; a stretch is `half` of the direction to each side, nothing where that is 0. */
-bool tg_check_integrals(tg_check *c, int order, const tg_check_way *way, const double *half /* [groups] */, tg_check_integral *in);
+/* Of derivative number `order` and the one below; a stretch is `half` of the direction to each side, nothing where that
+ * is 0. */
+bool tg_check_integrals(tg_check *c, int order, const tg_check_way *way, const double *half /* [groups] */,
+                        tg_check_integral *in);
 
 /* The one-sided ones, taken output by output: the sum of the lower and of the higher. */
 typedef struct tg_check_one_sided {
@@ -93,12 +101,12 @@ bool tg_check_both_sides(tg_check *c, int level, const tg_check_way *way, tg_che
 /* The derivative of each value of a level, without cotangents: the mean of both sides. */
 bool tg_check_each_side(tg_check *c, int level, const tg_check_way *way, double *values);
 
-/* The level a quarter of the direction ahead and behind, into [2, length]. Which values move at all by that decides what counts in
- * what follows. */
+/* The level a quarter of the direction ahead and behind, into [2, length]. Which values move at all by that decides
+ * what counts in what follows. */
 bool tg_check_moves(tg_check *c, int level, const double *direction, double *ahead);
 
-/* What a value of a level counts for in what is usual if the direction does not change it: a change smaller than its rounding may be hidden
- * in it. */
+/* What a value of a level counts for in what is usual if the direction does not change it: a change smaller than its
+ * rounding may be hidden in it. */
 double tg_check_resting(const tg_check_level *level, int64_t value);
 
 /* One plain central difference with a step of `step` times the direction, after tg_check_moves. */

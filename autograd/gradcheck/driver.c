@@ -46,8 +46,8 @@ static void count_in(tg_check *c, tg_gradcheck_result *v)
     tg_check_add_part(&c->report, v);
 }
 
-static bool compare_element(tg_check *c, int order, const tg_check_part *part, int64_t index,
-                            double *direction, tg_gradcheck_result *v)
+static bool compare_element(tg_check *c, int order, const tg_check_part *part, int64_t index, double *direction,
+                            tg_gradcheck_result *v)
 {
     int64_t i = part->offset + index;
     direction[i] = c->scale[i];
@@ -89,7 +89,8 @@ static bool find_element(tg_check *c, int order, const tg_check_part *part, cons
     return some;
 }
 
-/* Along a random direction: in steps as large as is typical of the input or, where that cannot be, in proportion to each element. */
+/* Along a random direction: in steps as large as is typical of the input or, where that cannot be, in proportion to
+ * each element. */
 static bool compare_direction(tg_check *c, int order, const tg_check_part *part, double *direction,
                               tg_gradcheck_result *v)
 {
@@ -120,7 +121,8 @@ static bool compare_directions(tg_check *c, int order, const tg_check_part *part
     return true;
 }
 
-/* Each element, with others where they may move at once. That they may was tried, not proven: what fails in company is compared alone. */
+/* Each element, with others where they may move at once. That they may was tried, not proven: what fails in company is
+ * compared alone. */
 static bool compare_elements(tg_check *c, int order, const tg_check_part *part, double *direction)
 {
     tg_gradcheck_result *v = tg_check_take_from(c, &c->arena, part->size, sizeof *v);
@@ -150,7 +152,8 @@ static bool compare_part(tg_check *c, int order, const tg_check_part *part, doub
 
 /* ---- the whole ---- */
 
-/* How many places an elementwise function has, if all its variables fill them and they are not too many to be compared at once. */
+/* How many places an elementwise function has, if all its variables fill them and they are not too many to be compared
+ * at once. */
 enum { MOST_PLACES = 256 };
 
 static int64_t places_of(const tg_check *c)
@@ -177,8 +180,7 @@ static bool check_everything(tg_check *c)
         return false;
     c->nothing_compared = result->comparisons == 0;
     if (c->nothing_compared)
-        return tg_check_fail(&c->report, TG_GRADCHECK_REFUSED,
-                             "there is nothing to compare: all inputs are empty");
+        return tg_check_fail(&c->report, TG_GRADCHECK_REFUSED, "there is nothing to compare: all inputs are empty");
     tg_check_end_parts(&c->report);
     return result->passed;
 }

@@ -84,8 +84,8 @@ static void add_derivatives(tg_text *text, tg_check *c, const tg_gradcheck_resul
     add_output(text, c, v->order, row);
     tg_text_add(text, " by ");
     tg_check_add_element(text, &c->report, v->input, variable - c->parts[part].offset);
-    tg_text_add(text, ", which is %.9g\n  %-12s%.9g\n  %-12s%.9g\n  %-12s", c->point[variable], "expected", j.expected[entry],
-                "found", j.found[entry], "seems");
+    tg_text_add(text, ", which is %.9g\n  %-12s%.9g\n  %-12s%.9g\n  %-12s", c->point[variable], "expected",
+                j.expected[entry], "found", j.found[entry], "seems");
     tg_check_suspect(text, c, &j, part);
     tg_text_add(text, "\n");
 }

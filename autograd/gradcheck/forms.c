@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* In float rounding is 2^29 times that in double, as it was measured; by this much more in all, as some kernels are a few units off. */
+/* In float rounding is 2^29 times that in double, as it was measured; by this much more in all, as some kernels are a
+ * few units off. */
 #define SINGLE_SAFETY 256
 
 /* The same elements elsewhere in memory may be computed by other instructions, to this relative error. */
@@ -25,8 +26,7 @@ typedef struct form {
     double *value, *gradient[MOST_INPUTS];
 } form;
 
-static tg_tensor put(tg_check *c, tg_arena *arena, const double *data, tg_shape shape, tg_dtype dtype,
-                     bool varied)
+static tg_tensor put(tg_check *c, tg_arena *arena, const double *data, tg_shape shape, tg_dtype dtype, bool varied)
 {
     if (dtype == TG_F32) {
         int64_t size = tg_shape_size(&shape);
@@ -35,8 +35,7 @@ static tg_tensor put(tg_check *c, tg_arena *arena, const double *data, tg_shape 
             single[i] = (float)data[i];
         if (!single)
             return (tg_tensor){0};
-        return varied ? tg_variable(c->tape, dtype, single, shape)
-                      : tg_constant(c->tape, dtype, single, shape);
+        return varied ? tg_variable(c->tape, dtype, single, shape) : tg_constant(c->tape, dtype, single, shape);
     }
     return varied ? tg_variable(c->tape, dtype, data, shape) : tg_constant(c->tape, dtype, data, shape);
 }
@@ -83,8 +82,7 @@ static bool refuse_form(tg_check *c, tg_gradcheck_status status, const char *wha
 }
 
 /* Says of one number that it is another than expected. */
-static bool differs(tg_check *c, tg_gradcheck_status status, int input, double found, double expected,
-                    const char *what)
+static bool differs(tg_check *c, tg_gradcheck_status status, int input, double found, double expected, const char *what)
 {
     tg_gradcheck_result *v = &c->report.result;
     v->order = input < 0 ? 0 : 1;
@@ -100,8 +98,7 @@ static bool differs(tg_check *c, tg_gradcheck_status status, int input, double f
 
 /* ---- float ---- */
 
-static bool is_close_in_single(const tg_check_level *level, int64_t i, double found, double expected,
-                               double usual)
+static bool is_close_in_single(const tg_check_level *level, int64_t i, double found, double expected, double usual)
 {
     double typical = level->size / sqrt((double)level->length) + usual;
     if (!(fabs(expected) < 0.01 * FLT_MAX) || (expected != 0 && fabs(expected) < 100 * FLT_MIN))
@@ -146,8 +143,7 @@ bool tg_check_single(tg_check *c)
     char what[80];
     for (int p = -1; fine && p < c->part_count; p++) {
         const int input = p < 0 ? -1 : c->parts[p].input;
-        const int64_t from = p < 0 ? 0 : c->parts[p].offset,
-                      size = p < 0 ? c->level[0].length : c->parts[p].size;
+        const int64_t from = p < 0 ? 0 : c->parts[p].offset, size = p < 0 ? c->level[0].length : c->parts[p].size;
         const double *found = p < 0 ? single.value : single.gradient[input];
         const double *expected = p < 0 ? twice.value : twice.gradient[input];
         for (int64_t i = 0; fine && i < size; i++) {
@@ -243,8 +239,8 @@ static bool broadcasts(tg_check *c, tg_arena *arena, int which, const tg_shape *
     char what[200], text[2][80];
     tg_shape_broadcast(own, others, &f.output);
     const int64_t size = tg_shape_size(&f.output);
-    snprintf(what, sizeof what, "with input %d %s beside %s", which,
-             tg_shape_text(own, text[0], sizeof text[0]), tg_shape_text(others, text[1], sizeof text[1]));
+    snprintf(what, sizeof what, "with input %d %s beside %s", which, tg_shape_text(own, text[0], sizeof text[0]),
+             tg_shape_text(others, text[1], sizeof text[1]));
     full.output = f.output;
     f.cotangent = full.cotangent = repeated(c, arena, c->level[0].cotangent, size);
     for (int i = 0; i < c->report.count; i++) {

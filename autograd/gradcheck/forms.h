@@ -7,7 +7,8 @@
 /* Value and gradient in float against double, for the inputs of a check that has passed, rounded to float. */
 bool tg_check_single(tg_check *c);
 
-/* The elements of a check of an elementwise operation that has passed, all inputs [n], in other shapes; broadcast as well, if it does. */
+/* The elements of a check of an elementwise operation that has passed, all inputs [n], in other shapes; broadcast as
+ * well, if it does. */
 bool tg_check_shapes(tg_check *c, bool broadcast);
 
 #endif

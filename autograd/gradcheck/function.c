@@ -67,8 +67,7 @@ static bool make_parts(tg_check *c)
         if (!tg_check_is_varied(&c->report.inputs[i]))
             continue;
         tg_shape shape = *tg_check_shape_of(&c->report.inputs[i]);
-        tg_check_part part = {
-            .input = i, .shape = shape, .offset = c->variables, .size = tg_shape_size(&shape)};
+        tg_check_part part = {.input = i, .shape = shape, .offset = c->variables, .size = tg_shape_size(&shape)};
         c->parts[c->part_count++] = part;
         c->variables += part.size;
     }
@@ -140,8 +139,7 @@ double tg_check_weight(tg_rng *rng)
 
 /* ---- evaluation ---- */
 
-static tg_tensor put_input(tg_check *c, const tg_gradcheck_input *input, const tg_check_part *part,
-                           const double *x)
+static tg_tensor put_input(tg_check *c, const tg_gradcheck_input *input, const tg_check_part *part, const double *x)
 {
     if (input->integers)
         return tg_constant(c->tape, TG_I32, input->integers, input->shape);
@@ -175,8 +173,7 @@ bool tg_check_record(tg_check *c, const double *x, tg_tensor *result)
         return false;
     if (tg_ok(*result) && tg_dtype_of(*result) == TG_F64)
         return true;
-    return tg_check_fail(&c->report, TG_GRADCHECK_REFUSED,
-                         "expected the function to return an f64 tensor, not %s",
+    return tg_check_fail(&c->report, TG_GRADCHECK_REFUSED, "expected the function to return an f64 tensor, not %s",
                          tg_ok(*result) ? tg_dtype_name(tg_dtype_of(*result)) : "an inert one");
 }
 
@@ -210,8 +207,7 @@ static bool derive_all(tg_check *c, int level, tg_tensor result, double *const *
         if (k == level)
             return true;
         put_cotangents(c, k);
-        if (!tg_grad(c->results, results, c->varied, c->part_count, c->cotangents, k + 1 < level,
-                     c->gradients)) {
+        if (!tg_grad(c->results, results, c->varied, c->part_count, c->cotangents, k + 1 < level, c->gradients)) {
             c->report.result.order = k + 1;
             c->report.result.input = c->report.result.index = -1;
             return tape_fine(c, TG_GRADCHECK_BROKEN) &&
@@ -233,15 +229,15 @@ static bool has_the_size_it_had(tg_check *c, tg_tensor result)
 {
     if (tg_size(result) == c->level[0].length)
         return true;
-    return tg_check_fail(&c->report, TG_GRADCHECK_NOT_REPEATABLE,
-                         "the result has %lld elements now and %lld before", (long long)tg_size(result),
-                         (long long)c->level[0].length);
+    return tg_check_fail(&c->report, TG_GRADCHECK_NOT_REPEATABLE, "the result has %lld elements now and %lld before",
+                         (long long)tg_size(result), (long long)c->level[0].length);
 }
 
 bool tg_check_evaluate_all(tg_check *c, const double *x, double *const *out)
 {
     tg_tensor result;
-    return tg_check_record(c, x, &result) && has_the_size_it_had(c, result) && derive_all(c, c->options.order, result, out);
+    return tg_check_record(c, x, &result) && has_the_size_it_had(c, result) &&
+           derive_all(c, c->options.order, result, out);
 }
 
 bool tg_check_evaluate(tg_check *c, int level, const double *x, double *out)
@@ -252,8 +248,8 @@ bool tg_check_evaluate(tg_check *c, int level, const double *x, double *out)
 
 /* ---- rounding ---- */
 
-/* Points at uneven distances, lest they resonate with the grid of numbers that the function's values are rounded to; and for
- * each window of four the weights that cancel everything up to a parabola, with squares that add up to 1. */
+/* Points at uneven distances, lest they resonate with the grid of numbers that the function's values are rounded to;
+ * and for each window of four the weights that cancel everything up to a parabola, with squares that add up to 1. */
 static const double distance[TG_CHECK_WINDOWS + 3] = {1, 1.83, 3.19, 4.07, 5.31, 5.93, 7.38, 8.21};
 
 static void window_weights(int window, double weights[4])
@@ -277,11 +273,12 @@ static void add_point(tg_check_level *level, const double *values, int point, do
             level->noise[w][i] += weights[w][point - w] * (values[i] - level->value[i]);
 }
 
-/* All variables move together in tiny steps. Over these the function is as good as a parabola, so that what is left in its
- * third differences is rounding, its own and its arguments'. The point itself is left out: it may be a kink. */
+/* All variables move together in tiny steps. Over these the function is as good as a parabola, so that what is left in
+ * its third differences is rounding, its own and its arguments'. The point itself is left out: it may be a kink. */
 static bool measure_rounding(tg_check *c)
 {
-    double *step = tg_check_take(c, c->variables), *values[TG_GRADCHECK_MAX_ORDER + 1] = {NULL}, weights[TG_CHECK_WINDOWS][4];
+    double *step = tg_check_take(c, c->variables), *values[TG_GRADCHECK_MAX_ORDER + 1] = {NULL},
+           weights[TG_CHECK_WINDOWS][4];
     for (int w = 0; w < TG_CHECK_WINDOWS; w++)
         window_weights(w, weights[w]);
     for (int k = 0; step && k <= c->options.order; k++)
@@ -344,16 +341,16 @@ static bool is_finite(tg_check *c, int k)
         return true;
     if (k == 0) {
         c->outputs_finite = false;
-        return tg_check_fail(&c->report, TG_GRADCHECK_NOT_FINITE, "the result is %g at element %lld",
-                             level->value[i], (long long)i);
+        return tg_check_fail(&c->report, TG_GRADCHECK_NOT_FINITE, "the result is %g at element %lld", level->value[i],
+                             (long long)i);
     }
     const tg_check_part *part = tg_check_part_at(c, i);
     result->order = k;
     result->input = part->input;
     result->index = i - part->offset;
     result->analytic = level->value[i];
-    return tg_check_fail(&c->report, TG_GRADCHECK_NOT_FINITE,
-                         "the derivative is %g, though the result is finite", level->value[i]);
+    return tg_check_fail(&c->report, TG_GRADCHECK_NOT_FINITE, "the derivative is %g, though the result is finite",
+                         level->value[i]);
 }
 
 static bool evaluate_levels(tg_check *c)

@@ -25,14 +25,13 @@ typedef struct tg_check_part {
 typedef struct tg_check_level {
     int64_t length;
     double *cotangent;
-    double *value; /* at the point */
-    double
-        *noise[TG_CHECK_WINDOWS]; /* scaled third differences at tiny steps, which are nothing but rounding */
-    double *each;                 /* the rounding of each value, from these */
-    double *relative;             /* the same as a part of the value, or of what is usual */
-    double rounding;              /* of <cotangent, value> */
-    double suspected;             /* extra rounding assumed on the second try; otherwise 0 */
-    double size;                  /* root of the sum of squares of cotangent_i value_i */
+    double *value;                   /* at the point */
+    double *noise[TG_CHECK_WINDOWS]; /* scaled third differences at tiny steps, which are nothing but rounding */
+    double *each;                    /* the rounding of each value, from these */
+    double *relative;                /* the same as a part of the value, or of what is usual */
+    double rounding;                 /* of <cotangent, value> */
+    double suspected;                /* extra rounding assumed on the second try; otherwise 0 */
+    double size;                     /* root of the sum of squares of cotangent_i value_i */
 } tg_check_level;
 
 typedef struct tg_check {
@@ -57,13 +56,13 @@ typedef struct tg_check {
     tg_shape output_shape;
     bool outputs_finite;
     bool nothing_compared; /* as all inputs are empty */
-    bool elementwise;  /* element i of the result depends on elements i of inputs of the same shape only */
-    int64_t places;    /* then the number of these, if they are compared all at once; or 0 */
-    bool as_constants; /* inputs are recorded as constants, by which it can be differentiated all the same */
+    bool elementwise;      /* element i of the result depends on elements i of inputs of the same shape only */
+    int64_t places;        /* then the number of these, if they are compared all at once; or 0 */
+    bool as_constants;     /* inputs are recorded as constants, by which it can be differentiated all the same */
 
     tg_tape *tape;
     tg_arena arena;
-    tg_arena steps; /* of the differences just being taken */
+    tg_arena steps;                                       /* of the differences just being taken */
     tg_tensor *tensors;                                   /* [count of inputs] */
     tg_tensor *varied, *results, *gradients, *cotangents; /* [part_count] */
 } tg_check;
@@ -79,7 +78,8 @@ const tg_check_part *tg_check_part_at(const tg_check *c, int64_t variable);
 /* Gives parameters the values back that they had: those of the point. */
 void tg_check_put_back(tg_check *c);
 
-/* Memory for `count` elements of `size` bytes, all 0, as long as the arena keeps it; NULL, with the result written, if there is none. */
+/* Memory for `count` elements of `size` bytes, all 0, as long as the arena keeps it; NULL, with the result written, if
+ * there is none. */
 void *tg_check_take_from(tg_check *c, tg_arena *arena, int64_t count, size_t size);
 
 /* The same for numbers that are kept until the check is closed. */
@@ -110,7 +110,8 @@ bool tg_check_record(tg_check *c, const double *x, tg_tensor *result);
 
 /* Derivative number `level` of the function at x, or as it is recorded. What is not finite is passed on as it is. */
 bool tg_check_evaluate(tg_check *c, int level, const double *x, double *out);
-bool tg_check_evaluate_all(tg_check *c, const double *x, double *const *out /* [order + 1], each of its level's length */);
+bool tg_check_evaluate_all(tg_check *c, const double *x,
+                           double *const *out /* [order + 1], each of its level's length */);
 bool tg_check_derive(tg_check *c, int level, tg_tensor result, double *out);
 
 /* The measured rounding of <weights, derivative number `level`>; the weights are not 0 from `from` to `to` only. */

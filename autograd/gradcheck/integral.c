@@ -1,10 +1,11 @@
 /* The integral of the derivative over a stretch around the point is the function's change over it:
  *
- *     sum_j w_j F'(x + t_j h) / 2 = (F(x + h) - F(x - h)) / 2h,      t_j and w_j the 15 nodes and weights of Kronrod, t_0 = 0
+ *     sum_j w_j F'(x + t_j h) / 2 = (F(x + h) - F(x - h)) / 2h,      t_j and w_j the 15 nodes and weights of Kronrod,
+ * t_0 = 0
  *
- * Differences extrapolate from steps ever smaller, by which the rounding of F is divided; here it is divided by the whole stretch. Within
- * the nodes are the 7 of Gauss, and the two sums differ by what the derivative does between nodes, a fault at x alone included
- * (R. Piessens et al., QUADPACK, Springer 1983, for both rules). */
+ * Differences extrapolate from steps ever smaller, by which the rounding of F is divided; here it is divided by the
+ * whole stretch. Within the nodes are the 7 of Gauss, and the two sums differ by what the derivative does between
+ * nodes, a fault at x alone included (R. Piessens et al., QUADPACK, Springer 1983, for both rules). */
 #include "autograd/gradcheck/differences.h"
 
 #include <math.h>
@@ -25,7 +26,8 @@ static const struct {
 /* A fault at x alone is 2 / (0.418 - 0.209) < 10 times as large as what it makes the two sums differ by. */
 #define GAUSS_TO_ERROR 10
 
-static void add_node(const tg_check *c, const tg_check_way *way, const double *derivative, int j, tg_check_integral *sum)
+static void add_node(const tg_check *c, const tg_check_way *way, const double *derivative, int j,
+                     tg_check_integral *sum)
 {
     for (int64_t i = 0; i < c->variables; i++) {
         const int64_t g = tg_check_group(way, i);
@@ -36,7 +38,8 @@ static void add_node(const tg_check *c, const tg_check_way *way, const double *d
 }
 
 /* Adds a group's change of the function; what stays where it is along the way has none. */
-static void add_change(const tg_check *c, const tg_check_level *l, const tg_check_way *way, int64_t g, double half, tg_check_integral *sum)
+static void add_change(const tg_check *c, const tg_check_level *l, const tg_check_way *way, int64_t g, double half,
+                       tg_check_integral *sum)
 {
     const int64_t end = tg_check_begin(way, g + 1, l->length);
     for (int64_t k = tg_check_begin(way, g, l->length); k < end; k++) {
@@ -62,7 +65,8 @@ bool tg_check_integrals(tg_check *c, int order, const tg_check_way *way, const d
                 return false;
             add_node(c, way, c->ahead, j, in);
         }
-    if (!tg_check_evaluate_along(c, order - 1, way, half, 1, c->ahead) || !tg_check_evaluate_along(c, order - 1, way, half, -1, c->behind))
+    if (!tg_check_evaluate_along(c, order - 1, way, half, 1, c->ahead) ||
+        !tg_check_evaluate_along(c, order - 1, way, half, -1, c->behind))
         return false;
     for (int64_t g = 0; g < way->groups; g++) {
         in[g].error = GAUSS_TO_ERROR * fabs(in[g].error);

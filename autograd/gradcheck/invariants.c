@@ -38,8 +38,8 @@ static bool same_as(tg_check *c, int order, const double *found, tg_gradcheck_st
     if (i == level->length)
         return true;
     point_at(c, order, order > 0 ? i : -1, found[i], level->value[i]);
-    return tg_check_fail(&c->report, status, "%s: %.17g and %.17g at element %lld of %s", what, level->value[i], found[i], (long long)i,
-                         order > 0 ? "all variables" : "the result");
+    return tg_check_fail(&c->report, status, "%s: %.17g and %.17g at element %lld of %s", what, level->value[i],
+                         found[i], (long long)i, order > 0 ? "all variables" : "the result");
 }
 
 /* The same of what is in c->ahead. */
@@ -85,9 +85,8 @@ static bool stays_undisturbed(tg_check *c)
     c->function(c->tape, c->tensors, c->report.count, c->user);
     tg_tape_clear_error(c->tape); /* whether the function likes these numbers does not matter */
     return tg_check_derive(c, 1, result, c->ahead) &&
-           same_bytes(
-               c, 1, TG_GRADCHECK_DISTURBED,
-               "the gradient changes when the function runs on other numbers before the backward pass");
+           same_bytes(c, 1, TG_GRADCHECK_DISTURBED,
+                      "the gradient changes when the function runs on other numbers before the backward pass");
 }
 
 static bool zero_gives_zero(tg_check *c)
@@ -121,8 +120,9 @@ static bool derive_with(tg_check *c, int order, double *cotangent, double *out)
     return fine;
 }
 
-/* What the cotangents of the levels are multiplied by: a sign and a power of two, the first for the function's own, the second for those
- * above. These take the power and its inverse in turn, so that their product keeps in the range of numbers. */
+/* What the cotangents of the levels are multiplied by: a sign and a power of two, the first for the function's own, the
+ * second for those above. These take the power and its inverse in turn, so that their product keeps in the range of
+ * numbers. */
 typedef struct scaling {
     int sign[2], power[2];
 } scaling;
@@ -137,8 +137,8 @@ static int power_of(const scaling *of, int level)
     return level == 0 ? of->power[0] : level % 2 == 1 ? of->power[1] : -of->power[1];
 }
 
-/* Rounding commutes with powers of two and with the sign, so that these hold to the bit, whatever the function. What numbers next to the
- * smallest have lost is not held against it, nor where the largest number is passed. */
+/* Rounding commutes with powers of two and with the sign, so that these hold to the bit, whatever the function. What
+ * numbers next to the smallest have lost is not held against it, nor where the largest number is passed. */
 static bool is_scaled(tg_check *c, int order, const scaling *by, const double *found)
 {
     int sign = 1, power = 0;
@@ -148,13 +148,14 @@ static bool is_scaled(tg_check *c, int order, const scaling *by, const double *f
     }
     for (int64_t i = 0; i < c->variables; i++) {
         const double expected = sign * ldexp(c->level[order].value[i], power);
-        if (found[i] == expected || (power > 0 && !isfinite(found[i])) || fabs(ldexp(found[i] - expected, -power)) < LOST_IN_SCALING)
+        if (found[i] == expected || (power > 0 && !isfinite(found[i])) ||
+            fabs(ldexp(found[i] - expected, -power)) < LOST_IN_SCALING)
             continue;
         point_at(c, order, i, found[i], expected);
         return tg_check_fail(&c->report, TG_GRADCHECK_NOT_LINEAR,
                              "with %s times %s2^%d the gradient is %.17g, where exactly %.17g is expected",
-                             order > 1 ? "the product of the cotangents" : "the cotangent", sign < 0 ? "-" : "", power, found[i],
-                             expected);
+                             order > 1 ? "the product of the cotangents" : "the cotangent", sign < 0 ? "-" : "", power,
+                             found[i], expected);
     }
     return true;
 }
@@ -180,8 +181,9 @@ static bool scales_with(tg_check *c, const scaling *by, double *const *cotangent
 
 static bool scales(tg_check *c)
 {
-    static const scaling all[] = {{{-1, 1}, {0, 0}},   {{1, -1}, {0, 0}},   {{1, 1}, {-100, 10}}, {{1, 1}, {-40, -10}},
-                                  {{1, 1}, {-10, 100}}, {{1, 1}, {10, -100}}, {{1, 1}, {40, 40}},   {{1, 1}, {100, -40}}};
+    static const scaling all[] = {{{-1, 1}, {0, 0}},    {{1, -1}, {0, 0}},    {{1, 1}, {-100, 10}},
+                                  {{1, 1}, {-40, -10}}, {{1, 1}, {-10, 100}}, {{1, 1}, {10, -100}},
+                                  {{1, 1}, {40, 40}},   {{1, 1}, {100, -40}}};
     double *cotangents[TG_GRADCHECK_MAX_ORDER + 1], *values[TG_GRADCHECK_MAX_ORDER + 1];
     if (!make_values(c, cotangents) || !make_values(c, values))
         return false;
@@ -213,10 +215,9 @@ static bool adds_up(tg_check *c, int order, double *w, double *of_w)
             continue;
         point_at(c, order, i, c->ahead[i], expected);
         c->report.result.bound = bound;
-        return tg_check_fail(
-            &c->report, TG_GRADCHECK_NOT_LINEAR,
-            "the gradient for the sum of two cotangents is %.12g, but those for each add up to %.12g",
-            c->ahead[i], expected);
+        return tg_check_fail(&c->report, TG_GRADCHECK_NOT_LINEAR,
+                             "the gradient for the sum of two cotangents is %.12g, but those for each add up to %.12g",
+                             c->ahead[i], expected);
     }
     return true;
 }
@@ -257,8 +258,8 @@ static bool evaluates_without_gradient(tg_check *c)
     return value_is(c, result, "evaluated without gradient");
 }
 
-/* A step on the tape of the steps before, at numbers they did not have, against the same on a tape of its own: what a derivative took from
- * the numbers instead of recording it is then of yesterday. */
+/* A step on the tape of the steps before, at numbers they did not have, against the same on a tape of its own: what a
+ * derivative took from the numbers instead of recording it is then of yesterday. */
 static bool second_step_is_like_a_first(tg_check *c)
 {
     for (int way = 0; way < 2; way++) {
@@ -275,17 +276,15 @@ static bool second_step_is_like_a_first(tg_check *c)
         }
         tg_tape *used = c->tape;
         c->tape = tg_tape_new();
-        bool fine =
-            c->tape ? tg_check_evaluate(c, 1, c->moved, c->behind) : tg_check_out_of_memory(&c->report);
+        bool fine = c->tape ? tg_check_evaluate(c, 1, c->moved, c->behind) : tg_check_out_of_memory(&c->report);
         tg_tape_free(c->tape);
         c->tape = used;
         for (int64_t i = 0; fine && i < c->variables; i++)
             if (memcmp(&c->ahead[i], &c->behind[i], sizeof(double)) != 0) {
                 point_at(c, 1, i, c->ahead[i], c->behind[i]);
-                return tg_check_fail(
-                    &c->report, TG_GRADCHECK_ANOTHER_WAY,
-                    "in the second step on one tape the gradient is %.17g, on a new tape %.17g", c->ahead[i],
-                    c->behind[i]);
+                return tg_check_fail(&c->report, TG_GRADCHECK_ANOTHER_WAY,
+                                     "in the second step on one tape the gradient is %.17g, on a new tape %.17g",
+                                     c->ahead[i], c->behind[i]);
             }
         if (!fine)
             return false;
@@ -293,7 +292,8 @@ static bool second_step_is_like_a_first(tg_check *c)
     return true;
 }
 
-/* The gradients that tg_backward leaves behind, into c->ahead. A parameter gets a place for it that the user's own does not see. */
+/* The gradients that tg_backward leaves behind, into c->ahead. A parameter gets a place for it that the user's own does
+ * not see. */
 static bool backward(tg_check *c, tg_tensor result, double *gradients)
 {
     tg_tensor cotangent = tg_constant(c->tape, TG_F64, c->level[0].cotangent, c->output_shape);
@@ -302,8 +302,8 @@ static bool backward(tg_check *c, tg_tensor result, double *gradients)
         const tg_check_part *part = &c->parts[p];
         tg_parameter *parameter = c->report.inputs[part->input].parameter;
         double *out = c->ahead + part->offset;
-        const double *left = parameter ? (parameter->has_gradient ? gradients + part->offset : NULL)
-                                       : tg_f64(tg_gradient(c->varied[p]));
+        const double *left =
+            parameter ? (parameter->has_gradient ? gradients + part->offset : NULL) : tg_f64(tg_gradient(c->varied[p]));
         for (int64_t i = 0; i < part->size; i++)
             out[i] = left ? left[i] : 0;
     }
@@ -337,8 +337,7 @@ static bool run_backward(tg_check *c, bool checkpointed, double *gradients, tg_p
         return fine;
     point_at(c, 1, -1, NAN, NAN);
     return tg_check_fail(&c->report, TG_GRADCHECK_ANOTHER_WAY, "%s fails: %s",
-                         checkpointed ? "tg_backward through a checkpoint" : "tg_backward",
-                         tg_tape_error(c->tape));
+                         checkpointed ? "tg_backward through a checkpoint" : "tg_backward", tg_tape_error(c->tape));
 }
 
 static bool trains_the_same(tg_check *c)
@@ -366,8 +365,8 @@ static bool trains_the_same(tg_check *c)
     return true;
 }
 
-/* The gradient by one input without the others', which were recorded as constants, so that no forward pass has computed a
- * derivative in advance. */
+/* The gradient by one input without the others', which were recorded as constants, so that no forward pass has computed
+ * a derivative in advance. */
 static bool is_same_alone(tg_check *c, int p)
 {
     const tg_check_part *part = &c->parts[p];
@@ -382,8 +381,7 @@ static bool is_same_alone(tg_check *c, int p)
     if (!tg_grad(&result, 1, &c->varied[p], 1, &cotangent, false, &gradient) ||
         !tg_read(gradient, TG_F64, c->ahead, part->size)) {
         point_at(c, 1, part->size > 0 ? part->offset : -1, NAN, part->size > 0 ? together[0] : NAN);
-        return tg_check_fail(&c->report, TG_GRADCHECK_ALONE,
-                             "wanted alone, this gradient cannot be computed: %s",
+        return tg_check_fail(&c->report, TG_GRADCHECK_ALONE, "wanted alone, this gradient cannot be computed: %s",
                              tg_tape_error(c->tape) ? tg_tape_error(c->tape) : "it has another shape");
     }
     double largest = 0;
@@ -393,8 +391,8 @@ static bool is_same_alone(tg_check *c, int p)
         if (!(fabs(c->ahead[i] - together[i]) <= SAME_TO * largest + LOST)) {
             point_at(c, 1, part->offset + i, c->ahead[i], together[i]);
             return tg_check_fail(&c->report, TG_GRADCHECK_ALONE,
-                                 "wanted alone, and not announced before, the gradient is %.9g, else %.9g",
-                                 c->ahead[i], together[i]);
+                                 "wanted alone, and not announced before, the gradient is %.9g, else %.9g", c->ahead[i],
+                                 together[i]);
         }
     return true;
 }
@@ -435,14 +433,13 @@ static bool is_adjoint(tg_check *c)
     point_at(c, 1, -1, backward, forward);
     c->report.result.bound = bound;
     return tg_check_fail(&c->report, TG_GRADCHECK_ADJOINT,
-                         "<J^T v, u> is %.12g, but <v, J u>, by differentiating J^T v by v, is %.12g",
-                         backward, forward);
+                         "<J^T v, u> is %.12g, but <v, J u>, by differentiating J^T v by v, is %.12g", backward,
+                         forward);
 }
 
 bool tg_check_invariants(tg_check *c)
 {
-    tg_gradcheck_result worst =
-        c->report.result; /* of the comparisons, which remains the result if all goes well */
+    tg_gradcheck_result worst = c->report.result; /* of the comparisons, which remains the result if all goes well */
     if (!repeats(c) || !zero_gives_zero(c) || !stays_undisturbed(c) || !is_linear(c) ||
         !evaluates_without_gradient(c) || !second_step_is_like_a_first(c) || !trains_the_same(c))
         return false;

@@ -45,7 +45,8 @@ bool tg_check_jacobian_of(tg_check *c, int order, tg_check_jacobian *j)
     if (j->rows > LARGEST_SIDE || j->columns > LARGEST_SIDE || j->rows < 1 || j->columns < 1)
         return false;
     double *kept[TG_GRADCHECK_MAX_ORDER];
-    bool fine = (j->found = tg_check_take(c, j->rows * j->columns)) && (j->expected = tg_check_take(c, j->rows * j->columns));
+    bool fine =
+        (j->found = tg_check_take(c, j->rows * j->columns)) && (j->expected = tg_check_take(c, j->rows * j->columns));
     for (int k = 0; k < order - 1; k++) {
         double *ones = tg_check_take(c, c->level[k].length);
         for (int64_t i = 0; ones && i < c->level[k].length; i++)

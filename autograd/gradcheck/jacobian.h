@@ -4,10 +4,11 @@
 
 #include "autograd/gradcheck/function.h"
 
-/* Of element j of the derivative below (of the result, at order 1) by variable i: what the derivative gives for a cotangent that is one
- * at j and else zero, and what one-sided differences do. Below order 1, cotangents are all one. */
+/* Of element j of the derivative below (of the result, at order 1) by variable i: what the derivative gives for a
+ * cotangent that is one at j and else zero, and what one-sided differences do. Below order 1, cotangents are all one.
+ */
 typedef struct tg_check_jacobian {
-    int64_t rows, columns; /* j, i */
+    int64_t rows, columns;    /* j, i */
     double *found, *expected; /* [rows, columns] */
 } tg_check_jacobian;
 

@@ -1,5 +1,5 @@
-/* A function, and which of its operations is wrong by itself if it fails: each one recorded is checked with the inputs it had.
- * The only file of the checker that looks into the tape. */
+/* A function, and which of its operations is wrong by itself if it fails: each one recorded is checked with the inputs
+ * it had. The only file of the checker that looks into the tape. */
 #include "autograd/gradcheck/driver.h"
 #include "autograd/gradcheck/explain.h"
 #include "autograd/tape_internal.h"
@@ -32,12 +32,11 @@ static bool make_recorded(tg_arena *arena, const tg_value *value, const bool *de
             same++;
         r->which[i] = same < i ? r->which[same] : r->count;
         if (same == i)
-            r->inputs[r->count++] =
-                (tg_gradcheck_input){.shape = input->shape,
-                                     .name = tg_name_of(input),
-                                     .data = input->dtype == TG_F64 ? input->slot.data : NULL,
-                                     .integers = input->dtype == TG_I32 ? input->slot.data : NULL,
-                                     .fixed = !depends[input->index]};
+            r->inputs[r->count++] = (tg_gradcheck_input){.shape = input->shape,
+                                                         .name = tg_name_of(input),
+                                                         .data = input->dtype == TG_F64 ? input->slot.data : NULL,
+                                                         .integers = input->dtype == TG_I32 ? input->slot.data : NULL,
+                                                         .fixed = !depends[input->index]};
     }
     return true;
 }
@@ -124,8 +123,8 @@ static void localise(tg_check *c)
     tg_arena_free(&arena);
 }
 
-tg_gradcheck_result tg_gradcheck(tg_function function, void *user, const tg_gradcheck_input *inputs,
-                                 int count, const tg_gradcheck_options *options)
+tg_gradcheck_result tg_gradcheck(tg_function function, void *user, const tg_gradcheck_input *inputs, int count,
+                                 const tg_gradcheck_options *options)
 {
     tg_check c = {.report = {"the function", inputs, count, .result = tg_check_no_result(-1)},
                   .function = function,
@@ -163,9 +162,8 @@ static tg_tensor run_model(tg_tape *tape, const tg_tensor *inputs, int count, vo
     return m->function(tape, inputs, m->count, m->user);
 }
 
-tg_gradcheck_result tg_gradcheck_parameters(tg_function function, void *user,
-                                            const tg_gradcheck_input *inputs, int count, tg_parameters *set,
-                                            const tg_gradcheck_options *options)
+tg_gradcheck_result tg_gradcheck_parameters(tg_function function, void *user, const tg_gradcheck_input *inputs,
+                                            int count, tg_parameters *set, const tg_gradcheck_options *options)
 {
     tg_check_report report = {"the model", inputs, count, .result = tg_check_no_result(-1)};
     tg_arena arena = {0};
@@ -181,8 +179,7 @@ tg_gradcheck_result tg_gradcheck_parameters(tg_function function, void *user,
         return report.result;
     }
     for (int i = 0; i < all; i++)
-        list[i] =
-            i < m.count ? inputs[i] : (tg_gradcheck_input){.parameter = tg_parameters_at(set, i - m.count)};
+        list[i] = i < m.count ? inputs[i] : (tg_gradcheck_input){.parameter = tg_parameters_at(set, i - m.count)};
     tg_gradcheck_options along = options ? *options : (tg_gradcheck_options){0};
     along.elements = 1;
     along.directions = 1;

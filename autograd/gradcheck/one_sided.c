@@ -9,8 +9,8 @@ enum { SIDE_ROWS = 26, SIDE_COLUMNS = 5 };
 /* The extrapolation adds up the rounding of several rows: at most prod (2^j + 1) / (2^j - 1) < 8 times. */
 #define SIDE_AMPLIFICATION 8
 
-/* The derivatives of all outputs on one side, extrapolated in h, h^2, ... They are taken between x + h and x + 2h, so that neither
- * a jump at x nor a kink so near that x is on its wrong side can spoil them. */
+/* The derivatives of all outputs on one side, extrapolated in h, h^2, ... They are taken between x + h and x + 2h, so
+ * that neither a jump at x nor a kink so near that x is on its wrong side can spoil them. */
 typedef struct side {
     double *last;                  /* the function at x + 2h */
     double *tableau[SIDE_COLUMNS]; /* the last row */
@@ -32,8 +32,8 @@ static bool make_side(tg_check *c, tg_arena *arena, int64_t outputs, side *s)
     return true;
 }
 
-/* One more row of output i, of which the plain difference is given. What the row's best entry contradicts was of another piece of the
- * function, which only larger steps reach. */
+/* One more row of output i, of which the plain difference is given. What the row's best entry contradicts was of
+ * another piece of the function, which only larger steps reach. */
 static void add_row(side *s, int64_t i, double plain, double rounding)
 {
     if (!isfinite(plain)) {
@@ -61,7 +61,8 @@ static void add_row(side *s, int64_t i, double plain, double rounding)
 }
 
 /* One more row of each value of a group. */
-static void add_rows(const tg_check *c, int level, const tg_check_way *way, int64_t group, double step, double sign, side *s)
+static void add_rows(const tg_check *c, int level, const tg_check_way *way, int64_t group, double step, double sign,
+                     side *s)
 {
     const tg_check_level *l = &c->level[level];
     const int64_t end = tg_check_begin(way, group + 1, l->length);
@@ -90,8 +91,7 @@ static bool descend_side(tg_check *c, int level, const tg_check_way *way, const 
 
 /* Adds one output's. A side that does not converge, as where the function ends or jumps close by, counts only if
  * both are so. */
-static void add_output(double weight, const side *ahead, const side *behind, int64_t i,
-                       tg_check_one_sided *sum)
+static void add_output(double weight, const side *ahead, const side *behind, int64_t i, tg_check_one_sided *sum)
 {
     double right = ahead->value[i], left = behind->value[i], error = ahead->error[i] + behind->error[i];
     if (ahead->error[i] > 1e4 * behind->error[i] && ahead->error[i] > 1e-6 * fabs(right)) {

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The default range reaches so far to both sides; and so many times as wide every second element is drawn a second time, so that tails are
- * seen. */
+/* The default range reaches so far to both sides; and so many times as wide every second element is drawn a second
+ * time, so that tails are seen. */
 enum { RANGE = 3, STRETCH = 4 };
 
 /* ---- drawing ---- */
@@ -34,20 +34,17 @@ static const int32_t *draw_integers(tg_arena *arena, tg_rng *rng, const tg_sampl
     int32_t *integers = tg_arena_take(arena, (size_t)size * sizeof *integers, sizeof *integers);
     int64_t low = (int64_t)in->low, span = (int64_t)in->high - low;
     for (int64_t i = 0; integers && i < size; i++)
-        integers[i] = in->value_count > 0
-                          ? (int32_t)in->values[i % in->value_count]
-                          : (int32_t)(low + (int64_t)tg_rng_below(rng, span > 0 ? (uint64_t)span : 1));
+        integers[i] = in->value_count > 0 ? (int32_t)in->values[i % in->value_count]
+                                          : (int32_t)(low + (int64_t)tg_rng_below(rng, span > 0 ? (uint64_t)span : 1));
     return integers;
 }
 
-static const double *draw_numbers(tg_arena *arena, tg_rng *rng, const tg_sample_input *in, int64_t size,
-                                  double stretch)
+static const double *draw_numbers(tg_arena *arena, tg_rng *rng, const tg_sample_input *in, int64_t size, double stretch)
 {
     double *numbers = tg_arena_take(arena, (size_t)size * sizeof *numbers, sizeof *numbers);
     double low = low_of(in), high = high_of(in);
     for (int64_t i = 0; numbers && i < size; i++) {
-        numbers[i] =
-            in->value_count > 0 ? in->values[i % in->value_count] : low + (high - low) * tg_rng_uniform(rng);
+        numbers[i] = in->value_count > 0 ? in->values[i % in->value_count] : low + (high - low) * tg_rng_uniform(rng);
         if (i % 2 == 1 && is_default_range(in))
             numbers[i] *= stretch;
     }
@@ -144,8 +141,9 @@ static tg_check check_of(trial *t)
                       .rng = tg_rng_stream(&t->rng, "check")};
 }
 
-/* Checks the inputs as they are now and adds the outcome to the total. Values that the author chose at an edge, and ranges
- * that nobody promised, may give what is not finite, and so may the mean of nothing. False if they did, or the check failed. */
+/* Checks the inputs as they are now and adds the outcome to the total. Values that the author chose at an edge, and
+ * ranges that nobody promised, may give what is not finite, and so may the mean of nothing. False if they did, or the
+ * check failed. */
 static bool run_variant(trial *t, bool may_be_infinite, bool in_shapes, const char *note)
 {
     tg_check c = check_of(t);
@@ -168,8 +166,8 @@ static bool run_variant(trial *t, bool may_be_infinite, bool in_shapes, const ch
     return passed;
 }
 
-/* Gives a group of inputs, a bit for each, one tensor. Its values suit all: from all ranges, or those that one of them prescribes. False
- * if they cannot be one, or out of memory, which the result then says. */
+/* Gives a group of inputs, a bit for each, one tensor. Its values suit all: from all ranges, or those that one of them
+ * prescribes. False if they cannot be one, or out of memory, which the result then says. */
 static bool make_same(trial *t, unsigned group)
 {
     const tg_sample_input *first = NULL, *prescribes = NULL;
@@ -205,13 +203,12 @@ static bool make_same(trial *t, unsigned group)
 
 enum { POINTS = 32 };
 
-/* For an elementwise operation: zeros, halves, whole numbers, tiny and large ones, so far as they lie in the range of the sample, and
- * random ones besides. The inputs take them in different orders. */
+/* For an elementwise operation: zeros, halves, whole numbers, tiny and large ones, so far as they lie in the range of
+ * the sample, and random ones besides. The inputs take them in different orders. */
 static double draw_point(trial *t, const tg_sample_input *in, int k)
 {
-    static const double special[] = {0,     -0.0, 1,     -1,    0.5,  -0.5,  2,   -2,  3,
-                                     -3,    1.5,  -1.5,  4,     12.5, -12.5, 20,  -20, 1e-3,
-                                     -1e-3, 1e-8, -1e-8, 1e-30, 100,  -100,  1e4, -1e4};
+    static const double special[] = {0,    -0.0,  1,  -1,  0.5,  -0.5,  2,    -2,    3,     -3,  1.5,  -1.5, 4,
+                                     12.5, -12.5, 20, -20, 1e-3, -1e-3, 1e-8, -1e-8, 1e-30, 100, -100, 1e4,  -1e4};
     const bool anywhere = is_default_range(in);
     if (in->value_count > 0)
         return in->values[k % in->value_count];
@@ -244,7 +241,8 @@ static bool keep_finite(trial *t, double *points[])
         t->inputs[i].shape = TG_SHAPE(count);
     if (!value) {
         t->report.result = tg_check_no_result(t->number);
-        tg_check_fail(&t->report, TG_GRADCHECK_REFUSED, "the tape says: %s", tape ? tg_tape_error(tape) : "out of memory");
+        tg_check_fail(&t->report, TG_GRADCHECK_REFUSED, "the tape says: %s",
+                      tape ? tg_tape_error(tape) : "out of memory");
     }
     tg_tape_free(tape);
     return count > 0;
@@ -410,7 +408,8 @@ static int fill_steps(tg_check *c, tg_gradcheck_place *place, tg_gradcheck_step 
     if (!direction)
         return 0;
     direction[element] = c->scale[element];
-    double analytic = place->derivative * c->scale[element], above[2] = {NAN, NAN}, *values = tg_check_take(c, 2 * c->level[0].length);
+    double analytic = place->derivative * c->scale[element], above[2] = {NAN, NAN},
+           *values = tg_check_take(c, 2 * c->level[0].length);
     if (!values || !tg_check_moves(c, 0, direction, values))
         return 0;
     for (int k = 0; k < count; k++) {
@@ -428,7 +427,8 @@ static int fill_steps(tg_check *c, tg_gradcheck_place *place, tg_gradcheck_step 
     return count;
 }
 
-static int steps_of_sample(const tg_op *op, tg_gradcheck_place *place, uint64_t seed, tg_gradcheck_step *steps, int count)
+static int steps_of_sample(const tg_op *op, tg_gradcheck_place *place, uint64_t seed, tg_gradcheck_step *steps,
+                           int count)
 {
     trial t = {0};
     int filled = 0;
@@ -450,7 +450,8 @@ int tg_gradcheck_steps(const tg_op *op, tg_gradcheck_place *place, uint64_t seed
     for (int sample = 0; sample < op->sample_count; sample++) {
         tg_gradcheck_place here = *place;
         here.sample = sample;
-        const int filled = place->sample >= 0 && place->sample != sample ? 0 : steps_of_sample(op, &here, seed, steps, count);
+        const int filled =
+            place->sample >= 0 && place->sample != sample ? 0 : steps_of_sample(op, &here, seed, steps, count);
         if (filled == 0)
             continue;
         *place = here;

@@ -27,7 +27,11 @@ static void add_numbers(tg_text *text, const tg_check *c)
         const tg_gradcheck_input *in = &c->report.inputs[i];
         const double *data = tg_check_data_of(in);
         const int64_t size = tg_shape_size(tg_check_shape_of(in));
-        tg_text_add(text, "    static %s input_%d[] = {", in->integers ? "const int32_t" : in->parameter ? "double" : "const double", i);
+        tg_text_add(text, "    static %s input_%d[] = {",
+                    in->integers    ? "const int32_t"
+                    : in->parameter ? "double"
+                                    : "const double",
+                    i);
         for (int64_t k = 0; k < size; k++) {
             tg_text_add(text, k == 0 ? "" : k % 4 == 0 ? ",\n        " : ", ");
             if (in->integers)
@@ -66,7 +70,9 @@ static void add_list(tg_text *text, const tg_check *c)
 
 static void add_operation(tg_text *text, const char *name)
 {
-    tg_text_add(text, "#ifndef OPERATION\n#define OPERATION tg_op_find(\"%s\") /* or the address of your own */\n#endif\n\n", name);
+    tg_text_add(text,
+                "#ifndef OPERATION\n#define OPERATION tg_op_find(\"%s\") /* or the address of your own */\n#endif\n\n",
+                name);
 }
 
 /* The operation as a function of its different inputs. */

@@ -95,7 +95,8 @@ bool tg_check_out_of_memory(tg_check_report *r)
     return tg_check_fail(r, TG_GRADCHECK_REFUSED, "out of memory");
 }
 
-/* A factor that differs from a simple one by less than this part of it is that; the largest n of which n and 1/n are called simple. */
+/* A factor that differs from a simple one by less than this part of it is that; the largest n of which n and 1/n are
+ * called simple. */
 #define LIKE 1e-6
 enum { SIMPLE = 1000 };
 
@@ -107,7 +108,8 @@ const char *tg_check_factor(double factor, char *text, size_t size)
     if (fabs(factor + 1) < LIKE)
         snprintf(text, size, "of the opposite sign");
     else if (whole > 1 && whole <= SIMPLE && fabs(fabs(factor) - whole) < LIKE * whole)
-        whole == 2 ? snprintf(text, size, "twice as large%s", sign) : snprintf(text, size, "%g times as large%s", whole, sign);
+        whole == 2 ? snprintf(text, size, "twice as large%s", sign)
+                   : snprintf(text, size, "%g times as large%s", whole, sign);
     else if (part > 1 && part <= SIMPLE && fabs(1 / fabs(factor) - part) < LIKE * part)
         part == 2 ? snprintf(text, size, "half as large%s", sign) : snprintf(text, size, "1/%g as large%s", part, sign);
     return text[0] ? text : NULL;
@@ -146,11 +148,10 @@ void tg_check_explain_failure(const tg_check_report *r, tg_gradcheck_result *v)
     add_value(&text, r, v);
     tg_text_add(&text, ": ");
     if (v->status == TG_GRADCHECK_CANNOT_TELL)
-        tg_text_add(
-            &text,
-            "the derivative gives %.9g, but finite differences converge neither around the point (%.9g) nor "
-            "on one of its sides, so that they cannot tell whether it is right",
-            v->analytic, v->numeric);
+        tg_text_add(&text,
+                    "the derivative gives %.9g, but finite differences converge neither around the point (%.9g) nor "
+                    "on one of its sides, so that they cannot tell whether it is right",
+                    v->analytic, v->numeric);
     else {
         tg_text_add(&text,
                     "the derivative gives %.9g, %s %.9g: off by %.3g, where %.3g is the largest error that "

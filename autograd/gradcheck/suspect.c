@@ -8,7 +8,8 @@
 /* An error that is a smaller part of the derivative than this is not looked for element by element. */
 #define SEEN 1e-5
 
-/* The columns of one input, in the matrix found or in the one expected; or what these are compared with, read another way. */
+/* The columns of one input, in the matrix found or in the one expected; or what these are compared with, read another
+ * way. */
 typedef struct block {
     enum { AS_IT_IS, TRANSPOSED, TRANSPOSED_BACK, DIAGONAL } read; /* transposed: the last two indices of the input */
     const double *numbers;
@@ -18,7 +19,8 @@ typedef struct block {
 
 static block block_of(const tg_check *c, const tg_check_jacobian *j, const double *matrix, int part)
 {
-    return (block){AS_IT_IS, matrix + c->parts[part].offset, j->rows, j->columns, c->parts[part].size, &c->parts[part].shape};
+    return (block){
+        AS_IT_IS, matrix + c->parts[part].offset, j->rows, j->columns, c->parts[part].size, &c->parts[part].shape};
 }
 
 /* The values of an input on the diagonal and 0 elsewhere, as the derivative by its factor in an elementwise product. */
@@ -40,7 +42,8 @@ static double at(const block *b, int64_t row, int64_t i)
 {
     if (b->read == DIAGONAL)
         return row == i ? b->numbers[i] : 0;
-    return b->numbers[row * b->stride + (b->read == AS_IT_IS ? i : transposed(i, b->shape, b->read == TRANSPOSED_BACK))];
+    return b
+        ->numbers[row * b->stride + (b->read == AS_IT_IS ? i : transposed(i, b->shape, b->read == TRANSPOSED_BACK))];
 }
 
 static double largest_of(const block *b)
@@ -110,7 +113,8 @@ static bool guess_cotangent(const suspicion *s)
     if (part < SEEN)
         tg_text_add(s->text, "off by %.2g of what is expected, too little to be seen here", part);
     else
-        tg_text_add(s->text, "for a cotangent of one at one element it is right: the fault is in what it does with others");
+        tg_text_add(s->text,
+                    "for a cotangent of one at one element it is right: the fault is in what it does with others");
     return true;
 }
 
@@ -210,8 +214,8 @@ static bool count_wrong(const suspicion *s)
 
 void tg_check_suspect(tg_text *text, const tg_check *c, const tg_check_jacobian *j, int part)
 {
-    static bool (*const guesses[])(const suspicion *) = {guess_cotangent,  guess_nothing, guess_factor, guess_transposed,
-                                                         guess_swapped, guess_missing, count_wrong};
+    static bool (*const guesses[])(const suspicion *) = {guess_cotangent, guess_nothing, guess_factor, guess_transposed,
+                                                         guess_swapped,   guess_missing, count_wrong};
     suspicion s = {.text = text, .c = c, .j = j, .part = part};
     s.found = block_of(c, j, j->found, part);
     s.expected = block_of(c, j, j->expected, part);

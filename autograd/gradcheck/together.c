@@ -6,7 +6,8 @@
 enum { MOST_PAIRS = 1 << 22 };
 
 /* Room for a set of so many variables and values. */
-static bool make_set(tg_check *c, int64_t variables, int64_t values, tg_check_set *set, int64_t **member, int64_t **first, int64_t **value)
+static bool make_set(tg_check *c, int64_t variables, int64_t values, tg_check_set *set, int64_t **member,
+                     int64_t **first, int64_t **value)
 {
     if (!(*member = tg_check_take_from(c, &c->arena, variables, sizeof **member)) ||
         !(*first = tg_check_take_from(c, &c->arena, variables + 1, sizeof **first)) ||
@@ -59,7 +60,8 @@ static bool overlap(const bool *a, const bool *b, int64_t length)
     return false;
 }
 
-/* Puts each variable into the first set whose values it does not move: [size] the number of its set. Returns how many there are. */
+/* Puts each variable into the first set whose values it does not move: [size] the number of its set. Returns how many
+ * there are. */
 static int64_t colour(const bool *moves, int64_t size, int64_t length, bool *moved, int64_t *number)
 {
     int64_t sets = 0;
@@ -80,7 +82,8 @@ static int64_t colour(const bool *moves, int64_t size, int64_t length, bool *mov
 }
 
 /* Fills in set `s`. */
-static bool gather(tg_check *c, const bool *moves, int64_t size, int64_t length, const int64_t *number, int64_t s, tg_check_set *set)
+static bool gather(tg_check *c, const bool *moves, int64_t size, int64_t length, const int64_t *number, int64_t s,
+                   tg_check_set *set)
 {
     int64_t *member, *first, *values, count = 0, taken = 0;
     for (int64_t i = 0; i < size; i++)

@@ -20,8 +20,8 @@ static const char *const bf16_cores[] = {"Cooperlake", "SkylakeX", "SapphireRapi
 const char *tg_blas_better_core(void)
 {
     __builtin_cpu_init();
-    const char *const *cores = strcmp(tg_kernels.isa, "v3") == 0                ? v3_cores
-                               : strcmp(tg_kernels.isa, "v4") != 0              ? NULL
+    const char *const *cores = strcmp(tg_kernels.isa, "v3") == 0      ? v3_cores
+                               : strcmp(tg_kernels.isa, "v4") != 0    ? NULL
                                : __builtin_cpu_supports("avx512bf16") ? bf16_cores
                                                                       : v4_cores;
     for (int i = 0; cores && cores[i]; i++)

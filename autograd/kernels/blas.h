@@ -8,7 +8,8 @@
 
 const char *tg_blas_core(void);
 
-/* A core whose vectors are as wide as those of our kernels in use, if OpenBLAS has one and runs a narrower one; else NULL. */
+/* A core whose vectors are as wide as those of our kernels in use, if OpenBLAS has one and runs a narrower one; else
+ * NULL. */
 const char *tg_blas_better_core(void);
 
 #endif

@@ -1,5 +1,6 @@
-/* All kernels for one instruction set and one floating type. The Makefile compiles this file once for each pair, with TG_REAL_f32 or
- * TG_REAL_f64 (real.h) and TG_KERNEL_TABLE, the name of the table to fill; so no name in here needs a suffix.
+/* All kernels for one instruction set and one floating type. The Makefile compiles this file once for each pair, with
+ * TG_REAL_f32 or TG_REAL_f64 (real.h) and TG_KERNEL_TABLE, the name of the table to fill; so no name in here needs a
+ * suffix.
  */
 #include "autograd/kernels/kernels.h"
 #include "autograd/kernels/real.h"

@@ -14,7 +14,7 @@ enum { TG_QUERIES = 32 }; /* that attention's kernels take at a time, at most */
 
 /* Those of one floating type and instruction set. Arrays hold elements of the type. */
 typedef struct tg_kernel_table {
-#define TG_KERNEL(name, parameters) void (*name) parameters;
+#define TG_KERNEL(name, parameters) void(*name) parameters;
 #include "autograd/kernels/kernels.def"
 } tg_kernel_table;
 
@@ -36,8 +36,8 @@ static inline const tg_kernel_table *tg_kernels_of(tg_dtype dtype)
 
 #define TG_KERNEL_CALL(dtype, kernel, ...) tg_kernels_of(dtype)->kernel(__VA_ARGS__)
 
-/* Set number `index` that was compiled in, best last, or NULL past the end; and whether this processor runs it. For tests
- * and benchmarks. */
+/* Set number `index` that was compiled in, best last, or NULL past the end; and whether this processor runs it. For
+ * tests and benchmarks. */
 const tg_kernel_set *tg_kernel_set_at(int index);
 bool tg_kernel_set_runs(const tg_kernel_set *set);
 

@@ -100,8 +100,8 @@ static uint32_t parts_of(uint64_t offer)
     return (uint32_t)offer;
 }
 
-/* Takes a part if there is one left, the preferred one if it is; its number. The round in the offer keeps a late comer from taking one of
- * another round. */
+/* Takes a part if there is one left, the preferred one if it is; its number. The round in the offer keeps a late comer
+ * from taking one of another round. */
 static bool take(int preferred, int *number)
 {
     uint64_t offer = atomic_load(&pool.offer);
@@ -116,8 +116,7 @@ static bool take(int preferred, int *number)
 /* Where part number k begins. */
 static size_t cut(const job *j, int k)
 {
-    return k == j->parts ? j->count
-                         : (j->count * (size_t)k / (size_t)j->parts + j->unit / 2) / j->unit * j->unit;
+    return k == j->parts ? j->count : (j->count * (size_t)k / (size_t)j->parts + j->unit / 2) / j->unit * j->unit;
 }
 
 static void run(int number)
@@ -131,9 +130,10 @@ static void run(int number)
 
 /* ---- processors ----
  *
- * Linux may wake a thread on the very processor of the one that wakes it, though another stands idle, and leave the two there in turns for
- * milliseconds: a step on two threads then takes longer than on one. So a worker is sent away from the caller's processor before it is
- * woken, and goes away by itself when it finds that it works there; besides it may run wherever it might before.
+ * Linux may wake a thread on the very processor of the one that wakes it, though another stands idle, and leave the two
+ * there in turns for milliseconds: a step on two threads then takes longer than on one. So a worker is sent away from
+ * the caller's processor before it is woken, and goes away by itself when it finds that it works there; besides it may
+ * run wherever it might before.
  */
 #if defined __GLIBC__
 
@@ -350,8 +350,7 @@ void tg_parallel(size_t count, size_t least, size_t unit, tg_parallel_part part,
 
 void tg_parallel_chunks(size_t size, size_t least, tg_parallel_part part, void *context)
 {
-    tg_parallel(TG_CHUNKS, size / 2 < least ? TG_CHUNKS : (TG_CHUNKS * least + size - 1) / size, 1, part,
-                context);
+    tg_parallel(TG_CHUNKS, size / 2 < least ? TG_CHUNKS : (TG_CHUNKS * least + size - 1) / size, 1, part, context);
 }
 
 size_t tg_chunk_begin(size_t size, size_t chunk)

@@ -7,14 +7,16 @@
  * There are as many threads as the BLAS would use (OPENBLAS_NUM_THREADS, or tg_set_threads), the caller one of them.
  * Results must not depend on into how many parts the work was cut: each element depends on its own place only.
  *
- *     caller    publishes the parts | takes one after the other, as long as there are any | waits for those taken by others
- *     worker    looks for a part a while, giving way to whoever wants the processor, and then sleeps
+ *     caller    publishes the parts | takes one after the other, as long as there are any | waits for those taken by
+ * others worker    looks for a part a while, giving way to whoever wants the processor, and then sleeps
  *
- * Part k goes to the same thread every time, if that one is free: most work goes over the same rows as the work before, and finds them in
- * its processor's cache. Fetching them from the other's takes longer than many a kernel, most of all where the two share no cache.
+ * Part k goes to the same thread every time, if that one is free: most work goes over the same rows as the work before,
+ * and finds them in its processor's cache. Fetching them from the other's takes longer than many a kernel, most of all
+ * where the two share no cache.
  *
- * Since the caller waits only for parts that somebody works on, a busy machine makes sharing useless but hardly slower. (OpenMP's threads
- * wait without giving way: with another program on the same two processors a step took six times as long as alone.)
+ * Since the caller waits only for parts that somebody works on, a busy machine makes sharing useless but hardly slower.
+ * (OpenMP's threads wait without giving way: with another program on the same two processors a step took six times as
+ * long as alone.)
  */
 #ifndef TG_PARALLEL_H
 #define TG_PARALLEL_H
@@ -25,22 +27,22 @@ enum { TG_LINE = 64 }; /* elements, or bytes, after which a cut cannot fall into
 
 typedef void (*tg_parallel_part)(void *context, size_t first, size_t count);
 
-/* Runs `part` over 0 .. count-1 in parts of about `least` elements or more, cut at multiples of `unit`, and returns when all are
- * done. In one piece where there is one thread, little to do, or work that is shared already. Where it is shared the BLAS uses one
- * thread. */
+/* Runs `part` over 0 .. count-1 in parts of about `least` elements or more, cut at multiples of `unit`, and returns
+ * when all are done. In one piece where there is one thread, little to do, or work that is shared already. Where it is
+ * shared the BLAS uses one thread. */
 void tg_parallel(size_t count, size_t least, size_t unit, tg_parallel_part part, void *context);
 
-/* The same for work on several arrays at once, of `size` elements together, of each of which a thread takes the same stretch: `part` is
- * run over chunks 0 .. TG_CHUNKS-1. What stands about the same place in different arrays is mostly worked on by the same thread then, and
- * found in its cache. */
+/* The same for work on several arrays at once, of `size` elements together, of each of which a thread takes the same
+ * stretch: `part` is run over chunks 0 .. TG_CHUNKS-1. What stands about the same place in different arrays is mostly
+ * worked on by the same thread then, and found in its cache. */
 enum { TG_CHUNKS = 16 };
 void tg_parallel_chunks(size_t size, size_t least, tg_parallel_part part, void *context);
 
 /* Where a chunk begins in an array of `size` elements; that of TG_CHUNKS is its end. */
 size_t tg_chunk_begin(size_t size, size_t chunk);
 
-/* Limits the BLAS to one thread until restored, as tg_parallel does while it runs; returns how many threads it has otherwise. Several
- * tapes on several threads may do so at the same time. */
+/* Limits the BLAS to one thread until restored, as tg_parallel does while it runs; returns how many threads it has
+ * otherwise. Several tapes on several threads may do so at the same time. */
 int tg_parallel_limit_blas(void);
 void tg_parallel_restore_blas(void);
 

@@ -108,11 +108,11 @@ static void multiply_by_openblas(const operands *o)
         begin_with_bias(o);
     tg_parallel_limit_blas();
     if (o->dtype == TG_F32)
-        cblas_sgemm(CblasRowMajor, order_a, order_b, m, n, k, 1, (const void *)o->a, row_a,
-                    (const void *)o->b, row_b, o->bias != NULL, (void *)o->out, n);
+        cblas_sgemm(CblasRowMajor, order_a, order_b, m, n, k, 1, (const void *)o->a, row_a, (const void *)o->b, row_b,
+                    o->bias != NULL, (void *)o->out, n);
     else
-        cblas_dgemm(CblasRowMajor, order_a, order_b, m, n, k, 1, (const void *)o->a, row_a,
-                    (const void *)o->b, row_b, o->bias != NULL, (void *)o->out, n);
+        cblas_dgemm(CblasRowMajor, order_a, order_b, m, n, k, 1, (const void *)o->a, row_a, (const void *)o->b, row_b,
+                    o->bias != NULL, (void *)o->out, n);
     tg_parallel_restore_blas();
 }
 
@@ -137,9 +137,8 @@ __attribute__((constructor)) static void look_at_the_environment(void)
 /* Cores of OpenBLAS with wider vectors than those that x86-64 has at least. */
 static bool has_wide_core(void)
 {
-    static const char *const cores[] = {"Sandybridge", "Bulldozer",     "Piledriver", "Steamroller",
-                                        "Excavator",   "Haswell",       "Zen",        "SkylakeX",
-                                        "Cooperlake",  "SapphireRapids"};
+    static const char *const cores[] = {"Sandybridge", "Bulldozer", "Piledriver", "Steamroller", "Excavator",
+                                        "Haswell",     "Zen",       "SkylakeX",   "Cooperlake",  "SapphireRapids"};
     const char *core = openblas_get_corename();
     for (size_t i = 0; i < sizeof cores / sizeof *cores; i++)
         if (strcmp(core, cores[i]) == 0)
@@ -158,8 +157,8 @@ __attribute__((constructor)) static void look_at_the_blas(void)
 #endif
 }
 
-/* Ours are the better ones, or as good, but where they lack fused multiply-adds and OpenBLAS has more than SSE. docs/products.md has the
- * measurements. */
+/* Ours are the better ones, or as good, but where they lack fused multiply-adds and OpenBLAS has more than SSE.
+ * docs/products.md has the measurements. */
 static bool takes_own(const operands *o)
 {
     if (in_use != TG_PRODUCTS_AUTO)
@@ -167,8 +166,7 @@ static bool takes_own(const operands *o)
     return o->kernels->fused || !openblas_is_wider;
 }
 
-void tg_multiply(tg_dtype dtype, const tg_product *p, const void *a, const void *b, const void *bias,
-                 void *out)
+void tg_multiply(tg_dtype dtype, const tg_product *p, const void *a, const void *b, const void *bias, void *out)
 {
     if (p->m == 0 || p->n == 0)
         return;

@@ -1,11 +1,13 @@
-/* Matrix products by one instruction set, TG_ISA, in one type, TG_REAL: the Makefile compiles this file once for each pair.
+/* Matrix products by one instruction set, TG_ISA, in one type, TG_REAL: the Makefile compiles this file once for each
+ * pair.
  *
  *     for a block of rows of A, and KC steps of k:                 perhaps pack it, for the L2 cache and beyond
  *         for 2 LANES columns of B:                                perhaps pack them into a panel, about the L1 cache
  *             for up to ROWS rows of the block:                    a tile: ROWS x 2 vectors of sums in registers
  *
- * That is the blocking of BLIS (Van Zee, van de Geijn: "BLIS: A Framework for Rapidly Instantiating BLAS Functionality", 2015), but B's
- * panels are packed one at a time, right before they are used. Rows are divided evenly: 16 are 8 and 8, not 14 and 2.
+ * That is the blocking of BLIS (Van Zee, van de Geijn: "BLIS: A Framework for Rapidly Instantiating BLAS
+ * Functionality", 2015), but B's panels are packed one at a time, right before they are used. Rows are divided evenly:
+ * 16 are 8 and 8, not 14 and 2.
  */
 #include "autograd/kernels/product_kernel.h"
 
@@ -35,12 +37,14 @@ enum {
     KC = (PANEL << 10) / (COLUMNS * (int)sizeof(real)), /* steps in a panel of B */
     /* Steps that are one panel if there are no more: the result is written once. */
     ONCE = BYTES == 32 && sizeof(real) == 4 ? KC * 8 / 5 : KC * 4 / 3,
-    TILES = (BYTES == 32 ? TG_PRODUCT_SCRATCH : 1800 << 10) / ((ONCE * GROUP + WIDTH) * (int)sizeof(real)), /* in a block of A */
+    TILES = (BYTES == 32 ? TG_PRODUCT_SCRATCH : 1800 << 10) /
+            ((ONCE * GROUP + WIDTH) * (int)sizeof(real)), /* in a block of A */
     PAGE = 4096 / (int)sizeof(real),
     NARROW = COLUMNS * 3 / 4, /* room for the columns of a result that is computed on its side, */
     SIDE = 4 * COLUMNS,       /* and so many of its rows at a time */
-    FAR = 64 << 10,           /* bytes of B and the result from which on both are asked for ahead of time: other work has taken their lines */
-    LARGE = 2 << 20,          /* and what a tile goes through as well */
+    FAR = 64 << 10,  /* bytes of B and the result from which on both are asked for ahead of time: other work has taken
+                        their lines */
+    LARGE = 2 << 20, /* and what a tile goes through as well */
 };
 
 /* ---- tiles ---- */
@@ -58,7 +62,8 @@ typedef struct tile {
     bool large; /* see LARGE */
 } tile;
 
-/* In these, `rows`, `vectors`, `side_by_side`, whether a step of A is so, `whole`, whether the last vector is, and `large` are constants. */
+/* In these, `rows`, `vectors`, `side_by_side`, whether a step of A is so, `whole`, whether the last vector is, and
+ * `large` are constants. */
 
 INLINE void begin(size_t rows, size_t vectors, bool whole, const tile *t, vector sum[][2])
 {
@@ -78,12 +83,14 @@ INLINE void begin(size_t rows, size_t vectors, bool whole, const tile *t, vector
     }
 }
 
-/* Adds the steps of k. The products are contracted to fused multiply-adds where the processor has them. Two steps at a time leave it more
- * room beside them. What does not fit into the L1 cache is asked for some steps ahead.
+/* Adds the steps of k. The products are contracted to fused multiply-adds where the processor has them. Two steps at a
+ * time leave it more room beside them. What does not fit into the L1 cache is asked for some steps ahead.
  *
- * Three rows of A that lie apart share a pointer, for an address may be the sum of two registers, one of them doubled. The empty asm hides
- * from the compiler how the pointers hang together: it would keep one of them and a distance for each row, more than there are registers. */
-INLINE void add_steps(size_t rows, size_t vectors, bool side_by_side, bool whole, bool large, const tile *t, vector sum[][2])
+ * Three rows of A that lie apart share a pointer, for an address may be the sum of two registers, one of them doubled.
+ * The empty asm hides from the compiler how the pointers hang together: it would keep one of them and a distance for
+ * each row, more than there are registers. */
+INLINE void add_steps(size_t rows, size_t vectors, bool side_by_side, bool whole, bool large, const tile *t,
+                      vector sum[][2])
 {
     enum { AHEAD = 16 };
     const size_t together = side_by_side ? rows : 3, groups = (rows + together - 1) / together;
@@ -151,22 +158,22 @@ INLINE void compute(size_t rows, size_t vectors, bool side_by_side, const tile *
 
 typedef void (*compute_tile)(const tile *t);
 
-#define COMPUTES(rows)                                                                                                                     \
-    static void apart_1_##rows(const tile *t)                                                                                              \
-    {                                                                                                                                      \
-        compute(rows, 1, false, t);                                                                                                        \
-    }                                                                                                                                      \
-    static void apart_2_##rows(const tile *t)                                                                                              \
-    {                                                                                                                                      \
-        compute(rows, 2, false, t);                                                                                                        \
-    }                                                                                                                                      \
-    static void side_1_##rows(const tile *t)                                                                                               \
-    {                                                                                                                                      \
-        compute(rows, 1, true, t);                                                                                                         \
-    }                                                                                                                                      \
-    static void side_2_##rows(const tile *t)                                                                                               \
-    {                                                                                                                                      \
-        compute(rows, 2, true, t);                                                                                                         \
+#define COMPUTES(rows)                        \
+    static void apart_1_##rows(const tile *t) \
+    {                                         \
+        compute(rows, 1, false, t);           \
+    }                                         \
+    static void apart_2_##rows(const tile *t) \
+    {                                         \
+        compute(rows, 2, false, t);           \
+    }                                         \
+    static void side_1_##rows(const tile *t)  \
+    {                                         \
+        compute(rows, 1, true, t);            \
+    }                                         \
+    static void side_2_##rows(const tile *t)  \
+    {                                         \
+        compute(rows, 2, true, t);            \
     }
 ROW_COUNTS(COMPUTES)
 
@@ -221,8 +228,8 @@ INLINE void prefetch_out(const block *s, const real *out, size_t rows, size_t co
             __builtin_prefetch(out + j, 1);
 }
 
-/* Asks for a tile's share of the columns of B that are used after those from `column` on: of their steps, or of the columns where these
- * lie apart. */
+/* Asks for a tile's share of the columns of B that are used after those from `column` on: of their steps, or of the
+ * columns where these lie apart. */
 static void prefetch_b(const block *s, size_t column, size_t part, size_t parts)
 {
     const size_t next = column + COLUMNS;
@@ -262,20 +269,20 @@ static void compute_columns(const block *s, tile *t, pieces tiles, size_t column
     }
 }
 
-/* Some steps of all tiles, then the next, for that is how A lies in memory if its rows are side by side. Lanes that a tile does not have
- * come from the rows after it. */
+/* Some steps of all tiles, then the next, for that is how A lies in memory if its rows are side by side. Lanes that a
+ * tile does not have come from the rows after it. */
 static void pack_a(const block *s, pieces tiles)
 {
     const size_t some = s->a_row == 1 ? 16 : s->k;
     for (size_t step = 0; step < s->k; step += some)
         for (size_t i = 0, row = 0; i < tiles.count; row += piece(tiles, i++))
-            pack(s->a + row * s->a_row + step * s->a_step, s->a_row, s->a_step, smaller(WIDTH, s->m - row), smaller(some, s->k - step),
-                 GROUP, packed_tile(s, i) + step * GROUP);
+            pack(s->a + row * s->a_row + step * s->a_step, s->a_row, s->a_step, smaller(WIDTH, s->m - row),
+                 smaller(some, s->k - step), GROUP, packed_tile(s, i) + step * GROUP);
 }
 
-/* Whether columns of B are packed into panels. Those that are side by side are used where they lie if they are near each other or few rows
- * use them: packing takes time that is shared by the rows, and it saves each tile the misses, of the caches and of the table of pages,
- * that come with steps far apart. */
+/* Whether columns of B are packed into panels. Those that are side by side are used where they lie if they are near
+ * each other or few rows use them: packing takes time that is shared by the rows, and it saves each tile the misses, of
+ * the caches and of the table of pages, that come with steps far apart. */
 static bool packs_b(const block *s, size_t tiles)
 {
     enum { FAR_AND_OFTEN = 8 << 20 }; /* bytes, times rows */
@@ -350,8 +357,8 @@ INLINE void copy(size_t count, const real *from, size_t from_step, real *to, siz
         to[i * to_step] = from[i * from_step];
 }
 
-/* Most lanes of their vectors would be empty. So they are computed on their side, out^T = start^T + B^T A^T, some rows at a time: the same
- * sums in the same order. */
+/* Most lanes of their vectors would be empty. So they are computed on their side, out^T = start^T + B^T A^T, some rows
+ * at a time: the same sums in the same order. */
 static void multiply_narrow(const tg_product_part *p)
 {
     real side[NARROW * SIDE] __attribute__((aligned(64)));
@@ -381,8 +388,8 @@ static void multiply_narrow(const tg_product_part *p)
     }
 }
 
-/* Whether it pays: if half of the lanes would be empty, or a third where A need not be packed, for its rows are side by side. With few steps,
- * turning the result costs more than it saves. */
+/* Whether it pays: if half of the lanes would be empty, or a third where A need not be packed, for its rows are side by
+ * side. With few steps, turning the result costs more than it saves. */
 static bool is_narrow(const tg_product_part *p)
 {
     const size_t lanes = p->n <= LANES ? LANES : COLUMNS;
@@ -398,8 +405,8 @@ static void multiply(const tg_product_part *p, void *scratch)
         multiply_blocks(p, scratch);
 }
 
-/* It does where A is read for many columns and lies badly: its steps far apart, or its rows whole pages apart, for these fall into the same
- * few sets of the cache. Where its rows are some other distance apart, for very many. */
+/* It does where A is read for many columns and lies badly: its steps far apart, or its rows whole pages apart, for
+ * these fall into the same few sets of the cache. Where its rows are some other distance apart, for very many. */
 static bool packs_a(const tg_product_part *p)
 {
     enum { FAR_AND_OFTEN = 8 << 20, /* bytes, times columns */ CONFLICT = 192, VERY_MANY = 768 };

@@ -1,8 +1,9 @@
-/* Matrix products by one instruction set, in one type: what product_kernel.c makes, once for each. Internal to the library.
+/* Matrix products by one instruction set, in one type: what product_kernel.c makes, once for each. Internal to the
+ * library.
  *
- * The sum for an element of the result is one chain, s = fma(a[i, l], b[l, j], s) for l = 0 .. k-1, begun with nothing, the bias or what is
- * there, whatever the blocking. So any cut into rows and columns gives the same bits, and so do all instruction sets that have a fused
- * multiply-add.
+ * The sum for an element of the result is one chain, s = fma(a[i, l], b[l, j], s) for l = 0 .. k-1, begun with nothing,
+ * the bias or what is there, whatever the blocking. So any cut into rows and columns gives the same bits, and so do all
+ * instruction sets that have a fused multiply-add.
  */
 #ifndef TG_PRODUCT_KERNEL_H
 #define TG_PRODUCT_KERNEL_H
@@ -36,7 +37,6 @@ typedef struct tg_product_kernels {
 } tg_product_kernels;
 
 extern const tg_product_kernels tg_product_kernels_baseline_f32, tg_product_kernels_baseline_f64,
-    tg_product_kernels_v3_f32, tg_product_kernels_v3_f64, tg_product_kernels_v4_f32,
-    tg_product_kernels_v4_f64;
+    tg_product_kernels_v3_f32, tg_product_kernels_v3_f64, tg_product_kernels_v4_f32, tg_product_kernels_v4_f64;
 
 #endif

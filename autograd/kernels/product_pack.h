@@ -1,6 +1,8 @@
-/* Vectors of the instruction set that is compiled for, and operands packed for the micro-kernel. Only for product_kernel.c.
+/* Vectors of the instruction set that is compiled for, and operands packed for the micro-kernel. Only for
+ * product_kernel.c.
  *
- * Packed means: for each step of k the lanes of a tile (columns of B, or rows of A) side by side, and then the next step.
+ * Packed means: for each step of k the lanes of a tile (columns of B, or rows of A) side by side, and then the next
+ * step.
  */
 #ifndef TG_PRODUCT_PACK_H
 #define TG_PRODUCT_PACK_H
@@ -28,8 +30,7 @@ enum { LANES = BYTES / (int)sizeof(real), LINE = 64 / (int)sizeof(real) /* of th
 enum { CHUNK = 16 / (int)sizeof(real) };
 
 typedef real vector __attribute__((vector_size(BYTES)));
-typedef real loose
-    __attribute__((vector_size(BYTES), aligned(sizeof(real)), may_alias)); /* anywhere in memory */
+typedef real loose __attribute__((vector_size(BYTES), aligned(sizeof(real)), may_alias)); /* anywhere in memory */
 
 INLINE size_t smaller(size_t a, size_t b)
 {
@@ -188,10 +189,8 @@ INLINE vector chunks(const real *const *row, size_t at)
 
 #define LOW_64(a, b)  (vector)((words64){((words64)(a))[0], ((words64)(b))[0]})
 #define HIGH_64(a, b) (vector)((words64){((words64)(a))[1], ((words64)(b))[1]})
-#define LOW_32(a, b)                                                                                         \
-    (vector)((words32){((words32)(a))[0], ((words32)(b))[0], ((words32)(a))[1], ((words32)(b))[1]})
-#define HIGH_32(a, b)                                                                                        \
-    (vector)((words32){((words32)(a))[2], ((words32)(b))[2], ((words32)(a))[3], ((words32)(b))[3]})
+#define LOW_32(a, b)  (vector)((words32){((words32)(a))[0], ((words32)(b))[0], ((words32)(a))[1], ((words32)(b))[1]})
+#define HIGH_32(a, b) (vector)((words32){((words32)(a))[2], ((words32)(b))[2], ((words32)(a))[3], ((words32)(b))[3]})
 
 #endif
 
@@ -217,7 +216,8 @@ INLINE void transpose_chunks(const real *const *row, size_t at, size_t to_step, 
 
 /* ---- packing ---- */
 
-/* Up to LANES rows, each with its steps side by side. For rows that are not there the last one stands in: nobody looks at their sums. */
+/* Up to LANES rows, each with its steps side by side. For rows that are not there the last one stands in: nobody looks
+ * at their sums. */
 static void pack_rows(const real *from, size_t apart, size_t lanes, size_t k, size_t to_step, real *to)
 {
     const real *row[LANES];
@@ -243,11 +243,10 @@ INLINE void pack_columns(const real *from, size_t step, size_t columns, size_t k
     }
 }
 
-/* `count` lanes that are `apart` from each other, in k steps that are `step` from each other; one of both is 1. Steps begin every `to_step`
- * elements, which hold all lanes that anybody looks at, but whole vectors are written: the last of a step may reach into the next, which
- * comes after it, and that of the last step beyond all of them. */
-static void pack(const real *from, size_t apart, size_t step, size_t count, size_t k, size_t to_step,
-                 real *to)
+/* `count` lanes that are `apart` from each other, in k steps that are `step` from each other; one of both is 1. Steps
+ * begin every `to_step` elements, which hold all lanes that anybody looks at, but whole vectors are written: the last
+ * of a step may reach into the next, which comes after it, and that of the last step beyond all of them. */
+static void pack(const real *from, size_t apart, size_t step, size_t count, size_t k, size_t to_step, real *to)
 {
     if (apart != 1)
         for (size_t vectors = (count + LANES - 1) / LANES; vectors-- > 0;) {

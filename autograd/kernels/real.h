@@ -1,6 +1,6 @@
-/* The floating type that a file of kernels is compiled for. The Makefile says which: TG_REAL_f32 or TG_REAL_f64. All that depends on the
- * type stands here and in coefficients.inc; a third one is a block in each, a word in the Makefile and a line in select.c.
- * Constants in pairs are a number and what its rounding left over. */
+/* The floating type that a file of kernels is compiled for. The Makefile says which: TG_REAL_f32 or TG_REAL_f64. All
+ * that depends on the type stands here and in coefficients.inc; a third one is a block in each, a word in the Makefile
+ * and a line in select.c. Constants in pairs are a number and what its rounding left over. */
 #ifndef TG_REAL_H
 #define TG_REAL_H
 
@@ -33,20 +33,20 @@ typedef uint32_t real_bits; /* its bits */
 #define TANH_B            0x1.2444f2p-4f /* 0.044715 of it */
 #define TANH_B_LOW        0x1.49b16ap-29f
 /* Where results have long been 0, 1 or infinite, whatever they are multiplied with. */
-#define EXP_LOWEST        (-120)
-#define EXP_HIGHEST       100
-#define EXPM1_LOWEST      (-20)
-#define ERF_REACH         5
-#define ERFC_REACH        10.5f
-#define GELU_EXACT_REACH  15
-#define GELU_TANH_REACH   11.25f
-#define GELU_QUICK_REACH  70
-#define SILU_REACH        119
-#define LAST_EXPONENT     64 /* of the power of two in e^-x that is multiplied last */
-#define LAST              0x1p-64f
-#define VALUE_TAKES_REST  0 /* whether gelu_exact needs what the sum of its relative errors is rounded by */
-#define COMPARES_BITS     1 /* whether integers of this width are cheap to compare on older processors */
-#define UNIT_OF(bits)     ((float)(int32_t)((bits) >> 8) * 0x1p-24f) /* a random word as a number in [0, 1) */
+#define EXP_LOWEST       (-120)
+#define EXP_HIGHEST      100
+#define EXPM1_LOWEST     (-20)
+#define ERF_REACH        5
+#define ERFC_REACH       10.5f
+#define GELU_EXACT_REACH 15
+#define GELU_TANH_REACH  11.25f
+#define GELU_QUICK_REACH 70
+#define SILU_REACH       119
+#define LAST_EXPONENT    64 /* of the power of two in e^-x that is multiplied last */
+#define LAST             0x1p-64f
+#define VALUE_TAKES_REST 0 /* whether gelu_exact needs what the sum of its relative errors is rounded by */
+#define COMPARES_BITS    1 /* whether integers of this width are cheap to compare on older processors */
+#define UNIT_OF(bits)    ((float)(int32_t)((bits) >> 8) * 0x1p-24f) /* a random word as a number in [0, 1) */
 
 #elif defined TG_REAL_f64
 
@@ -86,7 +86,7 @@ typedef uint64_t real_bits;
 #define LAST              0x1p-512
 #define VALUE_TAKES_REST  1
 #define COMPARES_BITS     0
-#define UNIT_OF(bits)     ((double)(bits) * 0x1p-32)
+#define UNIT_OF(bits)     ((double)(bits)*0x1p-32)
 
 #else
 #error "kernels are compiled for TG_REAL_f32 or TG_REAL_f64"

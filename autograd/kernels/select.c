@@ -6,12 +6,12 @@
 #include <string.h>
 
 #define DECLARE(isa) extern const tg_kernel_table tg_kernels_##isa##_f32, tg_kernels_##isa##_f64;
-#define SET(isa)                                                                                             \
-    {                                                                                                        \
-#isa, {[TG_F32] = &tg_kernels_##isa##_f32, [TG_F64] = &tg_kernels_##isa##_f64 },                     \
-        {                                                                                                    \
-            [TG_F32] = &tg_product_kernels_##isa##_f32, [TG_F64] = &tg_product_kernels_##isa##_f64           \
-        }                                                                                                    \
+#define SET(isa)                                                                                   \
+    {                                                                                              \
+#isa, {[TG_F32] = &tg_kernels_##isa##_f32, [TG_F64] = &tg_kernels_##isa##_f64 },           \
+        {                                                                                          \
+            [TG_F32] = &tg_product_kernels_##isa##_f32, [TG_F64] = &tg_product_kernels_##isa##_f64 \
+        }                                                                                          \
     }
 
 DECLARE(baseline)
@@ -47,8 +47,8 @@ bool tg_kernel_set_runs(const tg_kernel_set *set)
 #if defined TG_HAVE_ISA_v3 || defined TG_HAVE_ISA_v4
     __builtin_cpu_init();
     /* The features of the x86-64 psABI levels that our loops can make use of. */
-    bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-              __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+    bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
+              __builtin_cpu_supports("bmi2");
     if (strcmp(set->isa, "v3") == 0)
         return v3;
     if (strcmp(set->isa, "v4") == 0)

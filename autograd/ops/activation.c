@@ -1,7 +1,7 @@
-/* The smooth activations. Each is three operations with a kernel of their own, A, A' (A_grad) and A'' (A_grad_grad); the derivative
- * of the last is made of elementary operations, so that every order follows. One exponential serves value and derivative, so where a
- * gradient is wanted A' is computed and saved along with A. Formulas: Hendrycks and Gimpel (2016) for GELU, Misra (2019) for mish,
- * Clevert et al. (2016) for ELU, Klambauer et al. (2017) for SELU.
+/* The smooth activations. Each is three operations with a kernel of their own, A, A' (A_grad) and A'' (A_grad_grad);
+ * the derivative of the last is made of elementary operations, so that every order follows. One exponential serves
+ * value and derivative, so where a gradient is wanted A' is computed and saved along with A. Formulas: Hendrycks and
+ * Gimpel (2016) for GELU, Misra (2019) for mish, Clevert et al. (2016) for ELU, Klambauer et al. (2017) for SELU.
  */
 #include "autograd/ops/category.h"
 
@@ -37,7 +37,8 @@ const tg_op tg_op_gelu_exact = {TG_UNARY("gelu_exact", gelu_exact_loop, gelu_exa
 const tg_op tg_op_gelu_exact_grad = {TG_UNARY("gelu_exact_grad", gelu_exact_grad_loop, gelu_exact_grad_derivative),
                                      TG_SAMPLES(tg_unary_samples)};
 const tg_op tg_op_gelu_exact_grad_grad = {
-    TG_UNARY("gelu_exact_grad_grad", gelu_exact_grad_grad_loop, gelu_exact_grad_grad_derivative), TG_SAMPLES(tg_unary_samples)};
+    TG_UNARY("gelu_exact_grad_grad", gelu_exact_grad_grad_loop, gelu_exact_grad_grad_derivative),
+    TG_SAMPLES(tg_unary_samples)};
 
 /* ---- what a sigmoid contributes: s', s'' = -s' tanh(x / 2), s''' = s' (1 - 6 s') ---- */
 
@@ -89,7 +90,8 @@ const tg_op tg_op_gelu_tanh = {TG_UNARY("gelu_tanh", gelu_tanh_loop, gelu_tanh_d
 const tg_op tg_op_gelu_tanh_grad = {TG_UNARY("gelu_tanh_grad", gelu_tanh_grad_loop, gelu_tanh_grad_derivative),
                                     TG_SAMPLES(tg_unary_samples)};
 const tg_op tg_op_gelu_tanh_grad_grad = {
-    TG_UNARY("gelu_tanh_grad_grad", gelu_tanh_grad_grad_loop, gelu_tanh_grad_grad_derivative), TG_SAMPLES(tg_unary_samples)};
+    TG_UNARY("gelu_tanh_grad_grad", gelu_tanh_grad_grad_loop, gelu_tanh_grad_grad_derivative),
+    TG_SAMPLES(tg_unary_samples)};
 
 /* ---- gelu_quick and silu: x sigmoid(k x);  f''' = k^2 (3 s'' + k x s''') ---- */
 
@@ -122,7 +124,8 @@ const tg_op tg_op_gelu_quick = {TG_UNARY("gelu_quick", gelu_quick_loop, gelu_qui
 const tg_op tg_op_gelu_quick_grad = {TG_UNARY("gelu_quick_grad", gelu_quick_grad_loop, gelu_quick_grad_derivative),
                                      TG_SAMPLES(tg_unary_samples)};
 const tg_op tg_op_gelu_quick_grad_grad = {
-    TG_UNARY("gelu_quick_grad_grad", gelu_quick_grad_grad_loop, gelu_quick_grad_grad_derivative), TG_SAMPLES(tg_unary_samples)};
+    TG_UNARY("gelu_quick_grad_grad", gelu_quick_grad_grad_loop, gelu_quick_grad_grad_derivative),
+    TG_SAMPLES(tg_unary_samples)};
 
 TG_UNARY_LOOP_WITH_GRAD(silu_loop, silu, silu_with_grad)
 TG_UNARY_LOOP(silu_grad_loop, silu_grad)
@@ -133,7 +136,8 @@ TG_CHAIN_RULE(silu_grad_grad_derivative, silu_third)
 
 const tg_op tg_op_silu = {TG_UNARY("silu", silu_loop, silu_derivative), .saved = &tg_op_silu_grad,
                           TG_SAMPLES(tg_unary_samples)};
-const tg_op tg_op_silu_grad = {TG_UNARY("silu_grad", silu_grad_loop, silu_grad_derivative), TG_SAMPLES(tg_unary_samples)};
+const tg_op tg_op_silu_grad = {TG_UNARY("silu_grad", silu_grad_loop, silu_grad_derivative),
+                               TG_SAMPLES(tg_unary_samples)};
 const tg_op tg_op_silu_grad_grad = {TG_UNARY("silu_grad_grad", silu_grad_grad_loop, silu_grad_grad_derivative),
                                     TG_SAMPLES(tg_unary_samples)};
 
@@ -164,7 +168,8 @@ TG_CHAIN_RULE(mish_grad_grad_derivative, mish_third)
 
 const tg_op tg_op_mish = {TG_UNARY("mish", mish_loop, mish_derivative), .saved = &tg_op_mish_grad,
                           TG_SAMPLES(tg_unary_samples)};
-const tg_op tg_op_mish_grad = {TG_UNARY("mish_grad", mish_grad_loop, mish_grad_derivative), TG_SAMPLES(tg_unary_samples)};
+const tg_op tg_op_mish_grad = {TG_UNARY("mish_grad", mish_grad_loop, mish_grad_derivative),
+                               TG_SAMPLES(tg_unary_samples)};
 const tg_op tg_op_mish_grad_grad = {TG_UNARY("mish_grad_grad", mish_grad_grad_loop, mish_grad_grad_derivative),
                                     TG_SAMPLES(tg_unary_samples)};
 
@@ -177,7 +182,8 @@ TG_CHAIN_RULE(selu_derivative, tg_selu_grad)
 TG_CHAIN_RULE(selu_grad_derivative, tg_selu_grad_grad)
 
 const tg_op tg_op_selu = {TG_UNARY("selu", selu_loop, selu_derivative), TG_SAMPLES(tg_unary_samples)};
-const tg_op tg_op_selu_grad = {TG_UNARY("selu_grad", selu_grad_loop, selu_grad_derivative), TG_SAMPLES(tg_unary_samples)};
+const tg_op tg_op_selu_grad = {TG_UNARY("selu_grad", selu_grad_loop, selu_grad_derivative),
+                               TG_SAMPLES(tg_unary_samples)};
 const tg_op tg_op_selu_grad_grad = {TG_UNARY("selu_grad_grad", selu_grad_grad_loop, selu_grad_derivative),
                                     TG_SAMPLES(tg_unary_samples)};
 

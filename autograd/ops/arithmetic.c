@@ -56,8 +56,12 @@ static void mul_add_derivative(const tg_derive *d)
 }
 
 TG_TERNARY_LOOP(mul_add_loop, mul_add)
-const tg_op tg_op_mul_add = {.name = "mul_add", .arity = 3, .flags = TG_ELEMENTWISE, .loop = mul_add_loop,
-                             .derivative = mul_add_derivative, TG_SAMPLES(mul_add_samples)};
+const tg_op tg_op_mul_add = {.name = "mul_add",
+                             .arity = 3,
+                             .flags = TG_ELEMENTWISE,
+                             .loop = mul_add_loop,
+                             .derivative = mul_add_derivative,
+                             TG_SAMPLES(mul_add_samples)};
 
 /* ---- div ---- */
 
@@ -125,5 +129,8 @@ static void copy_loop(const tg_loop *l)
 }
 
 const tg_op tg_op_copy = {TG_UNARY("copy", copy_loop, pass_derivative), TG_SAMPLES(copy_samples)};
-const tg_op tg_op_stop_gradient = {.name = "stop_gradient", .arity = 1, .flags = TG_VIEW | TG_CONSTANT,
-                                   .shape = tg_shape_same, TG_SAMPLES(copy_samples)};
+const tg_op tg_op_stop_gradient = {.name = "stop_gradient",
+                                   .arity = 1,
+                                   .flags = TG_VIEW | TG_CONSTANT,
+                                   .shape = tg_shape_same,
+                                   TG_SAMPLES(copy_samples)};

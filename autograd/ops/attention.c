@@ -1,4 +1,5 @@
-/* Scaled dot-product attention, the softmax that it needs where nobody may look ahead, and heads apart and side by side. */
+/* Scaled dot-product attention, the softmax that it needs where nobody may look ahead, and heads apart and side by
+ * side. */
 #include "autograd/ops/axes.h"
 #include "autograd/ops/category.h"
 #include "autograd/ops/rows.h"
@@ -18,8 +19,7 @@ static bool causal_softmax_shape(tg_value *out)
 
 static void causal_softmax_of_rows(const tg_value *out, const tg_rows *r)
 {
-    const size_t bytes = r->columns * tg_dtype_size(out->dtype),
-                 rows = (size_t)out->shape.dim[out->shape.rank - 2];
+    const size_t bytes = r->columns * tg_dtype_size(out->dtype), rows = (size_t)out->shape.dim[out->shape.rank - 2];
     const char *from = r->in[0];
     char *to = r->out;
     for (size_t k = 0; k < r->count; k++, from += bytes, to += bytes) {
@@ -41,14 +41,16 @@ static void causal_softmax_derivative(const tg_derive *d)
     d->gradient[0] = tg_softmax_grad(d->cotangent, d->out);
 }
 
-const tg_op tg_op_causal_softmax = {.name = "causal_softmax", .arity = 1, .shape = causal_softmax_shape,
-                                    .forward = causal_softmax_forward, .derivative = causal_softmax_derivative,
+const tg_op tg_op_causal_softmax = {.name = "causal_softmax",
+                                    .arity = 1,
+                                    .shape = causal_softmax_shape,
+                                    .forward = causal_softmax_forward,
+                                    .derivative = causal_softmax_derivative,
                                     TG_SAMPLES(causal_softmax_samples)};
 
 /* ---- attention ---- */
 
-tg_tensor tg_scaled_dot_product_attention(tg_tensor query, tg_tensor key, tg_tensor value, tg_tensor mask,
-                                          bool causal)
+tg_tensor tg_scaled_dot_product_attention(tg_tensor query, tg_tensor key, tg_tensor value, tg_tensor mask, bool causal)
 {
     const int64_t size = tg_dim(query, -1);
     if (tg_ok(query) && (tg_rank(query) < 2 || size == 0))
@@ -69,7 +71,8 @@ tg_tensor tg_split_heads(tg_tensor x, int64_t heads)
     tg_shape shape = tg_shape_of(x);
     const int last = shape.rank - 1;
     if (last < 1 || shape.rank == TG_MAX_RANK || heads < 1 || shape.dim[last] % heads != 0)
-        return tg_refuse("split_heads", x, "expected [..., positions, %lld size], at most %d axes", (long long)heads, TG_MAX_RANK - 1);
+        return tg_refuse("split_heads", x, "expected [..., positions, %lld size], at most %d axes", (long long)heads,
+                         TG_MAX_RANK - 1);
     tg_axes heads_first = {.count = shape.rank + 1, .axis = {last}};
     for (int axis = 0; axis < last; axis++)
         heads_first.axis[axis + 1] = axis;

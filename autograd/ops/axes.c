@@ -54,7 +54,8 @@ tg_tensor tg_refuse(const char *operation, tg_tensor x, const char *format, ...)
         tg_tape_fail(tg_tape_of(x), "%s(%s%s): %s", operation, tg_dtype_name(tg_dtype_of(x)),
                      tg_shape_text(&of, shape, sizeof shape), message);
     else if (x.value)
-        tg_program_fail(x.value->program, "%s: the input is a tensor of a step that ended with tg_tape_reset", operation);
+        tg_program_fail(x.value->program, "%s: the input is a tensor of a step that ended with tg_tape_reset",
+                        operation);
     return (tg_tensor){0};
 }
 

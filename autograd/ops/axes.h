@@ -18,7 +18,8 @@ tg_refuse(const char *operation, tg_tensor x, const char *format, ...);
 /* An axis counted from the end made positive; -1, with the error recorded, if x has no such axis. */
 int tg_find_axis(const char *operation, tg_tensor x, int axis);
 
-/* The axes as bits, all of them if none is named; -1, with the error recorded, if one does not exist or is named twice. */
+/* The axes as bits, all of them if none is named; -1, with the error recorded, if one does not exist or is named twice.
+ */
 int tg_axis_bits(const char *operation, tg_tensor x, tg_axes axes);
 
 /* A contiguous tensor seen as [outer, n, inner], where n are `count` axes from `first` on. */
@@ -28,8 +29,8 @@ typedef struct tg_blocks {
 
 tg_blocks tg_blocks_of(const tg_shape *shape, int first, int count);
 
-/* A reduction over a set of axes, brought into the form that its operation knows: `count` axes side by side from `first`
- * on, which `x` has where they lay apart only after a permutation. The result has the shape `shape`. */
+/* A reduction over a set of axes, brought into the form that its operation knows: `count` axes side by side from
+ * `first` on, which `x` has where they lay apart only after a permutation. The result has the shape `shape`. */
 typedef struct tg_reduction {
     tg_tensor x;
     int first, count;

@@ -17,7 +17,8 @@ typedef struct shape_attributes {
 
 static const tg_field full_fields[] = {TG_FIELD(full_attributes, dtype, TG_FIELD_INT),
                                        TG_FIELD(full_attributes, shape, TG_FIELD_SHAPE),
-                                       TG_FIELD(full_attributes, value, TG_FIELD_REAL), {0}};
+                                       TG_FIELD(full_attributes, value, TG_FIELD_REAL),
+                                       {0}};
 static const tg_field shape_fields[] = {TG_FIELD(shape_attributes, shape, TG_FIELD_SHAPE), {0}};
 #include "autograd/ops/samples/broadcast.h"
 
@@ -46,9 +47,13 @@ static void full_forward(const tg_call *call)
     tg_fill(out->dtype, out->size, ((const full_attributes *)out->attributes)->value, call->out);
 }
 
-const tg_op tg_op_full = {.name = "full", .arity = 0, .flags = TG_SOURCE | TG_CONSTANT,
-                          TG_ATTRIBUTES(full_attributes, full_fields), .shape = full_shape,
-                          .forward = full_forward, TG_SAMPLES(full_samples)};
+const tg_op tg_op_full = {.name = "full",
+                          .arity = 0,
+                          .flags = TG_SOURCE | TG_CONSTANT,
+                          TG_ATTRIBUTES(full_attributes, full_fields),
+                          .shape = full_shape,
+                          .forward = full_forward,
+                          TG_SAMPLES(full_samples)};
 
 tg_tensor tg_full(tg_tape *tape, tg_dtype dtype, tg_shape shape, double value)
 {
@@ -89,8 +94,12 @@ static void expand_derivative(const tg_derive *d)
     d->gradient[0] = tg_sum_to(d->cotangent, tg_shape_of(d->in[0]));
 }
 
-const tg_op tg_op_expand = {.name = "expand", .arity = 1, TG_ATTRIBUTES(shape_attributes, shape_fields),
-                            .shape = expand_shape, .forward = expand_forward, .derivative = expand_derivative,
+const tg_op tg_op_expand = {.name = "expand",
+                            .arity = 1,
+                            TG_ATTRIBUTES(shape_attributes, shape_fields),
+                            .shape = expand_shape,
+                            .forward = expand_forward,
+                            .derivative = expand_derivative,
                             TG_SAMPLES(expand_samples)};
 
 tg_tensor tg_expand(tg_tensor x, tg_shape shape)
@@ -115,9 +124,13 @@ static void reshape_derivative(const tg_derive *d)
     d->gradient[0] = tg_reshape(d->cotangent, tg_shape_of(d->in[0]));
 }
 
-const tg_op tg_op_reshape = {.name = "reshape", .arity = 1, .flags = TG_VIEW,
-                             TG_ATTRIBUTES(shape_attributes, shape_fields), .shape = reshape_shape,
-                             .derivative = reshape_derivative, TG_SAMPLES(reshape_samples)};
+const tg_op tg_op_reshape = {.name = "reshape",
+                             .arity = 1,
+                             .flags = TG_VIEW,
+                             TG_ATTRIBUTES(shape_attributes, shape_fields),
+                             .shape = reshape_shape,
+                             .derivative = reshape_derivative,
+                             TG_SAMPLES(reshape_samples)};
 
 tg_tensor tg_reshape(tg_tensor x, tg_shape shape)
 {

@@ -4,8 +4,9 @@
 
 /* ---- comparisons: nothing to differentiate ---- */
 
-#define COMPARISON(text, loop_function)                                                                        \
-    .name = text, .arity = 2, .flags = TG_ELEMENTWISE | TG_CONSTANT, .loop = loop_function, TG_SAMPLES(tg_binary_samples)
+#define COMPARISON(text, loop_function)                                                     \
+    .name = text, .arity = 2, .flags = TG_ELEMENTWISE | TG_CONSTANT, .loop = loop_function, \
+    TG_SAMPLES(tg_binary_samples)
 
 TG_BINARY_LOOP(less_loop, less)
 TG_BINARY_LOOP(less_equal_loop, less_equal)
@@ -65,5 +66,9 @@ static void where_derivative(const tg_derive *d)
 }
 
 TG_TERNARY_LOOP(where_loop, where)
-const tg_op tg_op_where = {.name = "where", .arity = 3, .flags = TG_ELEMENTWISE, .loop = where_loop,
-                           .derivative = where_derivative, TG_SAMPLES(where_samples)};
+const tg_op tg_op_where = {.name = "where",
+                           .arity = 3,
+                           .flags = TG_ELEMENTWISE,
+                           .loop = where_loop,
+                           .derivative = where_derivative,
+                           TG_SAMPLES(where_samples)};

@@ -1,5 +1,5 @@
-/* Convolutions: the windows laid out as columns of a matrix, and a matrix product. unfold lays them out, fold adds them up
- * where they came from; each is the other's derivative.
+/* Convolutions: the windows laid out as columns of a matrix, and a matrix product. unfold lays them out, fold adds them
+ * up where they came from; each is the other's derivative.
  *
  *     image [N, C, H, W]  --unfold-->  columns [C, kernel height, kernel width, N, windows down, windows across]
  *     weight [out, C kernel height kernel width] x columns [.., N windows]  =  [out, N windows]
@@ -16,7 +16,8 @@
 
 /* ---- what the two share: all rows of windows ---- */
 
-/* All rows of windows, and which way elements go: from the image to the columns, or added to the image, which is cleared first. */
+/* All rows of windows, and which way elements go: from the image to the columns, or added to the image, which is
+ * cleared first. */
 typedef struct window_rows {
     tg_dtype dtype;
     const tg_window_layout *w;
@@ -26,8 +27,8 @@ typedef struct window_rows {
     bool adds;
 } window_rows;
 
-/* One row of windows at one place of the kernel: `count` elements of the columns from `column` on. The first `before` of them and those
- * from `end` on lie in the padding; window x belongs to element image + x stride of the image. */
+/* One row of windows at one place of the kernel: `count` elements of the columns from `column` on. The first `before`
+ * of them and those from `end` on lie in the padding; window x belongs to element image + x stride of the image. */
 typedef struct row {
     int64_t image, column, before, end, count;
 } row;
@@ -74,8 +75,7 @@ static void inside(const tg_window_layout *w, int axis, int64_t at, int64_t coun
 {
     const int64_t first = at * w->dilation.dim[axis] - w->padding.dim[axis], stride = w->stride.dim[axis];
     *before = clip(first >= 0 ? 0 : (-first + stride - 1) / stride, 0, count);
-    *end = first >= w->size.dim[axis] ? *before
-                                      : clip((w->size.dim[axis] - 1 - first) / stride + 1, *before, count);
+    *end = first >= w->size.dim[axis] ? *before : clip((w->size.dim[axis] - 1 - first) / stride + 1, *before, count);
 }
 
 static void clear_channel(const window_rows *v, int64_t c)
@@ -89,8 +89,7 @@ static void rows_at(const window_rows *v, int64_t c, int64_t i, int64_t j)
 {
     const tg_window_layout *w = v->w;
     const int64_t down = tg_windows(w, 0), across = tg_windows(w, 1);
-    row r = {.count = across,
-             .column = ((c * w->kernel.dim[0] + i) * w->kernel.dim[1] + j) * v->batch * down * across};
+    row r = {.count = across, .column = ((c * w->kernel.dim[0] + i) * w->kernel.dim[1] + j) * v->batch * down * across};
     int64_t before_x, end_x, before_y, end_y;
     inside(w, 0, i, down, &before_y, &end_y);
     inside(w, 1, j, across, &before_x, &end_x);
@@ -98,8 +97,8 @@ static void rows_at(const window_rows *v, int64_t c, int64_t i, int64_t j)
         for (int64_t y = 0; y < down; y++, r.column += across) {
             const bool out_of_image = y < before_y || y >= end_y;
             const int64_t line = y * w->stride.dim[0] + i * w->dilation.dim[0] - w->padding.dim[0];
-            r.image = ((n * v->channels + c) * w->size.dim[0] + line) * w->size.dim[1] +
-                      j * w->dilation.dim[1] - w->padding.dim[1];
+            r.image = ((n * v->channels + c) * w->size.dim[0] + line) * w->size.dim[1] + j * w->dilation.dim[1] -
+                      w->padding.dim[1];
             r.before = out_of_image ? across : before_x;
             r.end = out_of_image ? across : end_x;
             (v->adds ? fold_row : unfold_row)(v, &r);
@@ -135,8 +134,8 @@ static bool unfold_shape(tg_value *out)
     const tg_shape *in = &out->inputs[0]->shape;
     if (!tg_window_fits_input(out, w))
         return false;
-    out->shape = TG_SHAPE(in->dim[1], w->kernel.dim[0], w->kernel.dim[1], in->dim[0], tg_windows(w, 0),
-                          tg_windows(w, 1));
+    out->shape =
+        TG_SHAPE(in->dim[1], w->kernel.dim[0], w->kernel.dim[1], in->dim[0], tg_windows(w, 0), tg_windows(w, 1));
     return true;
 }
 
@@ -154,8 +153,12 @@ static void unfold_derivative(const tg_derive *d)
     d->gradient[0] = TG_APPLY(&tg_op_fold, d->attributes, d->cotangent);
 }
 
-const tg_op tg_op_unfold = {.name = "unfold", .arity = 1, TG_WINDOW_ATTRIBUTES, .shape = unfold_shape,
-                            .forward = unfold_forward, .derivative = unfold_derivative,
+const tg_op tg_op_unfold = {.name = "unfold",
+                            .arity = 1,
+                            TG_WINDOW_ATTRIBUTES,
+                            .shape = unfold_shape,
+                            .forward = unfold_forward,
+                            .derivative = unfold_derivative,
                             TG_SAMPLES(unfold_samples)};
 
 tg_tensor tg_unfold(tg_tensor image, int64_t kernel_height, int64_t kernel_width, tg_window window)
@@ -173,10 +176,10 @@ static bool fold_shape(tg_value *out)
     if (!tg_same_floating_type(out) || !tg_window_fits(out, w))
         return false;
     if (in->rank != 6)
-        return tg_expected(
-            out, "expected [channels, kernel height, kernel width, batch, windows down, windows across]");
-    const tg_shape expected = TG_SHAPE(in->dim[0], w->kernel.dim[0], w->kernel.dim[1], in->dim[3],
-                                       tg_windows(w, 0), tg_windows(w, 1));
+        return tg_expected(out,
+                           "expected [channels, kernel height, kernel width, batch, windows down, windows across]");
+    const tg_shape expected =
+        TG_SHAPE(in->dim[0], w->kernel.dim[0], w->kernel.dim[1], in->dim[3], tg_windows(w, 0), tg_windows(w, 1));
     char columns[128];
     if (!tg_shape_equal(in, &expected))
         return tg_expected(out, "expected columns %s for images of %lld x %lld",
@@ -198,8 +201,13 @@ static void fold_derivative(const tg_derive *d)
     d->gradient[0] = TG_APPLY(&tg_op_unfold, d->attributes, d->cotangent);
 }
 
-const tg_op tg_op_fold = {.name = "fold", .arity = 1, TG_WINDOW_ATTRIBUTES, .shape = fold_shape,
-                          .forward = fold_forward, .derivative = fold_derivative, TG_SAMPLES(fold_samples)};
+const tg_op tg_op_fold = {.name = "fold",
+                          .arity = 1,
+                          TG_WINDOW_ATTRIBUTES,
+                          .shape = fold_shape,
+                          .forward = fold_forward,
+                          .derivative = fold_derivative,
+                          TG_SAMPLES(fold_samples)};
 
 tg_tensor tg_fold(tg_tensor columns, int64_t height, int64_t width, tg_window window)
 {
@@ -219,15 +227,14 @@ static bool conv_fits(const char *operation, tg_tensor image, tg_tensor weight, 
     const tg_shape w = tg_shape_of(weight);
     const int64_t channels = tg_dim(image, 1), out = tg_dim(weight, 0);
     if (tg_rank(image) != 4 || w.rank != 4)
-        tg_refuse(operation, image,
-                  "expected an input and a weight with axes for channels and space, not a weight %s",
+        tg_refuse(operation, image, "expected an input and a weight with axes for channels and space, not a weight %s",
                   tg_shape_text(&w, shape, sizeof shape));
     else if (groups < 1 || channels % groups != 0 || out % groups != 0)
         tg_refuse(operation, image, "%lld input and %lld output channels do not divide into %d equal groups",
                   (long long)channels, (long long)out, groups);
     else if (tg_dim(weight, 1) != channels / groups)
-        tg_refuse(operation, image, "expected a weight for %lld channels, not %s",
-                  (long long)(channels / groups), tg_shape_text(&w, shape, sizeof shape));
+        tg_refuse(operation, image, "expected a weight for %lld channels, not %s", (long long)(channels / groups),
+                  tg_shape_text(&w, shape, sizeof shape));
     else if (tg_ok(bias) && (tg_rank(bias) != 1 || tg_size(bias) != out))
         tg_refuse(operation, bias, "expected a bias [%lld]", (long long)out);
     else
@@ -244,8 +251,7 @@ static tg_tensor convolve(const char *operation, tg_tensor image, tg_tensor weig
     tg_tensor columns = tg_unfold(image, tg_dim(weight, 2), tg_dim(weight, 3), *window);
     const int64_t batch = tg_dim(image, 0), out = tg_dim(weight, 0), down = tg_dim(columns, 4),
                   across = tg_dim(columns, 5);
-    const int64_t inner = tg_dim(weight, 1) * tg_dim(weight, 2) * tg_dim(weight, 3),
-                  windows = batch * down * across;
+    const int64_t inner = tg_dim(weight, 1) * tg_dim(weight, 2) * tg_dim(weight, 3), windows = batch * down * across;
     tg_tensor y = tg_matmul(tg_reshape(weight, TG_SHAPE(groups, out / groups, inner)),
                             tg_reshape(columns, TG_SHAPE(groups, inner, windows)));
     y = tg_reshape(y, TG_SHAPE(out, batch, down * across));

@@ -2,9 +2,9 @@
  *
  *     logits [..., classes], labels i32 [...]
  *
- * With smoothing e the target of a row is e / classes everywhere and 1 - e more at its label (Szegedy et al., 2016). Rows
- * whose label is ignore_index count for nothing, in the number of rows neither. Of no rows at all the mean is NaN and
- * the gradient empty or zero.
+ * With smoothing e the target of a row is e / classes everywhere and 1 - e more at its label (Szegedy et al., 2016).
+ * Rows whose label is ignore_index count for nothing, in the number of rows neither. Of no rows at all the mean is NaN
+ * and the gradient empty or zero.
  */
 #include "autograd/ops/category.h"
 
@@ -14,8 +14,7 @@ typedef struct label_attributes {
 } label_attributes;
 
 static const tg_field label_fields[] = {
-    TG_FIELD(label_attributes, smoothing, TG_FIELD_REAL),
-    TG_FIELD(label_attributes, ignore_index, TG_FIELD_INT), {0}};
+    TG_FIELD(label_attributes, smoothing, TG_FIELD_REAL), TG_FIELD(label_attributes, ignore_index, TG_FIELD_INT), {0}};
 #include "autograd/ops/samples/cross_entropy.h"
 
 /* ---- what the operations share ---- */
@@ -79,8 +78,8 @@ static double sum_block(tg_dtype dtype, size_t count, const void *numbers)
     return sum;
 }
 
-/* Sums the losses of the rows and, unless `gradient` is NULL, writes weight (softmax - target) there. Rows are worked on in blocks,
- * for whose labels and losses there is room on the stack. */
+/* Sums the losses of the rows and, unless `gradient` is NULL, writes weight (softmax - target) there. Rows are worked
+ * on in blocks, for whose labels and losses there is room on the stack. */
 static double sum_losses(const tg_call *call, bool some_ignored, double weight, void *gradient)
 {
     enum { BLOCK = 128 };
@@ -99,11 +98,10 @@ static double sum_losses(const tg_call *call, bool some_ignored, double weight, 
         if (some_ignored)
             label = kept;
         if (gradient)
-            TG_KERNEL_CALL(logits->dtype, cross_entropy_grad_rows, rows, (size_t)classes,
-                           from, label, a->smoothing, weight, losses, (char *)gradient + row * stride);
+            TG_KERNEL_CALL(logits->dtype, cross_entropy_grad_rows, rows, (size_t)classes, from, label, a->smoothing,
+                           weight, losses, (char *)gradient + row * stride);
         else
-            TG_KERNEL_CALL(logits->dtype, cross_entropy_rows, rows, (size_t)classes,
-                           from, label, a->smoothing, losses);
+            TG_KERNEL_CALL(logits->dtype, cross_entropy_rows, rows, (size_t)classes, from, label, a->smoothing, losses);
         sum += sum_block(logits->dtype, rows, losses);
     }
     return sum;
@@ -122,7 +120,7 @@ static void cross_entropy_forward(const tg_call *call)
     const int64_t rows = call->value->inputs[1]->size, count = count_labels(call);
     if (count < 0)
         return;
-    const double sum = sum_losses(call, count < rows, count > 0 ? 1 / (double)count : 0, call->saved);
+    const double sum = sum_losses(call, count<rows, count> 0 ? 1 / (double)count : 0, call->saved);
     tg_fill(call->value->dtype, 1, sum / (double)count, call->out);
 }
 
@@ -135,10 +133,14 @@ static void cross_entropy_derivative(const tg_derive *d)
     d->gradient[0] = tg_is_plain_one(d->cotangent) ? gradient : tg_mul(gradient, d->cotangent);
 }
 
-const tg_op tg_op_cross_entropy = {.name = "cross_entropy", .arity = 2,
-                                   TG_ATTRIBUTES(label_attributes, label_fields), .shape = cross_entropy_shape,
-                                   .forward = cross_entropy_forward, .saved = &tg_op_cross_entropy_grad,
-                                   .derivative = cross_entropy_derivative, TG_SAMPLES(cross_entropy_samples)};
+const tg_op tg_op_cross_entropy = {.name = "cross_entropy",
+                                   .arity = 2,
+                                   TG_ATTRIBUTES(label_attributes, label_fields),
+                                   .shape = cross_entropy_shape,
+                                   .forward = cross_entropy_forward,
+                                   .saved = &tg_op_cross_entropy_grad,
+                                   .derivative = cross_entropy_derivative,
+                                   TG_SAMPLES(cross_entropy_samples)};
 
 tg_tensor tg_cross_entropy(tg_tensor logits, tg_tensor labels)
 {
@@ -162,7 +164,7 @@ static void cross_entropy_grad_forward(const tg_call *call)
 {
     const int64_t rows = call->value->inputs[1]->size, count = count_labels(call);
     if (count >= 0)
-        sum_losses(call, count < rows, count > 0 ? 1 / (double)count : 0, call->out);
+        sum_losses(call, count<rows, count> 0 ? 1 / (double)count : 0, call->out);
 }
 
 /* With the cotangent c: c through the softmax, over the number of rows. */
@@ -176,7 +178,8 @@ static void cross_entropy_grad_derivative(const tg_derive *d)
     d->gradient[0] = tg_mul(tg_softmax_grad(d->cotangent, tg_softmax(logits, -1)), weights);
 }
 
-const tg_op tg_op_cross_entropy_grad = {.name = "cross_entropy_grad", .arity = 2,
+const tg_op tg_op_cross_entropy_grad = {.name = "cross_entropy_grad",
+                                        .arity = 2,
                                         TG_ATTRIBUTES(label_attributes, label_fields),
                                         .shape = cross_entropy_grad_shape,
                                         .forward = cross_entropy_grad_forward,
@@ -207,9 +210,13 @@ static void label_weights_forward(const tg_call *call)
         tg_fill(out->dtype, 1, count > 0 && label[row] != ignored ? 1 / (double)count : 0, to);
 }
 
-const tg_op tg_op_label_weights = {.name = "label_weights", .arity = 2, .flags = TG_CONSTANT,
-                                   TG_ATTRIBUTES(label_attributes, label_fields), .shape = label_weights_shape,
-                                   .forward = label_weights_forward, TG_SAMPLES(cross_entropy_samples)};
+const tg_op tg_op_label_weights = {.name = "label_weights",
+                                   .arity = 2,
+                                   .flags = TG_CONSTANT,
+                                   TG_ATTRIBUTES(label_attributes, label_fields),
+                                   .shape = label_weights_shape,
+                                   .forward = label_weights_forward,
+                                   TG_SAMPLES(cross_entropy_samples)};
 
 tg_tensor tg_label_weights(tg_tensor logits, tg_tensor labels, int ignore_index)
 {

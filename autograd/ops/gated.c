@@ -1,5 +1,5 @@
-/* Gated products act(a) b of two tensors of equal shape (Shazeer, 2020; GLU: Dauphin et al., 2017). What is called Bilinear
- * is tg_mul.
+/* Gated products act(a) b of two tensors of equal shape (Shazeer, 2020; GLU: Dauphin et al., 2017). What is called
+ * Bilinear is tg_mul.
  *
  * Both gradients come from one pass over a, b and the cotangent g, packed into one tensor:
  *
@@ -78,24 +78,24 @@ static void derive_gradients(const tg_derive *d, const gate *act)
 
 /* ---- loops, forward functions, derivatives ---- */
 
-#define PRODUCT_LOOP(function, kernel)                                       \
-    static void function(const tg_loop *l)                                   \
-    {                                                                        \
-        TG_KERNEL_CALL(l->dtype, kernel, l->n, l->in[0], l->in[1], l->out);  \
+#define PRODUCT_LOOP(function, kernel)                                      \
+    static void function(const tg_loop *l)                                  \
+    {                                                                       \
+        TG_KERNEL_CALL(l->dtype, kernel, l->n, l->in[0], l->in[1], l->out); \
     }
-#define GRADIENTS_FORWARD(function, part_function, kernel)                                                           \
-    static void part_function(void *context, size_t first, size_t count)                                             \
-    {                                                                                                                \
-        const tg_call *call = context;                                                                               \
-        const size_t element = tg_dtype_size(call->value->dtype), i = first * element;                               \
-        const char *g = call->in[0], *a = call->in[1], *b = call->in[2];                                             \
-        char *da = call->out, *db = da + (size_t)call->value->inputs[0]->size * element;                             \
-        TG_KERNEL_CALL(call->value->dtype, kernel, count, a + i, b + i, g + i, da + i, db + i);                      \
-    }                                                                                                                \
-    static void function(const tg_call *call)                                                                        \
-    {                                                                                                                \
-        enum { WORTH_SHARING = 1 << 12 }; /* elements for each thread */                                             \
-        tg_parallel((size_t)call->value->inputs[0]->size, WORTH_SHARING, TG_LINE, part_function, (void *)call);      \
+#define GRADIENTS_FORWARD(function, part_function, kernel)                                                      \
+    static void part_function(void *context, size_t first, size_t count)                                        \
+    {                                                                                                           \
+        const tg_call *call = context;                                                                          \
+        const size_t element = tg_dtype_size(call->value->dtype), i = first * element;                          \
+        const char *g = call->in[0], *a = call->in[1], *b = call->in[2];                                        \
+        char *da = call->out, *db = da + (size_t)call->value->inputs[0]->size * element;                        \
+        TG_KERNEL_CALL(call->value->dtype, kernel, count, a + i, b + i, g + i, da + i, db + i);                 \
+    }                                                                                                           \
+    static void function(const tg_call *call)                                                                   \
+    {                                                                                                           \
+        enum { WORTH_SHARING = 1 << 12 }; /* elements for each thread */                                        \
+        tg_parallel((size_t)call->value->inputs[0]->size, WORTH_SHARING, TG_LINE, part_function, (void *)call); \
     }
 #define PRODUCT_DERIVATIVE(function, gradients) \
     static void function(const tg_derive *d)    \
@@ -109,9 +109,9 @@ static void derive_gradients(const tg_derive *d, const gate *act)
     }
 #define PRODUCT(text, loop_function, derivative_function) \
     TG_BINARY(text, loop_function, derivative_function), .shape = tg_shape_alike, TG_SAMPLES(product_samples)
-#define GRADIENTS(text, forward_function, derivative_function)                                                           \
-    .name = text, .arity = 3, .shape = gradients_shape, .forward = forward_function, .derivative = derivative_function, \
-    TG_SAMPLES(gradients_samples)
+#define GRADIENTS(text, forward_function, derivative_function)                       \
+    .name = text, .arity = 3, .shape = gradients_shape, .forward = forward_function, \
+    .derivative = derivative_function, TG_SAMPLES(gradients_samples)
 
 /* ---- the products ---- */
 

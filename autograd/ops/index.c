@@ -1,4 +1,5 @@
-/* Elements picked by integer tensors. gather and scatter_add, index_select and index_add are each other's derivatives. */
+/* Elements picked by integer tensors. gather and scatter_add, index_select and index_add are each other's derivatives.
+ */
 #include "autograd/ops/axes.h"
 #include "autograd/ops/category.h"
 #include "autograd/strided.h"
@@ -17,10 +18,10 @@ typedef struct one_hot_attributes {
     int dtype;
 } one_hot_attributes;
 
-static const tg_field index_fields[] = {TG_FIELD(index_attributes, axis, TG_FIELD_INT),
-                                        TG_FIELD(index_attributes, size, TG_FIELD_INT), {0}};
-static const tg_field one_hot_fields[] = {TG_FIELD(one_hot_attributes, classes, TG_FIELD_INT),
-                                          TG_FIELD(one_hot_attributes, dtype, TG_FIELD_INT), {0}};
+static const tg_field index_fields[] = {
+    TG_FIELD(index_attributes, axis, TG_FIELD_INT), TG_FIELD(index_attributes, size, TG_FIELD_INT), {0}};
+static const tg_field one_hot_fields[] = {
+    TG_FIELD(one_hot_attributes, classes, TG_FIELD_INT), TG_FIELD(one_hot_attributes, dtype, TG_FIELD_INT), {0}};
 #include "autograd/ops/samples/index.h"
 
 /* ---- what they share ---- */
@@ -33,9 +34,8 @@ static bool indices_fit(const tg_call *call, int input, int64_t bound)
     for (int64_t element = 0; element < index->size; element++)
         if (i[element] < 0 || i[element] >= bound) {
             char position[128];
-            return tg_expected(
-                out, "index %d at %s is out of range: expected 0 to below %lld", (int)i[element],
-                tg_position_text(&index->shape, element, position, sizeof position), (long long)bound);
+            return tg_expected(out, "index %d at %s is out of range: expected 0 to below %lld", (int)i[element],
+                               tg_position_text(&index->shape, element, position, sizeof position), (long long)bound);
         }
     return true;
 }
@@ -59,8 +59,7 @@ static bool index_lies_along(tg_value *out, int axis)
     bool fits = x->rank == index->rank && axis >= 0 && axis < x->rank;
     for (int i = 0; fits && i < x->rank; i++)
         fits = i == axis || x->dim[i] == index->dim[i];
-    return fits ||
-           tg_expected(out, "expected an index of the shape of the first input but for axis %d", axis);
+    return fits || tg_expected(out, "expected an index of the shape of the first input but for axis %d", axis);
 }
 
 static bool gather_shape(tg_value *out)
@@ -81,10 +80,12 @@ static void gather_forward(const tg_call *call)
     const int32_t *index = call->in[1];
     const char *from = call->in[0];
     char *to = call->out;
-    TG_FOR_ELEMENT_SIZE(tg_dtype_size(out->dtype), for (int64_t o = 0; o < b.outer; o++, from += n * b.inner * BYTES)
-        for (int64_t j = 0; j < b.n; j++)
-            for (int64_t i = 0; i < b.inner; i++, to += BYTES)
-                memcpy(to, from + (*index++ * b.inner + i) * BYTES, BYTES);)
+    TG_FOR_ELEMENT_SIZE(tg_dtype_size(out->dtype),
+                        for (int64_t o = 0; o < b.outer;
+                             o++, from += n * b.inner * BYTES) for (int64_t j = 0; j < b.n; j++) for (int64_t i = 0;
+                                                                                                      i < b.inner;
+                                                                                                      i++, to += BYTES)
+                            memcpy(to, from + (*index++ * b.inner + i) * BYTES, BYTES);)
 }
 
 static void gather_derivative(const tg_derive *d)
@@ -93,8 +94,12 @@ static void gather_derivative(const tg_derive *d)
     d->gradient[0] = tg_scatter_add(d->cotangent, axis, d->in[1], tg_dim(d->in[0], axis));
 }
 
-const tg_op tg_op_gather = {.name = "gather", .arity = 2, TG_ATTRIBUTES(index_attributes, index_fields),
-                            .shape = gather_shape, .forward = gather_forward, .derivative = gather_derivative,
+const tg_op tg_op_gather = {.name = "gather",
+                            .arity = 2,
+                            TG_ATTRIBUTES(index_attributes, index_fields),
+                            .shape = gather_shape,
+                            .forward = gather_forward,
+                            .derivative = gather_derivative,
                             TG_SAMPLES(gather_samples)};
 
 tg_tensor tg_gather(tg_tensor x, int axis, tg_tensor index)
@@ -135,9 +140,12 @@ static void scatter_add_derivative(const tg_derive *d)
     d->gradient[0] = tg_gather(d->cotangent, ((const index_attributes *)d->attributes)->axis, d->in[1]);
 }
 
-const tg_op tg_op_scatter_add = {.name = "scatter_add", .arity = 2,
-                                 TG_ATTRIBUTES(index_attributes, index_fields), .shape = scatter_add_shape,
-                                 .forward = scatter_add_forward, .derivative = scatter_add_derivative,
+const tg_op tg_op_scatter_add = {.name = "scatter_add",
+                                 .arity = 2,
+                                 TG_ATTRIBUTES(index_attributes, index_fields),
+                                 .shape = scatter_add_shape,
+                                 .forward = scatter_add_forward,
+                                 .derivative = scatter_add_derivative,
                                  TG_SAMPLES(scatter_add_samples)};
 
 /* The size as an attribute has it; -1, which every shape rule refuses, if it is negative or too large. */
@@ -149,8 +157,7 @@ static int places(int64_t size)
 tg_tensor tg_scatter_add(tg_tensor x, int axis, tg_tensor index, int64_t size)
 {
     axis = tg_find_axis("scatter_add", x, axis);
-    return axis < 0 ? TG_NONE
-                    : TG_APPLY(&tg_op_scatter_add, (&(index_attributes){axis, places(size)}), x, index);
+    return axis < 0 ? TG_NONE : TG_APPLY(&tg_op_scatter_add, (&(index_attributes){axis, places(size)}), x, index);
 }
 
 /* ---- index_select: x[outer, index[...], inner] ---- */
@@ -197,9 +204,12 @@ static void index_select_derivative(const tg_derive *d)
     d->gradient[0] = tg_index_add(d->cotangent, axis, d->in[1], tg_dim(d->in[0], axis));
 }
 
-const tg_op tg_op_index_select = {.name = "index_select", .arity = 2,
-                                  TG_ATTRIBUTES(index_attributes, index_fields), .shape = index_select_shape,
-                                  .forward = index_select_forward, .derivative = index_select_derivative,
+const tg_op tg_op_index_select = {.name = "index_select",
+                                  .arity = 2,
+                                  TG_ATTRIBUTES(index_attributes, index_fields),
+                                  .shape = index_select_shape,
+                                  .forward = index_select_forward,
+                                  .derivative = index_select_derivative,
                                   TG_SAMPLES(index_select_samples)};
 
 tg_tensor tg_index_select(tg_tensor x, int axis, tg_tensor index)
@@ -225,8 +235,7 @@ static bool index_add_shape(tg_value *out)
     for (int i = 0; fits && i < index->rank; i++)
         fits = x->dim[a->axis + i] == index->dim[i];
     if (!fits)
-        return tg_expected(out, "expected the axes of the index in the first input, from axis %d on",
-                           a->axis);
+        return tg_expected(out, "expected the axes of the index in the first input, from axis %d on", a->axis);
     if (x->rank - index->rank + 1 > TG_MAX_RANK)
         return tg_expected(out, "the result would be of a rank over %d", TG_MAX_RANK);
     out->shape.rank = 0;
@@ -254,8 +263,7 @@ static void index_add_forward(const tg_call *call)
     char *to = call->out;
     for (int64_t o = 0; o < b.outer; o++, to += (size_t)b.n * bytes)
         for (int64_t j = 0; j < index->size; j++, from += bytes)
-            TG_KERNEL_CALL(out->dtype, accumulate, (size_t)b.inner, from,
-                           (to + (size_t)row[j] * bytes));
+            TG_KERNEL_CALL(out->dtype, accumulate, (size_t)b.inner, from, (to + (size_t)row[j] * bytes));
 }
 
 static void index_add_derivative(const tg_derive *d)
@@ -263,9 +271,13 @@ static void index_add_derivative(const tg_derive *d)
     d->gradient[0] = tg_index_select(d->cotangent, ((const index_attributes *)d->attributes)->axis, d->in[1]);
 }
 
-const tg_op tg_op_index_add = {.name = "index_add", .arity = 2, TG_ATTRIBUTES(index_attributes, index_fields),
-                               .shape = index_add_shape, .forward = index_add_forward,
-                               .derivative = index_add_derivative, TG_SAMPLES(index_add_samples)};
+const tg_op tg_op_index_add = {.name = "index_add",
+                               .arity = 2,
+                               TG_ATTRIBUTES(index_attributes, index_fields),
+                               .shape = index_add_shape,
+                               .forward = index_add_forward,
+                               .derivative = index_add_derivative,
+                               TG_SAMPLES(index_add_samples)};
 
 tg_tensor tg_index_add(tg_tensor x, int axis, tg_tensor index, int64_t size)
 {
@@ -304,9 +316,13 @@ static void one_hot_forward(const tg_call *call)
                 (char *)call->out + (size_t)(i * classes + ((const int32_t *)call->in[0])[i]) * element);
 }
 
-const tg_op tg_op_one_hot = {.name = "one_hot", .arity = 1, .flags = TG_CONSTANT,
-                             TG_ATTRIBUTES(one_hot_attributes, one_hot_fields), .shape = one_hot_shape,
-                             .forward = one_hot_forward, TG_SAMPLES(one_hot_samples)};
+const tg_op tg_op_one_hot = {.name = "one_hot",
+                             .arity = 1,
+                             .flags = TG_CONSTANT,
+                             TG_ATTRIBUTES(one_hot_attributes, one_hot_fields),
+                             .shape = one_hot_shape,
+                             .forward = one_hot_forward,
+                             TG_SAMPLES(one_hot_samples)};
 
 tg_tensor tg_one_hot(tg_tensor index, int64_t classes, tg_dtype dtype)
 {

@@ -1,6 +1,6 @@
 /* Losses that compare element by element, and their means. Prediction and target have the same shape: one that is
- * broadcast by accident, [n] against [n, 1], is a mistake nobody would see. Above each loss stands its derivative, of which
- * every element gets 1/n.
+ * broadcast by accident, [n] against [n, 1], is a mistake nobody would see. Above each loss stands its derivative, of
+ * which every element gets 1/n.
  */
 #include "autograd/ops/category.h"
 
@@ -14,13 +14,13 @@ static bool mean_shape(tg_value *out)
 }
 
 /* The mean of what the kernel sums up. */
-#define MEAN_FORWARD(function, kernel)                                                                             \
-    static void function(const tg_call *call)                                                                      \
-    {                                                                                                              \
-        const size_t size = (size_t)call->value->inputs[0]->size;                                                  \
-        double sum = 0;                                                                                            \
-        TG_KERNEL_CALL(call->value->dtype, kernel, size, call->in[0], call->in[1], &sum);                          \
-        tg_fill(call->value->dtype, 1, sum / (double)size, call->out);                                             \
+#define MEAN_FORWARD(function, kernel)                                                    \
+    static void function(const tg_call *call)                                             \
+    {                                                                                     \
+        const size_t size = (size_t)call->value->inputs[0]->size;                         \
+        double sum = 0;                                                                   \
+        TG_KERNEL_CALL(call->value->dtype, kernel, size, call->in[0], call->in[1], &sum); \
+        tg_fill(call->value->dtype, 1, sum / (double)size, call->out);                    \
     }
 #define MEAN_LOSS(text, forward_function, derivative_function) \
     .name = text, .arity = 2, .shape = mean_shape, .forward = forward_function, .derivative = derivative_function
@@ -82,8 +82,12 @@ static void huber_derivative(const tg_derive *d)
     set_gradients(d, tg_mul(tg_clamp(tg_sub(d->in[0], d->in[1]), -delta, delta), share_of(d)));
 }
 
-const tg_op tg_op_huber = {.name = "huber", .arity = 2, TG_ATTRIBUTES(tg_number_attributes, huber_fields),
-                           .shape = huber_shape, .forward = huber_forward, .derivative = huber_derivative,
+const tg_op tg_op_huber = {.name = "huber",
+                           .arity = 2,
+                           TG_ATTRIBUTES(tg_number_attributes, huber_fields),
+                           .shape = huber_shape,
+                           .forward = huber_forward,
+                           .derivative = huber_derivative,
                            TG_SAMPLES(huber_samples)};
 
 tg_tensor tg_huber(tg_tensor prediction, tg_tensor target, double delta)

@@ -10,9 +10,9 @@ typedef struct matmul_attributes {
     bool transpose_a, transpose_b;
 } matmul_attributes;
 
-static const tg_field matmul_fields[] = {
-    TG_FIELD(matmul_attributes, transpose_a, TG_FIELD_BOOL),
-    TG_FIELD(matmul_attributes, transpose_b, TG_FIELD_BOOL), {0}};
+static const tg_field matmul_fields[] = {TG_FIELD(matmul_attributes, transpose_a, TG_FIELD_BOOL),
+                                         TG_FIELD(matmul_attributes, transpose_b, TG_FIELD_BOOL),
+                                         {0}};
 #include "autograd/ops/samples/matmul.h"
 
 static bool fits_the_blas(tg_value *out, const tg_product *p)
@@ -140,8 +140,13 @@ static double matmul_work(const tg_value *out)
     return 2 * (double)product_of(out).k * (double)out->size;
 }
 
-const tg_op tg_op_matmul = {.name = "matmul", .arity = 2, TG_ATTRIBUTES(matmul_attributes, matmul_fields),
-                            .shape = matmul_shape, .work = matmul_work, .forward = matmul_forward, .derivative = matmul_derivative,
+const tg_op tg_op_matmul = {.name = "matmul",
+                            .arity = 2,
+                            TG_ATTRIBUTES(matmul_attributes, matmul_fields),
+                            .shape = matmul_shape,
+                            .work = matmul_work,
+                            .forward = matmul_forward,
+                            .derivative = matmul_derivative,
                             TG_SAMPLES(matmul_samples)};
 
 /* [..., k] as one matrix [rows, k]. */
@@ -210,8 +215,7 @@ static bool linear_shape(tg_value *out)
     if (x->rank < 1 || weight->rank != 2 || x->dim[x->rank - 1] != weight->dim[1])
         return tg_expected(out, "expected x [..., in] and a weight [out, in]");
     if (out->input_count == 3 && !tg_shape_equal(&out->inputs[2]->shape, &TG_SHAPE(weight->dim[0])))
-        return tg_expected(out, "expected a bias [%lld], one for each row of the weight",
-                           (long long)weight->dim[0]);
+        return tg_expected(out, "expected a bias [%lld], one for each row of the weight", (long long)weight->dim[0]);
     out->shape = *x;
     out->shape.dim[x->rank - 1] = weight->dim[0];
     return true;
@@ -225,8 +229,7 @@ static void linear_forward(const tg_call *call)
                           .n = weight->shape.dim[0],
                           .k = weight->shape.dim[1],
                           .m = out->size / (weight->shape.dim[0] > 0 ? weight->shape.dim[0] : 1)};
-    tg_multiply(out->dtype, &p, call->in[0], call->in[1], out->input_count == 3 ? call->in[2] : NULL,
-                call->out);
+    tg_multiply(out->dtype, &p, call->in[0], call->in[1], out->input_count == 3 ? call->in[2] : NULL, call->out);
 }
 
 /* g W for x, g^T x for W, the column sums of g for b; all leading axes are rows. */
@@ -247,8 +250,12 @@ static double linear_work(const tg_value *out)
     return 2 * (double)out->inputs[1]->shape.dim[1] * (double)out->size;
 }
 
-const tg_op tg_op_linear = {.name = "linear", .arity = TG_VARIADIC, .shape = linear_shape, .work = linear_work,
-                            .forward = linear_forward, .derivative = linear_derivative,
+const tg_op tg_op_linear = {.name = "linear",
+                            .arity = TG_VARIADIC,
+                            .shape = linear_shape,
+                            .work = linear_work,
+                            .forward = linear_forward,
+                            .derivative = linear_derivative,
                             TG_SAMPLES(linear_samples)};
 
 tg_tensor tg_linear(tg_tensor x, tg_tensor weight, tg_tensor bias)

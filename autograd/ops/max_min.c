@@ -37,8 +37,8 @@ static void find_index(const tg_call *call, double sign)
 {
     const tg_blocks b = tg_reduce_blocks(call->value);
     if (call->value->size > 0)
-        TG_KERNEL_CALL(call->value->inputs[0]->dtype, argmax_or_argmin, (size_t)b.outer, (size_t)b.n, (size_t)b.inner, sign,
-                       call->in[0], call->out);
+        TG_KERNEL_CALL(call->value->inputs[0]->dtype, argmax_or_argmin, (size_t)b.outer, (size_t)b.n, (size_t)b.inner,
+                       sign, call->in[0], call->out);
 }
 
 /* ---- argmax and argmin: the first of equal ones; a NaN is larger, and smaller, than anything ---- */
@@ -53,10 +53,20 @@ static void argmin_forward(const tg_call *call)
     find_index(call, -1);
 }
 
-const tg_op tg_op_argmax = {.name = "argmax", .arity = 1, .flags = TG_CONSTANT, TG_REDUCE_ATTRIBUTES,
-                            .shape = index_shape, .forward = argmax_forward, TG_SAMPLES(max_min_samples)};
-const tg_op tg_op_argmin = {.name = "argmin", .arity = 1, .flags = TG_CONSTANT, TG_REDUCE_ATTRIBUTES,
-                            .shape = index_shape, .forward = argmin_forward, TG_SAMPLES(max_min_samples)};
+const tg_op tg_op_argmax = {.name = "argmax",
+                            .arity = 1,
+                            .flags = TG_CONSTANT,
+                            TG_REDUCE_ATTRIBUTES,
+                            .shape = index_shape,
+                            .forward = argmax_forward,
+                            TG_SAMPLES(max_min_samples)};
+const tg_op tg_op_argmin = {.name = "argmin",
+                            .arity = 1,
+                            .flags = TG_CONSTANT,
+                            TG_REDUCE_ATTRIBUTES,
+                            .shape = index_shape,
+                            .forward = argmin_forward,
+                            TG_SAMPLES(max_min_samples)};
 
 tg_tensor tg_argmax(tg_tensor x, int axis, bool keep)
 {
@@ -101,10 +111,20 @@ static void min_over_derivative(const tg_derive *d)
     scatter_cotangent(d, &tg_op_argmin);
 }
 
-const tg_op tg_op_max_over = {.name = "max_over", .arity = 1, TG_REDUCE_ATTRIBUTES, .shape = max_min_shape,
-                              .forward = max_over_forward, .derivative = max_over_derivative, TG_SAMPLES(max_min_samples)};
-const tg_op tg_op_min_over = {.name = "min_over", .arity = 1, TG_REDUCE_ATTRIBUTES, .shape = max_min_shape,
-                              .forward = min_over_forward, .derivative = min_over_derivative, TG_SAMPLES(max_min_samples)};
+const tg_op tg_op_max_over = {.name = "max_over",
+                              .arity = 1,
+                              TG_REDUCE_ATTRIBUTES,
+                              .shape = max_min_shape,
+                              .forward = max_over_forward,
+                              .derivative = max_over_derivative,
+                              TG_SAMPLES(max_min_samples)};
+const tg_op tg_op_min_over = {.name = "min_over",
+                              .arity = 1,
+                              TG_REDUCE_ATTRIBUTES,
+                              .shape = max_min_shape,
+                              .forward = min_over_forward,
+                              .derivative = min_over_derivative,
+                              TG_SAMPLES(max_min_samples)};
 
 tg_tensor tg_max_over(tg_tensor x, tg_axes axes, bool keep)
 {

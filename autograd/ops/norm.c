@@ -8,17 +8,16 @@ typedef struct normalize_attributes {
     double epsilon;
 } normalize_attributes;
 
-static const tg_field normalize_fields[] = {
-    TG_FIELD(normalize_attributes, centred, TG_FIELD_BOOL),
-    TG_FIELD(normalize_attributes, epsilon, TG_FIELD_REAL), {0}};
+static const tg_field normalize_fields[] = {TG_FIELD(normalize_attributes, centred, TG_FIELD_BOOL),
+                                            TG_FIELD(normalize_attributes, epsilon, TG_FIELD_REAL),
+                                            {0}};
 #include "autograd/ops/samples/norm.h"
 
 /* ---- normalize: each row (x - mean) / sqrt(variance + epsilon), or x / sqrt(mean(x^2) + epsilon) ---- */
 
 static bool normalize_shape(tg_value *out)
 {
-    return tg_shape_same_floating(out) &&
-           (out->shape.rank > 0 || tg_expected(out, "a scalar has no row to normalise"));
+    return tg_shape_same_floating(out) && (out->shape.rank > 0 || tg_expected(out, "a scalar has no row to normalise"));
 }
 
 static void normalize_rows(const tg_value *out, const tg_rows *r)
@@ -26,8 +25,7 @@ static void normalize_rows(const tg_value *out, const tg_rows *r)
     enum { BLOCK = 64 };
     const normalize_attributes *a = out->attributes;
     const size_t row_bytes = r->columns * tg_dtype_size(out->dtype);
-    double mean[BLOCK],
-        inverse[BLOCK]; /* as large as either precision needs; the kernels give them, nobody asks */
+    double mean[BLOCK], inverse[BLOCK]; /* as large as either precision needs; the kernels give them, nobody asks */
     for (size_t first = 0; first < r->count; first += BLOCK) {
         const size_t count = r->count - first < BLOCK ? r->count - first : BLOCK;
         const void *from = (const char *)r->in[0] + first * row_bytes;
@@ -50,9 +48,12 @@ static void normalize_derivative(const tg_derive *d)
     d->gradient[0] = tg_normalize_grad(d->cotangent, d->in[0], a->centred, a->epsilon);
 }
 
-const tg_op tg_op_normalize = {.name = "normalize", .arity = 1,
-                               TG_ATTRIBUTES(normalize_attributes, normalize_fields), .shape = normalize_shape,
-                               .forward = normalize_forward, .derivative = normalize_derivative,
+const tg_op tg_op_normalize = {.name = "normalize",
+                               .arity = 1,
+                               TG_ATTRIBUTES(normalize_attributes, normalize_fields),
+                               .shape = normalize_shape,
+                               .forward = normalize_forward,
+                               .derivative = normalize_derivative,
                                TG_SAMPLES(normalize_samples)};
 
 tg_tensor tg_normalize(tg_tensor x, bool centred, double epsilon)
@@ -70,8 +71,8 @@ static bool normalize_grad_shape(tg_value *out)
 static void normalize_grad_of_rows(const tg_value *out, const tg_rows *r)
 {
     const normalize_attributes *a = out->attributes;
-    TG_KERNEL_CALL(out->dtype, normalize_grad_rows, r->count, r->columns, r->in[0], r->in[1], a->centred,
-                   a->epsilon, r->out);
+    TG_KERNEL_CALL(out->dtype, normalize_grad_rows, r->count, r->columns, r->in[0], r->in[1], a->centred, a->epsilon,
+                   r->out);
 }
 
 static void normalize_grad_forward(const tg_call *call)
@@ -89,8 +90,8 @@ static tg_tensor without_mean(tg_tensor x)
     return tg_sub(x, tg_mean_over(x, TG_AXES(-1), true));
 }
 
-/* With the cotangent h and F = sum h out for each row. The operation is a symmetric matrix times g, so g takes it of h. x
- * stands in s and in u:
+/* With the cotangent h and F = sum h out for each row. The operation is a symmetric matrix times g, so g takes it of h.
+ * x stands in s and in u:
  *
  *     dF/ds = F / s,  ds/dx = -s^2 u / n;      dF/du = -s (h mean(g u) + g mean(h u)) = -k,  and k goes through u to x
  *
@@ -113,9 +114,11 @@ static void normalize_grad_derivative(const tg_derive *d)
     d->gradient[1] = tg_neg(tg_add(through_u, through_s));
 }
 
-const tg_op tg_op_normalize_grad = {.name = "normalize_grad", .arity = 2,
+const tg_op tg_op_normalize_grad = {.name = "normalize_grad",
+                                    .arity = 2,
                                     TG_ATTRIBUTES(normalize_attributes, normalize_fields),
-                                    .shape = normalize_grad_shape, .forward = normalize_grad_forward,
+                                    .shape = normalize_grad_shape,
+                                    .forward = normalize_grad_forward,
                                     .derivative = normalize_grad_derivative,
                                     TG_SAMPLES(normalize_grad_samples)};
 
@@ -127,16 +130,13 @@ tg_tensor tg_normalize_grad(tg_tensor cotangent, tg_tensor x, bool centred, doub
 /* ---- the norms of layers: normalised, then scaled and shifted ---- */
 
 /* x weight + bias, either of which may be missing. Both are vectors of `size` elements; they get the shape `as`. */
-static tg_tensor affine(const char *operation, tg_tensor x, tg_tensor weight, tg_tensor bias, int64_t size,
-                        tg_shape as)
+static tg_tensor affine(const char *operation, tg_tensor x, tg_tensor weight, tg_tensor bias, int64_t size, tg_shape as)
 {
     const tg_tensor given[2] = {weight, bias};
     for (int i = 0; i < 2; i++)
         if (tg_ok(given[i]) && (tg_rank(given[i]) != 1 || tg_size(given[i]) != size))
-            return tg_refuse(operation, given[i], "expected a %s [%lld]", i == 0 ? "weight" : "bias",
-                             (long long)size);
-    tg_tensor w = weight.value ? tg_reshape(weight, as) : TG_NONE,
-              b = bias.value ? tg_reshape(bias, as) : TG_NONE;
+            return tg_refuse(operation, given[i], "expected a %s [%lld]", i == 0 ? "weight" : "bias", (long long)size);
+    tg_tensor w = weight.value ? tg_reshape(weight, as) : TG_NONE, b = bias.value ? tg_reshape(bias, as) : TG_NONE;
     if (weight.value && bias.value)
         return tg_mul_add(x, w, b);
     return weight.value ? tg_mul(x, w) : bias.value ? tg_add(x, b) : x;
@@ -169,14 +169,13 @@ tg_tensor tg_batch_norm(tg_tensor x, tg_tensor weight, tg_tensor bias, double ep
     tg_tensor blocks = with_channels("batch_norm", x);
     const int64_t batch = tg_dim(blocks, 0), channels = tg_dim(blocks, 1), length = tg_dim(blocks, 2);
     tg_tensor rows = tg_reshape(tg_transpose(blocks, 0, 1), TG_SHAPE(channels, batch * length));
-    rows = affine("batch_norm", tg_normalize(rows, true, epsilon), weight, bias, channels,
-                  TG_SHAPE(channels, 1));
+    rows = affine("batch_norm", tg_normalize(rows, true, epsilon), weight, bias, channels, TG_SHAPE(channels, 1));
     tg_tensor back = tg_transpose(tg_reshape(rows, TG_SHAPE(channels, batch, length)), 0, 1);
     return tg_reshape(back, tg_shape_of(x));
 }
 
-tg_tensor tg_batch_norm_with(tg_tensor x, tg_tensor mean, tg_tensor variance, tg_tensor weight,
-                             tg_tensor bias, double epsilon)
+tg_tensor tg_batch_norm_with(tg_tensor x, tg_tensor mean, tg_tensor variance, tg_tensor weight, tg_tensor bias,
+                             double epsilon)
 {
     tg_tensor blocks = with_channels("batch_norm", x);
     const int64_t channels = tg_dim(blocks, 1);
@@ -186,8 +185,7 @@ tg_tensor tg_batch_norm_with(tg_tensor x, tg_tensor mean, tg_tensor variance, tg
     tg_tensor offset = tg_neg(tg_mul(mean, scale));
     if (bias.value)
         offset = tg_add(offset, bias);
-    return tg_reshape(affine("batch_norm", blocks, scale, offset, channels, TG_SHAPE(channels, 1)),
-                      tg_shape_of(x));
+    return tg_reshape(affine("batch_norm", blocks, scale, offset, channels, TG_SHAPE(channels, 1)), tg_shape_of(x));
 }
 
 tg_tensor tg_group_norm(tg_tensor x, int groups, tg_tensor weight, tg_tensor bias, double epsilon)
@@ -195,11 +193,10 @@ tg_tensor tg_group_norm(tg_tensor x, int groups, tg_tensor weight, tg_tensor bia
     tg_tensor blocks = with_channels("group_norm", x);
     const int64_t batch = tg_dim(blocks, 0), channels = tg_dim(blocks, 1), length = tg_dim(blocks, 2);
     if (tg_ok(blocks) && (groups < 1 || groups > channels || channels % groups != 0))
-        return tg_refuse("group_norm", x, "%lld channels do not divide into %d equal groups",
-                         (long long)channels, groups);
+        return tg_refuse("group_norm", x, "%lld channels do not divide into %d equal groups", (long long)channels,
+                         groups);
     const int64_t row = groups > 0 ? channels / groups * length : 0;
     tg_tensor rows = tg_normalize(tg_reshape(blocks, TG_SHAPE(batch * groups, row)), true, epsilon);
     tg_tensor back = tg_reshape(rows, TG_SHAPE(batch, channels, length));
-    return tg_reshape(affine("group_norm", back, weight, bias, channels, TG_SHAPE(channels, 1)),
-                      tg_shape_of(x));
+    return tg_reshape(affine("group_norm", back, weight, bias, channels, TG_SHAPE(channels, 1)), tg_shape_of(x));
 }

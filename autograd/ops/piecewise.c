@@ -1,4 +1,5 @@
-/* Activations made of straight lines and parabolas. Where two pieces meet, the derivative is that of the flatter one. */
+/* Activations made of straight lines and parabolas. Where two pieces meet, the derivative is that of the flatter one.
+ */
 #include "autograd/ops/category.h"
 
 static const tg_field leaky_relu_fields[] = {TG_NUMBER_FIELD("slope"), {0}};
@@ -21,7 +22,8 @@ static void relu_grad_derivative(const tg_derive *d)
 TG_UNARY_LOOP(relu_loop, relu)
 TG_BINARY_LOOP(relu_grad_loop, relu_grad)
 const tg_op tg_op_relu = {TG_UNARY("relu", relu_loop, relu_derivative), TG_SAMPLES(tg_kinked_samples)};
-const tg_op tg_op_relu_grad = {TG_BINARY("relu_grad", relu_grad_loop, relu_grad_derivative), TG_SAMPLES(tg_binary_samples)};
+const tg_op tg_op_relu_grad = {TG_BINARY("relu_grad", relu_grad_loop, relu_grad_derivative),
+                               TG_SAMPLES(tg_binary_samples)};
 
 /* ---- leaky_relu: x for x > 0, slope x otherwise; leaky_relu_grad: a where x > 0, slope a otherwise ---- */
 
@@ -66,8 +68,11 @@ TG_UNARY_LOOP(hardsigmoid_grad_loop, hardsigmoid_grad)
 TG_CHAIN_RULE(hardsigmoid_derivative, tg_hardsigmoid_grad)
 const tg_op tg_op_hardsigmoid = {TG_UNARY("hardsigmoid", hardsigmoid_loop, hardsigmoid_derivative),
                                  TG_SAMPLES(tg_kinked_samples)};
-const tg_op tg_op_hardsigmoid_grad = {.name = "hardsigmoid_grad", .arity = 1, .flags = TG_ELEMENTWISE | TG_CONSTANT,
-                                      .loop = hardsigmoid_grad_loop, TG_SAMPLES(tg_kinked_samples)};
+const tg_op tg_op_hardsigmoid_grad = {.name = "hardsigmoid_grad",
+                                      .arity = 1,
+                                      .flags = TG_ELEMENTWISE | TG_CONSTANT,
+                                      .loop = hardsigmoid_grad_loop,
+                                      TG_SAMPLES(tg_kinked_samples)};
 
 /* ---- hardswish: x hardsigmoid(x);  f' = (2 x + 3) / 6 and f'' = 1/3 between -3 and 3 ---- */
 
@@ -79,6 +84,7 @@ static void hardswish_grad_derivative(const tg_derive *d)
 TG_UNARY_LOOP(hardswish_loop, hardswish)
 TG_UNARY_LOOP(hardswish_grad_loop, hardswish_grad)
 TG_CHAIN_RULE(hardswish_derivative, tg_hardswish_grad)
-const tg_op tg_op_hardswish = {TG_UNARY("hardswish", hardswish_loop, hardswish_derivative), TG_SAMPLES(tg_kinked_samples)};
+const tg_op tg_op_hardswish = {TG_UNARY("hardswish", hardswish_loop, hardswish_derivative),
+                               TG_SAMPLES(tg_kinked_samples)};
 const tg_op tg_op_hardswish_grad = {TG_UNARY("hardswish_grad", hardswish_grad_loop, hardswish_grad_derivative),
                                     TG_SAMPLES(tg_kinked_samples)};

@@ -6,8 +6,8 @@ typedef struct clamp_attributes {
 } clamp_attributes;
 
 static const tg_field power_fields[] = {TG_NUMBER_FIELD("exponent"), {0}};
-static const tg_field clamp_fields[] = {TG_FIELD(clamp_attributes, low, TG_FIELD_REAL),
-                                        TG_FIELD(clamp_attributes, high, TG_FIELD_REAL), {0}};
+static const tg_field clamp_fields[] = {
+    TG_FIELD(clamp_attributes, low, TG_FIELD_REAL), TG_FIELD(clamp_attributes, high, TG_FIELD_REAL), {0}};
 #include "autograd/ops/samples/pointwise.h"
 
 /* ---- square: g 2 x ---- */
@@ -49,7 +49,10 @@ const tg_op tg_op_abs = {TG_UNARY("abs", abs_loop, abs_derivative), TG_SAMPLES(t
 /* ---- sign ---- */
 
 TG_UNARY_LOOP(sign_loop, sign)
-const tg_op tg_op_sign = {.name = "sign", .arity = 1, .flags = TG_ELEMENTWISE | TG_CONSTANT, .loop = sign_loop,
+const tg_op tg_op_sign = {.name = "sign",
+                          .arity = 1,
+                          .flags = TG_ELEMENTWISE | TG_CONSTANT,
+                          .loop = sign_loop,
                           TG_SAMPLES(tg_kinked_samples)};
 
 /* ---- power: g p x^(p - 1) ---- */

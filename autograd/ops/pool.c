@@ -34,8 +34,8 @@ static bool pool_shape(tg_value *out)
     int64_t first;
     for (int axis = 0; axis < 2; axis++) {
         if (w->padding.dim[axis] > w->kernel.dim[axis] / 2)
-            return tg_expected(
-                out, "expected a padding of at most half the kernel: a window may not lie outside the image");
+            return tg_expected(out,
+                               "expected a padding of at most half the kernel: a window may not lie outside the image");
         for (int64_t i = 0; w->padding.dim[axis] > 0 && i < tg_windows(w, axis); i++)
             if (part_in_image(w, axis, i, &first) < 1)
                 return tg_expected(out, "window %lld along the %s lies outside the image", (long long)i, axes[axis]);
@@ -65,7 +65,8 @@ typedef struct pooling {
 /* How many windows from this one on lie in the image as a whole along axis 1; 1 for one that does not. */
 static int64_t whole_windows(const tg_window_layout *w, int64_t window)
 {
-    const int64_t reach = (w->kernel.dim[1] - 1) * w->dilation.dim[1], room = w->size.dim[1] - 1 - reach + w->padding.dim[1];
+    const int64_t reach = (w->kernel.dim[1] - 1) * w->dilation.dim[1],
+                  room = w->size.dim[1] - 1 - reach + w->padding.dim[1];
     const int64_t last = room < 0 ? -1 : room / w->stride.dim[1], windows = tg_windows(w, 1);
     const bool inside = window * w->stride.dim[1] >= w->padding.dim[1] && window <= last;
     return inside ? (last < windows ? last + 1 : windows) - window : 1;
@@ -83,8 +84,9 @@ static void pool_image(const pooling *p, int64_t image)
         for (int64_t x = 0, run; x < across; x += run) {
             const int64_t columns = part_in_image(w, 1, x, &column), at = (image * down + y) * across + x;
             run = whole_windows(w, x);
-            TG_KERNEL_CALL(p->dtype, max_windows, (size_t)run, (size_t)(line * width + column), (size_t)w->stride.dim[1], (size_t)rows,
-                           (size_t)(w->dilation.dim[0] * width), (size_t)columns, (size_t)w->dilation.dim[1], from,
+            TG_KERNEL_CALL(p->dtype, max_windows, (size_t)run, (size_t)(line * width + column),
+                           (size_t)w->stride.dim[1], (size_t)rows, (size_t)(w->dilation.dim[0] * width),
+                           (size_t)columns, (size_t)w->dilation.dim[1], from,
                            p->largest ? p->largest + at * element : NULL, p->places ? p->places + at : NULL);
         }
     }
@@ -126,13 +128,22 @@ static void max_pool2d_derivative(const tg_derive *d)
     d->gradient[0] = tg_reshape(tg_scatter_add(cotangent, 1, tg_reshape(index, windows), in.dim[2] * in.dim[3]), in);
 }
 
-const tg_op tg_op_max_pool2d_index = {.name = "max_pool2d_index", .arity = 1, .flags = TG_CONSTANT,
-                                      TG_WINDOW_ATTRIBUTES, .shape = pool_index_shape, .forward = max_pool2d_index_forward,
+const tg_op tg_op_max_pool2d_index = {.name = "max_pool2d_index",
+                                      .arity = 1,
+                                      .flags = TG_CONSTANT,
+                                      TG_WINDOW_ATTRIBUTES,
+                                      .shape = pool_index_shape,
+                                      .forward = max_pool2d_index_forward,
                                       TG_SAMPLES(pool_samples)};
 
-const tg_op tg_op_max_pool2d = {.name = "max_pool2d", .arity = 1, TG_WINDOW_ATTRIBUTES, .shape = pool_shape,
-                                .forward = max_pool2d_forward, .derivative = max_pool2d_derivative,
-                                .saved = &tg_op_max_pool2d_index, TG_SAMPLES(pool_samples)};
+const tg_op tg_op_max_pool2d = {.name = "max_pool2d",
+                                .arity = 1,
+                                TG_WINDOW_ATTRIBUTES,
+                                .shape = pool_shape,
+                                .forward = max_pool2d_forward,
+                                .derivative = max_pool2d_derivative,
+                                .saved = &tg_op_max_pool2d_index,
+                                TG_SAMPLES(pool_samples)};
 
 /* Windows that do not overlap, unless a stride is given. */
 static tg_window side_by_side(int64_t kernel_height, int64_t kernel_width, tg_window window)
@@ -162,13 +173,12 @@ tg_tensor tg_max_pool2d_index(tg_tensor x, int kernel_height, int kernel_width, 
 
 tg_tensor tg_average_pool2d(tg_tensor x, int kernel_height, int kernel_width, tg_window window)
 {
-    tg_tensor columns =
-        tg_unfold(x, kernel_height, kernel_width, side_by_side(kernel_height, kernel_width, window));
+    tg_tensor columns = tg_unfold(x, kernel_height, kernel_width, side_by_side(kernel_height, kernel_width, window));
     return tg_transpose(tg_mean_over(columns, TG_AXES(1, 2), false), 0, 1);
 }
 
-static tg_tensor pool1d(const char *operation, tg_tensor pool(tg_tensor, int, int, tg_window), tg_tensor x,
-                        int kernel, tg_window window)
+static tg_tensor pool1d(const char *operation, tg_tensor pool(tg_tensor, int, int, tg_window), tg_tensor x, int kernel,
+                        tg_window window)
 {
     if (tg_ok(x) && tg_rank(x) != 3)
         return tg_refuse(operation, x, "expected [batch, channels, length]");

@@ -1,10 +1,10 @@
-/* Random numbers on the tape. A stream, i32[4], is the key and the upper half of the counter of Philox 4x32-10 (Salmon et
- * al., 2011):
+/* Random numbers on the tape. A stream, i32[4], is the key and the upper half of the counter of Philox 4x32-10 (Salmon
+ * et al., 2011):
  *
  *     key low | key high | counter word 2 | counter word 3
  *
- * Element i of a result is a function of the stream and i alone. So a derivative, or a value computed once more, names the
- * same stream and sees the same numbers, and no mask is kept.
+ * Element i of a result is a function of the stream and i alone. So a derivative, or a value computed once more, names
+ * the same stream and sees the same numbers, and no mask is kept.
  */
 #include "autograd/ops/category.h"
 
@@ -24,11 +24,13 @@ static const tg_field stream_fields[] = {TG_FIELD(stream_attributes, rng, TG_FIE
 static const tg_field uniform_fields[] = {TG_FIELD(fill_attributes, dtype, TG_FIELD_INT),
                                           TG_FIELD(fill_attributes, shape, TG_FIELD_SHAPE),
                                           TG_FIELD_NAMED("low", fill_attributes, first, TG_FIELD_REAL),
-                                          TG_FIELD_NAMED("high", fill_attributes, second, TG_FIELD_REAL), {0}};
+                                          TG_FIELD_NAMED("high", fill_attributes, second, TG_FIELD_REAL),
+                                          {0}};
 static const tg_field normal_fields[] = {TG_FIELD(fill_attributes, dtype, TG_FIELD_INT),
                                          TG_FIELD(fill_attributes, shape, TG_FIELD_SHAPE),
                                          TG_FIELD_NAMED("mean", fill_attributes, first, TG_FIELD_REAL),
-                                         TG_FIELD_NAMED("deviation", fill_attributes, second, TG_FIELD_REAL), {0}};
+                                         TG_FIELD_NAMED("deviation", fill_attributes, second, TG_FIELD_REAL),
+                                         {0}};
 static const tg_field dropout_fields[] = {TG_NUMBER_FIELD("drop"), {0}};
 #include "autograd/ops/samples/random.h"
 
@@ -54,8 +56,11 @@ static void random_stream_forward(const tg_call *call)
     memcpy(call->out, stream, sizeof stream);
 }
 
-const tg_op tg_op_random_stream = {.name = "random_stream", .arity = 0, .flags = TG_SOURCE | TG_RANDOM | TG_CONSTANT,
-                                   TG_ATTRIBUTES(stream_attributes, stream_fields), .shape = random_stream_shape,
+const tg_op tg_op_random_stream = {.name = "random_stream",
+                                   .arity = 0,
+                                   .flags = TG_SOURCE | TG_RANDOM | TG_CONSTANT,
+                                   TG_ATTRIBUTES(stream_attributes, stream_fields),
+                                   .shape = random_stream_shape,
                                    .forward = random_stream_forward};
 
 tg_tensor tg_random_stream(tg_tape *tape, tg_rng *rng)
@@ -78,21 +83,31 @@ static bool fill_shape(tg_value *out)
 static void random_uniform_forward(const tg_call *call)
 {
     const fill_attributes *a = call->value->attributes;
-    TG_KERNEL_CALL(call->value->dtype, uniform_fill, (size_t)call->value->size, call->in[0], a->first, a->second, call->out);
+    TG_KERNEL_CALL(call->value->dtype, uniform_fill, (size_t)call->value->size, call->in[0], a->first, a->second,
+                   call->out);
 }
 
 static void random_normal_forward(const tg_call *call)
 {
     const fill_attributes *a = call->value->attributes;
-    TG_KERNEL_CALL(call->value->dtype, normal_fill, (size_t)call->value->size, call->in[0], a->first, a->second, call->out);
+    TG_KERNEL_CALL(call->value->dtype, normal_fill, (size_t)call->value->size, call->in[0], a->first, a->second,
+                   call->out);
 }
 
-const tg_op tg_op_random_uniform = {.name = "random_uniform", .arity = 1, .flags = TG_RANDOM | TG_CONSTANT,
-                                    TG_ATTRIBUTES(fill_attributes, uniform_fields), .shape = fill_shape,
-                                    .forward = random_uniform_forward, TG_SAMPLES(fill_samples)};
-const tg_op tg_op_random_normal = {.name = "random_normal", .arity = 1, .flags = TG_RANDOM | TG_CONSTANT,
-                                   TG_ATTRIBUTES(fill_attributes, normal_fields), .shape = fill_shape,
-                                   .forward = random_normal_forward, TG_SAMPLES(fill_samples)};
+const tg_op tg_op_random_uniform = {.name = "random_uniform",
+                                    .arity = 1,
+                                    .flags = TG_RANDOM | TG_CONSTANT,
+                                    TG_ATTRIBUTES(fill_attributes, uniform_fields),
+                                    .shape = fill_shape,
+                                    .forward = random_uniform_forward,
+                                    TG_SAMPLES(fill_samples)};
+const tg_op tg_op_random_normal = {.name = "random_normal",
+                                   .arity = 1,
+                                   .flags = TG_RANDOM | TG_CONSTANT,
+                                   TG_ATTRIBUTES(fill_attributes, normal_fields),
+                                   .shape = fill_shape,
+                                   .forward = random_normal_forward,
+                                   TG_SAMPLES(fill_samples)};
 
 tg_tensor tg_random_uniform(tg_tensor stream, tg_dtype dtype, tg_shape shape, double low, double high)
 {
@@ -127,9 +142,14 @@ static void dropout_derivative(const tg_derive *d)
     d->gradient[0] = tg_dropout(d->cotangent, d->in[1], tg_number_of(d->attributes));
 }
 
-const tg_op tg_op_dropout = {.name = "dropout", .arity = 2, .flags = TG_RANDOM,
-                             TG_ATTRIBUTES(tg_number_attributes, dropout_fields), .shape = dropout_shape,
-                             .forward = dropout_forward, .derivative = dropout_derivative, TG_SAMPLES(dropout_samples)};
+const tg_op tg_op_dropout = {.name = "dropout",
+                             .arity = 2,
+                             .flags = TG_RANDOM,
+                             TG_ATTRIBUTES(tg_number_attributes, dropout_fields),
+                             .shape = dropout_shape,
+                             .forward = dropout_forward,
+                             .derivative = dropout_derivative,
+                             TG_SAMPLES(dropout_samples)};
 
 tg_tensor tg_dropout(tg_tensor x, tg_tensor stream, double drop)
 {
@@ -146,8 +166,8 @@ static bool stochastic_gate_shape(tg_value *out)
 
 static void stochastic_gate_forward(const tg_call *call)
 {
-    TG_KERNEL_CALL(call->value->dtype, stochastic_gate, (size_t)call->value->size, call->in[0], call->in[1], call->in[2],
-                   call->out);
+    TG_KERNEL_CALL(call->value->dtype, stochastic_gate, (size_t)call->value->size, call->in[0], call->in[1],
+                   call->in[2], call->out);
 }
 
 static void stochastic_gate_derivative(const tg_derive *d)
@@ -156,9 +176,13 @@ static void stochastic_gate_derivative(const tg_derive *d)
         d->gradient[0] = tg_stochastic_gate(d->cotangent, d->in[1], d->in[2]);
 }
 
-const tg_op tg_op_stochastic_gate = {.name = "stochastic_gate", .arity = 3, .flags = TG_RANDOM,
-                                     .shape = stochastic_gate_shape, .forward = stochastic_gate_forward,
-                                     .derivative = stochastic_gate_derivative, TG_SAMPLES(stochastic_gate_samples)};
+const tg_op tg_op_stochastic_gate = {.name = "stochastic_gate",
+                                     .arity = 3,
+                                     .flags = TG_RANDOM,
+                                     .shape = stochastic_gate_shape,
+                                     .forward = stochastic_gate_forward,
+                                     .derivative = stochastic_gate_derivative,
+                                     TG_SAMPLES(stochastic_gate_samples)};
 
 tg_tensor tg_stochastic_gelu(tg_tensor x, tg_tensor stream)
 {

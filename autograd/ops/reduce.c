@@ -11,8 +11,8 @@ typedef struct sum_attributes {
     int keep; /* 0 or 1 */
 } sum_attributes;
 
-static const tg_field sum_fields[] = {TG_FIELD(sum_attributes, axes, TG_FIELD_INT),
-                                      TG_FIELD(sum_attributes, keep, TG_FIELD_BOOL), {0}};
+static const tg_field sum_fields[] = {
+    TG_FIELD(sum_attributes, axes, TG_FIELD_INT), TG_FIELD(sum_attributes, keep, TG_FIELD_BOOL), {0}};
 #include "autograd/ops/samples/reduce.h"
 
 /* ---- sum_over: any set of axes ---- */
@@ -70,8 +70,7 @@ static void sum_runs(tg_dtype dtype, const plan *p, const char *from, void *to)
     double total = 0;
     tg_strided_place place = {0};
     do
-        TG_KERNEL_CALL(dtype, sum_run, (size_t)p->run,
-                       from + place.offset[0] * (int64_t)tg_dtype_size(dtype), &total);
+        TG_KERNEL_CALL(dtype, sum_run, (size_t)p->run, from + place.offset[0] * (int64_t)tg_dtype_size(dtype), &total);
     while (tg_strided_next(&p->summed, 0, &place));
     TG_KERNEL_CALL(dtype, from_double, 1, &total, to);
 }
@@ -113,8 +112,8 @@ static void sum_some_rows(void *context, size_t first, size_t count)
     const tg_call *call = context;
     const tg_value *out = call->value, *in = out->inputs[0];
     const size_t element = tg_dtype_size(out->dtype), columns = (size_t)(in->size / out->size);
-    TG_KERNEL_CALL(out->dtype, sum_rows, count, columns,
-                   (const char *)call->in[0] + first * columns * element, (char *)call->out + first * element);
+    TG_KERNEL_CALL(out->dtype, sum_rows, count, columns, (const char *)call->in[0] + first * columns * element,
+                   (char *)call->out + first * element);
 }
 
 static void sum_over_forward(const tg_call *call)
@@ -160,9 +159,13 @@ static void sum_over_derivative(const tg_derive *d)
     d->gradient[0] = tg_expand(g, in);
 }
 
-const tg_op tg_op_sum_over = {.name = "sum_over", .arity = 1, TG_ATTRIBUTES(sum_attributes, sum_fields),
-                              .shape = sum_over_shape, .forward = sum_over_forward,
-                              .derivative = sum_over_derivative, TG_SAMPLES(sum_over_samples)};
+const tg_op tg_op_sum_over = {.name = "sum_over",
+                              .arity = 1,
+                              TG_ATTRIBUTES(sum_attributes, sum_fields),
+                              .shape = sum_over_shape,
+                              .forward = sum_over_forward,
+                              .derivative = sum_over_derivative,
+                              TG_SAMPLES(sum_over_samples)};
 
 tg_tensor tg_sum_over(tg_tensor x, tg_axes axes, bool keep)
 {

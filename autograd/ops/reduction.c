@@ -2,11 +2,10 @@
 
 #include "autograd/ops/category.h"
 
-const tg_field tg_reduce_fields[4] = {
-    TG_FIELD(tg_reduce_attributes, first, TG_FIELD_INT),
-    TG_FIELD(tg_reduce_attributes, count, TG_FIELD_INT),
-    TG_FIELD(tg_reduce_attributes, correction, TG_FIELD_INT),
-    {0}};
+const tg_field tg_reduce_fields[4] = {TG_FIELD(tg_reduce_attributes, first, TG_FIELD_INT),
+                                      TG_FIELD(tg_reduce_attributes, count, TG_FIELD_INT),
+                                      TG_FIELD(tg_reduce_attributes, correction, TG_FIELD_INT),
+                                      {0}};
 
 bool tg_reduce_shape(tg_value *out)
 {

@@ -1,4 +1,5 @@
-/* What the reductions over adjacent axes share: their attributes and shape rule, and how shorthands reach them. Internal.
+/* What the reductions over adjacent axes share: their attributes and shape rule, and how shorthands reach them.
+ * Internal.
  *
  *     x [outer, n, inner] -> y [outer, inner]        n: `count` axes from `first` on
  */

@@ -14,8 +14,7 @@ static void work_on_part(void *context, size_t first, size_t count)
     const all_rows *all = context;
     const tg_value *out = all->call->value;
     const size_t skipped = first * all->columns * tg_dtype_size(out->dtype);
-    tg_rows rows = {
-        .first = first, .count = count, .columns = all->columns, .out = (char *)all->call->out + skipped};
+    tg_rows rows = {.first = first, .count = count, .columns = all->columns, .out = (char *)all->call->out + skipped};
     for (int k = 0; k < out->input_count && k < 2; k++)
         rows.in[k] = (const char *)all->call->in[k] + skipped;
     all->work(out, &rows);

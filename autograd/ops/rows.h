@@ -18,23 +18,23 @@ typedef struct tg_rows {
 void tg_over_rows(const tg_call *call, void (*work)(const tg_value *out, const tg_rows *rows));
 
 /* Forward functions that call a kernel of rows and columns: of one input, and of two. */
-#define TG_ROWS_FORWARD(function, work_function, kernel)                                                           \
-    static void work_function(const tg_value *out, const tg_rows *r)                                               \
-    {                                                                                                              \
-        TG_KERNEL_CALL(out->dtype, kernel, r->count, r->columns, r->in[0], r->out);                                \
-    }                                                                                                              \
-    static void function(const tg_call *call)                                                                      \
-    {                                                                                                              \
-        tg_over_rows(call, work_function);                                                                         \
+#define TG_ROWS_FORWARD(function, work_function, kernel)                            \
+    static void work_function(const tg_value *out, const tg_rows *r)                \
+    {                                                                               \
+        TG_KERNEL_CALL(out->dtype, kernel, r->count, r->columns, r->in[0], r->out); \
+    }                                                                               \
+    static void function(const tg_call *call)                                       \
+    {                                                                               \
+        tg_over_rows(call, work_function);                                          \
     }
-#define TG_TWO_ROWS_FORWARD(function, work_function, kernel)                                                       \
-    static void work_function(const tg_value *out, const tg_rows *r)                                               \
-    {                                                                                                              \
-        TG_KERNEL_CALL(out->dtype, kernel, r->count, r->columns, r->in[0], r->in[1], r->out);                      \
-    }                                                                                                              \
-    static void function(const tg_call *call)                                                                      \
-    {                                                                                                              \
-        tg_over_rows(call, work_function);                                                                         \
+#define TG_TWO_ROWS_FORWARD(function, work_function, kernel)                                  \
+    static void work_function(const tg_value *out, const tg_rows *r)                          \
+    {                                                                                         \
+        TG_KERNEL_CALL(out->dtype, kernel, r->count, r->columns, r->in[0], r->in[1], r->out); \
+    }                                                                                         \
+    static void function(const tg_call *call)                                                 \
+    {                                                                                         \
+        tg_over_rows(call, work_function);                                                    \
     }
 
 #endif

@@ -45,8 +45,7 @@ const tg_sample tg_binary_samples[8] = {
     {.input = {{.shape = {1, {5}}}, {.shape = {0}}}},
     {.input = {{.shape = {0}}, {.shape = {2, {2, 3}}}}},
     {.input = {{.shape = {2, {0, 3}}}, {.shape = {1, {3}}}}},
-    {.input = {{.shape = {1, {9}}, TG_EDGES},
-               {.shape = {2, {9, 1}}, TG_EDGES}}},
+    {.input = {{.shape = {1, {9}}, TG_EDGES}, {.shape = {2, {9, 1}}, TG_EDGES}}},
     {.input = {{.shape = {4, {2, 1, 2, 1}}}, {.shape = {3, {3, 1, 2}}}}},
     {.input = {{.shape = {1, {1}}}, {.shape = {3, {1, 1, 1}}}}},
 };

@@ -1,11 +1,12 @@
-/* Multi-head self-attention as one operation: softmax(q k^T / sqrt(size)) v of each head (Vaswani and others, arXiv 1706.03762).
+/* Multi-head self-attention as one operation: softmax(q k^T / sqrt(size)) v of each head (Vaswani and others, arXiv
+ * 1706.03762).
  *
- * No tensor holds all scores. Those of a head are computed some queries at a time, used while they are in the cache, and forgotten; the
- * backward pass computes them again, which takes less time than fetching them from memory would (Dao and others, arXiv 2205.14135; here all
- * keys of a query are taken together, so that its softmax is the plain one).
+ * No tensor holds all scores. Those of a head are computed some queries at a time, used while they are in the cache,
+ * and forgotten; the backward pass computes them again, which takes less time than fetching them from memory would (Dao
+ * and others, arXiv 2205.14135; here all keys of a query are taken together, so that its softmax is the plain one).
  *
- *     x [..., positions, (heads + 2 key_value_heads) size]     queries of all heads | keys | values of the key-value heads
- *     y [..., positions, heads size]                           all heads side by side
+ *     x [..., positions, (heads + 2 key_value_heads) size]     queries of all heads | keys | values of the key-value
+ * heads y [..., positions, heads size]                           all heads side by side
  *
  * A key-value head is shared by heads / key_value_heads heads that follow each other.
  */
@@ -29,7 +30,9 @@ static const tg_field self_attention_fields[] = {TG_FIELD(self_attention_attribu
 
 /* ---- shapes ---- */
 
-enum { MOST_POSITIONS = TG_PRODUCT_SCRATCH / (2 * (int)sizeof(double)) }; /* a query's scores have to be somewhere, and their gradient */
+enum {
+    MOST_POSITIONS = TG_PRODUCT_SCRATCH / (2 * (int)sizeof(double))
+}; /* a query's scores have to be somewhere, and their gradient */
 
 /* Whether x can be queries, keys and values of all heads; otherwise the operation is refused. */
 static bool fits(tg_value *out, const tg_shape *x)
@@ -37,10 +40,11 @@ static bool fits(tg_value *out, const tg_shape *x)
     const self_attention_attributes *a = out->attributes;
     const int64_t columns = x->rank >= 2 ? x->dim[x->rank - 1] : 0;
     if (a->heads < 1 || a->key_value_heads < 1 || a->heads % a->key_value_heads != 0)
-        return tg_expected(out, "%lld heads cannot share %lld keys and values", (long long)a->heads, (long long)a->key_value_heads);
-    if (columns == 0 || a->heads > columns || columns % (a->heads + 2 * a->key_value_heads) != 0)
-        return tg_expected(out, "expected [..., positions, (%lld + 2 * %lld) size], size at least 1", (long long)a->heads,
+        return tg_expected(out, "%lld heads cannot share %lld keys and values", (long long)a->heads,
                            (long long)a->key_value_heads);
+    if (columns == 0 || a->heads > columns || columns % (a->heads + 2 * a->key_value_heads) != 0)
+        return tg_expected(out, "expected [..., positions, (%lld + 2 * %lld) size], size at least 1",
+                           (long long)a->heads, (long long)a->key_value_heads);
     return x->dim[x->rank - 2] <= MOST_POSITIONS || tg_expected(out, "more than %d positions", (int)MOST_POSITIONS);
 }
 
@@ -123,8 +127,9 @@ static head head_in(const attention *t, const void *x, size_t batch, size_t numb
                   columns_of(t, x, t->row, batch, key + t->shared)};
 }
 
-/* The scores of some queries, first .. first + queries - 1, with the first `keys` keys, which are all that they see. They are written by
- * keys: what a query's softmax adds up is not side by side then, so that those of many queries are computed at once. */
+/* The scores of some queries, first .. first + queries - 1, with the first `keys` keys, which are all that they see.
+ * They are written by keys: what a query's softmax adds up is not side by side then, so that those of many queries are
+ * computed at once. */
 typedef struct block {
     size_t first, queries, keys;
     matrix weights, gradient; /* [keys, queries] each, in the thread's memory */
@@ -132,14 +137,15 @@ typedef struct block {
 
 static size_t queries_together(const attention *t)
 {
-    const size_t fit = TG_PRODUCT_SCRATCH / (2 * t->element * t->positions), most = t->positions < TG_QUERIES ? t->positions : TG_QUERIES;
+    const size_t fit = TG_PRODUCT_SCRATCH / (2 * t->element * t->positions),
+                 most = t->positions < TG_QUERIES ? t->positions : TG_QUERIES;
     return fit < most ? fit : most;
 }
 
 static block block_at(const attention *t, size_t first, void *memory)
 {
-    const size_t together = queries_together(t), left = t->positions - first, queries = left < together ? left : together,
-                 keys = t->causal ? first + queries : t->positions;
+    const size_t together = queries_together(t), left = t->positions - first,
+                 queries = left < together ? left : together, keys = t->causal ? first + queries : t->positions;
     char *const gradient = (char *)memory + queries * keys * t->element;
     return (block){first, queries, keys, {memory, queries, 1}, {gradient, queries, 1}};
 }
@@ -148,7 +154,8 @@ static block block_at(const attention *t, size_t first, void *memory)
 static void compute_weights(const attention *t, const block *b, const head *of)
 {
     multiply(t, b->keys, b->queries, t->size, of->key, transposed(from_row(t, of->query, b->first)), b->weights, false);
-    TG_KERNEL_CALL(t->value->dtype, attention_weights, b->keys, b->queries, t->causal ? b->first : b->keys, t->scale, b->weights.at);
+    TG_KERNEL_CALL(t->value->dtype, attention_weights, b->keys, b->queries, t->causal ? b->first : b->keys, t->scale,
+                   b->weights.at);
 }
 
 static void attend(const attention *t, size_t batch, size_t number, void *memory)
@@ -162,8 +169,8 @@ static void attend(const attention *t, size_t batch, size_t number, void *memory
     }
 }
 
-/* With the weights P and the cotangent G: V takes P^T G, the weights G V^T, the scores S = P (G V^T - the rows' sums of P G V^T), Q takes
- * S K and K takes S^T Q. The last block sees all keys: to what it leaves, the ones before it add. */
+/* With the weights P and the cotangent G: V takes P^T G, the weights G V^T, the scores S = P (G V^T - the rows' sums of
+ * P G V^T), Q takes S K and K takes S^T Q. The last block sees all keys: to what it leaves, the ones before it add. */
 static void differentiate(const attention *t, size_t batch, size_t number, bool more, void *memory)
 {
     const head of = head_in(t, t->x, batch, number), d = head_in(t, t->gradient, batch, number);
@@ -176,13 +183,15 @@ static void differentiate(const attention *t, size_t batch, size_t number, bool 
         compute_weights(t, &b, &of);
         multiply(t, b.keys, t->size, b.queries, b.weights, g, d.value, more);
         multiply(t, b.keys, b.queries, t->size, of.value, transposed(g), b.gradient, false);
-        TG_KERNEL_CALL(t->value->dtype, attention_weights_grad, b.keys, b.queries, b.weights.at, t->scale, b.gradient.at);
+        TG_KERNEL_CALL(t->value->dtype, attention_weights_grad, b.keys, b.queries, b.weights.at, t->scale,
+                       b.gradient.at);
         multiply(t, b.queries, t->size, b.keys, transposed(b.gradient), of.key, from_row(t, d.query, first), false);
         multiply(t, b.keys, t->size, b.queries, b.gradient, query, d.key, more);
     }
 }
 
-/* Shared heads number first, ... of all batches: a tg_parallel_part. Heads that share keys and values add to one gradient. */
+/* Shared heads number first, ... of all batches: a tg_parallel_part. Heads that share keys and values add to one
+ * gradient. */
 static void work_on_some(void *context, size_t first, size_t count)
 {
     attention *t = context;
@@ -218,7 +227,8 @@ static void work_on_all(const tg_call *call, const tg_value *x, attention t)
     t.scale = 1 / sqrt((double)t.size);
     t.row = (size_t)x->shape.dim[x->shape.rank - 1];
     t.row_of_heads = t.heads * t.size;
-    const size_t batches = (size_t)x->size / (t.positions * t.row), each = t.heads / t.shared * t.positions * t.positions * t.size * 2;
+    const size_t batches = (size_t)x->size / (t.positions * t.row),
+                 each = t.heads / t.shared * t.positions * t.positions * t.size * 2;
     tg_parallel(batches * t.shared, WORTH_SHARING / each + 1, 1, work_on_some, &t);
     if (t.without_memory)
         tg_expected(call->value, "no memory for the scores of some queries");
@@ -228,7 +238,8 @@ static void work_on_all(const tg_call *call, const tg_value *x, attention t)
 static double work_of(const tg_value *out, const tg_value *x, int products)
 {
     const self_attention_attributes *a = out->attributes;
-    const double positions = (double)x->shape.dim[x->shape.rank - 2], seen = a->causal ? (positions + 1) / 2 : positions;
+    const double positions = (double)x->shape.dim[x->shape.rank - 2],
+                 seen = a->causal ? (positions + 1) / 2 : positions;
     return products * seen * 2 * (double)x->size * (double)a->heads / (double)(a->heads + 2 * a->key_value_heads);
 }
 
@@ -280,7 +291,8 @@ static bool self_attention_grad_shape(tg_value *out)
 
 static void self_attention_grad_forward(const tg_call *call)
 {
-    work_on_all(call, call->value->inputs[1], (attention){.cotangent = call->in[0], .x = call->in[1], .gradient = call->out});
+    work_on_all(call, call->value->inputs[1],
+                (attention){.cotangent = call->in[0], .x = call->in[1], .gradient = call->out});
 }
 
 /* x, or y, by heads: [heads, batch, positions, size], however many axes the batch had. */
@@ -331,8 +343,8 @@ static tg_tensor transposed_product(tg_tensor a, tg_tensor b)
     return tg_sum_over(tg_matmul_transposed(a, b, true, false), TG_AXES(1), true);
 }
 
-/* With P, G, S as in `differentiate`, the operation gives Q: S K, K: S^T Q, V: P^T G. With cotangents c of these, S has the cotangent
- * Z = c_q K^T + Q c_k^T, and what comes through P is W = Z (G V^T - sum) - sum(Z P) G V^T + G c_v^T. */
+/* With P, G, S as in `differentiate`, the operation gives Q: S K, K: S^T Q, V: P^T G. With cotangents c of these, S has
+ * the cotangent Z = c_q K^T + Q c_k^T, and what comes through P is W = Z (G V^T - sum) - sum(Z P) G V^T + G c_v^T. */
 static void self_attention_grad_derivative(const tg_derive *d)
 {
     const self_attention_attributes *a = d->attributes;
@@ -342,15 +354,19 @@ static void self_attention_grad_derivative(const tg_derive *d)
     const tg_tensor g = some_heads(by_heads(d->in[0], a->heads), 0, a->key_value_heads, a->heads / a->key_value_heads);
     const tg_tensor scores = tg_mul_scalar(product_with_transposed(x.q, x.k), scale),
                     p = a->causal ? tg_causal_softmax(scores) : tg_softmax(scores, -1),
-                    z = tg_mul_scalar(tg_add(product_with_transposed(c.q, x.k), product_with_transposed(x.q, c.k)), scale),
+                    z = tg_mul_scalar(tg_add(product_with_transposed(c.q, x.k), product_with_transposed(x.q, c.k)),
+                                      scale),
                     through_s = tg_softmax_grad(z, p);
     if (d->wanted[0])
-        d->gradient[0] = tg_reshape(tg_merge_heads(in_one_axis(tg_add(product(p, c.v), product(through_s, x.v)))), tg_shape_of(d->in[0]));
+        d->gradient[0] = tg_reshape(tg_merge_heads(in_one_axis(tg_add(product(p, c.v), product(through_s, x.v)))),
+                                    tg_shape_of(d->in[0]));
     if (!d->wanted[1])
         return;
     const tg_tensor of_p = product_with_transposed(g, x.v), s = tg_mul_scalar(tg_softmax_grad(of_p, p), scale),
-                    mean = tg_sum_over(tg_mul(of_p, p), TG_AXES(-1), true), mean_of_z = tg_sum_over(tg_mul(z, p), TG_AXES(-1), true),
-                    w = tg_add(tg_sub(tg_mul(z, tg_sub(of_p, mean)), tg_mul(mean_of_z, of_p)), product_with_transposed(g, c.v)),
+                    mean = tg_sum_over(tg_mul(of_p, p), TG_AXES(-1), true),
+                    mean_of_z = tg_sum_over(tg_mul(z, p), TG_AXES(-1), true),
+                    w = tg_add(tg_sub(tg_mul(z, tg_sub(of_p, mean)), tg_mul(mean_of_z, of_p)),
+                               product_with_transposed(g, c.v)),
                     through_p = tg_mul_scalar(tg_softmax_grad(w, p), scale);
     const tg_tensor parts[] = {in_one_axis(tg_add(product(s, c.k), product(through_p, x.k))),
                                in_one_axis(tg_add(transposed_product(s, c.q), transposed_product(through_p, x.q))),
@@ -374,5 +390,6 @@ const tg_op tg_op_self_attention_grad = {.name = "self_attention_grad",
 
 tg_tensor tg_self_attention_grad(tg_tensor cotangent, tg_tensor x, int64_t heads, int64_t key_value_heads, bool causal)
 {
-    return TG_APPLY(&tg_op_self_attention_grad, (&(self_attention_attributes){heads, key_value_heads, causal}), cotangent, x);
+    return TG_APPLY(&tg_op_self_attention_grad, (&(self_attention_attributes){heads, key_value_heads, causal}),
+                    cotangent, x);
 }

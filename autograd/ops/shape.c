@@ -10,7 +10,7 @@ typedef struct permute_attributes {
 } permute_attributes;
 
 typedef struct concat_attributes {
-    int axis; /* of the result */
+    int axis;  /* of the result */
     int stack; /* 0 or 1 */
 } concat_attributes;
 
@@ -19,18 +19,16 @@ typedef struct triangle_attributes {
 } triangle_attributes;
 
 static const tg_field permute_fields[] = {TG_FIELD(permute_attributes, order, TG_FIELD_SHAPE), {0}};
-static const tg_field concat_fields[] = {TG_FIELD(concat_attributes, axis, TG_FIELD_INT),
-                                         TG_FIELD(concat_attributes, stack, TG_FIELD_BOOL), {0}};
-static const tg_field triangle_fields[] = {
-    TG_FIELD(triangle_attributes, diagonal, TG_FIELD_INT), {0}};
+static const tg_field concat_fields[] = {
+    TG_FIELD(concat_attributes, axis, TG_FIELD_INT), TG_FIELD(concat_attributes, stack, TG_FIELD_BOOL), {0}};
+static const tg_field triangle_fields[] = {TG_FIELD(triangle_attributes, diagonal, TG_FIELD_INT), {0}};
 #include "autograd/ops/samples/shape.h"
 
 /* ---- permute ---- */
 
 static bool permute_shape(tg_value *out)
 {
-    const tg_shape *order = &((const permute_attributes *)out->attributes)->order,
-                   *in = &out->inputs[0]->shape;
+    const tg_shape *order = &((const permute_attributes *)out->attributes)->order, *in = &out->inputs[0]->shape;
     int seen = 0;
     for (int axis = 0; axis < order->rank && axis < in->rank; axis++)
         if (order->dim[axis] >= 0 && order->dim[axis] < in->rank)
@@ -66,9 +64,13 @@ static void permute_derivative(const tg_derive *d)
     d->gradient[0] = tg_permute(d->cotangent, back);
 }
 
-const tg_op tg_op_permute = {.name = "permute", .arity = 1, TG_ATTRIBUTES(permute_attributes, permute_fields),
-                             .shape = permute_shape, .forward = permute_forward,
-                             .derivative = permute_derivative, TG_SAMPLES(permute_samples)};
+const tg_op tg_op_permute = {.name = "permute",
+                             .arity = 1,
+                             TG_ATTRIBUTES(permute_attributes, permute_fields),
+                             .shape = permute_shape,
+                             .forward = permute_forward,
+                             .derivative = permute_derivative,
+                             TG_SAMPLES(permute_samples)};
 
 /* Whether only axes of size 1 change places, so that memory stays as it is. */
 static bool moves_nothing(const tg_shape *in, const tg_shape *order, tg_shape *result)
@@ -123,8 +125,7 @@ static bool fits_the_first(tg_value *out, int input, int but_axis)
     for (int axis = 0; fits && axis < first->rank; axis++)
         fits = axis == but_axis || shape->dim[axis] == first->dim[axis];
     if (!fits)
-        return tg_expected(out, "input %d is %s, which does not fit %s%s", input,
-                           tg_shape_text(shape, is, sizeof is),
+        return tg_expected(out, "input %d is %s, which does not fit %s%s", input, tg_shape_text(shape, is, sizeof is),
                            tg_shape_text(first, should_be, sizeof should_be),
                            but_axis < 0 ? "" : " but for the axis along which they are joined");
     return out->inputs[input]->dtype == out->dtype ||
@@ -194,9 +195,12 @@ static void concat_derivative(const tg_derive *d)
     }
 }
 
-const tg_op tg_op_concat = {.name = "concat", .arity = TG_VARIADIC,
-                            TG_ATTRIBUTES(concat_attributes, concat_fields), .shape = concat_shape,
-                            .forward = concat_forward, .derivative = concat_derivative,
+const tg_op tg_op_concat = {.name = "concat",
+                            .arity = TG_VARIADIC,
+                            TG_ATTRIBUTES(concat_attributes, concat_fields),
+                            .shape = concat_shape,
+                            .forward = concat_forward,
+                            .derivative = concat_derivative,
                             TG_SAMPLES(concat_samples)};
 
 static tg_tensor join(const tg_tensor *tensors, int count, int axis, bool stack)
@@ -204,8 +208,7 @@ static tg_tensor join(const tg_tensor *tensors, int count, int axis, bool stack)
     if (!tensors || count < 1)
         return TG_NONE;
     const int rank = tg_rank(tensors[0]) + stack;
-    return tg_apply(&tg_op_concat, &(concat_attributes){axis < 0 ? axis + rank : axis, stack}, count,
-                    tensors);
+    return tg_apply(&tg_op_concat, &(concat_attributes){axis < 0 ? axis + rank : axis, stack}, count, tensors);
 }
 
 tg_tensor tg_concat(const tg_tensor *tensors, int count, int axis)
@@ -238,8 +241,7 @@ tg_tensor tg_repeat(tg_tensor x, int axis, int64_t times)
     if (!multiply(&result.dim[axis], times) || tg_shape_size(&result) < 0)
         return tg_refuse("repeat", x, "%lld times is less than 0 or too much", (long long)times);
     return tg_reshape(
-        tg_expand(tg_reshape(x, TG_SHAPE(b.outer, b.n, 1, b.inner)), TG_SHAPE(b.outer, b.n, times, b.inner)),
-        result);
+        tg_expand(tg_reshape(x, TG_SHAPE(b.outer, b.n, 1, b.inner)), TG_SHAPE(b.outer, b.n, times, b.inner)), result);
 }
 
 tg_tensor tg_tile(tg_tensor x, tg_shape times)
@@ -296,8 +298,8 @@ static void triangle_forward(const tg_call *call)
         first = first < 0 ? 0 : first;
         end = end > columns ? columns : end;
         if (first < end)
-            memcpy(to + (size_t)(row * columns + first) * element,
-                   from + (size_t)(row * columns + first) * element, (size_t)(end - first) * element);
+            memcpy(to + (size_t)(row * columns + first) * element, from + (size_t)(row * columns + first) * element,
+                   (size_t)(end - first) * element);
     }
 }
 
@@ -311,11 +313,19 @@ static void triu_derivative(const tg_derive *d)
     d->gradient[0] = tg_triu(d->cotangent, ((const triangle_attributes *)d->attributes)->diagonal);
 }
 
-const tg_op tg_op_tril = {.name = "tril", .arity = 1, TG_ATTRIBUTES(triangle_attributes, triangle_fields),
-                          .shape = triangle_shape, .forward = triangle_forward, .derivative = tril_derivative,
+const tg_op tg_op_tril = {.name = "tril",
+                          .arity = 1,
+                          TG_ATTRIBUTES(triangle_attributes, triangle_fields),
+                          .shape = triangle_shape,
+                          .forward = triangle_forward,
+                          .derivative = tril_derivative,
                           TG_SAMPLES(triangle_samples)};
-const tg_op tg_op_triu = {.name = "triu", .arity = 1, TG_ATTRIBUTES(triangle_attributes, triangle_fields),
-                          .shape = triangle_shape, .forward = triangle_forward, .derivative = triu_derivative,
+const tg_op tg_op_triu = {.name = "triu",
+                          .arity = 1,
+                          TG_ATTRIBUTES(triangle_attributes, triangle_fields),
+                          .shape = triangle_shape,
+                          .forward = triangle_forward,
+                          .derivative = triu_derivative,
                           TG_SAMPLES(triangle_samples)};
 
 tg_tensor tg_tril(tg_tensor x, int diagonal)

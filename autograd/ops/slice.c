@@ -16,11 +16,13 @@ typedef struct scatter_slice_attributes {
 
 static const tg_field slice_fields[] = {TG_FIELD(slice_attributes, start, TG_FIELD_SHAPE),
                                         TG_FIELD(slice_attributes, step, TG_FIELD_SHAPE),
-                                        TG_FIELD(slice_attributes, size, TG_FIELD_SHAPE), {0}};
+                                        TG_FIELD(slice_attributes, size, TG_FIELD_SHAPE),
+                                        {0}};
 static const tg_field scatter_slice_fields[] = {TG_FIELD(scatter_slice_attributes, start, TG_FIELD_SHAPE),
-                                        TG_FIELD(scatter_slice_attributes, step, TG_FIELD_SHAPE),
-                                        TG_FIELD(scatter_slice_attributes, shape, TG_FIELD_SHAPE),
-                                        TG_FIELD(scatter_slice_attributes, fill, TG_FIELD_REAL), {0}};
+                                                TG_FIELD(scatter_slice_attributes, step, TG_FIELD_SHAPE),
+                                                TG_FIELD(scatter_slice_attributes, shape, TG_FIELD_SHAPE),
+                                                TG_FIELD(scatter_slice_attributes, fill, TG_FIELD_REAL),
+                                                {0}};
 #include "autograd/ops/samples/slice.h"
 
 /* Whether the slice lies within a tensor of this shape. */
@@ -32,8 +34,7 @@ static bool slice_fits(const tg_value *out, const slice_attributes *a, const tg_
         const int64_t size = a->size.dim[axis], first = a->start.dim[axis], step = a->step.dim[axis];
         const int64_t room = whole->dim[axis] - 1;
         if (size < 0 || step == 0)
-            return tg_expected(out, "expected a step other than 0 and a size of at least 0 along axis %d",
-                               axis);
+            return tg_expected(out, "expected a step other than 0 and a size of at least 0 along axis %d", axis);
         if (size == 0)
             continue;
         bool fits = first >= 0 && first <= room &&
@@ -59,7 +60,8 @@ static int64_t slice_strides(const slice_attributes *a, const tg_shape *whole, i
     return offset;
 }
 
-/* Whether the elements of the slice follow each other in memory: axes of size 1, then one cut anywhere, then whole ones. */
+/* Whether the elements of the slice follow each other in memory: axes of size 1, then one cut anywhere, then whole
+ * ones. */
 static bool in_one_piece(const slice_attributes *a, const tg_shape *whole)
 {
     int axis = 0;
@@ -100,8 +102,12 @@ static void slice_derivative(const tg_derive *d)
     d->gradient[0] = tg_scatter_slice(d->cotangent, a->start, a->step, tg_shape_of(d->in[0]), 0);
 }
 
-const tg_op tg_op_slice = {.name = "slice", .arity = 1, TG_ATTRIBUTES(slice_attributes, slice_fields),
-                           .shape = slice_shape, .forward = slice_forward, .derivative = slice_derivative,
+const tg_op tg_op_slice = {.name = "slice",
+                           .arity = 1,
+                           TG_ATTRIBUTES(slice_attributes, slice_fields),
+                           .shape = slice_shape,
+                           .forward = slice_forward,
+                           .derivative = slice_derivative,
                            TG_SAMPLES(slice_samples)};
 
 /* ---- narrow: a slice in one piece needs no copy ---- */
@@ -111,8 +117,7 @@ static bool narrow_shape(tg_value *out)
     const slice_attributes *a = out->attributes;
     out->shape = a->size;
     return slice_fits(out, a, &out->inputs[0]->shape) &&
-           (in_one_piece(a, &out->inputs[0]->shape) ||
-            tg_expected(out, "expected a slice in one piece of memory"));
+           (in_one_piece(a, &out->inputs[0]->shape) || tg_expected(out, "expected a slice in one piece of memory"));
 }
 
 static int64_t narrow_offset(const tg_value *out)
@@ -121,9 +126,13 @@ static int64_t narrow_offset(const tg_value *out)
     return out->size > 0 ? slice_strides(out->attributes, &out->inputs[0]->shape, stride) : 0;
 }
 
-const tg_op tg_op_narrow = {.name = "narrow", .arity = 1, .flags = TG_VIEW,
-                            TG_ATTRIBUTES(slice_attributes, slice_fields), .shape = narrow_shape,
-                            .view_offset = narrow_offset, .derivative = slice_derivative,
+const tg_op tg_op_narrow = {.name = "narrow",
+                            .arity = 1,
+                            .flags = TG_VIEW,
+                            TG_ATTRIBUTES(slice_attributes, slice_fields),
+                            .shape = narrow_shape,
+                            .view_offset = narrow_offset,
+                            .derivative = slice_derivative,
                             TG_SAMPLES(narrow_samples)};
 
 /* ---- scatter_slice: the slice that it is, among a fill value ---- */
@@ -173,10 +182,13 @@ static void scatter_slice_derivative(const tg_derive *d)
     d->gradient[0] = cut(d->cotangent, &slice);
 }
 
-const tg_op tg_op_scatter_slice = {.name = "scatter_slice", .arity = 1,
+const tg_op tg_op_scatter_slice = {.name = "scatter_slice",
+                                   .arity = 1,
                                    TG_ATTRIBUTES(scatter_slice_attributes, scatter_slice_fields),
-                                   .shape = scatter_slice_shape, .forward = scatter_slice_forward,
-                                   .derivative = scatter_slice_derivative, TG_SAMPLES(scatter_slice_samples)};
+                                   .shape = scatter_slice_shape,
+                                   .forward = scatter_slice_forward,
+                                   .derivative = scatter_slice_derivative,
+                                   TG_SAMPLES(scatter_slice_samples)};
 
 tg_tensor tg_scatter_slice(tg_tensor x, tg_shape start, tg_shape step, tg_shape shape, double fill)
 {

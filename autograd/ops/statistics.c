@@ -9,8 +9,8 @@ typedef struct cumsum_attributes {
     int reverse; /* 0 or 1: from each place on, instead of up to it */
 } cumsum_attributes;
 
-static const tg_field cumsum_fields[] = {TG_FIELD(cumsum_attributes, axis, TG_FIELD_INT),
-                                         TG_FIELD(cumsum_attributes, reverse, TG_FIELD_BOOL), {0}};
+static const tg_field cumsum_fields[] = {
+    TG_FIELD(cumsum_attributes, axis, TG_FIELD_INT), TG_FIELD(cumsum_attributes, reverse, TG_FIELD_BOOL), {0}};
 #include "autograd/ops/samples/statistics.h"
 
 /* ---- var_over: the mean of (x - mean)^2, in two passes ---- */
@@ -26,8 +26,7 @@ static void var_over_forward(const tg_call *call)
     const tg_value *out = call->value;
     const tg_blocks b = tg_reduce_blocks(out);
     const double by = divisor(b.n, ((const tg_reduce_attributes *)out->attributes)->correction);
-    TG_KERNEL_CALL(out->dtype, variance, (size_t)b.outer, (size_t)b.n, (size_t)b.inner, by,
-                   call->in[0], call->out);
+    TG_KERNEL_CALL(out->dtype, variance, (size_t)b.outer, (size_t)b.n, (size_t)b.inner, by, call->in[0], call->out);
 }
 
 /* 2 (x - mean) / (n - correction) */
@@ -43,8 +42,12 @@ static void var_over_derivative(const tg_derive *d)
     d->gradient[0] = tg_mul(deviation, tg_as_kept(g, d->in[0], a));
 }
 
-const tg_op tg_op_var_over = {.name = "var_over", .arity = 1, TG_REDUCE_ATTRIBUTES, .shape = tg_reduce_shape,
-                              .forward = var_over_forward, .derivative = var_over_derivative,
+const tg_op tg_op_var_over = {.name = "var_over",
+                              .arity = 1,
+                              TG_REDUCE_ATTRIBUTES,
+                              .shape = tg_reduce_shape,
+                              .forward = var_over_forward,
+                              .derivative = var_over_derivative,
                               TG_SAMPLES(var_over_samples)};
 
 tg_tensor tg_var_over(tg_tensor x, tg_axes axes, int correction, bool keep)
@@ -58,8 +61,7 @@ static void norm_over_forward(const tg_call *call)
 {
     const tg_value *out = call->value;
     const tg_blocks b = tg_reduce_blocks(out);
-    TG_KERNEL_CALL(out->dtype, norm, (size_t)b.outer, (size_t)b.n, (size_t)b.inner, call->in[0],
-                   call->out);
+    TG_KERNEL_CALL(out->dtype, norm, (size_t)b.outer, (size_t)b.n, (size_t)b.inner, call->in[0], call->out);
 }
 
 /* x / |x| */
@@ -70,8 +72,12 @@ static void norm_over_derivative(const tg_derive *d)
     d->gradient[0] = tg_mul(tg_as_kept(d->cotangent, d->in[0], a), unit);
 }
 
-const tg_op tg_op_norm_over = {.name = "norm_over", .arity = 1, TG_REDUCE_ATTRIBUTES, .shape = tg_reduce_shape,
-                               .forward = norm_over_forward, .derivative = norm_over_derivative,
+const tg_op tg_op_norm_over = {.name = "norm_over",
+                               .arity = 1,
+                               TG_REDUCE_ATTRIBUTES,
+                               .shape = tg_reduce_shape,
+                               .forward = norm_over_forward,
+                               .derivative = norm_over_derivative,
                                TG_SAMPLES(norm_over_samples)};
 
 tg_tensor tg_norm_over(tg_tensor x, tg_axes axes, bool keep)
@@ -94,8 +100,8 @@ static void logsumexp_over_forward(const tg_call *call)
 {
     const tg_value *out = call->value;
     const tg_shape *in = &out->inputs[0]->shape;
-    TG_KERNEL_CALL(out->dtype, logsumexp_rows, (size_t)out->size, (size_t)in->dim[in->rank - 1],
-                   call->in[0], call->out);
+    TG_KERNEL_CALL(out->dtype, logsumexp_rows, (size_t)out->size, (size_t)in->dim[in->rank - 1], call->in[0],
+                   call->out);
 }
 
 static void logsumexp_over_derivative(const tg_derive *d)
@@ -105,8 +111,11 @@ static void logsumexp_over_derivative(const tg_derive *d)
     d->gradient[0] = tg_mul(g, tg_softmax(d->in[0], -1));
 }
 
-const tg_op tg_op_logsumexp_over = {.name = "logsumexp_over", .arity = 1, .shape = logsumexp_over_shape,
-                                    .forward = logsumexp_over_forward, .derivative = logsumexp_over_derivative,
+const tg_op tg_op_logsumexp_over = {.name = "logsumexp_over",
+                                    .arity = 1,
+                                    .shape = logsumexp_over_shape,
+                                    .forward = logsumexp_over_forward,
+                                    .derivative = logsumexp_over_derivative,
                                     TG_SAMPLES(logsumexp_over_samples)};
 
 tg_tensor tg_logsumexp_over(tg_tensor x, tg_axes axes, bool keep)
@@ -126,8 +135,8 @@ tg_tensor tg_logsumexp_over(tg_tensor x, tg_axes axes, bool keep)
 static bool cumsum_shape(tg_value *out)
 {
     const cumsum_attributes *a = out->attributes;
-    return tg_shape_same_floating(out) && ((a->axis >= 0 && a->axis < out->shape.rank) ||
-                                           tg_expected(out, "there is no axis %d", a->axis));
+    return tg_shape_same_floating(out) &&
+           ((a->axis >= 0 && a->axis < out->shape.rank) || tg_expected(out, "there is no axis %d", a->axis));
 }
 
 static void cumsum_forward(const tg_call *call)
@@ -136,8 +145,8 @@ static void cumsum_forward(const tg_call *call)
     const cumsum_attributes *a = out->attributes;
     const tg_blocks b = tg_blocks_of(&out->shape, a->axis, 1);
     if (out->size > 0) /* nothing may still be many rows */
-        TG_KERNEL_CALL(out->dtype, cumulate, (size_t)b.outer, (size_t)b.n, (size_t)b.inner, a->reverse,
-                       call->in[0], call->out);
+        TG_KERNEL_CALL(out->dtype, cumulate, (size_t)b.outer, (size_t)b.n, (size_t)b.inner, a->reverse, call->in[0],
+                       call->out);
 }
 
 static void cumsum_derivative(const tg_derive *d)
@@ -146,8 +155,12 @@ static void cumsum_derivative(const tg_derive *d)
     d->gradient[0] = tg_cumsum(d->cotangent, a->axis, !a->reverse);
 }
 
-const tg_op tg_op_cumsum = {.name = "cumsum", .arity = 1, TG_ATTRIBUTES(cumsum_attributes, cumsum_fields),
-                            .shape = cumsum_shape, .forward = cumsum_forward, .derivative = cumsum_derivative,
+const tg_op tg_op_cumsum = {.name = "cumsum",
+                            .arity = 1,
+                            TG_ATTRIBUTES(cumsum_attributes, cumsum_fields),
+                            .shape = cumsum_shape,
+                            .forward = cumsum_forward,
+                            .derivative = cumsum_derivative,
                             TG_SAMPLES(cumsum_samples)};
 
 tg_tensor tg_cumsum(tg_tensor x, int axis, bool reverse)

@@ -1,5 +1,5 @@
-/* The functions of the C library and their relatives. The formula of each derivative stands above it; g is the cotangent,
- * y the result. */
+/* The functions of the C library and their relatives. The formula of each derivative stands above it; g is the
+ * cotangent, y the result. */
 #include "autograd/ops/category.h"
 
 /* ---- exp: g y ---- */
@@ -74,7 +74,8 @@ static void tanh_grad_derivative(const tg_derive *d)
 TG_UNARY_LOOP(tanh_loop, vector_tanh)
 TG_BINARY_LOOP(tanh_grad_loop, tanh_grad)
 const tg_op tg_op_tanh = {TG_UNARY("tanh", tanh_loop, tanh_derivative), TG_SAMPLES(tg_unary_samples)};
-const tg_op tg_op_tanh_grad = {TG_BINARY("tanh_grad", tanh_grad_loop, tanh_grad_derivative), TG_SAMPLES(tg_binary_samples)};
+const tg_op tg_op_tanh_grad = {TG_BINARY("tanh_grad", tanh_grad_loop, tanh_grad_derivative),
+                               TG_SAMPLES(tg_binary_samples)};
 
 /* ---- sigmoid: g s'(x), likewise instead of s (1 - s) ---- */
 

@@ -4,12 +4,10 @@
 
 #include <limits.h>
 
-const tg_field tg_window_fields[6] = {TG_FIELD(tg_window_layout, kernel, TG_FIELD_SHAPE),
-                                      TG_FIELD(tg_window_layout, stride, TG_FIELD_SHAPE),
-                                      TG_FIELD(tg_window_layout, padding, TG_FIELD_SHAPE),
-                                      TG_FIELD(tg_window_layout, dilation, TG_FIELD_SHAPE),
-                                      TG_FIELD(tg_window_layout, size, TG_FIELD_SHAPE),
-                                      {0}};
+const tg_field tg_window_fields[6] = {
+    TG_FIELD(tg_window_layout, kernel, TG_FIELD_SHAPE),  TG_FIELD(tg_window_layout, stride, TG_FIELD_SHAPE),
+    TG_FIELD(tg_window_layout, padding, TG_FIELD_SHAPE), TG_FIELD(tg_window_layout, dilation, TG_FIELD_SHAPE),
+    TG_FIELD(tg_window_layout, size, TG_FIELD_SHAPE),    {0}};
 
 /* How far a window reaches: from its first place to behind its last. */
 static int64_t reach(const tg_window_layout *w, int axis)
@@ -30,8 +28,7 @@ bool tg_window_fits(const tg_value *out, const tg_window_layout *w)
         w->size.rank != 2)
         return tg_expected(out, "expected two numbers, height and width, for each setting of the window");
     for (int axis = 0; axis < 2; axis++) {
-        const int64_t kernel = w->kernel.dim[axis], stride = w->stride.dim[axis],
-                      padding = w->padding.dim[axis];
+        const int64_t kernel = w->kernel.dim[axis], stride = w->stride.dim[axis], padding = w->padding.dim[axis];
         const int64_t dilation = w->dilation.dim[axis], size = w->size.dim[axis];
         if (size < 0 || size > INT64_MAX / 4) /* so that nothing below overflows */
             return tg_expected(out, "there are no images of %s %lld", axes[axis], (long long)size);
@@ -43,9 +40,8 @@ bool tg_window_fits(const tg_value *out, const tg_window_layout *w)
                 "%lld, %lld and %lld along the %s",
                 (long long)kernel, (long long)stride, (long long)dilation, (long long)padding, axes[axis]);
         if (tg_windows(w, axis) < 1)
-            return tg_expected(
-                out, "a kernel that reaches over %lld does not fit the %s %lld with a padding of %lld",
-                (long long)reach(w, axis), axes[axis], (long long)size, (long long)padding);
+            return tg_expected(out, "a kernel that reaches over %lld does not fit the %s %lld with a padding of %lld",
+                               (long long)reach(w, axis), axes[axis], (long long)size, (long long)padding);
     }
     return true;
 }
@@ -70,14 +66,13 @@ static tg_shape pair(const int *setting, int otherwise)
     return TG_SHAPE(setting[0] ? setting[0] : otherwise, setting[1] ? setting[1] : otherwise);
 }
 
-tg_window_layout tg_window_over(tg_tensor image, int64_t kernel_height, int64_t kernel_width,
-                         const tg_window *window)
+tg_window_layout tg_window_over(tg_tensor image, int64_t kernel_height, int64_t kernel_width, const tg_window *window)
 {
     return (tg_window_layout){.kernel = TG_SHAPE(kernel_height, kernel_width),
-                       .stride = pair(window->stride, 1),
-                       .padding = pair(window->padding, 0),
-                       .dilation = pair(window->dilation, 1),
-                       .size = TG_SHAPE(tg_dim(image, -2), tg_dim(image, -1))};
+                              .stride = pair(window->stride, 1),
+                              .padding = pair(window->padding, 0),
+                              .dilation = pair(window->dilation, 1),
+                              .size = TG_SHAPE(tg_dim(image, -2), tg_dim(image, -1))};
 }
 
 tg_window tg_window_across(tg_window window)

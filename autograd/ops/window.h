@@ -1,6 +1,7 @@
 /* Windows that slide over images, as convolution and pooling use them: attributes, sizes, checks. Internal.
  *
- *     input [batch, channels, height, width]    window i, j at y, x:  row y stride + i dilation - padding, column likewise
+ *     input [batch, channels, height, width]    window i, j at y, x:  row y stride + i dilation - padding, column
+ * likewise
  */
 #ifndef TG_WINDOW_H
 #define TG_WINDOW_H
@@ -26,11 +27,10 @@ bool tg_window_fits(const tg_value *out, const tg_window_layout *w);
 bool tg_window_fits_input(tg_value *out, const tg_window_layout *w);
 
 /* The window that a user's settings describe for an image [.., height, width]; zeros become their defaults. */
-tg_window_layout tg_window_over(tg_tensor image, int64_t kernel_height, int64_t kernel_width,
-                         const tg_window *window);
+tg_window_layout tg_window_over(tg_tensor image, int64_t kernel_height, int64_t kernel_width, const tg_window *window);
 
-/* In one dimension: settings for [length] as those for images of height 1, [.., length] as [.., 1, length], and back. Tensors of
- * other ranks stay as they are. */
+/* In one dimension: settings for [length] as those for images of height 1, [.., length] as [.., 1, length], and back.
+ * Tensors of other ranks stay as they are. */
 tg_window tg_window_across(tg_window window);
 tg_tensor tg_with_height(tg_tensor x);
 tg_tensor tg_without_height(tg_tensor x);

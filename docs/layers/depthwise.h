@@ -1,6 +1,7 @@
 /* Depthwise convolution: every channel with a window of its own (Chollet, "Xception", arXiv 1610.02357).
  *
- *     y[b, c] = weight[c] * x[b, c] + bias[c]           * is the cross-correlation, padded so that images keep their size
+ *     y[b, c] = weight[c] * x[b, c] + bias[c]           * is the cross-correlation, padded so that images keep their
+ * size
  *
  *     depthwise layer = depthwise_add(set, "blocks.0.depthwise", 16, 3);
  *     depthwise_initialize(&layer, &rng);

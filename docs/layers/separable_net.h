@@ -37,16 +37,18 @@ static separable_net *separable_net_new(tg_dtype dtype, int64_t channels, int64_
     if (!net)
         return NULL;
     tg_parameters *set = net->parameters = tg_parameters_new(dtype);
-    net->stem = tg_convolution_add(set, "stem", &(tg_convolution_config){
-        .inputs = 1, .outputs = channels, .kernel = {3, 3}, .window = {.padding = {1, 1}}});
+    net->stem = tg_convolution_add(
+        set, "stem",
+        &(tg_convolution_config){.inputs = 1, .outputs = channels, .kernel = {3, 3}, .window = {.padding = {1, 1}}});
     for (int i = 0; i < BLOCKS; i++) {
         char name[40];
         snprintf(net->blocks[i].name, sizeof net->blocks[i].name, "blocks.%d", i);
         snprintf(name, sizeof name, "blocks.%d.depthwise", i);
         net->blocks[i].depthwise = depthwise_add(set, name, channels, 3);
         snprintf(name, sizeof name, "blocks.%d.pointwise", i);
-        net->blocks[i].pointwise = tg_convolution_add(set, name, &(tg_convolution_config){
-            .inputs = channels, .outputs = channels, .kernel = {1, 1}, .no_bias = true});
+        net->blocks[i].pointwise = tg_convolution_add(
+            set, name,
+            &(tg_convolution_config){.inputs = channels, .outputs = channels, .kernel = {1, 1}, .no_bias = true});
         snprintf(name, sizeof name, "blocks.%d.norm", i);
         net->blocks[i].norm = tg_norm_layer_add(set, name, TG_NORM_BATCH, channels, 0);
     }

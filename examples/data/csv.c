@@ -24,8 +24,8 @@ static bool looks_like_classification(const csv_source *source, const csv_classe
 {
     if (classes->words)
         return true;
-    return classes->count >= 2 && classes->count <= MOST_GUESSED_CLASSES &&
-           classes->count <= source->rows / 2 && are_whole(classes);
+    return classes->count >= 2 && classes->count <= MOST_GUESSED_CLASSES && classes->count <= source->rows / 2 &&
+           are_whole(classes);
 }
 
 static bool name_classes(dataset *set, const csv_classes *classes, const dataset_error *error)
@@ -83,9 +83,10 @@ static bool plan_categories(const csv_source *source, bool may_miss, feature *f)
     if (!csv_classes_collect(source, f->column, may_miss, &f->categories))
         return false;
     if (f->categories.count > MOST_CATEGORIES)
-        return dataset_fail(source->error,
-                            "%s: column %zu has %zu different entries, expected numbers or at most %d categories; ignore it?",
-                            source->table.path, f->column, f->categories.count, MOST_CATEGORIES);
+        return dataset_fail(
+            source->error,
+            "%s: column %zu has %zu different entries, expected numbers or at most %d categories; ignore it?",
+            source->table.path, f->column, f->categories.count, MOST_CATEGORIES);
     for (size_t row = 0; row < source->rows && may_miss; row++)
         f->marked |= csv_classes_find(source, f->column, &f->categories, row) < 0;
     f->width = f->categories.count;
@@ -104,14 +105,16 @@ static bool plan_features(const csv_source *source, dataset_missing missing, fea
             continue;
         feature *f = &all->list[all->count++];
         *f = (feature){.column = column, .width = 1, .categorical = role == CSV_CATEGORIES};
-        if (f->categorical ? !plan_categories(source, may_miss, f) : !check_numbers(source, column, may_miss, &f->marked))
+        if (f->categorical ? !plan_categories(source, may_miss, f)
+                           : !check_numbers(source, column, may_miss, &f->marked))
             return false;
         all->width += f->width + f->marked;
     }
     return true;
 }
 
-/* Writes the features of a row and returns where the next number goes. A missing number is NaN, a missing category in none. */
+/* Writes the features of a row and returns where the next number goes. A missing number is NaN, a missing category in
+ * none. */
 static double *write_features(const csv_source *source, const features *all, size_t row, double *to)
 {
     for (const feature *f = all->list; f < all->list + all->count; f++) {
@@ -130,8 +133,7 @@ static double *write_features(const csv_source *source, const features *all, siz
 
 /* ---- putting it together --------------------------------------------------- */
 
-static bool choose_task(const csv_source *source, const dataset_options *options, csv_classes *classes,
-                        dataset *set)
+static bool choose_task(const csv_source *source, const dataset_options *options, csv_classes *classes, dataset *set)
 {
     const char *path = source->table.path;
     set->task = options->task;
@@ -151,8 +153,7 @@ static bool choose_task(const csv_source *source, const dataset_options *options
         return true;
     for (size_t row = 0; !classes->words && row < source->rows; row++)
         if (csv_value(source, row, column) != floor(csv_value(source, row, column)))
-            return csv_fail_at(source, row, column,
-                               "a fraction, expected a whole number or a name for a class");
+            return csv_fail_at(source, row, column, "a fraction, expected a whole number or a name for a class");
     if (classes->count < 2)
         return csv_fail_at(source, 0, column, "the only class in the file, expected at least 2");
     return name_classes(set, classes, source->error);
@@ -186,7 +187,8 @@ static bool targets_are_numbers(const csv_source *source)
 {
     bool misses = false;
     for (size_t i = 0; i < source->targets; i++)
-        if (!check_numbers(source, source->target_columns[i], false, &misses) || !numbers_differ(source, source->target_columns[i]))
+        if (!check_numbers(source, source->target_columns[i], false, &misses) ||
+            !numbers_differ(source, source->target_columns[i]))
             return false;
     return true;
 }
@@ -215,7 +217,8 @@ static bool describe_feature(const csv_source *source, const feature *from, size
         snprintf(number, sizeof number, "%.9g", from->categories.numbers[category]);
     if (source->first && !(to->column = strdup(csv_column_name(source, from->column))))
         return false;
-    return !from->categorical || to->missing || (to->category = strdup(words ? from->categories.names[category] : number));
+    return !from->categorical || to->missing ||
+           (to->category = strdup(words ? from->categories.names[category] : number));
 }
 
 static bool describe_features(const csv_source *source, const features *all, dataset *set)
@@ -253,15 +256,16 @@ static bool build(csv_source *source, const dataset_options *options, csv_classe
         !plan_features(source, options->missing, all))
         return false;
     if (all->count == 0)
-        return dataset_fail(source->error,
-                            "%s: %zu column%s, and no feature among them, expected one at least", path, source->table.columns,
-                            plural((long long)source->table.columns));
-    if (!choose_task(source, options, classes, set) || (set->task == DATASET_REGRESSION && !targets_are_numbers(source)))
+        return dataset_fail(source->error, "%s: %zu column%s, and no feature among them, expected one at least", path,
+                            source->table.columns, plural((long long)source->table.columns));
+    if (!choose_task(source, options, classes, set) ||
+        (set->task == DATASET_REGRESSION && !targets_are_numbers(source)))
         return false;
     set->rows = source->rows;
     set->features = all->width;
     set->targets = set->task == DATASET_REGRESSION ? source->targets : 0;
-    if (!dataset_allocate(set, true, source->error) || !name_targets(source, set) || !describe_features(source, all, set))
+    if (!dataset_allocate(set, true, source->error) || !name_targets(source, set) ||
+        !describe_features(source, all, set))
         return false;
     fill(source, all, classes, set);
     note_reading(source, all, rows_of_file, set);

@@ -35,9 +35,11 @@ static bool collect_names(const csv_source *source, size_t column, bool missing,
         if (!name)
             return csv_fail_at(source, row, column, "a number, expected the name of a class as in most rows");
         if (!*name)
-            return csv_fail_at(source, row, column, "empty, expected the name of a class; missing drop or mean does without");
+            return csv_fail_at(source, row, column,
+                               "empty, expected the name of a class; missing drop or mean does without");
         if (csv_is_missing(name))
-            return csv_fail_at(source, row, column, "a sign that it is missing, expected a word; missing drop or mean does without");
+            return csv_fail_at(source, row, column,
+                               "a sign that it is missing, expected a word; missing drop or mean does without");
         names[found++] = name;
     }
     qsort(names, found, sizeof *names, compare_names);

@@ -12,8 +12,8 @@ typedef struct csv_classes {
     double *numbers;    /* [count] if not */
 } csv_classes;
 
-/* Fails at a cell of the other sort, and at a missing one unless `missing` lets it be in none of them. Free with csv_classes_free, on
- * failure too. */
+/* Fails at a cell of the other sort, and at a missing one unless `missing` lets it be in none of them. Free with
+ * csv_classes_free, on failure too. */
 bool csv_classes_collect(const csv_source *source, size_t column, bool missing, csv_classes *classes);
 void csv_classes_free(csv_classes *classes);
 

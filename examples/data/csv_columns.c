@@ -49,8 +49,7 @@ bool csv_fail_at_word(const csv_source *source, size_t row, size_t column)
     else if (csv_is_missing(word) && !csv_word_is_huge(word))
         snprintf(problem, sizeof problem, "'%.60s', expected a number; missing drop or mean does without", word);
     else
-        snprintf(problem, sizeof problem, "'%.60s' is not a %snumber", word,
-                 csv_word_is_huge(word) ? "finite " : "");
+        snprintf(problem, sizeof problem, "'%.60s' is not a %snumber", word, csv_word_is_huge(word) ? "finite " : "");
     return csv_fail_at(source, row, column, problem);
 }
 
@@ -78,11 +77,10 @@ bool csv_find_header(csv_source *source, dataset_header header)
         }
     }
     if (header == DATASET_HEADER_AUTO && numbers > 0 && strange != SIZE_MAX)
-        return dataset_fail(
-            source->error,
-            "%s:%zu: '%.60s' stands among numbers, expected a row of names or a row of data; choose "
-            "header yes or no",
-            table->path, table->lines[0], csv_column_name(source, strange));
+        return dataset_fail(source->error,
+                            "%s:%zu: '%.60s' stands among numbers, expected a row of names or a row of data; choose "
+                            "header yes or no",
+                            table->path, table->lines[0], csv_column_name(source, strange));
     bool names = header == DATASET_HEADER_YES || (header == DATASET_HEADER_AUTO && numbers == 0 && words > 0);
     source->first = names ? 1 : 0;
     source->rows = table->rows - source->first;
@@ -109,8 +107,7 @@ static size_t find_column(const csv_source *source, const char *text, size_t len
     char *end;
     errno = 0;
     long long number = strtoll(text, &end, 10);
-    if (end == text || end != text + length || errno || number < -(long long)columns ||
-        number >= (long long)columns)
+    if (end == text || end != text + length || errno || number < -(long long)columns || number >= (long long)columns)
         return 0;
     *found = (size_t)(number < 0 ? number + (long long)columns : number);
     return 1;
@@ -123,12 +120,11 @@ static bool resolve(const csv_source *source, const char *text, size_t length, s
     const size_t matches = find_column(source, text, length, column);
     const int shown = length < 60 ? (int)length : 60;
     if (matches == 0)
-        return dataset_fail(source->error, "%s: no column '%.*s', expected %sa number from %zd to %zu", path,
-                            shown, text, source->first ? "a name of the header or " : "",
-                            -(ssize_t)source->table.columns, source->table.columns - 1);
+        return dataset_fail(source->error, "%s: no column '%.*s', expected %sa number from %zd to %zu", path, shown,
+                            text, source->first ? "a name of the header or " : "", -(ssize_t)source->table.columns,
+                            source->table.columns - 1);
     if (matches > 1)
-        return dataset_fail(source->error,
-                            "%s: %zu columns are called '%.*s', expected a number, such as %zu", path,
+        return dataset_fail(source->error, "%s: %zu columns are called '%.*s', expected a number, such as %zu", path,
                             matches, shown, text, *column);
     return true;
 }
@@ -141,7 +137,8 @@ static bool add_target(csv_source *source, const char *text, size_t length)
         return false;
     for (size_t i = 0; i < source->targets; i++)
         if (source->target_columns[i] == column)
-            return dataset_fail(source->error, "%s: target '%.*s' is named twice", path, length < 60 ? (int)length : 60, text);
+            return dataset_fail(source->error, "%s: target '%.*s' is named twice", path, length < 60 ? (int)length : 60,
+                                text);
     if (source->targets == CSV_MOST_TARGETS)
         return dataset_fail(source->error, "%s: more than %d targets", path, CSV_MOST_TARGETS);
     source->target_columns[source->targets++] = column;
@@ -149,7 +146,8 @@ static bool add_target(csv_source *source, const char *text, size_t length)
 }
 
 /* Calls `add` with one column, whose name may hold a comma, or with several that have commas between. */
-static bool each_column(csv_source *source, const char *list, bool (*add)(csv_source *source, const char *text, size_t length))
+static bool each_column(csv_source *source, const char *list,
+                        bool (*add)(csv_source *source, const char *text, size_t length))
 {
     size_t ignored;
     if (!strchr(list, ',') || find_column(source, list, strlen(list), &ignored))
@@ -221,7 +219,8 @@ static bool find_categories(csv_source *source)
         words[word->cell % columns] += !csv_is_missing(text) && !csv_word_is_huge(text);
     }
     for (size_t column = 0; column < columns; column++)
-        if (source->role[column] == CSV_NUMBERS && words[column] > 0 && 2 * words[column] >= source->rows - missing[column])
+        if (source->role[column] == CSV_NUMBERS && words[column] > 0 &&
+            2 * words[column] >= source->rows - missing[column])
             source->role[column] = CSV_CATEGORIES;
     free(words);
     return true;
@@ -270,9 +269,11 @@ bool csv_choose_columns(csv_source *source, const char *ignore, const char *cate
         return dataset_fail(source->error, "%s: out of memory", source->table.path);
     for (size_t i = 0; i < source->targets; i++)
         source->role[source->target_columns[i]] = CSV_TARGET;
-    if ((ignore && !each_column(source, ignore, add_ignored)) || (categorical && !each_column(source, categorical, add_categories)))
+    if ((ignore && !each_column(source, ignore, add_ignored)) ||
+        (categorical && !each_column(source, categorical, add_categories)))
         return false;
-    return find_categories(source) && (missing == DATASET_MISSING_ERROR || drop_rows(source, missing == DATASET_MISSING_DROP));
+    return find_categories(source) &&
+           (missing == DATASET_MISSING_ERROR || drop_rows(source, missing == DATASET_MISSING_DROP));
 }
 
 void csv_source_free(csv_source *source)

@@ -20,9 +20,9 @@ typedef enum csv_role { CSV_NUMBERS = 0, CSV_CATEGORIES, CSV_TARGET, CSV_IGNORED
 typedef struct csv_source {
     csv_table table;
     const dataset_error *error;
-    size_t first;  /* the first row of data in the table: 1 after a header, else 0 */
-    size_t rows;   /* rows of data that are used */
-    size_t *kept;  /* [rows]: which they are, from 0; NULL: all */
+    size_t first;   /* the first row of data in the table: 1 after a header, else 0 */
+    size_t rows;    /* rows of data that are used */
+    size_t *kept;   /* [rows]: which they are, from 0; NULL: all */
     csv_role *role; /* [columns] */
     size_t targets;
     size_t target_columns[CSV_MOST_TARGETS]; /* [targets], in the order they were asked for */
@@ -34,8 +34,9 @@ bool csv_find_header(csv_source *source, dataset_header header);
 /* Sets the target columns from one column, whose name may hold a comma, or several with commas between. */
 bool csv_find_targets(csv_source *source, const char *target);
 
-/* Says for each column what it is: `ignore` and `categorical` name columns like csv_find_targets, or are NULL; the columns of other words
- * than missing ones hold categories, too. Leaves out rows with missing cells as `missing` says. */
+/* Says for each column what it is: `ignore` and `categorical` name columns like csv_find_targets, or are NULL; the
+ * columns of other words than missing ones hold categories, too. Leaves out rows with missing cells as `missing` says.
+ */
 bool csv_choose_columns(csv_source *source, const char *ignore, const char *categorical, dataset_missing missing);
 
 /* Frees what the above have allocated, and the table. */

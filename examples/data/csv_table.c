@@ -59,8 +59,7 @@ static bool parse_number(const char *text, bool decimal_comma, locale_t c_locale
 static void keep_word(csv_reader *reader, size_t cell, const char *word, size_t length)
 {
     csv_table *table = reader->table;
-    csv_word *words =
-        grown(reader, table->words, &reader->word_capacity, table->word_count + 1, sizeof *table->words);
+    csv_word *words = grown(reader, table->words, &reader->word_capacity, table->word_count + 1, sizeof *table->words);
     if (!words)
         return;
     table->words = words;
@@ -105,9 +104,8 @@ static void on_row_end(int terminator, void *state)
         table->columns = cells;
     if (cells != table->columns) {
         reader->failed = true;
-        dataset_fail(reader->error, "%s:%zu: %zu %s, expected %zu as in line %zu", table->path,
-                     reader->row_line, cells, cells == 1 ? "field" : "fields", table->columns,
-                     table->lines[0]);
+        dataset_fail(reader->error, "%s:%zu: %zu %s, expected %zu as in line %zu", table->path, reader->row_line, cells,
+                     cells == 1 ? "field" : "fields", table->columns, table->lines[0]);
         return;
     }
     size_t *lines = grown(reader, table->lines, &reader->line_capacity, table->rows + 1, sizeof *lines);
@@ -201,8 +199,9 @@ static bool is_blank(unsigned char letter)
     return letter == ' ' || letter == '\t';
 }
 
-/* What the commas of a line are: decimal ones where all of them are in numbers with blanks between, if these are several, or all cells
- * are numbers, or what a single comma would separate has blanks inside on both sides. "1,2 pears" may be two cells either way. */
+/* What the commas of a line are: decimal ones where all of them are in numbers with blanks between, if these are
+ * several, or all cells are numbers, or what a single comma would separate has blanks inside on both sides. "1,2 pears"
+ * may be two cells either way. */
 static commas_are kind_of_commas(const unsigned char *line, const unsigned char *end)
 {
     size_t cells = 0, numbers = 0, decimals = 0;
@@ -246,8 +245,8 @@ static bool are_commas_decimal(const unsigned char *from, const unsigned char *e
     return decimal > 0;
 }
 
-/* What stands between cells, as the first line shows, and for commas and blanks the next ones. A comma is the last to be believed: 1,5;2,5
- * has decimal ones, and so have tabs or blanks between numbers like these. */
+/* What stands between cells, as the first line shows, and for commas and blanks the next ones. A comma is the last to
+ * be believed: 1,5;2,5 has decimal ones, and so have tabs or blanks between numbers like these. */
 static char find_separator(const unsigned char *first, const unsigned char *end)
 {
     const unsigned char *line = first, *line_ends = line_end(first, end);
@@ -262,8 +261,8 @@ static char find_separator(const unsigned char *first, const unsigned char *end)
     return ',';
 }
 
-/* Makes of several blanks between cells one tab, and none of those at the ends of a line; returns the new end. libcsv would drop blanks, or
- * make an empty cell of every one. */
+/* Makes of several blanks between cells one tab, and none of those at the ends of a line; returns the new end. libcsv
+ * would drop blanks, or make an empty cell of every one. */
 static const unsigned char *join_blanks(unsigned char *bytes, const unsigned char *end)
 {
     unsigned char *to = bytes;
@@ -327,8 +326,8 @@ static bool parse(csv_reader *reader, const dataset_bytes *contents)
     const unsigned char *end = bytes + contents->size;
     const unsigned char *zero = memchr(bytes, 0, contents->size);
     if (zero)
-        return dataset_fail(reader->error, "%s: a zero byte at offset %td, expected text in ASCII or UTF-8",
-                            path, zero - bytes);
+        return dataset_fail(reader->error, "%s: a zero byte at offset %td, expected text in ASCII or UTF-8", path,
+                            zero - bytes);
     if (contents->size >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0)
         bytes += 3;
     const unsigned char *first = first_line(bytes, end);

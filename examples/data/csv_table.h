@@ -19,18 +19,18 @@ typedef struct csv_word {
 typedef struct csv_table {
     const char *path;
     size_t rows, columns;
-    double *values; /* [rows, columns]; NaN where a word stands */
-    size_t *lines;  /* [rows], where a row begins in the file, from 1 */
-    csv_word
-        *words; /* in reading order: every cell that is not a number, and all of the first row (a header?) */
+    double *values;  /* [rows, columns]; NaN where a word stands */
+    size_t *lines;   /* [rows], where a row begins in the file, from 1 */
+    csv_word *words; /* in reading order: every cell that is not a number, and all of the first row (a header?) */
     size_t word_count;
     char *text; /* the words, each closed by a zero byte */
 } csv_table;
 
-/* Reads a file, plain or gzip, with the separator that its first line shows: semicolon, else tab, else comma, else blanks, of which several
- * are one; blanks go before commas where the first lines have numbers like 3,5 between blanks, and no other comma but in a header. Numbers
- * may have a decimal comma where that separates nothing. Every row has the same number of cells; blank lines, lines that
- * begin with # and a byte-order mark are passed over. The path must outlive the table. */
+/* Reads a file, plain or gzip, with the separator that its first line shows: semicolon, else tab, else comma, else
+ * blanks, of which several are one; blanks go before commas where the first lines have numbers like 3,5 between blanks,
+ * and no other comma but in a header. Numbers may have a decimal comma where that separates nothing. Every row has the
+ * same number of cells; blank lines, lines that begin with # and a byte-order mark are passed over. The path must
+ * outlive the table. */
 bool csv_table_read(const char *path, csv_table *table, const dataset_error *error);
 void csv_table_free(csv_table *table);
 

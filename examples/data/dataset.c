@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 bool dataset_fail(const dataset_error *error, const char *format, ...)
 {
     if (!error || !error->text || error->size == 0)
@@ -57,7 +56,8 @@ bool dataset_allocate(dataset *set, bool source, const dataset_error *error)
     if (source)
         set->source = dataset_array(set->rows, set->features + set->targets, sizeof *set->source);
     if (!complete || (source && !set->source))
-        return dataset_fail(error, "%s: out of memory for %zu rows of %zu features", set->name, set->rows, set->features);
+        return dataset_fail(error, "%s: out of memory for %zu rows of %zu features", set->name, set->rows,
+                            set->features);
     return true;
 }
 
@@ -131,14 +131,16 @@ static const dataset_kind *find_kind(const char *spec, const char **path)
     const size_t length = strcspn(spec, ":");
     const dataset_kind *kind;
     for (size_t i = 0; (kind = dataset_kind_at(i)); i++)
-        if (strlen(kind->name) == length && strncmp(kind->name, spec, length) == 0 && (spec[length] == ':') == (kind->path != NULL))
+        if (strlen(kind->name) == length && strncmp(kind->name, spec, length) == 0 &&
+            (spec[length] == ':') == (kind->path != NULL))
             break;
     *path = kind && kind->path ? spec + length + 1 : spec;
     return kind;
 }
 
 /* An option that would be ignored is a misunderstanding, and better told. */
-static bool options_fit(const char *spec, const dataset_kind *kind, const dataset_options *options, const dataset_error *error)
+static bool options_fit(const char *spec, const dataset_kind *kind, const dataset_options *options,
+                        const dataset_error *error)
 {
     if (!kind->columns && (options->target || options->header != DATASET_HEADER_AUTO))
         return dataset_fail(error, "%s: target column and header are for csv: only", spec);
@@ -160,7 +162,8 @@ static bool load(const char *spec, const dataset_options *options, dataset *set,
     if (!options_fit(spec, kind, options, error))
         return false;
     if (!*path)
-        return dataset_fail(error, "data set '%s': expected a %s after it", spec, strcmp(kind->path, "DIR") == 0 ? "folder" : "file");
+        return dataset_fail(error, "data set '%s': expected a %s after it", spec,
+                            strcmp(kind->path, "DIR") == 0 ? "folder" : "file");
     set->kind = kind;
     set->name = title_of(path);
     if (!set->name)
@@ -173,8 +176,7 @@ static bool load(const char *spec, const dataset_options *options, dataset *set,
     return true;
 }
 
-bool dataset_load(const char *spec, const dataset_options *options, dataset *set, char *error,
-                  size_t error_size)
+bool dataset_load(const char *spec, const dataset_options *options, dataset *set, char *error, size_t error_size)
 {
     static const dataset_options standard;
     dataset_error line = {error, error_size};

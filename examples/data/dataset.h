@@ -1,4 +1,5 @@
-/* Data sets for the programs: read from files or made up, split into training, validation and test parts, for tg_fit through feed.h.
+/* Data sets for the programs: read from files or made up, split into training, validation and test parts, for tg_fit
+ * through feed.h.
  *
  *     dataset set;
  *     char error[256];
@@ -34,8 +35,8 @@ typedef enum dataset_header {
 typedef enum dataset_missing {
     DATASET_MISSING_ERROR = 0, /* a cell that is empty, ?, NA, N/A, nan or null is an error */
     DATASET_MISSING_DROP,      /* rows with one are left out */
-    DATASET_MISSING_MEAN,      /* it gets the mean of the training rows, a missing word no category, and a feature more says where; rows
-                                  without a target are left out */
+    DATASET_MISSING_MEAN, /* it gets the mean of the training rows, a missing word no category, and a feature more says
+                             where; rows without a target are left out */
 } dataset_missing;
 
 /* How to load; zero is the default everywhere. An option that the data set has no use for is an error. */
@@ -46,12 +47,12 @@ typedef struct dataset_options {
     double noise;  /* deviation of what disturbs a point or a pixel; 0: see dataset_load; negative: none */
 
     /* CSV files. */
-    const char *target; /* name of the column, or its number, from 0 or from -1 = last (the default); several
-                              for a regression, "Y1,Y2" or "-2,-1" */
-    dataset_task task;  /* what the target is */
-    dataset_header header; /* whether the first line names the columns */
-    const char *ignore;       /* columns that are no features, like target; NULL: none */
-    const char *categorical;  /* columns whose numbers are names, like target; those of words are categorical anyway */
+    const char *target;      /* name of the column, or its number, from 0 or from -1 = last (the default); several
+                                   for a regression, "Y1,Y2" or "-2,-1" */
+    dataset_task task;       /* what the target is */
+    dataset_header header;   /* whether the first line names the columns */
+    const char *ignore;      /* columns that are no features, like target; NULL: none */
+    const char *categorical; /* columns whose numbers are names, like target; those of words are categorical anyway */
     dataset_missing missing;
 } dataset_options;
 
@@ -59,14 +60,16 @@ typedef struct dataset_options {
 typedef struct dataset_parts {
     uint64_t seed; /* of the rows chosen at random */
 
-    /* Rows to choose by: "0.2", that fraction of all rows at random (the default; glyphs: 1/7, IDX: 0.1), or "first:N", the first N, as the
-     * GELU paper does with "first:5000" of MNIST's training images. */
+    /* Rows to choose by: "0.2", that fraction of all rows at random (the default; glyphs: 1/7, IDX: 0.1), or "first:N",
+     * the first N, as the GELU paper does with "first:5000" of MNIST's training images. */
     const char *validation;
 
-    /* Rows to report: the same, or "none". By default 0.2 (glyphs: 1/7); of IDX the t10k files, where no other choice is. */
+    /* Rows to report: the same, or "none". By default 0.2 (glyphs: 1/7); of IDX the t10k files, where no other choice
+     * is. */
     const char *test;
 
-    /* k-fold cross-validation, where 2 or more: the rows are cut into so many folds at random, and fold number `fold` is the test part. */
+    /* k-fold cross-validation, where 2 or more: the rows are cut into so many folds at random, and fold number `fold`
+     * is the test part. */
     int folds, fold;
 } dataset_parts;
 
@@ -76,10 +79,11 @@ typedef struct dataset_part {
     const int32_t *row; /* [rows]: their numbers in the blocks of the data set, which owns this */
 } dataset_part;
 
-/* Where a feature of a CSV file comes from: a column's number; 1 where it holds this category, else 0; or 1 where it is missing, else 0. */
+/* Where a feature of a CSV file comes from: a column's number; 1 where it holds this category, else 0; or 1 where it is
+ * missing, else 0. */
 typedef struct dataset_feature {
-    char *column; /* its name, NULL where the file names none */
-    size_t number; /* which column, from 0 */
+    char *column;   /* its name, NULL where the file names none */
+    size_t number;  /* which column, from 0 */
     char *category; /* NULL: no category */
     bool missing;
 } dataset_feature;
@@ -102,12 +106,13 @@ typedef struct dataset {
     float *x;        /* [rows, features] */
     int32_t *labels; /* [rows], 0 .. classes-1, for a classification; else NULL */
     float *y;        /* [rows, targets] for a regression; else NULL */
-    double *source;  /* [rows, features + targets] as the file has them, where a split standardises them; else NULL. NaN: missing */
+    double *source; /* [rows, features + targets] as the file has them, where a split standardises them; else NULL. NaN:
+                       missing */
 
-    size_t dropped;     /* rows of the source that are left out, for missing cells */
+    size_t dropped;           /* rows of the source that are left out, for missing cells */
     dataset_feature *feature; /* [features] of a CSV file; else NULL */
-    size_t categorical; /* columns of the source that became several features each, one for each category */
-    size_t marks;       /* features that say whether another is missing */
+    size_t categorical;       /* columns of the source that became several features each, one for each category */
+    size_t marks;             /* features that say whether another is missing */
 
     /* value in the source = value here * scale + mean. CSV columns have mean 0 and deviation 1 over the training
      * part; a column that is constant there is 0 in every row and has scale 0. Pixels of IDX files have mean 0 and
@@ -128,23 +133,22 @@ typedef struct dataset {
  *   glyphs     28x28 grey digits drawn with random strokes, in [0, 1]; 10 classes; noise 0.06
  *   idx:DIR    MNIST as it ships: train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte,
  *              t10k-labels-idx1-ubyte, plain or with .gz; pixels in [0, 1]
- *   csv:FILE   a table with a separator (comma, semicolon, tab, or blanks; then a decimal comma is taken too, but in the first),
- *              a header or none, plain or with .gz; lines that begin with # are left out. Features are numbers; of a column of
- *              words each word becomes a feature that is 1 or 0. Targets that are words, or
- *              whole numbers of which at most 20 differ and each stands twice on average, make a classification, any
- *              other target a regression; classes are numbered in ascending order.
+ *   csv:FILE   a table with a separator (comma, semicolon, tab, or blanks; then a decimal comma is taken too, but in
+ * the first), a header or none, plain or with .gz; lines that begin with # are left out. Features are numbers; of a
+ * column of words each word becomes a feature that is 1 or 0. Targets that are words, or whole numbers of which at most
+ * 20 differ and each stands twice on average, make a classification, any other target a regression; classes are
+ * numbered in ascending order.
  *
- * All rows are in no part yet. On failure gives false, writes one line that says which file, where and what was expected to `error` (at
- * most error_size bytes with the closing zero; error may be NULL with size 0), and leaves `set` empty. `options` may be NULL. Free the
- * result with dataset_free. */
-bool dataset_load(const char *spec, const dataset_options *options, dataset *set, char *error,
-                  size_t error_size);
+ * All rows are in no part yet. On failure gives false, writes one line that says which file, where and what was
+ * expected to `error` (at most error_size bytes with the closing zero; error may be NULL with size 0), and leaves `set`
+ * empty. `options` may be NULL. Free the result with dataset_free. */
+bool dataset_load(const char *spec, const dataset_options *options, dataset *set, char *error, size_t error_size);
 
 /* "spirals, moons, circles, sine, glyphs, idx:DIR, csv:FILE": every data set there is. */
 const char *dataset_kinds(void);
 
-/* Draws the parts, anew if there are some, and standardises by the training part what is to be standardised. On failure false and one
- * line, and no parts. */
+/* Draws the parts, anew if there are some, and standardises by the training part what is to be standardised. On failure
+ * false and one line, and no parts. */
 bool dataset_split(dataset *set, const dataset_parts *parts, char *error, size_t error_size);
 
 /* Frees what dataset_load filled, and empties it. An empty or NULL data set is left alone. */

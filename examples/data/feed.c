@@ -28,7 +28,8 @@ static bool fill(void *context, const int32_t *rows, int64_t count, tg_rng *rng,
 tg_fit_rows dataset_feed_rows(dataset_feed *feed)
 {
     const dataset *set = feed->set;
-    tg_fit_rows rows = {.count = (int64_t)feed->part->rows, .columns = feed->inputs_only ? 1 : 2, .fill = fill, .context = feed};
+    tg_fit_rows rows = {
+        .count = (int64_t)feed->part->rows, .columns = feed->inputs_only ? 1 : 2, .fill = fill, .context = feed};
     rows.column[0] = (tg_fit_column){.dtype = TG_F32, .shape = TG_SHAPE((int64_t)set->features)};
     rows.column[1] = (tg_fit_column){.dtype = set->labels ? TG_I32 : TG_F32};
     if (!set->labels)

@@ -29,8 +29,7 @@ static bool read_all(gzFile file, const char *path, dataset_bytes *contents, con
         if (code == Z_ERRNO)
             return dataset_fail(error, "%s: %s", path, strerror(errno));
         if (code == Z_BUF_ERROR)
-            return dataset_fail(error, "%s: gzip data ends too early, after %zu unpacked bytes", path,
-                                contents->size);
+            return dataset_fail(error, "%s: gzip data ends too early, after %zu unpacked bytes", path, contents->size);
         if (code != Z_OK && code != Z_STREAM_END) {
             const char *reason = strrchr(message, ':'); /* zlib puts the path in front */
             return dataset_fail(error, "%s: gzip data is corrupt (%s)", path, reason ? reason + 2 : message);

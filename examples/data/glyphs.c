@@ -78,8 +78,7 @@ static double between(tg_rng *rng, double low, double high)
 /* ---- the pen --------------------------------------------------------------- */
 
 struct pen {
-    float xx, xy, yx,
-        yy; /* from the box to pixels: x' = xx x + xy y + centre.x, y' = yx x + yy y + centre.y */
+    float xx, xy, yx, yy; /* from the box to pixels: x' = xx x + xy y + centre.x, y' = yx x + yy y + centre.y */
     point centre;
     float radius;     /* half the width of a line, in pixels */
     float soft;       /* over how many pixels its edge fades */
@@ -110,8 +109,7 @@ static struct pen random_pen(tg_rng *rng, float *distances)
 
 static point to_pixels(const struct pen *pen, point at)
 {
-    return (point){pen->xx * at.x + pen->xy * at.y + pen->centre.x,
-                   pen->yx * at.x + pen->yy * at.y + pen->centre.y};
+    return (point){pen->xx * at.x + pen->xy * at.y + pen->centre.x, pen->yx * at.x + pen->yy * at.y + pen->centre.y};
 }
 
 /* Inline, which fminf and fmaxf are not: they have to look for NaN. */
@@ -130,13 +128,12 @@ static int clamp_to_side(float at)
     return at < 0 ? 0 : at > GLYPH_SIDE - 1 ? GLYPH_SIDE - 1 : (int)at;
 }
 
-/* Lowers the distances of the pixels that the line from `a` to `b` can ink. Whole rows of them, for of so many at a time vectors are
- * made. */
+/* Lowers the distances of the pixels that the line from `a` to `b` can ink. Whole rows of them, for of so many at a
+ * time vectors are made. */
 static void draw_line(const struct pen *pen, point a, point b)
 {
     float reach = pen->radius + pen->soft;
-    int top = clamp_to_side(smaller(a.y, b.y) - reach),
-        bottom = clamp_to_side(ceilf(larger(a.y, b.y) + reach));
+    int top = clamp_to_side(smaller(a.y, b.y) - reach), bottom = clamp_to_side(ceilf(larger(a.y, b.y) + reach));
     float dx = b.x - a.x, dy = b.y - a.y, squared_length = dx * dx + dy * dy;
     float inverse = squared_length > 1e-6f ? 1 / squared_length : 0;
     for (int y = top; y <= bottom; y++) {
@@ -171,9 +168,8 @@ static void draw_stroke(const struct pen *pen, const struct stroke *stroke, doub
         point before = points[i > 0 ? i - 1 : 0], after = points[i + 2 < stroke->count ? i + 2 : i + 1];
         point from = points[i];
         for (int step = 1; step <= steps; step++) {
-            point to = step == steps
-                           ? points[i + 1]
-                           : spline(before, points[i], points[i + 1], after, (float)step / (float)steps);
+            point to = step == steps ? points[i + 1]
+                                     : spline(before, points[i], points[i + 1], after, (float)step / (float)steps);
             draw_line(pen, from, to);
             from = to;
         }
@@ -186,8 +182,7 @@ static void draw_stroke(const struct pen *pen, const struct stroke *stroke, doub
 static float rough_normal(tg_rng *rng)
 {
     uint64_t bits = tg_rng_bits(rng);
-    int sum =
-        (int)(bits & 0xffff) + (int)(bits >> 16 & 0xffff) + (int)(bits >> 32 & 0xffff) + (int)(bits >> 48);
+    int sum = (int)(bits & 0xffff) + (int)(bits >> 16 & 0xffff) + (int)(bits >> 32 & 0xffff) + (int)(bits >> 48);
     return ((float)sum / 65536 - 2) * 1.7320508f;
 }
 

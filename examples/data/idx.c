@@ -44,9 +44,9 @@ static bool parse(idx_file *file, size_t dimensions, const dataset_error *error)
     size_t size = file->contents.size, header = 4 + 4 * dimensions, expected = 1;
     size_t magic = 0x800 | dimensions;
     if (size >= 4 && big_endian(bytes) != magic)
-        return dataset_fail(
-            error, "%s: magic number 0x%08zx at byte 0, expected 0x%08zx (unsigned bytes, %zu %s)",
-            file->path, big_endian(bytes), magic, dimensions, dimensions == 1 ? "dimension" : "dimensions");
+        return dataset_fail(error, "%s: magic number 0x%08zx at byte 0, expected 0x%08zx (unsigned bytes, %zu %s)",
+                            file->path, big_endian(bytes), magic, dimensions,
+                            dimensions == 1 ? "dimension" : "dimensions");
     if (size < header)
         return dataset_fail(error, "%s: %zu bytes, expected a header of %zu", file->path, size, header);
     bool overflow = false;
@@ -62,14 +62,12 @@ static bool parse(idx_file *file, size_t dimensions, const dataset_error *error)
         snprintf(sizes, sizeof sizes, dimensions == 1 ? "%zu label%s" : "%zu image%s of %zux%zu", file->sizes[0],
                  plural((long long)file->sizes[0]), file->sizes[1], file->sizes[2]);
         if (overflow)
-            return dataset_fail(error, "%s: %zu bytes, far fewer than the header's %s", file->path, size,
-                                sizes);
-        return dataset_fail(error, "%s: %zu bytes, expected %zu for the header's %s", file->path, size,
-                            expected, sizes);
+            return dataset_fail(error, "%s: %zu bytes, far fewer than the header's %s", file->path, size, sizes);
+        return dataset_fail(error, "%s: %zu bytes, expected %zu for the header's %s", file->path, size, expected,
+                            sizes);
     }
     if (file->sizes[0] > INT32_MAX)
-        return dataset_fail(error, "%s: %zu items, expected at most %d", file->path, file->sizes[0],
-                            INT32_MAX);
+        return dataset_fail(error, "%s: %zu items, expected at most %d", file->path, file->sizes[0], INT32_MAX);
     file->items = bytes + header;
     return true;
 }
@@ -85,10 +83,10 @@ static bool read_idx(const char *folder, int which, idx_file *file, const datase
             return dataset_fail(error, "%s: no such folder", folder);
         memcpy(file->path + length, ".gz", sizeof ".gz");
         if (access(file->path, F_OK) != 0)
-            return dataset_fail(error, "%s: neither %s nor %s.gz is there", folder, idx_names[which].name, idx_names[which].name);
+            return dataset_fail(error, "%s: neither %s nor %s.gz is there", folder, idx_names[which].name,
+                                idx_names[which].name);
     }
-    return dataset_read_file(file->path, &file->contents, error) &&
-           parse(file, idx_names[which].dimensions, error);
+    return dataset_read_file(file->path, &file->contents, error) && parse(file, idx_names[which].dimensions, error);
 }
 
 /* Whether a file is there, packed or not. */
@@ -103,8 +101,7 @@ static bool is_there(const char *folder, int which)
     return packed || access(path, F_OK) == 0;
 }
 
-static bool read_pair(const char *folder, idx_file *images, idx_file *labels, int which,
-                      const dataset_error *error)
+static bool read_pair(const char *folder, idx_file *images, idx_file *labels, int which, const dataset_error *error)
 {
     if (!read_idx(folder, which, images, error) || !read_idx(folder, which + 1, labels, error))
         return false;
@@ -141,7 +138,8 @@ static size_t count_classes(const idx_file *labels)
 static bool fill(const idx_file files[IDX_FILES], dataset *set, const dataset_error *error)
 {
     const idx_file *train = &files[TRAIN_IMAGES], *test = &files[TEST_IMAGES];
-    const size_t classes = count_classes(&files[TRAIN_LABELS]), of_test = test->items ? count_classes(&files[TEST_LABELS]) : 0;
+    const size_t classes = count_classes(&files[TRAIN_LABELS]),
+                 of_test = test->items ? count_classes(&files[TEST_LABELS]) : 0;
     set->task = DATASET_CLASSIFICATION;
     set->rows = train->sizes[0] + test->sizes[0];
     set->test_rows = test->sizes[0];
@@ -170,8 +168,8 @@ bool dataset_load_idx(const char *folder, const dataset_options *options, datase
     bool loaded = read_pair(folder, &files[TRAIN_IMAGES], &files[TRAIN_LABELS], TRAIN_IMAGES, error) &&
                   (!tests || read_pair(folder, &files[TEST_IMAGES], &files[TEST_LABELS], TEST_IMAGES, error));
     if (loaded && tests && (train->sizes[1] != test->sizes[1] || train->sizes[2] != test->sizes[2]))
-        loaded = dataset_fail(error, "%s: images of %zux%zu, expected %zux%zu as in %s", test->path, test->sizes[1], test->sizes[2],
-                              train->sizes[1], train->sizes[2], train->path);
+        loaded = dataset_fail(error, "%s: images of %zux%zu, expected %zux%zu as in %s", test->path, test->sizes[1],
+                              test->sizes[2], train->sizes[1], train->sizes[2], train->path);
     loaded = loaded && fill(files, set, error);
     for (int i = 0; i < IDX_FILES; i++)
         free(files[i].contents.bytes);

@@ -27,7 +27,8 @@ typedef struct dataset_bytes {
 
 bool dataset_read_file(const char *path, dataset_bytes *contents, const dataset_error *error);
 
-/* Makes the blocks once task, rows, features, classes or targets are set, and means 0 and scales 1. With `source`, that block too. */
+/* Makes the blocks once task, rows, features, classes or targets are set, and means 0 and scales 1. With `source`, that
+ * block too. */
 bool dataset_allocate(dataset *set, bool source, const dataset_error *error);
 
 /* Names the classes 0, 1, 2, ...; set->classes is set. */
@@ -37,11 +38,11 @@ bool dataset_number_classes(dataset *set, const dataset_error *error);
 struct tg_rng;
 typedef void dataset_draw(int label, double noise, struct tg_rng *rng, float *features, float *target);
 
-/* A data set is one of these, in the table of kinds.c. `load` gets `set` empty but for name and kind, and may leave it half filled on
- * failure. */
+/* A data set is one of these, in the table of kinds.c. `load` gets `set` empty but for name and kind, and may leave it
+ * half filled on failure. */
 struct dataset_kind {
     const char *name;
-    const char *path;             /* "FILE" or "DIR" where it is called NAME:FILE; NULL where it is made up */
+    const char *path;              /* "FILE" or "DIR" where it is called NAME:FILE; NULL where it is made up */
     const char *validation, *test; /* where nobody says; test NULL: the source says which rows */
     bool (*load)(const char *path, const dataset_options *options, dataset *set, const dataset_error *error);
     bool columns; /* it has columns, of which some are targets */

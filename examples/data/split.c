@@ -17,7 +17,8 @@ typedef struct portion {
     bool first;
 } portion;
 
-static bool read_portion(const dataset *set, const char *what, const char *text, portion *part, const dataset_error *error)
+static bool read_portion(const dataset *set, const char *what, const char *text, portion *part,
+                         const dataset_error *error)
 {
     const size_t rows = set->rows - set->test_rows;
     char *end;
@@ -43,7 +44,8 @@ static bool read_portion(const dataset *set, const char *what, const char *text,
 /* ---- parts ---- */
 
 /* What parts says, and where it is silent what suits the data set. */
-static bool read_portions(const dataset *set, const dataset_parts *parts, portion *validation, portion *test, const dataset_error *error)
+static bool read_portions(const dataset *set, const dataset_parts *parts, portion *validation, portion *test,
+                          const dataset_error *error)
 {
     const size_t rows = set->rows - set->test_rows;
     const char *of_test = parts->test ? parts->test : set->kind->test;
@@ -52,7 +54,8 @@ static bool read_portions(const dataset *set, const dataset_parts *parts, portio
     if (parts->folds && parts->test)
         return dataset_fail(error, "%s: the folds are the test parts, and no other can be chosen", set->name);
     *test = (portion){0};
-    if (!read_portion(set, "validation", parts->validation ? parts->validation : set->kind->validation, validation, error) ||
+    if (!read_portion(set, "validation", parts->validation ? parts->validation : set->kind->validation, validation,
+                      error) ||
         (of_test && !parts->folds && !read_portion(set, "test", of_test, test, error)))
         return false;
     if (validation->first && test->first)
@@ -61,15 +64,17 @@ static bool read_portions(const dataset *set, const dataset_parts *parts, portio
         return dataset_fail(error, "%s: 1 fold is no cross-validation, expected 2 or more", set->name);
     if (parts->folds)
         test->rows = rows / (size_t)parts->folds + 1;
-    if (parts->folds && (parts->folds < 2 || (size_t)parts->folds > rows || parts->fold < 0 || parts->fold >= parts->folds))
+    if (parts->folds &&
+        (parts->folds < 2 || (size_t)parts->folds > rows || parts->fold < 0 || parts->fold >= parts->folds))
         return dataset_fail(error, "%s: %zu row%s in %d folds", set->name, rows, plural((long long)rows), parts->folds);
     if (validation->rows + test->rows >= rows)
-        return dataset_fail(error, "%s: of %zu row%s, %zu to validate and %zu to test leave none to train on", set->name, rows,
-                            plural((long long)rows), validation->rows, test->rows);
+        return dataset_fail(error, "%s: of %zu row%s, %zu to validate and %zu to test leave none to train on",
+                            set->name, rows, plural((long long)rows), validation->rows, test->rows);
     return true;
 }
 
-/* Marks `count` rows for a purpose: the first, or the next of a random order that are still free. `next` goes around. */
+/* Marks `count` rows for a purpose: the first, or the next of a random order that are still free. `next` goes around.
+ */
 static void mark(purpose *of, size_t rows, const int32_t *random, size_t *next, portion part, purpose what)
 {
     for (size_t i = 0; i < part.rows;) {
@@ -93,7 +98,8 @@ static void list(dataset *set, const purpose *of, purpose wanted, size_t *listed
 }
 
 /* The test part begins where its fold does in the random order, and the rows that validate follow. */
-static void choose(dataset *set, const dataset_parts *parts, portion validation, portion test, purpose *of, int32_t *random)
+static void choose(dataset *set, const dataset_parts *parts, portion validation, portion test, purpose *of,
+                   int32_t *random)
 {
     const size_t rows = set->rows - set->test_rows;
     const tg_rng seed = tg_rng_seed(parts->seed);

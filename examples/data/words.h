@@ -27,7 +27,8 @@ static inline char *plain_text(char *text)
     return text;
 }
 
-/* The beginning of a name as such a text, in UTF-8 of whole letters: fputs(plain_name(name, (char[PLAIN_NAME]){0}), stdout). */
+/* The beginning of a name as such a text, in UTF-8 of whole letters: fputs(plain_name(name, (char[PLAIN_NAME]){0}),
+ * stdout). */
 enum { PLAIN_NAME = 41 };
 static inline const char *plain_name(const char *name, char text[PLAIN_NAME])
 {

@@ -5,12 +5,14 @@
 #include <math.h>
 #include <string.h>
 
-const char check_chart_style[] =
-    "svg{max-width:100%;height:auto;background:#fff}svg.errors{min-width:640px}svg text{font:11px sans-serif;fill:#404040}"
-    ".grid{stroke:#e0e0e0}.frame{stroke:#606060;fill:none}"
-    ".passed{fill:#0072B2;fill-opacity:.55}.undecided{fill:#fff;stroke:#E69F00;stroke-width:2}.failed{stroke:#D55E00;stroke-width:2.5;fill:none}"
-    ".v{fill:none;stroke-width:1.6}.plain{stroke:#000}.once{stroke:#0072B2;stroke-dasharray:6 2}.twice{stroke:#D55E00;stroke-dasharray:2 1.5}"
-    ".rounding{stroke:#909090;stroke-dasharray:1 3}";
+const char check_chart_style[] = "svg{max-width:100%;height:auto;background:#fff}svg.errors{min-width:640px}svg "
+                                 "text{font:11px sans-serif;fill:#404040}"
+                                 ".grid{stroke:#e0e0e0}.frame{stroke:#606060;fill:none}"
+                                 ".passed{fill:#0072B2;fill-opacity:.55}.undecided{fill:#fff;stroke:#E69F00;stroke-"
+                                 "width:2}.failed{stroke:#D55E00;stroke-width:2.5;fill:none}"
+                                 ".v{fill:none;stroke-width:1.6}.plain{stroke:#000}.once{stroke:#0072B2;stroke-"
+                                 "dasharray:6 2}.twice{stroke:#D55E00;stroke-dasharray:2 1.5}"
+                                 ".rounding{stroke:#909090;stroke-dasharray:1 3}";
 
 static void put_mark(FILE *to, verdict which, double x, double y)
 {
@@ -58,7 +60,9 @@ static void put_grid(FILE *to, double bottom)
 {
     for (int power = -16; power <= 0; power += 2) {
         const double x = error_at(pow(10, power));
-        fprintf(to, "<line class=\"grid\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%.1f\"/><text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">1e%d</text>\n",
+        fprintf(to,
+                "<line class=\"grid\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%.1f\"/><text x=\"%.1f\" y=\"%d\" "
+                "text-anchor=\"middle\">1e%d</text>\n",
                 x, x, TOP, bottom, x, TOP - 8, power);
     }
 }
@@ -67,8 +71,10 @@ void check_chart_errors(FILE *to, const check_table *table)
 {
     const int categories = category_of(table, NULL);
     const double bottom = TOP + ROW * categories;
-    fprintf(to, "<svg class=\"errors\" viewBox=\"0 0 %d %.0f\" width=\"%d\" role=\"img\" aria-label=\"worst relative error of each operation, by category\">\n", WIDTH,
-            bottom + 6, WIDTH);
+    fprintf(to,
+            "<svg class=\"errors\" viewBox=\"0 0 %d %.0f\" width=\"%d\" role=\"img\" aria-label=\"worst relative error "
+            "of each operation, by category\">\n",
+            WIDTH, bottom + 6, WIDTH);
     put_grid(to, bottom);
     for (int i = 0, named = -1; i < table->count; i++) {
         const check_row *row = &table->rows[i];
@@ -121,16 +127,23 @@ static void put_curve(FILE *to, const steps_curve *c, const char *class, size_t 
 
 void check_chart_steps(FILE *to, const steps_curve *c)
 {
-    fprintf(to, "<svg viewBox=\"0 0 %d %d\" width=\"%d\" role=\"img\" aria-label=\"relative error over the step\">\n", V_WIDTH, V_HEIGHT, V_WIDTH);
+    fprintf(to, "<svg viewBox=\"0 0 %d %d\" width=\"%d\" role=\"img\" aria-label=\"relative error over the step\">\n",
+            V_WIDTH, V_HEIGHT, V_WIDTH);
     for (int power = ERROR_LOWEST + 1; power <= 0; power += 4)
-        fprintf(to, "<line class=\"grid\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/><text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">1e%d</text>\n", V_LEFT,
-                V_RIGHT, error_y(pow(10, power)), error_y(pow(10, power)), V_LEFT - 5, error_y(pow(10, power)) + 4, power);
+        fprintf(to,
+                "<line class=\"grid\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/><text x=\"%d\" y=\"%.1f\" "
+                "text-anchor=\"end\">1e%d</text>\n",
+                V_LEFT, V_RIGHT, error_y(pow(10, power)), error_y(pow(10, power)), V_LEFT - 5,
+                error_y(pow(10, power)) + 4, power);
     for (int power = STEP_LOWEST; power <= 0; power += 5)
-        fprintf(to, "<line class=\"grid\" y1=\"%d\" y2=\"%d\" x1=\"%.1f\" x2=\"%.1f\"/><text x=\"%.1f\" y=\"%d\" text-anchor=\"%s\">1e%d</text>\n", V_TOP,
-                V_BOTTOM, step_x(pow(10, power)), step_x(pow(10, power)), step_x(pow(10, power)), V_BOTTOM + 15, power ? "middle" : "end", power);
+        fprintf(to,
+                "<line class=\"grid\" y1=\"%d\" y2=\"%d\" x1=\"%.1f\" x2=\"%.1f\"/><text x=\"%.1f\" y=\"%d\" "
+                "text-anchor=\"%s\">1e%d</text>\n",
+                V_TOP, V_BOTTOM, step_x(pow(10, power)), step_x(pow(10, power)), step_x(pow(10, power)), V_BOTTOM + 15,
+                power ? "middle" : "end", power);
     fprintf(to, "<path class=\"frame\" d=\"M%d %dV%dH%d\"/>\n", V_LEFT, V_TOP, V_BOTTOM, V_RIGHT);
-    fprintf(to, "<line class=\"v rounding\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n", step_x(1e-15), error_y(0x1p-53 / 1e-15), step_x(1),
-            error_y(0x1p-53));
+    fprintf(to, "<line class=\"v rounding\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n", step_x(1e-15),
+            error_y(0x1p-53 / 1e-15), step_x(1), error_y(0x1p-53));
     put_curve(to, c, "plain", offsetof(tg_gradcheck_step, central));
     put_curve(to, c, "once", offsetof(tg_gradcheck_step, once));
     put_curve(to, c, "twice", offsetof(tg_gradcheck_step, twice));

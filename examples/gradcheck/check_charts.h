@@ -1,5 +1,5 @@
-/* Charts of a gradient check as SVG inside an HTML page. Colours that colour-blind readers can tell apart (Okabe and Ito), and marks of
- * different shape.
+/* Charts of a gradient check as SVG inside an HTML page. Colours that colour-blind readers can tell apart (Okabe and
+ * Ito), and marks of different shape.
  *
  *     check_chart_errors(to, &table);          // the worst relative error of each row, by category
  *     check_chart_steps(to, &curve);           // the error of a difference over its step

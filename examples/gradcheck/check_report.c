@@ -14,9 +14,12 @@
 #include <tapegrad.h>
 
 static const char style[] =
-    "td,th{vertical-align:top}.results{width:100%}.results th{border-bottom:2px solid #888}tr.category td{font-weight:bold;background:#f4f4f4}"
-    ".counts{font-size:1.2em}.counts span{margin-right:1.5em;white-space:nowrap}.name{white-space:nowrap}.small{font-size:14px;color:#404040}"
-    ".why{white-space:pre-wrap;overflow-wrap:anywhere;border-left:4px solid #D55E00;padding-left:1em;margin:1em 0}.why.undecided{border-color:#E69F00}"
+    "td,th{vertical-align:top}.results{width:100%}.results th{border-bottom:2px solid #888}tr.category "
+    "td{font-weight:bold;background:#f4f4f4}"
+    ".counts{font-size:1.2em}.counts "
+    "span{margin-right:1.5em;white-space:nowrap}.name{white-space:nowrap}.small{font-size:14px;color:#404040}"
+    ".why{white-space:pre-wrap;overflow-wrap:anywhere;border-left:4px solid #D55E00;padding-left:1em;margin:1em "
+    "0}.why.undecided{border-color:#E69F00}"
     ".gallery{display:grid;grid-template-columns:repeat(auto-fill,minmax(260px,1fr));gap:1em}.gallery figure{margin:0}"
     ".gallery figcaption{font-size:13px;overflow-wrap:anywhere}@media(max-width:900px){.more{display:none}}"
     "@media(max-width:520px){.name{white-space:normal;overflow-wrap:anywhere}td,th{padding:.2em .3em}}";
@@ -137,7 +140,8 @@ static void put_row(const check_row *row, bool has_curve, FILE *to)
 
 static void put_table(const check_report *r, const steps_curve curves[], FILE *to)
 {
-    fputs("<h2>Results</h2>\n<div class=\"wide\"><table class=\"results\"><tr><th>operation</th><th class=\"more\">what it is</th><th>result</th>"
+    fputs("<h2>Results</h2>\n<div class=\"wide\"><table class=\"results\"><tr><th>operation</th><th "
+          "class=\"more\">what it is</th><th>result</th>"
           "<th class=\"n\">worst relative error</th><th class=\"n\">order</th><th class=\"more\">where</th>"
           "<th class=\"more\">rests on</th></tr>\n",
           to);
@@ -158,13 +162,19 @@ static void put_table(const check_report *r, const steps_curve curves[], FILE *t
             html_text(to, r->all->list[i].name);
         }
     fputs(constants ? "</p>\n" : "", to);
-    fputs("<h2>What a result rests on</h2>\n<p>Derivatives, in double, are compared with differences of the function, or of the derivative below, at steps "
-          "that are halved again and again and extrapolated (Ridders, 1982); they estimate their own error, and the rounding of the function is "
-          "measured, so that there is no tolerance to choose. At a kink differences of one side count. The relative error is that of the worst "
+    fputs("<h2>What a result rests on</h2>\n<p>Derivatives, in double, are compared with differences of the function, "
+          "or of the derivative below, at steps "
+          "that are halved again and again and extrapolated (Ridders, 1982); they estimate their own error, and the "
+          "rounding of the function is "
+          "measured, so that there is no tolerance to choose. At a kink differences of one side count. The relative "
+          "error is that of the worst "
           "comparison. Where differences do not converge the result is that they cannot tell.</p>\n"
-          "<p>Besides, to the bit: the same call gives the same twice; a zero cotangent gives zero, its negative the negative, powers of two so many times "
-          "the gradient; evaluated without gradient, by tg_backward or in a second step it is the same. Up to rounding: the gradient is linear in its "
-          "cotangent, &lt;v, J u&gt; is &lt;J<sup>T</sup> v, u&gt;, and it is the same inside a checkpoint. An operation gives in float what it gives in "
+          "<p>Besides, to the bit: the same call gives the same twice; a zero cotangent gives zero, its negative the "
+          "negative, powers of two so many times "
+          "the gradient; evaluated without gradient, by tg_backward or in a second step it is the same. Up to "
+          "rounding: the gradient is linear in its "
+          "cotangent, &lt;v, J u&gt; is &lt;J<sup>T</sup> v, u&gt;, and it is the same inside a checkpoint. An "
+          "operation gives in float what it gives in "
           "double, and an elementwise one the same in any shape.</p>\n",
           to);
 }
@@ -178,11 +188,13 @@ static void put_gallery(const check_report *r, const steps_curve curves[], FILE 
         if (curves[i].count == 0)
             continue;
         if (!any)
-            fputs("<h2>Error of a difference over its step</h2>\n<p>Relative, at the element with the largest derivative: truncation falls with the step, "
+            fputs("<h2>Error of a difference over its step</h2>\n<p>Relative, at the element with the largest "
+                  "derivative: truncation falls with the step, "
                   "rounding rises. <svg width=\"24\" height=\"8\"><path class=\"v plain\" d=\"M0 4h24\"/></svg> plain, "
                   "<svg width=\"24\" height=\"8\"><path class=\"v once\" d=\"M0 4h24\"/></svg> extrapolated once, "
                   "<svg width=\"24\" height=\"8\"><path class=\"v twice\" d=\"M0 4h24\"/></svg> twice; "
-                  "<svg width=\"24\" height=\"8\"><path class=\"v rounding\" d=\"M0 4h24\"/></svg> 2<sup>-53</sup> / step.</p>\n"
+                  "<svg width=\"24\" height=\"8\"><path class=\"v rounding\" d=\"M0 4h24\"/></svg> 2<sup>-53</sup> / "
+                  "step.</p>\n"
                   "<div class=\"gallery\">\n",
                   to);
         any = true;
@@ -256,7 +268,8 @@ bool check_report_possible(const char *path, char message[FILES_MESSAGE])
 {
     char folder[PATH_MAX];
     const char *name;
-    return is_device(path) || (cut(path, folder, &name, message) && files_check_folder(folder, message) && files_check_name(folder, name, message));
+    return is_device(path) || (cut(path, folder, &name, message) && files_check_folder(folder, message) &&
+                               files_check_name(folder, name, message));
 }
 
 static bool write_device(const char *path, const check_report *report, char message[FILES_MESSAGE])
@@ -277,5 +290,6 @@ bool check_report_write(const char *path, const check_report *report, char messa
     const char *name;
     if (is_device(path))
         return write_device(path, report, message);
-    return cut(path, folder, &name, message) && files_make_folder(folder, message) && files_write(folder, name, write_html, report, message);
+    return cut(path, folder, &name, message) && files_make_folder(folder, message) &&
+           files_write(folder, name, write_html, report, message);
 }

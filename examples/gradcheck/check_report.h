@@ -1,5 +1,5 @@
-/* One HTML file of a gradient check, which needs no other file and no network: what was checked and with which seeds, what each result
- * rests on, the errors, and for each operation the error of a difference over its step.
+/* One HTML file of a gradient check, which needs no other file and no network: what was checked and with which seeds,
+ * what each result rests on, the errors, and for each operation the error of a difference over its step.
  *
  *     const check_report report = {.table = &table, .all = &all, .seed = 0, .seeds = 1, .order = 2, .argv = argv};
  *     if (!check_report_write("check.html", &report, message))
@@ -19,7 +19,8 @@ typedef struct check_report {
     char *const *argv; /* how it was called, ended by NULL */
 } check_report;
 
-/* Whether the file could be written, as far as can be said before. And writes it: whole or, on failure, false and one line. */
+/* Whether the file could be written, as far as can be said before. And writes it: whole or, on failure, false and one
+ * line. */
 bool check_report_possible(const char *path, char message[FILES_MESSAGE]);
 bool check_report_write(const char *path, const check_report *report, char message[FILES_MESSAGE]);
 

@@ -73,7 +73,10 @@ static void wrap(char *text, int width)
 
 static void add_column(struct libscols_table *to, const column *this, bool colour)
 {
-    const int flags = this->right ? SCOLS_FL_RIGHT : this->wrapped ? SCOLS_FL_WRAP : this->flexible ? SCOLS_FL_TRUNC : 0;
+    const int flags = this->right      ? SCOLS_FL_RIGHT
+                      : this->wrapped  ? SCOLS_FL_WRAP
+                      : this->flexible ? SCOLS_FL_TRUNC
+                                       : 0;
     struct libscols_column *added = scols_table_new_column(to, this->title, 0, flags);
     if (added && this->wrapped) {
         scols_column_set_safechars(added, "\n");
@@ -178,7 +181,8 @@ void check_table_print(const check_table *table, FILE *out)
 void check_table_print_counts(const check_table *table, FILE *out)
 {
     const int undecided = check_table_count(table, VERDICT_CANNOT_TELL);
-    fprintf(out, "%d passed, %d failed", check_table_count(table, VERDICT_PASSED), check_table_count(table, VERDICT_FAILED));
+    fprintf(out, "%d passed, %d failed", check_table_count(table, VERDICT_PASSED),
+            check_table_count(table, VERDICT_FAILED));
     if (undecided)
         fprintf(out, ", %d cannot tell", undecided);
     fputc('\n', out);
@@ -199,7 +203,8 @@ void check_table_print_csv(const check_table *table, FILE *out)
     for (int i = 0; i < table->count; i++) {
         const check_row *row = &table->rows[i];
         const tg_gradcheck_result *v = &row->result;
-        fprintf(out, "%s,%s,%d,%d,%lld,", row->what->name, row->what->category, row->order, v->samples, (long long)v->comparisons);
+        fprintf(out, "%s,%s,%d,%d,%lld,", row->what->name, row->what->category, row->order, v->samples,
+                (long long)v->comparisons);
         if (check_has_error(v))
             fprintf(out, "%.6g", v->relative);
         fputc(',', out);
@@ -228,7 +233,8 @@ static bool list_cells(const void *context, int row, char cells[][CELL])
     else
         snprintf(cells[LIST_INPUTS], CELL, "%d", what->inputs);
     snprintf(cells[LIST_CATEGORY], CELL, "%s", what->category);
-    snprintf(cells[LIST_ABOUT], CELL, "%s%s", what->about, what->constant ? what->about[0] ? " (no derivative)" : "no derivative" : "");
+    snprintf(cells[LIST_ABOUT], CELL, "%s%s", what->about,
+             what->constant ? what->about[0] ? " (no derivative)" : "no derivative" : "");
     return false;
 }
 

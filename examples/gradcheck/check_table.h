@@ -1,12 +1,13 @@
-/* What a gradient check prints: a row for each operation or layer, and below what went wrong and what could not be decided.
+/* What a gradient check prints: a row for each operation or layer, and below what went wrong and what could not be
+ * decided.
  *
  *     check_row rows[] = {{.what = subject, .order = 2, .result = tg_gradcheck_op(subject->op, NULL)}};
  *     const check_table table = {rows, 1};
  *     check_table_print(&table, stdout);         // operation, result, worst error, order, derivatives, samples, where
  *     check_table_print_counts(&table, stdout);  // "1 passed, 0 failed"
  *
- * On a terminal the table has the columns that its width has room for, and names are never cut; in a file it has all of them, as plain
- * text.
+ * On a terminal the table has the columns that its width has room for, and names are never cut; in a file it has all of
+ * them, as plain text.
  */
 #ifndef GRADCHECK_CHECK_TABLE_H
 #define GRADCHECK_CHECK_TABLE_H
@@ -20,7 +21,8 @@ typedef struct check_row {
     const subject *what;
     int order;
     tg_gradcheck_result result;
-    char *report; /* of an operation that failed: the fault at length, with a program that shows it; to be freed. May be NULL */
+    char *report; /* of an operation that failed: the fault at length, with a program that shows it; to be freed. May be
+                     NULL */
 } check_row;
 
 typedef struct check_table {

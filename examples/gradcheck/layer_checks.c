@@ -26,57 +26,73 @@ static const layer_check checks[] = {
     {"norm_layer.group", "GroupNorm of two groups", &kind_norm, .norm = TG_NORM_GROUP},
     {"dropout", "dropout in training", &kind_dropout, IN_TRAINING},
     {"embedding_layer", "rows of a table by number, times the first ones", &kind_embedding},
-    {"convolution.images", "2d, padded", &kind_images, .convolution = {.outputs = 3, .kernel = {2, 3}, .window = {.padding = {1, 1}}}},
+    {"convolution.images", "2d, padded", &kind_images,
+     .convolution = {.outputs = 3, .kernel = {2, 3}, .window = {.padding = {1, 1}}}},
     {"convolution.strided", "2d, stride and dilation of 2, in two groups, no bias", &kind_images,
      .convolution = {.outputs = 4,
                      .kernel = {2, 2},
                      .no_bias = true,
                      .window = {.stride = {2, 1}, .padding = {1, 1}, .dilation = {1, 2}, .groups = 2}}},
-    {"convolution.sequences", "1d, padded", &kind_sequences, .convolution = {.outputs = 3, .kernel = {3}, .window = {.padding = {1}}}},
+    {"convolution.sequences", "1d, padded", &kind_sequences,
+     .convolution = {.outputs = 3, .kernel = {3}, .window = {.padding = {1}}}},
     {"rotary", "pairs turned by an angle that grows with the position", &kind_rotary},
     {"attention", "multi-head self-attention", &kind_attention},
     {"attention.causal", "positions see earlier ones only", &kind_attention, .attention = {.causal = true}},
-    {"attention.grouped", "two heads share keys and values, separate matrices, no bias, rotated positions", &kind_attention,
-     .attention = {.key_value_heads = 1, .separate = true, .no_bias = true}, .rotary = true},
+    {"attention.grouped", "two heads share keys and values, separate matrices, no bias, rotated positions",
+     &kind_attention, .attention = {.key_value_heads = 1, .separate = true, .no_bias = true}, .rotary = true},
     {"attention.padded", "one position is hidden", &kind_attention, .padded = true},
     {"attention.training", "dropout of attention weights", &kind_attention, .attention = {.dropout = 0.3}, IN_TRAINING},
-    {"feed_forward.gelu_exact", "the feed-forward layer of a transformer", &kind_feed_forward, .activation = TG_GELU_EXACT},
+    {"feed_forward.gelu_exact", "the feed-forward layer of a transformer", &kind_feed_forward,
+     .activation = TG_GELU_EXACT},
     {"feed_forward.relu", "the same with relu", &kind_feed_forward, .activation = TG_RELU},
 #define TG_GATED(constant, name, gate, product, formula) \
     {"feed_forward." #name, "the same, gated by " #name, &kind_feed_forward, .activation = constant},
 #include "nn/activations.def"
-    {"feed_forward.training", "with dropout of hidden units", &kind_feed_forward, .activation = TG_GELU_TANH, IN_TRAINING},
-    {"conv_block", "a convolution, gelu_exact", &kind_conv_block, .activation = TG_GELU_EXACT},
-    {"conv_block.batch", "a convolution, BatchNorm in training, silu", &kind_conv_block, .activation = TG_SILU, .norm = TG_NORM_BATCH,
+    {"feed_forward.training", "with dropout of hidden units", &kind_feed_forward, .activation = TG_GELU_TANH,
      IN_TRAINING},
-    {"conv_block.group", "a convolution, GroupNorm, gated by swiglu", &kind_conv_block, .activation = TG_SWIGLU, .norm = TG_NORM_GROUP},
+    {"conv_block", "a convolution, gelu_exact", &kind_conv_block, .activation = TG_GELU_EXACT},
+    {"conv_block.batch", "a convolution, BatchNorm in training, silu", &kind_conv_block, .activation = TG_SILU,
+     .norm = TG_NORM_BATCH, IN_TRAINING},
+    {"conv_block.group", "a convolution, GroupNorm, gated by swiglu", &kind_conv_block, .activation = TG_SWIGLU,
+     .norm = TG_NORM_GROUP},
     {"block.bert", "post-norm, gelu_exact", &kind_block, .block = tg_block_bert, .padded = true},
     {"block.gpt", "pre-norm, gelu_tanh, causal", &kind_block, .block = tg_block_gpt},
     {"block.vit", "pre-norm, gelu_exact", &kind_block, .block = tg_block_vit},
-    {"block.llama", "pre-norm RMSNorm, swiglu, causal, rotated positions", &kind_block, .block = tg_block_llama, .rotary = true},
+    {"block.llama", "pre-norm RMSNorm, swiglu, causal, rotated positions", &kind_block, .block = tg_block_llama,
+     .rotary = true},
     {"block.training", "GPT-2's block with dropout", &kind_block, .block = tg_block_gpt, IN_TRAINING},
-    {"block.recompute", "the same, computed again in the backward pass", &kind_block, .block = tg_block_gpt, .recompute = true,
-     IN_TRAINING},
+    {"block.recompute", "the same, computed again in the backward pass", &kind_block, .block = tg_block_gpt,
+     .recompute = true, IN_TRAINING},
     {"sequential", "convolution, LayerNorm, pool, a recomputed residual GLU, linear", &kind_sequential, IN_TRAINING},
     {"mlp.gelu_exact", "two hidden layers", &kind_mlp, .activation = TG_GELU_EXACT},
     {"mlp.swiglu", "two gated hidden layers", &kind_mlp, .activation = TG_SWIGLU},
-    {"mlp.rms", "two gated hidden layers, RMSNorm behind each", &kind_mlp, .activation = TG_SWIGLU, .norm = TG_NORM_RMS},
-    {"mlp.batch", "BatchNorm in training, and dropout", &kind_mlp, .activation = TG_RELU, .norm = TG_NORM_BATCH, IN_TRAINING},
+    {"mlp.rms", "two gated hidden layers, RMSNorm behind each", &kind_mlp, .activation = TG_SWIGLU,
+     .norm = TG_NORM_RMS},
+    {"mlp.batch", "BatchNorm in training, and dropout", &kind_mlp, .activation = TG_RELU, .norm = TG_NORM_BATCH,
+     IN_TRAINING},
     {"mlp.training", "a random activation, and dropout", &kind_mlp, .activation = TG_STOCHASTIC_GELU, IN_TRAINING},
-    {"mlp.residual", "a residual sum around the second hidden layer", &kind_mlp, .activation = TG_SILU, .residual = true},
+    {"mlp.residual", "a residual sum around the second hidden layer", &kind_mlp, .activation = TG_SILU,
+     .residual = true},
     {"autoencoder", "one hidden layer and a code, mirrored", &kind_autoencoder, .activation = TG_GELU_EXACT},
-    {"autoencoder.training", "with RMSNorm and dropout", &kind_autoencoder, .activation = TG_ELU, .norm = TG_NORM_RMS, IN_TRAINING},
+    {"autoencoder.training", "with RMSNorm and dropout", &kind_autoencoder, .activation = TG_ELU, .norm = TG_NORM_RMS,
+     IN_TRAINING},
     {"char_mlp", "embeddings side by side, and a hidden layer", &kind_char_mlp, .activation = TG_TANH},
-    {"char_mlp.training", "with LayerNorm and dropout", &kind_char_mlp, .activation = TG_GELU_TANH, .norm = TG_NORM_LAYER, IN_TRAINING},
+    {"char_mlp.training", "with LayerNorm and dropout", &kind_char_mlp, .activation = TG_GELU_TANH,
+     .norm = TG_NORM_LAYER, IN_TRAINING},
     {"convnet", "two blocks of convolution, gelu_exact and pooling", &kind_convnet, .activation = TG_GELU_EXACT},
-    {"convnet.training", "with BatchNorm and dropout", &kind_convnet, .activation = TG_SILU, .norm = TG_NORM_BATCH, IN_TRAINING},
-    {"convnet.recompute", "blocks computed again in the backward pass", &kind_convnet, .activation = TG_SWIGLU, .recompute = true},
+    {"convnet.training", "with BatchNorm and dropout", &kind_convnet, .activation = TG_SILU, .norm = TG_NORM_BATCH,
+     IN_TRAINING},
+    {"convnet.recompute", "blocks computed again in the backward pass", &kind_convnet, .activation = TG_SWIGLU,
+     .recompute = true},
     {"vit", "patches, a class token, a block", &kind_vit, .block = tg_block_vit},
-    {"vit.training", "the mean of all tokens, and dropout", &kind_vit, .block = tg_block_vit, .mean_pool = true, IN_TRAINING},
+    {"vit.training", "the mean of all tokens, and dropout", &kind_vit, .block = tg_block_vit, .mean_pool = true,
+     IN_TRAINING},
     {"transformer.gpt", "two blocks, tied embedding", &kind_transformer, .block = tg_block_gpt},
-    {"transformer.bert", "an encoder of two blocks; one position is hidden", &kind_transformer, .block = tg_block_bert, .padded = true},
+    {"transformer.bert", "an encoder of two blocks; one position is hidden", &kind_transformer, .block = tg_block_bert,
+     .padded = true},
     {"transformer.llama", "two blocks, rotated positions", &kind_transformer, .block = tg_block_llama, .rotary = true},
-    {"transformer.recompute", "blocks computed again in the backward pass", &kind_transformer, .block = tg_block_gpt, .recompute = true},
+    {"transformer.recompute", "blocks computed again in the backward pass", &kind_transformer, .block = tg_block_gpt,
+     .recompute = true},
     {"transformer.training", "GPT-2 with dropout", &kind_transformer, .block = tg_block_gpt, IN_TRAINING},
 };
 
@@ -134,7 +150,8 @@ static tg_tensor forward(tg_tape *tape, const tg_tensor *inputs, int count, void
 
 static tg_gradcheck_result refuse(const layer *l, const char *why)
 {
-    tg_gradcheck_result result = {.status = TG_GRADCHECK_REFUSED, .sample = -1, .input = -1, .index = -1, .operation = -1};
+    tg_gradcheck_result result = {
+        .status = TG_GRADCHECK_REFUSED, .sample = -1, .input = -1, .index = -1, .operation = -1};
     const char *error = l->set ? tg_parameters_error(l->set) : NULL;
     snprintf(result.why, sizeof result.why, "%s", error ? error : why);
     return result;
@@ -152,8 +169,11 @@ static tg_gradcheck_result check_shape(const layer_check *check, tg_shape shape,
         x[i] = tg_rng_normal(&rng);
         ids[i] = kind->ids ? (int32_t)tg_rng_below(&rng, (uint64_t)kind->ids) : 0;
     }
-    tg_gradcheck_input in = {
-        .name = "x", .shape = shape, .data = kind->ids ? NULL : x, .integers = kind->ids ? ids : NULL, .fixed = kind->ids};
+    tg_gradcheck_input in = {.name = "x",
+                             .shape = shape,
+                             .data = kind->ids ? NULL : x,
+                             .integers = kind->ids ? ids : NULL,
+                             .fixed = kind->ids};
     tg_gradcheck_result result;
     if (tg_shape_size(&shape) > LAYER_ELEMENTS || !make(&l, shape))
         result = refuse(&l, "out of memory, or more elements than there is room for");

@@ -5,8 +5,8 @@
  *         puts(result.why);
  *     }
  *
- * A kind of layer is two functions, one that adds its parameters to a set and one that runs it, and the shapes it is tried with. A further
- * model is a kind, if it is of a new one, and a line of `checks`.
+ * A kind of layer is two functions, one that adds its parameters to a set and one that runs it, and the shapes it is
+ * tried with. A further model is a kind, if it is of a new one, and a line of `checks`.
  */
 #ifndef GRADCHECK_LAYER_CHECKS_H
 #define GRADCHECK_LAYER_CHECKS_H
@@ -42,8 +42,8 @@ const layer_check *layer_check_at(int index);
 /* "layer", "block" or "model". */
 const char *layer_check_category(const layer_check *check);
 
-/* Checks the layer with random numbers in all its parameters, on inputs of several shapes; `samples` of the result counts these. Layers are
- * checked element by element, blocks and models along random directions first. */
+/* Checks the layer with random numbers in all its parameters, on inputs of several shapes; `samples` of the result
+ * counts these. Layers are checked element by element, blocks and models along random directions first. */
 tg_gradcheck_result layer_check_run(const layer_check *check, const tg_gradcheck_options *options);
 
 #endif

@@ -1,7 +1,8 @@
-/* What layers of one kind have in common: how one is made and run, and what it is tried with. Internal to the checks of layers; the kinds
- * are in layer_kinds.c.
+/* What layers of one kind have in common: how one is made and run, and what it is tried with. Internal to the checks of
+ * layers; the kinds are in layer_kinds.c.
  *
- * To check a model of a new kind: MODEL, FORWARD and KIND with its name in layer_kinds.c, and a line into layer_checks.c.
+ * To check a model of a new kind: MODEL, FORWARD and KIND with its name in layer_kinds.c, and a line into
+ * layer_checks.c.
  */
 #ifndef GRADCHECK_LAYER_CHECKS_INTERNAL_H
 #define GRADCHECK_LAYER_CHECKS_INTERNAL_H
@@ -40,13 +41,13 @@ struct layer_kind {
     const char *category;
     void (*add)(layer *l, tg_shape x); /* to l->set; a model brings its own instead */
     tg_tensor (*forward)(const layer *l, tg_tensor x, tg_rng *training);
-    void (*discard)(layer *l); /* of a model, its parameters included; NULL: the set is all there is */
+    void (*discard)(layer *l);     /* of a model, its parameters included; NULL: the set is all there is */
     tg_shape shapes[LAYER_SHAPES]; /* of x; a rank of 0 ends them */
-    int64_t ids;                  /* x is i32 below this; 0: it is f64 */
+    int64_t ids;                   /* x is i32 below this; 0: it is f64 */
 };
 
-extern const layer_kind kind_linear, kind_hidden, kind_dropout, kind_norm, kind_images, kind_sequences, kind_conv_block, kind_embedding,
-    kind_rotary, kind_attention, kind_feed_forward, kind_block, kind_sequential, kind_mlp, kind_autoencoder, kind_char_mlp, kind_convnet,
-    kind_vit, kind_transformer;
+extern const layer_kind kind_linear, kind_hidden, kind_dropout, kind_norm, kind_images, kind_sequences, kind_conv_block,
+    kind_embedding, kind_rotary, kind_attention, kind_feed_forward, kind_block, kind_sequential, kind_mlp,
+    kind_autoencoder, kind_char_mlp, kind_convnet, kind_vit, kind_transformer;
 
 #endif

@@ -4,7 +4,16 @@
 
 /* ---- layers ---- */
 
-#define ROWS {{2, {3, 4}}, {1, {3}}, {3, {2, 3, 2}}, {2, {1, 1}}, {2, {0, 3}}}
+#define ROWS                                                \
+    {                                                       \
+        {2, {3, 4}}, {1, {3}}, {3, {2, 3, 2}}, {2, {1, 1}}, \
+        {                                                   \
+            2,                                              \
+            {                                               \
+                0, 3                                        \
+            }                                               \
+        }                                                   \
+    }
 
 static int64_t last(tg_shape x)
 {
@@ -84,14 +93,17 @@ static tg_tensor run_convolution(const layer *l, tg_tensor x, tg_rng *training)
     return tg_convolution_forward(&l->convolution, x);
 }
 
-const layer_kind kind_images = {"layer", add_convolution, run_convolution, .shapes = {{4, {2, 2, 4, 3}}, {4, {1, 4, 3, 5}}}};
-const layer_kind kind_sequences = {"layer", add_convolution, run_convolution, .shapes = {{3, {2, 2, 7}}, {3, {1, 4, 5}}}};
+const layer_kind kind_images = {"layer", add_convolution, run_convolution,
+                                .shapes = {{4, {2, 2, 4, 3}}, {4, {1, 4, 3, 5}}}};
+const layer_kind kind_sequences = {"layer", add_convolution, run_convolution,
+                                   .shapes = {{3, {2, 2, 7}}, {3, {1, 4, 5}}}};
 
 static void add_conv_block(layer *l, tg_shape x)
 {
     l->conv_block = tg_conv_block_add(
         l->set, "block",
-        &(tg_conv_block_config){.inputs = x.dim[1], .outputs = 2, .norm = l->check->norm, .groups = 2, .activation = l->check->activation});
+        &(tg_conv_block_config){
+            .inputs = x.dim[1], .outputs = 2, .norm = l->check->norm, .groups = 2, .activation = l->check->activation});
 }
 
 static tg_tensor run_conv_block(const layer *l, tg_tensor x, tg_rng *training)
@@ -99,7 +111,8 @@ static tg_tensor run_conv_block(const layer *l, tg_tensor x, tg_rng *training)
     return tg_conv_block_forward(&l->conv_block, x, training);
 }
 
-const layer_kind kind_conv_block = {"block", add_conv_block, run_conv_block, .shapes = {{4, {2, 2, 4, 3}}, {4, {2, 1, 3, 3}}}};
+const layer_kind kind_conv_block = {"block", add_conv_block, run_conv_block,
+                                    .shapes = {{4, {2, 2, 4, 3}}, {4, {2, 1, 3, 3}}}};
 
 static void add_embedding(layer *l, tg_shape x)
 {
@@ -111,7 +124,8 @@ static void add_embedding(layer *l, tg_shape x)
 static tg_tensor run_embedding(const layer *l, tg_tensor x, tg_rng *training)
 {
     (void)training;
-    return tg_mul(tg_embedding_layer_forward(&l->embedding, x), tg_embedding_layer_first(&l->embedding, tg_tape_of(x), tg_dim(x, -1)));
+    return tg_mul(tg_embedding_layer_forward(&l->embedding, x),
+                  tg_embedding_layer_first(&l->embedding, tg_tape_of(x), tg_dim(x, -1)));
 }
 
 const layer_kind kind_embedding = {"layer", add_embedding, run_embedding, .shapes = {{2, {3, 4}}, {1, {5}}}, .ids = 5};
@@ -129,7 +143,16 @@ const layer_kind kind_rotary = {"layer", NULL, run_rotary, .shapes = {{2, {3, 4}
 
 enum { WIDTH = 4, HEADS = 2, HEAD = WIDTH / HEADS, BASE = 10000 };
 
-#define SEQUENCES {{3, {2, 3, WIDTH}}, {3, {1, 5, WIDTH}}, {3, {1, 1, WIDTH}}}
+#define SEQUENCES                               \
+    {                                           \
+        {3, {2, 3, WIDTH}}, {3, {1, 5, WIDTH}}, \
+        {                                       \
+            3,                                  \
+            {                                   \
+                1, 1, WIDTH                     \
+            }                                   \
+        }                                       \
+    }
 
 /* What a check asks for besides: rotated positions, and the last position of the first sequence hidden. */
 typedef struct surroundings {
@@ -199,7 +222,8 @@ const layer_kind kind_block = {"block", add_block, run_block, .shapes = SEQUENCE
 /* Of images: a convolution, a pool, and behind them what has rows. */
 static void add_sequential(layer *l, tg_shape x)
 {
-    l->sequence.conv = tg_convolution_add(l->set, "0", &(tg_convolution_config){.inputs = x.dim[1], .outputs = 2, .kernel = {2, 2}});
+    l->sequence.conv =
+        tg_convolution_add(l->set, "0", &(tg_convolution_config){.inputs = x.dim[1], .outputs = 2, .kernel = {2, 2}});
     l->sequence.norm = tg_norm_layer_add(l->set, "1", TG_NORM_LAYER, x.dim[3] - 1, 0);
     l->sequence.inner = tg_linear_layer_add(l->set, "4", 2 * (x.dim[2] - 2) * (x.dim[3] - 2), 6, true);
     l->sequence.last = tg_linear_layer_add(l->set, "6", 3, 3, false);
@@ -220,32 +244,33 @@ static tg_tensor run_sequential(const layer *l, tg_tensor x, tg_rng *training)
     return tg_sequential_forward(net, 8, x, training);
 }
 
-const layer_kind kind_sequential = {"block", add_sequential, run_sequential, .shapes = {{4, {2, 2, 4, 3}}, {4, {3, 1, 3, 4}}}};
+const layer_kind kind_sequential = {"block", add_sequential, run_sequential,
+                                    .shapes = {{4, {2, 2, 4, 3}}, {4, {3, 1, 3, 4}}}};
 
-/* A model's functions are named alike: those that check it follow from its name and its configuration, which may go by what `l->check` asks
- * for and by the shape of x. */
-#define MODEL(name, ...)                                                                \
-    static void add_##name(layer *l, tg_shape x)                                        \
-    {                                                                                   \
-        const tg_rng rng = tg_rng_seed(l->seed);                                        \
-        const layer_check *check = l->check;                                            \
+/* A model's functions are named alike: those that check it follow from its name and its configuration, which may go by
+ * what `l->check` asks for and by the shape of x. */
+#define MODEL(name, ...)                                                                       \
+    static void add_##name(layer *l, tg_shape x)                                               \
+    {                                                                                          \
+        const tg_rng rng = tg_rng_seed(l->seed);                                               \
+        const layer_check *check = l->check;                                                   \
         l->model = tg_##name##_new(&rng, &(tg_##name##_config){.dtype = TG_F64, __VA_ARGS__}); \
-        l->set = tg_##name##_parameters(l->model);                                      \
-        (void)check, (void)x;                                                           \
-    }                                                                                   \
-    static void discard_##name(layer *l)                                                \
-    {                                                                                   \
-        tg_##name##_free(l->model);                                                     \
+        l->set = tg_##name##_parameters(l->model);                                             \
+        (void)check, (void)x;                                                                  \
+    }                                                                                          \
+    static void discard_##name(layer *l)                                                       \
+    {                                                                                          \
+        tg_##name##_free(l->model);                                                            \
     }
-#define FORWARD(name)                                                                   \
-    static tg_tensor run_##name(const layer *l, tg_tensor x, tg_rng *training)          \
-    {                                                                                   \
-        return tg_##name##_forward(l->model, x, training);                              \
+#define FORWARD(name)                                                          \
+    static tg_tensor run_##name(const layer *l, tg_tensor x, tg_rng *training) \
+    {                                                                          \
+        return tg_##name##_forward(l->model, x, training);                     \
     }
 #define KIND(name, ...) const layer_kind kind_##name = {"model", add_##name, run_##name, discard_##name, __VA_ARGS__}
 
-MODEL(mlp, .inputs = last(x), .hidden = {6, check->residual ? 6 : 5}, .outputs = 3, .activation = check->activation, .norm = check->norm,
-      .residual = check->residual, .dropout = 0.3)
+MODEL(mlp, .inputs = last(x), .hidden = {6, check->residual ? 6 : 5}, .outputs = 3, .activation = check->activation,
+      .norm = check->norm, .residual = check->residual, .dropout = 0.3)
 
 static tg_tensor run_mlp(const layer *l, tg_tensor x, tg_rng *training)
 {
@@ -254,12 +279,13 @@ static tg_tensor run_mlp(const layer *l, tg_tensor x, tg_rng *training)
 
 KIND(mlp, {{2, {3, 4}}, {2, {5, 3}}}, 0);
 
-MODEL(autoencoder, .inputs = last(x), .hidden = {4}, .code = 2, .activation = check->activation, .norm = check->norm, .dropout = 0.3)
+MODEL(autoencoder, .inputs = last(x), .hidden = {4}, .code = 2, .activation = check->activation, .norm = check->norm,
+      .dropout = 0.3)
 FORWARD(autoencoder)
 KIND(autoencoder, {{2, {3, 5}}, {3, {2, 2, 3}}}, 0);
 
-MODEL(char_mlp, .vocabulary = 5, .context = last(x), .embedding = 2, .hidden = {4}, .activation = check->activation, .norm = check->norm,
-      .dropout = 0.3)
+MODEL(char_mlp, .vocabulary = 5, .context = last(x), .embedding = 2, .hidden = {4}, .activation = check->activation,
+      .norm = check->norm, .dropout = 0.3)
 FORWARD(char_mlp)
 KIND(char_mlp, {{2, {3, 2}}, {2, {1, 4}}}, 5);
 
@@ -268,8 +294,8 @@ MODEL(convnet, .channels = x.dim[1], .height = x.dim[2], .width = x.dim[3], .fil
 FORWARD(convnet)
 KIND(convnet, {{4, {2, 1, 4, 4}}, {4, {2, 2, 4, 5}}}, 0);
 
-MODEL(vit, .channels = x.dim[1], .height = x.dim[2], .width = x.dim[3], .patch = 2, .layers = 1, .block = block_of(check), .outputs = 3,
-      .mean_pool = check->mean_pool, .dropout = 0.2)
+MODEL(vit, .channels = x.dim[1], .height = x.dim[2], .width = x.dim[3], .patch = 2, .layers = 1,
+      .block = block_of(check), .outputs = 3, .mean_pool = check->mean_pool, .dropout = 0.2)
 FORWARD(vit)
 KIND(vit, {{4, {2, 1, 4, 2}}, {4, {1, 2, 2, 4}}}, 0);
 

@@ -17,7 +17,8 @@ static bool read_number(const char **text, int64_t *number)
         return true;
     errno = 0;
     *number = strtoll(*text + 1, &end, 10);
-    const bool read = **text == ':' && (*text)[1] >= '0' && (*text)[1] <= '9' && errno == 0 && (*end == ':' || *end == '\0');
+    const bool read =
+        **text == ':' && (*text)[1] >= '0' && (*text)[1] <= '9' && errno == 0 && (*end == ':' || *end == '\0');
     *text = end;
     return read;
 }
@@ -48,10 +49,11 @@ static bool is_there(const steps_place *place, int64_t input, char message[STEPS
     int64_t inputs, elements;
     measure(op, input, &inputs, &elements);
     if (input >= inputs)
-        snprintf(message, STEPS_MESSAGE, "%s has no input %lld: it has %lld, numbered from 0", op->name, (long long)input,
-                 (long long)inputs);
+        snprintf(message, STEPS_MESSAGE, "%s has no input %lld: it has %lld, numbered from 0", op->name,
+                 (long long)input, (long long)inputs);
     else if (place->element >= elements)
-        snprintf(message, STEPS_MESSAGE, "%s has no element %lld in input %lld: in its largest sample there are %lld, numbered from 0",
+        snprintf(message, STEPS_MESSAGE,
+                 "%s has no element %lld in input %lld: in its largest sample there are %lld, numbered from 0",
                  op->name, (long long)place->element, (long long)input, (long long)elements);
     else
         return true;
@@ -70,11 +72,15 @@ bool steps_find(const subjects *all, const char *text, steps_place *place, char 
         return snprintf(message, STEPS_MESSAGE, "there is no operation '%s'%s", name, near), false;
     }
     if (!place->what->op)
-        return snprintf(message, STEPS_MESSAGE, "%s is a %s, and only operations are drawn", name, place->what->category), false;
+        return snprintf(message, STEPS_MESSAGE, "%s is a %s, and only operations are drawn", name,
+                        place->what->category),
+               false;
     if (place->what->constant)
         return snprintf(message, STEPS_MESSAGE, "%s has no derivative by nature", name), false;
     if (!read_number(&rest, &input) || !read_number(&rest, &place->element) || *rest)
-        return snprintf(message, STEPS_MESSAGE, "'%.100s' is not NAME, NAME:INPUT or NAME:INPUT:ELEMENT, both from 0 on", text), false;
+        return snprintf(message, STEPS_MESSAGE,
+                        "'%.100s' is not NAME, NAME:INPUT or NAME:INPUT:ELEMENT, both from 0 on", text),
+               false;
     place->input = input > INT32_MAX ? INT32_MAX : (int)input;
     return is_there(place, input, message);
 }
@@ -84,7 +90,8 @@ bool steps_find(const subjects *all, const char *text, steps_place *place, char 
 /* Without commas: gnuplot ends a cell at them, in quotes too. */
 static void describe(steps_curve *c)
 {
-    snprintf(c->where, sizeof c->where, "element %lld of input %d in sample %d: there it is %.6g and the derivative %.6g",
+    snprintf(c->where, sizeof c->where,
+             "element %lld of input %d in sample %d: there it is %.6g and the derivative %.6g",
              (long long)c->place.index, c->place.input, c->place.sample, c->place.value, c->place.derivative);
 }
 
@@ -94,7 +101,8 @@ bool steps_compute(const steps_place *place, uint64_t seed, steps_curve *c, char
     c->count = tg_gradcheck_steps(c->what->op, &c->place, seed, c->steps, STEPS);
     if (c->count > 0)
         return describe(c), true;
-    snprintf(message, STEPS_MESSAGE, "%s cannot be differentiated %s", c->what->name, place->input >= 0 ? "there" : "on its samples");
+    snprintf(message, STEPS_MESSAGE, "%s cannot be differentiated %s", c->what->name,
+             place->input >= 0 ? "there" : "on its samples");
     return false;
 }
 
@@ -103,8 +111,8 @@ static bool write_steps(const void *context, FILE *file)
     const steps_curve *c = context;
     fputs("operation,where,step,central,once,twice\n", file);
     for (int k = 0; k < c->count; k++)
-        fprintf(file, "%s,%s,%.9g,%.9g,%.9g,%.9g\n", c->what->name, c->where, c->steps[k].step, c->steps[k].central, c->steps[k].once,
-                c->steps[k].twice);
+        fprintf(file, "%s,%s,%.9g,%.9g,%.9g,%.9g\n", c->what->name, c->where, c->steps[k].step, c->steps[k].central,
+                c->steps[k].once, c->steps[k].twice);
     return true;
 }
 

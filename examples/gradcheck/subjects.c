@@ -38,8 +38,11 @@ bool subjects_collect(subjects *all, const tg_op *const *own)
         all->list[all->count++] = of_op(own[i], true);
     for (int i = 0; i < layers; i++) {
         const layer_check *layer = layer_check_at(i);
-        all->list[all->count++] = (subject){
-            .name = layer->name, .category = layer_check_category(layer), .about = layer->about, .inputs = 1, .layer = layer};
+        all->list[all->count++] = (subject){.name = layer->name,
+                                            .category = layer_check_category(layer),
+                                            .about = layer->about,
+                                            .inputs = 1,
+                                            .layer = layer};
     }
     return true;
 }
@@ -95,19 +98,19 @@ static int distance(const char *a, const char *b)
 
 enum { FAR = 1000000 };
 
-/* How far something is from a word: near are names that begin with it, then those that have it as a part, or nearly its letters, then what
- * is described by it; of these, the short ones. */
+/* How far something is from a word: near are names that begin with it, then those that have it as a part, or nearly its
+ * letters, then what is described by it; of these, the short ones. */
 static int remoteness(const char *word, const subject *what)
 {
     const int length = (int)strlen(word), away = distance(word, what->name);
     const char *part = length >= 2 ? strcasestr(what->name, word) : NULL;
     const char *described = length >= 4 ? strcasestr(what->about, word) : NULL;
-    const int rank = part == what->name          ? 0
-                     : part                      ? 1
-                     : away <= 1 + length / 4    ? 1 + away
-                     : described == NULL         ? FAR
+    const int rank = part == what->name         ? 0
+                     : part                     ? 1
+                     : away <= 1 + length / 4   ? 1 + away
+                     : described == NULL        ? FAR
                      : described == what->about ? 100
-                                                 : 101;
+                                                : 101;
     return rank == FAR ? FAR : 1000 * rank + (int)strlen(what->name);
 }
 
@@ -133,8 +136,11 @@ void subjects_near(const subjects *all, const char *word, char text[SUBJECTS_NEA
     text[0] = '\0';
     for (int i = 0; i < count; i++) {
         const size_t used = strlen(text);
-        snprintf(text + used, SUBJECTS_NEAR - used, "%s%s%s", i == 0 ? ": did you mean " : i == count - 1 ? " or " : ", ", near[i]->name,
-                 i == count - 1 ? "?" : "");
+        snprintf(text + used, SUBJECTS_NEAR - used, "%s%s%s",
+                 i == 0           ? ": did you mean "
+                 : i == count - 1 ? " or "
+                                  : ", ",
+                 near[i]->name, i == count - 1 ? "?" : "");
     }
 }
 

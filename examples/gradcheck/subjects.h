@@ -1,4 +1,5 @@
-/* Everything that can be checked, by name: the operations of the library, those of a user's shared library, layers, blocks and models.
+/* Everything that can be checked, by name: the operations of the library, those of a user's shared library, layers,
+ * blocks and models.
  *
  *     subjects all = {0};
  *     if (!subjects_collect(&all, NULL)) ...                               // out of memory
@@ -39,15 +40,16 @@ void subjects_free(subjects *all);
 /* NULL if there is none. */
 subject *subjects_find(const subjects *all, const char *name);
 
-/* Chooses what the words, ended by NULL, name: each a name, or a pattern of a shell (`gelu*`). NULL, or the first word that fits
- * nothing. */
+/* Chooses what the words, ended by NULL, name: each a name, or a pattern of a shell (`gelu*`). NULL, or the first word
+ * that fits nothing. */
 const char *subjects_choose(subjects *all, const char *const words[]);
 
 /* What a word that is no name may have meant: ": did you mean gelu_exact, gelu_tanh or gelu_quick?", or "". */
 enum { SUBJECTS_NEAR = 256 };
 void subjects_near(const subjects *all, const char *word, char text[SUBJECTS_NEAR]);
 
-/* The order to which this is checked where `order` is asked for: functions of one number are cheap, and go to the third for the second. */
+/* The order to which this is checked where `order` is asked for: functions of one number are cheap, and go to the third
+ * for the second. */
 int subject_order(const subject *what, int order);
 
 tg_gradcheck_result subject_check(const subject *what, const tg_gradcheck_options *options);

@@ -31,26 +31,31 @@ static bool are_complete(const char *path, const tg_op *const *ops, char message
         else if (!wrong && op->derivative && op->sample_count < 1)
             lacks = " lacks ", wrong = "samples to be checked on (TG_SAMPLES)";
         if (wrong)
-            return snprintf(message, USER_OPS_MESSAGE, "'%.300s': operation %d%s%.60s%s%s%s", path, i, op->name ? " '" : "",
-                            op->name ? op->name : "", op->name ? "'" : "", lacks, wrong),
+            return snprintf(message, USER_OPS_MESSAGE, "'%.300s': operation %d%s%.60s%s%s%s", path, i,
+                            op->name ? " '" : "", op->name ? op->name : "", op->name ? "'" : "", lacks, wrong),
                    false;
     }
-    return i > 0 || (snprintf(message, USER_OPS_MESSAGE, "'%.300s': there are no operations in TG_USER_OPS", path), false);
+    return i > 0 ||
+           (snprintf(message, USER_OPS_MESSAGE, "'%.300s': there are no operations in TG_USER_OPS", path), false);
 }
 
 const tg_op *const *user_ops_load(const char *path, char message[USER_OPS_MESSAGE])
 {
     if (!strchr(path, '/') && access(path, F_OK) == 0) /* dlopen would look for it among the system's libraries */
-        return snprintf(message, USER_OPS_MESSAGE, "'%.300s': write './%.300s' for the file in this folder", path, path), NULL;
+        return snprintf(message, USER_OPS_MESSAGE, "'%.300s': write './%.300s' for the file in this folder", path,
+                        path),
+               NULL;
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library)
         return snprintf(message, USER_OPS_MESSAGE, "%.1000s", dlerror()), NULL;
     const tg_user_ops *found = dlsym(library, "tg_user_ops_exported");
     if (!found)
-        snprintf(message, USER_OPS_MESSAGE, "'%.300s': exports no operations: end one of its files with TG_USER_OPS(&my_op)", path);
+        snprintf(message, USER_OPS_MESSAGE,
+                 "'%.300s': exports no operations: end one of its files with TG_USER_OPS(&my_op)", path);
     else if (strcmp(found->version, tg_version()) != 0 || found->op_size != sizeof(tg_op))
-        snprintf(message, USER_OPS_MESSAGE, "'%.300s': was compiled with the headers of tapegrad %.30s, and this is %s%s: compile it again",
-                 path, found->version, tg_version(),
+        snprintf(message, USER_OPS_MESSAGE,
+                 "'%.300s': was compiled with the headers of tapegrad %.30s, and this is %s%s: compile it again", path,
+                 found->version, tg_version(),
                  strcmp(found->version, tg_version()) == 0 ? ", where an operation has another size" : "");
     else if (are_complete(path, found->ops, message))
         return found->ops;
@@ -78,7 +83,8 @@ void user_ops_guard(void)
     static char stack[1 << 14]; /* a stack that has overflown holds no handler */
     sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
-        sigaction(faults[i], &(struct sigaction){.sa_handler = on_fault, .sa_flags = (int)(SA_RESETHAND | SA_ONSTACK)}, NULL);
+        sigaction(faults[i], &(struct sigaction){.sa_handler = on_fault, .sa_flags = (int)(SA_RESETHAND | SA_ONSTACK)},
+                  NULL);
 }
 
 void user_ops_checking(const char *name)

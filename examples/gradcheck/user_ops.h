@@ -14,8 +14,8 @@
 
 enum { USER_OPS_MESSAGE = 1024 };
 
-/* The operations, ended by NULL, one at least, each complete, with samples and a name of its own; or NULL and one line that says what is
- * wrong. */
+/* The operations, ended by NULL, one at least, each complete, with samples and a name of its own; or NULL and one line
+ * that says what is wrong. */
 const tg_op *const *user_ops_load(const char *path, char message[USER_OPS_MESSAGE]);
 
 /* From here on, a signal that ends the program because of a fault says which operation was being checked. */

@@ -5,7 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Which of the words of an option this one is: those of --task, --header and --missing are in the order of dataset.h. */
+/* Which of the words of an option this one is: those of --task, --header and --missing are in the order of dataset.h.
+ */
 static int position(const char *option, const char *word)
 {
     return options_position(options_find(&experiment_program, option)->choices, word);
@@ -109,17 +110,19 @@ static bool options_matter(const experiment *e, char message[EXPERIMENT_MESSAGE]
     const bool is_table = strncmp(s->data, "csv:", 4) == 0;
     const char *problem =
         largest.momentum > 0 && !has_momentum ? "--momentum is for sgd and rmsprop only"
-        : largest.label_smoothing > 0 && e->data.task == DATASET_REGRESSION ? "--label-smoothing is for a classification only"
+        : largest.label_smoothing > 0 && e->data.task == DATASET_REGRESSION
+            ? "--label-smoothing is for a classification only"
         : given("gated") && !has_gated(e) ? "--gated: no activation is gated (swiglu, geglu, ...)"
         : given("hidden") && strcmp(s->widths, "0") != 0 && strcmp(s->depths, "0") != 0
             ? "--hidden: --width and --depth say it all"
-        : s->residual && !has_neighbours_of_one_width(e) ? "--residual: no two hidden layers of one width follow each other"
-        : smallest_batch(e) < experiment_least_rows(e) ? "--batch: --norm batch needs two rows at least"
-        : given("target") && !is_table ? "--target is for csv: only"
-        : given("task") && !is_table ? "--task is for csv: only"
-        : given("missing") && !is_table ? "--missing is for csv: only"
-        : given("scale") && s->no_plots ? "--scale: --no-plots draws nothing"
-        : s->seed_lines && s->no_plots ? "--seed-lines: --no-plots draws nothing"
+        : s->residual && !has_neighbours_of_one_width(e)
+            ? "--residual: no two hidden layers of one width follow each other"
+        : smallest_batch(e) < experiment_least_rows(e)                ? "--batch: --norm batch needs two rows at least"
+        : given("target") && !is_table                                ? "--target is for csv: only"
+        : given("task") && !is_table                                  ? "--task is for csv: only"
+        : given("missing") && !is_table                               ? "--missing is for csv: only"
+        : given("scale") && s->no_plots                               ? "--scale: --no-plots draws nothing"
+        : s->seed_lines && s->no_plots                                ? "--seed-lines: --no-plots draws nothing"
         : s->seed_lines && e->runs == e->activation_count * e->points ? "--seed-lines: one seed has one line anyway"
         : s->patience > 0 && s->patience >= largest.epochs && largest.epochs > 0
             ? "--patience: a run has no more epochs than that; choose fewer, or more --epochs"
@@ -169,16 +172,19 @@ static bool choose_hidden(experiment *e, char message[EXPERIMENT_MESSAGE])
 
 bool experiment_prepare(experiment *e, char message[EXPERIMENT_MESSAGE])
 {
-    if ((!is_auto(e->settings.hidden) && !read_hidden(e, message)) || !read_activations(e, message) || !experiment_read_axes(e, message))
+    if ((!is_auto(e->settings.hidden) && !read_hidden(e, message)) || !read_activations(e, message) ||
+        !experiment_read_axes(e, message))
         return false;
     if (strcmp(e->settings.depths, "0") != 0 && strcmp(e->settings.widths, "0") == 0 && !has_uniform_width(e))
-        return snprintf(message, EXPERIMENT_MESSAGE, "--depth: the hidden layers of --hidden differ in width; say --width"), false;
+        return snprintf(message, EXPERIMENT_MESSAGE,
+                        "--depth: the hidden layers of --hidden differ in width; say --width"),
+               false;
     const int folds = e->settings.folds > 0 ? e->settings.folds : 1;
     e->runs = e->activation_count * e->points * e->settings.seeds * folds;
     if (e->settings.jobs == 0)
         e->settings.jobs = (int)sysconf(_SC_NPROCESSORS_ONLN);
-    return load_data(e, message) && choose_hidden(e, message) && keep_choices(e, message) && experiment_points_differ(e, message) &&
-           options_matter(e, message);
+    return load_data(e, message) && choose_hidden(e, message) && keep_choices(e, message) &&
+           experiment_points_differ(e, message) && options_matter(e, message);
 }
 
 void experiment_free(experiment *e)

@@ -29,7 +29,8 @@ typedef struct experiment_settings {
     int seeds, seed, patience;
     const char *optimizer, *schedule;
     /* Lists of numbers, what is searched; and one of each, as experiment_of_run gives them. */
-    const char *lrs, *widths, *depths, *dropouts, *epoch_counts, *batches, *weight_decays, *momenta, *warmups, *clips, *label_smoothings;
+    const char *lrs, *widths, *depths, *dropouts, *epoch_counts, *batches, *weight_decays, *momenta, *warmups, *clips,
+        *label_smoothings;
     double lr, dropout, weight_decay, momentum, warmup, clip, label_smoothing;
     int width, depth, epochs, batch; /* width and depth 0: as `hidden` says */
     int jobs;
@@ -52,7 +53,7 @@ typedef struct experiment {
     experiment_settings settings;
     dataset data;
     int64_t hidden[EXPERIMENT_LAYERS + 1]; /* widths as `hidden` says, ended by 0 */
-    char *chosen[2]; /* batch and epochs, where nobody has said */
+    char *chosen[2];                       /* batch and epochs, where nobody has said */
     tg_activation activations[EXPERIMENT_ACTIVATIONS];
     int activation_count;
     experiment_axis axes[EXPERIMENT_AXES];
@@ -68,18 +69,19 @@ experiment experiment_defaults(void);
 bool experiment_prepare(experiment *e, char message[EXPERIMENT_MESSAGE]);
 void experiment_free(experiment *e);
 
-/* Run number `run`: all activations at all points of the grid for the first seed (and fold), then for the next, so that an interrupted
- * comparison is still a paired one. */
+/* Run number `run`: all activations at all points of the grid for the first seed (and fold), then for the next, so that
+ * an interrupted comparison is still a paired one. */
 tg_activation experiment_activation(const experiment *e, int run);
 int experiment_seed(const experiment *e, int run);
 int experiment_fold(const experiment *e, int run);
 
-/* Which point of the grid: the settings with the numbers there, and the numbers of the lists that have several, in words ("lr 0.001"; empty
- * where nothing is searched). */
+/* Which point of the grid: the settings with the numbers there, and the numbers of the lists that have several, in
+ * words ("lr 0.001"; empty where nothing is searched). */
 experiment_settings experiment_of_run(const experiment *e, int run);
 void experiment_point(const experiment *e, int run, char text[EXPERIMENT_POINT]);
 
-/* The steps of a run's epoch; and the least rows of one, 2 where there is batch norm: fewer are left out of the epoch. */
+/* The steps of a run's epoch; and the least rows of one, 2 where there is batch norm: fewer are left out of the epoch.
+ */
 long experiment_least_rows(const experiment *e);
 long experiment_steps(const experiment *e, int run);
 
@@ -103,7 +105,8 @@ const char *experiment_split(const experiment *e);
 /* Reads the lists of numbers into the axes, and gives the largest number of each. */
 bool experiment_read_axes(experiment *e, char message[EXPERIMENT_MESSAGE]);
 
-/* Once the data is there: false and one line where two points of the grid are the same training, as depth 0 and 4 with --hidden 128x4. */
+/* Once the data is there: false and one line where two points of the grid are the same training, as depth 0 and 4 with
+ * --hidden 128x4. */
 bool experiment_points_differ(const experiment *e, char message[EXPERIMENT_MESSAGE]);
 experiment_settings experiment_largest(const experiment *e);
 

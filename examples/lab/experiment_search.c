@@ -16,8 +16,16 @@ static const struct {
     const char *option;
     size_t number;
 } searched[EXPERIMENT_AXES] = {
-    {"lr", AT(lr)},       {"width", AT(width)},       {"depth", AT(depth)},   {"dropout", AT(dropout)}, {"epochs", AT(epochs)},
-    {"batch", AT(batch)}, {"weight-decay", AT(weight_decay)}, {"momentum", AT(momentum)}, {"warmup", AT(warmup)}, {"clip", AT(clip)},
+    {"lr", AT(lr)},
+    {"width", AT(width)},
+    {"depth", AT(depth)},
+    {"dropout", AT(dropout)},
+    {"epochs", AT(epochs)},
+    {"batch", AT(batch)},
+    {"weight-decay", AT(weight_decay)},
+    {"momentum", AT(momentum)},
+    {"warmup", AT(warmup)},
+    {"clip", AT(clip)},
     {"label-smoothing", AT(label_smoothing)},
 };
 
@@ -26,12 +34,14 @@ bool experiment_read_axes(experiment *e, char message[EXPERIMENT_MESSAGE])
     e->points = 1;
     for (int i = 0; i < EXPERIMENT_AXES; i++) {
         experiment_axis *axis = &e->axes[i];
-        *axis = (experiment_axis){.option = options_find(&experiment_program, searched[i].option), .number = searched[i].number};
+        *axis = (experiment_axis){.option = options_find(&experiment_program, searched[i].option),
+                                  .number = searched[i].number};
         const char *text = *(const char *const *)(const void *)((const char *)&e->settings + axis->option->offset);
         axis->count = options_numbers(axis->option, text, axis->values, OPTIONS_NUMBERS);
         if (axis->count < 1 || e->points * axis->count > MOST_POINTS)
-            return snprintf(message, EXPERIMENT_MESSAGE, "--%s: '%s': not a list of numbers, or more than %d points to search",
-                            axis->option->name, text, MOST_POINTS),
+            return snprintf(message, EXPERIMENT_MESSAGE,
+                            "--%s: '%s': not a list of numbers, or more than %d points to search", axis->option->name,
+                            text, MOST_POINTS),
                    false;
         e->points *= axis->count;
     }
@@ -106,8 +116,8 @@ void experiment_point(const experiment *e, int run, char text[EXPERIMENT_POINT])
     text[0] = '\0';
     for (int i = 0; i < EXPERIMENT_AXES; i++)
         if (e->axes[i].count > 1 && used < EXPERIMENT_POINT)
-            used += (size_t)snprintf(text + used, EXPERIMENT_POINT - used, "%s%s %g", used ? ", " : "", e->axes[i].option->name,
-                                     number_at(e, run, i));
+            used += (size_t)snprintf(text + used, EXPERIMENT_POINT - used, "%s%s %g", used ? ", " : "",
+                                     e->axes[i].option->name, number_at(e, run, i));
 }
 
 static int first_axis(const experiment *e)
@@ -181,8 +191,8 @@ bool experiment_points_differ(const experiment *e, char message[EXPERIMENT_MESSA
                 int axis = 0;
                 while (number_at(e, first, axis) == number_at(e, second, axis))
                     axis++;
-                snprintf(message, EXPERIMENT_MESSAGE, "--%s: %g and %g come to the same here", e->axes[axis].option->name,
-                         number_at(e, first, axis), number_at(e, second, axis));
+                snprintf(message, EXPERIMENT_MESSAGE, "--%s: %g and %g come to the same here",
+                         e->axes[axis].option->name, number_at(e, first, axis), number_at(e, second, axis));
                 differ = false;
             }
     }

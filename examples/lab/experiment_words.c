@@ -11,7 +11,8 @@ const char *experiment_split(const experiment *e)
 {
     const bool fixed = e->settings.split[0] == 'f';
     if (e->settings.folds)
-        return fixed ? "Folds: cut once, the same for all seeds." : "Folds: cut anew for each seed, the same for all activations.";
+        return fixed ? "Folds: cut once, the same for all seeds."
+                     : "Folds: cut anew for each seed, the same for all activations.";
     return fixed ? "Split fixed: intervals leave out what another split would change."
                  : "Parts drawn anew for each seed, the same for all activations.";
 }
@@ -21,7 +22,8 @@ static void describe_classes(const dataset *data, FILE *out)
     enum { MOST = 12 };
     fprintf(out, "classification into %zu class%s", data->classes, data->classes == 1 ? "" : "es");
     for (size_t i = 0; i < data->classes && data->classes <= MOST; i++)
-        fprintf(out, "%s%s%s", i ? ", " : " (", plain_name(data->class_names[i], (char[PLAIN_NAME]){0}), i + 1 == data->classes ? ")" : "");
+        fprintf(out, "%s%s%s", i ? ", " : " (", plain_name(data->class_names[i], (char[PLAIN_NAME]){0}),
+                i + 1 == data->classes ? ")" : "");
 }
 
 static void describe_targets(const dataset *data, FILE *out)
@@ -51,8 +53,9 @@ void experiment_net(const experiment *e, char text[EXPERIMENT_POINT])
     snprintf(own_width, sizeof own_width, "%lld", (long long)e->hidden[0]);
     snprintf(own_depth, sizeof own_depth, "%d", layers);
     if (widths || depths)
-        snprintf(text, EXPERIMENT_POINT, "%zu-%.80sx%.80s-%zu", data->features, listed(widths ? s->widths : own_width, width),
-                 listed(depths ? s->depths : own_depth, depth), data->task == DATASET_CLASSIFICATION ? data->classes : data->targets);
+        snprintf(text, EXPERIMENT_POINT, "%zu-%.80sx%.80s-%zu", data->features,
+                 listed(widths ? s->widths : own_width, width), listed(depths ? s->depths : own_depth, depth),
+                 data->task == DATASET_CLASSIFICATION ? data->classes : data->targets);
     else
         snprintf(text, EXPERIMENT_POINT, "%zu-%.100s-%zu", data->features, s->hidden,
                  data->task == DATASET_CLASSIFICATION ? data->classes : data->targets);
@@ -61,7 +64,8 @@ void experiment_net(const experiment *e, char text[EXPERIMENT_POINT])
 static void describe_columns(const dataset *data, bool may_miss, FILE *out)
 {
     if (data->categorical)
-        fprintf(out, ", %zu column%s of words one feature a word", data->categorical, plural((long long)data->categorical));
+        fprintf(out, ", %zu column%s of words one feature a word", data->categorical,
+                plural((long long)data->categorical));
     if (data->marks)
         fprintf(out, ", %zu of them for what is missing", data->marks);
     if (data->dropped)
@@ -85,12 +89,13 @@ void experiment_describe(const experiment *e, FILE *out)
     describe_columns(data, strcmp(s->missing, "error") != 0, out);
     data->task == DATASET_CLASSIFICATION ? describe_classes(data, out) : describe_targets(data, out);
     fprintf(out, "%s\n", guessed ? "; so it seems, --task says otherwise" : "");
-    fprintf(out, "%zu row%s to train, %zu to validate, %zu to test. %s\n", data->train.rows, plural((long long)data->train.rows),
-            data->validation.rows, data->test.rows, experiment_split(e));
+    fprintf(out, "%zu row%s to train, %zu to validate, %zu to test. %s\n", data->train.rows,
+            plural((long long)data->train.rows), data->validation.rows, data->test.rows, experiment_split(e));
     if (strchr(s->batches, ',') || strchr(s->epoch_counts, ','))
-        fprintf(out, "%s, epochs %s, batch %s", net, strcmp(s->epoch_counts, "0") == 0 ? "for about 1,500 steps" : s->epoch_counts,
-                s->batches);
+        fprintf(out, "%s, epochs %s, batch %s", net,
+                strcmp(s->epoch_counts, "0") == 0 ? "for about 1,500 steps" : s->epoch_counts, s->batches);
     else
-        fprintf(out, "%s, %d epoch%s of %ld step%s, batch %d", net, first.epochs, plural(first.epochs), steps, plural(steps), first.batch);
+        fprintf(out, "%s, %d epoch%s of %ld step%s, batch %d", net, first.epochs, plural(first.epochs), steps,
+                plural(steps), first.batch);
     fprintf(out, ", %s %s, %s; %d run%s\n", s->optimizer, s->lrs, s->schedule, e->runs, plural(e->runs));
 }

@@ -32,8 +32,7 @@ static bool make_directories(const char *directory, size_t *kept, char message[F
     size_t length = strlen(directory);
     *kept = length;
     if (length == 0 || length >= sizeof path)
-        return complain(message, "create the folder", directory,
-                        length ? "the name is too long" : "the name is empty");
+        return complain(message, "create the folder", directory, length ? "the name is too long" : "the name is empty");
     for (size_t end = 1; end <= length; end++) {
         if (end < length && directory[end] != '/')
             continue;
@@ -65,7 +64,8 @@ static void remove_directories(const char *directory, size_t kept)
     }
 }
 
-static bool join(char path[PATH_MAX], const char *folder, const char *before, const char *name, char message[FILES_MESSAGE])
+static bool join(char path[PATH_MAX], const char *folder, const char *before, const char *name,
+                 char message[FILES_MESSAGE])
 {
     const int length = before ? snprintf(path, PATH_MAX, "%s/.%s.%s.%ld", folder, name, before, (long)getpid())
                               : snprintf(path, PATH_MAX, "%s/%s", folder, name);
@@ -142,8 +142,8 @@ void files_remove_left(const char *folder, const char *begin, const char *end)
         closedir(opened);
 }
 
-bool files_write(const char *folder, const char *name, bool (*write)(const void *context, FILE *to), const void *context,
-                 char message[FILES_MESSAGE])
+bool files_write(const char *folder, const char *name, bool (*write)(const void *context, FILE *to),
+                 const void *context, char message[FILES_MESSAGE])
 {
     char path[PATH_MAX], temporary[PATH_MAX], left[NAME_MAX + 8];
     if (!join(path, folder, NULL, name, message) || !join(temporary, folder, "new", name, message))
@@ -155,7 +155,8 @@ bool files_write(const char *folder, const char *name, bool (*write)(const void 
         return complain(message, "write the file", temporary, strerror(errno));
     bool made = write(context, to);
     errno = made ? 0 : ENOMEM;
-    bool well = made && fflush(to) == 0 && !ferror(to) && (fsync(fileno(to)) == 0 || errno == EINVAL); /* cannot be synced */
+    bool well =
+        made && fflush(to) == 0 && !ferror(to) && (fsync(fileno(to)) == 0 || errno == EINVAL); /* cannot be synced */
     int reason = errno;
     if (fclose(to) != 0 && well)
         well = false, reason = errno;

@@ -10,9 +10,9 @@
  *         !files_write("results/today", "rows.csv", write_rows, &table, message))
  *         return fprintf(stderr, "compare: %s\n", message), 1;
  *
- * A file is written under a temporary name, made safe on the disk, and renamed: what stood under its name stands until then, and
- * on a full disk for good. What a killed program left of such a file goes when the next one writes it. Messages are one line
- * with the path and the reason.
+ * A file is written under a temporary name, made safe on the disk, and renamed: what stood under its name stands until
+ * then, and on a full disk for good. What a killed program left of such a file goes when the next one writes it.
+ * Messages are one line with the path and the reason.
  */
 #ifndef LAB_FILES_H
 #define LAB_FILES_H
@@ -22,25 +22,26 @@
 
 enum { FILES_MESSAGE = 512 };
 
-/* Whether files can be written into this folder, which is made for the test, with those it lies in, and taken away again, if there is
- * none. Nothing that is there is touched. */
+/* Whether files can be written into this folder, which is made for the test, with those it lies in, and taken away
+ * again, if there is none. Nothing that is there is touched. */
 bool files_check_folder(const char *folder, char message[FILES_MESSAGE]);
 
 /* Makes the folder and those it lies in, if they are not there. */
 bool files_make_folder(const char *folder, char message[FILES_MESSAGE]);
 
-/* Takes a folder that is there, for this process and those that it forks, until files_release_folder gets what this returned. FILES_TAKEN,
- * with a message, while another process has it. Where folders cannot be taken, all goes on as if it had been. */
+/* Takes a folder that is there, for this process and those that it forks, until files_release_folder gets what this
+ * returned. FILES_TAKEN, with a message, while another process has it. Where folders cannot be taken, all goes on as if
+ * it had been. */
 enum { FILES_TAKEN = -2 };
 int files_take_folder(const char *folder, char message[FILES_MESSAGE]);
 void files_release_folder(int taken);
 
 /* Writes FOLDER/NAME by `write`, which looks at memory only: errors of the stream are found here. */
-bool files_write(const char *folder, const char *name, bool (*write)(const void *context, FILE *to), const void *context,
-                 char message[FILES_MESSAGE]);
+bool files_write(const char *folder, const char *name, bool (*write)(const void *context, FILE *to),
+                 const void *context, char message[FILES_MESSAGE]);
 
-/* Removes what a process that is no more has left of a file when it was killed, as files_write does of its own: FOLDER/BEGIN, its number,
- * END. "best.safetensors." and ".tmp" are those of the library. */
+/* Removes what a process that is no more has left of a file when it was killed, as files_write does of its own:
+ * FOLDER/BEGIN, its number, END. "best.safetensors." and ".tmp" are those of the library. */
 void files_remove_left(const char *folder, const char *begin, const char *end);
 
 /* Removes FOLDER/NAME, if it is there. */

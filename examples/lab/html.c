@@ -8,13 +8,24 @@ void html_letters(FILE *to, const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++)
         switch (text[i]) {
-        case '<': fputs("&lt;", to); break;
-        case '>': fputs("&gt;", to); break;
-        case '&': fputs("&amp;", to); break;
-        case '"': fputs("&quot;", to); break;
+        case '<':
+            fputs("&lt;", to);
+            break;
+        case '>':
+            fputs("&gt;", to);
+            break;
+        case '&':
+            fputs("&amp;", to);
+            break;
+        case '"':
+            fputs("&quot;", to);
+            break;
         case '\n':
-        case '\t': fputc(text[i], to); break;
-        default: fputc(plain_letter(text[i]), to);
+        case '\t':
+            fputc(text[i], to);
+            break;
+        default:
+            fputc(plain_letter(text[i]), to);
         }
 }
 
@@ -26,15 +37,18 @@ void html_text(FILE *to, const char *text)
 static const char usual[] =
     "body{font:16px/1.5 sans-serif;max-width:1100px;margin:2em auto;padding:0 1em;color:#222}"
     "h1{font-size:1.6em;overflow-wrap:anywhere}h2{font-size:1.2em;margin-top:2em}p{margin:.5em 0}"
-    "pre{overflow-x:auto;background:#f4f4f4;padding:1em;font-size:13px}pre.words{white-space:pre-wrap;overflow-wrap:anywhere}"
+    "pre{overflow-x:auto;background:#f4f4f4;padding:1em;font-size:13px}pre.words{white-space:pre-wrap;overflow-wrap:"
+    "anywhere}"
     ".wide{overflow-x:auto;margin:1em 0}img{width:100%;max-width:1000px;min-width:560px;height:auto;display:block}"
-    "table{border-collapse:collapse;font-size:14px;font-variant-numeric:tabular-nums}caption{text-align:left;font-weight:bold;padding:.3em "
+    "table{border-collapse:collapse;font-size:14px;font-variant-numeric:tabular-nums}caption{text-align:left;font-"
+    "weight:bold;padding:.3em "
     "0}"
     "th,td{padding:.2em .8em;text-align:left;border-bottom:1px solid #ddd}"
     ".figures th,.figures td{padding:.2em .6em;text-align:right;white-space:nowrap;font-weight:normal}"
     ".figures td:first-child,.figures th:first-child{text-align:left}"
     ".figures tr:first-child td,.figures tr:first-child th{border-bottom:2px solid #888;font-weight:bold}"
-    ".n{text-align:right}.verdict{border-left:4px solid #0072b2;padding-left:1em}.many{display:flex;flex-wrap:wrap;gap:0 3em}.many "
+    ".n{text-align:right}.verdict{border-left:4px solid "
+    "#0072b2;padding-left:1em}.many{display:flex;flex-wrap:wrap;gap:0 3em}.many "
     ".wide{max-width:100%}";
 
 void html_begin(FILE *to, const char *title, const char *style)

@@ -11,7 +11,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Everything up to and with the heading, and the end; `style` is what the page needs besides the usual styles, or NULL. */
+/* Everything up to and with the heading, and the end; `style` is what the page needs besides the usual styles, or NULL.
+ */
 void html_begin(FILE *to, const char *title, const char *style);
 void html_end(FILE *to);
 

@@ -18,7 +18,7 @@
 #endif
 
 static const double tick_interval = 0.1; /* seconds */
-enum { LONG_TICK = 20 };                  /* longer than so many intervals, and the parent has stood still */
+enum { LONG_TICK = 20 };                 /* longer than so many intervals, and the parent has stood still */
 static const double patience = 1;        /* seconds from asking a child to stop until it is killed */
 
 /* A running child and the message that is coming in from it. */
@@ -135,7 +135,8 @@ static void deliver(const jobs_config *config, child *from)
     from->arrived = 0;
 }
 
-/* Memory for the message whose head has just come in. A head that makes no sense, or too large a message, ends the child. */
+/* Memory for the message whose head has just come in. A head that makes no sense, or too large a message, ends the
+ * child. */
 static bool make_room(child *from)
 {
     if (from->head.kind >= JOBS_MESSAGE_PROGRESS && from->head.kind <= JOBS_MESSAGE_FAILURE &&
@@ -212,11 +213,7 @@ static void reap(jobs_pool *pool, child *place)
     free(place->body);
     *place = (child){0};
     pool->running--;
-    end_job(pool, job,
-            stopped   ? JOBS_STOPPED
-            : message ? JOBS_FAILED
-                      : JOBS_DONE,
-            stopped ? "interrupted" : message);
+    end_job(pool, job, stopped ? JOBS_STOPPED : message ? JOBS_FAILED : JOBS_DONE, stopped ? "interrupted" : message);
 }
 
 /* ---- the loop ----------------------------------------------------------------------------------------------- */
@@ -240,7 +237,8 @@ static void stop_if_interrupted(jobs_pool *pool)
     }
 }
 
-/* Ends children that have not been heard of for too long. `paused`: seconds in which the parent itself stood still, as after Ctrl-Z. */
+/* Ends children that have not been heard of for too long. `paused`: seconds in which the parent itself stood still, as
+ * after Ctrl-Z. */
 static void end_silent_children(const jobs_pool *pool, double paused)
 {
     const double limit = pool->config->silence, now = jobs_clock();
@@ -308,7 +306,8 @@ jobs_outcome jobs_run(const jobs_config *config)
     signals_before before;
     struct sigaction before_child;
     signals_catch(&before, NULL);
-    sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &before_child); /* ignored, children would leave no status */
+    sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL},
+              &before_child); /* ignored, children would leave no status */
     if (!pool.children || !pool.polls) {
         for (; pool.next < config->count; pool.next++)
             end_job(&pool, pool.next, JOBS_FAILED, "out of memory");

@@ -24,13 +24,13 @@
  *     if (outcome.interrupted)
  *         return signals_status();
  *
- * A job has its own process so that a crash, a leak or a BLAS with global state stays its own. Jobs are told apart only by
- * their number, start in order and share nothing, so results do not depend on `at_once`. Records of one job arrive in
- * the order they were sent; those of different jobs mix.
+ * A job has its own process so that a crash, a leak or a BLAS with global state stays its own. Jobs are told apart only
+ * by their number, start in order and share nothing, so results do not depend on `at_once`. Records of one job arrive
+ * in the order they were sent; those of different jobs mix.
  *
- * SIGINT, SIGTERM and SIGHUP (a closed terminal) end the pool early: the children are stopped, what they had sent is delivered, and
- * jobs_run returns `interrupted` with the signals handled as before the call, so that a second Ctrl-C ends the program at once. Children
- * die with the parent, however it dies.
+ * SIGINT, SIGTERM and SIGHUP (a closed terminal) end the pool early: the children are stopped, what they had sent is
+ * delivered, and jobs_run returns `interrupted` with the signals handled as before the call, so that a second Ctrl-C
+ * ends the program at once. Children die with the parent, however it dies.
  *
  * The child is a copy made by fork, which wants a program without threads: begin main with jobs_without_threads(argv).
  */
@@ -69,10 +69,10 @@ int jobs_fail(jobs_link *link, const char *format, ...) __attribute__((format(pr
 typedef enum { JOBS_DONE, JOBS_FAILED, JOBS_STOPPED } jobs_state;
 
 typedef struct {
-    int count;     /* how many jobs; they are numbered from 0 */
-    int at_once;   /* how many may run at the same time; 0 means 1 */
+    int count;      /* how many jobs; they are numbered from 0 */
+    int at_once;    /* how many may run at the same time; 0 means 1 */
     double silence; /* seconds without a message after which a job is ended as failed; 0: it may be silent for ever */
-    void *context; /* handed to every function below */
+    void *context;  /* handed to every function below */
 
     /* The job itself, in the child. Returns 0 for success; the child then exits without running atexit handlers. */
     int (*run)(int job, jobs_link *link, void *context);
@@ -92,9 +92,9 @@ typedef struct {
     bool interrupted; /* by SIGINT, SIGTERM or SIGHUP */
 } jobs_outcome;
 
-/* Starts the program again with OPENBLAS_NUM_THREADS=1, unless it has been started so. OpenBLAS starts its threads before main, and where
- * memory is too short for them, fork() waits for them for ever; jobs, which run side by side, have no use for them. Returns where nothing
- * is to be done, or nothing can be. */
+/* Starts the program again with OPENBLAS_NUM_THREADS=1, unless it has been started so. OpenBLAS starts its threads
+ * before main, and where memory is too short for them, fork() waits for them for ever; jobs, which run side by side,
+ * have no use for them. Returns where nothing is to be done, or nothing can be. */
 void jobs_without_threads(char **argv);
 
 /* Runs all jobs and returns when the last child has ended. */

@@ -96,8 +96,8 @@ bool options_widths(const char *option, const char *text, int64_t widths[], int 
     for (const char *part = text; part;) {
         const char *end = part + strcspn(part, ",");
         if (!read_width(part, end, widths, most, &count))
-            return snprintf(message, size, "--%s: '%.100s' is not a list of at most %d widths such as 128x8 or 512,128", option, text,
-                            most),
+            return snprintf(message, size, "--%s: '%.100s' is not a list of at most %d widths such as 128x8 or 512,128",
+                            option, text, most),
                    false;
         part = *end ? end + 1 : NULL;
     }
@@ -170,8 +170,8 @@ static bool is_list(const program_option *o)
     return o->type == OPTION_REALS || o->type == OPTION_INTS;
 }
 
-/* Sets an option from a JSON value; false if that is none for it: null is one only where the option is NULL before. A number for a list
- * becomes a text in the file. */
+/* Sets an option from a JSON value; false if that is none for it: null is one only where the option is NULL before. A
+ * number for a list becomes a text in the file. */
 static bool set_value(const program_option *o, char *at, json_t *file, json_t *value)
 {
     char number[40];
@@ -231,12 +231,14 @@ bool options_load(const options_program *program, const char *path, void *settin
         snprintf(message, size, "%s:%d: %s", path, file ? 1 : error.line, file ? "expected an object" : error.text);
         return false;
     }
-    json_object_foreach(file, name, value) {
+    json_object_foreach(file, name, value)
+    {
         const program_option *o = options_find(program, name);
         if (strcmp(name, "version") == 0)
             continue;
         if (!o || !set_value(o, (char *)settings + o->offset, file, value)) {
-            snprintf(message, size, "%s: \"%.60s\" %s", path, name, o ? "has a value that the option does not take" : "is not an option");
+            snprintf(message, size, "%s: \"%.60s\" %s", path, name,
+                     o ? "has a value that the option does not take" : "is not an option");
             return false;
         }
     }
@@ -302,7 +304,8 @@ static void close_output(void)
     errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout))
         return;
-    fprintf(stderr, "%s: cannot write to standard output%s%s\n", printing, errno ? ": " : "", errno ? strerror(errno) : "");
+    fprintf(stderr, "%s: cannot write to standard output%s%s\n", printing, errno ? ": " : "",
+            errno ? strerror(errno) : "");
     _exit(2);
 }
 
@@ -331,7 +334,8 @@ void options_parse(const options_program *program, int argc, char **argv, void *
         }
     }
     char *about;
-    if (asprintf(&about, "%s%s%s", program->about, program->after ? "\v" : "", program->after ? program->after : "") < 0)
+    if (asprintf(&about, "%s%s%s", program->about, program->after ? "\v" : "", program->after ? program->after : "") <
+        0)
         exit(1);
     argp_err_exit_status = 2;
     argp_program_version_hook = print_version;

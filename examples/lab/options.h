@@ -3,17 +3,19 @@
  *     typedef struct settings { int epochs; double lr; const char *optimizer; bool quiet; } settings;
  *     static const char *const optimizers[] = {"adamw", "sgd", NULL};
  *     static const program_option table[] = {
- *         {"epochs", "N", "passes over the training data", OPTION_INT, offsetof(settings, epochs), .low = 1, .high = 1e6},
+ *         {"epochs", "N", "passes over the training data", OPTION_INT, offsetof(settings, epochs), .low = 1, .high =
+ * 1e6},
  *         {"lr", "RATE", "learning rate", OPTION_REAL, offsetof(settings, lr), .low = 0, .high = 1e3},
- *         {"optimizer", "NAME", "what takes the steps", OPTION_CHOICE, offsetof(settings, optimizer), .choices = optimizers},
+ *         {"optimizer", "NAME", "what takes the steps", OPTION_CHOICE, offsetof(settings, optimizer), .choices =
+ * optimizers},
  *         {"quiet", NULL, "print less", OPTION_FLAG, offsetof(settings, quiet)},
  *         {0}};
  *     settings s = {.epochs = 20, .lr = 1e-3, .optimizer = "adamw"};      // the defaults, which --help shows
  *     options_parse(&(options_program){"compare", "Trains ...", table}, argc, argv, &s);
  *
  * A note on matrix products (autograd/products.h), if there is one, goes to standard error.
- * A wrong option ends the program with status 2 and one line that names the option, what it was given and what was expected.
- * Texts point into argv.
+ * A wrong option ends the program with status 2 and one line that names the option, what it was given and what was
+ * expected. Texts point into argv.
  */
 #ifndef LAB_OPTIONS_H
 #define LAB_OPTIONS_H
@@ -42,44 +44,46 @@ typedef struct program_option {
     const char *argument; /* what --help calls its argument; NULL for a flag */
     const char *help;
     option_type type;
-    size_t offset;        /* of the member in the settings */
-    double low, high;     /* of a number, both included */
+    size_t offset;    /* of the member in the settings */
+    double low, high; /* of a number, both included */
     const char *const *choices;
 } program_option;
 
 typedef struct options_program {
     const char *name;
-    const char *about; /* what it does: a line or two above the options */
+    const char *about;           /* what it does: a line or two above the options */
     const program_option *table; /* ends with a line of zeros */
-    const char *after; /* below the options; may be NULL */
-    const char *words; /* what --help calls words that are no options; NULL: there are none */
-    size_t words_offset; /* of a const char *const *, which gets them; a NULL ends them */
+    const char *after;           /* below the options; may be NULL */
+    const char *words;           /* what --help calls words that are no options; NULL: there are none */
+    size_t words_offset;         /* of a const char *const *, which gets them; a NULL ends them */
 } options_program;
 
-/* Reads argv into the settings, which hold the defaults. Ends the program for --help and --version (status 0) and for errors (2). From
- * then on it also ends with a line and status 2 if standard output could not be written. */
+/* Reads argv into the settings, which hold the defaults. Ends the program for --help and --version (status 0) and for
+ * errors (2). From then on it also ends with a line and status 2 if standard output could not be written. */
 void options_parse(const options_program *program, int argc, char **argv, void *settings);
 
-/* Reads the numbers of an OPTION_REALS or OPTION_INTS into values[most]; how many there are, -1 if one is wrong or they are too many. */
+/* Reads the numbers of an OPTION_REALS or OPTION_INTS into values[most]; how many there are, -1 if one is wrong or they
+ * are too many. */
 int options_numbers(const program_option *option, const char *text, double values[], int most);
 
-/* Reads widths of layers, "128x8" or "512,256x2", into widths[most + 1], ended by 0. False and one line that names the option if the text
- * is none of that, or there are more than `most`. */
+/* Reads widths of layers, "128x8" or "512,256x2", into widths[most + 1], ended by 0. False and one line that names the
+ * option if the text is none of that, or there are more than `most`. */
 bool options_widths(const char *option, const char *text, int64_t widths[], int most, char *message, size_t size);
 
 /* Where a word is among an option's choices. */
 int options_position(const char *const *choices, const char *word);
 
-/* Takes settings from a JSON file as options_record writes them; what it does not name stays as it is in `settings`, the defaults. Names that
- * are no options are refused, but for "version"; so are values of another kind, and null where the default is a text. On failure false and
- * one line that names the file and the option. Texts live as long as the program. */
+/* Takes settings from a JSON file as options_record writes them; what it does not name stays as it is in `settings`,
+ * the defaults. Names that are no options are refused, but for "version"; so are values of another kind, and null where
+ * the default is a text. On failure false and one line that names the file and the option. Texts live as long as the
+ * program. */
 bool options_load(const options_program *program, const char *path, void *settings, char *message, size_t size);
 
 /* The option of that name; NULL where there is none. */
 const program_option *options_find(const options_program *program, const char *name);
 
-/* Sets one option from the value of its name in a JSON object, whose texts must outlive the settings. False if there is none, or none for
- * it, as null is where the settings have a text. */
+/* Sets one option from the value of its name in a JSON object, whose texts must outlive the settings. False if there is
+ * none, or none for it, as null is where the settings have a text. */
 bool options_take(const program_option *option, void *settings, json_t *object);
 
 /* Whether the last call of options_parse met this option on the command line. */
@@ -89,7 +93,8 @@ bool options_given(const options_program *program, const char *name);
 void options_record(const program_option *table, const void *settings,
                     void (*keep)(void *context, const char *name, json_t *value), void *context);
 
-/* A word as a shell takes it, in quotes where there is anything but plain letters in it; and a command of such words. */
+/* A word as a shell takes it, in quotes where there is anything but plain letters in it; and a command of such words.
+ */
 void options_print_word(const char *word, FILE *to);
 void options_print_command(char *const *argv, FILE *to);
 

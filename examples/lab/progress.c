@@ -10,7 +10,7 @@
 
 static const double repaint_interval = 0.1; /* seconds */
 static const double announce_interval = 2;  /* seconds between two plain lines of one job */
-static const double settling = 0.02; /* the fraction of a job before which its speed is not yet known */
+static const double settling = 0.02;        /* the fraction of a job before which its speed is not yet known */
 
 typedef struct {
     bool running;
@@ -86,8 +86,7 @@ static void go_to_top(progress *view, FILE *to, const terminal *screen)
 {
     int up = 0;
     for (int i = 0; i < view->lines; i++)
-        up +=
-            view->widths[i] > screen->columns ? (view->widths[i] + screen->columns - 1) / screen->columns : 1;
+        up += view->widths[i] > screen->columns ? (view->widths[i] + screen->columns - 1) / screen->columns : 1;
     if (up > 0)
         fprintf(to, "\033[%dA", up < screen->rows ? up : screen->rows - 1);
     fputs("\r", to);
@@ -141,7 +140,8 @@ static void write_live_lines(progress *view, FILE *to, const terminal *screen)
     free(line);
 }
 
-/* Lines that stay. What stood in their place is erased row by row: some terminals save a screen that is erased whole. */
+/* Lines that stay. What stood in their place is erased row by row: some terminals save a screen that is erased whole.
+ */
 static void write_lasting_lines(FILE *to, const char *lines)
 {
     fputs("\033[?7h", to);
@@ -150,7 +150,8 @@ static void write_lasting_lines(FILE *to, const char *lines)
     fputs("\033[?7l", to);
 }
 
-/* Puts `above` (NULL: nothing), whole lines, where the live lines begin, and the live lines beneath, in a single write. */
+/* Puts `above` (NULL: nothing), whole lines, where the live lines begin, and the live lines beneath, in a single write.
+ */
 static void repaint(progress *view, const char *above)
 {
     terminal screen = terminal_of(view->config.out);
@@ -217,10 +218,8 @@ static void announce(const progress *view, int job)
     if (!isnan(row->now.accuracy))
         fprintf(out, ", accuracy %s", progress_accuracy(row->now.accuracy, text));
     if (row->now.rate > 0)
-        fprintf(out, ", %s %s/s", progress_amount(row->now.rate, text),
-                view->config.unit ? view->config.unit : "");
-    fprintf(out, ", %s left\n",
-            progress_duration(time_left(row->started, row->reported, row->now.fraction), text));
+        fprintf(out, ", %s %s/s", progress_amount(row->now.rate, text), view->config.unit ? view->config.unit : "");
+    fprintf(out, ", %s left\n", progress_duration(time_left(row->started, row->reported, row->now.fraction), text));
     fflush(out);
 }
 
@@ -275,9 +274,8 @@ static void write_end(const progress *view, FILE *to, int job, jobs_state state,
     terminal screen = terminal_of(view->config.out);
     const char *name = view->config.names[job];
     if (screen.live)
-        fprintf(to, "%s%s%s %s%*s", screen.colour ? colours[state] : "",
-                (screen.utf8 ? marks : ascii_marks)[state], screen.colour ? "\033[0m" : "", name,
-                view->name_width - terminal_width(name), "");
+        fprintf(to, "%s%s%s %s%*s", screen.colour ? colours[state] : "", (screen.utf8 ? marks : ascii_marks)[state],
+                screen.colour ? "\033[0m" : "", name, view->name_width - terminal_width(name), "");
     else
         fprintf(to, "%s: %s", name, words[state]);
     const char *joint = screen.live ? "  " : ", ";

@@ -17,16 +17,15 @@ typedef struct {
 } progress_style;
 
 /* A running job; `left` is in seconds, NaN where unknown. Writes no newline. */
-void progress_write_job(FILE *to, const progress_style *style, const char *name, const jobs_progress *now,
-                        double left);
+void progress_write_job(FILE *to, const progress_style *style, const char *name, const jobs_progress *now, double left);
 
 /* All jobs together. */
-void progress_write_total(FILE *to, const progress_style *style, int done, int count, double fraction,
-                          double left);
+void progress_write_total(FILE *to, const progress_style *style, int done, int count, double fraction, double left);
 
-/* A job that has ended: "20 epochs  loss 0.0712  accuracy 97.94 %  in 1:12", the parts joined by `joint`, as many as fit
- * into `columns`; before "loss" stands what is `measured`, if it is said. */
-void progress_write_result(FILE *to, const jobs_progress *last, const char *measured, double seconds, const char *joint, int columns);
+/* A job that has ended: "20 epochs  loss 0.0712  accuracy 97.94 %  in 1:12", the parts joined by `joint`, as many as
+ * fit into `columns`; before "loss" stands what is `measured`, if it is said. */
+void progress_write_result(FILE *to, const jobs_progress *last, const char *measured, double seconds, const char *joint,
+                           int columns);
 
 /* "0:26", "1h02m" or "4d03h", at most 6 characters; "-:--" for NaN. */
 const char *progress_duration(double seconds, char text[32]);

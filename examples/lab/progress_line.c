@@ -176,8 +176,7 @@ static void write_left(FILE *to, const layout *chosen, double left)
         fprintf(to, "%*s%6s%s", GAP, "", progress_duration(left, text), chosen->shown & WORDS ? " left" : "");
 }
 
-void progress_write_job(FILE *to, const progress_style *style, const char *name, const jobs_progress *now,
-                        double left)
+void progress_write_job(FILE *to, const progress_style *style, const char *name, const jobs_progress *now, double left)
 {
     layout chosen = choose_layout(style);
     int shown = chosen.shown;
@@ -193,18 +192,16 @@ void progress_write_job(FILE *to, const progress_style *style, const char *name,
         fprintf(to, "%*s%s%7s", GAP, "", words ? "accuracy " : "",
                 isnan(now->accuracy) ? "-" : progress_accuracy(now->accuracy, text));
     if (column_width(style, shown, RATE))
-        fprintf(to, "%*s%5s%s%s/s", GAP, "", now->rate > 0 ? progress_amount(now->rate, text) : "-",
-                words ? " " : "", words ? style->unit : "");
+        fprintf(to, "%*s%5s%s%s/s", GAP, "", now->rate > 0 ? progress_amount(now->rate, text) : "-", words ? " " : "",
+                words ? style->unit : "");
     write_left(to, &chosen, left);
 }
 
-void progress_write_total(FILE *to, const progress_style *style, int done, int count, double fraction,
-                          double left)
+void progress_write_total(FILE *to, const progress_style *style, int done, int count, double fraction, double left)
 {
     layout chosen = choose_layout(style);
     write_beginning(to, style, &chosen, "all", fraction);
-    int width =
-        columns_width(style, chosen.shown & (EPOCH | LOSS | ACCURACY | RATE | WORDS | LOSS_WORD)) - GAP;
+    int width = columns_width(style, chosen.shown & (EPOCH | LOSS | ACCURACY | RATE | WORDS | LOSS_WORD)) - GAP;
     char text[64];
     snprintf(text, sizeof text, "%d of %d run%s done", done, count, plural(count));
     if (terminal_width(text) > width)
@@ -216,7 +213,8 @@ void progress_write_total(FILE *to, const progress_style *style, int done, int c
     write_left(to, &chosen, left);
 }
 
-void progress_write_result(FILE *to, const jobs_progress *last, const char *measured, double seconds, const char *joint, int columns)
+void progress_write_result(FILE *to, const jobs_progress *last, const char *measured, double seconds, const char *joint,
+                           int columns)
 {
     char parts[4][64] = {"", "", "", ""}, text[32];
     if (last->epoch)

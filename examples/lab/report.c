@@ -50,9 +50,11 @@ static void put_confusion(const runlog *log, const char *activation, const doubl
         fputs("<tr><th>", to);
         html_text(to, log->class_names[label]);
         fputs("</th>", to);
-        for (size_t answer = 0; answer < classes; answer++) { /* blue where right, orange where wrong, the stronger the more of the class */
+        for (size_t answer = 0; answer < classes;
+             answer++) { /* blue where right, orange where wrong, the stronger the more of the class */
             const double count = counts[label * classes + answer], share = all > 0 ? count / all : 0;
-            fprintf(to, "<td style=\"background:rgba(%s,%.3f)\">%.0f</td>", label == answer ? "0,114,178" : "213,94,0", 0.6 * share, count);
+            fprintf(to, "<td style=\"background:rgba(%s,%.3f)\">%.0f</td>", label == answer ? "0,114,178" : "213,94,0",
+                    0.6 * share, count);
         }
         fputs("</tr>\n", to);
     }
@@ -69,7 +71,8 @@ static bool put_confusions(const runlog *log, FILE *to)
         if (!runlog_is_first_of_activation(best, run) || !runlog_confusion(best, activation, counts))
             continue;
         if (!begun)
-            fputs("<h2>What is mistaken for what</h2>\n<p>Rows by their class and by the answer of the net at the best epoch, all seeds "
+            fputs("<h2>What is mistaken for what</h2>\n<p>Rows by their class and by the answer of the net at the best "
+                  "epoch, all seeds "
                   "together.</p>\n<div class=\"many\">",
                   to);
         begun = true;

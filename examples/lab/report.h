@@ -1,10 +1,11 @@
-/* One HTML file of a comparison, which needs no other file and no network: what was read, the table, the pictures, the options.
+/* One HTML file of a comparison, which needs no other file and no network: what was read, the table, the pictures, the
+ * options.
  *
- *     report_write("results", &(report){.title = "iris: 4-32x2-3, adamw", .about = about, .log = log, .command = command, .drawn = true},
- *                  message);
+ *     report_write("results", &(report){.title = "iris: 4-32x2-3, adamw", .about = about, .log = log, .command =
+ * command, .drawn = true}, message);
  *
- * The pictures are the .svg files of the folder, as far as they are there, so it comes after plots_draw, which says whether they are
- * `drawn`: those of an earlier comparison stay out. config.json is taken from there, too.
+ * The pictures are the .svg files of the folder, as far as they are there, so it comes after plots_draw, which says
+ * whether they are `drawn`: those of an earlier comparison stay out. config.json is taken from there, too.
  */
 #ifndef LAB_REPORT_H
 #define LAB_REPORT_H

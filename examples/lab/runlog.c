@@ -102,7 +102,8 @@ int runlog_add_run(runlog *log, const char *activation, uint64_t seed, int fold,
         return -1;
     }
     log->runs = runs;
-    log->runs[log->count] = (runlog_run){.activation = name, .seed = seed, .fold = fold, .point = point, .parameters = parameters};
+    log->runs[log->count] =
+        (runlog_run){.activation = name, .seed = seed, .fold = fold, .point = point, .parameters = parameters};
     return log->count++;
 }
 

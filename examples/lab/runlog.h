@@ -5,8 +5,8 @@
  *         return fprintf(stderr, "compare: --out: %s\n", message), 2;
  *     runlog *log = runlog_new("results");
  *     runlog_option(log, "lr", json_real(1e-3));                      // for config.json
- *     int run = runlog_add_run(log, "gelu_exact", 1, 0, 118282);      // activation, seed, fold, parameters: 0, 1, 2, ...
- *     runlog_add_epoch(log, run, &(runlog_epoch){.epoch = 1, .step = 469, .train_loss = 0.31, ...});
+ *     int run = runlog_add_run(log, "gelu_exact", 1, 0, 118282);      // activation, seed, fold, parameters: 0, 1, 2,
+ * ... runlog_add_epoch(log, run, &(runlog_epoch){.epoch = 1, .step = 469, .train_loss = 0.31, ...});
  *     runlog_finish_run(log, run);
  *     if (!runlog_write(log, message))
  *         return fprintf(stderr, "compare: %s\n", message), 1;
@@ -19,22 +19,21 @@
  *     bands.csv     a row for each activation and epoch: means over the seeds and a band around them; for plotting.
  *                   The band is the 95 % interval of the mean; the least and the greatest for two or three
  *                   seeds, where that interval is too wide to say anything; empty for one
- *     summary.csv   a row for each activation: count, mean, deviation and 95 % interval of each measure, at the last epoch and at the
- *                   best, which is that of the lowest validation loss, and the differences to the first activation, paired by
- *                   seed, with p-values: of the t test, the same corrected for the number of comparisons (Holm), and of the sign test
- *     steps.csv     a row for each activation and step, or so many steps that they are 500: training loss, and validation loss where
- *                   an epoch ends, as in bands.csv
- *     confusion.csv a row for each activation and class: how many rows of the class got which answer, over all seeds
- *     noise.csv     a row for each activation and size of noise: loss and accuracy as in bands.csv
- *     surface.csv, points.csv    of two features: which class the first run of each activation gives to a place, and its test rows
- *     search.csv    a row for each activation and point of a search: mean and 95 % interval of the validation loss at the best epoch
- *     config.json   the options
+ *     summary.csv   a row for each activation: count, mean, deviation and 95 % interval of each measure, at the last
+ * epoch and at the best, which is that of the lowest validation loss, and the differences to the first activation,
+ * paired by seed, with p-values: of the t test, the same corrected for the number of comparisons (Holm), and of the
+ * sign test steps.csv     a row for each activation and step, or so many steps that they are 500: training loss, and
+ * validation loss where an epoch ends, as in bands.csv confusion.csv a row for each activation and class: how many rows
+ * of the class got which answer, over all seeds noise.csv     a row for each activation and size of noise: loss and
+ * accuracy as in bands.csv surface.csv, points.csv    of two features: which class the first run of each activation
+ * gives to a place, and its test rows search.csv    a row for each activation and point of a search: mean and 95 %
+ * interval of the validation loss at the best epoch config.json   the options
  *
- * A file of which there is nothing to tell is not there. In a search, all but curves.csv and search.csv are of each activation's best
- * point.
+ * A file of which there is nothing to tell is not there. In a search, all but curves.csv and search.csv are of each
+ * activation's best point.
  *
- * What is averaged is one value for each seed, the mean over its folds: folds of one seed share most of their training rows, seeds do
- * not depend on each other. With one seed the folds stand for themselves.
+ * What is averaged is one value for each seed, the mean over its folds: folds of one seed share most of their training
+ * rows, seeds do not depend on each other. With one seed the folds stand for themselves.
  *
  * Runs that were added but not finished are in curves.csv as far as they went, and in nothing that is averaged, except
  * that an activation of which no run has finished shows what it has in bands.csv.
@@ -54,13 +53,18 @@ enum { RUNLOG_MESSAGE = 512 }; /* bytes of a message; each is one line that name
 
 /* How good a net is on some rows; NaN for what the task or the data does not have. */
 typedef struct {
-    double loss;           /* mean: cross-entropy (log loss), or squared error of standardised targets */
-    double accuracy;       /* 0 to 1 */
-    double calibration; /* expected calibration error, 0 to 1: how far confidence is from accuracy, in 15 equal bins (Guo et al., 2017) */
-    double rmse, mae, r2;  /* of one target, in its own unit; r2 is 1 - squared error / variance, the mean over several targets */
+    double loss;        /* mean: cross-entropy (log loss), or squared error of standardised targets */
+    double accuracy;    /* 0 to 1 */
+    double calibration; /* expected calibration error, 0 to 1: how far confidence is from accuracy, in 15 equal bins
+                           (Guo et al., 2017) */
+    double rmse, mae,
+        r2; /* of one target, in its own unit; r2 is 1 - squared error / variance, the mean over several targets */
 } runlog_measures;
 
-#define RUNLOG_NO_MEASURES {NAN, NAN, NAN, NAN, NAN, NAN}
+#define RUNLOG_NO_MEASURES           \
+    {                                \
+        NAN, NAN, NAN, NAN, NAN, NAN \
+    }
 
 /* One finished epoch of one run: plain bytes, fit to be sent with jobs_record. */
 typedef struct {
@@ -70,25 +74,28 @@ typedef struct {
     double val_accuracy;         /* 0 to 1; NaN in a regression */
     double grad_norm;
     double dead_fraction; /* of the hidden units */
-    runlog_measures test; /* of the test part; filled where the validation loss is the lowest so far, and there is a test part */
-    double seconds;       /* of training since the run began */
+    runlog_measures
+        test; /* of the test part; filled where the validation loss is the lowest so far, and there is a test part */
+    double seconds; /* of training since the run began */
 } runlog_epoch;
 
 /* What else a run reports: rows of numbers, by kind. */
 typedef enum {
     RUNLOG_STEPS,     /* [, 2]: a step, and the mean training loss of the steps since the entry before */
-    RUNLOG_CONFUSION, /* [classes, classes]: test rows (or else validation rows) by label and by the net's answer, at the best epoch */
+    RUNLOG_CONFUSION, /* [classes, classes]: test rows (or else validation rows) by label and by the net's answer, at
+                         the best epoch */
     RUNLOG_NOISE,     /* [, 3]: size of the noise that is added to these rows, loss, accuracy */
-    RUNLOG_SURFACE,   /* [side * side, 4]: two features, the class that the net gives to them, and the probability that it gives that */
-    RUNLOG_POINTS,    /* [, 3]: two features of a row, and its label */
+    RUNLOG_SURFACE, /* [side * side, 4]: two features, the class that the net gives to them, and the probability that it
+                       gives that */
+    RUNLOG_POINTS,  /* [, 3]: two features of a row, and its label */
     RUNLOG_SERIES
 } runlog_series;
 enum { RUNLOG_CLASSES = 1000, RUNLOG_SURFACE_SIDE = 120, RUNLOG_POINTS_MOST = 300 };
 
 typedef struct runlog runlog;
 
-/* Whether the files can be written into this folder, which is made for the test, and taken away again, if there is none.
- * Nothing that is there is touched. */
+/* Whether the files can be written into this folder, which is made for the test, and taken away again, if there is
+ * none. Nothing that is there is touched. */
 bool runlog_check_directory(const char *directory, char message[RUNLOG_MESSAGE]);
 
 /* Writes nothing yet. Copies its argument, like all functions below. NULL when memory runs out. */
@@ -101,7 +108,8 @@ void runlog_option(runlog *log, const char *name, json_t *value);
 /* Adds a run, before or while others report, and returns its number, counted from 0; -1 when memory runs out. */
 int runlog_add_run(runlog *log, const char *activation, uint64_t seed, int fold, long parameters);
 
-/* Says at which point of a search a run stands: the numbers that are searched in words ("lr 0.001"), and the first of them. */
+/* Says at which point of a search a run stands: the numbers that are searched in words ("lr 0.001"), and the first of
+ * them. */
 void runlog_set_point(runlog *log, int run, const char *point, double number);
 
 /* Adds the next epoch of a run. */
@@ -126,16 +134,17 @@ void runlog_note(runlog *log, const char *note);
 /* Whether there are several points. */
 bool runlog_is_search(const runlog *log);
 
-/* The runs at one point for each activation, as a log of its own: at each activation's best point, or with `common` at the one that is best
- * for all. Best is the lowest mean validation loss at the best epoch (for all: of its logarithm); a point where a run did not finish only
- * where there is no other. Its note says which. NULL when memory runs out. To be freed. */
+/* The runs at one point for each activation, as a log of its own: at each activation's best point, or with `common` at
+ * the one that is best for all. Best is the lowest mean validation loss at the best epoch (for all: of its logarithm);
+ * a point where a run did not finish only where there is no other. Its note says which. NULL when memory runs out. To
+ * be freed. */
 runlog *runlog_at_best(const runlog *log, bool common);
 
 /* Prints the comparison of the activations, as many columns as fit into a terminal, all of them elsewhere. */
 void runlog_print_table(const runlog *log, FILE *out);
 
-/* The same with all columns as "markdown", "latex" (the rows of a tabular, and its notes as comments), "csv" (without notes) or "html", or
- * as a "table". */
+/* The same with all columns as "markdown", "latex" (the rows of a tabular, and its notes as comments), "csv" (without
+ * notes) or "html", or as a "table". */
 void runlog_print_table_as(const runlog *log, const char *format, FILE *out);
 
 #endif

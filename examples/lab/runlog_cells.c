@@ -7,19 +7,31 @@
 table_content table_content_of(const table_view *table, table_column which, runlog_metric *metric)
 {
     switch (which) {
-    case ACCURACY: return *metric = table->accuracy_metric, VALUE;
-    case ACCURACY_DIFFERENCE: return *metric = table->accuracy_metric, DIFFERENCE;
-    case VALIDATION_ACCURACY: return *metric = RUNLOG_BEST_ACCURACY, VALUE;
-    case LOSS: return *metric = table->loss_metric, VALUE;
-    case LOSS_DIFFERENCE: return *metric = table->loss_metric, DIFFERENCE;
-    case VALIDATION_LOSS: return *metric = RUNLOG_BEST_LOSS, VALUE;
-    case RMSE: return *metric = RUNLOG_TEST_RMSE, VALUE;
-    case R2: return *metric = RUNLOG_TEST_R2, VALUE;
-    case CALIBRATION: return *metric = RUNLOG_TEST_CALIBRATION, VALUE;
-    case BETTER: return *metric = table->accuracy ? table->accuracy_metric : table->loss_metric, COUNT;
+    case ACCURACY:
+        return *metric = table->accuracy_metric, VALUE;
+    case ACCURACY_DIFFERENCE:
+        return *metric = table->accuracy_metric, DIFFERENCE;
+    case VALIDATION_ACCURACY:
+        return *metric = RUNLOG_BEST_ACCURACY, VALUE;
+    case LOSS:
+        return *metric = table->loss_metric, VALUE;
+    case LOSS_DIFFERENCE:
+        return *metric = table->loss_metric, DIFFERENCE;
+    case VALIDATION_LOSS:
+        return *metric = RUNLOG_BEST_LOSS, VALUE;
+    case RMSE:
+        return *metric = RUNLOG_TEST_RMSE, VALUE;
+    case R2:
+        return *metric = RUNLOG_TEST_R2, VALUE;
+    case CALIBRATION:
+        return *metric = RUNLOG_TEST_CALIBRATION, VALUE;
+    case BETTER:
+        return *metric = table->accuracy ? table->accuracy_metric : table->loss_metric, COUNT;
     case STEP_TIME:
-    case PARAMETERS: return COUNT;
-    default: return NAME;
+    case PARAMETERS:
+        return COUNT;
+    default:
+        return NAME;
     }
 }
 
@@ -29,20 +41,47 @@ void table_write_title(const table_view *table, table_column which, char title[C
     const char *delta = table->screen.utf8 ? "Δ" : "diff";
     title[0] = '\0';
     switch (which) {
-    case ACTIVATION: snprintf(title, CELL, "activation"); break;
-    case ACCURACY: snprintf(title, CELL, "%s acc %%", part); break;
-    case ACCURACY_DIFFERENCE: snprintf(title, CELL, "%s %s acc ", delta, part); break;
-    case VALIDATION_ACCURACY: snprintf(title, CELL, "val acc %%"); break;
-    case LOSS: snprintf(title, CELL, "%s %s", part, loss); break;
-    case LOSS_DIFFERENCE: snprintf(title, CELL, "%s %s ", delta, loss); break;
-    case VALIDATION_LOSS: snprintf(title, CELL, "val %s", loss); break;
-    case RMSE: snprintf(title, CELL, "RMSE"); break;
-    case R2: snprintf(title, CELL, table->screen.utf8 ? "R²" : "R2"); break;
-    case CALIBRATION: snprintf(title, CELL, "ECE %%"); break;
-    case BETTER: snprintf(title, CELL, "better"); break;
-    case STEP_TIME: snprintf(title, CELL, table->screen.utf8 ? "µs/step" : "us/step"); break;
-    case PARAMETERS: snprintf(title, CELL, "parameters"); break;
-    case COLUMNS: break;
+    case ACTIVATION:
+        snprintf(title, CELL, "activation");
+        break;
+    case ACCURACY:
+        snprintf(title, CELL, "%s acc %%", part);
+        break;
+    case ACCURACY_DIFFERENCE:
+        snprintf(title, CELL, "%s %s acc ", delta, part);
+        break;
+    case VALIDATION_ACCURACY:
+        snprintf(title, CELL, "val acc %%");
+        break;
+    case LOSS:
+        snprintf(title, CELL, "%s %s", part, loss);
+        break;
+    case LOSS_DIFFERENCE:
+        snprintf(title, CELL, "%s %s ", delta, loss);
+        break;
+    case VALIDATION_LOSS:
+        snprintf(title, CELL, "val %s", loss);
+        break;
+    case RMSE:
+        snprintf(title, CELL, "RMSE");
+        break;
+    case R2:
+        snprintf(title, CELL, table->screen.utf8 ? "R²" : "R2");
+        break;
+    case CALIBRATION:
+        snprintf(title, CELL, "ECE %%");
+        break;
+    case BETTER:
+        snprintf(title, CELL, "better");
+        break;
+    case STEP_TIME:
+        snprintf(title, CELL, table->screen.utf8 ? "µs/step" : "us/step");
+        break;
+    case PARAMETERS:
+        snprintf(title, CELL, "parameters");
+        break;
+    case COLUMNS:
+        break;
     }
 }
 
@@ -68,8 +107,9 @@ static void write_value(const table_view *table, const runlog_group *group, runl
     const statistics_estimate *value = &group->value[metric];
     const bool share = runlog_metrics[metric].share;
     const double scale = share ? 100 : 1;
-    const int decimals = share || metric == RUNLOG_TEST_R2 ? 2 + !share : metric == RUNLOG_TEST_RMSE ? table->unit_decimals
-                                                                                                    : table->loss_decimals;
+    const int decimals = share || metric == RUNLOG_TEST_R2 ? 2 + !share
+                         : metric == RUNLOG_TEST_RMSE      ? table->unit_decimals
+                                                           : table->loss_decimals;
     if (value->count == 0)
         return;
     if (isnan(value->mean)) {
@@ -87,7 +127,8 @@ static void write_value(const table_view *table, const runlog_group *group, runl
         snprintf(cell + length, (size_t)(CELL - length), " (%.1f-%.1f)", scale * group->range[metric].low,
                  scale * group->range[metric].high);
     else
-        snprintf(cell + length, (size_t)(CELL - length), " %s%.*f", table->screen.utf8 ? "±" : "+/-", decimals, scale * value->margin);
+        snprintf(cell + length, (size_t)(CELL - length), " %s%.*f", table->screen.utf8 ? "±" : "+/-", decimals,
+                 scale * value->margin);
 }
 
 static void write_difference(const table_view *table, const runlog_group *group, runlog_metric metric, char cell[CELL])
@@ -108,8 +149,8 @@ static void write_difference(const table_view *table, const runlog_group *group,
     }
     int length = snprintf(cell, CELL, "%+.*f", decimals, scale * difference->mean);
     if (difference->deviation > 0 && length < CELL)
-        length += snprintf(cell + length, (size_t)(CELL - length), " %s%.*f", table->screen.utf8 ? "±" : "+/-", decimals,
-                           fmin(scale * difference->margin, share ? 100 : INFINITY));
+        length += snprintf(cell + length, (size_t)(CELL - length), " %s%.*f", table->screen.utf8 ? "±" : "+/-",
+                           decimals, fmin(scale * difference->margin, share ? 100 : INFINITY));
     if (length < CELL)
         snprintf(cell + length, (size_t)(CELL - length), table_is_clear(group, metric) ? "*" : " ");
 }

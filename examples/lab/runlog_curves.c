@@ -40,7 +40,8 @@ bool runlog_write_curves(const runlog *log, FILE *to)
 {
     double *losses = calloc((size_t)log->count + 1, sizeof *losses);
     const char **best = calloc((size_t)log->count + 1, sizeof *best); /* of the first run of each activation */
-    fputs("activation,point,seed,fold,epoch,step,train_loss,val_loss,val_accuracy,test_loss,test_accuracy,grad_norm,dead_fraction,at_best_"
+    fputs("activation,point,seed,fold,epoch,step,train_loss,val_loss,val_accuracy,test_loss,test_accuracy,grad_norm,"
+          "dead_fraction,at_best_"
           "point,seconds\n",
           to);
     for (int i = 0; losses && best && i < log->count; i++) {
@@ -125,7 +126,8 @@ void runlog_write_band(FILE *to, const double values[], int count, bool share)
 {
     enum { TOO_FEW_FOR_AN_INTERVAL = 3 };
     statistics_estimate estimate = statistics_of(values, (size_t)count);
-    const statistics_range range = share ? statistics_share_interval(values, (size_t)count) : statistics_interval(&estimate);
+    const statistics_range range =
+        share ? statistics_share_interval(values, (size_t)count) : statistics_interval(&estimate);
     double low = range.low, high = range.high;
     if (count > 1 && count <= TOO_FEW_FOR_AN_INTERVAL && !isnan(estimate.mean)) {
         low = high = values[0];
@@ -147,10 +149,9 @@ bool runlog_write_bands(const runlog *log, FILE *to)
         return false;
     for (int curve = 0; curve < CURVES; curve++)
         values[curve] = memory + (size_t)curve * runs;
-    fputs(
-        "activation,epoch,runs,train_loss,train_loss_low,train_loss_high,val_loss,val_loss_low,val_loss_high,"
-        "val_accuracy,val_accuracy_low,val_accuracy_high\n",
-        to);
+    fputs("activation,epoch,runs,train_loss,train_loss_low,train_loss_high,val_loss,val_loss_low,val_loss_high,"
+          "val_accuracy,val_accuracy_low,val_accuracy_high\n",
+          to);
     for (int run = 0; run < log->count; run++) {
         const char *activation = log->runs[run].activation;
         if (!runlog_is_first_of_activation(log, run))

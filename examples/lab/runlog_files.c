@@ -14,8 +14,9 @@ enum { A_SEARCH = -1 };
 static const struct file {
     const char *name;
     bool (*write)(const runlog *log, FILE *to);
-    bool at_best;    /* in a search, of each activation's best point only */
-    int needs;       /* what it shows and without which it is not written: a series, counted from 1, or a search; 0: nothing */
+    bool at_best; /* in a search, of each activation's best point only */
+    int needs; /* what it shows and without which it is not written: a series, counted from 1, or a search; 0: nothing
+                */
 } files[] = {
     {"curves.csv", runlog_write_curves},
     {"bands.csv", runlog_write_bands, true},
@@ -51,7 +52,8 @@ static bool write_one(const void *context, FILE *to)
 
 static bool is_wanted(const runlog *log, const struct file *file)
 {
-    return file->needs == 0 || (file->needs == A_SEARCH ? runlog_is_search(log) : runlog_has_series(log, (runlog_series)(file->needs - 1)));
+    return file->needs == 0 ||
+           (file->needs == A_SEARCH ? runlog_is_search(log) : runlog_has_series(log, (runlog_series)(file->needs - 1)));
 }
 
 bool runlog_write(const runlog *log, char message[RUNLOG_MESSAGE])
@@ -66,7 +68,8 @@ bool runlog_write(const runlog *log, char message[RUNLOG_MESSAGE])
         if (!is_wanted(log, &files[i]))
             files_remove(log->directory, files[i].name); /* of an earlier comparison */
         else
-            written = files_write(log->directory, files[i].name, write_one, &(writing){files[i].at_best ? best : log, &files[i]}, message);
+            written = files_write(log->directory, files[i].name, write_one,
+                                  &(writing){files[i].at_best ? best : log, &files[i]}, message);
     }
     runlog_free(best);
     return written;

@@ -8,8 +8,8 @@ static const table_format formats[] = {
     {"markdown", "", "| ", " | ", " |\n", "\n", "", false, false},
     {"latex", "", "", " & ", " \\\\\n", "\n", "% ", false, false},
     {"csv", "", "", ",", "\n", "", NULL, false, false},
-    {"html", "<div class=\"wide\"><table class=\"figures\">\n", "<tr><td>", "</td><td>", "</td></tr>\n", "</table></div>\n", "<p>", true,
-     true},
+    {"html", "<div class=\"wide\"><table class=\"figures\">\n", "<tr><td>", "</td><td>", "</td></tr>\n",
+     "</table></div>\n", "<p>", true, true},
 };
 
 const table_format *table_format_of(const char *name)

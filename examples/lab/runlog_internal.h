@@ -49,7 +49,7 @@ typedef enum {
 
 typedef struct {
     const char *name;
-    bool share;          /* between 0 and 1: an accuracy */
+    bool share; /* between 0 and 1: an accuracy */
     bool more_is_better;
 } runlog_metric_kind;
 extern const runlog_metric_kind runlog_metrics[RUNLOG_METRICS];
@@ -65,7 +65,7 @@ typedef struct {
     statistics_range range[RUNLOG_METRICS];         /* 95 % interval of the mean; within 0 and 1 for a share */
     statistics_estimate difference[RUNLOG_METRICS]; /* to the first activation; of count 0 for that itself */
     statistics_test test[RUNLOG_METRICS];           /* of that difference */
-    double corrected[RUNLOG_METRICS];               /* its p-value, corrected; NaN where the metric is not among those judged */
+    double corrected[RUNLOG_METRICS]; /* its p-value, corrected; NaN where the metric is not among those judged */
 } runlog_group;
 
 /* The activations in the order of their first runs; to be freed. NULL when memory runs out. */
@@ -81,7 +81,8 @@ bool runlog_has_one_seed(const runlog *log);
 bool runlog_has_accuracy(const runlog *log);
 bool runlog_has_test(const runlog *log);
 
-/* The loss and the accuracy that differences are judged by: of the test part, or else of the validation part at the last epoch. */
+/* The loss and the accuracy that differences are judged by: of the test part, or else of the validation part at the
+ * last epoch. */
 runlog_metric runlog_loss(const runlog *log);
 runlog_metric runlog_accuracy(const runlog *log);
 
@@ -91,7 +92,8 @@ const runlog_epoch *runlog_best_epoch(const runlog_run *run);
 /* The point where an activation's validation loss is lowest; `losses` has room for all runs. */
 const char *runlog_best_point(const runlog *log, const char *activation, double losses[]);
 
-/* How many rows of a class got which answer, over all finished runs of an activation; false where there is nothing of that. */
+/* How many rows of a class got which answer, over all finished runs of an activation; false where there is nothing of
+ * that. */
 bool runlog_confusion(const runlog *log, const char *activation, double counts[]);
 
 /* Whether any run has a series. */
@@ -114,8 +116,8 @@ bool runlog_write_surface(const runlog *log, FILE *to);
 bool runlog_write_points(const runlog *log, FILE *to);
 bool runlog_write_search(const runlog *log, FILE *to);
 
-/* Fields of a CSV file: ",0.0123" with nine significant digits, enough to give back every float; "," and nothing for what
- * is not defined; a text, in quotes where it needs them. */
+/* Fields of a CSV file: ",0.0123" with nine significant digits, enough to give back every float; "," and nothing for
+ * what is not defined; a text, in quotes where it needs them. */
 void runlog_number_field(FILE *to, double number);
 void runlog_empty_field(FILE *to);
 void runlog_text(FILE *to, const char *text);

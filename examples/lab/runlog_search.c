@@ -134,9 +134,11 @@ runlog *runlog_at_best(const runlog *log, bool common)
     for (int i = 0; complete && i < log->count; i++) {
         if (!runlog_is_first_of_activation(log, i))
             continue;
-        const char *activation = log->runs[i].activation, *point = of_all ? of_all : runlog_best_point(log, activation, losses);
+        const char *activation = log->runs[i].activation,
+                   *point = of_all ? of_all : runlog_best_point(log, activation, losses);
         if (!of_all)
-            fprintf(words, "%s %s %s%s", first ? "" : ";", activation, point, is_at_the_edge(log, point) ? " (the edge of the list)" : "");
+            fprintf(words, "%s %s %s%s", first ? "" : ";", activation, point,
+                    is_at_the_edge(log, point) ? " (the edge of the list)" : "");
         first = false;
         for (int run = 0; run < log->count; run++)
             if (strcmp(log->runs[run].activation, activation) == 0 && strcmp(log->runs[run].point, point) == 0)
@@ -177,7 +179,8 @@ static int list_points(const runlog *log, const char *activation, double losses[
     int count = 0;
     for (int k = 0; k < log->count; k++)
         if (is_first_of_point(log, k))
-            points[count++] = (point){.run = &log->runs[k], .found = outcome_at(log, activation, log->runs[k].point, losses)};
+            points[count++] =
+                (point){.run = &log->runs[k], .found = outcome_at(log, activation, log->runs[k].point, losses)};
     qsort(points, (size_t)count, sizeof *points, by_number);
     for (int i = 0; i < count; i++) {
         points[i].best = true;
@@ -206,7 +209,9 @@ bool runlog_write_search(const runlog *log, FILE *to)
 {
     double *losses = calloc((size_t)log->count + 1, sizeof *losses);
     point *points = calloc((size_t)log->count + 1, sizeof *points);
-    fputs("activation,point,number,best_at_number,runs,unfinished,best_val_loss_mean,best_val_loss_low,best_val_loss_high\n", to);
+    fputs("activation,point,number,best_at_number,runs,unfinished,best_val_loss_mean,best_val_loss_low,best_val_loss_"
+          "high\n",
+          to);
     for (int i = 0; losses && points && i < log->count; i++) {
         const char *activation = log->runs[i].activation;
         const int count = runlog_is_first_of_activation(log, i) ? list_points(log, activation, losses, points) : 0;

@@ -16,9 +16,10 @@ static const double *row_of(const runlog_run *run, runlog_series kind, size_t ro
     return (row + 1) * width <= run->series[kind].count ? run->series[kind].numbers + row * width : NULL;
 }
 
-/* Column `column` of the rows of an activation's runs whose first number is `key`, looked for at place `row`; returns how many. */
-static int gather(const runlog *log, const char *activation, runlog_series kind, size_t row, size_t width, size_t column, double key,
-                  double values[])
+/* Column `column` of the rows of an activation's runs whose first number is `key`, looked for at place `row`; returns
+ * how many. */
+static int gather(const runlog *log, const char *activation, runlog_series kind, size_t row, size_t width,
+                  size_t column, double key, double values[])
 {
     int count = 0;
     for (int i = 0; i < log->count; i++) {

@@ -35,11 +35,15 @@ static double figure_of(const runlog_run *run, runlog_metric metric)
     if (!best)
         return NAN;
     const double figures[RUNLOG_METRICS] = {
-        [RUNLOG_FINAL_LOSS] = last->val_loss,          [RUNLOG_FINAL_ACCURACY] = last->val_accuracy,
-        [RUNLOG_BEST_LOSS] = best->val_loss,           [RUNLOG_BEST_ACCURACY] = best->val_accuracy,
-        [RUNLOG_TEST_LOSS] = best->test.loss,          [RUNLOG_TEST_ACCURACY] = best->test.accuracy,
+        [RUNLOG_FINAL_LOSS] = last->val_loss,
+        [RUNLOG_FINAL_ACCURACY] = last->val_accuracy,
+        [RUNLOG_BEST_LOSS] = best->val_loss,
+        [RUNLOG_BEST_ACCURACY] = best->val_accuracy,
+        [RUNLOG_TEST_LOSS] = best->test.loss,
+        [RUNLOG_TEST_ACCURACY] = best->test.accuracy,
         [RUNLOG_TEST_CALIBRATION] = best->test.calibration,
-        [RUNLOG_TEST_RMSE] = best->test.rmse,          [RUNLOG_TEST_MAE] = best->test.mae,
+        [RUNLOG_TEST_RMSE] = best->test.rmse,
+        [RUNLOG_TEST_MAE] = best->test.mae,
         [RUNLOG_TEST_R2] = best->test.r2,
     };
     return figures[metric];
@@ -50,7 +54,8 @@ static const runlog_run *find_run(const runlog *log, const char *activation, con
 {
     for (int i = 0; i < log->count; i++) {
         const runlog_run *run = &log->runs[i];
-        if (run->finished && run->seed == like->seed && run->fold == like->fold && strcmp(run->activation, activation) == 0)
+        if (run->finished && run->seed == like->seed && run->fold == like->fold &&
+            strcmp(run->activation, activation) == 0)
             return run;
     }
     return NULL;
@@ -73,8 +78,8 @@ bool runlog_has_one_seed(const runlog *log)
     return true;
 }
 
-/* A figure of each seed of an activation; with a `rival`, of the runs that the rival has finished too, and the rival's figures beside them.
- * Returns how many. */
+/* A figure of each seed of an activation; with a `rival`, of the runs that the rival has finished too, and the rival's
+ * figures beside them. Returns how many. */
 static int gather(const runlog *log, const char *activation, const char *rival, runlog_metric metric, unit units[])
 {
     const bool by_fold = runlog_has_one_seed(log);
@@ -151,7 +156,8 @@ static void summarise(const runlog *log, runlog_group *group, const char *first,
     }
 }
 
-/* Corrects together what the table judges: the differences in loss and in accuracy of all activations. False when memory runs out. */
+/* Corrects together what the table judges: the differences in loss and in accuracy of all activations. False when
+ * memory runs out. */
 static bool correct(const runlog *log, runlog_group *groups, int count)
 {
     const runlog_metric judged[] = {runlog_loss(log), runlog_accuracy(log)};
@@ -208,7 +214,9 @@ static void write_header(FILE *to)
         fprintf(to, ",%1$s_mean,%1$s_deviation,%1$s_low,%1$s_high", runlog_metrics[metric].name);
     fputs(",pairs", to);
     for (int metric = 0; metric < RUNLOG_METRICS; metric++)
-        fprintf(to, ",%1$s_difference,%1$s_difference_low,%1$s_difference_high,%1$s_p,%1$s_p_corrected,%1$s_sign_p,%1$s_greater,%1$s_less",
+        fprintf(to,
+                ",%1$s_difference,%1$s_difference_low,%1$s_difference_high,%1$s_p,%1$s_p_corrected,%1$s_sign_p,%1$s_"
+                "greater,%1$s_less",
                 runlog_metrics[metric].name);
     fputc('\n', to);
 }
@@ -248,7 +256,8 @@ static void find_metrics(const runlog *log, bool exists[RUNLOG_METRICS])
 {
     for (int metric = 0; metric < RUNLOG_METRICS; metric++) {
         const bool of_test = metric >= RUNLOG_TEST_LOSS, of_numbers = metric >= RUNLOG_TEST_RMSE;
-        exists[metric] = (!of_test || runlog_has_test(log)) && (!runlog_metrics[metric].share || runlog_has_accuracy(log)) &&
+        exists[metric] = (!of_test || runlog_has_test(log)) &&
+                         (!runlog_metrics[metric].share || runlog_has_accuracy(log)) &&
                          (!of_numbers || !runlog_has_accuracy(log));
     }
 }

@@ -7,8 +7,9 @@
 #include <string.h>
 
 /* And in the order in which they are given room. */
-static const table_column by_need[COLUMNS] = {ACTIVATION, ACCURACY,  ACCURACY_DIFFERENCE, LOSS,   LOSS_DIFFERENCE, RMSE,      R2,
-                                        BETTER,     STEP_TIME, VALIDATION_ACCURACY, VALIDATION_LOSS, CALIBRATION, PARAMETERS};
+static const table_column by_need[COLUMNS] = {
+    ACTIVATION,          ACCURACY,        ACCURACY_DIFFERENCE, LOSS,      LOSS_DIFFERENCE, RMSE, R2, BETTER, STEP_TIME,
+    VALIDATION_ACCURACY, VALIDATION_LOSS, CALIBRATION,         PARAMETERS};
 
 static int width_of(const table_view *table, table_column which)
 {
@@ -55,7 +56,8 @@ static void choose_columns(table_view *table)
 static const char *colour_of(const table_view *table, table_column which, const runlog_group *group)
 {
     runlog_metric metric = 0;
-    if (!table->screen.colour || table_content_of(table, which, &metric) != DIFFERENCE || !table_is_clear(group, metric))
+    if (!table->screen.colour || table_content_of(table, which, &metric) != DIFFERENCE ||
+        !table_is_clear(group, metric))
         return NULL;
     return (group->difference[metric].mean > 0) == runlog_metrics[metric].more_is_better ? "\033[32m" : "\033[31m";
 }

@@ -34,7 +34,7 @@ struct table_format {
     const char *name;
     const char *before, *begin, *between, *end, *after; /* of the table, and of a row */
     const char *note;                                   /* before a note; NULL: no notes */
-    bool utf8, marks_up; /* notes are part of the text, not comments */
+    bool utf8, marks_up;                                /* notes are part of the text, not comments */
 };
 
 typedef struct {
@@ -43,10 +43,10 @@ typedef struct {
     int count;
     terminal screen;
     const table_format *format; /* NULL: a table on the terminal */
-    bool accuracy; /* false in a regression */
-    bool test;     /* there is a test part */
-    bool by_fold;  /* there is one seed, whose folds are the values */
-    int folds;     /* of a seed; 1 if it has none */
+    bool accuracy;              /* false in a regression */
+    bool test;                  /* there is a test part */
+    bool by_fold;               /* there is one seed, whose folds are the values */
+    int folds;                  /* of a seed; 1 if it has none */
     runlog_metric loss_metric, accuracy_metric;
     int loss_decimals, unit_decimals; /* of the loss; of errors in the unit of the target */
     bool shown[COLUMNS];
@@ -65,7 +65,8 @@ int table_decimals(const runlog_group *groups, int count, runlog_metric metric);
 /* The difference is beyond chance, with all that are judged taken together. */
 bool table_is_clear(const runlog_group *group, runlog_metric metric);
 
-/* The format of that name, NULL for "table"; the table in it; and a text with what it wants before its special letters. */
+/* The format of that name, NULL for "table"; the table in it; and a text with what it wants before its special letters.
+ */
 const table_format *table_format_of(const char *name);
 void table_print_formatted(const table_view *table, FILE *out);
 void table_put_text(const table_format *format, const char *text, FILE *out);

@@ -42,8 +42,8 @@ double statistics_incomplete_beta(double x, double a, double b)
     return exp(log_front) * beta_fraction(x, a, b) / a;
 }
 
-/* The probability that Student's t exceeds x >= 0: half of I at degrees / (degrees + x^2), written so that neither small
- * nor large x loses digits. */
+/* The probability that Student's t exceeds x >= 0: half of I at degrees / (degrees + x^2), written so that neither
+ * small nor large x loses digits. */
 static double student_tail(double x, double degrees)
 {
     double ratio = x * x / degrees;
@@ -154,7 +154,8 @@ statistics_test statistics_compare(const double values[], const double baseline[
     if (unequal > 0)
         test.sign_p = sign_probability(test.greater < test.less ? test.greater : test.less, unequal);
     if (count > 1 && difference.deviation > 0)
-        test.p = 2 * student_tail(fabs(difference.mean) / (difference.deviation / sqrt((double)count)), (double)(count - 1));
+        test.p =
+            2 * student_tail(fabs(difference.mean) / (difference.deviation / sqrt((double)count)), (double)(count - 1));
     return test;
 }
 

@@ -18,8 +18,7 @@ typedef struct {
     size_t count;
     double mean;
     double deviation; /* of the sample: divided by count - 1; 0 where it is nothing but rounding */
-    double
-        margin; /* half the width of the mean's 95 % interval, by Student's t with count - 1 degrees of freedom */
+    double margin;    /* half the width of the mean's 95 % interval, by Student's t with count - 1 degrees of freedom */
 } statistics_estimate;
 
 /* Mean, deviation and margin of `count` values. */
@@ -36,24 +35,25 @@ typedef struct {
 /* That of the mean: mean - margin to mean + margin. */
 statistics_range statistics_interval(const statistics_estimate *estimate);
 
-/* That of the mean of shares between 0 and 1, within 0 and 1: the mean and its margin on the scale asin(sqrt(x)), whose slope at the mean
- * turns the one margin into the other. NaN for a value outside of 0 to 1. */
+/* That of the mean of shares between 0 and 1, within 0 and 1: the mean and its margin on the scale asin(sqrt(x)), whose
+ * slope at the mean turns the one margin into the other. NaN for a value outside of 0 to 1. */
 statistics_range statistics_share_interval(const double values[], size_t count);
 
 /* Two tests of whether values and baseline differ, pair by pair; p-values for both sides. */
 typedef struct {
-    double p;            /* of the paired t test; NaN for fewer than two pairs, or where all differences are the same */
-    double sign_p;       /* of the sign test, which leaves out pairs that are equal; NaN where all are */
-    int greater, less;   /* pairs */
+    double p;          /* of the paired t test; NaN for fewer than two pairs, or where all differences are the same */
+    double sign_p;     /* of the sign test, which leaves out pairs that are equal; NaN where all are */
+    int greater, less; /* pairs */
 } statistics_test;
 statistics_test statistics_compare(const double values[], const double baseline[], size_t count);
 
-/* Corrects p-values for being several, such that any of them is below 0.05 by chance in at most 5 % of all cases (Holm, 1979). A NaN stays
- * one and does not count. */
+/* Corrects p-values for being several, such that any of them is below 0.05 by chance in at most 5 % of all cases (Holm,
+ * 1979). A NaN stays one and does not count. */
 void statistics_holm(double p[], size_t count);
 
 /* The x below which Student's t distribution with `degrees` > 0 degrees of freedom (fractions allowed) has the
- * probability `probability`; relative error below 1e-12 to 1,000 degrees, 1e-9 to a million. Infinite at 0 and 1, NaN outside. */
+ * probability `probability`; relative error below 1e-12 to 1,000 degrees, 1e-9 to a million. Infinite at 0 and 1, NaN
+ * outside. */
 double statistics_student_quantile(double probability, double degrees);
 
 /* The regularised incomplete beta function I_x(a, b) for a, b > 0 and x in [0, 1]; NaN elsewhere.

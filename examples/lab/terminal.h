@@ -29,8 +29,8 @@ locale_t terminal_locale(void);
 /* How many columns a UTF-8 text takes: one for each code point, which holds for all that these programs print. */
 int terminal_width(const char *text);
 
-/* Prints words, and a line's end behind them; a line ends where it would be wider than the stream's terminal, elsewhere only where the text
- * has an end of line. `put` prints a word; NULL: as it is. */
+/* Prints words, and a line's end behind them; a line ends where it would be wider than the stream's terminal, elsewhere
+ * only where the text has an end of line. `put` prints a word; NULL: as it is. */
 void terminal_wrap(FILE *out, const char *text, void (*put)(FILE *out, const char *word));
 
 #endif

@@ -23,7 +23,10 @@ static tg_mlp_config network(const experiment *e, int run)
 
 static tg_optimizer_config steps(const experiment_settings *s, long count)
 {
-    tg_optimizer_config config = {.lr = s->lr, .weight_decay = s->weight_decay, .clip_norm = s->clip, .momentum = s->momentum,
+    tg_optimizer_config config = {.lr = s->lr,
+                                  .weight_decay = s->weight_decay,
+                                  .clip_norm = s->clip,
+                                  .momentum = s->momentum,
                                   .nesterov = s->momentum > 0};
     tg_optimizer_from_name(s->optimizer, &config.kind);
     tg_schedule_from_name(s->schedule, &config.schedule.kind);
@@ -191,7 +194,8 @@ static void close_trainer(trainer *t)
 
 bool training_run(const experiment *e, int run, const training_watch *watch, char message[EXPERIMENT_MESSAGE])
 {
-    trainer t = {.settings = experiment_of_run(e, run), .seed = experiment_seed(e, run), .watch = watch, .accuracy = NAN};
+    trainer t = {
+        .settings = experiment_of_run(e, run), .seed = experiment_seed(e, run), .watch = watch, .accuracy = NAN};
     tg_set_threads(1); /* runs share the processors among themselves */
     bool fine = open_trainer(&t, e, run, message);
     t.since = jobs_clock();

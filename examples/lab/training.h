@@ -21,11 +21,12 @@ typedef struct training_watch {
     void (*on_series)(void *context, runlog_series kind, const double *numbers, size_t count);
 } training_watch;
 
-/* Trains run number `run` of the experiment, for which it splits the experiment's data anew: in a process of its own, or one run after the
- * other. False and one line when the network cannot be made or training stops making sense. */
+/* Trains run number `run` of the experiment, for which it splits the experiment's data anew: in a process of its own,
+ * or one run after the other. False and one line when the network cannot be made or training stops making sense. */
 bool training_run(const experiment *e, int run, const training_watch *watch, char message[EXPERIMENT_MESSAGE]);
 
-/* The number of parameters of run `run`'s network; -1 when it cannot be made, or no step can be taken as the options say, with one line. */
+/* The number of parameters of run `run`'s network; -1 when it cannot be made, or no step can be taken as the options
+ * say, with one line. */
 long training_parameters(const experiment *e, int run, char message[EXPERIMENT_MESSAGE]);
 
 #endif

@@ -26,7 +26,9 @@ static void see_classes(trainer *t, const float *logits, const int32_t *labels, 
         const int64_t answer = classify(logits + r * classes, classes, &confidence);
         const bool hit = answer == labels[r];
         int bin = (int)(confidence * TRAINING_BINS);
-        bin = bin < 0 ? 0 : bin >= TRAINING_BINS ? TRAINING_BINS - 1 : bin; /* NaN is 0 on some machines and anything on others */
+        bin = bin < 0                ? 0
+              : bin >= TRAINING_BINS ? TRAINING_BINS - 1
+                                     : bin; /* NaN is 0 on some machines and anything on others */
         sums->correct += hit;
         sums->in_bin[bin]++;
         sums->confidence[bin] += confidence;
@@ -132,7 +134,8 @@ static void tell_noise(trainer *t, const experiment *e)
 {
     double sizes[OPTIONS_NUMBERS];
     const program_option *option = options_find(&experiment_program, "test-noise");
-    const int count = e->settings.test_noise ? options_numbers(option, e->settings.test_noise, sizes, OPTIONS_NUMBERS) : 0;
+    const int count =
+        e->settings.test_noise ? options_numbers(option, e->settings.test_noise, sizes, OPTIONS_NUMBERS) : 0;
     const tg_rng seed = tg_rng_seed((uint64_t)t->seed);
     dataset_feed noisy = *reported_part(t);
     for (int i = 0; i < count; i++) {
@@ -176,7 +179,8 @@ static void tell_surface_row(trainer *t, tg_tape *tape, double y, const double r
         place[i][1] = (float)y;
     }
     tg_tape_reset(tape);
-    const float *logits = tg_f32(tg_mlp_forward(t->net, tg_borrow(tape, TG_F32, place, TG_SHAPE(RUNLOG_SURFACE_SIDE, 2))));
+    const float *logits =
+        tg_f32(tg_mlp_forward(t->net, tg_borrow(tape, TG_F32, place, TG_SHAPE(RUNLOG_SURFACE_SIDE, 2))));
     for (int i = 0; logits && i < RUNLOG_SURFACE_SIDE; i++) {
         row[i][0] = in_source(data, 0, place[i][0]);
         row[i][1] = in_source(data, 1, y);
@@ -201,7 +205,8 @@ static void tell_surface(trainer *t)
     for (size_t i = 0; i < part->rows && i < RUNLOG_POINTS_MOST; i++) {
         const float *x = data->x + 2 * (size_t)part->row[i];
         t->watch->on_series(t->watch->context, RUNLOG_POINTS,
-                            (double[]){in_source(data, 0, x[0]), in_source(data, 1, x[1]), data->labels[part->row[i]]}, 3);
+                            (double[]){in_source(data, 0, x[0]), in_source(data, 1, x[1]), data->labels[part->row[i]]},
+                            3);
     }
 }
 

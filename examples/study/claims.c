@@ -1,4 +1,5 @@
-/* study claims: what texts say about GELU and its relatives, each with a verdict, the number, and the command that shows it. */
+/* study claims: what texts say about GELU and its relatives, each with a verdict, the number, and the command that
+ * shows it. */
 #include "examples/lab/statistics.h"
 #include "examples/study/tabular.h"
 #include "examples/study/value_claims.h"
@@ -83,8 +84,8 @@ static int is_below(const statistics_estimate *difference)
 
 /* ---- from this study's runs ---- */
 
-/* Of a network at its best rate by validation: by seed the logarithm of the test loss; and the largest share of dead units after the last
- * epoch at any rate. */
+/* Of a network at its best rate by validation: by seed the logarithm of the test loss; and the largest share of dead
+ * units after the last epoch at any rate. */
 static void losses_of(const results *r, int kind, int init, int depth, double test[STUDY_SEEDS])
 {
     char name[60];
@@ -102,7 +103,8 @@ static void dead_of(const results *r, int kind, int init, int depth, double dead
             name_of(name, kind, init, depth);
             snprintf(run, sizeof run, "%s-%s-lr%g-seed%d", r->sets->name[r->set], name, rates[rate], seed);
             const int number = study_work_number(r->work, run);
-            dead[seed - 1] = fmax(dead[seed - 1], study_record_at(&r->work->record[number], r->work->run[number].epochs, STUDY_DEAD));
+            dead[seed - 1] = fmax(dead[seed - 1],
+                                  study_record_at(&r->work->record[number], r->work->run[number].epochs, STUDY_DEAD));
         }
     }
 }
@@ -122,8 +124,8 @@ static void claim_init(const results *r, sheet *s, const char *command)
         const statistics_estimate less = statistics_paired(xavier, he, (size_t)r->seeds);
         snprintf(claim, sizeof claim, "Xavier suits GELU better than He (%d layers)", depths[depth]);
         say(s, claim, is_below(&less), command, "test loss %.4f, with He %.4f: %.2f times (%.2f to %.2f)",
-            exp(statistics_of(xavier, (size_t)r->seeds).mean), exp(statistics_of(he, (size_t)r->seeds).mean), exp(less.mean),
-            exp(less.mean - less.margin), exp(less.mean + less.margin));
+            exp(statistics_of(xavier, (size_t)r->seeds).mean), exp(statistics_of(he, (size_t)r->seeds).mean),
+            exp(less.mean), exp(less.mean - less.margin), exp(less.mean + less.margin));
     }
 }
 
@@ -134,12 +136,14 @@ static void claim_dead(const results *r, sheet *s, const char *command)
         double relu[STUDY_SEEDS], gelu[STUDY_SEEDS];
         dead_of(r, 0, 0, depth, relu);
         dead_of(r, 1, 0, depth, gelu);
-        const statistics_estimate less = statistics_paired(gelu, relu, (size_t)r->seeds), g = statistics_of(gelu, (size_t)r->seeds);
+        const statistics_estimate less = statistics_paired(gelu, relu, (size_t)r->seeds),
+                                  g = statistics_of(gelu, (size_t)r->seeds);
         snprintf(claim, sizeof claim, "GELU nets have fewer dead units (%d layers)", depths[depth]);
         say(s, claim, is_below(&less), command, "%.2f %% against %.2f %% of ReLU's", 100 * g.mean,
             100 * statistics_of(relu, (size_t)r->seeds).mean);
         snprintf(claim, sizeof claim, "GELU nets have no dead units (%d layers)", depths[depth]);
-        say(s, claim, g.mean > 0 ? -1 : 1, command, "%.2f %%: derivative below 0.001 on all validation rows", 100 * g.mean);
+        say(s, claim, g.mean > 0 ? -1 : 1, command, "%.2f %%: derivative below 0.001 on all validation rows",
+            100 * g.mean);
     }
 }
 
@@ -155,11 +159,13 @@ static void claim_depth(const results *r, sheet *s, const char *command)
     }
     if (!deepest)
         return;
-    const statistics_estimate first = statistics_of(shallow, (size_t)r->seeds), last = statistics_of(gain, (size_t)r->seeds),
+    const statistics_estimate first = statistics_of(shallow, (size_t)r->seeds),
+                              last = statistics_of(gain, (size_t)r->seeds),
                               more = statistics_paired(gain, shallow, (size_t)r->seeds);
     say(s, "GELU's lead over ReLU grows with depth", is_below(&more), command,
-        "test loss %.2f times ReLU's with %d layers, %.2f times with %d: %.2f times as much (%.2f to %.2f)", exp(first.mean), depths[0],
-        exp(last.mean), depths[deepest], exp(more.mean), exp(more.mean - more.margin), exp(more.mean + more.margin));
+        "test loss %.2f times ReLU's with %d layers, %.2f times with %d: %.2f times as much (%.2f to %.2f)",
+        exp(first.mean), depths[0], exp(last.mean), depths[deepest], exp(more.mean), exp(more.mean - more.margin),
+        exp(more.mean + more.margin));
 }
 
 /* ---- from the other studies' numbers ---- */
@@ -169,29 +175,37 @@ static void claim_cost(const results *r, sheet *s, const char *command)
     static const struct {
         const char *claim, *number;
         double said, within;
-    } said[] = {{"exact GELU costs 3.0 times ReLU, per element", "value_gelu_exact", 3, .5},
-                {"the tanh form 1.5 times, per element", "value_gelu_tanh", 1.5, .25},
-                {"the quick form 1.2 times, per element", "value_gelu_quick", 1.2, .2},
-                {"exact GELU costs 3.0 times ReLU, per training step", "step1_gelu_exact", 3, .5},
-                {"SwiGLU costs 2.0 times ReLU, per training step", "step1_swiglu", 2, .3},
-                {"SwiGLU costs 2.0 times ReLU, per training step of equal width", "step1_swiglu of equal width", 2, .3}};
+    } said[] = {
+        {"exact GELU costs 3.0 times ReLU, per element", "value_gelu_exact", 3, .5},
+        {"the tanh form 1.5 times, per element", "value_gelu_tanh", 1.5, .25},
+        {"the quick form 1.2 times, per element", "value_gelu_quick", 1.2, .2},
+        {"exact GELU costs 3.0 times ReLU, per training step", "step1_gelu_exact", 3, .5},
+        {"SwiGLU costs 2.0 times ReLU, per training step", "step1_swiglu", 2, .3},
+        {"SwiGLU costs 2.0 times ReLU, per training step of equal width", "step1_swiglu of equal width", 2, .3}};
     for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
         const double found = study_number(r->c, "cost", said[i].number);
         if (isnan(found))
             not_measured(s, said[i].claim, command);
         else
-            say(s, said[i].claim, fabs(found - said[i].said) <= said[i].within ? 1 : -1, command, "%.2f times the time", found);
+            say(s, said[i].claim, fabs(found - said[i].said) <= said[i].within ? 1 : -1, command, "%.2f times the time",
+                found);
     }
-    const double exact = study_number(r->c, "cost", "value_gelu_exact"), tanh_form = study_number(r->c, "cost", "value_gelu_tanh");
+    const double exact = study_number(r->c, "cost", "value_gelu_exact"),
+                 tanh_form = study_number(r->c, "cost", "value_gelu_tanh");
     if (!isnan(exact / tanh_form))
-        say(s, "exact GELU is about 2 times slower than the approximations", fabs(exact / tanh_form - 2) < 0.5 ? 1 : -1, command,
-            "%.2f times the tanh form, per element", exact / tanh_form);
+        say(s, "exact GELU is about 2 times slower than the approximations", fabs(exact / tanh_form - 2) < 0.5 ? 1 : -1,
+            command, "%.2f times the tanh form, per element", exact / tanh_form);
 }
 
 /* Operations of a feed-forward layer are its weights: each meets each row once. */
 static void claim_operations(sheet *s, const char *command)
 {
-    tg_mlp_config plain = {.inputs = 768, .hidden = {3072}, .outputs = 768, .no_bias = true, .activation = TG_GELU_EXACT}, gated = plain;
+    tg_mlp_config plain = {.inputs = 768,
+                           .hidden = {3072},
+                           .outputs = 768,
+                           .no_bias = true,
+                           .activation = TG_GELU_EXACT},
+                  gated = plain;
     gated.activation = TG_SWIGLU;
     const double fitted = (double)tg_mlp_size(&gated, NULL) / (double)tg_mlp_size(&plain, NULL);
     gated.equal_width = true;
@@ -215,9 +229,12 @@ static void claim_pair(const results *r, sheet *s, const char *claim, const char
         if (isnan(better))
             not_measured(s, words, command);
         else
-            say(s, words, better > sets / 2 && worse == 0 ? 1 : worse > better ? -1 : 0, command,
-                "on %.0f of %.0f tables, worse on %.0f; test loss %.2f times in the geometric mean", better, sets, worse,
-                study_number(r->c, "glu-tabular", key));
+            say(s, words,
+                better > sets / 2 && worse == 0 ? 1
+                : worse > better                ? -1
+                                                : 0,
+                command, "on %.0f of %.0f tables, worse on %.0f; test loss %.2f times in the geometric mean", better,
+                sets, worse, study_number(r->c, "glu-tabular", key));
     }
 }
 
@@ -233,13 +250,15 @@ static void claim_rate(const results *r, sheet *s, const char *command)
             larger > 0 || smaller == 0 ? (larger >= smaller ? -1 : 0)
             : smaller > 4              ? 1
                                        : 0,
-            command, "best rate smaller on %.0f tables, larger on %.0f; %.2f times ReLU's in the geometric mean", smaller, larger, ratio);
+            command, "best rate smaller on %.0f tables, larger on %.0f; %.2f times ReLU's in the geometric mean",
+            smaller, larger, ratio);
 }
 
 static void claim_speed(const results *r, sheet *s, const char *command)
 {
     const char *claim = "GELU trains faster than ReLU (MNIST, 8 layers, first 5 epochs)";
-    const double mean = study_number(r->c, "gelu-mnist", "early_gelu_less_relu"), margin = study_number(r->c, "gelu-mnist", "early_margin");
+    const double mean = study_number(r->c, "gelu-mnist", "early_gelu_less_relu"),
+                 margin = study_number(r->c, "gelu-mnist", "early_margin");
     if (isnan(mean) || isnan(margin))
         not_measured(s, claim, command);
     else
@@ -268,12 +287,13 @@ static sheet *report(const results *r, const study_outcome *outcome)
     claim_operations(s, here);
     claim_cost(r, s, cost);
     sheet_heading(s, "Training");
-    sheet_text(
-        s,
-        "Differences are means over seeds, paired, with 95 %% intervals; a claim holds where the interval says so, and is not shown where "
-        "it "
-        "has both signs. Depth, initial weights and dead units: networks %d wide on %s, He's initial weights where not said, %d seed%s.",
-        r->c->settings->quick ? 8 : 64, r->sets->name[r->set], r->seeds, plural(r->seeds));
+    sheet_text(s,
+               "Differences are means over seeds, paired, with 95 %% intervals; a claim holds where the interval says "
+               "so, and is not shown where "
+               "it "
+               "has both signs. Depth, initial weights and dead units: networks %d wide on %s, He's initial weights "
+               "where not said, %d seed%s.",
+               r->c->settings->quick ? 8 : 64, r->sets->name[r->set], r->seeds, plural(r->seeds));
     sheet_table(s, 1, "claim|holds|found|command");
     if (r->complete) {
         claim_init(r, s, here);

@@ -7,8 +7,9 @@
 #include <time.h>
 
 enum { ACTIVATIONS = 14, MOST_ROUNDS = 60, NETS = 3, QUICK_DIVISOR = 8 };
-static const tg_activation activations[ACTIVATIONS] = {TG_RELU, TG_GELU_EXACT, TG_GELU_TANH, TG_GELU_QUICK, TG_SILU,  TG_MISH,  TG_ELU,
-                                                       TG_TANH, TG_SIGMOID,    TG_GLU,       TG_BILINEAR,   TG_REGLU, TG_GEGLU, TG_SWIGLU};
+static const tg_activation activations[ACTIVATIONS] = {TG_RELU,     TG_GELU_EXACT, TG_GELU_TANH, TG_GELU_QUICK, TG_SILU,
+                                                       TG_MISH,     TG_ELU,        TG_TANH,      TG_SIGMOID,    TG_GLU,
+                                                       TG_BILINEAR, TG_REGLU,      TG_GEGLU,     TG_SWIGLU};
 
 /* Texts that call GELU slow give these multiples of ReLU; 0: none. */
 static double said_of(tg_activation activation)
@@ -26,7 +27,9 @@ static const struct {
     int batch;
 } nets[NETS] = {
     {"8-64x2-1, batch 32", {.inputs = 8, .hidden = {64, 64}, .outputs = 1}, 32},
-    {"784-128x8-10, batch 128", {.inputs = 784, .hidden = {128, 128, 128, 128, 128, 128, 128, 128}, .outputs = 10}, 128},
+    {"784-128x8-10, batch 128",
+     {.inputs = 784, .hidden = {128, 128, 128, 128, 128, 128, 128, 128}, .outputs = 10},
+     128},
     {"512-2048-512, batch 128", {.inputs = 512, .hidden = {2048}, .outputs = 512}, 128},
 };
 
@@ -130,7 +133,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The median and its 95 % interval by order statistics: the binomial distribution of how many values are below it, as a normal one. */
+/* The median and its 95 % interval by order statistics: the binomial distribution of how many values are below it, as a
+ * normal one. */
 static study_spread median_of(const double values[], int count)
 {
     double sorted[MOST_ROUNDS];
@@ -138,8 +142,8 @@ static study_spread median_of(const double values[], int count)
     qsort(sorted, (size_t)count, sizeof *sorted, ascending);
     int from = (int)floor((count - 1.96 * sqrt(count)) / 2);
     from = from < 0 ? 0 : from;
-    return (study_spread){count, count % 2 ? sorted[count / 2] : 0.5 * (sorted[count / 2 - 1] + sorted[count / 2]), sorted[from],
-                          sorted[count - 1 - from]};
+    return (study_spread){count, count % 2 ? sorted[count / 2] : 0.5 * (sorted[count / 2 - 1] + sorted[count / 2]),
+                          sorted[from], sorted[count - 1 - from]};
 }
 
 static study_spread ratio_of(const subject *s, const subject *relu, int rounds)
@@ -152,8 +156,8 @@ static study_spread ratio_of(const subject *s, const subject *relu, int rounds)
 
 /* ---- tables ---- */
 
-static void put_row(sheet *s, const char *name, double said, const subject *subject_, const subject *relu, int rounds, double unit,
-                    const char *key)
+static void put_row(sheet *s, const char *name, double said, const subject *subject_, const subject *relu, int rounds,
+                    double unit, const char *key)
 {
     const study_spread ratio = ratio_of(subject_, relu, rounds);
     const double taken = median_of(subject_->seconds, rounds).median * unit;
@@ -176,22 +180,27 @@ static void put_elements(sheet *s, const extent *e, tg_tape *tape, const float *
         int count = 0;
         for (int a = 0; a < ACTIVATIONS; a++)
             if (!derivative || !tg_activation_is_gated(activations[a]))
-                subjects[count++] =
-                    (subject){.activation = activations[a], .tape = tape, .x = x, .y = y, .rows = e->elements, .derivative = derivative};
+                subjects[count++] = (subject){.activation = activations[a],
+                                              .tape = tape,
+                                              .x = x,
+                                              .y = y,
+                                              .rows = e->elements,
+                                              .derivative = derivative};
         time_all(subjects, count, e);
         sheet_heading(s, derivative ? "First derivative, per element" : "Value, per element");
         sheet_table(s, 1, "activation|ns|said|times ReLU|95 %");
         for (int i = 0; i < count; i++)
-            put_row(s, tg_activation_name(subjects[i].activation), derivative ? 0 : said_of(subjects[i].activation), &subjects[i],
-                    &subjects[0], e->rounds, 1e9 / e->elements, derivative ? "derivative" : "value");
+            put_row(s, tg_activation_name(subjects[i].activation), derivative ? 0 : said_of(subjects[i].activation),
+                    &subjects[i], &subjects[0], e->rounds, 1e9 / e->elements, derivative ? "derivative" : "value");
     }
 }
 
 static const struct {
     tg_activation activation;
     bool equal_width;
-} stepped[] = {{TG_RELU, false}, {TG_GELU_EXACT, false}, {TG_GELU_TANH, false}, {TG_GELU_QUICK, false}, {TG_SILU, false},
-               {TG_ELU, false},  {TG_GEGLU, false},      {TG_SWIGLU, false},    {TG_SWIGLU, true}};
+} stepped[] = {{TG_RELU, false},       {TG_GELU_EXACT, false}, {TG_GELU_TANH, false},
+               {TG_GELU_QUICK, false}, {TG_SILU, false},       {TG_ELU, false},
+               {TG_GEGLU, false},      {TG_SWIGLU, false},     {TG_SWIGLU, true}};
 enum { STEPPED = sizeof stepped / sizeof stepped[0] };
 
 static bool put_steps(sheet *s, int net, const extent *e, tg_tape *tape, const float *x, const float *y)
@@ -211,7 +220,8 @@ static bool put_steps(sheet *s, int net, const extent *e, tg_tape *tape, const f
                                 .inputs = config.inputs,
                                 .outputs = config.outputs,
                                 .net = tg_mlp_new(&rng, &config)};
-        subjects[i].optimizer = tg_optimizer_new(tg_mlp_parameters(subjects[i].net), &(tg_optimizer_config){.lr = 1e-5});
+        subjects[i].optimizer =
+            tg_optimizer_new(tg_mlp_parameters(subjects[i].net), &(tg_optimizer_config){.lr = 1e-5});
         fine = fine && subjects[i].net && subjects[i].optimizer;
     }
     if (fine) {
@@ -223,7 +233,8 @@ static bool put_steps(sheet *s, int net, const extent *e, tg_tape *tape, const f
     }
     for (int i = 0; fine && i < STEPPED; i++) {
         char name[60], key[16];
-        snprintf(name, sizeof name, "%s%s", tg_activation_name(stepped[i].activation), stepped[i].equal_width ? " of equal width" : "");
+        snprintf(name, sizeof name, "%s%s", tg_activation_name(stepped[i].activation),
+                 stepped[i].equal_width ? " of equal width" : "");
         snprintf(key, sizeof key, "step%d", net);
         put_row(s, name, said_of(stepped[i].activation), &subjects[i], &subjects[0], e->rounds, 1e6, key);
     }
@@ -242,16 +253,16 @@ static void judge(sheet *s)
                  quick = sheet_number_of(s, "value_gelu_quick");
     const double step = sheet_number_of(s, "step1_gelu_exact"), swiglu = sheet_number_of(s, "step1_swiglu"),
                  wide = sheet_number_of(s, "step1_swiglu of equal width");
-    sheet_verdict(
-        s,
-        "Per element exact GELU takes %.1f times as long as ReLU (said: 3.0), the tanh form %.1f (1.5), the quick form %.1f (1.2): exact "
-        "takes %.2f times as long as tanh (said: about 2).",
-        exact, tanh_form, quick, exact / tanh_form);
-    sheet_verdict(
-        s,
-        "In a training step of %s exact GELU takes %.2f times as long as ReLU, and SwiGLU %.2f times at equal parameters and %.2f at "
-        "equal width (said: 2.0).",
-        nets[1].name, step, swiglu, wide);
+    sheet_verdict(s,
+                  "Per element exact GELU takes %.1f times as long as ReLU (said: 3.0), the tanh form %.1f (1.5), the "
+                  "quick form %.1f (1.2): exact "
+                  "takes %.2f times as long as tanh (said: about 2).",
+                  exact, tanh_form, quick, exact / tanh_form);
+    sheet_verdict(s,
+                  "In a training step of %s exact GELU takes %.2f times as long as ReLU, and SwiGLU %.2f times at "
+                  "equal parameters and %.2f at "
+                  "equal width (said: 2.0).",
+                  nets[1].name, step, swiglu, wide);
 }
 
 int study_cost(const study_context *c)
@@ -275,11 +286,14 @@ int study_cost(const study_context *c)
             (int)ceil(e.rounds * e.at_least * 2 * (2 * ACTIVATIONS + NETS * STEPPED) + 1));
     study_say_state(c, &work, &outcome, s);
     sheet_text(s,
-               "One thread, single precision, inputs of N(0,1). %d elements at a time; a step is record, backward and Adam. All are timed "
+               "One thread, single precision, inputs of N(0,1). %d elements at a time; a step is record, backward and "
+               "Adam. All are timed "
                "in turn, "
-               "%d rounds, so that other work on the machine meets all alike: medians over the rounds of the ratio to ReLU in the same "
+               "%d rounds, so that other work on the machine meets all alike: medians over the rounds of the ratio to "
+               "ReLU in the same "
                "round, with "
-               "the interval of the median. Gated: per element of the product; nets with as many parameters as the plain ones. What is "
+               "the interval of the median. Gated: per element of the product; nets with as many parameters as the "
+               "plain ones. What is "
                "said is what "
                "texts about GELU claim.",
                e.elements, e.rounds);

@@ -1,4 +1,5 @@
-/* study gelu-autoencoder: the MNIST autoencoder of "Gaussian Error Linear Units" (Hendrycks and Gimpel, arXiv 1606.08415). */
+/* study gelu-autoencoder: the MNIST autoencoder of "Gaussian Error Linear Units" (Hendrycks and Gimpel, arXiv
+ * 1606.08415). */
 #include "examples/data/feed.h"
 #include "examples/lab/statistics.h"
 #include "examples/study/mnist.h"
@@ -11,7 +12,8 @@ enum { RATES = 2, MOMENTS = 4, ACTIVATIONS = 3 };
 static const double rates[RATES] = {1e-3, 1e-4};
 static const int moments[MOMENTS] = {25, 50, 100, 250};
 
-/* Mean squared error over the pixels of the test images, medians of three runs, and of the training images after epoch 250. */
+/* Mean squared error over the pixels of the test images, medians of three runs, and of the training images after epoch
+ * 250. */
 static const struct {
     tg_activation activation;
     double test[RATES][MOMENTS], train[RATES];
@@ -28,8 +30,8 @@ typedef struct results {
     int seeds, epochs;
 } results;
 
-static bool add_run(study_work *work, const study_context *c, const dataset *data, tg_activation activation, double rate, int seed,
-                    int epochs)
+static bool add_run(study_work *work, const study_context *c, const dataset *data, tg_activation activation,
+                    double rate, int seed, int epochs)
 {
     const bool quick = c->settings->quick;
     study_run *run = study_work_add(work);
@@ -66,7 +68,8 @@ static bool add_run(study_work *work, const study_context *c, const dataset *dat
 static int records_of(const results *r, int activation, int rate, const study_record *records[STUDY_SEEDS])
 {
     char format[STUDY_NAME];
-    snprintf(format, sizeof format, "%s-lr%g-seed%%d", tg_activation_name(published[activation].activation), rates[rate]);
+    snprintf(format, sizeof format, "%s-lr%g-seed%%d", tg_activation_name(published[activation].activation),
+             rates[rate]);
     return study_seeds(r->work, format, r->seeds, true, records);
 }
 
@@ -94,8 +97,9 @@ static void put_losses(const results *r, sheet *s)
                     snprintf(text[1], sizeof text[1], "%.2f", ours.median / said);
                 }
                 if (also && ours.count)
-                    sheet_row(s, "%g|%s|%d|%d|%s|%.5f|%.5f to %.5f|%s", rates[rate], tg_activation_name(published[a].activation), epoch,
-                              ours.count, text[0], ours.median, ours.low, ours.high, text[1]);
+                    sheet_row(s, "%g|%s|%d|%d|%s|%.5f|%.5f to %.5f|%s", rates[rate],
+                              tg_activation_name(published[a].activation), epoch, ours.count, text[0], ours.median,
+                              ours.low, ours.high, text[1]);
             }
         }
 }
@@ -117,7 +121,8 @@ static tg_tensor look(void *context, const tg_tensor *batch, tg_rng *training, d
     return tg_mse(output, batch[0]);
 }
 
-/* The dead part of a finished run's units on the test images: of the code's, and of all hidden ones. False where its state is not kept. */
+/* The dead part of a finished run's units on the test images: of the code's, and of all hidden ones. False where its
+ * state is not kept. */
 static bool count_dead(const results *r, const study_run *run, double *code, double *all)
 {
     char message[STUDY_MESSAGE];
@@ -139,7 +144,8 @@ static bool count_dead(const results *r, const study_run *run, double *code, dou
 static void put_dead(const results *r, sheet *s)
 {
     sheet_heading(s, "Dead units");
-    sheet_text(s, "Hidden units whose activation's derivative stays below 0.001 on all test images, after the last epoch: for ReLU, those "
+    sheet_text(s, "Hidden units whose activation's derivative stays below 0.001 on all test images, after the last "
+                  "epoch: for ReLU, those "
                   "that are always zero. Medians of the networks whose state is kept, and least to greatest.");
     sheet_table(s, 2, "rate|activation|networks|of the code|least to greatest|of all hidden units|least to greatest");
     for (int rate = 0; rate < RATES; rate++)
@@ -155,14 +161,15 @@ static void put_dead(const results *r, sheet *s)
             const study_spread of_code = study_spread_of(code, n), of_all = study_spread_of(all, n);
             if (n)
                 sheet_row(s, "%g|%s|%d|%.0f %%|%.0f %% to %.0f %%|%.0f %%|%.0f %% to %.0f %%", rates[rate],
-                          tg_activation_name(published[a].activation), n, 100 * of_code.median, 100 * of_code.low, 100 * of_code.high,
-                          100 * of_all.median, 100 * of_all.low, 100 * of_all.high);
+                          tg_activation_name(published[a].activation), n, 100 * of_code.median, 100 * of_code.low,
+                          100 * of_code.high, 100 * of_all.median, 100 * of_all.low, 100 * of_all.high);
         }
 }
 
 /* ---- the verdict ---- */
 
-/* The last published moment at which all activations have a run at the first rate; the medians there. -1 if there is none. */
+/* The last published moment at which all activations have a run at the first rate; the medians there. -1 if there is
+ * none. */
 static int last_moment(const results *r, double ours[ACTIVATIONS])
 {
     for (int m = MOMENTS - 1; m >= 0; m--) {
@@ -183,8 +190,9 @@ static void judge(const results *r, sheet *s)
     double ours[ACTIVATIONS], worst = 1;
     const int m = last_moment(r, ours);
     if (m < 0) {
-        sheet_verdict(s, "Not all activations have reached epoch %d at rate %g yet: nothing to compare with what is published.", moments[0],
-                      rates[0]);
+        sheet_verdict(
+            s, "Not all activations have reached epoch %d at rate %g yet: nothing to compare with what is published.",
+            moments[0], rates[0]);
         return;
     }
     bool same_order = true;
@@ -194,12 +202,13 @@ static void judge(const results *r, sheet *s)
         for (int b = 0; b < a; b++)
             same_order = same_order && (ours[b] < ours[a]) == (published[b].test[0][m] < published[a].test[0][m]);
     }
-    sheet_verdict(
-        s,
-        "At rate %g after %d epoch%s the order of the three is %s; ours is %.2f times the published error where it is farthest from it. "
-        "GELU's error is %.2f times ReLU's (published %.2f) and %.2f times ELU's (published %.2f).",
-        rates[0], moments[m], plural(moments[m]), same_order ? "the published one" : "not the published one", worst, ours[0] / ours[2],
-        published[0].test[0][m] / published[2].test[0][m], ours[0] / ours[1], published[0].test[0][m] / published[1].test[0][m]);
+    sheet_verdict(s,
+                  "At rate %g after %d epoch%s the order of the three is %s; ours is %.2f times the published error "
+                  "where it is farthest from it. "
+                  "GELU's error is %.2f times ReLU's (published %.2f) and %.2f times ELU's (published %.2f).",
+                  rates[0], moments[m], plural(moments[m]), same_order ? "the published one" : "not the published one",
+                  worst, ours[0] / ours[2], published[0].test[0][m] / published[2].test[0][m], ours[0] / ours[1],
+                  published[0].test[0][m] / published[1].test[0][m]);
 }
 
 /* ---- the picture ---- */
@@ -217,7 +226,8 @@ static bool write_curves(const void *context, FILE *to)
                                    train = study_spread_at(records, n, e, STUDY_STEP_LOSS);
                 if (loss.count)
                     fprintf(to, "rate %g,%s,mean squared error,%g,%d,%.6g,%.6g,%.6g,%.6g\n", rates[rate],
-                            tg_activation_name(published[a].activation), rates[rate], e, loss.median, loss.low, loss.high, train.median);
+                            tg_activation_name(published[a].activation), rates[rate], e, loss.median, loss.low,
+                            loss.high, train.median);
             }
         }
     return true;
@@ -231,8 +241,8 @@ static bool write_published(const void *context, FILE *to)
         for (int a = 0; a < ACTIVATIONS; a++)
             for (int m = 0; m < MOMENTS; m++)
                 if (moments[m] <= r->epochs && !isnan(published[a].test[rate][m]))
-                    fprintf(to, "rate %g,%s,validation,%d,%g\n", rates[rate], tg_activation_name(published[a].activation), moments[m],
-                            published[a].test[rate][m]);
+                    fprintf(to, "rate %g,%s,validation,%d,%g\n", rates[rate],
+                            tg_activation_name(published[a].activation), moments[m], published[a].test[rate][m]);
     return true;
 }
 
@@ -242,14 +252,16 @@ static sheet *report(const results *r, const study_outcome *outcome)
 {
     sheet *s = sheet_new("GELU paper: MNIST autoencoder");
     study_say_state(r->c, r->work, outcome, s);
-    sheet_text(
-        s,
-        "Protocol (arXiv 1606.08415): 784-1000-500-250-30-250-500-1000-784, the activation on every hidden layer, the code included; mean "
-        "squared error over pixels in [0, 1]; initial weights with rows of length 1; Adam with a constant rate, batch 64, all 60,000 "
-        "training images; medians of %d seed%s. The paper trains 250 epochs, this is %d (--epochs takes more, and goes on). GELU is the "
-        "tanh "
-        "form.",
-        r->seeds, plural(r->seeds), r->epochs);
+    sheet_text(s,
+               "Protocol (arXiv 1606.08415): 784-1000-500-250-30-250-500-1000-784, the activation on every hidden "
+               "layer, the code included; mean "
+               "squared error over pixels in [0, 1]; initial weights with rows of length 1; Adam with a constant rate, "
+               "batch 64, all 60,000 "
+               "training images; medians of %d seed%s. The paper trains 250 epochs, this is %d (--epochs takes more, "
+               "and goes on). GELU is the "
+               "tanh "
+               "form.",
+               r->seeds, plural(r->seeds), r->epochs);
     judge(r, s);
     sheet_picture(s, "curves.svg", "test error over epochs, ours as lines and the published numbers as marks");
     put_losses(r, s);
@@ -260,7 +272,9 @@ static sheet *report(const results *r, const study_outcome *outcome)
 static int run(const study_context *c, dataset *data, study_work *work)
 {
     bool fine = true, begun = false;
-    const int seeds = c->settings->quick ? 1 : 3, epochs = c->settings->epochs ? c->settings->epochs : c->settings->quick ? 2 : 50;
+    const int seeds = c->settings->quick ? 1 : 3, epochs = c->settings->epochs  ? c->settings->epochs
+                                                           : c->settings->quick ? 2
+                                                                                : 50;
     for (int seed = 1; seed <= seeds; seed++)
         for (int rate = 0; rate < RATES; rate++)
             for (int a = 0; a < ACTIVATIONS; a++)

@@ -1,4 +1,5 @@
-/* study gelu-mnist: the MNIST classification of "Gaussian Error Linear Units" (Hendrycks and Gimpel, arXiv 1606.08415). */
+/* study gelu-mnist: the MNIST classification of "Gaussian Error Linear Units" (Hendrycks and Gimpel, arXiv 1606.08415).
+ */
 #include "examples/lab/statistics.h"
 #include "examples/study/mnist.h"
 #include "examples/data/words.h"
@@ -6,8 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Log loss read off the published curves, accurate to about a line's width: medians of five runs. NaN where the curve is off the
- * picture. */
+/* Log loss read off the published curves, accurate to about a line's width: medians of five runs. NaN where the curve
+ * is off the picture. */
 typedef struct published {
     tg_activation activation;
     double keep;
@@ -36,7 +37,8 @@ typedef struct results {
 /* ---- the runs, what matters most first ---- */
 
 /* All activations at one rate of the protocol, for some of the seeds. */
-static bool add_seeds(study_work *work, const mnist_protocol *p, const dataset *data, double keep, int rate, int first, int last)
+static bool add_seeds(study_work *work, const mnist_protocol *p, const dataset *data, double keep, int rate, int first,
+                      int last)
 {
     bool fine = true;
     for (int seed = first; seed <= last; seed++)
@@ -48,14 +50,17 @@ static bool add_seeds(study_work *work, const mnist_protocol *p, const dataset *
 static bool add_runs(study_work *work, const mnist_protocol *p, const dataset *data)
 {
     const int some = p->seeds < 3 ? p->seeds : 3, all = p->seeds;
-    bool fine = add_seeds(work, p, data, 1, 0, 1, some) && add_seeds(work, p, data, 1, 1, 1, 1) && add_seeds(work, p, data, 0.5, 0, 1, 1) &&
-                add_seeds(work, p, data, 0.5, 1, 1, 1) && add_seeds(work, p, data, 0.5, 0, 2, some) &&
-                add_seeds(work, p, data, 0.5, 1, 2, some) && add_seeds(work, p, data, 1, 1, 2, some);
+    bool fine = add_seeds(work, p, data, 1, 0, 1, some) && add_seeds(work, p, data, 1, 1, 1, 1) &&
+                add_seeds(work, p, data, 0.5, 0, 1, 1) && add_seeds(work, p, data, 0.5, 1, 1, 1) &&
+                add_seeds(work, p, data, 0.5, 0, 2, some) && add_seeds(work, p, data, 0.5, 1, 2, some) &&
+                add_seeds(work, p, data, 1, 1, 2, some);
     for (int rate = 0; rate < 2; rate++)
-        fine = fine && add_seeds(work, p, data, 1, rate, some + 1, all) && add_seeds(work, p, data, 0.5, rate, some + 1, all);
+        fine = fine && add_seeds(work, p, data, 1, rate, some + 1, all) &&
+               add_seeds(work, p, data, 0.5, rate, some + 1, all);
     for (int rate = 0; rate < 2; rate++)
         fine = fine && mnist_add(work, p, data, TG_STOCHASTIC_GELU, 1, p->rate[rate], 1, all);
-    return fine && (p->rates < 3 || (add_seeds(work, p, data, 1, 2, 1, all) && add_seeds(work, p, data, 0.5, 2, 1, all)));
+    return fine &&
+           (p->rates < 3 || (add_seeds(work, p, data, 1, 2, 1, all) && add_seeds(work, p, data, 0.5, 2, 1, all)));
 }
 
 /* ---- the tables ---- */
@@ -72,7 +77,8 @@ static void add_losses(const results *r, sheet *s)
 {
     sheet_heading(s, "Validation log loss");
     sheet_table(s, 3,
-                "keep|activation|rate|runs|minimum, published|ours|least to greatest|epoch, published|ours|final, published|ours|least to "
+                "keep|activation|rate|runs|minimum, published|ours|least to greatest|epoch, published|ours|final, "
+                "published|ours|least to "
                 "greatest");
     for (int i = 0; i < CURVES; i++)
         for (int rate = 0; rate < r->p->rates; rate++) {
@@ -84,8 +90,8 @@ static void add_losses(const results *r, sheet *s)
             const study_spread end = study_spread_at(records, n, r->p->epochs, STUDY_VAL_LOSS);
             if (n > 0)
                 sheet_row(s, "%g|%s|%g|%d|%.4f|%.4f|%.4f to %.4f|%.0f|%d|%.3f|%.4f|%.4f to %.4f", said->keep,
-                          tg_activation_name(said->activation), r->p->rate[rate], n, said->minimum, low.median, low.low, low.high,
-                          said->minimum_epoch, at, said->final, end.median, end.low, end.high);
+                          tg_activation_name(said->activation), r->p->rate[rate], n, said->minimum, low.median, low.low,
+                          low.high, said->minimum_epoch, at, said->final, end.median, end.low, end.high);
         }
 }
 
@@ -104,8 +110,8 @@ static void add_training(const results *r, sheet *s)
             if (!isnan(said->train[e]))
                 snprintf(text, sizeof text, "%.4f", said->train[e]);
             if (ours.count)
-                sheet_row(s, "%g|%s|%g|%d|%s|%.4f|%.4f to %.4f", said->keep, tg_activation_name(said->activation), rate, train_epochs[e],
-                          text, ours.median, ours.low, ours.high);
+                sheet_row(s, "%g|%s|%g|%d|%s|%.4f|%.4f to %.4f", said->keep, tg_activation_name(said->activation), rate,
+                          train_epochs[e], text, ours.median, ours.low, ours.high);
         }
     }
 }
@@ -118,7 +124,8 @@ static study_spread test_error(const results *r, tg_activation activation, doubl
     const int n = mnist_records(r->work, r->p, activation, keep, rate, records);
     for (int i = 0; i < n; i++)
         errors[i] =
-            100 - 100 * study_record_at(records[i], study_record_lowest(records[i], r->p->epochs, STUDY_VAL_LOSS), STUDY_TEST_ACCURACY);
+            100 - 100 * study_record_at(records[i], study_record_lowest(records[i], r->p->epochs, STUDY_VAL_LOSS),
+                                        STUDY_TEST_ACCURACY);
     return study_spread_of(errors, n);
 }
 
@@ -167,7 +174,8 @@ static void judge_reproduction(const results *r, sheet *s)
     }
     if (of)
         sheet_verdict(s,
-                      "%d of %d published validation figures are met within 0.01 (keep 1) or 0.015 (keep 0.5) at each activation's best "
+                      "%d of %d published validation figures are met within 0.01 (keep 1) or 0.015 (keep 0.5) at each "
+                      "activation's best "
                       "rate by validation; "
                       "the farthest is %s, off by %+.4f. Medians are of %d seed%s at least, of %d.",
                       within, of, where, worst, fewest, plural(fewest), r->p->seeds);
@@ -178,7 +186,8 @@ static void judge_difference(const results *r, double keep, tg_activation other,
 {
     const study_record *ours[STUDY_SEEDS], *theirs[STUDY_SEEDS];
     double a[STUDY_SEEDS], b[STUDY_SEEDS];
-    const int n = mnist_records(r->work, r->p, TG_GELU_TANH, keep, mnist_best_rate(r->work, r->p, TG_GELU_TANH, keep), ours);
+    const int n =
+        mnist_records(r->work, r->p, TG_GELU_TANH, keep, mnist_best_rate(r->work, r->p, TG_GELU_TANH, keep), ours);
     const int m = mnist_records(r->work, r->p, other, keep, mnist_best_rate(r->work, r->p, other, keep), theirs);
     const int pairs = n < m ? n : m;
     for (int i = 0; i < pairs; i++) {
@@ -190,17 +199,18 @@ static void judge_difference(const results *r, double keep, tg_activation other,
     const statistics_estimate gain = statistics_paired(a, b, (size_t)pairs);
     const published *gelu = published_of(TG_GELU_TANH, keep), *rival = published_of(other, keep);
     const bool settled = fabs(gain.mean) > gain.margin;
-    sheet_verdict(
-        s,
-        "Keep %g, lowest validation loss of gelu_tanh less that of %s: %+.4f (95 %% interval %+.4f to %+.4f, %d seed%s), published %+.4f: "
-        "%s.",
-        keep, tg_activation_name(other), gain.mean, gain.mean - gain.margin, gain.mean + gain.margin, pairs, plural(pairs),
-        gelu->minimum - rival->minimum,
-        settled ? gain.mean < 0 ? "GELU is better, as published" : "GELU is worse, against what is published"
-                : "no difference that these seeds could show");
+    sheet_verdict(s,
+                  "Keep %g, lowest validation loss of gelu_tanh less that of %s: %+.4f (95 %% interval %+.4f to %+.4f, "
+                  "%d seed%s), published %+.4f: "
+                  "%s.",
+                  keep, tg_activation_name(other), gain.mean, gain.mean - gain.margin, gain.mean + gain.margin, pairs,
+                  plural(pairs), gelu->minimum - rival->minimum,
+                  settled ? gain.mean < 0 ? "GELU is better, as published" : "GELU is worse, against what is published"
+                          : "no difference that these seeds could show");
 }
 
-/* The training loss of the fifth epoch, GELU's less ReLU's, at the first rate without dropout: for what is said of its speed. */
+/* The training loss of the fifth epoch, GELU's less ReLU's, at the first rate without dropout: for what is said of its
+ * speed. */
 static void put_numbers(const results *r, sheet *s)
 {
     const study_record *gelu[STUDY_SEEDS], *relu[STUDY_SEEDS];
@@ -231,8 +241,8 @@ static bool write_curves(const void *context, FILE *to)
         for (int e = 1; n > 0 && e <= r->p->epochs; e++) {
             const study_spread loss = study_spread_at(records, n, e, STUDY_VAL_LOSS),
                                train = study_spread_at(records, n, e, STUDY_TRAIN_LOSS);
-            fprintf(to, "keep %g,%s,log loss,%g,%d,%.6g,%.6g,%.6g,", said->keep, tg_activation_name(said->activation), rate, e, loss.median,
-                    loss.low, loss.high);
+            fprintf(to, "keep %g,%s,log loss,%g,%d,%.6g,%.6g,%.6g,", said->keep, tg_activation_name(said->activation),
+                    rate, e, loss.median, loss.low, loss.high);
             fprintf(to, isnan(train.median) ? "\n" : "%.6g\n", train.median);
         }
     }
@@ -261,11 +271,14 @@ static sheet *report(const results *r, const study_outcome *outcome)
     sheet *s = sheet_new("GELU paper: MNIST classification");
     study_say_state(r->c, r->work, outcome, s);
     sheet_text(s,
-               "Protocol (arXiv 1606.08415): eight hidden layers of 128, initial weights with rows of length 1, pixels in [0, 1], Adam "
+               "Protocol (arXiv 1606.08415): eight hidden layers of 128, initial weights with rows of length 1, pixels "
+               "in [0, 1], Adam "
                "with a constant "
-               "rate, batch %d, %d epoch%s; dropout behind every hidden layer keeps a unit with probability 1 or 0.5; validation rows are "
+               "rate, batch %d, %d epoch%s; dropout behind every hidden layer keeps a unit with probability 1 or 0.5; "
+               "validation rows are "
                "the first 5,000. "
-               "GELU is the tanh form. Medians of %d seed%s; of five the range from least to greatest holds the true median with a "
+               "GELU is the tanh form. Medians of %d seed%s; of five the range from least to greatest holds the true "
+               "median with a "
                "probability of 94 %%. "
                "Published numbers are read off the curves.",
                r->p->batch, r->p->epochs, plural(r->p->epochs), r->p->seeds, plural(r->p->seeds));

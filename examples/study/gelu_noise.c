@@ -1,5 +1,5 @@
-/* study gelu-noise: how the classifiers of gelu-mnist stand noise (Hendrycks and Gimpel, arXiv 1606.08415): Unif[-a, a] added to the test
- * images. */
+/* study gelu-noise: how the classifiers of gelu-mnist stand noise (Hendrycks and Gimpel, arXiv 1606.08415): Unif[-a, a]
+ * added to the test images. */
 #include "examples/data/feed.h"
 #include "examples/lab/statistics.h"
 #include "examples/study/mnist.h"
@@ -92,8 +92,8 @@ static void put_table(const results *r, sheet *s)
             const study_spread accuracy = spread(r, a, level, true), loss = spread(r, a, level, false);
             if (accuracy.count)
                 sheet_row(s, "%.2g|%s|%g|%d|%.2f %%|%.2f %% to %.2f %%|%.3f|%.3f to %.3f", level_of(level),
-                          tg_activation_name(mnist_activations[a]), r->rate[a], accuracy.count, accuracy.median, accuracy.low,
-                          accuracy.high, loss.median, loss.low, loss.high);
+                          tg_activation_name(mnist_activations[a]), r->rate[a], accuracy.count, accuracy.median,
+                          accuracy.low, accuracy.high, loss.median, loss.low, loss.high);
         }
 }
 
@@ -113,14 +113,15 @@ static void judge(const results *r, int other, sheet *s)
         return;
     const statistics_estimate gain = statistics_paired(gelu, theirs, (size_t)pairs);
     const bool settled = fabs(gain.mean) > gain.margin;
-    sheet_verdict(
-        s,
-        "Accuracy averaged over noise of 0.25 to 3, gelu_tanh less %s: %+.2f points (95 %% interval %+.2f to %+.2f, %d network%s each). "
-        "The paper: \"robustness matching or exceeding\"; %s.",
-        tg_activation_name(mnist_activations[other]), gain.mean, gain.mean - gain.margin, gain.mean + gain.margin, pairs, plural(pairs),
-        !settled        ? "these networks show no difference"
-        : gain.mean > 0 ? "here it exceeds"
-                        : "here it is less robust, against what is published");
+    sheet_verdict(s,
+                  "Accuracy averaged over noise of 0.25 to 3, gelu_tanh less %s: %+.2f points (95 %% interval %+.2f to "
+                  "%+.2f, %d network%s each). "
+                  "The paper: \"robustness matching or exceeding\"; %s.",
+                  tg_activation_name(mnist_activations[other]), gain.mean, gain.mean - gain.margin,
+                  gain.mean + gain.margin, pairs, plural(pairs),
+                  !settled        ? "these networks show no difference"
+                  : gain.mean > 0 ? "here it exceeds"
+                                  : "here it is less robust, against what is published");
 }
 
 static bool write_noise(const void *context, FILE *to)
@@ -133,7 +134,8 @@ static bool write_noise(const void *context, FILE *to)
                 const study_spread value = spread(r, a, level, measure == 0);
                 if (value.count)
                     fprintf(to, "%s,%s,%g,%.6g,%.6g,%.6g\n", measure ? "log loss" : "accuracy (%)",
-                            tg_activation_name(mnist_activations[a]), level_of(level), value.median, value.low, value.high);
+                            tg_activation_name(mnist_activations[a]), level_of(level), value.median, value.low,
+                            value.high);
             }
     return true;
 }
@@ -142,11 +144,11 @@ static sheet *report(const results *r, const study_outcome *outcome)
 {
     sheet *s = sheet_new("GELU paper: noise");
     study_say_state(r->c, r->work, outcome, s);
-    sheet_text(
-        s,
-        "The classifiers of gelu-mnist that were trained without dropout, after their last epoch, each activation at its best rate by "
-        "validation loss; uniform noise from -a to a is added to every pixel of the test images, the same for all networks. Medians over "
-        "the seeds. Of the paper's curves no numbers are at hand, only its words.");
+    sheet_text(s, "The classifiers of gelu-mnist that were trained without dropout, after their last epoch, each "
+                  "activation at its best rate by "
+                  "validation loss; uniform noise from -a to a is added to every pixel of the test images, the same "
+                  "for all networks. Medians over "
+                  "the seeds. Of the paper's curves no numbers are at hand, only its words.");
     judge(r, 2, s);
     judge(r, 1, s);
     sheet_picture(s, "noise.svg", "accuracy and log loss over the size of the noise");

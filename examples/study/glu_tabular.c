@@ -1,5 +1,5 @@
-/* study glu-tabular: the eight plain and gated forms of "GLU Variants Improve Transformer" (Shazeer, arXiv 2002.05202) as hidden layers of
- * small networks of equal size, on nine tables. */
+/* study glu-tabular: the eight plain and gated forms of "GLU Variants Improve Transformer" (Shazeer, arXiv 2002.05202)
+ * as hidden layers of small networks of equal size, on nine tables. */
 #include "examples/lab/statistics.h"
 #include "examples/study/ranks.h"
 #include "examples/study/tabular.h"
@@ -10,13 +10,15 @@
 #include <string.h>
 
 enum { FORMS = 8 };
-static const tg_activation forms[FORMS] = {TG_RELU, TG_GELU_EXACT, TG_SILU, TG_GLU, TG_BILINEAR, TG_REGLU, TG_GEGLU, TG_SWIGLU};
+static const tg_activation forms[FORMS] = {TG_RELU,     TG_GELU_EXACT, TG_SILU,  TG_GLU,
+                                           TG_BILINEAR, TG_REGLU,      TG_GEGLU, TG_SWIGLU};
 
-/* Held-out log-perplexity of T5-base after 65,536 steps, in the same order: no table, but what the order is compared with. */
+/* Held-out log-perplexity of T5-base after 65,536 steps, in the same order: no table, but what the order is compared
+ * with. */
 static const double published[FORMS] = {1.997, 1.983, 1.994, 1.982, 1.960, 1.953, 1.942, 1.944};
 
-/* With nothing between the layers, and with a normalisation behind each: a stack of products is a polynomial, which rows that are far out
- * blow up. */
+/* With nothing between the layers, and with a normalisation behind each: a stack of products is a polynomial, which
+ * rows that are far out blow up. */
 enum { SETTINGS = 2 };
 static const struct {
     tg_norm norm;
@@ -41,7 +43,8 @@ static void name_of(char name[40], int setting, int form)
     snprintf(name, 40, "%s%s", tg_activation_name(forms[form]), settings[setting].suffix);
 }
 
-static bool add_seeds(study_work *work, const study_context *c, const tabular_sets *sets, int setting, int first, int last, int rates)
+static bool add_seeds(study_work *work, const study_context *c, const tabular_sets *sets, int setting, int first,
+                      int last, int rates)
 {
     bool fine = true;
     char name[40];
@@ -51,7 +54,8 @@ static bool add_seeds(study_work *work, const study_context *c, const tabular_se
                 for (int r = 0; r < rates; r++) {
                     const tg_mlp_config net = {.activation = forms[f], .norm = settings[setting].norm};
                     name_of(name, setting, f);
-                    fine = fine && tabular_add(work, c, sets, set, name, &net, tabular_rates[r + (rates == 1)], seed, NULL);
+                    fine = fine &&
+                           tabular_add(work, c, sets, set, name, &net, tabular_rates[r + (rates == 1)], seed, NULL);
                 }
     return fine;
 }
@@ -143,7 +147,8 @@ static void put_table(const results *r, sheet *s, const char *what, bool rates)
                         : r->sets->data[set].task == DATASET_CLASSIFICATION ? "log loss"
                                                                             : "squared error");
         for (int f = 0; f < r->count; f++)
-            used += snprintf(line + used, sizeof line - (size_t)used, rates ? "|%g" : "|%.4f", rates ? r->rate[set][f] : r->mean[set][f]);
+            used += snprintf(line + used, sizeof line - (size_t)used, rates ? "|%g" : "|%.4f",
+                             rates ? r->rate[set][f] : r->mean[set][f]);
         sheet_row(s, "%s", line);
     }
     if (rates)
@@ -211,9 +216,11 @@ static void put_pairs(const results *r, sheet *s)
     char heading[80];
     snprintf(heading, sizeof heading, "Pairs, %s", settings[r->setting].says);
     sheet_heading(s, heading);
-    sheet_text(s, "On how many tables the first has a lower or higher test loss beyond chance: t tests of the logarithms, paired by seed, "
+    sheet_text(s, "On how many tables the first has a lower or higher test loss beyond chance: t tests of the "
+                  "logarithms, paired by seed, "
                   "corrected by "
-                  "Holm's method for the number of tables; and the geometric mean over tables and seeds of the ratio of their losses.");
+                  "Holm's method for the number of tables; and the geometric mean over tables and seeds of the ratio "
+                  "of their losses.");
     sheet_table(s, 1, "pair|lower|higher|no difference|ratio of losses");
     put_pair(r, s, TG_GELU_EXACT, TG_RELU, "gelu_relu");
     put_pair(r, s, TG_SILU, TG_RELU, "silu_relu");
@@ -249,16 +256,18 @@ static void judge(const results *r, sheet *s)
     for (int i = 0; i < r->count; i++)
         for (int j = 0; j < i; j++)
             agree += (published[r->form[i]] - published[r->form[j]]) * (r->ranks.mean[i] - r->ranks.mean[j]) > 0;
-    sheet_verdict(
-        s,
-        "Networks %s: over %d table%s and %d seed%s %s has the best mean rank (%.2f) and %s the worst (%.2f). Friedman's test: chi square "
-        "%.2f, F %.2f, p = %.2g: "
-        "%s. %d of %d pairs are farther apart than the critical difference of %.2f (Nemenyi, 5 %%).",
-        settings[r->setting].says, r->ranks.sets, plural(r->ranks.sets), r->seeds, plural(r->seeds),
-        form_name(r, order[0]), r->ranks.mean[order[0]],
-        form_name(r, order[r->count - 1]), r->ranks.mean[order[r->count - 1]], r->ranks.chi_square, r->ranks.f, r->ranks.p,
-        r->ranks.p < 0.05 ? "the forms differ" : "no difference between the forms is shown", pairs, all, r->ranks.critical);
-    sheet_verdict(s, "Of the %d pairs, %d are in the order that Shazeer found for T5 (where chance would give half).", all, agree);
+    sheet_verdict(s,
+                  "Networks %s: over %d table%s and %d seed%s %s has the best mean rank (%.2f) and %s the worst "
+                  "(%.2f). Friedman's test: chi square "
+                  "%.2f, F %.2f, p = %.2g: "
+                  "%s. %d of %d pairs are farther apart than the critical difference of %.2f (Nemenyi, 5 %%).",
+                  settings[r->setting].says, r->ranks.sets, plural(r->ranks.sets), r->seeds, plural(r->seeds),
+                  form_name(r, order[0]), r->ranks.mean[order[0]], form_name(r, order[r->count - 1]),
+                  r->ranks.mean[order[r->count - 1]], r->ranks.chi_square, r->ranks.f, r->ranks.p,
+                  r->ranks.p < 0.05 ? "the forms differ" : "no difference between the forms is shown", pairs, all,
+                  r->ranks.critical);
+    sheet_verdict(s, "Of the %d pairs, %d are in the order that Shazeer found for T5 (where chance would give half).",
+                  all, agree);
 }
 
 /* ---- the picture ---- */
@@ -297,7 +306,8 @@ static bool write_ranks(const void *context, FILE *to)
 static void put_setting(const results *r, sheet *s)
 {
     if (r->seeds < 2) {
-        sheet_text(s, "Networks %s: two forms and seeds must be complete before there is anything to compare.", settings[r->setting].says);
+        sheet_text(s, "Networks %s: two forms and seeds must be complete before there is anything to compare.",
+                   settings[r->setting].says);
         return;
     }
     put_table(r, s, "Test loss (geometric mean over the seeds)", false);
@@ -309,15 +319,17 @@ static sheet *report(const results r[SETTINGS], const study_outcome *outcome)
 {
     sheet *s = sheet_new("Plain and gated forms on tables, at equal parameters");
     study_say_state(r->c, r->work, outcome, s);
-    sheet_text(
-        s,
-        "Two hidden layers of 64, or for the gated forms narrower ones with as many parameters, as they are and with an RMSNorm behind "
-        "each; Adam "
-        "with a constant rate, the best of %d by the geometric mean of the validation loss for each table and form; about 3,000 steps; "
-        "training, validation and test rows (60, 20 and 20 %%) drawn anew for each seed. The test loss is that of the epoch with the "
-        "lowest "
-        "validation loss: log loss of classes, squared error of standardised targets.",
-        r->rates);
+    sheet_text(s,
+               "Two hidden layers of 64, or for the gated forms narrower ones with as many parameters, as they are and "
+               "with an RMSNorm behind "
+               "each; Adam "
+               "with a constant rate, the best of %d by the geometric mean of the validation loss for each table and "
+               "form; about 3,000 steps; "
+               "training, validation and test rows (60, 20 and 20 %%) drawn anew for each seed. The test loss is that "
+               "of the epoch with the "
+               "lowest "
+               "validation loss: log loss of classes, squared error of standardised targets.",
+               r->rates);
     for (int setting = 0; setting < SETTINGS; setting++)
         if (r[setting].seeds > 1)
             judge(&r[setting], s);
@@ -345,7 +357,8 @@ static int run(const study_context *c, const tabular_sets *sets, study_work *wor
     }
     if (!files_write(c->folder, "ranks.csv", write_ranks, r, message))
         return study_refuse(message, 1);
-    return study_end(c, work, &outcome, report(r, &outcome), r[0].seeds > 1 || r[1].seeds > 1 ? "study_ranks.gp" : NULL);
+    return study_end(c, work, &outcome, report(r, &outcome),
+                     r[0].seeds > 1 || r[1].seeds > 1 ? "study_ranks.gp" : NULL);
 }
 
 int study_glu_tabular(const study_context *c)

@@ -1,5 +1,5 @@
-/* study migration: from ReLU to GELU to SwiGLU. What does another activation gain in a network that is there, at the rate it has and at its
- * own? */
+/* study migration: from ReLU to GELU to SwiGLU. What does another activation gain in a network that is there, at the
+ * rate it has and at its own? */
 #include "examples/lab/statistics.h"
 #include "examples/study/tabular.h"
 #include "examples/data/words.h"
@@ -41,8 +41,9 @@ static bool add_fresh(study_work *work, const results *r)
         for (int set = 0; set < r->sets->count; set++)
             for (int a = 0; a < SCRATCH; a++)
                 for (int k = 0; k < r->rates; k++)
-                    fine = fine && tabular_add(work, r->c, r->sets, set, tg_activation_name(scratch[a]),
-                                               &(tg_mlp_config){.activation = scratch[a]}, fresh_rates(r)[k], seed, NULL);
+                    fine =
+                        fine && tabular_add(work, r->c, r->sets, set, tg_activation_name(scratch[a]),
+                                            &(tg_mlp_config){.activation = scratch[a]}, fresh_rates(r)[k], seed, NULL);
     return fine;
 }
 
@@ -51,7 +52,8 @@ static bool add_existing(study_work *work, const results *r)
     bool fine = true;
     for (int seed = 1; seed <= r->seeds; seed++)
         for (int set = 0; set < r->sets->count; set++) {
-            fine = fine && tabular_add(work, r->c, r->sets, set, "existing", &(tg_mlp_config){.activation = TG_RELU}, old_rate, seed, NULL);
+            fine = fine && tabular_add(work, r->c, r->sets, set, "existing", &(tg_mlp_config){.activation = TG_RELU},
+                                       old_rate, seed, NULL);
             if (fine)
                 work->run[work->count - 1].keeps_state = true;
         }
@@ -70,8 +72,9 @@ static bool add_tuned(study_work *work, const results *r, char (*paths)[PATH])
                 for (int k = 0; k < r->tunings; k++) {
                     char name[40];
                     snprintf(name, sizeof name, "from-relu-to-%s", tg_activation_name(scratch[a]));
-                    fine = fine && tabular_add(work, r->c, r->sets, set, name, &(tg_mlp_config){.activation = scratch[a]},
-                                               tuning_rates(r)[k], seed, path);
+                    fine =
+                        fine && tabular_add(work, r->c, r->sets, set, name, &(tg_mlp_config){.activation = scratch[a]},
+                                            tuning_rates(r)[k], seed, path);
                 }
         }
     return fine;
@@ -84,7 +87,8 @@ typedef struct line {
 } line;
 
 /* The runs of a name at a rate, or, with rate 0, at the best by validation. */
-static line line_of(const study_work *work, const results *r, int set, const char *name, double rate, const double rates[], int count)
+static line line_of(const study_work *work, const results *r, int set, const char *name, double rate,
+                    const double rates[], int count)
 {
     line l = {.rate = rate};
     if (rate == 0)
@@ -124,7 +128,8 @@ static void put_losses(const results *r, sheet *s)
         lines_of(r, set, lines);
         used = snprintf(text, sizeof text, "%s", r->sets->name[set]);
         for (int i = 0; i < LINES; i++)
-            used += snprintf(text + used, sizeof text - (size_t)used, "|%.4f", exp(statistics_of(lines[i].loss, (size_t)r->seeds).mean));
+            used += snprintf(text + used, sizeof text - (size_t)used, "|%.4f",
+                             exp(statistics_of(lines[i].loss, (size_t)r->seeds).mean));
         sheet_row(s, "%s", text);
     }
 }
@@ -146,17 +151,17 @@ static void put_step(const results *r, sheet *s, const char *what, int to, int f
         higher += p[set] < 0.05 && logs[set] > 0;
     }
     const statistics_estimate ratio = statistics_of(logs, (size_t)r->sets->count);
-    sheet_row(s, "%s|%.3f|%.3f to %.3f|%d|%d", what, exp(ratio.mean), exp(ratio.mean - ratio.margin), exp(ratio.mean + ratio.margin), lower,
-              higher);
+    sheet_row(s, "%s|%.3f|%.3f to %.3f|%d|%d", what, exp(ratio.mean), exp(ratio.mean - ratio.margin),
+              exp(ratio.mean + ratio.margin), lower, higher);
 }
 
 static void put_steps(const results *r, sheet *s)
 {
     sheet_heading(s, "What each step gains");
-    sheet_text(
-        s,
-        "Test loss after the step over test loss before it: geometric mean over the tables and its 95 %% interval (below 1 is a gain); "
-        "and on how many tables it falls or rises beyond chance (t tests of the logarithms, paired by seed, corrected by Holm's method).");
+    sheet_text(s, "Test loss after the step over test loss before it: geometric mean over the tables and its 95 %% "
+                  "interval (below 1 is a gain); "
+                  "and on how many tables it falls or rises beyond chance (t tests of the logarithms, paired by seed, "
+                  "corrected by Holm's method).");
     sheet_table(s, 1, "step|ratio|95 %|tables with a gain|with a loss");
     put_step(r, s, "ReLU: rate retuned", RELU, OLD);
     put_step(r, s, "ReLU to GELU, old rate kept", GELU_OLD, OLD);
@@ -173,20 +178,22 @@ static void judge(const results *r, sheet *s)
     static const struct {
         int to, from;
         const char *what;
-    } questions[] = {{GELU, RELU, "Replacing ReLU by GELU, both at their own rates"},
-                     {SWIGLU, GELU, "Replacing GELU by SwiGLU at equal parameters, both at their own rates"},
-                     {ON_GELU, ON_RELU, "Putting GELU into a trained ReLU network and training on, against training on as it is,"}};
+    } questions[] = {
+        {GELU, RELU, "Replacing ReLU by GELU, both at their own rates"},
+        {SWIGLU, GELU, "Replacing GELU by SwiGLU at equal parameters, both at their own rates"},
+        {ON_GELU, ON_RELU, "Putting GELU into a trained ReLU network and training on, against training on as it is,"}};
     for (size_t q = 0; q < sizeof questions / sizeof questions[0]; q++) {
         double logs[TABULAR_SETS];
         for (int set = 0; set < r->sets->count; set++) {
             line lines[LINES];
             lines_of(r, set, lines);
-            logs[set] = statistics_paired(lines[questions[q].to].loss, lines[questions[q].from].loss, (size_t)r->seeds).mean;
+            logs[set] =
+                statistics_paired(lines[questions[q].to].loss, lines[questions[q].from].loss, (size_t)r->seeds).mean;
         }
         const statistics_estimate ratio = statistics_of(logs, (size_t)r->sets->count);
-        sheet_verdict(s, "%s changes the test loss by %+.1f %% (95 %% interval over %d table%s %+.1f to %+.1f %%): %s.", questions[q].what,
-                      100 * expm1(ratio.mean), r->sets->count, plural(r->sets->count), 100 * expm1(ratio.mean - ratio.margin),
-                      100 * expm1(ratio.mean + ratio.margin),
+        sheet_verdict(s, "%s changes the test loss by %+.1f %% (95 %% interval over %d table%s %+.1f to %+.1f %%): %s.",
+                      questions[q].what, 100 * expm1(ratio.mean), r->sets->count, plural(r->sets->count),
+                      100 * expm1(ratio.mean - ratio.margin), 100 * expm1(ratio.mean + ratio.margin),
                       !(fabs(ratio.mean) > ratio.margin) ? "no gain is shown"
                       : ratio.mean < 0                   ? "a gain"
                                                          : "a loss");
@@ -201,14 +208,16 @@ static sheet *report(const results *r, const study_outcome *outcome, bool comple
         sheet_text(s, "What is compared is not complete yet.");
         return s;
     }
-    sheet_text(
-        s,
-        "The network that is there: two hidden layers of 64 with ReLU, trained with Adam at rate %g. Each activation is trained from "
-        "initial "
-        "weights at that rate and at the best of %d by validation; GELU (exact) is also put into the trained ReLU network's file, which is "
-        "then trained on, as ReLU itself is, at that rate and at the best of %d. SwiGLU has other matrices, as many parameters, and no use "
-        "for the file. %d seed%s, each with parts of its own.",
-        old_rate, r->rates, r->tunings, r->seeds, plural(r->seeds));
+    sheet_text(s,
+               "The network that is there: two hidden layers of 64 with ReLU, trained with Adam at rate %g. Each "
+               "activation is trained from "
+               "initial "
+               "weights at that rate and at the best of %d by validation; GELU (exact) is also put into the trained "
+               "ReLU network's file, which is "
+               "then trained on, as ReLU itself is, at that rate and at the best of %d. SwiGLU has other matrices, as "
+               "many parameters, and no use "
+               "for the file. %d seed%s, each with parts of its own.",
+               old_rate, r->rates, r->tunings, r->seeds, plural(r->seeds));
     judge(r, s);
     put_steps(r, s);
     put_losses(r, s);
@@ -232,7 +241,8 @@ static int run(const study_context *c, const tabular_sets *sets, stages *w)
     const bool quick = c->settings->quick;
     const results r = {c, &w->fresh, &w->tuned, sets, quick ? 2 : 5, quick ? 1 : TABULAR_RATES, quick ? 1 : TUNE_RATES};
     w->paths = calloc((size_t)(r.seeds * sets->count), sizeof *w->paths);
-    if (!w->paths || !add_fresh(&w->fresh, &r) || !add_existing(&w->existing, &r) || !add_tuned(&w->tuned, &r, w->paths))
+    if (!w->paths || !add_fresh(&w->fresh, &r) || !add_existing(&w->existing, &r) ||
+        !add_tuned(&w->tuned, &r, w->paths))
         return study_refuse("out of memory", 1);
     study_outcome first = study_work_do(&w->fresh, stderr), second = {0}, third = {0};
     if (!first.broken && !first.interrupted)

@@ -32,8 +32,8 @@ void mnist_name(char name[STUDY_NAME], tg_activation activation, double keep, do
     snprintf(name, STUDY_NAME, "%s-keep%g-lr%g-seed%%d", tg_activation_name(activation), keep, rate);
 }
 
-bool mnist_add(study_work *work, const mnist_protocol *p, const dataset *data, tg_activation activation, double keep, double rate,
-               int first, int last)
+bool mnist_add(study_work *work, const mnist_protocol *p, const dataset *data, tg_activation activation, double keep,
+               double rate, int first, int last)
 {
     char format[STUDY_NAME];
     mnist_name(format, activation, keep, rate);

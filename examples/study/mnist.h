@@ -1,10 +1,12 @@
-/* The runs of the GELU paper's MNIST classifiers (Hendrycks and Gimpel, arXiv 1606.08415), which two studies look at. */
+/* The runs of the GELU paper's MNIST classifiers (Hendrycks and Gimpel, arXiv 1606.08415), which two studies look at.
+ */
 #ifndef STUDY_MNIST_H
 #define STUDY_MNIST_H
 
 #include "examples/study/study.h"
 
-/* A study on MNIST, or on so many glyphs where it is a quick one: loads the data, runs it, and frees both data and work. The exit status. */
+/* A study on MNIST, or on so many glyphs where it is a quick one: loads the data, runs it, and frees both data and
+ * work. The exit status. */
 int mnist_study(const study_context *c, size_t glyphs, study_work work,
                 int (*run)(const study_context *c, dataset *data, study_work *work));
 
@@ -21,16 +23,18 @@ typedef struct mnist_protocol {
 } mnist_protocol;
 mnist_protocol mnist_protocol_of(const study_context *c, const dataset *data);
 
-/* Adds the runs of an activation at a rate with a probability of keeping a unit, for the seeds first .. last. False if memory runs out. */
-bool mnist_add(study_work *work, const mnist_protocol *p, const dataset *data, tg_activation activation, double keep, double rate,
-               int first, int last);
+/* Adds the runs of an activation at a rate with a probability of keeping a unit, for the seeds first .. last. False if
+ * memory runs out. */
+bool mnist_add(study_work *work, const mnist_protocol *p, const dataset *data, tg_activation activation, double keep,
+               double rate, int first, int last);
 
 /* The name of such a run, with %d in place of the seed; and the records of all seeds that are there. */
 void mnist_name(char name[STUDY_NAME], tg_activation activation, double keep, double rate);
 int mnist_records(const study_work *work, const mnist_protocol *p, tg_activation activation, double keep, double rate,
                   const study_record *records[STUDY_SEEDS]);
 
-/* The rate with the lowest minimum of the median validation loss, among those with the most complete runs; 0 where nothing is complete. */
+/* The rate with the lowest minimum of the median validation loss, among those with the most complete runs; 0 where
+ * nothing is complete. */
 double mnist_best_rate(const study_work *work, const mnist_protocol *p, tg_activation activation, double keep);
 
 #endif

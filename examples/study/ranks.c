@@ -46,6 +46,7 @@ ranks ranks_of(const double *values, int sets, int methods)
     const double n = r.sets, k = methods, first = k - 1, second = (k - 1) * (n - 1);
     r.chi_square = 12 * n / (k * (k + 1)) * (squares - k * (k + 1) * (k + 1) / 4);
     r.f = (n - 1) * r.chi_square / (n * (k - 1) - r.chi_square);
-    r.p = isfinite(r.f) ? statistics_incomplete_beta(second / (second + first * fmax(r.f, 0)), second / 2, first / 2) : 0;
+    r.p =
+        isfinite(r.f) ? statistics_incomplete_beta(second / (second + first * fmax(r.f, 0)), second / 2, first / 2) : 0;
     return r;
 }

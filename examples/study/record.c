@@ -90,8 +90,8 @@ static bool write_json(const void *context, FILE *to)
     const writing *w = context;
     json_t *key = json_string(w->key);
     char *quoted = key ? json_dumps(key, JSON_ENCODE_ANY) : NULL;
-    fprintf(to, "{\"key\": %s,\n \"parameters\": %ld, \"diverged\": %d,\n \"columns\": [", quoted ? quoted : "null", w->record->parameters,
-            w->record->diverged);
+    fprintf(to, "{\"key\": %s,\n \"parameters\": %ld, \"diverged\": %d,\n \"columns\": [", quoted ? quoted : "null",
+            w->record->parameters, w->record->diverged);
     for (int c = 0; c < STUDY_COLUMNS; c++)
         fprintf(to, "%s\"%s\"", c ? ", " : "", columns[c]);
     fputs("],\n \"epochs\": [", to);
@@ -110,7 +110,8 @@ static bool write_json(const void *context, FILE *to)
     return complete;
 }
 
-bool study_record_write(const study_record *record, const char *folder, const char *name, const char *key, char message[FILES_MESSAGE])
+bool study_record_write(const study_record *record, const char *folder, const char *name, const char *key,
+                        char message[FILES_MESSAGE])
 {
     char file[STUDY_NAME + 8];
     snprintf(file, sizeof file, "%s.json", name);

@@ -1,14 +1,14 @@
 /* What a training run has measured, epoch by epoch, kept in a file of its own.
  *
  *     study_record record = {0};
- *     study_record_read(&record, "results/studies/gelu-mnist/runs", "relu-keep1-lr0.001-seed1", key);   // empty if there is none
- *     study_record_add(&record, &(study_epoch){.of = {[STUDY_VAL_LOSS] = 0.09, ...}});
+ *     study_record_read(&record, "results/studies/gelu-mnist/runs", "relu-keep1-lr0.001-seed1", key);   // empty if
+ * there is none study_record_add(&record, &(study_epoch){.of = {[STUDY_VAL_LOSS] = 0.09, ...}});
  *     study_record_write(&record, folder, name, key, message);
- *     double loss = study_record_at(&record, 10, STUDY_VAL_LOSS);                                        // after epoch 10
- *     study_record_free(&record);
+ *     double loss = study_record_at(&record, 10, STUDY_VAL_LOSS);                                        // after epoch
+ * 10 study_record_free(&record);
  *
- * The file is NAME.json. `key` says in words all that the numbers follow from: a file with another key counts as none. It is
- * written under a temporary name and renamed, so that it is whole whenever the program ends.
+ * The file is NAME.json. `key` says in words all that the numbers follow from: a file with another key counts as none.
+ * It is written under a temporary name and renamed, so that it is whole whenever the program ends.
  */
 #ifndef STUDY_RECORD_H
 #define STUDY_RECORD_H
@@ -23,10 +23,11 @@ typedef enum study_column {
     STUDY_TRAIN_LOSS,   /* of the training rows after the epoch, without dropout */
     STUDY_VAL_LOSS,     /* of the validation rows */
     STUDY_VAL_ACCURACY, /* 0 to 1; NaN but in a classification */
-    STUDY_TEST_LOSS,    /* of the test rows: where the validation loss is the lowest so far, at the end, or without validation rows */
+    STUDY_TEST_LOSS,    /* of the test rows: where the validation loss is the lowest so far, at the end, or without
+                           validation rows */
     STUDY_TEST_ACCURACY,
-    STUDY_DEAD,         /* share of the hidden units whose derivative is next to zero on all validation rows */
-    STUDY_SECONDS,      /* of training since the run began */
+    STUDY_DEAD,    /* share of the hidden units whose derivative is next to zero on all validation rows */
+    STUDY_SECONDS, /* of training since the run began */
     STUDY_COLUMNS
 } study_column;
 
@@ -43,7 +44,8 @@ typedef struct study_record {
 
 /* Reads FOLDER/NAME.json; an empty record where there is none with this key. */
 void study_record_read(study_record *record, const char *folder, const char *name, const char *key);
-bool study_record_write(const study_record *record, const char *folder, const char *name, const char *key, char message[FILES_MESSAGE]);
+bool study_record_write(const study_record *record, const char *folder, const char *name, const char *key,
+                        char message[FILES_MESSAGE]);
 void study_record_free(study_record *record);
 
 /* Adds an epoch; false if memory runs out. */

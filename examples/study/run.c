@@ -68,10 +68,12 @@ static bool make_net(trainer *t)
     t->random = tg_rng_stream(&seed, "training");
     t->net = tg_mlp_new(&initial, &run->net);
     t->dead = tg_dead_units_new(t->net);
-    t->optimizer = tg_optimizer_new(tg_mlp_parameters(t->net), &(tg_optimizer_config){.lr = run->lr}); /* AdamW without decay is Adam */
+    t->optimizer = tg_optimizer_new(tg_mlp_parameters(t->net),
+                                    &(tg_optimizer_config){.lr = run->lr}); /* AdamW without decay is Adam */
     if (!t->net || !t->dead || !t->optimizer)
         return false;
-    return !run->start || tg_parameters_load(tg_mlp_parameters(t->net), run->start, &(tg_load_options){.allow_unknown = true}, t->message);
+    return !run->start || tg_parameters_load(tg_mlp_parameters(t->net), run->start,
+                                             &(tg_load_options){.allow_unknown = true}, t->message);
 }
 
 static bool open_trainer(trainer *t)
@@ -133,8 +135,12 @@ static tg_fit_config config_of(trainer *t)
 
 static void tell(const trainer *t, double fraction, int64_t epoch, double loss_now, double accuracy, double rate)
 {
-    const jobs_progress now = {
-        .fraction = fraction, .epoch = (int)epoch, .epochs = t->run->epochs, .loss = loss_now, .accuracy = accuracy, .rate = rate};
+    const jobs_progress now = {.fraction = fraction,
+                               .epoch = (int)epoch,
+                               .epochs = t->run->epochs,
+                               .loss = loss_now,
+                               .accuracy = accuracy,
+                               .rate = rate};
     if (t->link)
         jobs_report(t->link, &now);
 }
@@ -212,9 +218,11 @@ static bool save_state(trainer *t)
 /* The state first at the end, so that a finished run has one; the record first before, so that it is never behind. */
 static bool keep(trainer *t)
 {
-    const bool finished = study_record_complete(&t->record, t->run->epochs), with_state = t->run->keeps_state && !t->record.diverged;
+    const bool finished = study_record_complete(&t->record, t->run->epochs),
+               with_state = t->run->keeps_state && !t->record.diverged;
     t->kept_at = jobs_clock();
-    return (!with_state || !finished || save_state(t)) && study_record_write(&t->record, t->folder, t->run->name, t->key, t->message) &&
+    return (!with_state || !finished || save_state(t)) &&
+           study_record_write(&t->record, t->folder, t->run->name, t->key, t->message) &&
            (!with_state || finished || save_state(t));
 }
 
@@ -258,9 +266,10 @@ static bool on_epoch(void *context, const tg_fit_epoch *now)
         t->broken = !fail(t, "out of memory");
     if (t->broken)
         return false;
-    tell(t, (double)now->epoch / t->run->epochs, now->epoch, row.of[t->data.validation.rows ? STUDY_VAL_LOSS : STUDY_TEST_LOSS],
-         row.of[STUDY_VAL_ACCURACY], 0);
-    const bool over = now->epoch == t->run->epochs, due = t->run->keeps_state && jobs_clock() - t->kept_at > seconds_between_states;
+    tell(t, (double)now->epoch / t->run->epochs, now->epoch,
+         row.of[t->data.validation.rows ? STUDY_VAL_LOSS : STUDY_TEST_LOSS], row.of[STUDY_VAL_ACCURACY], 0);
+    const bool over = now->epoch == t->run->epochs,
+               due = t->run->keeps_state && jobs_clock() - t->kept_at > seconds_between_states;
     t->broken = (over || due) && !keep(t);
     t->since = jobs_clock();
     return !t->broken;

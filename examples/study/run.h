@@ -1,13 +1,13 @@
 /* One training run of a study: a network trained with Adam at one rate from one seed, and measured after every epoch.
  *
  *     study_run run = {.name = "relu-keep1-lr0.001-seed1", .data = &mnist, .parts = {.validation = "first:5000"},
- *                      .net = {.inputs = 784, .hidden = {128, 128}, .outputs = 10, .activation = TG_RELU, .init = TG_INIT_UNIT_ROWS},
- *                      .lr = 1e-3, .batch = 128, .epochs = 50, .seed = 1};
- *     double seconds = study_run_seconds(&run, message);            // for one epoch, from a timed sample
- *     if (!study_run_train(&run, folder, NULL, message)) ...        // goes on where FOLDER/NAME.json and FOLDER/NAME.state end
+ *                      .net = {.inputs = 784, .hidden = {128, 128}, .outputs = 10, .activation = TG_RELU, .init =
+ * TG_INIT_UNIT_ROWS}, .lr = 1e-3, .batch = 128, .epochs = 50, .seed = 1}; double seconds = study_run_seconds(&run,
+ * message);            // for one epoch, from a timed sample if (!study_run_train(&run, folder, NULL, message)) ... //
+ * goes on where FOLDER/NAME.json and FOLDER/NAME.state end
  *
- * The rate is constant and there is no decay. The number of epochs is no part of a run's key: more epochs continue what is there, if the
- * state was kept. The same run gives the same numbers, whether it was interrupted or not.
+ * The rate is constant and there is no decay. The number of epochs is no part of a run's key: more epochs continue what
+ * is there, if the state was kept. The same run gives the same numbers, whether it was interrupted or not.
  */
 #ifndef STUDY_RUN_H
 #define STUDY_RUN_H
@@ -40,12 +40,12 @@ typedef struct study_run {
 /* All that the numbers follow from, in words. */
 void study_run_key(const study_run *run, char key[STUDY_KEY]);
 
-/* Trains until run->epochs are recorded in `folder`, which is there. `link`, to whom progress is told, may be NULL. A run that diverges is
- * a result and no failure. False and one line if it cannot be made or written. */
+/* Trains until run->epochs are recorded in `folder`, which is there. `link`, to whom progress is told, may be NULL. A
+ * run that diverges is a result and no failure. False and one line if it cannot be made or written. */
 bool study_run_train(const study_run *run, const char *folder, jobs_link *link, char message[STUDY_MESSAGE]);
 
-/* Seconds that an epoch takes, measurements included, from a sample of a quarter of a second or so; NaN and one line if the run cannot be
- * made. */
+/* Seconds that an epoch takes, measurements included, from a sample of a quarter of a second or so; NaN and one line if
+ * the run cannot be made. */
 double study_run_seconds(const study_run *run, char message[STUDY_MESSAGE]);
 
 /* The network of a run that kept its state, after run->epochs; NULL and one line if it is not there. To be freed. */

@@ -79,9 +79,9 @@ static void add_formatted(sheet *s, kind what, const char *format, va_list argum
     add(s, what, text, NULL);
 }
 
-#define ADD(what) \
-    va_list arguments; \
-    va_start(arguments, format); \
+#define ADD(what)                              \
+    va_list arguments;                         \
+    va_start(arguments, format);               \
     add_formatted(s, what, format, arguments); \
     va_end(arguments)
 
@@ -184,7 +184,8 @@ static bool is_empty(const sheet *s, int at)
 /* ---- the terminal ---- */
 
 /* Columns first .. last of a row, behind the first `keys` ones. */
-static void print_row(const char *text, int keys, int first, int last, const int width[CELLS], const bool number[CELLS], FILE *out)
+static void print_row(const char *text, int keys, int first, int last, const int width[CELLS], const bool number[CELLS],
+                      FILE *out)
 {
     cell cells[CELLS];
     const int count = cut(text, cells);
@@ -200,7 +201,8 @@ static void print_row(const char *text, int keys, int first, int last, const int
 }
 
 /* As many columns as fit side by side, each time behind the key columns. */
-static void print_table(const sheet *s, int at, int end, const int width[CELLS], const bool number[CELLS], int columns, FILE *out)
+static void print_table(const sheet *s, int at, int end, const int width[CELLS], const bool number[CELLS], int columns,
+                        FILE *out)
 {
     cell cells[CELLS];
     const int count = cut(s->items[at].text, cells), keys = s->items[at].keys;
@@ -241,9 +243,13 @@ void sheet_print(const sheet *s, FILE *out)
     bool number[CELLS];
     for (int i = 0; s && i < s->count; i++)
         switch (s->items[i].kind) {
-        case HEADING: fprintf(out, "%s\n\n", s->items[i].text); break;
+        case HEADING:
+            fprintf(out, "%s\n\n", s->items[i].text);
+            break;
         case TEXT:
-        case VERDICT: print_words(s->items[i].text, columns, out); break;
+        case VERDICT:
+            print_words(s->items[i].text, columns, out);
+            break;
         case TABLE: {
             const int end = survey(s, i, width, number);
             if (is_empty(s, i))
@@ -254,7 +260,8 @@ void sheet_print(const sheet *s, FILE *out)
             break;
         }
         case ROW:
-        case PICTURE: break;
+        case PICTURE:
+            break;
         }
 }
 
@@ -301,9 +308,15 @@ static bool write_html(const void *context, FILE *to)
     for (int i = 0; i < s->count; i++) {
         const item *it = &s->items[i];
         switch (it->kind) {
-        case HEADING: put_element("h2", "", it->text, to); break;
-        case TEXT: put_element("p", "", it->text, to); break;
-        case VERDICT: put_element("p", " class=\"verdict\"", it->text, to); break;
+        case HEADING:
+            put_element("h2", "", it->text, to);
+            break;
+        case TEXT:
+            put_element("p", "", it->text, to);
+            break;
+        case VERDICT:
+            put_element("p", " class=\"verdict\"", it->text, to);
+            break;
         case PICTURE:
             if (w->drawn)
                 html_picture(to, w->folder, it->text, it->says);
@@ -317,7 +330,8 @@ static bool write_html(const void *context, FILE *to)
             i = end - 1;
             break;
         }
-        case ROW: break;
+        case ROW:
+            break;
         }
     }
     put_element("h2", "", "To repeat it", to);
@@ -349,9 +363,15 @@ static bool write_markdown(const void *context, FILE *to)
     for (int i = 0; i < s->count; i++) {
         const item *it = &s->items[i];
         switch (it->kind) {
-        case HEADING: fprintf(to, "### %s\n\n", it->text); break;
-        case TEXT: fprintf(to, "%s\n\n", it->text); break;
-        case VERDICT: fprintf(to, "**%s**\n\n", it->text); break;
+        case HEADING:
+            fprintf(to, "### %s\n\n", it->text);
+            break;
+        case TEXT:
+            fprintf(to, "%s\n\n", it->text);
+            break;
+        case VERDICT:
+            fprintf(to, "**%s**\n\n", it->text);
+            break;
         case PICTURE:
             if (w->drawn)
                 fprintf(to, "![%s](%s)\n\n", it->says, it->text);
@@ -363,7 +383,9 @@ static bool write_markdown(const void *context, FILE *to)
             else
                 put_markdown_row(it->text, number, true, to);
             break;
-        case ROW: put_markdown_row(it->text, number, false, to); break;
+        case ROW:
+            put_markdown_row(it->text, number, false, to);
+            break;
         }
         if ((it->kind == ROW || it->kind == TABLE) && (i + 1 == s->count || s->items[i + 1].kind != ROW))
             putc('\n', to);
@@ -382,6 +404,7 @@ bool sheet_write(const sheet *s, const char *folder, const char *command, bool d
     const writing w = {s, folder, command, drawn};
     if (!s)
         return snprintf(message, FILES_MESSAGE, "out of memory for the report"), false;
-    return files_write(folder, "report.html", write_html, &w, message) && files_write(folder, "report.md", write_markdown, &w, message) &&
+    return files_write(folder, "report.html", write_html, &w, message) &&
+           files_write(folder, "report.md", write_markdown, &w, message) &&
            files_write(folder, "numbers.json", write_numbers, &w, message);
 }

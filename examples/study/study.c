@@ -22,8 +22,8 @@ int study_refuse(const char *message, int status)
     return status;
 }
 
-bool study_load(const study_context *c, const char *kind, const char *path, const char *made, size_t rows, const dataset_options *options,
-                dataset *set)
+bool study_load(const study_context *c, const char *kind, const char *path, const char *made, size_t rows,
+                const dataset_options *options, dataset *set)
 {
     char spec[PATH_MAX + 16], message[STUDY_MESSAGE];
     const bool quick = c->settings->quick;
@@ -31,24 +31,28 @@ bool study_load(const study_context *c, const char *kind, const char *path, cons
     snprintf(spec, sizeof spec, "%s:%s/%s", kind, c->settings->data, path);
     if (dataset_load(quick ? made : spec, quick ? &making : options, set, message, sizeof message))
         return true;
-    fprintf(stderr, "study: %s%s\n", message, quick ? "" : "; --data names the folder that has it, --quick does without");
+    fprintf(stderr, "study: %s%s\n", message,
+            quick ? "" : "; --data names the folder that has it, --quick does without");
     return false;
 }
 
 study_work study_work_of(const study_context *c)
 {
-    return (study_work){.folder = c->records, .jobs = c->settings->jobs, .read_only = c->settings->report_only, .only = c->settings->only};
+    return (study_work){.folder = c->records,
+                        .jobs = c->settings->jobs,
+                        .read_only = c->settings->report_only,
+                        .only = c->settings->only};
 }
 
 void study_say_state(const study_context *c, const study_work *work, const study_outcome *outcome, sheet *s)
 {
     if (c->settings->quick)
-        sheet_text(
-            s, "This is the quick version (--quick): made-up data, small networks, few epochs. It shows that the study works; its numbers "
-               "are not those of the protocol.");
+        sheet_text(s, "This is the quick version (--quick): made-up data, small networks, few epochs. It shows that "
+                      "the study works; its numbers "
+                      "are not those of the protocol.");
     if (outcome->complete < work->count)
-        sheet_text(s, "%d of %d run%s complete; the same command goes on with the rest.", outcome->complete, work->count,
-                   plural(work->count));
+        sheet_text(s, "%d of %d run%s complete; the same command goes on with the rest.", outcome->complete,
+                   work->count, plural(work->count));
 }
 
 static plots_outcome draw(const study_context *c, const char *script)
@@ -67,9 +71,11 @@ int study_end(const study_context *c, study_work *work, const study_outcome *out
     char message[FILES_MESSAGE];
     const plots_outcome drawn = draw(c, script);
     sheet_print(s, stdout);
-    const bool written = files_make_folder(c->folder, message) && sheet_write(s, c->folder, c->command, drawn == PLOTS_DRAWN, message);
+    const bool written =
+        files_make_folder(c->folder, message) && sheet_write(s, c->folder, c->command, drawn == PLOTS_DRAWN, message);
     if (written)
-        printf("in %s/: report.html, report.md, numbers.json%s\n", c->folder, work->count ? ", and a record of each run in runs/" : "");
+        printf("in %s/: report.html, report.md, numbers.json%s\n", c->folder,
+               work->count ? ", and a record of each run in runs/" : "");
     else
         study_refuse(message, 1);
     if (outcome->interrupted)
@@ -119,7 +125,8 @@ study_spread study_spread_of(const double values[], int count)
     return spread;
 }
 
-int study_seeds(const study_work *work, const char *format, int seeds, bool begun, const study_record *records[STUDY_SEEDS])
+int study_seeds(const study_work *work, const char *format, int seeds, bool begun,
+                const study_record *records[STUDY_SEEDS])
 {
     int count = 0;
     const char *mark = strstr(format, "%d");

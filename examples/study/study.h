@@ -9,8 +9,8 @@
  *         return study_end(c, &work, &outcome, s, "study_curves.gp");
  *     }
  *
- * A study returns the exit status: 0; 1 where a run failed or a result could not be written; 2 where it could not begin; signals_status()
- * where it was interrupted.
+ * A study returns the exit status: 0; 1 where a run failed or a result could not be written; 2 where it could not
+ * begin; signals_status() where it was interrupted.
  */
 #ifndef STUDY_STUDY_H
 #define STUDY_STUDY_H
@@ -28,10 +28,10 @@ typedef struct study_settings {
 
 typedef struct study_context {
     const study_settings *settings;
-    const char *name;        /* of the study */
-    const char *command;     /* that repeats it */
-    char folder[PATH_MAX];   /* OUT/NAME, or OUT/NAME-quick */
-    char records[PATH_MAX];  /* its records: FOLDER/runs */
+    const char *name;       /* of the study */
+    const char *command;    /* that repeats it */
+    char folder[PATH_MAX];  /* OUT/NAME, or OUT/NAME-quick */
+    char records[PATH_MAX]; /* its records: FOLDER/runs */
 } study_context;
 
 typedef struct study {
@@ -56,37 +56,41 @@ bool study_context_of(study_context *c, const study_settings *settings, const ch
 /* Says why a study cannot begin or go on; the exit status. */
 int study_refuse(const char *message, int status);
 
-/* Loads DATA/PATH as "KIND:DATA/PATH" with these options (NULL: none), or what `made` names where the study is a quick one, with so many
- * rows. False, said, if that fails. */
-bool study_load(const study_context *c, const char *kind, const char *path, const char *made, size_t rows, const dataset_options *options,
-                dataset *set);
+/* Loads DATA/PATH as "KIND:DATA/PATH" with these options (NULL: none), or what `made` names where the study is a quick
+ * one, with so many rows. False, said, if that fails. */
+bool study_load(const study_context *c, const char *kind, const char *path, const char *made, size_t rows,
+                const dataset_options *options, dataset *set);
 
 /* An empty list of runs whose records lie in the study's folder. */
 study_work study_work_of(const study_context *c);
 
-/* Draws by the script (NULL: nothing) and writes and prints the report, which it frees, as it does the work; the exit status. */
+/* Draws by the script (NULL: nothing) and writes and prints the report, which it frees, as it does the work; the exit
+ * status. */
 int study_end(const study_context *c, study_work *work, const study_outcome *outcome, sheet *s, const char *script);
 
 /* A first paragraph: that this is the quick version, and how many runs are complete. */
 void study_say_state(const study_context *c, const study_work *work, const study_outcome *outcome, sheet *s);
 
-/* A number that the report of another study holds (sheet_number), of the same kind, quick or not; NaN where there is none. */
+/* A number that the report of another study holds (sheet_number), of the same kind, quick or not; NaN where there is
+ * none. */
 double study_number(const study_context *c, const char *name, const char *key);
 
 /* ---- numbers over seeds ---- */
 
 enum { STUDY_SEEDS = 32 };
 
-/* Median, least and greatest; NaN of none. Of five runs the least and the greatest hold the true median with a probability of 94 %. */
+/* Median, least and greatest; NaN of none. Of five runs the least and the greatest hold the true median with a
+ * probability of 94 %. */
 typedef struct study_spread {
     int count;
     double median, low, high;
 } study_spread;
 study_spread study_spread_of(const double values[], int count);
 
-/* The records that are finished, or `begun` at least, among runs whose names are `format` with the seeds 1, 2, ... in place of its %d; how
- * many. */
-int study_seeds(const study_work *work, const char *format, int seeds, bool begun, const study_record *records[STUDY_SEEDS]);
+/* The records that are finished, or `begun` at least, among runs whose names are `format` with the seeds 1, 2, ... in
+ * place of its %d; how many. */
+int study_seeds(const study_work *work, const char *format, int seeds, bool begun,
+                const study_record *records[STUDY_SEEDS]);
 
 /* The spread of a column after an epoch; and the epoch with the lowest median, 0 where there is none. */
 study_spread study_spread_at(const study_record *const records[], int count, int epoch, study_column column);

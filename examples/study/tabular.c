@@ -27,7 +27,8 @@ bool tabular_load(const study_context *c, tabular_sets *sets)
     for (int i = 0; i < TABULAR_SETS; i++) {
         if (quick && !sources[i].made)
             continue;
-        if (!study_load(c, "csv", sources[i].path, sources[i].made, 150, &sources[i].options, &sets->data[sets->count])) {
+        if (!study_load(c, "csv", sources[i].path, sources[i].made, 150, &sources[i].options,
+                        &sets->data[sets->count])) {
             tabular_free(sets);
             return false;
         }
@@ -43,7 +44,8 @@ void tabular_free(tabular_sets *sets)
     *sets = (tabular_sets){0};
 }
 
-int tabular_study(const study_context *c, int (*run)(const study_context *c, const tabular_sets *sets, study_work *work))
+int tabular_study(const study_context *c,
+                  int (*run)(const study_context *c, const tabular_sets *sets, study_work *work))
 {
     tabular_sets sets;
     study_work work = study_work_of(c);
@@ -64,8 +66,8 @@ static int batch_of(size_t rows)
     return batch;
 }
 
-bool tabular_add(study_work *work, const study_context *c, const tabular_sets *sets, int set, const char *name, const tg_mlp_config *net,
-                 double rate, int seed, const char *start)
+bool tabular_add(study_work *work, const study_context *c, const tabular_sets *sets, int set, const char *name,
+                 const tg_mlp_config *net, double rate, int seed, const char *start)
 {
     const dataset *data = &sets->data[set];
     const int batch = batch_of(data->rows), steps = c->settings->quick ? 30 : 3000;
@@ -90,7 +92,8 @@ bool tabular_add(study_work *work, const study_context *c, const tabular_sets *s
     return true;
 }
 
-double tabular_losses(const study_work *work, const char *set, const char *name, double rate, int seeds, double test[STUDY_SEEDS])
+double tabular_losses(const study_work *work, const char *set, const char *name, double rate, int seeds,
+                      double test[STUDY_SEEDS])
 {
     double sum = 0;
     for (int seed = 1; seed <= seeds && seed <= STUDY_SEEDS; seed++) {
@@ -109,7 +112,8 @@ double tabular_losses(const study_work *work, const char *set, const char *name,
     return sum / seeds;
 }
 
-double tabular_best_rate(const study_work *work, const char *set, const char *name, const double rates[], int count, int seeds)
+double tabular_best_rate(const study_work *work, const char *set, const char *name, const double rates[], int count,
+                         int seeds)
 {
     double best = 0, lowest = INFINITY, test[STUDY_SEEDS];
     for (int r = 0; r < count; r++) {

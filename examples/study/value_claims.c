@@ -11,7 +11,8 @@ typedef struct claims {
     const char *command;
 } claims;
 
-static void say(const claims *c, const char *claim, bool so, const char *format, ...) __attribute__((format(printf, 4, 5)));
+static void say(const claims *c, const char *claim, bool so, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
 static void say(const claims *c, const char *claim, bool so, const char *format, ...)
 {
@@ -111,7 +112,8 @@ bool value_claims_put(sheet *s, const char *command)
     const double mean = mean_of_gelu(&c);
     say(&c, "GELU is zero-centred", fabs(mean) < 1e-3, "mean %.7f for inputs of N(0,1)", mean);
     const double below = probability_below(1), gelu = value(&c, TG_GELU_EXACT, 1);
-    say(&c, "GELU(x) = E[x 1{x <= X}]", fabs(gelu - (1 - below)) < 1e-9, "at 1 that is %.6f, and GELU(1) = %.6f", 1 - below, gelu);
+    say(&c, "GELU(x) = E[x 1{x <= X}]", fabs(gelu - (1 - below)) < 1e-9, "at 1 that is %.6f, and GELU(1) = %.6f",
+        1 - below, gelu);
     say(&c, "GELU(x) = E[x 1{X <= x}]", fabs(gelu - below) < 1e-9, "at 1 that is %.6f", below);
     const bool complete = !tg_tape_error(c.tape);
     tg_tape_free(c.tape);

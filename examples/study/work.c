@@ -106,7 +106,9 @@ static int train(int job, jobs_link *link, void *context)
 {
     const pool *p = context;
     char message[STUDY_MESSAGE];
-    return study_run_train(&p->work->run[p->pending[job]], p->work->folder, link, message) ? 0 : jobs_fail(link, "%s", message);
+    return study_run_train(&p->work->run[p->pending[job]], p->work->folder, link, message)
+               ? 0
+               : jobs_fail(link, "%s", message);
 }
 
 static jobs_outcome train_all(const study_work *work, const int *pending, int count, FILE *out)
@@ -115,9 +117,9 @@ static jobs_outcome train_all(const study_work *work, const int *pending, int co
     const char **names = calloc((size_t)count, sizeof *names);
     for (int i = 0; names && i < count; i++)
         names[i] = work->run[pending[i]].name;
-    const jobs_outcome outcome =
-        progress_run(&(progress_config){.out = names ? out : NULL, .count = count, .names = names, .unit = "rows"},
-                     &(jobs_config){.count = count, .at_once = work->jobs, .silence = silence, .context = &p, .run = train});
+    const jobs_outcome outcome = progress_run(
+        &(progress_config){.out = names ? out : NULL, .count = count, .names = names, .unit = "rows"},
+        &(jobs_config){.count = count, .at_once = work->jobs, .silence = silence, .context = &p, .run = train});
     free(names);
     return outcome;
 }
@@ -155,8 +157,8 @@ static bool check_only(const study_work *work, char message[STUDY_MESSAGE])
     for (int i = 0; i < work->count; i++)
         if (is_wanted(work, i))
             return true;
-    snprintf(message, STUDY_MESSAGE, "--only: none of the %d runs is called like '%.80s'; the first is %s", work->count, work->only,
-             work->count ? work->run[0].name : "not there");
+    snprintf(message, STUDY_MESSAGE, "--only: none of the %d runs is called like '%.80s'; the first is %s", work->count,
+             work->only, work->count ? work->run[0].name : "not there");
     return false;
 }
 

@@ -20,7 +20,8 @@ typedef struct study_work {
     const char *folder; /* of the records; made if it is not there */
     int jobs;           /* at once */
     bool read_only;     /* trains nothing: study_work_do reads the records that are there */
-    const char *only;   /* a shell's pattern: of the missing runs those so called are trained, and there must be one; NULL: all are */
+    const char *only;   /* a shell's pattern: of the missing runs those so called are trained, and there must be one;
+                           NULL: all are */
     int count;
     study_run *run;       /* [count] */
     study_record *record; /* [count], after study_work_do */

@@ -52,10 +52,10 @@ static json_t *data_json(const net_spec *spec, const train_source *from)
 {
     const dataset *data = &from->data;
     json_t *object = json_object(), *classes = json_array(), *letters = json_array();
-    const card_task task = from->is_text                              ? CARD_LETTERS
-                           : strcmp(spec->model, "autoencoder") == 0  ? CARD_IMAGES
-                           : data->task == DATASET_CLASSIFICATION     ? CARD_CLASSES
-                                                                      : CARD_TARGETS;
+    const card_task task = from->is_text                             ? CARD_LETTERS
+                           : strcmp(spec->model, "autoencoder") == 0 ? CARD_IMAGES
+                           : data->task == DATASET_CLASSIFICATION    ? CARD_CLASSES
+                                                                     : CARD_TARGETS;
     for (size_t i = 0; i < data->classes; i++)
         json_array_append_new(classes, json_string(data->class_names[i]));
     for (int i = 0; i < from->letters.vocabulary; i++)
@@ -116,7 +116,8 @@ static bool read_names(card *c, const json_t *classes, const json_t *targets)
         fine = (c->class_names[i] = json_string_value(json_array_get(classes, i)));
     for (size_t i = 0; fine && i < c->targets; i++) {
         const json_t *target = json_array_get(targets, i);
-        fine = read_scale(&c->target[i], target) && (c->target_names[i] = json_string_value(json_object_get(target, "name")));
+        fine = read_scale(&c->target[i], target) &&
+               (c->target_names[i] = json_string_value(json_object_get(target, "name")));
     }
     return fine;
 }
@@ -142,15 +143,18 @@ static const char *disagreement(const card *c)
     if (letters != (c->task == CARD_LETTERS) || (strcmp(s->model, "autoencoder") == 0) != (c->task == CARD_IMAGES))
         return "the task is not one for the model";
     if (letters)
-        return s->vocabulary == c->vocabulary && c->vocabulary > 0 ? NULL : "there are more letters, or fewer, than the model has";
+        return s->vocabulary == c->vocabulary && c->vocabulary > 0
+                   ? NULL
+                   : "there are more letters, or fewer, than the model has";
     if (images && ((int64_t)s->image_width * s->image_height != s->inputs || s->inputs < 1))
         return "the images have another size than the model takes";
     if (!images && (size_t)s->inputs != c->inputs)
         return "there are more inputs, or fewer, than the model takes";
     if (c->task == CARD_CLASSES && (size_t)s->outputs != c->classes)
         return "there are more classes, or fewer, than the model has outputs";
-    return c->task == CARD_TARGETS && (size_t)s->outputs != c->targets ? "there are more targets, or fewer, than the model has outputs"
-                                                                       : NULL;
+    return c->task == CARD_TARGETS && (size_t)s->outputs != c->targets
+               ? "there are more targets, or fewer, than the model has outputs"
+               : NULL;
 }
 
 /* From c->model_text and c->data_text, which belong to the card. */
@@ -189,8 +193,9 @@ bool card_of_source(card *c, const net_spec *spec, const train_source *from, cha
     *c = (card){.model_text = json_dumps(model, JSON_COMPACT), .data_text = json_dumps(data, JSON_COMPACT)};
     json_decref(model);
     json_decref(data);
-    const bool fine = c->model_text && c->data_text ? parse(c, message)
-                                                    : (snprintf(message, NET_MESSAGE, "out of memory, or a name that is not UTF-8"), false);
+    const bool fine = c->model_text && c->data_text
+                          ? parse(c, message)
+                          : (snprintf(message, NET_MESSAGE, "out of memory, or a name that is not UTF-8"), false);
     if (!fine)
         card_free(c);
     return fine;
@@ -203,17 +208,19 @@ bool card_read(card *c, const char *path, char message[NET_MESSAGE])
     tg_safetensors *file = tg_safetensors_open(path, problem);
     if (!file)
         return snprintf(message, NET_MESSAGE, "%.*s", NET_MESSAGE - 1, problem), false;
-    const char *model = tg_safetensors_metadata(file, "tapegrad.model"), *data = tg_safetensors_metadata(file, "tapegrad.data");
+    const char *model = tg_safetensors_metadata(file, "tapegrad.model"),
+               *data = tg_safetensors_metadata(file, "tapegrad.data");
     bool fine = model && data;
     if (!fine)
-        snprintf(message, NET_MESSAGE, "%.200s: a model file, but not one of train: 'tapegrad.model' and 'tapegrad.data' are missing",
-                 path);
+        snprintf(message, NET_MESSAGE,
+                 "%.200s: a model file, but not one of train: 'tapegrad.model' and 'tapegrad.data' are missing", path);
     else {
         c->model_text = strdup(model);
         c->data_text = strdup(data);
         fine = c->model_text && c->data_text && parse(c, reason);
         if (!fine)
-            snprintf(message, NET_MESSAGE, "%.200s: %.250s", path, c->model_text && c->data_text ? reason : "out of memory");
+            snprintf(message, NET_MESSAGE, "%.200s: %.250s", path,
+                     c->model_text && c->data_text ? reason : "out of memory");
     }
     tg_safetensors_close(file);
     if (!fine)

@@ -1,5 +1,5 @@
-/* What travels in a model file beside the weights, so that `predict` needs nothing else: the model's specification, how columns become
- * inputs, and what outputs mean.
+/* What travels in a model file beside the weights, so that `predict` needs nothing else: the model's specification, how
+ * columns become inputs, and what outputs mean.
  *
  *     card c;
  *     card_of_source(&c, &spec, &from);
@@ -18,14 +18,15 @@ enum { CARD_LINES = 4 };
 
 typedef enum card_task { CARD_CLASSES, CARD_TARGETS, CARD_IMAGES, CARD_LETTERS } card_task;
 
-/* value of the source = value of the model * scale + mean; a column that was constant has scale 0, and the model sees 0. */
+/* value of the source = value of the model * scale + mean; a column that was constant has scale 0, and the model sees
+ * 0. */
 typedef struct card_scale {
     double mean, scale;
 } card_scale;
 
 /* An input of a table: a column's number, 1 where it holds this category and 0 elsewhere, or 1 where it is missing. */
 typedef struct card_input {
-    const char *column;   /* its name, NULL where the file had none */
+    const char *column; /* its name, NULL where the file had none */
     int number;
     const char *category; /* NULL: the number itself */
     bool missing;

@@ -10,8 +10,8 @@
 
 /* ---- tables ---- */
 
-/* The column of an input: by its name, where both the model and the file have names, else by its number. Of several columns with this
- * name it is the one that stands where the training file had it. */
+/* The column of an input: by its name, where both the model and the file have names, else by its number. Of several
+ * columns with this name it is the one that stands where the training file had it. */
 static bool find_column(const csv_source *source, const card_input *input, size_t *column)
 {
     const char *path = source->table.path;
@@ -19,7 +19,8 @@ static bool find_column(const csv_source *source, const card_input *input, size_
     *column = number;
     if (!input->column || !source->first)
         return number < columns ||
-               dataset_fail(source->error, "%s: the model wants a column %zu, counted from 0, and there are %zu", path, number, columns);
+               dataset_fail(source->error, "%s: the model wants a column %zu, counted from 0, and there are %zu", path,
+                            number, columns);
     if (number < columns && strcmp(csv_column_name(source, number), input->column) == 0)
         return true;
     size_t matches = 0;
@@ -27,9 +28,11 @@ static bool find_column(const csv_source *source, const card_input *input, size_
         if (strcmp(csv_column_name(source, i), input->column) == 0)
             *column = i, matches++;
     if (matches > 1)
-        return dataset_fail(source->error, "%s: %zu columns are called '%.60s', and that of the model was column %zu, counted from 0", path,
-                            matches, input->column, number);
-    return matches || dataset_fail(source->error, "%s: there is no column '%.60s', which the model wants", path, input->column);
+        return dataset_fail(source->error,
+                            "%s: %zu columns are called '%.60s', and that of the model was column %zu, counted from 0",
+                            path, matches, input->column, number);
+    return matches ||
+           dataset_fail(source->error, "%s: there is no column '%.60s', which the model wants", path, input->column);
 }
 
 static bool is_category(const card_input *input, const char *word, double number)
@@ -65,9 +68,11 @@ static bool read_column(const csv_source *source, const card *c, size_t first, s
             x[row * c->inputs + i] = (float)standardised(input->scale, value);
         }
         if (!known)
-            return c->input[first].category ? csv_fail_at(source, row, column, "a category that the model does not know")
-                   : missing                ? csv_fail_at(source, row, column, "no value, and the model was trained on rows that have one")
-                                            : csv_fail_at_word(source, row, column);
+            return c->input[first].category
+                       ? csv_fail_at(source, row, column, "a category that the model does not know")
+                   : missing
+                       ? csv_fail_at(source, row, column, "no value, and the model was trained on rows that have one")
+                       : csv_fail_at_word(source, row, column);
     }
     return true;
 }
@@ -75,8 +80,8 @@ static bool read_column(const csv_source *source, const card *c, size_t first, s
 static bool load_csv(const char *path, const char *header, const card *c, inputs *out, const dataset_error *error)
 {
     csv_source source = {.table.path = path, .error = error};
-    bool fine =
-        csv_table_read(path, &source.table, error) && csv_find_header(&source, (dataset_header)options_position(settings_headers, header));
+    bool fine = csv_table_read(path, &source.table, error) &&
+                csv_find_header(&source, (dataset_header)options_position(settings_headers, header));
     if (fine) {
         out->count = source.rows;
         out->x = dataset_array(out->count, c->inputs, sizeof *out->x);
@@ -96,8 +101,8 @@ static bool load_csv(const char *path, const char *header, const card *c, inputs
 static bool of_size(const char *path, const card *c, size_t height, size_t width, const dataset_error *error)
 {
     return (height == (size_t)c->spec.image_height && width == (size_t)c->spec.image_width) ||
-           dataset_fail(error, "%s: images of %zux%zu, and the model takes %dx%d", path, height, width, c->spec.image_height,
-                        c->spec.image_width);
+           dataset_fail(error, "%s: images of %zux%zu, and the model takes %dx%d", path, height, width,
+                        c->spec.image_height, c->spec.image_width);
 }
 
 static bool load_folder(const char *spec, const card *c, inputs *out, char message[NET_MESSAGE])
@@ -140,7 +145,8 @@ static bool load_images(const char *path, const card *c, inputs *out, const data
         out->count = big_endian(file.bytes + 4);
         fine = out->count <= file.size && file.size == 16 + out->count * pixels;
         if (!fine)
-            dataset_fail(error, "%s: %zu bytes, expected %zu for %zu images", path, file.size, 16 + out->count * pixels, out->count);
+            dataset_fail(error, "%s: %zu bytes, expected %zu for %zu images", path, file.size, 16 + out->count * pixels,
+                         out->count);
     }
     if (fine) {
         out->x = dataset_array(out->count, pixels, sizeof *out->x);
@@ -157,12 +163,14 @@ bool inputs_load(const char *spec, const char *header, const card *c, inputs *ou
     const dataset_error error = {message, NET_MESSAGE};
     struct stat status;
     *out = (inputs){0};
-    const bool csv = strncmp(spec, "csv:", 4) == 0, idx = strncmp(spec, "idx:", 4) == 0, images = c->spec.image_width > 0;
+    const bool csv = strncmp(spec, "csv:", 4) == 0, idx = strncmp(spec, "idx:", 4) == 0,
+               images = c->spec.image_width > 0;
     bool fine;
     if (!csv && !idx)
         fine = dataset_fail(&error, "--data '%.100s': expected csv:FILE or idx:PATH", spec);
     else if (csv == images)
-        fine = dataset_fail(&error, "--data '%.100s': the model takes %s", spec, images ? "images, idx:PATH" : "rows, csv:FILE");
+        fine = dataset_fail(&error, "--data '%.100s': the model takes %s", spec,
+                            images ? "images, idx:PATH" : "rows, csv:FILE");
     else if (csv)
         fine = load_csv(spec + 4, header, c, out, &error);
     else

@@ -27,8 +27,12 @@ struct net {
 
 static const program_option spec_options[] = {NET_OPTIONS, {0}};
 
-#define SIZE(name) {#name, "", "", OPTION_INT, offsetof(net_spec, name), .low = 0, .high = 1 << 30}
-static const program_option spec_sizes[] = {SIZE(inputs), SIZE(outputs), SIZE(image_height), SIZE(image_width), SIZE(vocabulary), {0}};
+#define SIZE(name)                                                                     \
+    {                                                                                  \
+#name, "", "", OPTION_INT, offsetof(net_spec, name), .low = 0, .high = 1 << 30 \
+    }
+static const program_option spec_sizes[] = {SIZE(inputs),      SIZE(outputs),    SIZE(image_height),
+                                            SIZE(image_width), SIZE(vocabulary), {0}};
 
 static void keep(void *object, const char *name, json_t *value)
 {
@@ -48,7 +52,8 @@ const char *net_difference(const net_spec *a, const net_spec *b)
     json_t *one = net_spec_json(a), *other = net_spec_json(b);
     const char *found = NULL;
     for (const program_option *o = spec_options; o->name && !found; o++)
-        if (strcmp(o->name, "dropout") != 0 && !json_equal(json_object_get(one, o->name), json_object_get(other, o->name)))
+        if (strcmp(o->name, "dropout") != 0 &&
+            !json_equal(json_object_get(one, o->name), json_object_get(other, o->name)))
             found = o->name;
     json_decref(one);
     json_decref(other);
@@ -85,7 +90,8 @@ static bool refuse(char *message, const char *problem)
 static bool read_widths(const char *option, const char *text, int64_t *widths, int most, char *message)
 {
     widths[0] = 0;
-    return !text || !*text || strcmp(text, "none") == 0 || options_widths(option, text, widths, most, message, NET_MESSAGE);
+    return !text || !*text || strcmp(text, "none") == 0 ||
+           options_widths(option, text, widths, most, message, NET_MESSAGE);
 }
 
 /* The names of an activation, norm and initialiser. */
@@ -93,7 +99,8 @@ static bool read_names(const net_spec *spec, tg_activation *activation, tg_norm 
 {
     if (activation && !tg_activation_from_name(spec->activation, activation))
         return snprintf(message, NET_MESSAGE, "--activation: '%.60s': %.400s", spec->activation,
-                        tg_activation_name_error(spec->activation)), false;
+                        tg_activation_name_error(spec->activation)),
+               false;
     if (norm && !tg_norm_from_name(spec->norm, norm))
         return snprintf(message, NET_MESSAGE, "--norm: there is no '%.60s'", spec->norm), false;
     if (init && !tg_init_from_name(spec->init, init))
@@ -103,26 +110,26 @@ static bool read_names(const net_spec *spec, tg_activation *activation, tg_norm 
 
 /* ---- the models ---- */
 
-#define NET_KIND(name, type, read_input)                                                          \
-    static tg_tensor forward_##name(const void *model, tg_tensor x, tg_rng *training)             \
-    {                                                                                             \
-        return read_input;                                                                        \
-    }                                                                                             \
-    static tg_parameters *parameters_##name(const void *model)                                    \
-    {                                                                                             \
-        return type##_parameters(model);                                                          \
-    }                                                                                             \
-    static void free_##name(void *model)                                                          \
-    {                                                                                             \
-        type##_free(model);                                                                       \
-    }                                                                                             \
-    static void *finish_##name(const type##_config *config, const tg_rng *rng, char *message)     \
-    {                                                                                             \
-        const char *wrong = type##_config_error(config);                                          \
-        void *model = wrong ? NULL : type##_new(rng, config);                                     \
-        if (!model)                                                                               \
-            refuse(message, wrong ? wrong : "out of memory");                                       \
-        return model;                                                                             \
+#define NET_KIND(name, type, read_input)                                                      \
+    static tg_tensor forward_##name(const void *model, tg_tensor x, tg_rng *training)         \
+    {                                                                                         \
+        return read_input;                                                                    \
+    }                                                                                         \
+    static tg_parameters *parameters_##name(const void *model)                                \
+    {                                                                                         \
+        return type##_parameters(model);                                                      \
+    }                                                                                         \
+    static void free_##name(void *model)                                                      \
+    {                                                                                         \
+        type##_free(model);                                                                   \
+    }                                                                                         \
+    static void *finish_##name(const type##_config *config, const tg_rng *rng, char *message) \
+    {                                                                                         \
+        const char *wrong = type##_config_error(config);                                      \
+        void *model = wrong ? NULL : type##_new(rng, config);                                 \
+        if (!model)                                                                           \
+            refuse(message, wrong ? wrong : "out of memory");                                 \
+        return model;                                                                         \
     }
 NET_KIND(mlp, tg_mlp, tg_mlp_forward_with(model, x, training, NULL))
 NET_KIND(convnet, tg_convnet, tg_convnet_forward(model, x, training))
@@ -134,15 +141,19 @@ NET_KIND(gpt, tg_transformer, tg_transformer_forward(model, x, training))
 static void *make_mlp(const net_spec *s, const tg_rng *rng, char *message)
 {
     tg_mlp_config c = {.inputs = s->inputs, .outputs = s->outputs, .dropout = s->dropout, .residual = s->residual};
-    const bool fine =
-        read_names(s, &c.activation, &c.norm, &c.init, message) && read_widths("hidden", s->hidden, c.hidden, TG_MLP_HIDDEN, message);
+    const bool fine = read_names(s, &c.activation, &c.norm, &c.init, message) &&
+                      read_widths("hidden", s->hidden, c.hidden, TG_MLP_HIDDEN, message);
     return fine ? finish_mlp(&c, rng, message) : NULL;
 }
 
 static void *make_convnet(const net_spec *s, const tg_rng *rng, char *message)
 {
-    tg_convnet_config c = {
-        .channels = 1, .height = s->image_height, .width = s->image_width, .outputs = s->outputs, .dropout = s->dropout, .flatten = true};
+    tg_convnet_config c = {.channels = 1,
+                           .height = s->image_height,
+                           .width = s->image_width,
+                           .outputs = s->outputs,
+                           .dropout = s->dropout,
+                           .flatten = true};
     const bool fine = read_names(s, &c.activation, &c.norm, &c.init, message) &&
                       read_widths("filters", s->filters, c.filters, TG_CONVNET_BLOCKS, message);
     return fine ? finish_convnet(&c, rng, message) : NULL;
@@ -172,9 +183,10 @@ static void *make_autoencoder(const net_spec *s, const tg_rng *rng, char *messag
 
 static void *make_charmlp(const net_spec *s, const tg_rng *rng, char *message)
 {
-    tg_char_mlp_config c = {.vocabulary = s->vocabulary, .context = s->context, .embedding = s->embedding, .dropout = s->dropout};
-    const bool fine =
-        read_names(s, &c.activation, &c.norm, &c.init, message) && read_widths("hidden", s->hidden, c.hidden, TG_CHAR_MLP_HIDDEN, message);
+    tg_char_mlp_config c = {
+        .vocabulary = s->vocabulary, .context = s->context, .embedding = s->embedding, .dropout = s->dropout};
+    const bool fine = read_names(s, &c.activation, &c.norm, &c.init, message) &&
+                      read_widths("hidden", s->hidden, c.hidden, TG_CHAR_MLP_HIDDEN, message);
     return fine ? finish_charmlp(&c, rng, message) : NULL;
 }
 
@@ -191,9 +203,11 @@ static void *make_gpt(const net_spec *s, const tg_rng *rng, char *message)
     return read_names(s, &c.block.activation, &c.block.norm, NULL, message) ? finish_gpt(&c, rng, message) : NULL;
 }
 
-#define KIND(name) #name, .make = make_##name, .forward = forward_##name, .parameters = parameters_##name, .free = free_##name
+#define KIND(name) \
+#name, .make = make_##name, .forward = forward_##name, .parameters = parameters_##name, .free = free_##name
 static const net_kind kinds[] = {
-    {KIND(mlp), .options = "hidden init residual", .defaults = {.hidden = "128x2", .norm = "none", .activation = "gelu_exact"}},
+    {KIND(mlp), .options = "hidden init residual",
+     .defaults = {.hidden = "128x2", .norm = "none", .activation = "gelu_exact"}},
     {KIND(convnet), .options = "filters init", .images = true,
      .defaults = {.filters = "16,32", .norm = "batch", .activation = "gelu_exact"}},
     {KIND(vit), .options = "layers heads width patch", .images = true,
@@ -255,8 +269,8 @@ void net_spec_complete(net_spec *spec)
 
 int net_least_rows(const net_spec *spec)
 {
-    const bool has_places =
-        strcmp(spec->model, "mlp") != 0 && strcmp(spec->model, "autoencoder") != 0 && strcmp(spec->model, "charmlp") != 0;
+    const bool has_places = strcmp(spec->model, "mlp") != 0 && strcmp(spec->model, "autoencoder") != 0 &&
+                            strcmp(spec->model, "charmlp") != 0;
     return strcmp(spec->norm, tg_norm_name(TG_NORM_BATCH)) == 0 && !has_places ? 2 : 1;
 }
 
@@ -323,13 +337,14 @@ void net_describe(const net_spec *s, char *text, size_t size)
 {
     const char *model = s->model;
     if (strcmp(model, "gpt") == 0)
-        snprintf(text, size, "gpt of %d layer%s, %d head%s, width %d, context %d, %s", s->layers, plural(s->layers), s->heads,
-                 plural(s->heads), s->width, s->context, s->activation);
+        snprintf(text, size, "gpt of %d layer%s, %d head%s, width %d, context %d, %s", s->layers, plural(s->layers),
+                 s->heads, plural(s->heads), s->width, s->context, s->activation);
     else if (strcmp(model, "vit") == 0)
-        snprintf(text, size, "vit of %d layer%s, %d head%s, width %d, patches of %d x %d, %s", s->layers, plural(s->layers), s->heads,
-                 plural(s->heads), s->width, s->patch, s->patch, s->activation);
+        snprintf(text, size, "vit of %d layer%s, %d head%s, width %d, patches of %d x %d, %s", s->layers,
+                 plural(s->layers), s->heads, plural(s->heads), s->width, s->patch, s->patch, s->activation);
     else if (strcmp(model, "charmlp") == 0)
-        snprintf(text, size, "charmlp %d x %d-%s-%d, %s", s->context, s->embedding, s->hidden, s->vocabulary, s->activation);
+        snprintf(text, size, "charmlp %d x %d-%s-%d, %s", s->context, s->embedding, s->hidden, s->vocabulary,
+                 s->activation);
     else if (strcmp(model, "convnet") == 0)
         snprintf(text, size, "convnet with filters %s, %s", s->filters, s->activation);
     else if (strcmp(model, "autoencoder") == 0)

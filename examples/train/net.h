@@ -1,5 +1,5 @@
-/* The models of `train` and `predict` behind one face: made from a specification, which is what the options say and what travels in a model
- * file.
+/* The models of `train` and `predict` behind one face: made from a specification, which is what the options say and
+ * what travels in a model file.
  *
  *     net_spec spec = {.model = "mlp", .inputs = 8, .outputs = 1};
  *     net_spec_complete(&spec);
@@ -25,38 +25,58 @@ typedef struct net_spec {
     double dropout;
     bool residual, rotary;
 
-    int inputs, outputs;     /* of rows: features or pixels, and classes or targets */
+    int inputs, outputs;           /* of rows: features or pixels, and classes or targets */
     int image_height, image_width; /* where rows are images, else 0 */
-    int vocabulary;          /* of text, else 0 */
+    int vocabulary;                /* of text, else 0 */
 } net_spec;
 
 extern const char *const net_models[], *const net_norms[], *const net_inits[]; /* ended by NULL */
 
 /* The options, for a table of a program whose settings begin with a net_spec. */
-#define NET_OPTIONS                                                                                                                        \
-    {"model", "NAME", "what is trained", OPTION_CHOICE, offsetof(net_spec, model), .choices = net_models},                                 \
-        {"hidden", "WIDTHS",                                                                                                               \
-         "widths of the hidden layers, like 128x4 or 512,128, of mlp (128x2 if not given), charmlp (256) and autoencoder (256,128)",       \
-         OPTION_TEXT, offsetof(net_spec, hidden)},                                                                                         \
-        {"code", "N", "autoencoder: numbers in the middle; 0: 30", OPTION_INT, offsetof(net_spec, code), .low = 0, .high = 1e6},           \
-        {"filters", "WIDTHS", "convnet: channels of its blocks; 16,32 if not given", OPTION_TEXT, offsetof(net_spec, filters)},            \
-        {"patch", "PIXELS", "vit: side of a patch; 0: 7", OPTION_INT, offsetof(net_spec, patch), .low = 0, .high = 1e4},                   \
-        {"layers", "N", "gpt, vit: blocks; 0: 4", OPTION_INT, offsetof(net_spec, layers), .low = 0, .high = 256},                          \
-        {"heads", "N", "gpt, vit: heads of attention; 0: 4", OPTION_INT, offsetof(net_spec, heads), .low = 0, .high = 1e4},                \
-        {"width", "N", "gpt, vit: numbers a position; 0: 64", OPTION_INT, offsetof(net_spec, width), .low = 0, .high = 1e5},               \
-        {"context", "N",        "gpt, charmlp: letters that are seen; 0: 64 and 8", OPTION_INT, offsetof(net_spec, context),               \
-         .low = 0,  .high = 1e5},                                                                                                          \
-        {"embedding", "N", "charmlp: numbers for a letter; 0: 24", OPTION_INT, offsetof(net_spec, embedding), .low = 0, .high = 1e5},      \
-        {"rotary", NULL, "gpt: positions by rotation, in place of an embedding", OPTION_FLAG, offsetof(net_spec, rotary)},                 \
-        {"activation", "NAME", "of the hidden layers; gated ones as well; gelu_exact if not given, of gpt gelu_tanh", OPTION_TEXT,         \
-         offsetof(net_spec, activation)},                                                                                                  \
-        {"norm", "NAME", "behind hidden layers; what suits the model if not given", OPTION_CHOICE, offsetof(net_spec, norm),               \
-         .choices = net_norms},                                                                                                            \
-        {"init", "NAME", "initial weights of mlp, convnet, charmlp and autoencoder", OPTION_CHOICE, offsetof(net_spec, init),              \
-         .choices = net_inits},                                                                                                            \
-        {"residual", NULL, "mlp: a sum around hidden layers of one width", OPTION_FLAG, offsetof(net_spec, residual)},                     \
-    {                                                                                                                                      \
-        "dropout", "RATE", "in training", OPTION_REAL, offsetof(net_spec, dropout), .low = 0, .high = 0.99                                 \
+#define NET_OPTIONS                                                                                                      \
+    {"model", "NAME", "what is trained", OPTION_CHOICE, offsetof(net_spec, model), .choices = net_models},               \
+        {"hidden", "WIDTHS",                                                                                             \
+         "widths of the hidden layers, like 128x4 or 512,128, of mlp (128x2 if not given), charmlp (256) and "           \
+         "autoencoder (256,128)",                                                                                        \
+         OPTION_TEXT, offsetof(net_spec, hidden)},                                                                       \
+        {"code",   "N",        "autoencoder: numbers in the middle; 0: 30", OPTION_INT, offsetof(net_spec, code),        \
+         .low = 0, .high = 1e6},                                                                                         \
+        {"filters", "WIDTHS", "convnet: channels of its blocks; 16,32 if not given", OPTION_TEXT,                        \
+         offsetof(net_spec, filters)},                                                                                   \
+        {"patch", "PIXELS", "vit: side of a patch; 0: 7", OPTION_INT, offsetof(net_spec, patch), .low = 0, .high = 1e4}, \
+        {"layers", "N", "gpt, vit: blocks; 0: 4", OPTION_INT, offsetof(net_spec, layers), .low = 0, .high = 256},        \
+        {"heads",  "N",        "gpt, vit: heads of attention; 0: 4", OPTION_INT, offsetof(net_spec, heads),              \
+         .low = 0, .high = 1e4},                                                                                         \
+        {"width",  "N",        "gpt, vit: numbers a position; 0: 64", OPTION_INT, offsetof(net_spec, width),             \
+         .low = 0, .high = 1e5},                                                                                         \
+        {"context",                                                                                                      \
+         "N",                                                                                                            \
+         "gpt, charmlp: letters that are seen; 0: 64 and 8",                                                             \
+         OPTION_INT,                                                                                                     \
+         offsetof(net_spec, context),                                                                                    \
+         .low = 0,                                                                                                       \
+         .high = 1e5},                                                                                                   \
+        {"embedding", "N",        "charmlp: numbers for a letter; 0: 24", OPTION_INT, offsetof(net_spec, embedding),     \
+         .low = 0,    .high = 1e5},                                                                                      \
+        {"rotary", NULL, "gpt: positions by rotation, in place of an embedding", OPTION_FLAG,                            \
+         offsetof(net_spec, rotary)},                                                                                    \
+        {"activation", "NAME", "of the hidden layers; gated ones as well; gelu_exact if not given, of gpt gelu_tanh",    \
+         OPTION_TEXT, offsetof(net_spec, activation)},                                                                   \
+        {"norm",                                                                                                         \
+         "NAME",                                                                                                         \
+         "behind hidden layers; what suits the model if not given",                                                      \
+         OPTION_CHOICE,                                                                                                  \
+         offsetof(net_spec, norm),                                                                                       \
+         .choices = net_norms},                                                                                          \
+        {"init",                                                                                                         \
+         "NAME",                                                                                                         \
+         "initial weights of mlp, convnet, charmlp and autoencoder",                                                     \
+         OPTION_CHOICE,                                                                                                  \
+         offsetof(net_spec, init),                                                                                       \
+         .choices = net_inits},                                                                                          \
+        {"residual", NULL, "mlp: a sum around hidden layers of one width", OPTION_FLAG, offsetof(net_spec, residual)},   \
+    {                                                                                                                    \
+        "dropout", "RATE", "in training", OPTION_REAL, offsetof(net_spec, dropout), .low = 0, .high = 0.99               \
     }
 
 /* Puts the model's own defaults where options left 0 or NULL. */
@@ -66,7 +86,8 @@ void net_spec_complete(net_spec *spec);
 json_t *net_spec_json(const net_spec *spec);
 bool net_spec_read(net_spec *spec, json_t *object, char message[NET_MESSAGE]);
 
-/* The first of NET_OPTIONS, dropout aside, in which two models differ; NULL: they are the same function of their weights. */
+/* The first of NET_OPTIONS, dropout aside, in which two models differ; NULL: they are the same function of their
+ * weights. */
 const char *net_difference(const net_spec *a, const net_spec *b);
 
 /* Whether one of NET_OPTIONS says something of this model. */
@@ -91,8 +112,8 @@ void net_free(net *model);
 const net_spec *net_spec_of(const net *model);
 tg_parameters *net_parameters(const net *model);
 
-/* Rows [batch, inputs] -> [batch, outputs] (autoencoder: [batch, inputs]); letters i32 [batch, context] -> [batch, context, vocabulary]
- * (gpt) or [batch, vocabulary] (charmlp). */
+/* Rows [batch, inputs] -> [batch, outputs] (autoencoder: [batch, inputs]); letters i32 [batch, context] -> [batch,
+ * context, vocabulary] (gpt) or [batch, vocabulary] (charmlp). */
 tg_tensor net_forward(const net *model, tg_tensor x, tg_rng *training);
 
 /* "784-128x4-10, gelu_exact", for a person. */

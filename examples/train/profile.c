@@ -73,7 +73,8 @@ bool profile_print(const tg_tape *tape, double step, FILE *out)
     bool fine = true;
     for (int64_t i = 0; fine && tg_tape_time_at(tape, i, &time); i++)
         if (time.runs > 0) {
-            fine = add(&operations, time.operation, &time) && add(&layers, *time.scope ? time.scope : "outside of layers", &time);
+            fine = add(&operations, time.operation, &time) &&
+                   add(&layers, *time.scope ? time.scope : "outside of layers", &time);
             *(time.backward ? &all.backward : &all.forward) += time.seconds / (double)time.runs;
             all.flops += time.flops;
         }

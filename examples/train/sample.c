@@ -48,7 +48,8 @@ static int draw(const float *logits, int count, const sample_options *options, t
 }
 
 /* The logits of the next letter behind ids[0 .. count - 1]; NULL if there is an error. */
-static const float *logits_after(const net *model, const card *c, tg_tape *tape, const int32_t *ids, int64_t count, int32_t *window)
+static const float *logits_after(const net *model, const card *c, tg_tape *tape, const int32_t *ids, int64_t count,
+                                 int32_t *window)
 {
     const int64_t context = c->spec.context;
     const int end = number_of(c, '\n');
@@ -62,7 +63,8 @@ static const float *logits_after(const net *model, const card *c, tg_tape *tape,
     return tg_f32(net_forward(model, tg_borrow(tape, TG_I32, window, TG_SHAPE(1, context)), NULL));
 }
 
-bool sample_write(const net *model, const card *c, const sample_options *options, tg_rng *rng, FILE *to, char message[NET_MESSAGE])
+bool sample_write(const net *model, const card *c, const sample_options *options, tg_rng *rng, FILE *to,
+                  char message[NET_MESSAGE])
 {
     const char *prompt = options->prompt ? options->prompt : "";
     const int64_t given = (int64_t)strlen(prompt), most = given + options->length + 1;
@@ -77,8 +79,8 @@ bool sample_write(const net *model, const card *c, const sample_options *options
     for (const char *byte = prompt; fine && *byte; byte++) {
         const int number = number_of(c, (unsigned char)*byte);
         if (number < 0)
-            fine = (snprintf(message, NET_MESSAGE, "the model does not know the letter '%c' (byte %d) of the prompt", *byte,
-                             (unsigned char)*byte),
+            fine = (snprintf(message, NET_MESSAGE, "the model does not know the letter '%c' (byte %d) of the prompt",
+                             *byte, (unsigned char)*byte),
                     false);
         else
             ids[count++] = number;
@@ -89,7 +91,8 @@ bool sample_write(const net *model, const card *c, const sample_options *options
         const int64_t first = c->lines ? 0 : begin;
         const float *logits = logits_after(model, c, tape, ids + first, count - first, window);
         if (!logits) {
-            snprintf(message, NET_MESSAGE, "%.*s", NET_MESSAGE - 1, tg_tape_error(tape) ? tg_tape_error(tape) : "no logits");
+            snprintf(message, NET_MESSAGE, "%.*s", NET_MESSAGE - 1,
+                     tg_tape_error(tape) ? tg_tape_error(tape) : "no logits");
             fine = false;
             break;
         }

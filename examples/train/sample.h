@@ -1,8 +1,10 @@
 /* Texts that a model of letters writes.
  *
- *     sample_write(model, &card, &(sample_options){.length = 400, .temperature = 0.8, .top = 40}, &rng, stdout, message);
+ *     sample_write(model, &card, &(sample_options){.length = 400, .temperature = 0.8, .top = 40}, &rng, stdout,
+ * message);
  *
- * A letter is drawn with the probabilities softmax(logits / temperature), of the `top` most likely ones. A model of lines writes one line.
+ * A letter is drawn with the probabilities softmax(logits / temperature), of the `top` most likely ones. A model of
+ * lines writes one line.
  */
 #ifndef TRAIN_SAMPLE_H
 #define TRAIN_SAMPLE_H
@@ -10,13 +12,15 @@
 #include "examples/train/card.h"
 
 typedef struct sample_options {
-    const char *prompt;  /* what stands before; NULL: an end of a line */
-    int length;          /* letters at most */
-    double temperature;  /* 0: always the most likely letter */
-    int top;             /* 0: all */
+    const char *prompt; /* what stands before; NULL: an end of a line */
+    int length;         /* letters at most */
+    double temperature; /* 0: always the most likely letter */
+    int top;            /* 0: all */
 } sample_options;
 
-/* Writes the prompt and what follows. False and one line if the prompt has a letter that the model does not know, or out of memory. */
-bool sample_write(const net *model, const card *c, const sample_options *options, tg_rng *rng, FILE *to, char message[NET_MESSAGE]);
+/* Writes the prompt and what follows. False and one line if the prompt has a letter that the model does not know, or
+ * out of memory. */
+bool sample_write(const net *model, const card *c, const sample_options *options, tg_rng *rng, FILE *to,
+                  char message[NET_MESSAGE]);
 
 #endif

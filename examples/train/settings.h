@@ -18,8 +18,8 @@ typedef struct train_settings {
     bool resume, profile, no_plots;
 } train_settings;
 
-extern const char *const settings_tasks[], *const settings_headers[],
-                                               *const settings_missings[]; /* ended by NULL, in the order of the enumerations */
+extern const char *const settings_tasks[],
+    *const settings_headers[], *const settings_missings[]; /* ended by NULL, in the order of the enumerations */
 
 extern const options_program settings_program;
 train_settings settings_defaults(void);

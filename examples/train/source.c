@@ -20,12 +20,15 @@ static bool load_rows(train_settings *s, train_source *from, char message[NET_ME
                                      .missing = (dataset_missing)options_position(settings_missings, s->missing)};
     const dataset_parts parts = {.seed = (uint64_t)s->seed, .validation = s->validation, .test = s->test};
     dataset *data = &from->data;
-    if (!dataset_load(s->data, &options, data, message, NET_MESSAGE) || !dataset_split(data, &parts, message, NET_MESSAGE))
+    if (!dataset_load(s->data, &options, data, message, NET_MESSAGE) ||
+        !dataset_split(data, &parts, message, NET_MESSAGE))
         return false;
     net_spec *spec = &s->net;
     spec->model = spec->model ? spec->model : data->width ? "convnet" : "mlp";
     if (net_reads_text(spec->model))
-        return snprintf(message, NET_MESSAGE, "--model %s reads letters; the data is text:FILE or lines:FILE then", spec->model), false;
+        return snprintf(message, NET_MESSAGE, "--model %s reads letters; the data is text:FILE or lines:FILE then",
+                        spec->model),
+               false;
     if (net_wants_images(spec->model) && !data->width)
         return snprintf(message, NET_MESSAGE, "--model %s wants images: idx:DIR or glyphs", spec->model), false;
     spec->inputs = (int)data->features;
@@ -49,15 +52,19 @@ static bool load_text(train_settings *s, train_source *from, char message[NET_ME
     char *end = NULL;
     const double validation = s->validation ? strtod(s->validation, &end) : 0.1;
     if ((end && *end) || !(validation > 0 && validation < 1))
-        return snprintf(message, NET_MESSAGE, "--validation '%.60s': expected a fraction between 0 and 1 for a text", s->validation), false;
+        return snprintf(message, NET_MESSAGE, "--validation '%.60s': expected a fraction between 0 and 1 for a text",
+                        s->validation),
+               false;
     if (s->test)
         return snprintf(message, NET_MESSAGE, "--test: a text has a validation part only"), false;
-    if (!text_load(s->data, &from->letters, message) || !text_split(&from->letters, validation, (uint64_t)s->seed, message))
+    if (!text_load(s->data, &from->letters, message) ||
+        !text_split(&from->letters, validation, (uint64_t)s->seed, message))
         return false;
     net_spec *spec = &s->net;
     spec->model = spec->model ? spec->model : from->letters.lines ? "charmlp" : "gpt";
     if (!net_reads_text(spec->model))
-        return snprintf(message, NET_MESSAGE, "--model %s does not read letters; gpt and charmlp do", spec->model), false;
+        return snprintf(message, NET_MESSAGE, "--model %s does not read letters; gpt and charmlp do", spec->model),
+               false;
     spec->vocabulary = from->letters.vocabulary;
     spec->inputs = spec->outputs = spec->image_height = spec->image_width = 0;
     net_spec_complete(spec); /* the context is wanted below */
@@ -86,12 +93,12 @@ void source_describe(const train_source *from, FILE *out)
     const dataset *data = &from->data;
     if (from->is_text) {
         const text_source *t = &from->letters;
-        fprintf(out, "%s: %lld letters, %d different; the last %lld are held out%s\n", t->name, (long long)t->size, t->vocabulary,
-                (long long)(t->size - t->held_out), t->lines ? ", of lines in random order" : "");
+        fprintf(out, "%s: %lld letters, %d different; the last %lld are held out%s\n", t->name, (long long)t->size,
+                t->vocabulary, (long long)(t->size - t->held_out), t->lines ? ", of lines in random order" : "");
         return;
     }
-    fprintf(out, "%s: %zu row%s of %zu feature%s, ", data->name, data->rows, plural((long long)data->rows), data->features,
-            plural((long long)data->features));
+    fprintf(out, "%s: %zu row%s of %zu feature%s, ", data->name, data->rows, plural((long long)data->rows),
+            data->features, plural((long long)data->features));
     if (data->task == DATASET_CLASSIFICATION)
         fprintf(out, "%zu class%s", data->classes, data->classes == 1 ? "" : "es");
     else

@@ -1,7 +1,8 @@
 /* What `train` learns from: a table, images or a text, as the three parts that tg_fit takes.
  *
  *     train_source from;
- *     if (!source_load(&settings, &from, message)) ...       // and completes settings.net: model, inputs, outputs, vocabulary
+ *     if (!source_load(&settings, &from, message)) ...       // and completes settings.net: model, inputs, outputs,
+ * vocabulary
  *     ... from.train, from.valid, from.test (count 0: none) ...
  *     source_free(&from);
  */

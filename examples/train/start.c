@@ -44,13 +44,14 @@ static bool same_text(const char *a, const char *b)
 /* What the weights are of and the data is not, in a word; NULL: nothing. */
 static const char *difference(const card *a, const card *b)
 {
-    bool same = a->vocabulary == b->vocabulary && a->lines == b->lines && memcmp(a->letter, b->letter, sizeof a->letter) == 0;
+    bool same =
+        a->vocabulary == b->vocabulary && a->lines == b->lines && memcmp(a->letter, b->letter, sizeof a->letter) == 0;
     if (!same)
         return "letters";
     same = a->inputs == b->inputs;
     for (size_t i = 0; same && i < a->inputs; i++)
-        same = same_text(a->input[i].column, b->input[i].column) && same_text(a->input[i].category, b->input[i].category) &&
-               a->input[i].missing == b->input[i].missing;
+        same = same_text(a->input[i].column, b->input[i].column) &&
+               same_text(a->input[i].category, b->input[i].category) && a->input[i].missing == b->input[i].missing;
     if (!same)
         return "columns";
     same = a->classes == b->classes;
@@ -96,7 +97,8 @@ static bool take_sample(sample *of, const tg_fit_rows *rows, const net_spec *spe
     *of = (sample){spec, rows, NULL, rows->count < SAMPLE_ROWS ? rows->count : SAMPLE_ROWS};
     bool fine = true;
     for (int c = 0; c < rows->columns; c++) {
-        columns[c] = calloc((size_t)(tg_shape_size(&rows->column[c].shape) * of->count) + 1, tg_dtype_size(rows->column[c].dtype));
+        columns[c] = calloc((size_t)(tg_shape_size(&rows->column[c].shape) * of->count) + 1,
+                            tg_dtype_size(rows->column[c].dtype));
         fine = fine && columns[c];
     }
     for (int i = 0; i < SAMPLE_ROWS; i++)
@@ -116,11 +118,15 @@ bool start_load(const train_settings *s, net *model, const train_source *from, c
     sample of;
     const char *other = theirs->json ? difference(ours, theirs) : NULL;
     if (other)
-        return snprintf(message, NET_MESSAGE, "--start: %.200s: the model is for other %s than the data has", s->start, other), false;
+        return snprintf(message, NET_MESSAGE, "--start: %.200s: the model is for other %s than the data has", s->start,
+                        other),
+               false;
     tg_activation_from_name(s->net.activation, &activation);
     const bool sampled = take_sample(&of, &from->train, &s->net);
-    const tg_model_load_options options = {
-        .load = {.allow_unknown = true}, .migrate = decides(s, "model"), .outputs = sampled ? outputs : NULL, .user = &of};
+    const tg_model_load_options options = {.load = {.allow_unknown = true},
+                                           .migrate = decides(s, "model"),
+                                           .outputs = sampled ? outputs : NULL,
+                                           .user = &of};
     const bool fine = tg_model_load(net_parameters(model), s->start, activation, &options, problem);
     free(of.batch);
     if (!fine)

@@ -32,8 +32,8 @@ static bool number_letters(text_source *t, const unsigned char *bytes)
     return t->ids != NULL;
 }
 
-/* Lines without blanks at their ends, and without empty ones; a newline in front of the first and behind each. In place: `bytes` has room
- * for two more. */
+/* Lines without blanks at their ends, and without empty ones; a newline in front of the first and behind each. In
+ * place: `bytes` has room for two more. */
 static int64_t trim_lines(unsigned char *bytes, int64_t size)
 {
     memmove(bytes + 1, bytes, (size_t)size);
@@ -67,8 +67,8 @@ bool text_load(const char *spec, text_source *t, char message[NET_MESSAGE])
     if (t->lines)
         t->size = trim_lines(bytes, t->size);
     const bool fine = t->size > INT32_MAX ? dataset_fail(&error, "%s: 2 GB or more", path)
-                      : t->size < 100     ? dataset_fail(&error, "%s: %lld letter%s, expected 100 at least", path, (long long)t->size,
-                                                         plural(t->size))
+                      : t->size < 100     ? dataset_fail(&error, "%s: %lld letter%s, expected 100 at least", path,
+                                                         (long long)t->size, plural(t->size))
                                           : number_letters(t, bytes) || dataset_fail(&error, "%s: out of memory", path);
     free(bytes);
     if (!fine)
@@ -190,11 +190,14 @@ bool text_rows(text_source *t, const net_spec *spec, tg_fit_rows *train, tg_fit_
     if (windows && t->lines)
         return snprintf(message, NET_MESSAGE, "--model gpt reads text:FILE; lines:FILE is for charmlp"), false;
     const int64_t first = t->lines; /* the newline in front of all is nobody's next letter */
-    t->train = (text_part){.of = t, .first = first, .last = t->held_out, .context = spec->context, .windows = windows, .training = true};
-    t->valid = (text_part){.of = t, .first = t->held_out, .last = t->size, .context = spec->context, .windows = windows};
+    t->train = (text_part){
+        .of = t, .first = first, .last = t->held_out, .context = spec->context, .windows = windows, .training = true};
+    t->valid =
+        (text_part){.of = t, .first = t->held_out, .last = t->size, .context = spec->context, .windows = windows};
     if (windows && (t->held_out <= spec->context + 1 || t->size - t->held_out <= spec->context + 1))
-        return snprintf(message, NET_MESSAGE, "%s: %lld letter%s held out, expected more than the context of %d", t->name,
-                        (long long)(t->size - t->held_out), plural(t->size - t->held_out), spec->context), false;
+        return snprintf(message, NET_MESSAGE, "%s: %lld letter%s held out, expected more than the context of %d",
+                        t->name, (long long)(t->size - t->held_out), plural(t->size - t->held_out), spec->context),
+               false;
     describe_rows(&t->train, train);
     describe_rows(&t->valid, valid);
     return true;

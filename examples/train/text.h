@@ -1,5 +1,5 @@
-/* Texts to learn from: one running text (text:FILE) or a list of words, one a line (lines:FILE). Letters are bytes, numbered as they come
- * in ascending order.
+/* Texts to learn from: one running text (text:FILE) or a list of words, one a line (lines:FILE). Letters are bytes,
+ * numbered as they come in ascending order.
  *
  *     text_source source;
  *     if (!text_load("text:input.txt", &source, message)) ...
@@ -23,11 +23,11 @@ typedef struct text_source {
     char name[64];
     bool lines;
     int64_t size;
-    int32_t *ids;            /* [size] */
+    int32_t *ids; /* [size] */
     int vocabulary;
     unsigned char letter[256]; /* [vocabulary]: the byte of each number */
-    int end;                 /* the number of a newline, 0 if there is none */
-    int64_t held_out;        /* where the validation part begins */
+    int end;                   /* the number of a newline, 0 if there is none */
+    int64_t held_out;          /* where the validation part begins */
     text_part train, valid;
 } text_source;
 
@@ -36,8 +36,9 @@ bool text_load(const char *spec, text_source *out, char message[NET_MESSAGE]);
 void text_free(text_source *source);
 bool text_split(text_source *source, double validation, uint64_t seed, char message[NET_MESSAGE]);
 
-/* What a model with this specification trains on and is validated with. An epoch of windows has as many letters as the training part, from
- * random places. */
-bool text_rows(text_source *source, const net_spec *spec, tg_fit_rows *train, tg_fit_rows *valid, char message[NET_MESSAGE]);
+/* What a model with this specification trains on and is validated with. An epoch of windows has as many letters as the
+ * training part, from random places. */
+bool text_rows(text_source *source, const net_spec *spec, tg_fit_rows *train, tg_fit_rows *valid,
+               char message[NET_MESSAGE]);
 
 #endif

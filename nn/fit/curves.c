@@ -46,9 +46,11 @@ static void write_script(const tg_fit *fit, const char *path, FILE *to)
 {
     const bool validates = fit->config.valid.count > 0;
     const bool scored = validates && fit->epoch_count && !isnan(fit->epochs[0].valid_score);
-    fputs("# Loss over epochs; made by tg_fit_write_curves. Run it where it lies, or from elsewhere: it finds the table beside it.\n"
+    fputs("# Loss over epochs; made by tg_fit_write_curves. Run it where it lies, or from elsewhere: it finds the "
+          "table beside it.\n"
           "folder = strstrt(ARG0, '/') ? system(\"dirname '\" . ARG0 . \"'\") . '/' : ''\n"
-          "set datafile separator ','\nset key autotitle columnhead noenhanced\nset grid\nset xlabel 'epoch'\nset ylabel 'mean loss'\n"
+          "set datafile separator ','\nset key autotitle columnhead noenhanced\nset grid\nset xlabel 'epoch'\nset "
+          "ylabel 'mean loss'\n"
           "set terminal pngcairo size 900,600 font ',11'\n",
           to);
     if (scored)
@@ -74,7 +76,8 @@ bool tg_fit_write_curves(tg_fit *fit, const char *path)
         char name[PATH];
         FILE *to = snprintf(name, sizeof name, "%s%s", path, endings[i]) < PATH ? fopen(name, "w") : NULL;
         if (!to)
-            return tg_fit_fail(fit, "%.300s%s: %s", path, endings[i], strlen(path) < PATH - 8 ? strerror(errno) : "the name is too long");
+            return tg_fit_fail(fit, "%.300s%s: %s", path, endings[i],
+                               strlen(path) < PATH - 8 ? strerror(errno) : "the name is too long");
         if (i == 0)
             write_rows(fit, to);
         else

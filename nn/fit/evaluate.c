@@ -74,7 +74,8 @@ double tg_accuracy(tg_tensor logits, tg_tensor labels)
     const double *twice = tg_f64(logits);
     for (int64_t r = 0; r < rows && (single || twice); r++) {
         counted += label[r] != TG_NO_LABEL;
-        right += single ? is_largest_f32(single + r * classes, classes, label[r]) : is_largest_f64(twice + r * classes, classes, label[r]);
+        right += single ? is_largest_f32(single + r * classes, classes, label[r])
+                        : is_largest_f64(twice + r * classes, classes, label[r]);
     }
     return counted ? (double)right / (double)counted : NAN;
 }

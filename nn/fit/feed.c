@@ -80,7 +80,8 @@ static void copy_rows(const tg_fit_feed *feed, const int32_t *order, int64_t cou
     }
 }
 
-bool tg_fit_feed_take(tg_fit_feed *feed, tg_tape *tape, int64_t first, int64_t count, tg_rng rng, tg_tensor batch[TG_FIT_COLUMNS])
+bool tg_fit_feed_take(tg_fit_feed *feed, tg_tape *tape, int64_t first, int64_t count, tg_rng rng,
+                      tg_tensor batch[TG_FIT_COLUMNS])
 {
     const tg_fit_rows *rows = feed->rows;
     const int32_t *order = feed->in_order ? feed->order : feed->order + first;

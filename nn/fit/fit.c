@@ -55,7 +55,8 @@ static const char *config_error(const tg_fit_config *config)
 {
     if (!config->loss)
         return "there is no loss function";
-    if (config->batch < 1 || config->batch > INT32_MAX || config->evaluation_batch < 1 || config->evaluation_batch > INT32_MAX)
+    if (config->batch < 1 || config->batch > INT32_MAX || config->evaluation_batch < 1 ||
+        config->evaluation_batch > INT32_MAX)
         return "a batch must have 1 row or more, and fewer than 2^31";
     if (config->accumulate < 1 || config->accumulate > 1 << 20)
         return "a step must have 1 pass or more, and at most 2^20";
@@ -183,7 +184,8 @@ bool tg_fit_finished(const tg_fit *fit)
     if (!fit)
         return false;
     const int64_t waited = fit->epoch_count - 1 - fit->best;
-    return epochs_done(fit) == fit->config.epochs || (fit->config.patience && fit->epoch_count && waited >= fit->config.patience);
+    return epochs_done(fit) == fit->config.epochs ||
+           (fit->config.patience && fit->epoch_count && waited >= fit->config.patience);
 }
 
 bool tg_fit_diverged(const tg_fit *fit)
@@ -214,8 +216,8 @@ tg_rng tg_fit_stream(const tg_fit *fit, const char *name, int64_t number)
     return tg_rng_split(&named, (uint64_t)number);
 }
 
-
-/* One pass over rows of the epoch, whose gradients count `share`; the mean loss of these rows, NaN if there is an error. */
+/* One pass over rows of the epoch, whose gradients count `share`; the mean loss of these rows, NaN if there is an
+ * error. */
 static double pass(tg_fit *fit, int64_t number, int64_t first, int64_t count, double share)
 {
     tg_tensor batch[TG_FIT_COLUMNS];
@@ -232,8 +234,8 @@ static double pass(tg_fit *fit, int64_t number, int64_t first, int64_t count, do
     const char *error = tg_tape_error(fit->training);
     fit->diverged = !error && tg_ok(loss) && tg_size(loss) == 1;
     if (!error)
-        error = fit->diverged ? "the loss is infinite or not a number; a smaller learning rate may help"
-                              : TG_FIT_NO_SCALAR;
+        error =
+            fit->diverged ? "the loss is infinite or not a number; a smaller learning rate may help" : TG_FIT_NO_SCALAR;
     tg_fit_fail(fit, "epoch %lld, step %lld: %s", (long long)epochs_done(fit) + 1, (long long)fit->step + 1, error);
     return NAN;
 }
@@ -256,8 +258,12 @@ static bool take_step(tg_fit *fit, tg_fit_step *now)
     const int64_t in_epoch = fit->step % fit->steps_of_epoch, first = in_epoch * config->batch * config->accumulate;
     int64_t left = fit->rows_of_epoch - first;
     left = left < config->batch * config->accumulate ? left : config->batch * config->accumulate;
-    *now = (tg_fit_step){.epoch = epochs_done(fit) + 1, .epochs = config->epochs, .step = fit->step + 1,
-                         .steps = config->epochs * fit->steps_of_epoch, .rows = left, .rate = tg_optimizer_rate(config->optimizer)};
+    *now = (tg_fit_step){.epoch = epochs_done(fit) + 1,
+                         .epochs = config->epochs,
+                         .step = fit->step + 1,
+                         .steps = config->epochs * fit->steps_of_epoch,
+                         .rows = left,
+                         .rate = tg_optimizer_rate(config->optimizer)};
     double sum = 0;
     tg_parameters_clear_gradients(fit->parameters); /* somebody else's */
     for (int64_t done = 0, number = 0; done < left; number++) {
@@ -305,11 +311,13 @@ static bool is_better(const tg_fit *fit, const tg_fit_epoch *now)
 
 static bool end_epoch(tg_fit *fit, double rate)
 {
-    tg_fit_epoch now = {.epoch = epochs_done(fit) + 1, .step = fit->step, .rate = rate, .valid_loss = NAN, .valid_score = NAN};
+    tg_fit_epoch now = {
+        .epoch = epochs_done(fit) + 1, .step = fit->step, .rate = rate, .valid_loss = NAN, .valid_score = NAN};
     now.train_loss = fit->loss_sum / (double)fit->rows_of_epoch;
     now.gradient_norm = fit->norm_sum / (double)fit->steps_of_epoch;
     tg_ema_swap(fit->ema);
-    const bool fine = !fit->config.valid.count || tg_fit_feed_evaluate(fit, &fit->valid, &now.valid_loss, &now.valid_score);
+    const bool fine =
+        !fit->config.valid.count || tg_fit_feed_evaluate(fit, &fit->valid, &now.valid_loss, &now.valid_score);
     now.best = fine && is_better(fit, &now);
     if (now.best)
         memcpy(fit->best_values, tg_parameters_values(fit->parameters), tg_fit_bytes(fit));

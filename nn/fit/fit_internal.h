@@ -23,17 +23,18 @@ typedef struct tg_fit_feed {
 struct tg_fit {
     tg_fit_config config; /* defaults filled in */
     tg_parameters *parameters;
-    tg_ema *ema; /* NULL: none */
+    tg_ema *ema;                    /* NULL: none */
     tg_tape *training, *evaluation; /* two, because a step repeats the step before, not an evaluation */
     tg_fit_feed train, valid;
     int64_t steps_of_epoch, rows_of_epoch;
-    int64_t step;                     /* done */
-    double loss_sum, norm_sum;        /* of this epoch so far */
-    tg_fit_epoch *epochs;             /* [config.epochs] */
-    int64_t epoch_count, best, ordered; /* best: index, or -1; ordered: the epoch that train.order is of, from 0, or -1 */
-    void *best_values;                /* the parameters of the best epoch */
+    int64_t step;              /* done */
+    double loss_sum, norm_sum; /* of this epoch so far */
+    tg_fit_epoch *epochs;      /* [config.epochs] */
+    int64_t epoch_count, best,
+        ordered;       /* best: index, or -1; ordered: the epoch that train.order is of, from 0, or -1 */
+    void *best_values; /* the parameters of the best epoch */
     bool best_is_written, diverged;
-    double written;                   /* when, in seconds */
+    double written; /* when, in seconds */
     char error[TG_FIT_MESSAGE];
 };
 
@@ -51,7 +52,8 @@ size_t tg_fit_bytes(const tg_fit *fit);
 /* NULL, or what is wrong with the rows. */
 const char *tg_fit_rows_error(const tg_fit_rows *rows);
 
-/* Room for batches of so many rows; in their own order, or in that of tg_fit_feed_begin. False if out of memory; free it in any case. */
+/* Room for batches of so many rows; in their own order, or in that of tg_fit_feed_begin. False if out of memory; free
+ * it in any case. */
 bool tg_fit_feed_init(tg_fit_feed *feed, const tg_fit_rows *rows, int64_t batch, bool in_order);
 void tg_fit_feed_free(tg_fit_feed *feed);
 
@@ -59,7 +61,8 @@ void tg_fit_feed_free(tg_fit_feed *feed);
 bool tg_fit_feed_begin(tg_fit_feed *feed, const tg_fit_config *config, int64_t epoch, tg_rng rng);
 
 /* The rows first .. first + count - 1 of the order as tensors; false if fill gives up. */
-bool tg_fit_feed_take(tg_fit_feed *feed, tg_tape *tape, int64_t first, int64_t count, tg_rng rng, tg_tensor batch[TG_FIT_COLUMNS]);
+bool tg_fit_feed_take(tg_fit_feed *feed, tg_tape *tape, int64_t first, int64_t count, tg_rng rng,
+                      tg_tensor batch[TG_FIT_COLUMNS]);
 
 /* ---- evaluate.c ---- */
 

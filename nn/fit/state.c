@@ -1,6 +1,6 @@
-/* FOLDER/last.safetensors is a training state (nn/training_state.h) with two lines more: fit.run, which must be that of the run that goes
- * on, and fit.epochs, what has been reported so far. FOLDER/best.safetensors is weights alone, written first: it may be of a later epoch
- * than the state, which then comes to that epoch again. */
+/* FOLDER/last.safetensors is a training state (nn/training_state.h) with two lines more: fit.run, which must be that of
+ * the run that goes on, and fit.epochs, what has been reported so far. FOLDER/best.safetensors is weights alone,
+ * written first: it may be of a later epoch than the state, which then comes to that epoch again. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "nn/fit/fit_internal.h"
@@ -19,23 +19,27 @@ enum { PATH = 1000, RUN = 240, LINE = 240 };
 
 static bool path_of(tg_fit *fit, const char *name, char path[PATH])
 {
-    return snprintf(path, PATH, "%s/%s", fit->config.folder, name) < PATH || tg_fit_fail(fit, "the folder's name is too long");
+    return snprintf(path, PATH, "%s/%s", fit->config.folder, name) < PATH ||
+           tg_fit_fail(fit, "the folder's name is too long");
 }
 
 static void describe(const tg_fit *fit, char run[RUN])
 {
     const tg_fit_config *c = &fit->config;
-    int used = snprintf(run, RUN, "%" PRId64 " training and %" PRId64 " validation rows, %" PRId64 " x %d a step%s, seed %" PRIu64,
-                              c->train.count, c->valid.count, c->batch, c->accumulate, c->drop_partial ? ", full ones only" : "", c->seed);
+    int used = snprintf(
+        run, RUN, "%" PRId64 " training and %" PRId64 " validation rows, %" PRId64 " x %d a step%s, seed %" PRIu64,
+        c->train.count, c->valid.count, c->batch, c->accumulate, c->drop_partial ? ", full ones only" : "", c->seed);
     if (c->least_rows > 1)
         used += snprintf(run + used, RUN - (size_t)used, ", passes of %" PRId64 " or more", c->least_rows);
     if (fit->ema)
-        snprintf(run + used, RUN - (size_t)used, ", averages of decay %.17g%s", c->ema.decay, c->ema.warmup ? " from less" : "");
+        snprintf(run + used, RUN - (size_t)used, ", averages of decay %.17g%s", c->ema.decay,
+                 c->ema.warmup ? " from less" : "");
 }
 
 /* ---- writing ---- */
 
-/* A line for each epoch behind the sums of the one that has begun: exact, and without times, so that equal runs have equal files. */
+/* A line for each epoch behind the sums of the one that has begun: exact, and without times, so that equal runs have
+ * equal files. */
 static char *epochs_text(const tg_fit *fit)
 {
     char *text = malloc((size_t)(fit->epoch_count + 1) * LINE);
@@ -45,8 +49,8 @@ static char *epochs_text(const tg_fit *fit)
     char *end = text + length;
     for (int64_t i = 0; i < fit->epoch_count; i++) {
         const tg_fit_epoch *e = &fit->epochs[i];
-        end += snprintf(end, LINE, ";%" PRId64 " %a %a %a %a %a %d", e->step, e->rate, e->train_loss, e->valid_loss, e->valid_score,
-                        e->gradient_norm, e->best);
+        end += snprintf(end, LINE, ";%" PRId64 " %a %a %a %a %a %d", e->step, e->rate, e->train_loss, e->valid_loss,
+                        e->valid_score, e->gradient_norm, e->best);
     }
     return text;
 }
@@ -71,12 +75,14 @@ static bool save_last(tg_fit *fit, tg_metadata *lines, const char *epochs)
 {
     char path[PATH], message[TG_FILE_MESSAGE], run[RUN];
     tg_update_state update = tg_optimizer_state(fit->config.optimizer);
-    const tg_training_state state = {.parameters = fit->parameters, .update = &update, .ema = fit->ema, .position = fit->step};
+    const tg_training_state state = {
+        .parameters = fit->parameters, .update = &update, .ema = fit->ema, .position = fit->step};
     describe(fit, run);
     lines[0] = (tg_metadata){"fit.run", run};
     lines[1] = (tg_metadata){"fit.epochs", epochs};
     return path_of(fit, "last.safetensors", path) &&
-           (tg_training_state_save(&state, path, lines, 2 + fit->config.metadata_count, message) || tg_fit_fail(fit, "%s", message));
+           (tg_training_state_save(&state, path, lines, 2 + fit->config.metadata_count, message) ||
+            tg_fit_fail(fit, "%s", message));
 }
 
 bool tg_fit_save(tg_fit *fit)
@@ -109,8 +115,8 @@ static bool read_epochs(tg_fit *fit, const char *text)
     for (text += used; *text == ';' && fit->epoch_count < fit->config.epochs; text += used) {
         tg_fit_epoch e = {.epoch = fit->epoch_count + 1};
         int best;
-        if (sscanf(text, ";%" SCNd64 " %la %la %la %la %la %d%n", &e.step, &e.rate, &e.train_loss, &e.valid_loss, &e.valid_score,
-                   &e.gradient_norm, &best, &used) != 7)
+        if (sscanf(text, ";%" SCNd64 " %la %la %la %la %la %d%n", &e.step, &e.rate, &e.train_loss, &e.valid_loss,
+                   &e.valid_score, &e.gradient_norm, &best, &used) != 7)
             return false;
         e.best = best;
         fit->best = best ? fit->epoch_count : fit->best;

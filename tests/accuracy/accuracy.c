@@ -19,12 +19,13 @@ typedef struct kernel_place {
 /* clang-format on */
 
 static const kernel_place places[] = {
-    SMOOTH(gelu_exact), SMOOTH(gelu_tanh), SMOOTH(gelu_quick),  SMOOTH(silu),
-    SMOOTH(softplus),   SMOOTH(mish),      SMOOTH(elu),         SMOOTH(selu),
-    VECTOR(exp),        VECTOR(expm1),     VECTOR(log),         VECTOR(log1p),
-    VECTOR(sin),        VECTOR(cos),       VECTOR(tanh),        VALUE_ONLY(sigmoid),
-    VECTOR(erf),        VECTOR(erfc),      VECTOR(sqrt),        VALUE_ONLY(rsqrt),
-    VALUE_ONLY(log_sigmoid),
+    SMOOTH(gelu_exact),  SMOOTH(gelu_tanh), SMOOTH(gelu_quick),
+    SMOOTH(silu),        SMOOTH(softplus),  SMOOTH(mish),
+    SMOOTH(elu),         SMOOTH(selu),      VECTOR(exp),
+    VECTOR(expm1),       VECTOR(log),       VECTOR(log1p),
+    VECTOR(sin),         VECTOR(cos),       VECTOR(tanh),
+    VALUE_ONLY(sigmoid), VECTOR(erf),       VECTOR(erfc),
+    VECTOR(sqrt),        VALUE_ONLY(rsqrt), VALUE_ONLY(log_sigmoid),
 };
 
 static const kernel_place *find_place(const char *name)

@@ -7,8 +7,8 @@
  *     for (int s = 0; s < survey.sets; s++)
  *         printf("%s: %g ulp at %a\n", survey.set[s]->isa, survey.f32[s][0].max_ulp, survey.f32[s][0].ulp_at);
  *
- * What is measured adds up: the largest error stays. An infinity or NaN that only one of kernel and truth has counts as an
- * infinite error.
+ * What is measured adds up: the largest error stays. An infinity or NaN that only one of kernel and truth has counts as
+ * an infinite error.
  */
 #ifndef ACCURACY_H
 #define ACCURACY_H
@@ -19,8 +19,7 @@
 
 typedef struct accuracy {
     double max_ulp, ulp_at; /* the largest error in ulp of the exact result, and the input that has it */
-    double max_abs,
-        abs_at; /* near a zero of a derivative: the largest absolute error there; max_ulp leaves it out */
+    double max_abs, abs_at; /* near a zero of a derivative: the largest absolute error there; max_ulp leaves it out */
 } accuracy;
 
 enum { ACCURACY_SETS = 4 };
@@ -41,15 +40,14 @@ void accuracy_add_f32(accuracy_survey *survey, size_t n, const float *x);
 void accuracy_add_f64(accuracy_survey *survey, size_t n, const double *x);
 
 /* Runs a kernel by its name; one with a parameter gets 1. */
-void accuracy_run_f32(const tg_kernel_set *set, const char *name, int order, size_t n, const float *x,
-                      float *y);
-void accuracy_run_f64(const tg_kernel_set *set, const char *name, int order, size_t n, const double *x,
-                      double *y);
+void accuracy_run_f32(const tg_kernel_set *set, const char *name, int order, size_t n, const float *x, float *y);
+void accuracy_run_f64(const tg_kernel_set *set, const char *name, int order, size_t n, const double *x, double *y);
 
 /* Is x where the derivative of that order crosses zero, and only an absolute error counts? */
 bool accuracy_near_zero(const reference_function *function, int order, double x);
 
-/* Where something ends or begins: zeros, infinities, NaN, the smallest and the largest, bounds of ranges; both precisions. */
+/* Where something ends or begins: zeros, infinities, NaN, the smallest and the largest, bounds of ranges; both
+ * precisions. */
 void accuracy_edges(accuracy_survey *survey);
 
 /* The floats whose bits are first, first + stride, ..., below last. */
@@ -63,8 +61,8 @@ enum { ACCURACY_EDGES_MOST = 1000 };
 size_t accuracy_edge_doubles(double x[ACCURACY_EDGES_MOST]);
 double accuracy_random_double(tg_rng *rng, size_t i);
 
-/* What is promised of a kernel or derivative: the most it is off in ulp and, where it crosses zero, absolutely. The table is
- * in tests/accuracy/bounds.c. */
+/* What is promised of a kernel or derivative: the most it is off in ulp and, where it crosses zero, absolutely. The
+ * table is in tests/accuracy/bounds.c. */
 typedef struct accuracy_bound {
     double ulp, absolute;
 } accuracy_bound;

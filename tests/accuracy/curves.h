@@ -3,16 +3,16 @@
  *     if (!accuracy_curves_write("results", "python3", NULL, message))
  *         fprintf(stderr, "%s\n", message);
  *
- * The columns are form, x, ulp; form is naive (0.5 x (1 + erff(x / sqrt 2))), erfc (0.5 x erfcf(-x / sqrt 2)), pytorch where
- * that Python can import it, and tapegrad. Each row has the largest of a few hundred errors around x.
+ * The columns are form, x, ulp; form is naive (0.5 x (1 + erff(x / sqrt 2))), erfc (0.5 x erfcf(-x / sqrt 2)), pytorch
+ * where that Python can import it, and tapegrad. Each row has the largest of a few hundred errors around x.
  */
 #ifndef ACCURACY_CURVES_H
 #define ACCURACY_CURVES_H
 
 #include "examples/lab/files.h"
 
-/* Writes exactness.csv into a folder that is there; false, and a message, if it cannot. `has_pytorch` says whether that was there; may be
- * NULL. */
+/* Writes exactness.csv into a folder that is there; false, and a message, if it cannot. `has_pytorch` says whether that
+ * was there; may be NULL. */
 bool accuracy_curves_write(const char *folder, const char *python, bool *has_pytorch, char message[FILES_MESSAGE]);
 
 #endif

@@ -28,20 +28,21 @@ static const program_option table[] = {
      "print kernel,precision,order,isa,max_ulp,max_abs,at: max_abs is the largest absolute error where a derivative "
      "crosses zero, which max_ulp leaves out; at is the input with max_ulp",
      OPTION_FLAG, AT(csv)},
-    {"kernels", "NAMES", "these only, with commas between, or all [all; with --exhaustive GELU and SiLU]", OPTION_TEXT, AT(kernels)},
+    {"kernels", "NAMES", "these only, with commas between, or all [all; with --exhaustive GELU and SiLU]", OPTION_TEXT,
+     AT(kernels)},
     {"jobs", "N", "kernels to measure at the same time", OPTION_INT, AT(jobs), 1, 1024},
-    {"out", "DIR", "folder for exactness.csv and its picture: the error of GELU over x, by several ways to compute it", OPTION_TEXT,
-     AT(out)},
+    {"out", "DIR", "folder for exactness.csv and its picture: the error of GELU over x, by several ways to compute it",
+     OPTION_TEXT, AT(out)},
     {"no-plots", NULL, "draw nothing", OPTION_FLAG, AT(no_plots)},
     {"python", "PROGRAM", "the Python that has PyTorch, for exactness.csv", OPTION_TEXT, AT(python)},
     {0}};
 
-static const options_program program = {
-    .name = "accuracy",
-    .about = "Measures the largest error of value, first and second derivative of each kernel in units in the last place (ulp), for "
-             "every instruction set that runs here. Status 1 if a bound is broken.",
-    .table = table,
-    .after = "Example: accuracy --kernels gelu_exact,silu --out results"};
+static const options_program program = {.name = "accuracy",
+                                        .about = "Measures the largest error of value, first and second derivative of "
+                                                 "each kernel in units in the last place (ulp), for "
+                                                 "every instruction set that runs here. Status 1 if a bound is broken.",
+                                        .table = table,
+                                        .after = "Example: accuracy --kernels gelu_exact,silu --out results"};
 
 static int draw_exactness(const settings *s)
 {
@@ -72,7 +73,8 @@ int main(int argc, char **argv)
     settings s = {.python = "python3", .jobs = processors > 1 ? (int)processors : 1};
     jobs_without_threads(argv);
     options_parse(&program, argc, argv, &s);
-    const accuracy_request request = {.kernels = s.kernels, .exhaustive = s.exhaustive, .csv = s.csv, .at_once = s.jobs};
+    const accuracy_request request = {
+        .kernels = s.kernels, .exhaustive = s.exhaustive, .csv = s.csv, .at_once = s.jobs};
     char message[FILES_MESSAGE];
     if (!accuracy_request_check(&request, message, sizeof message)) {
         fprintf(stderr, "accuracy: --kernels: %s\n", message);

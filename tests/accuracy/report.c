@@ -23,9 +23,7 @@ typedef struct report {
 
 static const char *wanted_names(const accuracy_request *request)
 {
-    return request->kernels      ? request->kernels
-           : request->exhaustive ? "gelu_exact,gelu_tanh,gelu_quick,silu"
-                                 : "all";
+    return request->kernels ? request->kernels : request->exhaustive ? "gelu_exact,gelu_tanh,gelu_quick,silu" : "all";
 }
 
 static bool is_wanted(const char *names, const char *name)
@@ -49,8 +47,7 @@ bool accuracy_request_check(const accuracy_request *request, char *message, size
             continue;
         int used = snprintf(message, size, "there is no kernel '%s'; there are", name);
         for (size_t i = 0; reference_at(i) && used > 0 && (size_t)used < size; i++)
-            used +=
-                snprintf(message + used, size - (size_t)used, "%s %s", i ? "," : "", reference_at(i)->name);
+            used += snprintf(message + used, size - (size_t)used, "%s %s", i ? "," : "", reference_at(i)->name);
         return false;
     }
     return true;
@@ -87,13 +84,9 @@ static jobs_outcome measure_all(report *r)
 {
     const bool shown = r->request->exhaustive || isatty(STDERR_FILENO);
     return progress_run(
-        &(progress_config){
-            .out = shown ? stderr : NULL, .count = r->count, .names = r->names, .unit = "floats"},
-        &(jobs_config){.count = r->count,
-                       .at_once = r->request->at_once,
-                       .context = r,
-                       .run = measure,
-                       .on_record = on_record});
+        &(progress_config){.out = shown ? stderr : NULL, .count = r->count, .names = r->names, .unit = "floats"},
+        &(jobs_config){
+            .count = r->count, .at_once = r->request->at_once, .context = r, .run = measure, .on_record = on_record});
 }
 
 /* ---- printing ---- */
@@ -111,9 +104,9 @@ static void print_csv(const report *r, FILE *out)
             for (int order = 0; order < r->survey[f].function->orders; order++)
                 for (int s = 0; s < r->survey[f].sets; s++) {
                     const accuracy *found = found_at(&r->survey[f], is_double, s, order);
-                    fprintf(out, "%s,%s,%d,%s,%.4g,%.4g,%.*g\n", r->names[f], is_double ? "double" : "float",
-                            order, r->survey[f].set[s]->isa, found->max_ulp, found->max_abs,
-                            is_double ? 17 : 9, found->ulp_at);
+                    fprintf(out, "%s,%s,%d,%s,%.4g,%.4g,%.*g\n", r->names[f], is_double ? "double" : "float", order,
+                            r->survey[f].set[s]->isa, found->max_ulp, found->max_abs, is_double ? 17 : 9,
+                            found->ulp_at);
                 }
 }
 
@@ -154,8 +147,7 @@ static void print_table(const report *r, FILE *out)
     for (int s = 0; s < r->survey[0].sets; s++)
         fprintf(out, "%s %s", s ? "," : "", r->survey[0].set[s]->isa);
     fprintf(out, "\n%16s%32s%32s\n", "", "---- single precision ----", "---- double precision ----");
-    fprintf(out, "%16s%9s%9s%14s%9s%9s%14s\n", "", "error", "allowed", "at x =", "error", "allowed",
-            "at x =");
+    fprintf(out, "%16s%9s%9s%14s%9s%9s%14s\n", "", "error", "allowed", "at x =", "error", "allowed", "at x =");
     for (int f = 0; f < r->count; f++)
         for (int order = 0; order < r->survey[f].function->orders; order++)
             print_row(&r->survey[f], order, false, out);
@@ -164,8 +156,7 @@ static void print_table(const report *r, FILE *out)
         for (int order = 0; order < r->survey[f].function->orders; order++)
             if (r->survey[f].function->zeros[order][0] != 0) {
                 if (!headed)
-                    fputs("Largest absolute error near a zero of a derivative (within a factor of 1.6)\n",
-                          out);
+                    fputs("Largest absolute error near a zero of a derivative (within a factor of 1.6)\n", out);
                 headed = true;
                 print_row(&r->survey[f], order, true, out);
             }

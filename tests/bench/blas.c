@@ -73,8 +73,7 @@ void bench_blas_describe(FILE *out)
     else if (forced_core)
         fprintf(out, "  %s=%s names the core that it would choose anyway\n", forcing[0], forced_core);
     if (forced_size)
-        fprintf(out,
-                "  %s=%s forces a cache size, and with it block sizes, that it would not choose by itself\n",
+        fprintf(out, "  %s=%s forces a cache size, and with it block sizes, that it would not choose by itself\n",
                 forcing[1], forced_size);
 }
 

@@ -64,9 +64,8 @@ static bool allocate(floor_net *net)
         net->size += (in + 1) * out * (is_gated(net, i) ? 2 : 1);
         widest = out > widest && i + 1 < net->shape.layers ? out : widest;
     }
-    float **const blocks[] = {&net->parameters,       &net->gradients, &net->first,
-                              &net->second,           &net->cotangent, &net->other,
-                              &net->factor_cotangent, &net->totals};
+    float **const blocks[] = {&net->parameters, &net->gradients,        &net->first, &net->second, &net->cotangent,
+                              &net->other,      &net->factor_cotangent, &net->totals};
     const size_t sizes[] = {net->size,
                             net->size,
                             net->size,
@@ -151,8 +150,7 @@ static void multiply(CBLAS_TRANSPOSE order_a, CBLAS_TRANSPOSE order_b, int m, in
 }
 
 /* z = x W^T + b: the bias comes first, for OpenBLAS would have to fill z with zeros otherwise. */
-static void product_forward(const floor_net *net, const layer *l, const matrix *m, const float *x,
-                            float *restrict z)
+static void product_forward(const floor_net *net, const layer *l, const matrix *m, const float *x, float *restrict z)
 {
     for (int row = 0; row < net->shape.batch; row++)
         memcpy(z + (size_t)row * (size_t)l->out, m->bias, (size_t)l->out * sizeof *z);
@@ -160,16 +158,14 @@ static void product_forward(const floor_net *net, const layer *l, const matrix *
 }
 
 /* dW = dz^T x */
-static void product_weight(const floor_net *net, const layer *l, const matrix *m, const float *x,
-                           const float *dz)
+static void product_weight(const floor_net *net, const layer *l, const matrix *m, const float *x, const float *dz)
 {
     memset(m->weight_gradient, 0, (size_t)l->in * (size_t)l->out * sizeof(float));
     multiply(CblasTrans, CblasNoTrans, l->out, l->in, net->shape.batch, dz, x, m->weight_gradient);
 }
 
 /* dx = dz W, or more of it */
-static void product_input(const floor_net *net, const layer *l, const matrix *m, const float *dz, bool more,
-                          float *dx)
+static void product_input(const floor_net *net, const layer *l, const matrix *m, const float *dz, bool more, float *dx)
 {
     if (!more)
         memset(dx, 0, (size_t)net->shape.batch * (size_t)l->in * sizeof *dx);
@@ -209,8 +205,7 @@ static void forward(const floor_net *net, const float *inputs, bool whole)
 /* ---- loss: logits become their gradient, with the column sums and the sums of exponentials along with it ---- */
 
 /* One row; returns the label's logit less the largest, which is subtracted so that the exponentials do not overflow. */
-static float wide_row(int n, float share, int label, float *restrict z, float *restrict bias_gradient,
-                      float *total)
+static float wide_row(int n, float share, int label, float *restrict z, float *restrict bias_gradient, float *total)
 {
     float largest = -INFINITY, sum = 0;
 #pragma omp simd reduction(max : largest)
@@ -285,8 +280,8 @@ static double loss_and_gradient(const floor_net *net, const int32_t *labels)
                                         z + row * n, bias_gradient, net->totals + row);
     else
         for (int row = 0; row < batch; row++)
-            loss -= (double)wide_row(n, share, labels[row], z + (size_t)row * (size_t)n, bias_gradient,
-                                     net->totals + row);
+            loss -=
+                (double)wide_row(n, share, labels[row], z + (size_t)row * (size_t)n, bias_gradient, net->totals + row);
     tg_kernels.of[TG_F32]->vector_log((size_t)batch, net->totals, net->totals);
     for (int row = 0; row < batch; row++)
         loss += (double)net->totals[row];
@@ -304,8 +299,7 @@ static void relu_backward(int n, const float *restrict h, float *restrict g, flo
     }
 }
 
-static void slope_backward(int n, const float *restrict slope, float *restrict g,
-                           float *restrict bias_gradient)
+static void slope_backward(int n, const float *restrict slope, float *restrict g, float *restrict bias_gradient)
 {
     for (int j = 0; j < n; j++) {
         g[j] *= slope[j];
@@ -319,9 +313,8 @@ static int rows_at_once(int columns)
     return columns < 1024 ? 1024 / columns : 1;
 }
 
-static void swiglu_backward(int rows, int n, const float *gate, const float *factor, float *g,
-                            float *factor_cotangent, float *restrict bias_gradient,
-                            float *restrict factor_bias_gradient)
+static void swiglu_backward(int rows, int n, const float *gate, const float *factor, float *g, float *factor_cotangent,
+                            float *restrict bias_gradient, float *restrict factor_bias_gradient)
 {
     tg_kernels.of[TG_F32]->swiglu_grad((size_t)rows * (size_t)n, gate, factor, g, g, factor_cotangent);
     for (int row = 0; row < rows; row++)
@@ -340,9 +333,9 @@ static void activate_backward(const floor_net *net, const layer *l, float *g)
     if (net->shape.activation == TG_SWIGLU) {
         memset(l->value.bias_gradient, 0, (size_t)n * sizeof(float));
         for (int row = 0; row < batch; row += block)
-            swiglu_backward(batch - row < block ? batch - row : block, n, l->slope + row * n,
-                            l->factor + row * n, g + row * n, net->factor_cotangent + row * n,
-                            l->linear.bias_gradient, l->value.bias_gradient);
+            swiglu_backward(batch - row < block ? batch - row : block, n, l->slope + row * n, l->factor + row * n,
+                            g + row * n, net->factor_cotangent + row * n, l->linear.bias_gradient,
+                            l->value.bias_gradient);
         return;
     }
     for (size_t at = 0; at < size; at += (size_t)n)
@@ -375,8 +368,8 @@ static void backward(const floor_net *net, const float *inputs, bool whole)
 
 /* ---- AdamW ---- */
 
-static void adamw(size_t n, float rate, float root, const float *restrict g, float *restrict p,
-                  float *restrict m, float *restrict v)
+static void adamw(size_t n, float rate, float root, const float *restrict g, float *restrict p, float *restrict m,
+                  float *restrict v)
 {
     for (size_t i = 0; i < n; i++) {
         m[i] = 0.9f * m[i] + 0.1f * g[i];

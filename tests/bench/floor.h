@@ -1,10 +1,11 @@
-/* The floor: a training step of a multi-layer perceptron written by hand, as fast as plain C with a BLAS goes, to measure the tape
- * against. Buffers are allocated once, products are cblas_sgemm, and between them each number is touched as seldom as can be:
+/* The floor: a training step of a multi-layer perceptron written by hand, as fast as plain C with a BLAS goes, to
+ * measure the tape against. Buffers are allocated once, products are cblas_sgemm, and between them each number is
+ * touched as seldom as can be:
  *
  *     forward    z = x W^T;  h = act(z + b), and the slope act'(z + b) along with it, in one pass
  *     loss       softmax, cross-entropy, its gradient and the last layer's bias gradient, block by block in the cache
- *     backward   dW = dz^T x;  dh = dz W (not for the first layer);  dz = dh slope and db = column sums of dz in one pass
- *     AdamW      one loop over the contiguous parameters
+ *     backward   dW = dz^T x;  dh = dz W (not for the first layer);  dz = dh slope and db = column sums of dz in one
+ * pass AdamW      one loop over the contiguous parameters
  *
  *     floor_net *net = floor_new(&shape, 1e-3, initial);
  *     double loss = floor_step(net, batch->inputs, batch->labels);
@@ -16,8 +17,9 @@
 
 typedef struct floor_net floor_net;
 
-/* A net of this shape (relu, gelu_exact or swiglu) with these parameters, laid out as in the parameter set of a tg_mlp, and AdamW with
- * this rate, no decay and otherwise the defaults of optim. NULL if out of memory or for another activation. */
+/* A net of this shape (relu, gelu_exact or swiglu) with these parameters, laid out as in the parameter set of a tg_mlp,
+ * and AdamW with this rate, no decay and otherwise the defaults of optim. NULL if out of memory or for another
+ * activation. */
 floor_net *floor_new(const bench_shape *shape, double rate, const float *parameters);
 void floor_free(floor_net *net);
 

@@ -24,7 +24,8 @@ static bool step(contest *c)
     tg_tape_reset(c->tape);
     tg_tensor ids = tg_borrow(c->tape, TG_I32, c->ids, TG_SHAPE(BATCH, CONTEXT)),
               next = tg_borrow(c->tape, TG_I32, c->next, TG_SHAPE(BATCH, CONTEXT));
-    return tg_backward(tg_cross_entropy(tg_transformer_forward(c->gpt, ids, NULL), next)) && tg_optimizer_step(c->adamw);
+    return tg_backward(tg_cross_entropy(tg_transformer_forward(c->gpt, ids, NULL), next)) &&
+           tg_optimizer_step(c->adamw);
 }
 
 static double run(void *context, int steps)
@@ -51,7 +52,8 @@ static bool open_contest(contest *c, tg_activation activation, int threads)
         .vocabulary = LETTERS, .context = CONTEXT, .layers = LAYERS, .block = tg_block_gpt(WIDTH, HEADS), .tied = true};
     config.block.activation = activation;
     *c = (contest){.threads = threads, .tape = tg_tape_new(), .gpt = tg_transformer_new(&rng, &config)};
-    c->adamw = tg_optimizer_new(tg_transformer_parameters(c->gpt), &(tg_optimizer_config){.lr = 1e-6, .weight_decay = 0.1, .clip_norm = 1});
+    c->adamw = tg_optimizer_new(tg_transformer_parameters(c->gpt),
+                                &(tg_optimizer_config){.lr = 1e-6, .weight_decay = 0.1, .clip_norm = 1});
     for (int i = 0; i < BATCH * CONTEXT; i++) {
         c->ids[i] = (int32_t)tg_rng_below(&rng, LETTERS);
         c->next[i] = (int32_t)tg_rng_below(&rng, LETTERS);
@@ -87,8 +89,8 @@ static bool hold(tg_activation activation, const gpt_settings *s)
     bool fine = open_contest(&c, activation, s->threads);
     bench_peer *peers[2] = {NULL, NULL};
     race_entry entries[3] = {{.run = run, .context = &c}};
-    snprintf(work, sizeof work, "net gpt:%s %d %d %d %d %d %d %lld", name, BATCH, LAYERS, HEADS, WIDTH, CONTEXT, LETTERS,
-             (long long)hidden_width(&c));
+    snprintf(work, sizeof work, "net gpt:%s %d %d %d %d %d %d %lld", name, BATCH, LAYERS, HEADS, WIDTH, CONTEXT,
+             LETTERS, (long long)hidden_width(&c));
     for (int i = 0; fine && i < 2; i++) {
         if (s->peers[i].python)
             peers[i] = bench_peer_start((peer_kind)(PEER_TORCH + i), s->peers[i].python, s->threads);
@@ -108,7 +110,8 @@ static bool hold(tg_activation activation, const gpt_settings *s)
         print_peer(&entries[2], s->csv);
         putchar('\n');
     } else
-        fprintf(stderr, "bench: gpt: %s\n", tg_tape_error(c.tape) ? tg_tape_error(c.tape) : "out of memory, or no peer");
+        fprintf(stderr, "bench: gpt: %s\n",
+                tg_tape_error(c.tape) ? tg_tape_error(c.tape) : "out of memory, or no peer");
     for (int i = 0; i < 2; i++)
         bench_peer_stop(peers[i]);
     tg_optimizer_free(c.adamw);
@@ -145,11 +148,12 @@ bool gpt_bench(const gpt_settings *s)
     bench_blas_describe(s->csv ? stderr : stdout);
     tg_set_threads(s->threads);
     if (s->csv)
-        puts("activation,threads,us_median,tokens_per_second,allocations_per_step,torch_us_median,torch_ratio,torch_compiled_us_median,"
+        puts("activation,threads,us_median,tokens_per_second,allocations_per_step,torch_us_median,torch_ratio,torch_"
+             "compiled_us_median,"
              "torch_compiled_ratio");
     else
-        printf("%-12s%4s%10s%12s%8s%12s%8s%12s%8s\n", "GPT", "thr", "us", "tokens/s", "allocs", "torch us", "ratio", "compiled us",
-               "ratio");
+        printf("%-12s%4s%10s%12s%8s%12s%8s%12s%8s\n", "GPT", "thr", "us", "tokens/s", "allocs", "torch us", "ratio",
+               "compiled us", "ratio");
     bool fine = true;
     for (int i = 0; fine && i < count; i++)
         fine = hold(activations[i], s);

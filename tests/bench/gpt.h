@@ -1,7 +1,8 @@
-/* The training step of a small GPT (4 layers, 4 heads, width 64, context 64, batch 32, 65 letters): the tape beside PyTorch, plain and
- * compiled.
+/* The training step of a small GPT (4 layers, 4 heads, width 64, context 64, batch 32, 65 letters): the tape beside
+ * PyTorch, plain and compiled.
  *
- *     gpt_bench(&(gpt_settings){.activations = "gelu_tanh,swiglu", .threads = 1, .seconds = 2, .peers = {{"python3"}}});
+ *     gpt_bench(&(gpt_settings){.activations = "gelu_tanh,swiglu", .threads = 1, .seconds = 2, .peers =
+ * {{"python3"}}});
  */
 #ifndef BENCH_GPT_H
 #define BENCH_GPT_H
@@ -16,8 +17,8 @@ typedef struct gpt_settings {
     peer_settings peers[2]; /* PyTorch, and compiled */
 } gpt_settings;
 
-/* Prints a line for each activation: microseconds of a step, tokens a second, allocations, and how many times as long PyTorch takes. False,
- * with a word on standard error, for a wrong list or if a step failed. */
+/* Prints a line for each activation: microseconds of a step, tokens a second, allocations, and how many times as long
+ * PyTorch takes. False, with a word on standard error, for a wrong list or if a step failed. */
 bool gpt_bench(const gpt_settings *settings);
 
 #endif

@@ -58,8 +58,7 @@ static double run_tape(void *context, int steps)
     const contestant *c = context;
     const kernel_data *d = c->data;
     const tg_shape shape = TG_SHAPE((int64_t)d->n / KERNEL_COLUMNS, KERNEL_COLUMNS);
-    tg_parameter parameters[] = {{"x", TG_F32, shape, d->x, d->dx},
-                                 {"second", TG_F32, shape, d->second, d->dsecond}};
+    tg_parameter parameters[] = {{"x", TG_F32, shape, d->x, d->dx}, {"second", TG_F32, shape, d->second, d->dsecond}};
     const double start = race_clock(1);
     for (int i = 0; i < steps; i++) {
         tg_tape_reset(c->tape);
@@ -180,8 +179,7 @@ static bool are_kernels(const char *list)
     return true;
 }
 
-static void measure_kernel(contestant *c, kernel_data *data, const kernel_times_settings *settings,
-                           bench_peer *peer)
+static void measure_kernel(contestant *c, kernel_data *data, const kernel_times_settings *settings, bench_peer *peer)
 {
     for (direction d = FORWARD; d < DIRECTIONS; d++) {
         if (!has_direction(c->work, d))
@@ -200,8 +198,7 @@ static void measure_kernel(contestant *c, kernel_data *data, const kernel_times_
     }
 }
 
-static void measure_all(contestant *c, kernel_data *data, const kernel_times_settings *settings,
-                        bench_peer *peer)
+static void measure_all(contestant *c, kernel_data *data, const kernel_times_settings *settings, bench_peer *peer)
 {
     const bool all = strcmp(settings->only, "all") == 0;
     print_titles(settings->csv, peer != NULL);

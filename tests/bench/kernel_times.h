@@ -2,9 +2,10 @@
  *
  *     kernel_times(&(kernel_times_settings){.only = "gelu_exact,silu", .seconds = 0.2, .csv = true});
  *
- * Directions: `forward` is the kernel without a gradient in mind; `backward` what the tape runs to get the cotangent of x
- * from that of y; `both` the two in turn, forward with what backward needs; `tape` is both through the public
- * functions, recording included. Each is timed in turn with ReLU in the same direction, a copy, and PyTorch's operation.
+ * Directions: `forward` is the kernel without a gradient in mind; `backward` what the tape runs to get the cotangent of
+ * x from that of y; `both` the two in turn, forward with what backward needs; `tape` is both through the public
+ * functions, recording included. Each is timed in turn with ReLU in the same direction, a copy, and PyTorch's
+ * operation.
  */
 #ifndef BENCH_KERNEL_TIMES_H
 #define BENCH_KERNEL_TIMES_H

@@ -15,8 +15,7 @@ kernel_data *kernel_data_new(size_t n)
     }; /* arrays a whole number of pages apart would fight for the same lines of the cache */
     const size_t rows = n / KERNEL_COLUMNS, length = (n + APART + 15) / 16 * 16;
     kernel_data *d = calloc(1, sizeof *d);
-    float *block =
-        d ? aligned_alloc(64, (ARRAYS * length + (3 * rows + 15) / 16 * 16) * sizeof *block) : NULL;
+    float *block = d ? aligned_alloc(64, (ARRAYS * length + (3 * rows + 15) / 16 * 16) * sizeof *block) : NULL;
     if (!block) {
         free(d);
         return NULL;
@@ -47,16 +46,16 @@ void kernel_data_free(kernel_data *d)
 /* ---- calls ---- */
 
 #define K tg_kernels.of[TG_F32]->
-#define CALL(name, ...)                                                                                      \
-    static void name(const kernel_data *d)                                                                   \
-    {                                                                                                        \
-        __VA_ARGS__;                                                                                         \
+#define CALL(name, ...)                    \
+    static void name(const kernel_data *d) \
+    {                                      \
+        __VA_ARGS__;                       \
     }
 #define ROWS d->n / KERNEL_COLUMNS, KERNEL_COLUMNS
-#define RECORD(name, ...)                                                                                    \
-    static tg_tensor name##_record(const tg_tensor *in)                                                      \
-    {                                                                                                        \
-        return __VA_ARGS__;                                                                                  \
+#define RECORD(name, ...)                               \
+    static tg_tensor name##_record(const tg_tensor *in) \
+    {                                                   \
+        return __VA_ARGS__;                             \
     }
 
 CALL(times_slope, K mul(d->n, d->cotangent, 1, d->slope, 1, d->dx))
@@ -73,9 +72,9 @@ CALL(leaky_relu_backward, K leaky_relu_grad(d->n, d->cotangent, 1, d->x, 1, 0.01
 RECORD(leaky_relu, tg_leaky_relu(in[0], 0.01))
 
 /* One exponential serves value and slope, so the slope is kept. */
-#define SMOOTH(name)                                                                                         \
-    CALL(name##_forward, K name(d->n, d->x, d->y))                                                           \
-    CALL(name##_keep, K name##_with_grad(d->n, d->x, d->y, d->slope))                                             \
+#define SMOOTH(name)                                                  \
+    CALL(name##_forward, K name(d->n, d->x, d->y))                    \
+    CALL(name##_keep, K name##_with_grad(d->n, d->x, d->y, d->slope)) \
     RECORD(name, tg_##name(in[0]))
 
 SMOOTH(gelu_exact)
@@ -120,9 +119,9 @@ CALL(log_forward, K vector_log(d->n, d->second, d->y))
 CALL(log_backward, K vector_div(d->n, d->cotangent, 1, d->second, 1, d->dx))
 RECORD(log, tg_log(in[1]))
 
-#define GATED(name)                                                                                          \
-    CALL(name##_forward, K name(d->n, d->x, d->second, d->y))                                                \
-    CALL(name##_backward, K name##_grad(d->n, d->x, d->second, d->cotangent, d->dx, d->dsecond))        \
+#define GATED(name)                                                                              \
+    CALL(name##_forward, K name(d->n, d->x, d->second, d->y))                                    \
+    CALL(name##_backward, K name##_grad(d->n, d->x, d->second, d->cotangent, d->dx, d->dsecond)) \
     RECORD(name, tg_##name(in[0], in[1]))
 
 GATED(glu)
@@ -155,18 +154,17 @@ CALL(dropout_forward, K dropout(d->n, d->x, dropout_stream, 0.9, d->y))
 CALL(dropout_backward, K dropout(d->n, d->cotangent, dropout_stream, 0.9, d->dx))
 
 /* An update is neither forward nor backward; it counts as forward. The moments lie in dx and dsecond. */
-CALL(adamw_forward,
-     K adamw(d->n, d->y, d->cotangent, d->dx, d->dsecond, 1, 1e-6, 0.9, 0.999, 1e-8, 0.01, 1, 1))
+CALL(adamw_forward, K adamw(d->n, d->y, d->cotangent, d->dx, d->dsecond, 1, 1e-6, 0.9, 0.999, 1e-8, 0.01, 1, 1))
 
 /* ---- the list ---- */
 
-#define PLAIN(name)                                                                                          \
-    {                                                                                                        \
-#name, name##_forward, NULL, name##_backward, name##_record                                          \
+#define PLAIN(name)                                                 \
+    {                                                               \
+#name, name##_forward, NULL, name##_backward, name##_record \
     }
-#define KEEPS_SLOPE(name)                                                                                    \
-    {                                                                                                        \
-#name, name##_forward, name##_keep, times_slope, name##_record                                       \
+#define KEEPS_SLOPE(name)                                              \
+    {                                                                  \
+#name, name##_forward, name##_keep, times_slope, name##_record \
     }
 
 static const kernel_work works[] = {

@@ -30,9 +30,9 @@ typedef void (*kernel_call)(const kernel_data *data);
 
 typedef struct kernel_work {
     const char *name;
-    kernel_call forward;  /* without a gradient in mind */
-    kernel_call keep;     /* what the tape runs forward when it will go backward; may be NULL */
-    kernel_call backward; /* what it runs then; may be NULL */
+    kernel_call forward;                      /* without a gradient in mind */
+    kernel_call keep;                         /* what the tape runs forward when it will go backward; may be NULL */
+    kernel_call backward;                     /* what it runs then; may be NULL */
     tg_tensor (*record)(const tg_tensor *in); /* the public operation on x and second; may be NULL */
 } kernel_work;
 

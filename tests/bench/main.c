@@ -23,43 +23,50 @@ static const program_option table[] = {
     {NULL, NULL, "Training steps:", OPTION_GROUP},
     {"nets", "LIST", "of toy, small, paper, mid, ffn", OPTION_TEXT, .offset = offsetof(settings, nets)},
     {"activations", "LIST", "of relu, gelu_exact, swiglu", OPTION_TEXT, .offset = offsetof(settings, activations)},
-    {"threads", "LIST", "numbers of threads for the matrix products", OPTION_INTS, offsetof(settings, threads), 1, 1024},
+    {"threads", "LIST", "numbers of threads for the matrix products", OPTION_INTS, offsetof(settings, threads), 1,
+     1024},
     {NULL, NULL, "Peers, for steps, the GPT and kernels:", OPTION_GROUP},
     {"peers", NULL, "time the same in PyTorch too, and steps in JAX, where Python can import them", OPTION_FLAG,
      .offset = offsetof(settings, peers)},
     {"python", "PROGRAM", "the Python for PyTorch", OPTION_TEXT, .offset = offsetof(settings, python)},
-    {"jax-python", "PROGRAM", "the Python for JAX, if it is another one", OPTION_TEXT, .offset = offsetof(settings, jax_python)},
+    {"jax-python", "PROGRAM", "the Python for JAX, if it is another one", OPTION_TEXT,
+     .offset = offsetof(settings, jax_python)},
     {"compile", NULL, "PyTorch's step by torch.compile as well, which takes up to a minute for each net", OPTION_FLAG,
      .offset = offsetof(settings, compile)},
     {NULL, NULL, "A small GPT:", OPTION_GROUP},
-    {"gpt", NULL, "time its step instead, with gelu_tanh and swiglu or what --activations says, by the first number of --threads",
+    {"gpt", NULL,
+     "time its step instead, with gelu_tanh and swiglu or what --activations says, by the first number of --threads",
      OPTION_FLAG, .offset = offsetof(settings, gpt)},
     {NULL, NULL, "Kernels:", OPTION_GROUP},
     {"kernels", NULL, "time every kernel instead, in cache and from memory, on one thread", OPTION_FLAG,
      .offset = offsetof(settings, kernels)},
-    {"only", "LIST", "of all, or of copy, relu, gelu_exact, silu, swiglu, softmax, ...", OPTION_TEXT, .offset = offsetof(settings, only)},
+    {"only", "LIST", "of all, or of copy, relu, gelu_exact, silu, swiglu, softmax, ...", OPTION_TEXT,
+     .offset = offsetof(settings, only)},
     {NULL, NULL, "Matrix products:", OPTION_GROUP},
     {"products", NULL,
-     "time our products and OpenBLAS's instead, of these nets, by the first number of --threads; the fastest tenth of rounds counts",
+     "time our products and OpenBLAS's instead, of these nets, by the first number of --threads; the fastest tenth of "
+     "rounds counts",
      OPTION_FLAG, .offset = offsetof(settings, products)},
     {"dtype", "NAME", "their type", OPTION_CHOICE, .offset = offsetof(settings, dtype), .choices = dtypes},
     {"cores", "LIST", "OpenBLAS cores, each in a process of its own: Haswell, SkylakeX, Cooperlake, ...", OPTION_TEXT,
      .offset = offsetof(settings, cores)},
     {NULL, NULL, "All:", OPTION_GROUP},
-    {"isa", "NAME", "the instruction set of kernels and products", OPTION_CHOICE, .offset = offsetof(settings, isa), .choices = isas},
-    {"seconds", "S", "to spend on each case (of kernels and products a tenth of it), at least nine rounds; 0: rounds of one step",
+    {"isa", "NAME", "the instruction set of kernels and products", OPTION_CHOICE, .offset = offsetof(settings, isa),
+     .choices = isas},
+    {"seconds", "S",
+     "to spend on each case (of kernels and products a tenth of it), at least nine rounds; 0: rounds of one step",
      OPTION_REAL, offsetof(settings, seconds), .low = 0, .high = 3600},
     {"csv", NULL, "print CSV instead of a table", OPTION_FLAG, .offset = offsetof(settings, csv)},
     {0}};
 
 static const options_program program = {
     .name = "bench",
-    .about =
-        "Times AdamW training steps on the tape against the same steps written by hand in C, in turn, "
-        "and prints medians. "
-        "ratio is the median of the ratios within a round, gflops the speed of the matrix products "
-        "alone, link ns how long a line of the cache takes from one thread's processor to the other's and "
-        "back; of peers the table has their times over tapegrad's, CSV microseconds. With one thread the clock counts processor time.",
+    .about = "Times AdamW training steps on the tape against the same steps written by hand in C, in turn, "
+             "and prints medians. "
+             "ratio is the median of the ratios within a round, gflops the speed of the matrix products "
+             "alone, link ns how long a line of the cache takes from one thread's processor to the other's and "
+             "back; of peers the table has their times over tapegrad's, CSV microseconds. With one thread the clock "
+             "counts processor time.",
     .table = table,
 };
 
@@ -91,7 +98,8 @@ static bool options_matter(const settings *s)
 {
     const int mode = s->gpt ? GPT : s->kernels ? KERNELS : s->products ? PRODUCTS : STEPS;
     if (s->gpt + s->kernels + s->products > 1) {
-        fprintf(stderr, "bench: %s and %s: one at a time\n", s->gpt ? "--gpt" : "--kernels", s->products ? "--products" : "--kernels");
+        fprintf(stderr, "bench: %s and %s: one at a time\n", s->gpt ? "--gpt" : "--kernels",
+                s->products ? "--products" : "--kernels");
         return false;
     }
     for (size_t i = 0; i < sizeof limited / sizeof *limited; i++) {
@@ -156,11 +164,8 @@ int main(int argc, char **argv)
     peer_settings peers[PEERS] = {{0}};
     choose_peers(&s, peers);
     if (s.kernels)
-        return kernel_times(&(kernel_times_settings){.only = s.only,
-                                                     .isa = s.isa,
-                                                     .seconds = s.seconds / 10,
-                                                     .csv = s.csv,
-                                                     .peer = peers[PEER_TORCH]})
+        return kernel_times(&(kernel_times_settings){
+                   .only = s.only, .isa = s.isa, .seconds = s.seconds / 10, .csv = s.csv, .peer = peers[PEER_TORCH]})
                    ? EXIT_SUCCESS
                    : 2;
     if (s.products)
@@ -172,7 +177,8 @@ int main(int argc, char **argv)
                                   .csv = s.csv,
                                   .peers = {peers[0], peers[1], peers[2]}};
     if (s.gpt)
-        return gpt_bench(&(gpt_settings){.activations = options_given(&program, "activations") ? s.activations : "gelu_tanh,swiglu",
+        return gpt_bench(&(gpt_settings){.activations = options_given(&program, "activations") ? s.activations
+                                                                                               : "gelu_tanh,swiglu",
                                          .threads = atoi(s.threads),
                                          .seconds = s.seconds,
                                          .csv = s.csv,

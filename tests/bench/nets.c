@@ -64,8 +64,7 @@ double bench_product_operations(const bench_shape *shape)
     double operations = 0;
     for (int layer = 0; layer < shape->layers; layer++) {
         const bool gated = layer + 1 < shape->layers && tg_activation_is_gated(shape->activation);
-        const double product =
-            2.0 * shape->batch * shape->width[layer] * shape->width[layer + 1] * (gated ? 2 : 1);
+        const double product = 2.0 * shape->batch * shape->width[layer] * shape->width[layer + 1] * (gated ? 2 : 1);
         operations += (layer == 0 ? 2 : 3) * product;
     }
     return operations;

@@ -36,8 +36,8 @@ typedef struct bench_shape {
 tg_mlp_config bench_config_of(const bench_net *net, tg_activation activation);
 bench_shape bench_shape_of(const bench_net *net, tg_activation activation);
 
-/* Floating-point operations of the matrix products of one training step: forward, for the weights and, but for the first
- * layer, for the inputs. */
+/* Floating-point operations of the matrix products of one training step: forward, for the weights and, but for the
+ * first layer, for the inputs. */
 double bench_product_operations(const bench_shape *shape);
 
 /* Normal random inputs [batch, width[0]] and random labels [batch]. NULL if out of memory. */

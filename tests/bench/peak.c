@@ -11,20 +11,20 @@ enum { CHAINS = 12, STEPS = 1 << 21, ROUNDS = 9 };
 
 static volatile double sink, half = 0.5, one = 1; /* the compiler is not to know what the chains come to */
 
-#define PEAK(name, real, bytes, attributes)                                                                  \
-    attributes static double name(void)                                                                      \
-    {                                                                                                        \
-        typedef real vector __attribute__((vector_size(bytes)));                                             \
-        vector sum[CHAINS], a = {(real)half}, b = {(real)one};                                               \
-        for (int i = 0; i < CHAINS; i++) /* each another one */                                              \
-            sum[i] = a * (real)i;                                                                            \
-        const double start = race_clock(1);                                                                  \
-        for (int step = 0; step < STEPS; step++)                                                             \
-            for (int i = 0; i < CHAINS; i++)                                                                 \
-                sum[i] = sum[i] * a + b;                                                                     \
-        for (int i = 0; i < CHAINS; i++)                                                                     \
-            sink = (double)sum[i][0];                                                                        \
-        return 2. * CHAINS * STEPS * (bytes / sizeof(real)) / (race_clock(1) - start);                       \
+#define PEAK(name, real, bytes, attributes)                                            \
+    attributes static double name(void)                                                \
+    {                                                                                  \
+        typedef real vector __attribute__((vector_size(bytes)));                       \
+        vector sum[CHAINS], a = {(real)half}, b = {(real)one};                         \
+        for (int i = 0; i < CHAINS; i++) /* each another one */                        \
+            sum[i] = a * (real)i;                                                      \
+        const double start = race_clock(1);                                            \
+        for (int step = 0; step < STEPS; step++)                                       \
+            for (int i = 0; i < CHAINS; i++)                                           \
+                sum[i] = sum[i] * a + b;                                               \
+        for (int i = 0; i < CHAINS; i++)                                               \
+            sink = (double)sum[i][0];                                                  \
+        return 2. * CHAINS * STEPS * (bytes / sizeof(real)) / (race_clock(1) - start); \
     }
 
 PEAK(baseline_f32, float, 16, )

@@ -115,8 +115,7 @@ void bench_peers_stop(bench_peer *peers[PEERS])
 /* Sends a line and waits for the answer. */
 static bool ask(bench_peer *peer, const char *question, char *answer, int size)
 {
-    return fprintf(peer->to, "%s\n", question) > 0 && fflush(peer->to) == 0 &&
-           fgets(answer, size, peer->from);
+    return fprintf(peer->to, "%s\n", question) > 0 && fflush(peer->to) == 0 && fgets(answer, size, peer->from);
 }
 
 bool bench_peer_prepare(bench_peer *peer, const char *work)

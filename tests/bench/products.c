@@ -20,16 +20,13 @@ static const struct {
     const char *net;
     int m, n, k;
 } shapes[] = {
-    {"toy", 32, 16, 2},           {"toy", 32, 16, 16},      {"toy", 16, 16, 32},
-    {"toy", 32, 2, 16},           {"toy", 2, 16, 32},       {"small", 32, 64, 16},
-    {"small", 32, 64, 64},        {"small", 64, 64, 32},    {"small", 64, 16, 32},
-    {"small", 32, 10, 64},        {"small", 32, 64, 10},    {"small", 10, 64, 32},
-    {"paper", 128, 128, 128},     {"paper", 128, 128, 784}, {"paper", 128, 784, 128},
-    {"paper", 128, 10, 128},      {"paper", 128, 128, 10},  {"paper", 10, 128, 128},
-    {"mid", 256, 512, 784},       {"mid", 512, 784, 256},   {"mid", 256, 512, 512},
-    {"mid", 512, 512, 256},       {"ffn", 512, 3072, 768},  {"ffn", 512, 768, 3072},
-    {"ffn", 3072, 768, 512},      {"ffn", 768, 3072, 512},  {"square", 256, 256, 256},
-    {"square", 1024, 1024, 1024},
+    {"toy", 32, 16, 2},       {"toy", 32, 16, 16},      {"toy", 16, 16, 32},       {"toy", 32, 2, 16},
+    {"toy", 2, 16, 32},       {"small", 32, 64, 16},    {"small", 32, 64, 64},     {"small", 64, 64, 32},
+    {"small", 64, 16, 32},    {"small", 32, 10, 64},    {"small", 32, 64, 10},     {"small", 10, 64, 32},
+    {"paper", 128, 128, 128}, {"paper", 128, 128, 784}, {"paper", 128, 784, 128},  {"paper", 128, 10, 128},
+    {"paper", 128, 128, 10},  {"paper", 10, 128, 128},  {"mid", 256, 512, 784},    {"mid", 512, 784, 256},
+    {"mid", 256, 512, 512},   {"mid", 512, 512, 256},   {"ffn", 512, 3072, 768},   {"ffn", 512, 768, 3072},
+    {"ffn", 3072, 768, 512},  {"ffn", 768, 3072, 512},  {"square", 256, 256, 256}, {"square", 1024, 1024, 1024},
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes, MOST = 3072 * 1024 };
 
@@ -69,14 +66,13 @@ static double run_openblas(void *context, int steps)
 static void print_titles(const products_settings *s, double peak, double bandwidth)
 {
     if (s->csv)
-        printf(
-            "net,m,n,k,order,dtype,isa,threads,core,own_gflops,openblas_gflops,own_over_openblas,peak_gflops,"
-            "own_over_peak,read_gbytes\n");
+        printf("net,m,n,k,order,dtype,isa,threads,core,own_gflops,openblas_gflops,own_over_openblas,peak_gflops,"
+               "own_over_peak,read_gbytes\n");
     else
         printf("%s, kernels %s, threads: %d, OpenBLAS core %s; peak %.1f GF/s, memory %.1f GB/s\n\n"
                "%-7s%6s%6s%6s  %-5s%9s%10s%7s%9s\n",
-               s->dtype, tg_kernels.isa, s->threads, openblas_get_corename(), peak, bandwidth, "net", "m",
-               "n", "k", "order", "own", "OpenBLAS", "ratio", "of peak");
+               s->dtype, tg_kernels.isa, s->threads, openblas_get_corename(), peak, bandwidth, "net", "m", "n", "k",
+               "order", "own", "OpenBLAS", "ratio", "of peak");
 }
 
 static void compete(contest *c, const char *net, const products_settings *s, double peak, double bandwidth)
@@ -89,8 +85,8 @@ static void compete(contest *c, const char *net, const products_settings *s, dou
            (long long)c->p.n, (long long)c->p.k, c->p.transpose_a ? 'T' : 'N', c->p.transpose_b ? 'T' : 'N');
     if (s->csv)
         printf("%s,%s,%d,%s,", s->dtype, tg_kernels.isa, s->threads, openblas_get_corename());
-    printf(s->csv ? "%.2f,%.2f,%.3f,%.2f,%.3f,%.2f\n" : "%9.1f%10.1f%7.2f%8.0f%%\n", own, openblas,
-           entries[1].ratio, s->csv ? peak : 100 * own / peak, own / peak, bandwidth);
+    printf(s->csv ? "%.2f,%.2f,%.3f,%.2f,%.3f,%.2f\n" : "%9.1f%10.1f%7.2f%8.0f%%\n", own, openblas, entries[1].ratio,
+           s->csv ? peak : 100 * own / peak, own / peak, bandwidth);
     fflush(stdout);
 }
 

@@ -2,8 +2,9 @@
  *
  *     products_bench(&(products_settings){.isa = "best", .dtype = "f32", .threads = "1", .seconds = 0.2});
  *
- * GF/s are those of the fastest rounds; the ratio of both is the median over the rounds, for a clock that changes meets both alike. The
- * peak is what a loop of multiply-adds in registers reaches in the same run, by the same instruction set.
+ * GF/s are those of the fastest rounds; the ratio of both is the median over the rounds, for a clock that changes meets
+ * both alike. The peak is what a loop of multiply-adds in registers reaches in the same run, by the same instruction
+ * set.
  */
 #ifndef BENCH_PRODUCTS_H
 #define BENCH_PRODUCTS_H
@@ -19,12 +20,12 @@ typedef struct products_settings {
     bool csv, titles;
 } products_settings;
 
-/* Prints the table, or its CSV form, on standard output. False, with a word on standard error, for an instruction set that does not run
- * here, or if memory is short. */
+/* Prints the table, or its CSV form, on standard output. False, with a word on standard error, for an instruction set
+ * that does not run here, or if memory is short. */
 bool products_bench(const products_settings *settings);
 
-/* The same in processes of their own, one for each core of OpenBLAS in the list, separated by commas. `arguments` are those of this
- * program. */
+/* The same in processes of their own, one for each core of OpenBLAS in the list, separated by commas. `arguments` are
+ * those of this program. */
 bool products_bench_cores(const char *cores, char **arguments);
 
 /* The place in the list of the core that this process is for; -1: it is for none. */

@@ -9,7 +9,7 @@
 
 typedef struct race_entry {
     double (*run)(void *context,
-                  int steps); /* does so many steps; returns the seconds they took, negative if it cannot */
+                  int steps);      /* does so many steps; returns the seconds they took, negative if it cannot */
     void (*before)(void *context); /* every round, untimed; may be NULL */
     void *context;
     double seconds; /* of one step: the median over the rounds; NaN if it could not run */
@@ -19,14 +19,14 @@ typedef struct race_entry {
 
 enum { RACE_ENTRIES = 8 };
 
-/* Warms up, then lets every entry run some steps, one after the other and every second round in reverse order, until `budget`
- * seconds are spent; at least RACE_ROUNDS times. Without a budget an entry
- * does one step a round: to see whether all runs, not how fast. */
+/* Warms up, then lets every entry run some steps, one after the other and every second round in reverse order, until
+ * `budget` seconds are spent; at least RACE_ROUNDS times. Without a budget an entry does one step a round: to see
+ * whether all runs, not how fast. */
 enum { RACE_ROUNDS = 9 };
 void race(race_entry *entries, int count, double budget);
 
-/* The clock for work on so many threads, in seconds. With one thread it counts processor time, so that other work on the machine
- * hardly matters; with more it is that on the wall. */
+/* The clock for work on so many threads, in seconds. With one thread it counts processor time, so that other work on
+ * the machine hardly matters; with more it is that on the wall. */
 double race_clock(int threads);
 
 #endif

@@ -12,8 +12,8 @@ struct tape_step {
     tg_tensor loss; /* of the last step */
 };
 
-/* In a deep net of products act(gate) value numbers run away or vanish doubly exponentially. With values around one the layers behave
- * like plain ones, and time is not spent on numbers that no training would meet. */
+/* In a deep net of products act(gate) value numbers run away or vanish doubly exponentially. With values around one the
+ * layers behave like plain ones, and time is not spent on numbers that no training would meet. */
 static void tame(tg_parameters *parameters)
 {
     for (int i = 0; i < tg_parameters_count(parameters); i++) {
@@ -35,8 +35,7 @@ tape_step *tape_step_new(const bench_net *net, tg_activation activation, double 
     step->inputs = net->inputs;
     step->net = tg_mlp_new(&rng, &config);
     tame(tg_mlp_parameters(step->net));
-    step->adamw =
-        tg_optimizer_new(tg_mlp_parameters(step->net), &(tg_optimizer_config){.kind = TG_ADAMW, .lr = rate});
+    step->adamw = tg_optimizer_new(tg_mlp_parameters(step->net), &(tg_optimizer_config){.kind = TG_ADAMW, .lr = rate});
     step->tape = tg_tape_new();
     if (!step->net || !step->adamw || !step->tape) {
         tape_step_free(step);

@@ -11,7 +11,8 @@
 
 typedef struct tape_step tape_step;
 
-/* The net with its initial weights, a tape and AdamW with this rate, without decay and clipping. NULL if out of memory. */
+/* The net with its initial weights, a tape and AdamW with this rate, without decay and clipping. NULL if out of memory.
+ */
 tape_step *tape_step_new(const bench_net *net, tg_activation activation, double rate);
 void tape_step_free(tape_step *step);
 

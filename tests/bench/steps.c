@@ -47,8 +47,8 @@ static double run_products(void *context, int steps)
     return race_clock(c->threads) - start;
 }
 
-/* After a product OpenBLAS's own threads, which only the step by hand uses, look for work during 2^28 ticks of the processor's clock before
- * they sleep. Until then they would take turns with the tape's. */
+/* After a product OpenBLAS's own threads, which only the step by hand uses, look for work during 2^28 ticks of the
+ * processor's clock before they sleep. Until then they would take turns with the tape's. */
 static void let_the_blas_sleep(void *context)
 {
     const contest *c = context;
@@ -116,8 +116,7 @@ static bool open_contest(contest *c)
 static bool prepare_peer(bench_peer *peer, const contest *c)
 {
     char work[256];
-    int used =
-        snprintf(work, sizeof work, "net %s %d", tg_activation_name(c->shape.activation), c->shape.batch);
+    int used = snprintf(work, sizeof work, "net %s %d", tg_activation_name(c->shape.activation), c->shape.batch);
     for (int i = 0; i <= c->shape.layers; i++)
         used += snprintf(work + used, sizeof work - (size_t)used, " %d", c->shape.width[i]);
     return bench_peer_prepare(peer, work);
@@ -149,8 +148,7 @@ static void print_line(const contest *c, int mode, double allocations, const rac
     const tape_step *step = mode == RECORDED ? c->recorded : c->replayed;
     const double us = 1e6 * entries[mode].seconds,
                  gflops = 1e-9 * bench_product_operations(&c->shape) / entries[PRODUCTS].seconds;
-    printf(csv ? "%s,%d,%s,%s" : "%-6s %3d  %-11s %-9s", c->net->name, c->threads, activation,
-           modes[mode - RECORDED]);
+    printf(csv ? "%s,%d,%s,%s" : "%-6s %3d  %-11s %-9s", c->net->name, c->threads, activation, modes[mode - RECORDED]);
     print_cell(csv ? ",%.3f" : "%12.2f", us, csv);
     print_cell(csv ? ",%.3f" : "%12.2f", 1e6 * entries[FLOOR].seconds, csv);
     print_cell(csv ? ",%.4f" : "%8.3f", entries[mode].ratio, csv);
@@ -175,8 +173,8 @@ static bool hold_contest(contest *c, const steps_settings *settings)
         [HANDOVER] = {.run = run_handovers, .before = let_the_blas_sleep, .context = c},
     };
     for (int k = 0; k < PEERS; k++)
-        entries[FIRST_PEER + k] = (race_entry){
-            .run = prepare_peer(c->peers[k], c) ? bench_peer_run : run_nothing, .context = c->peers[k]};
+        entries[FIRST_PEER + k] =
+            (race_entry){.run = prepare_peer(c->peers[k], c) ? bench_peer_run : run_nothing, .context = c->peers[k]};
     bench_blas_threads(c->threads);
     if (settings->csv)
         fprintf(stderr, "bench: %s, %s, threads: %d\n", c->net->name, tg_activation_name(c->shape.activation),
@@ -217,8 +215,7 @@ static bool contest_of(contest *c, const char *net, const char *activation, cons
     c->net = bench_net_find(net);
     if (!c->net)
         return wrong_word("nets", net, "toy, small, paper, mid, ffn");
-    if (strcmp(activation, "relu") != 0 && strcmp(activation, "gelu_exact") != 0 &&
-        strcmp(activation, "swiglu") != 0)
+    if (strcmp(activation, "relu") != 0 && strcmp(activation, "gelu_exact") != 0 && strcmp(activation, "swiglu") != 0)
         return wrong_word("activations", activation, "relu, gelu_exact, swiglu");
     tg_activation number;
     tg_activation_from_name(activation, &number);
@@ -253,8 +250,8 @@ static void print_titles(const contest *c, bool csv)
         printf("net,threads,activation,mode,us_median,floor_us_median,ratio,gemm_gflops,allocations_per_step,"
                "peak_tape_bytes,handover_ns_median");
     else
-        printf("%-6s %3s  %-11s %-9s%12s%12s%8s%8s%8s%12s%12s", "net", "thr", "activation", "mode", "us",
-               "floor us", "ratio", "gflops", "allocs", "tape bytes", "link ns");
+        printf("%-6s %3s  %-11s %-9s%12s%12s%8s%8s%8s%12s%12s", "net", "thr", "activation", "mode", "us", "floor us",
+               "ratio", "gflops", "allocs", "tape bytes", "link ns");
     for (peer_kind k = 0; k < PEERS; k++)
         if (csv)
             printf(",%s_us_median", bench_peer_name(k));

@@ -1,4 +1,5 @@
-/* Feeds the readers of data sets whatever libFuzzer thinks of: `make fuzz`, or for ten minutes `make fuzz FUZZ_SECONDS=600`.
+/* Feeds the readers of data sets whatever libFuzzer thinks of: `make fuzz`, or for ten minutes `make fuzz
+ * FUZZ_SECONDS=600`.
  *
  * The first byte says which file the others are: a CSV file, or one of an IDX folder; and some options.
  */

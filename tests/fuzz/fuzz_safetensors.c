@@ -1,5 +1,5 @@
-/* Feeds the readers of model files and of .npy arrays whatever libFuzzer thinks of: `make fuzz`, or for ten minutes `make fuzz
- * FUZZ_SECONDS=600`.
+/* Feeds the readers of model files and of .npy arrays whatever libFuzzer thinks of: `make fuzz`, or for ten minutes
+ * `make fuzz FUZZ_SECONDS=600`.
  *
  * What is accepted must be sound: every tensor can be read, and written again it gives the same tensors.
  */
@@ -32,8 +32,7 @@ static void check_tensors(tg_safetensors *file)
         const bool floating = strstr(" F16 BF16 F32 F64 ", tensor->dtype) != NULL;
         require(tg_safetensors_read(file, tensor, TG_F64, numbers, message) == floating);
         const tg_file_item item = {tensor->name, TG_F64, tensor->shape, numbers};
-        require(!floating ||
-                tg_safetensors_write("/dev/shm/fuzz_safetensors.out", &item, 1, NULL, 0, message));
+        require(!floating || tg_safetensors_write("/dev/shm/fuzz_safetensors.out", &item, 1, NULL, 0, message));
         free(numbers);
     }
 }
@@ -49,8 +48,7 @@ static void check_array(const char *path)
     const size_t size = (size_t)tg_shape_size(&array.shape) * tg_dtype_size(array.dtype);
     require(tg_npy_write("/dev/shm/fuzz_npy.out", array.dtype, array.shape, array.data, message));
     require(tg_npy_read("/dev/shm/fuzz_npy.out", &again, message) && again.dtype == array.dtype &&
-            tg_shape_equal(&again.shape, &array.shape) &&
-            (size == 0 || memcmp(again.data, array.data, size) == 0));
+            tg_shape_equal(&again.shape, &array.shape) && (size == 0 || memcmp(again.data, array.data, size) == 0));
     tg_npy_free(&again);
     tg_npy_free(&array);
 }

@@ -24,7 +24,8 @@ typedef struct expected_line {
 bool expected_load(const char *folder);
 void expected_free(void);
 
-/* The line of a sample that says `what`: "output", "output-terms", "gradient-0", ... False if there is none that reads. */
+/* The line of a sample that says `what`: "output", "output-terms", "gradient-0", ... False if there is none that reads.
+ */
 bool expected_find(const char *operation, int sample, const char *what, expected_line *line);
 
 /* Its numbers, for the caller to free; NULL if there are not as many as the shape says. */

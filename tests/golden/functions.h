@@ -14,13 +14,10 @@ typedef struct golden_function {
 } golden_function;
 
 /* An entry of a list: call_NAME on NAME_samples. */
-#define GOLDEN_FUNCTION(function, inputs, field_table)                                                       \
-    {                                                                                                        \
-        .described = {.name = #function,                                                                     \
-                      .arity = inputs,                                                                       \
-                      .fields = field_table,                                                                 \
-                      TG_SAMPLES(function##_samples)},                                                       \
-        .call = call_##function                                                                              \
+#define GOLDEN_FUNCTION(function, inputs, field_table)                                                            \
+    {                                                                                                             \
+        .described = {.name = #function, .arity = inputs, .fields = field_table, TG_SAMPLES(function##_samples)}, \
+        .call = call_##function                                                                                   \
     }
 
 extern const golden_function golden_reductions[];

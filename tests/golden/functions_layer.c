@@ -14,9 +14,8 @@ typedef struct norm_attributes {
     int groups;
 } norm_attributes;
 
-static const tg_field norm_fields[] = {TG_FIELD(norm_attributes, epsilon, TG_FIELD_REAL),
-                                       TG_FIELD(norm_attributes, groups, TG_FIELD_INT),
-                                       {0}};
+static const tg_field norm_fields[] = {
+    TG_FIELD(norm_attributes, epsilon, TG_FIELD_REAL), TG_FIELD(norm_attributes, groups, TG_FIELD_INT), {0}};
 
 static double epsilon_of(const void *attributes)
 {
@@ -40,8 +39,7 @@ static tg_tensor call_batch_norm(const tg_tensor *x, int count, const void *attr
 
 static tg_tensor call_batch_norm_with(const tg_tensor *x, int count, const void *attributes)
 {
-    return tg_batch_norm_with(x[0], x[1], x[2], optional(x, count, 3), optional(x, count, 4),
-                              epsilon_of(attributes));
+    return tg_batch_norm_with(x[0], x[1], x[2], optional(x, count, 3), optional(x, count, 4), epsilon_of(attributes));
 }
 
 static tg_tensor call_group_norm(const tg_tensor *x, int count, const void *attributes)
@@ -51,9 +49,9 @@ static tg_tensor call_group_norm(const tg_tensor *x, int count, const void *attr
 }
 
 #define NORM(inputs, epsilon) .attributes = &(norm_attributes){epsilon, 0}, .count = inputs
-#define DRAWN(...)                                                                                           \
-    {                                                                                                        \
-        .shape = { __VA_ARGS__ }                                                                             \
+#define DRAWN(...)               \
+    {                            \
+        .shape = { __VA_ARGS__ } \
     }
 
 static const tg_sample layer_norm_samples[] = {
@@ -89,18 +87,16 @@ static const tg_sample batch_norm_samples[] = {
     {NORM(3, 1e-5), .input = {{.shape = {2, {9, 2}}, .low = 99, .high = 101}, DRAWN(1, {2}), DRAWN(1, {2})}},
 };
 
-#define VARIANCE(n)                                                                                          \
-    {                                                                                                        \
-        .shape = {1, {n}}, .low = 0.1, .high = 3                                                             \
+#define VARIANCE(n)                              \
+    {                                            \
+        .shape = {1, {n}}, .low = 0.1, .high = 3 \
     }
 static const tg_sample batch_norm_with_samples[] = {
     {NORM(5, 1e-5), .input = {DRAWN(2, {4, 3}), DRAWN(1, {3}), VARIANCE(3), DRAWN(1, {3}), DRAWN(1, {3})}},
     {NORM(3, 1e-5), .input = {DRAWN(2, {7, 2}), DRAWN(1, {2}), VARIANCE(2)}},
-    {NORM(5, 1e-5),
-     .input = {DRAWN(4, {2, 3, 2, 2}), DRAWN(1, {3}), VARIANCE(3), DRAWN(1, {3}), DRAWN(1, {3})}},
+    {NORM(5, 1e-5), .input = {DRAWN(4, {2, 3, 2, 2}), DRAWN(1, {3}), VARIANCE(3), DRAWN(1, {3}), DRAWN(1, {3})}},
     {NORM(4, 1e-3), .input = {DRAWN(3, {3, 2, 5}), DRAWN(1, {2}), VARIANCE(2), DRAWN(1, {2})}},
-    {NORM(5, 0.1),
-     .input = {DRAWN(4, {1, 1, 3, 3}), DRAWN(1, {1}), VARIANCE(1), DRAWN(1, {1}), DRAWN(1, {1})}},
+    {NORM(5, 0.1), .input = {DRAWN(4, {1, 1, 3, 3}), DRAWN(1, {1}), VARIANCE(1), DRAWN(1, {1}), DRAWN(1, {1})}},
     {NORM(5, 1e-5), .input = {DRAWN(2, {1, 4}), DRAWN(1, {4}), VARIANCE(4), DRAWN(1, {4}), DRAWN(1, {4})}},
     {NORM(5, 1e-5), .input = {DRAWN(2, {0, 2}), DRAWN(1, {2}), VARIANCE(2), DRAWN(1, {2}), DRAWN(1, {2})}},
     {NORM(3, 1), .input = {DRAWN(3, {2, 5, 3}), DRAWN(1, {5}), VARIANCE(5)}},
@@ -124,8 +120,7 @@ typedef struct attention_attributes {
     bool causal;
 } attention_attributes;
 
-static const tg_field attention_fields[] = {TG_FIELD(attention_attributes, causal, TG_FIELD_BOOL),
-                                            {0}};
+static const tg_field attention_fields[] = {TG_FIELD(attention_attributes, causal, TG_FIELD_BOOL), {0}};
 
 static tg_tensor call_scaled_dot_product_attention(const tg_tensor *x, int count, const void *attributes)
 {
@@ -134,28 +129,26 @@ static tg_tensor call_scaled_dot_product_attention(const tg_tensor *x, int count
 }
 
 #define ATTENTION(inputs, causal) .attributes = &(attention_attributes){causal}, .count = inputs
-#define MASK(...)                                                                                            \
-    {                                                                                                        \
-        .shape = {__VA_ARGS__}, .fixed = true, .value_count = 7, .values = (const double[])                  \
-        {                                                                                                    \
-            1, 0, 1, 1, 0, 0, 1                                                                              \
-        }                                                                                                    \
+#define MASK(...)                                                                           \
+    {                                                                                       \
+        .shape = {__VA_ARGS__}, .fixed = true, .value_count = 7, .values = (const double[]) \
+        {                                                                                   \
+            1, 0, 1, 1, 0, 0, 1                                                             \
+        }                                                                                   \
     }
-#define BLIND(...)                                                                                           \
-    {                                                                                                        \
-        .shape = {__VA_ARGS__}, .fixed = true, .value_count = 6, .values = (const double[])                  \
-        {                                                                                                    \
-            0, 0, 0, 1, 0, 1                                                                                 \
-        }                                                                                                    \
+#define BLIND(...)                                                                          \
+    {                                                                                       \
+        .shape = {__VA_ARGS__}, .fixed = true, .value_count = 6, .values = (const double[]) \
+        {                                                                                   \
+            0, 0, 0, 1, 0, 1                                                                \
+        }                                                                                   \
     }
 static const tg_sample scaled_dot_product_attention_samples[] = {
     {ATTENTION(3, false), .input = {DRAWN(2, {3, 4}), DRAWN(2, {5, 4}), DRAWN(2, {5, 2})}},
     {ATTENTION(3, true), .input = {DRAWN(2, {4, 3}), DRAWN(2, {4, 3}), DRAWN(2, {4, 3})}},
     {ATTENTION(3, true), .input = {DRAWN(4, {2, 2, 5, 4}), DRAWN(4, {2, 2, 5, 4}), DRAWN(4, {2, 2, 5, 4})}},
-    {ATTENTION(4, false),
-     .input = {DRAWN(3, {2, 3, 4}), DRAWN(3, {2, 5, 4}), DRAWN(3, {2, 5, 4}), MASK(2, {3, 5})}},
-    {ATTENTION(4, true),
-     .input = {DRAWN(3, {2, 4, 2}), DRAWN(3, {2, 4, 2}), DRAWN(3, {2, 4, 3}), MASK(3, {2, 1, 4})}},
+    {ATTENTION(4, false), .input = {DRAWN(3, {2, 3, 4}), DRAWN(3, {2, 5, 4}), DRAWN(3, {2, 5, 4}), MASK(2, {3, 5})}},
+    {ATTENTION(4, true), .input = {DRAWN(3, {2, 4, 2}), DRAWN(3, {2, 4, 2}), DRAWN(3, {2, 4, 3}), MASK(3, {2, 1, 4})}},
     {ATTENTION(4, false), .input = {DRAWN(2, {2, 3}), DRAWN(2, {3, 3}), DRAWN(2, {3, 2}), BLIND(2, {2, 3})}},
     {ATTENTION(3, false), .input = {DRAWN(3, {2, 3, 4}), DRAWN(2, {5, 4}), DRAWN(2, {5, 4})}},
     {ATTENTION(3, true), .input = {DRAWN(2, {3, 1}), DRAWN(2, {5, 1}), DRAWN(2, {5, 2})}},
@@ -169,16 +162,17 @@ typedef struct window_attributes {
     tg_window window;
 } window_attributes;
 
-static const tg_field window_fields[] = {TG_FIELD_NAMED("kernel_height", window_attributes, kernel[0], TG_FIELD_INT),
-                                          TG_FIELD_NAMED("kernel_width", window_attributes, kernel[1], TG_FIELD_INT),
-                                          TG_FIELD_NAMED("stride_height", window_attributes, window.stride[0], TG_FIELD_INT),
-                                          TG_FIELD_NAMED("stride_width", window_attributes, window.stride[1], TG_FIELD_INT),
-                                          TG_FIELD_NAMED("padding_height", window_attributes, window.padding[0], TG_FIELD_INT),
-                                          TG_FIELD_NAMED("padding_width", window_attributes, window.padding[1], TG_FIELD_INT),
-                                          TG_FIELD_NAMED("dilation_height", window_attributes, window.dilation[0], TG_FIELD_INT),
-                                          TG_FIELD_NAMED("dilation_width", window_attributes, window.dilation[1], TG_FIELD_INT),
-                                          TG_FIELD_NAMED("groups", window_attributes, window.groups, TG_FIELD_INT),
-                                          {0}};
+static const tg_field window_fields[] = {
+    TG_FIELD_NAMED("kernel_height", window_attributes, kernel[0], TG_FIELD_INT),
+    TG_FIELD_NAMED("kernel_width", window_attributes, kernel[1], TG_FIELD_INT),
+    TG_FIELD_NAMED("stride_height", window_attributes, window.stride[0], TG_FIELD_INT),
+    TG_FIELD_NAMED("stride_width", window_attributes, window.stride[1], TG_FIELD_INT),
+    TG_FIELD_NAMED("padding_height", window_attributes, window.padding[0], TG_FIELD_INT),
+    TG_FIELD_NAMED("padding_width", window_attributes, window.padding[1], TG_FIELD_INT),
+    TG_FIELD_NAMED("dilation_height", window_attributes, window.dilation[0], TG_FIELD_INT),
+    TG_FIELD_NAMED("dilation_width", window_attributes, window.dilation[1], TG_FIELD_INT),
+    TG_FIELD_NAMED("groups", window_attributes, window.groups, TG_FIELD_INT),
+    {0}};
 
 static tg_tensor call_conv2d(const tg_tensor *x, int count, const void *attributes)
 {
@@ -244,31 +238,29 @@ static const tg_sample conv1d_samples[] = {
      .input = {DRAWN(3, {2, 2, 7}), DRAWN(3, {3, 2, 4}), DRAWN(1, {3})}},
 };
 
-#define POOL(height, width, ...)                                                                             \
-    .attributes = &(window_attributes)                                                                      \
-    {                                                                                                        \
-        {height, width},                                                                                     \
-        {                                                                                                    \
-            __VA_ARGS__                                                                                      \
-        }                                                                                                    \
+#define POOL(height, width, ...)       \
+    .attributes = &(window_attributes) \
+    {                                  \
+        {height, width},               \
+        {                              \
+            __VA_ARGS__                \
+        }                              \
     }
-#define POOL2D_SAMPLES                                                                                       \
-    {POOL(2, 2, {0}), .input = {DRAWN(4, {2, 3, 4, 4})}},                                                    \
-        {POOL(3, 3, .stride = {1, 1}, .padding = {1, 1}), .input = {DRAWN(4, {1, 2, 4, 3})}},                \
-        {POOL(2, 3, .stride = {2, 1}, .padding = {1, 0}), .input = {DRAWN(4, {2, 1, 5, 4})}},                \
-        {POOL(2, 3, {0}), .input = {DRAWN(4, {1, 1, 5, 7})}},                                                \
-        {POOL(1, 1, {0}), .input = {DRAWN(4, {3, 2, 1, 1})}},                                                \
-        {POOL(3, 2, .stride = {3, 1}), .input = {DRAWN(4, {1, 2, 7, 4})}},                                   \
-        {POOL(2, 2, .stride = {1, 3}), .input = {DRAWN(4, {2, 2, 3, 8})}},                                   \
+#define POOL2D_SAMPLES                                                                                              \
+    {POOL(2, 2, {0}), .input = {DRAWN(4, {2, 3, 4, 4})}},                                                           \
+        {POOL(3, 3, .stride = {1, 1}, .padding = {1, 1}), .input = {DRAWN(4, {1, 2, 4, 3})}},                       \
+        {POOL(2, 3, .stride = {2, 1}, .padding = {1, 0}), .input = {DRAWN(4, {2, 1, 5, 4})}},                       \
+        {POOL(2, 3, {0}), .input = {DRAWN(4, {1, 1, 5, 7})}}, {POOL(1, 1, {0}), .input = {DRAWN(4, {3, 2, 1, 1})}}, \
+        {POOL(3, 2, .stride = {3, 1}), .input = {DRAWN(4, {1, 2, 7, 4})}},                                          \
+        {POOL(2, 2, .stride = {1, 3}), .input = {DRAWN(4, {2, 2, 3, 8})}},                                          \
         {POOL(4, 5, {0}), .input = {DRAWN(4, {2, 1, 4, 5})}},
-#define POOL1D_SAMPLES                                                                                       \
-    {POOL(2, 0, {0}), .input = {DRAWN(3, {2, 3, 6})}},                                                       \
-        {POOL(3, 0, .stride = {1}, .padding = {1}), .input = {DRAWN(3, {1, 2, 5})}},                         \
-        {POOL(3, 0, .stride = {2}, .padding = {1}), .input = {DRAWN(3, {2, 1, 8})}},                         \
-        {POOL(2, 0, {0}), .input = {DRAWN(3, {1, 1, 7})}},                                                   \
-        {POOL(1, 0, {0}), .input = {DRAWN(3, {3, 2, 1})}},                                                   \
-        {POOL(4, 0, .stride = {3}), .input = {DRAWN(3, {1, 2, 11})}},                                        \
-        {POOL(5, 0, {0}), .input = {DRAWN(3, {2, 2, 5})}},                                                   \
+#define POOL1D_SAMPLES                                                                                        \
+    {POOL(2, 0, {0}), .input = {DRAWN(3, {2, 3, 6})}},                                                        \
+        {POOL(3, 0, .stride = {1}, .padding = {1}), .input = {DRAWN(3, {1, 2, 5})}},                          \
+        {POOL(3, 0, .stride = {2}, .padding = {1}), .input = {DRAWN(3, {2, 1, 8})}},                          \
+        {POOL(2, 0, {0}), .input = {DRAWN(3, {1, 1, 7})}}, {POOL(1, 0, {0}), .input = {DRAWN(3, {3, 2, 1})}}, \
+        {POOL(4, 0, .stride = {3}), .input = {DRAWN(3, {1, 2, 11})}},                                         \
+        {POOL(5, 0, {0}), .input = {DRAWN(3, {2, 2, 5})}},                                                    \
         {POOL(2, 0, .stride = {1}), .input = {DRAWN(3, {1, 3, 33})}},
 
 static const tg_sample average_pool2d_samples[] = {POOL2D_SAMPLES};

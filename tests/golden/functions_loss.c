@@ -19,17 +19,16 @@ static tg_tensor call_log_softmax_along(const tg_tensor *x, int count, const voi
     return tg_log_softmax(*x, ((const along_attributes *)attributes)->axis);
 }
 
-#define ALONG(number)                                                                                        \
-    .attributes = &(along_attributes)                                                                        \
-    {                                                                                                        \
-        number                                                                                               \
+#define ALONG(number)                 \
+    .attributes = &(along_attributes) \
+    {                                 \
+        number                        \
     }
-#define SAMPLES_ALONG_AXES                                                                                   \
-    {ALONG(0), .input = {{.shape = {2, {3, 4}}}}}, {ALONG(1), .input = {{.shape = {3, {2, 3, 4}}}}},         \
-        {ALONG(-2), .input = {{.shape = {3, {2, 5, 1}}}}},                                                   \
-        {ALONG(-3), .input = {{.shape = {3, {2, 1, 3}}}}}, {ALONG(0), .input = {{.shape = {1, {7}}}}},       \
-        {ALONG(-1), .input = {{.shape = {2, {3, 4}}}}},                                                      \
-        {ALONG(0), .input = {{.shape = {2, {17, 2}}, .low = -12, .high = 12}}},                              \
+#define SAMPLES_ALONG_AXES                                                                                    \
+    {ALONG(0), .input = {{.shape = {2, {3, 4}}}}}, {ALONG(1), .input = {{.shape = {3, {2, 3, 4}}}}},          \
+        {ALONG(-2), .input = {{.shape = {3, {2, 5, 1}}}}}, {ALONG(-3), .input = {{.shape = {3, {2, 1, 3}}}}}, \
+        {ALONG(0), .input = {{.shape = {1, {7}}}}}, {ALONG(-1), .input = {{.shape = {2, {3, 4}}}}},           \
+        {ALONG(0), .input = {{.shape = {2, {17, 2}}, .low = -12, .high = 12}}},                               \
         {ALONG(1), .input = {{.shape = {3, {2, 3, 0}}}}},
 
 static const tg_sample softmax_along_samples[] = {SAMPLES_ALONG_AXES};
@@ -51,13 +50,13 @@ static tg_tensor call_cross_entropy_to(const tg_tensor *x, int count, const void
     return tg_cross_entropy_to(x[0], x[1]);
 }
 
-#define LABELS(classes, ...)                                                                                 \
-    {                                                                                                        \
-        .shape = {__VA_ARGS__}, .index = true, .high = classes                                               \
+#define LABELS(classes, ...)                                   \
+    {                                                          \
+        .shape = {__VA_ARGS__}, .index = true, .high = classes \
     }
-#define LOGARITHMS(...)                                                                                      \
-    {                                                                                                        \
-        .shape = {__VA_ARGS__}, .low = -4, .high = -0.1                                                      \
+#define LOGARITHMS(...)                                 \
+    {                                                   \
+        .shape = {__VA_ARGS__}, .low = -4, .high = -0.1 \
     }
 static const tg_sample nll_samples[] = {
     {.input = {LOGARITHMS(2, {3, 4}), LABELS(4, 1, {3})}},
@@ -70,9 +69,9 @@ static const tg_sample nll_samples[] = {
     {.input = {LOGARITHMS(4, {2, 1, 3, 4}), LABELS(4, 3, {2, 1, 3})}},
 };
 
-#define PROBABILITIES(...)                                                                                   \
-    {                                                                                                        \
-        .shape = {__VA_ARGS__}, .low = 0.01, .high = 1                                                       \
+#define PROBABILITIES(...)                             \
+    {                                                  \
+        .shape = {__VA_ARGS__}, .low = 0.01, .high = 1 \
     }
 static const tg_sample cross_entropy_to_samples[] = {
     {.input = {{.shape = {2, {3, 4}}}, PROBABILITIES(2, {3, 4})}},
@@ -94,12 +93,12 @@ static tg_tensor call_stochastic_gelu(const tg_tensor *x, int count, const void 
     return tg_stochastic_gelu(x[0], x[1]);
 }
 
-#define STREAM(seed)                                                                                         \
-    {                                                                                                        \
-        .shape = {1, {4}}, .index = true, .value_count = 4, .values = (const double[])                       \
-        {                                                                                                    \
-            seed, 3 * seed, -7, 11                                                                           \
-        }                                                                                                    \
+#define STREAM(seed)                                                                   \
+    {                                                                                  \
+        .shape = {1, {4}}, .index = true, .value_count = 4, .values = (const double[]) \
+        {                                                                              \
+            seed, 3 * seed, -7, 11                                                     \
+        }                                                                              \
     }
 static const tg_sample stochastic_gelu_samples[] = {
     {.input = {{.shape = {2, {3, 4}}}, STREAM(1)}},

@@ -8,9 +8,8 @@ typedef struct axes_attributes {
     bool keep;
 } axes_attributes;
 
-static const tg_field axes_fields[] = {TG_FIELD(axes_attributes, axes, TG_FIELD_SHAPE),
-                                       TG_FIELD(axes_attributes, keep, TG_FIELD_BOOL),
-                                       {0}};
+static const tg_field axes_fields[] = {
+    TG_FIELD(axes_attributes, axes, TG_FIELD_SHAPE), TG_FIELD(axes_attributes, keep, TG_FIELD_BOOL), {0}};
 
 static tg_axes axes_of(const void *attributes)
 {
@@ -26,29 +25,29 @@ static bool keep_of(const void *attributes)
     return ((const axes_attributes *)attributes)->keep;
 }
 
-#define OVER(kept, ...)                                                                                      \
-    .attributes = &(axes_attributes)                                                                         \
-    {                                                                                                        \
-        {__VA_ARGS__}, kept                                                                                  \
+#define OVER(kept, ...)              \
+    .attributes = &(axes_attributes) \
+    {                                \
+        {__VA_ARGS__}, kept          \
     }
-#define SAMPLES_OVER_AXES                                                                                    \
-    {OVER(false, 2, {0, 2}), .input = {{.shape = {3, {2, 3, 4}}}}},                                          \
-        {OVER(true, 2, {0, 2}), .input = {{.shape = {3, {2, 3, 4}}}}},                                       \
-        {OVER(false, 1, {-1}), .input = {{.shape = {2, {5, 3}}}}},                                           \
-        {OVER(true, 1, {-2}), .input = {{.shape = {3, {2, 3, 4}}}}},                                         \
-        {OVER(false, 0, {0}), .input = {{.shape = {3, {2, 3, 2}}}}},                                         \
-        {OVER(true, 0, {0}), .input = {{.shape = {2, {1, 7}}}}},                                             \
-        {OVER(true, 3, {3, 1, -4}), .input = {{.shape = {4, {2, 3, 1, 5}}}}},                                \
+#define SAMPLES_OVER_AXES                                                     \
+    {OVER(false, 2, {0, 2}), .input = {{.shape = {3, {2, 3, 4}}}}},           \
+        {OVER(true, 2, {0, 2}), .input = {{.shape = {3, {2, 3, 4}}}}},        \
+        {OVER(false, 1, {-1}), .input = {{.shape = {2, {5, 3}}}}},            \
+        {OVER(true, 1, {-2}), .input = {{.shape = {3, {2, 3, 4}}}}},          \
+        {OVER(false, 0, {0}), .input = {{.shape = {3, {2, 3, 2}}}}},          \
+        {OVER(true, 0, {0}), .input = {{.shape = {2, {1, 7}}}}},              \
+        {OVER(true, 3, {3, 1, -4}), .input = {{.shape = {4, {2, 3, 1, 5}}}}}, \
         {OVER(false, 2, {2, 0}), .input = {{.shape = {3, {3, 0, 2}}}}},
 
-#define REDUCTION(name, result)                                                                              \
-    static tg_tensor call_##name(const tg_tensor *x, int count, const void *attributes)                      \
-    {                                                                                                        \
-        (void)count;                                                                                         \
-        const tg_axes axes = axes_of(attributes);                                                            \
-        const bool keep = keep_of(attributes);                                                               \
-        return result;                                                                                       \
-    }                                                                                                        \
+#define REDUCTION(name, result)                                                         \
+    static tg_tensor call_##name(const tg_tensor *x, int count, const void *attributes) \
+    {                                                                                   \
+        (void)count;                                                                    \
+        const tg_axes axes = axes_of(attributes);                                       \
+        const bool keep = keep_of(attributes);                                          \
+        return result;                                                                  \
+    }                                                                                   \
     static const tg_sample name##_samples[] = {SAMPLES_OVER_AXES};
 
 REDUCTION(sum_over_axes, tg_sum_over(*x, axes, keep))
@@ -93,9 +92,9 @@ static tg_tensor call_outer(const tg_tensor *x, int count, const void *attribute
     return tg_outer(x[0], x[1]);
 }
 
-#define VECTORS(n, m)                                                                                        \
-    {                                                                                                        \
-        .input = { {.shape = {1, {n}}}, {.shape = {1, {m}}} }                                                \
+#define VECTORS(n, m)                                         \
+    {                                                         \
+        .input = { {.shape = {1, {n}}}, {.shape = {1, {m}}} } \
     }
 static const tg_sample dot_samples[] = {VECTORS(1, 1), VECTORS(0, 0),   VECTORS(3, 3),   VECTORS(8, 8),
                                         VECTORS(9, 9), VECTORS(33, 33), VECTORS(64, 64), VECTORS(100, 100)};

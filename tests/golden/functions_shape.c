@@ -20,10 +20,10 @@ static tg_tensor call_slice_of_range(const tg_tensor *x, int count, const void *
     return tg_slice(*x, a->axis, a->start, a->stop, a->step);
 }
 
-#define RANGE(...)                                                                                           \
-    .attributes = &(range_attributes)                                                                        \
-    {                                                                                                        \
-        __VA_ARGS__                                                                                          \
+#define RANGE(...)                    \
+    .attributes = &(range_attributes) \
+    {                                 \
+        __VA_ARGS__                   \
     }
 static const tg_sample slice_of_range_samples[] = {
     {RANGE(0, 1, 4, 1), .input = {{.shape = {1, {5}}}}},
@@ -55,20 +55,16 @@ static tg_tensor call_split(const tg_tensor *x, int count, const void *attribute
     return tg_split(*x, a->axis, a->parts, parts) ? parts[a->number] : TG_NONE;
 }
 
-#define PART(...)                                                                                            \
-    .attributes = &(split_attributes)                                                                        \
-    {                                                                                                        \
-        __VA_ARGS__                                                                                          \
+#define PART(...)                     \
+    .attributes = &(split_attributes) \
+    {                                 \
+        __VA_ARGS__                   \
     }
 static const tg_sample split_samples[] = {
-    {PART(0, 2, 1), .input = {{.shape = {1, {6}}}}},
-    {PART(0, 3, 0), .input = {{.shape = {2, {6, 2}}}}},
-    {PART(1, 2, 1), .input = {{.shape = {2, {3, 4}}}}},
-    {PART(-1, 4, 2), .input = {{.shape = {3, {2, 3, 8}}}}},
-    {PART(1, 3, 2), .input = {{.shape = {3, {2, 3, 2}}}}},
-    {PART(0, 1, 0), .input = {{.shape = {2, {3, 2}}}}},
-    {PART(-2, 2, 0), .input = {{.shape = {3, {1, 4, 0}}}}},
-    {PART(0, 8, 7), .input = {{.shape = {1, {8}}}}},
+    {PART(0, 2, 1), .input = {{.shape = {1, {6}}}}},        {PART(0, 3, 0), .input = {{.shape = {2, {6, 2}}}}},
+    {PART(1, 2, 1), .input = {{.shape = {2, {3, 4}}}}},     {PART(-1, 4, 2), .input = {{.shape = {3, {2, 3, 8}}}}},
+    {PART(1, 3, 2), .input = {{.shape = {3, {2, 3, 2}}}}},  {PART(0, 1, 0), .input = {{.shape = {2, {3, 2}}}}},
+    {PART(-2, 2, 0), .input = {{.shape = {3, {1, 4, 0}}}}}, {PART(0, 8, 7), .input = {{.shape = {1, {8}}}}},
 };
 
 /* ---- lists of numbers for the axes: flip, pad, tile; and repeat ---- */
@@ -113,15 +109,15 @@ static tg_tensor call_repeat(const tg_tensor *x, int count, const void *attribut
     return tg_repeat(*x, (int)list->dim[0], list->dim[1]);
 }
 
-#define LIST(...)                                                                                            \
-    .attributes = &(list_attributes)                                                                         \
-    {                                                                                                        \
-        .list = { __VA_ARGS__ }                                                                              \
+#define LIST(...)                    \
+    .attributes = &(list_attributes) \
+    {                                \
+        .list = { __VA_ARGS__ }      \
     }
-#define LISTS(...)                                                                                           \
-    .attributes = &(list_attributes)                                                                         \
-    {                                                                                                        \
-        __VA_ARGS__                                                                                          \
+#define LISTS(...)                   \
+    .attributes = &(list_attributes) \
+    {                                \
+        __VA_ARGS__                  \
     }
 
 static const tg_sample flip_samples[] = {
@@ -147,25 +143,17 @@ static const tg_sample pad_samples[] = {
 };
 
 static const tg_sample tile_samples[] = {
-    {LIST(1, {3}), .input = {{.shape = {1, {4}}}}},
-    {LIST(2, {2, 3}), .input = {{.shape = {2, {3, 2}}}}},
-    {LIST(1, {2}), .input = {{.shape = {2, {3, 4}}}}},
-    {LIST(3, {2, 1, 2}), .input = {{.shape = {1, {3}}}}},
-    {LIST(2, {2, 2}), .input = {{.shape = {0}}}},
-    {LIST(2, {0, 2}), .input = {{.shape = {2, {3, 2}}}}},
-    {LIST(2, {1, 1}), .input = {{.shape = {2, {2, 3}}}}},
-    {LIST(2, {3, 1}), .input = {{.shape = {3, {2, 1, 2}}}}},
+    {LIST(1, {3}), .input = {{.shape = {1, {4}}}}},       {LIST(2, {2, 3}), .input = {{.shape = {2, {3, 2}}}}},
+    {LIST(1, {2}), .input = {{.shape = {2, {3, 4}}}}},    {LIST(3, {2, 1, 2}), .input = {{.shape = {1, {3}}}}},
+    {LIST(2, {2, 2}), .input = {{.shape = {0}}}},         {LIST(2, {0, 2}), .input = {{.shape = {2, {3, 2}}}}},
+    {LIST(2, {1, 1}), .input = {{.shape = {2, {2, 3}}}}}, {LIST(2, {3, 1}), .input = {{.shape = {3, {2, 1, 2}}}}},
 };
 
 static const tg_sample repeat_samples[] = {
-    {LIST(2, {0, 3}), .input = {{.shape = {1, {4}}}}},
-    {LIST(2, {0, 2}), .input = {{.shape = {2, {3, 4}}}}},
-    {LIST(2, {1, 2}), .input = {{.shape = {2, {3, 4}}}}},
-    {LIST(2, {-2, 4}), .input = {{.shape = {3, {2, 3, 2}}}}},
-    {LIST(2, {0, 1}), .input = {{.shape = {2, {2, 3}}}}},
-    {LIST(2, {0, 0}), .input = {{.shape = {2, {2, 3}}}}},
-    {LIST(2, {1, 2}), .input = {{.shape = {2, {3, 0}}}}},
-    {LIST(2, {-1, 5}), .input = {{.shape = {4, {1, 2, 1, 3}}}}},
+    {LIST(2, {0, 3}), .input = {{.shape = {1, {4}}}}},    {LIST(2, {0, 2}), .input = {{.shape = {2, {3, 4}}}}},
+    {LIST(2, {1, 2}), .input = {{.shape = {2, {3, 4}}}}}, {LIST(2, {-2, 4}), .input = {{.shape = {3, {2, 3, 2}}}}},
+    {LIST(2, {0, 1}), .input = {{.shape = {2, {2, 3}}}}}, {LIST(2, {0, 0}), .input = {{.shape = {2, {2, 3}}}}},
+    {LIST(2, {1, 2}), .input = {{.shape = {2, {3, 0}}}}}, {LIST(2, {-1, 5}), .input = {{.shape = {4, {1, 2, 1, 3}}}}},
 };
 
 /* ---- transpose and embedding ---- */
@@ -178,14 +166,10 @@ static tg_tensor call_transpose(const tg_tensor *x, int count, const void *attri
 }
 
 static const tg_sample transpose_samples[] = {
-    {LIST(2, {0, 1}), .input = {{.shape = {2, {3, 4}}}}},
-    {LIST(2, {-1, -2}), .input = {{.shape = {3, {2, 3, 4}}}}},
-    {LIST(2, {0, 2}), .input = {{.shape = {3, {2, 3, 4}}}}},
-    {LIST(2, {1, 1}), .input = {{.shape = {2, {3, 4}}}}},
-    {LIST(2, {0, -1}), .input = {{.shape = {1, {5}}}}},
-    {LIST(2, {0, 3}), .input = {{.shape = {4, {2, 1, 3, 2}}}}},
-    {LIST(2, {0, 1}), .input = {{.shape = {2, {0, 3}}}}},
-    {LIST(2, {1, 2}), .input = {{.shape = {3, {2, 17, 19}}}}},
+    {LIST(2, {0, 1}), .input = {{.shape = {2, {3, 4}}}}},    {LIST(2, {-1, -2}), .input = {{.shape = {3, {2, 3, 4}}}}},
+    {LIST(2, {0, 2}), .input = {{.shape = {3, {2, 3, 4}}}}}, {LIST(2, {1, 1}), .input = {{.shape = {2, {3, 4}}}}},
+    {LIST(2, {0, -1}), .input = {{.shape = {1, {5}}}}},      {LIST(2, {0, 3}), .input = {{.shape = {4, {2, 1, 3, 2}}}}},
+    {LIST(2, {0, 1}), .input = {{.shape = {2, {0, 3}}}}},    {LIST(2, {1, 2}), .input = {{.shape = {3, {2, 17, 19}}}}},
 };
 
 static tg_tensor call_embedding(const tg_tensor *x, int count, const void *attributes)
@@ -195,9 +179,9 @@ static tg_tensor call_embedding(const tg_tensor *x, int count, const void *attri
     return tg_embedding(x[0], x[1]);
 }
 
-#define NUMBERS(below, ...)                                                                                  \
-    {                                                                                                        \
-        .shape = {__VA_ARGS__}, .index = true, .high = below                                                 \
+#define NUMBERS(below, ...)                                  \
+    {                                                        \
+        .shape = {__VA_ARGS__}, .index = true, .high = below \
     }
 static const tg_sample embedding_samples[] = {
     {.input = {{.shape = {2, {5, 3}}}, NUMBERS(5, 1, {7})}},

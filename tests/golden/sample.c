@@ -82,8 +82,8 @@ static void store(tg_dtype dtype, void *data, int64_t index, double number)
 
 /* ---- tensors ---- */
 
-static tg_tensor draw_input(tg_tape *tape, tg_rng *rng, const tg_sample_input *in, tg_dtype dtype,
-                            bool variable, uint64_t *checksum)
+static tg_tensor draw_input(tg_tape *tape, tg_rng *rng, const tg_sample_input *in, tg_dtype dtype, bool variable,
+                            uint64_t *checksum)
 {
     int64_t size = tg_shape_size(&in->shape);
     tg_dtype type = in->index ? TG_I32 : dtype;
@@ -150,8 +150,7 @@ bool golden_draw(tg_tape *tape, const golden_subject *subject, int number, tg_dt
     const bool constant = op->flags & TG_CONSTANT;
     for (int i = 0; i < c->count; i++) {
         c->differentiated[i] = !constant && !sample->input[i].index && !sample->input[i].fixed;
-        c->input[i] =
-            draw_input(tape, &rng, &sample->input[i], dtype, variables && c->differentiated[i], &c->checksum);
+        c->input[i] = draw_input(tape, &rng, &sample->input[i], dtype, variables && c->differentiated[i], &c->checksum);
     }
     c->output = apply(tape, subject, c);
     if (tg_ok(c->output) && !constant)

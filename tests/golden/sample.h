@@ -1,4 +1,5 @@
-/* The samples of an operation with numbers drawn into them: always the same ones, for the reference files and for the test.
+/* The samples of an operation with numbers drawn into them: always the same ones, for the reference files and for the
+ * test.
  *
  *     golden_subject subject;
  *     golden_case c;
@@ -14,7 +15,8 @@
 
 #include "tests/golden/functions.h"
 
-/* What has references: an operation, or a function made of several, whose name, attributes and samples `op` describes. */
+/* What has references: an operation, or a function made of several, whose name, attributes and samples `op` describes.
+ */
 typedef struct golden_subject {
     const tg_op *op;
     golden_call call; /* NULL: of an operation */

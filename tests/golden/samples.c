@@ -74,8 +74,8 @@ static void print_type(tg_tensor x)
 
 static void print_case(const tg_op *op, const golden_case *c, int number)
 {
-    printf("{\"operation\": \"%s\", \"sample\": %d, \"checksum\": \"%016" PRIx64 "\", \"attributes\": {",
-           op->name, number, c->checksum);
+    printf("{\"operation\": \"%s\", \"sample\": %d, \"checksum\": \"%016" PRIx64 "\", \"attributes\": {", op->name,
+           number, c->checksum);
     for (const tg_field *field = op->fields; field && field->name; field++) {
         fputs(field == op->fields ? "" : ", ", stdout);
         print_field(field, c->attributes);

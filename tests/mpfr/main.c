@@ -1,5 +1,5 @@
-/* GELU and SiLU in double precision against MPFR: 10^7 random numbers and all edges, on every instruction set that runs here.
- * Part of `make check-long` only, which installs MPFR where it can.
+/* GELU and SiLU in double precision against MPFR: 10^7 random numbers and all edges, on every instruction set that runs
+ * here. Part of `make check-long` only, which installs MPFR where it can.
  *
  *     build/bin/against-mpfr [NUMBERS]
  *
@@ -32,16 +32,15 @@ static long numbers = 10000000;
 
 typedef struct workplace {
     mpfr_t exact[REFERENCE_ORDERS];
-    mpfr_t x, w, w1, w2, s, q, e, square,
-        scratch;                     /* w(x) of s = 1/(1 + e^-w) and its derivatives; q = 1 - s */
-    mpfr_t density, root_half, a, k; /* 1/sqrt(2 pi), sqrt(1/2), 0.044715, 1.702 */
+    mpfr_t x, w, w1, w2, s, q, e, square, scratch; /* w(x) of s = 1/(1 + e^-w) and its derivatives; q = 1 - s */
+    mpfr_t density, root_half, a, k;               /* 1/sqrt(2 pi), sqrt(1/2), 0.044715, 1.702 */
 } workplace;
 
 static void workplace_open(workplace *m)
 {
     mpfr_set_default_prec(BITS);
-    mpfr_inits(m->exact[0], m->exact[1], m->exact[2], m->x, m->w, m->w1, m->w2, m->s, m->q, m->e, m->square,
-               m->scratch, m->density, m->root_half, m->a, m->k, (mpfr_ptr)0);
+    mpfr_inits(m->exact[0], m->exact[1], m->exact[2], m->x, m->w, m->w1, m->w2, m->s, m->q, m->e, m->square, m->scratch,
+               m->density, m->root_half, m->a, m->k, (mpfr_ptr)0);
     mpfr_const_pi(m->density, MPFR_RNDN);
     mpfr_mul_ui(m->density, m->density, 2, MPFR_RNDN);
     mpfr_rec_sqrt(m->density, m->density, MPFR_RNDN);
@@ -183,8 +182,7 @@ static int measure(int form, jobs_link *link, void *context)
         for (; n < CHUNK && done < numbers; n++, done++)
             x[n] = accuracy_random_double(&rng, (size_t)done);
         compare_all(&m, form, &found, n, x);
-        jobs_report(
-            link, &(jobs_progress){.fraction = (double)done / (double)numbers, .loss = NAN, .accuracy = NAN});
+        jobs_report(link, &(jobs_progress){.fraction = (double)done / (double)numbers, .loss = NAN, .accuracy = NAN});
     }
     workplace_close(&m);
     jobs_record(link, &found, sizeof found);
@@ -205,8 +203,8 @@ static void on_record(int job, const void *bytes, size_t size, void *context)
 static int print(const run *r)
 {
     int broken = 0;
-    printf("%-12s %5s  %-8s %8s %8s %24s %10s %10s\n", "double", "order", "isa", "ulp", "allowed", "at",
-           "near zero", "allowed");
+    printf("%-12s %5s  %-8s %8s %8s %24s %10s %10s\n", "double", "order", "isa", "ulp", "allowed", "at", "near zero",
+           "allowed");
     for (int form = 0; form < FORMS; form++)
         for (int order = 0; order < REFERENCE_ORDERS; order++)
             for (int s = 0; s < r->found[form].sets; s++) {

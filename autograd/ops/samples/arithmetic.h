@@ -40,9 +40,7 @@ static const tg_sample mul_add_samples[] = {
     {.input = {{.shape = {0}}, {.shape = {0}}, {.shape = {0}}}},
     {.input = {{.shape = {2, {0, 3}}}, {.shape = {1, {3}}}, {.shape = {0}}}},
     {.input = {{.shape = {1, {33}}}, {.shape = {0}}, {.shape = {1, {33}}}}},
-    {.input = {{.shape = {1, {9}}, TG_EDGES},
-               {.shape = {2, {9, 1}}, TG_EDGES},
-               {.shape = {0}}}},
+    {.input = {{.shape = {1, {9}}, TG_EDGES}, {.shape = {2, {9, 1}}, TG_EDGES}, {.shape = {0}}}},
 };
 
 static const tg_sample div_or_zero_samples[] = {
@@ -51,9 +49,7 @@ static const tg_sample div_or_zero_samples[] = {
     {.input = {{.shape = {1, {5}}}, {.shape = {0}, .low = 0.5, .high = 3}}},
     {.input = {{.shape = {0}}, {.shape = {2, {2, 3}}, .low = 0.5, .high = 3}}},
     {.input = {{.shape = {2, {0, 3}}}, {.shape = {1, {3}}, .low = 0.5, .high = 3}}},
-    {.input = {{.shape = {1, {9}}, TG_EDGES},
-               {.shape = {2, {9, 1}}, TG_EDGES}}},
-    {.input = {{.shape = {1, {5}}},
-               {.shape = {1, {5}}, .fixed = true, .value_count = 2, .values = (double[]){0, 2}}}},
+    {.input = {{.shape = {1, {9}}, TG_EDGES}, {.shape = {2, {9, 1}}, TG_EDGES}}},
+    {.input = {{.shape = {1, {5}}}, {.shape = {1, {5}}, .fixed = true, .value_count = 2, .values = (double[]){0, 2}}}},
     {.input = {{.shape = {1, {1}}}, {.shape = {3, {1, 1, 1}}, .low = 1, .high = 2}}},
 };

@@ -10,10 +10,6 @@ static const tg_sample where_samples[] = {
     {.input = {{.shape = {0}, CONDITION}, {.shape = {1, {5}}}, {.shape = {2, {2, 5}}}}},
     {.input = {{.shape = {0}, CONDITION}, {.shape = {0}}, {.shape = {0}}}},
     {.input = {{.shape = {2, {0, 3}}, CONDITION}, {.shape = {1, {3}}}, {.shape = {0}}}},
-    {.input = {{.shape = {1, {9}}, CONDITION},
-               {.shape = {1, {9}}, TG_EDGES},
-               {.shape = {1, {9}}, TG_EDGES}}},
-    {.input = {{.shape = {1, {9}}, TG_EDGES},
-               {.shape = {1, {9}}},
-               {.shape = {0}}}},
+    {.input = {{.shape = {1, {9}}, CONDITION}, {.shape = {1, {9}}, TG_EDGES}, {.shape = {1, {9}}, TG_EDGES}}},
+    {.input = {{.shape = {1, {9}}, TG_EDGES}, {.shape = {1, {9}}}, {.shape = {0}}}},
 };

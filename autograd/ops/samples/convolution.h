@@ -1,6 +1,12 @@
 /* Sample inputs for convolution.c. */
-#define PAIR(a, b) {2, {a, b}}
-#define WINDOW(kernel, stride, padding, dilation, size) &(tg_window_layout){kernel, stride, padding, dilation, size}
+#define PAIR(a, b) \
+    {              \
+        2,         \
+        {          \
+            a, b   \
+        }          \
+    }
+#define WINDOW(kernel, stride, padding, dilation, size) (&(tg_window_layout){kernel, stride, padding, dilation, size})
 static const tg_sample unfold_samples[] = {
     {.attributes = WINDOW(PAIR(2, 2), PAIR(1, 1), PAIR(0, 0), PAIR(1, 1), PAIR(3, 4)),
      .input = {{.shape = {4, {1, 1, 3, 4}}}}},

@@ -20,7 +20,5 @@ static const tg_sample gradients_samples[] = {
     {.input = {{.shape = {8, {1, 2, 1, 2, 1, 2, 1, 2}}},
                {.shape = {8, {1, 2, 1, 2, 1, 2, 1, 2}}},
                {.shape = {8, {1, 2, 1, 2, 1, 2, 1, 2}}}}},
-    {.input = {{.shape = {1, {9}}},
-               {.shape = {1, {9}}, TG_EDGES},
-               {.shape = {1, {9}}}}},
+    {.input = {{.shape = {1, {9}}}, {.shape = {1, {9}}, TG_EDGES}, {.shape = {1, {9}}}}},
 };

@@ -1,5 +1,8 @@
 /* Sample inputs for index.c. */
-#define INDEX(rank, limit, ...) {.shape = {rank, {__VA_ARGS__}}, .index = true, .low = 0, .high = limit}
+#define INDEX(rank, limit, ...)                                                \
+    {                                                                          \
+        .shape = {rank, {__VA_ARGS__}}, .index = true, .low = 0, .high = limit \
+    }
 static const tg_sample gather_samples[] = {
     {.attributes = &(index_attributes){0, 0}, .input = {{.shape = {1, {5}}}, INDEX(1, 5, 7)}},
     {.attributes = &(index_attributes){1, 0}, .input = {{.shape = {2, {3, 4}}}, INDEX(2, 4, 3, 1)}},

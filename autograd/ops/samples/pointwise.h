@@ -18,11 +18,9 @@ static const tg_sample pow_samples[] = {
     {.input = {{.shape = {1, {5}}, .low = 0.2, .high = 3}, {.shape = {0}}}},
     {.input = {{.shape = {0}, .low = 0.2, .high = 3}, {.shape = {2, {2, 3}}}}},
     {.input = {{.shape = {2, {0, 3}}, .low = 0.2, .high = 3}, {.shape = {1, {3}}}}},
-    {.input = {{.shape = {1, {9}}, TG_EDGES},
-               {.shape = {2, {9, 1}}, TG_EDGES}}},
-    {.input =
-         {{.shape = {1, {7}}, .low = -3, .high = -0.5},
-          {.shape = {1, {7}}, .fixed = true, .value_count = 4, .values = (const double[]){2, 3, -1, 0}}}},
+    {.input = {{.shape = {1, {9}}, TG_EDGES}, {.shape = {2, {9, 1}}, TG_EDGES}}},
+    {.input = {{.shape = {1, {7}}, .low = -3, .high = -0.5},
+               {.shape = {1, {7}}, .fixed = true, .value_count = 4, .values = (const double[]){2, 3, -1, 0}}}},
     {.input = {{.shape = {1, {5}}, .low = 10, .high = 100}, {.shape = {1, {5}}, .low = 2, .high = 4}}},
 };
 

@@ -1,8 +1,13 @@
 /* Sample inputs for random.c. */
-#define STREAM(seed)                                          \
-    {.shape = {1, {4}}, .index = true, .fixed = true, .value_count = 4, .values = (const double[]){seed, 2 * seed + 1, 77, -5}}
+#define STREAM(seed)                                                                                  \
+    {                                                                                                 \
+        .shape = {1, {4}}, .index = true, .fixed = true, .value_count = 4, .values = (const double[]) \
+        {                                                                                             \
+            seed, 2 * seed + 1, 77, -5                                                                \
+        }                                                                                             \
+    }
 
-#define FILL(...) .attributes = &(fill_attributes){TG_F64, {__VA_ARGS__}, -1, 2}
+#define FILL(...) .attributes = (&(fill_attributes){TG_F64, {__VA_ARGS__}, -1, 2})
 static const tg_sample fill_samples[] = {
     {FILL(1, {7}), .input = {STREAM(1)}},    {FILL(0), .input = {STREAM(2)}},
     {FILL(2, {3, 0}), .input = {STREAM(3)}}, {FILL(2, {3, 5}), .input = {STREAM(4)}},
@@ -33,7 +38,5 @@ static const tg_sample stochastic_gate_samples[] = {
                {.shape = {1, {5}}, .fixed = true, .value_count = 2, .values = (const double[]){0, 1}},
                STREAM(6)}},
     {.input = {{.shape = {1, {1}}}, {.shape = {1, {1}}, PROBABILITY}, STREAM(7)}},
-    {.input = {{.shape = {1, {9}}, TG_EDGES},
-               {.shape = {1, {9}}, PROBABILITY},
-               STREAM(8)}},
+    {.input = {{.shape = {1, {9}}, TG_EDGES}, {.shape = {1, {9}}, PROBABILITY}, STREAM(8)}},
 };

@@ -1,5 +1,5 @@
 /* Sample inputs for self_attention.c. */
-#define ATTENTION(heads, key_value_heads, causal) &(self_attention_attributes){heads, key_value_heads, causal}
+#define ATTENTION(heads, key_value_heads, causal) (&(self_attention_attributes){heads, key_value_heads, causal})
 static const tg_sample self_attention_samples[] = {
     {.attributes = ATTENTION(1, 1, false), .input = {{.shape = {2, {4, 6}}}}},
     {.attributes = ATTENTION(2, 2, true), .input = {{.shape = {3, {2, 5, 18}}}}},
@@ -8,16 +8,19 @@ static const tg_sample self_attention_samples[] = {
     {.attributes = ATTENTION(1, 1, true), .input = {{.shape = {2, {1, 3}}}}},
     {.attributes = ATTENTION(1, 1, true), .input = {{.shape = {3, {2, 0, 3}}}}},
     {.attributes = ATTENTION(1, 1, false), .input = {{.shape = {3, {0, 2, 3}}}}},
-    {.attributes = ATTENTION(1, 1, true), .input = {{.shape = {2, {35, 3}}}}}, /* more rows than are computed at a time */
+    {.attributes = ATTENTION(1, 1, true),
+     .input = {{.shape = {2, {35, 3}}}}}, /* more rows than are computed at a time */
 };
 
-/* Not drawn wider: where one key has nearly all of the weight, what is left of second derivatives is the rounding of terms that cancel. */
+/* Not drawn wider: where one key has nearly all of the weight, what is left of second derivatives is the rounding of
+ * terms that cancel. */
 #define MILD .low = -1.5, .high = 1.5
 static const tg_sample self_attention_grad_samples[] = {
     {.attributes = ATTENTION(1, 1, false), .input = {{.shape = {2, {4, 2}}}, {.shape = {2, {4, 6}}, MILD}}},
     {.attributes = ATTENTION(2, 2, true), .input = {{.shape = {3, {2, 3, 4}}}, {.shape = {3, {2, 3, 12}}, MILD}}},
     {.attributes = ATTENTION(4, 2, true), .input = {{.shape = {3, {1, 3, 4}}}, {.shape = {3, {1, 3, 8}}, MILD}}},
-    {.attributes = ATTENTION(3, 1, false), .input = {{.shape = {4, {2, 1, 2, 6}}}, {.shape = {4, {2, 1, 2, 10}}, MILD}}},
+    {.attributes = ATTENTION(3, 1, false),
+     .input = {{.shape = {4, {2, 1, 2, 6}}}, {.shape = {4, {2, 1, 2, 10}}, MILD}}},
     {.attributes = ATTENTION(1, 1, true), .input = {{.shape = {2, {1, 1}}}, {.shape = {2, {1, 3}}, MILD}}},
     {.attributes = ATTENTION(1, 1, true), .input = {{.shape = {3, {2, 0, 1}}}, {.shape = {3, {2, 0, 3}}, MILD}}},
     {.attributes = ATTENTION(1, 1, false), .input = {{.shape = {3, {0, 2, 1}}}, {.shape = {3, {0, 2, 3}}, MILD}}},

@@ -1,5 +1,5 @@
 /* Sample inputs for softmax.c. */
-#define LAST .attributes = &(axis_attributes){-1}
+#define LAST .attributes = (&(axis_attributes){-1})
 static const tg_sample softmax_samples[] = {
     {LAST, .input = {{.shape = {2, {3, 4}}}}},
     {LAST, .input = {{.shape = {1, {33}}, .low = -12, .high = 12}}},
@@ -16,15 +16,15 @@ static const tg_sample softmax_samples[] = {
 };
 
 /* A cotangent with what it belongs to: probabilities, or their logarithms. */
-#define COTANGENTS(from, to)                                                                                 \
-    {.input = {{.shape = {2, {3, 4}}}, {.shape = {2, {3, 4}}, .low = from, .high = to}}},                    \
-        {.input = {{.shape = {1, {33}}}, {.shape = {1, {33}}, .low = from, .high = to}}},                    \
-        {.input = {{.shape = {3, {2, 3, 5}}}, {.shape = {3, {2, 3, 5}}, .low = from, .high = to}}},          \
-        {.input = {{.shape = {2, {4, 1}}}, {.shape = {2, {4, 1}}, .low = from, .high = to}}},                \
-        {.input = {{.shape = {1, {1}}}, {.shape = {1, {1}}, .low = from, .high = to}}},                      \
-        {.input = {{.shape = {2, {0, 3}}}, {.shape = {2, {0, 3}}}}},                                         \
-        {.input = {{.shape = {2, {3, 0}}}, {.shape = {2, {3, 0}}}}},                                         \
-        {.input = {{.shape = {2, {2, 6}}, .low = -100, .high = 100},                                         \
+#define COTANGENTS(from, to)                                                                        \
+    {.input = {{.shape = {2, {3, 4}}}, {.shape = {2, {3, 4}}, .low = from, .high = to}}},           \
+        {.input = {{.shape = {1, {33}}}, {.shape = {1, {33}}, .low = from, .high = to}}},           \
+        {.input = {{.shape = {3, {2, 3, 5}}}, {.shape = {3, {2, 3, 5}}, .low = from, .high = to}}}, \
+        {.input = {{.shape = {2, {4, 1}}}, {.shape = {2, {4, 1}}, .low = from, .high = to}}},       \
+        {.input = {{.shape = {1, {1}}}, {.shape = {1, {1}}, .low = from, .high = to}}},             \
+        {.input = {{.shape = {2, {0, 3}}}, {.shape = {2, {0, 3}}}}},                                \
+        {.input = {{.shape = {2, {3, 0}}}, {.shape = {2, {3, 0}}}}},                                \
+        {.input = {{.shape = {2, {2, 6}}, .low = -100, .high = 100},                                \
                    {.shape = {2, {2, 6}}, .low = from, .high = to}}},
 
 static const tg_sample softmax_grad_samples[] = {COTANGENTS(0, 1)};

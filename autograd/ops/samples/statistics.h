@@ -1,7 +1,6 @@
 /* Sample inputs for statistics.c. */
-#define AXES(first, count, correction) &(tg_reduce_attributes){first, count, correction}
-static const double far_away[] = {4096,     4096.5,  4095.25, 4097,
-                                  4096.125, 4094.75, 4096}; /* exact in float as well */
+#define AXES(first, count, correction) (&(tg_reduce_attributes){first, count, correction})
+static const double far_away[] = {4096, 4096.5, 4095.25, 4097, 4096.125, 4094.75, 4096}; /* exact in float as well */
 
 static const tg_sample var_over_samples[] = {
     {.attributes = AXES(0, 2, 0), .input = {{.shape = {2, {3, 4}}}}},

@@ -96,26 +96,54 @@ static void add_escaped(tg_text *text, const char *bytes)
         tg_text_add(text, *bytes == '\n' ? "\\n" : *bytes == '"' || *bytes == '\\' ? "\\%c" : "%c", *bytes);
 }
 
+static void add_node(tg_text *text, const tg_value *value)
+{
+    const char *name = tg_name_of(value);
+    tg_text_add(text, "    v%lld [label=\"", (long long)value->index);
+    add_escaped(text, kind_of(value));
+    tg_text_add(text, name ? " " : "");
+    add_escaped(text, name ? name : "");
+    tg_text_add(text, "\\n");
+    add_attributes(text, value);
+    tg_text_add(text, value->op && value->attributes ? "\\n" : "");
+    tg_text_type(text, value);
+    tg_text_add(text, "\"%s];\n",
+                value->parameter ? ", style=filled, fillcolor=lightyellow"
+                : !value->op     ? ", style=filled, fillcolor=lightgrey"
+                                 : "");
+}
+
+/* The first pass of this step in which a value was recorded: a pass inside a hook ends, and is listed, before the one
+ * around it. -1 for a value of the forward pass. */
+static int pass_of(const tg_program *program, const tg_value *value)
+{
+    for (int k = 0; k < program->passes.next; k++) {
+        const tg_pass *pass = program->passes.items[k];
+        if (pass->start <= value->index && value->index < pass->end)
+            return k;
+    }
+    return -1;
+}
+
 size_t tg_tape_dot(const tg_tape *tape, char *bytes, size_t size)
 {
     tg_text text = {bytes, size, 0};
+    const int passes = tape ? tape->program.passes.next : 0;
+    const int64_t count = tape ? tape->program.count : 0;
     tg_text_add(&text, "digraph tape {\n    node [shape=box, fontname=\"sans-serif\"];\n");
-    for (int64_t i = 0; tape && i < tape->program.count; i++) {
-        const tg_value *value = tg_program_at(&tape->program, i);
-        const char *name = tg_name_of(value);
-        tg_text_add(&text, "    v%lld [label=\"", (long long)i);
-        add_escaped(&text, kind_of(value));
-        tg_text_add(&text, name ? " " : "");
-        add_escaped(&text, name ? name : "");
-        tg_text_add(&text, "\\n");
-        tg_text_type(&text, value);
-        tg_text_add(&text, "\"%s];\n",
-                    value->parameter ? ", style=filled, fillcolor=lightyellow"
-                    : !value->op     ? ", style=filled, fillcolor=lightgrey"
-                                     : "");
-        for (int k = 0; k < value->input_count; k++)
-            tg_text_add(&text, "    v%lld -> v%lld;\n", (long long)value->inputs[k]->index, (long long)i);
+    for (int pass = -1; pass < passes; pass++) {
+        if (pass >= 0)
+            tg_text_add(&text, "    subgraph cluster_%d {\n    label=\"backward pass %d\"; fontname=\"sans-serif\";\n",
+                        pass, pass + 1);
+        for (int64_t i = 0; i < count; i++)
+            if (pass_of(&tape->program, tg_program_at(&tape->program, i)) == pass)
+                add_node(&text, tg_program_at(&tape->program, i));
+        tg_text_add(&text, pass >= 0 ? "    }\n" : "");
     }
+    for (int64_t i = 0; i < count; i++)
+        for (int k = 0; k < tg_program_at(&tape->program, i)->input_count; k++)
+            tg_text_add(&text, "    v%lld -> v%lld;\n", (long long)tg_program_at(&tape->program, i)->inputs[k]->index,
+                        (long long)i);
     tg_text_add(&text, "}\n");
     return text.used;
 }

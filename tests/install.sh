@@ -54,7 +54,10 @@ headers) # both ways to name it, C and C++, and nothing else of ours where users
     done
     ;;
 
-guide) # the programs of docs/layers.md and docs/tour.md
+guide) # the programs of docs/first-steps.md, docs/layers.md and docs/tour.md
+    cc -std=c11 -O1 $strict "$tree/docs/first_steps/square.c" -o square $(flags --cflags --libs) -lm
+    LD_LIBRARY_PATH=$prefix/lib ./square > out
+    grep '^f(3) = ' "$tree/docs/first-steps.md" | diff - out
     cc -std=c11 -O1 $strict "$tree/docs/layers/own.c" -o own $(flags --cflags --libs) -lm
     LD_LIBRARY_PATH=$prefix/lib ./own > out
     sed -n '/^gradients: right/,/^right: /p' "$tree/docs/layers.md" | diff - out

@@ -147,12 +147,31 @@ START_TEST(the_tape_lists_itself_and_says_how_long_the_list_is)
 }
 END_TEST
 
+START_TEST(the_graph_frames_each_backward_pass)
+{
+    tg_tensor x = tg_named(tg_variable(tape, TG_F64, (double[]){3}, TG_SCALAR), "x"), first, second;
+    tg_tensor f = tg_square(x);
+    ck_assert(tg_grad(&f, 1, &x, 1, NULL, true, &first) && tg_grad(&first, 1, &x, 1, NULL, false, &second));
+    ck_assert_double_eq(tg_item(f), 9);
+    ck_assert_double_eq(tg_item(first), 6);
+    ck_assert_double_eq(tg_item(second), 2);
+    char graph[4000];
+    ck_assert_uint_lt(tg_tape_dot(tape, graph, sizeof graph), sizeof graph);
+    const char *one = strstr(graph, "label=\"backward pass 1\""), *two = strstr(graph, "label=\"backward pass 2\"");
+    const char *square = strstr(graph, "v1 [label=\"square"), *ones = strstr(graph, "v2 [label=\"full");
+    ck_assert(one && two && square && ones);
+    ck_assert(square < one && one < ones && ones < two);
+    ck_assert_ptr_null(strstr(graph, "backward pass 3"));
+}
+END_TEST
+
 Suite *derivatives_suite(void)
 {
     Suite *suite = suite_create("derivatives");
     TCase *tests = tcase_create("derivatives");
     tcase_add_checked_fixture(tests, make_tape, free_tape);
     tcase_add_test(tests, the_jacobian_is_the_one_on_paper);
+    tcase_add_test(tests, the_graph_frames_each_backward_pass);
     tcase_add_test(tests, the_jacobian_of_a_tensor_by_itself_is_the_identity);
     tcase_add_test(tests, jvp_and_vjp_are_the_jacobian_from_both_sides);
     tcase_add_test(tests, the_jvp_of_a_linear_function_is_the_function);

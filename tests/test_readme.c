@@ -21,6 +21,7 @@ static const struct {
     int lines; /* fewer than these */
 } programs[] = {{"examples/quickstart.c", "README.md", 60},
                 {"examples/fit.c", "README.md", 50},
+                {"docs/first_steps/square.c", "docs/first-steps.md", 30},
                 {"docs/tour/step.c", "docs/tour.md", 50},
                 {"docs/layers/depthwise.h", "docs/layers.md", 50},
                 {"docs/layers/separable_net.h", "docs/layers.md", 100},

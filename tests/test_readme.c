@@ -19,8 +19,9 @@ static char *contents(const char *path)
 static const struct {
     const char *path, *page;
     int lines; /* fewer than these */
-} programs[] = {{"examples/quickstart.c", "README.md", 60},
-                {"examples/fit.c", "README.md", 50},
+} programs[] = {{"examples/xor.c", "README.md", 30},
+                {"examples/quickstart.c", "docs/library.md", 60},
+                {"examples/fit.c", "docs/library.md", 50},
                 {"docs/first_steps/square.c", "docs/first-steps.md", 30},
                 {"docs/tour/step.c", "docs/tour.md", 50},
                 {"docs/layers/depthwise.h", "docs/layers.md", 50},

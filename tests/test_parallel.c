@@ -41,6 +41,26 @@ START_TEST(every_element_is_visited_once)
 }
 END_TEST
 
+/* Every unit in use: rows, columns of a product on each instruction set, tiles of a transpose, lines of the cache. */
+START_TEST(parts_are_disjoint_and_cover_what_there_is_and_no_more)
+{
+    static const size_t units[] = {1, 4, 8, 12, 16, 24, 32, 48, 64};
+    for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
+        const size_t unit = units[u];
+        for (int parts = 1; parts <= 64; parts++)
+            for (size_t count = 0; count <= 3 * unit + 70; count++) {
+                ck_assert_uint_eq(tg_parallel_cut(count, unit, parts, 0), 0);
+                ck_assert_uint_eq(tg_parallel_cut(count, unit, parts, parts), count);
+                for (int k = 0; k < parts; k++) {
+                    const size_t begin = tg_parallel_cut(count, unit, parts, k);
+                    ck_assert_uint_eq(begin % unit, 0);
+                    ck_assert_uint_le(begin, tg_parallel_cut(count, unit, parts, k + 1));
+                }
+            }
+    }
+}
+END_TEST
+
 /* Arrays of several sizes, one behind the other. */
 static const size_t array_sizes[] = {MOST, 0, 1, 63, 16 * 64, LEAST};
 enum { ARRAYS = sizeof array_sizes / sizeof *array_sizes, ALL = MOST + 64 + 16 * 64 + LEAST };
@@ -410,6 +430,7 @@ Suite *parallel_suite(void)
     Suite *suite = suite_create("parallel");
     TCase *tests = tcase_create("parallel");
     tcase_add_test(tests, every_element_is_visited_once);
+    tcase_add_test(tests, parts_are_disjoint_and_cover_what_there_is_and_no_more);
     tcase_add_test(tests, chunks_leave_out_no_element_of_any_array);
     tcase_add_test(tests, a_call_within_a_call_does_its_work_alone);
     tcase_add_test(tests, after_a_pause_workers_work_elsewhere_and_may_work_anywhere);

@@ -113,16 +113,19 @@ static bool take(int preferred, int *number)
     return false;
 }
 
-/* Where part number k begins. */
-static size_t cut(const job *j, int k)
+/* Whole units are shared out, the last of which may be cut short by the end: rounding a share of the elements instead
+ * could begin a part behind the end. */
+size_t tg_parallel_cut(size_t count, size_t unit, int parts, int k)
 {
-    return k == j->parts ? j->count : (j->count * (size_t)k / (size_t)j->parts + j->unit / 2) / j->unit * j->unit;
+    const size_t units = count / unit + (count % unit != 0);
+    return k == parts ? count : units * (size_t)k / (size_t)parts * unit;
 }
 
 static void run(int number)
 {
     const job *j = &pool.job;
-    const size_t first = cut(j, number), end = cut(j, number + 1);
+    const size_t first = tg_parallel_cut(j->count, j->unit, j->parts, number),
+                 end = tg_parallel_cut(j->count, j->unit, j->parts, number + 1);
     if (first < end)
         j->part(j->context, first, end - first);
     atomic_fetch_add(&pool.finished, 1);

@@ -32,6 +32,14 @@ typedef void (*tg_parallel_part)(void *context, size_t first, size_t count);
  * shared the BLAS uses one thread. */
 void tg_parallel(size_t count, size_t least, size_t unit, tg_parallel_part part, void *context);
 
+/* Where part k of `parts` begins; part k ends where part k + 1 begins. For every count, unit > 0 and parts > 0:
+ *
+ *     cut(0) = 0, cut(parts) = count, cut(k) <= cut(k + 1), and cut(k) is a multiple of unit for k < parts.
+ *
+ * So parts are disjoint, cover [0, count) and lie inside it; where there are fewer units than parts, some are empty,
+ * and tg_parallel leaves them out. */
+size_t tg_parallel_cut(size_t count, size_t unit, int parts, int k);
+
 /* The same for work on several arrays at once, of `size` elements together, of each of which a thread takes the same
  * stretch: `part` is run over chunks 0 .. TG_CHUNKS-1. What stands about the same place in different arrays is mostly
  * worked on by the same thread then, and found in its cache. */

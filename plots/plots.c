@@ -1,7 +1,7 @@
 #include "plots/plots.h"
 #include "examples/data/words.h"
 #include "examples/lab/signals.h"
-#include "examples/lab/terminal.h"
+#include "examples/report/terminal.h"
 
 #include <dirent.h>
 #include <errno.h>

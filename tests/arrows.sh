@@ -39,6 +39,7 @@ order='
     examples/lab/
     examples/report/
     plots/
+    examples/run/
     examples/gradcheck/ examples/study/ examples/train/
     examples/
 '

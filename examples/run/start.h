@@ -7,21 +7,21 @@
  *     if (!start_load(&settings, model, &from, &ours, &theirs, message)) ...
  *     card_free(&theirs);                                       // at the end: the settings' texts may be its own
  */
-#ifndef TRAIN_START_H
-#define TRAIN_START_H
+#ifndef RUN_START_H
+#define RUN_START_H
 
-#include "examples/train/card.h"
+#include "examples/run/card.h"
 
 /* Takes the model of settings->start, where `train` has written that file and no option of the command line says
  * otherwise; of
  * --activation-from file the activation of any file that names one. False and one line if it cannot be read. */
-bool start_adopt(train_settings *settings, card *theirs, char message[NET_MESSAGE]);
+bool start_adopt(run_spec *settings, card *theirs, char message[NET_MESSAGE]);
 
 /* Reads the weights into the model. False and one line, and the model as it was, if the file is of other columns,
  * classes or letters, if a tensor is missing or of another shape, or if it was trained with another activation; the
  * line then says how far outputs differ on rows of the source. --activation-from model takes it as it is. Columns are
  * standardised by the training rows of the source, not as they were for the file. */
-bool start_load(const train_settings *settings, net *model, const train_source *from, const card *ours,
-                const card *theirs, char message[NET_MESSAGE]);
+bool start_load(const run_spec *settings, net *model, const run_source *from, const card *ours, const card *theirs,
+                char message[NET_MESSAGE]);
 
 #endif

@@ -1,4 +1,4 @@
-#include "examples/train/net.h"
+#include "examples/run/net.h"
 #include "examples/data/words.h"
 
 #include <stdio.h>
@@ -44,6 +44,8 @@ json_t *net_spec_json(const net_spec *spec)
     json_t *object = json_object();
     options_record(spec_options, spec, keep, object);
     options_record(spec_sizes, spec, keep, object);
+    if (spec->equal_width)
+        keep(object, "equal_width", json_true());
     return object;
 }
 
@@ -75,6 +77,7 @@ bool net_spec_read(net_spec *spec, json_t *object, char message[NET_MESSAGE])
             if (!options_take(o, spec, object))
                 return snprintf(message, NET_MESSAGE, "the model's \"%s\" is missing or wrong", o->name), false;
         }
+    spec->equal_width = json_is_true(json_object_get(object, "equal_width"));
     return true;
 }
 
@@ -140,7 +143,11 @@ NET_KIND(gpt, tg_transformer, tg_transformer_forward(model, x, training))
 
 static void *make_mlp(const net_spec *s, const tg_rng *rng, char *message)
 {
-    tg_mlp_config c = {.inputs = s->inputs, .outputs = s->outputs, .dropout = s->dropout, .residual = s->residual};
+    tg_mlp_config c = {.inputs = s->inputs,
+                       .outputs = s->outputs,
+                       .dropout = s->dropout,
+                       .residual = s->residual,
+                       .equal_width = s->equal_width};
     const bool fine = read_names(s, &c.activation, &c.norm, &c.init, message) &&
                       read_widths("hidden", s->hidden, c.hidden, TG_MLP_HIDDEN, message);
     return fine ? finish_mlp(&c, rng, message) : NULL;
@@ -206,7 +213,7 @@ static void *make_gpt(const net_spec *s, const tg_rng *rng, char *message)
 #define KIND(name) \
 #name, .make = make_##name, .forward = forward_##name, .parameters = parameters_##name, .free = free_##name
 static const net_kind kinds[] = {
-    {KIND(mlp), .options = "hidden init residual",
+    {KIND(mlp), .options = "hidden init residual width depth",
      .defaults = {.hidden = "128x2", .norm = "none", .activation = "gelu_exact"}},
     {KIND(convnet), .options = "filters init", .images = true,
      .defaults = {.filters = "16,32", .norm = "batch", .activation = "gelu_exact"}},
@@ -214,7 +221,7 @@ static const net_kind kinds[] = {
      .defaults = {.layers = 4, .heads = 4, .width = 64, .patch = 7, .norm = "layer", .activation = "gelu_exact"}},
     {KIND(autoencoder), .options = "hidden code init", .images = true,
      .defaults = {.hidden = "256,128", .code = 30, .norm = "none", .activation = "gelu_exact"}},
-    {KIND(charmlp), .options = "hidden context embedding init", .text = true,
+    {KIND(charmlp), .options = "hidden context embedding init width depth", .text = true,
      .defaults = {.hidden = "256", .context = 8, .embedding = 24, .norm = "none", .activation = "gelu_exact"}},
     {KIND(gpt), .options = "layers heads width context rotary", .text = true,
      .defaults = {.layers = 4, .heads = 4, .width = 64, .context = 64, .norm = "layer", .activation = "gelu_tanh"}},
@@ -267,6 +274,81 @@ void net_spec_complete(net_spec *spec)
     spec->init = spec->init ? spec->init : tg_init_name((tg_init)0);
 }
 
+const char *net_keep_text(const char *text)
+{
+    static char **kept;
+    static int count;
+    for (int i = 0; i < count; i++)
+        if (strcmp(kept[i], text) == 0)
+            return kept[i];
+    char **more = realloc(kept, ((size_t)count + 1) * sizeof *kept);
+    if (!more)
+        return NULL;
+    kept = more;
+    kept[count] = strdup(text);
+    return kept[count] ? kept[count++] : NULL;
+}
+
+/* ---- gated nets of as many parameters ---- */
+
+/* The member with the widths of layers that are twice as large where they are gated; NULL for models that see to that
+ * themselves. */
+static const char **gated_widths(net_spec *spec)
+{
+    return strcmp(spec->model, "convnet") == 0                                              ? &spec->filters
+           : strcmp(spec->model, "autoencoder") == 0 || strcmp(spec->model, "charmlp") == 0 ? &spec->hidden
+                                                                                            : NULL;
+}
+
+/* Parameters of the net; -1 and one line where it cannot be made. */
+static int64_t size_of(const net_spec *spec, char *message)
+{
+    const tg_rng rng = tg_rng_seed(1);
+    net *made = net_new(spec, &rng, message);
+    const int64_t size = made ? tg_parameters_size(net_parameters(made)) : -1;
+    net_free(made);
+    return size;
+}
+
+bool net_spec_equalize(net_spec *spec, char message[NET_MESSAGE])
+{
+    enum { TRIES = 12 };
+    tg_activation activation;
+    net_spec plain = *spec;
+    const char **member = gated_widths(spec);
+    int64_t widths[TG_MLP_HIDDEN + 1];
+    if (!member || !tg_activation_from_name(spec->activation, &activation) || !tg_activation_is_gated(activation))
+        return true;
+    plain.activation = "relu";
+    const int64_t wanted = size_of(&plain, message);
+    if (wanted < 0 ||
+        !read_widths(spec->filters == *member ? "filters" : "hidden", *member, widths, TG_MLP_HIDDEN, message))
+        return false;
+    double low = 0, high = 1;
+    int64_t nearest = INT64_MAX;
+    const char *best = *member;
+    for (int i = 0; i < TRIES; i++) { /* the size grows with the factor */
+        const double factor = 0.5 * (low + high);
+        char text[512] = "";
+        for (int k = 0; widths[k]; k++) {
+            const double width = factor * (double)widths[k];
+            snprintf(text + strlen(text), sizeof text - strlen(text), "%s%.0f", k ? "," : "", width < 1 ? 1 : width);
+        }
+        *member = net_keep_text(text);
+        const int64_t size = *member ? size_of(spec, message) : -1;
+        if (size < 0)
+            return false;
+        const int64_t off = size < wanted ? wanted - size : size - wanted;
+        if (off < nearest) {
+            nearest = off;
+            best = *member;
+        }
+        *(size < wanted ? &low : &high) = factor;
+    }
+    *member = best;
+    return true;
+}
+
 int net_least_rows(const net_spec *spec)
 {
     const bool has_places = strcmp(spec->model, "mlp") != 0 && strcmp(spec->model, "autoencoder") != 0 &&
@@ -316,6 +398,11 @@ void net_free(net *model)
     if (model)
         model->kind->free(model->model);
     free(model);
+}
+
+const tg_mlp *net_mlp(const net *model)
+{
+    return strcmp(model->kind->name, "mlp") == 0 ? model->model : NULL;
 }
 
 const net_spec *net_spec_of(const net *model)

@@ -1,4 +1,4 @@
-#include "examples/train/card.h"
+#include "examples/run/card.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -60,7 +60,7 @@ static json_t *targets_json(const dataset *data, bool *fine)
 }
 
 /* NULL if out of memory. */
-static char *data_text(const net_spec *spec, const train_source *from)
+static char *data_text(const net_spec *spec, const run_source *from)
 {
     const dataset *data = &from->data;
     json_t *object = json_object(), *classes = json_array(), *letters = json_array();
@@ -202,7 +202,7 @@ static bool parse(card *c, char message[NET_MESSAGE])
     return !problem || refuse(message, problem);
 }
 
-bool card_of_source(card *c, const net_spec *spec, const train_source *from, char message[NET_MESSAGE])
+bool card_of_source(card *c, const net_spec *spec, const run_source *from, char message[NET_MESSAGE])
 {
     json_t *model = net_spec_json(spec);
     *c = (card){.model_text = model ? json_dumps(model, JSON_COMPACT) : NULL, .data_text = data_text(spec, from)};

@@ -1,4 +1,4 @@
-#include "examples/train/text.h"
+#include "examples/run/text.h"
 
 #include "examples/data/internal.h"
 #include "examples/data/words.h"
@@ -26,10 +26,10 @@ static bool number_letters(text_source *t, const unsigned char *bytes)
             t->letter[t->vocabulary++] = (unsigned char)byte;
         }
     t->end = met['\n'] ? number['\n'] : 0;
-    t->ids = malloc((size_t)t->size * sizeof *t->ids + 1);
-    for (int64_t i = 0; t->ids && i < t->size; i++)
-        t->ids[i] = number[bytes[i]];
-    return t->ids != NULL;
+    t->ids = t->read = malloc((size_t)t->size * sizeof *t->read + 1);
+    for (int64_t i = 0; t->read && i < t->size; i++)
+        t->read[i] = number[bytes[i]];
+    return t->read != NULL;
 }
 
 /* Lines without blanks at their ends, and without empty ones; a newline in front of the first and behind each. In
@@ -78,8 +78,10 @@ bool text_load(const char *spec, text_source *t, char message[NET_MESSAGE])
 
 void text_free(text_source *t)
 {
-    free(t->ids);
-    t->ids = NULL;
+    if (t->ids != t->read)
+        free(t->ids);
+    free(t->read);
+    t->ids = t->read = NULL;
 }
 
 /* ---- splitting ---- */
@@ -89,7 +91,7 @@ static bool shuffle_lines(text_source *t, uint64_t seed, int64_t *lines, double 
 {
     int64_t count = 0;
     for (int64_t i = 1; i < t->size; i++)
-        count += t->ids[i] == t->end;
+        count += t->read[i] == t->end;
     int64_t *begin = malloc((size_t)(count + 1) * sizeof *begin);
     int32_t *order = malloc((size_t)count * sizeof *order + 1), *ids = malloc((size_t)t->size * sizeof *ids);
     const bool fine = begin && order && ids;
@@ -99,7 +101,7 @@ static bool shuffle_lines(text_source *t, uint64_t seed, int64_t *lines, double 
         int64_t line = 0, out = 0;
         begin[line++] = 1;
         for (int64_t i = 1; i < t->size; i++)
-            if (t->ids[i] == t->end)
+            if (t->read[i] == t->end)
                 begin[line++] = i + 1;
         for (int64_t i = 0; i < count; i++)
             order[i] = (int32_t)i;
@@ -110,10 +112,13 @@ static bool shuffle_lines(text_source *t, uint64_t seed, int64_t *lines, double 
             if (i == kept)
                 t->held_out = out;
             const int64_t length = begin[order[i] + 1] - begin[order[i]];
-            memcpy(ids + out, t->ids + begin[order[i]], (size_t)length * sizeof *ids);
+            memcpy(ids + out, t->read + begin[order[i]], (size_t)length * sizeof *ids);
             out += length;
         }
-        memcpy(t->ids, ids, (size_t)t->size * sizeof *ids);
+        if (t->ids != t->read)
+            free(t->ids);
+        t->ids = ids;
+        ids = NULL;
         *lines = kept < 1 || kept >= count ? 0 : count;
     }
     free(begin);

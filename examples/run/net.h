@@ -7,8 +7,8 @@
  *     tg_tensor y = net_forward(model, x, NULL);
  *     net_free(model);
  */
-#ifndef TRAIN_NET_H
-#define TRAIN_NET_H
+#ifndef RUN_NET_H
+#define RUN_NET_H
 
 #include "examples/lab/options.h"
 
@@ -24,6 +24,7 @@ typedef struct net_spec {
     int code, patch, layers, heads, width, context, embedding;
     double dropout;
     bool residual, rotary;
+    bool equal_width; /* gated mlp: the widths as given, not those of as many parameters as a plain one */
 
     int inputs, outputs;           /* of rows: features or pixels, and classes or targets */
     int image_height, image_width; /* where rows are images, else 0 */
@@ -47,8 +48,13 @@ extern const char *const net_models[], *const net_norms[], *const net_inits[]; /
         {"layers", "N", "gpt, vit: blocks; 0: 4", OPTION_INT, offsetof(net_spec, layers), .low = 0, .high = 256},        \
         {"heads",  "N",        "gpt, vit: heads of attention; 0: 4", OPTION_INT, offsetof(net_spec, heads),              \
          .low = 0, .high = 1e4},                                                                                         \
-        {"width",  "N",        "gpt, vit: numbers a position; 0: 64", OPTION_INT, offsetof(net_spec, width),             \
-         .low = 0, .high = 1e5},                                                                                         \
+        {"width",                                                                                                        \
+         "N",                                                                                                            \
+         "gpt, vit: width of the model; 0: 64. mlp, charmlp: of all hidden layers, in place of --hidden's",              \
+         OPTION_INT,                                                                                                     \
+         offsetof(net_spec, width),                                                                                      \
+         .low = 0,                                                                                                       \
+         .high = 1e5},                                                                                                   \
         {"context",                                                                                                      \
          "N",                                                                                                            \
          "gpt, charmlp: letters that are seen; 0: 64 and 8",                                                             \
@@ -79,6 +85,13 @@ extern const char *const net_models[], *const net_norms[], *const net_inits[]; /
         "dropout", "RATE", "in training", OPTION_REAL, offsetof(net_spec, dropout), .low = 0, .high = 0.99               \
     }
 
+/* A copy of a text that lives as long as the program; equal texts share one. NULL when memory runs out. */
+const char *net_keep_text(const char *text);
+
+/* Gives the hidden layers of a gated net the widths with which it has about as many parameters as the plain net; texts
+ * are shared with the specification. False and one line where a net cannot be made. */
+bool net_spec_equalize(net_spec *spec, char message[NET_MESSAGE]);
+
 /* Puts the model's own defaults where options left 0 or NULL. */
 void net_spec_complete(net_spec *spec);
 
@@ -108,6 +121,9 @@ typedef struct net net;
 /* NULL and one line if the specification is wrong. `rng` is read and not moved. */
 net *net_new(const net_spec *spec, const tg_rng *rng, char message[NET_MESSAGE]);
 void net_free(net *model);
+
+/* The model where it is an mlp; NULL where it is another. */
+const tg_mlp *net_mlp(const net *model);
 
 const net_spec *net_spec_of(const net *model);
 tg_parameters *net_parameters(const net *model);

@@ -9,10 +9,10 @@
  *     if (!card_read(&c, "best.safetensors", message)) ...
  *     card_free(&c);
  */
-#ifndef TRAIN_CARD_H
-#define TRAIN_CARD_H
+#ifndef RUN_CARD_H
+#define RUN_CARD_H
 
-#include "examples/train/source.h"
+#include "examples/run/source.h"
 
 enum { CARD_LINES = 4 };
 
@@ -50,7 +50,7 @@ typedef struct card {
     char *model_text, *data_text;
 } card;
 
-bool card_of_source(card *c, const net_spec *spec, const train_source *from, char message[NET_MESSAGE]);
+bool card_of_source(card *c, const net_spec *spec, const run_source *from, char message[NET_MESSAGE]);
 void card_metadata(const card *c, tg_metadata lines[CARD_LINES]);
 
 /* From a model file. False and one line if it is none, or if its metadata is wrong. */

@@ -1,5 +1,5 @@
 /* What was read and what follows from it, in words. */
-#include "examples/lab/experiment.h"
+#include "examples/run/experiment.h"
 #include "examples/data/words.h"
 
 #include <stdio.h>
@@ -9,8 +9,8 @@
 
 const char *experiment_split(const experiment *e)
 {
-    const bool fixed = e->settings.split[0] == 'f';
-    if (e->settings.folds)
+    const bool fixed = e->settings.run.split[0] == 'f';
+    if (e->settings.run.folds)
         return fixed ? "Folds: cut once, the same for all seeds."
                      : "Folds: cut anew for each seed, the same for all activations.";
     return fixed ? "Split fixed: intervals leave out what another split would change."
@@ -43,22 +43,23 @@ static const char *listed(const char *list, char text[EXPERIMENT_POINT])
 
 void experiment_net(const experiment *e, char text[EXPERIMENT_POINT])
 {
-    const experiment_settings *s = &e->settings;
-    const dataset *data = &e->data;
-    const bool widths = strcmp(s->widths, "0") != 0, depths = strcmp(s->depths, "0") != 0;
-    char width[EXPERIMENT_POINT], depth[EXPERIMENT_POINT], own_width[24], own_depth[16];
-    int layers = 0;
-    while (e->hidden[layers])
-        layers++;
-    snprintf(own_width, sizeof own_width, "%lld", (long long)e->hidden[0]);
-    snprintf(own_depth, sizeof own_depth, "%d", layers);
-    if (widths || depths)
-        snprintf(text, EXPERIMENT_POINT, "%zu-%.80sx%.80s-%zu", data->features,
-                 listed(widths ? s->widths : own_width, width), listed(depths ? s->depths : own_depth, depth),
-                 data->task == DATASET_CLASSIFICATION ? data->classes : data->targets);
-    else
-        snprintf(text, EXPERIMENT_POINT, "%zu-%.100s-%zu", data->features, s->hidden,
-                 data->task == DATASET_CLASSIFICATION ? data->classes : data->targets);
+    const run_spec s = experiment_spec(e, 0);
+    const char *widths = experiment_list(e, "width"), *depths = experiment_list(e, "depth");
+    char width[EXPERIMENT_POINT], depth[EXPERIMENT_POINT];
+    if (strcmp(s.net.model, "mlp") != 0 || (!strchr(widths, ',') && !strchr(depths, ','))) {
+        net_describe(&s.net, text, EXPERIMENT_POINT);
+        *strrchr(text, ',') = '\0'; /* the activation */
+        if (strcmp(s.net.model, "mlp") == 0)
+            memmove(text, text + 4, strlen(text + 4) + 1);
+        return;
+    }
+    char own_width[32], own_depth[16] = "1";
+    const char *times = strchr(s.net.hidden, 'x');
+    snprintf(own_width, sizeof own_width, "%.*s", (int)strcspn(s.net.hidden, "x,"), s.net.hidden);
+    snprintf(own_depth, sizeof own_depth, "%s", times ? times + 1 : "1");
+    snprintf(text, EXPERIMENT_POINT, "%d-%.80sx%.80s-%d", s.net.inputs,
+             listed(strcmp(widths, "0") ? widths : own_width, width),
+             listed(strcmp(depths, "0") ? depths : own_depth, depth), s.net.outputs);
 }
 
 static void describe_columns(const dataset *data, bool may_miss, FILE *out)
@@ -75,27 +76,40 @@ static void describe_columns(const dataset *data, bool may_miss, FILE *out)
     fputs("; ", out);
 }
 
-void experiment_describe(const experiment *e, FILE *out)
+/* How many rows are read for what. */
+static void describe_source(const experiment *e, FILE *out)
 {
-    const experiment_settings *s = &e->settings;
-    const dataset *data = &e->data;
-    const experiment_settings first = experiment_of_run(e, 0);
-    const long steps = experiment_steps(e, 0);
-    char net[EXPERIMENT_POINT];
-    experiment_net(e, net);
+    const run_spec *s = &e->settings.run;
+    const dataset *data = &e->from.data;
     const bool guessed = strcmp(s->task, "auto") == 0 && strncmp(s->data, "csv:", 4) == 0;
+    if (e->from.is_text) {
+        source_describe(&e->from, out);
+        return;
+    }
     fprintf(out, "%s: %zu row%s, %zu feature%s", data->name, data->rows, plural((long long)data->rows), data->features,
             plural((long long)data->features));
     describe_columns(data, strcmp(s->missing, "error") != 0, out);
     data->task == DATASET_CLASSIFICATION ? describe_classes(data, out) : describe_targets(data, out);
-    fprintf(out, "%s\n", guessed ? "; so it seems, --task says otherwise" : "");
+    fprintf(out, "%s\n", guessed ? "; inferred, override with --task" : "");
     fprintf(out, "%zu row%s to train, %zu to validate, %zu to test. %s\n", data->train.rows,
             plural((long long)data->train.rows), data->validation.rows, data->test.rows, experiment_split(e));
-    if (strchr(s->batches, ',') || strchr(s->epoch_counts, ','))
-        fprintf(out, "%s, epochs %s, batch %s", net,
-                strcmp(s->epoch_counts, "0") == 0 ? "for about 1,500 steps" : s->epoch_counts, s->batches);
+}
+
+void experiment_describe(const experiment *e, FILE *out)
+{
+    const run_spec first = experiment_spec(e, 0);
+    const int64_t rows = e->from.train.count, alone = rows % first.batch;
+    const long steps = (long)(rows / first.batch + (alone >= net_least_rows(&first.net)));
+    const char *batches = experiment_list(e, "batch"), *epochs = experiment_list(e, "epochs");
+    char shape[EXPERIMENT_POINT];
+    experiment_net(e, shape);
+    describe_source(e, out);
+    if (strchr(batches, ',') || strchr(epochs, ','))
+        fprintf(out, "%s, epochs %s, batch %s", shape, strcmp(epochs, "0") == 0 ? "for about 1,500 steps" : epochs,
+                batches);
     else
-        fprintf(out, "%s, %d epoch%s of %ld step%s, batch %d", net, first.epochs, plural(first.epochs), steps,
+        fprintf(out, "%s, %d epoch%s of %ld step%s, batch %d", shape, first.epochs, plural(first.epochs), steps,
                 plural(steps), first.batch);
-    fprintf(out, ", %s %s, %s; %d run%s\n", s->optimizer, s->lrs, s->schedule, e->runs, plural(e->runs));
+    fprintf(out, ", %s %s, %s; %d run%s\n", experiment_list(e, "optimizer"), experiment_list(e, "lr"),
+            experiment_list(e, "schedule"), e->runs, plural(e->runs));
 }

@@ -1,18 +1,18 @@
-#include "examples/train/start.h"
+#include "examples/run/start.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { SAMPLE_ROWS = 16 };
 
-static bool decides(const train_settings *s, const char *which)
+static bool decides(const run_spec *s, const char *which)
 {
     return s->activation_from && strcmp(s->activation_from, which) == 0;
 }
 
 /* ---- before there is a model ---- */
 
-bool start_adopt(train_settings *s, card *theirs, char message[NET_MESSAGE])
+bool start_adopt(run_spec *s, card *theirs, char message[NET_MESSAGE])
 {
     static const program_option options[] = {NET_OPTIONS, {0}};
     char problem[TG_FILE_MESSAGE];
@@ -27,7 +27,7 @@ bool start_adopt(train_settings *s, card *theirs, char message[NET_MESSAGE])
         return false;
     json_t *model = is_ours ? json_object_get(theirs->json, "model") : NULL;
     for (const program_option *o = options; is_ours && o->name; o++)
-        if (!options_given(&settings_program, o->name))
+        if (!options_given(NULL, o->name))
             options_take(o, &s->net, model);
     if (decides(s, "file"))
         s->net.activation = tg_activation_name(named);
@@ -116,7 +116,7 @@ static bool take_sample(sample *of, const tg_fit_rows *rows, const net_spec *spe
     return fine;
 }
 
-bool start_load(const train_settings *s, net *model, const train_source *from, const card *ours, const card *theirs,
+bool start_load(const run_spec *s, net *model, const run_source *from, const card *ours, const card *theirs,
                 char message[NET_MESSAGE])
 {
     char problem[TG_FILE_MESSAGE];

@@ -7,10 +7,10 @@
  *     text_rows(&source, &spec, &train, &valid);              // windows, or single letters, as tg_fit takes them
  *     text_free(&source);
  */
-#ifndef TRAIN_TEXT_H
-#define TRAIN_TEXT_H
+#ifndef RUN_TEXT_H
+#define RUN_TEXT_H
 
-#include "examples/train/net.h"
+#include "examples/run/net.h"
 
 typedef struct text_part {
     const struct text_source *of;
@@ -23,7 +23,8 @@ typedef struct text_source {
     char name[64];
     bool lines;
     int64_t size;
-    int32_t *ids; /* [size] */
+    int32_t *read; /* [size]: as it was read */
+    int32_t *ids;  /* [size]: in the order of the split; `read` itself where that is the same */
     int vocabulary;
     unsigned char letter[256]; /* [vocabulary]: the byte of each number */
     int end;                   /* the number of a newline, 0 if there is none */

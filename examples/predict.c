@@ -23,7 +23,8 @@ typedef struct predict_settings {
 #define AT(member) offsetof(predict_settings, member)
 
 static const program_option table[] = {
-    {"model", "FILE", "what train has kept, or compare with --keep-models: the run's folder, or its best.safetensors", OPTION_TEXT, AT(model)},
+    {"model", "FILE", "what train has kept, or compare with --keep-models: the run's folder, or its best.safetensors",
+     OPTION_TEXT, AT(model)},
     {.type = OPTION_GROUP, .help = "Rows and images:"},
     {"data", "SPEC", "csv:FILE, idx:FILE (images), or idx:DIR (MNIST's files, of which the test images)", OPTION_TEXT,
      AT(data)},

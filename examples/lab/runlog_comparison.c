@@ -150,12 +150,22 @@ static const struct kind {
       .meaning = "expected calibration error, the mean distance of confidence from accuracy in 15 bins"}},
 };
 
+/* Whether any run has the number; an autoencoder has no targets to explain. */
+static bool is_known(const runlog *log, figure which)
+{
+    bool known = log->count == 0;
+    for (int i = 0; i < log->count; i++)
+        known |= log->runs[i].count == 0 || !isnan(figure_of(&log->runs[i], which));
+    return known;
+}
+
 static int list_measures(const runlog *log, comparison_measure measures[], figure figures[])
 {
     const int task = runlog_has_accuracy(log) ? CLASSES : NUMBERS, split = runlog_has_test(log) ? TEST : NO_TEST;
     int count = 0;
     for (const struct kind *k = kinds; k < kinds + sizeof kinds / sizeof *kinds; k++)
-        if ((k->task == ANY_TASK || (int)k->task == task) && (k->split == ANY_SPLIT || (int)k->split == split)) {
+        if ((k->task == ANY_TASK || (int)k->task == task) && (k->split == ANY_SPLIT || (int)k->split == split) &&
+            (k->task != NUMBERS || is_known(log, k->which))) {
             figures[count] = k->which;
             measures[count++] = k->measure;
         }

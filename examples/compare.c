@@ -300,7 +300,6 @@ int main(int argc, char **argv)
 {
     static comparison c;
     char message[EXPERIMENT_MESSAGE];
-    jobs_without_threads(argv);
     c.argv = argv;
     c.e = experiment_defaults();
     options_parse(&experiment_program, argc, argv, &c.e.settings);

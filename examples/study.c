@@ -103,7 +103,6 @@ int main(int argc, char **argv)
     study_settings s = {.out = "results/studies", .data = "data", .jobs = 0};
     study_context c;
     char message[STUDY_MESSAGE];
-    jobs_without_threads(argv);
     const bool named = argc > 1 && argv[1][0] != '-';
     const study *chosen = named ? find_study(argv[1]) : NULL;
     if (named && !chosen) {

@@ -107,7 +107,7 @@ static bool open_log(comparison *c, char message[EXPERIMENT_MESSAGE])
     if (!c->log || !c->names)
         return snprintf(message, EXPERIMENT_MESSAGE, "out of memory"), false;
     runlog_option(c->log, "version", json_string(tg_version()));
-    runlog_note(c->log, experiment_split(&c->e));
+    runlog_note(c->log, experiment_split(&c->e), experiment_overlap(&c->e), experiment_has_same_folds(&c->e));
     if (c->e.data.task == DATASET_CLASSIFICATION)
         runlog_class_names(c->log, c->e.data.class_names, c->e.data.classes);
     options_record(experiment_program.table, &c->e.settings, keep_option, c->log);

@@ -203,6 +203,8 @@ bool runlog_comparison(const runlog *log, comparison *c)
     c->runs = calloc((size_t)log->count + 1, sizeof *c->runs);
     c->measure_count = list_measures(log, c->measures, figures);
     c->test_samples = test_samples(log);
+    c->overlap = log->overlap;
+    c->same_folds = log->same_folds;
     for (int i = 0; c->runs && i < log->count; i++) {
         const runlog_run *run = &log->runs[i];
         const runlog_epoch *last = run->count ? &run->epochs[run->count - 1] : NULL;

@@ -8,6 +8,7 @@
 #include "examples/lab/report.h"
 #include "examples/lab/runlog.h"
 #include "examples/lab/signals.h"
+#include "examples/report/columns.h"
 #include "examples/report/terminal.h"
 #include "examples/lab/training.h"
 #include "examples/data/words.h"
@@ -327,6 +328,7 @@ int main(int argc, char **argv)
     }
 
     describe_to(&c, stderr);
+    columns_print(&c.e.data, stderr);
     jobs_outcome outcome = run_all(&c);
     if (outcome.interrupted)
         fprintf(stderr, "interrupted: %d of %d run%s complete and kept\n", outcome.done, c.e.runs, plural(c.e.runs));

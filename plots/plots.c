@@ -312,6 +312,7 @@ static plots_outcome draw(const char *const scripts[], const char *directory, co
     if (command) {
         set_path(command, "dir", directory);
         set_path(command, "out", unfinished);
+        fprintf(command, "steps_there=%d; ", is_file(directory, "steps.csv"));
         set_look(command, look);
         fclose(command);
     }

@@ -644,7 +644,10 @@ static void put_note(const struct format *format, const char *before, const char
 {
     void (*put)(FILE *, const char *) = format->put ? format->put : terminal_of(out).utf8 ? NULL : put_ascii;
     fputs(before, out);
-    terminal_wrap(out, text, put);
+    if (*format->after)
+        put(out, text);
+    else
+        terminal_wrap(out, text, put);
     fputs(format->after, out);
 }
 

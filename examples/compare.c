@@ -1,6 +1,7 @@
 /* Compares activations: trains every activation with every seed, in parallel, and writes curves, a table and pictures.
  */
 #include "examples/lab/experiment.h"
+#include "examples/lab/files.h"
 #include "examples/lab/jobs.h"
 #include "plots/plots.h"
 #include "examples/lab/progress.h"
@@ -211,7 +212,7 @@ static char *describe_experiment(const comparison *c)
     FILE *words = open_memstream(&about, &size);
     if (words) {
         experiment_describe(&c->e, words);
-        fclose(words);
+        files_close_memory(words, &about);
     }
     return about;
 }
@@ -231,7 +232,7 @@ static bool write_report(const comparison *c, bool drawn)
     FILE *line = open_memstream(&command, &command_size);
     if (line) {
         options_print_command(c->argv, line);
-        fclose(line);
+        files_close_memory(line, &command);
     }
     describe(c, title, sizeof title);
     const bool written =
@@ -274,7 +275,7 @@ static void print_files(const comparison *c, bool drawn, bool reported)
         plots_list(folder, words);
     }
     fputs(c->e.settings.report && reported ? "; report.html" : "", words);
-    if (fclose(words) == 0)
+    if (files_close_memory(words, &text))
         terminal_wrap(stdout, text, NULL);
     free(text);
 }
@@ -299,7 +300,6 @@ int main(int argc, char **argv)
 {
     static comparison c;
     char message[EXPERIMENT_MESSAGE];
-    jobs_without_threads(argv);
     c.argv = argv;
     c.e = experiment_defaults();
     options_parse(&experiment_program, argc, argv, &c.e.settings);

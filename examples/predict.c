@@ -2,6 +2,7 @@
  * images; or texts. */
 #include "examples/train/inputs.h"
 #include "examples/train/sample.h"
+#include "examples/data/number.h"
 #include "examples/data/words.h"
 
 #include <math.h>
@@ -61,6 +62,11 @@ static void put_word(const char *word)
     putchar('"');
 }
 
+static void put_number(double number)
+{
+    fputs(number_text(number, (char[NUMBER_TEXT]){0}), stdout);
+}
+
 static void put_header(const card *c, bool probabilities)
 {
     if (c->task == CARD_CLASSES)
@@ -88,9 +94,12 @@ static int64_t put_classes(const card *c, const float *logits, bool all)
     for (size_t i = 0; i < c->classes; i++)
         sum += exp((double)logits[i] - logits[best]);
     put_word(c->class_names[best]);
-    printf(",%.6g", 1 / sum);
-    for (size_t i = 0; all && i < c->classes; i++)
-        printf(",%.6g", exp((double)logits[i] - logits[best]) / sum);
+    putchar(',');
+    put_number(1 / sum);
+    for (size_t i = 0; all && i < c->classes; i++) {
+        putchar(',');
+        put_number(exp((double)logits[i] - logits[best]) / sum);
+    }
     return (int64_t)best;
 }
 
@@ -102,13 +111,15 @@ static bool put_row(const card *c, const float *output, const float *x, const in
         const int64_t class = put_classes(c, output, all);
         right = label && class == *label;
     }
-    for (size_t i = 0; c->task == CARD_TARGETS && i < c->targets; i++)
-        printf("%s%.7g", i ? "," : "", output[i] * c->target[i].scale + c->target[i].mean);
+    for (size_t i = 0; c->task == CARD_TARGETS && i < c->targets; i++) {
+        fputs(i ? "," : "", stdout);
+        put_number(output[i] * c->target[i].scale + c->target[i].mean);
+    }
     if (c->task == CARD_IMAGES) {
         double sum = 0;
         for (int i = 0; i < c->spec.inputs; i++)
             sum += pow((double)output[i] - x[i], 2) / c->spec.inputs;
-        printf("%.6g", sum);
+        put_number(sum);
     }
     putchar('\n');
     return right;

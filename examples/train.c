@@ -27,6 +27,7 @@ typedef struct trainer {
     double began, shown, step_began, step_seconds; /* step_seconds: in timed_steps */
     int64_t rows, timed_steps, steps_of_epoch;
     double accuracy; /* of the last validation */
+    double *squares; /* [targets]: squared errors of an evaluation's rows, added up */
     tg_tape *tape;   /* the training steps' */
 } trainer;
 
@@ -38,6 +39,13 @@ static int fail(const char *message)
 
 /* ---- the loss ---- */
 
+static void add_squares(double *squares, size_t targets, tg_tensor output, tg_tensor wanted)
+{
+    const float *y = tg_f32(output), *of = tg_f32(wanted);
+    for (int64_t i = 0; y && of && i < tg_size(output); i++)
+        squares[(size_t)i % targets] += pow((double)y[i] - of[i], 2);
+}
+
 static tg_tensor loss(void *context, const tg_tensor *batch, tg_rng *training, double *score)
 {
     trainer *t = context;
@@ -48,8 +56,11 @@ static tg_tensor loss(void *context, const tg_tensor *batch, tg_rng *training, d
     tg_tensor output = net_forward(t->model, batch[0], training);
     if (t->about.task == CARD_IMAGES)
         return tg_mse(output, batch[0]);
-    if (t->about.task == CARD_TARGETS)
+    if (t->about.task == CARD_TARGETS) {
+        if (!training)
+            add_squares(t->squares, (size_t)t->from.data.targets, output, batch[1]);
         return tg_mse(output, batch[1]);
+    }
     if (score)
         *score = tg_accuracy(output, batch[1]);
     return tg_cross_entropy_with(output, batch[1], training ? t->settings.label_smoothing : 0, TG_NO_LABEL);
@@ -155,6 +166,9 @@ static bool prepare(trainer *t, char message[NET_MESSAGE])
     settings_complete(s, t->from.train.count);
     if (!card_of_source(&t->about, &s->net, &t->from, message))
         return false;
+    t->squares = calloc(t->from.data.targets + 1, sizeof *t->squares);
+    if (!t->squares)
+        return snprintf(message, NET_MESSAGE, "out of memory"), false;
     const bool classifies = t->about.task == CARD_CLASSES || t->about.task == CARD_LETTERS;
     if (!settings_fit(s, classifies, message))
         return false;
@@ -229,22 +243,21 @@ static bool measure(trainer *t, const tg_fit_rows *rows, const dataset_part *par
 {
     const dataset *data = &t->from.data;
     *m = (runlog_measures)RUNLOG_NO_MEASURES;
+    memset(t->squares, 0, (data->targets + 1) * sizeof *t->squares);
     if (!tg_fit_evaluate(t->fit, rows, &m->loss, &m->accuracy))
         return false;
     if (t->about.task != CARD_TARGETS)
         return true;
-    double sum = 0, squares = 0;
-    const double count = (double)(part->rows * data->targets);
+    m->r2 = 0; /* the mean over the targets */
     for (size_t i = 0; i < data->targets; i++) {
-        double mean = 0;
+        double mean = 0, squares = 0;
         for (size_t r = 0; r < part->rows; r++)
             mean += data->y[(size_t)part->row[r] * data->targets + i] / (double)part->rows;
         for (size_t r = 0; r < part->rows; r++)
             squares += pow(data->y[(size_t)part->row[r] * data->targets + i] - mean, 2);
-        sum += data->target_scale[i];
+        m->r2 += (1 - t->squares[i] / squares) / (double)data->targets;
     }
-    m->r2 = 1 - m->loss * count / squares;
-    m->rmse = data->targets == 1 ? sqrt(m->loss) * sum : NAN;
+    m->rmse = data->targets == 1 ? sqrt(m->loss) * data->target_scale[0] : NAN;
     return true;
 }
 
@@ -385,6 +398,7 @@ static void close_trainer(trainer *t)
     tg_fit_free(t->fit);
     tg_optimizer_free(t->optimizer);
     net_free(t->model);
+    free(t->squares);
     card_free(&t->about);
     card_free(&t->started);
     source_free(&t->from);

@@ -3,6 +3,8 @@
  * users than a library for all of JSON. */
 #include "nn/safetensors_internal.h"
 
+#include "autograd/numbers.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +26,7 @@ wrong(const reader *r, const char *format, ...)
     if (!r->problem[0]) {
         va_list arguments;
         va_start(arguments, format);
-        vsnprintf(r->problem, TG_FILE_MESSAGE, format, arguments);
+        tg_print_arguments(r->problem, TG_FILE_MESSAGE, format, arguments);
         va_end(arguments);
     }
     return false;

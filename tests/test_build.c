@@ -48,7 +48,7 @@ START_TEST(tests_that_are_run_by_hand_know_it_too)
 }
 END_TEST
 
-START_TEST(the_library_asks_for_openblas_alone_and_installing_it_never_calls_a_package_manager)
+START_TEST(the_library_asks_for_a_compiler_alone_and_installing_it_never_calls_a_package_manager)
 {
     ck_assert(succeeds("tests/dependencies.sh"));
 }
@@ -134,7 +134,7 @@ Suite *build_suite(void)
     tcase_set_timeout(tests, 120);
     tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
     tcase_add_test(tests, a_change_rebuilds_what_depends_on_it);
-    tcase_add_test(tests, the_library_asks_for_openblas_alone_and_installing_it_never_calls_a_package_manager);
+    tcase_add_test(tests, the_library_asks_for_a_compiler_alone_and_installing_it_never_calls_a_package_manager);
     tcase_add_test(tests, includes_and_calls_run_downward_only);
     tcase_add_test(tests, an_include_that_runs_up_is_found);
     tcase_add_test(tests, a_call_that_runs_up_is_found);

@@ -151,7 +151,8 @@ START_TEST(columns_of_one_name_are_told_apart_by_their_places)
     expect_fine(train_run("predict", "--model m/best.safetensors --data csv:twins.csv > named"));
     expect_fine(train_run("predict", "--model m/best.safetensors --data csv:bare.csv --header no > plain"));
     assert_same_files("named", "plain");
-    expect_refused(train_run("predict", "--model m/best.safetensors --data csv:moved.csv"), "2 columns are called 'x'");
+    expect_refused(train_run("predict", "--model m/best.safetensors --data csv:moved.csv"),
+                   "the name 'x' is not unique");
 }
 END_TEST
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "examples/data/csv_classes.h"
+#include "examples/data/number.h"
 #include "examples/data/words.h"
 
 enum { MOST_GUESSED_CLASSES = 20 };
@@ -33,10 +34,8 @@ static bool name_classes(dataset *set, const csv_classes *classes, const dataset
     set->classes = classes->count;
     set->class_names = dataset_array(set->classes, 1, sizeof *set->class_names);
     for (size_t i = 0; set->class_names && i < set->classes; i++) {
-        char number[32];
-        if (!classes->words)
-            snprintf(number, sizeof number, "%.9g", classes->numbers[i]);
-        set->class_names[i] = strdup(classes->words ? classes->names[i] : number);
+        char number[NUMBER_TEXT];
+        set->class_names[i] = strdup(classes->words ? classes->names[i] : number_text(classes->numbers[i], number));
         if (!set->class_names[i])
             return dataset_fail(error, "%s: out of memory", set->name);
     }
@@ -174,12 +173,13 @@ static void fill(const csv_source *source, const features *all, const csv_classe
 /* Nothing can be learnt of a constant. */
 static bool numbers_differ(const csv_source *source, size_t column)
 {
-    char problem[80];
+    char problem[100], number[NUMBER_TEXT];
     const double first = csv_value(source, 0, column);
     for (size_t row = 1; row < source->rows; row++)
         if (csv_value(source, row, column) != first)
             return true;
-    snprintf(problem, sizeof problem, "%.9g is the only number in the file, expected different ones", first);
+    snprintf(problem, sizeof problem, "%s is the only number in the file, expected different ones",
+             number_text(first, number));
     return csv_fail_at(source, 0, column, problem);
 }
 
@@ -210,15 +210,14 @@ static bool name_targets(const csv_source *source, dataset *set)
 
 static bool describe_feature(const csv_source *source, const feature *from, size_t category, dataset_feature *to)
 {
-    char number[32];
+    char number[NUMBER_TEXT];
     *to = (dataset_feature){.number = from->column, .missing = category == from->width};
     const bool words = from->categories.words;
-    if (!words && from->categorical && !to->missing)
-        snprintf(number, sizeof number, "%.9g", from->categories.numbers[category]);
     if (source->first && !(to->column = strdup(csv_column_name(source, from->column))))
         return false;
     return !from->categorical || to->missing ||
-           (to->category = strdup(words ? from->categories.names[category] : number));
+           (to->category = strdup(words ? from->categories.names[category]
+                                        : number_text(from->categories.numbers[category], number)));
 }
 
 static bool describe_features(const csv_source *source, const features *all, dataset *set)

@@ -164,6 +164,10 @@ static bool each_column(csv_source *source, const char *list,
 
 bool csv_find_targets(csv_source *source, const char *target)
 {
+    if (strcmp(target, "-1") == 0) { /* the default: the last column, also where another one is called so */
+        source->target_columns[source->targets++] = source->table.columns - 1;
+        return true;
+    }
     return each_column(source, target, add_target);
 }
 

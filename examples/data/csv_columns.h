@@ -31,7 +31,8 @@ typedef struct csv_source {
 /* Sets first and rows. */
 bool csv_find_header(csv_source *source, dataset_header header);
 
-/* Sets the target columns from one column, whose name may hold a comma, or several with commas between. */
+/* Sets the target columns from one column, whose name may hold a comma, or several with commas between. "-1" is the
+ * last column, whatever the others are called. */
 bool csv_find_targets(csv_source *source, const char *target);
 
 /* Says for each column what it is: `ignore` and `categorical` name columns like csv_find_targets, or are NULL; the

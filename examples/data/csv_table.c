@@ -3,6 +3,7 @@
 #include <csv.h>
 #include <ctype.h>
 #include <float.h>
+#include <jansson.h>
 #include <locale.h>
 #include <math.h>
 #include <stdlib.h>
@@ -283,6 +284,19 @@ static const unsigned char *join_blanks(unsigned char *bytes, const unsigned cha
     return to;
 }
 
+/* Names of columns, categories and classes travel in JSON: jansson takes UTF-8 and nothing else. */
+static bool is_utf8(const unsigned char *line, size_t length)
+{
+    size_t ascii = 0;
+    while (ascii < length && line[ascii] < 0x80)
+        ascii++;
+    if (ascii == length)
+        return true;
+    json_t *text = json_stringn((const char *)line, length);
+    json_decref(text);
+    return text != NULL;
+}
+
 static bool parse_lines(csv_reader *reader, struct csv_parser *parser, char separator, const unsigned char *from,
                         const unsigned char *end)
 {
@@ -298,6 +312,10 @@ static bool parse_lines(csv_reader *reader, struct csv_parser *parser, char sepa
             from = next;
             continue;
         }
+        if (!is_utf8(from, length))
+            return dataset_fail(reader->error,
+                                "%s:%zu: not UTF-8; if it is Latin-1, iconv -f LATIN1 -t UTF-8 converts the file", path,
+                                reader->line);
         if (!quoted)
             reader->row_line = reader->line;
         for (const unsigned char *letter = from; letter < next; letter++)

@@ -29,8 +29,8 @@ typedef struct csv_table {
 /* Reads a file, plain or gzip, with the separator that its first line shows: semicolon, else tab, else comma, else
  * blanks, of which several are one; blanks go before commas where the first lines have numbers like 3,5 between blanks,
  * and no other comma but in a header. Numbers may have a decimal comma where that separates nothing. Every row has the
- * same number of cells; blank lines, lines that begin with # and a byte-order mark are passed over. The path must
- * outlive the table. */
+ * same number of cells; a line that is not UTF-8 is refused; blank lines, lines that begin with # and a byte-order mark
+ * are passed over. The path must outlive the table. */
 bool csv_table_read(const char *path, csv_table *table, const dataset_error *error);
 void csv_table_free(csv_table *table);
 

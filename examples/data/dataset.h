@@ -115,7 +115,8 @@ typedef struct dataset {
     size_t marks;             /* features that say whether another is missing */
 
     /* value in the source = value here * scale + mean. CSV columns have mean 0 and deviation 1 over the training
-     * part; a column that is constant there is 0 in every row and has scale 0. Pixels of IDX files have mean 0 and
+part; a feature that is constant there is 0 in every row and has scale 0, a target has scale 1. Pixels of IDX files have
+mean 0 and
      * scale 255. Generated data is as generated: 0 and 1. */
     double *feature_mean, *feature_scale; /* [features] */
     double *target_mean, *target_scale;   /* [targets]; NULL for a classification */

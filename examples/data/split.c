@@ -148,6 +148,8 @@ static void standardise(const dataset *set, size_t column, double *mean, double 
 {
     const size_t columns = set->features + set->targets;
     measure(set, column, mean, scale);
+    if (*scale == 0 && column >= set->features)
+        *scale = 1;
     for (size_t row = 0; row < set->rows; row++) {
         const double original = set->source[row * columns + column];
         const double value = *scale > 0 && !isnan(original) ? (original - *mean) / *scale : 0;
@@ -155,6 +157,7 @@ static void standardise(const dataset *set, size_t column, double *mean, double 
     }
 }
 
+/* A target that is constant over the training rows keeps its unit, so that errors on other rows are seen. */
 static void standardise_all(dataset *set)
 {
     for (size_t i = 0; i < set->features; i++)

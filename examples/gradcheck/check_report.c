@@ -1,6 +1,7 @@
 #include "examples/gradcheck/check_report.h"
 
 #include "examples/gradcheck/check_charts.h"
+#include "examples/lab/files.h"
 #include "examples/report/html.h"
 #include "examples/lab/options.h"
 #include "examples/data/words.h"
@@ -68,8 +69,8 @@ static void put_conditions(const check_report *r, FILE *to)
     FILE *line = open_memstream(&command, &size);
     if (line) {
         options_print_command(r->argv, line);
-        fclose(line);
-        html_text(to, command);
+        if (files_close_memory(line, &command))
+            html_text(to, command);
     }
     free(command);
     fputs("</pre>\n", to);

@@ -1,5 +1,6 @@
 /* A search: which point of the grid is best, and what each comes to. */
 #include "examples/lab/runlog_internal.h"
+#include "examples/lab/files.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -144,9 +145,8 @@ runlog *runlog_at_best(const runlog *log, bool common)
             if (strcmp(log->runs[run].activation, activation) == 0 && strcmp(log->runs[run].point, point) == 0)
                 copy_run(best, &log->runs[run]);
     }
-    if (words)
-        fclose(words);
-    if (complete && note)
+    complete = words && files_close_memory(words, &note) && complete;
+    if (complete)
         runlog_note(best, note);
     if (complete && json_object_update(best->options, log->options) != 0)
         best->lost = true;

@@ -14,41 +14,53 @@ static bool refuse(char *message, const char *what)
 
 /* ---- writing ---- */
 
+/* jansson refuses NULL, what an allocation that failed has given: a card with a gap would misread its columns. */
+static void put(json_t *object, const char *name, json_t *value, bool *fine)
+{
+    *fine &= json_object_set_new(object, name, value) == 0;
+}
+
+static void append(json_t *array, json_t *value, bool *fine)
+{
+    *fine &= json_array_append_new(array, value) == 0;
+}
+
 static json_t *scale_json(double mean, double scale)
 {
     return json_pack("{s:f, s:f}", "mean", mean, "scale", scale);
 }
 
-static json_t *inputs_json(const dataset *data)
+static json_t *inputs_json(const dataset *data, bool *fine)
 {
     json_t *inputs = json_array();
     for (size_t i = 0; i < data->features && !data->width; i++) {
         const dataset_feature *f = data->feature ? &data->feature[i] : NULL;
         json_t *input = scale_json(data->feature_mean[i], data->feature_scale[i]);
-        json_object_set_new(input, "number", json_integer(f ? (json_int_t)f->number : (json_int_t)i));
+        put(input, "number", json_integer(f ? (json_int_t)f->number : (json_int_t)i), fine);
         if (f && f->column)
-            json_object_set_new(input, "column", json_string(f->column));
+            put(input, "column", json_string(f->column), fine);
         if (f && f->category)
-            json_object_set_new(input, "category", json_string(f->category));
+            put(input, "category", json_string(f->category), fine);
         if (f && f->missing)
-            json_object_set_new(input, "missing", json_true());
-        json_array_append_new(inputs, input);
+            put(input, "missing", json_true(), fine);
+        append(inputs, input, fine);
     }
     return inputs;
 }
 
-static json_t *targets_json(const dataset *data)
+static json_t *targets_json(const dataset *data, bool *fine)
 {
     json_t *targets = json_array();
     for (size_t i = 0; i < data->targets; i++) {
         json_t *target = scale_json(data->target_mean[i], data->target_scale[i]);
-        json_object_set_new(target, "name", json_string(data->target_names ? data->target_names[i] : ""));
-        json_array_append_new(targets, target);
+        put(target, "name", json_string(data->target_names ? data->target_names[i] : ""), fine);
+        append(targets, target, fine);
     }
     return targets;
 }
 
-static json_t *data_json(const net_spec *spec, const train_source *from)
+/* NULL if out of memory. */
+static char *data_text(const net_spec *spec, const train_source *from)
 {
     const dataset *data = &from->data;
     json_t *object = json_object(), *classes = json_array(), *letters = json_array();
@@ -56,18 +68,21 @@ static json_t *data_json(const net_spec *spec, const train_source *from)
                            : strcmp(spec->model, "autoencoder") == 0 ? CARD_IMAGES
                            : data->task == DATASET_CLASSIFICATION    ? CARD_CLASSES
                                                                      : CARD_TARGETS;
+    bool fine = true;
     for (size_t i = 0; i < data->classes; i++)
-        json_array_append_new(classes, json_string(data->class_names[i]));
+        append(classes, json_string(data->class_names[i]), &fine);
     for (int i = 0; i < from->letters.vocabulary; i++)
-        json_array_append_new(letters, json_integer(from->letters.letter[i]));
-    json_object_set_new(object, "task", json_string(tasks[task]));
-    json_object_set_new(object, "inputs", inputs_json(data));
-    json_object_set_new(object, "classes", classes);
-    json_object_set_new(object, "targets", targets_json(data));
-    json_object_set_new(object, "pixel_scale", json_real(data->width ? data->feature_scale[0] : 1));
-    json_object_set_new(object, "lines", json_boolean(from->letters.lines));
-    json_object_set_new(object, "letters", letters);
-    return object;
+        append(letters, json_integer(from->letters.letter[i]), &fine);
+    put(object, "task", json_string(tasks[task]), &fine);
+    put(object, "inputs", inputs_json(data, &fine), &fine);
+    put(object, "classes", classes, &fine);
+    put(object, "targets", targets_json(data, &fine), &fine);
+    put(object, "pixel_scale", json_real(data->width ? data->feature_scale[0] : 1), &fine);
+    put(object, "lines", json_boolean(from->letters.lines), &fine);
+    put(object, "letters", letters, &fine);
+    char *text = fine ? json_dumps(object, JSON_COMPACT) : NULL;
+    json_decref(object);
+    return text;
 }
 
 void card_metadata(const card *c, tg_metadata lines[CARD_LINES])
@@ -189,13 +204,11 @@ static bool parse(card *c, char message[NET_MESSAGE])
 
 bool card_of_source(card *c, const net_spec *spec, const train_source *from, char message[NET_MESSAGE])
 {
-    json_t *model = net_spec_json(spec), *data = data_json(spec, from);
-    *c = (card){.model_text = json_dumps(model, JSON_COMPACT), .data_text = json_dumps(data, JSON_COMPACT)};
+    json_t *model = net_spec_json(spec);
+    *c = (card){.model_text = model ? json_dumps(model, JSON_COMPACT) : NULL, .data_text = data_text(spec, from)};
     json_decref(model);
-    json_decref(data);
-    const bool fine = c->model_text && c->data_text
-                          ? parse(c, message)
-                          : (snprintf(message, NET_MESSAGE, "out of memory, or a name that is not UTF-8"), false);
+    const bool fine =
+        c->model_text && c->data_text ? parse(c, message) : (snprintf(message, NET_MESSAGE, "out of memory"), false);
     if (!fine)
         card_free(c);
     return fine;

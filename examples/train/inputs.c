@@ -1,6 +1,7 @@
 #include "examples/train/inputs.h"
 
 #include "examples/data/csv_columns.h"
+#include "examples/data/number.h"
 
 #include <float.h>
 #include <math.h>
@@ -11,8 +12,8 @@
 /* ---- tables ---- */
 
 /* The column of an input: by its name, where both the model and the file have names, else by its number. Of several
- * columns with this name it is the one that stands where the training file had it. */
-static bool find_column(const csv_source *source, const card_input *input, size_t *column)
+ * columns with this name, in the file or among the model's, it is the one at the number that it had in training. */
+static bool find_column(const csv_source *source, const card *c, const card_input *input, size_t *column)
 {
     const char *path = source->table.path;
     const size_t columns = source->table.columns, number = (size_t)input->number;
@@ -27,19 +28,22 @@ static bool find_column(const csv_source *source, const card_input *input, size_
     for (size_t i = 0; i < columns; i++)
         if (strcmp(csv_column_name(source, i), input->column) == 0)
             *column = i, matches++;
-    if (matches > 1)
+    bool twice = matches > 1;
+    for (size_t i = 0; i < c->inputs; i++)
+        twice |= c->input[i].number != input->number && strcmp(c->input[i].column, input->column) == 0;
+    if (twice)
         return dataset_fail(source->error,
-                            "%s: %zu columns are called '%.60s', and that of the model was column %zu, counted from 0",
-                            path, matches, input->column, number);
+                            "%s: the name '%.60s' is not unique, and the model's column of that name was column %zu, "
+                            "counted from 0, which is another one here",
+                            path, input->column, number);
     return matches ||
            dataset_fail(source->error, "%s: there is no column '%.60s', which the model wants", path, input->column);
 }
 
 static bool is_category(const card_input *input, const char *word, double number)
 {
-    char text[32];
-    snprintf(text, sizeof text, "%.9g", number);
-    return strcmp(input->category, word ? word : text) == 0;
+    char text[NUMBER_TEXT];
+    return strcmp(input->category, word ? word : number_text(number, text)) == 0;
 }
 
 static double standardised(card_scale s, double value)
@@ -52,7 +56,7 @@ static double standardised(card_scale s, double value)
 static bool read_column(const csv_source *source, const card *c, size_t first, size_t last, float *x)
 {
     size_t column;
-    if (!find_column(source, &c->input[first], &column))
+    if (!find_column(source, c, &c->input[first], &column))
         return false;
     const bool may_miss = c->input[last - 1].missing;
     for (size_t row = 0; row < source->rows; row++) {
@@ -77,11 +81,18 @@ static bool read_column(const csv_source *source, const card *c, size_t first, s
     return true;
 }
 
+/* What was not asked for is as in training: a model whose columns have no names was trained on a file without a header.
+ */
+static dataset_header header_of(const char *asked, const card *c)
+{
+    const dataset_header header = (dataset_header)options_position(settings_headers, asked);
+    return header == DATASET_HEADER_AUTO && c->inputs > 0 && !c->input[0].column ? DATASET_HEADER_NO : header;
+}
+
 static bool load_csv(const char *path, const char *header, const card *c, inputs *out, const dataset_error *error)
 {
     csv_source source = {.table.path = path, .error = error};
-    bool fine = csv_table_read(path, &source.table, error) &&
-                csv_find_header(&source, (dataset_header)options_position(settings_headers, header));
+    bool fine = csv_table_read(path, &source.table, error) && csv_find_header(&source, header_of(header, c));
     if (fine) {
         out->count = source.rows;
         out->x = dataset_array(out->count, c->inputs, sizeof *out->x);

@@ -51,13 +51,19 @@ static const char *difference(const card *a, const card *b)
     same = a->inputs == b->inputs;
     for (size_t i = 0; same && i < a->inputs; i++)
         same = same_text(a->input[i].column, b->input[i].column) &&
+               (a->input[i].column || a->input[i].number == b->input[i].number) &&
                same_text(a->input[i].category, b->input[i].category) && a->input[i].missing == b->input[i].missing;
     if (!same)
         return "columns";
     same = a->classes == b->classes;
     for (size_t i = 0; same && i < a->classes; i++)
         same = strcmp(a->class_names[i], b->class_names[i]) == 0;
-    return same ? NULL : "classes";
+    if (!same)
+        return "classes";
+    same = a->targets == b->targets;
+    for (size_t i = 0; same && i < a->targets; i++)
+        same = strcmp(a->target_names[i], b->target_names[i]) == 0;
+    return same ? NULL : "targets";
 }
 
 typedef struct sample {

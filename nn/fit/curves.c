@@ -1,5 +1,7 @@
 #include "nn/fit/fit_internal.h"
 
+#include "autograd/numbers.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -11,10 +13,10 @@ enum { PATH = 1000 };
 /* Nothing where there is no number. */
 static void write_number(FILE *to, double number)
 {
-    if (isnan(number))
-        fputs(",", to);
-    else
-        fprintf(to, ",%.9g", number);
+    char text[32] = "";
+    if (!isnan(number))
+        tg_print(text, sizeof text, "%.9g", number);
+    fprintf(to, ",%s", text);
 }
 
 static void write_rows(const tg_fit *fit, FILE *to)

@@ -1,0 +1,28 @@
+/* A number as text for a machine: the shortest decimal that reads back as the same double. */
+#ifndef DATA_NUMBER_H
+#define DATA_NUMBER_H
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/*     fputs(number_text(0.1, (char[NUMBER_TEXT]){0}), stdout);       // 0.1
+ *
+ * Whole numbers have no exponent: 1234567891, not 1.234567891e+09. -0 is 0. */
+enum { NUMBER_TEXT = 32 };
+static inline const char *number_text(double value, char text[NUMBER_TEXT])
+{
+    value += 0.0; /* -0 */
+    if (value == floor(value) && fabs(value) < 1e17) {
+        snprintf(text, NUMBER_TEXT, "%.0f", value);
+        return text;
+    }
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(text, NUMBER_TEXT, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    return text;
+}
+
+#endif

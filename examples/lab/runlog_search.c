@@ -202,9 +202,9 @@ static int list_points(const runlog *log, const char *activation, double losses[
 static void write_point(const runlog *log, FILE *to, const char *activation, const point *p, double losses[])
 {
     const int count = outcome_at(log, activation, p->run->point, losses).finished;
-    runlog_text(to, activation);
+    table_csv_text(to, activation);
     fputc(',', to);
-    runlog_text(to, p->run->point);
+    table_csv_text(to, p->run->point);
     runlog_number_field(to, p->run->number);
     fprintf(to, ",%d,%d,%d", p->best, p->found.finished, p->found.unfinished);
     runlog_write_band(to, losses, count, false);

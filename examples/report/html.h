@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Everything up to and with the heading, and the end; `style` is what the page needs besides the usual styles, or NULL. A
- * page of what is still `running` says so and loads itself again every few seconds. */
+/* Everything up to and with the heading, and the end; `style` is what the page needs besides the usual styles, or NULL.
+ * A page of what is still `running` says so and loads itself again every few seconds. */
 void html_begin(FILE *to, const char *title, const char *style, bool running);
 void html_end(FILE *to);
 

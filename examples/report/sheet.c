@@ -150,26 +150,8 @@ double sheet_number_of(const sheet *s, const char *key)
 
 static const char nothing[] = "Nothing yet.";
 
-/* Words in lines of at most `columns`. */
-static void print_words(const char *text, int columns, FILE *out)
-{
-    int used = 0;
-    while (*text) {
-        const int length = (int)strcspn(text, " ");
-        if (used && used + 1 + length > columns) {
-            putc('\n', out);
-            used = 0;
-        }
-        used += fprintf(out, "%s%.*s", used ? " " : "", length, text);
-        text += length;
-        text += *text == ' ';
-    }
-    fputs("\n\n", out);
-}
-
 void sheet_print(const sheet *s, FILE *out)
 {
-    const int columns = terminal_of(out).columns;
     for (int i = 0; s && i < s->count; i++)
         switch (s->items[i].kind) {
         case HEADING:
@@ -177,13 +159,15 @@ void sheet_print(const sheet *s, FILE *out)
             break;
         case TEXT:
         case VERDICT:
-            print_words(s->items[i].text, columns, out);
+            terminal_wrap(out, s->items[i].text, NULL);
+            putc('\n', out);
             break;
         case TABLE:
             if (table_rows(s->items[i].table) == 0)
-                print_words(nothing, columns, out);
-            else if (table_print(s->items[i].table, "table", out))
-                putc('\n', out);
+                terminal_wrap(out, nothing, NULL);
+            else
+                table_print(s->items[i].table, "table", out);
+            putc('\n', out);
             break;
         case PICTURE:
             break;

@@ -335,6 +335,7 @@ static plots_outcome draw(const char *const scripts[], const char *directory, co
     if (command) {
         set_path(command, "dir", directory);
         set_path(command, "out", unfinished);
+        fprintf(command, "steps_there=%d; ", is_file(directory, "steps.csv"));
         set_look(command, look);
         if (!files_close_memory(command, &settings) && outcome == PLOTS_DRAWN) {
             snprintf(message, PLOTS_MESSAGE, "no pictures are drawn: out of memory");

@@ -33,7 +33,9 @@ order='
     examples/data/dataset.h
     examples/data/
     examples/report/html examples/report/statistics examples/report/terminal
-    examples/report/ranks examples/report/table examples/report/verdict
+    examples/report/ranks examples/report/table.h examples/report/verdict
+    examples/report/table_internal.h
+    examples/report/table.c examples/report/table_terminal.c
     examples/report/comparison.h
     examples/report/comparison.c examples/report/comparison_table.c
     examples/lab/

@@ -26,8 +26,7 @@ typedef struct comparison_measure {
     const char *title;   /* over its column: "test acc %"; NULL: it is in the summary only */
     const char *words;   /* in sentences: "test accuracy" */
     const char *meaning; /* half a sentence that explains the column; NULL: none is needed */
-    int decimals; /* 0: three significant digits of the smallest mean; 2 for a share, which is shown in percent */
-    bool share;   /* between 0 and 1 */
+    bool share;          /* between 0 and 1 */
     bool more_is_better;
     bool judged; /* differences have a column, a star where they are significant, and a sentence */
 } comparison_measure;

@@ -165,10 +165,12 @@ $(UMBRELLA): $(OUT)/flags
 	   for header in $(filter %.h,$(PUBLIC_HEADERS)); do echo "#include \"$$header\""; done; \
 	   echo '#endif'; } > $@
 
+# Of objects for link-time optimisation the one object is made of their code: names cannot be hidden before there is code.
+NO_LTO := $(shell $(CC) -flinker-output=nolto-rel -r -nostdlib -x c /dev/null -o /dev/null 2>/dev/null && echo -flinker-output=nolto-rel)
 # One object, in which what is hidden is local: an archive of many would show users what its members share.
 $(STATIC): $(LIBRARY_OBJECTS) $(OUT)/flags
 	@rm -f $@
-	$(call quietly,AR)$(CC) -r -nostdlib -o $(OUT)/tapegrad.o $(filter %.o,$^) && \
+	$(call quietly,AR)$(CC) $(CFLAGS) $(NO_LTO) -r -nostdlib -o $(OUT)/tapegrad.o $(filter %.o,$^) && \
 	    $(OBJCOPY) --localize-hidden $(OUT)/tapegrad.o && ar rcs $@ $(OUT)/tapegrad.o
 
 # It stays in memory when a program closes it, for its threads do.

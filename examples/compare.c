@@ -8,7 +8,7 @@
 #include "examples/lab/report.h"
 #include "examples/lab/runlog.h"
 #include "examples/lab/signals.h"
-#include "examples/lab/terminal.h"
+#include "examples/report/terminal.h"
 #include "examples/lab/training.h"
 #include "examples/data/words.h"
 

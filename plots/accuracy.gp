@@ -1,5 +1,5 @@
 # Validation accuracy over epochs: the mean of each activation and its band over seeds; of many
-# activations, the means and intervals at the end.
+# activations, a small picture of each.
 #
 #     gnuplot -e "dir='results'" plots/accuracy.gp      # reads results/bands.csv, draws results/accuracy.png and accuracy.svg
 #
@@ -10,11 +10,6 @@ load folder . "style.gp"
 
 stats bands using (strlen(strcol("val_accuracy"))) name "WRITTEN" nooutput
 if (WRITTEN_max == 0) { exit }                # a regression
-if (count >= too_many && RUNS_max > 1 && !seed_lines) {
-    measure = "accuracy"; times = 100; picture = "accuracy"
-    load folder . "intervals.gp"
-    exit
-}
 
 do for [i=1:count] {
     stats bands using (is(i) ? (last[i] = 100 * column("val_accuracy"), 0) : 0) nooutput
@@ -52,7 +47,15 @@ if (by_error) {
 set ylabel by_error ? "validation accuracy (%), logarithmic in the error" : "validation accuracy (%)"
 set key title "validation accuracy\nafter the last epoch"
 name(i) = sprintf("%s  %.2f %%", word(names, i), last[i])
-set label 2 over at graph 0, graph 1 left offset 0, 1.2 noenhanced textcolor rgb "#404040"
+heading = over
+if (count >= too_many && !seed_lines) {
+    picture = "accuracy"
+    curve = "val_accuracy"
+    drawn(i, name) = height(of(i, name))
+    load folder . "multiples.gp"
+    exit
+}
+set label 2 heading at graph 0, graph 1 left offset 0, 1.2 noenhanced textcolor rgb "#404040"
 
 do for [format in "png svg"] {
     eval format eq "png" ? png : svg

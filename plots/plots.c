@@ -2,7 +2,7 @@
 #include "examples/data/words.h"
 #include "examples/lab/files.h"
 #include "examples/lab/signals.h"
-#include "examples/lab/terminal.h"
+#include "examples/report/terminal.h"
 
 #include <dirent.h>
 #include <errno.h>

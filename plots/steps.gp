@@ -16,12 +16,14 @@ stats steps using (column("step")) name "STEP" nooutput
 if (!exists("VAL_min") || !exists("TRAIN_min")) { exit error "every run diverged: there is no loss to draw" }
 low = TRAIN_min < VAL_min ? TRAIN_min : VAL_min
 high = TRAIN_max > VAL_max ? TRAIN_max : VAL_max
-shown_most = 10 * VAL_min > 50 ? 10 * VAL_min : 50             # what diverges leaves the picture; the legend has its number
+table = steps
+measure = "val_loss"
+load folder . "typical.gp"
 if (high > shown_most) { high = shown_most }
 if (scale ne "linear" && low > 0 && high / low > 6 && low < VAL_min / 20) { low = VAL_min / 20 }
 long = 6
 load folder . "loss_axis.gp"
-edge(i, name) = within(of_step(i, name))
+edge(i, name) = of_step(i, name) > peak ? NaN : within(of_step(i, name))
 
 array least[count]
 do for [i=1:count] {

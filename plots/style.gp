@@ -31,7 +31,7 @@ register_run(name) = strstrt(" " . runs_of_curves . " ", " " . name . " ") ? eac
 if (seed_lines) { stats curves using (register_run(strcol("seed") . ":" . strcol("fold"))):(column("epoch")) nooutput }
 of_run(i, r, name) = is(i) && column("at_best_point") == 1 && strcol("seed") . ":" . strcol("fold") eq word(runs_of_curves, r) ? finite(column(name)) : NaN
 
-too_many = 7                                 # activations whose curves hide each other
+too_many = 9                                 # activations whose curves hide each other
 array last[count]                            # the value after the last epoch, for the legend
 
 # ---- colours that colour-blind readers can tell apart (Okabe and Ito; Tol), and marks for print

@@ -32,7 +32,12 @@ order='
     nn/fit/
     examples/data/dataset.h
     examples/data/
+    examples/report/html examples/report/statistics examples/report/terminal
+    examples/report/ranks examples/report/table examples/report/verdict
+    examples/report/comparison.h
+    examples/report/comparison.c examples/report/comparison_table.c
     examples/lab/
+    examples/report/
     plots/
     examples/gradcheck/ examples/study/ examples/train/
     examples/

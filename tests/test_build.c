@@ -132,7 +132,7 @@ END_TEST
 
 START_TEST(a_circle_of_includes_is_found)
 {
-    expect_problem("examples/lab/statistics.h", "#include \"examples/lab/runlog.h\"",
+    expect_problem("examples/lab/jobs.h", "#include \"examples/lab/progress.h\"",
                    "circle: examples/lab/statistics includes");
 }
 END_TEST

@@ -220,7 +220,7 @@ START_TEST(a_report_is_one_file)
     ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
     const char *html = temporary_text("a<b/report.html");
     static const char *const has[] = {"<!DOCTYPE html>",
-                                      "test acc %</td>",
+                                      ">test acc %</th>",
                                       "moons: 100 rows, 2 features; classification",
                                       "/a&lt;b'",
                                       "&quot;activations&quot;: &quot;relu,silu&quot;",

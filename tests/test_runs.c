@@ -188,6 +188,8 @@ static runlog *made_up(int names, int seeds, int folds, double (*value)(int acti
     return log;
 }
 
+enum { TEST_LOSS }; /* the first measure of a regression with a test split */
+
 static double folds_of_seeds(int activation, int seed, int fold)
 {
     return activation * (1 + 0.1 * seed) + 10 * seed + fold;
@@ -197,20 +199,20 @@ START_TEST(folds_of_a_seed_count_as_one_value)
 {
     int count;
     runlog *log = made_up(2, 3, 4, folds_of_seeds);
-    runlog_group *groups = runlog_groups(log, &count);
+    comparison_group *groups = run_log_groups(log, &count);
     ck_assert_int_eq(count, 2);
     ck_assert_int_eq(groups[1].runs, 12);
     ck_assert_int_eq(groups[1].pairs, 3);
-    ck_assert_double_eq_tol(groups[0].value[RUNLOG_TEST_LOSS].mean, 11.5, 1e-12);
-    ck_assert_double_eq_tol(groups[1].difference[RUNLOG_TEST_LOSS].mean, 1.1, 1e-12);
-    ck_assert_double_eq_tol(groups[1].difference[RUNLOG_TEST_LOSS].deviation, 0.1, 1e-12);
+    ck_assert_double_eq_tol(groups[0].of[TEST_LOSS].value.mean, 11.5, 1e-12);
+    ck_assert_double_eq_tol(groups[1].of[TEST_LOSS].difference.mean, 1.1, 1e-12);
+    ck_assert_double_eq_tol(groups[1].of[TEST_LOSS].difference.deviation, 0.1, 1e-12);
     free(groups);
     runlog_free(log);
     log = made_up(2, 1, 4, folds_of_seeds); /* the only seed: its folds stand for themselves */
-    groups = runlog_groups(log, &count);
+    groups = run_log_groups(log, &count);
     ck_assert_int_eq(groups[1].pairs, 4);
-    ck_assert_double_nan(groups[1].test[RUNLOG_TEST_LOSS].p); /* the same difference everywhere proves nothing */
-    ck_assert_double_nan(groups[1].corrected[RUNLOG_TEST_LOSS]);
+    ck_assert_double_nan(groups[1].of[TEST_LOSS].test.p); /* the same difference everywhere proves nothing */
+    ck_assert_double_nan(groups[1].of[TEST_LOSS].corrected);
     free(groups);
     runlog_free(log);
 }
@@ -247,11 +249,11 @@ START_TEST(a_search_is_judged_at_the_best_points)
     ck_assert(runlog_is_search(log));
     for (int common = 0; common < 2; common++) { /* 0.1 is the best for gelu, of what is left for relu, and for both */
         runlog *best = runlog_at_best(log, common);
-        runlog_group *groups = runlog_groups(best, &count);
+        comparison_group *groups = run_log_groups(best, &count);
         ck_assert_int_eq(count, 2);
         ck_assert(!runlog_is_search(best) && groups[0].runs == 2 && groups[1].runs == 2);
-        ck_assert_double_eq(groups[0].value[RUNLOG_TEST_LOSS].mean, 0.1);
-        ck_assert_double_eq(groups[1].value[RUNLOG_TEST_LOSS].mean, 0.1);
+        ck_assert_double_eq(groups[0].of[TEST_LOSS].value.mean, 0.1);
+        ck_assert_double_eq(groups[1].of[TEST_LOSS].value.mean, 0.1);
         ck_assert_str_eq(best->note, common ? "Said before. All at lr 0.1, the best for all together by validation."
                                             : "Said before. Each at its best by validation: relu lr 0.1; gelu lr 0.1");
         free(groups);
@@ -294,10 +296,10 @@ static void simulate(int times, double difference, int *starred, long *held)
     for (int i = 0; i < times; i++) {
         int count, stars = 0;
         runlog *log = made_up(NAMES, SIMULATED_SEEDS, 1, noisy);
-        runlog_group *groups = runlog_groups(log, &count);
+        comparison_group *groups = run_log_groups(log, &count);
         for (int a = 1; a < count; a++) {
-            const statistics_estimate *found = &groups[a].difference[RUNLOG_TEST_LOSS];
-            stars += groups[a].corrected[RUNLOG_TEST_LOSS] < 0.05;
+            const statistics_estimate *found = &groups[a].of[TEST_LOSS].difference;
+            stars += groups[a].of[TEST_LOSS].corrected < 0.05;
             *held += fabs(found->mean + difference) <= found->margin;
         }
         *starred += stars > 0;

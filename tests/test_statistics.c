@@ -1,5 +1,5 @@
 /* The statistics of a comparison against closed forms and tables. */
-#include "examples/lab/statistics.h"
+#include "examples/report/statistics.h"
 
 #include "autograd/rng.h"
 

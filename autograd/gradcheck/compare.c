@@ -154,11 +154,12 @@ static void conclude(tg_gradcheck_result *v, double numeric, double bound, doubl
     v->status = v->passed ? TG_GRADCHECK_PASSED : TG_GRADCHECK_WRONG;
 }
 
-/* All differences of sin(1e10 x) are noise. This is noise that is no rounding, beyond which the difference sees
- * nothing; and by the derivative the function goes through all of it in steps too small for doubles. */
-static bool is_noise(const group *of, const tg_check_difference *d)
+/* All differences of sin(1e10 x) are noise. This is noise that is no rounding, that is as large as all that the
+ * function changes by, and beyond which the difference sees nothing; and by the derivative the function goes through
+ * all of it in steps too small for doubles. */
+static bool is_noise(const group *of, const tg_check_difference *d, double reach)
 {
-    return d->scatter > 0x1p20 * TG_CHECK_ROUNDING * d->usual &&
+    return d->scatter > 0x1p20 * TG_CHECK_ROUNDING * d->usual && d->scatter > 0x1p-10 * reach &&
            !(fabs(d->value) > SAFETY * (d->error + d->rounding)) && 0x1p-36 * fabs(of->analytic) >= d->scatter;
 }
 
@@ -174,7 +175,7 @@ static void judge(const tg_check *c, comparison *p, int64_t g)
     conclude(v, d->value, SAFETY * d->error + rounding, size, rounding);
     v->sharp |= size == 0 && v->bound <= SHARP * of->below[p->order - 1] / d->natural;
     of->allowed = rounding;
-    of->noise |= is_noise(of, d);
+    of->noise |= is_noise(of, d, p->way.steps[g].reach);
     of->converged = d->error <= NOT_CONVERGED * fmax(fabs(d->value), d->size) || d->error <= 1000 * d->rounding;
     if (v->error < DBL_TRUE_MIN * p->way.steps[g].largest) { /* no double is small enough for this derivative */
         v->passed = true;
@@ -331,6 +332,28 @@ static void judge_one_sided(comparison *p, int64_t g)
         v->status = TG_GRADCHECK_CANNOT_TELL;
 }
 
+/* Where all digits cancel, as in tanh(x + 1e-4) - tanh x at 15, the function is 0 and says nothing of its rounding:
+ * that of the largest number on the way. A difference does not see a derivative that would change the function by less.
+ */
+static bool is_below_rounding(const tg_check *c, const comparison *p, int64_t g)
+{
+    const double largest = fmax(c->magnitudes[0].largest, p->order > 1 ? c->magnitudes[1].largest : 0);
+    double weight = 0;
+    for (int64_t i = 0; i < c->level[p->order - 1].length; i++)
+        weight = fmax(weight, fabs(c->level[p->order - 1].cotangent[i]));
+    return (fabs(p->v[g].analytic) + fabs(p->difference[g].value)) * tg_check_first_step(p->way.steps[g].largest) <=
+           4 * TG_CHECK_ROUNDING * largest * weight;
+}
+
+/* Where terms of the derivative cancel, as in a normalisation of nearly equal numbers, its own rounding may be larger
+ * than anything that the difference sees. */
+static bool is_own_rounding(const comparison *p, int64_t g)
+{
+    const tg_check_difference *d = &p->difference[g];
+    return fabs(d->value) <= SAFETY * (d->error + d->rounding) &&
+           p->v[g].error <= ROUNDING_SAFETY * p->group[g].rounding;
+}
+
 /* ---- comparing ---- */
 
 /* Leaves only those wanted that have not passed; whether there are any. */
@@ -386,9 +409,13 @@ static bool compare_once(tg_check *c, comparison *p)
             judge_closer(c, p, g);
     if (!keep_failing(p))
         return true;
-    for (int64_t g = 0; g < p->way.groups; g++)
-        if (p->way.steps[g].wanted)
-            judge_one_sided(p, g);
+    for (int64_t g = 0; g < p->way.groups; g++) {
+        if (!p->way.steps[g].wanted)
+            continue;
+        judge_one_sided(p, g);
+        if (!p->v[g].passed && (is_below_rounding(c, p, g) || is_own_rounding(p, g)))
+            p->v[g].status = TG_GRADCHECK_CANNOT_TELL;
+    }
     return true;
 }
 

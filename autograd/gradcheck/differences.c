@@ -94,7 +94,8 @@ double tg_check_resting(const tg_check_level *l, int64_t i)
     return RESTING_PART * l->cotangent[i] * l->value[i];
 }
 
-static tg_check_difference finish(const tg_check_level *l, double step, const sums *s)
+/* `argument` is the size of the element that moves, as a part of the direction: what it is rounded by in proportion. */
+static tg_check_difference finish(const tg_check_level *l, double step, double argument, const sums *s)
 {
     double rounding = fmax(tg_check_root(s->rounding), l->suspected);
     if (rounding < DBL_MIN / TG_CHECK_ROUNDING) /* not always: a processor takes long over a product as small as that */
@@ -104,7 +105,7 @@ static tg_check_difference finish(const tg_check_level *l, double step, const su
                                  .rounding = rounding / step,
                                  .size = s->size / (2 * step),
                                  .excuse = tg_check_root(s->excuse) / (2 * step),
-                                 .bend = TG_CHECK_ROUNDING * tg_check_root(s->bend) / (step * step),
+                                 .bend = TG_CHECK_ROUNDING * argument * (tg_check_root(s->bend) / step) / step,
                                  .usual = tg_check_root(s->usual),
                                  .scatter = s->scatter};
 }
@@ -123,7 +124,7 @@ static tg_check_difference plain_difference(const tg_check *c, int level, const 
         else
             tg_check_add_square(&s.usual, tg_check_resting(l, i));
     }
-    return finish(l, step, &s);
+    return finish(l, step, way->steps ? fmin(1, way->steps[group].smallest + step) : 1, &s);
 }
 
 bool tg_check_plain(tg_check *c, int level, const double *direction, double step, tg_check_difference *d)
@@ -328,6 +329,18 @@ static void choose(int which, double first, const tg_check_difference *d, tg_che
     }
 }
 
+static double reach_of(const tg_check *c, int level, const tg_check_way *way, int64_t group, const double *ahead)
+{
+    const tg_check_level *l = &c->level[level];
+    const double *behind = ahead + l->length;
+    double reach = 0;
+    for (int64_t k = tg_check_begin(way, group, l->length); k < tg_check_begin(way, group + 1, l->length); k++) {
+        const int64_t i = tg_check_value(way, k);
+        reach += fabs(l->cotangent[i]) * fmax(fabs(ahead[i] - l->value[i]), fabs(behind[i] - l->value[i]));
+    }
+    return reach;
+}
+
 bool tg_check_central(tg_check *c, int level, const tg_check_way *way, tg_check_difference *best)
 {
     double *ahead = tg_check_take(c, 2 * c->level[level].length);
@@ -335,7 +348,9 @@ bool tg_check_central(tg_check *c, int level, const tg_check_way *way, tg_check_
     if (!ahead || !tg_check_moves(c, level, way->direction, ahead))
         return false;
     for (int64_t g = 0; g < way->groups; g++) {
-        best[g] = (tg_check_difference){.value = NAN, .error = INFINITY};
+        best[g] = (tg_check_difference){
+            .value = NAN, .error = INFINITY, .natural = tg_check_first_step(way->steps[g].largest) / FIRST_STEP};
+        way->steps[g].reach = reach_of(c, level, way, g, ahead);
         is_first_row &= !way->steps[g].wanted || tg_check_first_step(way->steps[g].largest) == FIRST_STEP;
     }
     for (int which = 0; which < DESCENTS; which++) {

@@ -23,6 +23,8 @@ typedef struct tg_check_difference {
 typedef struct tg_check_steps {
     double largest;  /* element of the direction */
     double smallest; /* below this times the direction, steps need not begin */
+    double reach;    /* by how much its values, times their cotangents, change over the largest step: set by
+                        tg_check_central */
     bool wanted;     /* whether its difference is */
 } tg_check_steps;
 

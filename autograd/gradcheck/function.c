@@ -1,5 +1,7 @@
 #include "autograd/gradcheck/function.h"
 
+#include "autograd/tape_internal.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -409,7 +411,11 @@ bool tg_check_open(tg_check *c)
         return false;
     for (int p = 0; p < c->part_count; p++)
         set_point(c, &c->parts[p]);
-    if (!evaluate_levels(c) || !measure_rounding(c))
+    c->magnitudes[0] = c->magnitudes[1] = (tg_magnitudes){INFINITY, 0};
+    c->tape->run.magnitudes = c->magnitudes;
+    const bool evaluated = evaluate_levels(c);
+    c->tape->run.magnitudes = NULL;
+    if (!evaluated || !measure_rounding(c))
         return false;
     for (int k = 0; k <= c->options.order; k++)
         measure_level(c, &c->level[k], k);

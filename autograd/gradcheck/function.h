@@ -5,6 +5,7 @@
 #include "autograd/arena.h"
 #include "autograd/gradcheck/report.h"
 #include "autograd/rng.h"
+#include "autograd/run.h"
 
 #include <math.h>
 
@@ -53,6 +54,7 @@ typedef struct tg_check {
     double *moved, *ahead, *behind; /* a point on the way, and what the function is on both sides */
     double *moves; /* which elements of a level change at all along the direction of a difference: 0 or 1 */
     tg_check_level level[TG_GRADCHECK_MAX_ORDER + 1];
+    tg_magnitudes magnitudes[2]; /* of all that is computed at the point: forward, and in backward passes */
     tg_shape output_shape;
     bool outputs_finite;
     bool nothing_compared; /* as all inputs are empty */

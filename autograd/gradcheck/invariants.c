@@ -2,6 +2,7 @@
 
 #include "autograd/gradcheck/differences.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -137,6 +138,16 @@ static int power_of(const scaling *of, int level)
     return level == 0 ? of->power[0] : level % 2 == 1 ? of->power[1] : -of->power[1];
 }
 
+/* Whether numbers of these magnitudes keep all their bits when they are scaled. Up and down count alone: a value may
+ * have the cotangent of one level only. */
+static bool stays_in_range(const scaling *by, int levels, const tg_magnitudes *m)
+{
+    int up = 0, down = 0;
+    for (int k = 0; k < levels; k++)
+        *(power_of(by, k) > 0 ? &up : &down) += power_of(by, k);
+    return ldexp(m->least, down) >= DBL_MIN && ldexp(m->largest, up) <= DBL_MAX;
+}
+
 /* Rounding commutes with powers of two and with the sign, so that these hold to the bit, whatever the function. What
  * numbers next to the smallest have lost is not held against it, nor where the largest number is passed. */
 static bool is_scaled(tg_check *c, int order, const scaling *by, const double *found)
@@ -148,7 +159,7 @@ static bool is_scaled(tg_check *c, int order, const scaling *by, const double *f
     }
     for (int64_t i = 0; i < c->variables; i++) {
         const double expected = sign * ldexp(c->level[order].value[i], power);
-        if (found[i] == expected || (power > 0 && !isfinite(found[i])) ||
+        if (found[i] == expected || (!isfinite(expected) && !isfinite(found[i])) ||
             fabs(ldexp(found[i] - expected, -power)) < LOST_IN_SCALING)
             continue;
         point_at(c, order, i, found[i], expected);
@@ -175,7 +186,7 @@ static bool scales_with(tg_check *c, const scaling *by, double *const *cotangent
     for (int k = 0; k < c->options.order; k++)
         c->level[k].cotangent = own[k];
     for (int order = 1; fine && order <= c->options.order; order++)
-        fine = is_scaled(c, order, by, values[order]);
+        fine = !stays_in_range(by, order, &c->magnitudes[1]) || is_scaled(c, order, by, values[order]);
     return fine;
 }
 

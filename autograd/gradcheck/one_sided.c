@@ -16,11 +16,12 @@ typedef struct side {
     double *tableau[SIDE_COLUMNS]; /* the last row */
     double *rows;                  /* how many are good */
     double *value, *error;         /* the best so far that closer steps do not contradict */
+    double *rounding;              /* of the last row's plain difference */
 } side;
 
 static bool make_side(tg_check *c, tg_arena *arena, int64_t outputs, side *s)
 {
-    double **arrays[] = {&s->last, &s->rows, &s->value, &s->error};
+    double **arrays[] = {&s->last, &s->rows, &s->value, &s->error, &s->rounding};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         if (!(*arrays[i] = tg_check_take_from(c, arena, outputs, sizeof(double))))
             return false;
@@ -41,6 +42,7 @@ static void add_row(side *s, int64_t i, double plain, double rounding)
         return;
     }
     enum { CONTRADICTS = 8 }; /* times both errors apart */
+    s->rounding[i] = rounding;
     double above = s->tableau[0][i], entry = plain, best = NAN, least = INFINITY;
     s->tableau[0][i] = plain;
     for (int j = 1; j <= s->rows[i] && j < SIDE_COLUMNS; j++) {
@@ -89,17 +91,28 @@ static bool descend_side(tg_check *c, int level, const tg_check_way *way, const 
 /* What is between two values so close to each other, as a part of what the values are. */
 #define JUMP 1e-4
 
+/* The error of a side. Where the function ends or has a pole closer than the closest steps, rows of large steps may
+ * agree by chance, and the plain difference in the closest one is far from them. */
+#define FAR 1e-2
+
+static double error_of(const side *s, int64_t i)
+{
+    const double last = s->tableau[0][i], value = s->value[i], apart = fabs(last - value);
+    return apart > 8 * (s->error[i] + s->rounding[i]) + FAR * fmax(fabs(last), fabs(value)) ? INFINITY : s->error[i];
+}
+
 /* Adds one output's. A side that does not converge, as where the function ends or jumps close by, counts only if
  * both are so. */
 static void add_output(double weight, const side *ahead, const side *behind, int64_t i, tg_check_one_sided *sum)
 {
-    double right = ahead->value[i], left = behind->value[i], error = ahead->error[i] + behind->error[i];
-    if (ahead->error[i] > 1e4 * behind->error[i] && ahead->error[i] > 1e-6 * fabs(right)) {
+    const double error_ahead = error_of(ahead, i), error_behind = error_of(behind, i);
+    double right = ahead->value[i], left = behind->value[i], error = error_ahead + error_behind;
+    if (error_ahead > 1e4 * error_behind && error_ahead > 1e-6 * fabs(right)) {
         right = left;
-        error = behind->error[i];
-    } else if (behind->error[i] > 1e4 * ahead->error[i] && behind->error[i] > 1e-6 * fabs(left)) {
+        error = error_behind;
+    } else if (error_behind > 1e4 * error_ahead && error_behind > 1e-6 * fabs(left)) {
         left = right;
-        error = ahead->error[i];
+        error = error_ahead;
     }
     sum->low += fmin(weight * right, weight * left);
     sum->high += fmax(weight * right, weight * left);

@@ -142,11 +142,11 @@ static void add_value(tg_text *text, const tg_check_report *r, const tg_gradchec
         tg_text_add(text, ", where it is %.9g", data[v->index]);
 }
 
-void tg_check_explain_failure(const tg_check_report *r, tg_gradcheck_result *v)
+void tg_check_explain_failure(const tg_check_report *r, tg_gradcheck_result *v, const char *how)
 {
     tg_check_where(r, v);
     tg_text text = {v->why, sizeof v->why, 0};
-    tg_text_add(&text, "%s, %s%s", r->name, v->where, v->index < 0 ? " (along a random direction)" : "");
+    tg_text_add(&text, "%s, %s%s", r->name, v->where, how);
     add_value(&text, r, v);
     tg_text_add(&text, ": ");
     if (v->status == TG_GRADCHECK_CANNOT_TELL)

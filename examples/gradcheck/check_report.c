@@ -2,7 +2,7 @@
 
 #include "examples/gradcheck/check_charts.h"
 #include "examples/lab/files.h"
-#include "examples/lab/html.h"
+#include "examples/report/html.h"
 #include "examples/lab/options.h"
 #include "examples/data/words.h"
 

@@ -2,7 +2,7 @@
 #include "examples/lab/files.h"
 #include "examples/lab/jobs_internal.h"
 #include "examples/lab/progress_internal.h"
-#include "examples/lab/terminal.h"
+#include "examples/report/terminal.h"
 
 #include <math.h>
 #include <stdarg.h>

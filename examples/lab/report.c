@@ -1,5 +1,5 @@
 #include "examples/lab/report.h"
-#include "examples/lab/html.h"
+#include "examples/report/html.h"
 #include "examples/lab/runlog_internal.h"
 
 #include <limits.h>

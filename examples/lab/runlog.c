@@ -201,13 +201,3 @@ bool runlog_has_test(const runlog *log)
                 return true;
     return false;
 }
-
-runlog_metric runlog_loss(const runlog *log)
-{
-    return runlog_has_test(log) ? RUNLOG_TEST_LOSS : RUNLOG_FINAL_LOSS;
-}
-
-runlog_metric runlog_accuracy(const runlog *log)
-{
-    return runlog_has_test(log) ? RUNLOG_TEST_ACCURACY : RUNLOG_FINAL_ACCURACY;
-}

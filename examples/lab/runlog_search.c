@@ -148,6 +148,8 @@ runlog *runlog_at_best(const runlog *log, bool common)
     complete = words && files_close_memory(words, &note) && complete;
     if (complete)
         runlog_note(best, note);
+    if (complete && json_object_update(best->options, log->options) != 0)
+        best->lost = true;
     if (complete && log->class_names)
         runlog_class_names(best, log->class_names, log->classes);
     free(note);

@@ -15,7 +15,7 @@
 #ifndef STUDY_STUDY_H
 #define STUDY_STUDY_H
 
-#include "examples/study/sheet.h"
+#include "examples/report/sheet.h"
 #include "examples/study/work.h"
 
 #include <limits.h>

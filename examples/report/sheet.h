@@ -11,8 +11,8 @@
  *
  * Cells are parted by |. When memory runs out, sheet_write says so. Functions that take a NULL sheet do nothing.
  */
-#ifndef STUDY_SHEET_H
-#define STUDY_SHEET_H
+#ifndef REPORT_SHEET_H
+#define REPORT_SHEET_H
 
 #include "examples/lab/files.h"
 

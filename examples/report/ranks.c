@@ -1,5 +1,5 @@
-#include "examples/study/ranks.h"
-#include "examples/lab/statistics.h"
+#include "examples/report/ranks.h"
+#include "examples/report/statistics.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -7,8 +7,8 @@
  *
  * After Demsar, "Statistical comparisons of classifiers over multiple data sets", JMLR 7 (2006).
  */
-#ifndef STUDY_RANKS_H
-#define STUDY_RANKS_H
+#ifndef REPORT_RANKS_H
+#define REPORT_RANKS_H
 
 enum { RANKS_METHODS = 10 }; /* at most */
 

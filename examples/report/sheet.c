@@ -1,6 +1,6 @@
-#include "examples/study/sheet.h"
-#include "examples/lab/html.h"
-#include "examples/lab/terminal.h"
+#include "examples/report/sheet.h"
+#include "examples/report/html.h"
+#include "examples/report/terminal.h"
 
 #include <ctype.h>
 #include <jansson.h>

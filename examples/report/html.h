@@ -5,8 +5,8 @@
  *     html_picture(to, "results", "loss.svg", "loss");    // inside the file; nothing where there is none
  *     html_end(to);
  */
-#ifndef LAB_HTML_H
-#define LAB_HTML_H
+#ifndef REPORT_HTML_H
+#define REPORT_HTML_H
 
 #include <stddef.h>
 #include <stdio.h>

@@ -9,8 +9,8 @@
  * What is undefined for so few values (a deviation of one, a mean of none) is NaN. A NaN among the values makes
  * the results NaN: a diverged run is never averaged away.
  */
-#ifndef LAB_STATISTICS_H
-#define LAB_STATISTICS_H
+#ifndef REPORT_STATISTICS_H
+#define REPORT_STATISTICS_H
 
 #include <stddef.h>
 

@@ -1,4 +1,4 @@
-#include "examples/lab/html.h"
+#include "examples/report/html.h"
 #include "examples/data/words.h"
 
 #include <limits.h>

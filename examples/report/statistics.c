@@ -1,4 +1,4 @@
-#include "examples/lab/statistics.h"
+#include "examples/report/statistics.h"
 
 #include <float.h>
 #include <math.h>

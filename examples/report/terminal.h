@@ -5,8 +5,8 @@
  *
  * Read from the environment each time, so it follows a window that is resized. Needs no setlocale in the program.
  */
-#ifndef LAB_TERMINAL_H
-#define LAB_TERMINAL_H
+#ifndef REPORT_TERMINAL_H
+#define REPORT_TERMINAL_H
 
 #include <locale.h>
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-#include "examples/lab/terminal.h"
+#include "examples/report/terminal.h"
 
 #include <limits.h>
 #include <langinfo.h>

@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 enum { MOST_THREADS = 32 };
 enum { SPINS = 200 };   /* of one who waits: some microseconds on end, */
@@ -91,6 +92,13 @@ int tg_parallel_threads(void)
     const int threads = blas_limits > 0 ? blas_threads : openblas_get_num_threads();
     pthread_mutex_unlock(&blas_lock);
     return threads;
+}
+
+__attribute__((constructor)) static void look_at_the_environment(void)
+{
+    const char *threads = getenv("TG_THREADS");
+    if (threads && atoi(threads) > 0)
+        tg_parallel_set_threads(atoi(threads));
 }
 
 /* ---- parts ---- */

@@ -4,7 +4,8 @@
  *
  *     tg_parallel(n, 1 << 16, TG_LINE, update, &s);                       // update(&s, 0, n), in parts side by side
  *
- * There are as many threads as the BLAS would use (OPENBLAS_NUM_THREADS, or tg_set_threads), the caller one of them.
+ * There are as many threads as the BLAS would use (TG_THREADS, OPENBLAS_NUM_THREADS or tg_set_threads), the caller one
+ * of them, and at most 32.
  * Results must not depend on into how many parts the work was cut: each element depends on its own place only.
  *
  *     caller    publishes the parts | takes one after the other, as long as there are any | waits for those taken by

@@ -193,8 +193,10 @@ $(OUT)/bin/%: $(OUT)/obj/examples/%.o $(COMMON_OBJECTS) $(STATIC) $(OUT)/flags
 # Operations that gradcheck loads (--load) call the library's functions that are in the program.
 $(OUT)/bin/gradcheck: LINK = -rdynamic
 
-# The benchmark counts the library's allocations, and tests make the n-th one fail: tests/wrapped_memory.h.
+# The benchmark counts the library's allocations, and tests make the n-th one fail: tests/wrapped_memory.h. Tests cut work finely, too:
+# tests/test_threads.c.
 $(OUT)/bin/bench $(OUT)/bin/tests: LINK = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc
+$(OUT)/bin/tests: LINK += -Wl,--wrap=tg_parallel
 
 # What the tape is measured against is compiled for this very processor, as a user's own program would be.
 FLOOR_CFLAGS := -O3 $(call if_known,-march=native) -ffp-contract=fast -fno-math-errno -fno-trapping-math \

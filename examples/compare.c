@@ -1,10 +1,12 @@
 /* Compares activations: trains every activation with every seed, in parallel, each in a folder of its own, and writes
  * curves, a table and pictures from what the folders have. */
+#include "examples/lab/files.h"
 #include "examples/lab/jobs.h"
 #include "plots/plots.h"
 #include "examples/lab/progress.h"
 #include "examples/lab/report.h"
 #include "examples/lab/signals.h"
+#include "examples/report/columns.h"
 #include "examples/report/terminal.h"
 #include "examples/run/experiment.h"
 #include "examples/run/record.h"
@@ -103,7 +105,7 @@ static runlog *read_all(const comparison *c)
     char folder[PATH_MAX], point[EXPERIMENT_POINT];
     json_object_foreach(config, option, value) runlog_option(log, option, json_incref(value));
     json_decref(config);
-    runlog_note(log, e->from.is_text ? nats : experiment_split(e));
+    runlog_note(log, e->from.is_text ? nats : experiment_split(e), experiment_overlap(e), experiment_has_same_folds(e));
     if (!e->from.is_text && source_classifies(&e->settings.run, &e->from))
         runlog_class_names(log, e->from.data.class_names, e->from.data.classes);
     for (int number = 0; number < e->runs; number++) {
@@ -200,7 +202,7 @@ static char *describe_experiment(const comparison *c)
     FILE *words = open_memstream(&about, &size);
     if (words) {
         experiment_describe(&c->e, words);
-        fclose(words);
+        files_close_memory(words, &about);
     }
     return about;
 }
@@ -220,7 +222,7 @@ static bool write_report(const comparison *c, const runlog *log, bool drawn)
     FILE *line = open_memstream(&command, &command_size);
     if (line) {
         options_print_command(c->argv, line);
-        fclose(line);
+        files_close_memory(line, &command);
     }
     describe(c, title, sizeof title);
     const bool written =
@@ -263,7 +265,7 @@ static void print_files(const comparison *c, bool drawn, bool reported)
         plots_list(folder, words);
     }
     fputs(c->e.settings.report && reported ? "; report.html" : "", words);
-    if (fclose(words) == 0)
+    if (files_close_memory(words, &text))
         terminal_wrap(stdout, text, NULL);
     free(text);
 }
@@ -338,7 +340,6 @@ int main(int argc, char **argv)
 {
     static comparison c;
     char message[EXPERIMENT_MESSAGE];
-    jobs_without_threads(argv);
     c.argv = argv;
     if (!read_options(&c, argc, argv))
         return 2;
@@ -347,6 +348,8 @@ int main(int argc, char **argv)
         return 2;
     }
     describe_to(&c, stderr);
+    if (!c.e.from.is_text)
+        columns_print(&c.e.from.data, stderr);
     const jobs_outcome outcome = run_all(&c);
     if (outcome.interrupted)
         fprintf(stderr, "interrupted: %d of %d run%s complete; the same command goes on\n",

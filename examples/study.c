@@ -1,5 +1,6 @@
 /* The published experiments done again, and questions settled by measurement: each study is a command that runs
  * unattended, goes on where it was interrupted, and writes a report. */
+#include "examples/lab/files.h"
 #include "examples/lab/options.h"
 #include "examples/study/study.h"
 
@@ -64,7 +65,7 @@ static char *command_of(char *const *argv)
     fputs("build/bin/study", to);
     for (int i = 1; argv[i]; i++)
         fprintf(to, strpbrk(argv[i], " '\"$\\") ? " '%s'" : " %s", argv[i]);
-    fclose(to);
+    files_close_memory(to, &text);
     return text;
 }
 
@@ -102,7 +103,6 @@ int main(int argc, char **argv)
     study_settings s = {.out = "results/studies", .data = "data", .jobs = 0};
     study_context c;
     char message[STUDY_MESSAGE];
-    jobs_without_threads(argv);
     const bool named = argc > 1 && argv[1][0] != '-';
     const study *chosen = named ? find_study(argv[1]) : NULL;
     if (named && !chosen) {

@@ -1,5 +1,7 @@
 #include "optim/optimizer.h"
 
+#include "autograd/numbers.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdarg.h>
@@ -194,7 +196,7 @@ refuse(tg_optimizer *optimizer, const char *format, ...)
         snprintf(optimizer->error, sizeof optimizer->error, "optimiser step %lld: ", (long long)optimizer->steps + 1);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(optimizer->error + used, sizeof optimizer->error - (size_t)used, format, arguments);
+    tg_print_arguments(optimizer->error + used, sizeof optimizer->error - (size_t)used, format, arguments);
     va_end(arguments);
     return false;
 }

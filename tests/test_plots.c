@@ -381,6 +381,71 @@ START_TEST(what_a_killed_program_left_is_removed)
 }
 END_TEST
 
+/* The name of a folder that a program which is no more would have left. */
+static const char *left_folder(void)
+{
+    static char left[64];
+    const pid_t dead = fork();
+    if (dead == 0)
+        _exit(0);
+    ck_assert_int_eq(waitpid(dead, NULL, 0), dead);
+    snprintf(left, sizeof left, ".pictures.%ld.abcdef", (long)dead);
+    return left;
+}
+
+START_TEST(links_in_the_folder_of_results_lead_nowhere)
+{
+    char message[PLOTS_MESSAGE], inside[128];
+    runlog *log = run_log_small(true);
+    run_log_write(log);
+    ck_assert_int_eq(mkdir(temporary_path("elsewhere"), 0777), 0);
+    temporary_write("elsewhere/precious", "x", 1);
+    const char *left = left_folder();
+    ck_assert_int_eq(symlink(temporary_path("elsewhere"), temporary_path(left)), 0);
+    plots_draw(temporary_folder(), &(plots_look){0}, message);
+    ck_assert_str_eq(temporary_text("elsewhere/precious"), "x");
+    ck_assert_int_eq(unlink(temporary_path(left)), 0);
+
+    ck_assert_int_eq(mkdir(temporary_path(left), 0777), 0);
+    snprintf(inside, sizeof inside, "%s/loss.png", left);
+    ck_assert_int_eq(symlink(temporary_path("elsewhere/precious"), temporary_path(inside)), 0);
+    plots_draw(temporary_folder(), &(plots_look){0}, message);
+    ck_assert(!temporary_exists(left));
+    ck_assert_str_eq(temporary_text("elsewhere/precious"), "x");
+    runlog_free(log);
+}
+END_TEST
+
+START_TEST(a_gnuplot_that_hangs_is_ended)
+{
+    static const char script[] = "#!/bin/sh\ntrap '' TERM\nwhile :; do sleep 1; done\n";
+    char message[PLOTS_MESSAGE] = "", search[700], *path = strdup(getenv("PATH"));
+    runlog *log = run_log_small(true);
+    run_log_write(log);
+    temporary_write("gnuplot", script, sizeof script - 1);
+    ck_assert_int_eq(chmod(temporary_path("gnuplot"), 0755), 0);
+    snprintf(search, sizeof search, "%s:%s", temporary_folder(), path);
+    setenv("PATH", search, 1);
+    setenv("TG_GNUPLOT_SECONDS", "0.1", 1);
+    ck_assert_int_eq(plots_draw(temporary_folder(), &(plots_look){0}, message), PLOTS_FAILED);
+    unsetenv("TG_GNUPLOT_SECONDS");
+    setenv("PATH", path, 1);
+    free(path);
+    ck_assert_msg(strstr(message, "gnuplot was ended after 0.1 seconds") != NULL, "%s", message);
+    ck_assert_int_eq(entries_like(".pictures"), 0);
+    runlog_free(log);
+}
+END_TEST
+
+START_TEST(bands_that_cannot_be_read_are_a_failure)
+{
+    char message[PLOTS_MESSAGE] = "";
+    ck_assert_int_eq(mkdir(temporary_path("bands.csv"), 0777), 0);
+    ck_assert_int_eq(plots_draw(temporary_folder(), &(plots_look){0}, message), PLOTS_FAILED);
+    ck_assert_msg(strstr(message, "bands.csv': Is a directory") != NULL, "%s", message);
+}
+END_TEST
+
 START_TEST(nothing_to_draw_is_said)
 {
     char message[PLOTS_MESSAGE] = "";
@@ -414,6 +479,9 @@ Suite *plots_suite(void)
     tcase_add_test(tests, a_full_disk_keeps_the_old_pictures_and_is_told);
     tcase_add_test(tests, a_signal_ends_gnuplot_and_leaves_nothing_behind);
     tcase_add_test(tests, what_a_killed_program_left_is_removed);
+    tcase_add_test(tests, links_in_the_folder_of_results_lead_nowhere);
+    tcase_add_test(tests, a_gnuplot_that_hangs_is_ended);
+    tcase_add_test(tests, bands_that_cannot_be_read_are_a_failure);
     tcase_add_test(tests, nothing_to_draw_is_said);
     suite_add_tcase(suite, tests);
     return suite;

@@ -1,5 +1,7 @@
 #include "autograd/gradcheck/report.h"
 
+#include "autograd/numbers.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -109,9 +111,9 @@ const char *tg_check_factor(double factor, char *text, size_t size)
         snprintf(text, size, "of the opposite sign");
     else if (whole > 1 && whole <= SIMPLE && fabs(fabs(factor) - whole) < LIKE * whole)
         whole == 2 ? snprintf(text, size, "twice as large%s", sign)
-                   : snprintf(text, size, "%g times as large%s", whole, sign);
+                   : tg_print(text, size, "%g times as large%s", whole, sign);
     else if (part > 1 && part <= SIMPLE && fabs(1 / fabs(factor) - part) < LIKE * part)
-        part == 2 ? snprintf(text, size, "half as large%s", sign) : snprintf(text, size, "1/%g as large%s", part, sign);
+        part == 2 ? snprintf(text, size, "half as large%s", sign) : tg_print(text, size, "1/%g as large%s", part, sign);
     return text[0] ? text : NULL;
 }
 

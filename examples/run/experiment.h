@@ -77,6 +77,11 @@ void experiment_net(const experiment *e, char text[EXPERIMENT_POINT]);
 void experiment_describe(const experiment *e, FILE *out);
 const char *experiment_split(const experiment *e);
 
+/* Test samples over training samples where splits of one file are redrawn, and 0 where they are not; and whether all
+ * seeds have the same folds: what intervals allow for. */
+double experiment_overlap(const experiment *e);
+bool experiment_has_same_folds(const experiment *e);
+
 /* The list of an option that takes one: "0.1,0.01". */
 const char *experiment_list(const experiment *e, const char *option);
 

@@ -1,5 +1,6 @@
 #include "examples/run/source.h"
 #include "examples/data/words.h"
+#include "examples/report/columns.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -151,4 +152,5 @@ void source_describe(const run_source *from, FILE *out)
     else
         fprintf(out, "%zu target%s", data->targets, plural((long long)data->targets));
     fprintf(out, "; %zu train, %zu validate, %zu test\n", data->train.rows, data->validation.rows, data->test.rows);
+    columns_print(data, out);
 }

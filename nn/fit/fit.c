@@ -2,6 +2,7 @@
 
 #include "nn/fit/fit_internal.h"
 
+#include "autograd/numbers.h"
 #include "autograd/ops.h"
 #include "optim/optimizer.h"
 
@@ -20,8 +21,9 @@ bool tg_fit_fail(tg_fit *fit, const char *format, ...)
         return false;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(fit->error, sizeof fit->error, format, arguments);
+    tg_print_arguments(fit->error, sizeof fit->error, format, arguments);
     va_end(arguments);
+    tg_print_plainly(fit->error);
     return false;
 }
 

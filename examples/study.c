@@ -35,6 +35,8 @@ static const program_option table[] = {
      "train those runs only whose names fit the shell's pattern: '*-seed1', 'relu*lr0.001*'; the report has what is "
      "there",
      OPTION_TEXT, AT(only)},
+    {"overwrite", NULL, "train runs anew of which the folder has records of other settings", OPTION_FLAG,
+     AT(overwrite)},
     {"report-only", NULL, "train nothing: report what is there", OPTION_FLAG, AT(report_only)},
     {"no-plots", NULL, "draw nothing; a report then has no pictures", OPTION_FLAG, AT(no_plots)},
     {0}};
@@ -72,7 +74,7 @@ static char *command_of(char *const *argv)
 /* Reads the options behind the study's name; false, said, where one has no effect. */
 static bool read_options(int argc, char **argv, const study *chosen, study_settings *s)
 {
-    static const char *const of_runs[] = {"jobs", "data", "epochs", "only", "report-only"};
+    static const char *const of_runs[] = {"jobs", "data", "epochs", "only", "report-only", "overwrite"};
     char after[2000] = "Studies:\n";
     size_t used = strlen(after);
     for (int i = 0; i < STUDIES; i++)

@@ -105,6 +105,18 @@ START_TEST(a_folder_of_another_run_is_refused)
 }
 END_TEST
 
+START_TEST(a_record_of_another_run_is_refused_by_study)
+{
+    expect_fine(train_run("study", "gelu-mnist --quick --no-plots --out o"));
+    expect_fine(train_run("sed", "-i 's/seed 1\"/seed 7\"/' o/gelu-mnist-quick/runs/relu-keep1-lr0.001-seed1.json"));
+    char *record = strdup(temporary_text("o/gelu-mnist-quick/runs/relu-keep1-lr0.001-seed1.json"));
+    expect_refused(train_run("study", "gelu-mnist --quick --no-plots --out o"), "of '7', not '1'; --out names another");
+    ck_assert_str_eq(temporary_text("o/gelu-mnist-quick/runs/relu-keep1-lr0.001-seed1.json"), record);
+    expect_fine(train_run("study", "gelu-mnist --quick --no-plots --overwrite --out o"));
+    free(record);
+}
+END_TEST
+
 START_TEST(the_default_folder_says_what_the_run_is)
 {
     expect_fine(train_run("train", SMALL));
@@ -219,6 +231,7 @@ Suite *run_suite(void)
     tcase_add_loop_test(tests, every_model_is_compared_seed_by_seed, 0, sizeof models / sizeof *models);
     tcase_add_test(tests, lists_of_numbers_and_names_are_tried);
     tcase_add_loop_test(tests, a_folder_of_another_run_is_refused, 0, 2);
+    tcase_add_test(tests, a_record_of_another_run_is_refused_by_study);
     tcase_add_test(tests, the_default_folder_says_what_the_run_is);
     tcase_add_test(tests, a_folder_in_which_another_program_works_is_refused);
     tcase_add_loop_test(tests, a_run_that_is_killed_goes_on_to_the_same_bytes, 0, sizeof killed / sizeof *killed);

@@ -22,7 +22,7 @@
 
 typedef struct study_settings {
     const char *out, *data, *only;
-    bool quick, report_only, no_plots;
+    bool quick, report_only, no_plots, overwrite;
     int jobs, epochs;
 } study_settings;
 

@@ -27,6 +27,7 @@ typedef struct comparison {
     int pending_count;
     char **argv; /* the command */
     char out[RUN_NAME];
+    double next_report; /* when the report is written again while runs go on */
 } comparison;
 
 static bool path_of_run(const comparison *c, int number, char path[PATH_MAX])
@@ -120,27 +121,6 @@ static runlog *read_all(const comparison *c)
     return log;
 }
 
-static jobs_outcome run_all(comparison *c)
-{
-    const int count = c->pending_count;
-    const char **names = calloc((size_t)count + 1, sizeof *names);
-    for (int job = 0; names && job < count; job++)
-        names[job] = c->names[c->pending[job]];
-    if (count < c->e.runs)
-        fprintf(stderr, "%d of %d run%s there; the rest goes on\n", c->e.runs - count, c->e.runs,
-                c->e.runs == 1 ? " is" : "s are");
-    const jobs_outcome outcome = progress_run(
-        &(progress_config){
-            .out = names ? stderr : NULL, .count = count, .names = names, .unit = "rows", .measured = "validation"},
-        &(jobs_config){.count = count,
-                       .at_once = c->e.settings.jobs,
-                       .silence = c->e.settings.silence,
-                       .context = c,
-                       .run = train});
-    free(names);
-    return outcome;
-}
-
 /* "mnist: 784-128x8-10, rms norm, residual, adamw", for the pictures. */
 static void describe(const comparison *c, char *title, size_t size)
 {
@@ -215,7 +195,7 @@ static void describe_to(const comparison *c, FILE *out)
     free(about);
 }
 
-static bool write_report(const comparison *c, const runlog *log, bool drawn)
+static bool write_report(const comparison *c, const runlog *log, bool drawn, bool running)
 {
     char message[FILES_MESSAGE] = "out of memory", title[400], *about = describe_experiment(c), *command = NULL;
     size_t command_size = 0;
@@ -227,14 +207,54 @@ static bool write_report(const comparison *c, const runlog *log, bool drawn)
     describe(c, title, sizeof title);
     const bool written =
         about && command &&
-        report_write(c->e.settings.run.out,
-                     &(report){.title = title, .about = about, .command = command, .log = log, .drawn = drawn},
-                     message);
+        report_write(
+            c->e.settings.run.out,
+            &(report){
+                .title = title, .about = about, .command = command, .log = log, .drawn = drawn, .running = running},
+            message);
     if (!written)
         fprintf(stderr, "compare: %s\n", message);
     free(about);
     free(command);
     return written;
+}
+
+/* The report of what there is so far, every few seconds; less often where that takes long. */
+static void show_so_far(void *context)
+{
+    static const double least = 3,
+                        share = 0.02; /* seconds from one to the next, and what part of the time it may take */
+    comparison *c = context;
+    const double begin = jobs_clock();
+    if (begin < c->next_report)
+        return;
+    runlog *log = read_all(c);
+    write_report(c, log, false, true);
+    runlog_free(log);
+    const double end = jobs_clock(), wait = (end - begin) / share;
+    c->next_report = end + (wait > least ? wait : least);
+}
+
+static jobs_outcome run_all(comparison *c)
+{
+    const int count = c->pending_count;
+    const char **names = calloc((size_t)count + 1, sizeof *names);
+    for (int job = 0; names && job < count; job++)
+        names[job] = c->names[c->pending[job]];
+    if (count < c->e.runs)
+        fprintf(stderr, "%d of %d run%s there; the rest goes on\n", c->e.runs - count, c->e.runs,
+                c->e.runs == 1 ? " is" : "s are");
+    const jobs_outcome outcome = progress_run(
+        &(progress_config){
+            .out = names ? stderr : NULL, .count = count, .names = names, .unit = "rows", .measured = "validation"},
+        &(jobs_config){.count = count,
+                       .at_once = c->e.settings.jobs,
+                       .silence = c->e.settings.silence,
+                       .context = c,
+                       .run = train,
+                       .on_tick = c->e.settings.report ? show_so_far : NULL});
+    free(names);
+    return outcome;
 }
 
 /* Appends those of the names whose file FOLDER/NAME.csv is there: " a.csv, b.csv". */
@@ -281,7 +301,7 @@ static int show_results(comparison *c)
     const bool draws = written && !c->e.settings.run.no_plots;
     const plots_outcome drawn = draws ? draw(c) : PLOTS_NOTHING;
     runlog_print_table_as(log, c->e.settings.format, stdout);
-    const bool reported = !written || !c->e.settings.report || write_report(c, log, drawn == PLOTS_DRAWN);
+    const bool reported = !written || !c->e.settings.report || write_report(c, log, drawn == PLOTS_DRAWN, false);
     if (written && is_for_reading(c))
         print_files(c, drawn == PLOTS_DRAWN, reported);
     runlog_free(log);

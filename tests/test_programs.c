@@ -267,12 +267,12 @@ START_TEST(folders_of_any_name_have_their_pictures)
 {
     static const struct {
         const char *program, *arguments, *picture;
-    } commands[] = {
-        {"activations", "--points 5", "activations.png"},
-        {"compare", "--data moons --rows 60 --epochs 2 --seeds 1 --activations relu --hidden 4", "boundary.svg"},
-        {"train", "--data moons --rows 60 --epochs 2", "loss.png"},
-        {"study", "gelu-mnist --quick --only 'relu-keep1-*seed1'", "gelu-mnist-quick/curves.svg"},
-        {"gradcheck", "--plot gelu_exact", "steps.svg"}};
+    } commands[] = {{"activations", "--points 5", "activations.png"},
+                    {"compare", "--overwrite --data moons --rows 60 --epochs 2 --seeds 1 --activations relu --hidden 4",
+                     "boundary.svg"},
+                    {"train", "--overwrite --data moons --rows 60 --epochs 2", "loss.png"},
+                    {"study", "gelu-mnist --quick --only 'relu-keep1-*seed1'", "gelu-mnist-quick/curves.svg"},
+                    {"gradcheck", "--plot gelu_exact", "steps.svg"}};
     static const char *const names[] = {"< touch ran #", "|touch ran", "~/x",         "a\nb",         "~root", "$HOME",
                                         "$data",         "-",          "-e",          "\nit's",       "a\\nb", "a\"b",
                                         "`touch ran`",   "%s",         "a|touch ran", "with a blank "};
@@ -351,8 +351,8 @@ START_TEST(what_cannot_be_printed_is_told)
 {
     static const char *const commands[] = {
         "compare --help", "bench --nets toy --activations relu --threads 1 --seconds 0 --csv",
-        "compare --data moons --rows 60 --epochs 1 --seeds 1 --no-plots --format csv",
-        "train --data moons --rows 60 --epochs 1 --no-plots", "activations --no-plots"};
+        "compare --data moons --rows 60 --epochs 1 --seeds 1 --no-plots --overwrite --format csv",
+        "train --data moons --rows 60 --epochs 1 --no-plots --overwrite", "activations --no-plots"};
     char arguments[400];
     for (size_t i = 0; access("/dev/full", W_OK) == 0 && i < sizeof commands / sizeof commands[0]; i++) {
         const bool writes = strstr(commands[i], "--no-plots");

@@ -272,7 +272,8 @@ START_TEST(control_characters_of_a_table_stay_in_it)
                                       row % 7, row % 5, row % 2);
         temporary_write("a\033b.csv", text, length);
         snprintf(arguments, sizeof arguments,
-                 "--data \"csv:%s/a\033b.csv\" --hidden 4 --activations relu --seeds 1 --epochs 1 --report --out %s",
+                 "--data \"csv:%s/a\033b.csv\" --hidden 4 --activations relu --seeds 1 --epochs 1 --report --overwrite "
+                 "--out %s",
                  temporary_folder(), temporary_folder());
         ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
         ck_assert_msg(is_plain(errors) && strstr(errors, regression ? "of 1 target: ?]0;x???1m" : "(?[31mclass??0, "),
@@ -303,10 +304,10 @@ START_TEST(a_report_shows_pictures_of_its_own_runs_only)
     if (!have_gnuplot())
         return;
     for (size_t i = 0; i < sizeof comparisons / sizeof comparisons[0]; i++) {
-        snprintf(
-            arguments, sizeof arguments,
-            "--data moons --rows 100 --hidden 4x3 --activations relu,elu --seeds 2 --epochs 3 --report --out %s %s",
-            temporary_folder(), comparisons[i].options);
+        snprintf(arguments, sizeof arguments,
+                 "--data moons --rows 100 --hidden 4x3 --activations relu,elu --seeds 2 --epochs 3 --report "
+                 "--overwrite --out %s %s",
+                 temporary_folder(), comparisons[i].options);
         ck_assert_msg(compare_run(arguments, errors, sizeof errors) == comparisons[i].status, "%s", errors);
         ck_assert_msg(pictures_in("report.html") == comparisons[i].shown, "'%s': %d pictures", comparisons[i].options,
                       pictures_in("report.html"));

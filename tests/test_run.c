@@ -207,6 +207,17 @@ START_TEST(a_run_that_is_killed_goes_on_to_the_same_bytes)
 }
 END_TEST
 
+START_TEST(a_report_grows_while_runs_go_on)
+{
+    kill_after("compare", LONGER "--epochs 4000 --activations relu --seeds 2 --jobs 2 --report", "o", 2.5);
+    ck_assert_msg(strstr(temporary_text("o/report.html"), "http-equiv=\"refresh\"") != NULL, "%s",
+                  temporary_text("log"));
+    ck_assert(temporary_exists("o/runs/relu-seed1/curves.csv"));
+    expect_fine(train_run("compare", LONGER "--epochs 5 --activations relu --seeds 2 --report --overwrite --out o"));
+    ck_assert_ptr_null(strstr(temporary_text("o/report.html"), "http-equiv=\"refresh\""));
+}
+END_TEST
+
 START_TEST(a_finished_comparison_trains_nothing_again_and_may_have_more_seeds)
 {
     expect_fine(train_run("compare", SMALL "--activations relu,silu --seeds 1 --out o"));
@@ -235,6 +246,7 @@ Suite *run_suite(void)
     tcase_add_test(tests, the_default_folder_says_what_the_run_is);
     tcase_add_test(tests, a_folder_in_which_another_program_works_is_refused);
     tcase_add_loop_test(tests, a_run_that_is_killed_goes_on_to_the_same_bytes, 0, sizeof killed / sizeof *killed);
+    tcase_add_test(tests, a_report_grows_while_runs_go_on);
     tcase_add_test(tests, a_finished_comparison_trains_nothing_again_and_may_have_more_seeds);
     suite_add_tcase(suite, tests);
     return suite;

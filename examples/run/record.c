@@ -25,7 +25,7 @@ static json_t *load(const char *folder, const char *name)
 
 static bool write_json(const void *object, FILE *to)
 {
-    return json_dumpf(object, to, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) == 0 && fputc('\n', to) != EOF;
+    return json_dumpf(object, to, JSON_COMPACT | JSON_REAL_PRECISION(17)) == 0 && fputc('\n', to) != EOF;
 }
 
 static bool write_config(const void *object, FILE *to)

@@ -12,9 +12,9 @@ const char *experiment_split(const experiment *e)
     const bool fixed = e->settings.split[0] == 'f';
     if (e->settings.folds)
         return fixed ? "Folds: cut once, the same for all seeds."
-                     : "Folds: cut anew for each seed, the same for all activations.";
+                     : "Folds: redrawn per seed, the same for all activations.";
     return fixed ? "Split fixed: intervals leave out what another split would change."
-                 : "Parts drawn anew for each seed, the same for all activations.";
+                 : "Splits are redrawn per seed, the same for all activations.";
 }
 
 static void describe_classes(const dataset *data, FILE *out)
@@ -88,7 +88,7 @@ void experiment_describe(const experiment *e, FILE *out)
             plural((long long)data->features));
     describe_columns(data, strcmp(s->missing, "error") != 0, out);
     data->task == DATASET_CLASSIFICATION ? describe_classes(data, out) : describe_targets(data, out);
-    fprintf(out, "%s\n", guessed ? "; so it seems, --task says otherwise" : "");
+    fprintf(out, "%s\n", guessed ? "; inferred, override with --task" : "");
     fprintf(out, "%zu row%s to train, %zu to validate, %zu to test. %s\n", data->train.rows,
             plural((long long)data->train.rows), data->validation.rows, data->test.rows, experiment_split(e));
     if (strchr(s->batches, ',') || strchr(s->epoch_counts, ','))

@@ -128,7 +128,7 @@ void runlog_finish_run(runlog *log, int run);
  * of the file that failed still stands. */
 bool runlog_write(const runlog *log, char message[RUNLOG_MESSAGE]);
 
-/* How the rows were split, in the words of the note below the table ("parts drawn anew for each seed"). */
+/* How the rows were split, in the words of the note below the table ("Splits are redrawn per seed"). */
 void runlog_note(runlog *log, const char *note);
 
 /* Whether there are several points. */

@@ -129,6 +129,12 @@ static int test_samples(const runlog *log)
     return (int)samples;
 }
 
+/* The cross-entropy of a uniform guess. */
+static double entropy_of(size_t classes)
+{
+    return log((double)classes);
+}
+
 static const char *remedy(const runlog *log)
 {
     const char *norm = json_string_value(json_object_get(log->options, "norm"));
@@ -143,6 +149,7 @@ bool runlog_comparison(const runlog *log, comparison *c)
     c->runs = calloc((size_t)log->count + 1, sizeof *c->runs);
     c->measure_count = list_measures(log, c->measures, figures);
     c->test_samples = test_samples(log);
+    c->chance = log->classes > 1 ? entropy_of(log->classes) : runlog_has_accuracy(log) ? 0 : 1;
     for (int i = 0; c->runs && i < log->count; i++) {
         const runlog_run *run = &log->runs[i];
         const runlog_epoch *last = run->count ? &run->epochs[run->count - 1] : NULL;

@@ -251,16 +251,31 @@ static void add_verdicts(const view *v, table *t)
         }
 }
 
-/* Runs of a group that have no number for what is judged first. */
-static int diverged(const view *v, const char *group)
+/* Runs of a group that have no number for what is judged, and those whose loss is no better than that of guessing. */
+static void count_failures(const view *v, const char *group, int *diverged, int *guessing)
 {
-    const int decides = deciding(v->c);
-    int count = 0;
-    for (int i = 0; i < v->c->run_count && decides >= 0; i++) {
-        const comparison_run *run = &v->c->runs[i];
-        count += strcmp(run->group, group) == 0 && run->finished && !isfinite(run->values[decides]);
+    const comparison *c = v->c;
+    *diverged = *guessing = 0;
+    for (int i = 0; i < c->run_count; i++) {
+        const comparison_run *run = &c->runs[i];
+        bool number = true, learned = true;
+        for (int m = 0; m < c->measure_count; m++)
+            if (c->measures[m].judged) {
+                number &= isfinite(run->values[m]);
+                learned &= c->measures[m].share || c->chance == 0 || run->values[m] < 0.99 * c->chance;
+            }
+        if (run->finished && strcmp(run->group, group) == 0) {
+            *diverged += !number;
+            *guessing += number && !learned;
+        }
     }
-    return count;
+}
+
+static void add_failure(const view *v, table *t, const comparison_group *group, int count, const char *what)
+{
+    if (count > 0)
+        table_add_verdict(t, "Hint: %.64s %s in %d of %d run%s%s%s.", group->name, what, count, group->runs,
+                          plural(group->runs), v->c->remedy ? "; what helps: " : "", v->c->remedy ? v->c->remedy : "");
 }
 
 static void add_hints(const view *v, table *t)
@@ -268,12 +283,11 @@ static void add_hints(const view *v, table *t)
     enum { FEW_SAMPLES = 100 };
     int finished = 0;
     for (int i = 0; i < v->count; i++) {
-        const int lost = diverged(v, v->groups[i].name);
+        int diverged, guessing;
+        count_failures(v, v->groups[i].name, &diverged, &guessing);
         finished += v->groups[i].runs;
-        if (lost > 0)
-            table_add_verdict(t, "Hint: %.64s diverged in %d of %d run%s%s%s.", v->groups[i].name, lost,
-                              v->groups[i].runs, plural(v->groups[i].runs), v->c->remedy ? "; what helps: " : "",
-                              v->c->remedy ? v->c->remedy : "");
+        add_failure(v, t, &v->groups[i], diverged, "diverged");
+        add_failure(v, t, &v->groups[i], guessing, "was no better than guessing");
     }
     if (finished > 0 && 2 * v->c->still_falling > finished)
         table_add_verdict(

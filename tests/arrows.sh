@@ -10,6 +10,7 @@ order='
     autograd/api
     autograd/rng autograd/tensor.h autograd/threads.h autograd/products.h autograd/numbers
     autograd/tape.h autograd/arena autograd/dtype
+    autograd/elementwise.def autograd/gated.def
     autograd/kernels/
     autograd/tensor.c autograd/threads.c autograd/products.c
     autograd/strided autograd/grad.h autograd/op autograd/parameters.h

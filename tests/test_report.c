@@ -173,13 +173,13 @@ END_TEST
  * 0.2 199 (Cohen, 1988; G*Power 3.1). The formula is that of quantiles, and may be one or two off. */
 START_TEST(enough_pairs_are_known_numbers)
 {
-    ck_assert_int_le(abs(verdict_pairs_needed(1, 0.5, 1) - 34), 1);
-    ck_assert_int_le(abs(verdict_pairs_needed(1, 0.8, 1) - 15), 1);
-    ck_assert_int_le(abs(verdict_pairs_needed(1, 0.2, 1) - 199), 2);
-    ck_assert_int_eq(verdict_pairs_needed(5, 1, 1), verdict_pairs_needed(1, 0.2, 1));
-    ck_assert_int_gt(verdict_pairs_needed(1, 0.5, 3), verdict_pairs_needed(1, 0.5, 1));
-    ck_assert_int_eq(verdict_pairs_needed(0, 1, 1), 2);
-    ck_assert_int_eq(verdict_pairs_needed(1, 0, 1), 1000000);
+    ck_assert_int_le(abs(verdict_pairs_needed(1, 0.5, 1, 0) - 34), 1);
+    ck_assert_int_le(abs(verdict_pairs_needed(1, 0.8, 1, 0) - 15), 1);
+    ck_assert_int_le(abs(verdict_pairs_needed(1, 0.2, 1, 0) - 199), 2);
+    ck_assert_int_eq(verdict_pairs_needed(5, 1, 1, 0), verdict_pairs_needed(1, 0.2, 1, 0));
+    ck_assert_int_gt(verdict_pairs_needed(1, 0.5, 3, 0), verdict_pairs_needed(1, 0.5, 1, 0));
+    ck_assert_int_eq(verdict_pairs_needed(0, 1, 1, 0), 2);
+    ck_assert_int_eq(verdict_pairs_needed(1, 0, 1, 0), 1000000);
 }
 END_TEST
 
@@ -275,7 +275,7 @@ START_TEST(verdicts_are_right_where_the_truth_is_known)
     ck_assert_msg(fabs(inside - 0.95 * times) <= (0.02 + slack) * times, "%d of %d intervals hold 0", inside, times);
     ck_assert_msg(fabs(inside_shifted - 0.95 * times) <= (0.02 + slack) * times, "%d of %d intervals hold 1",
                   inside_shifted, times);
-    const int needed = verdict_pairs_needed(sqrt(2), 1, GROUPS - 1); /* of two with noise of 1 each */
+    const int needed = verdict_pairs_needed(sqrt(2), 1, GROUPS - 1, 0); /* of two with noise of 1 each */
     for (int i = 0; i < times; i++) {
         const comparison some = simulated(&rng, needed, 1, runs);
         int ignored = 0;

@@ -150,6 +150,8 @@ bool runlog_comparison(const runlog *log, comparison *c)
     c->measure_count = list_measures(log, c->measures, figures);
     c->test_samples = test_samples(log);
     c->chance = log->classes > 1 ? entropy_of(log->classes) : runlog_has_accuracy(log) ? 0 : 1;
+    c->overlap = log->overlap;
+    c->same_folds = log->same_folds;
     for (int i = 0; c->runs && i < log->count; i++) {
         const runlog_run *run = &log->runs[i];
         const runlog_epoch *last = run->count ? &run->epochs[run->count - 1] : NULL;

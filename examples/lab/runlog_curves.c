@@ -118,7 +118,7 @@ void runlog_write_band(FILE *to, const double values[], int count, bool share)
     enum { TOO_FEW_FOR_AN_INTERVAL = 3 };
     statistics_estimate estimate = statistics_of(values, (size_t)count);
     const statistics_range range =
-        share ? statistics_share_interval(values, (size_t)count) : statistics_interval(&estimate);
+        share ? statistics_share_interval(values, (size_t)count, &estimate) : statistics_interval(&estimate);
     double low = range.low, high = range.high;
     if (count > 1 && count <= TOO_FEW_FOR_AN_INTERVAL && !isnan(estimate.mean)) {
         low = high = values[0];

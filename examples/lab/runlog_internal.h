@@ -28,6 +28,8 @@ struct runlog {
     int count, capacity;
     json_t *options;
     char *note;
+    double overlap; /* as a comparison has it */
+    bool same_folds;
     char **class_names; /* [classes] */
     size_t classes;
     bool lost; /* memory ran out and something is missing */

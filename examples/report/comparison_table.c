@@ -245,7 +245,8 @@ static void add_verdicts(const view *v, table *t)
                                            .share = c->measures[m].share,
                                            .difference = of->difference,
                                            .p = of->corrected,
-                                           .comparisons = v->judged},
+                                           .comparisons = v->judged,
+                                           .overlap = v->c->overlap},
                           sentence);
             table_add_verdict(t, "%s", sentence);
         }

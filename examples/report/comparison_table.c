@@ -146,7 +146,7 @@ static void add_columns(const view *v, table *t)
         if (c->measures[m].title)
             add_measure_columns(v, t, &c->measures[m]);
     if (decides >= 0 && v->count > 1 && v->groups[1].pairs > 1) {
-        snprintf(better, sizeof better, "%s with a better %s than %.64s", v->by_fold ? "folds" : "seeds",
+        snprintf(better, sizeof better, "%s with a better %s than %.64s", v->folds > 1 ? "folds" : "seeds",
                  c->measures[decides].words, v->groups[0].name);
         table_add_column(t, &(table_column){.name = "better", .csv = "better,pairs", .meaning = better});
     }
@@ -178,7 +178,7 @@ static void add_row(const view *v, table *t, const comparison_group *group)
 
 static const char *pairs_of(const view *v)
 {
-    return v->by_fold ? "folds" : "seeds";
+    return v->folds > 1 ? "folds" : "seeds";
 }
 
 static void add_meaning(const view *v, table *t)
@@ -189,7 +189,7 @@ static void add_meaning(const view *v, table *t)
         unfinished |= v->groups[i].unfinished > 0;
     snprintf(values, sizeof values, v->least == v->most ? "%d" : "%d to %d", v->least, v->most);
     if (v->folds > 1)
-        snprintf(folds, sizeof folds, "seeds of %d folds each", v->folds);
+        snprintf(folds, sizeof folds, "folds of all seeds");
     if (v->judged == 1)
         snprintf(star, sizeof star, "; * significant at the 5 %% level (paired t test)");
     else if (v->judged > 1)
@@ -197,7 +197,7 @@ static void add_meaning(const view *v, table *t)
                  v->judged);
     if (v->most > 0 && v->count > 1)
         snprintf(difference, sizeof difference, " Δ: difference to %.64s, %s%s.", v->groups[0].name,
-                 v->by_fold ? "fold by fold" : "seed by seed", star);
+                 v->folds > 1 ? "fold by fold" : "seed by seed", star);
     if (v->most > 1)
         table_add_note(t, "± and ( - ): 95 %% interval of the mean over %s %s.%s", values,
                        v->by_fold     ? "folds, which share most training samples"

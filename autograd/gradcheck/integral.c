@@ -45,7 +45,7 @@ static void add_change(const tg_check *c, const tg_check_level *l, const tg_chec
     for (int64_t k = tg_check_begin(way, g, l->length); k < end; k++) {
         const int64_t i = tg_check_value(way, k);
         const double least = TG_CHECK_ROUNDING * fmax(fabs(c->ahead[i]), fabs(c->behind[i]));
-        const double rounding = l->cotangent[i] * fmax(l->each[i], least) / half;
+        const double rounding = l->cotangent[i] * fmax(l->value_rounding[i], least) / half;
         if (c->moves[i] == 0 && c->ahead[i] == c->behind[i])
             continue;
         sum->change += l->cotangent[i] * (c->ahead[i] - c->behind[i]) / (2 * half);
@@ -73,7 +73,7 @@ bool tg_check_integrals(tg_check *c, int order, const tg_check_way *way, const d
         if (half[g] == 0)
             continue;
         add_change(c, below, way, g, half[g], &in[g]);
-        in[g].rounding = fmax(in[g].rounding, below->suspected / half[g]);
+        in[g].rounding = fmax(in[g].rounding, below->assumed_rounding / half[g]);
     }
     return true;
 }

@@ -70,7 +70,8 @@ static void add_rows(const tg_check *c, int level, const tg_check_way *way, int6
     const int64_t end = tg_check_begin(way, group + 1, l->length);
     for (int64_t k = tg_check_begin(way, group, l->length); k < end; k++) {
         const int64_t i = tg_check_value(way, k);
-        const double rounding = fmax(fmax(l->each[i], l->suspected), TG_CHECK_ROUNDING * fabs(c->ahead[i])) / step;
+        const double rounding =
+            fmax(fmax(l->value_rounding[i], l->assumed_rounding), TG_CHECK_ROUNDING * fabs(c->ahead[i])) / step;
         add_row(s, i, sign * (s->last[i] - c->ahead[i]) / step, 2 * SIDE_AMPLIFICATION * rounding);
     }
 }

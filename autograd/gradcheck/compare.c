@@ -1,42 +1,11 @@
 #include "autograd/gradcheck/compare.h"
 
 #include "autograd/gradcheck/differences.h"
+#include "autograd/gradcheck/tolerances.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
-
-/* By how much an error estimate may be too small; and the rounding of an analytic derivative, of which the measurement
- * does not see what it has in common with its neighbours'. */
-#define SAFETY          8
-#define ROUNDING_SAFETY 32
-
-/* Rounding that is the same at all neighbours, as where 1 - tanh(x)^2 leaves few digits, is not measured at all. So
- * much is allowed besides of the size that the function's values, or those of a lower derivative, make usual. */
-#define UNMEASURED_ROUNDING (1024 * TG_CHECK_ROUNDING)
-
-/* Noise of a derivative that is no more than this part of what is usual is rounding, whatever the function's own: where
- * a norm takes out what a bias adds, terms a thousand times as large as any result cancel. Noise of single precision is
- * 2^16 times as large. */
-#define CANCELLATION_ROUNDING (8192 * TG_CHECK_ROUNDING)
-
-/* Over a stretch little of it is common to all derivatives, so that less is allowed where they are compared by their
- * integral. The stretch is this long on each side, as a part of the first step of the differences. */
-#define UNMEASURED_IN_INTEGRAL (16 * TG_CHECK_ROUNDING)
-#define STRETCH                0.5
-
-/* Numbers below have fewer digits than others. */
-#define LEAST_FULL_PRECISION (DBL_MIN / TG_CHECK_ROUNDING)
-
-/* An estimate whose own error exceeds this fraction of its value, or size, is not used. */
-#define NOT_CONVERGED 1e-5
-
-/* A comparison is sharp if its bound is at most this part of the derivative's size or, where that is 0, of the
- * function's. */
-#define SHARP 1e-12
-
-/* Agreement within more than this fraction proves nothing. */
-#define COARSE 1e-3
 
 /* ---- what is compared ---- */
 

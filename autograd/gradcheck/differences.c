@@ -9,27 +9,12 @@
  * can vanish by chance where the error changes sign, to the entry below it. The smallest, with the rounding of its row,
  * wins. */
 #include "autograd/gradcheck/differences.h"
+#include "autograd/gradcheck/tolerances.h"
 
 #include <float.h>
 #include <math.h>
 
 enum { CENTRAL_ROWS = 30, CENTRAL_COLUMNS = 7, CONFIRMATIONS = 2, CONFIRMATION_ROWS = 6 };
-#define FIRST_STEP         0.25 /* of the direction */
-#define LARGEST_FIRST_STEP 0.5  /* of a variable, but no less than so much of it, or it would hardly move: */
-#define LEAST_FIRST_STEP   0x1p-40
-
-/* What small steps show to this part is not overruled by larger ones. */
-#define CONVINCING 1e-6
-
-/* What moves by less than its rounding over a step of a quarter counts as so much of its size, for which 2^10 roundings
- * are allowed. */
-#define UNMOVED_PART 0x1p-7
-
-/* A feature that the usual steps miss changes the derivative by more than this part; less is noise. */
-#define LEAST_CONTRADICTION 1e-6
-
-/* The extrapolation adds up the rounding of several rows: at most prod (4^j + 1) / (4^j - 1) < 2 times. */
-#define CENTRAL_AMPLIFICATION 2
 
 double tg_check_first_step(double largest)
 {
@@ -250,7 +235,7 @@ static bool is_confirmed(tg_check *c, descent *s, int number, int64_t group, boo
         if (!difference_in_row(c, s, number + finer * CONFIRMATION_ROWS, group, &plain))
             return false;
         *confirmed = fabs(plain.value - best->value) <=
-                     8 * (best->error + best->rounding + plain.rounding) + 1e-3 * fmax(best->size, plain.size);
+                     SAFETY * (best->error + best->rounding + plain.rounding) + 1e-3 * fmax(best->size, plain.size);
     }
     return true;
 }
@@ -324,7 +309,7 @@ static void choose(int which, double first, const tg_check_difference *d, tg_che
 {
     double error = best->error + best->rounding; /* infinite if nothing converged */
     bool convinces = which == AT_MOST_ONE || is_exact_to(1e-9, d);
-    bool agrees = !(fabs(d->value - best->value) > 8 * error) || !is_exact_to(CONVINCING, best);
+    bool agrees = !(fabs(d->value - best->value) > SAFETY * error) || !is_exact_to(CONVINCING, best);
     if ((isinf(error) && which != IN_PROPORTION) || (convinces && d->error + d->rounding < error && agrees)) {
         *best = *d;
         best->length_scale = which == SMALLEST ? 1 : first / FIRST_STEP;
@@ -377,7 +362,7 @@ bool tg_check_central(tg_check *c, int level, const tg_check_way *way, tg_check_
 static bool does_contradict(const tg_check_difference *closer, const tg_check_difference *usual)
 {
     double differs = fabs(closer->value - usual->value);
-    double errors = 8 * (closer->error + closer->rounding + usual->error + usual->rounding);
+    double errors = CONTRADICTS * (closer->error + closer->rounding + usual->error + usual->rounding);
     double least = fmax(errors, LEAST_CONTRADICTION * fmax(usual->size, closer->size));
     return is_exact_to(1e-2, closer) && !(differs <= least && isfinite(usual->error));
 }

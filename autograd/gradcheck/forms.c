@@ -1,18 +1,12 @@
 #include "autograd/gradcheck/forms.h"
 
 #include "autograd/gradcheck/differences.h"
+#include "autograd/gradcheck/tolerances.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-/* In float rounding is 2^29 times that in double, as it was measured; by this much more in all, as some kernels are a
- * few units off. */
-#define SINGLE_SAFETY 256
-
-/* The same elements elsewhere in memory may be computed by other instructions, to this relative error. */
-#define SAME_TO 1e-12
 
 enum { MOST_INPUTS = TG_SAMPLE_INPUTS };
 

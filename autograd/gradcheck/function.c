@@ -1,4 +1,5 @@
 #include "autograd/gradcheck/function.h"
+#include "autograd/gradcheck/tolerances.h"
 
 #include "autograd/tape_internal.h"
 
@@ -85,9 +86,6 @@ const tg_check_part *tg_check_part_at(const tg_check *c, int64_t variable)
         part--;
     return part;
 }
-
-/* An element by this much smaller than its neighbours needs steps of its own. */
-#define FAR_SMALLER 0x1p-8
 
 /* The power of two at or below. */
 static double power_of_two(double x)
@@ -379,9 +377,6 @@ static bool evaluate_levels(tg_check *c)
             return false;
     return true;
 }
-
-/* A value that is smaller than this part of what is usual is small by chance: its rounding is compared to so much. */
-#define TYPICAL_PART 0x1p-10
 
 static void measure_level(const tg_check *c, tg_check_level *level, int k)
 {

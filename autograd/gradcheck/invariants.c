@@ -1,19 +1,11 @@
 #include "autograd/gradcheck/invariants.h"
 
 #include "autograd/gradcheck/differences.h"
+#include "autograd/gradcheck/tolerances.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
-
-/* Two roads to the same number, both exact but for rounding, may differ by this much of its size. */
-#define SAME_TO 1e-12
-
-/* Numbers below this may have been made from ones so small that bits were lost. */
-#define LOST 0x1p-900
-
-/* And below this where cotangents were divided by 2^100. */
-#define LOST_IN_SCALING 0x1p-800
 
 /* The result is about derivative number `order` by variable i; -1 if it is about none in particular. */
 static void set_place(tg_check *c, int order, int64_t i, double analytic, double expected)

@@ -35,12 +35,6 @@ static bool same_as(tg_check *c, int order, const double *found, tg_gradcheck_st
                          found[i], (long long)i, order > 0 ? "all variables" : "the result");
 }
 
-/* The same of what is in c->ahead. */
-static bool same_bytes(tg_check *c, int order, tg_gradcheck_status status, const char *what)
-{
-    return same_as(c, order, c->ahead, status, what);
-}
-
 /* Memory for what all levels give. */
 static bool make_values(tg_check *c, double *values[TG_GRADCHECK_MAX_ORDER + 1])
 {
@@ -78,8 +72,8 @@ static bool stays_undisturbed(tg_check *c)
     c->function(c->tape, c->tensors, c->report.count, c->user);
     tg_tape_clear_error(c->tape); /* whether the function likes these numbers does not matter */
     return tg_check_derive(c, 1, result, c->ahead) &&
-           same_bytes(c, 1, TG_GRADCHECK_DISTURBED,
-                      "the gradient changes when the function runs on other numbers before the backward pass");
+           same_as(c, 1, c->ahead, TG_GRADCHECK_DISTURBED,
+                   "the gradient changes when the function runs on other numbers before the backward pass");
 }
 
 static bool zero_gives_zero(tg_check *c)
@@ -245,7 +239,7 @@ static bool value_is(tg_check *c, tg_tensor result, const char *when)
         return tg_check_fail(&c->report, TG_GRADCHECK_ANOTHER_WAY, "%s the function fails: %s", when,
                              tg_tape_error(c->tape) ? tg_tape_error(c->tape) : "the result has another size");
     }
-    return same_bytes(c, 0, TG_GRADCHECK_ANOTHER_WAY, when);
+    return same_as(c, 0, c->ahead, TG_GRADCHECK_ANOTHER_WAY, when);
 }
 
 static bool evaluates_without_gradient(tg_check *c)
@@ -351,7 +345,7 @@ static bool trains_the_same(tg_check *c)
     if (!gradients || !kept)
         return false;
     if (!run_backward(c, false, gradients, kept) ||
-        !same_bytes(c, 1, TG_GRADCHECK_ANOTHER_WAY, "tg_grad and tg_backward differ"))
+        !same_as(c, 1, c->ahead, TG_GRADCHECK_ANOTHER_WAY, "tg_grad and tg_backward differ"))
         return false;
     if (!run_backward(c, true, gradients, kept))
         return false;

@@ -8,6 +8,7 @@
 #include "examples/lab/report.h"
 #include "examples/lab/runlog.h"
 #include "examples/lab/signals.h"
+#include "examples/report/columns.h"
 #include "examples/report/terminal.h"
 #include "examples/lab/training.h"
 #include "examples/data/words.h"
@@ -107,7 +108,7 @@ static bool open_log(comparison *c, char message[EXPERIMENT_MESSAGE])
     if (!c->log || !c->names)
         return snprintf(message, EXPERIMENT_MESSAGE, "out of memory"), false;
     runlog_option(c->log, "version", json_string(tg_version()));
-    runlog_note(c->log, experiment_split(&c->e));
+    runlog_note(c->log, experiment_split(&c->e), experiment_overlap(&c->e), experiment_has_same_folds(&c->e));
     if (c->e.data.task == DATASET_CLASSIFICATION)
         runlog_class_names(c->log, c->e.data.class_names, c->e.data.classes);
     options_record(experiment_program.table, &c->e.settings, keep_option, c->log);
@@ -327,6 +328,7 @@ int main(int argc, char **argv)
     }
 
     describe_to(&c, stderr);
+    columns_print(&c.e.data, stderr);
     jobs_outcome outcome = run_all(&c);
     if (outcome.interrupted)
         fprintf(stderr, "interrupted: %d of %d run%s complete and kept\n", outcome.done, c.e.runs, plural(c.e.runs));

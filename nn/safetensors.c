@@ -27,6 +27,7 @@ bool tg_file_refuse(char message[TG_FILE_MESSAGE], const char *path, const char 
     va_start(arguments, problem);
     tg_print_arguments(message + used, (size_t)(TG_FILE_MESSAGE - used), problem, arguments);
     va_end(arguments);
+    tg_print_plainly(message);
     return false;
 }
 

@@ -46,6 +46,7 @@ if (by_error) {
 }
 set ylabel by_error ? "validation accuracy (%), logarithmic in the error" : "validation accuracy (%)"
 set key title "validation accuracy\nafter the last epoch"
+beside(i) = epochs > 1 ? epoch(i) : epoch(i) + 0.1 * (i - (count + 1) / 2.0)     # one epoch: bars side by side
 name(i) = sprintf("%s  %.2f %%", word(names, i), last[i])
 heading = over
 if (count >= too_many && !seed_lines) {
@@ -62,9 +63,11 @@ do for [format in "png svg"] {
     set output out . "/accuracy." . format
     plot for [i=1:seed_lines ? 0 : count] bands using (epoch(i)):(height(of(i, "val_accuracy_low"))):(height(of(i, "val_accuracy_high"))) \
              with filledcurves linetype shade(i) notitle, \
+         for [i=1:epochs > 1 || seed_lines || RUNS_max < 2 ? 0 : count] bands using (beside(i)):(height(of(i, "val_accuracy"))): \
+             (height(of(i, "val_accuracy_low"))):(height(of(i, "val_accuracy_high"))) with yerrorbars linetype solid(i) notitle, \
          for [i=1:count] for [r=1:each_run] curves using (column("epoch")):(height(of_run(i, r, "val_accuracy"))) \
              with lines linetype thin(i) notitle, \
-         for [i=1:count] bands using (epoch(i)):(height(of(i, "val_accuracy"))) \
+         for [i=1:count] bands using (beside(i)):(height(of(i, "val_accuracy"))) \
              with linespoints linetype solid(i) pointinterval marks_every title name(i)
     set output
 }

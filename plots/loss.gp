@@ -6,6 +6,11 @@
 
 folder = ARG0[1:strlen(ARG0) - strlen("loss.gp")]
 load folder . "style.gp"
+if (epochs == 1 && exists("steps_there") && steps_there) {
+    picture = "loss"
+    load folder . "steps.gp"
+    exit
+}
 
 do for [i=1:count] {
     stats bands using (is(i) ? (last[i] = column("val_loss"), 0) : 0) nooutput

@@ -15,6 +15,8 @@ unset label 2
 stats noise using (column("noise")) name "SIZE" nooutput
 stats noise using (written("loss")) name "LOSS" nooutput
 if (!exists("LOSS_min")) { exit error "every run diverged: there is nothing to draw" }
+HIGH_max = LOSS_max
+stats noise using (written("loss_high")) name "HIGH" nooutput
 table = noise
 measure = "loss"
 load folder . "typical.gp"
@@ -48,7 +50,8 @@ do for [format in "png svg"] {
         set label 1 title at graph 0, graph 1 left offset 0, 2.6 noenhanced font ",14"
     }
     low = LOSS_min
-    high = LOSS_max > shown_most ? shown_most : LOSS_max
+    high = HIGH_max > LOSS_max ? HIGH_max : LOSS_max
+    if (high > shown_most) { high = shown_most }
     long = 10
     load folder . "loss_axis.gp"
     edge(i, name) = of_noise(i, "loss") > peak ? NaN : within(of_noise(i, name))

@@ -29,8 +29,7 @@ static bool is_file(const char *folder, const char *name)
            S_ISREG(status.st_mode) && status.st_size > 0;
 }
 
-/* Looks in the folder of the program and those above it, then in the current one. */
-static bool find_scripts(char folder[PATH_MAX])
+static bool find_above_the_program(char folder[PATH_MAX])
 {
     static const char *const places[] = {"plots", "share/tapegrad/plots"};
     char program[PATH_MAX - 64];
@@ -44,6 +43,30 @@ static bool find_scripts(char folder[PATH_MAX])
                 return true;
         }
     }
+    return false;
+}
+
+/* In one of the folders of data, between which there are colons. */
+static bool find_in_data(const char *folders, const char *below, char folder[PATH_MAX])
+{
+    for (; folders && *folders; folders += strspn(folders, ":")) {
+        const int length = (int)strcspn(folders, ":");
+        if (snprintf(folder, PATH_MAX, "%.*s%s/tapegrad/plots", length, folders, below) < PATH_MAX &&
+            is_file(folder, "style.gp"))
+            return true;
+        folders += length;
+    }
+    return false;
+}
+
+/* A program that was moved alone looks where the XDG Base Directory Specification has what programs share. */
+static bool find_scripts(char folder[PATH_MAX])
+{
+    const char *home = getenv("XDG_DATA_HOME"), *shared = getenv("XDG_DATA_DIRS");
+    if (find_above_the_program(folder) || find_in_data(home, "", folder) ||
+        find_in_data(getenv("HOME"), "/.local/share", folder) ||
+        find_in_data(shared && *shared ? shared : "/usr/local/share:/usr/share", "", folder))
+        return true;
     strcpy(folder, "plots");
     return is_file(folder, "style.gp");
 }
@@ -335,6 +358,7 @@ static plots_outcome draw(const char *const scripts[], const char *directory, co
     if (command) {
         set_path(command, "dir", directory);
         set_path(command, "out", unfinished);
+        fprintf(command, "steps_there=%d; ", is_file(directory, "steps.csv"));
         set_look(command, look);
         if (!files_close_memory(command, &settings) && outcome == PLOTS_DRAWN) {
             snprintf(message, PLOTS_MESSAGE, "no pictures are drawn: out of memory");

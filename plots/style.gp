@@ -1,11 +1,11 @@
 # What the pictures of a comparison share: the data, the names of the curves, colours, axes, terminals.
 # Loaded by loss.gp and accuracy.gp, which say how to call them.
 
-if (!exists("dir")) dir = "results"
-if (!exists("out")) out = dir
-if (!exists("title")) title = ""
-if (!exists("scale")) scale = "auto"         # of losses: "linear" and "log" are as they say
-if (!exists("seed_lines")) seed_lines = 0    # 1: a line for each seed in place of bands
+if (!exists("dir")) { dir = "results" }
+if (!exists("out")) { out = dir }
+if (!exists("title")) { title = "" }
+if (!exists("scale")) { scale = "auto" }         # of losses: "linear" and "log" are as they say
+if (!exists("seed_lines")) { seed_lines = 0 }    # 1: a line for each seed in place of bands
 bands = dir . "/bands.csv"
 set datafile separator comma
 set datafile columnheaders

@@ -10,6 +10,7 @@ order='
     autograd/api
     autograd/rng autograd/tensor.h autograd/threads.h autograd/products.h autograd/numbers
     autograd/tape.h autograd/arena autograd/dtype
+    autograd/elementwise.def autograd/gated.def
     autograd/kernels/
     autograd/tensor.c autograd/threads.c autograd/products.c
     autograd/strided autograd/grad.h autograd/op autograd/parameters.h
@@ -33,7 +34,9 @@ order='
     examples/data/dataset.h
     examples/data/
     examples/report/html examples/report/statistics examples/report/terminal
-    examples/report/ranks examples/report/table examples/report/verdict
+    examples/report/ranks examples/report/table.h examples/report/verdict
+    examples/report/table_internal.h
+    examples/report/table.c examples/report/table_terminal.c
     examples/report/comparison.h
     examples/report/comparison.c examples/report/comparison_table.c
     examples/lab/

@@ -33,8 +33,8 @@ done
 grep -q 'update\|install' "$work/called" || fail "the package manager is not called"
 rm "$work/called"
 
-# Nothing at all is found here: `make lib` misses the compiler alone, `make install` says so and calls nobody.
-for goal in "lib DEPENDENCIES=check" install "lib install"; do
+# Nothing at all is found here: `make lib` misses the compiler alone, `make install-library` says so and calls nobody.
+for goal in "lib DEPENDENCIES=check" install-library "lib install-library"; do
     ! MAKEFLAGS='' make $goal CC=no-compiler BUILD="$work/build" PREFIX="$work/prefix" > "$work/missing" 2>&1 || fail "make $goal goes on"
     [ "$(grep -c '^    [a-z]' "$work/missing")" = 1 ] && grep -q '^    build-essential$' "$work/missing" || fail "make $goal: $(cat "$work/missing")"
     [ ! -e "$work/called" ] || fail "make $goal calls the package manager"

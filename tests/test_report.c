@@ -1,6 +1,7 @@
 /* Tables, verdicts and comparisons as they are shown. */
 #include "autograd/rng.h"
 #include "examples/report/comparison.h"
+#include "examples/report/html.h"
 #include "examples/report/table.h"
 #include "examples/report/terminal.h"
 #include "examples/report/verdict.h"
@@ -92,7 +93,9 @@ static void print_sample(FILE *out, const void *context)
 START_TEST(a_narrow_terminal_has_everything_and_no_long_line)
 {
     static const char *const has[] = {"a|b_1", "97.1", "0.2", "-0.5*", "+10.25", "on\",", "said", "It is so."};
-    for (int columns = 24; columns <= 60; columns++) {
+    static const int widths[] = {24, 31, 40, 60};
+    for (int w = 0; w < 4; w++) {
+        const int columns = widths[w];
         const char *text = terminal_output(columns, print_sample, NULL);
         for (size_t i = 0; i < sizeof has / sizeof *has; i++)
             ck_assert_msg(strstr(text, has[i]) != NULL, "at %d columns no %s in\n%s", columns, has[i], text);
@@ -170,13 +173,13 @@ END_TEST
  * 0.2 199 (Cohen, 1988; G*Power 3.1). The formula is that of quantiles, and may be one or two off. */
 START_TEST(enough_pairs_are_known_numbers)
 {
-    ck_assert_int_le(abs(verdict_pairs_needed(1, 0.5, 1) - 34), 1);
-    ck_assert_int_le(abs(verdict_pairs_needed(1, 0.8, 1) - 15), 1);
-    ck_assert_int_le(abs(verdict_pairs_needed(1, 0.2, 1) - 199), 2);
-    ck_assert_int_eq(verdict_pairs_needed(5, 1, 1), verdict_pairs_needed(1, 0.2, 1));
-    ck_assert_int_gt(verdict_pairs_needed(1, 0.5, 3), verdict_pairs_needed(1, 0.5, 1));
-    ck_assert_int_eq(verdict_pairs_needed(0, 1, 1), 2);
-    ck_assert_int_eq(verdict_pairs_needed(1, 0, 1), 1000000);
+    ck_assert_int_le(abs(verdict_pairs_needed(1, 0.5, 1, 0) - 34), 1);
+    ck_assert_int_le(abs(verdict_pairs_needed(1, 0.8, 1, 0) - 15), 1);
+    ck_assert_int_le(abs(verdict_pairs_needed(1, 0.2, 1, 0) - 199), 2);
+    ck_assert_int_eq(verdict_pairs_needed(5, 1, 1, 0), verdict_pairs_needed(1, 0.2, 1, 0));
+    ck_assert_int_gt(verdict_pairs_needed(1, 0.5, 3, 0), verdict_pairs_needed(1, 0.5, 1, 0));
+    ck_assert_int_eq(verdict_pairs_needed(0, 1, 1, 0), 2);
+    ck_assert_int_eq(verdict_pairs_needed(1, 0, 1, 0), 1000000);
 }
 END_TEST
 
@@ -272,7 +275,7 @@ START_TEST(verdicts_are_right_where_the_truth_is_known)
     ck_assert_msg(fabs(inside - 0.95 * times) <= (0.02 + slack) * times, "%d of %d intervals hold 0", inside, times);
     ck_assert_msg(fabs(inside_shifted - 0.95 * times) <= (0.02 + slack) * times, "%d of %d intervals hold 1",
                   inside_shifted, times);
-    const int needed = verdict_pairs_needed(sqrt(2), 1, GROUPS - 1); /* of two with noise of 1 each */
+    const int needed = verdict_pairs_needed(sqrt(2), 1, GROUPS - 1, 0); /* of two with noise of 1 each */
     for (int i = 0; i < times; i++) {
         const comparison some = simulated(&rng, needed, 1, runs);
         int ignored = 0;
@@ -323,6 +326,49 @@ START_TEST(hints_are_given_where_they_are_due)
 }
 END_TEST
 
+static void print_comparison(FILE *out, const void *c)
+{
+    ck_assert(comparison_print(c, "table", out));
+}
+
+START_TEST(at_forty_columns_a_comparison_has_all_its_figures)
+{
+    static const char *const has[] = {"relu", "gelu", "mish", "loss", "better", "parameters", "1,234,567"};
+    static comparison_run runs[GROUPS * MOST_SEEDS];
+    tg_rng rng = tg_rng_seed(7);
+    comparison c = simulated(&rng, 4, 1, runs);
+    for (int i = 0; i < c.run_count; i++)
+        runs[i].parameters = 1234567;
+    const char *text = terminal_output(40, print_comparison, &c);
+    for (size_t i = 0; i < sizeof has / sizeof *has; i++)
+        ck_assert_msg(strstr(text, has[i]) != NULL, "no %s in\n%s", has[i], text);
+    for (char line[200]; *text; text += strlen(line) + 1) {
+        snprintf(line, sizeof line, "%.*s", (int)strcspn(text, "\n"), text);
+        ck_assert_msg(terminal_width(line) <= 40, "'%s'", line);
+    }
+}
+END_TEST
+
+/* ---- pages ---- */
+
+START_TEST(a_page_reloads_itself_only_while_it_is_running)
+{
+    for (int running = 0; running < 2; running++) {
+        char text[8192];
+        FILE *out = tmpfile();
+        html_begin(out, "<b> & \"c\"", NULL, running);
+        html_end(out);
+        rewind(out);
+        text[fread(text, 1, sizeof text - 1, out)] = '\0';
+        fclose(out);
+        ck_assert_int_eq(strstr(text, "http-equiv=\"refresh\"") != NULL, running);
+        ck_assert_ptr_nonnull(strstr(text, "<h1>&lt;b&gt; &amp; &quot;c&quot;</h1>"));
+        ck_assert_ptr_nonnull(strstr(text, "prefers-color-scheme:dark"));
+        ck_assert(!strstr(text, "http:") && !strstr(text, "https:") && !strstr(text, "<script"));
+    }
+}
+END_TEST
+
 Suite *report_suite(void)
 {
     Suite *suite = suite_create("report");
@@ -335,6 +381,8 @@ Suite *report_suite(void)
     tcase_add_test(tests, a_loss_that_still_falls_is_seen);
     tcase_add_test(tests, verdicts_are_right_where_the_truth_is_known);
     tcase_add_test(tests, hints_are_given_where_they_are_due);
+    tcase_add_test(tests, at_forty_columns_a_comparison_has_all_its_figures);
+    tcase_add_test(tests, a_page_reloads_itself_only_while_it_is_running);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -29,6 +29,7 @@
 
 extern const tg_kernel_table TG_KERNEL_TABLE;
 const tg_kernel_table TG_KERNEL_TABLE = {
-#define TG_KERNEL(name, parameters) .name = name,
+#define TG_KERNEL(name, parameters)        .name = name,
+#define TG_VECTOR_KERNEL(name, parameters) .name = vector_##name,
 #include "autograd/kernels/kernels.def"
 };

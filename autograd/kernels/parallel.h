@@ -4,7 +4,7 @@
  *
  *     tg_parallel(n, 1 << 16, TG_LINE, update, &s);                       // update(&s, 0, n), in parts side by side
  *
- * There are as many threads as tg_parallel_threads says, the caller one of them.
+ * There are as many threads as tg_parallel_threads says, the caller one of them, and at most 32.
  * Results must not depend on into how many parts the work was cut: each element depends on its own place only.
  *
  *     caller    publishes the parts | takes one after the other, as long as there are any | waits for those taken by

@@ -1,12 +1,7 @@
-/* What the files of operations share: macros that keep an operation to a few lines, shape rules, sample inputs.
- * Internal.
+/* What the files of operations share: attributes that are one number, shape rules, sample inputs. Internal.
  *
- *     TG_UNARY_LOOP(sin_loop, vector_sin)      // calls the kernel `vector_sin` for the type of the elements
- *     TG_CHAIN_RULE(sin_derivative, tg_cos)    // the cotangent times cos(x)
- *     const tg_op tg_op_sin = {TG_UNARY("sin", sin_loop, sin_derivative), TG_SAMPLES(tg_unary_samples)};
- *
- * The function tg_sin follows from its line in ops.def. Names stand in full where they are defined, so that a search
- * finds them.
+ *     static const tg_field dropout_fields[] = {TG_NUMBER_FIELD("drop"), {0}};
+ *     return TG_APPLY(&tg_op_dropout, TG_NUMBER(drop), x, stream);
  */
 #ifndef TG_CATEGORY_H
 #define TG_CATEGORY_H
@@ -21,10 +16,6 @@
 
 /* ---- parts of the struct ---- */
 
-#define TG_UNARY(text, loop_function, derivative_function) \
-    .name = text, .arity = 1, .flags = TG_ELEMENTWISE, .loop = loop_function, .derivative = derivative_function
-#define TG_BINARY(text, loop_function, derivative_function) \
-    .name = text, .arity = 2, .flags = TG_ELEMENTWISE, .loop = loop_function, .derivative = derivative_function
 #define TG_ATTRIBUTES(type, table) .attributes_size = sizeof(type), .fields = table
 
 /* ---- attributes that are one number ---- */
@@ -41,47 +32,7 @@ static inline double tg_number_of(const void *attributes)
     return ((const tg_number_attributes *)attributes)->number;
 }
 
-/* ---- loops that call a kernel: of one input, with its derivative if that is wanted, with a number, of two inputs ----
- */
-
-#define TG_UNARY_LOOP(function, kernel)                           \
-    static void function(const tg_loop *l)                        \
-    {                                                             \
-        TG_KERNEL_CALL(l->dtype, kernel, l->n, l->in[0], l->out); \
-    }
-#define TG_UNARY_LOOP_WITH_GRAD(function, kernel, kernel_with_grad)                       \
-    static void function(const tg_loop *l)                                                \
-    {                                                                                     \
-        if (l->saved)                                                                     \
-            TG_KERNEL_CALL(l->dtype, kernel_with_grad, l->n, l->in[0], l->out, l->saved); \
-        else                                                                              \
-            TG_KERNEL_CALL(l->dtype, kernel, l->n, l->in[0], l->out);                     \
-    }
-#define TG_NUMBER_LOOP(function, kernel)                                                       \
-    static void function(const tg_loop *l)                                                     \
-    {                                                                                          \
-        TG_KERNEL_CALL(l->dtype, kernel, l->n, l->in[0], tg_number_of(l->attributes), l->out); \
-    }
-#define TG_BINARY_LOOP(function, kernel)                                                            \
-    static void function(const tg_loop *l)                                                          \
-    {                                                                                               \
-        TG_KERNEL_CALL(l->dtype, kernel, l->n, l->in[0], l->step[0], l->in[1], l->step[1], l->out); \
-    }
-#define TG_TERNARY_LOOP(function, kernel)                                                                        \
-    static void function(const tg_loop *l)                                                                       \
-    {                                                                                                            \
-        TG_KERNEL_CALL(l->dtype, kernel, l->n, l->in[0], l->step[0], l->in[1], l->step[1], l->in[2], l->step[2], \
-                       l->out);                                                                                  \
-    }
-
 /* ---- derivatives ---- */
-
-/* The cotangent times f'(x), of an operation y = f(x). f'(x) is what was saved along with y, if it was. */
-#define TG_CHAIN_RULE(function, derivative_of_x)                                                       \
-    static void function(const tg_derive *d)                                                           \
-    {                                                                                                  \
-        d->gradient[0] = tg_mul(d->cotangent, tg_ok(d->saved) ? d->saved : derivative_of_x(d->in[0])); \
-    }
 
 /* Whether a product with this cotangent may be left out: it is all ones, where a backward pass starts, and nobody will
  * differentiate through it. */
@@ -113,9 +64,5 @@ void tg_fill(tg_dtype dtype, int64_t count, double value, void *to);
 /* Zeros, tails, infinities and NaN: nine values for forward checks; and an input [9] of them. */
 extern const double tg_edges[9];
 #define TG_EDGES .value_count = 9, .values = tg_edges
-
-/* Inputs for operations of one operand: of any sign; positive; of any sign, not close to 0, where there is a kink. And
- * for two operands that broadcast (samples.c). */
-extern const tg_sample tg_unary_samples[9], tg_positive_samples[8], tg_kinked_samples[8], tg_binary_samples[8];
 
 #endif

@@ -76,69 +76,58 @@ static void derive_gradients(const tg_derive *d, const gate *act)
         d->gradient[2] = tg_mul(tg_mul(g, c), first);
 }
 
-/* ---- loops, forward functions, derivatives ---- */
+/* ---- the lines of gated.def ---- */
 
-#define PRODUCT_LOOP(function, kernel)                                      \
-    static void function(const tg_loop *l)                                  \
-    {                                                                       \
-        TG_KERNEL_CALL(l->dtype, kernel, l->n, l->in[0], l->in[1], l->out); \
-    }
-#define GRADIENTS_FORWARD(function, part_function, kernel)                                                      \
-    static void part_function(void *context, size_t first, size_t count)                                        \
-    {                                                                                                           \
-        const tg_call *call = context;                                                                          \
-        const size_t element = tg_dtype_size(call->value->dtype), i = first * element;                          \
-        const char *g = call->in[0], *a = call->in[1], *b = call->in[2];                                        \
-        char *da = call->out, *db = da + (size_t)call->value->inputs[0]->size * element;                        \
-        TG_KERNEL_CALL(call->value->dtype, kernel, count, a + i, b + i, g + i, da + i, db + i);                 \
-    }                                                                                                           \
-    static void function(const tg_call *call)                                                                   \
-    {                                                                                                           \
-        enum { WORTH_SHARING = 1 << 12 }; /* elements for each thread */                                        \
-        tg_parallel((size_t)call->value->inputs[0]->size, WORTH_SHARING, TG_LINE, part_function, (void *)call); \
-    }
-#define PRODUCT_DERIVATIVE(function, gradients) \
-    static void function(const tg_derive *d)    \
-    {                                           \
-        derive_product(d, &gradients);          \
-    }
-#define GRADIENTS_DERIVATIVE(function, act)  \
-    static void function(const tg_derive *d) \
-    {                                        \
-        derive_gradients(d, &act);           \
-    }
-#define PRODUCT(text, loop_function, derivative_function) \
-    TG_BINARY(text, loop_function, derivative_function), .shape = tg_shape_alike, TG_SAMPLES(product_samples)
-#define GRADIENTS(text, forward_function, derivative_function)                       \
-    .name = text, .arity = 3, .shape = gradients_shape, .forward = forward_function, \
-    .derivative = derivative_function, TG_SAMPLES(gradients_samples)
+enum { WORTH_SHARING = 1 << 12 }; /* elements for each thread */
 
-/* ---- the products ---- */
+/* Where element `first` of the inputs and of both gradients is. */
+typedef struct packed {
+    const char *g, *a, *b;
+    char *da, *db;
+} packed;
 
-PRODUCT_LOOP(glu_loop, glu)
-GRADIENTS_FORWARD(glu_grad_forward, glu_grad_part, glu_grad)
-PRODUCT_DERIVATIVE(glu_derivative, tg_op_glu_grad)
-GRADIENTS_DERIVATIVE(glu_grad_derivative, sigmoid_gate)
-const tg_op tg_op_glu = {PRODUCT("glu", glu_loop, glu_derivative)};
-const tg_op tg_op_glu_grad = {GRADIENTS("glu_grad", glu_grad_forward, glu_grad_derivative)};
+static packed packed_part(const tg_call *call, size_t first)
+{
+    const size_t element = tg_dtype_size(call->value->dtype), i = first * element;
+    char *da = call->out, *db = da + (size_t)call->value->inputs[0]->size * element;
+    return (packed){(const char *)call->in[0] + i, (const char *)call->in[1] + i, (const char *)call->in[2] + i, da + i,
+                    db + i};
+}
 
-PRODUCT_LOOP(reglu_loop, reglu)
-GRADIENTS_FORWARD(reglu_grad_forward, reglu_grad_part, reglu_grad)
-PRODUCT_DERIVATIVE(reglu_derivative, tg_op_reglu_grad)
-GRADIENTS_DERIVATIVE(reglu_grad_derivative, relu_gate)
-const tg_op tg_op_reglu = {PRODUCT("reglu", reglu_loop, reglu_derivative)};
-const tg_op tg_op_reglu_grad = {GRADIENTS("reglu_grad", reglu_grad_forward, reglu_grad_derivative)};
-
-PRODUCT_LOOP(geglu_loop, geglu)
-GRADIENTS_FORWARD(geglu_grad_forward, geglu_grad_part, geglu_grad)
-PRODUCT_DERIVATIVE(geglu_derivative, tg_op_geglu_grad)
-GRADIENTS_DERIVATIVE(geglu_grad_derivative, gelu_exact_gate)
-const tg_op tg_op_geglu = {PRODUCT("geglu", geglu_loop, geglu_derivative)};
-const tg_op tg_op_geglu_grad = {GRADIENTS("geglu_grad", geglu_grad_forward, geglu_grad_derivative)};
-
-PRODUCT_LOOP(swiglu_loop, swiglu)
-GRADIENTS_FORWARD(swiglu_grad_forward, swiglu_grad_part, swiglu_grad)
-PRODUCT_DERIVATIVE(swiglu_derivative, tg_op_swiglu_grad)
-GRADIENTS_DERIVATIVE(swiglu_grad_derivative, silu_gate)
-const tg_op tg_op_swiglu = {PRODUCT("swiglu", swiglu_loop, swiglu_derivative)};
-const tg_op tg_op_swiglu_grad = {GRADIENTS("swiglu_grad", swiglu_grad_forward, swiglu_grad_derivative)};
+#define TG_GATED(name_, lanes, f, f_derivative, act)                                                                \
+    static void name_##_loop(const tg_loop *l)                                                                      \
+    {                                                                                                               \
+        TG_KERNEL_CALL(l->dtype, name_, l->n, l->in[0], l->in[1], l->out);                                          \
+    }                                                                                                               \
+    static void name_##_derivative(const tg_derive *d)                                                              \
+    {                                                                                                               \
+        derive_product(d, &tg_op_##name_##_grad);                                                                   \
+    }                                                                                                               \
+    static void name_##_grad_part(void *context, size_t first, size_t count)                                        \
+    {                                                                                                               \
+        const tg_call *call = context;                                                                              \
+        const packed p = packed_part(call, first);                                                                  \
+        TG_KERNEL_CALL(call->value->dtype, name_##_grad, count, p.a, p.b, p.g, p.da, p.db);                         \
+    }                                                                                                               \
+    static void name_##_grad_forward(const tg_call *call)                                                           \
+    {                                                                                                               \
+        tg_parallel((size_t)call->value->inputs[0]->size, WORTH_SHARING, TG_LINE, name_##_grad_part, (void *)call); \
+    }                                                                                                               \
+    static void name_##_grad_derivative(const tg_derive *d)                                                         \
+    {                                                                                                               \
+        derive_gradients(d, &act);                                                                                  \
+    }                                                                                                               \
+    const tg_op tg_op_##name_ = {.name = #name_,                                                                    \
+                                 .arity = 2,                                                                        \
+                                 .flags = TG_ELEMENTWISE,                                                           \
+                                 .shape = tg_shape_alike,                                                           \
+                                 .loop = name_##_loop,                                                              \
+                                 .derivative = name_##_derivative,                                                  \
+                                 TG_SAMPLES(product_samples)};                                                      \
+    const tg_op tg_op_##name_##_grad = {.name = #name_ "_grad",                                                     \
+                                        .arity = 3,                                                                 \
+                                        .shape = gradients_shape,                                                   \
+                                        .forward = name_##_grad_forward,                                            \
+                                        .derivative = name_##_grad_derivative,                                      \
+                                        TG_SAMPLES(gradients_samples)};
+#include "autograd/gated.def"

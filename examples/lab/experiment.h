@@ -102,6 +102,12 @@ dataset_parts experiment_parts(const experiment *e, int run);
 void experiment_describe(const experiment *e, FILE *out);
 const char *experiment_split(const experiment *e);
 
+/* What makes results of different seeds, or folds, depend on each other: the number of test samples (or validation
+ * samples, where there are none) by that of training samples, where both are drawn anew from one file; otherwise 0. And
+ * whether folds are the same for all seeds. */
+double experiment_overlap(const experiment *e);
+bool experiment_has_same_folds(const experiment *e);
+
 /* Reads the lists of numbers into the axes, and gives the largest number of each. */
 bool experiment_read_axes(experiment *e, char message[EXPERIMENT_MESSAGE]);
 

@@ -7,14 +7,32 @@
 
 /* ---- words ---- */
 
+bool experiment_has_same_folds(const experiment *e)
+{
+    return e->settings.folds && e->settings.split[0] == 'f';
+}
+
+double experiment_overlap(const experiment *e)
+{
+    const dataset *data = &e->data;
+    const bool redrawn = e->settings.folds || (e->settings.split[0] != 'f' && data->test_rows == 0);
+    const size_t reported = data->test.rows ? data->test.rows : data->validation.rows;
+    return redrawn && data->train.rows ? (double)reported / (double)data->train.rows : 0;
+}
+
 const char *experiment_split(const experiment *e)
 {
     const bool fixed = e->settings.split[0] == 'f';
     if (e->settings.folds)
-        return fixed ? "Folds: cut once, the same for all seeds."
-                     : "Folds: cut anew for each seed, the same for all activations.";
-    return fixed ? "Split fixed: intervals leave out what another split would change."
-                 : "Parts drawn anew for each seed, the same for all activations.";
+        return fixed ? "Folds: cut once, the same for all seeds; intervals allow for their common samples."
+                     : "Folds: cut anew for each seed, the same for all activations; intervals allow for their common "
+                       "samples.";
+    if (fixed)
+        return "Split fixed: intervals leave out what another split would change.";
+    return e->data.test_rows
+               ? "Training samples redrawn per seed, the same for all activations; test samples fixed."
+               : "Splits redrawn per seed, the same for all activations; intervals allow for their common "
+                 "samples.";
 }
 
 static void describe_classes(const dataset *data, FILE *out)

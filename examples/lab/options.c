@@ -335,14 +335,20 @@ void options_parse(const options_program *program, int argc, char **argv, void *
     }
     char *about;
     if (asprintf(&about, "%s%s%s", program->about, program->after ? "\v" : "", program->after ? program->after : "") <
-        0)
+        0) {
+        fprintf(stderr, "%s: out of memory\n", program->name);
         exit(1);
+    }
     argp_err_exit_status = 2;
     argp_program_version_hook = print_version;
     const struct argp argp = {.options = options, .parser = parse, .args_doc = program->words, .doc = about};
     char *program_name = argv[0];
     argv[0] = (char *)(size_t)program->name; /* messages begin with the plain name */
-    argp_parse(&argp, argc, argv, 0, NULL, &(reading){program, settings});
+    const int failure = argp_parse(&argp, argc, argv, 0, NULL, &(reading){program, settings});
+    if (failure) {
+        fprintf(stderr, "%s: the options cannot be read: %s\n", program->name, strerror(failure));
+        exit(1);
+    }
     argv[0] = program_name;
     free(about);
     char note[TG_PRODUCTS_NOTE];

@@ -52,13 +52,15 @@ void runlog_option(runlog *log, const char *name, json_t *value)
         log->lost = true;
 }
 
-void runlog_note(runlog *log, const char *note)
+void runlog_note(runlog *log, const char *note, double overlap, bool same_folds)
 {
     if (!log)
         return;
     free(log->note);
     log->note = strdup(note);
     log->lost |= !log->note;
+    log->overlap = overlap;
+    log->same_folds = same_folds;
 }
 
 void runlog_class_names(runlog *log, char *const *names, size_t count)

@@ -48,117 +48,57 @@ static double figure_of(const runlog_run *run, figure which)
     return figures[which];
 }
 
-/* The measures in the order of the table, and what a comparison must have for one to exist. */
+enum { ANY, CLASSES, NUMBERS, TEST, NO_TEST }; /* what a comparison must have for a measure to exist */
+enum { SHARE = 1, MORE_IS_BETTER = 2, JUDGED = 4 };
+
+/* The measures in the order of the table: name, title, words, meaning. */
 static const struct kind {
     figure which;
-    enum { ANY_TASK, CLASSES, NUMBERS } task;
-    enum { ANY_SPLIT, TEST, NO_TEST } split;
-    comparison_measure measure;
+    int task, split, flags;
+    const char *name, *title, *words, *meaning;
 } kinds[] = {
-    {ACCURACY,
-     CLASSES,
-     TEST,
-     {.name = "test_accuracy",
-      .title = "test acc %",
-      .words = "test accuracy",
-      .share = true,
-      .more_is_better = true,
-      .judged = true,
-      .meaning = "share of test samples that are classified correctly, by the net of the epoch with the lowest "
-                 "validation loss"}},
-    {FINAL_ACCURACY,
-     CLASSES,
-     NO_TEST,
-     {.name = "final_val_accuracy",
-      .title = "final acc %",
-      .words = "final validation accuracy",
-      .share = true,
-      .more_is_better = true,
-      .judged = true,
-      .meaning = "validation accuracy after the last epoch"}},
-    {FINAL_ACCURACY, CLASSES, TEST, {.name = "final_val_accuracy", .share = true, .more_is_better = true}},
-    {BEST_ACCURACY,
-     CLASSES,
-     ANY_SPLIT,
-     {.name = "best_val_accuracy",
-      .title = "val acc %",
-      .share = true,
-      .more_is_better = true,
-      .meaning = "validation accuracy at the epoch with the lowest validation loss"}},
-    {LOSS,
-     CLASSES,
-     TEST,
-     {.name = "test_loss",
-      .title = "test loss",
-      .words = "test loss",
-      .judged = true,
-      .meaning = "mean cross-entropy on test samples, of the same net"}},
-    {LOSS,
-     NUMBERS,
-     TEST,
-     {.name = "test_loss",
-      .title = "test std. MSE",
-      .words = "test loss",
-      .judged = true,
-      .meaning = "mean squared error of targets standardised by the training split, by the net of the epoch with the "
-                 "lowest validation loss"}},
-    {FINAL_LOSS,
-     CLASSES,
-     NO_TEST,
-     {.name = "final_val_loss",
-      .title = "final loss",
-      .words = "final validation loss",
-      .judged = true,
-      .meaning = "validation loss (cross-entropy) after the last epoch"}},
-    {FINAL_LOSS,
-     NUMBERS,
-     NO_TEST,
-     {.name = "final_val_loss",
-      .title = "final std. MSE",
-      .words = "final validation loss",
-      .judged = true,
-      .meaning = "validation loss after the last epoch: mean squared error of targets standardised by the training "
-                 "split"}},
-    {FINAL_LOSS, ANY_TASK, TEST, {.name = "final_val_loss"}},
-    {BEST_LOSS,
-     CLASSES,
-     ANY_SPLIT,
-     {.name = "best_val_loss", .title = "val loss", .meaning = "lowest validation loss of all epochs"}},
-    {BEST_LOSS,
-     NUMBERS,
-     ANY_SPLIT,
-     {.name = "best_val_loss", .title = "val std. MSE", .meaning = "lowest validation loss of all epochs"}},
-    {RMSE,
-     NUMBERS,
-     TEST,
-     {.name = "test_rmse", .title = "RMSE", .meaning = "root of the mean squared error, in the unit of the target"}},
-    {MAE, NUMBERS, TEST, {.name = "test_mae"}},
-    {R2,
-     NUMBERS,
-     TEST,
-     {.name = "test_r2",
-      .title = "R²",
-      .decimals = 3,
-      .more_is_better = true,
-      .meaning = "share of the targets' variance that is explained"}},
-    {CALIBRATION,
-     CLASSES,
-     TEST,
-     {.name = "test_calibration_error",
-      .title = "ECE %",
-      .share = true,
-      .meaning = "expected calibration error, the mean distance of confidence from accuracy in 15 bins"}},
+    {ACCURACY, CLASSES, TEST, SHARE | MORE_IS_BETTER | JUDGED, "test_accuracy", "test acc %", "test accuracy",
+     "share of test samples that are classified correctly, by the net of the epoch with the lowest validation loss"},
+    {FINAL_ACCURACY, CLASSES, NO_TEST, SHARE | MORE_IS_BETTER | JUDGED, "final_val_accuracy", "final acc %",
+     "final validation accuracy", "validation accuracy after the last epoch"},
+    {FINAL_ACCURACY, CLASSES, TEST, SHARE | MORE_IS_BETTER, "final_val_accuracy"},
+    {BEST_ACCURACY, CLASSES, ANY, SHARE | MORE_IS_BETTER, "best_val_accuracy", "val acc %", NULL,
+     "validation accuracy at the epoch with the lowest validation loss"},
+    {LOSS, CLASSES, TEST, JUDGED, "test_loss", "test loss", "test loss",
+     "mean cross-entropy on test samples, of the same net"},
+    {LOSS, NUMBERS, TEST, JUDGED, "test_loss", "test std. MSE", "test loss",
+     "mean squared error of targets standardised by the training split, by the net of the epoch with the lowest "
+     "validation loss"},
+    {FINAL_LOSS, CLASSES, NO_TEST, JUDGED, "final_val_loss", "final loss", "final validation loss",
+     "validation loss (cross-entropy) after the last epoch"},
+    {FINAL_LOSS, NUMBERS, NO_TEST, JUDGED, "final_val_loss", "final std. MSE", "final validation loss",
+     "validation loss after the last epoch: mean squared error of targets standardised by the training split"},
+    {FINAL_LOSS, ANY, TEST, 0, "final_val_loss"},
+    {BEST_LOSS, CLASSES, ANY, 0, "best_val_loss", "val loss", NULL, "lowest validation loss of all epochs"},
+    {BEST_LOSS, NUMBERS, ANY, 0, "best_val_loss", "val std. MSE", NULL, "lowest validation loss of all epochs"},
+    {RMSE, NUMBERS, TEST, 0, "test_rmse", "RMSE", NULL, "root of the mean squared error, in the unit of the target"},
+    {MAE, NUMBERS, TEST, 0, "test_mae"},
+    {R2, NUMBERS, TEST, MORE_IS_BETTER, "test_r2", "R²", NULL, "share of the targets' variance that is explained"},
+    {CALIBRATION, CLASSES, TEST, SHARE, "test_calibration_error", "ECE %", NULL,
+     "expected calibration error, the mean distance of confidence from accuracy in 15 bins"},
 };
 
 static int list_measures(const runlog *log, comparison_measure measures[], figure figures[])
 {
     const int task = runlog_has_accuracy(log) ? CLASSES : NUMBERS, split = runlog_has_test(log) ? TEST : NO_TEST;
     int count = 0;
-    for (const struct kind *k = kinds; k < kinds + sizeof kinds / sizeof *kinds; k++)
-        if ((k->task == ANY_TASK || (int)k->task == task) && (k->split == ANY_SPLIT || (int)k->split == split)) {
-            figures[count] = k->which;
-            measures[count++] = k->measure;
-        }
+    for (const struct kind *k = kinds; k < kinds + sizeof kinds / sizeof *kinds; k++) {
+        if ((k->task != ANY && k->task != task) || (k->split != ANY && k->split != split))
+            continue;
+        figures[count] = k->which;
+        measures[count++] = (comparison_measure){.name = k->name,
+                                                 .title = k->title,
+                                                 .words = k->words,
+                                                 .meaning = k->meaning,
+                                                 .share = k->flags & SHARE,
+                                                 .more_is_better = k->flags & MORE_IS_BETTER,
+                                                 .judged = k->flags & JUDGED};
+    }
     return count;
 }
 
@@ -203,6 +143,8 @@ bool runlog_comparison(const runlog *log, comparison *c)
     c->runs = calloc((size_t)log->count + 1, sizeof *c->runs);
     c->measure_count = list_measures(log, c->measures, figures);
     c->test_samples = test_samples(log);
+    c->overlap = log->overlap;
+    c->same_folds = log->same_folds;
     for (int i = 0; c->runs && i < log->count; i++) {
         const runlog_run *run = &log->runs[i];
         const runlog_epoch *last = run->count ? &run->epochs[run->count - 1] : NULL;

@@ -4,6 +4,7 @@
 
 #include "examples/lab/runlog.h"
 #include "examples/report/comparison.h"
+#include "examples/report/table.h"
 
 typedef struct {
     char *activation;
@@ -27,6 +28,8 @@ struct runlog {
     int count, capacity;
     json_t *options;
     char *note;
+    double overlap; /* as a comparison has it */
+    bool same_folds;
     char **class_names; /* [classes] */
     size_t classes;
     bool lost; /* memory ran out and something is missing */
@@ -73,9 +76,8 @@ bool runlog_write_points(const runlog *log, FILE *to);
 bool runlog_write_search(const runlog *log, FILE *to);
 
 /* Fields of a CSV file: ",0.0123" with nine significant digits, enough to give back every float; "," and nothing for
- * what is not defined; a text, in quotes where it needs them. */
+ * what is not defined. */
 void runlog_number_field(FILE *to, double number);
 void runlog_empty_field(FILE *to);
-void runlog_text(FILE *to, const char *text);
 
 #endif

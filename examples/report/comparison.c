@@ -17,19 +17,17 @@ static const comparison_run *find_run(const comparison *c, const char *group, co
     return NULL;
 }
 
-static bool has_one_seed(const comparison *c)
+/* Which runs make one value. */
+static bool is_same_unit(const comparison *c, const comparison_run *a, const comparison_run *b)
 {
-    for (int i = 1; i < c->run_count; i++)
-        if (c->runs[i].seed != c->runs[0].seed)
-            return false;
-    return true;
+    return a->fold == b->fold && (c->same_folds || a->seed == b->seed);
 }
 
 /* ---- a value for each seed ---- */
 
-/* What one seed comes to, or one fold if that is the only seed. */
+/* What one seed comes to, or one fold. */
 typedef struct unit {
-    uint64_t key;
+    const comparison_run *first;
     int runs;
     double value, rival; /* sums, and then means, over the runs */
 } unit;
@@ -40,23 +38,21 @@ typedef struct workspace {
     double *values, *rivals;
 } workspace;
 
-/* A measure of each seed of a group; with a `rival`, of the runs that the rival has finished too, and the rival's
+/* A measure of each unit of a group; with a `rival`, of the runs that the rival has finished too, and the rival's
  * beside them. Returns how many. */
 static int gather(const comparison *c, const char *group, const char *rival, int measure, const workspace *w)
 {
-    const bool by_fold = has_one_seed(c);
     int count = 0;
     for (int i = 0; i < c->run_count; i++) {
         const comparison_run *run = &c->runs[i];
         const comparison_run *partner = rival ? find_run(c, rival, run) : run;
         if (!run->finished || strcmp(run->group, group) != 0 || !partner)
             continue;
-        const uint64_t key = by_fold ? (uint64_t)run->fold : run->seed;
         int at = 0;
-        while (at < count && w->units[at].key != key)
+        while (at < count && !is_same_unit(c, w->units[at].first, run))
             at++;
         if (at == count)
-            w->units[count++] = (unit){.key = key};
+            w->units[count++] = (unit){.first = run};
         w->units[at].runs++;
         w->units[at].value += run->values[measure];
         w->units[at].rival += partner->values[measure];
@@ -92,12 +88,14 @@ static void summarise(const comparison *c, comparison_group *group, const char *
         comparison_result *of = &group->of[measure];
         int count = gather(c, group->name, NULL, measure, w);
         of->value = statistics_of(w->values, (size_t)count);
-        of->range = c->measures[measure].share ? statistics_share_interval(w->values, (size_t)count)
+        statistics_correct_overlap(c->overlap, &of->value, NULL);
+        of->range = c->measures[measure].share ? statistics_share_interval(w->values, (size_t)count, &of->value)
                                                : statistics_interval(&of->value);
         count = group->name == first ? 0 : gather(c, group->name, first, measure, w);
         group->pairs = count;
         of->difference = statistics_paired(w->values, w->rivals, (size_t)count);
         of->test = statistics_compare(w->values, w->rivals, (size_t)count);
+        statistics_correct_overlap(c->overlap, &of->difference, &of->test);
         of->corrected = NAN;
     }
 }

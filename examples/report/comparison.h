@@ -7,8 +7,8 @@
  *     comparison_print(&c, "table", stdout);                    // the table, what it means, and a verdict for each
  * difference comparison_write_summary(&c, file);                       // everything, as CSV
  *
- * What is averaged is one value for each seed, the mean over its folds: folds of one seed share most of their training
- * samples, seeds do not depend on each other. With one seed the folds stand for themselves.
+ * What is averaged is one value for each seed or, with folds, for each run. Where results depend on each other, as they
+ * come from splits of one file, `overlap` corrects the intervals and tests: statistics.h.
  */
 #ifndef REPORT_COMPARISON_H
 #define REPORT_COMPARISON_H
@@ -26,8 +26,7 @@ typedef struct comparison_measure {
     const char *title;   /* over its column: "test acc %"; NULL: it is in the summary only */
     const char *words;   /* in sentences: "test accuracy" */
     const char *meaning; /* half a sentence that explains the column; NULL: none is needed */
-    int decimals; /* 0: three significant digits of the smallest mean; 2 for a share, which is shown in percent */
-    bool share;   /* between 0 and 1 */
+    bool share;          /* between 0 and 1 */
     bool more_is_better;
     bool judged; /* differences have a column, a star where they are significant, and a sentence */
 } comparison_measure;
@@ -52,6 +51,8 @@ typedef struct comparison {
     const char *remedy; /* what helps against divergence; may be NULL */
     int still_falling;  /* runs whose validation loss still fell at their end */
     int test_samples;   /* of a run; 0: unknown, or no accuracy */
+    double overlap;  /* test samples / training samples, where each seed or fold draws both from the same file; or 0 */
+    bool same_folds; /* all seeds have the same folds: one value for each fold, the mean over the seeds */
 } comparison;
 
 /* What the runs of a group come to. */

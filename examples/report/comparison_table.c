@@ -29,8 +29,8 @@ static int decimals_of(const view *v, int measure)
 {
     const comparison_measure *of = &v->c->measures[measure];
     double smallest = INFINITY;
-    if (of->decimals || of->share)
-        return of->decimals ? of->decimals : 2;
+    if (of->share)
+        return 2;
     for (int i = 0; i < v->count; i++)
         if (fabs(v->groups[i].of[measure].value.mean) > 0)
             smallest = fmin(smallest, fabs(v->groups[i].of[measure].value.mean));
@@ -245,7 +245,8 @@ static void add_verdicts(const view *v, table *t)
                                            .share = c->measures[m].share,
                                            .difference = of->difference,
                                            .p = of->corrected,
-                                           .comparisons = v->judged},
+                                           .comparisons = v->judged,
+                                           .overlap = v->c->overlap},
                           sentence);
             table_add_verdict(t, "%s", sentence);
         }

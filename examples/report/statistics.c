@@ -121,9 +121,9 @@ statistics_range statistics_interval(const statistics_estimate *estimate)
     return (statistics_range){estimate->mean - estimate->margin, estimate->mean + estimate->margin};
 }
 
-statistics_range statistics_share_interval(const double values[], size_t count)
+statistics_range statistics_share_interval(const double values[], size_t count, const statistics_estimate *mean)
 {
-    const statistics_estimate share = statistics_of(values, count);
+    const statistics_estimate share = *mean;
     for (size_t i = 0; i < count; i++)
         if (!(values[i] >= 0 && values[i] <= 1))
             return (statistics_range){NAN, NAN};
@@ -142,6 +142,14 @@ static double sign_probability(int least, int count)
     return fmin(1, 2 * sum);
 }
 
+/* Of the mean being 0, whose deviation is `factor` times that of the values; NaN for fewer than two or equal ones. */
+static double t_test(const statistics_estimate *of, double factor)
+{
+    if (of->count < 2 || !(of->deviation > 0))
+        return NAN;
+    return 2 * student_tail(fabs(of->mean) / (of->deviation * factor), (double)(of->count - 1));
+}
+
 statistics_test statistics_compare(const double values[], const double baseline[], size_t count)
 {
     const statistics_estimate difference = statistics_paired(values, baseline, count);
@@ -153,10 +161,16 @@ statistics_test statistics_compare(const double values[], const double baseline[
     const int unequal = test.greater + test.less;
     if (unequal > 0)
         test.sign_p = sign_probability(test.greater < test.less ? test.greater : test.less, unequal);
-    if (count > 1 && difference.deviation > 0)
-        test.p =
-            2 * student_tail(fabs(difference.mean) / (difference.deviation / sqrt((double)count)), (double)(count - 1));
+    test.p = t_test(&difference, sqrt(1 / (double)count));
     return test;
+}
+
+void statistics_correct_overlap(double overlap, statistics_estimate *estimate, statistics_test *test)
+{
+    const double n = (double)estimate->count, factor = sqrt(1 / n + overlap);
+    estimate->margin *= factor * sqrt(n);
+    if (test)
+        test->p = t_test(estimate, factor);
 }
 
 void statistics_holm(double p[], size_t count)

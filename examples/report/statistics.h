@@ -36,8 +36,9 @@ typedef struct {
 statistics_range statistics_interval(const statistics_estimate *estimate);
 
 /* That of the mean of shares between 0 and 1, within 0 and 1: the mean and its margin on the scale asin(sqrt(x)), whose
- * slope at the mean turns the one margin into the other. NaN for a value outside of 0 to 1. */
-statistics_range statistics_share_interval(const double values[], size_t count);
+ * slope at the mean turns the one margin into the other. `mean` is that of the values, with its margin as it is to be
+ * shown. NaN for a value outside of 0 to 1. */
+statistics_range statistics_share_interval(const double values[], size_t count, const statistics_estimate *mean);
 
 /* Two tests of whether values and baseline differ, pair by pair; p-values for both sides. */
 typedef struct {
@@ -46,6 +47,13 @@ typedef struct {
     int greater, less; /* pairs */
 } statistics_test;
 statistics_test statistics_compare(const double values[], const double baseline[], size_t count);
+
+/* Corrects for seeds that draw training and test samples anew from one file, whose results depend on each other: the
+ * variance of their mean is not deviation^2 / n but deviation^2 (1 / n + overlap), where `overlap` is the number of
+ * test samples divided by that of training samples (Nadeau and Bengio, "Inference for the generalization error",
+ * Machine Learning 52, 2003). Widens the margin and, unless it is NULL, raises the p-value of the t test, not of the
+ * sign test. An overlap of 0 changes nothing. */
+void statistics_correct_overlap(double overlap, statistics_estimate *estimate, statistics_test *test);
 
 /* Corrects p-values for being several, such that any of them is below 0.05 by chance in at most 5 % of all cases (Holm,
  * 1979). A NaN stays one and does not count. */

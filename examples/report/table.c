@@ -1,37 +1,12 @@
-#include "examples/report/table.h"
 #include "examples/report/html.h"
+#include "examples/report/table_internal.h"
 #include "examples/report/terminal.h"
 
 #include <ctype.h>
-#include <libsmartcols/libsmartcols.h>
-#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct cell {
-    char *text; /* NULL: empty */
-    double numbers[TABLE_NUMBERS];
-    int count; /* of the numbers */
-    table_mark mark;
-    double strength;
-} cell;
-
-struct note {
-    char *text;
-    bool verdict;
-};
-
-struct table {
-    table_column columns[TABLE_COLUMNS]; /* [count]; the strings are ours */
-    cell *cells;                         /* [rows, count] */
-    struct note *notes;                  /* [noted] */
-    char *caption;
-    int keys, count, rows, noted;
-    int filled; /* cells of the last row */
-    bool lost;  /* memory ran out and something is missing */
-};
 
 /* ---- filling ---- */
 
@@ -203,22 +178,22 @@ int table_rows(const table *t)
 
 /* ---- what is shown ---- */
 
-static const cell *cell_at(const table *t, int row, int column)
+const cell *table_cell_at(const table *t, int row, int column)
 {
     return &t->cells[row * t->count + column];
 }
 
-static const char *text_of(const table *t, int row, int column)
+const char *table_text_of(const table *t, int row, int column)
 {
-    const char *text = row < 0 ? t->columns[column].name : cell_at(t, row, column)->text;
+    const char *text = row < 0 ? t->columns[column].name : table_cell_at(t, row, column)->text;
     return text ? text : "";
 }
 
 /* Whether any row has something in this column; where there are no rows the headings are all there is. */
-static bool is_shown(const table *t, int column)
+bool table_is_shown(const table *t, int column)
 {
     for (int row = 0; row < t->rows; row++)
-        if (text_of(t, row, column)[0])
+        if (table_text_of(t, row, column)[0])
             return true;
     return t->rows == 0;
 }
@@ -229,10 +204,10 @@ static bool is_number(const char *text)
            (strchr("-+.<>", *text) && (!text[1] || strchr("0123456789.", text[1])));
 }
 
-static bool is_right(const table *t, int column)
+bool table_is_right(const table *t, int column)
 {
     for (int row = 0; row < t->rows; row++)
-        if (!is_number(text_of(t, row, column)))
+        if (!is_number(table_text_of(t, row, column)))
             return false;
     return true;
 }
@@ -253,7 +228,7 @@ static const struct sign *sign_at(const char *text)
 }
 
 /* The text in ASCII as far as we know how, to be freed. */
-static char *in_ascii(const char *text)
+char *table_in_ascii(const char *text)
 {
     char *plain = malloc(4 * strlen(text) + 1), *to = plain;
     for (const struct sign *sign; plain && *text; text += sign ? strlen(sign->utf8) : 1) {
@@ -275,14 +250,14 @@ static size_t trimmed(const char *text)
 
 static void put_ascii(FILE *out, const char *text)
 {
-    char *plain = in_ascii(text);
+    char *plain = table_in_ascii(text);
     fprintf(out, "%.*s", plain ? (int)trimmed(plain) : 0, plain ? plain : "");
     free(plain);
 }
 
 static void put_markdown(FILE *out, const char *text)
 {
-    char *plain = in_ascii(text);
+    char *plain = table_in_ascii(text);
     for (size_t i = 0; plain && i < trimmed(plain); i++)
         fprintf(out, plain[i] == '|' ? "\\|" : plain[i] == '\n' ? " " : "%c", plain[i]);
     free(plain);
@@ -303,171 +278,6 @@ static void put_latex(FILE *out, const char *text)
     }
 }
 
-/* ---- the terminal ---- */
-
-/* A column's texts as they are printed there, wrapped or not. */
-typedef struct screen_table {
-    const table *t;
-    terminal screen;
-    int width[TABLE_COLUMNS]; /* 0: left out */
-} screen_table;
-
-/* The text of a cell on this screen, to be freed. */
-static char *on_screen(const screen_table *s, int row, int column)
-{
-    return s->screen.utf8 ? strdup(text_of(s->t, row, column)) : in_ascii(text_of(s->t, row, column));
-}
-
-static bool measure(screen_table *s)
-{
-    for (int c = 0; c < s->t->count; c++)
-        for (int row = -1; row < s->t->rows && (s->width[c] || row < 0) && is_shown(s->t, c); row++) {
-            char *text = on_screen(s, row, c);
-            const int width = text ? terminal_width(text) : 0;
-            if (!text)
-                return false;
-            s->width[c] = width > s->width[c] ? width : s->width[c];
-            free(text);
-        }
-    return true;
-}
-
-enum { GAP = 2 };
-
-/* The widths of all columns, those that may be wrapped at their `least` if so wished. */
-static int total_width(const screen_table *s, bool wrapped)
-{
-    int total = -GAP;
-    for (int c = 0; c < s->t->count; c++) {
-        const int least = s->t->columns[c].least, width = s->width[c];
-        total += width == 0 ? 0 : GAP + (wrapped && least && width > least ? least : width);
-    }
-    return total;
-}
-
-/* Leaves out what is optional and wraps what may be wrapped, until the rest fits if it can. */
-static void make_room(screen_table *s, int room)
-{
-    for (int c = s->t->count - 1; c >= 0 && total_width(s, true) > room; c--)
-        if (s->t->columns[c].optional)
-            s->width[c] = 0;
-    for (int c = s->t->count - 1; c >= 0 && total_width(s, false) > room; c--) {
-        const int least = s->t->columns[c].least, width = s->width[c] - (total_width(s, false) - room);
-        if (least && s->width[c] > least)
-            s->width[c] = width > least ? width : least;
-    }
-}
-
-/* Breaks lines at blanks, so that they are at most so wide if words let them. */
-static void wrap(char *text, int width)
-{
-    char *begin = text, *blank = NULL;
-    for (char *at = text; *at; at++) {
-        if (*at == ' ')
-            blank = at;
-        if (at - begin >= width && blank) {
-            *blank = '\n';
-            begin = blank + 1;
-            blank = NULL;
-        }
-    }
-}
-
-static void add_scols_column(struct libscols_table *to, const screen_table *s, int column)
-{
-    char *name = on_screen(s, -1, column);
-    const bool wrapped = s->t->columns[column].least > 0;
-    struct libscols_column *added = scols_table_new_column(to, name ? name : "", 0,
-                                                           wrapped                  ? SCOLS_FL_WRAP
-                                                           : is_right(s->t, column) ? SCOLS_FL_RIGHT
-                                                                                    : 0);
-    if (added && wrapped) {
-        scols_column_set_safechars(added, "\n");
-        scols_column_set_wrapfunc(added, scols_wrapnl_chunksize, scols_wrapnl_nextchunk, NULL);
-    }
-    if (added && s->screen.colour)
-        scols_cell_set_color(scols_column_get_header(added), "\033[1m");
-    free(name);
-}
-
-static void set_scols_cell(struct libscols_line *line, size_t position, const screen_table *s, int row, int column)
-{
-    static const char *const colours[] = {
-        [TABLE_GOOD] = "\033[32m", [TABLE_BAD] = "\033[31m", [TABLE_SHADED_BAD] = NULL};
-    char *text = on_screen(s, row, column);
-    if (text && s->t->columns[column].least)
-        wrap(text, s->width[column]);
-    scols_line_set_data(line, position, text ? text : "");
-    struct libscols_cell *added = scols_line_get_cell(line, position);
-    if (added && s->screen.colour)
-        scols_cell_set_color(added, colours[cell_at(s->t, row, column)->mark]);
-    free(text);
-}
-
-/* The key columns and those from `first` up to `end`. */
-static bool print_block(const screen_table *s, int first, int end, FILE *out)
-{
-    struct libscols_table *to = scols_new_table();
-    if (!to)
-        return false;
-    scols_table_set_stream(to, out);
-    scols_table_set_termforce(to, SCOLS_TERMFORCE_ALWAYS);
-    scols_table_set_termwidth(to, INT_MAX / 2); /* the width is our affair */
-    scols_table_enable_colors(to, s->screen.colour);
-    scols_table_enable_minout(to, 1);
-    scols_table_set_column_separator(to, "  ");
-    for (int c = 0; c < end; c++)
-        if (s->width[c] && (c < s->t->keys || c >= first))
-            add_scols_column(to, s, c);
-    for (int row = 0; row < s->t->rows; row++) {
-        struct libscols_line *line = scols_table_new_line(to, NULL);
-        size_t position = 0;
-        for (int c = 0; line && c < end; c++)
-            if (s->width[c] && (c < s->t->keys || c >= first))
-                set_scols_cell(line, position++, s, row, c);
-    }
-    const bool printed = scols_print_table(to) == 0;
-    scols_unref_table(to);
-    return printed;
-}
-
-static bool print_on_screen(const table *t, FILE *out)
-{
-    screen_table s = {.t = t, .screen = terminal_of(out)};
-    const int room = s.screen.live ? s.screen.columns : INT_MAX / 2;
-    int keys = 0;
-    bool printed = measure(&s);
-    make_room(&s, room);
-    for (int c = 0; c < t->keys; c++)
-        keys += s.width[c] ? s.width[c] + GAP : 0;
-    if (t->caption)
-        fprintf(out, "%s\n", t->caption);
-    for (int first = t->keys, end = first; printed && (end < t->count || first == t->keys); first = end) {
-        int used = keys;
-        for (end = first; end < t->count && (used == keys || used + s.width[end] <= room); end++)
-            used += s.width[end] ? s.width[end] + GAP : 0;
-        if (used == keys && first > t->keys) /* nothing is left */
-            break;
-        fputs(first > t->keys ? "\n" : "", out);
-        printed = print_block(&s, first, end, out);
-        if (end == t->count)
-            break;
-    }
-    return printed;
-}
-
-/* libsmartcols asks the locale how wide text is. */
-static bool print_in_locale(const table *t, FILE *out)
-{
-    locale_t locale = terminal_locale(), before = locale ? uselocale(locale) : (locale_t)0;
-    const bool printed = t->count == 0 || t->rows == 0 || print_on_screen(t, out);
-    if (locale) {
-        uselocale(before);
-        freelocale(locale);
-    }
-    return printed;
-}
-
 /* ---- texts ---- */
 
 /* One row, -1 the headings, with something before each cell and after the last. */
@@ -476,10 +286,10 @@ static void put_row(const table *t, int row, const char *begin, const char *betw
 {
     const char *before = begin;
     for (int c = 0; c < t->count; c++) {
-        if (!is_shown(t, c))
+        if (!table_is_shown(t, c))
             continue;
         fputs(before, out);
-        put(out, text_of(t, row, c));
+        put(out, table_text_of(t, row, c));
         before = between;
     }
     fputs(end, out);
@@ -492,8 +302,8 @@ static bool print_markdown(const table *t, FILE *out)
     for (int row = -1; row < t->rows; row++) {
         put_row(t, row, "| ", " | ", " |\n", put_markdown, out);
         for (int c = 0; row < 0 && c < t->count; c++)
-            if (is_shown(t, c))
-                fputs(is_right(t, c) ? "|---:" : "|---", out);
+            if (table_is_shown(t, c))
+                fputs(table_is_right(t, c) ? "|---:" : "|---", out);
         fputs(row < 0 ? "|\n" : "", out);
     }
     return true;
@@ -503,8 +313,8 @@ static bool print_latex(const table *t, FILE *out)
 {
     fputs("\\begin{tabular}{", out);
     for (int c = 0; c < t->count; c++)
-        if (is_shown(t, c))
-            fputc(is_right(t, c) ? 'r' : 'l', out);
+        if (table_is_shown(t, c))
+            fputc(table_is_right(t, c) ? 'r' : 'l', out);
     fputs("}\n\\hline\n", out);
     for (int row = -1; row < t->rows; row++)
         put_row(t, row, "", " & ", row < 0 ? " \\\\\n\\hline\n" : " \\\\\n", put_latex, out);
@@ -529,10 +339,10 @@ static bool print_html(const table *t, FILE *out)
     for (int row = -1; row < t->rows; row++) {
         fputs("<tr>", out);
         for (int c = 0; c < t->count; c++) {
-            if (!is_shown(t, c))
+            if (!table_is_shown(t, c))
                 continue;
-            const cell *this = row < 0 ? &(cell){0} : cell_at(t, row, c);
-            const char *tag = row < 0 ? "th" : "td", *right = is_right(t, c) ? "n" : "";
+            const cell *this = row < 0 ? &(cell){0} : table_cell_at(t, row, c);
+            const char *tag = row < 0 ? "th" : "td", *right = table_is_right(t, c) ? "n" : "";
             fprintf(out, "<%s", tag);
             if (*right || *classes[this->mark])
                 fprintf(out, " class=\"%s%s\"", right,
@@ -546,7 +356,7 @@ static bool print_html(const table *t, FILE *out)
                 fputc('"', out);
             }
             fputc('>', out);
-            put_html(out, text_of(t, row, c));
+            put_html(out, table_text_of(t, row, c));
             fprintf(out, "</%s>", tag);
         }
         fputs("</tr>\n", out);
@@ -579,7 +389,7 @@ static bool has_field(const table *t, int column, int field)
 {
     bool found = t->rows == 0;
     for (int row = 0; row < t->rows && !found; row++) {
-        const cell *of = cell_at(t, row, column);
+        const cell *of = table_cell_at(t, row, column);
         found = of->count ? field < of->count && !isnan(of->numbers[field]) : field == 0 && of->text && of->text[0];
     }
     return found;
@@ -588,7 +398,7 @@ static bool has_field(const table *t, int column, int field)
 /* A text in ASCII, trimmed. */
 static void put_csv_text(const char *text, FILE *out)
 {
-    char *plain = in_ascii(text);
+    char *plain = table_in_ascii(text);
     if (plain)
         plain[trimmed(plain)] = '\0';
     table_csv_text(out, plain ? plain : "");
@@ -597,14 +407,14 @@ static void put_csv_text(const char *text, FILE *out)
 
 static void put_field(const table *t, int row, int column, int field, FILE *out)
 {
-    const cell *of = row < 0 ? &(cell){0} : cell_at(t, row, column);
+    const cell *of = row < 0 ? &(cell){0} : table_cell_at(t, row, column);
     const char *name = t->columns[column].csv;
     for (int i = 0; row < 0 && name && i < field; i++)
         name += strcspn(name, ",") + 1;
     if (row < 0 && name)
         fprintf(out, "%.*s", (int)strcspn(name, ","), name);
     else if (of->count == 0 && field == 0)
-        put_csv_text(text_of(t, row, column), out);
+        put_csv_text(table_text_of(t, row, column), out);
     else if (field < of->count && !isnan(of->numbers[field]))
         fprintf(out, "%.9g", of->numbers[field]);
 }
@@ -638,13 +448,16 @@ static const struct format {
                {"latex", print_latex, "% ", "", "% ", put_ascii},
                {"csv", print_csv, NULL, NULL, NULL, NULL},
                {"html", print_html, "<p class=\"note\">", "</p>\n", "<p class=\"verdict\">", html_text},
-               {"table", print_in_locale, "", "", "", NULL}};
+               {"table", table_print_on_terminal, "", "", "", NULL}};
 
 static void put_note(const struct format *format, const char *before, const char *text, FILE *out)
 {
     void (*put)(FILE *, const char *) = format->put ? format->put : terminal_of(out).utf8 ? NULL : put_ascii;
     fputs(before, out);
-    terminal_wrap(out, text, put);
+    if (*format->after)
+        put(out, text);
+    else
+        terminal_wrap(out, text, put);
     fputs(format->after, out);
 }
 
@@ -659,7 +472,7 @@ static bool print_notes(const table *t, const struct format *format, FILE *out)
                 put_note(format, notes ? format->before : format->verdict, t->notes[i].text, out);
             }
     for (int c = 0, any = 0; c < t->count; c++)
-        if (t->columns[c].meaning && is_shown(t, c) && t->rows > 0) {
+        if (t->columns[c].meaning && table_is_shown(t, c) && t->rows > 0) {
             char *text = NULL;
             if (asprintf(&text, "%.*s: %s.", (int)trimmed(t->columns[c].name), t->columns[c].name,
                          t->columns[c].meaning) < 0)

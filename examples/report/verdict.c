@@ -12,15 +12,14 @@ bool verdict_still_falls(const double losses[], int count)
     return count >= 4 && after < before - 0.01 * fabs(before);
 }
 
-int verdict_pairs_needed(double deviation, double difference, int comparisons)
+int verdict_pairs_needed(double deviation, double difference, int comparisons, double overlap)
 {
-    enum { MOST = 1000000 };
     const double ratio = deviation / fabs(difference), level = 1 - 0.05 / (2. * (comparisons > 1 ? comparisons : 1));
-    int low = 1, high = MOST; /* too few; enough, or the most */
+    int low = 1, high = VERDICT_MOST_PAIRS; /* too few; enough, or the most */
     while (high - low > 1) {
         const int n = low + (high - low) / 2;
         const double quantiles = statistics_student_quantile(level, n - 1.) + statistics_student_quantile(0.8, n - 1.);
-        if (n >= pow(quantiles * ratio, 2))
+        if (1 >= pow(quantiles * ratio, 2) * (1. / n + overlap))
             high = n;
         else
             low = n;
@@ -52,7 +51,11 @@ static double shown(double x, int decimals)
 static void write_power(const verdict_facts *f, double bound, double scale, char *text, size_t size)
 {
     const double smaller = rounded(bound / 4, 1);
-    const int needed = verdict_pairs_needed(scale * f->difference.deviation, smaller, f->comparisons);
+    const int needed = verdict_pairs_needed(scale * f->difference.deviation, smaller, f->comparisons, f->overlap);
+    if (needed == VERDICT_MOST_PAIRS) {
+        snprintf(text, size, "; more samples, not more %s, would show one of %g", f->pairs, smaller);
+        return;
+    }
     const int count = needed >= 100 ? (int)rounded(needed, 2) : needed;
     snprintf(text, size, count <= (int)f->difference.count ? "" : "; about %d %s would show one of %g", count, f->pairs,
              smaller);

@@ -15,14 +15,15 @@
 
 #include <stdbool.h>
 
-enum { VERDICT_SENTENCE = 512 };
+enum { VERDICT_SENTENCE = 512, VERDICT_MOST_PAIRS = 1000000 };
 
 typedef struct verdict_facts {
     const char *name, *against, *measure;
     const char *pairs; /* what is paired: "seeds" */
     bool share;        /* between 0 and 1: differences are in percentage points */
     statistics_estimate difference;
-    double p; /* of the difference, corrected for `comparisons` */
+    double p;       /* of the difference, corrected for `comparisons` */
+    double overlap; /* statistics_correct_overlap */
     int comparisons;
 } verdict_facts;
 
@@ -31,9 +32,9 @@ typedef struct verdict_facts {
 void verdict_write(const verdict_facts *facts, char sentence[VERDICT_SENTENCE]);
 
 /* How many pairs show a difference in 80 % of cases, with a t test at 5 %, divided by the number of comparisons
- * (Bonferroni, which Holm starts from): the smallest n >= 2 with n >= ((t(1 - 0.05 / 2m; n - 1) + t(0.8; n - 1))
- * deviation / difference)^2. A million where more are needed. */
-int verdict_pairs_needed(double deviation, double difference, int comparisons);
+ * (Bonferroni, which Holm starts from): the smallest n >= 2 with 1 >= ((t(1 - 0.05 / 2m; n - 1) + t(0.8; n - 1))
+ * deviation / difference)^2 (1 / n + overlap). A million where more are needed, or where no number does. */
+int verdict_pairs_needed(double deviation, double difference, int comparisons, double overlap);
 
 /* Whether a validation loss still fell when training ended: the best of the last quarter of the epochs is more than 1 %
  * below the best before. False for fewer than four epochs. */

@@ -1,5 +1,6 @@
 #include "examples/train/source.h"
 #include "examples/data/words.h"
+#include "examples/report/columns.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,4 +105,5 @@ void source_describe(const train_source *from, FILE *out)
     else
         fprintf(out, "%zu target%s", data->targets, plural((long long)data->targets));
     fprintf(out, "; %zu train, %zu validate, %zu test\n", data->train.rows, data->validation.rows, data->test.rows);
+    columns_print(data, out);
 }

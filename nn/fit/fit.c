@@ -23,6 +23,7 @@ bool tg_fit_fail(tg_fit *fit, const char *format, ...)
     va_start(arguments, format);
     tg_print_arguments(fit->error, sizeof fit->error, format, arguments);
     va_end(arguments);
+    tg_print_plainly(fit->error);
     return false;
 }
 

@@ -14,18 +14,14 @@ typedef struct kernel_place {
 /* clang-format off */
 #define OFFSET(name)     offsetof(tg_kernel_table, name)
 #define VALUE_ONLY(name) {#name, {OFFSET(name), 0, 0}}
-#define VECTOR(name)     {#name, {OFFSET(vector_##name), 0, 0}}
 #define SMOOTH(name)     {#name, {OFFSET(name), OFFSET(name##_grad), OFFSET(name##_grad_grad)}}
 /* clang-format on */
 
 static const kernel_place places[] = {
-    SMOOTH(gelu_exact),  SMOOTH(gelu_tanh), SMOOTH(gelu_quick),
-    SMOOTH(silu),        SMOOTH(softplus),  SMOOTH(mish),
-    SMOOTH(elu),         SMOOTH(selu),      VECTOR(exp),
-    VECTOR(expm1),       VECTOR(log),       VECTOR(log1p),
-    VECTOR(sin),         VECTOR(cos),       VECTOR(tanh),
-    VALUE_ONLY(sigmoid), VECTOR(erf),       VECTOR(erfc),
-    VECTOR(sqrt),        VALUE_ONLY(rsqrt), VALUE_ONLY(log_sigmoid),
+    SMOOTH(gelu_exact),  SMOOTH(gelu_tanh), SMOOTH(gelu_quick), SMOOTH(silu),     VALUE_ONLY(softplus),
+    SMOOTH(mish),        SMOOTH(elu),       SMOOTH(selu),       VALUE_ONLY(exp),  VALUE_ONLY(expm1),
+    VALUE_ONLY(log),     VALUE_ONLY(log1p), VALUE_ONLY(sin),    VALUE_ONLY(cos),  VALUE_ONLY(tanh),
+    VALUE_ONLY(sigmoid), VALUE_ONLY(erf),   VALUE_ONLY(erfc),   VALUE_ONLY(sqrt), VALUE_ONLY(rsqrt),
 };
 
 static const kernel_place *find_place(const char *name)

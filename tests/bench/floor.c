@@ -214,7 +214,7 @@ static float wide_row(int n, float share, int label, float *restrict z, float *r
     for (int j = 0; j < n; j++)
         z[j] -= largest;
     const float at_label = z[label];
-    tg_kernels.of[TG_F32]->vector_exp((size_t)n, z, z);
+    tg_kernels.of[TG_F32]->exp((size_t)n, z, z);
 #pragma omp simd reduction(+ : sum)
     for (int j = 0; j < n; j++)
         sum += z[j];
@@ -248,7 +248,7 @@ static float narrow_rows(int rows, int n, float share, const int32_t *labels, fl
             turned[j][row] -= largest[row];
     for (int row = 0; row < rows; row++)
         at_labels += turned[labels[row]][row];
-    tg_kernels.of[TG_F32]->vector_exp((size_t)n * ABREAST, turned[0], turned[0]);
+    tg_kernels.of[TG_F32]->exp((size_t)n * ABREAST, turned[0], turned[0]);
     for (int j = 0; j < n; j++)
         for (int row = 0; row < ABREAST; row++)
             total[row] += turned[j][row];
@@ -282,7 +282,7 @@ static double loss_and_gradient(const floor_net *net, const int32_t *labels)
         for (int row = 0; row < batch; row++)
             loss -=
                 (double)wide_row(n, share, labels[row], z + (size_t)row * (size_t)n, bias_gradient, net->totals + row);
-    tg_kernels.of[TG_F32]->vector_log((size_t)batch, net->totals, net->totals);
+    tg_kernels.of[TG_F32]->log((size_t)batch, net->totals, net->totals);
     for (int row = 0; row < batch; row++)
         loss += (double)net->totals[row];
     return loss / batch;

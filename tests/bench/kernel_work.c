@@ -92,7 +92,7 @@ CALL(selu_forward, K selu(d->n, d->x, d->y))
 CALL(selu_backward, K selu_grad(d->n, d->x, d->slope), times_slope(d))
 RECORD(selu, tg_selu(in[0]))
 
-CALL(tanh_forward, K vector_tanh(d->n, d->x, d->y))
+CALL(tanh_forward, K tanh(d->n, d->x, d->y))
 CALL(tanh_backward, K tanh_grad(d->n, d->cotangent, 1, d->x, 1, d->dx))
 RECORD(tanh, tg_tanh(in[0]))
 
@@ -100,23 +100,23 @@ CALL(sigmoid_forward, K sigmoid(d->n, d->x, d->y))
 CALL(sigmoid_backward, K sigmoid_grad(d->n, d->cotangent, 1, d->x, 1, d->dx))
 RECORD(sigmoid, tg_sigmoid(in[0]))
 
-CALL(erf_forward, K vector_erf(d->n, d->x, d->y))
+CALL(erf_forward, K erf(d->n, d->x, d->y))
 static void erf_backward(const kernel_data *d)
 {
     K square(d->n, d->x, d->slope);
     K mul_scalar(d->n, d->slope, -1, d->slope);
-    K vector_exp(d->n, d->slope, d->slope);
+    K exp(d->n, d->slope, d->slope);
     K mul_scalar(d->n, d->slope, 1.1283791670955126, d->slope);
     times_slope(d);
 }
 RECORD(erf, tg_erf(in[0]))
 
-CALL(exp_forward, K vector_exp(d->n, d->x, d->y))
+CALL(exp_forward, K exp(d->n, d->x, d->y))
 CALL(exp_backward, K mul(d->n, d->cotangent, 1, d->y, 1, d->dx))
 RECORD(exp, tg_exp(in[0]))
 
-CALL(log_forward, K vector_log(d->n, d->second, d->y))
-CALL(log_backward, K vector_div(d->n, d->cotangent, 1, d->second, 1, d->dx))
+CALL(log_forward, K log(d->n, d->second, d->y))
+CALL(log_backward, K div(d->n, d->cotangent, 1, d->second, 1, d->dx))
 RECORD(log, tg_log(in[1]))
 
 #define GATED(name)                                                                              \

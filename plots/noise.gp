@@ -16,6 +16,8 @@ stats noise using (column("noise")) name "SIZE" nooutput
 stats noise using (written("loss")) name "LOSS" nooutput
 if (!exists("LOSS_min")) { exit error "every run diverged: there is nothing to draw" }
 HIGH_max = LOSS_max
+LOW_min = LOSS_min
+stats noise using (written("loss_low")) name "LOW" nooutput
 stats noise using (written("loss_high")) name "HIGH" nooutput
 table = noise
 measure = "loss"
@@ -49,7 +51,7 @@ do for [format in "png svg"] {
     } else {
         set label 1 title at graph 0, graph 1 left offset 0, 2.6 noenhanced font ",14"
     }
-    low = LOSS_min
+    low = LOW_min < LOSS_min && LOW_min > LOSS_min / 3 ? LOW_min : LOSS_min
     high = HIGH_max > LOSS_max ? HIGH_max : LOSS_max
     if (high > shown_most) { high = shown_most }
     long = 10

@@ -256,7 +256,7 @@ START_TEST(what_was_read_is_told_before_training)
     snprintf(arguments, sizeof arguments, SMALL "--folds 3 --patience 1 --out %s/told", temporary_folder());
     ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
     static const char *const said[] = {"moons: 300 rows, 2 features; classification into 2 classes (0, 1)\n",
-                                       "140 rows to train, 60 to validate, 100 to test. Folds: cut anew for each seed",
+                                       "140 rows to train, 60 to validate, 100 to test. Folds: redrawn per seed",
                                        "2-8x2-2, 2 epochs of 5 steps, batch 32, adamw 0.001, cosine; 24 runs\n"};
     for (int i = 0; i < 3; i++)
         ck_assert_msg(strstr(errors, said[i]) != NULL, "%s is missing in %s", said[i], errors);

@@ -289,26 +289,31 @@ END_TEST
 
 START_TEST(hints_are_given_where_they_are_due)
 {
-    comparison_run runs[4] = {{.group = "relu", .seed = 1, .finished = true, .step_seconds = NAN, .values = {0.9}},
-                              {.group = "relu", .seed = 2, .finished = true, .step_seconds = NAN, .values = {0.8}},
-                              {.group = "swiglu", .seed = 1, .finished = true, .step_seconds = NAN, .values = {NAN}},
-                              {.group = "swiglu", .seed = 2, .finished = true, .step_seconds = NAN, .values = {0.7}}};
+    comparison_run runs[4] = {
+        {.group = "relu", .seed = 1, .finished = true, .step_seconds = NAN, .values = {0.9, 0.1}},
+        {.group = "relu", .seed = 2, .finished = true, .step_seconds = NAN, .values = {0.8, 2.3}},
+        {.group = "swiglu", .seed = 1, .finished = true, .step_seconds = NAN, .values = {NAN, 0.5}},
+        {.group = "swiglu", .seed = 2, .finished = true, .step_seconds = NAN, .values = {0.7, 0.5}}};
     comparison c = {.group = "activation",
                     .measures = {{.name = "test_accuracy",
                                   .title = "test acc %",
                                   .words = "test accuracy",
                                   .share = true,
                                   .more_is_better = true,
-                                  .judged = true}},
-                    .measure_count = 1,
+                                  .judged = true},
+                                 {.name = "loss", .title = "loss", .words = "loss", .judged = true}},
+                    .measure_count = 2,
+                    .chance = 2.303,
                     .runs = runs,
                     .run_count = 4,
                     .remedy = "--norm rms",
                     .still_falling = 3,
                     .test_samples = 40};
-    static const char *const hints[] = {"Hint: swiglu diverged in 1 of 2 runs; what helps: --norm rms.",
-                                        "Hint: the validation loss still fell in the last epochs of 3 of 4 runs",
-                                        "measured on 40 test samples, of which one is 2.5 points"};
+    static const char *const hints[] = {
+        "Hint: swiglu diverged in 1 of 2 runs; what helps: --norm rms.",
+        "Hint: the validation loss still fell in the last epochs of 3 of 4 runs",
+        "Hint: relu was no better than guessing in 1 of 2 runs; what helps: --norm rms.",
+        "measured on 40 test samples, of which one is 2.5 points"};
     for (int due = 1; due >= 0; due--) {
         static char text[8192];
         FILE *out = tmpfile();
@@ -316,10 +321,11 @@ START_TEST(hints_are_given_where_they_are_due)
         rewind(out);
         text[fread(text, 1, sizeof text - 1, out)] = '\0';
         fclose(out);
-        for (int i = 0; i < 3; i++)
+        for (int i = 0; i < 4; i++)
             ck_assert_msg((strstr(text, hints[i]) != NULL) == due, "'%s' %s\n%s", hints[i], due ? "missing" : "there",
                           text);
         runs[2].values[0] = 0.6;
+        runs[1].values[1] = 2.2;
         c.still_falling = 2;
         c.test_samples = 100;
     }

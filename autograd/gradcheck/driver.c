@@ -96,13 +96,13 @@ static bool compare_direction(tg_check *c, int order, const tg_check_part *part,
                               tg_gradcheck_result *v)
 {
     int64_t from = part->offset, to = from + part->size;
-    bool same = memcmp(c->scale + from, c->own + from, (size_t)part->size * sizeof(double)) == 0;
+    bool same = memcmp(c->scale + from, c->own_scale + from, (size_t)part->size * sizeof(double)) == 0;
     for (int64_t i = from; i < to; i++)
         direction[i] = c->scale[i] * tg_check_weight(&c->rng);
     if (!tg_check_compare(c, order, direction, from, to, v))
         return false;
     for (int64_t i = from; !v->passed && !same && i < to; i++)
-        direction[i] *= c->own[i] / c->scale[i];
+        direction[i] *= c->own_scale[i] / c->scale[i];
     if (!v->passed && !same && !tg_check_compare(c, order, direction, from, to, v))
         return false;
     v->input = part->input;
@@ -122,7 +122,7 @@ static bool compare_directions(tg_check *c, int order, const tg_check_part *part
     return true;
 }
 
-/* Each element, with others where they may move at once. That they may was tried, not proven: what fails in company is
+/* Each element, with others where they may move at once. That they may was tried, not proven: what fails together is
  * compared alone. */
 static bool compare_elements(tg_check *c, int order, const tg_check_part *part, double *direction)
 {
@@ -134,8 +134,8 @@ static bool compare_elements(tg_check *c, int order, const tg_check_part *part, 
         if (!tg_check_compare_set(c, order, part, &sets.set[k], v))
             return false;
     for (int64_t i = 0; i < part->size && c->report.result.passed; i++) {
-        const bool in_company = c->places == 0 && sets.count < part->size;
-        if (!v[i].passed && in_company && !compare_element(c, order, part, i, direction, &v[i]))
+        const bool in_set = c->places == 0 && sets.count < part->size;
+        if (!v[i].passed && in_set && !compare_element(c, order, part, i, direction, &v[i]))
             return false;
         count_in(c, &v[i], "");
     }

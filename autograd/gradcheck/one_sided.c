@@ -1,13 +1,11 @@
 /* One-sided differences, output by output: for kinks. */
 #include "autograd/gradcheck/differences.h"
+#include "autograd/gradcheck/tolerances.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { SIDE_ROWS = 26, SIDE_COLUMNS = 5 };
-
-/* The extrapolation adds up the rounding of several rows: at most prod (2^j + 1) / (2^j - 1) < 8 times. */
-#define SIDE_AMPLIFICATION 8
 
 /* The derivatives of all outputs on one side, extrapolated in h, h^2, ... They are taken between x + h and x + 2h, so
  * that neither a jump at x nor a kink so near that x is on its wrong side can spoil them. */
@@ -41,7 +39,6 @@ static void add_row(side *s, int64_t i, double plain, double rounding)
         s->rows[i] = 0;
         return;
     }
-    enum { CONTRADICTS = 8 }; /* times both errors apart */
     s->rounding[i] = rounding;
     double above = s->tableau[0][i], entry = plain, best = NAN, least = INFINITY;
     s->tableau[0][i] = plain;
@@ -70,7 +67,8 @@ static void add_rows(const tg_check *c, int level, const tg_check_way *way, int6
     const int64_t end = tg_check_begin(way, group + 1, l->length);
     for (int64_t k = tg_check_begin(way, group, l->length); k < end; k++) {
         const int64_t i = tg_check_value(way, k);
-        const double rounding = fmax(fmax(l->each[i], l->suspected), TG_CHECK_ROUNDING * fabs(c->ahead[i])) / step;
+        const double rounding =
+            fmax(fmax(l->value_rounding[i], l->assumed_rounding), TG_CHECK_ROUNDING * fabs(c->ahead[i])) / step;
         add_row(s, i, sign * (s->last[i] - c->ahead[i]) / step, 2 * SIDE_AMPLIFICATION * rounding);
     }
 }
@@ -88,17 +86,13 @@ static bool descend_side(tg_check *c, int level, const tg_check_way *way, const 
     return true;
 }
 
-/* What is between two values so close to each other, as a part of what the values are. */
-#define JUMP 1e-4
-
 /* The error of a side. Where the function ends or has a pole closer than the closest steps, rows of large steps may
  * agree by chance, and the plain difference in the closest one is far from them. */
-#define FAR 1e-2
-
 static double error_of(const side *s, int64_t i)
 {
     const double last = s->tableau[0][i], value = s->value[i], apart = fabs(last - value);
-    return apart > 8 * (s->error[i] + s->rounding[i]) + FAR * fmax(fabs(last), fabs(value)) ? INFINITY : s->error[i];
+    return apart > SAFETY * (s->error[i] + s->rounding[i]) + FAR * fmax(fabs(last), fabs(value)) ? INFINITY
+                                                                                                 : s->error[i];
 }
 
 /* Adds one output's. A side that does not converge, as where the function ends or jumps close by, counts only if

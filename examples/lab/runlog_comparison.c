@@ -139,6 +139,12 @@ static int test_samples(const runlog *log)
     return (int)samples;
 }
 
+/* The cross-entropy of a uniform guess. */
+static double entropy_of(size_t classes)
+{
+    return log((double)classes);
+}
+
 static const char *remedy(const runlog *log)
 {
     const char *norm = json_string_value(json_object_get(log->options, "norm"));
@@ -153,6 +159,7 @@ bool runlog_comparison(const runlog *log, comparison *c)
     c->runs = calloc((size_t)log->count + 1, sizeof *c->runs);
     c->measure_count = list_measures(log, c->measures, figures);
     c->test_samples = test_samples(log);
+    c->chance = log->classes > 1 ? entropy_of(log->classes) : runlog_has_accuracy(log) ? 0 : 1;
     c->overlap = log->overlap;
     c->same_folds = log->same_folds;
     for (int i = 0; c->runs && i < log->count; i++) {

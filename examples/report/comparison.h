@@ -49,6 +49,7 @@ typedef struct comparison {
     int run_count;
     const char *note;   /* of where the numbers come from; may be NULL */
     const char *remedy; /* what helps against divergence; may be NULL */
+    double chance;      /* the loss of guessing: of a judged measure that is no share; 0: unknown */
     int still_falling;  /* runs whose validation loss still fell at their end */
     int test_samples;   /* of a run; 0: unknown, or no accuracy */
     double overlap;  /* test samples / training samples, where each seed or fold draws both from the same file; or 0 */

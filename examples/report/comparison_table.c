@@ -146,7 +146,7 @@ static void add_columns(const view *v, table *t)
         if (c->measures[m].title)
             add_measure_columns(v, t, &c->measures[m]);
     if (decides >= 0 && v->count > 1 && v->groups[1].pairs > 1) {
-        snprintf(better, sizeof better, "%s with a better %s than %.64s", v->by_fold ? "folds" : "seeds",
+        snprintf(better, sizeof better, "%s with a better %s than %.64s", v->folds > 1 ? "folds" : "seeds",
                  c->measures[decides].words, v->groups[0].name);
         table_add_column(t, &(table_column){.name = "better", .csv = "better,pairs", .meaning = better});
     }
@@ -178,7 +178,7 @@ static void add_row(const view *v, table *t, const comparison_group *group)
 
 static const char *pairs_of(const view *v)
 {
-    return v->by_fold ? "folds" : "seeds";
+    return v->folds > 1 ? "folds" : "seeds";
 }
 
 static void add_meaning(const view *v, table *t)
@@ -189,7 +189,7 @@ static void add_meaning(const view *v, table *t)
         unfinished |= v->groups[i].unfinished > 0;
     snprintf(values, sizeof values, v->least == v->most ? "%d" : "%d to %d", v->least, v->most);
     if (v->folds > 1)
-        snprintf(folds, sizeof folds, "seeds of %d folds each", v->folds);
+        snprintf(folds, sizeof folds, "folds of all seeds");
     if (v->judged == 1)
         snprintf(star, sizeof star, "; * significant at the 5 %% level (paired t test)");
     else if (v->judged > 1)
@@ -197,7 +197,7 @@ static void add_meaning(const view *v, table *t)
                  v->judged);
     if (v->most > 0 && v->count > 1)
         snprintf(difference, sizeof difference, " Δ: difference to %.64s, %s%s.", v->groups[0].name,
-                 v->by_fold ? "fold by fold" : "seed by seed", star);
+                 v->folds > 1 ? "fold by fold" : "seed by seed", star);
     if (v->most > 1)
         table_add_note(t, "± and ( - ): 95 %% interval of the mean over %s %s.%s", values,
                        v->by_fold     ? "folds, which share most training samples"
@@ -252,16 +252,31 @@ static void add_verdicts(const view *v, table *t)
         }
 }
 
-/* Runs of a group that have no number for what is judged first. */
-static int diverged(const view *v, const char *group)
+/* Runs of a group that have no number for what is judged, and those whose loss is no better than that of guessing. */
+static void count_failures(const view *v, const char *group, int *diverged, int *guessing)
 {
-    const int decides = deciding(v->c);
-    int count = 0;
-    for (int i = 0; i < v->c->run_count && decides >= 0; i++) {
-        const comparison_run *run = &v->c->runs[i];
-        count += strcmp(run->group, group) == 0 && run->finished && !isfinite(run->values[decides]);
+    const comparison *c = v->c;
+    *diverged = *guessing = 0;
+    for (int i = 0; i < c->run_count; i++) {
+        const comparison_run *run = &c->runs[i];
+        bool number = true, learned = true;
+        for (int m = 0; m < c->measure_count; m++)
+            if (c->measures[m].judged) {
+                number &= isfinite(run->values[m]);
+                learned &= c->measures[m].share || c->chance == 0 || run->values[m] < 0.99 * c->chance;
+            }
+        if (run->finished && strcmp(run->group, group) == 0) {
+            *diverged += !number;
+            *guessing += number && !learned;
+        }
     }
-    return count;
+}
+
+static void add_failure(const view *v, table *t, const comparison_group *group, int count, const char *what)
+{
+    if (count > 0)
+        table_add_verdict(t, "Hint: %.64s %s in %d of %d run%s%s%s.", group->name, what, count, group->runs,
+                          plural(group->runs), v->c->remedy ? "; what helps: " : "", v->c->remedy ? v->c->remedy : "");
 }
 
 static void add_hints(const view *v, table *t)
@@ -269,12 +284,11 @@ static void add_hints(const view *v, table *t)
     enum { FEW_SAMPLES = 100 };
     int finished = 0;
     for (int i = 0; i < v->count; i++) {
-        const int lost = diverged(v, v->groups[i].name);
+        int diverged, guessing;
+        count_failures(v, v->groups[i].name, &diverged, &guessing);
         finished += v->groups[i].runs;
-        if (lost > 0)
-            table_add_verdict(t, "Hint: %.64s diverged in %d of %d run%s%s%s.", v->groups[i].name, lost,
-                              v->groups[i].runs, plural(v->groups[i].runs), v->c->remedy ? "; what helps: " : "",
-                              v->c->remedy ? v->c->remedy : "");
+        add_failure(v, t, &v->groups[i], diverged, "diverged");
+        add_failure(v, t, &v->groups[i], guessing, "was no better than guessing");
     }
     if (finished > 0 && 2 * v->c->still_falling > finished)
         table_add_verdict(

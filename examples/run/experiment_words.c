@@ -27,7 +27,7 @@ const char *experiment_split(const experiment *e)
     const bool fixed = e->settings.run.split[0] == 'f';
     if (e->settings.run.folds)
         return fixed ? "Folds: cut once, the same for all seeds; intervals allow for their common samples."
-                     : "Folds: cut anew for each seed, the same for all activations; intervals allow for their common "
+                     : "Folds: redrawn per seed, the same for all activations; intervals allow for their common "
                        "samples.";
     if (fixed)
         return "Split fixed: intervals leave out what another split would change.";

@@ -277,7 +277,8 @@ bool record_is_finished(const char *folder)
 
 static void put_number(FILE *to, double number)
 {
-    fprintf(to, isnan(number) ? "" : "%.17g", number);
+    if (!isnan(number))
+        fprintf(to, "%.17g", number);
 }
 
 static void put_header(FILE *to, const char *const *names, int count)

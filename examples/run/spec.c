@@ -7,8 +7,16 @@
 const char *const spec_tasks[] = {"auto", "classification", "regression", NULL};
 const char *const spec_headers[] = {"auto", "yes", "no", NULL};
 const char *const spec_missings[] = {"error", "drop", "mean", NULL};
-static const char *const optimizers[] = {"adamw", "adam", "sgd", "nadam", "rmsprop", "lion", NULL};
-static const char *const schedules[] = {"constant", "cosine", "step", NULL};
+#define TG_OPTIMIZER(constant, name) #name,
+static const char *const optimizers[] = {
+#include "optim/optimizers.def"
+    NULL};
+#undef TG_OPTIMIZER
+#define TG_SCHEDULE(constant, name, ...) #name,
+static const char *const schedules[] = {
+#include "optim/schedules.def"
+    NULL};
+#undef TG_SCHEDULE
 static const char *const bests[] = {"loss", "accuracy", NULL};
 static const char *const splits[] = {"redrawn", "fixed", NULL};
 static const char *const gated_widths[] = {"parameters", "width", NULL};

@@ -209,7 +209,7 @@ END_TEST
 
 START_TEST(a_report_grows_while_runs_go_on)
 {
-    kill_after("compare", LONGER "--epochs 4000 --activations relu --seeds 2 --jobs 2 --report", "o", 2.5);
+    kill_after("compare", LONGER "--epochs 200000 --activations relu --seeds 2 --jobs 2 --report", "o", 2.5);
     ck_assert_msg(strstr(temporary_text("o/report.html"), "http-equiv=\"refresh\"") != NULL, "%s",
                   temporary_text("log"));
     ck_assert(temporary_exists("o/runs/relu-seed1/curves.csv"));

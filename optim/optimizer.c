@@ -47,6 +47,26 @@ bool tg_optimizer_from_name(const char *name, tg_optimizer_kind *kind)
     return false;
 }
 
+bool tg_optimizer_uses(tg_optimizer_kind kind, const char *setting)
+{
+    static const struct {
+        const char *name;
+        unsigned use; /* 0: every rule's */
+    } settings[] = {{"lr", 0},
+                    {"schedule", 0},
+                    {"weight_decay", 0},
+                    {"clip_norm", 0},
+                    {"beta1", TG_USES_BETA1},
+                    {"beta2", TG_USES_BETA2},
+                    {"epsilon", TG_USES_EPSILON},
+                    {"momentum", TG_USES_MOMENTUM},
+                    {"nesterov", TG_USES_NESTEROV}};
+    for (size_t i = 0; setting && (unsigned)kind < KINDS && i < sizeof settings / sizeof settings[0]; i++)
+        if (strcmp(settings[i].name, setting) == 0)
+            return !settings[i].use || rules[kind]->uses & settings[i].use;
+    return false;
+}
+
 static bool is_fraction(double x)
 {
     return x >= 0 && x < 1;

@@ -3,8 +3,6 @@
 #ifndef TG_GRADCHECK_TOLERANCES_H
 #define TG_GRADCHECK_TOLERANCES_H
 
-#include "autograd/gradcheck/function.h"
-
 #include <float.h>
 
 /* ---- the bound of a comparison (compare.c) ---- */

@@ -230,7 +230,7 @@ static double pass(tg_fit *fit, int64_t number, int64_t first, int64_t count, do
         return NAN;
     }
     tg_tensor loss = fit->config.loss(fit->config.model, batch, &training, NULL);
-    const double value = tg_item(loss);
+    const double value = tg_size(loss) == 1 ? tg_item(loss) : NAN;
     if (isfinite(value) && tg_backward(share == 1 ? loss : tg_mul_scalar(loss, share)))
         return value;
     const char *error = tg_tape_error(fit->training);

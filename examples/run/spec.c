@@ -200,34 +200,20 @@ static const char *first_given(const char *const *options)
     return *options;
 }
 
-static bool has_word(const char *words, const char *word)
-{
-    const size_t length = strlen(word);
-    for (const char *at = words; (at = strstr(at, word)); at += length)
-        if ((at == words || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
-            return true;
-    return false;
-}
-
-/* The settings that each optimiser uses besides rate and decay. */
-static const struct {
-    const char *name, *settings;
-} uses[] = {{"adamw", "beta1 beta2 epsilon"},      {"adam", "beta1 beta2 epsilon"},
-            {"nadam", "beta1 beta2 epsilon"},      {"sgd", "momentum"},
-            {"rmsprop", "momentum beta2 epsilon"}, {"lion", "beta1 beta2"}};
-
 /* Whether the optimiser has no use for a setting that was given; the line names those that have. */
 static bool is_unused(const char *optimizer, const char *setting, bool set, char message[NET_MESSAGE])
 {
     char names[200] = "", last[20] = "";
     bool used = false;
-    for (size_t i = 0; i < sizeof uses / sizeof *uses; i++)
-        if (has_word(uses[i].settings, setting)) {
-            used |= strcmp(uses[i].name, optimizer) == 0;
-            if (*last)
-                snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", *names ? ", " : "", last);
-            snprintf(last, sizeof last, "%s", uses[i].name);
-        }
+    for (int i = 0; optimizers[i]; i++) {
+        tg_optimizer_kind kind;
+        if (!tg_optimizer_from_name(optimizers[i], &kind) || !tg_optimizer_uses(kind, setting))
+            continue;
+        used |= strcmp(optimizers[i], optimizer) == 0;
+        if (*last)
+            snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", *names ? ", " : "", last);
+        snprintf(last, sizeof last, "%s", optimizers[i]);
+    }
     if (!set || used)
         return false;
     snprintf(message, NET_MESSAGE, "--%s is for %s and %s only", setting, names, last);

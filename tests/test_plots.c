@@ -52,13 +52,14 @@ START_TEST(the_table_comes_in_other_formats)
 {
     static const struct {
         const char *format, *has;
-    } cases[] = {{"markdown", "| gelu | 81.25 (0.0-100.0) | +18.75 +/-79.41 | "},
-                 {"markdown", "\n|---|---:|---:|"},
-                 {"latex", "\\\\\ngelu & 81.25 (0.0-100.0) & +18.75 $\\pm$79.41 & "},
-                 {"latex", "\\begin{tabular}{lrrrrrrrrr}\n\\hline\nactivation & final acc \\% & $\\Delta$ final acc & "},
-                 {"latex", "\\end{tabular}\n"},
-                 {"csv", "activation,final_val_accuracy,final_val_accuracy_low,"},
-                 {"csv", "\n\"si,lu\",0.0625,,,-0.6875,"}};
+    } cases[] = {
+        {"markdown", "| gelu | 81.25 (0.0-100.0) | +18.75 +/-79.41 | "},
+        {"markdown", "\n|---|---:|---:|"},
+        {"latex", "\\\\\ngelu & 81.25 (0.0-100.0) & +18.75 $\\pm$79.41 & "},
+        {"latex", "\\begin{tabular}{lrrrrrrrrr}\n\\hline\nactivation & final acc \\% & $\\Delta$ final acc & "},
+        {"latex", "\\end{tabular}\n"},
+        {"csv", "activation,final_val_accuracy,final_val_accuracy_low,"},
+        {"csv", "\n\"si,lu\",0.0625,,,-0.6875,"}};
     static char text[8192];
     runlog *log = run_log_small(true);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

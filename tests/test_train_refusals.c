@@ -75,11 +75,10 @@ START_TEST(batch_norm_does_without_a_row_that_is_left_alone)
     ck_assert_msg(strstr(train_output, "2 epochs of 2 steps,"), "%s", train_output);
     expect_refused(train_run("train", "--data csv:train.csv --hidden 4 --norm batch --batch 1 --no-plots --out m"),
                    "--batch: --norm batch needs two rows at least");
-    expect_fine(train_run(
-        "train",
-        "--data idx:images --model convnet --norm batch --batch 1 --epochs 1 --no-plots --overwrite --out m")); /* has
-                                                                                                                   pixels
-                                                                                                                 */
+    expect_fine(train_run("train", "--data idx:images --model convnet --norm batch --batch 1 --epochs 1 --no-plots "
+                                   "--overwrite --out m")); /* has
+                                                               pixels
+                                                             */
 }
 END_TEST
 

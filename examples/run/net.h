@@ -57,12 +57,12 @@ extern const char *const net_models[], *const net_norms[], *const net_inits[]; /
          .high = 1e5},                                                                                                   \
         {"context",                                                                                                      \
          "N",                                                                                                            \
-         "gpt, charmlp: letters that are seen; 0: 64 and 8",                                                             \
+         "gpt, charmlp: characters of context; 0: 64 and 8",                                                             \
          OPTION_INT,                                                                                                     \
          offsetof(net_spec, context),                                                                                    \
          .low = 0,                                                                                                       \
          .high = 1e5},                                                                                                   \
-        {"embedding", "N",        "charmlp: numbers for a letter; 0: 24", OPTION_INT, offsetof(net_spec, embedding),     \
+        {"embedding", "N",        "charmlp: width of the embedding; 0: 24", OPTION_INT, offsetof(net_spec, embedding),   \
          .low = 0,    .high = 1e5},                                                                                      \
         {"rotary", NULL, "gpt: positions by rotation, in place of an embedding", OPTION_FLAG,                            \
          offsetof(net_spec, rotary)},                                                                                    \
@@ -70,7 +70,7 @@ extern const char *const net_models[], *const net_norms[], *const net_inits[]; /
          OPTION_TEXT, offsetof(net_spec, activation)},                                                                   \
         {"norm",                                                                                                         \
          "NAME",                                                                                                         \
-         "behind hidden layers; what suits the model if not given",                                                      \
+         "after hidden layers; what suits the model if not given",                                                       \
          OPTION_CHOICE,                                                                                                  \
          offsetof(net_spec, norm),                                                                                       \
          .choices = net_norms},                                                                                          \
@@ -80,7 +80,8 @@ extern const char *const net_models[], *const net_norms[], *const net_inits[]; /
          OPTION_CHOICE,                                                                                                  \
          offsetof(net_spec, init),                                                                                       \
          .choices = net_inits},                                                                                          \
-        {"residual", NULL, "mlp: a sum around hidden layers of one width", OPTION_FLAG, offsetof(net_spec, residual)},   \
+        {"residual", NULL, "mlp: residual connection where input and output widths match", OPTION_FLAG,                  \
+         offsetof(net_spec, residual)},                                                                                  \
     {                                                                                                                    \
         "dropout", "RATE", "in training", OPTION_REAL, offsetof(net_spec, dropout), .low = 0, .high = 0.99               \
     }

@@ -27,7 +27,7 @@ static const char *const deciders[] = {"file", "model", NULL};
 const program_option run_options[] = {
     {.type = OPTION_GROUP, .help = "Data:"},
     {"data", "SPEC",
-     "csv:FILE, idx:DIR (a folder with MNIST's four files), text:FILE, lines:FILE (words, one a line), or made up: "
+     "csv:FILE, idx:DIR (a folder with MNIST's four files), text:FILE, lines:FILE (words, one a line), or synthetic: "
      "spirals, moons, "
      "circles, sine, "
      "glyphs",
@@ -54,9 +54,8 @@ const program_option run_options[] = {
     {"missing", "HOW",
      "cells without a value are an error, or drop their row, or get the mean and a feature that says so", OPTION_CHOICE,
      AT(missing), .choices = spec_missings},
-    {"rows", "N", "rows to make up; 0: as many as suit the data", OPTION_INT, AT(rows), 0, 10e6},
-    {"noise", "SIZE", "disturbance of rows that are made up; 0: what suits; negative: none", OPTION_REAL, AT(noise), -1,
-     100},
+    {"rows", "N", "samples of synthetic data; 0: as many as suit it", OPTION_INT, AT(rows), 0, 10e6},
+    {"noise", "SIZE", "noise of synthetic data; 0: what suits it; negative: none", OPTION_REAL, AT(noise), -1, 100},
 
     {.type = OPTION_GROUP, .help = "Model:"},
     NET_OPTIONS,
@@ -78,7 +77,7 @@ const program_option run_options[] = {
     {"accumulate", "N", "passes of a step, whose gradients add up", OPTION_INT, AT(accumulate), 1, 1e6},
     {"patience", "N", "ends after so many epochs that were not the best; 0: never", OPTION_INT, AT(patience), 0, 1e6},
     {"best", "BY", "what chooses the best epoch, on the validation rows", OPTION_CHOICE, AT(best), .choices = bests},
-    {"optimizer", "NAME", "what takes the steps", OPTION_CHOICE, AT(optimizer), .choices = optimizers},
+    {"optimizer", "NAME", "optimiser", OPTION_CHOICE, AT(optimizer), .choices = optimizers},
     {"lr", "RATE", "learning rate; 0: what suits the model", OPTION_REAL, AT(lr), 0, 1e6},
     {"schedule", "NAME", "the learning rate over time", OPTION_CHOICE, AT(schedule), .choices = schedules},
     {"warmup", "SHARE", "share of all steps in which the rate grows to its full size, before any schedule", OPTION_REAL,

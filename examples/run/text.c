@@ -194,7 +194,7 @@ bool text_rows(text_source *t, const net_spec *spec, tg_fit_rows *train, tg_fit_
     const bool windows = strcmp(spec->model, "gpt") == 0;
     if (windows && t->lines)
         return snprintf(message, NET_MESSAGE, "--model gpt reads text:FILE; lines:FILE is for charmlp"), false;
-    const int64_t first = t->lines; /* the newline in front of all is nobody's next letter */
+    const int64_t first = t->lines; /* no character comes before the first newline */
     t->train = (text_part){
         .of = t, .first = first, .last = t->held_out, .context = spec->context, .windows = windows, .training = true};
     t->valid =

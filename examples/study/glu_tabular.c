@@ -159,7 +159,8 @@ static void put_table(const results *r, sheet *s, const char *what, bool rates)
     sheet_row(s, "%s", line);
 }
 
-/* Tables on which one form is better, and worse, than another beyond chance, corrected for their number. */
+/* Tables on which one form is better, and worse, than another, significant at the 5 % level, corrected for their
+ * number. */
 static void count_differences(const results *r, int form, int other, int *better, int *worse)
 {
     double p[TABULAR_SETS];
@@ -216,11 +217,12 @@ static void put_pairs(const results *r, sheet *s)
     char heading[80];
     snprintf(heading, sizeof heading, "Pairs, %s", settings[r->setting].says);
     sheet_heading(s, heading);
-    sheet_text(s, "On how many tables the first has a lower or higher test loss beyond chance: t tests of the "
-                  "logarithms, paired by seed, "
-                  "corrected by "
-                  "Holm's method for the number of tables; and the geometric mean over tables and seeds of the ratio "
-                  "of their losses.");
+    sheet_text(
+        s, "On how many tables the first has a lower or higher test loss, significant at the 5 % level: t tests of the "
+           "logarithms, paired by seed, "
+           "corrected by "
+           "Holm's method for the number of tables; and the geometric mean over tables and seeds of the ratio "
+           "of their losses.");
     sheet_table(s, 1, "pair|lower|higher|no difference|ratio of losses");
     put_pair(r, s, TG_GELU_EXACT, TG_RELU, "gelu_relu");
     put_pair(r, s, TG_SILU, TG_RELU, "silu_relu");

@@ -160,7 +160,7 @@ static void put_steps(const results *r, sheet *s)
     sheet_heading(s, "What each step gains");
     sheet_text(s, "Test loss after the step over test loss before it: geometric mean over the tables and its 95 %% "
                   "interval (below 1 is a gain); "
-                  "and on how many tables it falls or rises beyond chance (t tests of the logarithms, paired by seed, "
+                  "and on how many tables it falls or rises significantly (t tests of the logarithms, paired by seed, "
                   "corrected by Holm's method).");
     sheet_table(s, 1, "step|ratio|95 %|tables with a gain|with a loss");
     put_step(r, s, "ReLU: rate retuned", RELU, OLD);

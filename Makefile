@@ -6,21 +6,32 @@
 #   make bench         speed, as ratios within one run
 #   make fuzz          the readers of files under libFuzzer and the sanitizers (clang), FUZZ_SECONDS=60 each
 #   make golden        the reference values in tests/golden anew (python3 with torch and mpmath)
-#   make install       headers, libraries and pkg-config file (PREFIX, LIBDIR, INCLUDEDIR, DESTDIR)
+#   make install       libraries, headers, programs, manual pages, and what pkg-config, CMake and bash look for
+#                      (PREFIX, LIBDIR, INCLUDEDIR, BINDIR, MANDIR, DATADIR, DESTDIR; STRIP=, DEBUGFILES=1)
+#   make install-library, make uninstall, make clean, make help
 #
 # Options: SANITIZE=address,undefined   CC=clang   DEBUG=1   BUILD=some/other/folder
 #          DEPENDENCIES=check (look for packages, never install) or skip   V=1 (show the commands)
+#          BLAS=none (never OpenBLAS: every product is the library's own; no bench)
 
 VERSION := $(shell sed -n 's/.define TG_VERSION  *"\(.*\)"/\1/p' autograd/api.h)
 PREFIX  ?= /usr/local
 LIBDIR  ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
+BINDIR  ?= $(PREFIX)/bin
+DATADIR ?= $(PREFIX)/share
+MANDIR  ?= $(DATADIR)/man
+STRIP   ?= strip
 CC      ?= cc
 OBJCOPY ?= objcopy
 PYTHON  ?= python3
 BUILD   ?= build
+BLAS    ?= openblas
 DEPENDENCIES ?= install
-export BUILD CC CFLAGS LDFLAGS DEBUG SANITIZE
+# An option that is none of its words would be taken for the default.
+one_of = $(if $(filter $(2),$($(1))),,$(error $(1) is '$($(1))', and can be one of: $(2)))
+$(call one_of,DEPENDENCIES,install check skip)$(call one_of,BLAS,openblas none)
+export BUILD BLAS CC CFLAGS LDFLAGS DEBUG SANITIZE
 export TG_BUILD = $(OUT)
 export TG_CC = $(CC)
 
@@ -28,16 +39,16 @@ comma := ,
 OUT := $(BUILD)$(if $(SANITIZE),/sanitize-$(subst $(comma),-,$(SANITIZE)))$(if $(filter 1,$(DEBUG)),/debug)
 
 # ---- what it needs ---------------------------------------------------------
-# Packages are looked for once: OpenBLAS for the library, more for programs and tests, MPFR for the long check. Where some had to be
+# Packages are looked for once: a compiler for the library, more for programs and tests, MPFR for the long check. Where some had to be
 # installed, make reads itself again. `make install` installs the library, never a package.
 GOALS := $(or $(MAKECMDGOALS),all)
-NEEDS := $(OUT)/needs-$(if $(filter-out lib install,$(GOALS)),$(if $(filter check-long,$(GOALS)),long,all),lib)
+NEEDS := $(OUT)/needs-$(if $(filter-out lib install-library,$(GOALS)),$(if $(filter check-long,$(GOALS)),long,all),lib)
 dry_run := $(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS))))
-ifeq ($(dry_run)$(filter skip,$(DEPENDENCIES))$(filter clean,$(GOALS)),)
+ifeq ($(dry_run)$(filter skip,$(DEPENDENCIES))$(filter clean help uninstall,$(GOALS)),)
 include $(NEEDS)
 endif
 $(NEEDS): .ci/dependencies
-	@.ci/dependencies $(if $(filter install,$(GOALS)),check,$(DEPENDENCIES)) $(subst $(OUT)/needs-,,$@)
+	@.ci/dependencies $(if $(filter install%,$(GOALS)),check,$(DEPENDENCIES)) $(subst $(OUT)/needs-,,$@)
 	@mkdir -p $(@D) && touch $@
 
 # ---- what is there ---------------------------------------------------------
@@ -48,7 +59,8 @@ COMMON_SOURCES  := $(wildcard examples/*/*.c plots/*.c)
 ACCURACY_SOURCES := $(wildcard tests/accuracy/*.c)
 BENCH_SOURCES   := $(wildcard tests/bench/*.c) tests/wrapped_memory.c
 GOLDEN_SOURCES  := $(filter-out tests/golden/expected.c,$(wildcard tests/golden/*.c))
-TEST_SOURCES    := $(wildcard tests/*.c) $(filter-out tests/golden/samples.c,$(wildcard tests/golden/*.c))
+TEST_SOURCES    := $(filter-out $(if $(filter none,$(BLAS)),tests/test_bench%.c),$(wildcard tests/*.c)) \
+                   $(filter-out tests/golden/samples.c,$(wildcard tests/golden/*.c))
 # A header is public if it marks what it exports (autograd/api.h).
 PUBLIC_HEADERS  := $(shell grep -l '^TG_API_BEGIN' autograd/*.h nn/*.h optim/*.h) autograd/ops.def $(wildcard nn/*.def optim/*.def)
 
@@ -67,7 +79,7 @@ OPTIMISE := $(if $(filter 1,$(DEBUG)),-O1 -g -DTG_DEBUG,-O2 -g)
 WARN     := -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings -Wvla \
             -Wno-missing-field-initializers
 ALL_CFLAGS = -std=c11 $(OPTIMISE) $(WARN) $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all) \
-             -fPIC -fvisibility=hidden -I. -I$(OUT)/include $(BLAS_CFLAGS) $(CFLAGS)
+             -fPIC -fvisibility=hidden -I. -I$(OUT)/include $(CFLAGS)
 if_known = $(shell $(CC) -Werror $(1) -x c -c /dev/null -o /dev/null 2>/dev/null && echo $(1))
 KERNEL_CFLAGS := -O3 -ffp-contract=off $(call if_known,-fno-tree-pre) $(call if_known,-fschedule-insns -fsched-pressure) \
                  $(call if_known,-Wno-pass-failed) $(call if_known,-Wno-psabi) -fno-math-errno -fno-trapping-math -Wno-unused-function \
@@ -75,8 +87,12 @@ KERNEL_CFLAGS := -O3 -ffp-contract=off $(call if_known,-fno-tree-pre) $(call if_
 ALL_LDFLAGS = -pthread $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(LDFLAGS)
 
 PKG = $(shell pkg-config $(1) $(2) 2>/dev/null)
+# The library loads OpenBLAS when it is asked for. What measures itself against it is linked with it.
+ifeq ($(BLAS),openblas)
 BLAS_CFLAGS := $(call PKG,--cflags,openblas)
 BLAS_LIBS   := $(or $(call PKG,--libs,openblas),-lopenblas)
+LOADS       := $(if $(shell echo 'int main(void) { return 0; }' | $(CC) -x c - -o /dev/null -ldl 2>/dev/null && echo 1),-ldl)
+endif
 PROGRAM_LIBS = -ldl -lz -lcsv $(call PKG,--libs,jansson smartcols)
 CHECK_LIBS   = $(call PKG,--libs,check)
 
@@ -85,12 +101,13 @@ KERNEL_OBJECTS  := $(foreach file,isa product_kernel,$(foreach isa,$(ISAS),$(REA
 LIBRARY_OBJECTS := $(call objects,$(LIBRARY_SOURCES)) $(KERNEL_OBJECTS)
 COMMON_OBJECTS  := $(call objects,$(COMMON_SOURCES))
 ACCURACY_OBJECTS := $(call objects,$(filter-out %/main.c,$(ACCURACY_SOURCES)))
-PROGRAMS        := $(patsubst examples/%.c,$(OUT)/bin/%,$(PROGRAM_SOURCES)) $(OUT)/bin/bench $(OUT)/bin/accuracy
+PROGRAMS        := $(patsubst examples/%.c,$(OUT)/bin/%,$(PROGRAM_SOURCES)) $(OUT)/bin/accuracy \
+                   $(if $(filter openblas,$(BLAS)),$(OUT)/bin/bench)
 STATIC := $(OUT)/libtapegrad.a
 SHARED := $(OUT)/libtapegrad.so
 UMBRELLA := $(OUT)/include/tapegrad.h
 
-.PHONY: all lib check check-long demo bench golden fuzz install clean
+.PHONY: all lib check check-long demo bench golden fuzz install install-library uninstall clean help
 .DEFAULT_GOAL := all
 MAKEFLAGS += --no-builtin-rules
 ifeq ($(filter -j%,$(MAKEFLAGS)),)
@@ -101,7 +118,7 @@ LINK :=
 LIBS :=
 define link
 	@mkdir -p $(@D)
-	$(call quietly,LD)$(CC) $(ALL_LDFLAGS) $(LINK) -o $@ $(filter %.o %.a,$^) $(LIBS) $(BLAS_LIBS) -lm
+	$(call quietly,LD)$(CC) $(ALL_LDFLAGS) $(LINK) -o $@ $(filter %.o %.a,$^) $(LIBS) $(LOADS) -lm
 endef
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -110,7 +127,7 @@ all: lib $(PROGRAMS)
 lib: $(STATIC) $(SHARED)
 
 # What was built by other rules or with other flags is built again: the file holds the flags of the last time.
-FLAGS := $(CC) $(ALL_CFLAGS) $(KERNEL_CFLAGS) $(ISAS) $(ALL_LDFLAGS) $(BLAS_LIBS) $(VERSION) $(PUBLIC_HEADERS)
+FLAGS := $(CC) $(ALL_CFLAGS) $(KERNEL_CFLAGS) $(ISAS) $(ALL_LDFLAGS) $(BLAS) $(LOADS) $(BLAS_LIBS) $(VERSION) $(PUBLIC_HEADERS)
 ifneq ($(strip $(file < $(OUT)/flags)),$(strip $(FLAGS)))
 .PHONY: $(OUT)/flags
 endif
@@ -144,6 +161,8 @@ $(OUT)/obj/autograd/kernels/select.o: ALL_CFLAGS += $(foreach isa,$(ISAS),-DTG_H
 $(call objects,$(wildcard autograd/*.c autograd/ops/*.c)): ALL_CFLAGS += $(call if_known,-fno-tree-slp-vectorize)
 $(OUT)/obj/optim/optimizers.o: ALL_CFLAGS += -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math
 $(OUT)/obj/examples/% $(OUT)/obj/plots/% $(OUT)/obj/tests/%: ALL_CFLAGS += -D_GNU_SOURCE
+$(OUT)/obj/tests/bench/%: ALL_CFLAGS += $(BLAS_CFLAGS)
+$(OUT)/obj/autograd/kernels/blas.o $(OUT)/obj/tests/main.o: ALL_CFLAGS += $(if $(filter none,$(BLAS)),-DTG_NO_BLAS)
 
 # The header users include: every public header, in the order of the rooms.
 $(UMBRELLA): $(OUT)/flags
@@ -153,10 +172,12 @@ $(UMBRELLA): $(OUT)/flags
 	   for header in $(filter %.h,$(PUBLIC_HEADERS)); do echo "#include \"$$header\""; done; \
 	   echo '#endif'; } > $@
 
+# Of objects for link-time optimisation the one object is made of their code: names cannot be hidden before there is code.
+NO_LTO := $(shell $(CC) -flinker-output=nolto-rel -r -nostdlib -x c /dev/null -o /dev/null 2>/dev/null && echo -flinker-output=nolto-rel)
 # One object, in which what is hidden is local: an archive of many would show users what its members share.
 $(STATIC): $(LIBRARY_OBJECTS) $(OUT)/flags
 	@rm -f $@
-	$(call quietly,AR)$(CC) -r -nostdlib -o $(OUT)/tapegrad.o $(filter %.o,$^) && \
+	$(call quietly,AR)$(CC) $(CFLAGS) $(NO_LTO) -r -nostdlib -o $(OUT)/tapegrad.o $(filter %.o,$^) && \
 	    $(OBJCOPY) --localize-hidden $(OUT)/tapegrad.o && ar rcs $@ $(OUT)/tapegrad.o
 
 # It stays in memory when a program closes it, for its threads do.
@@ -172,8 +193,10 @@ $(OUT)/bin/%: $(OUT)/obj/examples/%.o $(COMMON_OBJECTS) $(STATIC) $(OUT)/flags
 # Operations that gradcheck loads (--load) call the library's functions that are in the program.
 $(OUT)/bin/gradcheck: LINK = -rdynamic
 
-# The benchmark counts the library's allocations, and tests make the n-th one fail: tests/wrapped_memory.h.
+# The benchmark counts the library's allocations, and tests make the n-th one fail: tests/wrapped_memory.h. Tests cut work finely, too:
+# tests/test_threads.c.
 $(OUT)/bin/bench $(OUT)/bin/tests: LINK = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc
+$(OUT)/bin/tests: LINK += -Wl,--wrap=tg_parallel
 
 # What the tape is measured against is compiled for this very processor, as a user's own program would be.
 FLOOR_CFLAGS := -O3 $(call if_known,-march=native) -ffp-contract=fast -fno-math-errno -fno-trapping-math \
@@ -181,15 +204,16 @@ FLOOR_CFLAGS := -O3 $(call if_known,-march=native) -ffp-contract=fast -fno-math-
 $(OUT)/obj/tests/bench/floor.o: ALL_CFLAGS += $(FLOOR_CFLAGS)
 $(OUT)/obj/tests/bench/peak.o: ALL_CFLAGS += -O3 -ffp-contract=fast
 
+$(OUT)/bin/bench: LIBS = $(PROGRAM_LIBS) $(BLAS_LIBS)
 $(OUT)/bin/bench: $(call objects,$(BENCH_SOURCES)) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS) $(OUT)/flags
 	$(link)
 
 $(OUT)/bin/accuracy: $(call objects,$(ACCURACY_SOURCES)) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS) $(OUT)/flags
 	$(link)
 
-FLOOR_OBJECTS := $(call objects,$(addprefix tests/bench/,floor.c nets.c step.c kernel_work.c))
+FLOOR_OBJECTS := $(if $(filter openblas,$(BLAS)),$(call objects,$(addprefix tests/bench/,floor.c nets.c step.c kernel_work.c)))
 
-$(OUT)/bin/tests: LIBS = $(CHECK_LIBS) $(PROGRAM_LIBS)
+$(OUT)/bin/tests: LIBS = $(CHECK_LIBS) $(PROGRAM_LIBS) $(BLAS_LIBS)
 $(OUT)/bin/tests: $(call objects,$(TEST_SOURCES)) $(FLOOR_OBJECTS) $(ACCURACY_OBJECTS) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS) \
                   $(OUT)/flags $(OUT)/environment
 	$(link)
@@ -211,7 +235,7 @@ export TSAN_OPTIONS ?= allocator_may_return_null=1
 
 # For tests that are run by hand: they take from this file what is not set.
 $(OUT)/environment: $(OUT)/flags
-	@for name in BUILD CC CFLAGS LDFLAGS DEBUG SANITIZE TG_BUILD TG_CC CK_DEFAULT_TIMEOUT ASAN_OPTIONS TSAN_OPTIONS; do \
+	@for name in BUILD BLAS CC CFLAGS LDFLAGS DEBUG SANITIZE TG_BUILD TG_CC CK_DEFAULT_TIMEOUT ASAN_OPTIONS TSAN_OPTIONS; do \
 	    echo "$$name=$$(printenv $$name)"; done > $@
 
 check: all $(OUT)/bin/tests
@@ -235,7 +259,7 @@ $(OUT)/fuzz/%.o: %.c $(OUT)/flags | $(UMBRELLA)
 $(OUT)/bin/fuzz_%: $(OUT)/fuzz/tests/fuzz/fuzz_%.o $(READERS:%.c=$(OUT)/fuzz/%.o) \
                    $(filter-out $(call objects,$(READERS)),$(LIBRARY_OBJECTS) $(call objects,$(wildcard examples/data/*.c)))
 	@mkdir -p $(@D)
-	$(call quietly,LD)$(CLANG) -pthread -fsanitize=fuzzer,address,undefined $(LDFLAGS) -o $@ $^ $(PROGRAM_LIBS) $(BLAS_LIBS) -lm
+	$(call quietly,LD)$(CLANG) -pthread -fsanitize=fuzzer,address,undefined $(LDFLAGS) -o $@ $^ $(PROGRAM_LIBS) $(LOADS) -lm
 
 # Needs MPFR too, and takes half an hour on two processors: 1,000 seeds, every float through GELU and SiLU (other kernels by name),
 # ten million doubles.
@@ -269,22 +293,22 @@ demo: all
 clean:
 	rm -rf $(BUILD)
 
-# Users find two files on their include path, tapegrad.h and the folder of the headers that it includes, which include each other by
-# relative paths.
-TO_LIB     := $(DESTDIR)$(LIBDIR)
-TO_INCLUDE := $(DESTDIR)$(INCLUDEDIR)
-install: lib
-	for header in $(PUBLIC_HEADERS); do \
-	    sed 's|#include "\([a-z]*/\)|#include "../\1|' $$header | install -D -m 644 /dev/stdin "$(TO_INCLUDE)/tapegrad/$$header" || exit; done
-	install -m 644 $(UMBRELLA) "$(TO_INCLUDE)/tapegrad/tapegrad.h"
-	echo '#include "tapegrad/tapegrad.h"' | install -m 644 /dev/stdin "$(TO_INCLUDE)/tapegrad.h"
-	install -D -m 644 $(STATIC) "$(TO_LIB)/libtapegrad.a"
-	install -m 755 $(SHARED) "$(TO_LIB)/libtapegrad.so.0"
-	ln -sf libtapegrad.so.0 "$(TO_LIB)/libtapegrad.so"
-	printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$(LIBDIR)' 'includedir=$(INCLUDEDIR)' 'Name: tapegrad' \
-	    'Description: tape-based reverse-mode automatic differentiation for small networks' \
-	    'Version: $(VERSION)' 'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -ltapegrad' \
-	    'Libs.private: $(BLAS_LIBS) -lm -pthread' | install -D -m 644 /dev/stdin "$(TO_LIB)/pkgconfig/tapegrad.pc"
+# ---- installing ------------------------------------------------------------
+# `install` takes library and programs, `install-library` the library alone, which needs no package. What distributions strip is
+# stripped: STRIP= keeps it, DEBUGFILES=1 keeps it in files of its own.
+TOOLS := activations compare gradcheck predict study train
+put = @OUT='$(OUT)' VERSION='$(VERSION)' PUBLIC_HEADERS='$(PUBLIC_HEADERS)' PRIVATE_LIBS='$(strip $(LOADS) -lm -pthread)' TOOLS='$(TOOLS)' \
+    DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' LIBDIR='$(LIBDIR)' INCLUDEDIR='$(INCLUDEDIR)' BINDIR='$(BINDIR)' MANDIR='$(MANDIR)' \
+    DATADIR='$(DATADIR)' STRIP='$(STRIP)' OBJCOPY='$(OBJCOPY)' DEBUGFILES='$(DEBUGFILES)' .ci/install $(1)
+install: lib $(TOOLS:%=$(OUT)/bin/%)
+	$(call put,install all)
+install-library: lib
+	$(call put,install library)
+uninstall:
+	$(call put,uninstall all)
+
+help:
+	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
 
 $(OUT)/obj/%.d: ;
 -include $(shell find $(OUT)/obj $(OUT)/fuzz -name '*.d' 2>/dev/null)

@@ -1,5 +1,6 @@
 #include "autograd/parameters.h"
 
+#include "autograd/numbers.h"
 #include "autograd/dtype.h"
 #include "autograd/kernels/kernels.h"
 #include "autograd/kernels/parallel.h"
@@ -45,7 +46,7 @@ fail(tg_parameters *set, const char *format, ...)
     if (!set->error[0]) {
         va_list arguments;
         va_start(arguments, format);
-        vsnprintf(set->error, sizeof set->error, format, arguments);
+        tg_print_arguments(set->error, sizeof set->error, format, arguments);
         va_end(arguments);
     }
     return NULL;

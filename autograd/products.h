@@ -1,5 +1,6 @@
 /* Whose matrix products are used: the library's own or OpenBLAS's. TG_PRODUCTS=own or openblas in the environment
- * decides; without it the library does, as docs/products.md says. The small products inside tg_self_attention are the
+ * decides; without it the library does, as docs/products.md says. OpenBLAS is loaded when it is first used, if it is
+ * installed; no program needs it. The small products inside tg_self_attention are the
  * library's own whatever it says.
  *
  *     char note[TG_PRODUCTS_NOTE];
@@ -18,8 +19,9 @@ TG_API_BEGIN
 
 enum { TG_PRODUCTS_NOTE = 240 };
 
-/* Whether there is something that the user of a program should know, and what, in one line: that TG_PRODUCTS says
- * something else, or that OpenBLAS does not know this processor and runs below what that can, and the remedy. */
+/* Whether the user of a program should know something about TG_PRODUCTS, and what, in one line: that it has another
+ * value, that there is no OpenBLAS, or that OpenBLAS does not know this processor and runs below what that can, and the
+ * remedy. */
 bool tg_products_note(char *text, size_t size);
 
 TG_API_END

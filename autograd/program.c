@@ -1,5 +1,7 @@
 #include "autograd/program.h"
 
+#include "autograd/numbers.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +15,7 @@ void tg_program_fail(tg_program *program, const char *format, ...)
         return;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(program->error, sizeof program->error, format, arguments);
+    tg_print_arguments(program->error, sizeof program->error, format, arguments);
     va_end(arguments);
     program->failed = true;
 }

@@ -83,7 +83,15 @@ double tg_at(tg_tensor x, int64_t index)
 double tg_item(tg_tensor x)
 {
     const tg_value *value = readable(x, "tg_item");
-    return value && value->size == 1 ? tg_element(value->dtype, value->slot.data, 0) : NAN;
+    if (!value)
+        return NAN;
+    if (value->size != 1) {
+        char shape[128];
+        tg_tape_fail(tg_tape_at(value), "tg_item: expected a tensor of one element, not %s",
+                     tg_shape_text(&value->shape, shape, sizeof shape));
+        return NAN;
+    }
+    return tg_element(value->dtype, value->slot.data, 0);
 }
 
 bool tg_read(tg_tensor x, tg_dtype dtype, void *out, int64_t count)

@@ -7,6 +7,7 @@
 #include "autograd/kernels/kernels.h"
 #include "autograd/kernels/parallel.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -302,6 +303,17 @@ static bool compute_timed(tg_run *run, tg_value *value)
     return fine;
 }
 
+static void add_magnitudes(tg_magnitudes *m, const tg_value *value)
+{
+    for (int64_t i = 0; value->dtype == TG_F64 && value->slot.data && i < value->size; i++) {
+        const double size = fabs(((const double *)value->slot.data)[i]);
+        if (size > 0 && size < m->least)
+            m->least = size;
+        if (isfinite(size) && size > m->largest)
+            m->largest = size;
+    }
+}
+
 bool tg_run_to(tg_run *run, tg_program *program, int64_t end)
 {
     for (; run->computed < end && !program->failed; run->computed++) {
@@ -310,6 +322,8 @@ bool tg_run_to(tg_run *run, tg_program *program, int64_t end)
             value->slot.data = value->parameter->data;
         if (value->op && (!compute_timed(run, value) || (run->watches && !tg_anomaly_check(value))))
             return false;
+        if (run->magnitudes && value->op)
+            add_magnitudes(&run->magnitudes[value->derived_from != NULL], value);
     }
     return !program->failed;
 }

@@ -14,6 +14,11 @@
 
 typedef struct tg_free_buffer tg_free_buffer;
 
+/* The smallest size of a number that is not 0, and the largest of a finite one. */
+typedef struct tg_magnitudes {
+    double least, largest;
+} tg_magnitudes;
+
 enum { TG_RELEASED_LISTS = 32 };
 
 typedef struct tg_run {
@@ -26,8 +31,9 @@ typedef struct tg_run {
     int in_capacity;
     void *scratch; /* where a gradient is computed that is to be added */
     size_t scratch_size;
-    bool watches; /* stops at the first NaN or infinity that an operation makes */
-    bool times;   /* adds up what each value takes */
+    bool watches;              /* stops at the first NaN or infinity that an operation makes */
+    bool times;                /* adds up what each value takes */
+    tg_magnitudes *magnitudes; /* [2]: of what forward and backward passes compute; NULL: not wanted */
     int64_t allocations;
 } tg_run;
 

@@ -1,5 +1,6 @@
 #include "autograd/tape.h"
 
+#include "autograd/numbers.h"
 #include "autograd/tape_internal.h"
 
 #include <stdarg.h>
@@ -124,7 +125,7 @@ void tg_tape_fail(tg_tape *tape, const char *format, ...)
     char message[sizeof tape->program.error];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    tg_print_arguments(message, sizeof message, format, arguments);
     va_end(arguments);
     tg_program_fail(&tape->program, "%s", message);
 }

@@ -25,6 +25,8 @@ typedef struct tg_tape tg_tape;
 
 /* A new, empty tape, or NULL if out of memory. */
 tg_tape *tg_tape_new(void);
+
+/* Frees the tape with all its memory. Handles of its tensors must not be used afterwards. */
 void tg_tape_free(tg_tape *tape);
 
 /* Ends every tensor of the tape and keeps its memory for the next step: a step like the last one allocates nothing, and

@@ -4,9 +4,10 @@
  *     tg_tensor y = tg_mul(x, x);
  *     printf("%g\n", tg_item(tg_mean(y)));
  *
- * A tg_tensor is a small handle, passed by value like an int. It belongs to its tape and dies at tg_tape_reset;
- * a dead handle, like the zero handle (tg_tensor){0}, is inert: every function takes it, none crashes. Contents are
- * contiguous and row-major, of any rank up to 8; rank 0 is a scalar, and a dimension may be 0.
+ * A tg_tensor is a small handle, passed by value like an int. It belongs to its tape and dies at tg_tape_reset. A dead
+ * handle, like the zero handle (tg_tensor){0}, is inert: every function takes it, none crashes. That holds as long as
+ * the tape exists; tg_tape_free frees what handles point at, and none of them may be used afterwards, as with any
+ * pointer. Contents are contiguous and row-major, of any rank up to 8; rank 0 is a scalar, and a dimension may be 0.
  */
 #ifndef TG_TENSOR_H
 #define TG_TENSOR_H
@@ -67,8 +68,9 @@ const float *tg_f32(tg_tensor x);
 const double *tg_f64(tg_tensor x);
 const int32_t *tg_i32(tg_tensor x);
 
-/* One element as a double: that of a tensor with a single element, or element number `index` in memory order.
- * NaN when there is none. */
+/* One element as a double: that of a tensor with a single element, or element number `index` in memory order. NaN where
+ * the tensor is inert or has no such element; of a tensor with more elements or none, tg_item is an error of the tape.
+ */
 double tg_item(tg_tensor x);
 double tg_at(tg_tensor x, int64_t index);
 

@@ -1,11 +1,13 @@
 #include "autograd/text.h"
 
+#include "autograd/numbers.h"
+
 #include <stdio.h>
 
 void tg_text_add_arguments(tg_text *text, const char *format, va_list arguments)
 {
     size_t room = text->used < text->size ? text->size - text->used : 0;
-    int written = vsnprintf(room ? text->bytes + text->used : NULL, room, format, arguments);
+    int written = tg_print_arguments(room ? text->bytes + text->used : NULL, room, format, arguments);
     if (written > 0)
         text->used += (size_t)written;
 }

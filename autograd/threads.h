@@ -2,9 +2,10 @@
  *
  *     tg_set_threads(1);          // this process shares the processor with others like it
  *
- * At the start that is what OpenBLAS takes: OPENBLAS_NUM_THREADS, or as many as there are processors. Long loops of the
- * library and large matrix products are cut into as many pieces, where it makes no difference to the numbers: one
- * thread and several give the same bits.
+ * At the start that is TG_THREADS of the environment, which may be more than there are processors; without it
+ * OPENBLAS_NUM_THREADS or OMP_NUM_THREADS, but no more than there are processors; else one for each processor. Long
+ * loops of the library and large matrix products are cut into as many pieces, where it makes no difference to the
+ * numbers: one thread and several give the same bits.
  */
 #ifndef TG_THREADS_H
 #define TG_THREADS_H
@@ -13,9 +14,8 @@
 
 TG_API_BEGIN
 
-/* Sets the number for the whole process, for the library and for OpenBLAS alike; less than 1 means as many as there are
- * processors. May be called from any thread; work that has begun is not affected. The library cuts into at most 32
- * pieces. */
+/* Sets the number for the whole process; less than 1 means as many as there are processors. May be called from any
+ * thread; work that has begun is not affected. The library cuts into at most 32 pieces, whatever the number. */
 void tg_set_threads(int threads);
 
 /* The number that is set; at least 1. */

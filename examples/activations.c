@@ -1,6 +1,7 @@
 /* Values and first derivatives of the activations: as a table, as numbers to plot, and as pictures. */
 #include "examples/lab/options.h"
 #include "examples/lab/signals.h"
+#include "examples/report/table.h"
 #include "plots/plots.h"
 #include "examples/lab/files.h"
 
@@ -18,7 +19,7 @@ typedef struct settings {
 
 #define AT(member) offsetof(settings, member)
 
-static const program_option table[] = {
+static const program_option options[] = {
     {"out", "DIR", "folder for activations.csv and the pictures", OPTION_TEXT, AT(out)},
     {"from", "X", "left end", OPTION_REAL, AT(from), -1e6, 1e6},
     {"to", "X", "right end", OPTION_REAL, AT(to), -1e6, 1e6},
@@ -30,7 +31,7 @@ static const options_program program = {.name = "activations",
                                         .about = "Shows every activation: its formula, values and first derivatives, "
                                                  "where it is lowest, and how far the approximations of GELU "
                                                  "are from the exact one. All in double precision.",
-                                        .table = table,
+                                        .table = options,
                                         .after = "Example: activations --from -4 --to 4 --out results"};
 
 /* ---- curves ---- */
@@ -74,44 +75,53 @@ static double refine(tg_tape *tape, tg_activation activation, double low, double
     return 0.5 * (low + high);
 }
 
-static void print_row(tg_tape *tape, tg_activation activation, tg_tensor x, curve exact)
+static void add_row(table *t, tg_tape *tape, tg_activation activation, tg_tensor x, curve exact)
 {
-    enum { WIDTH = 18 };
     const int64_t points = tg_size(x);
     const curve c = curve_of(activation, x);
-    const double *at = tg_f64(x);
+    const double *at = tg_f64(x), sides[2] = {-1, 1};
     if (!at || !c.value || !c.derivative || !exact.value || !exact.derivative)
         return; /* the tape has the error */
-    char lowest[WIDTH] = "-", bottom[WIDTH] = "-";
-    double error = 0, derivative_error = 0;
+    double error = 0, derivative_error = 0, where = NAN, lowest = NAN;
     for (int64_t i = 0; i < points; i++) {
         error = fmax(error, fabs(c.value[i] - exact.value[i]));
         derivative_error = fmax(derivative_error, fabs(c.derivative[i] - exact.derivative[i]));
         if (i > 0 && c.derivative[i - 1] < 0 && c.derivative[i] > 0) {
-            double where = refine(tape, activation, at[i - 1], at[i]);
-            tg_tensor point = tg_constant(tape, TG_F64, &where, TG_SCALAR);
-            snprintf(lowest, sizeof lowest, "%.7f", where);
-            snprintf(bottom, sizeof bottom, "%.7f", tg_item(tg_activate(activation, point, NULL)));
+            where = refine(tape, activation, at[i - 1], at[i]);
+            lowest = tg_item(tg_activate(activation, tg_constant(tape, TG_F64, &where, TG_SCALAR), NULL));
         }
     }
-    double sides[2] = {-1, 1};
+    const bool approximates = activation == TG_GELU_TANH || activation == TG_GELU_QUICK;
     tg_tensor ends = tg_activate(activation, tg_constant(tape, TG_F64, sides, TG_SHAPE(2)), NULL);
-    printf("%-12s %12.7f %11.7f  %11s %11s", tg_activation_name(activation), tg_at(ends, 0), tg_at(ends, 1), lowest,
-           bottom);
-    if (activation == TG_GELU_TANH || activation == TG_GELU_QUICK)
-        printf("  %10.3e %10.3e", error, derivative_error);
-    putchar('\n');
+    table_add_row(t);
+    table_add_cell(t, "%s", tg_activation_name(activation));
+    table_add_cell(t, "%.7f", tg_at(ends, 0));
+    table_add_cell(t, "%.7f", tg_at(ends, 1));
+    table_add_cell(t, isnan(where) ? "-" : "%.7f", where);
+    table_add_cell(t, isnan(where) ? "-" : "%.7f", lowest);
+    if (approximates) {
+        table_add_cell(t, "%.3e", error);
+        table_add_cell(t, "%.3e", derivative_error);
+    }
 }
 
-static void print_table(tg_tape *tape)
+static bool print_table(tg_tape *tape)
 {
+    static const char *const names[] = {"activation", "f(-1)", "f(1)", "lowest at", "lowest"};
     tg_tensor x = line(tape, -8, 8, 160001);
     const curve exact = curve_of(TG_GELU_EXACT, x);
-    printf("%-12s %12s %11s  %11s %11s  %21s\n", "", "f(-1)", "f(1)", "lowest at", "lowest", "largest error against");
-    printf("%-12s %12s %11s  %11s %11s  %21s\n", "", "", "", "", "", "gelu_exact: f, f'");
+    table *t = table_new(1);
+    for (int i = 0; i < 5; i++)
+        table_add_column(t, &(table_column){.name = names[i]});
+    table_add_column(t,
+                     &(table_column){.name = "error of f", .meaning = "largest distance from gelu_exact on [-8, 8]"});
+    table_add_column(t, &(table_column){.name = "error of f'", .meaning = "the same of the first derivatives"});
     for (int a = 0; tg_activation_name((tg_activation)a); a++)
         if (has_curve((tg_activation)a))
-            print_row(tape, (tg_activation)a, x, exact);
+            add_row(t, tape, (tg_activation)a, x, exact);
+    const bool printed = table_print(t, "table", stdout);
+    table_free(t);
+    return printed;
 }
 
 static void print_formulas(void)
@@ -194,7 +204,8 @@ int main(int argc, char **argv)
         fputs("activations: out of memory\n", stderr);
         return 1;
     }
-    print_table(tape);
+    if (!print_table(tape))
+        fputs("activations: out of memory for the table\n", stderr);
     print_formulas();
     const int status = write_and_draw(&s, tape);
     tg_tape_free(tape);

@@ -1,17 +1,20 @@
-/* Compares activations: trains every activation with every seed, in parallel, and writes curves, a table and pictures.
- */
-#include "examples/lab/experiment.h"
+/* Compares activations: trains every activation with every seed, in parallel, each in a folder of its own, and writes
+ * curves, a table and pictures from what the folders have. */
+#include "examples/lab/files.h"
 #include "examples/lab/jobs.h"
 #include "plots/plots.h"
 #include "examples/lab/progress.h"
 #include "examples/lab/report.h"
-#include "examples/lab/runlog.h"
 #include "examples/lab/signals.h"
-#include "examples/lab/terminal.h"
-#include "examples/lab/training.h"
+#include "examples/report/columns.h"
+#include "examples/report/terminal.h"
+#include "examples/run/experiment.h"
+#include "examples/run/record.h"
+#include "examples/run/run.h"
 #include "examples/data/words.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,147 +22,115 @@
 
 typedef struct comparison {
     experiment e;
-    runlog *log;
-    char (*names)[96]; /* [runs] */
-    char **argv;       /* the command */
+    char (*names)[EXPERIMENT_POINT]; /* [runs] */
+    int *pending;                    /* the runs that are not finished, pending_count */
+    int pending_count;
+    char **argv; /* the command */
+    char out[RUN_NAME];
+    double next_report; /* when the report is written again while runs go on */
 } comparison;
+
+static bool path_of_run(const comparison *c, int number, char path[PATH_MAX])
+{
+    return snprintf(path, PATH_MAX, "%s/runs/%s", c->e.settings.run.out, c->names[number]) < PATH_MAX;
+}
 
 /* ---- a run, in a process of its own ---- */
 
-typedef struct child {
-    jobs_link *link;
-} child;
-
-/* A record: which series its numbers belong to, or that it is an epoch. */
-typedef struct record_head {
-    int64_t series; /* -1: a runlog_epoch follows */
-} record_head;
-
-static void send_record(jobs_link *link, int64_t series, const void *bytes, size_t size)
+static bool send_progress(void *context, const jobs_progress *now)
 {
-    char *record = malloc(sizeof(record_head) + size);
-    if (!record)
-        return;
-    memcpy(record, &(record_head){series}, sizeof(record_head));
-    memcpy(record + sizeof(record_head), bytes, size);
-    jobs_record(link, record, sizeof(record_head) + size);
-    free(record);
-}
-
-static void send_epoch(void *context, const runlog_epoch *epoch)
-{
-    send_record(((child *)context)->link, -1, epoch, sizeof *epoch);
-}
-
-static void send_series(void *context, runlog_series kind, const double *numbers, size_t count)
-{
-    send_record(((child *)context)->link, kind, numbers, count * sizeof *numbers);
-}
-
-static void send_progress(void *context, const jobs_progress *now)
-{
-    jobs_report(((child *)context)->link, now);
+    jobs_report(context, now);
+    return true;
 }
 
 static int train(int job, jobs_link *link, void *context)
 {
-    const comparison *c = context;
-    child me = {link};
-    char message[EXPERIMENT_MESSAGE];
-    const training_watch watch = {
-        .context = &me, .on_epoch = send_epoch, .on_step = send_progress, .on_series = send_series};
-    return training_run(&c->e, job, &watch, message) ? 0 : jobs_fail(link, "%s", message);
-}
-
-/* ---- what the runs report ---- */
-
-static void on_record(int job, const void *bytes, size_t size, void *context)
-{
-    runlog *log = ((comparison *)context)->log;
-    const record_head *head = bytes;
-    const void *numbers = head + 1;
-    if (head->series < 0 && size == sizeof *head + sizeof(runlog_epoch))
-        runlog_add_epoch(log, job, numbers);
-    else if (head->series >= 0 && head->series < RUNLOG_SERIES)
-        runlog_add_series(log, job, (runlog_series)head->series, numbers, (size - sizeof *head) / sizeof(double));
-}
-
-static void on_end(int job, jobs_state state, const char *message, void *context)
-{
-    (void)message;
-    if (state == JOBS_DONE)
-        runlog_finish_run(((comparison *)context)->log, job);
+    comparison *c = context;
+    const int number = c->pending[job];
+    char message[EXPERIMENT_MESSAGE], folder[PATH_MAX];
+    trainer r;
+    tg_set_threads(1); /* runs share the processors among themselves */
+    if (!path_of_run(c, number, folder))
+        return jobs_fail(link, "the folder's name is too long");
+    const run_spec spec = experiment_given(&c->e, number);
+    const run_setup setup = {
+        .spec = spec, .from = &c->e.from, .folder = folder, .context = link, .on_progress = send_progress};
+    const bool fine =
+        files_make_folder(folder, message) && run_open(&r, &setup, message) && run_train(&r, message) &&
+        run_conclude(&r, spec.seed == c->e.settings.run.seed && spec.fold == 0, c->e.settings.keep_models, message);
+    return fine ? 0 : jobs_fail(link, "%s", message);
 }
 
 /* ---- the whole ---- */
 
-static void keep_option(void *log, const char *name, json_t *value)
+static void keep_option(void *object, const char *name, json_t *value)
 {
-    runlog_option(log, name, value);
+    json_object_set_new(object, name, value);
 }
 
-/* Announces every run to the log, so that the files list them in this order whichever ends first. */
-static bool open_log(comparison *c, char message[EXPERIMENT_MESSAGE])
+/* The options, the version, and what was read. */
+static json_t *config_of(const comparison *c)
 {
-    c->log = runlog_new(c->e.settings.out);
+    json_t *config = json_object();
+    json_object_set_new(config, "version", json_string(tg_version()));
+    options_record(experiment_program()->table, &c->e.settings, keep_option, config);
+    json_object_set_new(config, "overwrite", json_false());
+    json_object_set_new(config, "checksum", json_integer((json_int_t)source_checksum(&c->e.from)));
+    return config;
+}
+
+/* The names of the runs, and which of them are still to be done. */
+static bool name_runs(comparison *c, char message[EXPERIMENT_MESSAGE])
+{
+    char folder[PATH_MAX];
     c->names = calloc((size_t)c->e.runs, sizeof *c->names);
-    if (!c->log || !c->names)
+    c->pending = calloc((size_t)c->e.runs, sizeof *c->pending);
+    if (!c->names || !c->pending)
         return snprintf(message, EXPERIMENT_MESSAGE, "out of memory"), false;
-    runlog_option(c->log, "version", json_string(tg_version()));
-    runlog_note(c->log, experiment_split(&c->e));
-    if (c->e.data.task == DATASET_CLASSIFICATION)
-        runlog_class_names(c->log, c->e.data.class_names, c->e.data.classes);
-    options_record(experiment_program.table, &c->e.settings, keep_option, c->log);
-    for (int run = 0; run < c->e.runs; run++) {
-        const char *activation = tg_activation_name(experiment_activation(&c->e, run));
-        int seed = experiment_seed(&c->e, run);
-        long parameters = training_parameters(&c->e, run, message);
-        if (parameters < 0)
-            return false;
-        const int fold = experiment_fold(&c->e, run);
-        char point[EXPERIMENT_POINT];
-        experiment_point(&c->e, run, point);
-        int length = snprintf(c->names[run], sizeof c->names[run], "%s seed %d", activation, seed);
-        if (c->e.settings.folds)
-            length += snprintf(c->names[run] + length, sizeof c->names[run] - (size_t)length, " fold %d", fold + 1);
-        if (*point)
-            snprintf(c->names[run] + length, sizeof c->names[run] - (size_t)length, " %.36s", point);
-        if (runlog_add_run(c->log, activation, (uint64_t)seed, fold, parameters) != run)
-            return snprintf(message, EXPERIMENT_MESSAGE, "out of memory"), false;
-        runlog_set_point(c->log, run, point, experiment_number(&c->e, run));
+    for (int number = 0; number < c->e.runs; number++) {
+        experiment_name(&c->e, number, c->names[number]);
+        if (!path_of_run(c, number, folder) || !record_is_finished(folder))
+            c->pending[c->pending_count++] = number;
     }
     return true;
 }
 
-static jobs_outcome run_all(comparison *c)
+/* Everything that the folder has, in the order of the runs, whichever ended first; NULL when memory runs out. */
+static runlog *read_all(const comparison *c)
 {
-    const size_t runs = (size_t)c->e.runs;
-    const char **names = calloc(runs, sizeof *names);
-    for (size_t run = 0; names && run < runs; run++)
-        names[run] = c->names[run];
-    const jobs_outcome outcome = progress_run(
-        &(progress_config){
-            .out = names ? stderr : NULL, .count = c->e.runs, .names = names, .unit = "rows", .measured = "validation"},
-        &(jobs_config){.count = c->e.runs,
-                       .at_once = c->e.settings.jobs,
-                       .silence = c->e.settings.silence,
-                       .context = c,
-                       .run = train,
-                       .on_record = on_record,
-                       .on_end = on_end});
-    free(names);
-    return outcome;
+    static const char *const nats = "Losses are in nats a character; 1 nat is 1.4427 bits.";
+    const experiment *e = &c->e;
+    runlog *log = runlog_new(e->settings.run.out);
+    json_t *config = config_of(c), *value;
+    const char *option;
+    char folder[PATH_MAX], point[EXPERIMENT_POINT];
+    json_object_foreach(config, option, value) runlog_option(log, option, json_incref(value));
+    json_decref(config);
+    runlog_note(log, e->from.is_text ? nats : experiment_split(e), experiment_overlap(e), experiment_has_same_folds(e));
+    if (!e->from.is_text && source_classifies(&e->settings.run, &e->from))
+        runlog_class_names(log, e->from.data.class_names, e->from.data.classes);
+    for (int number = 0; number < e->runs; number++) {
+        const run_spec spec = experiment_given(e, number);
+        const int added =
+            runlog_add_run(log, spec.net.activation, (uint64_t)spec.seed, spec.fold, experiment_parameters(e, number));
+        experiment_point(e, number, point);
+        runlog_set_point(log, added, point, experiment_number(e, number));
+        if (path_of_run(c, number, folder))
+            record_read(folder, log, added);
+    }
+    return log;
 }
 
 /* "mnist: 784-128x8-10, rms norm, residual, adamw", for the pictures. */
 static void describe(const comparison *c, char *title, size_t size)
 {
-    const experiment_settings *s = &c->e.settings;
-    const bool normalised = strcmp(s->norm, tg_norm_name(TG_NORM_NONE)) != 0;
-    char net[EXPERIMENT_POINT];
-    experiment_net(&c->e, net);
-    snprintf(title, size, "%.60s: %.120s, %.20s%s%s%.20s", c->e.data.name, net, normalised ? s->norm : "",
-             normalised ? " norm, " : "", s->residual ? "residual, " : "", s->optimizer);
+    const run_spec s = experiment_spec(&c->e, 0);
+    const bool normalised = strcmp(s.net.norm, tg_norm_name(TG_NORM_NONE)) != 0;
+    char shape[EXPERIMENT_POINT];
+    experiment_net(&c->e, shape);
+    snprintf(title, size, "%.60s: %.120s, %.20s%s%s%.60s",
+             c->e.from.is_text ? c->e.from.letters.name : c->e.from.data.name, shape, normalised ? s.net.norm : "",
+             normalised ? " norm, " : "", s.net.residual ? "residual, " : "", experiment_list(&c->e, "optimizer"));
 }
 
 /* Whether standard output is for a person, and not for another program or a text. */
@@ -183,9 +154,9 @@ static char *const *axes_of(const dataset *data, char *names[2])
 /* Draws the pictures, on the terminal too. */
 static plots_outcome draw(const comparison *c)
 {
-    const char *out = c->e.settings.out;
-    char message[PLOTS_MESSAGE], title[256], *names[2];
-    const dataset *data = &c->e.data;
+    const char *out = c->e.settings.run.out;
+    char message[PLOTS_MESSAGE], title[400], *names[2];
+    const dataset *data = &c->e.from.data;
     describe(c, title, sizeof title);
     const plots_outcome outcome = plots_draw(out,
                                              &(plots_look){.title = title,
@@ -211,7 +182,7 @@ static char *describe_experiment(const comparison *c)
     FILE *words = open_memstream(&about, &size);
     if (words) {
         experiment_describe(&c->e, words);
-        fclose(words);
+        files_close_memory(words, &about);
     }
     return about;
 }
@@ -224,26 +195,66 @@ static void describe_to(const comparison *c, FILE *out)
     free(about);
 }
 
-static bool write_report(const comparison *c, bool drawn)
+static bool write_report(const comparison *c, const runlog *log, bool drawn, bool running)
 {
-    char message[FILES_MESSAGE] = "out of memory", title[256], *about = describe_experiment(c), *command = NULL;
+    char message[FILES_MESSAGE] = "out of memory", title[400], *about = describe_experiment(c), *command = NULL;
     size_t command_size = 0;
     FILE *line = open_memstream(&command, &command_size);
     if (line) {
         options_print_command(c->argv, line);
-        fclose(line);
+        files_close_memory(line, &command);
     }
     describe(c, title, sizeof title);
     const bool written =
         about && command &&
-        report_write(c->e.settings.out,
-                     &(report){.title = title, .about = about, .command = command, .log = c->log, .drawn = drawn},
-                     message);
+        report_write(
+            c->e.settings.run.out,
+            &(report){
+                .title = title, .about = about, .command = command, .log = log, .drawn = drawn, .running = running},
+            message);
     if (!written)
         fprintf(stderr, "compare: %s\n", message);
     free(about);
     free(command);
     return written;
+}
+
+/* The report of what there is so far, every few seconds; less often where that takes long. */
+static void show_so_far(void *context)
+{
+    static const double least = 3,
+                        share = 0.02; /* seconds from one to the next, and what part of the time it may take */
+    comparison *c = context;
+    const double begin = jobs_clock();
+    if (begin < c->next_report)
+        return;
+    runlog *log = read_all(c);
+    write_report(c, log, false, true);
+    runlog_free(log);
+    const double end = jobs_clock(), wait = (end - begin) / share;
+    c->next_report = end + (wait > least ? wait : least);
+}
+
+static jobs_outcome run_all(comparison *c)
+{
+    const int count = c->pending_count;
+    const char **names = calloc((size_t)count + 1, sizeof *names);
+    for (int job = 0; names && job < count; job++)
+        names[job] = c->names[c->pending[job]];
+    if (count < c->e.runs)
+        fprintf(stderr, "%d of %d run%s there; the rest goes on\n", c->e.runs - count, c->e.runs,
+                c->e.runs == 1 ? " is" : "s are");
+    const jobs_outcome outcome = progress_run(
+        &(progress_config){
+            .out = names ? stderr : NULL, .count = count, .names = names, .unit = "rows", .measured = "validation"},
+        &(jobs_config){.count = count,
+                       .at_once = c->e.settings.jobs,
+                       .silence = c->e.settings.silence,
+                       .context = c,
+                       .run = train,
+                       .on_tick = c->e.settings.report ? show_so_far : NULL});
+    free(names);
+    return outcome;
 }
 
 /* Appends those of the names whose file FOLDER/NAME.csv is there: " a.csv, b.csv". */
@@ -260,7 +271,7 @@ static void put_tables(FILE *to, const char *folder, const char *const names[])
 static void print_files(const comparison *c, bool drawn, bool reported)
 {
     static const char *const tables[] = {"curves", "summary", "steps", "confusion", "noise", "search", NULL};
-    const char *folder = c->e.settings.out;
+    const char *folder = c->e.settings.run.out;
     char *text = NULL;
     size_t size = 0;
     FILE *words = open_memstream(&text, &size);
@@ -274,7 +285,7 @@ static void print_files(const comparison *c, bool drawn, bool reported)
         plots_list(folder, words);
     }
     fputs(c->e.settings.report && reported ? "; report.html" : "", words);
-    if (fclose(words) == 0)
+    if (files_close_memory(words, &text))
         terminal_wrap(stdout, text, NULL);
     free(text);
 }
@@ -283,56 +294,89 @@ static void print_files(const comparison *c, bool drawn, bool reported)
 static int show_results(comparison *c)
 {
     char message[RUNLOG_MESSAGE];
-    const bool written = runlog_write(c->log, message);
+    runlog *log = read_all(c);
+    const bool written = runlog_write(log, message);
     if (!written)
         fprintf(stderr, "compare: %s\n", message);
-    const bool draws = written && !c->e.settings.no_plots;
+    const bool draws = written && !c->e.settings.run.no_plots;
     const plots_outcome drawn = draws ? draw(c) : PLOTS_NOTHING;
-    runlog_print_table_as(c->log, c->e.settings.format, stdout);
-    const bool reported = !written || !c->e.settings.report || write_report(c, drawn == PLOTS_DRAWN);
+    runlog_print_table_as(log, c->e.settings.format, stdout);
+    const bool reported = !written || !c->e.settings.report || write_report(c, log, drawn == PLOTS_DRAWN, false);
     if (written && is_for_reading(c))
         print_files(c, drawn == PLOTS_DRAWN, reported);
+    runlog_free(log);
     return drawn == PLOTS_INTERRUPTED ? signals_status() : !written || !reported || drawn == PLOTS_FAILED;
+}
+
+/* False, said, if the options make no sense. */
+static bool read_options(comparison *c, int argc, char **argv)
+{
+    char message[EXPERIMENT_MESSAGE];
+    c->e = experiment_defaults();
+    options_parse(experiment_program(), argc, argv, &c->e.settings);
+    const char *config = c->e.settings.config;
+    if (!config)
+        return true;
+    c->e = experiment_defaults();
+    if (!options_load(experiment_program(), config, &c->e.settings, message, sizeof message)) {
+        fprintf(stderr, "compare: --config: %s\n", message);
+        return false;
+    }
+    c->e.settings.run.out = NULL; /* which is the other one's */
+    options_parse(experiment_program(), argc, argv, &c->e.settings);
+    return true;
+}
+
+/* Makes the folder this comparison's. False and one line where it is another's, or another process works in it. */
+static bool claim(comparison *c, char message[EXPERIMENT_MESSAGE])
+{
+    static const char *const ignored[] = {"version",  "seeds",      "jobs",   "silence", "out",       "format", "scale",
+                                          "no-plots", "seed-lines", "report", "config",  "overwrite", NULL};
+    const char *out = c->e.settings.run.out;
+    json_t *config = config_of(c);
+    const bool fine =
+        files_make_folder(out, message) && files_take_folder(out, message) != FILES_TAKEN &&
+        record_claim(out, config, c->e.settings.run.overwrite ? RECORD_OVERWRITE : RECORD_SAME, ignored, message);
+    json_decref(config);
+    return fine;
+}
+
+/* Everything before the first run. False and one line if nothing can be done. */
+static bool prepare(comparison *c, char message[EXPERIMENT_MESSAGE])
+{
+    const experiment usual = experiment_defaults();
+    char reason[EXPERIMENT_MESSAGE];
+    run_spec *s = &c->e.settings.run;
+    if (!experiment_prepare(&c->e, message))
+        return false;
+    run_spec_name(s, &usual.settings.run, c->out);
+    s->out = s->out ? s->out : c->out;
+    if (!runlog_check_directory(s->out, reason))
+        return snprintf(message, EXPERIMENT_MESSAGE, "--out: %.*s", EXPERIMENT_MESSAGE - 8, reason), false;
+    return claim(c, message) && name_runs(c, message);
 }
 
 int main(int argc, char **argv)
 {
     static comparison c;
     char message[EXPERIMENT_MESSAGE];
-    jobs_without_threads(argv);
     c.argv = argv;
-    c.e = experiment_defaults();
-    options_parse(&experiment_program, argc, argv, &c.e.settings);
-    const char *config = c.e.settings.config;
-    if (config) {
-        c.e = experiment_defaults();
-        if (!options_load(&experiment_program, config, &c.e.settings, message, sizeof message)) {
-            fprintf(stderr, "compare: --config: %s\n", message);
-            return 2;
-        }
-        options_parse(&experiment_program, argc, argv, &c.e.settings);
-    }
-    if (!experiment_prepare(&c.e, message)) {
+    if (!read_options(&c, argc, argv))
+        return 2;
+    if (!prepare(&c, message)) {
         fprintf(stderr, "compare: %s\n", message);
         return 2;
     }
-    const char *out = c.e.settings.out;
-    if (!runlog_check_directory(out, message)) {
-        fprintf(stderr, "compare: --out: %s\n", message);
-        return 2;
-    }
-    if (!open_log(&c, message)) {
-        fprintf(stderr, "compare: %s\n", message);
-        return 2;
-    }
-
     describe_to(&c, stderr);
-    jobs_outcome outcome = run_all(&c);
+    if (!c.e.from.is_text)
+        columns_print(&c.e.from.data, stderr);
+    const jobs_outcome outcome = run_all(&c);
     if (outcome.interrupted)
-        fprintf(stderr, "interrupted: %d of %d run%s complete and kept\n", outcome.done, c.e.runs, plural(c.e.runs));
+        fprintf(stderr, "interrupted: %d of %d run%s complete; the same command goes on\n",
+                c.e.runs - c.pending_count + outcome.done, c.e.runs, plural(c.e.runs));
     const int shown = show_results(&c);
-    runlog_free(c.log);
     free(c.names);
+    free(c.pending);
     experiment_free(&c.e);
     return outcome.interrupted ? signals_status() : shown ? shown : outcome.failed > 0;
 }

@@ -6,7 +6,7 @@
 #include "examples/lab/files.h"
 #include "examples/lab/options.h"
 #include "examples/lab/signals.h"
-#include "examples/lab/terminal.h"
+#include "examples/report/terminal.h"
 
 #include <stdlib.h>
 #include <string.h>

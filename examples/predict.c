@@ -7,7 +7,9 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { BATCH = 256 };
 
@@ -21,12 +23,13 @@ typedef struct predict_settings {
 #define AT(member) offsetof(predict_settings, member)
 
 static const program_option table[] = {
-    {"model", "FILE", "what train has kept: DIR/best.safetensors", OPTION_TEXT, AT(model)},
+    {"model", "FILE", "what train has kept, or compare with --keep-models: the run's folder, or its best.safetensors",
+     OPTION_TEXT, AT(model)},
     {.type = OPTION_GROUP, .help = "Rows and images:"},
     {"data", "SPEC", "csv:FILE, idx:FILE (images), or idx:DIR (MNIST's files, of which the test images)", OPTION_TEXT,
      AT(data)},
     {"header", "WHETHER", "whether a CSV file's first line names the columns", OPTION_CHOICE, AT(header),
-     .choices = settings_headers},
+     .choices = spec_headers},
     {"probabilities", NULL, "print the probability of every class", OPTION_FLAG, AT(probabilities)},
     {.type = OPTION_GROUP, .help = "Texts:"},
     {"prompt", "TEXT", "what the text begins with", OPTION_TEXT, AT(prompt)},
@@ -213,6 +216,12 @@ int main(int argc, char **argv)
     net *model = NULL;
     options_parse(&program, argc, argv, &s);
     bool fine = s.model || (snprintf(message, sizeof message, "--model FILE is missing; see --help"), false);
+    char file[PATH_MAX];
+    struct stat status;
+    if (fine && stat(s.model, &status) == 0 && S_ISDIR(status.st_mode)) { /* the folder of a run */
+        snprintf(file, sizeof file, "%s/best.safetensors", s.model);
+        s.model = file;
+    }
     fine = fine && card_read(&c, s.model, message);
     if (fine && conflict(&c, &s))
         fine = (snprintf(message, sizeof message, "%s", conflict(&c, &s)), false);

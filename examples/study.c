@@ -1,5 +1,6 @@
 /* The published experiments done again, and questions settled by measurement: each study is a command that runs
  * unattended, goes on where it was interrupted, and writes a report. */
+#include "examples/lab/files.h"
 #include "examples/lab/options.h"
 #include "examples/study/study.h"
 
@@ -34,6 +35,8 @@ static const program_option table[] = {
      "train those runs only whose names fit the shell's pattern: '*-seed1', 'relu*lr0.001*'; the report has what is "
      "there",
      OPTION_TEXT, AT(only)},
+    {"overwrite", NULL, "train runs anew of which the folder has records of other settings", OPTION_FLAG,
+     AT(overwrite)},
     {"report-only", NULL, "train nothing: report what is there", OPTION_FLAG, AT(report_only)},
     {"no-plots", NULL, "draw nothing; a report then has no pictures", OPTION_FLAG, AT(no_plots)},
     {0}};
@@ -64,14 +67,14 @@ static char *command_of(char *const *argv)
     fputs("build/bin/study", to);
     for (int i = 1; argv[i]; i++)
         fprintf(to, strpbrk(argv[i], " '\"$\\") ? " '%s'" : " %s", argv[i]);
-    fclose(to);
+    files_close_memory(to, &text);
     return text;
 }
 
 /* Reads the options behind the study's name; false, said, where one has no effect. */
 static bool read_options(int argc, char **argv, const study *chosen, study_settings *s)
 {
-    static const char *const of_runs[] = {"jobs", "data", "epochs", "only", "report-only"};
+    static const char *const of_runs[] = {"jobs", "data", "epochs", "only", "report-only", "overwrite"};
     char after[2000] = "Studies:\n";
     size_t used = strlen(after);
     for (int i = 0; i < STUDIES; i++)
@@ -102,7 +105,6 @@ int main(int argc, char **argv)
     study_settings s = {.out = "results/studies", .data = "data", .jobs = 0};
     study_context c;
     char message[STUDY_MESSAGE];
-    jobs_without_threads(argv);
     const bool named = argc > 1 && argv[1][0] != '-';
     const study *chosen = named ? find_study(argv[1]) : NULL;
     if (named && !chosen) {

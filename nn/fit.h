@@ -29,7 +29,7 @@
 
 TG_API_BEGIN
 
-typedef struct tg_optimizer tg_optimizer; /* optim/optimizer.h */
+struct tg_optimizer; /* optim/optimizer.h; C99 takes a typedef once */
 
 /* ---- what it trains on ---- */
 
@@ -85,7 +85,7 @@ typedef struct tg_fit_config {
     void *model; /* for loss */
     /* Of all parameters that the loss depends on; yours. It clips gradients and has the schedule. Each step begins
      * without gradients. */
-    tg_optimizer *optimizer;
+    struct tg_optimizer *optimizer;
     tg_fit_rows train, valid; /* valid with count 0: none */
     int64_t batch;            /* rows of a forward and backward pass; 0: 32 */
     int64_t evaluation_batch; /* rows of an evaluation's forward pass; 0: batch */

@@ -1,5 +1,6 @@
 #include "nn/model_file.h"
 
+#include "autograd/numbers.h"
 #include "nn/file_internal.h"
 
 #include <math.h>
@@ -69,7 +70,7 @@ static void add_difference(char *text, size_t size, const tg_model_load_options 
         largest = fmax(largest, fabs(tg_at(x, i)));
     }
     if (tg_size(x) > 0 && tg_size(x) == tg_size(y))
-        snprintf(text, size, "; on a sample outputs differ by up to %.2g (of up to %.2g)", furthest, largest);
+        tg_print(text, size, "; on a sample outputs differ by up to %.2g (of up to %.2g)", furthest, largest);
     tg_tape_free(tape);
 }
 

@@ -2,6 +2,8 @@
 
 #include "nn/safetensors_internal.h"
 
+#include "autograd/numbers.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -23,8 +25,9 @@ bool tg_file_refuse(char message[TG_FILE_MESSAGE], const char *path, const char 
     const int used = snprintf(message, TG_FILE_MESSAGE, "%.200s: ", path ? path : "model file");
     va_list arguments;
     va_start(arguments, problem);
-    vsnprintf(message + used, (size_t)(TG_FILE_MESSAGE - used), problem, arguments);
+    tg_print_arguments(message + used, (size_t)(TG_FILE_MESSAGE - used), problem, arguments);
     va_end(arguments);
+    tg_print_plainly(message);
     return false;
 }
 

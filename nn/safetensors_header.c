@@ -3,6 +3,8 @@
  * users than a library for all of JSON. */
 #include "nn/safetensors_internal.h"
 
+#include "autograd/numbers.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +26,7 @@ wrong(const reader *r, const char *format, ...)
     if (!r->problem[0]) {
         va_list arguments;
         va_start(arguments, format);
-        vsnprintf(r->problem, TG_FILE_MESSAGE, format, arguments);
+        tg_print_arguments(r->problem, TG_FILE_MESSAGE, format, arguments);
         va_end(arguments);
     }
     return false;
@@ -90,16 +92,28 @@ static char *put_utf8(char *to, unsigned code)
     return to + bytes;
 }
 
-/* What follows a backslash. Control characters are refused: names are printed. */
-static bool read_escape(reader *r, char **to)
+/* U+0001 to U+001F, U+007F to U+009F, which a terminal obeys. */
+static bool is_control(unsigned code)
 {
-    const char c = r->at < r->end ? *r->at++ : '\0';
+    return code < 0x20 || (code >= 0x7f && code < 0xa0);
+}
+
+/* What follows a backslash. */
+static bool read_escape(reader *r, bool controls, char **to)
+{
+    static const char letters[] = "bfnrt", meant[] = "\b\f\n\r\t";
+    const char c = r->at < r->end ? *r->at++ : '\0', *letter = c ? strchr(letters, c) : NULL;
     unsigned code, low;
+    if (letter && controls) {
+        *(*to)++ = meant[letter - letters];
+        return true;
+    }
     if (c == '"' || c == '\\' || c == '/') {
         *(*to)++ = c;
         return true;
     }
-    if (c != 'u' || !read_hex(r, &code) || code < 0x20 || code == 0x7f || (code >= 0xdc00 && code < 0xe000))
+    if (c != 'u' || !read_hex(r, &code) || code == 0 || (is_control(code) && !controls) ||
+        (code >= 0xdc00 && code < 0xe000))
         return false;
     if (code >= 0xd800 && code < 0xdc00) { /* the first half of a pair */
         if (r->end - r->at < 6 || *r->at++ != '\\' || *r->at++ != 'u' || !read_hex(r, &low) || low < 0xdc00 ||
@@ -111,11 +125,11 @@ static bool read_escape(reader *r, char **to)
     return true;
 }
 
-/* How many bytes the UTF-8 character at `s` has; 0 if it is none, or a control character. */
+/* How many bytes the UTF-8 character at `s` has; 0 if it is none, or one of ASCII's that JSON has not. */
 static int utf8_length(const unsigned char *s, const char *end)
 {
     if (*s < 0x80)
-        return *s >= 0x20 && *s != 0x7f;
+        return *s >= 0x20;
     const int bytes = *s >= 0xf0 ? 4 : *s >= 0xe0 ? 3 : 2;
     if (*s < 0xc2 || *s > 0xf4 || end - (const char *)s < bytes)
         return 0;
@@ -127,22 +141,24 @@ static int utf8_length(const unsigned char *s, const char *end)
     return too_long || no_character ? 0 : bytes;
 }
 
-/* A string, unescaped in its place and ended by 0. */
-static bool read_string(reader *r, const char **string)
+/* A string, unescaped in its place and ended by 0. Names are printed, and so have no control characters. */
+static bool read_text(reader *r, bool controls, const char **string)
 {
     if (!expect(r, '"'))
         return false;
     char *to = r->at;
     *string = to;
     while (r->at < r->end && *r->at != '"') {
-        const int length = utf8_length((const unsigned char *)r->at, r->end);
+        const unsigned char *s = (const unsigned char *)r->at;
+        const int length = utf8_length(s, r->end);
         if (*r->at == '\\') {
             r->at++;
-            if (!read_escape(r, &to))
+            if (!read_escape(r, controls, &to))
                 return wrong(r, "the header is not valid: a wrong escape in a string");
             continue;
         }
-        if (length == 0)
+        const bool control = length == 1 ? is_control(*s) : length == 2 && *s == 0xc2 && is_control(s[1]);
+        if (length == 0 || (control && !controls))
             return wrong(r, "the header is not valid: a string that is not UTF-8, or has control characters");
         memmove(to, r->at, (size_t)length);
         to += length;
@@ -153,6 +169,11 @@ static bool read_string(reader *r, const char **string)
     r->at++;
     *to = '\0';
     return true;
+}
+
+static bool read_string(reader *r, const char **string)
+{
+    return read_text(r, false, string);
 }
 
 /* A whole number, 0 or more. */
@@ -270,7 +291,7 @@ static bool read_metadata(reader *r)
         if (h->metadata_count == 0 && takes(r, '}'))
             return true;
         tg_metadata *line = &h->metadata[h->metadata_count];
-        if (!read_string(r, &line->key) || !expect(r, ':') || !read_string(r, &line->value))
+        if (!read_string(r, &line->key) || !expect(r, ':') || !read_text(r, true, &line->value))
             return false;
         h->metadata_count++;
     } while (takes(r, ','));

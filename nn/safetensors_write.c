@@ -15,11 +15,11 @@ static int64_t bytes_of(const tg_file_item *item)
     return tg_shape_size(&item->shape) * (int64_t)tg_dtype_size(item->dtype);
 }
 
-/* Room for a string with its quotes, each letter escaped; and for what stands around a tensor's name: five words and
- * ten numbers. */
+/* Room for a string with its quotes, each letter escaped as \u000a; and for what stands around a tensor's name: five
+ * words and ten numbers. */
 static size_t room_for(const char *string)
 {
-    return 2 * strlen(string) + 2;
+    return 6 * strlen(string) + 3;
 }
 enum { ROOM_AROUND = 64 + 20 * (TG_MAX_RANK + 2) };
 
@@ -31,9 +31,14 @@ static char *put(char *end, const char *text)
 static char *put_string(char *end, const char *string)
 {
     *end++ = '"';
-    for (; *string; *end++ = *string++)
-        if (*string == '"' || *string == '\\')
-            *end++ = '\\';
+    for (; *string; string++)
+        if ((unsigned char)*string < ' ')
+            end += snprintf(end, 7, "\\u%04x", (unsigned)*string);
+        else {
+            if (*string == '"' || *string == '\\')
+                *end++ = '\\';
+            *end++ = *string;
+        }
     *end++ = '"';
     return end;
 }

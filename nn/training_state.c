@@ -1,5 +1,6 @@
 #include "nn/training_state.h"
 
+#include "autograd/numbers.h"
 #include "nn/safetensors_internal.h"
 
 #include <inttypes.h>
@@ -61,7 +62,7 @@ static lines lines_of(const tg_training_state *state)
     snprintf(value, sizeof value, "%" PRId64, state->position);
     add_line(&l, "training.position", value);
     if (u) {
-        snprintf(value, sizeof value, "%d %" PRId64 " %a %a", u->states, u->steps, u->product[0], u->product[1]);
+        tg_print(value, sizeof value, "%d %" PRId64 " %a %a", u->states, u->steps, u->product[0], u->product[1]);
         add_line(&l, "training.optimizer", value);
         if (u->name)
             add_line(&l, "training.optimizer.name", u->name);
@@ -92,24 +93,24 @@ static bool read_lines(const tg_safetensors *file, const tg_training_state *stat
     tg_update_state *update = &n->update;
     const char *value = tg_safetensors_metadata(file, strcpy(wrong, "training.position"));
     char end;
-    if (!value || sscanf(value, "%" SCNd64 "%c", &n->position, &end) != 1)
+    if (!value || tg_scan(value, "%" SCNd64 "%c", &n->position, &end) != 1)
         return false;
     value = tg_safetensors_metadata(file, strcpy(wrong, "training.optimizer"));
     if (!value != !state->update)
         return false;
-    if (value && (sscanf(value, "%d %" SCNd64 " %la %la%c", &update->states, &update->steps, &update->product[0],
-                         &update->product[1], &end) != 4 ||
+    if (value && (tg_scan(value, "%d %" SCNd64 " %la %la%c", &update->states, &update->steps, &update->product[0],
+                          &update->product[1], &end) != 4 ||
                   update->states != state->update->states || update->steps < 0))
         return false;
     value = tg_safetensors_metadata(file, strcpy(wrong, "training.ema"));
     if (!value != !state->ema ||
-        (value && (sscanf(value, "%" SCNd64 "%c", &n->averaged, &end) != 1 || n->averaged < 0)))
+        (value && (tg_scan(value, "%" SCNd64 "%c", &n->averaged, &end) != 1 || n->averaged < 0)))
         return false;
     for (int i = 0; i < TG_TRAINING_GENERATORS; i++) {
         snprintf(wrong, TEXT, "training.rng.%d", i);
         value = tg_safetensors_metadata(file, wrong);
         if (!value != !state->rng[i] ||
-            (value && sscanf(value, "%" SCNu64 " %" SCNu64 "%c", &n->rng[i].key, &n->rng[i].position, &end) != 2))
+            (value && tg_scan(value, "%" SCNu64 " %" SCNu64 "%c", &n->rng[i].key, &n->rng[i].position, &end) != 2))
             return false;
     }
     return true;

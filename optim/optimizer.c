@@ -1,5 +1,7 @@
 #include "optim/optimizer.h"
 
+#include "autograd/numbers.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdarg.h>
@@ -42,6 +44,26 @@ bool tg_optimizer_from_name(const char *name, tg_optimizer_kind *kind)
             *kind = (tg_optimizer_kind)i;
             return true;
         }
+    return false;
+}
+
+bool tg_optimizer_uses(tg_optimizer_kind kind, const char *setting)
+{
+    static const struct {
+        const char *name;
+        unsigned use; /* 0: every rule's */
+    } settings[] = {{"lr", 0},
+                    {"schedule", 0},
+                    {"weight_decay", 0},
+                    {"clip_norm", 0},
+                    {"beta1", TG_USES_BETA1},
+                    {"beta2", TG_USES_BETA2},
+                    {"epsilon", TG_USES_EPSILON},
+                    {"momentum", TG_USES_MOMENTUM},
+                    {"nesterov", TG_USES_NESTEROV}};
+    for (size_t i = 0; setting && (unsigned)kind < KINDS && i < sizeof settings / sizeof settings[0]; i++)
+        if (strcmp(settings[i].name, setting) == 0)
+            return !settings[i].use || rules[kind]->uses & settings[i].use;
     return false;
 }
 
@@ -194,7 +216,7 @@ refuse(tg_optimizer *optimizer, const char *format, ...)
         snprintf(optimizer->error, sizeof optimizer->error, "optimiser step %lld: ", (long long)optimizer->steps + 1);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(optimizer->error + used, sizeof optimizer->error - (size_t)used, format, arguments);
+    tg_print_arguments(optimizer->error + used, sizeof optimizer->error - (size_t)used, format, arguments);
     va_end(arguments);
     return false;
 }

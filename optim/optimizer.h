@@ -1,4 +1,4 @@
-/* Optimisers over a parameter set: AdamW, Adam, SGD, NAdam, RMSprop, Lion, or one of your own.
+/* Optimisers over a parameter set: AdamW, Adam, SGD, NAdam, RMSprop, Lion, Adagrad, or one of your own.
  *
  *     tg_optimizer *adamw = tg_optimizer_new(set, &(tg_optimizer_config){.kind = TG_ADAMW, .lr = 1e-3});
  *     ...
@@ -15,9 +15,13 @@
  *     Adam      the same, but with decay p added to g instead
  *     SGD       u = momentum u + (g + decay p)
  *               p = p - lr u, or with Nesterov's step p = p - lr (g + decay p + momentum u)
- *     NAdam     Adam with Nesterov's step: p moves by what the next m will be, with mu(t) = beta1 (1 - 0.96^(t/250) /
- * 2) for beta1 there RMSprop   v = beta2 v + (1 - beta2) g^2, of g + decay p u = momentum u + g / (sqrt(v) + epsilon),
- * p = p - lr u Lion      p = p - lr (sign(beta1 m + (1 - beta1) g) + decay p), then m = beta2 m + (1 - beta2) g
+ *     NAdam     Adam with Nesterov's step: p moves by what the next m will be,
+ *               with mu(t) = beta1 (1 - 0.96^(t/250) / 2) for beta1 there
+ *     RMSprop   v = beta2 v + (1 - beta2) g^2, of g + decay p
+ *               u = momentum u + g / (sqrt(v) + epsilon), p = p - lr u
+ *     Lion      p = p - lr (sign(beta1 m + (1 - beta1) g) + decay p), then m = beta2 m + (1 - beta2) g
+ *     Adagrad   v = v + g^2, of g + decay p
+ *               p = p - lr g / (sqrt(v) + epsilon)
  *
  * AdamW is that of Loshchilov and Hutter (arXiv 1711.05101) in its widespread form: the decay is multiplied by the
  * learning rate, which in the paper it is not. Adam is that of Kingma and Ba (arXiv 1412.6980); sources of the others
@@ -56,9 +60,19 @@ typedef struct tg_optimizer_config {
     const tg_optimizer_rule *rule; /* an optimiser of your own in place of `kind`; NULL: none */
 } tg_optimizer_config;
 
+/* The settings that not every rule uses. */
+enum {
+    TG_USES_BETA1 = 1,
+    TG_USES_BETA2 = 2,
+    TG_USES_EPSILON = 4,
+    TG_USES_MOMENTUM = 8,
+    TG_USES_NESTEROV = 16,
+};
+
 /* What an optimiser is. */
 struct tg_optimizer_rule {
     const char *name;
+    unsigned uses;                /* TG_USES_ ... */
     tg_optimizer_config defaults; /* lr, beta1, beta2, epsilon: what 0 stands for */
     int states;                   /* numbers kept for each parameter, 0 .. TG_UPDATE_STATES, zeros at first */
 
@@ -86,6 +100,10 @@ const char *tg_optimizer_config_error(const tg_optimizer_config *config);
 /* Its name in optimizers.def ("adamw"), and back; NULL, or false and nothing written, where there is none. */
 const char *tg_optimizer_name(tg_optimizer_kind kind);
 bool tg_optimizer_from_name(const char *name, tg_optimizer_kind *kind);
+
+/* Whether it uses a setting, named as in tg_optimizer_config ("momentum"): for programs that refuse options without an
+ * effect. All use lr, schedule, weight_decay and clip_norm; false for a name that is none. */
+bool tg_optimizer_uses(tg_optimizer_kind kind, const char *setting);
 
 typedef struct tg_optimizer tg_optimizer;
 

@@ -46,6 +46,7 @@ static void adamw_update(const tg_update *u)
 }
 
 const tg_optimizer_rule tg_optimizer_adamw = {.name = "adamw",
+                                              .uses = TG_USES_BETA1 | TG_USES_BETA2 | TG_USES_EPSILON,
                                               .defaults = {.lr = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8},
                                               .states = 2,
                                               .begin = adam_powers,
@@ -61,6 +62,7 @@ static void adam_update(const tg_update *u)
 }
 
 const tg_optimizer_rule tg_optimizer_adam = {.name = "adam",
+                                             .uses = TG_USES_BETA1 | TG_USES_BETA2 | TG_USES_EPSILON,
                                              .defaults = {.lr = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8},
                                              .states = 2,
                                              .begin = adam_powers,
@@ -77,7 +79,11 @@ static void sgd_update(const tg_update *u)
     tg_update_sgd(&own);
 }
 
-const tg_optimizer_rule tg_optimizer_sgd = {.name = "sgd", .defaults = {.lr = 1e-3}, .states = 1, .update = sgd_update};
+const tg_optimizer_rule tg_optimizer_sgd = {.name = "sgd",
+                                            .uses = TG_USES_MOMENTUM | TG_USES_NESTEROV,
+                                            .defaults = {.lr = 1e-3},
+                                            .states = 1,
+                                            .update = sgd_update};
 
 /* ---- NAdam: Dozat, "Incorporating Nesterov momentum into Adam", 2016, in PyTorch's form ---- */
 
@@ -125,6 +131,7 @@ static void nadam_update(const tg_update *with_decay)
 }
 
 const tg_optimizer_rule tg_optimizer_nadam = {.name = "nadam",
+                                              .uses = TG_USES_BETA1 | TG_USES_BETA2 | TG_USES_EPSILON,
                                               .defaults = {.lr = 2e-3, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8},
                                               .states = 2,
                                               .begin = nadam_powers,
@@ -159,6 +166,7 @@ static void rmsprop_update(const tg_update *with_decay)
 }
 
 const tg_optimizer_rule tg_optimizer_rmsprop = {.name = "rmsprop",
+                                                .uses = TG_USES_BETA2 | TG_USES_EPSILON | TG_USES_MOMENTUM,
                                                 .defaults = {.lr = 1e-2, .beta2 = 0.99, .epsilon = 1e-8},
                                                 .states = 2,
                                                 .update = rmsprop_update,
@@ -190,5 +198,39 @@ static void lion_update(const tg_update *u)
         LION(double)
 }
 
-const tg_optimizer_rule tg_optimizer_lion = {
-    .name = "lion", .defaults = {.lr = 1e-4, .beta1 = 0.9, .beta2 = 0.99}, .states = 1, .update = lion_update};
+const tg_optimizer_rule tg_optimizer_lion = {.name = "lion",
+                                             .uses = TG_USES_BETA1 | TG_USES_BETA2,
+                                             .defaults = {.lr = 1e-4, .beta1 = 0.9, .beta2 = 0.99},
+                                             .states = 1,
+                                             .update = lion_update};
+
+/* ---- Adagrad: Duchi, Hazan and Singer, JMLR 12, 2011, in PyTorch's form ---- */
+
+/* v = v + g^2;  p = p - rate g / (sqrt(v) + epsilon) */
+#define ADAGRAD(real, root)                                                                    \
+    {                                                                                          \
+        real *restrict p = u->parameter, *restrict v = u->state[0];                            \
+        const real scale = (real)u->gradient_scale, rate = (real)u->rate, *g_of = u->gradient; \
+        for (size_t i = 0; i < u->n; i++) {                                                    \
+            const real g = scale * g_of[i];                                                    \
+            v[i] += g * g;                                                                     \
+            p[i] -= rate * g / (root(v[i]) + (real)c->epsilon);                                \
+        }                                                                                      \
+    }
+
+static void adagrad_update(const tg_update *with_decay)
+{
+    const tg_update rest = with_decay_added(with_decay), *u = &rest;
+    const tg_optimizer_config *c = ((const tg_optimizer_step_info *)u->settings)->config;
+    if (u->dtype == TG_F32)
+        ADAGRAD(float, sqrtf)
+    else
+        ADAGRAD(double, sqrt)
+}
+
+const tg_optimizer_rule tg_optimizer_adagrad = {.name = "adagrad",
+                                                .uses = TG_USES_EPSILON,
+                                                .defaults = {.lr = 1e-2, .epsilon = 1e-10},
+                                                .states = 1,
+                                                .update = adagrad_update,
+                                                .squares = true};

@@ -1,5 +1,5 @@
 # Validation accuracy over epochs: the mean of each activation and its band over seeds; of many
-# activations, the means and intervals at the end.
+# activations, a small picture of each.
 #
 #     gnuplot -e "dir='results'" plots/accuracy.gp      # reads results/bands.csv, draws results/accuracy.png and accuracy.svg
 #
@@ -10,11 +10,6 @@ load folder . "style.gp"
 
 stats bands using (strlen(strcol("val_accuracy"))) name "WRITTEN" nooutput
 if (WRITTEN_max == 0) { exit }                # a regression
-if (count >= too_many && RUNS_max > 1 && !seed_lines) {
-    measure = "accuracy"; times = 100; picture = "accuracy"
-    load folder . "intervals.gp"
-    exit
-}
 
 do for [i=1:count] {
     stats bands using (is(i) ? (last[i] = 100 * column("val_accuracy"), 0) : 0) nooutput
@@ -51,17 +46,28 @@ if (by_error) {
 }
 set ylabel by_error ? "validation accuracy (%), logarithmic in the error" : "validation accuracy (%)"
 set key title "validation accuracy\nafter the last epoch"
+beside(i) = epochs > 1 ? epoch(i) : epoch(i) + 0.1 * (i - (count + 1) / 2.0)     # one epoch: bars side by side
 name(i) = sprintf("%s  %.2f %%", word(names, i), last[i])
-set label 2 over at graph 0, graph 1 left offset 0, 1.2 noenhanced textcolor rgb "#404040"
+heading = over
+if (count >= too_many && !seed_lines) {
+    picture = "accuracy"
+    curve = "val_accuracy"
+    drawn(i, name) = height(of(i, name))
+    load folder . "multiples.gp"
+    exit
+}
+set label 2 heading at graph 0, graph 1 left offset 0, 1.2 noenhanced textcolor rgb "#404040"
 
 do for [format in "png svg"] {
     eval format eq "png" ? png : svg
     set output out . "/accuracy." . format
     plot for [i=1:seed_lines ? 0 : count] bands using (epoch(i)):(height(of(i, "val_accuracy_low"))):(height(of(i, "val_accuracy_high"))) \
              with filledcurves linetype shade(i) notitle, \
+         for [i=1:epochs > 1 || seed_lines || RUNS_max < 2 ? 0 : count] bands using (beside(i)):(height(of(i, "val_accuracy"))): \
+             (height(of(i, "val_accuracy_low"))):(height(of(i, "val_accuracy_high"))) with yerrorbars linetype solid(i) notitle, \
          for [i=1:count] for [r=1:each_run] curves using (column("epoch")):(height(of_run(i, r, "val_accuracy"))) \
              with lines linetype thin(i) notitle, \
-         for [i=1:count] bands using (epoch(i)):(height(of(i, "val_accuracy"))) \
+         for [i=1:count] bands using (beside(i)):(height(of(i, "val_accuracy"))) \
              with linespoints linetype solid(i) pointinterval marks_every title name(i)
     set output
 }

@@ -1,4 +1,4 @@
-# Loss over epochs: the mean of each activation and its band over seeds; of many activations, the means and intervals at the end.
+# Loss over epochs: the mean of each activation and its band over seeds; of many activations, a small picture of each.
 #
 #     gnuplot -e "dir='results'" plots/loss.gp          # reads results/bands.csv, draws results/loss.png and loss.svg
 #
@@ -6,9 +6,9 @@
 
 folder = ARG0[1:strlen(ARG0) - strlen("loss.gp")]
 load folder . "style.gp"
-if (count >= too_many && RUNS_max > 1 && !seed_lines) {
-    measure = "loss"; times = 1; picture = "loss"
-    load folder . "intervals.gp"
+if (epochs == 1 && exists("steps_there") && steps_there) {
+    picture = "loss"
+    load folder . "steps.gp"
     exit
 }
 
@@ -23,16 +23,26 @@ if (!exists("VAL_min") || !exists("TRAIN_min")) { exit error "every run diverged
 if (seed_lines) { stats curves using (column("at_best_point") == 1 ? finite(column("val_loss")) : NaN) name "VAL" nooutput }
 low = TRAIN_min < VAL_min ? TRAIN_min : VAL_min
 high = TRAIN_max > VAL_max ? TRAIN_max : VAL_max
-shown_most = 10 * VAL_min > 50 ? 10 * VAL_min : 50             # what diverges leaves the picture; the legend has its number
+table = bands
+measure = "val_loss"
+load folder . "typical.gp"
 if (high > shown_most) { high = shown_most }
 if (scale ne "linear" && low > 0 && high / low > 6 && low < VAL_min / 4) { low = VAL_min / 4 }
 long = 6
 load folder . "loss_axis.gp"
-edge(i, name) = within(of(i, name))
+edge(i, name) = of(i, "val_loss") > peak ? NaN : within(of(i, name))       # a band whose mean has left the picture is not drawn
 set ylabel is_regression ? "mean squared error, standardised targets" : "mean loss per example (cross-entropy)"
 set key title "validation loss after\nthe last epoch"
-name(i) = sprintf("%s  %#.3g", word(names, i), last[i])
-set label 2 "solid: validation, dashed: training; " . over at graph 0, graph 1 left offset 0, 1.2 noenhanced \
+name(i) = last[i] <= peak ? sprintf("%s  %#.3g", word(names, i), last[i]) : word(names, i) . "  diverged"
+heading = "solid: validation, dashed: training; " . over
+if (count >= too_many && !seed_lines) {
+    picture = "loss"
+    curve = "val_loss"
+    drawn(i, name) = strstrt(name, "_") == 4 && strlen(name) > 8 ? edge(i, name) : of(i, name)
+    load folder . "multiples.gp"
+    exit
+}
+set label 2 heading at graph 0, graph 1 left offset 0, 1.2 noenhanced \
     textcolor rgb "#404040"
 
 do for [format in "png svg"] {

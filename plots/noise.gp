@@ -15,6 +15,13 @@ unset label 2
 stats noise using (column("noise")) name "SIZE" nooutput
 stats noise using (written("loss")) name "LOSS" nooutput
 if (!exists("LOSS_min")) { exit error "every run diverged: there is nothing to draw" }
+HIGH_max = LOSS_max
+LOW_min = LOSS_min
+stats noise using (written("loss_low")) name "LOW" nooutput
+stats noise using (written("loss_high")) name "HIGH" nooutput
+table = noise
+measure = "loss"
+load folder . "typical.gp"
 set xlabel "a: noise from -a to a added to each feature"
 set xtics autofreq
 across = SIZE_max > SIZE_min ? SIZE_max - SIZE_min : 1
@@ -44,11 +51,12 @@ do for [format in "png svg"] {
     } else {
         set label 1 title at graph 0, graph 1 left offset 0, 2.6 noenhanced font ",14"
     }
-    low = LOSS_min
-    high = LOSS_max > 50 && LOSS_max > 10 * LOSS_min ? (LOSS_min > 5 ? 10 * LOSS_min : 50) : LOSS_max
+    low = LOW_min < LOSS_min && LOW_min > LOSS_min / 3 ? LOW_min : LOSS_min
+    high = HIGH_max > LOSS_max ? HIGH_max : LOSS_max
+    if (high > shown_most) { high = shown_most }
     long = 10
     load folder . "loss_axis.gp"
-    edge(i, name) = within(of_noise(i, name))
+    edge(i, name) = of_noise(i, "loss") > peak ? NaN : within(of_noise(i, name))
     set label 2 heading("loss; ") at graph 0, graph 1 left offset 0, 1.2 noenhanced textcolor rgb "#404040"
     set ylabel is_regression ? "mean squared error, standardised targets" : "mean loss per example (cross-entropy)"
     set key outside right center vertical maxrows 14 Left reverse samplen 2.5 spacing 1.3 noenhanced notitle

@@ -1,7 +1,8 @@
 #include "plots/plots.h"
 #include "examples/data/words.h"
+#include "examples/lab/files.h"
 #include "examples/lab/signals.h"
-#include "examples/lab/terminal.h"
+#include "examples/report/terminal.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -13,6 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -27,8 +29,7 @@ static bool is_file(const char *folder, const char *name)
            S_ISREG(status.st_mode) && status.st_size > 0;
 }
 
-/* Looks in the folder of the program and those above it, then in the current one. */
-static bool find_scripts(char folder[PATH_MAX])
+static bool find_above_the_program(char folder[PATH_MAX])
 {
     static const char *const places[] = {"plots", "share/tapegrad/plots"};
     char program[PATH_MAX - 64];
@@ -42,6 +43,30 @@ static bool find_scripts(char folder[PATH_MAX])
                 return true;
         }
     }
+    return false;
+}
+
+/* In one of the folders of data, between which there are colons. */
+static bool find_in_data(const char *folders, const char *below, char folder[PATH_MAX])
+{
+    for (; folders && *folders; folders += strspn(folders, ":")) {
+        const int length = (int)strcspn(folders, ":");
+        if (snprintf(folder, PATH_MAX, "%.*s%s/tapegrad/plots", length, folders, below) < PATH_MAX &&
+            is_file(folder, "style.gp"))
+            return true;
+        folders += length;
+    }
+    return false;
+}
+
+/* A program that was moved alone looks where the XDG Base Directory Specification has what programs share. */
+static bool find_scripts(char folder[PATH_MAX])
+{
+    const char *home = getenv("XDG_DATA_HOME"), *shared = getenv("XDG_DATA_DIRS");
+    if (find_above_the_program(folder) || find_in_data(home, "", folder) ||
+        find_in_data(getenv("HOME"), "/.local/share", folder) ||
+        find_in_data(shared && *shared ? shared : "/usr/local/share:/usr/share", "", folder))
+        return true;
     strcpy(folder, "plots");
     return is_file(folder, "style.gp");
 }
@@ -127,6 +152,32 @@ static int start_gnuplot(char *script, char *command, FILE *output, FILE *errors
     return failure;
 }
 
+/* How long gnuplot may take. */
+static double patience(void)
+{
+    const char *said = getenv("TG_GNUPLOT_SECONDS");
+    const double seconds = said ? strtod(said, NULL) : 0;
+    return seconds > 0 ? seconds : 300;
+}
+
+/* Whether it ended by itself; in vain when `seconds` are over, and it is killed. */
+static bool wait_for_gnuplot(pid_t pid, int *status, double seconds)
+{
+    const struct timespec pause = {.tv_nsec = 5000000};
+    for (double waited = 0;; waited += 5e-3) {
+        const pid_t ended = waitpid(pid, status, WNOHANG);
+        if (ended == pid || (ended < 0 && errno != EINTR))
+            return true;
+        if (waited >= seconds)
+            break;
+        nanosleep(&pause, NULL);
+    }
+    kill(pid, SIGKILL);
+    while (waitpid(pid, status, 0) < 0 && errno == EINTR)
+        ;
+    return false;
+}
+
 static plots_outcome run_gnuplot(const char *folder, const char *script, char *command, FILE *output, FILE *errors,
                                  char message[PLOTS_MESSAGE])
 {
@@ -134,6 +185,7 @@ static plots_outcome run_gnuplot(const char *folder, const char *script, char *c
     signals_before before;
     pid_t pid;
     int status = 0;
+    bool ended = true;
     snprintf(path, sizeof path, "%s/%s", folder, script);
     gnuplot = 0;
     signals_catch(&before, end_gnuplot);
@@ -142,8 +194,7 @@ static plots_outcome run_gnuplot(const char *folder, const char *script, char *c
         gnuplot = pid;
         if (signals_caught())
             kill(pid, SIGTERM);
-        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-            ;
+        ended = wait_for_gnuplot(pid, &status, patience());
         gnuplot = 0;
     }
     const bool interrupted = signals_caught() || (!failure && WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
@@ -157,40 +208,36 @@ static plots_outcome run_gnuplot(const char *folder, const char *script, char *c
     }
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return PLOTS_DRAWN;
+    if (!ended) {
+        snprintf(message, PLOTS_MESSAGE,
+                 "no pictures are drawn: gnuplot was ended after %g seconds (TG_GNUPLOT_SECONDS gives it more)",
+                 patience());
+        return PLOTS_FAILED;
+    }
     last_line(errors, reason);
     snprintf(message, PLOTS_MESSAGE, "no pictures are drawn: gnuplot failed: %.300s",
              reason[0] ? reason : "it was stopped");
     return PLOTS_FAILED;
 }
 
-/* Whether there is anything to draw: the second line of the bands. */
-static bool has_curves(const char *directory, char message[PLOTS_MESSAGE])
-{
-    char path[PATH_MAX], line[1024];
-    snprintf(path, sizeof path, "%s/bands.csv", directory);
-    FILE *bands = fopen(path, "re");
-    bool curves = bands && fgets(line, sizeof line, bands) && fgets(line, sizeof line, bands);
-    if (!bands)
-        snprintf(message, PLOTS_MESSAGE, "no pictures are drawn: cannot read '%.300s': %s", path, strerror(errno));
-    else if (!curves)
-        snprintf(message, PLOTS_MESSAGE, "no pictures are drawn: no epoch was finished");
-    if (bands)
-        fclose(bands);
-    return curves;
-}
-
-/* Whether the bands have an accuracy: their last three columns. */
-static bool has_accuracy(const char *directory)
+/* Reads the bands. PLOTS_DRAWN if there is something to draw, a second line; whether they have an accuracy, their last
+ * three columns. */
+static plots_outcome read_bands(const char *directory, bool *accuracy, char message[PLOTS_MESSAGE])
 {
     char path[PATH_MAX], line[1024] = "";
-    snprintf(path, sizeof path, "%s/bands.csv", directory);
-    FILE *bands = fopen(path, "re");
-    bool found = false;
-    for (int row = 0; bands && !found && fgets(line, sizeof line, bands); row++)
-        found = row > 0 && !strstr(line, ",,,\n");
+    int rows = 0;
+    errno = snprintf(path, sizeof path, "%s/bands.csv", directory) < (int)sizeof path ? 0 : ENAMETOOLONG;
+    FILE *bands = errno ? NULL : fopen(path, "re");
+    for (*accuracy = false; bands && fgets(line, sizeof line, bands); rows++)
+        *accuracy = *accuracy || (rows > 0 && !strstr(line, ",,,\n"));
+    const int error = !bands || ferror(bands) ? errno : 0;
     if (bands)
         fclose(bands);
-    return found;
+    if (error)
+        snprintf(message, PLOTS_MESSAGE, "no pictures are drawn: cannot read '%.300s': %s", path, strerror(error));
+    else if (rows < 2)
+        snprintf(message, PLOTS_MESSAGE, "no pictures are drawn: no epoch was finished");
+    return error && error != ENOENT ? PLOTS_FAILED : error || rows < 2 ? PLOTS_NOTHING : PLOTS_DRAWN;
 }
 
 /* Runs a script with some settings, `output` taking what it prints. */
@@ -232,18 +279,17 @@ static bool each_file(const char *folder, bool (*act)(const char *folder, const 
     return well;
 }
 
-static bool delete_file(const char *folder, const char *name, void *context)
-{
-    char path[PATH_MAX];
-    (void)context;
-    if (snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path)
-        unlink(path);
-    return true;
-}
-
+/* With the files in it, and never through a symbolic link: a folder of results may be of somebody else's making. */
 static void remove_folder(const char *folder)
 {
-    each_file(folder, delete_file, NULL);
+    const int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *opened = descriptor < 0 ? NULL : fdopendir(descriptor);
+    for (const struct dirent *entry; opened && (entry = readdir(opened));)
+        unlinkat(descriptor, entry->d_name, 0);
+    if (opened)
+        closedir(opened);
+    else if (descriptor >= 0)
+        close(descriptor);
     rmdir(folder);
 }
 
@@ -312,8 +358,12 @@ static plots_outcome draw(const char *const scripts[], const char *directory, co
     if (command) {
         set_path(command, "dir", directory);
         set_path(command, "out", unfinished);
+        fprintf(command, "steps_there=%d; ", is_file(directory, "steps.csv"));
         set_look(command, look);
-        fclose(command);
+        if (!files_close_memory(command, &settings) && outcome == PLOTS_DRAWN) {
+            snprintf(message, PLOTS_MESSAGE, "no pictures are drawn: out of memory");
+            outcome = PLOTS_FAILED;
+        }
     }
     for (int i = 0; scripts[i] && outcome == PLOTS_DRAWN; i++)
         outcome = run_script(scripts[i], settings, output, message);
@@ -337,16 +387,15 @@ plots_outcome plots_run(const char *script, const char *directory, char message[
 static void remove_pictures(const char *directory, const char *kind)
 {
     static const char *const endings[] = {"png", "svg"};
-    char name[64];
-    for (int i = 0; i < 2; i++) {
-        snprintf(name, sizeof name, "%s.%s", kind, endings[i]);
-        delete_file(directory, name, NULL);
-    }
+    char path[PATH_MAX];
+    for (int i = 0; i < 2; i++)
+        if (snprintf(path, sizeof path, "%s/%s.%s", directory, kind, endings[i]) < (int)sizeof path)
+            unlink(path);
 }
 
-static bool is_drawn(const char *kind, const char *directory, const plots_look *look)
+static bool is_drawn(const char *kind, const char *directory, const plots_look *look, bool accuracy)
 {
-    return strcmp(kind, "accuracy") == 0   ? has_accuracy(directory)
+    return strcmp(kind, "accuracy") == 0   ? accuracy
            : strcmp(kind, "search") == 0   ? look->searched != NULL
            : strcmp(kind, "steps") == 0    ? is_file(directory, "steps.csv")
            : strcmp(kind, "noise") == 0    ? is_file(directory, "noise.csv")
@@ -376,14 +425,16 @@ plots_outcome plots_draw(const char *directory, const plots_look *look, char mes
     char names[KINDS][32];
     const char *scripts[KINDS + 1];
     int count = 0;
-    if (!has_curves(directory, message)) {
-        for (int i = 0; i < KINDS && is_file(directory, "bands.csv"); i++)
+    bool accuracy;
+    const plots_outcome found = read_bands(directory, &accuracy, message);
+    if (found != PLOTS_DRAWN) {
+        for (int i = 0; i < KINDS && found == PLOTS_NOTHING && is_file(directory, "bands.csv"); i++)
             remove_pictures(directory,
                             kinds[i]); /* they show other curves than the ones that are there, which are none */
-        return PLOTS_NOTHING;
+        return found;
     }
     for (int i = 0; i < KINDS; i++)
-        if (is_drawn(kinds[i], directory, look)) {
+        if (is_drawn(kinds[i], directory, look, accuracy)) {
             snprintf(names[count], sizeof names[count], "%s.gp", kinds[i]);
             scripts[count] = names[count];
             count++;
@@ -391,7 +442,7 @@ plots_outcome plots_draw(const char *directory, const plots_look *look, char mes
     scripts[count] = NULL;
     const plots_outcome outcome = draw(scripts, directory, look, message);
     for (int i = 0; i < KINDS && outcome == PLOTS_DRAWN; i++)
-        if (!is_drawn(kinds[i], directory, look))
+        if (!is_drawn(kinds[i], directory, look, accuracy))
             remove_pictures(directory, kinds[i]);
     return outcome;
 }
@@ -421,15 +472,16 @@ bool plots_show(const char *directory, FILE *out)
     size_t size = 0;
     terminal screen = terminal_of(out);
     int half = screen.rows / 2, rows = !screen.live || half > 20 ? 20 : half < 14 ? 14 : half;
-    FILE *output = has_curves(directory, message) ? tmpfile() : NULL;
+    bool accuracy;
+    FILE *output = read_bands(directory, &accuracy, message) == PLOTS_DRAWN ? tmpfile() : NULL;
     FILE *command = output ? open_memstream(&settings, &size) : NULL;
     if (command) {
         set_path(command, "dir", directory);
         fprintf(command, "columns=%d; rows=%d; colour=%d", screen.columns < 120 ? screen.columns - 1 : 119, rows,
                 screen.colour);
-        fclose(command);
+        files_close_memory(command, &settings);
     }
-    bool drawn = command && run_script("terminal.gp", settings, output, message) == PLOTS_DRAWN;
+    bool drawn = settings && run_script("terminal.gp", settings, output, message) == PLOTS_DRAWN;
     if (drawn)
         copy_lines(output, out);
     if (output)

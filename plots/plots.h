@@ -10,7 +10,8 @@
  * where drawing fails or a signal ends it. SIGINT, SIGTERM and SIGHUP end gnuplot, not the program.
  *
  * The scripts are looked for in a folder plots beside or above the program (build/bin/compare finds plots/), in
- * share/tapegrad/plots there (an installed one), and in plots under the current folder.
+ * share/tapegrad/plots there (an installed one), in tapegrad/plots under XDG_DATA_HOME, ~/.local/share and
+ * XDG_DATA_DIRS (an installed one that was moved), and in plots under the current folder.
  */
 #ifndef PLOTS_H
 #define PLOTS_H

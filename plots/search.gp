@@ -7,7 +7,7 @@
 
 folder = ARG0[1:strlen(ARG0) - strlen("search.gp")]
 load folder . "style.gp"
-if (!exists("searched")) searched = "lr"
+if (!exists("searched")) { searched = "lr" }
 search = dir . "/search.csv"
 best(dummy) = column("best_at_number") == 1 ? finite(column("best_val_loss_mean")) : NaN
 
@@ -27,12 +27,20 @@ if (NUMBER_min > 0 && NUMBER_max / NUMBER_min > 10) {
     set xrange [NUMBER_min - 0.03 * width : NUMBER_max + 0.03 * width]
     set xtics autofreq
 }
-top = LOSS_max > 20 * LOSS_min ? 20 * LOSS_min : LOSS_max       # what diverges leaves the picture
-low = LOSS_min
-high = top
+top = LOSS_max > 100 * LOSS_min ? 100 * LOSS_min : LOSS_max       # what diverges leaves the picture
+band_at(name) = best(0) <= top && strlen(strcol("best_val_loss_" . name)) ? finite(column("best_val_loss_" . name)) : NaN
+stats search using (band_at("low")) name "LOW" nooutput
+stats search using (band_at("high")) name "HIGH" nooutput
+low = exists("LOW_min") && LOW_min < LOSS_min ? LOW_min : LOSS_min
+high = exists("HIGH_max") && HIGH_max > top ? HIGH_max : top
+# A band may be far wider than what separates the means: then it is cut at as much again.
+span = top > LOSS_min ? top - LOSS_min : LOSS_min
+if (low < LOSS_min - span) { low = LOSS_min - span }
+if (low <= 0 && LOSS_min > 0) { low = LOSS_min / 2 }
+if (high > top + span) { high = top + span }
 long = 4
 load folder . "loss_axis.gp"
-edge(name) = within(column(name))
+edge(name) = within(band_at(name))
 at(i) = is(i) && column("best_at_number") == 1 ? column("number") : NaN
 
 array least[count]
@@ -46,13 +54,12 @@ name(i) = sprintf("%s  %g", word(names, i), where[i])
 set key title "lowest at " . searched
 set xlabel searched
 set ylabel is_regression ? "validation MSE, standardised targets, best epoch" : "validation loss, best epoch"
-over = RUNS_max < 2 ? "one seed" : sprintf("mean of %d seeds, band: 95 %% interval of the mean", RUNS_max)
 set label 2 over at graph 0, graph 1 left offset 0, 1.2 noenhanced textcolor rgb "#404040"
 
 do for [format in "png svg"] {
     eval format eq "png" ? png : svg
     set output out . "/search." . format
-    plot for [i=1:count] search using (at(i)):(edge("best_val_loss_low")):(edge("best_val_loss_high")) \
+    plot for [i=1:count] search using (at(i)):(edge("low")):(edge("high")) \
              with filledcurves linetype shade(i) notitle, \
          for [i=1:count] search using (at(i)):(best(0)) with linespoints linetype solid(i) title name(i)
     set output

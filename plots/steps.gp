@@ -4,7 +4,8 @@
 #
 # Further variables: title='...' for a heading, out='...' for another folder to draw into, scale='linear' or 'log'.
 
-folder = ARG0[1:strlen(ARG0) - strlen("steps.gp")]
+if (!exists("picture")) { picture = "steps" }     # "loss" where a run of one epoch has no other curve
+if (picture eq "steps") { folder = ARG0[1:strlen(ARG0) - strlen("steps.gp")] }
 load folder . "style.gp"
 steps = dir . "/steps.csv"
 written(name) = strlen(strcol(name)) ? finite(column(name)) : NaN
@@ -16,12 +17,14 @@ stats steps using (column("step")) name "STEP" nooutput
 if (!exists("VAL_min") || !exists("TRAIN_min")) { exit error "every run diverged: there is no loss to draw" }
 low = TRAIN_min < VAL_min ? TRAIN_min : VAL_min
 high = TRAIN_max > VAL_max ? TRAIN_max : VAL_max
-shown_most = 10 * VAL_min > 50 ? 10 * VAL_min : 50             # what diverges leaves the picture; the legend has its number
+table = steps
+measure = "train_loss"
+load folder . "typical.gp"
 if (high > shown_most) { high = shown_most }
 if (scale ne "linear" && low > 0 && high / low > 6 && low < VAL_min / 20) { low = VAL_min / 20 }
 long = 6
 load folder . "loss_axis.gp"
-edge(i, name) = within(of_step(i, name))
+edge(i, name) = of_step(i, name) > peak ? NaN : within(of_step(i, name))
 
 array least[count]
 do for [i=1:count] {
@@ -41,7 +44,7 @@ set label 2 "thin: training, marks: validation; " . (RUNS_max < 2 ? "one seed" :
 
 do for [format in "png svg"] {
     eval format eq "png" ? png : svg
-    set output out . "/steps." . format
+    set output out . "/" . picture . "." . format
     plot for [i=1:count] steps using (column("step")):(edge(i, "train_loss")) with lines linetype thin(i) notitle, \
          for [i=1:count] "" using (written("val_loss") == written("val_loss") ? column("step") : NaN):(of_step(i, "val_loss")) \
              with linespoints linetype solid(i) pointinterval marks_every title name(i)

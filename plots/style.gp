@@ -1,11 +1,11 @@
 # What the pictures of a comparison share: the data, the names of the curves, colours, axes, terminals.
 # Loaded by loss.gp and accuracy.gp, which say how to call them.
 
-if (!exists("dir")) dir = "results"
-if (!exists("out")) out = dir
-if (!exists("title")) title = ""
-if (!exists("scale")) scale = "auto"         # of losses: "linear" and "log" are as they say
-if (!exists("seed_lines")) seed_lines = 0    # 1: a line for each seed in place of bands
+if (!exists("dir")) { dir = "results" }
+if (!exists("out")) { out = dir }
+if (!exists("title")) { title = "" }
+if (!exists("scale")) { scale = "auto" }         # of losses: "linear" and "log" are as they say
+if (!exists("seed_lines")) { seed_lines = 0 }    # 1: a line for each seed in place of bands
 bands = dir . "/bands.csv"
 set datafile separator comma
 set datafile columnheaders
@@ -31,7 +31,7 @@ register_run(name) = strstrt(" " . runs_of_curves . " ", " " . name . " ") ? eac
 if (seed_lines) { stats curves using (register_run(strcol("seed") . ":" . strcol("fold"))):(column("epoch")) nooutput }
 of_run(i, r, name) = is(i) && column("at_best_point") == 1 && strcol("seed") . ":" . strcol("fold") eq word(runs_of_curves, r) ? finite(column(name)) : NaN
 
-too_many = 7                                 # activations whose curves hide each other
+too_many = 9                                 # activations whose curves hide each other
 array last[count]                            # the value after the last epoch, for the legend
 
 # ---- colours that colour-blind readers can tell apart (Okabe and Ito; Tol), and marks for print

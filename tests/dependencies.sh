@@ -1,6 +1,5 @@
 #!/bin/sh
-# Which packages are asked for, and by whom: on a system that has no other libraries than OpenBLAS, where a package manager writes
-# down that it was called.
+# Which packages are asked for, and by whom: on a system that has no libraries, where a package manager writes down that it was called.
 #   tests/dependencies.sh     from the top of the tree
 set -eu
 work=$(mktemp -d)
@@ -12,30 +11,38 @@ for manager in apt-get sudo; do
     printf '#!/bin/sh\necho "$@" >> "%s/called"\nexit 1\n' "$work" > "$work/bin/$manager"
 done
 printf '#!/bin/sh\nexit 1\n' > "$work/bin/pkg-config" # knows no library
-printf '#!/bin/sh\ngrep -q cblas\n' > "$work/bin/compiler" # finds no header but one
+printf '#!/bin/sh\nexit 1\n' > "$work/bin/compiler" # finds no header
 chmod +x "$work"/bin/*
 PATH=$work/bin:$PATH
 export PATH
-unset DEPENDENCIES DESTDIR || true
+unset DEPENDENCIES DESTDIR BLAS || true
 
-CC=compiler .ci/dependencies install lib || fail "the library asks for more than OpenBLAS"
+CC=compiler .ci/dependencies install lib || fail "the library asks for more than a compiler"
 [ ! -e "$work/called" ]
 
 ! CC=compiler .ci/dependencies check all 2> "$work/missing" || fail "all is said to be there"
-for package in check zlib1g-dev libcsv-dev libjansson-dev libsmartcols-dev; do
+for package in libopenblas-dev check zlib1g-dev libcsv-dev libjansson-dev libsmartcols-dev; do
     grep -q " $package\$" "$work/missing" || fail "$package is not missed"
 done
-! grep -q 'openblas\|mpfr' "$work/missing" || fail "too much is missed"
+! grep -q mpfr "$work/missing" || fail "too much is missed"
+! BLAS=none CC=compiler .ci/dependencies check all 2> "$work/missing" || fail "all is said to be there without OpenBLAS"
+! grep -q openblas "$work/missing" || fail "OpenBLAS is missed by BLAS=none"
 [ ! -e "$work/called" ]
 
 ! CC=compiler .ci/dependencies install long > /dev/null 2>&1
 grep -q 'update\|install' "$work/called" || fail "the package manager is not called"
 rm "$work/called"
 
-# Nothing at all is found here: `make lib` misses OpenBLAS alone, `make install` says so and calls nobody.
-for goal in "lib DEPENDENCIES=check" install "lib install"; do
-    ! MAKEFLAGS='' make $goal CC=false BUILD="$work/build" PREFIX="$work/prefix" > "$work/missing" 2>&1 || fail "make $goal goes on"
-    [ "$(grep -c '^    [a-z]' "$work/missing")" = 1 ] && grep -q '^    libopenblas-dev$' "$work/missing" || fail "make $goal: $(cat "$work/missing")"
+# Nothing at all is found here: `make lib` misses the compiler alone, `make install-library` says so and calls nobody.
+for goal in "lib DEPENDENCIES=check" install-library "lib install-library"; do
+    ! MAKEFLAGS='' make $goal CC=no-compiler BUILD="$work/build" PREFIX="$work/prefix" > "$work/missing" 2>&1 || fail "make $goal goes on"
+    [ "$(grep -c '^    [a-z]' "$work/missing")" = 1 ] && grep -q '^    build-essential$' "$work/missing" || fail "make $goal: $(cat "$work/missing")"
     [ ! -e "$work/called" ] || fail "make $goal calls the package manager"
     [ ! -e "$work/prefix" ] || fail "make $goal installs something"
+done
+
+# A word that is none of an option's is refused.
+for option in DEPENDENCIES BLAS; do
+    ! MAKEFLAGS='' make -n lib $option=nonsense BUILD="$work/build" > /dev/null 2> "$work/said" || fail "$option=nonsense is taken"
+    grep -q "$option is 'nonsense', and can be one of: " "$work/said" || fail "$option=nonsense: $(cat "$work/said")"
 done

@@ -31,7 +31,7 @@ END
 
 case $1 in
 install)
-    MAKEFLAGS='' make -C "$tree" install DEPENDENCIES=skip PREFIX="$prefix" > install.log 2>&1 || { cat install.log >&2; exit 1; }
+    MAKEFLAGS='' make -C "$tree" install-library DEPENDENCIES=skip PREFIX="$prefix" > install.log 2>&1 || { cat install.log >&2; exit 1; }
     ;;
 
 headers) # both ways to name it, C and C++, and nothing else of ours where users' own headers are looked for
@@ -40,6 +40,14 @@ headers) # both ways to name it, C and C++, and nothing else of ours where users
         write_six "$header" > six.cc
         cc -std=c11 $strict six.c -o six $(flags --cflags --libs)
         LD_LIBRARY_PATH=$prefix/lib ./six | grep -q six
+        for standard in c99 c11 c17 c2x; do
+            cc -std=$standard $strict $(flags --cflags) -fsyntax-only six.c
+            ! command -v clang > /dev/null || clang -std=$standard $strict $(flags --cflags) -fsyntax-only six.c
+        done
+        for standard in c++11 c++14 c++17 c++20 c++2b; do
+            c++ -std=$standard $strict $(flags --cflags) -fsyntax-only six.cc
+            ! command -v clang++ > /dev/null || clang++ -std=$standard $strict $(flags --cflags) -fsyntax-only six.cc
+        done
         c++ -std=c++11 $strict six.cc -o six $(flags --cflags --libs)
         LD_LIBRARY_PATH=$prefix/lib ./six | grep -q six
     done
@@ -66,15 +74,51 @@ guide) # the programs of docs/first-steps.md, docs/layers.md and docs/tour.md
     sed -n '/^number  operation/,/^step 3/p' "$tree/docs/tour.md" | diff - out
     ;;
 
-staged) # for packages: into a folder that is not where it will be, which no file may name
-    MAKEFLAGS='' make -C "$tree" install DEPENDENCIES=skip DESTDIR="$folder/stage" PREFIX=/usr LIBDIR=/usr/lib/machine > /dev/null
+staged) # for packages: into a folder that is not where it will be, which no file may name; and out of it again
+    stage() {
+        MAKEFLAGS='' make -C "$tree" $1 DEPENDENCIES=skip DESTDIR="$folder/stage" PREFIX=/usr LIBDIR=/usr/lib/machine DEBUGFILES=1 > /dev/null
+    }
+    stage install
     [ "$(ls "$folder/stage")" = usr ]
+    cp -r stage staged
+    stage uninstall
+    [ -z "$(find stage ! -type d)" ] || { echo "uninstall leaves: $(find stage ! -type d)" >&2; exit 1; }
+    rm -r stage && mv staged stage
+    for program in activations compare gradcheck predict study train; do
+        [ -x "stage/usr/bin/tapegrad-$program" ] && [ -s "stage/usr/bin/.debug/tapegrad-$program.debug" ]
+        grep -q "^.B tapegrad..$program" "stage/usr/share/man/man1/tapegrad-$program.1" || { echo "no manual of $program" >&2; exit 1; }
+    done
+    ! readelf -S stage/usr/lib/machine/libtapegrad.so.0 | grep -q '\.debug_info' || { echo "the library is not stripped" >&2; exit 1; }
+    nm -D stage/usr/lib/machine/libtapegrad.so.0 | grep -q ' T tg_backward$'
     cd stage/usr
     for file in include/tapegrad.h include/tapegrad/tapegrad.h lib/machine/libtapegrad.a lib/machine/libtapegrad.so; do
         [ -s "$file" ] || { echo "$file is not installed" >&2; exit 1; }
     done
     [ "$(PKG_CONFIG_PATH=lib/machine/pkgconfig pkg-config --variable=libdir tapegrad)" = /usr/lib/machine ]
-    ! grep -rq "$folder" . || { echo "an installed file names the folder of the staging" >&2; exit 1; }
+    ! grep -rq "$folder/stage" . || { echo "an installed file names the folder of the staging" >&2; exit 1; }
+    ;;
+
+blanks) # in every path; by pkg-config, and by CMake
+    rm -rf "with blank"
+    MAKEFLAGS='' make -C "$tree" install DEPENDENCIES=skip PREFIX="$folder/with blank" STRIP= > install.log 2>&1 || { cat install.log >&2; exit 1; }
+    write_six '<tapegrad.h>' > six.c
+    PKG_CONFIG_PATH="$folder/with blank/lib/pkgconfig" pkg-config --cflags --libs tapegrad > words
+    eval "cc -std=c11 six.c -o six $(cat words)"
+    LD_LIBRARY_PATH="$folder/with blank/lib" ./six | grep -q six
+    if command -v cmake > /dev/null; then
+        printf '%s\n' 'cmake_minimum_required(VERSION 3.10)' 'project(six C)' 'find_package(tapegrad 0.1 REQUIRED)' \
+            'add_executable(six six.c)' 'target_link_libraries(six tapegrad::tapegrad)' > CMakeLists.txt
+        cmake -S . -B "cmake build" -DCMAKE_PREFIX_PATH="$folder/with blank" > cmake.log 2>&1 && cmake --build "cmake build" >> cmake.log 2>&1 ||
+            { cat cmake.log >&2; exit 1; }
+        "cmake build/six" | grep -q six
+    fi
+    mkdir moved # alone, without the scripts beside it
+    cp "with blank/bin/tapegrad-activations" moved
+    (cd moved && XDG_DATA_DIRS="$folder/with blank/share" ./tapegrad-activations --out pictures > said 2>&1) || { cat moved/said >&2; exit 1; }
+    ! command -v gnuplot > /dev/null || [ -s moved/pictures/activations.png ] || { cat moved/said >&2; exit 1; }
+    bash -c '. "$1"; COMP_WORDS=("$2" --see); COMP_CWORD=1; _tapegrad "$2"; echo "${COMPREPLY[@]}"' - \
+        "with blank/share/bash-completion/completions/tapegrad-train" "with blank/bin/tapegrad-train" > said 2> /dev/null
+    grep -q '^--seed' said || { echo "completion says: $(cat said)" >&2; exit 1; }
     ;;
 
 static)

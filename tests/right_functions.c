@@ -249,6 +249,85 @@ static const named of_noise[] = {ROW(sine_of_1e10_x),
                                  ROW(sine_of_eighth_power),
                                  ROW(rest_of_rounding)};
 
+/* Right, and nasty: next to the end of a domain, at ties and kinks, where all digits cancel, where numbers underflow.
+ * Each has points of its own; differences may be unable to tell. */
+FUNCTION(tanh_difference, tg_sub(tg_tanh(tg_add_scalar(x, 1e-4)), tg_tanh(x)))
+FUNCTION(complement_difference, tg_sub(tg_erfc(x), tg_erfc(tg_add_scalar(x, 1e-5))))
+FUNCTION(odd_lorentz, tg_div(x, tg_add_scalar(tg_square(x), 1)))
+FUNCTION(normalised_running_sum, tg_normalize(tg_cumsum(x, -1, false), true, 1e-12))
+FUNCTION(inverse_tanh, tg_mul_scalar(tg_sub(tg_log1p(x), tg_log1p(tg_neg(x))), 0.5))
+FUNCTION(half_circle, tg_sqrt(one_minus(tg_square(x))))
+FUNCTION(flat_at_zero, tg_exp(tg_neg(tg_div(number(x, 1), tg_square(x)))))
+FUNCTION(gamma_density, tg_mul(x, tg_exp(tg_neg(x))))
+FUNCTION(inverse_softplus, tg_log(tg_expm1(x)))
+FUNCTION(smallest, tg_min_over(x, TG_ALL_AXES, false))
+FUNCTION(range_of_all, tg_sub(tg_max_over(x, TG_ALL_AXES, false), tg_min_over(x, TG_ALL_AXES, false)))
+FUNCTION(negative_part, tg_sub(tg_abs(x), x))
+FUNCTION(clamped, tg_clamp(x, -1, 1))
+FUNCTION(absolute_cube, tg_mul(tg_square(x), tg_abs(x)))
+FUNCTION(signed_square, tg_mul(x, tg_abs(x)))
+FUNCTION(root_of_square, tg_sqrt(tg_square(x)))
+FUNCTION(unit_vector, tg_div(x, tg_norm_over(x, TG_ALL_AXES, false)))
+FUNCTION(fiftieth_power, tg_power(x, 50))
+FUNCTION(exponentials_cancel, tg_mul(tg_exp(x), tg_exp(tg_neg(x))))
+FUNCTION(log_cosh, tg_sub(tg_softplus(tg_mul_scalar(x, 2)), x))
+FUNCTION(up_and_down, tg_add_scalar(tg_add_scalar(x, 1e8), -1e8))
+FUNCTION(beside_1e16, tg_sub(tg_add_scalar(x, 1e16), number(x, 1e16)))
+FUNCTION(difference_of_squares, tg_sub(tg_square(tg_add_scalar(x, 1e6)), tg_square(tg_add_scalar(x, -1e6))))
+FUNCTION(sine_of_reciprocal, tg_sin(tg_div(number(x, 1), x)))
+FUNCTION(logarithm_of_square, tg_log(tg_square(x)))
+FUNCTION(steps_of_tanh, tg_tanh(tg_mul_scalar(tg_sin(x), 1e3)))
+FUNCTION(mean_of_squares_less_square_of_mean, tg_sub(tg_mean(tg_square(x)), tg_square(tg_mean(x))))
+FUNCTION(product_of_all, tg_mul(tg_mul(x, tg_flip(x, TG_ALL_AXES)), tg_sum(x)))
+
+static const struct {
+    named function;
+    point at;
+} nasty[] = {
+    {ROW(absolute_of), {"1e-300 beside 0, 1 and -1", 4, {0, 1, -1, 1e-300}}},
+    {ROW(absolute_of), {"1e-300", 1, {1e-300}}},
+    {ROW(absolute_of), {"denormal numbers", 3, {1e-310, -1e-312, 1e-308}}},
+    {ROW(tanh_difference), {"15", 4, {0, 1, 5, 15}}},
+    {ROW(complement_difference), {"20", 3, {0.5, 5, 20}}},
+    {ROW(logit), {"1 - 1e-9", 3, {1e-12, 0.5, 1 - 1e-9}}},
+    {ROW(logit), {"1 - 1e-13", 2, {0.25, 1 - 1e-13}}},
+    {ROW(odd_lorentz), {"1e100", 1, {1e100}}},
+    {ROW(odd_lorentz), {"1e120 and -1e140", 2, {1e120, -1e140}}},
+    {ROW(normalised_running_sum), {"1e-6 apart", 4, {1, 1e-6, -1e-6, 2e-6}}},
+    {ROW(normalised_running_sum), {"1e-8 apart", 4, {2, 1e-8, 3e-8, -1e-8}}},
+    {ROW(inverse_tanh), {"1 - 1e-9", 3, {0.1, -0.999, 1 - 1e-9}}},
+    {ROW(half_circle), {"1 - 1e-9", 3, {0.1, -0.999, 1 - 1e-9}}},
+    {ROW(flat_at_zero), {"0.05", 3, {0.05, 0.2, -1}}},
+    {ROW(gamma_density), {"700", 3, {700, 1, 30}}},
+    {ROW(inverse_softplus), {"1e-9", 3, {1e-9, 1, 30}}},
+    {ROW(largest), {"three ties", 4, {2, 2, -1, 2}}},
+    {ROW(smallest), {"all tied", 4, {3, 3, 3, 3}}},
+    {ROW(range_of_all), {"all tied", 4, {1, 1, 1, 1}}},
+    {ROW(norm), {"1e-200", 3, {1e-200, -1e-200, 2e-200}}},
+    {ROW(variance), {"equal numbers", 4, {3, 3, 3, 3}}},
+    {ROW(softmax_of), {"1000 and -1000", 3, {1000, 0, -1000}}},
+    {ROW(log_sum_exp), {"ties", 4, {5, 5, 5, -1}}},
+    {ROW(negative_part), {"zeros", 4, {0, -0.0, 1, -1}}},
+    {ROW(clamped), {"the ends", 4, {-1, 1, 0, 2}}},
+    {ROW(hardswish_of), {"the ends", 4, {-3, 3, 0, 1}}},
+    {ROW(absolute_cube), {"zeros", 4, {0, -0.0, 1, -1e-5}}},
+    {ROW(signed_square), {"zeros", 4, {0, -0.0, 1, -1e-5}}},
+    {ROW(root_of_square), {"1e-150", 2, {1e-150, 1}}},
+    {ROW(unit_vector), {"1e-150", 3, {1e-150, 2e-150, -1e-150}}},
+    {ROW(fiftieth_power), {"1e5", 2, {1e5, 1.1}}},
+    {ROW(exponentials_cancel), {"300", 3, {300, -300, 1}}},
+    {ROW(log_cosh), {"tails", 4, {40, -40, 0, 0.5}}},
+    {ROW(up_and_down), {"usual numbers", 3, {1, 2, -0.3}}},
+    {ROW(beside_1e16), {"usual numbers", 3, {1, 20, -0.3}}},
+    {ROW(difference_of_squares), {"usual numbers", 3, {1, 20, -0.3}}},
+    {ROW(sine_of_reciprocal), {"0.01", 3, {0.01, 0.5, -2}}},
+    {ROW(logarithm_of_square), {"1e-100", 3, {1e-100, -0.5, 2}}},
+    {ROW(steps_of_tanh), {"a step", 3, {0, 3.14159, 1}}},
+    {ROW(mean_of_squares_less_square_of_mean), {"1e6 from 0", 4, {1e6, 1e6 + 1, 1e6 - 1, 1e6 + 2}}},
+    {ROW(product_of_all), {"zeros", 4, {0, 1, 2, 0}}},
+};
+enum { NASTY = sizeof nasty / sizeof nasty[0] };
+
 static const struct {
     const named *functions;
     int function_count;
@@ -265,29 +344,34 @@ enum { GROUPS = sizeof groups / sizeof groups[0] };
 
 int right_function_count(void)
 {
-    int count = 0;
+    int count = NASTY;
     for (int g = 0; g < GROUPS; g++)
         count += groups[g].function_count * groups[g].point_count;
     return count;
 }
 
-/* The number of its group; what is left of the index is its place in there. */
+/* The number of its group, GROUPS for the nasty ones; what is left of the index is its place in there. */
 static int group_of(int *index)
 {
     int g = 0;
-    for (; *index >= groups[g].function_count * groups[g].point_count; g++)
+    for (; g < GROUPS && *index >= groups[g].function_count * groups[g].point_count; g++)
         *index -= groups[g].function_count * groups[g].point_count;
     return g;
 }
 
 bool right_function_is_noise(int index)
 {
-    return groups[group_of(&index)].noise;
+    const int g = group_of(&index);
+    return g == GROUPS || groups[g].noise;
 }
 
 static const named *find(int index, const point **at)
 {
     const int g = group_of(&index);
+    if (g == GROUPS) {
+        *at = &nasty[index].at;
+        return &nasty[index].function;
+    }
     *at = &groups[g].points[index % groups[g].point_count];
     return &groups[g].functions[index / groups[g].point_count];
 }

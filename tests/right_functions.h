@@ -16,7 +16,7 @@ int right_function_count(void);
 /* "log at 1e-12 0.5" */
 const char *right_function_name(int index);
 
-/* Whether doubles are too coarse at the point for anybody to tell what the derivative is. */
+/* Whether doubles may be too coarse at the point to tell what the derivative is. */
 bool right_function_is_noise(int index);
 tg_gradcheck_result right_function_check(int index, const tg_gradcheck_options *options);
 

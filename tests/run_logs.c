@@ -1,8 +1,10 @@
 #include "tests/run_logs.h"
+#include "examples/lab/runlog_internal.h"
 #include "tests/temporary_files.h"
 
 #include <check.h>
 #include <math.h>
+#include <stdlib.h>
 
 runlog *run_log_small(bool accuracy)
 {
@@ -39,4 +41,14 @@ void run_log_write(const runlog *log)
 {
     char message[RUNLOG_MESSAGE];
     ck_assert_msg(runlog_write(log, message), "%s", message);
+}
+
+comparison_group *run_log_groups(const runlog *log, int *count)
+{
+    comparison c;
+    ck_assert(runlog_comparison(log, &c));
+    comparison_group *groups = comparison_groups(&c, count);
+    ck_assert_ptr_nonnull(groups);
+    free(c.runs);
+    return groups;
 }

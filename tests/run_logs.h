@@ -3,6 +3,7 @@
 #define RUN_LOGS_H
 
 #include "examples/lab/runlog.h"
+#include "examples/report/comparison.h"
 
 /* Two epochs of relu with seeds 1 and 2; of gelu with the same; of "si,lu" with seed 1, where training diverged, and
  * with seed 2, which did not finish. With accuracies or, as in a regression, without. To be freed. */
@@ -10,5 +11,8 @@ runlog *run_log_small(bool accuracy);
 
 /* Writes the files of a log, which must succeed. */
 void run_log_write(const runlog *log);
+
+/* What the activations of a log come to, to be freed. */
+comparison_group *run_log_groups(const runlog *log, int *count);
 
 #endif

@@ -1,5 +1,5 @@
 /* The program `compare` as a user meets it: what it writes, and that it writes the same again. */
-#include "examples/lab/experiment.h"
+#include "examples/run/experiment.h"
 #include "tests/run_compare.h"
 #include "tests/temporary_files.h"
 
@@ -236,13 +236,13 @@ START_TEST(few_rows_get_a_small_net)
     } cases[] = {{"--rows 400", "\n2-32x2-2, "},
                  {"--rows 600", "\n2-128x4-2, "},
                  {"--rows 400 --hidden auto", "\n2-32x2-2, "},
-                 {"--rows 400 --depth 1", "\n2-32x1-2, "},
+                 {"--rows 400 --depth 1", "\n2-32-2, "},
                  {"--rows 400 --hidden 5", "\n2-5-2, "}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char errors[4000], arguments[600];
         snprintf(arguments, sizeof arguments,
-                 "--data moons --activations relu --seeds 1 --epochs 1 --no-plots --out %s/few %s", temporary_folder(),
-                 cases[i].options);
+                 "--data moons --activations relu --seeds 1 --epochs 1 --no-plots --overwrite --out %s/few %s",
+                 temporary_folder(), cases[i].options);
         ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
         ck_assert_msg(strstr(errors, cases[i].net) != NULL, "%s: %s", cases[i].options, errors);
     }
@@ -256,7 +256,7 @@ START_TEST(what_was_read_is_told_before_training)
     snprintf(arguments, sizeof arguments, SMALL "--folds 3 --patience 1 --out %s/told", temporary_folder());
     ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
     static const char *const said[] = {"moons: 300 rows, 2 features; classification into 2 classes (0, 1)\n",
-                                       "140 rows to train, 60 to validate, 100 to test. Folds: cut anew for each seed",
+                                       "140 rows to train, 60 to validate, 100 to test. Folds: redrawn per seed",
                                        "2-8x2-2, 2 epochs of 5 steps, batch 32, adamw 0.001, cosine; 24 runs\n"};
     for (int i = 0; i < 3; i++)
         ck_assert_msg(strstr(errors, said[i]) != NULL, "%s is missing in %s", said[i], errors);
@@ -306,17 +306,17 @@ START_TEST(short_memory_is_told_and_does_not_hang)
 }
 END_TEST
 
-START_TEST(results_that_cannot_be_written_are_shown_and_are_a_failure)
+START_TEST(a_full_disk_is_reported_before_anything_is_trained)
 {
     char command[1500];
     static char output[10000];
-    snprintf(command, sizeof command, "ulimit -f 0; trap '' XFSZ; %s/bin/compare " SMALL "--out %s/full 2>/dev/null",
+    snprintf(command, sizeof command, "ulimit -f 0; trap '' XFSZ; %s/bin/compare " SMALL "--out %s/full 2>&1",
              compare_build(), temporary_folder());
     FILE *pipe = popen(command, "r");
     output[fread(output, 1, sizeof output - 1, pipe)] = '\0';
     const int status = pclose(pipe);
-    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 1);
-    ck_assert_msg(strstr(output, "stochastic_gelu") != NULL, "no table: %s", output);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 2);
+    ck_assert_msg(strstr(output, "full/config.json") && strstr(output, "File too large") != NULL, "%s", output);
 }
 END_TEST
 
@@ -365,8 +365,8 @@ START_TEST(batch_norm_does_without_a_row_that_is_left_alone)
     for (int i = 0; i < 95; i++)
         snprintf(table + strlen(table), sizeof table - strlen(table), "%d,%d,%d\n", i, i * i % 17, i % 2);
     temporary_write("table.csv", table, strlen(table));
-    static const char run[] =
-        "--data csv:%s --norm %s --batch %d --hidden 4 --activations relu --seeds 1 --epochs 2 --no-plots --out %s/o";
+    static const char run[] = "--data csv:%s --norm %s --batch %d --hidden 4 --activations relu --seeds 1 --epochs 2 "
+                              "--no-plots --overwrite --out %s/o";
     snprintf(arguments, sizeof arguments, run, temporary_path("table.csv"), "batch", 8, temporary_folder());
     ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
     ck_assert_msg(strstr(errors, "57 rows to train") && strstr(errors, "2 epochs of 7 steps"), "%s", errors);
@@ -419,7 +419,7 @@ Suite *compare_suite(void)
     tcase_add_loop_test(tests, an_interruption_keeps_what_is_finished, 0, 3);
     if (ADDRESS_SPACE_CAN_BE_LIMITED)
         tcase_add_test(tests, short_memory_is_told_and_does_not_hang);
-    tcase_add_test(tests, results_that_cannot_be_written_are_shown_and_are_a_failure);
+    tcase_add_test(tests, a_full_disk_is_reported_before_anything_is_trained);
     tcase_add_test(tests, each_activation_has_its_own_boundary_however_few_the_epochs);
     tcase_add_test(tests, widths_are_read_as_written);
     tcase_add_test(tests, batch_norm_does_without_a_row_that_is_left_alone);

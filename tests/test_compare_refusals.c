@@ -1,5 +1,5 @@
 /* What the program `compare` says to wrong input. */
-#include "examples/lab/experiment.h"
+#include "examples/run/experiment.h"
 #include "tests/run_compare.h"
 #include "tests/temporary_files.h"
 
@@ -30,7 +30,7 @@ static const struct {
     {"--data idx:no-such-folder", "no-such-folder"},
     {"--out /proc/nothing/here --data spirals", "--out: cannot create the folder '/proc/nothing"},
     {"--data moons --momentum 0.9", "--momentum is for sgd and rmsprop only"},
-    {"--data sine --label-smoothing 0.1", "--label-smoothing is for a classification only"},
+    {"--data sine --label-smoothing 0.1", "--label-smoothing is for classes and characters only"},
     {"--data moons --activations relu,silu --gated width", "--gated: no activation is gated"},
     {"--data moons --hidden 16,8 --residual", "--residual: no two hidden layers of one width follow each other"},
     {"--width 8,8.5", "--width: '8,8.5' is not a list of different whole numbers"},
@@ -76,7 +76,7 @@ START_TEST(values_of_another_kind_are_refused)
                                          "[1, 2]", "{\"a\": 1}", "\"\"", "\"nonsense\""};
     enum { NULL_IS, TRUE_IS, VALUES = sizeof values / sizeof *values };
     char text[200], message[400];
-    for (const program_option *o = experiment_program.table; o->name || o->help; o++)
+    for (const program_option *o = experiment_program()->table; o->name || o->help; o++)
         for (int i = 0; i < VALUES && o->name; i++) {
             experiment e = experiment_defaults();
             const experiment defaults = e;
@@ -85,7 +85,7 @@ START_TEST(values_of_another_kind_are_refused)
             snprintf(text, sizeof text, "{\"%s\": %s}", o->name, values[i]);
             temporary_write("config.json", text, strlen(text));
             const bool taken =
-                options_load(&experiment_program, temporary_path("config.json"), &e.settings, message, sizeof message);
+                options_load(experiment_program(), temporary_path("config.json"), &e.settings, message, sizeof message);
             if (i == NULL_IS)
                 ck_assert_msg(taken == (!number && !flag && !*was), "%s", text);
             if (i == TRUE_IS)
@@ -121,7 +121,7 @@ START_TEST(two_numbers_that_come_to_the_same_are_refused)
                  {"--batch 120,121", "--batch: 120 and 121 come to the same here"},
                  {"--batch 8 --epochs 100,0", "--epochs: 100 and 0 come to the same here"},
                  {"--lr 1e-3,0.001",
-                  "--lr: '1e-3,0.001' is not a list of different numbers, with commas between, from 1e-12 to 1000000"}};
+                  "--lr: '1e-3,0.001' is not a list of different numbers, with commas between, from 0 to 1000000"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char errors[4000], arguments[600], line[200];
         snprintf(arguments, sizeof arguments,

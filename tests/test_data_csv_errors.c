@@ -52,6 +52,64 @@ START_TEST(errors_name_line_and_column)
 }
 END_TEST
 
+START_TEST(numbers_written_for_people_are_refused)
+{
+    static const char *const numbers[] = {"1.234,56", "-1,234.56", "1.234.567", "1'234'567.5",
+                                          "12 345,6", "3,5",       "1,234,567", "+999.999,1"},
+                             *const words[] = {"1.5.2",  "2024.01.05", "1,2,3",  "555 12",
+                                               "1.23,4", "a,b",        "1.234,", "3,5 m"};
+    char text[2000], message[256];
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        snprintf(message, sizeof message,
+                 ":2, column 'b': '%s' has marks between its digits, expected a number such as 1234.56", numbers[i]);
+        snprintf(text, sizeof text, "a,b,c\n1,\"%s\",2\n2,\"%s\",3\n", numbers[i], numbers[i]);
+        csv_expect_error(text, standard, message);
+        csv_expect_error(text, (dataset_options){.target = "b"}, message);
+    }
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        dataset set;
+        snprintf(text, sizeof text, "a,b,c\n1,\"%s\",2\n2,\"%s\",3\n", words[i], words[i]);
+        ck_assert_msg(csv_load(text, standard, &set, message), "%s", message);
+        ck_assert_uint_eq(set.categorical, 1);
+        dataset_free(&set);
+    }
+}
+END_TEST
+
+START_TEST(a_few_numbers_written_for_people_are_refused_among_others)
+{
+    csv_expect_error("a;t\n1;2,5\n2;999,5\n3;1.234,56\n4;7,5\n", standard,
+                     ":4, column 't': '1.234,56' has marks between its digits, expected a number such as 1234.56");
+    csv_expect_error("a;t\n1;2,5\n2.000,5;999,5\n3;4\n4;7,5\n", standard,
+                     ":3, column 'a': '2.000,5' has marks between its digits, expected a number such as 1234.56");
+}
+END_TEST
+
+START_TEST(categories_may_look_like_numbers_when_asked_for)
+{
+    dataset set;
+    char error[256];
+    ck_assert_msg(
+        csv_load("a,t\n10.100.200,2\n10.100.201,3\n10.100.200,4\n", (dataset_options){.categorical = "a"}, &set, error),
+        "%s", error);
+    ck_assert_uint_eq(set.features, 2);
+    ck_assert_str_eq(set.feature[0].category, "10.100.200");
+    dataset_free(&set);
+}
+END_TEST
+
+START_TEST(a_file_without_its_kind_is_recognised)
+{
+    dataset set;
+    char error[400], expected[400];
+    temporary_write("table.csv", "1,2\n", 4);
+    const char *path = temporary_path("table.csv");
+    snprintf(expected, sizeof expected, "'%s' is a file; csv:%s reads it as a table", path, path);
+    ck_assert(!dataset_load(path, NULL, &set, error, sizeof error));
+    ck_assert_str_eq(error, expected);
+}
+END_TEST
+
 START_TEST(errors_of_options_name_what_there_is)
 {
     static const char table[] = "a,b,b\n1,2,3\n4,5,6\n";
@@ -133,6 +191,10 @@ Suite *data_csv_errors_suite(void)
     tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
     tcase_add_test(tests, what_columns_are_not_is_told);
     tcase_add_test(tests, errors_name_line_and_column);
+    tcase_add_test(tests, numbers_written_for_people_are_refused);
+    tcase_add_test(tests, a_few_numbers_written_for_people_are_refused_among_others);
+    tcase_add_test(tests, categories_may_look_like_numbers_when_asked_for);
+    tcase_add_test(tests, a_file_without_its_kind_is_recognised);
     tcase_add_test(tests, errors_of_options_name_what_there_is);
     tcase_add_test(tests, files_that_are_no_text_are_refused);
     suite_add_tcase(suite, tests);

@@ -72,9 +72,9 @@ START_TEST(the_example_of_the_guide_runs_as_printed)
     const char *program = block_of("### Operations of your own", "c");
     temporary_write("my_ops.c", program, strlen(program));
     ck_assert_msg(run(block_of("### Operations of your own", "sh"), text, sizeof text) == 0, "%s", text);
-    ck_assert_ptr_nonnull(strstr(text, "\nsnake     passed "));
+    ck_assert_ptr_nonnull(strstr(text, "\nsnake      passed "));
     ck_assert_ptr_nonnull(strstr(text, "\n1 passed, 0 failed\n"));
-    ck_assert_ptr_nonnull(strstr(text, "\nsnake          1 yours"));
+    ck_assert_ptr_nonnull(strstr(text, "\nsnake           1  yours"));
 }
 END_TEST
 
@@ -126,11 +126,11 @@ static const struct {
     int status;
     const char *says;
 } libraries[] = {
-    {"-DEXPORTS='&op'", "", 0, "\nparabola  passed "},
+    {"-DEXPORTS='&op'", "", 0, "\nparabola   passed "},
     {"-DEXPORTS='&op'", "'para*' tanh", 0, "\n2 passed, 0 failed\n"},
     {"-DEXPORTS='&op'", "parabole", 2, "there is no operation or layer 'parabole': did you mean parabola?\n"},
     {"-DEXPORTS='&op'", "--plot parabola:1", 2, "--plot: parabola has no input 1"},
-    {"-DEXPORTS='&op' -DFACTOR=2.5", "", 1, "\nparabola  FAILED "},
+    {"-DEXPORTS='&op' -DFACTOR=2.5", "", 1, "\nparabola   FAILED "},
     {"-DEXPORTS='&op' -DFACTOR=2.5", "", 1, "\n  seems       all derivatives by this input are 1.25 times as large\n"},
     {"-DEXPORTS='&op' -DFACTOR=2.5", "", 1, "\n    return !result.passed;\n"},
     {"-DEXPORTS='&op' -DHOPELESS", "--order 1", 3, "\n0 passed, 0 failed, 1 cannot tell\n"},

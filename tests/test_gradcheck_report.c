@@ -263,7 +263,7 @@ static int run_test(const char *before, bool *compiled)
     const bool link = true;
 #endif
     snprintf(command, sizeof command,
-             "%s -std=c11 -Wall -Wextra -Werror -I. -I%s/include -include %s %s %s %s %s/libtapegrad.a -lopenblas "
+             "%s -std=c11 -Wall -Wextra -Werror -I. -I%s/include -include %s %s %s %s %s/libtapegrad.a -ldl "
              "-lpthread -lm",
              compiler, build, temporary_path("before.h"), temporary_path("test.c"), link ? "-o" : "-c -o",
              temporary_path("test"), build);

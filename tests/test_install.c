@@ -49,6 +49,12 @@ START_TEST(an_install_for_a_package_does_not_know_its_staging_folder)
 }
 END_TEST
 
+START_TEST(blanks_in_paths_and_moved_programs_do_no_harm)
+{
+    run("blanks");
+}
+END_TEST
+
 START_TEST(the_static_library_serves_a_program)
 {
     run("static");
@@ -101,6 +107,7 @@ Suite *install_suite(void)
     tcase_add_unchecked_fixture(programs, install_into_a_folder, remove_the_folder);
     tcase_add_test(programs, headers_are_found_by_both_names_and_nothing_else_of_ours_is_on_the_include_path);
     tcase_add_test(programs, an_install_for_a_package_does_not_know_its_staging_folder);
+    tcase_add_test(programs, blanks_in_paths_and_moved_programs_do_no_harm);
     tcase_add_test(programs, the_static_library_serves_a_program);
     tcase_add_test(programs, cplusplus_takes_sizes_and_axes_of_every_integer_type_without_a_warning);
     tcase_add_test(programs, a_program_may_close_the_shared_library_after_threads_have_worked);

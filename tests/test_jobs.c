@@ -2,7 +2,7 @@
 #include "examples/lab/jobs.h"
 #include "examples/lab/progress.h"
 #include "examples/lab/progress_internal.h"
-#include "examples/lab/terminal.h"
+#include "examples/report/terminal.h"
 
 #include <check.h>
 #include <fcntl.h>

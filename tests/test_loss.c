@@ -57,6 +57,49 @@ START_TEST(softmax_survives_large_numbers_and_masked_rows)
 }
 END_TEST
 
+/* Of a row {top, others ...} the logarithm of the decided class is -log1p(rest), rest = sum e^(other - top), and its
+ * derivative by its own logit rest / (1 + rest): both have all their digits, however small rest is. */
+START_TEST(log_softmax_keeps_the_class_that_is_decided)
+{
+    static const double rests[] = {30, 60, 10, 100, 0.5, 16, 700};
+    for (int precision = 0; precision < 2; precision++)
+        for (int columns = 2; columns <= 1100; columns = 3 * columns - 3)
+            for (size_t k = 0; k < sizeof rests / sizeof *rests; k++) {
+                const tg_dtype dtype = precision ? TG_F64 : TG_F32;
+                const double gap = dtype == TG_F32 && rests[k] > 80 ? 80 : rests[k]; /* no subnormal numbers */
+                const int top = columns / 2;
+                float f32[1100];
+                double f64[1100];
+                for (int j = 0; j < columns; j++)
+                    f32[j] = (float)(f64[j] = j == top ? 30 : 30 - gap - (j % 2 ? 1 : 0));
+                double rest = 0;
+                for (int j = 0; j < columns; j++)
+                    rest += j == top ? 0 : exp(f64[j] - 30);
+                tg_tensor x = tg_variable(tape, dtype, dtype == TG_F32 ? (void *)f32 : (void *)f64, TG_SHAPE(columns));
+                tg_tensor l = tg_log_softmax(x, -1), loss = tg_neg(tg_sum(tg_narrow(l, 0, top, 1))), slope, all;
+                const double error = dtype == TG_F32 ? 1e-6 : 1e-13;
+                assert_relative(tg_at(l, top), -log1p(rest), error);
+                ck_assert(tg_grad(&loss, 1, &x, 1, NULL, false, &slope));
+                assert_relative(tg_at(slope, top), -rest / (1 + rest), error);
+                /* The other elements' cotangents count too: d sum l / d x[top] = 1 - columns p[top]. */
+                ck_assert(tg_grad(&l, 1, &x, 1, NULL, false, &all));
+                ck_assert_double_le(fabs(tg_at(all, top) - (1 - columns / (1 + rest))), columns * error);
+            }
+}
+END_TEST
+
+START_TEST(logsumexp_keeps_what_the_largest_hides)
+{
+    static const double row[] = {0, -40, -45};
+    tg_tensor x = tg_variable(tape, TG_F64, row, TG_SHAPE(3));
+    assert_relative(tg_item(tg_logsumexp_over(x, TG_AXES(-1), false)), log1p(exp(-40) + exp(-45)), 4e-15);
+    /* log(1 + e^-60 + e^-30), by 50 decimal digits */
+    static const double sure[] = {30, -30, 0};
+    assert_relative(tg_at(tg_log_softmax(tg_variable(tape, TG_F64, sure, TG_SHAPE(3)), -1), 0), -9.357622968840612e-14,
+                    4e-15);
+}
+END_TEST
+
 START_TEST(softmax_has_the_jacobian_of_the_textbook)
 {
     tg_tensor x = drawn(TG_F64, TG_SHAPE(5)), s = tg_softmax(x, -1), jacobian = tg_jacobian(s, x);
@@ -368,6 +411,8 @@ Suite *loss_suite(void)
     tcase_add_checked_fixture(tests, start_tape, finish_tape);
     tcase_add_test(tests, softmax_is_normalised_exponentials_along_any_axis);
     tcase_add_test(tests, softmax_survives_large_numbers_and_masked_rows);
+    tcase_add_test(tests, log_softmax_keeps_the_class_that_is_decided);
+    tcase_add_test(tests, logsumexp_keeps_what_the_largest_hides);
     tcase_add_test(tests, softmax_has_the_jacobian_of_the_textbook);
     tcase_add_test(tests, cross_entropy_is_the_mean_of_minus_log_probabilities);
     tcase_add_test(tests, smoothing_and_ignored_labels_change_the_target_only);

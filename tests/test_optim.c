@@ -121,6 +121,18 @@ static const struct {
      {0.6712925906669807, -0.9027415234414509, 1.650846832981594, -0.15485659400443566, -0.42807178816804625,
       1.1533474464709088},
      1e-14},
+    {{.kind = TG_ADAGRAD, .lr = 0.1, .weight_decay = 0.3},
+     {0.6465207560801537, -0.939034801882789, 1.6869898393086178, -0.11427436025961397, -0.46715924965892647,
+      1.1898653135991863},
+     1e-14},
+    {{.kind = TG_ADAGRAD},
+     {0.5317473913236527, -1.2177946166786453, 1.9677803874820632, 0.09330363911637049, -0.7180275013733217,
+      1.467806071418065},
+     1e-14},
+    {{.kind = TG_ADAGRAD, .lr = 0.05, .epsilon = 1e-2},
+     {0.6427811505301747, -1.0915954638334813, 1.8410870724424016, -0.018236838198392426, -0.5980508202864139,
+      1.3416891553786199},
+     1e-14},
 };
 
 START_TEST(five_steps_arrive_where_pytorch_does)
@@ -128,6 +140,41 @@ START_TEST(five_steps_arrive_where_pytorch_does)
     const tg_optimizer_config *config = &trajectories[_i].config;
     follow(TG_F64, config, trajectories[_i].expected, trajectories[_i].tolerance);
     follow(TG_F32, config, trajectories[_i].expected, 2e-6);
+}
+END_TEST
+
+START_TEST(a_rule_uses_the_settings_that_change_its_steps)
+{
+    static const char *const names[] = {"beta1", "beta2", "epsilon", "momentum", "nesterov"};
+    for (int kind = 0; tg_optimizer_name((tg_optimizer_kind)kind); kind++)
+        for (int s = 0; s < 5; s++) {
+            tg_optimizer_config plain = {.kind = (tg_optimizer_kind)kind, .lr = 0.05}, other = plain;
+            plain.momentum = other.momentum = s == 4 ? 0.5 : 0; /* Nesterov's step needs one */
+            s == 0   ? (other.beta1 = 0.7)
+            : s == 1 ? (other.beta2 = 0.6)
+            : s == 2 ? (other.epsilon = 0.1)
+            : s == 3 ? (other.momentum = 0.5)
+                     : (other.nesterov = true);
+            double ends[2][SIZE];
+            for (int which = 0; which < 2; which++) {
+                tg_parameters *set = start(TG_F64);
+                tg_optimizer *optimizer = tg_optimizer_new(set, which ? &other : &plain);
+                for (int step = 0; step < 3; step++) {
+                    double *g = tg_parameters_gradients(set);
+                    for (int k = 0; k < SIZE; k++)
+                        g[k] = sin(k + 1 + step) + 0.3;
+                    ck_assert(tg_optimizer_step(optimizer));
+                }
+                memcpy(ends[which], tg_parameters_values(set), sizeof ends[which]);
+                tg_optimizer_free(optimizer);
+                tg_parameters_free(set);
+            }
+            const bool changes = memcmp(ends[0], ends[1], sizeof ends[0]) != 0;
+            ck_assert_msg(tg_optimizer_uses((tg_optimizer_kind)kind, names[s]) == changes, "%s, %s: %s",
+                          tg_optimizer_name((tg_optimizer_kind)kind), names[s], changes ? "changes" : "does not");
+        }
+    ck_assert(tg_optimizer_uses(TG_LION, "lr") && !tg_optimizer_uses(TG_LION, "temperature"));
+    ck_assert(!tg_optimizer_uses((tg_optimizer_kind)99, "lr") && !tg_optimizer_uses(TG_LION, NULL));
 }
 END_TEST
 
@@ -472,6 +519,7 @@ Suite *optim_suite(void)
     Suite *suite = suite_create("optim");
     TCase *tests = tcase_create("optim");
     tcase_add_loop_test(tests, five_steps_arrive_where_pytorch_does, 0, sizeof trajectories / sizeof trajectories[0]);
+    tcase_add_test(tests, a_rule_uses_the_settings_that_change_its_steps);
     tcase_add_test(tests, lion_is_the_algorithm_of_its_paper);
     tcase_add_test(tests, lion_leaves_alone_what_has_no_gradient);
     tcase_add_test(tests, an_optimiser_of_ones_own_is_one_struct);

@@ -55,9 +55,10 @@ START_TEST(the_table_comes_in_other_formats)
     } cases[] = {{"markdown", "| gelu | 81.25 (0.0-100.0) | +18.75 +/-79.41 | "},
                  {"markdown", "\n|---|---:|---:|"},
                  {"latex", "\\\\\ngelu & 81.25 (0.0-100.0) & +18.75 $\\pm$79.41 & "},
-                 {"latex", "activation & final acc \\% & "},
-                 {"csv", "activation,final acc %,diff final acc,"},
-                 {"csv", "\n\"si,lu\",6.25,"}};
+                 {"latex", "\\begin{tabular}{lrrrrrrrrr}\n\\hline\nactivation & final acc \\% & $\\Delta$ final acc & "},
+                 {"latex", "\\end{tabular}\n"},
+                 {"csv", "activation,final_val_accuracy,final_val_accuracy_low,"},
+                 {"csv", "\n\"si,lu\",0.0625,,,-0.6875,"}};
     static char text[8192];
     runlog *log = run_log_small(true);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -122,12 +123,12 @@ static const char *table_with_failures(size_t classes, int failed)
 START_TEST(where_runs_diverge_the_table_says_of_what_and_how_many)
 {
     const char *text = table_with_failures(2, 4);
-    ck_assert_msg(strstr(text, "final acc %") && strstr(text, "final loss") && !strstr(text, "MSE"), "%s", text);
+    ck_assert_msg(strstr(text, "relu") && strstr(text, "parameters") && !strstr(text, "MSE"), "%s", text);
     ck_assert_msg(strstr(text, "\nNo run has finished.\n") && !strstr(text, "seed"), "%s", text);
-    ck_assert_ptr_nonnull(strstr(table_with_failures(0, 4), "final std. MSE"));
+    ck_assert_ptr_nonnull(strstr(table_with_failures(0, 2), "final std. MSE"));
     text = table_with_failures(2, 2);
-    ck_assert_msg(strstr(text, "\nNo two runs of an activation have finished: no intervals. diff: difference to relu"),
-                  "%s", text);
+    ck_assert_msg(strstr(text, "\nNo two runs of one kind have finished: no intervals. diff: difference to relu"), "%s",
+                  text);
     ck_assert_ptr_nonnull(strstr(table_with_failures(2, 0), " over 2 seeds."));
 }
 END_TEST
@@ -137,8 +138,8 @@ START_TEST(the_table_says_whether_its_values_are_of_seeds_or_of_folds)
     static const struct {
         int seeds, folds;
         const char *says, *pairs;
-    } cases[] = {{1, 3, " over 3 folds, which have most training rows in common.", "fold by fold"},
-                 {2, 3, " over 2 seeds of 3 folds each.", "seed by seed"},
+    } cases[] = {{1, 3, " over 3 folds, which share most training samples.", "fold by fold"},
+                 {2, 3, " over 6 folds of all seeds.", "fold by fold"},
                  {3, 1, " over 3 seeds.", "seed by seed"}};
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
         runlog *log = runlog_new(temporary_folder());
@@ -203,17 +204,17 @@ START_TEST(pictures_are_drawn_and_old_ones_do_not_linger)
 }
 END_TEST
 
-START_TEST(many_activations_are_drawn_as_intervals)
+START_TEST(many_activations_are_drawn_as_small_multiples)
 {
-    static const char *const names[] = {"relu", "elu", "silu", "gelu", "tanh", "mish", "selu", "swiglu"};
+    static const char *const names[] = {"relu", "elu", "silu", "gelu", "tanh", "mish", "selu", "glu", "swiglu"};
     char message[PLOTS_MESSAGE];
     if (!have_gnuplot())
         return;
     runlog *log = runlog_new(temporary_folder());
     for (int seed = 1; seed <= 3; seed++)
-        for (int a = 0; a < 8; a++) {
+        for (int a = 0; a < 9; a++) {
             const int run = runlog_add_run(log, names[a], (uint64_t)seed, 0, 1);
-            const double loss = a == 7 ? 1e12 : 0.1 * a + 0.03 * seed; /* the last diverges */
+            const double loss = a == 8 ? 1e12 : 0.1 * a + 0.03 * seed; /* the last diverges */
             runlog_add_epoch(log, run,
                              &(runlog_epoch){.epoch = 1,
                                              .step = 1,
@@ -227,8 +228,8 @@ START_TEST(many_activations_are_drawn_as_intervals)
     ck_assert_msg(plots_draw(temporary_folder(), &(plots_look){0}, message) == PLOTS_DRAWN, "%s", message);
     ck_assert_picture("loss.png", "\x89PNG\r\n");
     ck_assert_picture("accuracy.svg", "<?xml");
-    ck_assert_ptr_nonnull(strstr(temporary_text("loss.svg"), "swiglu (diverged)"));
-    ck_assert_ptr_nonnull(strstr(temporary_text("accuracy.svg"), "final validation accuracy (%)"));
+    ck_assert_ptr_nonnull(strstr(temporary_text("loss.svg"), "swiglu  diverged"));
+    ck_assert_ptr_nonnull(strstr(temporary_text("accuracy.svg"), "grey: the others"));
     runlog_free(log);
 }
 END_TEST
@@ -380,6 +381,71 @@ START_TEST(what_a_killed_program_left_is_removed)
 }
 END_TEST
 
+/* The name of a folder that a program which is no more would have left. */
+static const char *left_folder(void)
+{
+    static char left[64];
+    const pid_t dead = fork();
+    if (dead == 0)
+        _exit(0);
+    ck_assert_int_eq(waitpid(dead, NULL, 0), dead);
+    snprintf(left, sizeof left, ".pictures.%ld.abcdef", (long)dead);
+    return left;
+}
+
+START_TEST(links_in_the_folder_of_results_lead_nowhere)
+{
+    char message[PLOTS_MESSAGE], inside[128];
+    runlog *log = run_log_small(true);
+    run_log_write(log);
+    ck_assert_int_eq(mkdir(temporary_path("elsewhere"), 0777), 0);
+    temporary_write("elsewhere/precious", "x", 1);
+    const char *left = left_folder();
+    ck_assert_int_eq(symlink(temporary_path("elsewhere"), temporary_path(left)), 0);
+    plots_draw(temporary_folder(), &(plots_look){0}, message);
+    ck_assert_str_eq(temporary_text("elsewhere/precious"), "x");
+    ck_assert_int_eq(unlink(temporary_path(left)), 0);
+
+    ck_assert_int_eq(mkdir(temporary_path(left), 0777), 0);
+    snprintf(inside, sizeof inside, "%s/loss.png", left);
+    ck_assert_int_eq(symlink(temporary_path("elsewhere/precious"), temporary_path(inside)), 0);
+    plots_draw(temporary_folder(), &(plots_look){0}, message);
+    ck_assert(!temporary_exists(left));
+    ck_assert_str_eq(temporary_text("elsewhere/precious"), "x");
+    runlog_free(log);
+}
+END_TEST
+
+START_TEST(a_gnuplot_that_hangs_is_ended)
+{
+    static const char script[] = "#!/bin/sh\ntrap '' TERM\nwhile :; do sleep 1; done\n";
+    char message[PLOTS_MESSAGE] = "", search[700], *path = strdup(getenv("PATH"));
+    runlog *log = run_log_small(true);
+    run_log_write(log);
+    temporary_write("gnuplot", script, sizeof script - 1);
+    ck_assert_int_eq(chmod(temporary_path("gnuplot"), 0755), 0);
+    snprintf(search, sizeof search, "%s:%s", temporary_folder(), path);
+    setenv("PATH", search, 1);
+    setenv("TG_GNUPLOT_SECONDS", "0.1", 1);
+    ck_assert_int_eq(plots_draw(temporary_folder(), &(plots_look){0}, message), PLOTS_FAILED);
+    unsetenv("TG_GNUPLOT_SECONDS");
+    setenv("PATH", path, 1);
+    free(path);
+    ck_assert_msg(strstr(message, "gnuplot was ended after 0.1 seconds") != NULL, "%s", message);
+    ck_assert_int_eq(entries_like(".pictures"), 0);
+    runlog_free(log);
+}
+END_TEST
+
+START_TEST(bands_that_cannot_be_read_are_a_failure)
+{
+    char message[PLOTS_MESSAGE] = "";
+    ck_assert_int_eq(mkdir(temporary_path("bands.csv"), 0777), 0);
+    ck_assert_int_eq(plots_draw(temporary_folder(), &(plots_look){0}, message), PLOTS_FAILED);
+    ck_assert_msg(strstr(message, "bands.csv': Is a directory") != NULL, "%s", message);
+}
+END_TEST
+
 START_TEST(nothing_to_draw_is_said)
 {
     char message[PLOTS_MESSAGE] = "";
@@ -406,13 +472,16 @@ Suite *plots_suite(void)
     tcase_add_test(tests, the_table_says_whether_its_values_are_of_seeds_or_of_folds);
     tcase_add_test(tests, where_runs_diverge_the_table_says_of_what_and_how_many);
     tcase_add_test(tests, pictures_are_drawn_and_old_ones_do_not_linger);
-    tcase_add_test(tests, many_activations_are_drawn_as_intervals);
+    tcase_add_test(tests, many_activations_are_drawn_as_small_multiples);
     tcase_add_test(tests, a_search_is_drawn);
     tcase_add_test(tests, curves_are_drawn_in_letters);
     tcase_add_test(tests, without_gnuplot_one_line_says_so);
     tcase_add_test(tests, a_full_disk_keeps_the_old_pictures_and_is_told);
     tcase_add_test(tests, a_signal_ends_gnuplot_and_leaves_nothing_behind);
     tcase_add_test(tests, what_a_killed_program_left_is_removed);
+    tcase_add_test(tests, links_in_the_folder_of_results_lead_nowhere);
+    tcase_add_test(tests, a_gnuplot_that_hangs_is_ended);
+    tcase_add_test(tests, bands_that_cannot_be_read_are_a_failure);
     tcase_add_test(tests, nothing_to_draw_is_said);
     suite_add_tcase(suite, tests);
     return suite;

@@ -142,7 +142,7 @@ START_TEST(activations_finds_the_minimum_of_gelu)
     snprintf(arguments, sizeof arguments, "activations --no-plots --out %s/a/b", temporary_folder());
     ck_assert_msg(run(arguments, output, sizeof output) == 0, "%s", output);
     ck_assert_ptr_nonnull(strstr(output, "-0.7517915  -0.1699712")); /* gelu_exact: where, and how low */
-    ck_assert_ptr_nonnull(strstr(output, "4.732e-04  8.685e-04"));   /* the tanh form's largest errors */
+    ck_assert_ptr_nonnull(strstr(output, "4.732e-04    8.685e-04")); /* the tanh form's largest errors */
 }
 END_TEST
 
@@ -153,7 +153,7 @@ START_TEST(activations_survives_short_memory)
     char command[1000];
     for (int kilobytes = 20000; kilobytes <= 160000; kilobytes += 10000) {
         snprintf(command, sizeof command,
-                 "ulimit -v %d; OPENBLAS_NUM_THREADS=1 timeout -s KILL 20 %s/bin/activations --no-plots --out %s "
+                 "ulimit -v %d; OPENBLAS_NUM_THREADS=2 timeout -s KILL 20 %s/bin/activations --no-plots --out %s "
                  ">/dev/null 2>&1",
                  kilobytes, build ? build : "build", temporary_folder());
         const int status = system(command);
@@ -161,6 +161,55 @@ START_TEST(activations_survives_short_memory)
         ck_assert_msg((WEXITSTATUS(status) == 0) == temporary_exists("activations.csv"), "%d kB", kilobytes);
         if (WEXITSTATUS(status) == 0)
             return;
+    }
+}
+END_TEST
+
+/* Threads that OpenBLAS starts before main looked for memory for ever while the program waited for their end. */
+START_TEST(programs_end_however_short_memory_is)
+{
+    static const char *const programs[] = {"gradcheck gelu_exact", "quickstart"};
+    const char *build = getenv("TG_BUILD");
+    char command[600];
+    for (int kilobytes = 60000; ADDRESS_SPACE_CAN_BE_LIMITED && kilobytes <= 180000; kilobytes += 40000)
+        for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+            snprintf(command, sizeof command,
+                     "ulimit -v %d; OPENBLAS_NUM_THREADS=2 timeout -s KILL 20 %s/bin/%s >/dev/null 2>&1", kilobytes,
+                     build ? build : "build", programs[i]);
+            const int status = system(command);
+            ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) < 128, "%s with %d kB: %d", programs[i], kilobytes,
+                          WEXITSTATUS(status));
+        }
+}
+END_TEST
+
+/* One more than there are processors, so that both the variable and its limit are seen. */
+START_TEST(the_environment_says_how_many_threads_there_are)
+{
+    static const struct {
+        const char *environment;
+        int expected;
+    } cases[] = {{"TG_THREADS=8", 8},
+                 {"TG_THREADS=8 OPENBLAS_NUM_THREADS=1", 8},
+                 {"OPENBLAS_NUM_THREADS=1", 1},
+                 {"OMP_NUM_THREADS=1", 1},
+                 {"TG_THREADS=none OMP_NUM_THREADS=1", 1}};
+    static const char program[] = "#include <tapegrad.h>\nint main(void) { return tg_threads(); }\n";
+    const char *build = getenv("TG_BUILD") ? getenv("TG_BUILD") : "build";
+    char command[1200];
+    if (!ADDRESS_SPACE_CAN_BE_LIMITED) /* a library with a sanitizer wants a program with one */
+        return;
+    temporary_write("threads.c", program, sizeof program - 1);
+    snprintf(command, sizeof command,
+             "${TG_CC:-cc} -I. -I'%s/include' '%s' '%s/libtapegrad.a' -lm -ldl -pthread -o '%s'", build,
+             temporary_path("threads.c"), build, temporary_path("threads"));
+    ck_assert_int_eq(system(command), 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(command, sizeof command, "env -u TG_THREADS -u OPENBLAS_NUM_THREADS -u OMP_NUM_THREADS %s '%s'",
+                 cases[i].environment, temporary_path("threads"));
+        const int status = system(command);
+        ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == cases[i].expected, "%s: %d", cases[i].environment,
+                      WEXITSTATUS(status));
     }
 }
 END_TEST
@@ -218,12 +267,12 @@ START_TEST(folders_of_any_name_have_their_pictures)
 {
     static const struct {
         const char *program, *arguments, *picture;
-    } commands[] = {
-        {"activations", "--points 5", "activations.png"},
-        {"compare", "--data moons --rows 60 --epochs 2 --seeds 1 --activations relu --hidden 4", "boundary.svg"},
-        {"train", "--data moons --rows 60 --epochs 2", "loss.png"},
-        {"study", "gelu-mnist --quick --only 'relu-keep1-*seed1'", "gelu-mnist-quick/curves.svg"},
-        {"gradcheck", "--plot gelu_exact", "steps.svg"}};
+    } commands[] = {{"activations", "--points 5", "activations.png"},
+                    {"compare", "--overwrite --data moons --rows 60 --epochs 2 --seeds 1 --activations relu --hidden 4",
+                     "boundary.svg"},
+                    {"train", "--overwrite --data moons --rows 60 --epochs 2", "loss.png"},
+                    {"study", "gelu-mnist --quick --only 'relu-keep1-*seed1'", "gelu-mnist-quick/curves.svg"},
+                    {"gradcheck", "--plot gelu_exact", "steps.svg"}};
     static const char *const names[] = {"< touch ran #", "|touch ran", "~/x",         "a\nb",         "~root", "$HOME",
                                         "$data",         "-",          "-e",          "\nit's",       "a\\nb", "a\"b",
                                         "`touch ran`",   "%s",         "a|touch ran", "with a blank "};
@@ -302,8 +351,8 @@ START_TEST(what_cannot_be_printed_is_told)
 {
     static const char *const commands[] = {
         "compare --help", "bench --nets toy --activations relu --threads 1 --seconds 0 --csv",
-        "compare --data moons --rows 60 --epochs 1 --seeds 1 --no-plots --format csv",
-        "train --data moons --rows 60 --epochs 1 --no-plots", "activations --no-plots"};
+        "compare --data moons --rows 60 --epochs 1 --seeds 1 --no-plots --overwrite --format csv",
+        "train --data moons --rows 60 --epochs 1 --no-plots --overwrite", "activations --no-plots"};
     char arguments[400];
     for (size_t i = 0; access("/dev/full", W_OK) == 0 && i < sizeof commands / sizeof commands[0]; i++) {
         const bool writes = strstr(commands[i], "--no-plots");
@@ -331,6 +380,8 @@ Suite *programs_suite(void)
     tcase_add_test(tests, activations_finds_the_minimum_of_gelu);
     if (ADDRESS_SPACE_CAN_BE_LIMITED)
         tcase_add_test(tests, activations_survives_short_memory);
+    tcase_add_test(tests, programs_end_however_short_memory_is);
+    tcase_add_test(tests, the_environment_says_how_many_threads_there_are);
     tcase_add_test(tests, gradcheck_passes_everything_to_second_order_and_says_so_in_its_last_line);
     tcase_add_test(tests, every_program_explains_itself_and_refuses_nonsense);
     tcase_add_test(tests, what_was_drawn_is_named);

@@ -136,7 +136,7 @@ START_TEST(uniform_and_normal_numbers_have_their_moments)
         double sum = 0, squares = 0, fourth = 0;
         for (int i = 0; i < N; i++) {
             const double u = tg_at(uniform, i), z = (tg_at(normal, i) - 2) / 3;
-            ck_assert(u >= -1 && u <= 3);
+            ck_assert(u >= -1 && u < 3);
             sum += z;
             squares += z * z;
             fourth += z * z * z * z;
@@ -149,6 +149,47 @@ START_TEST(uniform_and_normal_numbers_have_their_moments)
     }
     ck_assert(!tg_ok(tg_random_normal(tg_random_stream(tape, &generator), TG_I32, TG_SHAPE(3), 0, 1)));
     expect_error("expected to make f32 or f64");
+}
+END_TEST
+
+/* Of [3, 4) in float the last number is 4 - 2^-22, and one word in 8.6 million was rounded to 4; of narrower intervals
+ * each second number is. */
+START_TEST(uniform_numbers_never_reach_the_end)
+{
+    enum { N = 20000 };
+    static const struct {
+        tg_dtype dtype;
+        double low, high, last;
+    } intervals[] = {
+        {TG_F32, 1, 1 + 0x1p-22, 1 + 0x1p-23},
+        {TG_F32, -2, -1, -1 - 0x1p-23},
+        {TG_F32, 0, 0x1p-149, 0},
+        {TG_F32, 5, 5, 5},
+        {TG_F64, 1, 1 + 0x1p-51, 1 + 0x1p-52},
+        {TG_F64, -1, 0, -0x1p-32},
+        {TG_F32, 0.1, 0.7, 0x1.666664p-1},
+    };
+    for (size_t k = 0; k < sizeof intervals / sizeof *intervals; k++) {
+        tg_tensor x = tg_random_uniform(tg_random_stream(tape, &generator), intervals[k].dtype, TG_SHAPE(N),
+                                        intervals[k].low, intervals[k].high);
+        const double first = intervals[k].dtype == TG_F32 ? (double)(float)intervals[k].low : intervals[k].low;
+        double largest = -INFINITY;
+        int outside = 0;
+        for (int i = 0; i < N; i++) {
+            const double u = tg_at(x, i);
+            outside += u < first || u > intervals[k].last;
+            largest = u > largest ? u : largest;
+        }
+        ck_assert_msg(outside == 0, "interval %zu: %d outside", k, outside);
+        if (k == 0 || k == 4) /* a quarter of all numbers: not cut off too early */
+            ck_assert_double_eq(largest, intervals[k].last);
+    }
+    tg_tensor x = tg_random_uniform(tg_random_stream(tape, &generator), TG_F32, TG_SHAPE(1 << 24), 3, 4);
+    const float *u = tg_f32(x);
+    int reached = 0;
+    for (int i = 0; i < 1 << 24; i++)
+        reached += u[i] >= 4;
+    ck_assert_int_eq(reached, 0);
 }
 END_TEST
 
@@ -180,6 +221,7 @@ Suite *random_suite(void)
     tcase_add_test(tests, the_mean_of_the_stochastic_gelu_is_the_gelu);
     tcase_add_test(tests, the_stochastic_gelu_has_limits);
     tcase_add_test(tests, uniform_and_normal_numbers_have_their_moments);
+    tcase_add_test(tests, uniform_numbers_never_reach_the_end);
     tcase_add_test(tests, one_stream_gives_one_set_of_numbers);
     suite_add_tcase(suite, tests);
     return suite;

@@ -99,6 +99,18 @@ static const tg_op absolutes[] = {ABSOLUTE(absolute_derivative), ABSOLUTE(looks_
 
 /* The core calls a derivative once for many steps, so it must not depend on numbers: the first time it looks is an
  * error. */
+START_TEST(an_item_of_several_elements_is_an_error)
+{
+    tg_tensor several = drawn(TG_F64, TG_SHAPE(2, 3));
+    ck_assert(isnan(tg_item(several)));
+    expect_error("tg_item: expected a tensor of one element, not [2, 3]");
+    ck_assert(isnan(tg_item(drawn(TG_F64, TG_SHAPE(0)))));
+    expect_error("tg_item: expected a tensor of one element, not [0]");
+    ck_assert(isnan(tg_item((tg_tensor){0})));
+    ck_assert_double_eq(tg_item(tg_sum(tg_constant(tape, TG_F64, NULL, TG_SHAPE(0)))), 0);
+}
+END_TEST
+
 START_TEST(a_derivative_that_reads_numbers_or_differentiates_is_an_error_at_once)
 {
     for (misdeed = 0; misdeed < MISDEEDS; misdeed++)
@@ -315,6 +327,7 @@ Suite *refusals_suite(void)
     TCase *tests = tcase_create("refusals");
     tcase_add_checked_fixture(tests, start_tape, finish_tape);
     tcase_add_test(tests, a_derivative_that_reads_numbers_or_differentiates_is_an_error_at_once);
+    tcase_add_test(tests, an_item_of_several_elements_is_an_error);
     tcase_add_test(tests, a_shape_rule_that_reads_numbers_is_an_error_at_once);
     tcase_add_test(tests, attributes_are_never_taken_for_others);
     tcase_add_test(tests, second_derivatives_of_many_numbers_are_refused);

@@ -188,29 +188,43 @@ static runlog *made_up(int names, int seeds, int folds, double (*value)(int acti
     return log;
 }
 
+enum { TEST_LOSS }; /* the first measure of a regression with a test split */
+
 static double folds_of_seeds(int activation, int seed, int fold)
 {
     return activation * (1 + 0.1 * seed) + 10 * seed + fold;
 }
 
-START_TEST(folds_of_a_seed_count_as_one_value)
+START_TEST(folds_are_values_of_their_own_or_those_of_all_seeds_one)
 {
     int count;
     runlog *log = made_up(2, 3, 4, folds_of_seeds);
-    runlog_group *groups = runlog_groups(log, &count);
+    comparison_group *groups = run_log_groups(log, &count);
     ck_assert_int_eq(count, 2);
     ck_assert_int_eq(groups[1].runs, 12);
-    ck_assert_int_eq(groups[1].pairs, 3);
-    ck_assert_double_eq_tol(groups[0].value[RUNLOG_TEST_LOSS].mean, 11.5, 1e-12);
-    ck_assert_double_eq_tol(groups[1].difference[RUNLOG_TEST_LOSS].mean, 1.1, 1e-12);
-    ck_assert_double_eq_tol(groups[1].difference[RUNLOG_TEST_LOSS].deviation, 0.1, 1e-12);
+    ck_assert_int_eq(groups[1].pairs, 12);
+    ck_assert_double_eq_tol(groups[0].of[TEST_LOSS].value.mean, 11.5, 1e-12);
+    ck_assert_double_eq_tol(groups[1].of[TEST_LOSS].difference.mean, 1.1, 1e-12);
+    /* 1, 1.1 and 1.2, four times each */
+    ck_assert_double_eq_tol(groups[1].of[TEST_LOSS].difference.deviation, sqrt(4 * 0.02 / 11), 1e-12);
+    const double margin = groups[1].of[TEST_LOSS].difference.margin;
+    free(groups);
+    runlog_note(log, "Folds.", 1. / 3, false);
+    groups = run_log_groups(log, &count);
+    ck_assert_double_eq_tol(groups[1].of[TEST_LOSS].difference.margin, margin * sqrt(12 * (1. / 12 + 1. / 3)), 1e-12);
+    free(groups);
+    runlog_note(log, "Folds cut once.", 1. / 3, true); /* a value for each fold, the mean over the seeds */
+    groups = run_log_groups(log, &count);
+    ck_assert_int_eq(groups[1].pairs, 4);
+    ck_assert_double_eq_tol(groups[1].of[TEST_LOSS].difference.mean, 1.1, 1e-12);
+    ck_assert_double_eq(groups[1].of[TEST_LOSS].difference.deviation, 0);
     free(groups);
     runlog_free(log);
     log = made_up(2, 1, 4, folds_of_seeds); /* the only seed: its folds stand for themselves */
-    groups = runlog_groups(log, &count);
+    groups = run_log_groups(log, &count);
     ck_assert_int_eq(groups[1].pairs, 4);
-    ck_assert_double_nan(groups[1].test[RUNLOG_TEST_LOSS].p); /* the same difference everywhere proves nothing */
-    ck_assert_double_nan(groups[1].corrected[RUNLOG_TEST_LOSS]);
+    ck_assert_double_nan(groups[1].of[TEST_LOSS].test.p); /* the same difference everywhere proves nothing */
+    ck_assert_double_nan(groups[1].of[TEST_LOSS].corrected);
     free(groups);
     runlog_free(log);
 }
@@ -236,7 +250,7 @@ static runlog *searched(void)
                 if (!(a == 0 && rate == 2 && seed == 2)) /* relu's best is not to be trusted: a run diverged */
                     runlog_finish_run(log, run);
             }
-    runlog_note(log, "Said before.");
+    runlog_note(log, "Said before.", 0, false);
     return log;
 }
 
@@ -247,11 +261,11 @@ START_TEST(a_search_is_judged_at_the_best_points)
     ck_assert(runlog_is_search(log));
     for (int common = 0; common < 2; common++) { /* 0.1 is the best for gelu, of what is left for relu, and for both */
         runlog *best = runlog_at_best(log, common);
-        runlog_group *groups = runlog_groups(best, &count);
+        comparison_group *groups = run_log_groups(best, &count);
         ck_assert_int_eq(count, 2);
         ck_assert(!runlog_is_search(best) && groups[0].runs == 2 && groups[1].runs == 2);
-        ck_assert_double_eq(groups[0].value[RUNLOG_TEST_LOSS].mean, 0.1);
-        ck_assert_double_eq(groups[1].value[RUNLOG_TEST_LOSS].mean, 0.1);
+        ck_assert_double_eq(groups[0].of[TEST_LOSS].value.mean, 0.1);
+        ck_assert_double_eq(groups[1].of[TEST_LOSS].value.mean, 0.1);
         ck_assert_str_eq(best->note, common ? "Said before. All at lr 0.1, the best for all together by validation."
                                             : "Said before. Each at its best by validation: relu lr 0.1; gelu lr 0.1");
         free(groups);
@@ -294,10 +308,10 @@ static void simulate(int times, double difference, int *starred, long *held)
     for (int i = 0; i < times; i++) {
         int count, stars = 0;
         runlog *log = made_up(NAMES, SIMULATED_SEEDS, 1, noisy);
-        runlog_group *groups = runlog_groups(log, &count);
+        comparison_group *groups = run_log_groups(log, &count);
         for (int a = 1; a < count; a++) {
-            const statistics_estimate *found = &groups[a].difference[RUNLOG_TEST_LOSS];
-            stars += groups[a].corrected[RUNLOG_TEST_LOSS] < 0.05;
+            const statistics_estimate *found = &groups[a].of[TEST_LOSS].difference;
+            stars += groups[a].of[TEST_LOSS].corrected < 0.05;
             *held += fabs(found->mean + difference) <= found->margin;
         }
         *starred += stars > 0;
@@ -446,7 +460,7 @@ Suite *runs_suite(void)
     tcase_add_test(tests, files_are_identical_however_many_jobs_run);
     tcase_add_test(tests, curves_have_the_promised_columns_and_digits);
     tcase_add_test(tests, the_summary_holds_means_intervals_and_paired_differences);
-    tcase_add_test(tests, folds_of_a_seed_count_as_one_value);
+    tcase_add_test(tests, folds_are_values_of_their_own_or_those_of_all_seeds_one);
     tcase_add_test(tests, a_search_is_judged_at_the_best_points);
     tcase_add_test(tests, stars_are_rarely_false_and_intervals_hold_what_they_say);
     tcase_add_test(tests, bands_are_means_over_the_finished_runs);

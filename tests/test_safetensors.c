@@ -130,6 +130,13 @@ static const struct {
     {"{\"a\\u0000b\":{}}", "wrong escape", -1, 0},
     {"{\"a\\n\":{}}", "wrong escape", -1, 0},
     {"{\"a\\ud800x\":{}}", "wrong escape", -1, 0},
+    {"{\"a\x7f\":{}}", "not UTF-8, or has control characters", -1, 0},
+    {"{\"a\xc2\x9b"
+     "31m\":{}}",
+     "not UTF-8, or has control characters", -1, 0},
+    {"{\"a\\u009b31m\":{}}", "wrong escape", -1, 0},
+    {"{\"__metadata__\":{\"a\\nb\":\"\"}}", "wrong escape", -1, 0},
+    {"{\"__metadata__\":{\"a\":\"b\nc\"}}", "not UTF-8, or has control characters", -1, 0},
     {"{\"a\nb\":{}}", "not UTF-8, or has control characters", -1, 0},
     {"{\"a\xff\":{}}", "not UTF-8, or has control characters", -1, 0},
     {"{\"a\xed\xa0\x80\":{}}", "not UTF-8, or has control characters", -1, 0},
@@ -279,6 +286,32 @@ START_TEST(a_write_that_fails_keeps_the_old_file_and_leaves_nothing_else)
 }
 END_TEST
 
+START_TEST(metadata_may_have_any_character)
+{
+    const tg_metadata lines[] = {{"note", "one\ntwo\t\x1b[31m \x7f \xc2\x9b \" \\ \x01"}};
+    const char *path = temporary_path("m");
+    ck_assert_msg(tg_safetensors_write(path, NULL, 0, lines, 1, message), "%s", message);
+    tg_safetensors *file = tg_safetensors_open(path, message);
+    ck_assert_msg(file != NULL, "%s", message);
+    ck_assert_str_eq(tg_safetensors_metadata(file, "note"), lines[0].value);
+    tg_safetensors_close(file);
+
+    file = tg_safetensors_open(written("{\"__metadata__\":{\"a\":\"\\b\\f\\n\\r\\t\\u001b\"}}", -1, 0), message);
+    ck_assert_msg(file != NULL, "%s", message);
+    ck_assert_str_eq(tg_safetensors_metadata(file, "a"), "\b\f\n\r\t\x1b");
+    tg_safetensors_close(file);
+}
+END_TEST
+
+START_TEST(messages_have_nothing_that_a_terminal_obeys)
+{
+    ck_assert(!tg_safetensors_open(temporary_path("\x1b[31m\xc2\x9b"
+                                                  "2J\n"),
+                                   message));
+    ck_assert_ptr_nonnull(strstr(message, "/?[31m??2J?: No such file"));
+}
+END_TEST
+
 START_TEST(names_that_no_reader_takes_are_not_written)
 {
     const float x = 1;
@@ -359,6 +392,8 @@ Suite *safetensors_suite(void)
     tcase_add_test(tests, tensors_are_renamed_by_pattern);
     tcase_add_test(tests, a_write_that_fails_keeps_the_old_file_and_leaves_nothing_else);
     tcase_add_test(tests, names_that_no_reader_takes_are_not_written);
+    tcase_add_test(tests, metadata_may_have_any_character);
+    tcase_add_test(tests, messages_have_nothing_that_a_terminal_obeys);
     tcase_add_test(tests, too_little_memory_is_an_error_like_any_other);
     tcase_add_test(tests, null_is_survived);
     suite_add_tcase(suite, tests);

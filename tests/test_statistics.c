@@ -1,10 +1,12 @@
 /* The statistics of a comparison against closed forms and tables. */
-#include "examples/lab/statistics.h"
+#include "examples/report/statistics.h"
 
 #include "autograd/rng.h"
 
 #include <check.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <stdbool.h>
 
 Suite *statistics_suite(void);
@@ -103,18 +105,24 @@ START_TEST(pairing_removes_what_seeds_have_in_common)
 }
 END_TEST
 
+static statistics_range share_interval(const double values[], size_t count)
+{
+    const statistics_estimate mean = statistics_of(values, count);
+    return statistics_share_interval(values, count, &mean);
+}
+
 START_TEST(intervals_of_shares_stay_between_0_and_1)
 {
     static const double values[] = {0.9, 1, 0.95, 1, 0.6}, same[] = {0.25, 0.25, 0.25}, two[] = {0.1, 0.9};
-    statistics_range range = statistics_share_interval(values, 5);
+    statistics_range range = share_interval(values, 5);
     ck_assert(range.low > 0.5 && range.low < 0.8 && range.high > 0.97 && range.high <= 1);
-    range = statistics_share_interval(same, 3);
+    range = share_interval(same, 3);
     ck_assert_double_eq_tol(range.low, 0.25, 1e-15);
     ck_assert_double_eq_tol(range.high, 0.25, 1e-15);
-    range = statistics_share_interval(two, 2);
+    range = share_interval(two, 2);
     ck_assert(range.low == 0 && range.high == 1);
-    ck_assert_double_nan(statistics_share_interval(values, 1).low);
-    ck_assert_double_nan(statistics_share_interval((double[]){0.5, 1.5}, 2).low);
+    ck_assert_double_nan(share_interval(values, 1).low);
+    ck_assert_double_nan(share_interval((double[]){0.5, 1.5}, 2).low);
 }
 END_TEST
 
@@ -125,7 +133,7 @@ START_TEST(an_interval_of_shares_is_about_their_mean)
     double folds[40];
     for (int i = 0; i < 40; i++)
         folds[i] = i < 4 ? 0.7 : 1;
-    const statistics_range range = statistics_share_interval(folds, 40);
+    const statistics_range range = share_interval(folds, 40);
     ck_assert_msg(range.low < 0.95 && range.low > 0.92 && range.high > 0.97 && range.high < 0.995, "0.97: %g to %g",
                   range.low, range.high);
 }
@@ -152,12 +160,98 @@ START_TEST(intervals_of_shares_hold_their_mean)
                     right += tg_rng_uniform(&rng) < mean;
                 shares[i] = all[c].rows ? right / 30. : 1 - pow(tg_rng_uniform(&rng), 2) / 3;
             }
-            const statistics_range range = statistics_share_interval(shares, (size_t)all[c].count);
+            const statistics_range range = share_interval(shares, (size_t)all[c].count);
             held += range.low <= mean && range.high >= mean;
         }
         ck_assert_msg(held >= 0.93 * TIMES && held <= 0.97 * TIMES, "%d shares: %.1f %%", all[c].count,
                       100. * held / TIMES);
     }
+}
+END_TEST
+
+/* ---- splits of one file ---- */
+
+enum { SAMPLES = 100, TESTED = 20, FEATURES = 4, MOST_SPLITS = 100 };
+
+/* Points and labels that have nothing to do with each other: whatever learns from them is right in half of the cases.
+ */
+typedef struct meaningless {
+    double distance[2][SAMPLES][SAMPLES]; /* by the sum of squares, and by the largest coordinate */
+    bool label[SAMPLES];
+} meaningless;
+
+static void draw_meaningless(meaningless *of, tg_rng *rng)
+{
+    double x[SAMPLES][FEATURES];
+    for (int i = 0; i < SAMPLES; i++) {
+        of->label[i] = tg_rng_below(rng, 2);
+        for (int k = 0; k < FEATURES; k++)
+            x[i][k] = tg_rng_normal(rng);
+    }
+    for (int i = 0; i < SAMPLES; i++)
+        for (int j = 0; j < SAMPLES; j++) {
+            of->distance[0][i][j] = of->distance[1][i][j] = 0;
+            for (int k = 0; k < FEATURES; k++) {
+                of->distance[0][i][j] += pow(x[i][k] - x[j][k], 2);
+                of->distance[1][i][j] = fmax(of->distance[1][i][j], fabs(x[i][k] - x[j][k]));
+            }
+        }
+}
+
+/* The accuracy of the nearest neighbour on the first of `order`, learnt from the rest. */
+static double accuracy_of(const meaningless *of, int metric, const int *order)
+{
+    int right = 0;
+    for (int t = 0; t < TESTED; t++) {
+        int nearest = TESTED;
+        for (int i = TESTED; i < SAMPLES; i++)
+            if (of->distance[metric][order[t]][order[i]] < of->distance[metric][order[t]][order[nearest]])
+                nearest = i;
+        right += of->label[order[t]] == of->label[order[nearest]];
+    }
+    return (double)right / TESTED;
+}
+
+/* Two methods, equally good on new data, on one file of which each seed draws another split. */
+START_TEST(splits_of_one_file_are_not_independent)
+{
+    static const int seeds_of[] = {5, 10, 30, MOST_SPLITS};
+    const int times = getenv("TG_LONG") ? 2000 : 150;
+    int claims[4] = {0}, uncorrected = 0;
+    static meaningless of;
+    tg_rng rng = tg_rng_seed(9);
+    for (int time = 0; time < times; time++) {
+        double accuracy[2][MOST_SPLITS];
+        int order[SAMPLES];
+        draw_meaningless(&of, &rng);
+        for (int i = 0; i < SAMPLES; i++)
+            order[i] = i;
+        for (int split = 0; split < MOST_SPLITS; split++) {
+            for (int i = SAMPLES - 1; i > 0; i--) {
+                const int other = (int)tg_rng_below(&rng, (uint64_t)i + 1), mine = order[i];
+                order[i] = order[other];
+                order[other] = mine;
+            }
+            for (int metric = 0; metric < 2; metric++)
+                accuracy[metric][split] = accuracy_of(&of, metric, order);
+        }
+        for (int c = 0; c < 4; c++) {
+            const size_t count = (size_t)seeds_of[c];
+            statistics_estimate difference = statistics_paired(accuracy[1], accuracy[0], count);
+            statistics_test test = statistics_compare(accuracy[1], accuracy[0], count);
+            uncorrected += c == 3 && test.p < 0.05;
+            statistics_correct_overlap((double)TESTED / (SAMPLES - TESTED), &difference, &test);
+            claims[c] += test.p < 0.05;
+        }
+    }
+    for (int c = 0; c < 4; c++)
+        ck_assert_msg(claims[c] <= 0.06 * times, "%d seeds: %.1f %% of %d comparisons claim a difference", seeds_of[c],
+                      100. * claims[c] / times, times);
+    ck_assert_msg(uncorrected > 0.2 * times, "without the correction %.1f %%", 100. * uncorrected / times);
+    if (getenv("TG_LONG"))
+        printf("meaningless labels: 5, 10, 30, 100 seeds: %.1f, %.1f, %.1f, %.1f %%; 100 uncorrected %.1f %%\n",
+               100. * claims[0] / times, 100. * claims[1] / times, 100. * claims[2] / times, 100. * claims[3] / times,
+               100. * uncorrected / times);
 }
 END_TEST
 
@@ -230,6 +324,7 @@ Suite *statistics_suite(void)
     tcase_add_test(tests, intervals_of_shares_stay_between_0_and_1);
     tcase_add_test(tests, an_interval_of_shares_is_about_their_mean);
     tcase_add_test(tests, intervals_of_shares_hold_their_mean);
+    tcase_add_test(tests, splits_of_one_file_are_not_independent);
     tcase_add_test(tests, differences_that_are_the_same_but_for_rounding_have_no_scatter);
     tcase_add_test(tests, p_values_are_those_of_the_tables);
     tcase_add_test(tests, holm_corrects_step_by_step);

@@ -1,7 +1,7 @@
 /* The program `study`: its quick versions, that it goes on where it stopped, and the numbers its reports are made of.
  */
 #include "examples/data/feed.h"
-#include "examples/study/ranks.h"
+#include "examples/report/ranks.h"
 #include "examples/study/study.h"
 #include "tests/temporary_files.h"
 

@@ -226,7 +226,7 @@ START_TEST(texts_are_written_with_temperature_and_top_k)
 {
     expect_fine(train_run(
         "train", "--data text:text --layers 1 --heads 2 --width 16 --context 16 --epochs 30 --no-plots --out g"));
-    ck_assert_ptr_nonnull(strstr(train_output, " nats a letter, accuracy "));
+    ck_assert_ptr_nonnull(strstr(train_output, " bits), accuracy "));
     expect_fine(train_run("predict", "--model g/best.safetensors --prompt tw --temperature 0 --length 60 > cold"));
     expect_fine(train_run("predict", "--model g/best.safetensors --prompt tw --top-k 1 --length 60 > one"));
     expect_refused(train_run("predict", "--model g/best.safetensors --header no"),

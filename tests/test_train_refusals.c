@@ -50,7 +50,7 @@ END_TEST
 /* The program itself writes null where nothing was said; elsewhere it is none of the values. */
 START_TEST(what_a_kept_run_cannot_have_said_is_refused)
 {
-    static const char *const keys[] = {"data", "optimizer", "task", "header", "missing", "best", "schedule", "out"};
+    static const char *const keys[] = {"data", "optimizer", "task", "header", "missing", "best", "schedule"};
     expect_fine(train_run("train", "--data csv:train.csv --hidden 4 --epochs 1 --no-plots --out m"));
     expect_fine(train_run("train", "--resume --validation 0.2 --epochs 2 --no-plots --out m"));
     train_run("cp", "m/config.json kept.json");
@@ -70,13 +70,16 @@ START_TEST(batch_norm_does_without_a_row_that_is_left_alone)
         train_run("train", "--data csv:train.csv --hidden 4 --norm batch --batch 179 --epochs 2 --no-plots --out m"));
     ck_assert_msg(strstr(train_output, "2 epochs of 1 step,"), "%s", train_output);
     expect_fine(train_run("train", "--resume --epochs 3 --no-plots --out m"));
-    expect_fine(train_run("train", "--data csv:train.csv --hidden 4 --batch 179 --epochs 2 --no-plots --out m"));
+    expect_fine(
+        train_run("train", "--data csv:train.csv --hidden 4 --batch 179 --epochs 2 --no-plots --overwrite --out m"));
     ck_assert_msg(strstr(train_output, "2 epochs of 2 steps,"), "%s", train_output);
     expect_refused(train_run("train", "--data csv:train.csv --hidden 4 --norm batch --batch 1 --no-plots --out m"),
                    "--batch: --norm batch needs two rows at least");
     expect_fine(train_run(
         "train",
-        "--data idx:images --model convnet --norm batch --batch 1 --epochs 1 --no-plots --out m")); /* has pixels */
+        "--data idx:images --model convnet --norm batch --batch 1 --epochs 1 --no-plots --overwrite --out m")); /* has
+                                                                                                                   pixels
+                                                                                                                 */
 }
 END_TEST
 

@@ -228,12 +228,15 @@ enum { FIRST_HALF = sizeof list / sizeof list[0] };
 
 int wrong_op_count(void)
 {
-    return FIRST_HALF + wrong_more_count;
+    return FIRST_HALF + wrong_more_count + wrong_third_count;
 }
 
 wrong_op wrong_op_at(int index)
 {
-    const wrong_row *row = index < FIRST_HALF ? &list[index] : &wrong_more[index - FIRST_HALF];
+    const int more = index - FIRST_HALF;
+    const wrong_row *row = more < 0                  ? &list[index]
+                           : more < wrong_more_count ? &wrong_more[more]
+                                                     : &wrong_third[more - wrong_more_count];
     wrong_op wrong = {row->fault, *row->op, row->double_only};
     if (row->derivative)
         wrong.op.derivative = row->derivative;

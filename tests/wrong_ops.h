@@ -33,9 +33,9 @@ typedef struct wrong_row {
     bool double_only;
 } wrong_row;
 
-/* The second half of the list, in wrong_ops_more.c. */
-extern const wrong_row wrong_more[];
-extern const int wrong_more_count;
+/* The rest of the list, in wrong_ops_more.c and wrong_ops_third.c. */
+extern const wrong_row wrong_more[], wrong_third[];
+extern const int wrong_more_count, wrong_third_count;
 
 /* Operations with a forward pass of their own, in wrong_ops_forward.c. */
 extern const tg_op wrong_stale_value, wrong_changing_result, wrong_changed_input, wrong_roll, wrong_product,

@@ -1,42 +1,11 @@
 #include "autograd/gradcheck/compare.h"
 
 #include "autograd/gradcheck/differences.h"
+#include "autograd/gradcheck/tolerances.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
-
-/* By how much an error estimate may be too small; and the rounding of an analytic derivative, of which the measurement
- * does not see what it has in common with its neighbours'. */
-#define SAFETY          8
-#define ROUNDING_SAFETY 32
-
-/* Rounding that is the same at all neighbours, as where 1 - tanh(x)^2 leaves few digits, is not measured at all. So
- * much is allowed besides of the size that the function's values, or those of a lower derivative, make usual. */
-#define HIDDEN_ROUNDING (1024 * TG_CHECK_ROUNDING)
-
-/* Noise of a derivative that is no more than this part of what is usual is rounding, whatever the function's own: where
- * a norm takes out what a bias adds, terms a thousand times as large as any result cancel. Noise of single precision is
- * 2^16 times as large. */
-#define SURELY_ROUNDING (8192 * TG_CHECK_ROUNDING)
-
-/* Over a stretch little of it is common to all derivatives, so that less is allowed where they are compared by their
- * integral. The stretch is this long on each side, as a part of the first step of the differences. */
-#define HIDDEN_IN_INTEGRAL (16 * TG_CHECK_ROUNDING)
-#define STRETCH            0.5
-
-/* Numbers below have fewer digits than others. */
-#define ALL_DIGITS (DBL_MIN / TG_CHECK_ROUNDING)
-
-/* An estimate whose own error exceeds this fraction of its value, or size, is not used. */
-#define NOT_CONVERGED 1e-5
-
-/* A comparison is sharp if its bound is at most this part of the derivative's size or, where that is 0, of the
- * function's. */
-#define SHARP 1e-12
-
-/* Agreement within more than this fraction proves nothing. */
-#define COARSE 1e-3
 
 /* ---- what is compared ---- */
 
@@ -59,7 +28,7 @@ typedef struct comparison {
     tg_check_difference *difference;
     tg_check_integral *integral;
     double *half; /* of the stretch for each integral */
-    tg_check_one_sided *sides;
+    tg_check_one_sided *one_sided;
     tg_gradcheck_result *v;
 } comparison;
 
@@ -75,7 +44,7 @@ static double size_below(const tg_check *c, const tg_check_level *level, int64_t
 }
 
 /* Fills in what a group is compared along. */
-static void look_along(const tg_check *c, comparison *p, int64_t g, int64_t from, int64_t to)
+static void fill_group(const tg_check *c, comparison *p, int64_t g, int64_t from, int64_t to)
 {
     const double *gradient = c->level[p->order].value, *direction = p->way.direction;
     const bool single = to - from == 1;
@@ -92,7 +61,7 @@ static void look_along(const tg_check *c, comparison *p, int64_t g, int64_t from
     of->rounding = tg_check_noise(c, p->order, direction, from, to);
     for (int k = 0; k < p->order; k++)
         of->below[k] = size_below(c, &c->level[k], single && c->places > 0 ? from % c->places : -1);
-    steps->smallest = single && c->own[from] < c->scale[from] ? c->own[from] / c->scale[from] : 1;
+    steps->smallest = single && c->own_scale[from] < c->scale[from] ? c->own_scale[from] / c->scale[from] : 1;
     steps->wanted = true;
 }
 
@@ -105,34 +74,36 @@ static bool make_comparison(tg_check *c, int order, const double *direction, int
            (p->difference = tg_check_take_from(c, &c->arena, groups, sizeof *p->difference)) &&
            (p->integral = tg_check_take_from(c, &c->arena, groups, sizeof *p->integral)) &&
            (p->half = tg_check_take(c, groups)) &&
-           (p->sides = tg_check_take_from(c, &c->arena, groups, sizeof *p->sides));
+           (p->one_sided = tg_check_take_from(c, &c->arena, groups, sizeof *p->one_sided));
 }
 
 /* ---- judging ---- */
 
 /* The rounding of an analytic derivative: as measured, but no more than the function's own explains or than is surely
  * rounding, lest an error like noise excuses itself; and as large as is usual where the direction leads. */
-static double explained_rounding(const tg_check *c, const comparison *p, int64_t g, double hidden)
+static double explained_rounding(const tg_check *c, const comparison *p, int64_t g, double unmeasured)
 {
     const group *of = &p->group[g];
     const tg_check_difference *d = &p->difference[g];
-    double usual = 0, change = d->natural;
+    double usual = 0, change = d->length_scale;
     for (int k = p->order - 1; k >= 0; k--) {
-        usual += (k == p->order - 1 ? d->usual : of->below[k]) / change;
-        change *= fmax(1, d->natural * p->way.steps[g].largest);
+        usual += (k == p->order - 1 ? d->norm : of->below[k]) / change;
+        change *= fmax(1, d->length_scale * p->way.steps[g].largest);
     }
-    const double of_function = d->excuse + fmin(c->level[p->order - 1].rounding, d->scatter) / d->natural + d->bend;
-    return ROUNDING_SAFETY * fmin(of->rounding, fmax(of_function, SURELY_ROUNDING * usual)) + 4 * d->bend +
-           hidden * usual;
+    const double of_function = d->expected_rounding +
+                               fmin(c->level[p->order - 1].rounding, d->rounding_sum) / d->length_scale +
+                               d->argument_rounding;
+    return ROUNDING_SAFETY * fmin(of->rounding, fmax(of_function, CANCELLATION_ROUNDING * usual)) +
+           4 * d->argument_rounding + unmeasured * usual;
 }
 
 /* Of terms that cancel, as where a norm takes out what a bias adds, differences see nothing and the derivative has
  * their rounding. Terms may be as large as the derivatives by other variables. */
-static double left_of_terms(const tg_check *c, const comparison *p, int64_t g)
+static double cancellation_rounding(const tg_check *c, const comparison *p, int64_t g)
 {
     const tg_check_difference *d = &p->difference[g];
     const bool cancel = c->places == 0 && fabs(d->value) <= SAFETY * (d->error + d->rounding);
-    return cancel ? HIDDEN_ROUNDING * c->level[p->order].size : 0;
+    return cancel ? UNMEASURED_ROUNDING * c->level[p->order].size : 0;
 }
 
 /* Of the derivative, found and expected. */
@@ -143,7 +114,7 @@ static double size_of(const comparison *p, int64_t g)
     return fmax(fmax(fabs(of->analytic), of->size), fmax(fabs(d->value), d->size));
 }
 
-static void conclude(tg_gradcheck_result *v, double numeric, double bound, double size, double rounding)
+static void set_result(tg_gradcheck_result *v, double numeric, double bound, double size, double rounding)
 {
     v->numeric = numeric;
     v->error = fabs(v->analytic - numeric);
@@ -154,12 +125,13 @@ static void conclude(tg_gradcheck_result *v, double numeric, double bound, doubl
     v->status = v->passed ? TG_GRADCHECK_PASSED : TG_GRADCHECK_WRONG;
 }
 
-/* All differences of sin(1e10 x) are noise. This is noise that is no rounding, beyond which the difference sees
- * nothing; and by the derivative the function goes through all of it in steps too small for doubles. */
-static bool is_noise(const group *of, const tg_check_difference *d)
+/* All differences of sin(1e10 x) are noise. This is noise that is no rounding, that is as large as all that the
+ * function changes by, and beyond which the difference sees nothing; and by the derivative the function goes through
+ * all of it in steps too small for doubles. */
+static bool is_noise(const group *of, const tg_check_difference *d, double largest_change)
 {
-    return d->scatter > 0x1p20 * TG_CHECK_ROUNDING * d->usual &&
-           !(fabs(d->value) > SAFETY * (d->error + d->rounding)) && 0x1p-36 * fabs(of->analytic) >= d->scatter;
+    return d->rounding_sum > 0x1p20 * TG_CHECK_ROUNDING * d->norm && d->rounding_sum > 0x1p-10 * largest_change &&
+           !(fabs(d->value) > SAFETY * (d->error + d->rounding)) && 0x1p-36 * fabs(of->analytic) >= d->rounding_sum;
 }
 
 /* Judges a group by its central difference. */
@@ -169,12 +141,12 @@ static void judge(const tg_check *c, comparison *p, int64_t g)
     const tg_check_difference *d = &p->difference[g];
     tg_gradcheck_result *v = &p->v[g];
     const double size = size_of(p, g);
-    double rounding = SAFETY * d->rounding + explained_rounding(c, p, g, HIDDEN_ROUNDING) + left_of_terms(c, p, g) +
-                      64 * TG_CHECK_ROUNDING * size;
-    conclude(v, d->value, SAFETY * d->error + rounding, size, rounding);
-    v->sharp |= size == 0 && v->bound <= SHARP * of->below[p->order - 1] / d->natural;
+    double rounding = SAFETY * d->rounding + explained_rounding(c, p, g, UNMEASURED_ROUNDING) +
+                      cancellation_rounding(c, p, g) + 64 * TG_CHECK_ROUNDING * size;
+    set_result(v, d->value, SAFETY * d->error + rounding, size, rounding);
+    v->sharp |= size == 0 && v->bound <= SHARP * of->below[p->order - 1] / d->length_scale;
     of->allowed = rounding;
-    of->noise |= is_noise(of, d);
+    of->noise |= is_noise(of, d, p->way.steps[g].largest_change);
     of->converged = d->error <= NOT_CONVERGED * fmax(fabs(d->value), d->size) || d->error <= 1000 * d->rounding;
     if (v->error < DBL_TRUE_MIN * p->way.steps[g].largest) { /* no double is small enough for this derivative */
         v->passed = true;
@@ -192,7 +164,7 @@ static double off_by(const tg_check_integral *in)
 
 static double rounding_of(const tg_check *c, const comparison *p, int64_t g, const tg_check_integral *in)
 {
-    return SAFETY * in->rounding + explained_rounding(c, p, g, HIDDEN_IN_INTEGRAL) +
+    return SAFETY * in->rounding + explained_rounding(c, p, g, UNMEASURED_IN_INTEGRAL) +
            64 * TG_CHECK_ROUNDING * size_of(p, g);
 }
 
@@ -203,8 +175,8 @@ static bool choose_stretches(const tg_check *c, comparison *p)
     bool any = false;
     for (int64_t g = 0; g < p->way.groups; g++) {
         const double half = STRETCH * tg_check_first_step(p->way.steps[g].largest), size = size_of(p, g);
-        const tg_check_integral hoped = {.rounding = TG_CHECK_ROUNDING * p->difference[g].usual / half};
-        const bool coarse = p->way.steps[g].wanted && p->v[g].passed && !p->v[g].sharp && size > ALL_DIGITS &&
+        const tg_check_integral hoped = {.rounding = TG_CHECK_ROUNDING * p->difference[g].norm / half};
+        const bool coarse = p->way.steps[g].wanted && p->v[g].passed && !p->v[g].sharp && size > LEAST_FULL_PRECISION &&
                             rounding_of(c, p, g, &hoped) <= SHARP * size;
         p->half[g] = coarse ? half : 0;
         any |= coarse;
@@ -222,7 +194,7 @@ static bool judge_integral(const tg_check *c, comparison *p, int64_t g)
                  off = off_by(in);
     const bool is_sharp = bound <= SHARP * size, is_off = is_sharp && fabs(off) > bound;
     if (is_sharp && !is_off) {
-        conclude(v, v->analytic - off, bound, size, rounding);
+        set_result(v, v->analytic - off, bound, size, rounding);
         v->integrals = 1;
     }
     if (!is_off)
@@ -270,8 +242,8 @@ static bool judge_again(tg_check *c, comparison *p)
     for (int64_t g = 0; g < p->way.groups; g++)
         if (p->half[g] > 0) {
             const double rounding = rounding_of(c, p, g, &p->integral[g]);
-            conclude(&p->v[g], p->v[g].analytic - off_by(&p->integral[g]), p->integral[g].error + rounding,
-                     size_of(p, g), rounding);
+            set_result(&p->v[g], p->v[g].analytic - off_by(&p->integral[g]), p->integral[g].error + rounding,
+                       size_of(p, g), rounding);
             p->v[g].integrals = 1;
         }
     return true;
@@ -291,7 +263,7 @@ static bool judge_integrals(tg_check *c, comparison *p)
 
 /* Judges by far smaller steps, where these contradict. They are coarse: their agreement counts if they could have told
  * the derivative from what the usual steps say. */
-static void judge_closer(const tg_check *c, comparison *p, int64_t g)
+static void judge_small_steps(const tg_check *c, comparison *p, int64_t g)
 {
     group *of = &p->group[g];
     tg_gradcheck_result *v = &p->v[g], usual = *v;
@@ -307,7 +279,7 @@ static void judge_closer(const tg_check *c, comparison *p, int64_t g)
 static void judge_one_sided(comparison *p, int64_t g)
 {
     const group *of = &p->group[g];
-    const tg_check_one_sided *d = &p->sides[g];
+    const tg_check_one_sided *d = &p->one_sided[g];
     tg_gradcheck_result *v = &p->v[g];
     const bool converged = of->converged && !p->difference[g].contradicts;
     double size = fmax(fabs(v->analytic), d->size);
@@ -316,7 +288,7 @@ static void judge_one_sided(comparison *p, int64_t g)
         v->passed = false;
         v->status = converged ? TG_GRADCHECK_WRONG : TG_GRADCHECK_CANNOT_TELL;
     } else {
-        conclude(v, fmin(fmax(v->analytic, d->low), d->high), SAFETY * d->error + of->allowed, size, of->allowed);
+        set_result(v, fmin(fmax(v->analytic, d->low), d->high), SAFETY * d->error + of->allowed, size, of->allowed);
         v->kinks = 1;
         if (!v->passed && !converged && d->jumps && d->error <= NOT_CONVERGED * size) {
             v->passed = true; /* the derivative below jumps here, as that of |x|: whatever is given for the next one,
@@ -329,6 +301,28 @@ static void judge_one_sided(comparison *p, int64_t g)
     }
     if (!v->passed && (p->difference[g].contradicts || of->noise))
         v->status = TG_GRADCHECK_CANNOT_TELL;
+}
+
+/* Where all digits cancel, as in tanh(x + 1e-4) - tanh x at 15, the function is 0 and says nothing of its rounding:
+ * that of the largest number on the way. A difference does not see a derivative that would change the function by less.
+ */
+static bool is_below_rounding(const tg_check *c, const comparison *p, int64_t g)
+{
+    const double largest = fmax(c->magnitudes[0].largest, p->order > 1 ? c->magnitudes[1].largest : 0);
+    double weight = 0;
+    for (int64_t i = 0; i < c->level[p->order - 1].length; i++)
+        weight = fmax(weight, fabs(c->level[p->order - 1].cotangent[i]));
+    return (fabs(p->v[g].analytic) + fabs(p->difference[g].value)) * tg_check_first_step(p->way.steps[g].largest) <=
+           4 * TG_CHECK_ROUNDING * largest * weight;
+}
+
+/* Where terms of the derivative cancel, as in a normalisation of nearly equal numbers, its own rounding may be larger
+ * than anything that the difference sees. */
+static bool is_own_rounding(const comparison *p, int64_t g)
+{
+    const tg_check_difference *d = &p->difference[g];
+    return fabs(d->value) <= SAFETY * (d->error + d->rounding) &&
+           p->v[g].error <= ROUNDING_SAFETY * p->group[g].rounding;
 }
 
 /* ---- comparing ---- */
@@ -374,21 +368,25 @@ static bool compare_once(tg_check *c, comparison *p)
         return false;
     if (!keep_failing(p))
         return true;
-    if (!tg_check_both_sides(c, below, &p->way, p->sides))
+    if (!tg_check_both_sides(c, below, &p->way, p->one_sided))
         return false;
     look_for_kinks(p);
     if (!keep_failing(p))
         return true;
-    if (!tg_check_closer(c, below, &p->way, p->difference))
+    if (!tg_check_small_steps(c, below, &p->way, p->difference))
         return false;
     for (int64_t g = 0; g < p->way.groups; g++)
         if (p->difference[g].contradicts)
-            judge_closer(c, p, g);
+            judge_small_steps(c, p, g);
     if (!keep_failing(p))
         return true;
-    for (int64_t g = 0; g < p->way.groups; g++)
-        if (p->way.steps[g].wanted)
-            judge_one_sided(p, g);
+    for (int64_t g = 0; g < p->way.groups; g++) {
+        if (!p->way.steps[g].wanted)
+            continue;
+        judge_one_sided(p, g);
+        if (!p->v[g].passed && (is_below_rounding(c, p, g) || is_own_rounding(p, g)))
+            p->v[g].status = TG_GRADCHECK_CANNOT_TELL;
+    }
     return true;
 }
 
@@ -402,10 +400,10 @@ static bool compare_again(tg_check *c, comparison *p)
         return false;
     memcpy(second, first, (size_t)p->way.groups * sizeof *second);
     for (int k = 0; k < p->order - 1; k++)
-        level->suspected += 4 * TG_CHECK_ROUNDING * c->level[k].size;
+        level->assumed_rounding += 4 * TG_CHECK_ROUNDING * c->level[k].size;
     p->v = second;
     bool done = compare_once(c, p);
-    level->suspected = 0;
+    level->assumed_rounding = 0;
     for (int64_t g = 0; done && g < p->way.groups; g++)
         if (second[g].passed)
             first[g] = second[g];
@@ -424,7 +422,7 @@ bool tg_check_compare(tg_check *c, int order, const double *direction, int64_t f
     comparison p;
     bool done = make_comparison(c, order, direction, 1, v, &p);
     if (done) {
-        look_along(c, &p, 0, from, to);
+        fill_group(c, &p, 0, from, to);
         done = compare(c, &p);
     }
     tg_arena_rewind(&c->arena, here);
@@ -444,7 +442,7 @@ static bool take_set(tg_check *c, const tg_check_part *part, const tg_check_set 
     p->way.first = set->first;
     p->way.values = set->values;
     for (int64_t i = 0; c->places == 0 && i < below->length; i++)
-        tg_check_add_square(&p->way.resting, tg_check_resting(below, i));
+        tg_check_add_square(&p->way.unmoved, tg_check_unmoved(below, i));
     return true;
 }
 
@@ -459,7 +457,7 @@ bool tg_check_compare_set(tg_check *c, int order, const tg_check_part *part, con
     for (int64_t g = 0; done && g < set->count; g++) {
         const int64_t at = part->offset + set->member[g];
         direction[at] = c->scale[at];
-        look_along(c, &p, g, at, at + 1);
+        fill_group(c, &p, g, at, at + 1);
     }
     done = done && (!set->first || take_set(c, part, set, &p)) && compare(c, &p);
     for (int64_t g = 0; done && g < set->count; g++) {

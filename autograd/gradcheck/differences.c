@@ -9,39 +9,24 @@
  * can vanish by chance where the error changes sign, to the entry below it. The smallest, with the rounding of its row,
  * wins. */
 #include "autograd/gradcheck/differences.h"
+#include "autograd/gradcheck/tolerances.h"
 
 #include <float.h>
 #include <math.h>
 
 enum { CENTRAL_ROWS = 30, CENTRAL_COLUMNS = 7, CONFIRMATIONS = 2, CONFIRMATION_ROWS = 6 };
-#define FIRST_STEP         0.25 /* of the direction */
-#define LARGEST_FIRST_STEP 0.5  /* of a variable, but no less than so much of it, or it would hardly move: */
-#define LEAST_FIRST_STEP   0x1p-40
-
-/* What small steps show to this part is not overruled by larger ones. */
-#define CONVINCING 1e-6
-
-/* What moves by less than its rounding over a step of a quarter counts as so much of its size, for which 2^10 roundings
- * are allowed. */
-#define RESTING_PART 0x1p-7
-
-/* A feature that the usual steps miss changes the derivative by more than this part; less is noise. */
-#define LEAST_CONTRADICTION 1e-6
-
-/* The extrapolation adds up the rounding of several rows: at most prod (4^j + 1) / (4^j - 1) < 2 times. */
-#define CENTRAL_AMPLIFICATION 2
 
 double tg_check_first_step(double largest)
 {
     return fmin(FIRST_STEP, fmax(LARGEST_FIRST_STEP / largest, LEAST_FIRST_STEP));
 }
 
-double tg_check_usual(const tg_check *c, int order, int64_t i)
+double tg_check_typical_derivative(const tg_check *c, int order, int64_t i)
 {
     double size = 0;
     for (int k = 0; k < order; k++)
         size += c->level[k].size;
-    return FIRST_STEP * size / (tg_check_first_step(c->own[i]) * c->own[i]);
+    return FIRST_STEP * size / (tg_check_first_step(c->own_scale[i]) * c->own_scale[i]);
 }
 
 /* ---- plain ---- */
@@ -69,44 +54,47 @@ bool tg_check_moves(tg_check *c, int level, const double *direction, double *ahe
 
 /* A difference in the making. */
 typedef struct sums {
-    double value, size, scatter, weights;
-    long double rounding, excuse, bend, usual; /* of squares */
+    double value, size, rounding_sum, weights;
+    long double rounding, expected_rounding, second, norm; /* of squares */
 } sums;
 
 static void add_value(const tg_check_level *l, int64_t i, double ahead, double behind, sums *s)
 {
     double weight = fabs(l->cotangent[i]), change = l->cotangent[i] * (ahead - behind);
     double up = fabs(ahead), down = fabs(behind), least = TG_CHECK_ROUNDING * (up > down ? up : down);
-    double rounding = weight * (l->each[i] > least ? l->each[i] : least), excuse = change * l->relative[i];
+    double rounding = weight * (l->value_rounding[i] > least ? l->value_rounding[i] : least),
+           expected_rounding = change * l->relative_rounding[i];
     double second = weight * (ahead - l->value[i] + (behind - l->value[i])), value = weight * l->value[i];
     s->value += change;
     s->size += fabs(change);
-    s->scatter += weight * l->each[i];
+    s->rounding_sum += weight * l->value_rounding[i];
     s->weights += weight;
     tg_check_add_square(&s->rounding, rounding);
-    tg_check_add_square(&s->excuse, excuse);
-    tg_check_add_square(&s->bend, second);
-    tg_check_add_square(&s->usual, value);
+    tg_check_add_square(&s->expected_rounding, expected_rounding);
+    tg_check_add_square(&s->second, second);
+    tg_check_add_square(&s->norm, value);
 }
 
-double tg_check_resting(const tg_check_level *l, int64_t i)
+double tg_check_unmoved(const tg_check_level *l, int64_t i)
 {
-    return RESTING_PART * l->cotangent[i] * l->value[i];
+    return UNMOVED_PART * l->cotangent[i] * l->value[i];
 }
 
-static tg_check_difference finish(const tg_check_level *l, double step, const sums *s)
+/* `argument` is the size of the element that moves, as a part of the direction: what it is rounded by in proportion. */
+static tg_check_difference finish(const tg_check_level *l, double step, double argument, const sums *s)
 {
-    double rounding = fmax(tg_check_root(s->rounding), l->suspected);
+    double rounding = fmax(tg_check_root(s->rounding), l->assumed_rounding);
     if (rounding < DBL_MIN / TG_CHECK_ROUNDING) /* not always: a processor takes long over a product as small as that */
         rounding += s->weights * DBL_TRUE_MIN;
     return (tg_check_difference){.value = s->value / (2 * step),
                                  .error = INFINITY,
                                  .rounding = rounding / step,
                                  .size = s->size / (2 * step),
-                                 .excuse = tg_check_root(s->excuse) / (2 * step),
-                                 .bend = TG_CHECK_ROUNDING * tg_check_root(s->bend) / (step * step),
-                                 .usual = tg_check_root(s->usual),
-                                 .scatter = s->scatter};
+                                 .expected_rounding = tg_check_root(s->expected_rounding) / (2 * step),
+                                 .argument_rounding =
+                                     TG_CHECK_ROUNDING * argument * (tg_check_root(s->second) / step) / step,
+                                 .norm = tg_check_root(s->norm),
+                                 .rounding_sum = s->rounding_sum};
 }
 
 /* The plain difference of one group, of which values the step ahead and behind are given. */
@@ -115,15 +103,15 @@ static tg_check_difference plain_difference(const tg_check *c, int level, const 
 {
     const tg_check_level *l = &c->level[level];
     const int64_t end = tg_check_begin(way, group + 1, l->length);
-    sums s = {.usual = way->resting};
+    sums s = {.norm = way->unmoved};
     for (int64_t k = tg_check_begin(way, group, l->length); k < end; k++) {
         const int64_t i = tg_check_value(way, k);
         if (c->moves[i] != 0)
             add_value(l, i, ahead[i], behind[i], &s);
         else
-            tg_check_add_square(&s.usual, tg_check_resting(l, i));
+            tg_check_add_square(&s.norm, tg_check_unmoved(l, i));
     }
-    return finish(l, step, &s);
+    return finish(l, step, way->steps ? fmin(1, way->steps[group].smallest + step) : 1, &s);
 }
 
 bool tg_check_plain(tg_check *c, int level, const double *direction, double step, tg_check_difference *d)
@@ -195,7 +183,7 @@ typedef struct tableau {
     bool done;
 } tableau;
 
-/* One descent of all groups from their first steps; where that is 0, a group stays at home. Values are computed when
+/* One descent of all groups from their first steps; where that is 0, a group does not move. Values are computed when
  * they are asked for, once. */
 typedef struct descent {
     const tg_check_way *way;
@@ -221,7 +209,7 @@ static bool make_descent(tg_check *c, int level, const tg_check_way *way, descen
 }
 
 /* The difference of a group in row `number`. */
-static bool look_up(tg_check *c, descent *s, int number, int64_t group, tg_check_difference *d)
+static bool difference_in_row(tg_check *c, descent *s, int number, int64_t group, tg_check_difference *d)
 {
     const int64_t length = c->level[s->level].length;
     double **ahead = &s->ahead[number];
@@ -244,10 +232,10 @@ static bool is_confirmed(tg_check *c, descent *s, int number, int64_t group, boo
     *confirmed = true;
     for (int finer = 1; finer <= CONFIRMATIONS && *confirmed; finer++) {
         tg_check_difference plain;
-        if (!look_up(c, s, number + finer * CONFIRMATION_ROWS, group, &plain))
+        if (!difference_in_row(c, s, number + finer * CONFIRMATION_ROWS, group, &plain))
             return false;
         *confirmed = fabs(plain.value - best->value) <=
-                     8 * (best->error + best->rounding + plain.rounding) + 1e-3 * fmax(best->size, plain.size);
+                     SAFETY * (best->error + best->rounding + plain.rounding) + 1e-3 * fmax(best->size, plain.size);
     }
     return true;
 }
@@ -257,7 +245,7 @@ static bool descend_group(tg_check *c, descent *s, int number, int64_t group, bo
 {
     tableau *t = &s->tableau[group];
     tg_check_difference plain;
-    if (!look_up(c, s, number, group, &plain))
+    if (!difference_in_row(c, s, number, group, &plain))
         return false;
     if (!isfinite(plain.value)) { /* outside the function's domain: start again closer */
         t->above.count = 0;
@@ -321,11 +309,24 @@ static void choose(int which, double first, const tg_check_difference *d, tg_che
 {
     double error = best->error + best->rounding; /* infinite if nothing converged */
     bool convinces = which == AT_MOST_ONE || is_exact_to(1e-9, d);
-    bool agrees = !(fabs(d->value - best->value) > 8 * error) || !is_exact_to(CONVINCING, best);
+    bool agrees = !(fabs(d->value - best->value) > SAFETY * error) || !is_exact_to(CONVINCING, best);
     if ((isinf(error) && which != IN_PROPORTION) || (convinces && d->error + d->rounding < error && agrees)) {
         *best = *d;
-        best->natural = which == SMALLEST ? 1 : first / FIRST_STEP;
+        best->length_scale = which == SMALLEST ? 1 : first / FIRST_STEP;
     }
+}
+
+static double largest_change_of(const tg_check *c, int level, const tg_check_way *way, int64_t group,
+                                const double *ahead)
+{
+    const tg_check_level *l = &c->level[level];
+    const double *behind = ahead + l->length;
+    double largest_change = 0;
+    for (int64_t k = tg_check_begin(way, group, l->length); k < tg_check_begin(way, group + 1, l->length); k++) {
+        const int64_t i = tg_check_value(way, k);
+        largest_change += fabs(l->cotangent[i]) * fmax(fabs(ahead[i] - l->value[i]), fabs(behind[i] - l->value[i]));
+    }
+    return largest_change;
 }
 
 bool tg_check_central(tg_check *c, int level, const tg_check_way *way, tg_check_difference *best)
@@ -335,7 +336,9 @@ bool tg_check_central(tg_check *c, int level, const tg_check_way *way, tg_check_
     if (!ahead || !tg_check_moves(c, level, way->direction, ahead))
         return false;
     for (int64_t g = 0; g < way->groups; g++) {
-        best[g] = (tg_check_difference){.value = NAN, .error = INFINITY};
+        best[g] = (tg_check_difference){
+            .value = NAN, .error = INFINITY, .length_scale = tg_check_first_step(way->steps[g].largest) / FIRST_STEP};
+        way->steps[g].largest_change = largest_change_of(c, level, way, g, ahead);
         is_first_row &= !way->steps[g].wanted || tg_check_first_step(way->steps[g].largest) == FIRST_STEP;
     }
     for (int which = 0; which < DESCENTS; which++) {
@@ -359,17 +362,17 @@ bool tg_check_central(tg_check *c, int level, const tg_check_way *way, tg_check_
 static bool does_contradict(const tg_check_difference *closer, const tg_check_difference *usual)
 {
     double differs = fabs(closer->value - usual->value);
-    double errors = 8 * (closer->error + closer->rounding + usual->error + usual->rounding);
+    double errors = CONTRADICTS * (closer->error + closer->rounding + usual->error + usual->rounding);
     double least = fmax(errors, LEAST_CONTRADICTION * fmax(usual->size, closer->size));
     return is_exact_to(1e-2, closer) && !(differs <= least && isfinite(usual->error));
 }
 
 /* A pole or a feature that is much closer than the steps shows only in far smaller ones. These count where they
  * contradict. Their rounding is judged by their own scatter, for such a place is too near for the measurement. */
-bool tg_check_closer(tg_check *c, int level, const tg_check_way *way, tg_check_difference *best)
+bool tg_check_small_steps(tg_check *c, int level, const tg_check_way *way, tg_check_difference *best)
 {
     tg_check_level *l = &c->level[level];
-    double *each = l->each, *none = tg_check_take(c, l->length);
+    double *each = l->value_rounding, *none = tg_check_take(c, l->length);
     bool fine = none;
     for (int k = 8; fine && k <= 44; k += 6) {
         descent s;
@@ -377,13 +380,13 @@ bool tg_check_closer(tg_check *c, int level, const tg_check_way *way, tg_check_d
             return false;
         for (int64_t g = 0; g < way->groups; g++)
             s.first[g] = way->steps[g].wanted ? ldexp(tg_check_first_step(way->steps[g].largest), -k) : 0;
-        l->each = none;
+        l->value_rounding = none;
         fine = descend(c, &s, false);
-        l->each = each;
+        l->value_rounding = each;
         for (int64_t g = 0; fine && g < way->groups; g++)
             if (way->steps[g].wanted && does_contradict(&s.tableau[g].best, &best[g])) {
                 best[g] = s.tableau[g].best;
-                best[g].natural = ldexp(1, -k);
+                best[g].length_scale = ldexp(1, -k);
                 best[g].contradicts = true;
             }
     }

@@ -6,24 +6,25 @@
 
 typedef struct tg_check_difference {
     double value;
-    double error;     /* by its own estimate; infinite if it does not converge at all */
-    double rounding;  /* of the values it is made of */
-    double size;      /* sum of |cotangent_i d out_i| */
-    double excuse;    /* rounding that a derivative may have, going by how much of it the function has */
-    double bend;      /* what rounding its arguments does to it: its second derivative, times that */
-    double natural;   /* how much of the direction the function needs to change by its own size, roughly */
-    bool contradicts; /* taken in far smaller steps, as it contradicts the one in the usual steps */
+    double error;             /* by its own estimate; infinite if it does not converge at all */
+    double rounding;          /* of the values it is made of */
+    double size;              /* sum of |cotangent_i d out_i| */
+    double expected_rounding; /* rounding that a derivative may have, going by how much of it the function has */
+    double argument_rounding; /* what rounding its arguments does to it: its second derivative, times that */
+    double length_scale;      /* how much of the direction the function needs to change by its own size, roughly */
+    bool contradicts;         /* taken in far smaller steps, as it contradicts the one in the usual steps */
 
-    /* Of the values that move, times their cotangents: the root of their sum of squares, and the sum of what rounding
-     * each has. */
-    double usual, scatter;
+    /* Of the values that move, times their cotangents: their root sum of squares, and the sum of their rounding. */
+    double norm, rounding_sum;
 } tg_check_difference;
 
 /* The steps that a group takes. */
 typedef struct tg_check_steps {
-    double largest;  /* element of the direction */
-    double smallest; /* below this times the direction, steps need not begin */
-    bool wanted;     /* whether its difference is */
+    double largest;        /* element of the direction */
+    double smallest;       /* below this times the direction, steps need not begin */
+    double largest_change; /* by how much its values, times their cotangents, change over the largest step: set by
+                     tg_check_central */
+    bool wanted;           /* whether its difference is */
 } tg_check_steps;
 
 /* Where to: a direction, as a step for each variable. The variables make one group; or, where each value depends on one
@@ -35,8 +36,7 @@ typedef struct tg_check_way {
     /* Of each variable that moves its group, and the values that depend on group g: values[first[g]] to values[first[g
      * + 1] - 1]. NULL, all three, for one group: then it has all. */
     const int64_t *group, *first, *values;
-    long double resting; /* squares of what is usual of the values in no group, which each group may move too little to
-                            be seen */
+    long double unmoved;   /* sum of tg_check_unmoved squared over the values in no group */
     tg_check_steps *steps; /* [groups] */
 } tg_check_way;
 
@@ -62,7 +62,7 @@ double tg_check_first_step(double largest);
 
 /* How large a derivative by variable i is if it changes the function, or the derivative below, by its own size within
  * four first steps. The terms that a derivative is added up from may be as large, however little of them is left. */
-double tg_check_usual(const tg_check *c, int order, int64_t i);
+double tg_check_typical_derivative(const tg_check *c, int order, int64_t i);
 
 /* Derivative number `level` at the point plus `part` times each group's first step. */
 bool tg_check_evaluate_along(tg_check *c, int level, const tg_check_way *way, const double *first, double part,
@@ -73,7 +73,7 @@ bool tg_check_evaluate_along(tg_check *c, int level, const tg_check_way *way, co
 bool tg_check_central(tg_check *c, int level, const tg_check_way *way, tg_check_difference *best /* [groups] */);
 
 /* The same in far smaller steps, in place of the best if it contradicts that. Call it after tg_check_central. */
-bool tg_check_closer(tg_check *c, int level, const tg_check_way *way, tg_check_difference *best /* [groups] */);
+bool tg_check_small_steps(tg_check *c, int level, const tg_check_way *way, tg_check_difference *best /* [groups] */);
 
 /* The derivatives on a stretch to both sides of the point, against the function's change over it. */
 typedef struct tg_check_integral {
@@ -107,7 +107,7 @@ bool tg_check_moves(tg_check *c, int level, const double *direction, double *ahe
 
 /* What a value of a level counts for in what is usual if the direction does not change it: a change smaller than its
  * rounding may be hidden in it. */
-double tg_check_resting(const tg_check_level *level, int64_t value);
+double tg_check_unmoved(const tg_check_level *level, int64_t value);
 
 /* One plain central difference with a step of `step` times the direction, after tg_check_moves. */
 bool tg_check_plain(tg_check *c, int level, const double *direction, double step, tg_check_difference *d);

@@ -5,6 +5,7 @@
 #include "autograd/gradcheck/invariants.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 tg_gradcheck_options tg_check_options(const tg_gradcheck_options *options)
@@ -34,14 +35,14 @@ tg_tensor tg_check_apply(tg_tape *tape, const tg_tensor *inputs, int count, void
 
 /* ---- the comparisons of an input ---- */
 
-/* Counts a comparison in, with its sentence if it did not pass. */
-static void count_in(tg_check *c, tg_gradcheck_result *v)
+/* Counts a comparison in, with its sentence if it did not pass; `how` is for several elements at once. */
+static void count_in(tg_check *c, tg_gradcheck_result *v, const char *how)
 {
     v->sample = c->report.result.sample;
     v->undecided = v->status == TG_GRADCHECK_CANNOT_TELL;
     if (!v->passed) {
         tg_check_put_back(c); /* it shows a parameter's value, which the differences have moved */
-        tg_check_explain_failure(&c->report, v);
+        tg_check_explain_failure(&c->report, v, v->index < 0 ? how : "");
     }
     tg_check_add_part(&c->report, v);
 }
@@ -95,13 +96,13 @@ static bool compare_direction(tg_check *c, int order, const tg_check_part *part,
                               tg_gradcheck_result *v)
 {
     int64_t from = part->offset, to = from + part->size;
-    bool same = memcmp(c->scale + from, c->own + from, (size_t)part->size * sizeof(double)) == 0;
+    bool same = memcmp(c->scale + from, c->own_scale + from, (size_t)part->size * sizeof(double)) == 0;
     for (int64_t i = from; i < to; i++)
         direction[i] = c->scale[i] * tg_check_weight(&c->rng);
     if (!tg_check_compare(c, order, direction, from, to, v))
         return false;
     for (int64_t i = from; !v->passed && !same && i < to; i++)
-        direction[i] *= c->own[i] / c->scale[i];
+        direction[i] *= c->own_scale[i] / c->scale[i];
     if (!v->passed && !same && !tg_check_compare(c, order, direction, from, to, v))
         return false;
     v->input = part->input;
@@ -115,13 +116,13 @@ static bool compare_directions(tg_check *c, int order, const tg_check_part *part
         tg_gradcheck_result v;
         if (!compare_direction(c, order, part, direction, &v))
             return false;
-        count_in(c, &v);
+        count_in(c, &v, " (along a random direction)");
     }
     memset(direction + part->offset, 0, (size_t)part->size * sizeof *direction);
     return true;
 }
 
-/* Each element, with others where they may move at once. That they may was tried, not proven: what fails in company is
+/* Each element, with others where they may move at once. That they may was tried, not proven: what fails together is
  * compared alone. */
 static bool compare_elements(tg_check *c, int order, const tg_check_part *part, double *direction)
 {
@@ -133,10 +134,57 @@ static bool compare_elements(tg_check *c, int order, const tg_check_part *part, 
         if (!tg_check_compare_set(c, order, part, &sets.set[k], v))
             return false;
     for (int64_t i = 0; i < part->size && c->report.result.passed; i++) {
-        const bool in_company = c->places == 0 && sets.count < part->size;
-        if (!v[i].passed && in_company && !compare_element(c, order, part, i, direction, &v[i]))
+        const bool in_set = c->places == 0 && sets.count < part->size;
+        if (!v[i].passed && in_set && !compare_element(c, order, part, i, direction, &v[i]))
             return false;
-        count_in(c, &v[i]);
+        count_in(c, &v[i], "");
+    }
+    return true;
+}
+
+/* ---- ties ---- */
+
+enum { MOST_TIES = 8 /* values that several elements of an input have */ };
+
+typedef struct element {
+    double value;
+    int64_t at; /* its number among the variables */
+} element;
+
+static int by_value(const void *a, const void *b)
+{
+    const double left = ((const element *)a)->value, right = ((const element *)b)->value;
+    return (left > right) - (left < right);
+}
+
+/* Elements of one value, moved together. At a tie a maximum has a kink for each element alone, where it may have any
+ * share of the cotangent: only together does it show that the shares are to add up to one. */
+static bool compare_ties(tg_check *c, int order, const tg_check_part *part, double *direction)
+{
+    element *sorted = tg_check_take_from(c, &c->arena, part->size, sizeof *sorted);
+    if (!sorted)
+        return false;
+    for (int64_t i = 0; i < part->size; i++)
+        sorted[i] = (element){c->point[part->offset + i], part->offset + i};
+    qsort(sorted, (size_t)part->size, sizeof *sorted, by_value);
+    int64_t end;
+    int ties = 0;
+    for (int64_t begin = 0; begin < part->size && ties < MOST_TIES && c->report.result.passed; begin = end) {
+        for (end = begin + 1; end < part->size && sorted[end].value == sorted[begin].value;)
+            end++;
+        if (end - begin < 2)
+            continue;
+        tg_gradcheck_result v;
+        for (int64_t i = begin; i < end; i++)
+            direction[sorted[i].at] = c->scale[sorted[i].at];
+        if (!tg_check_compare(c, order, direction, part->offset, part->offset + part->size, &v))
+            return false;
+        v.input = part->input;
+        v.index = -1;
+        count_in(c, &v, " (elements of one value, moved together)");
+        for (int64_t i = begin; i < end; i++)
+            direction[sorted[i].at] = 0;
+        ties++;
     }
     return true;
 }
@@ -144,8 +192,10 @@ static bool compare_elements(tg_check *c, int order, const tg_check_part *part, 
 static bool compare_part(tg_check *c, int order, const tg_check_part *part, double *direction)
 {
     const tg_arena_position here = tg_arena_here(&c->arena);
-    const bool done = c->places == 0 && part->size > c->options.elements ? compare_directions(c, order, part, direction)
-                                                                         : compare_elements(c, order, part, direction);
+    bool done = c->places == 0 && part->size > c->options.elements ? compare_directions(c, order, part, direction)
+                                                                   : compare_elements(c, order, part, direction);
+    if (done && c->places == 0 && c->report.result.passed)
+        done = compare_ties(c, order, part, direction);
     tg_arena_rewind(&c->arena, here);
     return done;
 }

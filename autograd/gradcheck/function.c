@@ -1,4 +1,7 @@
 #include "autograd/gradcheck/function.h"
+#include "autograd/gradcheck/tolerances.h"
+
+#include "autograd/tape_internal.h"
 
 #include <float.h>
 #include <math.h>
@@ -27,7 +30,7 @@ double *tg_check_take(tg_check *c, int64_t count)
 static bool make_room(tg_check *c)
 {
     tg_tensor **tensors[] = {&c->tensors, &c->varied, &c->results, &c->gradients, &c->cotangents};
-    double **numbers[] = {&c->scale, &c->own, &c->moved,
+    double **numbers[] = {&c->scale, &c->own_scale, &c->moved,
                           &c->point}; /* the point last: tg_check_close takes it as filled */
     for (size_t i = 0; i < sizeof tensors / sizeof tensors[0]; i++)
         if (!(*tensors[i] = tg_check_take_from(c, &c->arena, c->report.count, sizeof(tg_tensor))))
@@ -84,9 +87,6 @@ const tg_check_part *tg_check_part_at(const tg_check *c, int64_t variable)
     return part;
 }
 
-/* An element by this much smaller than its neighbours needs steps of its own. */
-#define FAR_SMALLER 0x1p-8
-
 /* The power of two at or below. */
 static double power_of_two(double x)
 {
@@ -126,7 +126,7 @@ static void set_point(tg_check *c, const tg_check_part *part)
     for (int64_t i = 0; i < part->size; i++) {
         double x = fabs(point[i]), scale = power_of_two(fmax(x, typical));
         c->scale[part->offset + i] = scale;
-        c->own[part->offset + i] = x > 0 && x < FAR_SMALLER * scale ? power_of_two(x) : scale;
+        c->own_scale[part->offset + i] = x > 0 && x < FAR_SMALLER * scale ? power_of_two(x) : scale;
     }
 }
 
@@ -285,7 +285,7 @@ static bool measure_rounding(tg_check *c)
         if (!(values[k] = tg_check_take(c, c->level[k].length)))
             return false;
     for (int64_t i = 0; step && i < c->variables; i++)
-        step[i] = 0x1p-26 * c->own[i] * tg_check_weight(&c->rng);
+        step[i] = 0x1p-26 * c->own_scale[i] * tg_check_weight(&c->rng);
     for (int point = 0; step && point < TG_CHECK_WINDOWS + 3; point++) {
         for (int64_t i = 0; i < c->variables; i++)
             c->moved[i] = c->point[i] + distance[point] * step[i];
@@ -320,14 +320,14 @@ static bool make_level(tg_check *c, tg_check_level *level, int64_t length)
     level->length = length;
     level->cotangent = tg_check_take(c, length);
     level->value = tg_check_take(c, length);
-    level->each = tg_check_take(c, length);
-    level->relative = tg_check_take(c, length);
+    level->value_rounding = tg_check_take(c, length);
+    level->relative_rounding = tg_check_take(c, length);
     for (int w = 0; w < TG_CHECK_WINDOWS; w++)
         if (!(level->noise[w] = tg_check_take(c, length)))
             return false;
     for (int64_t i = 0; level->cotangent && i < length; i++)
         level->cotangent[i] = tg_check_weight(&c->rng);
-    return level->cotangent && level->value && level->each && level->relative;
+    return level->cotangent && level->value && level->value_rounding && level->relative_rounding;
 }
 
 static bool is_finite(tg_check *c, int k)
@@ -378,9 +378,6 @@ static bool evaluate_levels(tg_check *c)
     return true;
 }
 
-/* A value that is smaller than this part of what is usual is small by chance: its rounding is compared to so much. */
-#define TYPICAL_PART 0x1p-10
-
 static void measure_level(const tg_check *c, tg_check_level *level, int k)
 {
     long double square = 0;
@@ -389,13 +386,13 @@ static void measure_level(const tg_check *c, tg_check_level *level, int k)
         for (int w = 0; w < TG_CHECK_WINDOWS; w++)
             tg_check_add_square(&sum, level->noise[w][i]);
         double measured = tg_check_root(sum / TG_CHECK_WINDOWS), least = TG_CHECK_ROUNDING * fabs(level->value[i]);
-        level->each[i] = isfinite(measured) && measured > least ? measured : least;
+        level->value_rounding[i] = isfinite(measured) && measured > least ? measured : least;
         tg_check_add_square(&square, level->cotangent[i] * level->value[i]);
     }
     level->size = tg_check_root(square);
     double typical = TYPICAL_PART * level->size / sqrt((double)(level->length > 0 ? level->length : 1));
     for (int64_t i = 0; i < level->length; i++)
-        level->relative[i] = level->each[i] / fmax(fmax(fabs(level->value[i]), typical), DBL_MIN);
+        level->relative_rounding[i] = level->value_rounding[i] / fmax(fmax(fabs(level->value[i]), typical), DBL_MIN);
     level->rounding = tg_check_noise(c, k, level->cotangent, 0, level->length);
 }
 
@@ -409,7 +406,11 @@ bool tg_check_open(tg_check *c)
         return false;
     for (int p = 0; p < c->part_count; p++)
         set_point(c, &c->parts[p]);
-    if (!evaluate_levels(c) || !measure_rounding(c))
+    c->magnitudes[0] = c->magnitudes[1] = (tg_magnitudes){INFINITY, 0};
+    c->tape->run.magnitudes = c->magnitudes;
+    const bool evaluated = evaluate_levels(c);
+    c->tape->run.magnitudes = NULL;
+    if (!evaluated || !measure_rounding(c))
         return false;
     for (int k = 0; k <= c->options.order; k++)
         measure_level(c, &c->level[k], k);

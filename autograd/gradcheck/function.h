@@ -5,6 +5,7 @@
 #include "autograd/arena.h"
 #include "autograd/gradcheck/report.h"
 #include "autograd/rng.h"
+#include "autograd/run.h"
 
 #include <math.h>
 
@@ -27,10 +28,10 @@ typedef struct tg_check_level {
     double *cotangent;
     double *value;                   /* at the point */
     double *noise[TG_CHECK_WINDOWS]; /* scaled third differences at tiny steps, which are nothing but rounding */
-    double *each;                    /* the rounding of each value, from these */
-    double *relative;                /* the same as a part of the value, or of what is usual */
+    double *value_rounding;          /* the rounding of each value, from these */
+    double *relative_rounding;       /* the same as a part of the value, or of what is usual */
     double rounding;                 /* of <cotangent, value> */
-    double suspected;                /* extra rounding assumed on the second try; otherwise 0 */
+    double assumed_rounding;         /* extra rounding assumed on the second try; otherwise 0 */
     double size;                     /* root of the sum of squares of cotangent_i value_i */
 } tg_check_level;
 
@@ -43,16 +44,17 @@ typedef struct tg_check {
 
     /* The variables: all elements of all varied inputs in a row.
      *
-     *     point  [ a a a | b b b b b b ]        parts[0] = {offset 0, size 3}, parts[1] = {offset 3, size 6}
-     *     scale  the size of a step for each: a power of two near |x| or the input's root mean square
-     *     own    the same without the latter, where |x| is far smaller: 1e-12 beside 0.5 */
+     *     point      [ a a a | b b b b b b ]        parts[0] = {offset 0, size 3}, parts[1] = {offset 3, size 6}
+     *     scale      the size of a step for each: a power of two near |x| or the input's root mean square
+     *     own_scale  the same without the latter, where |x| is far smaller: 1e-12 beside 0.5 */
     tg_check_part *parts;
     int part_count;
     int64_t variables;
-    double *point, *scale, *own;
+    double *point, *scale, *own_scale;
     double *moved, *ahead, *behind; /* a point on the way, and what the function is on both sides */
     double *moves; /* which elements of a level change at all along the direction of a difference: 0 or 1 */
     tg_check_level level[TG_GRADCHECK_MAX_ORDER + 1];
+    tg_magnitudes magnitudes[2]; /* of all that is computed at the point: forward, and in backward passes */
     tg_shape output_shape;
     bool outputs_finite;
     bool nothing_compared; /* as all inputs are empty */

@@ -7,6 +7,7 @@
  * whole stretch. Within the nodes are the 7 of Gauss, and the two sums differ by what the derivative does between
  * nodes, a fault at x alone included (R. Piessens et al., QUADPACK, Springer 1983, for both rules). */
 #include "autograd/gradcheck/differences.h"
+#include "autograd/gradcheck/tolerances.h"
 
 #include <math.h>
 
@@ -22,9 +23,6 @@ static const struct {
                      {0.86486442335976907, 0.10479001032225018, 0},
                      {0.94910791234275852, 0.063092092629978553, 0.12948496616886969},
                      {0.99145537112081264, 0.022935322010529225, 0}};
-
-/* A fault at x alone is 2 / (0.418 - 0.209) < 10 times as large as what it makes the two sums differ by. */
-#define GAUSS_TO_ERROR 10
 
 static void add_node(const tg_check *c, const tg_check_way *way, const double *derivative, int j,
                      tg_check_integral *sum)
@@ -45,7 +43,7 @@ static void add_change(const tg_check *c, const tg_check_level *l, const tg_chec
     for (int64_t k = tg_check_begin(way, g, l->length); k < end; k++) {
         const int64_t i = tg_check_value(way, k);
         const double least = TG_CHECK_ROUNDING * fmax(fabs(c->ahead[i]), fabs(c->behind[i]));
-        const double rounding = l->cotangent[i] * fmax(l->each[i], least) / half;
+        const double rounding = l->cotangent[i] * fmax(l->value_rounding[i], least) / half;
         if (c->moves[i] == 0 && c->ahead[i] == c->behind[i])
             continue;
         sum->change += l->cotangent[i] * (c->ahead[i] - c->behind[i]) / (2 * half);
@@ -73,7 +71,7 @@ bool tg_check_integrals(tg_check *c, int order, const tg_check_way *way, const d
         if (half[g] == 0)
             continue;
         add_change(c, below, way, g, half[g], &in[g]);
-        in[g].rounding = fmax(in[g].rounding, below->suspected / half[g]);
+        in[g].rounding = fmax(in[g].rounding, below->assumed_rounding / half[g]);
     }
     return true;
 }

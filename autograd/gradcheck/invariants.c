@@ -1,21 +1,14 @@
 #include "autograd/gradcheck/invariants.h"
 
 #include "autograd/gradcheck/differences.h"
+#include "autograd/gradcheck/tolerances.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
-/* Two roads to the same number, both exact but for rounding, may differ by this much of its size. */
-#define SAME_TO 1e-12
-
-/* Numbers below this may have been made from ones so small that bits were lost. */
-#define LOST 0x1p-900
-
-/* And below this where cotangents were divided by 2^100. */
-#define LOST_IN_SCALING 0x1p-800
-
 /* The result is about derivative number `order` by variable i; -1 if it is about none in particular. */
-static void point_at(tg_check *c, int order, int64_t i, double analytic, double expected)
+static void set_place(tg_check *c, int order, int64_t i, double analytic, double expected)
 {
     tg_gradcheck_result *v = &c->report.result;
     const tg_check_part *part = i >= 0 ? tg_check_part_at(c, i) : NULL;
@@ -37,15 +30,9 @@ static bool same_as(tg_check *c, int order, const double *found, tg_gradcheck_st
         i++;
     if (i == level->length)
         return true;
-    point_at(c, order, order > 0 ? i : -1, found[i], level->value[i]);
+    set_place(c, order, order > 0 ? i : -1, found[i], level->value[i]);
     return tg_check_fail(&c->report, status, "%s: %.17g and %.17g at element %lld of %s", what, level->value[i],
                          found[i], (long long)i, order > 0 ? "all variables" : "the result");
-}
-
-/* The same of what is in c->ahead. */
-static bool same_bytes(tg_check *c, int order, tg_gradcheck_status status, const char *what)
-{
-    return same_as(c, order, c->ahead, status, what);
 }
 
 /* Memory for what all levels give. */
@@ -85,8 +72,8 @@ static bool stays_undisturbed(tg_check *c)
     c->function(c->tape, c->tensors, c->report.count, c->user);
     tg_tape_clear_error(c->tape); /* whether the function likes these numbers does not matter */
     return tg_check_derive(c, 1, result, c->ahead) &&
-           same_bytes(c, 1, TG_GRADCHECK_DISTURBED,
-                      "the gradient changes when the function runs on other numbers before the backward pass");
+           same_as(c, 1, c->ahead, TG_GRADCHECK_DISTURBED,
+                   "the gradient changes when the function runs on other numbers before the backward pass");
 }
 
 static bool zero_gives_zero(tg_check *c)
@@ -100,7 +87,7 @@ static bool zero_gives_zero(tg_check *c)
     level->cotangent = cotangent;
     for (int64_t i = 0; fine && i < c->variables; i++)
         if (!(c->ahead[i] == 0)) {
-            point_at(c, 1, i, c->ahead[i], 0);
+            set_place(c, 1, i, c->ahead[i], 0);
             return tg_check_fail(&c->report, TG_GRADCHECK_ZERO,
                                  "a zero cotangent gives %g where exactly zero is expected", c->ahead[i]);
         }
@@ -137,6 +124,16 @@ static int power_of(const scaling *of, int level)
     return level == 0 ? of->power[0] : level % 2 == 1 ? of->power[1] : -of->power[1];
 }
 
+/* Whether numbers of these magnitudes keep all their bits when they are scaled. Up and down count alone: a value may
+ * have the cotangent of one level only. */
+static bool stays_in_range(const scaling *by, int levels, const tg_magnitudes *m)
+{
+    int up = 0, down = 0;
+    for (int k = 0; k < levels; k++)
+        *(power_of(by, k) > 0 ? &up : &down) += power_of(by, k);
+    return ldexp(m->least, down) >= DBL_MIN && ldexp(m->largest, up) <= DBL_MAX;
+}
+
 /* Rounding commutes with powers of two and with the sign, so that these hold to the bit, whatever the function. What
  * numbers next to the smallest have lost is not held against it, nor where the largest number is passed. */
 static bool is_scaled(tg_check *c, int order, const scaling *by, const double *found)
@@ -148,10 +145,10 @@ static bool is_scaled(tg_check *c, int order, const scaling *by, const double *f
     }
     for (int64_t i = 0; i < c->variables; i++) {
         const double expected = sign * ldexp(c->level[order].value[i], power);
-        if (found[i] == expected || (power > 0 && !isfinite(found[i])) ||
+        if (found[i] == expected || (!isfinite(expected) && !isfinite(found[i])) ||
             fabs(ldexp(found[i] - expected, -power)) < LOST_IN_SCALING)
             continue;
-        point_at(c, order, i, found[i], expected);
+        set_place(c, order, i, found[i], expected);
         return tg_check_fail(&c->report, TG_GRADCHECK_NOT_LINEAR,
                              "with %s times %s2^%d the gradient is %.17g, where exactly %.17g is expected",
                              order > 1 ? "the product of the cotangents" : "the cotangent", sign < 0 ? "-" : "", power,
@@ -175,7 +172,7 @@ static bool scales_with(tg_check *c, const scaling *by, double *const *cotangent
     for (int k = 0; k < c->options.order; k++)
         c->level[k].cotangent = own[k];
     for (int order = 1; fine && order <= c->options.order; order++)
-        fine = is_scaled(c, order, by, values[order]);
+        fine = !stays_in_range(by, order, &c->magnitudes[1]) || is_scaled(c, order, by, values[order]);
     return fine;
 }
 
@@ -210,10 +207,11 @@ static bool adds_up(tg_check *c, int order, double *w, double *of_w)
         largest = fmax(largest, fmax(fabs(of_w[i]), fabs(level->value[i])));
     for (int64_t i = 0; i < c->variables; i++) {
         double expected = level->value[i] + of_w[i], error = fabs(c->ahead[i] - expected);
-        double bound = SAME_TO * largest + 64 * level->each[i] + 0x1p-43 * tg_check_usual(c, order, i) + LOST;
+        double bound = SAME_TO * largest + 64 * level->value_rounding[i] +
+                       0x1p-43 * tg_check_typical_derivative(c, order, i) + LOST;
         if (error <= bound || !isfinite(c->ahead[i]) || !isfinite(of_w[i]))
             continue;
-        point_at(c, order, i, c->ahead[i], expected);
+        set_place(c, order, i, c->ahead[i], expected);
         c->report.result.bound = bound;
         return tg_check_fail(&c->report, TG_GRADCHECK_NOT_LINEAR,
                              "the gradient for the sum of two cotangents is %.12g, but those for each add up to %.12g",
@@ -237,11 +235,11 @@ static bool is_linear(tg_check *c)
 static bool value_is(tg_check *c, tg_tensor result, const char *when)
 {
     if (!tg_read(result, TG_F64, c->ahead, c->level[0].length)) {
-        point_at(c, 0, -1, NAN, NAN);
+        set_place(c, 0, -1, NAN, NAN);
         return tg_check_fail(&c->report, TG_GRADCHECK_ANOTHER_WAY, "%s the function fails: %s", when,
                              tg_tape_error(c->tape) ? tg_tape_error(c->tape) : "the result has another size");
     }
-    return same_bytes(c, 0, TG_GRADCHECK_ANOTHER_WAY, when);
+    return same_as(c, 0, c->ahead, TG_GRADCHECK_ANOTHER_WAY, when);
 }
 
 static bool evaluates_without_gradient(tg_check *c)
@@ -264,7 +262,7 @@ static bool second_step_is_like_a_first(tg_check *c)
 {
     for (int way = 0; way < 2; way++) {
         for (int64_t i = 0; i < c->variables; i++)
-            c->moved[i] = way ? -c->point[i] : 0.875 * c->point[i] + 0.0625 * c->own[i];
+            c->moved[i] = way ? -c->point[i] : 0.875 * c->point[i] + 0.0625 * c->own_scale[i];
         tg_tensor result;
         tg_gradcheck_result before = c->report.result;
         if (way == 0 && (!tg_check_record(c, c->point, &result) || !tg_check_derive(c, 1, result, c->ahead)))
@@ -281,7 +279,7 @@ static bool second_step_is_like_a_first(tg_check *c)
         c->tape = used;
         for (int64_t i = 0; fine && i < c->variables; i++)
             if (memcmp(&c->ahead[i], &c->behind[i], sizeof(double)) != 0) {
-                point_at(c, 1, i, c->ahead[i], c->behind[i]);
+                set_place(c, 1, i, c->ahead[i], c->behind[i]);
                 return tg_check_fail(&c->report, TG_GRADCHECK_ANOTHER_WAY,
                                      "in the second step on one tape the gradient is %.17g, on a new tape %.17g",
                                      c->ahead[i], c->behind[i]);
@@ -335,7 +333,7 @@ static bool run_backward(tg_check *c, bool checkpointed, double *gradients, tg_p
     }
     if (fine || !recorded)
         return fine;
-    point_at(c, 1, -1, NAN, NAN);
+    set_place(c, 1, -1, NAN, NAN);
     return tg_check_fail(&c->report, TG_GRADCHECK_ANOTHER_WAY, "%s fails: %s",
                          checkpointed ? "tg_backward through a checkpoint" : "tg_backward", tg_tape_error(c->tape));
 }
@@ -347,7 +345,7 @@ static bool trains_the_same(tg_check *c)
     if (!gradients || !kept)
         return false;
     if (!run_backward(c, false, gradients, kept) ||
-        !same_bytes(c, 1, TG_GRADCHECK_ANOTHER_WAY, "tg_grad and tg_backward differ"))
+        !same_as(c, 1, c->ahead, TG_GRADCHECK_ANOTHER_WAY, "tg_grad and tg_backward differ"))
         return false;
     if (!run_backward(c, true, gradients, kept))
         return false;
@@ -358,7 +356,7 @@ static bool trains_the_same(tg_check *c)
         double expected = c->level[1].value[i];
         if (fabs(c->ahead[i] - expected) <= SAME_TO * largest + LOST)
             continue;
-        point_at(c, 1, i, c->ahead[i], expected);
+        set_place(c, 1, i, c->ahead[i], expected);
         return tg_check_fail(&c->report, TG_GRADCHECK_ANOTHER_WAY,
                              "inside a checkpoint the gradient is %.12g, else %.12g", c->ahead[i], expected);
     }
@@ -380,7 +378,7 @@ static bool is_same_alone(tg_check *c, int p)
     tg_tensor cotangent = tg_constant(c->tape, TG_F64, c->level[0].cotangent, c->output_shape);
     if (!tg_grad(&result, 1, &c->varied[p], 1, &cotangent, false, &gradient) ||
         !tg_read(gradient, TG_F64, c->ahead, part->size)) {
-        point_at(c, 1, part->size > 0 ? part->offset : -1, NAN, part->size > 0 ? together[0] : NAN);
+        set_place(c, 1, part->size > 0 ? part->offset : -1, NAN, part->size > 0 ? together[0] : NAN);
         return tg_check_fail(&c->report, TG_GRADCHECK_ALONE, "wanted alone, this gradient cannot be computed: %s",
                              tg_tape_error(c->tape) ? tg_tape_error(c->tape) : "it has another shape");
     }
@@ -389,7 +387,7 @@ static bool is_same_alone(tg_check *c, int p)
         largest = fmax(largest, fabs(together[i]));
     for (int64_t i = 0; i < part->size; i++)
         if (!(fabs(c->ahead[i] - together[i]) <= SAME_TO * largest + LOST)) {
-            point_at(c, 1, part->offset + i, c->ahead[i], together[i]);
+            set_place(c, 1, part->offset + i, c->ahead[i], together[i]);
             return tg_check_fail(&c->report, TG_GRADCHECK_ALONE,
                                  "wanted alone, and not announced before, the gradient is %.9g, else %.9g", c->ahead[i],
                                  together[i]);
@@ -410,7 +408,7 @@ static bool is_adjoint(tg_check *c)
     for (int p = 0; p < c->part_count; p++)
         c->cotangents[p] = tg_constant(c->tape, TG_F64, direction + c->parts[p].offset, c->parts[p].shape);
     const tg_check_level *function = &c->level[0], *gradient = &c->level[1];
-    point_at(c, 1, -1, NAN, NAN);
+    set_place(c, 1, -1, NAN, NAN);
     if (!tg_grad(&result, 1, c->varied, c->part_count, &v, true, c->gradients) ||
         !tg_grad(c->gradients, c->part_count, &v, 1, c->cotangents, false, &product) ||
         !tg_read(product, TG_F64, c->ahead, function->length))
@@ -430,7 +428,7 @@ static bool is_adjoint(tg_check *c)
                    32 * tg_check_noise(c, 1, direction, 0, c->variables) + LOST;
     if (fabs(forward - backward) <= bound)
         return true;
-    point_at(c, 1, -1, backward, forward);
+    set_place(c, 1, -1, backward, forward);
     c->report.result.bound = bound;
     return tg_check_fail(&c->report, TG_GRADCHECK_ADJOINT,
                          "<J^T v, u> is %.12g, but <v, J u>, by differentiating J^T v by v, is %.12g", backward,

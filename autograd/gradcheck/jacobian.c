@@ -28,13 +28,13 @@ static bool fill_expected(tg_check *c, int order, tg_check_jacobian *j)
     double *direction = tg_check_take(c, j->columns), *column = tg_check_take(c, j->rows);
     bool fine = direction && column;
     for (int64_t i = 0; fine && i < j->columns; i++) {
-        tg_check_steps steps = {.largest = c->own[i], .smallest = 1, .wanted = true};
+        tg_check_steps steps = {.largest = c->own_scale[i], .smallest = 1, .wanted = true};
         tg_check_way way = {.direction = direction, .groups = 1, .steps = &steps};
-        direction[i] = c->own[i];
+        direction[i] = c->own_scale[i];
         fine = tg_check_each_side(c, order - 1, &way, column);
         direction[i] = 0;
         for (int64_t row = 0; fine && row < j->rows; row++)
-            j->expected[row * j->columns + i] = column[row] / c->own[i];
+            j->expected[row * j->columns + i] = column[row] / c->own_scale[i];
     }
     return fine;
 }

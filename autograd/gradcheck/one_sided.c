@@ -1,13 +1,11 @@
 /* One-sided differences, output by output: for kinks. */
 #include "autograd/gradcheck/differences.h"
+#include "autograd/gradcheck/tolerances.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { SIDE_ROWS = 26, SIDE_COLUMNS = 5 };
-
-/* The extrapolation adds up the rounding of several rows: at most prod (2^j + 1) / (2^j - 1) < 8 times. */
-#define SIDE_AMPLIFICATION 8
 
 /* The derivatives of all outputs on one side, extrapolated in h, h^2, ... They are taken between x + h and x + 2h, so
  * that neither a jump at x nor a kink so near that x is on its wrong side can spoil them. */
@@ -16,11 +14,12 @@ typedef struct side {
     double *tableau[SIDE_COLUMNS]; /* the last row */
     double *rows;                  /* how many are good */
     double *value, *error;         /* the best so far that closer steps do not contradict */
+    double *rounding;              /* of the last row's plain difference */
 } side;
 
 static bool make_side(tg_check *c, tg_arena *arena, int64_t outputs, side *s)
 {
-    double **arrays[] = {&s->last, &s->rows, &s->value, &s->error};
+    double **arrays[] = {&s->last, &s->rows, &s->value, &s->error, &s->rounding};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         if (!(*arrays[i] = tg_check_take_from(c, arena, outputs, sizeof(double))))
             return false;
@@ -40,7 +39,7 @@ static void add_row(side *s, int64_t i, double plain, double rounding)
         s->rows[i] = 0;
         return;
     }
-    enum { CONTRADICTS = 8 }; /* times both errors apart */
+    s->rounding[i] = rounding;
     double above = s->tableau[0][i], entry = plain, best = NAN, least = INFINITY;
     s->tableau[0][i] = plain;
     for (int j = 1; j <= s->rows[i] && j < SIDE_COLUMNS; j++) {
@@ -68,7 +67,8 @@ static void add_rows(const tg_check *c, int level, const tg_check_way *way, int6
     const int64_t end = tg_check_begin(way, group + 1, l->length);
     for (int64_t k = tg_check_begin(way, group, l->length); k < end; k++) {
         const int64_t i = tg_check_value(way, k);
-        const double rounding = fmax(fmax(l->each[i], l->suspected), TG_CHECK_ROUNDING * fabs(c->ahead[i])) / step;
+        const double rounding =
+            fmax(fmax(l->value_rounding[i], l->assumed_rounding), TG_CHECK_ROUNDING * fabs(c->ahead[i])) / step;
         add_row(s, i, sign * (s->last[i] - c->ahead[i]) / step, 2 * SIDE_AMPLIFICATION * rounding);
     }
 }
@@ -86,20 +86,27 @@ static bool descend_side(tg_check *c, int level, const tg_check_way *way, const 
     return true;
 }
 
-/* What is between two values so close to each other, as a part of what the values are. */
-#define JUMP 1e-4
+/* The error of a side. Where the function ends or has a pole closer than the closest steps, rows of large steps may
+ * agree by chance, and the plain difference in the closest one is far from them. */
+static double error_of(const side *s, int64_t i)
+{
+    const double last = s->tableau[0][i], value = s->value[i], apart = fabs(last - value);
+    return apart > SAFETY * (s->error[i] + s->rounding[i]) + FAR * fmax(fabs(last), fabs(value)) ? INFINITY
+                                                                                                 : s->error[i];
+}
 
 /* Adds one output's. A side that does not converge, as where the function ends or jumps close by, counts only if
  * both are so. */
 static void add_output(double weight, const side *ahead, const side *behind, int64_t i, tg_check_one_sided *sum)
 {
-    double right = ahead->value[i], left = behind->value[i], error = ahead->error[i] + behind->error[i];
-    if (ahead->error[i] > 1e4 * behind->error[i] && ahead->error[i] > 1e-6 * fabs(right)) {
+    const double error_ahead = error_of(ahead, i), error_behind = error_of(behind, i);
+    double right = ahead->value[i], left = behind->value[i], error = error_ahead + error_behind;
+    if (error_ahead > 1e4 * error_behind && error_ahead > 1e-6 * fabs(right)) {
         right = left;
-        error = behind->error[i];
-    } else if (behind->error[i] > 1e4 * ahead->error[i] && behind->error[i] > 1e-6 * fabs(left)) {
+        error = error_behind;
+    } else if (error_behind > 1e4 * error_ahead && error_behind > 1e-6 * fabs(left)) {
         left = right;
-        error = ahead->error[i];
+        error = error_ahead;
     }
     sum->low += fmin(weight * right, weight * left);
     sum->high += fmax(weight * right, weight * left);

@@ -1,5 +1,7 @@
 #include "autograd/gradcheck/report.h"
 
+#include "autograd/numbers.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -109,9 +111,9 @@ const char *tg_check_factor(double factor, char *text, size_t size)
         snprintf(text, size, "of the opposite sign");
     else if (whole > 1 && whole <= SIMPLE && fabs(fabs(factor) - whole) < LIKE * whole)
         whole == 2 ? snprintf(text, size, "twice as large%s", sign)
-                   : snprintf(text, size, "%g times as large%s", whole, sign);
+                   : tg_print(text, size, "%g times as large%s", whole, sign);
     else if (part > 1 && part <= SIMPLE && fabs(1 / fabs(factor) - part) < LIKE * part)
-        part == 2 ? snprintf(text, size, "half as large%s", sign) : snprintf(text, size, "1/%g as large%s", part, sign);
+        part == 2 ? snprintf(text, size, "half as large%s", sign) : tg_print(text, size, "1/%g as large%s", part, sign);
     return text[0] ? text : NULL;
 }
 
@@ -140,11 +142,11 @@ static void add_value(tg_text *text, const tg_check_report *r, const tg_gradchec
         tg_text_add(text, ", where it is %.9g", data[v->index]);
 }
 
-void tg_check_explain_failure(const tg_check_report *r, tg_gradcheck_result *v)
+void tg_check_explain_failure(const tg_check_report *r, tg_gradcheck_result *v, const char *how)
 {
     tg_check_where(r, v);
     tg_text text = {v->why, sizeof v->why, 0};
-    tg_text_add(&text, "%s, %s%s", r->name, v->where, v->index < 0 ? " (along a random direction)" : "");
+    tg_text_add(&text, "%s, %s%s", r->name, v->where, how);
     add_value(&text, r, v);
     tg_text_add(&text, ": ");
     if (v->status == TG_GRADCHECK_CANNOT_TELL)

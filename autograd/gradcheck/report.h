@@ -57,8 +57,9 @@ void tg_check_end_parts(tg_check_report *report);
 /* Writes what a result is about: its sample, input, index and order. */
 void tg_check_where(const tg_check_report *report, tg_gradcheck_result *v);
 
-/* The sentences for a comparison that did not pass and for a check that passed. */
-void tg_check_explain_failure(const tg_check_report *report, tg_gradcheck_result *v);
+/* The sentences for a comparison that did not pass, with how elements were moved in it ("" for one alone), and for a
+ * check that passed. */
+void tg_check_explain_failure(const tg_check_report *report, tg_gradcheck_result *v, const char *how);
 void tg_check_explain_success(const char *name, tg_gradcheck_result *result);
 
 #endif

@@ -200,15 +200,14 @@ static bool guess_missing(const suspicion *s)
 
 static bool count_wrong(const suspicion *s)
 {
-    int64_t wrong = 0, of = 0;
+    int64_t wrong = 0;
     for (int64_t i = 0; i < s->found.size; i++) {
         bool right = true;
         for (int64_t row = 0; row < s->found.rows; row++)
             right &= fabs(at(&s->found, row, i) - at(&s->expected, row, i)) <= s->tolerance;
         wrong += !right;
-        of++;
     }
-    tg_text_add(s->text, "wrong by %lld of the input's %lld elements", (long long)wrong, (long long)of);
+    tg_text_add(s->text, "wrong by %lld of the input's %lld elements", (long long)wrong, (long long)s->found.size);
     return true;
 }
 

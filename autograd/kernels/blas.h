@@ -1,15 +1,38 @@
-/* What OpenBLAS runs: its core, that is the processor whose kernels it uses. Internal to the library.
+/* OpenBLAS, loaded when the first product asks for it. A program that were linked with it would start its threads
+ * before main, though our own products serve nearly all of them; where memory is short such a program hangs at its end.
+ * Internal to the library.
  *
- *     if (tg_blas_better_core())
- *         printf("%s would be better than %s\n", tg_blas_better_core(), tg_blas_core());
+ *     const tg_blas *blas = tg_blas_load();
+ *     if (blas)
+ *         tg_blas_multiply(blas, TG_F32, &(tg_blas_product){.m = 8, .n = 4, .k = 2, .a = a, .b = b, .out = out});
  */
 #ifndef TG_KERNELS_BLAS_H
 #define TG_KERNELS_BLAS_H
 
-const char *tg_blas_core(void);
+#include "autograd/tensor.h"
+
+typedef struct tg_blas tg_blas;
+
+/* NULL where it is not installed, and in a library that was built with BLAS=none. */
+const tg_blas *tg_blas_load(void);
+
+/* out[m, n] = a[m, k] b[k, n], or += where it accumulates; a transposed operand lies as [k, m] or [n, k]. */
+typedef struct tg_blas_product {
+    bool transpose_a, transpose_b, accumulate;
+    int m, n, k;
+    const void *a, *b;
+    void *out;
+} tg_blas_product;
+
+/* By one thread whatever OpenBLAS is set to, which it is set to again afterwards: sums that it cuts for several threads
+ * round otherwise. From any thread. */
+void tg_blas_multiply(const tg_blas *blas, tg_dtype dtype, const tg_blas_product *p);
+
+/* Its core, that is the processor whose kernels it uses. */
+const char *tg_blas_core(const tg_blas *blas);
 
 /* A core whose vectors are as wide as those of our kernels in use, if OpenBLAS has one and runs a narrower one; else
  * NULL. */
-const char *tg_blas_better_core(void);
+const char *tg_blas_better_core(const tg_blas *blas);
 
 #endif

@@ -3,12 +3,14 @@
 #endif
 #include "autograd/kernels/parallel.h"
 
-#include <cblas.h>
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 enum { MOST_THREADS = 32 };
 enum { SPINS = 200 };   /* of one who waits: some microseconds on end, */
@@ -47,49 +49,53 @@ static struct pool {
 } pool = {
     .in_use = PTHREAD_MUTEX_INITIALIZER, .sleep_lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
 
-/* ---- the BLAS's own threads ---- */
+/* ---- how many ---- */
 
-static pthread_mutex_t blas_lock = PTHREAD_MUTEX_INITIALIZER;
-static int blas_limits;  /* how many callers limit the BLAS to one thread */
-static int blas_threads; /* how many threads it had before */
+static atomic_int threads_set; /* 0: not yet */
 
-int tg_parallel_limit_blas(void)
+static int processors_here(void)
 {
-    pthread_mutex_lock(&blas_lock);
-    if (blas_limits++ == 0) {
-        blas_threads = openblas_get_num_threads();
-        if (blas_threads > 1)
-            openblas_set_num_threads(1);
-    }
-    const int threads = blas_threads;
-    pthread_mutex_unlock(&blas_lock);
-    return threads;
+    int count = 0;
+#if defined __linux__
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        count = CPU_COUNT(&set);
+#endif
+    count = count > 0 ? count : (int)sysconf(_SC_NPROCESSORS_ONLN);
+    return count > 0 ? count : 1;
 }
 
-void tg_parallel_restore_blas(void)
+static int number_in_environment(const char *name)
 {
-    pthread_mutex_lock(&blas_lock);
-    if (--blas_limits == 0 && blas_threads > 1)
-        openblas_set_num_threads(blas_threads);
-    pthread_mutex_unlock(&blas_lock);
+    const char *text = getenv(name);
+    const long number = text ? strtol(text, NULL, 10) : 0;
+    return number > 0 && number < INT_MAX ? (int)number : 0;
+}
+
+/* The variables of others, which may mean another machine, give no more than there are processors. */
+static int threads_at_start(void)
+{
+    static const char *const others[] = {"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"};
+    const int own = number_in_environment("TG_THREADS"), most = processors_here();
+    int number = 0;
+    for (size_t i = 0; number == 0 && i < sizeof others / sizeof *others; i++)
+        number = number_in_environment(others[i]);
+    return own ? own : number > 0 && number < most ? number : most;
 }
 
 void tg_parallel_set_threads(int threads)
 {
-    if (threads < 1)
-        threads = openblas_get_num_procs();
-    pthread_mutex_lock(&blas_lock);
-    blas_threads = threads; /* the BLAS gets it back with the last limit */
-    if (blas_limits == 0)
-        openblas_set_num_threads(threads);
-    pthread_mutex_unlock(&blas_lock);
+    atomic_store(&threads_set, threads > 0 ? threads : processors_here());
 }
 
 int tg_parallel_threads(void)
 {
-    pthread_mutex_lock(&blas_lock);
-    const int threads = blas_limits > 0 ? blas_threads : openblas_get_num_threads();
-    pthread_mutex_unlock(&blas_lock);
+    int threads = atomic_load(&threads_set), unset = 0;
+    if (threads == 0) {
+        threads = threads_at_start();
+        if (!atomic_compare_exchange_strong(&threads_set, &unset, threads))
+            threads = unset; /* another thread was faster */
+    }
     return threads;
 }
 
@@ -270,8 +276,6 @@ static void forget_workers(void)
 {
     pthread_mutex_init(&pool.in_use, NULL);
     pthread_mutex_init(&pool.sleep_lock, NULL);
-    pthread_mutex_init(&blas_lock, NULL);
-    blas_limits = 0;
     pthread_cond_init(&pool.wake, NULL);
     atomic_store(&pool.offer, 0);
     atomic_store(&pool.sleepers, 0);
@@ -339,8 +343,8 @@ void tg_parallel(size_t count, size_t least, size_t unit, tg_parallel_part part,
         part(context, 0, count);
         return;
     }
-    const int of_the_blas = tg_parallel_limit_blas();
-    const size_t threads = of_the_blas < MOST_THREADS ? (size_t)of_the_blas : MOST_THREADS;
+    const int set = tg_parallel_threads();
+    const size_t threads = set < MOST_THREADS ? (size_t)set : MOST_THREADS;
     const size_t worthwhile = least > 0 ? count / least : count;
     const job j = {part, context, count, unit, (int)(worthwhile < threads ? worthwhile : threads)};
     if (j.parts > 1 && pthread_mutex_trylock(&pool.in_use) == 0) {
@@ -348,7 +352,6 @@ void tg_parallel(size_t count, size_t least, size_t unit, tg_parallel_part part,
         pthread_mutex_unlock(&pool.in_use);
     } else
         part(context, 0, count);
-    tg_parallel_restore_blas();
 }
 
 void tg_parallel_chunks(size_t size, size_t least, tg_parallel_part part, void *context)

@@ -4,7 +4,7 @@
  *
  *     tg_parallel(n, 1 << 16, TG_LINE, update, &s);                       // update(&s, 0, n), in parts side by side
  *
- * There are as many threads as the BLAS would use (OPENBLAS_NUM_THREADS, or tg_set_threads), the caller one of them.
+ * There are as many threads as tg_parallel_threads says, the caller one of them, and at most 32.
  * Results must not depend on into how many parts the work was cut: each element depends on its own place only.
  *
  *     caller    publishes the parts | takes one after the other, as long as there are any | waits for those taken by
@@ -28,8 +28,7 @@ enum { TG_LINE = 64 }; /* elements, or bytes, after which a cut cannot fall into
 typedef void (*tg_parallel_part)(void *context, size_t first, size_t count);
 
 /* Runs `part` over 0 .. count-1 in parts of about `least` elements or more, cut at multiples of `unit`, and returns
- * when all are done. In one piece where there is one thread, little to do, or work that is shared already. Where it is
- * shared the BLAS uses one thread. */
+ * when all are done. In one piece where there is one thread, little to do, or work that is shared already. */
 void tg_parallel(size_t count, size_t least, size_t unit, tg_parallel_part part, void *context);
 
 /* Where part k of `parts` begins; part k ends where part k + 1 begins. For every count, unit > 0 and parts > 0:
@@ -49,12 +48,8 @@ void tg_parallel_chunks(size_t size, size_t least, tg_parallel_part part, void *
 /* Where a chunk begins in an array of `size` elements; that of TG_CHUNKS is its end. */
 size_t tg_chunk_begin(size_t size, size_t chunk);
 
-/* Limits the BLAS to one thread until restored, as tg_parallel does while it runs; returns how many threads it has
- * otherwise. Several tapes on several threads may do so at the same time. */
-int tg_parallel_limit_blas(void);
-void tg_parallel_restore_blas(void);
-
-/* As many threads, for this and for the BLAS; less than 1: one for each processor. */
+/* As many threads; less than 1: one for each processor. At the start TG_THREADS of the environment, else
+ * OPENBLAS_NUM_THREADS or OMP_NUM_THREADS, but no more than there are processors; else one for each. */
 void tg_parallel_set_threads(int threads);
 int tg_parallel_threads(void);
 

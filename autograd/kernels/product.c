@@ -1,9 +1,9 @@
 #include "autograd/kernels/product.h"
 
+#include "autograd/kernels/blas.h"
 #include "autograd/kernels/kernels.h"
 #include "autograd/kernels/parallel.h"
 
-#include <cblas.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,23 +97,20 @@ static void begin_with_bias(const operands *o)
         memcpy(o->out + i * row, o->bias, row);
 }
 
-static void multiply_by_openblas(const operands *o)
+static void multiply_by_openblas(const tg_blas *blas, const operands *o)
 {
-    const tg_product *p = o->p;
-    const int m = (int)p->m, n = (int)p->n, k = (int)p->k;
-    const int row_a = p->transpose_a ? m : k, row_b = p->transpose_b ? k : n;
-    const CBLAS_TRANSPOSE order_a = p->transpose_a ? CblasTrans : CblasNoTrans;
-    const CBLAS_TRANSPOSE order_b = p->transpose_b ? CblasTrans : CblasNoTrans;
     if (o->bias)
         begin_with_bias(o);
-    tg_parallel_limit_blas();
-    if (o->dtype == TG_F32)
-        cblas_sgemm(CblasRowMajor, order_a, order_b, m, n, k, 1, (const void *)o->a, row_a, (const void *)o->b, row_b,
-                    o->bias != NULL, (void *)o->out, n);
-    else
-        cblas_dgemm(CblasRowMajor, order_a, order_b, m, n, k, 1, (const void *)o->a, row_a, (const void *)o->b, row_b,
-                    o->bias != NULL, (void *)o->out, n);
-    tg_parallel_restore_blas();
+    const tg_blas_product product = {.transpose_a = o->p->transpose_a,
+                                     .transpose_b = o->p->transpose_b,
+                                     .accumulate = o->bias != NULL,
+                                     .m = (int)o->p->m,
+                                     .n = (int)o->p->n,
+                                     .k = (int)o->p->k,
+                                     .a = o->a,
+                                     .b = o->b,
+                                     .out = o->out};
+    tg_blas_multiply(blas, o->dtype, &product);
 }
 
 /* ---- which of them ---- */
@@ -134,36 +131,41 @@ __attribute__((constructor)) static void look_at_the_environment(void)
         in_use = TG_PRODUCTS_OPENBLAS;
 }
 
-/* Cores of OpenBLAS with wider vectors than those that x86-64 has at least. */
-static bool has_wide_core(void)
-{
-    static const char *const cores[] = {"Sandybridge", "Bulldozer", "Piledriver", "Steamroller", "Excavator",
-                                        "Haswell",     "Zen",       "SkylakeX",   "Cooperlake",  "SapphireRapids"};
-    const char *core = openblas_get_corename();
-    for (size_t i = 0; i < sizeof cores / sizeof *cores; i++)
-        if (strcmp(core, cores[i]) == 0)
-            return true;
-    return false;
-}
-
-static bool openblas_is_wider; /* than our kernels without fused multiply-adds */
-
-__attribute__((constructor)) static void look_at_the_blas(void)
+/* Whether it has wider vectors than those that x86-64 has at least. */
+static bool is_wide(const tg_blas *blas)
 {
 #if defined __x86_64__
-    openblas_is_wider = has_wide_core();
+    static const char *const cores[] = {"Sandybridge", "Bulldozer", "Piledriver", "Steamroller", "Excavator",
+                                        "Haswell",     "Zen",       "SkylakeX",   "Cooperlake",  "SapphireRapids"};
+    for (size_t i = 0; i < sizeof cores / sizeof *cores; i++)
+        if (strcmp(tg_blas_core(blas), cores[i]) == 0)
+            return true;
+    return false;
 #else
-    openblas_is_wider = true;
+    (void)blas;
+    return true;
 #endif
 }
 
-/* Ours are the better ones, or as good, but where they lack fused multiply-adds and OpenBLAS has more than SSE.
- * docs/products.md has the measurements. */
-static bool takes_own(const operands *o)
+static const tg_blas *wide_blas;
+
+static void look_for_a_wide_blas(void)
 {
-    if (in_use != TG_PRODUCTS_AUTO)
-        return in_use == TG_PRODUCTS_OWN;
-    return o->kernels->fused || !openblas_is_wider;
+    const tg_blas *blas = tg_blas_load();
+    wide_blas = blas && is_wide(blas) ? blas : NULL;
+}
+
+/* OpenBLAS if it serves this product, else NULL. Ours are the better ones, or as good, but where they lack fused
+ * multiply-adds and OpenBLAS has more than SSE. docs/products.md has the measurements. */
+static const tg_blas *blas_for(const operands *o)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    if (in_use == TG_PRODUCTS_OPENBLAS)
+        return tg_blas_load();
+    if (in_use == TG_PRODUCTS_OWN || o->kernels->fused)
+        return NULL;
+    pthread_once(&once, look_for_a_wide_blas);
+    return wide_blas;
 }
 
 void tg_multiply(tg_dtype dtype, const tg_product *p, const void *a, const void *b, const void *bias, void *out)
@@ -171,8 +173,10 @@ void tg_multiply(tg_dtype dtype, const tg_product *p, const void *a, const void 
     if (p->m == 0 || p->n == 0)
         return;
     operands o = {dtype, p, a, b, bias, out, tg_kernels.products[dtype]};
-    if (p->k == 0 || takes_own(&o)) /* OpenBLAS leaves what is there when the sums are over nothing */
-        multiply_by_own(&o);
+    /* OpenBLAS leaves what is there when the sums are over nothing. */
+    const tg_blas *blas = p->k > 0 ? blas_for(&o) : NULL;
+    if (blas)
+        multiply_by_openblas(blas, &o);
     else
-        multiply_by_openblas(&o);
+        multiply_by_own(&o);
 }

@@ -1,5 +1,6 @@
 #include "autograd/ops/axes.h"
 
+#include "autograd/numbers.h"
 #include "autograd/ops/category.h"
 #include "autograd/program.h"
 #include "autograd/strided.h"
@@ -47,7 +48,7 @@ tg_tensor tg_refuse(const char *operation, tg_tensor x, const char *format, ...)
     char message[256], shape[128];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    tg_print_arguments(message, sizeof message, format, arguments);
     va_end(arguments);
     tg_shape of = tg_shape_of(x);
     if (tg_ok(x))

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "examples/data/csv_classes.h"
+#include "examples/data/csv_describe.h"
 #include "examples/data/number.h"
 #include "examples/data/words.h"
 
@@ -144,6 +144,11 @@ static bool choose_task(const csv_source *source, const dataset_options *options
     if (set->task == DATASET_REGRESSION)
         return true;
     size_t column = source->target_columns[0];
+    for (size_t row = 0; set->task == DATASET_TASK_AUTO && row < source->rows; row++) {
+        const char *word = csv_word_at(source, row, column);
+        if (word && csv_word_is_formatted(word))
+            return csv_fail_at_word(source, row, column);
+    }
     if (!csv_classes_collect(source, column, false, classes))
         return false;
     if (set->task == DATASET_TASK_AUTO)
@@ -243,10 +248,11 @@ static void note_reading(const csv_source *source, const features *all, size_t r
 
 static bool build(csv_source *source, const dataset_options *options, csv_classes *classes, features *all, dataset *set)
 {
-    const char *path = source->table.path;
-    if (!csv_table_read(path, &source->table, source->error) || !csv_find_header(source, options->header) ||
+    if (!csv_table_read(source->table.path, &source->table, source->error) ||
+        !csv_find_header(source, options->header) ||
         !csv_find_targets(source, options->target ? options->target : "-1"))
         return false;
+    const char *path = source->table.path;
     if (source->targets == source->table.columns)
         return dataset_fail(source->error, "%s: %zu %s, all of them targets, expected features as well", path,
                             source->targets, source->targets == 1 ? "column" : "columns");
@@ -267,6 +273,8 @@ static bool build(csv_source *source, const dataset_options *options, csv_classe
         !describe_features(source, all, set))
         return false;
     fill(source, all, classes, set);
+    if (!csv_describe_columns(source, set))
+        return false;
     note_reading(source, all, rows_of_file, set);
     return true;
 }

@@ -48,6 +48,9 @@ bool csv_fail_at_word(const csv_source *source, size_t row, size_t column)
         snprintf(problem, sizeof problem, "empty, expected a number; missing drop or mean does without");
     else if (csv_is_missing(word) && !csv_word_is_huge(word))
         snprintf(problem, sizeof problem, "'%.60s', expected a number; missing drop or mean does without", word);
+    else if (csv_word_is_formatted(word))
+        snprintf(problem, sizeof problem, "'%.40s' has marks between its digits, expected a number such as 1234.56",
+                 word);
     else
         snprintf(problem, sizeof problem, "'%.60s' is not a %snumber", word, csv_word_is_huge(word) ? "finite " : "");
     return csv_fail_at(source, row, column, problem);
@@ -207,7 +210,7 @@ static bool add_categories(csv_source *source, const char *text, size_t length)
     return give_role(source, text, length, CSV_CATEGORIES);
 }
 
-/* Columns in which words, but for missing ones, are as many as numbers or more. */
+/* Columns in which words, but for missing ones and numbers written for people, are as many as numbers or more. */
 static bool find_categories(csv_source *source)
 {
     const size_t columns = source->table.columns, first = source->first * columns;
@@ -220,7 +223,7 @@ static bool find_categories(csv_source *source)
         if (!isnan(source->table.values[word->cell]))
             continue; /* a number of the first row, kept for its name */
         missing[word->cell % columns] += csv_is_missing(text);
-        words[word->cell % columns] += !csv_is_missing(text) && !csv_word_is_huge(text);
+        words[word->cell % columns] += !csv_is_missing(text) && !csv_word_is_huge(text) && !csv_word_is_formatted(text);
     }
     for (size_t column = 0; column < columns; column++)
         if (source->role[column] == CSV_NUMBERS && words[column] > 0 &&

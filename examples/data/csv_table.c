@@ -373,7 +373,7 @@ static bool parse(csv_reader *reader, const dataset_bytes *contents)
 
 bool csv_table_read(const char *path, csv_table *table, const dataset_error *error)
 {
-    *table = (csv_table){.path = path};
+    *table = (csv_table){.path = dataset_path_name(path)};
     dataset_bytes contents;
     if (!dataset_read_file(path, &contents, error))
         return false;
@@ -417,4 +417,27 @@ bool csv_word_is_huge(const char *text)
     char *end;
     double value = strtod(text, &end);
     return end != text && !*end && !(fabs(value) <= (double)FLT_MAX);
+}
+
+static const char digits[] = "0123456789";
+
+static bool all_digits(const char *text)
+{
+    return *text && !text[strspn(text, digits)];
+}
+
+bool csv_word_is_formatted(const char *text)
+{
+    text += *text == '+' || *text == '-';
+    const size_t first = strspn(text, digits);
+    const char mark = text[first];
+    if (first == 0 || !mark || !strchr(",.' ", mark))
+        return false;
+    if (mark == ',' && all_digits(text + first + 1))
+        return true;
+    size_t groups = 0;
+    for (text += first; *text == mark && strspn(text + 1, digits) == 3; text += 4)
+        groups++;
+    const bool fraction = *text != mark && (*text == ',' || *text == '.') && all_digits(text + 1);
+    return first <= 3 && groups > 0 && (!*text || fraction);
 }

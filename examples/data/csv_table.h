@@ -26,11 +26,11 @@ typedef struct csv_table {
     char *text; /* the words, each closed by a zero byte */
 } csv_table;
 
-/* Reads a file, plain or gzip, with the separator that its first line shows: semicolon, else tab, else comma, else
- * blanks, of which several are one; blanks go before commas where the first lines have numbers like 3,5 between blanks,
- * and no other comma but in a header. Numbers may have a decimal comma where that separates nothing. Every row has the
- * same number of cells; a line that is not UTF-8 is refused; blank lines, lines that begin with # and a byte-order mark
- * are passed over. The path must outlive the table. */
+/* Reads a file, plain or gzip, or standard input for "-", with the separator that its first line shows: semicolon, else
+ * tab, else comma, else blanks, of which several are one; blanks go before commas where the first lines have numbers
+ * like 3,5 between blanks, and no other comma but in a header. Numbers may have a decimal comma where that separates
+ * nothing. Every row has the same number of cells; a line that is not UTF-8 is refused; blank lines, lines that begin
+ * with # and a byte-order mark are passed over. The path must outlive the table. */
 bool csv_table_read(const char *path, csv_table *table, const dataset_error *error);
 void csv_table_free(csv_table *table);
 
@@ -42,5 +42,9 @@ const char *csv_table_text(const csv_table *table, size_t word);
 
 /* Whether a word is a number that no float holds: NaN, infinite or too large. */
 bool csv_word_is_huge(const char *text);
+
+/* Whether a word is a number written for people: 1.234,56 or 1,234.56 or 1'234'567, with a mark before every three
+ * digits, or 3,5 where commas separate cells. */
+bool csv_word_is_formatted(const char *text);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 bool dataset_fail(const dataset_error *error, const char *format, ...)
 {
@@ -97,6 +98,11 @@ void dataset_free(dataset *set)
         free(set->feature[i].category);
     }
     free(set->feature);
+    for (size_t i = 0; set->column && i < set->columns; i++) {
+        free(set->column[i].name);
+        free(set->column[i].example);
+    }
+    free(set->column);
     free(set->x);
     free(set->y);
     free(set->labels);
@@ -157,6 +163,8 @@ static bool load(const char *spec, const dataset_options *options, dataset *set,
 {
     const char *path;
     const dataset_kind *kind = find_kind(spec, &path);
+    if (!kind && access(spec, F_OK) == 0)
+        return dataset_fail(error, "'%s' is a file; csv:%s reads it as a table", spec, spec);
     if (!kind)
         return dataset_fail(error, "unknown data set '%s', expected one of %s", spec, dataset_kinds());
     if (!options_fit(spec, kind, options, error))
@@ -165,7 +173,7 @@ static bool load(const char *spec, const dataset_options *options, dataset *set,
         return dataset_fail(error, "data set '%s': expected a %s after it", spec,
                             strcmp(kind->path, "DIR") == 0 ? "folder" : "file");
     set->kind = kind;
-    set->name = title_of(path);
+    set->name = title_of(dataset_path_name(path));
     if (!set->name)
         return dataset_fail(error, "%s: out of memory", spec);
     if (!kind->load(path, options, set, error))

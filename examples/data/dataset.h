@@ -88,6 +88,17 @@ typedef struct dataset_feature {
     bool missing;
 } dataset_feature;
 
+/* What a column of a CSV file is and what was made of it; examples/report/columns.h prints them. */
+typedef struct dataset_column {
+    char *name;        /* NULL where the file names none */
+    const char *kind;  /* "number", "categorical", "target", "class" or "ignored" */
+    size_t entries;    /* of categories and classes: how many are different; else 0 */
+    double low, high;  /* of numbers: the least and the largest; else NaN */
+    char *example;     /* the first entry, empty where all are missing */
+    size_t missing;    /* cells without a value, in rows that were dropped too */
+    const char *doubt; /* why it may be no feature ("looks like a date"); NULL: no doubt */
+} dataset_column;
+
 typedef struct dataset_kind dataset_kind;
 
 /* A data set. */
@@ -108,6 +119,9 @@ typedef struct dataset {
     float *y;        /* [rows, targets] for a regression; else NULL */
     double *source; /* [rows, features + targets] as the file has them, where a split standardises them; else NULL. NaN:
                        missing */
+
+    size_t columns;         /* of a CSV file; else 0 */
+    dataset_column *column; /* [columns]; else NULL */
 
     size_t dropped;           /* rows of the source that are left out, for missing cells */
     dataset_feature *feature; /* [features] of a CSV file; else NULL */
@@ -138,7 +152,7 @@ mean 0 and
  * the first), a header or none, plain or with .gz; lines that begin with # are left out. Features are numbers; of a
  * column of words each word becomes a feature that is 1 or 0. Targets that are words, or whole numbers of which at most
  * 20 differ and each stands twice on average, make a classification, any other target a regression; classes are
- * numbered in ascending order.
+ * numbered in ascending order. A number such as 1.234,56 is an error. csv:- reads standard input.
  *
  * All rows are in no part yet. On failure gives false, writes one line that says which file, where and what was
  * expected to `error` (at most error_size bytes with the closing zero; error may be NULL with size 0), and leaves `set`

@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include "examples/data/internal.h"
@@ -42,7 +43,12 @@ bool dataset_read_file(const char *path, dataset_bytes *contents, const dataset_
 {
     *contents = (dataset_bytes){0};
     errno = 0;
-    gzFile file = gzopen(path, "rb");
+    const bool standard = strcmp(path, "-") == 0;
+    const int input = standard ? dup(STDIN_FILENO) : -1;
+    gzFile file = !standard ? gzopen(path, "rb") : input >= 0 ? gzdopen(input, "rb") : NULL;
+    path = dataset_path_name(path);
+    if (!file && input >= 0)
+        close(input);
     if (!file)
         return dataset_fail(error, "%s: %s", path, errno ? strerror(errno) : "out of memory");
     gzbuffer(file, 1 << 17);

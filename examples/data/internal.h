@@ -19,7 +19,13 @@ __attribute__((format(printf, 2, 3))) bool dataset_fail(const dataset_error *err
  * it is 0. Free with free(). */
 void *dataset_array(size_t count, size_t width, size_t size);
 
-/* A whole file, unpacked if it is gzip. */
+/* The path of a file as messages name it: "-" is standard input. */
+static inline const char *dataset_path_name(const char *path)
+{
+    return path[0] == '-' && !path[1] ? "standard input" : path;
+}
+
+/* A whole file, or standard input for "-", unpacked if it is gzip. */
 typedef struct dataset_bytes {
     unsigned char *bytes; /* free with free() */
     size_t size;

@@ -1,6 +1,6 @@
 #include "examples/gradcheck/check_charts.h"
 
-#include "examples/lab/html.h"
+#include "examples/report/html.h"
 
 #include <math.h>
 #include <string.h>

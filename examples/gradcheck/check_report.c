@@ -1,7 +1,8 @@
 #include "examples/gradcheck/check_report.h"
 
 #include "examples/gradcheck/check_charts.h"
-#include "examples/lab/html.h"
+#include "examples/lab/files.h"
+#include "examples/report/html.h"
 #include "examples/lab/options.h"
 #include "examples/data/words.h"
 
@@ -14,10 +15,10 @@
 #include <tapegrad.h>
 
 static const char style[] =
-    "td,th{vertical-align:top}.results{width:100%}.results th{border-bottom:2px solid #888}tr.category "
-    "td{font-weight:bold;background:#f4f4f4}"
+    "td,th{vertical-align:top}.results{width:100%}tr.category "
+    "td{font-weight:bold;background:var(--soft)}"
     ".counts{font-size:1.2em}.counts "
-    "span{margin-right:1.5em;white-space:nowrap}.name{white-space:nowrap}.small{font-size:14px;color:#404040}"
+    "span{margin-right:1.5em;white-space:nowrap}.name{white-space:nowrap}.small{font-size:14px;opacity:.85}"
     ".why{white-space:pre-wrap;overflow-wrap:anywhere;border-left:4px solid #D55E00;padding-left:1em;margin:1em "
     "0}.why.undecided{border-color:#E69F00}"
     ".gallery{display:grid;grid-template-columns:repeat(auto-fill,minmax(260px,1fr));gap:1em}.gallery figure{margin:0}"
@@ -68,8 +69,8 @@ static void put_conditions(const check_report *r, FILE *to)
     FILE *line = open_memstream(&command, &size);
     if (line) {
         options_print_command(r->argv, line);
-        fclose(line);
-        html_text(to, command);
+        if (files_close_memory(line, &command))
+            html_text(to, command);
     }
     free(command);
     fputs("</pre>\n", to);
@@ -229,7 +230,7 @@ static bool write_html(const void *context, FILE *to)
     steps_curve *curves = compute_curves(r);
     char head[3000];
     snprintf(head, sizeof head, "%s%s", style, check_chart_style);
-    html_begin(to, "Gradient check", head);
+    html_begin(to, "Gradient check", head, false);
     put_counts(r, to);
     put_conditions(r, to);
     put_problems(r, to);

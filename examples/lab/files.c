@@ -72,12 +72,21 @@ static bool join(char path[PATH_MAX], const char *folder, const char *before, co
     return length < PATH_MAX || complain(message, "write into the folder", folder, "the name is too long");
 }
 
+/* Makes a file that was not there. One of this name can only be of a killed process that had our number, or a link that
+ * somebody put in the way; it goes, and what a link points to stays as it is. */
+static int create(const char *path)
+{
+    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, descriptor = open(path, flags, 0666);
+    return descriptor < 0 && errno == EEXIST && unlink(path) == 0 ? open(path, flags, 0666) : descriptor;
+}
+
 static bool check_writable(const char *folder, char message[FILES_MESSAGE])
 {
     char path[PATH_MAX];
     if (!join(path, folder, "try", "file", message))
         return false;
-    int probe = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    files_remove_left(folder, ".file.try.", "");
+    int probe = create(path);
     if (probe < 0)
         return complain(message, "write into the folder", folder, strerror(errno));
     close(probe);
@@ -150,9 +159,16 @@ bool files_write(const char *folder, const char *name, bool (*write)(const void 
         return false;
     snprintf(left, sizeof left, ".%.*s.new.", NAME_MAX, name);
     files_remove_left(folder, left, "");
-    FILE *to = fopen(temporary, "we");
-    if (!to)
-        return complain(message, "write the file", temporary, strerror(errno));
+    const int descriptor = create(temporary);
+    FILE *to = descriptor < 0 ? NULL : fdopen(descriptor, "w");
+    if (!to) {
+        complain(message, "write the file", temporary, strerror(errno));
+        if (descriptor >= 0) {
+            close(descriptor);
+            unlink(temporary);
+        }
+        return false;
+    }
     bool made = write(context, to);
     errno = made ? 0 : ENOMEM;
     bool well =
@@ -165,6 +181,16 @@ bool files_write(const char *folder, const char *name, bool (*write)(const void 
     reason = well ? errno : reason ? reason : EIO;
     unlink(temporary);
     return complain(message, "write the file", path, strerror(reason));
+}
+
+bool files_close_memory(FILE *to, char **text)
+{
+    const bool wrong = ferror(to);
+    if (fclose(to) == 0 && !wrong && *text)
+        return true;
+    free(*text);
+    *text = NULL;
+    return false;
 }
 
 void files_remove(const char *folder, const char *name)

@@ -44,6 +44,9 @@ bool files_write(const char *folder, const char *name, bool (*write)(const void 
  * FOLDER/BEGIN, its number, END. "best.safetensors." and ".tmp" are those of the library. */
 void files_remove_left(const char *folder, const char *begin, const char *end);
 
+/* Closes a stream of open_memstream. False, and *text is NULL, if there was no memory for all that was written. */
+bool files_close_memory(FILE *to, char **text);
+
 /* Removes FOLDER/NAME, if it is there. */
 void files_remove(const char *folder, const char *name);
 

@@ -286,14 +286,6 @@ static void wait_for_news(jobs_pool *pool)
     }
 }
 
-void jobs_without_threads(char **argv)
-{
-    static const char variable[] = "OPENBLAS_NUM_THREADS";
-    const char *threads = getenv(variable);
-    if ((!threads || strcmp(threads, "1") != 0) && setenv(variable, "1", 1) == 0)
-        execv("/proc/self/exe", argv);
-}
-
 jobs_outcome jobs_run(const jobs_config *config)
 {
     int places = config->at_once < 1 ? 1 : config->at_once;

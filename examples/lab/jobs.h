@@ -32,7 +32,7 @@
  * delivered, and jobs_run returns `interrupted` with the signals handled as before the call, so that a second Ctrl-C
  * ends the program at once. Children die with the parent, however it dies.
  *
- * The child is a copy made by fork, which wants a program without threads: begin main with jobs_without_threads(argv).
+ * The child is a copy made by fork, which wants a program without threads.
  */
 #ifndef LAB_JOBS_H
 #define LAB_JOBS_H
@@ -91,11 +91,6 @@ typedef struct {
     int stopped;      /* by an interruption, or never started because of it */
     bool interrupted; /* by SIGINT, SIGTERM or SIGHUP */
 } jobs_outcome;
-
-/* Starts the program again with OPENBLAS_NUM_THREADS=1, unless it has been started so. OpenBLAS starts its threads
- * before main, and where memory is too short for them, fork() waits for them for ever; jobs, which run side by side,
- * have no use for them. Returns where nothing is to be done, or nothing can be. */
-void jobs_without_threads(char **argv);
 
 /* Runs all jobs and returns when the last child has ended. */
 jobs_outcome jobs_run(const jobs_config *config);

@@ -9,7 +9,7 @@
 #include <tapegrad.h>
 #include <unistd.h>
 
-enum { FIRST_KEY = 1000, OPTIONS_MOST = 64, HELP_SIZE = 400 };
+enum { FIRST_KEY = 1000, HELP_SIZE = 400 };
 
 typedef struct reading {
     const options_program *program;
@@ -28,7 +28,7 @@ static void describe_choices(const program_option *o, char *text, size_t size)
 static void refuse(struct argp_state *state, const program_option *o, const char *argument)
 {
     char expected[HELP_SIZE] = "";
-    if (o->type == OPTION_CHOICE) {
+    if (o->type == OPTION_CHOICE || o->type == OPTION_CHOICES) {
         describe_choices(o, expected, sizeof expected);
         argp_failure(state, 2, 0, "--%s: '%s' is not one of %s", o->name, argument, expected);
     }
@@ -113,6 +113,23 @@ int options_position(const char *const *choices, const char *word)
     return i;
 }
 
+/* Whether a list has choices only, and none twice. */
+static bool are_choices(const program_option *o, const char *list)
+{
+    bool met[64] = {false};
+    for (const char *part = list; part;) {
+        const size_t length = strcspn(part, ",");
+        int i = 0;
+        while (o->choices[i] && (strncmp(o->choices[i], part, length) != 0 || o->choices[i][length]))
+            i++;
+        if (!o->choices[i] || i >= 64 || met[i])
+            return false;
+        met[i] = true;
+        part = part[length] ? part + length + 1 : NULL;
+    }
+    return true;
+}
+
 /* False if the argument is none for this option; `at` is as before then. */
 static bool set_option(const program_option *o, char *at, const char *argument)
 {
@@ -126,6 +143,11 @@ static bool set_option(const program_option *o, char *at, const char *argument)
     case OPTION_REALS:
     case OPTION_INTS:
         if (options_numbers(o, argument, (double[OPTIONS_NUMBERS]){0}, OPTIONS_NUMBERS) < 1)
+            return false;
+        *(const char **)(void *)at = argument;
+        return true;
+    case OPTION_CHOICES:
+        if (!are_choices(o, argument))
             return false;
         *(const char **)(void *)at = argument;
         return true;
@@ -149,11 +171,18 @@ static bool set_option(const program_option *o, char *at, const char *argument)
     return true;
 }
 
+bool options_set(const program_option *option, void *settings, const char *word)
+{
+    return set_option(option, (char *)settings + option->offset, word);
+}
+
 static void read_option(struct argp_state *state, const program_option *o, char *at, const char *argument)
 {
     if (!set_option(o, at, argument))
         refuse(state, o, argument);
 }
+
+static const options_program *parsed; /* last */
 
 /* ---- a file ---- */
 
@@ -181,7 +210,8 @@ static bool set_value(const program_option *o, char *at, json_t *file, json_t *v
         if (json_object_set_new(file, o->name, value) != 0)
             return false;
     }
-    if (json_is_null(value) && (o->type == OPTION_TEXT || o->type == OPTION_CHOICE || is_list(o)))
+    if (json_is_null(value) &&
+        (o->type == OPTION_TEXT || o->type == OPTION_CHOICE || o->type == OPTION_CHOICES || is_list(o)))
         return !*(const char **)(void *)at;
     if (o->type == OPTION_FLAG)
         return json_is_boolean(value) && (*(bool *)at = json_is_true(value), true);
@@ -234,7 +264,7 @@ bool options_load(const options_program *program, const char *path, void *settin
     json_object_foreach(file, name, value)
     {
         const program_option *o = options_find(program, name);
-        if (strcmp(name, "version") == 0)
+        if (strcmp(name, "version") == 0 || strcmp(name, "checksum") == 0)
             continue;
         if (!o || !set_value(o, (char *)settings + o->offset, file, value)) {
             snprintf(message, size, "%s: \"%.60s\" %s", path, name,
@@ -245,12 +275,28 @@ bool options_load(const options_program *program, const char *path, void *settin
     return true;
 }
 
+void options_join(program_option *table, const program_option *more, const char *const *without)
+{
+    while (table->name || table->help)
+        table++;
+    for (; more->name || more->help; more++) {
+        const char *const *left_out = without;
+        while (left_out && *left_out && (!more->name || strcmp(*left_out, more->name) != 0))
+            left_out++;
+        if (!left_out || !*left_out)
+            *table++ = *more;
+    }
+}
+
 /* ---- argp ---- */
 
 static bool given[OPTIONS_MOST];
 
 bool options_given(const options_program *program, const char *name)
 {
+    program = program ? program : parsed;
+    if (!program)
+        return false;
     for (int i = 0; i < OPTIONS_MOST && (program->table[i].name || program->table[i].help); i++)
         if (program->table[i].name && strcmp(program->table[i].name, name) == 0)
             return given[i];
@@ -280,7 +326,7 @@ static void describe(const program_option *o, const void *settings, char *text, 
 {
     const char *at = (const char *)settings + o->offset;
     size_t used = (size_t)snprintf(text, size, "%s", o->help);
-    if (o->type == OPTION_CHOICE && used < size) {
+    if ((o->type == OPTION_CHOICE || o->type == OPTION_CHOICES) && used < size) {
         char choices[HELP_SIZE];
         describe_choices(o, choices, sizeof choices);
         used += (size_t)snprintf(text + used, size - used, ": %s", choices);
@@ -320,6 +366,7 @@ void options_parse(const options_program *program, int argc, char **argv, void *
     static char help[OPTIONS_MOST][HELP_SIZE];
     int group = 0;
     memset(given, 0, sizeof given);
+    parsed = program;
     if (!printing)
         atexit(close_output);
     printing = program->name;
@@ -335,14 +382,20 @@ void options_parse(const options_program *program, int argc, char **argv, void *
     }
     char *about;
     if (asprintf(&about, "%s%s%s", program->about, program->after ? "\v" : "", program->after ? program->after : "") <
-        0)
+        0) {
+        fprintf(stderr, "%s: out of memory\n", program->name);
         exit(1);
+    }
     argp_err_exit_status = 2;
     argp_program_version_hook = print_version;
     const struct argp argp = {.options = options, .parser = parse, .args_doc = program->words, .doc = about};
     char *program_name = argv[0];
     argv[0] = (char *)(size_t)program->name; /* messages begin with the plain name */
-    argp_parse(&argp, argc, argv, 0, NULL, &(reading){program, settings});
+    const int failure = argp_parse(&argp, argc, argv, 0, NULL, &(reading){program, settings});
+    if (failure) {
+        fprintf(stderr, "%s: the options cannot be read: %s\n", program->name, strerror(failure));
+        exit(1);
+    }
     argv[0] = program_name;
     free(about);
     char note[TG_PRODUCTS_NOTE];

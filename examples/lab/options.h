@@ -26,17 +26,18 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { OPTIONS_NUMBERS = 32 }; /* in a list at most */
+enum { OPTIONS_NUMBERS = 32, OPTIONS_MOST = 112 }; /* in a list, and in a table, at most */
 
 typedef enum option_type {
-    OPTION_FLAG,   /* bool: present or not */
-    OPTION_INT,    /* int */
-    OPTION_REAL,   /* double */
-    OPTION_REALS,  /* const char *: one number, or several with commas between, for options_numbers */
-    OPTION_INTS,   /* the same of whole numbers */
-    OPTION_TEXT,   /* const char * */
-    OPTION_CHOICE, /* const char *: one of `choices` */
-    OPTION_GROUP,  /* no option: `help` heads the ones that follow */
+    OPTION_FLAG,    /* bool: present or not */
+    OPTION_INT,     /* int */
+    OPTION_REAL,    /* double */
+    OPTION_REALS,   /* const char *: one number, or several with commas between, for options_numbers */
+    OPTION_INTS,    /* the same of whole numbers */
+    OPTION_TEXT,    /* const char * */
+    OPTION_CHOICE,  /* const char *: one of `choices` */
+    OPTION_CHOICES, /* the same: one, or several different ones with commas between */
+    OPTION_GROUP,   /* no option: `help` heads the ones that follow */
 } option_type;
 
 typedef struct program_option {
@@ -57,6 +58,9 @@ typedef struct options_program {
     const char *words;           /* what --help calls words that are no options; NULL: there are none */
     size_t words_offset;         /* of a const char *const *, which gets them; a NULL ends them */
 } options_program;
+
+/* Appends options to a table of OPTIONS_MOST lines, but for those in `without` (NULL: none). */
+void options_join(program_option *table, const program_option *more, const char *const *without);
 
 /* Reads argv into the settings, which hold the defaults. Ends the program for --help and --version (status 0) and for
  * errors (2). From then on it also ends with a line and status 2 if standard output could not be written. */
@@ -86,7 +90,10 @@ const program_option *options_find(const options_program *program, const char *n
  * none, or none for it, as null is where the settings have a text. */
 bool options_take(const program_option *option, void *settings, json_t *object);
 
-/* Whether the last call of options_parse met this option on the command line. */
+/* Sets an option from a word of the command line; false if it is none for it. */
+bool options_set(const program_option *option, void *settings, const char *word);
+
+/* Whether the last call of options_parse met this option on the command line; `program` NULL: of whichever program. */
 bool options_given(const options_program *program, const char *name);
 
 /* "name", value for every option, by `keep`; for a record of what was run. */

@@ -1,7 +1,8 @@
 #include "examples/lab/progress.h"
+#include "examples/lab/files.h"
 #include "examples/lab/jobs_internal.h"
 #include "examples/lab/progress_internal.h"
-#include "examples/lab/terminal.h"
+#include "examples/report/terminal.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -125,8 +126,8 @@ static void write_live_lines(progress *view, FILE *to, const terminal *screen)
             continue;
         progress_write_job(text, &style, view->config.names[i], &row->now,
                            time_left(row->started, row->reported, row->now.fraction));
-        fclose(text);
-        put_line(view, to, line);
+        if (files_close_memory(text, &line))
+            put_line(view, to, line);
         free(line);
     }
     FILE *text = running > 0 && view->config.count > 1 ? open_memstream(&line, &size) : NULL;
@@ -135,8 +136,8 @@ static void write_live_lines(progress *view, FILE *to, const terminal *screen)
     fraction /= view->config.count;
     progress_write_total(text, &style, view->ended, view->config.count, fraction,
                          time_left(view->began, jobs_clock(), fraction));
-    fclose(text);
-    put_line(view, to, line);
+    if (files_close_memory(text, &line))
+        put_line(view, to, line);
     free(line);
 }
 
@@ -167,7 +168,7 @@ static void repaint(progress *view, const char *above)
     write_live_lines(view, to, &screen);
     fputs("\033[J\033[?7h\033[?25h", to);
     view->painted = jobs_clock();
-    if (fclose(to) == 0) {
+    if (files_close_memory(to, &bytes)) {
         fwrite(bytes, 1, size, view->config.out);
         fflush(view->config.out);
     }
@@ -304,7 +305,7 @@ void progress_end(progress *view, int job, jobs_state state, const char *message
     row->running = false;
     view->ended++;
     write_end(view, to, job, state, message);
-    if (fclose(to) == 0)
+    if (files_close_memory(to, &lines))
         print_lines(view, lines);
     free(lines);
 }
@@ -321,7 +322,7 @@ void progress_say(progress *view, const char *format, ...)
     vfprintf(to, format, arguments);
     va_end(arguments);
     fputc('\n', to);
-    if (fclose(to) == 0)
+    if (files_close_memory(to, &lines))
         print_lines(view, lines);
     free(lines);
 }

@@ -1,5 +1,5 @@
 #include "examples/lab/progress_internal.h"
-#include "examples/lab/terminal.h"
+#include "examples/report/terminal.h"
 #include "examples/data/words.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
 #include "examples/lab/report.h"
-#include "examples/lab/html.h"
+#include "examples/report/html.h"
+#include "examples/report/table.h"
 #include "examples/lab/runlog_internal.h"
 
 #include <limits.h>
@@ -27,59 +28,53 @@ static void put_pictures(const char *folder, FILE *to)
     html_picture(to, folder, "boundary.svg", "Which class is where");
 }
 
-/* ---- what is mistaken for what ---- */
+/* ---- confusion matrices ---- */
 
 enum { MOST_SHOWN = 30 };
 
-static void put_confusion(const runlog *log, const char *activation, const double counts[], FILE *to)
+/* Blue where right, orange where wrong, the stronger the larger the share of the class. */
+static bool put_confusion(const runlog *log, const char *activation, const double counts[], FILE *to)
 {
     const size_t classes = log->classes;
-    fputs("<div class=\"wide\"><table class=\"figures\"><caption>", to);
-    html_text(to, activation);
-    fputs("</caption>\n<tr><th>class \\ answer</th>", to);
-    for (size_t c = 0; c < classes; c++) {
-        fputs("<th>", to);
-        html_text(to, log->class_names[c]);
-        fputs("</th>", to);
-    }
-    fputs("</tr>\n", to);
+    table *t = table_new(1);
+    table_caption(t, activation);
+    table_add_column(t, &(table_column){.name = "class \\ answer"});
+    for (size_t c = 0; c < classes; c++)
+        table_add_column(t, &(table_column){.name = log->class_names[c]});
     for (size_t label = 0; label < classes; label++) {
         double all = 0;
+        table_add_row(t);
+        table_add_cell(t, "%s", log->class_names[label]);
         for (size_t answer = 0; answer < classes; answer++)
             all += counts[label * classes + answer];
-        fputs("<tr><th>", to);
-        html_text(to, log->class_names[label]);
-        fputs("</th>", to);
-        for (size_t answer = 0; answer < classes;
-             answer++) { /* blue where right, orange where wrong, the stronger the more of the class */
-            const double count = counts[label * classes + answer], share = all > 0 ? count / all : 0;
-            fprintf(to, "<td style=\"background:rgba(%s,%.3f)\">%.0f</td>", label == answer ? "0,114,178" : "213,94,0",
-                    0.6 * share, count);
+        for (size_t answer = 0; answer < classes; answer++) {
+            const double count = counts[label * classes + answer];
+            table_add_cell(t, "%.0f", count);
+            table_set_mark(t, label == answer ? TABLE_SHADED_GOOD : TABLE_SHADED_BAD, all > 0 ? count / all : 0);
         }
-        fputs("</tr>\n", to);
     }
-    fputs("</table></div>\n", to);
+    const bool printed = table_print(t, "html", to);
+    table_free(t);
+    return printed;
 }
 
 static bool put_confusions(const runlog *log, FILE *to)
 {
     runlog *best = runlog_at_best(log, false);
     double *counts = calloc(log->classes * log->classes + 1, sizeof *counts);
-    bool begun = false;
-    for (int run = 0; best && counts && log->classes <= MOST_SHOWN && run < best->count; run++) {
+    bool begun = false, complete = best && counts;
+    for (int run = 0; complete && log->classes <= MOST_SHOWN && run < best->count; run++) {
         const char *activation = best->runs[run].activation;
         if (!runlog_is_first_of_activation(best, run) || !runlog_confusion(best, activation, counts))
             continue;
         if (!begun)
-            fputs("<h2>What is mistaken for what</h2>\n<p>Rows by their class and by the answer of the net at the best "
-                  "epoch, all seeds "
-                  "together.</p>\n<div class=\"many\">",
+            fputs("<h2>Confusion matrix</h2>\n<p>Samples by their class and by the answer of the net at the best "
+                  "epoch, all seeds together.</p>\n<div class=\"many\">",
                   to);
         begun = true;
-        put_confusion(best, activation, counts, to);
+        complete = put_confusion(best, activation, counts, to);
     }
     fputs(begun ? "</div>\n" : "", to);
-    const bool complete = best && counts;
     runlog_free(best);
     free(counts);
     return complete;
@@ -101,7 +96,7 @@ static bool write_html(const void *context, FILE *to)
 {
     const writing *w = context;
     FILE *config = open_file(w->folder, "config.json");
-    html_begin(to, w->report->title, NULL);
+    html_begin(to, w->report->title, NULL, w->report->running);
     fputs("<pre class=\"words\">", to);
     html_text(to, w->report->about);
     fputs("</pre>\n<h2>Results</h2>\n", to);

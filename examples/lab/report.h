@@ -16,7 +16,8 @@
 typedef struct report {
     const char *title, *about, *command; /* plain text; about may have several lines */
     const runlog *log;
-    bool drawn; /* whether the folder's pictures are of this comparison */
+    bool drawn;   /* whether the folder's pictures are of this comparison */
+    bool running; /* more is to come: the page loads itself again until it is written without */
 } report;
 
 /* Writes report.html into the folder, which is there. On failure false and one line. */

@@ -52,13 +52,15 @@ void runlog_option(runlog *log, const char *name, json_t *value)
         log->lost = true;
 }
 
-void runlog_note(runlog *log, const char *note)
+void runlog_note(runlog *log, const char *note, double overlap, bool same_folds)
 {
     if (!log)
         return;
     free(log->note);
     log->note = strdup(note);
     log->lost |= !log->note;
+    log->overlap = overlap;
+    log->same_folds = same_folds;
 }
 
 void runlog_class_names(runlog *log, char *const *names, size_t count)
@@ -200,14 +202,4 @@ bool runlog_has_test(const runlog *log)
             if (!isnan(log->runs[run].epochs[i].test.loss))
                 return true;
     return false;
-}
-
-runlog_metric runlog_loss(const runlog *log)
-{
-    return runlog_has_test(log) ? RUNLOG_TEST_LOSS : RUNLOG_FINAL_LOSS;
-}
-
-runlog_metric runlog_accuracy(const runlog *log)
-{
-    return runlog_has_test(log) ? RUNLOG_TEST_ACCURACY : RUNLOG_FINAL_ACCURACY;
 }

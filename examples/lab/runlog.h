@@ -128,8 +128,9 @@ void runlog_finish_run(runlog *log, int run);
  * of the file that failed still stands. */
 bool runlog_write(const runlog *log, char message[RUNLOG_MESSAGE]);
 
-/* How the rows were split, in the words of the note below the table ("parts drawn anew for each seed"). */
-void runlog_note(runlog *log, const char *note);
+/* How the rows were split, in the words of the note below the table ("Splits redrawn per seed"); and the overlap
+ * of the splits, and whether all seeds have the same folds, as a comparison has them. */
+void runlog_note(runlog *log, const char *note, double overlap, bool same_folds);
 
 /* Whether there are several points. */
 bool runlog_is_search(const runlog *log);

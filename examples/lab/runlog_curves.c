@@ -19,15 +19,6 @@ void runlog_empty_field(FILE *to)
     fputc(',', to);
 }
 
-void runlog_text(FILE *to, const char *text)
-{
-    bool quoted = strpbrk(text, ",\"\r\n") != NULL;
-    fputs(quoted ? "\"" : "", to);
-    for (; *text; text++)
-        fprintf(to, *text == '"' ? "\"\"" : "%c", *text);
-    fputs(quoted ? "\"" : "", to);
-}
-
 static void optional_field(FILE *to, double number)
 {
     if (isnan(number))
@@ -54,9 +45,9 @@ bool runlog_write_curves(const runlog *log, FILE *to)
         const bool at_best = strcmp(run->point, best[first]) == 0;
         for (int e = 0; e < run->count; e++) {
             const runlog_epoch *epoch = &run->epochs[e];
-            runlog_text(to, run->activation);
+            table_csv_text(to, run->activation);
             fputc(',', to);
-            runlog_text(to, run->point);
+            table_csv_text(to, run->point);
             fprintf(to, ",%llu,%d,%d,%ld", (unsigned long long)run->seed, run->fold, epoch->epoch, epoch->step);
             runlog_number_field(to, epoch->train_loss);
             runlog_number_field(to, epoch->val_loss);
@@ -127,7 +118,7 @@ void runlog_write_band(FILE *to, const double values[], int count, bool share)
     enum { TOO_FEW_FOR_AN_INTERVAL = 3 };
     statistics_estimate estimate = statistics_of(values, (size_t)count);
     const statistics_range range =
-        share ? statistics_share_interval(values, (size_t)count) : statistics_interval(&estimate);
+        share ? statistics_share_interval(values, (size_t)count, &estimate) : statistics_interval(&estimate);
     double low = range.low, high = range.high;
     if (count > 1 && count <= TOO_FEW_FOR_AN_INTERVAL && !isnan(estimate.mean)) {
         low = high = values[0];
@@ -159,7 +150,7 @@ bool runlog_write_bands(const runlog *log, FILE *to)
         for (int epoch = next_epoch(log, activation, INT_MIN); epoch < INT_MAX;
              epoch = next_epoch(log, activation, epoch)) {
             int count = values_at(log, activation, epoch, values);
-            runlog_text(to, activation);
+            table_csv_text(to, activation);
             fprintf(to, ",%d,%d", epoch, count);
             for (int curve = 0; curve < CURVES; curve++)
                 runlog_write_band(to, values[curve], count, curve == VAL_ACCURACY);

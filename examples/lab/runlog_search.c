@@ -1,5 +1,6 @@
 /* A search: which point of the grid is best, and what each comes to. */
 #include "examples/lab/runlog_internal.h"
+#include "examples/lab/files.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,7 @@ typedef struct outcome {
     statistics_estimate loss; /* of the validation part at the best epoch */
 } outcome;
 
-/* `losses` has room for all runs. */
+/* The validation losses of the finished ones at their best epochs; `losses` has room for all runs. */
 static outcome outcome_at(const runlog *log, const char *activation, const char *point, double losses[])
 {
     outcome found = {0};
@@ -144,10 +145,11 @@ runlog *runlog_at_best(const runlog *log, bool common)
             if (strcmp(log->runs[run].activation, activation) == 0 && strcmp(log->runs[run].point, point) == 0)
                 copy_run(best, &log->runs[run]);
     }
-    if (words)
-        fclose(words);
-    if (complete && note)
-        runlog_note(best, note);
+    complete = words && files_close_memory(words, &note) && complete;
+    if (complete)
+        runlog_note(best, note, log->overlap, log->same_folds);
+    if (complete && json_object_update(best->options, log->options) != 0)
+        best->lost = true;
     if (complete && log->class_names)
         runlog_class_names(best, log->class_names, log->classes);
     free(note);
@@ -167,13 +169,16 @@ typedef struct point {
     bool best; /* of those with the same number */
 } point;
 
-static int by_number(const void *a, const void *b)
+/* The best at each number come first, so that a curve through them has no gaps. */
+static int by_rank_and_number(const void *a, const void *b)
 {
-    const double left = ((const point *)a)->run->number, right = ((const point *)b)->run->number;
-    return (left > right) - (left < right);
+    const point *left = a, *right = b;
+    if (left->best != right->best)
+        return left->best ? -1 : 1;
+    return (left->run->number > right->run->number) - (left->run->number < right->run->number);
 }
 
-/* The points of an activation by their numbers; returns how many. */
+/* The points of an activation, in that order; returns how many. */
 static int list_points(const runlog *log, const char *activation, double losses[], point points[])
 {
     int count = 0;
@@ -181,27 +186,28 @@ static int list_points(const runlog *log, const char *activation, double losses[
         if (is_first_of_point(log, k))
             points[count++] =
                 (point){.run = &log->runs[k], .found = outcome_at(log, activation, log->runs[k].point, losses)};
-    qsort(points, (size_t)count, sizeof *points, by_number);
     for (int i = 0; i < count; i++) {
         points[i].best = true;
         for (int k = 0; k < count; k++)
-            if (points[k].run->number == points[i].run->number && rank(&points[k].found) < rank(&points[i].found))
+            if (points[k].run->number == points[i].run->number &&
+                (rank(&points[k].found) < rank(&points[i].found) ||
+                 (rank(&points[k].found) == rank(&points[i].found) && k < i)))
                 points[i].best = false;
     }
+    qsort(points, (size_t)count, sizeof *points, by_rank_and_number);
     return count;
 }
 
-static void write_point(FILE *to, const char *activation, const point *p)
+/* `losses` has room for all runs. */
+static void write_point(const runlog *log, FILE *to, const char *activation, const point *p, double losses[])
 {
-    const statistics_range range = statistics_interval(&p->found.loss);
-    const double fields[] = {p->found.loss.mean, range.low, range.high};
-    runlog_text(to, activation);
+    const int count = outcome_at(log, activation, p->run->point, losses).finished;
+    table_csv_text(to, activation);
     fputc(',', to);
-    runlog_text(to, p->run->point);
+    table_csv_text(to, p->run->point);
     runlog_number_field(to, p->run->number);
     fprintf(to, ",%d,%d,%d", p->best, p->found.finished, p->found.unfinished);
-    for (int f = 0; f < 3; f++)
-        isnan(fields[f]) ? runlog_empty_field(to) : runlog_number_field(to, fields[f]);
+    runlog_write_band(to, losses, count, false);
     fputc('\n', to);
 }
 
@@ -216,7 +222,7 @@ bool runlog_write_search(const runlog *log, FILE *to)
         const char *activation = log->runs[i].activation;
         const int count = runlog_is_first_of_activation(log, i) ? list_points(log, activation, losses, points) : 0;
         for (int k = 0; k < count; k++)
-            write_point(to, activation, &points[k]);
+            write_point(log, to, activation, &points[k], losses);
     }
     const bool complete = losses && points;
     free(losses);

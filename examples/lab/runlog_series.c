@@ -61,7 +61,7 @@ static bool write_steps_of(const runlog *log, const char *activation, double val
     const double *row;
     for (size_t i = 0; first && (row = row_of(first, RUNLOG_STEPS, i, 2)); i++) {
         const int count = gather(log, activation, RUNLOG_STEPS, i, 2, 1, row[0], values);
-        runlog_text(to, activation);
+        table_csv_text(to, activation);
         fprintf(to, ",%.0f,%d", row[0], count);
         runlog_write_band(to, values, count, false);
         fputs(",,,\n", to);
@@ -72,7 +72,7 @@ static bool write_steps_of(const runlog *log, const char *activation, double val
             if (is_of(log, i, activation) && runlog_band_counts(log, &log->runs[i]) && epoch < log->runs[i].count &&
                 log->runs[i].epochs[epoch].step == first->epochs[epoch].step)
                 values[count++] = log->runs[i].epochs[epoch].val_loss;
-        runlog_text(to, activation);
+        table_csv_text(to, activation);
         fprintf(to, ",%ld,%d,,,", first->epochs[epoch].step, count);
         runlog_write_band(to, values, count, false);
         fputc('\n', to);
@@ -113,9 +113,9 @@ static bool write_confusion_of(const runlog *log, const char *activation, double
     double *counts = calloc(log->classes * log->classes + 1, sizeof *counts);
     const bool found = counts && runlog_confusion(log, activation, counts);
     for (size_t label = 0; found && label < log->classes; label++) {
-        runlog_text(to, activation);
+        table_csv_text(to, activation);
         fputc(',', to);
-        runlog_text(to, log->class_names[label]);
+        table_csv_text(to, log->class_names[label]);
         for (size_t answer = 0; answer < log->classes; answer++)
             fprintf(to, ",%.0f", counts[label * log->classes + answer]);
         fputc('\n', to);
@@ -129,7 +129,7 @@ bool runlog_write_confusion(const runlog *log, FILE *to)
     fputs("activation,class", to);
     for (size_t i = 0; i < log->classes; i++) {
         fputc(',', to);
-        runlog_text(to, log->class_names[i]);
+        table_csv_text(to, log->class_names[i]);
     }
     fputc('\n', to);
     return each_activation(log, to, write_confusion_of);
@@ -142,7 +142,7 @@ static bool write_noise_of(const runlog *log, const char *activation, double val
     const runlog_run *first = first_with(log, activation, RUNLOG_NOISE);
     const double *row;
     for (size_t i = 0; first && (row = row_of(first, RUNLOG_NOISE, i, 3)); i++) {
-        runlog_text(to, activation);
+        table_csv_text(to, activation);
         fprintf(to, ",%.9g", row[0]);
         for (size_t column = 1; column < 3; column++) {
             const int count = gather(log, activation, RUNLOG_NOISE, i, 3, column, row[0], values);
@@ -169,7 +169,7 @@ static bool write_places(const runlog *log, const char *activation, runlog_serie
     const runlog_run *first = first_with(log, activation, kind);
     const double *row;
     for (size_t i = 0; first && (row = row_of(first, kind, i, width)); i++) {
-        runlog_text(to, activation);
+        table_csv_text(to, activation);
         for (size_t column = 0; column < width; column++)
             fprintf(to, ",%.6g", row[column]);
         fputc('\n', to);

@@ -1,6 +1,6 @@
 /* study claims: what texts say about GELU and its relatives, each with a verdict, the number, and the command that
  * shows it. */
-#include "examples/lab/statistics.h"
+#include "examples/report/statistics.h"
 #include "examples/study/tabular.h"
 #include "examples/study/value_claims.h"
 #include "examples/data/words.h"

@@ -1,7 +1,7 @@
 /* study gelu-autoencoder: the MNIST autoencoder of "Gaussian Error Linear Units" (Hendrycks and Gimpel, arXiv
  * 1606.08415). */
 #include "examples/data/feed.h"
-#include "examples/lab/statistics.h"
+#include "examples/report/statistics.h"
 #include "examples/study/mnist.h"
 #include "examples/data/words.h"
 

@@ -1,6 +1,6 @@
 /* study gelu-mnist: the MNIST classification of "Gaussian Error Linear Units" (Hendrycks and Gimpel, arXiv 1606.08415).
  */
-#include "examples/lab/statistics.h"
+#include "examples/report/statistics.h"
 #include "examples/study/mnist.h"
 #include "examples/data/words.h"
 

@@ -1,7 +1,7 @@
 /* study gelu-noise: how the classifiers of gelu-mnist stand noise (Hendrycks and Gimpel, arXiv 1606.08415): Unif[-a, a]
  * added to the test images. */
 #include "examples/data/feed.h"
-#include "examples/lab/statistics.h"
+#include "examples/report/statistics.h"
 #include "examples/study/mnist.h"
 #include "examples/data/words.h"
 

@@ -1,6 +1,6 @@
 /* study migration: from ReLU to GELU to SwiGLU. What does another activation gain in a network that is there, at the
  * rate it has and at its own? */
-#include "examples/lab/statistics.h"
+#include "examples/report/statistics.h"
 #include "examples/study/tabular.h"
 #include "examples/data/words.h"
 

@@ -53,6 +53,28 @@ static bool has_columns(const json_t *names)
     return true;
 }
 
+bool study_record_is_foreign(const char *folder, const char *name, const char *key, char message[FILES_MESSAGE])
+{
+    char path[PATH_MAX];
+    if (snprintf(path, sizeof path, "%s/%s.json", folder, name) >= (int)sizeof path)
+        return false;
+    json_t *file = json_load_file(path, 0, NULL);
+    const char *kept = json_string_value(json_object_get(file, "key"));
+    const bool foreign = kept && strcmp(kept, key) != 0;
+    size_t same = 0;
+    while (foreign && kept[same] && kept[same] == key[same])
+        same++;
+    while (same > 0 && key[same - 1] != ' ')
+        same--; /* to the beginning of the word */
+    if (foreign)
+        snprintf(message, FILES_MESSAGE,
+                 "%.150s is the record of another run: of '%.60s', not '%.60s'; --out names another folder, "
+                 "--overwrite trains it anew",
+                 path, kept + same, key + same);
+    json_decref(file);
+    return foreign;
+}
+
 void study_record_read(study_record *record, const char *folder, const char *name, const char *key)
 {
     char path[PATH_MAX];

@@ -44,6 +44,9 @@ typedef struct study_record {
 
 /* Reads FOLDER/NAME.json; an empty record where there is none with this key. */
 void study_record_read(study_record *record, const char *folder, const char *name, const char *key);
+
+/* Whether FOLDER/NAME.json is whole and of another key, with one line that says in what they differ. */
+bool study_record_is_foreign(const char *folder, const char *name, const char *key, char message[FILES_MESSAGE]);
 bool study_record_write(const study_record *record, const char *folder, const char *name, const char *key,
                         char message[FILES_MESSAGE]);
 void study_record_free(study_record *record);

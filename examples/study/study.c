@@ -41,7 +41,8 @@ study_work study_work_of(const study_context *c)
     return (study_work){.folder = c->records,
                         .jobs = c->settings->jobs,
                         .read_only = c->settings->report_only,
-                        .only = c->settings->only};
+                        .only = c->settings->only,
+                        .overwrite = c->settings->overwrite};
 }
 
 void study_say_state(const study_context *c, const study_work *work, const study_outcome *outcome, sheet *s)

@@ -15,14 +15,14 @@
 #ifndef STUDY_STUDY_H
 #define STUDY_STUDY_H
 
-#include "examples/study/sheet.h"
+#include "examples/report/sheet.h"
 #include "examples/study/work.h"
 
 #include <limits.h>
 
 typedef struct study_settings {
     const char *out, *data, *only;
-    bool quick, report_only, no_plots;
+    bool quick, report_only, no_plots, overwrite;
     int jobs, epochs;
 } study_settings;
 

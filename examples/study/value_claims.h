@@ -2,7 +2,7 @@
 #ifndef STUDY_VALUE_CLAIMS_H
 #define STUDY_VALUE_CLAIMS_H
 
-#include "examples/study/sheet.h"
+#include "examples/report/sheet.h"
 
 /* Adds a row "claim|verdict|number|command" for each; false if memory runs out. */
 bool value_claims_put(sheet *s, const char *command);

@@ -41,6 +41,11 @@ int study_work_number(const study_work *work, const char *name)
     return -1;
 }
 
+static bool is_wanted(const study_work *work, int run)
+{
+    return !work->only || fnmatch(work->only, work->run[run].name, 0) == 0;
+}
+
 static bool read_records(study_work *work, study_outcome *outcome)
 {
     char key[STUDY_KEY];
@@ -51,6 +56,9 @@ static bool read_records(study_work *work, study_outcome *outcome)
         return snprintf(outcome->message, sizeof outcome->message, "out of memory"), false;
     for (int i = 0; i < work->count; i++) {
         study_run_key(&work->run[i], key);
+        if (!work->overwrite && !work->read_only && is_wanted(work, i) &&
+            study_record_is_foreign(work->folder, work->run[i].name, key, outcome->message))
+            return false;
         study_record_read(&work->record[i], work->folder, work->run[i].name, key);
         outcome->complete += study_record_complete(&work->record[i], work->run[i].epochs);
     }
@@ -147,11 +155,6 @@ static void do_pending(study_work *work, int *pending, int count, int missing, s
     files_release_folder(taken);
 }
 
-static bool is_wanted(const study_work *work, int run)
-{
-    return !work->only || fnmatch(work->only, work->run[run].name, 0) == 0;
-}
-
 static bool check_only(const study_work *work, char message[STUDY_MESSAGE])
 {
     for (int i = 0; i < work->count; i++)
@@ -172,7 +175,9 @@ study_outcome study_work_do(study_work *work, FILE *out)
     int count = 0, missing = 0, *pending = calloc((size_t)work->count + 1, sizeof *pending);
     if (!pending)
         snprintf(outcome.message, sizeof outcome.message, "out of memory");
-    outcome.broken = !pending || !files_make_folder(work->folder, outcome.message) || !read_records(work, &outcome);
+    outcome.broken = !pending || !files_make_folder(work->folder, outcome.message) ? 1
+                     : read_records(work, &outcome)                                ? 0
+                                                                                   : 2;
     for (int i = 0; !outcome.broken && i < work->count; i++)
         if (!study_record_complete(&work->record[i], work->run[i].epochs)) {
             missing++;

@@ -19,6 +19,7 @@
 typedef struct study_work {
     const char *folder; /* of the records; made if it is not there */
     int jobs;           /* at once */
+    bool overwrite;     /* trains runs anew of which there is a record of other settings, in place of refusing */
     bool read_only;     /* trains nothing: study_work_do reads the records that are there */
     const char *only;   /* a shell's pattern: of the missing runs those so called are trained, and there must be one;
                            NULL: all are */

@@ -85,7 +85,7 @@ static bool read_column(const csv_source *source, const card *c, size_t first, s
  */
 static dataset_header header_of(const char *asked, const card *c)
 {
-    const dataset_header header = (dataset_header)options_position(settings_headers, asked);
+    const dataset_header header = (dataset_header)options_position(spec_headers, asked);
     return header == DATASET_HEADER_AUTO && c->inputs > 0 && !c->input[0].column ? DATASET_HEADER_NO : header;
 }
 

@@ -9,7 +9,7 @@
 #ifndef TRAIN_INPUTS_H
 #define TRAIN_INPUTS_H
 
-#include "examples/train/card.h"
+#include "examples/run/card.h"
 
 typedef struct inputs {
     size_t count;

@@ -9,7 +9,7 @@
 #ifndef TRAIN_SAMPLE_H
 #define TRAIN_SAMPLE_H
 
-#include "examples/train/card.h"
+#include "examples/run/card.h"
 
 typedef struct sample_options {
     const char *prompt; /* what stands before; NULL: an end of a line */

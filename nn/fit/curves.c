@@ -1,5 +1,7 @@
 #include "nn/fit/fit_internal.h"
 
+#include "autograd/numbers.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -11,10 +13,10 @@ enum { PATH = 1000 };
 /* Nothing where there is no number. */
 static void write_number(FILE *to, double number)
 {
-    if (isnan(number))
-        fputs(",", to);
-    else
-        fprintf(to, ",%.9g", number);
+    char text[32] = "";
+    if (!isnan(number))
+        tg_print(text, sizeof text, "%.9g", number);
+    fprintf(to, ",%s", text);
 }
 
 static void write_rows(const tg_fit *fit, FILE *to)
@@ -49,21 +51,25 @@ static void write_script(const tg_fit *fit, const char *path, FILE *to)
     fputs("# Loss over epochs; made by tg_fit_write_curves. Run it where it lies, or from elsewhere: it finds the "
           "table beside it.\n"
           "folder = strstrt(ARG0, '/') ? system(\"dirname '\" . ARG0 . \"'\") . '/' : ''\n"
-          "set datafile separator ','\nset key autotitle columnhead noenhanced\nset grid\nset xlabel 'epoch'\nset "
-          "ylabel 'mean loss'\n"
-          "set terminal pngcairo size 900,600 font ',11'\n",
+          "set datafile separator ','\nset key autotitle columnhead noenhanced\n"
+          "set border 3 linecolor rgb '#606060'\nset tics nomirror out textcolor rgb '#404040'\n"
+          "set grid ytics linecolor rgb '#e0e0e0' linetype 1 linewidth 1\n"
+          "set key outside right center vertical Left reverse samplen 2.5 spacing 1.3\n"
+          "set xlabel 'epoch'\nset ylabel 'mean loss'\n"
+          "set terminal pngcairo size 900, 560 font 'DejaVu Sans,12' background rgb 'white'\n",
           to);
     if (scored)
-        fputs("set y2label 'score'\nset y2tics\nset ytics nomirror\n", to);
+        fputs("set border 11\nset y2label 'score'\nset y2tics\n", to);
     fputs("set output folder . ", to);
     write_name(path, ".png", to);
     fputs("\nplot folder . ", to);
     write_name(path, ".csv", to);
-    fputs(" using 1:4 with linespoints pointtype 6", to);
+    fputs(" using 1:4 with lines linewidth 1.2 dashtype (12, 8) linecolor rgb '#0072B2'", to);
     if (validates)
-        fputs(", '' using 1:5 with linespoints pointtype 7", to);
+        fputs(", '' using 1:5 with linespoints linewidth 2 pointtype 7 pointsize 0.8 linecolor rgb '#0072B2'", to);
     if (scored)
-        fputs(", '' using 1:6 axes x1y2 with lines dashtype 2", to);
+        fputs(", '' using 1:6 axes x1y2 with linespoints linewidth 2 pointtype 5 pointsize 0.8 linecolor rgb '#D55E00'",
+              to);
     fputs("\nset output\n", to);
 }
 

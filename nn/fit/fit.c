@@ -2,6 +2,7 @@
 
 #include "nn/fit/fit_internal.h"
 
+#include "autograd/numbers.h"
 #include "autograd/ops.h"
 #include "optim/optimizer.h"
 
@@ -20,8 +21,9 @@ bool tg_fit_fail(tg_fit *fit, const char *format, ...)
         return false;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(fit->error, sizeof fit->error, format, arguments);
+    tg_print_arguments(fit->error, sizeof fit->error, format, arguments);
     va_end(arguments);
+    tg_print_plainly(fit->error);
     return false;
 }
 
@@ -228,7 +230,7 @@ static double pass(tg_fit *fit, int64_t number, int64_t first, int64_t count, do
         return NAN;
     }
     tg_tensor loss = fit->config.loss(fit->config.model, batch, &training, NULL);
-    const double value = tg_item(loss);
+    const double value = tg_size(loss) == 1 ? tg_item(loss) : NAN;
     if (isfinite(value) && tg_backward(share == 1 ? loss : tg_mul_scalar(loss, share)))
         return value;
     const char *error = tg_tape_error(fit->training);

@@ -5,6 +5,7 @@
 
 #include "nn/fit/fit_internal.h"
 
+#include "autograd/numbers.h"
 #include "nn/training_state.h"
 #include "optim/optimizer.h"
 
@@ -32,7 +33,7 @@ static void describe(const tg_fit *fit, char run[RUN])
     if (c->least_rows > 1)
         used += snprintf(run + used, RUN - (size_t)used, ", passes of %" PRId64 " or more", c->least_rows);
     if (fit->ema)
-        snprintf(run + used, RUN - (size_t)used, ", averages of decay %.17g%s", c->ema.decay,
+        tg_print(run + used, RUN - (size_t)used, ", averages of decay %.17g%s", c->ema.decay,
                  c->ema.warmup ? " from less" : "");
 }
 
@@ -45,11 +46,11 @@ static char *epochs_text(const tg_fit *fit)
     char *text = malloc((size_t)(fit->epoch_count + 1) * LINE);
     if (!text)
         return NULL;
-    int length = snprintf(text, LINE, "%a %a", fit->loss_sum, fit->norm_sum);
+    int length = tg_print(text, LINE, "%a %a", fit->loss_sum, fit->norm_sum);
     char *end = text + length;
     for (int64_t i = 0; i < fit->epoch_count; i++) {
         const tg_fit_epoch *e = &fit->epochs[i];
-        end += snprintf(end, LINE, ";%" PRId64 " %a %a %a %a %a %d", e->step, e->rate, e->train_loss, e->valid_loss,
+        end += tg_print(end, LINE, ";%" PRId64 " %a %a %a %a %a %d", e->step, e->rate, e->train_loss, e->valid_loss,
                         e->valid_score, e->gradient_norm, e->best);
     }
     return text;
@@ -110,13 +111,13 @@ bool tg_fit_save(tg_fit *fit)
 static bool read_epochs(tg_fit *fit, const char *text)
 {
     int used = 0;
-    if (sscanf(text, "%la %la%n", &fit->loss_sum, &fit->norm_sum, &used) != 2)
+    if (tg_scan(text, "%la %la%n", &fit->loss_sum, &fit->norm_sum, &used) != 2)
         return false;
     for (text += used; *text == ';' && fit->epoch_count < fit->config.epochs; text += used) {
         tg_fit_epoch e = {.epoch = fit->epoch_count + 1};
         int best;
-        if (sscanf(text, ";%" SCNd64 " %la %la %la %la %la %d%n", &e.step, &e.rate, &e.train_loss, &e.valid_loss,
-                   &e.valid_score, &e.gradient_norm, &best, &used) != 7)
+        if (tg_scan(text, ";%" SCNd64 " %la %la %la %la %la %d%n", &e.step, &e.rate, &e.train_loss, &e.valid_loss,
+                    &e.valid_score, &e.gradient_norm, &best, &used) != 7)
             return false;
         e.best = best;
         fit->best = best ? fit->epoch_count : fit->best;

@@ -71,7 +71,6 @@ int main(int argc, char **argv)
 {
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     settings s = {.python = "python3", .jobs = processors > 1 ? (int)processors : 1};
-    jobs_without_threads(argv);
     options_parse(&program, argc, argv, &s);
     const accuracy_request request = {
         .kernels = s.kernels, .exhaustive = s.exhaustive, .csv = s.csv, .at_once = s.jobs};

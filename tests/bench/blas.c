@@ -25,8 +25,9 @@ void bench_blas_answer(void)
 
 void bench_blas_use_best(char **arguments)
 {
-    const char *core = tg_blas_better_core();
-    if (!core && strcmp(tg_blas_core(), "Zen") == 0)
+    const tg_blas *blas = tg_blas_load(); /* the one that is linked here */
+    const char *core = blas ? tg_blas_better_core(blas) : NULL;
+    if (blas && !core && strcmp(tg_blas_core(blas), "Zen") == 0)
         core = "Haswell"; /* as wide, and the faster of the two on Zen processors too: docs/products.md */
     if (getenv("OPENBLAS_CORETYPE") || !core)
         return;
@@ -80,4 +81,5 @@ void bench_blas_describe(FILE *out)
 void bench_blas_threads(int count)
 {
     tg_set_threads(count);
+    openblas_set_num_threads(count);
 }

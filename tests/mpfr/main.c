@@ -221,7 +221,6 @@ static int print(const run *r)
 
 int main(int argc, char **argv)
 {
-    jobs_without_threads(argv);
     numbers = argc > 1 ? atol(argv[1]) : numbers;
     if (argc > 2 || numbers <= 0) {
         fprintf(stderr, "usage: against-mpfr [NUMBERS]\n");

@@ -1,0 +1,62 @@
+#define _POSIX_C_SOURCE 200809L
+
+#include "autograd/numbers.h"
+
+#include <locale.h>
+#include <pthread.h>
+#include <stdio.h>
+#if defined __APPLE__
+#include <xlocale.h>
+#endif
+
+static locale_t plain; /* 0 if there is no memory for it: then the caller's is used, as uselocale(0) changes nothing */
+
+static void make_plain(void)
+{
+    plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
+
+/* Puts the calling thread into the C locale; the one from before. */
+static locale_t enter_plain(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_plain);
+    return uselocale(plain);
+}
+
+int tg_print_arguments(char *text, size_t size, const char *format, va_list arguments)
+{
+    const locale_t before = enter_plain();
+    const int length = vsnprintf(text, size, format, arguments);
+    uselocale(before);
+    return length;
+}
+
+int tg_print(char *text, size_t size, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    const int length = tg_print_arguments(text, size, format, arguments);
+    va_end(arguments);
+    return length;
+}
+
+void tg_print_plainly(char *message)
+{
+    for (unsigned char *at = (unsigned char *)message; *at; at++)
+        if (*at < 0x20 || *at == 0x7f)
+            *at = '?';
+        else if (at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0) /* in UTF-8 */
+            at[0] = at[1] = '?';
+}
+
+int tg_scan(const char *text, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    const locale_t before = enter_plain();
+    const int fields = vsscanf(text, format, arguments);
+    uselocale(before);
+    va_end(arguments);
+    return fields;
+}

@@ -1,0 +1,31 @@
+/* Numbers as text, the same in every locale. printf and scanf follow the one of the program that uses the library, in
+ * which 0.5 may be 0,5: what we wrote could not be read elsewhere. All text with numbers that are no integers comes
+ * from here. Internal to the library, and shared by all of its rooms.
+ *
+ *     tg_print(line, sizeof line, "%d %a", steps, rate);      // as snprintf
+ *     if (tg_scan(line, "%d %la", &steps, &rate) == 2)        // as sscanf
+ */
+#ifndef TG_NUMBERS_H
+#define TG_NUMBERS_H
+
+#include <stdarg.h>
+#include <stddef.h>
+
+#if defined __GNUC__
+__attribute__((format(printf, 3, 4)))
+#endif
+int tg_print(char *text, size_t size, const char *format, ...);
+#if defined __GNUC__
+__attribute__((format(printf, 3, 0)))
+#endif
+int tg_print_arguments(char *text, size_t size, const char *format, va_list arguments);
+/* A message in its place: what came out of a file and a terminal would obey, U+0001 to U+001F and U+007F to U+009F, is
+ * '?' in it. */
+void tg_print_plainly(char *message);
+
+#if defined __GNUC__
+__attribute__((format(scanf, 2, 3)))
+#endif
+int tg_scan(const char *text, const char *format, ...);
+
+#endif

@@ -1,0 +1,16 @@
+/* What was read of a CSV file, column by column, for the user to check: a date that became 84 categories, a row number
+ * that is used as a feature.
+ *
+ *     if (!csv_describe_columns(&source, set))        // source and set are complete
+ *         return false;
+ *     ... set->column[0].kind, set->column[0].doubt ...
+ */
+#ifndef DATA_CSV_DESCRIBE_H
+#define DATA_CSV_DESCRIBE_H
+
+#include "examples/data/csv_classes.h"
+
+/* Fills set->columns and set->column. False with one line when memory runs out. */
+bool csv_describe_columns(const csv_source *source, dataset *set);
+
+#endif

@@ -1,0 +1,214 @@
+/* A run log as a comparison of its activations. */
+#include "examples/lab/runlog_internal.h"
+#include "examples/report/comparison.h"
+#include "examples/report/verdict.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const runlog_epoch *runlog_best_epoch(const runlog_run *run)
+{
+    const runlog_epoch *best = NULL;
+    for (int i = 0; i < run->count; i++)
+        if (!isnan(run->epochs[i].val_loss) && (!best || run->epochs[i].val_loss < best->val_loss))
+            best = &run->epochs[i];
+    return best ? best : run->count ? &run->epochs[run->count - 1] : NULL;
+}
+
+/* What a measure is of. */
+typedef enum {
+    FINAL_LOSS,
+    FINAL_ACCURACY,
+    BEST_LOSS,
+    BEST_ACCURACY,
+    LOSS,
+    ACCURACY,
+    CALIBRATION,
+    RMSE,
+    MAE,
+    R2
+} figure;
+
+static double figure_of(const runlog_run *run, figure which)
+{
+    const runlog_epoch *best = runlog_best_epoch(run), *last = run->count ? &run->epochs[run->count - 1] : NULL;
+    if (!best)
+        return NAN;
+    const double figures[] = {[FINAL_LOSS] = last->val_loss,
+                              [FINAL_ACCURACY] = last->val_accuracy,
+                              [BEST_LOSS] = best->val_loss,
+                              [BEST_ACCURACY] = best->val_accuracy,
+                              [LOSS] = best->test.loss,
+                              [ACCURACY] = best->test.accuracy,
+                              [CALIBRATION] = best->test.calibration,
+                              [RMSE] = best->test.rmse,
+                              [MAE] = best->test.mae,
+                              [R2] = best->test.r2};
+    return figures[which];
+}
+
+enum { ANY, CLASSES, NUMBERS, TEST, NO_TEST }; /* what a comparison must have for a measure to exist */
+enum { SHARE = 1, MORE_IS_BETTER = 2, JUDGED = 4 };
+
+/* The measures in the order of the table: name, title, words, meaning. */
+static const struct kind {
+    figure which;
+    int task, split, flags;
+    const char *name, *title, *words, *meaning;
+} kinds[] = {
+    {ACCURACY, CLASSES, TEST, SHARE | MORE_IS_BETTER | JUDGED, "test_accuracy", "test acc %", "test accuracy",
+     "share of test samples that are classified correctly, by the net of the epoch with the lowest validation loss"},
+    {FINAL_ACCURACY, CLASSES, NO_TEST, SHARE | MORE_IS_BETTER | JUDGED, "final_val_accuracy", "final acc %",
+     "final validation accuracy", "validation accuracy after the last epoch"},
+    {FINAL_ACCURACY, CLASSES, TEST, SHARE | MORE_IS_BETTER, "final_val_accuracy"},
+    {BEST_ACCURACY, CLASSES, ANY, SHARE | MORE_IS_BETTER, "best_val_accuracy", "val acc %", NULL,
+     "validation accuracy at the epoch with the lowest validation loss"},
+    {LOSS, CLASSES, TEST, JUDGED, "test_loss", "test loss", "test loss",
+     "mean cross-entropy on test samples, of the same net"},
+    {LOSS, NUMBERS, TEST, JUDGED, "test_loss", "test std. MSE", "test loss",
+     "mean squared error of targets standardised by the training split, by the net of the epoch with the lowest "
+     "validation loss"},
+    {FINAL_LOSS, CLASSES, NO_TEST, JUDGED, "final_val_loss", "final loss", "final validation loss",
+     "validation loss (cross-entropy) after the last epoch"},
+    {FINAL_LOSS, NUMBERS, NO_TEST, JUDGED, "final_val_loss", "final std. MSE", "final validation loss",
+     "validation loss after the last epoch: mean squared error of targets standardised by the training split"},
+    {FINAL_LOSS, ANY, TEST, 0, "final_val_loss"},
+    {BEST_LOSS, CLASSES, ANY, 0, "best_val_loss", "val loss", NULL, "lowest validation loss of all epochs"},
+    {BEST_LOSS, NUMBERS, ANY, 0, "best_val_loss", "val std. MSE", NULL, "lowest validation loss of all epochs"},
+    {RMSE, NUMBERS, TEST, 0, "test_rmse", "RMSE", NULL, "root of the mean squared error, in the unit of the target"},
+    {MAE, NUMBERS, TEST, 0, "test_mae"},
+    {R2, NUMBERS, TEST, MORE_IS_BETTER, "test_r2", "R²", NULL, "share of the targets' variance that is explained"},
+    {CALIBRATION, CLASSES, TEST, SHARE, "test_calibration_error", "ECE %", NULL,
+     "expected calibration error, the mean distance of confidence from accuracy in 15 bins"},
+};
+
+/* Whether any run has the number; an autoencoder has no targets to explain. */
+static bool is_known(const runlog *log, figure which)
+{
+    bool known = log->count == 0;
+    for (int i = 0; i < log->count; i++)
+        known |= log->runs[i].count == 0 || !isnan(figure_of(&log->runs[i], which));
+    return known;
+}
+
+static int list_measures(const runlog *log, comparison_measure measures[], figure figures[])
+{
+    const int task = runlog_has_accuracy(log) ? CLASSES : NUMBERS, split = runlog_has_test(log) ? TEST : NO_TEST;
+    int count = 0;
+    for (const struct kind *k = kinds; k < kinds + sizeof kinds / sizeof *kinds; k++) {
+        if ((k->task != ANY && k->task != task) || (k->split != ANY && k->split != split) ||
+            (k->task == NUMBERS && !is_known(log, k->which)))
+            continue;
+        figures[count] = k->which;
+        measures[count++] = (comparison_measure){.name = k->name,
+                                                 .title = k->title,
+                                                 .words = k->words,
+                                                 .meaning = k->meaning,
+                                                 .share = k->flags & SHARE,
+                                                 .more_is_better = k->flags & MORE_IS_BETTER,
+                                                 .judged = k->flags & JUDGED};
+    }
+    return count;
+}
+
+static bool still_falls(const runlog_run *run)
+{
+    double *losses = calloc((size_t)run->count + 1, sizeof *losses);
+    for (int i = 0; losses && i < run->count; i++)
+        losses[i] = run->epochs[i].val_loss;
+    const bool falls = losses && verdict_still_falls(losses, run->count);
+    free(losses);
+    return falls;
+}
+
+/* Jobs that run at the same time share the processor's caches and power: then times say little. */
+static bool is_timed(const runlog *log)
+{
+    const json_t *jobs = json_object_get(log->options, "jobs");
+    return !jobs || json_integer_value(jobs) == 1;
+}
+
+/* Test samples of the first run that has counted them. */
+static int test_samples(const runlog *log)
+{
+    double samples = 0;
+    for (int i = 0; i < log->count && samples == 0 && runlog_has_test(log); i++)
+        for (size_t k = 0; k < log->runs[i].series[RUNLOG_CONFUSION].count; k++)
+            samples += log->runs[i].series[RUNLOG_CONFUSION].numbers[k];
+    return (int)samples;
+}
+
+/* The cross-entropy of a uniform guess. */
+static double entropy_of(size_t classes)
+{
+    return log((double)classes);
+}
+
+static const char *remedy(const runlog *log)
+{
+    const char *norm = json_string_value(json_object_get(log->options, "norm"));
+    return norm && strcmp(norm, "none") == 0 ? "a normalisation (--norm rms) or a lower learning rate (--lr)"
+                                             : "a lower learning rate (--lr)";
+}
+
+bool runlog_comparison(const runlog *log, comparison *c)
+{
+    figure figures[COMPARISON_MEASURES];
+    *c = (comparison){.group = "activation", .note = log->note, .remedy = remedy(log), .run_count = log->count};
+    c->runs = calloc((size_t)log->count + 1, sizeof *c->runs);
+    c->measure_count = list_measures(log, c->measures, figures);
+    c->test_samples = test_samples(log);
+    c->chance = log->classes > 1 ? entropy_of(log->classes) : runlog_has_accuracy(log) ? 0 : 1;
+    c->overlap = log->overlap;
+    c->same_folds = log->same_folds;
+    for (int i = 0; c->runs && i < log->count; i++) {
+        const runlog_run *run = &log->runs[i];
+        const runlog_epoch *last = run->count ? &run->epochs[run->count - 1] : NULL;
+        const bool timed = last && last->step > 0 && is_timed(log);
+        c->runs[i] = (comparison_run){.group = run->activation,
+                                      .seed = run->seed,
+                                      .fold = run->fold,
+                                      .finished = run->finished,
+                                      .parameters = run->parameters,
+                                      .step_seconds = timed ? last->seconds / (double)last->step : NAN};
+        for (int m = 0; m < c->measure_count; m++)
+            c->runs[i].values[m] = figure_of(run, figures[m]);
+        c->still_falling += run->finished && still_falls(run);
+    }
+    return c->runs != NULL;
+}
+
+bool runlog_write_summary(const runlog *log, FILE *to)
+{
+    comparison c;
+    const bool written = runlog_comparison(log, &c) && comparison_write_summary(&c, to);
+    free(c.runs);
+    return written;
+}
+
+static void print_one(const runlog *log, const char *format, FILE *out)
+{
+    comparison c;
+    if (runlog_comparison(log, &c))
+        comparison_print(&c, format, out);
+    free(c.runs);
+}
+
+void runlog_print_table_as(const runlog *log, const char *format, FILE *out)
+{
+    if (log && !runlog_is_search(log))
+        print_one(log, format, out);
+    for (int common = 0; common < 2 && log && runlog_is_search(log); common++) {
+        runlog *best = runlog_at_best(log, common);
+        fputs(common ? "\n" : "", out);
+        if (best)
+            print_one(best, format, out);
+        runlog_free(best);
+    }
+}
+
+void runlog_print_table(const runlog *log, FILE *out)
+{
+    runlog_print_table_as(log, "table", out);
+}

@@ -1,0 +1,68 @@
+#include "examples/report/columns.h"
+
+#include "examples/data/number.h"
+#include "examples/data/words.h"
+#include "examples/report/table.h"
+
+#include <math.h>
+
+enum { MOST_SHOWN = 24, MOST_WARNINGS = 8 };
+
+/* The name of a column, or its number where it has none. */
+static const char *name_of(const dataset *set, size_t i, char text[PLAIN_NAME])
+{
+    if (set->column[i].name)
+        return plain_name(set->column[i].name, text);
+    snprintf(text, PLAIN_NAME, "%zu", i);
+    return text;
+}
+
+static void add_column(table *t, const dataset *set, size_t i)
+{
+    const dataset_column *column = &set->column[i];
+    char text[PLAIN_NAME], low[NUMBER_TEXT], high[NUMBER_TEXT];
+    table_add_row(t);
+    table_add_cell(t, "%s", name_of(set, i, text));
+    table_add_cell(t, "%s", column->kind);
+    if (column->entries)
+        table_add_cell(t, "%zu different", column->entries);
+    else if (!isnan(column->low))
+        table_add_cell(t, "%s to %s", number_text(column->low, low), number_text(column->high, high));
+    else
+        table_add_cell(t, "%s", "");
+    table_add_cell(t, "%s", plain_name(column->example, text));
+    if (column->missing)
+        table_add_cell(t, "%zu", column->missing);
+}
+
+static void add_warnings(table *t, const dataset *set)
+{
+    char text[PLAIN_NAME];
+    size_t warnings = 0;
+    for (size_t i = 0; i < set->columns; i++) {
+        if (!set->column[i].doubt || ++warnings > MOST_WARNINGS)
+            continue;
+        const char *name = name_of(set, i, text);
+        table_add_note(t, "Warning: column '%s' %s; --ignore '%s' leaves it out.", name, set->column[i].doubt, name);
+    }
+    if (warnings > MOST_WARNINGS)
+        table_add_note(t, "%zu more columns look like dates or identifiers.", warnings - MOST_WARNINGS);
+}
+
+bool columns_print(const dataset *set, FILE *out)
+{
+    static const char *const names[] = {"column", "kind", "values", "example", "missing"};
+    if (set->columns == 0)
+        return true;
+    table *t = table_new(1);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        table_add_column(t, &(table_column){.name = names[i]});
+    for (size_t i = 0; i < set->columns && i < MOST_SHOWN; i++)
+        add_column(t, set, i);
+    if (set->columns > MOST_SHOWN)
+        table_add_note(t, "%zu more columns are not shown.", set->columns - MOST_SHOWN);
+    add_warnings(t, set);
+    const bool printed = table_print(t, "table", out);
+    table_free(t);
+    return printed;
+}

@@ -1,0 +1,23 @@
+/* What was read of a CSV file, as a table with a line for each column, and a warning for each that may be no feature.
+ *
+ *     columns_print(&set, stderr);
+ *
+ *     column              kind        values  example     missing
+ *     day          categorical  84 different  2024-05-31
+ *     temperature       number    -3.5 to 31  12.5              2
+ *     sold              target      0 to 960  112
+ *
+ *     Warning: column 'day' looks like a date; --ignore 'day' leaves it out.
+ */
+#ifndef REPORT_COLUMNS_H
+#define REPORT_COLUMNS_H
+
+#include "examples/data/dataset.h"
+
+#include <stdio.h>
+
+/* Prints nothing for data without columns. Of very wide files the first columns are shown; warnings are of all. False
+ * when memory runs out. */
+bool columns_print(const dataset *set, FILE *out);
+
+#endif

@@ -1,0 +1,102 @@
+#include "examples/report/html.h"
+#include "examples/data/words.h"
+
+#include <limits.h>
+#include <string.h>
+
+void html_letters(FILE *to, const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        switch (text[i]) {
+        case '<':
+            fputs("&lt;", to);
+            break;
+        case '>':
+            fputs("&gt;", to);
+            break;
+        case '&':
+            fputs("&amp;", to);
+            break;
+        case '"':
+            fputs("&quot;", to);
+            break;
+        case '\n':
+        case '\t':
+            fputc(text[i], to);
+            break;
+        default:
+            fputc(plain_letter(text[i]), to);
+        }
+}
+
+void html_text(FILE *to, const char *text)
+{
+    html_letters(to, text, strlen(text));
+}
+
+/* From 320 pixels up, light and dark: pictures keep their white ground. */
+static const char usual[] =
+    ":root{color-scheme:light dark;--ink:#222;--soft:#f4f4f4;--line:#ddd;--rule:#888;--mark:#0072b2}"
+    "@media(prefers-color-scheme:dark){:root{--ink:#ddd;--soft:#262626;--line:#444;--rule:#999;--mark:#56b4e9}"
+    "body{background:#161616}}"
+    "body{font:16px/1.5 sans-serif;max-width:1100px;margin:2em auto;padding:0 1em;color:var(--ink)}"
+    "h1{font-size:1.6em;overflow-wrap:anywhere}h2{font-size:1.2em;margin-top:2em}p{margin:.5em 0}"
+    "pre{overflow-x:auto;background:var(--soft);padding:1em;font-size:13px}"
+    "pre.words{white-space:pre-wrap;overflow-wrap:anywhere}"
+    ".wide{overflow-x:auto;margin:1em 0}"
+    "img{width:100%;max-width:1000px;min-width:560px;height:auto;display:block;background:#fff}"
+    "table{border-collapse:collapse;font-size:14px;font-variant-numeric:tabular-nums}"
+    "caption{text-align:left;font-weight:bold;padding:.3em 0}"
+    "th,td{padding:.2em .7em;text-align:left;border-bottom:1px solid var(--line)}"
+    "th{border-bottom:2px solid var(--rule)}.n{text-align:right;white-space:nowrap}"
+    ".good{font-weight:bold;color:#009e73}.bad{font-weight:bold;color:#d55e00}"
+    ".note{font-size:14px;opacity:.85}.verdict{border-left:4px solid var(--mark);padding-left:1em}"
+    ".many{display:flex;flex-wrap:wrap;gap:0 3em}.many .wide{max-width:100%}"
+    "@media(max-width:600px){body{margin:1em auto;padding:0 .6em}th,td{padding:.2em .4em}img{min-width:480px}}";
+
+void html_begin(FILE *to, const char *title, const char *style, bool running)
+{
+    fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+          "<meta name=\"viewport\" content=\"width=device-width\">\n<title>",
+          to);
+    html_text(to, title);
+    fputs(running ? "</title>\n<meta http-equiv=\"refresh\" content=\"5\">\n" : "</title>\n", to);
+    fprintf(to, "<style>%s%s</style>\n</head><body>\n<h1>", usual, style ? style : "");
+    html_text(to, title);
+    fputs(running ? "</h1>\n<p class=\"note\">Still running: this page loads itself again every five seconds.</p>\n"
+                  : "</h1>\n",
+          to);
+}
+
+void html_end(FILE *to)
+{
+    fputs("</body></html>\n", to);
+}
+
+/* A file as base64 (RFC 4648), three bytes as four letters. */
+static void put_base64(FILE *from, FILE *to)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    unsigned char b[3];
+    for (size_t got; (got = fread(b, 1, sizeof b, from)) > 0;) {
+        memset(b + got, 0, sizeof b - got);
+        fputc(letters[b[0] >> 2], to);
+        fputc(letters[(b[0] & 3) << 4 | b[1] >> 4], to);
+        fputc(got > 1 ? letters[(b[1] & 15) << 2 | b[2] >> 6] : '=', to);
+        fputc(got > 2 ? letters[b[2] & 63] : '=', to);
+    }
+}
+
+void html_picture(FILE *to, const char *folder, const char *file, const char *says)
+{
+    char path[PATH_MAX];
+    FILE *from = snprintf(path, sizeof path, "%s/%s", folder, file) < (int)sizeof path ? fopen(path, "re") : NULL;
+    if (!from)
+        return;
+    fputs("<div class=\"wide\"><img alt=\"", to);
+    html_text(to, says);
+    fputs("\" src=\"data:image/svg+xml;base64,", to);
+    put_base64(from, to);
+    fputs("\"></div>\n", to);
+    fclose(from);
+}

@@ -1,0 +1,276 @@
+#include "examples/report/sheet.h"
+#include "examples/report/html.h"
+#include "examples/report/table.h"
+#include "examples/report/terminal.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE = 2000 };
+
+typedef enum { HEADING, TEXT, VERDICT, TABLE, PICTURE } kind;
+
+typedef struct item {
+    kind kind;
+    char *text;       /* of a picture its file */
+    const char *says; /* of a picture; lives in text, behind the file's name */
+    table *table;
+} item;
+
+struct sheet {
+    char *title;
+    item *items;
+    int count;
+    json_t *numbers;
+    bool short_of_memory;
+};
+
+sheet *sheet_new(const char *title)
+{
+    sheet *s = calloc(1, sizeof *s);
+    if (s) {
+        s->title = strdup(title);
+        s->numbers = json_object();
+    }
+    return s;
+}
+
+void sheet_free(sheet *s)
+{
+    for (int i = 0; s && i < s->count; i++) {
+        free(s->items[i].text);
+        table_free(s->items[i].table);
+    }
+    if (s) {
+        free(s->items);
+        free(s->title);
+        json_decref(s->numbers);
+    }
+    free(s);
+}
+
+/* ---- filling ---- */
+
+static void add(sheet *s, kind what, const char *text, const char *says)
+{
+    if (!s)
+        return;
+    const size_t length = strlen(text) + 1, more = says ? strlen(says) + 1 : 0;
+    item *items = realloc(s->items, ((size_t)s->count + 1) * sizeof *items);
+    s->items = items ? items : s->items;
+    char *copy = items ? malloc(length + more) : NULL;
+    if (!copy) {
+        s->short_of_memory = true;
+        return;
+    }
+    memcpy(copy, text, length);
+    if (says)
+        memcpy(copy + length, says, more);
+    s->items[s->count++] = (item){what, copy, says ? copy + length : NULL, NULL};
+}
+
+static void add_formatted(sheet *s, kind what, const char *format, va_list arguments)
+{
+    char text[LINE];
+    vsnprintf(text, sizeof text, format, arguments);
+    add(s, what, text, NULL);
+}
+
+#define ADD(what)                              \
+    va_list arguments;                         \
+    va_start(arguments, format);               \
+    add_formatted(s, what, format, arguments); \
+    va_end(arguments)
+
+void sheet_text(sheet *s, const char *format, ...)
+{
+    ADD(TEXT);
+}
+
+void sheet_verdict(sheet *s, const char *format, ...)
+{
+    ADD(VERDICT);
+}
+
+void sheet_heading(sheet *s, const char *text)
+{
+    add(s, HEADING, text, NULL);
+}
+
+void sheet_table(sheet *s, int keys, const char *headings)
+{
+    const int before = s ? s->count : 0;
+    add(s, TABLE, "", NULL);
+    if (!s || s->count == before)
+        return;
+    table *t = s->items[before].table = table_new(keys);
+    s->short_of_memory |= !t;
+    for (const char *end = headings;; headings = end + 1) {
+        char name[LINE];
+        end = headings + strcspn(headings, "|");
+        snprintf(name, sizeof name, "%.*s", (int)(end - headings), headings);
+        table_add_column(t, &(table_column){.name = name});
+        if (!*end)
+            break;
+    }
+}
+
+void sheet_row(sheet *s, const char *format, ...)
+{
+    char text[LINE];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (s && s->count > 0)
+        table_add_cells(s->items[s->count - 1].table, text);
+}
+
+void sheet_picture(sheet *s, const char *file, const char *says)
+{
+    add(s, PICTURE, file, says);
+}
+
+void sheet_number(sheet *s, const char *key, double value)
+{
+    if (s && isfinite(value) && json_object_set_new(s->numbers, key, json_real(value)) != 0)
+        s->short_of_memory = true;
+}
+
+double sheet_number_of(const sheet *s, const char *key)
+{
+    const json_t *number = s ? json_object_get(s->numbers, key) : NULL;
+    return number ? json_number_value(number) : NAN;
+}
+
+/* ---- the terminal ---- */
+
+static const char nothing[] = "Nothing yet.";
+
+void sheet_print(const sheet *s, FILE *out)
+{
+    for (int i = 0; s && i < s->count; i++)
+        switch (s->items[i].kind) {
+        case HEADING:
+            fprintf(out, "%s\n\n", s->items[i].text);
+            break;
+        case TEXT:
+        case VERDICT:
+            terminal_wrap(out, s->items[i].text, NULL);
+            putc('\n', out);
+            break;
+        case TABLE:
+            if (table_rows(s->items[i].table) == 0)
+                terminal_wrap(out, nothing, NULL);
+            else
+                table_print(s->items[i].table, "table", out);
+            putc('\n', out);
+            break;
+        case PICTURE:
+            break;
+        }
+}
+
+/* ---- files ---- */
+
+typedef struct writing {
+    const sheet *sheet;
+    const char *folder, *command;
+    bool drawn; /* whether the folder's pictures are of these numbers */
+} writing;
+
+static void put_element(const char *tag, const char *of_class, const char *text, FILE *to)
+{
+    fprintf(to, "<%s%s>", tag, of_class);
+    html_text(to, text);
+    fprintf(to, "</%s>\n", tag);
+}
+
+static bool write_html(const void *context, FILE *to)
+{
+    const writing *w = context;
+    const sheet *s = w->sheet;
+    bool complete = s->title && !s->short_of_memory;
+    html_begin(to, s->title ? s->title : "", NULL, false);
+    for (int i = 0; i < s->count; i++) {
+        const item *it = &s->items[i];
+        switch (it->kind) {
+        case HEADING:
+            put_element("h2", "", it->text, to);
+            break;
+        case TEXT:
+            put_element("p", "", it->text, to);
+            break;
+        case VERDICT:
+            put_element("p", " class=\"verdict\"", it->text, to);
+            break;
+        case PICTURE:
+            if (w->drawn)
+                html_picture(to, w->folder, it->text, it->says);
+            break;
+        case TABLE:
+            if (table_rows(it->table) == 0)
+                put_element("p", "", nothing, to);
+            else
+                complete &= table_print(it->table, "html", to);
+            break;
+        }
+    }
+    put_element("h2", "", "To repeat it", to);
+    put_element("pre", "", w->command, to);
+    html_end(to);
+    return complete;
+}
+
+static bool write_markdown(const void *context, FILE *to)
+{
+    const writing *w = context;
+    const sheet *s = w->sheet;
+    bool complete = s->title && !s->short_of_memory;
+    fprintf(to, "## %s\n\n    %s\n\n", s->title ? s->title : "", w->command);
+    for (int i = 0; i < s->count; i++) {
+        const item *it = &s->items[i];
+        switch (it->kind) {
+        case HEADING:
+            fprintf(to, "### %s\n\n", it->text);
+            break;
+        case TEXT:
+            fprintf(to, "%s\n\n", it->text);
+            break;
+        case VERDICT:
+            fprintf(to, "**%s**\n\n", it->text);
+            break;
+        case PICTURE:
+            if (w->drawn)
+                fprintf(to, "![%s](%s)\n\n", it->says, it->text);
+            break;
+        case TABLE:
+            if (table_rows(it->table) == 0)
+                fprintf(to, "%s\n", nothing);
+            else
+                complete &= table_print(it->table, "markdown", to);
+            putc('\n', to);
+            break;
+        }
+    }
+    return complete;
+}
+
+static bool write_numbers(const void *context, FILE *to)
+{
+    const writing *w = context;
+    return json_dumpf(w->sheet->numbers, to, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) == 0 && putc('\n', to) != EOF;
+}
+
+bool sheet_write(const sheet *s, const char *folder, const char *command, bool drawn, char message[FILES_MESSAGE])
+{
+    const writing w = {s, folder, command, drawn};
+    if (!s)
+        return snprintf(message, FILES_MESSAGE, "out of memory for the report"), false;
+    return files_write(folder, "report.html", write_html, &w, message) &&
+           files_write(folder, "report.md", write_markdown, &w, message) &&
+           files_write(folder, "numbers.json", write_numbers, &w, message);
+}

@@ -1,0 +1,52 @@
+/* The report of a study: headings, paragraphs, tables and pictures, for the terminal, as Markdown and as one HTML file.
+ *
+ *     sheet *s = sheet_new("GELU paper: MNIST classification");
+ *     sheet_text(s, "Median of %d runs.", 5);
+ *     sheet_table(s, 1, "activation|published|ours|interval");
+ *     sheet_row(s, "%s|%.4f|%.4f|%.4f to %.4f", "relu", 0.0906, 0.0899, 0.0880, 0.0911);
+ *     sheet_picture(s, "curves.svg", "validation loss over epochs");
+ *     sheet_print(s, stdout);
+ *     sheet_write(s, "results/studies/gelu-mnist", "study gelu-mnist", message);   // report.html and report.md
+ *     sheet_free(s);
+ *
+ * Cells are parted by |. When memory runs out, sheet_write says so. Functions that take a NULL sheet do nothing.
+ */
+#ifndef REPORT_SHEET_H
+#define REPORT_SHEET_H
+
+#include "examples/lab/files.h"
+
+typedef struct sheet sheet;
+
+sheet *sheet_new(const char *title);
+void sheet_free(sheet *s);
+
+void sheet_heading(sheet *s, const char *text);
+void sheet_text(sheet *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A sentence that is computed from the numbers above; stands out. */
+void sheet_verdict(sheet *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A table by its headings, of which the first `keys` columns say what a row is, and its rows. Columns whose cells are
+ * numbers are flush right. */
+void sheet_table(sheet *s, int keys, const char *headings);
+void sheet_row(sheet *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A number under a name, which other programs can read: numbers.json. One that is not finite is left out. And back; NaN
+ * where there is none. */
+void sheet_number(sheet *s, const char *key, double value);
+double sheet_number_of(const sheet *s, const char *key);
+
+/* An .svg file of the folder the report is written to. */
+void sheet_picture(sheet *s, const char *file, const char *says);
+
+/* Without pictures, in lines of at most the terminal's width; columns of a table that do not fit come below, behind its
+ * key columns again. */
+void sheet_print(const sheet *s, FILE *out);
+
+/* Writes report.html, with the pictures inside, report.md and numbers.json into the folder; `command` repeats it.
+ * Without pictures unless they have been `drawn`: what is there else shows earlier numbers. On failure false and one
+ * line. */
+bool sheet_write(const sheet *s, const char *folder, const char *command, bool drawn, char message[FILES_MESSAGE]);
+
+#endif

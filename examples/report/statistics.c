@@ -1,0 +1,198 @@
+#include "examples/report/statistics.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+/* The continued fraction 1/(1 + d1/(1 + d2/(1 + ...))) of DLMF 8.17.22 by the modified Lentz method, which wants
+ * a leading term: 1, taken off again at the end. */
+static double beta_fraction(double x, double a, double b)
+{
+    const double tiny = 1e-300; /* stands in for a zero denominator */
+    enum { ENOUGH = 10000 };    /* needs about sqrt(max(a, b)) terms */
+    double numerator = 1, denominator = 0, value = 1;
+    for (int term = 0; term < ENOUGH; term++) {
+        double m = term / 2, d = 1;
+        if (term > 0 && term % 2 == 0)
+            d = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
+        else if (term % 2 == 1)
+            d = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
+        denominator = 1 + d * denominator;
+        denominator = 1 / (fabs(denominator) < tiny ? tiny : denominator);
+        numerator = 1 + d / numerator;
+        numerator = fabs(numerator) < tiny ? tiny : numerator;
+        value *= numerator * denominator;
+        if (term > 0 && fabs(numerator * denominator - 1) < DBL_EPSILON)
+            break;
+    }
+    return value - 1;
+}
+
+double statistics_incomplete_beta(double x, double a, double b)
+{
+    if (!(a > 0 && b > 0 && x >= 0 && x <= 1))
+        return NAN;
+    if (x == 0 || x == 1)
+        return x;
+    /* The fraction converges quickly below the mean only; above it, the mirror image does. */
+    if (x > (a + 1) / (a + b + 2))
+        return 1 - statistics_incomplete_beta(1 - x, b, a);
+    double log_front = lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x);
+    return exp(log_front) * beta_fraction(x, a, b) / a;
+}
+
+/* The probability that Student's t exceeds x >= 0: half of I at degrees / (degrees + x^2), written so that neither
+ * small nor large x loses digits. */
+static double student_tail(double x, double degrees)
+{
+    double ratio = x * x / degrees;
+    if (ratio < 1)
+        return 0.5 - 0.5 * statistics_incomplete_beta(ratio / (1 + ratio), 0.5, degrees / 2);
+    return 0.5 * statistics_incomplete_beta(1 / (1 + ratio), degrees / 2, 0.5);
+}
+
+double statistics_student_quantile(double probability, double degrees)
+{
+    if (!(probability >= 0 && probability <= 1 && degrees > 0))
+        return NAN;
+    if (probability == 0.5)
+        return 0;
+    if (probability > 0.5) /* 1 - probability is exact here */
+        return -statistics_student_quantile(1 - probability, degrees);
+    if (probability == 0)
+        return -INFINITY;
+
+    double low = 0, high = 1;
+    while (student_tail(high, degrees) > probability && high < DBL_MAX / 4)
+        low = high, high *= 2;
+    /* Bisection gains a bit a round, however flat the tail; it runs a handful of times per table. */
+    for (int bit = 0; bit < 200 && high - low > 2 * DBL_EPSILON * high; bit++) {
+        double middle = low + (high - low) / 2;
+        if (student_tail(middle, degrees) > probability)
+            low = middle;
+        else
+            high = middle;
+    }
+    return -(low + high) / 2;
+}
+
+/* A deviation below this part of the largest value is rounding: one in the last row of 10^12. */
+static const double ROUNDING = 1e-12;
+
+/* The estimate from the differences to a baseline, which may be NULL for zero. */
+static statistics_estimate estimate(const double values[], const double baseline[], size_t count)
+{
+    statistics_estimate result = {.count = count, .mean = NAN, .deviation = NAN, .margin = NAN};
+    if (count == 0)
+        return result;
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += values[i] - (baseline ? baseline[i] : 0);
+    result.mean = sum / (double)count;
+    if (count == 1)
+        return result;
+    double squares = 0, largest = 0;
+    for (size_t i = 0; i < count; i++) {
+        double off = values[i] - (baseline ? baseline[i] : 0) - result.mean;
+        squares += off * off;
+        largest = fmax(largest, fmax(fabs(values[i]), baseline ? fabs(baseline[i]) : 0));
+    }
+    double degrees = (double)(count - 1);
+    result.deviation = sqrt(squares / degrees);
+    if (result.deviation < ROUNDING * largest)
+        result.deviation = 0;
+    result.margin = statistics_student_quantile(0.975, degrees) * result.deviation / sqrt((double)count);
+    return result;
+}
+
+statistics_estimate statistics_of(const double values[], size_t count)
+{
+    return estimate(values, NULL, count);
+}
+
+statistics_estimate statistics_paired(const double values[], const double baseline[], size_t count)
+{
+    return estimate(values, baseline, count);
+}
+
+statistics_range statistics_interval(const statistics_estimate *estimate)
+{
+    return (statistics_range){estimate->mean - estimate->margin, estimate->mean + estimate->margin};
+}
+
+statistics_range statistics_share_interval(const double values[], size_t count, const statistics_estimate *mean)
+{
+    const statistics_estimate share = *mean;
+    for (size_t i = 0; i < count; i++)
+        if (!(values[i] >= 0 && values[i] <= 1))
+            return (statistics_range){NAN, NAN};
+    if (!(share.margin > 0)) /* all the same, or too few */
+        return statistics_interval(&share);
+    const double angle = asin(sqrt(share.mean)), margin = share.margin / (2 * sqrt(share.mean * (1 - share.mean)));
+    return (statistics_range){pow(sin(fmax(angle - margin, 0)), 2), pow(sin(fmin(angle + margin, acos(0))), 2)};
+}
+
+/* The probability that of `count` tosses at most `least` are heads, or at most as many are tails: at most 1. */
+static double sign_probability(int least, int count)
+{
+    double sum = 0;
+    for (int k = 0; k <= least; k++)
+        sum += exp(lgamma(count + 1.) - lgamma(k + 1.) - lgamma(count - k + 1.) - count * log(2));
+    return fmin(1, 2 * sum);
+}
+
+/* Of the mean being 0, whose deviation is `factor` times that of the values; NaN for fewer than two or equal ones. */
+static double t_test(const statistics_estimate *of, double factor)
+{
+    if (of->count < 2 || !(of->deviation > 0))
+        return NAN;
+    return 2 * student_tail(fabs(of->mean) / (of->deviation * factor), (double)(of->count - 1));
+}
+
+statistics_test statistics_compare(const double values[], const double baseline[], size_t count)
+{
+    const statistics_estimate difference = statistics_paired(values, baseline, count);
+    statistics_test test = {.p = NAN, .sign_p = NAN};
+    for (size_t i = 0; i < count; i++) {
+        test.greater += values[i] > baseline[i];
+        test.less += values[i] < baseline[i];
+    }
+    const int unequal = test.greater + test.less;
+    if (unequal > 0)
+        test.sign_p = sign_probability(test.greater < test.less ? test.greater : test.less, unequal);
+    test.p = t_test(&difference, sqrt(1 / (double)count));
+    return test;
+}
+
+void statistics_correct_overlap(double overlap, statistics_estimate *estimate, statistics_test *test)
+{
+    const double n = (double)estimate->count, factor = sqrt(1 / n + overlap);
+    estimate->margin *= factor * sqrt(n);
+    if (test)
+        test->p = t_test(estimate, factor);
+}
+
+void statistics_holm(double p[], size_t count)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < count; i++)
+        left += !isnan(p[i]);
+    double before = 0; /* what the smaller one was corrected to */
+    bool *done = calloc(count ? count : 1, sizeof *done);
+    for (; left > 0; left--) {
+        size_t least = count;
+        for (size_t i = 0; i < count; i++)
+            if (!isnan(p[i]) && (!done || !done[i]) && (least == count || p[i] < p[least]))
+                least = i;
+        if (!done) { /* without memory: the stricter correction of all alike */
+            for (size_t i = 0; i < count; i++)
+                p[i] = fmin(1, (double)left * p[i]);
+            return;
+        }
+        before = fmax(before, fmin(1, (double)left * p[least]));
+        p[least] = before;
+        done[least] = true;
+    }
+    free(done);
+}

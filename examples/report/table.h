@@ -1,0 +1,80 @@
+/* A table: declared once, printed for a terminal, as Markdown, LaTeX, CSV or HTML.
+ *
+ *     table *t = table_new(1);                                        // the first column says what a row is
+ *     table_add_column(t, &(table_column){.name = "activation"});
+ *     table_add_column(t, &(table_column){.name = "acc %", .csv = "accuracy,accuracy_low,accuracy_high",
+ *                                         .meaning = "share of samples that are classified correctly"});
+ *     table_add_row(t);
+ *     table_add_cell(t, "%s", "relu");
+ *     table_add_cell(t, "97.12 ±0.34");
+ *     table_numbers(t, 3, (double[]){0.9712, 0.9678, 0.9746});        // of this cell, for CSV
+ *     table_add_note(t, "Means over %d seeds.", 5);
+ *     table_print(t, "markdown", stdout);
+ *     table_free(t);
+ *
+ * Texts are UTF-8; where only ASCII can be shown, ± becomes +/- and so on. Columns whose cells are all numbers are
+ * flush right. A column that is empty in every row is left out, in CSV each of its numbers by itself. On a terminal
+ * that is too narrow nothing is cut: columns with `least` are wrapped, `optional` ones are left out, and what still
+ * does not fit comes below, beside the first columns again.
+ *
+ * Functions that take a NULL table do nothing. When memory runs out, table_print prints nothing and returns false.
+ */
+#ifndef REPORT_TABLE_H
+#define REPORT_TABLE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+typedef struct table table;
+
+typedef struct table_column {
+    const char *name;
+    const char
+        *csv; /* the names of its numbers in CSV, separated by commas; NULL: it has the cells' texts, under `name` */
+    const char *meaning; /* half a sentence that explains the column below the table; NULL: the name says it all */
+    bool optional;
+    int least; /* a text that may be wrapped to lines of so many characters; 0: never */
+} table_column;
+
+enum { TABLE_COLUMNS = 160, TABLE_NUMBERS = 4 }; /* at most; and numbers of one cell */
+
+/* Of a cell: green, red or bold on a terminal, classes in HTML. */
+typedef enum table_mark { TABLE_PLAIN, TABLE_GOOD, TABLE_BAD, TABLE_SHADED_GOOD, TABLE_SHADED_BAD } table_mark;
+
+/* The first `keys` columns say what a row is. NULL when memory runs out. */
+table *table_new(int keys);
+void table_free(table *t);
+
+/* A name in bold above it. */
+void table_caption(table *t, const char *caption);
+
+/* Columns come before rows; the strings are copied. */
+void table_add_column(table *t, const table_column *column);
+
+/* Begins a row, whose cells follow; those that do not are empty. */
+void table_add_row(table *t);
+void table_add_cell(table *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* All cells of a row, separated by |. */
+void table_add_cells(table *t, const char *cells);
+
+/* Of the last cell: its numbers, of which NaN is an empty field; its mark, and how strongly it is shaded (0 to 1). */
+void table_numbers(table *t, int count, const double numbers[]);
+void table_set_mark(table *t, table_mark mark, double strength);
+
+/* A paragraph below. */
+void table_add_note(table *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A sentence that says what the numbers above show; stands before the notes. */
+void table_add_verdict(table *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+int table_rows(const table *t);
+
+/* As a "table" for a terminal or a text file, "markdown", "latex" (a whole tabular; notes as comments), "csv" (without
+ * notes) or "html". */
+bool table_print(const table *t, const char *format, FILE *out);
+
+/* A field of CSV: a text, in quotes where it needs them. */
+void table_csv_text(FILE *out, const char *text);
+
+#endif

@@ -1,0 +1,43 @@
+/* What a table holds, for the files that print it. */
+#ifndef REPORT_TABLE_INTERNAL_H
+#define REPORT_TABLE_INTERNAL_H
+
+#include "examples/report/table.h"
+
+typedef struct cell {
+    char *text; /* NULL: empty */
+    double numbers[TABLE_NUMBERS];
+    int count; /* of the numbers */
+    table_mark mark;
+    double strength;
+} cell;
+
+struct note {
+    char *text;
+    bool verdict;
+};
+
+struct table {
+    table_column columns[TABLE_COLUMNS]; /* [count]; the strings are ours */
+    cell *cells;                         /* [rows, count] */
+    struct note *notes;                  /* [noted] */
+    char *caption;
+    int keys, count, rows, noted;
+    int filled; /* cells of the last row */
+    bool lost;  /* memory ran out and something is missing */
+};
+
+/* The text of a cell, row -1 for the heading. */
+const cell *table_cell_at(const table *t, int row, int column);
+const char *table_text_of(const table *t, int row, int column);
+
+/* Whether any row has something in a column, and whether all that it has are numbers. */
+bool table_is_shown(const table *t, int column);
+bool table_is_right(const table *t, int column);
+
+/* The text in ASCII as far as we know how, to be freed. */
+char *table_in_ascii(const char *text);
+
+bool table_print_on_terminal(const table *t, FILE *out);
+
+#endif

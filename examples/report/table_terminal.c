@@ -1,0 +1,171 @@
+/* A table on a terminal or in a text file. */
+#include "examples/report/table_internal.h"
+#include "examples/report/terminal.h"
+
+#include <libsmartcols/libsmartcols.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A column's texts as they are printed there, wrapped or not. */
+typedef struct screen_table {
+    const table *t;
+    terminal screen;
+    int width[TABLE_COLUMNS]; /* 0: left out */
+} screen_table;
+
+/* The text of a cell on this screen, to be freed. */
+static char *on_screen(const screen_table *s, int row, int column)
+{
+    return s->screen.utf8 ? strdup(table_text_of(s->t, row, column)) : table_in_ascii(table_text_of(s->t, row, column));
+}
+
+static bool measure(screen_table *s)
+{
+    for (int c = 0; c < s->t->count; c++)
+        for (int row = -1; row < s->t->rows && (s->width[c] || row < 0) && table_is_shown(s->t, c); row++) {
+            char *text = on_screen(s, row, c);
+            const int width = text ? terminal_width(text) : 0;
+            if (!text)
+                return false;
+            s->width[c] = width > s->width[c] ? width : s->width[c];
+            free(text);
+        }
+    return true;
+}
+
+enum { GAP = 2 };
+
+/* The widths of all columns, those that may be wrapped at their `least` if so wished. */
+static int total_width(const screen_table *s, bool wrapped)
+{
+    int total = -GAP;
+    for (int c = 0; c < s->t->count; c++) {
+        const int least = s->t->columns[c].least, width = s->width[c];
+        total += width == 0 ? 0 : GAP + (wrapped && least && width > least ? least : width);
+    }
+    return total;
+}
+
+/* Leaves out what is optional and wraps what may be wrapped, until the rest fits if it can. */
+static void make_room(screen_table *s, int room)
+{
+    for (int c = s->t->count - 1; c >= 0 && total_width(s, true) > room; c--)
+        if (s->t->columns[c].optional)
+            s->width[c] = 0;
+    for (int c = s->t->count - 1; c >= 0 && total_width(s, false) > room; c--) {
+        const int least = s->t->columns[c].least, width = s->width[c] - (total_width(s, false) - room);
+        if (least && s->width[c] > least)
+            s->width[c] = width > least ? width : least;
+    }
+}
+
+/* Breaks lines at blanks, so that they are at most so wide if words let them. */
+static void wrap(char *text, int width)
+{
+    char *begin = text, *blank = NULL;
+    for (char *at = text; *at; at++) {
+        if (*at == ' ')
+            blank = at;
+        if (at - begin >= width && blank) {
+            *blank = '\n';
+            begin = blank + 1;
+            blank = NULL;
+        }
+    }
+}
+
+static void add_scols_column(struct libscols_table *to, const screen_table *s, int column)
+{
+    char *name = on_screen(s, -1, column);
+    const bool wrapped = s->t->columns[column].least > 0;
+    struct libscols_column *added = scols_table_new_column(to, name ? name : "", 0,
+                                                           wrapped                        ? SCOLS_FL_WRAP
+                                                           : table_is_right(s->t, column) ? SCOLS_FL_RIGHT
+                                                                                          : 0);
+    if (added && wrapped) {
+        scols_column_set_safechars(added, "\n");
+        scols_column_set_wrapfunc(added, scols_wrapnl_chunksize, scols_wrapnl_nextchunk, NULL);
+    }
+    if (added && s->screen.colour)
+        scols_cell_set_color(scols_column_get_header(added), "\033[1m");
+    free(name);
+}
+
+static void set_scols_cell(struct libscols_line *line, size_t position, const screen_table *s, int row, int column)
+{
+    static const char *const colours[] = {
+        [TABLE_GOOD] = "\033[32m", [TABLE_BAD] = "\033[31m", [TABLE_SHADED_BAD] = NULL};
+    char *text = on_screen(s, row, column);
+    if (text && s->t->columns[column].least)
+        wrap(text, s->width[column]);
+    scols_line_set_data(line, position, text ? text : "");
+    struct libscols_cell *added = scols_line_get_cell(line, position);
+    if (added && s->screen.colour)
+        scols_cell_set_color(added, colours[table_cell_at(s->t, row, column)->mark]);
+    free(text);
+}
+
+/* The key columns and those from `first` up to `end`. */
+static bool print_block(const screen_table *s, int first, int end, FILE *out)
+{
+    struct libscols_table *to = scols_new_table();
+    if (!to)
+        return false;
+    scols_table_set_stream(to, out);
+    scols_table_set_termforce(to, SCOLS_TERMFORCE_ALWAYS);
+    scols_table_set_termwidth(to, INT_MAX / 2); /* the width is our affair */
+    scols_table_enable_colors(to, s->screen.colour);
+    scols_table_enable_minout(to, 1);
+    scols_table_set_column_separator(to, "  ");
+    for (int c = 0; c < end; c++)
+        if (s->width[c] && (c < s->t->keys || c >= first))
+            add_scols_column(to, s, c);
+    for (int row = 0; row < s->t->rows; row++) {
+        struct libscols_line *line = scols_table_new_line(to, NULL);
+        size_t position = 0;
+        for (int c = 0; line && c < end; c++)
+            if (s->width[c] && (c < s->t->keys || c >= first))
+                set_scols_cell(line, position++, s, row, c);
+    }
+    const bool printed = scols_print_table(to) == 0;
+    scols_unref_table(to);
+    return printed;
+}
+
+static bool print_on_screen(const table *t, FILE *out)
+{
+    screen_table s = {.t = t, .screen = terminal_of(out)};
+    const int room = s.screen.live ? s.screen.columns : INT_MAX / 2;
+    int keys = 0;
+    bool printed = measure(&s);
+    make_room(&s, room);
+    for (int c = 0; c < t->keys; c++)
+        keys += s.width[c] ? s.width[c] + GAP : 0;
+    if (t->caption)
+        fprintf(out, "%s\n", t->caption);
+    for (int first = t->keys, end = first; printed && (end < t->count || first == t->keys); first = end) {
+        int used = keys;
+        for (end = first; end < t->count && (used == keys || used + s.width[end] <= room); end++)
+            used += s.width[end] ? s.width[end] + GAP : 0;
+        if (used == keys && first > t->keys) /* nothing is left */
+            break;
+        fputs(first > t->keys ? "\n" : "", out);
+        printed = print_block(&s, first, end, out);
+        if (end == t->count)
+            break;
+    }
+    return printed;
+}
+
+/* libsmartcols asks the locale how wide text is. */
+bool table_print_on_terminal(const table *t, FILE *out)
+{
+    locale_t locale = terminal_locale(), before = locale ? uselocale(locale) : (locale_t)0;
+    const bool printed = t->count == 0 || t->rows == 0 || print_on_screen(t, out);
+    if (locale) {
+        uselocale(before);
+        freelocale(locale);
+    }
+    return printed;
+}

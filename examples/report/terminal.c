@@ -1,0 +1,87 @@
+#include "examples/report/terminal.h"
+
+#include <limits.h>
+#include <langinfo.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { COLUMNS_UNKNOWN = 80, ROWS_UNKNOWN = 24 };
+
+locale_t terminal_locale(void)
+{
+    return newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+}
+
+static bool locale_is_utf8(void)
+{
+    locale_t locale = terminal_locale();
+    if (!locale)
+        return false;
+    bool utf8 = strcmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
+    freelocale(locale);
+    return utf8;
+}
+
+static int number_from_environment(const char *name, int otherwise)
+{
+    const char *text = getenv(name);
+    long number = text ? strtol(text, NULL, 10) : 0;
+    return number > 0 && number < 10000 ? (int)number : otherwise;
+}
+
+terminal terminal_of(FILE *stream)
+{
+    terminal result = {.columns = COLUMNS_UNKNOWN, .rows = ROWS_UNKNOWN};
+    int descriptor = stream ? fileno(stream) : -1;
+    if (descriptor < 0 || !isatty(descriptor))
+        return result;
+    const char *kind = getenv("TERM"), *no_colour = getenv("NO_COLOR");
+    result.live = kind && *kind && strcmp(kind, "dumb") != 0;
+    result.utf8 = locale_is_utf8();
+    result.colour = result.live && !(no_colour && *no_colour);
+
+    struct winsize size = {0};
+    if (ioctl(descriptor, TIOCGWINSZ, &size) != 0)
+        size.ws_col = size.ws_row = 0;
+    result.columns = size.ws_col ? size.ws_col : number_from_environment("COLUMNS", COLUMNS_UNKNOWN);
+    result.rows = size.ws_row ? size.ws_row : number_from_environment("LINES", ROWS_UNKNOWN);
+    return result;
+}
+
+int terminal_width(const char *text)
+{
+    int width = 0;
+    for (; *text; text++)
+        width += ((unsigned char)*text & 0xC0) != 0x80; /* all but continuation bytes */
+    return width;
+}
+
+static int print_line(FILE *out, const char *line, int room, void (*put)(FILE *out, const char *word))
+{
+    const int end = (int)strcspn(line, "\n");
+    for (int at = 0, used = 0; at < end;) {
+        char word[512];
+        const int length = (int)strcspn(line + at, " \n");
+        snprintf(word, sizeof word, "%.*s", length, line + at);
+        const int width = terminal_width(word);
+        const bool breaks = used > 0 && used + 1 + width > room;
+        if (used > 0)
+            fputc(breaks ? '\n' : ' ', out);
+        used = used == 0 || breaks ? width : used + 1 + width;
+        put ? put(out, word) : (void)fputs(word, out);
+        at += length + (line[at + length] == ' ');
+    }
+    fputc('\n', out);
+    return end;
+}
+
+void terminal_wrap(FILE *out, const char *text, void (*put)(FILE *out, const char *word))
+{
+    const terminal screen = terminal_of(out);
+    do {
+        text += print_line(out, text, screen.live ? screen.columns - 1 : INT_MAX, put);
+        text += *text == '\n';
+    } while (*text);
+}

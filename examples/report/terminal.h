@@ -1,0 +1,36 @@
+/* What stands at the other end of a stream: a terminal that can be painted on, or a file, pipe or plain teletype.
+ *
+ *     terminal screen = terminal_of(stderr);
+ *     printf(screen.utf8 ? "0.97 ± 0.01\n" : "0.97 +/- 0.01\n");
+ *
+ * Read from the environment each time, so it follows a window that is resized. Needs no setlocale in the program.
+ */
+#ifndef REPORT_TERMINAL_H
+#define REPORT_TERMINAL_H
+
+#include <locale.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+typedef struct {
+    bool live;   /* understands cursor movement: a terminal, and TERM is neither unset nor "dumb" */
+    bool utf8;   /* a terminal whose locale is UTF-8: may be sent more than ASCII */
+    bool colour; /* live, and NO_COLOR is unset or empty */
+    int columns; /* 80 where unknown */
+    int rows;    /* 24 where unknown */
+} terminal;
+
+terminal terminal_of(FILE *stream);
+
+/* The character set of the user's environment (with C's rules for numbers), for calls that ask the locale how wide text
+ * is; (locale_t)0 where there is none. Give it to freelocale. */
+locale_t terminal_locale(void);
+
+/* How many columns a UTF-8 text takes: one for each code point, which holds for all that these programs print. */
+int terminal_width(const char *text);
+
+/* Prints words, and a line's end behind them; a line ends where it would be wider than the stream's terminal, elsewhere
+ * only where the text has an end of line. `put` prints a word; NULL: as it is. */
+void terminal_wrap(FILE *out, const char *text, void (*put)(FILE *out, const char *word));
+
+#endif

@@ -1,0 +1,60 @@
+/* What travels in a model file beside the weights, so that `predict` needs nothing else: the model's specification, how
+ * columns become inputs, and what outputs mean.
+ *
+ *     card c;
+ *     card_of_source(&c, &spec, &from);
+ *     tg_metadata lines[CARD_LINES];
+ *     card_metadata(&c, lines);                       // for tg_fit_config.metadata; live as long as the card
+ *     ...
+ *     if (!card_read(&c, "best.safetensors", message)) ...
+ *     card_free(&c);
+ */
+#ifndef RUN_CARD_H
+#define RUN_CARD_H
+
+#include "examples/run/source.h"
+
+enum { CARD_LINES = 4 };
+
+typedef enum card_task { CARD_CLASSES, CARD_TARGETS, CARD_IMAGES, CARD_LETTERS } card_task;
+
+/* value of the source = value of the model * scale + mean; a column that was constant has scale 0, and the model sees
+ * 0. */
+typedef struct card_scale {
+    double mean, scale;
+} card_scale;
+
+/* An input of a table: a column's number, 1 where it holds this category and 0 elsewhere, or 1 where it is missing. */
+typedef struct card_input {
+    const char *column; /* its name, NULL where the file had none */
+    int number;
+    const char *category; /* NULL: the number itself */
+    bool missing;
+    card_scale scale;
+} card_input;
+
+typedef struct card {
+    net_spec spec;
+    card_task task;
+    size_t inputs;
+    card_input *input;
+    size_t classes, targets;
+    const char **class_names;
+    const char **target_names;
+    card_scale *target;
+    double pixel_scale; /* of images: 255 */
+    bool lines;         /* of a text: it is words, one a line */
+    int vocabulary;
+    unsigned char letter[256];
+    json_t *json; /* holds the texts */
+    char *model_text, *data_text;
+} card;
+
+bool card_of_source(card *c, const net_spec *spec, const run_source *from, char message[NET_MESSAGE]);
+void card_metadata(const card *c, tg_metadata lines[CARD_LINES]);
+
+/* From a model file. False and one line if it is none, or if its metadata is wrong. */
+bool card_read(card *c, const char *path, char message[NET_MESSAGE]);
+void card_free(card *c);
+
+#endif

@@ -1,0 +1,418 @@
+#include "examples/run/experiment.h"
+
+#include "examples/run/run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- the options ---- */
+
+static const char *const formats[] = {"table", "markdown", "latex", "csv", "html", NULL};
+static const char *const scales[] = {"auto", "linear", "log", NULL};
+
+#define AT(member) offsetof(experiment_settings, member)
+
+static const program_option own_options[] = {
+    {"keep-models", NULL, "keep the weights of every run's best epoch, for predict --model OUT/runs/NAME", OPTION_FLAG,
+     AT(keep_models)},
+    {"jobs", "N", "runs at the same time; 0: as many as there are processors", OPTION_INT, AT(jobs), 0, 1024},
+    {"silence", "SECONDS", "kill a run that reports nothing for this long, as failed; 0: never", OPTION_REAL,
+     AT(silence), 0, 1e9},
+    {"scale", "KIND", "of the loss in pictures; auto: logarithmic where it is long", OPTION_CHOICE, AT(scale),
+     .choices = scales},
+    {"seed-lines", NULL, "pictures show a line for each seed in place of a band", OPTION_FLAG, AT(seed_lines)},
+    {"report", NULL, "write report.html too: table, pictures, options and command in one file", OPTION_FLAG,
+     AT(report)},
+    {"format", "KIND", "of the table that is printed", OPTION_CHOICE, AT(format), .choices = formats},
+    {"config", "FILE", "take the options from a config.json; those given here go before", OPTION_TEXT, AT(config)},
+    {.type = OPTION_GROUP,
+     .help = "What is compared (every option of model and training that is a number or a name "
+             "takes several, with commas between; all combinations are tried):"},
+    {"activations", "NAMES", "what to compare, with commas between; the differences are taken to the first",
+     OPTION_TEXT, AT(activations)},
+    {"seeds", "N", "runs of each activation", OPTION_INT, AT(seeds), 1, 10000},
+    {0}};
+
+/* The type of a list of such values; OPTION_GROUP where there is none. */
+static option_type list_of(option_type type)
+{
+    return type == OPTION_INT      ? OPTION_INTS
+           : type == OPTION_REAL   ? OPTION_REALS
+           : type == OPTION_CHOICE ? OPTION_CHOICES
+                                   : OPTION_GROUP;
+}
+
+/* Whether compare takes several values of an option: those of the model and of training, but for what says how runs are
+ * paired. */
+static bool is_listed(int place)
+{
+    static const char *const single[] = {"model", "seed", "gated", "best", NULL};
+    const program_option *o = &run_options[place];
+    const char *group = "";
+    for (int i = 0; i < place; i++)
+        group = run_options[i].type == OPTION_GROUP ? run_options[i].help : group;
+    return o->name && (strcmp(group, "Model:") == 0 || strcmp(group, "Training:") == 0) &&
+           list_of(o->type) != OPTION_GROUP && !single[options_position(single, o->name)];
+}
+
+const options_program *experiment_program(void)
+{
+    static program_option table[OPTIONS_MOST];
+    static const options_program program = {
+        .name = "compare",
+        .about = "Trains the same model with several activations and several seeds, and tells which is better: by a "
+                 "table with intervals, and by curves.",
+        .table = table,
+        .after =
+            "For one seed, all activations have the same training, validation and test rows, see them in the same "
+            "order and, where shapes agree, start from the same weights. What is chosen, as the best epoch, is chosen "
+            "by validation rows; test rows choose nothing. The loss of a regression is the squared error of targets "
+            "that are standardised by the training rows. The same command gives the same curves, whatever --jobs, and "
+            "goes on where it was stopped or killed.\n\n"
+            "Example: compare --data glyphs --activations relu,gelu_exact --seeds 5 --out results"};
+    static const char *const not_ours[] = {"activation", "start", "activation-from", NULL};
+    if (table[0].help)
+        return &program;
+    options_join(table, run_options, not_ours);
+    for (program_option *o = table; o->name || o->help; o++)
+        for (int i = 0; run_options[i].name || run_options[i].help; i++)
+            if (o->name && run_options[i].name && strcmp(o->name, run_options[i].name) == 0 && is_listed(i)) {
+                o->type = list_of(o->type);
+                o->offset = AT(list) + (size_t)i * sizeof(const char *);
+            }
+    options_join(table, own_options, NULL);
+    return &program;
+}
+
+experiment experiment_defaults(void)
+{
+    experiment e = {.settings = {.run = run_spec_defaults(),
+                                 .activations = "relu,gelu_exact,silu,swiglu",
+                                 .seeds = 3,
+                                 .silence = 600,
+                                 .format = "table",
+                                 .scale = "auto"}};
+    e.settings.run.paired = true;
+    e.settings.run.clip = 0;
+    e.settings.run.gated = "parameters";
+    for (int i = 0; run_options[i].name || run_options[i].help; i++) {
+        const program_option *o = &run_options[i];
+        const void *at = (const char *)&e.settings.run + o->offset;
+        char text[40];
+        if (!is_listed(i))
+            continue;
+        if (o->type == OPTION_INT)
+            snprintf(text, sizeof text, "%d", *(const int *)at);
+        else if (o->type == OPTION_REAL)
+            snprintf(text, sizeof text, "%g", *(const double *)at);
+        e.settings.list[i] = o->type == OPTION_CHOICE ? *(const char *const *)at : net_keep_text(text);
+    }
+    return e;
+}
+
+static bool given(const char *option)
+{
+    return options_given(NULL, option);
+}
+
+/* ---- lists ---- */
+
+/* Reads names or numbers with commas between into words[most]; how many, -1 if they are too many. */
+static int read_words(const char *list, const char *words[], int most)
+{
+    int count = 0;
+    for (const char *part = list; part;) {
+        const size_t length = strcspn(part, ",");
+        char word[64];
+        if (count == most || length >= sizeof word)
+            return -1;
+        snprintf(word, sizeof word, "%.*s", (int)length, part);
+        words[count++] = net_keep_text(word);
+        part = part[length] ? part + length + 1 : NULL;
+    }
+    return count;
+}
+
+static bool read_activations(experiment *e, char message[EXPERIMENT_MESSAGE])
+{
+    e->activation_count = read_words(e->settings.activations, e->activations, EXPERIMENT_ACTIVATIONS);
+    if (e->activation_count < 0)
+        return snprintf(message, EXPERIMENT_MESSAGE, "--activations: more than %d", EXPERIMENT_ACTIVATIONS), false;
+    for (int i = 0; i < e->activation_count; i++) {
+        tg_activation activation;
+        const char *name = e->activations[i];
+        if (!tg_activation_from_name(name, &activation))
+            return snprintf(message, EXPERIMENT_MESSAGE, "--activations: '%s': %s", name,
+                            tg_activation_name_error(name)),
+                   false;
+        for (int k = 0; k < i; k++)
+            if (strcmp(e->activations[k], name) == 0)
+                return snprintf(message, EXPERIMENT_MESSAGE, "--activations: '%s' stands there twice", name), false;
+    }
+    return true;
+}
+
+static const char **list(experiment *e, const char *option)
+{
+    for (int i = 0; run_options[i].name || run_options[i].help; i++)
+        if (run_options[i].name && strcmp(run_options[i].name, option) == 0)
+            return &e->settings.list[i];
+    return NULL;
+}
+
+const char *experiment_list(const experiment *e, const char *option)
+{
+    experiment copy = *e;
+    return *list(&copy, option);
+}
+
+/* The lists with several values become axes, the others values of the specification. */
+static bool read_lists(experiment *e, char message[EXPERIMENT_MESSAGE])
+{
+    enum { MOST_POINTS = 1000 };
+    e->points = 1;
+    e->axis_count = 0;
+    for (int i = 0; run_options[i].name || run_options[i].help; i++) {
+        const program_option *o = &run_options[i];
+        experiment_axis axis = {.option = o};
+        if (!is_listed(i) || !e->settings.list[i])
+            continue;
+        axis.count = read_words(e->settings.list[i], axis.values, OPTIONS_NUMBERS);
+        bool fine = axis.count > 0 && e->points * axis.count <= MOST_POINTS &&
+                    (axis.count == 1 || e->axis_count < EXPERIMENT_AXES);
+        for (int k = axis.count - 1; fine && k >= 0; k--)
+            fine = options_set(o, &e->settings.run, axis.values[k]);
+        if (!fine)
+            return snprintf(message, EXPERIMENT_MESSAGE,
+                            "--%s: '%.100s': not a list of its values, or more than %d points to search", o->name,
+                            e->settings.list[i], MOST_POINTS),
+                   false;
+        if (axis.count > 1)
+            e->axes[e->axis_count++] = axis;
+        e->points *= axis.count;
+    }
+    return true;
+}
+
+/* The value of a run on an axis: the last axis turns fastest. */
+static const char *value_at(const experiment *e, int run, int axis)
+{
+    int point = run / e->activation_count % e->points;
+    for (int i = e->axis_count - 1; i > axis; i--)
+        point /= e->axes[i].count;
+    return e->axes[axis].values[point % e->axes[axis].count];
+}
+
+/* ---- runs ---- */
+
+static int folds(const experiment *e)
+{
+    return e->settings.run.folds > 0 ? e->settings.run.folds : 1;
+}
+
+run_spec experiment_given(const experiment *e, int run)
+{
+    run_spec s = e->settings.run;
+    for (int i = 0; i < e->axis_count; i++)
+        options_set(e->axes[i].option, &s, value_at(e, run, i));
+    s.net.activation = e->activations[run % e->activation_count];
+    s.fold = run / e->activation_count / e->points % folds(e);
+    s.seed += run / e->activation_count / e->points / folds(e);
+    return s;
+}
+
+run_spec experiment_spec(const experiment *e, int run)
+{
+    run_spec s = experiment_given(e, run);
+    run_spec_complete(&s, e->from.train.count);
+    return s;
+}
+
+long experiment_parameters(const experiment *e, int run)
+{
+    return e->parameters[run % (e->activation_count * e->points)];
+}
+
+void experiment_point(const experiment *e, int run, char text[EXPERIMENT_POINT])
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = 0; i < e->axis_count && used < EXPERIMENT_POINT; i++) {
+        const program_option *o = e->axes[i].option;
+        const char *value = value_at(e, run, i);
+        used += (size_t)snprintf(text + used, EXPERIMENT_POINT - used, "%s%s ", used ? ", " : "", o->name);
+        if (used < EXPERIMENT_POINT)
+            used += (size_t)(o->type == OPTION_CHOICE
+                                 ? snprintf(text + used, EXPERIMENT_POINT - used, "%s", value)
+                                 : snprintf(text + used, EXPERIMENT_POINT - used, "%g", strtod(value, NULL)));
+    }
+}
+
+double experiment_number(const experiment *e, int run)
+{
+    if (!e->axis_count)
+        return 0;
+    const char *value = value_at(e, run, 0);
+    int place = 0;
+    while (e->axes[0].values[place] != value)
+        place++;
+    return e->axes[0].option->type == OPTION_CHOICE ? place : strtod(value, NULL);
+}
+
+const char *experiment_searched(const experiment *e)
+{
+    return e->axis_count ? e->axes[0].option->name : NULL;
+}
+
+void experiment_name(const experiment *e, int run, char name[EXPERIMENT_POINT])
+{
+    const run_spec s = experiment_given(e, run);
+    char point[EXPERIMENT_POINT], *to = point;
+    experiment_point(e, run, point);
+    for (const char *from = point; *from; from++) /* "lr 0.01, width 8" becomes "lr0.01-width8" */
+        if (*from != ' ')
+            *to++ = *from == ',' ? '-' : *from;
+    *to = '\0';
+    int used =
+        snprintf(name, EXPERIMENT_POINT, "%s%s%.120s-seed%d", s.net.activation, *point ? "-" : "", point, s.seed);
+    if (s.folds && used < EXPERIMENT_POINT)
+        snprintf(name + used, (size_t)(EXPERIMENT_POINT - used), "-fold%d", s.fold + 1);
+}
+
+/* ---- checks ---- */
+
+/* Two points of the grid that are the same training, as depth 0 and 4 with --hidden 128x4. */
+static bool points_differ(const experiment *e, char message[EXPERIMENT_MESSAGE])
+{
+    json_t **points = calloc((size_t)e->points, sizeof *points);
+    bool differ = points != NULL;
+    if (!points)
+        snprintf(message, EXPERIMENT_MESSAGE, "out of memory");
+    for (int a = 0; differ && a < e->points; a++) {
+        run_spec s = experiment_spec(e, a * e->activation_count);
+        s.batch = s.batch < e->from.train.count ? s.batch : (int)e->from.train.count;
+        points[a] = run_spec_json(&s);
+        for (int b = 0; b < a && differ; b++)
+            if (json_equal(points[a], points[b])) {
+                const int first = b * e->activation_count, second = a * e->activation_count;
+                int axis = 0;
+                while (value_at(e, first, axis) == value_at(e, second, axis))
+                    axis++;
+                snprintf(message, EXPERIMENT_MESSAGE, "--%s: %s and %s come to the same here",
+                         e->axes[axis].option->name, value_at(e, first, axis), value_at(e, second, axis));
+                differ = false;
+            }
+    }
+    for (int a = 0; points && a < e->points; a++)
+        json_decref(points[a]);
+    free(points);
+    return differ;
+}
+
+static bool has_gated(const experiment *e)
+{
+    bool found = false;
+    for (int i = 0; i < e->activation_count; i++) {
+        tg_activation activation;
+        found |= tg_activation_from_name(e->activations[i], &activation) && tg_activation_is_gated(activation);
+    }
+    return found;
+}
+
+/* Whether a net anywhere on the grid has two hidden layers of one width in a row. */
+static bool has_residual(const experiment *e)
+{
+    bool found = false;
+    for (int point = 0; point < e->points; point++) {
+        const run_spec s = experiment_spec(e, point * e->activation_count);
+        found |= !net_residual_is_idle(&s.net);
+    }
+    return found;
+}
+
+/* Reject options that would have no effect. */
+static bool options_matter(const experiment *e, char message[EXPERIMENT_MESSAGE])
+{
+    const experiment_settings *s = &e->settings;
+    const char *problem =
+        given("gated") && !has_gated(e)           ? "--gated: no activation is gated (swiglu, geglu, ...)"
+        : s->run.net.residual && !has_residual(e) ? "--residual: no two hidden layers of one width follow each other"
+        : given("scale") && s->run.no_plots       ? "--scale: --no-plots draws nothing"
+        : s->seed_lines && s->run.no_plots        ? "--seed-lines: --no-plots draws nothing"
+        : s->seed_lines && e->runs == e->activation_count * e->points ? "--seed-lines: one seed has one line anyway"
+                                                                      : NULL;
+    if (problem)
+        return snprintf(message, EXPERIMENT_MESSAGE, "%s", problem), false;
+    for (int run = 0; run < e->activation_count * e->points; run++) {
+        const run_spec spec = experiment_spec(e, run);
+        if (!run_spec_check(&spec, source_classifies(&spec, &e->from), message) ||
+            (e->parameters[run] = run_parameters(&spec, &e->from, message)) < 0)
+            return false;
+    }
+    return true;
+}
+
+/* Puts what was chosen, where there is one choice, in place of the 0 that asked for it. */
+static bool keep_choices(experiment *e, char message[EXPERIMENT_MESSAGE])
+{
+    const run_spec first = experiment_spec(e, 0);
+    const char **batch = list(e, "batch"), **epochs = list(e, "epochs"), **lr = list(e, "lr");
+    char text[40];
+    e->settings.run.net.hidden = experiment_list(e, "depth")[0] == '0' && experiment_list(e, "width")[0] == '0'
+                                     ? first.net.hidden
+                                     : e->settings.run.net.hidden;
+    if (strcmp(*batch, "0") == 0)
+        snprintf(text, sizeof text, "%d", first.batch), *batch = net_keep_text(text);
+    if (strcmp(*epochs, "0") == 0 && !strchr(*batch, ','))
+        snprintf(text, sizeof text, "%d", first.epochs), *epochs = net_keep_text(text);
+    if (strcmp(*lr, "0") == 0 && !strchr(experiment_list(e, "optimizer"), ','))
+        snprintf(text, sizeof text, "%g", first.lr), *lr = net_keep_text(text);
+    return read_lists(e, message);
+}
+
+/* Whether --depth can be: which width has a layer more? */
+static bool depth_is_clear(const experiment *e, char message[EXPERIMENT_MESSAGE])
+{
+    const char *hidden = e->settings.run.net.hidden;
+    int64_t widths[TG_MLP_HIDDEN + 1];
+    bool uniform = true;
+    if (!hidden || strcmp(hidden, "auto") == 0 || strcmp(hidden, "none") == 0)
+        return true;
+    if (!options_widths("hidden", hidden, widths, TG_MLP_HIDDEN, message, EXPERIMENT_MESSAGE))
+        return false;
+    for (int i = 1; widths[i]; i++)
+        uniform &= widths[i] == widths[0];
+    if (!uniform && given("depth") && !given("width"))
+        return snprintf(message, EXPERIMENT_MESSAGE,
+                        "--depth: the hidden layers of --hidden differ in width; say --width"),
+               false;
+    return true;
+}
+
+bool experiment_prepare(experiment *e, char message[EXPERIMENT_MESSAGE])
+{
+    run_spec *s = &e->settings.run;
+    if (!read_activations(e, message) || !read_lists(e, message) || !depth_is_clear(e, message))
+        return false;
+    e->runs = e->activation_count * e->points * e->settings.seeds * folds(e);
+    e->parameters = calloc((size_t)(e->activation_count * e->points), sizeof *e->parameters);
+    if (!e->parameters)
+        return snprintf(message, EXPERIMENT_MESSAGE, "out of memory"), false;
+    if (e->settings.jobs == 0)
+        e->settings.jobs = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    if (!source_open(s, &e->from, message))
+        return false;
+    run_spec first = experiment_given(e, 0);
+    if (!source_split(&first, &e->from, message) || !keep_choices(e, message) || !points_differ(e, message) ||
+        !options_matter(e, message))
+        return false;
+    return true;
+}
+
+void experiment_free(experiment *e)
+{
+    source_free(&e->from);
+    free(e->parameters);
+}

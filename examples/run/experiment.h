@@ -1,0 +1,88 @@
+/* What `compare` trains: activations at every point of a grid, from several seeds, each the same run but for that.
+ *
+ *     experiment e = experiment_defaults();
+ *     options_parse(experiment_program(), argc, argv, &e.settings);
+ *     if (!experiment_prepare(&e, message))             // checks everything, loads the data, writes nothing
+ *         return fprintf(stderr, "compare: %s\n", message), 2;
+ *     run_spec spec = experiment_spec(&e, run);         // of run 0 .. e.runs - 1
+ *     experiment_free(&e);
+ *
+ * Every option of a run that is a number or a choice takes a list here, and all its values are tried.
+ */
+#ifndef RUN_EXPERIMENT_H
+#define RUN_EXPERIMENT_H
+
+#include "examples/run/source.h"
+
+#include <stdio.h>
+
+enum { EXPERIMENT_MESSAGE = NET_MESSAGE, EXPERIMENT_ACTIVATIONS = 32, EXPERIMENT_AXES = 16, EXPERIMENT_POINT = 192 };
+
+typedef struct experiment_settings {
+    run_spec run; /* first: run_options */
+    const char *activations;
+    const char *list[OPTIONS_MOST]; /* of the option at that place of run_options, where it takes several values */
+    int seeds, jobs;
+    double silence;
+    const char *format, *config, *scale;
+    bool seed_lines, report, keep_models;
+} experiment_settings;
+
+/* An option with several values. */
+typedef struct experiment_axis {
+    const program_option *option; /* of run_options */
+    int count;
+    const char *values[OPTIONS_NUMBERS];
+} experiment_axis;
+
+typedef struct experiment {
+    experiment_settings settings;
+    run_source from; /* split as for the first run */
+    const char *activations[EXPERIMENT_ACTIVATIONS];
+    int activation_count;
+    experiment_axis axes[EXPERIMENT_AXES];
+    int axis_count;
+    int points;       /* of the grid: the product of their counts */
+    int runs;         /* activations times points times seeds times folds */
+    long *parameters; /* [activation_count * points]: of the nets of the first runs */
+} experiment;
+
+const options_program *experiment_program(void);
+experiment experiment_defaults(void);
+
+/* Checks what the options mean together and loads the data. On failure false and one line. */
+bool experiment_prepare(experiment *e, char message[EXPERIMENT_MESSAGE]);
+void experiment_free(experiment *e);
+
+/* Run number `run`: all activations at all points of the grid for the first seed (and fold), then for the next, so that
+ * an interrupted comparison is still a paired one. As given, and with what suits the data. */
+run_spec experiment_given(const experiment *e, int run);
+run_spec experiment_spec(const experiment *e, int run);
+
+long experiment_parameters(const experiment *e, int run);
+
+/* Its folder's name: "relu-lr0.01-seed1". */
+void experiment_name(const experiment *e, int run, char name[EXPERIMENT_POINT]);
+
+/* The values of the axes in words ("lr 0.001"; empty where nothing is searched); the first of them as a number; and
+ * what that is ("lr"), 0 and NULL where nothing is searched. */
+void experiment_point(const experiment *e, int run, char text[EXPERIMENT_POINT]);
+double experiment_number(const experiment *e, int run);
+const char *experiment_searched(const experiment *e);
+
+/* "784-128x8-10"; with lists, all widths and depths: "784-(64,128)x(2,4)-10". */
+void experiment_net(const experiment *e, char text[EXPERIMENT_POINT]);
+
+/* Says what was read and what follows from it, in a few lines; and how the rows are split, in a sentence. */
+void experiment_describe(const experiment *e, FILE *out);
+const char *experiment_split(const experiment *e);
+
+/* Test samples over training samples where splits of one file are redrawn, and 0 where they are not; and whether all
+ * seeds have the same folds: what intervals allow for. */
+double experiment_overlap(const experiment *e);
+bool experiment_has_same_folds(const experiment *e);
+
+/* The list of an option that takes one: "0.1,0.01". */
+const char *experiment_list(const experiment *e, const char *option);
+
+#endif

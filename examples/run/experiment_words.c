@@ -1,0 +1,135 @@
+/* What was read and what follows from it, in words. */
+#include "examples/run/experiment.h"
+#include "examples/data/words.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- words ---- */
+
+bool experiment_has_same_folds(const experiment *e)
+{
+    return e->settings.run.folds && e->settings.run.split[0] == 'f';
+}
+
+double experiment_overlap(const experiment *e)
+{
+    const dataset *data = &e->from.data;
+    const bool redrawn = e->settings.run.folds || (e->settings.run.split[0] != 'f' && data->test_rows == 0);
+    if (e->from.is_text) /* lines are drawn anew for each seed; a running text is cut at one place */
+        return e->from.letters.lines ? (double)e->from.valid.count / (double)e->from.train.count : 0;
+    const size_t reported = data->test.rows ? data->test.rows : data->validation.rows;
+    return redrawn && data->train.rows ? (double)reported / (double)data->train.rows : 0;
+}
+
+const char *experiment_split(const experiment *e)
+{
+    const bool fixed = e->settings.run.split[0] == 'f';
+    if (e->settings.run.folds)
+        return fixed ? "Folds: cut once, the same for all seeds; intervals allow for their common samples."
+                     : "Folds: redrawn per seed, the same for all activations; intervals allow for their common "
+                       "samples.";
+    if (fixed)
+        return "Split fixed: intervals leave out what another split would change.";
+    return e->from.data.test_rows
+               ? "Training samples redrawn per seed, the same for all activations; test samples fixed."
+               : "Splits redrawn per seed, the same for all activations; intervals allow for their common "
+                 "samples.";
+}
+
+static void describe_classes(const dataset *data, FILE *out)
+{
+    enum { MOST = 12 };
+    fprintf(out, "classification into %zu class%s", data->classes, data->classes == 1 ? "" : "es");
+    for (size_t i = 0; i < data->classes && data->classes <= MOST; i++)
+        fprintf(out, "%s%s%s", i ? ", " : " (", plain_name(data->class_names[i], (char[PLAIN_NAME]){0}),
+                i + 1 == data->classes ? ")" : "");
+}
+
+static void describe_targets(const dataset *data, FILE *out)
+{
+    fprintf(out, "regression of %zu target%s", data->targets, plural((long long)data->targets));
+    for (size_t i = 0; data->target_names && *data->target_names[0] && i < data->targets; i++)
+        fprintf(out, "%s%s", i ? ", " : ": ", plain_name(data->target_names[i], (char[PLAIN_NAME]){0}));
+}
+
+/* A list in parentheses where it has several numbers. */
+static const char *listed(const char *list, char text[EXPERIMENT_POINT])
+{
+    const bool several = strchr(list, ',') != NULL;
+    snprintf(text, EXPERIMENT_POINT, "%s%.80s%s", several ? "(" : "", list, several ? ")" : "");
+    return text;
+}
+
+void experiment_net(const experiment *e, char text[EXPERIMENT_POINT])
+{
+    const run_spec s = experiment_spec(e, 0);
+    const char *widths = experiment_list(e, "width"), *depths = experiment_list(e, "depth");
+    char width[EXPERIMENT_POINT], depth[EXPERIMENT_POINT];
+    if (strcmp(s.net.model, "mlp") != 0 || (!strchr(widths, ',') && !strchr(depths, ','))) {
+        net_describe(&s.net, text, EXPERIMENT_POINT);
+        *strrchr(text, ',') = '\0'; /* the activation */
+        if (strcmp(s.net.model, "mlp") == 0)
+            memmove(text, text + 4, strlen(text + 4) + 1);
+        return;
+    }
+    char own_width[32], own_depth[16] = "1";
+    const char *times = strchr(s.net.hidden, 'x');
+    snprintf(own_width, sizeof own_width, "%.*s", (int)strcspn(s.net.hidden, "x,"), s.net.hidden);
+    snprintf(own_depth, sizeof own_depth, "%s", times ? times + 1 : "1");
+    snprintf(text, EXPERIMENT_POINT, "%d-%.80sx%.80s-%d", s.net.inputs,
+             listed(strcmp(widths, "0") ? widths : own_width, width),
+             listed(strcmp(depths, "0") ? depths : own_depth, depth), s.net.outputs);
+}
+
+static void describe_columns(const dataset *data, bool may_miss, FILE *out)
+{
+    if (data->categorical)
+        fprintf(out, ", %zu column%s of words one feature a word", data->categorical,
+                plural((long long)data->categorical));
+    if (data->marks)
+        fprintf(out, ", %zu of them for what is missing", data->marks);
+    if (data->dropped)
+        fprintf(out, ", %zu row%s with missing cells dropped", data->dropped, plural((long long)data->dropped));
+    if (may_miss && !data->marks && !data->dropped)
+        fputs(", no cell missing", out);
+    fputs("; ", out);
+}
+
+/* How many rows are read for what. */
+static void describe_source(const experiment *e, FILE *out)
+{
+    const run_spec *s = &e->settings.run;
+    const dataset *data = &e->from.data;
+    const bool guessed = strcmp(s->task, "auto") == 0 && strncmp(s->data, "csv:", 4) == 0;
+    if (e->from.is_text) {
+        source_describe(&e->from, out);
+        return;
+    }
+    fprintf(out, "%s: %zu row%s, %zu feature%s", data->name, data->rows, plural((long long)data->rows), data->features,
+            plural((long long)data->features));
+    describe_columns(data, strcmp(s->missing, "error") != 0, out);
+    data->task == DATASET_CLASSIFICATION ? describe_classes(data, out) : describe_targets(data, out);
+    fprintf(out, "%s\n", guessed ? "; inferred, override with --task" : "");
+    fprintf(out, "%zu row%s to train, %zu to validate, %zu to test. %s\n", data->train.rows,
+            plural((long long)data->train.rows), data->validation.rows, data->test.rows, experiment_split(e));
+}
+
+void experiment_describe(const experiment *e, FILE *out)
+{
+    const run_spec first = experiment_spec(e, 0);
+    const int64_t rows = e->from.train.count, alone = rows % first.batch;
+    const long steps = (long)(rows / first.batch + (alone >= net_least_rows(&first.net)));
+    const char *batches = experiment_list(e, "batch"), *epochs = experiment_list(e, "epochs");
+    char shape[EXPERIMENT_POINT];
+    experiment_net(e, shape);
+    describe_source(e, out);
+    if (strchr(batches, ',') || strchr(epochs, ','))
+        fprintf(out, "%s, epochs %s, batch %s", shape, strcmp(epochs, "0") == 0 ? "for about 1,500 steps" : epochs,
+                batches);
+    else
+        fprintf(out, "%s, %d epoch%s of %ld step%s, batch %d", shape, first.epochs, plural(first.epochs), steps,
+                plural(steps), first.batch);
+    fprintf(out, ", %s %s, %s; %d run%s\n", experiment_list(e, "optimizer"), experiment_list(e, "lr"),
+            experiment_list(e, "schedule"), e->runs, plural(e->runs));
+}

@@ -1,0 +1,441 @@
+#include "examples/run/net.h"
+#include "examples/data/words.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a model is to this program. */
+typedef struct net_kind {
+    const char *name;
+    const char *options; /* of NET_OPTIONS, those that not every model has */
+    bool text, images;
+    void *(*make)(const net_spec *spec, const tg_rng *rng, char *message);
+    tg_tensor (*forward)(const void *model, tg_tensor x, tg_rng *training);
+    tg_parameters *(*parameters)(const void *model);
+    void (*free)(void *model);
+    net_spec defaults;
+} net_kind;
+
+struct net {
+    const net_kind *kind;
+    net_spec spec;
+    void *model;
+};
+
+/* ---- specification ---- */
+
+static const program_option spec_options[] = {NET_OPTIONS, {0}};
+
+#define SIZE(name)                                                                     \
+    {                                                                                  \
+#name, "", "", OPTION_INT, offsetof(net_spec, name), .low = 0, .high = 1 << 30 \
+    }
+static const program_option spec_sizes[] = {SIZE(inputs),      SIZE(outputs),    SIZE(image_height),
+                                            SIZE(image_width), SIZE(vocabulary), {0}};
+
+static void keep(void *object, const char *name, json_t *value)
+{
+    json_object_set_new(object, name, value);
+}
+
+json_t *net_spec_json(const net_spec *spec)
+{
+    json_t *object = json_object();
+    options_record(spec_options, spec, keep, object);
+    options_record(spec_sizes, spec, keep, object);
+    if (spec->equal_width)
+        keep(object, "equal_width", json_true());
+    return object;
+}
+
+const char *net_difference(const net_spec *a, const net_spec *b)
+{
+    json_t *one = net_spec_json(a), *other = net_spec_json(b);
+    const char *found = NULL;
+    for (const program_option *o = spec_options; o->name && !found; o++)
+        if (strcmp(o->name, "dropout") != 0 &&
+            !json_equal(json_object_get(one, o->name), json_object_get(other, o->name)))
+            found = o->name;
+    json_decref(one);
+    json_decref(other);
+    return found;
+}
+
+static const net_kind *find_kind(const char *name);
+
+bool net_spec_read(net_spec *spec, json_t *object, char message[NET_MESSAGE])
+{
+    const program_option *tables[] = {spec_options, spec_sizes};
+    const char *name = json_string_value(json_object_get(object, "model"));
+    if (!name || !find_kind(name))
+        return snprintf(message, NET_MESSAGE, "the model is of no known kind"), false;
+    *spec = find_kind(name)->defaults; /* what has a default is never null */
+    spec->init = tg_init_name((tg_init)0);
+    for (int t = 0; t < 2; t++)
+        for (const program_option *o = tables[t]; o->name; o++) {
+            if (!options_take(o, spec, object))
+                return snprintf(message, NET_MESSAGE, "the model's \"%s\" is missing or wrong", o->name), false;
+        }
+    spec->equal_width = json_is_true(json_object_get(object, "equal_width"));
+    return true;
+}
+
+/* ---- what specifications say ---- */
+
+static bool refuse(char *message, const char *problem)
+{
+    snprintf(message, NET_MESSAGE, "the model cannot be made: %s", problem);
+    return false;
+}
+
+/* Widths ended by 0; "none" for none. */
+static bool read_widths(const char *option, const char *text, int64_t *widths, int most, char *message)
+{
+    widths[0] = 0;
+    return !text || !*text || strcmp(text, "none") == 0 ||
+           options_widths(option, text, widths, most, message, NET_MESSAGE);
+}
+
+/* The names of an activation, norm and initialiser. */
+static bool read_names(const net_spec *spec, tg_activation *activation, tg_norm *norm, tg_init *init, char *message)
+{
+    if (activation && !tg_activation_from_name(spec->activation, activation))
+        return snprintf(message, NET_MESSAGE, "--activation: '%.60s': %.400s", spec->activation,
+                        tg_activation_name_error(spec->activation)),
+               false;
+    if (norm && !tg_norm_from_name(spec->norm, norm))
+        return snprintf(message, NET_MESSAGE, "--norm: there is no '%.60s'", spec->norm), false;
+    if (init && !tg_init_from_name(spec->init, init))
+        return snprintf(message, NET_MESSAGE, "--init: there is no '%.60s'", spec->init), false;
+    return true;
+}
+
+/* ---- the models ---- */
+
+#define NET_KIND(name, type, read_input)                                                      \
+    static tg_tensor forward_##name(const void *model, tg_tensor x, tg_rng *training)         \
+    {                                                                                         \
+        return read_input;                                                                    \
+    }                                                                                         \
+    static tg_parameters *parameters_##name(const void *model)                                \
+    {                                                                                         \
+        return type##_parameters(model);                                                      \
+    }                                                                                         \
+    static void free_##name(void *model)                                                      \
+    {                                                                                         \
+        type##_free(model);                                                                   \
+    }                                                                                         \
+    static void *finish_##name(const type##_config *config, const tg_rng *rng, char *message) \
+    {                                                                                         \
+        const char *wrong = type##_config_error(config);                                      \
+        void *model = wrong ? NULL : type##_new(rng, config);                                 \
+        if (!model)                                                                           \
+            refuse(message, wrong ? wrong : "out of memory");                                 \
+        return model;                                                                         \
+    }
+NET_KIND(mlp, tg_mlp, tg_mlp_forward_with(model, x, training, NULL))
+NET_KIND(convnet, tg_convnet, tg_convnet_forward(model, x, training))
+NET_KIND(vit, tg_vit, tg_vit_forward(model, x, training))
+NET_KIND(autoencoder, tg_autoencoder, tg_autoencoder_forward(model, x, training))
+NET_KIND(charmlp, tg_char_mlp, tg_char_mlp_forward(model, x, training))
+NET_KIND(gpt, tg_transformer, tg_transformer_forward(model, x, training))
+
+static void *make_mlp(const net_spec *s, const tg_rng *rng, char *message)
+{
+    tg_mlp_config c = {.inputs = s->inputs,
+                       .outputs = s->outputs,
+                       .dropout = s->dropout,
+                       .residual = s->residual,
+                       .equal_width = s->equal_width};
+    const bool fine = read_names(s, &c.activation, &c.norm, &c.init, message) &&
+                      read_widths("hidden", s->hidden, c.hidden, TG_MLP_HIDDEN, message);
+    return fine ? finish_mlp(&c, rng, message) : NULL;
+}
+
+static void *make_convnet(const net_spec *s, const tg_rng *rng, char *message)
+{
+    tg_convnet_config c = {.channels = 1,
+                           .height = s->image_height,
+                           .width = s->image_width,
+                           .outputs = s->outputs,
+                           .dropout = s->dropout,
+                           .flatten = true};
+    const bool fine = read_names(s, &c.activation, &c.norm, &c.init, message) &&
+                      read_widths("filters", s->filters, c.filters, TG_CONVNET_BLOCKS, message);
+    return fine ? finish_convnet(&c, rng, message) : NULL;
+}
+
+static void *make_vit(const net_spec *s, const tg_rng *rng, char *message)
+{
+    tg_vit_config c = {.channels = 1,
+                       .height = s->image_height,
+                       .width = s->image_width,
+                       .outputs = s->outputs,
+                       .patch = s->patch,
+                       .layers = s->layers,
+                       .block = tg_block_vit(s->width, s->heads),
+                       .dropout = s->dropout};
+    c.block.dropout = s->dropout;
+    return read_names(s, &c.block.activation, &c.block.norm, NULL, message) ? finish_vit(&c, rng, message) : NULL;
+}
+
+static void *make_autoencoder(const net_spec *s, const tg_rng *rng, char *message)
+{
+    tg_autoencoder_config c = {.inputs = s->inputs, .code = s->code, .dropout = s->dropout};
+    const bool fine = read_names(s, &c.activation, &c.norm, &c.init, message) &&
+                      read_widths("hidden", s->hidden, c.hidden, TG_AUTOENCODER_HIDDEN, message);
+    return fine ? finish_autoencoder(&c, rng, message) : NULL;
+}
+
+static void *make_charmlp(const net_spec *s, const tg_rng *rng, char *message)
+{
+    tg_char_mlp_config c = {
+        .vocabulary = s->vocabulary, .context = s->context, .embedding = s->embedding, .dropout = s->dropout};
+    const bool fine = read_names(s, &c.activation, &c.norm, &c.init, message) &&
+                      read_widths("hidden", s->hidden, c.hidden, TG_CHAR_MLP_HIDDEN, message);
+    return fine ? finish_charmlp(&c, rng, message) : NULL;
+}
+
+static void *make_gpt(const net_spec *s, const tg_rng *rng, char *message)
+{
+    tg_transformer_config c = {.vocabulary = s->vocabulary,
+                               .context = s->context,
+                               .layers = s->layers,
+                               .block = tg_block_gpt(s->width, s->heads),
+                               .tied = true,
+                               .dropout = s->dropout,
+                               .rotary_base = s->rotary ? 10000 : 0};
+    c.block.dropout = s->dropout;
+    return read_names(s, &c.block.activation, &c.block.norm, NULL, message) ? finish_gpt(&c, rng, message) : NULL;
+}
+
+#define KIND(name) \
+#name, .make = make_##name, .forward = forward_##name, .parameters = parameters_##name, .free = free_##name
+static const net_kind kinds[] = {
+    {KIND(mlp), .options = "hidden init residual width depth",
+     .defaults = {.hidden = "128x2", .norm = "none", .activation = "gelu_exact"}},
+    {KIND(convnet), .options = "filters init", .images = true,
+     .defaults = {.filters = "16,32", .norm = "batch", .activation = "gelu_exact"}},
+    {KIND(vit), .options = "layers heads width patch", .images = true,
+     .defaults = {.layers = 4, .heads = 4, .width = 64, .patch = 7, .norm = "layer", .activation = "gelu_exact"}},
+    {KIND(autoencoder), .options = "hidden code init", .images = true,
+     .defaults = {.hidden = "256,128", .code = 30, .norm = "none", .activation = "gelu_exact"}},
+    {KIND(charmlp), .options = "hidden context embedding init width depth", .text = true,
+     .defaults = {.hidden = "256", .context = 8, .embedding = 24, .norm = "none", .activation = "gelu_exact"}},
+    {KIND(gpt), .options = "layers heads width context rotary", .text = true,
+     .defaults = {.layers = 4, .heads = 4, .width = 64, .context = 64, .norm = "layer", .activation = "gelu_tanh"}},
+};
+enum { KINDS = sizeof kinds / sizeof kinds[0] };
+const char *const net_models[] = {"mlp", "convnet", "vit", "autoencoder", "charmlp", "gpt", NULL};
+
+#define TG_NORM(constant, name, ...) #name,
+const char *const net_norms[] = {
+#include "nn/norms.def"
+    NULL};
+#define TG_INITIALIZER(constant, name, ...) #name,
+const char *const net_inits[] = {
+#include "nn/initializers.def"
+    NULL};
+
+static const net_kind *find_kind(const char *name)
+{
+    for (int i = 0; name && i < KINDS; i++)
+        if (strcmp(kinds[i].name, name) == 0)
+            return &kinds[i];
+    return NULL;
+}
+
+static bool has_word(const char *words, const char *word)
+{
+    const size_t length = strlen(word);
+    for (const char *at = words; (at = strstr(at, word)); at += length)
+        if ((at == words || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
+            return true;
+    return false;
+}
+
+bool net_takes(const char *model, const char *option)
+{
+    bool special = false;
+    for (int i = 0; i < KINDS; i++)
+        special |= has_word(kinds[i].options, option);
+    return !special || has_word(find_kind(model)->options, option);
+}
+
+void net_spec_complete(net_spec *spec)
+{
+    const net_kind *kind = find_kind(spec->model);
+    const net_spec *by_default = &kind->defaults;
+#define OTHERWISE(member) spec->member = spec->member ? spec->member : by_default->member
+    OTHERWISE(hidden), OTHERWISE(filters), OTHERWISE(activation), OTHERWISE(norm), OTHERWISE(code), OTHERWISE(patch);
+    OTHERWISE(layers), OTHERWISE(heads), OTHERWISE(width), OTHERWISE(context), OTHERWISE(embedding);
+#undef OTHERWISE
+    spec->init = spec->init ? spec->init : tg_init_name((tg_init)0);
+}
+
+const char *net_keep_text(const char *text)
+{
+    static char **kept;
+    static int count;
+    for (int i = 0; i < count; i++)
+        if (strcmp(kept[i], text) == 0)
+            return kept[i];
+    char **more = realloc(kept, ((size_t)count + 1) * sizeof *kept);
+    if (!more)
+        return NULL;
+    kept = more;
+    kept[count] = strdup(text);
+    return kept[count] ? kept[count++] : NULL;
+}
+
+/* ---- gated nets of as many parameters ---- */
+
+/* The member with the widths of layers that are twice as large where they are gated; NULL for models that see to that
+ * themselves. */
+static const char **gated_widths(net_spec *spec)
+{
+    return strcmp(spec->model, "convnet") == 0                                              ? &spec->filters
+           : strcmp(spec->model, "autoencoder") == 0 || strcmp(spec->model, "charmlp") == 0 ? &spec->hidden
+                                                                                            : NULL;
+}
+
+/* Parameters of the net; -1 and one line where it cannot be made. */
+static int64_t size_of(const net_spec *spec, char *message)
+{
+    const tg_rng rng = tg_rng_seed(1);
+    net *made = net_new(spec, &rng, message);
+    const int64_t size = made ? tg_parameters_size(net_parameters(made)) : -1;
+    net_free(made);
+    return size;
+}
+
+bool net_spec_equalize(net_spec *spec, char message[NET_MESSAGE])
+{
+    enum { TRIES = 12 };
+    tg_activation activation;
+    net_spec plain = *spec;
+    const char **member = gated_widths(spec);
+    int64_t widths[TG_MLP_HIDDEN + 1];
+    if (!member || !tg_activation_from_name(spec->activation, &activation) || !tg_activation_is_gated(activation))
+        return true;
+    plain.activation = "relu";
+    const int64_t wanted = size_of(&plain, message);
+    if (wanted < 0 ||
+        !read_widths(spec->filters == *member ? "filters" : "hidden", *member, widths, TG_MLP_HIDDEN, message))
+        return false;
+    double low = 0, high = 1;
+    int64_t nearest = INT64_MAX;
+    const char *best = *member;
+    for (int i = 0; i < TRIES; i++) { /* the size grows with the factor */
+        const double factor = 0.5 * (low + high);
+        char text[512] = "";
+        for (int k = 0; widths[k]; k++) {
+            const double width = factor * (double)widths[k];
+            snprintf(text + strlen(text), sizeof text - strlen(text), "%s%.0f", k ? "," : "", width < 1 ? 1 : width);
+        }
+        *member = net_keep_text(text);
+        const int64_t size = *member ? size_of(spec, message) : -1;
+        if (size < 0)
+            return false;
+        const int64_t off = size < wanted ? wanted - size : size - wanted;
+        if (off < nearest) {
+            nearest = off;
+            best = *member;
+        }
+        *(size < wanted ? &low : &high) = factor;
+    }
+    *member = best;
+    return true;
+}
+
+int net_least_rows(const net_spec *spec)
+{
+    const bool has_places = strcmp(spec->model, "mlp") != 0 && strcmp(spec->model, "autoencoder") != 0 &&
+                            strcmp(spec->model, "charmlp") != 0;
+    return strcmp(spec->norm, tg_norm_name(TG_NORM_BATCH)) == 0 && !has_places ? 2 : 1;
+}
+
+bool net_residual_is_idle(const net_spec *spec)
+{
+    int64_t widths[TG_MLP_HIDDEN + 1];
+    char message[NET_MESSAGE];
+    if (!spec->residual || !read_widths("hidden", spec->hidden, widths, TG_MLP_HIDDEN, message))
+        return false;
+    for (int i = 0; widths[0] && widths[i + 1]; i++)
+        if (widths[i] == widths[i + 1])
+            return false;
+    return true;
+}
+
+bool net_reads_text(const char *model)
+{
+    return find_kind(model) && find_kind(model)->text;
+}
+
+bool net_wants_images(const char *model)
+{
+    return find_kind(model) && find_kind(model)->images;
+}
+
+/* ---- one face ---- */
+
+net *net_new(const net_spec *spec, const tg_rng *rng, char message[NET_MESSAGE])
+{
+    net *made = calloc(1, sizeof *made);
+    if (!made)
+        return refuse(message, "out of memory"), NULL;
+    *made = (net){.kind = find_kind(spec->model), .spec = *spec};
+    made->model = made->kind->make(spec, rng, message);
+    if (made->model)
+        return made;
+    free(made);
+    return NULL;
+}
+
+void net_free(net *model)
+{
+    if (model)
+        model->kind->free(model->model);
+    free(model);
+}
+
+const tg_mlp *net_mlp(const net *model)
+{
+    return strcmp(model->kind->name, "mlp") == 0 ? model->model : NULL;
+}
+
+const net_spec *net_spec_of(const net *model)
+{
+    return &model->spec;
+}
+
+tg_parameters *net_parameters(const net *model)
+{
+    return model->kind->parameters(model->model);
+}
+
+tg_tensor net_forward(const net *model, tg_tensor x, tg_rng *training)
+{
+    return model->kind->forward(model->model, x, training);
+}
+
+void net_describe(const net_spec *s, char *text, size_t size)
+{
+    const char *model = s->model;
+    if (strcmp(model, "gpt") == 0)
+        snprintf(text, size, "gpt of %d layer%s, %d head%s, width %d, context %d, %s", s->layers, plural(s->layers),
+                 s->heads, plural(s->heads), s->width, s->context, s->activation);
+    else if (strcmp(model, "vit") == 0)
+        snprintf(text, size, "vit of %d layer%s, %d head%s, width %d, patches of %d x %d, %s", s->layers,
+                 plural(s->layers), s->heads, plural(s->heads), s->width, s->patch, s->patch, s->activation);
+    else if (strcmp(model, "charmlp") == 0)
+        snprintf(text, size, "charmlp %d x %d-%s-%d, %s", s->context, s->embedding, s->hidden, s->vocabulary,
+                 s->activation);
+    else if (strcmp(model, "convnet") == 0)
+        snprintf(text, size, "convnet with filters %s, %s", s->filters, s->activation);
+    else if (strcmp(model, "autoencoder") == 0)
+        snprintf(text, size, "autoencoder %d-%s-%d, %s", s->inputs, s->hidden, s->code, s->activation);
+    else
+        snprintf(text, size, "mlp %d-%s-%d, %s", s->inputs, s->hidden, s->outputs, s->activation);
+}

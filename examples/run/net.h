@@ -1,0 +1,138 @@
+/* The models of `train` and `predict` behind one face: made from a specification, which is what the options say and
+ * what travels in a model file.
+ *
+ *     net_spec spec = {.model = "mlp", .inputs = 8, .outputs = 1};
+ *     net_spec_complete(&spec);
+ *     net *model = net_new(&spec, &rng, message);
+ *     tg_tensor y = net_forward(model, x, NULL);
+ *     net_free(model);
+ */
+#ifndef RUN_NET_H
+#define RUN_NET_H
+
+#include "examples/lab/options.h"
+
+#include <jansson.h>
+#include <tapegrad.h>
+
+enum { NET_MESSAGE = 512 };
+
+typedef struct net_spec {
+    const char *model;
+    const char *hidden, *filters; /* widths: "128x4", "16,32,64" */
+    const char *activation, *norm, *init;
+    int code, patch, layers, heads, width, context, embedding;
+    double dropout;
+    bool residual, rotary;
+    bool equal_width; /* gated mlp: the widths as given, not those of as many parameters as a plain one */
+
+    int inputs, outputs;           /* of rows: features or pixels, and classes or targets */
+    int image_height, image_width; /* where rows are images, else 0 */
+    int vocabulary;                /* of text, else 0 */
+} net_spec;
+
+extern const char *const net_models[], *const net_norms[], *const net_inits[]; /* ended by NULL */
+
+/* The options, for a table of a program whose settings begin with a net_spec. */
+#define NET_OPTIONS                                                                                                      \
+    {"model", "NAME", "what is trained", OPTION_CHOICE, offsetof(net_spec, model), .choices = net_models},               \
+        {"hidden", "WIDTHS",                                                                                             \
+         "widths of the hidden layers, like 128x4 or 512,128, of mlp (128x2 if not given), charmlp (256) and "           \
+         "autoencoder (256,128)",                                                                                        \
+         OPTION_TEXT, offsetof(net_spec, hidden)},                                                                       \
+        {"code",   "N",        "autoencoder: numbers in the middle; 0: 30", OPTION_INT, offsetof(net_spec, code),        \
+         .low = 0, .high = 1e6},                                                                                         \
+        {"filters", "WIDTHS", "convnet: channels of its blocks; 16,32 if not given", OPTION_TEXT,                        \
+         offsetof(net_spec, filters)},                                                                                   \
+        {"patch", "PIXELS", "vit: side of a patch; 0: 7", OPTION_INT, offsetof(net_spec, patch), .low = 0, .high = 1e4}, \
+        {"layers", "N", "gpt, vit: blocks; 0: 4", OPTION_INT, offsetof(net_spec, layers), .low = 0, .high = 256},        \
+        {"heads",  "N",        "gpt, vit: heads of attention; 0: 4", OPTION_INT, offsetof(net_spec, heads),              \
+         .low = 0, .high = 1e4},                                                                                         \
+        {"width",                                                                                                        \
+         "N",                                                                                                            \
+         "gpt, vit: width of the model; 0: 64. mlp, charmlp: of all hidden layers, in place of --hidden's",              \
+         OPTION_INT,                                                                                                     \
+         offsetof(net_spec, width),                                                                                      \
+         .low = 0,                                                                                                       \
+         .high = 1e5},                                                                                                   \
+        {"context",                                                                                                      \
+         "N",                                                                                                            \
+         "gpt, charmlp: letters that are seen; 0: 64 and 8",                                                             \
+         OPTION_INT,                                                                                                     \
+         offsetof(net_spec, context),                                                                                    \
+         .low = 0,                                                                                                       \
+         .high = 1e5},                                                                                                   \
+        {"embedding", "N",        "charmlp: numbers for a letter; 0: 24", OPTION_INT, offsetof(net_spec, embedding),     \
+         .low = 0,    .high = 1e5},                                                                                      \
+        {"rotary", NULL, "gpt: positions by rotation, in place of an embedding", OPTION_FLAG,                            \
+         offsetof(net_spec, rotary)},                                                                                    \
+        {"activation", "NAME", "of the hidden layers; gated ones as well; gelu_exact if not given, of gpt gelu_tanh",    \
+         OPTION_TEXT, offsetof(net_spec, activation)},                                                                   \
+        {"norm",                                                                                                         \
+         "NAME",                                                                                                         \
+         "behind hidden layers; what suits the model if not given",                                                      \
+         OPTION_CHOICE,                                                                                                  \
+         offsetof(net_spec, norm),                                                                                       \
+         .choices = net_norms},                                                                                          \
+        {"init",                                                                                                         \
+         "NAME",                                                                                                         \
+         "initial weights of mlp, convnet, charmlp and autoencoder",                                                     \
+         OPTION_CHOICE,                                                                                                  \
+         offsetof(net_spec, init),                                                                                       \
+         .choices = net_inits},                                                                                          \
+        {"residual", NULL, "mlp: a sum around hidden layers of one width", OPTION_FLAG, offsetof(net_spec, residual)},   \
+    {                                                                                                                    \
+        "dropout", "RATE", "in training", OPTION_REAL, offsetof(net_spec, dropout), .low = 0, .high = 0.99               \
+    }
+
+/* A copy of a text that lives as long as the program; equal texts share one. NULL when memory runs out. */
+const char *net_keep_text(const char *text);
+
+/* Gives the hidden layers of a gated net the widths with which it has about as many parameters as the plain net; texts
+ * are shared with the specification. False and one line where a net cannot be made. */
+bool net_spec_equalize(net_spec *spec, char message[NET_MESSAGE]);
+
+/* Puts the model's own defaults where options left 0 or NULL. */
+void net_spec_complete(net_spec *spec);
+
+/* As JSON and back; texts live as long as the object. False and one line if something is missing or wrong. */
+json_t *net_spec_json(const net_spec *spec);
+bool net_spec_read(net_spec *spec, json_t *object, char message[NET_MESSAGE]);
+
+/* The first of NET_OPTIONS, dropout aside, in which two models differ; NULL: they are the same function of their
+ * weights. */
+const char *net_difference(const net_spec *a, const net_spec *b);
+
+/* Whether one of NET_OPTIONS says something of this model. */
+bool net_takes(const char *model, const char *option);
+
+/* The rows of a training pass, at least: 2 where batch norm has one number a row for each channel, else 1. */
+int net_least_rows(const net_spec *spec);
+
+/* Whether a residual sum would change nothing: no two hidden layers of one width follow each other. */
+bool net_residual_is_idle(const net_spec *spec);
+
+/* Whether a model reads letters, or wants images. */
+bool net_reads_text(const char *model);
+bool net_wants_images(const char *model);
+
+typedef struct net net;
+
+/* NULL and one line if the specification is wrong. `rng` is read and not moved. */
+net *net_new(const net_spec *spec, const tg_rng *rng, char message[NET_MESSAGE]);
+void net_free(net *model);
+
+/* The model where it is an mlp; NULL where it is another. */
+const tg_mlp *net_mlp(const net *model);
+
+const net_spec *net_spec_of(const net *model);
+tg_parameters *net_parameters(const net *model);
+
+/* Rows [batch, inputs] -> [batch, outputs] (autoencoder: [batch, inputs]); letters i32 [batch, context] -> [batch,
+ * context, vocabulary] (gpt) or [batch, vocabulary] (charmlp). */
+tg_tensor net_forward(const net *model, tg_tensor x, tg_rng *training);
+
+/* "784-128x4-10, gelu_exact", for a person. */
+void net_describe(const net_spec *spec, char *text, size_t size);
+
+#endif

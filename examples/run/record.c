@@ -1,0 +1,357 @@
+#include "examples/run/record.h"
+
+#include <ftw.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool path_of(const char *folder, const char *name, char path[PATH_MAX])
+{
+    return snprintf(path, PATH_MAX, "%s/%s", folder, name) < PATH_MAX;
+}
+
+static bool exists(const char *folder, const char *name)
+{
+    char path[PATH_MAX];
+    return path_of(folder, name, path) && access(path, F_OK) == 0;
+}
+
+static json_t *load(const char *folder, const char *name)
+{
+    char path[PATH_MAX];
+    return path_of(folder, name, path) ? json_load_file(path, 0, NULL) : NULL;
+}
+
+static bool write_json(const void *object, FILE *to)
+{
+    return json_dumpf(object, to, JSON_COMPACT | JSON_REAL_PRECISION(17)) == 0 && fputc('\n', to) != EOF;
+}
+
+static bool write_config(const void *object, FILE *to)
+{
+    return json_dumpf(object, to, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0 && fputc('\n', to) != EOF; /* 0.1 */
+}
+
+/* ---- whose folder it is ---- */
+
+static bool is_one_of(const char *name, const char *const *names)
+{
+    while (names && *names && strcmp(*names, name) != 0)
+        names++;
+    return names && *names;
+}
+
+/* Equal as options: 1e-3 written as a number or a text is the same. */
+static bool is_same(const json_t *a, const json_t *b)
+{
+    return json_is_number(a) && json_is_number(b)
+               ? json_number_value(a) == json_number_value(b)
+               : json_equal(a, b) || (!a && json_is_null(b)) || (!b && json_is_null(a));
+}
+
+static const char *difference(json_t *ours, json_t *theirs, const char *const *ignored)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach(ours, name, value)
+    {
+        if (!is_one_of(name, ignored) && !is_same(value, json_object_get(theirs, name)))
+            return name;
+    }
+    return NULL;
+}
+
+static int remove_one(const char *path, const struct stat *status, int type, struct FTW *where)
+{
+    (void)status, (void)type, (void)where;
+    return remove(path);
+}
+
+static void remove_results(const char *folder)
+{
+    static const char *const names[] = {"runs",       "last.safetensors", "best.safetensors",
+                                        "curves.csv", "steps.csv",        "result.json"};
+    char path[PATH_MAX];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (path_of(folder, names[i], path))
+            nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* What a value is in a message. */
+static void say(const json_t *value, char *text, size_t size)
+{
+    char *dumped = value ? json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(9)) : NULL;
+    snprintf(text, size, "%s", dumped ? dumped : "nothing");
+    free(dumped);
+}
+
+bool record_claim(const char *folder, json_t *config, record_claims claims, const char *const *ignored,
+                  char message[FILES_MESSAGE])
+{
+    json_t *theirs = load(folder, "config.json");
+    const bool used = exists(folder, "curves.csv") || exists(folder, "runs") || exists(folder, "last.safetensors");
+    const char *other = theirs && used ? difference(config, theirs, ignored) : NULL;
+    bool fine = true;
+    if (used && claims == RECORD_SAME && (!theirs || other)) {
+        char had[80] = "", have[80] = "";
+        if (other) {
+            say(json_object_get(theirs, other), had, sizeof had);
+            say(json_object_get(config, other), have, sizeof have);
+            snprintf(message, FILES_MESSAGE,
+                     "%.200s holds the results of another --%s: %s, not %s; --out names another folder, --overwrite "
+                     "begins anew in this one",
+                     folder, other, had, have);
+        } else
+            snprintf(message, FILES_MESSAGE,
+                     "%.200s holds results, and no config.json says of what; --out names another folder, --overwrite "
+                     "begins anew in this one",
+                     folder);
+        fine = false;
+    }
+    json_decref(theirs);
+    if (fine && claims == RECORD_OVERWRITE)
+        remove_results(folder);
+    return fine && files_make_folder(folder, message) &&
+           files_write(folder, "config.json", write_config, config, message);
+}
+
+/* ---- reading ---- */
+
+enum { FIELDS = 24 };
+
+/* A line's fields, in place; none of ours is in quotes. */
+static int split(char *line, char *field[FIELDS])
+{
+    int count = 0;
+    line[strcspn(line, "\r\n")] = '\0';
+    for (char *at = line; at && count < FIELDS; count++)
+        field[count] = strsep(&at, ",");
+    return count;
+}
+
+static const char *const columns[] = {"epoch",     "step",          "train_loss",       "val_loss",  "val_accuracy",
+                                      "test_loss", "test_accuracy", "test_calibration", "test_rmse", "test_mae",
+                                      "test_r2",   "grad_norm",     "dead_fraction",    "seconds"};
+enum { COLUMNS = sizeof columns / sizeof *columns };
+
+/* The numbers of an epoch in the order of the columns. */
+static void members(runlog_epoch *e, double *member[COLUMNS])
+{
+    double *const own[COLUMNS] = {NULL,
+                                  NULL,
+                                  &e->train_loss,
+                                  &e->val_loss,
+                                  &e->val_accuracy,
+                                  &e->test.loss,
+                                  &e->test.accuracy,
+                                  &e->test.calibration,
+                                  &e->test.rmse,
+                                  &e->test.mae,
+                                  &e->test.r2,
+                                  &e->grad_norm,
+                                  &e->dead_fraction,
+                                  &e->seconds};
+    memcpy(member, own, sizeof own);
+}
+
+/* Calls `take` for every whole line of a file with these columns, wherever they are in it; how many lines. */
+static int each_row(const char *path, const char *const *names, int count,
+                    void (*take)(void *context, char *const *values), void *context)
+{
+    FILE *file = fopen(path, "re");
+    char *line = NULL, *field[FIELDS];
+    size_t size = 0;
+    int place[FIELDS], rows = 0, width = 0;
+    for (ssize_t length; file && (length = getline(&line, &size, file)) > 0 && line[length - 1] == '\n';) {
+        const int fields = split(line, field);
+        if (!width) {
+            width = fields;
+            for (int c = 0; c < count; c++)
+                for (place[c] = 0; place[c] < fields && strcmp(field[place[c]], names[c]) != 0;)
+                    place[c]++;
+            continue;
+        }
+        if (fields != width && field[0][0] != '#')
+            break; /* broken off */
+        char *values[FIELDS];
+        for (int c = 0; c < count; c++)
+            values[c] = field[0][0] == '#' ? c < fields ? field[c] : NULL : place[c] < fields ? field[place[c]] : NULL;
+        take(context, values);
+        rows++;
+    }
+    free(line);
+    if (file)
+        fclose(file);
+    return rows;
+}
+
+typedef struct reading {
+    runlog *log;
+    int run;
+    FILE *to; /* or lines as they are, up to `step` */
+    long step;
+    double seconds, sum;
+    long pending;
+} reading;
+
+static void take_epoch(void *context, char *const *values)
+{
+    reading *r = context;
+    runlog_epoch e = {.test = RUNLOG_NO_MEASURES};
+    double *member[COLUMNS];
+    members(&e, member);
+    e.epoch = atoi(values[0]);
+    e.step = atol(values[1]);
+    for (int c = 2; c < COLUMNS; c++)
+        *member[c] = values[c] && *values[c] ? strtod(values[c], NULL) : NAN;
+    if (r->log)
+        runlog_add_epoch(r->log, r->run, &e);
+    else if (e.step <= r->step) {
+        record_put_epoch(r->to, &e);
+        r->seconds = e.seconds;
+    }
+}
+
+static void take_step(void *context, char *const *values)
+{
+    reading *r = context;
+    if (values[0][0] == '#') { /* what was pending at a step */
+        if (!r->log && atol(values[0] + 1) == r->step && values[1])
+            sscanf(values[1], "%lf %ld", &r->sum, &r->pending);
+        return;
+    }
+    const double pair[2] = {strtod(values[0], NULL), values[1] && *values[1] ? strtod(values[1], NULL) : NAN};
+    if (!values[1] || !*values[1])
+        return; /* the validation loss of an epoch */
+    if (r->log)
+        runlog_add_series(r->log, r->run, RUNLOG_STEPS, pair, 2);
+    else if (pair[0] <= (double)r->step)
+        record_put_steps(r->to, pair, 1, 0, 0, 0);
+}
+
+static const char *const step_columns[] = {"step", "train_loss"};
+
+static const char *const series[RUNLOG_SERIES] = {[RUNLOG_CONFUSION] = "confusion",
+                                                  [RUNLOG_NOISE] = "noise",
+                                                  [RUNLOG_SURFACE] = "surface",
+                                                  [RUNLOG_POINTS] = "points"};
+
+static void read_series(runlog *log, int run, const json_t *results)
+{
+    for (int kind = 0; kind < RUNLOG_SERIES; kind++) {
+        const json_t *array = series[kind] ? json_object_get(results, series[kind]) : NULL;
+        const size_t count = json_array_size(array);
+        double *numbers = calloc(count + 1, sizeof *numbers);
+        for (size_t i = 0; numbers && i < count; i++) {
+            const json_t *number = json_array_get(array, i);
+            numbers[i] = json_is_number(number) ? json_number_value(number) : NAN;
+        }
+        if (numbers)
+            runlog_add_series(log, run, (runlog_series)kind, numbers, count);
+        free(numbers);
+    }
+}
+
+bool record_read(const char *folder, runlog *log, int run)
+{
+    char path[PATH_MAX];
+    reading r = {.log = log, .run = run};
+    const int rows = path_of(folder, "curves.csv", path) ? each_row(path, columns, COLUMNS, take_epoch, &r) : 0;
+    if (path_of(folder, "steps.csv", path))
+        each_row(path, step_columns, 2, take_step, &r);
+    json_t *results = load(folder, "result.json");
+    read_series(log, run, results);
+    if (results)
+        runlog_finish_run(log, run);
+    json_decref(results);
+    return rows > 0;
+}
+
+bool record_is_finished(const char *folder)
+{
+    return exists(folder, "result.json");
+}
+
+/* ---- writing ---- */
+
+static void put_number(FILE *to, double number)
+{
+    if (!isnan(number))
+        fprintf(to, "%.17g", number);
+}
+
+static void put_header(FILE *to, const char *const *names, int count)
+{
+    for (int c = 0; c < count; c++)
+        fprintf(to, "%s%s", c ? "," : "", names[c]);
+    fputc('\n', to);
+}
+
+bool record_put_epoch(FILE *curves, const runlog_epoch *epoch)
+{
+    runlog_epoch e = *epoch;
+    double *member[COLUMNS];
+    members(&e, member);
+    fprintf(curves, "%d,%ld", e.epoch, e.step);
+    for (int c = 2; c < COLUMNS; c++) {
+        fputc(',', curves);
+        put_number(curves, *member[c]);
+    }
+    fputc('\n', curves);
+    return fflush(curves) == 0;
+}
+
+bool record_put_steps(FILE *steps, const double *pairs, size_t count, long step, double sum, long pending)
+{
+    for (size_t i = 0; i < count; i++)
+        fprintf(steps, "%.0f,%.17g\n", pairs[2 * i], pairs[2 * i + 1]);
+    if (pending)
+        fprintf(steps, "#%ld,%.17g %ld\n", step, sum, pending);
+    return fflush(steps) == 0;
+}
+
+typedef struct copying {
+    const char *path;
+    bool of_steps;
+    reading *r;
+} copying;
+
+static bool copy(const void *context, FILE *to)
+{
+    const copying *c = context;
+    c->r->to = to;
+    if (c->of_steps)
+        put_header(to, step_columns, 2), each_row(c->path, step_columns, 2, take_step, c->r);
+    else
+        put_header(to, columns, COLUMNS), each_row(c->path, columns, COLUMNS, take_epoch, c->r);
+    return true;
+}
+
+bool record_continue(const char *folder, long step, FILE **curves, FILE **steps, double *seconds, double *sum,
+                     long *pending, char message[FILES_MESSAGE])
+{
+    reading r = {.step = step};
+    FILE **const file[] = {curves, steps};
+    for (int i = 0; i < 2; i++) {
+        const char *name = i ? "steps.csv" : "curves.csv";
+        char path[PATH_MAX] = "";
+        if (!path_of(folder, name, path) ||
+            (step > 0 && !files_write(folder, name, copy, &(copying){path, i > 0, &r}, message)))
+            return false;
+        *file[i] = fopen(path, step > 0 ? "ae" : "we");
+        if (!*file[i])
+            return snprintf(message, FILES_MESSAGE, "%.400s: cannot be written", path), false;
+        if (step == 0)
+            put_header(*file[i], i ? step_columns : columns, i ? 2 : COLUMNS);
+    }
+    *seconds = r.seconds;
+    *sum = r.sum;
+    *pending = r.pending;
+    return true;
+}
+
+bool record_conclude(const char *folder, const json_t *results, char message[FILES_MESSAGE])
+{
+    return files_write(folder, "result.json", write_json, results, message);
+}

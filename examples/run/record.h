@@ -1,0 +1,44 @@
+/* The folders of runs, and what is read from them: all that is shown comes from here.
+ *
+ *     if (!record_claim("results/iris-mlp", config, RECORD_SAME, ignored, message))   // it is ours, or free
+ *         return fprintf(stderr, "compare: %s\n", message), 2;
+ *     ...
+ *     record_read("results/iris-mlp/runs/relu-seed1", log, run);                    // as far as it went
+ *
+ * A folder belongs to the options in its config.json. The same options go on with what is there; others are refused.
+ */
+#ifndef RUN_RECORD_H
+#define RUN_RECORD_H
+
+#include "examples/lab/files.h"
+#include "examples/lab/runlog.h"
+
+/* What may be in the folder: results of the same options, or of any, or results that are removed. */
+typedef enum record_claims { RECORD_SAME, RECORD_ANY, RECORD_OVERWRITE } record_claims;
+
+/* Makes the folder and writes config.json into it. False and one line, with nothing changed, where it must be of the
+ * same options, those in `ignored` aside, and is not. */
+bool record_claim(const char *folder, json_t *config, record_claims claims, const char *const *ignored,
+                  char message[FILES_MESSAGE]);
+
+/* Adds what a run's folder has to run number `run` of the log, its end included. False where it has nothing. */
+bool record_read(const char *folder, runlog *log, int run);
+
+/* Whether the run is concluded. */
+bool record_is_finished(const char *folder);
+
+/* ---- for the trainer ---- */
+
+/* The files open for more, without what they have beyond this step; the seconds of training until then, and the sum and
+ * number of the losses that are not yet an entry of steps.csv. */
+bool record_continue(const char *folder, long step, FILE **curves, FILE **steps, double *seconds, double *sum,
+                     long *pending, char message[FILES_MESSAGE]);
+
+bool record_put_epoch(FILE *curves, const runlog_epoch *epoch);
+
+/* Writes pairs of step and loss, and what is pending. */
+bool record_put_steps(FILE *steps, const double *pairs, size_t count, long step, double sum, long pending);
+
+bool record_conclude(const char *folder, const json_t *results, char message[FILES_MESSAGE]);
+
+#endif

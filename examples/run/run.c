@@ -1,0 +1,294 @@
+#include "examples/run/run.h"
+
+#include "examples/run/record.h"
+#include "examples/run/start.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the loss ---- */
+
+static tg_tensor forward(trainer *r, tg_tensor x, tg_rng *training)
+{
+    tg_mlp_trace trace;
+    const tg_mlp *mlp = net_mlp(r->model);
+    if (training || !mlp)
+        return net_forward(r->model, x, training);
+    tg_tensor output = tg_mlp_forward_with(mlp, x, NULL, &trace);
+    tg_dead_units_see(r->dead, &trace);
+    return output;
+}
+
+static tg_tensor loss(void *context, const tg_tensor *batch, tg_rng *training, double *score)
+{
+    trainer *r = context;
+    if (training && !r->tape) {
+        r->tape = tg_tape_of(batch[0]);
+        tg_tape_time(r->tape, r->setup.profile);
+    }
+    tg_tensor output = forward(r, batch[0], training);
+    const tg_tensor wanted = r->about.task == CARD_IMAGES ? batch[0] : batch[1];
+    if (!training)
+        run_see(r, output, wanted);
+    if (r->about.task == CARD_IMAGES || r->about.task == CARD_TARGETS)
+        return tg_mse(output, wanted);
+    if (score)
+        *score = tg_accuracy(output, wanted);
+    return tg_cross_entropy_with(output, wanted, training ? r->spec->label_smoothing : 0, TG_NO_LABEL);
+}
+
+static void order(void *context, int64_t epoch, tg_rng *rng, int32_t *rows, int64_t count)
+{
+    (void)rng;
+    dataset_feed_order((uint64_t)((trainer *)context)->spec->seed, epoch, rows, count);
+}
+
+/* ---- while it runs ---- */
+
+static bool report(trainer *r, int64_t epoch, int64_t step, int64_t steps, double loss_now)
+{
+    const jobs_progress now = {.fraction = (double)step / (double)steps,
+                               .step = (long)step,
+                               .steps = (long)steps,
+                               .epoch = (int)epoch,
+                               .epochs = r->spec->epochs,
+                               .loss = loss_now,
+                               .accuracy = r->accuracy,
+                               .rate = r->step_seconds > 0 ? (double)r->rows / r->step_seconds : 0};
+    return !r->setup.on_progress || r->setup.on_progress(r->setup.context, &now);
+}
+
+/* The mean loss of so many steps becomes an entry. */
+static void keep_loss(trainer *r, const tg_fit_step *now)
+{
+    r->chunk_sum += now->loss;
+    r->chunk_steps++;
+    if (now->step % r->every != 0 || r->chunked == RUN_CHUNKS)
+        return;
+    r->chunk[2 * r->chunked] = (double)now->step;
+    r->chunk[2 * r->chunked + 1] = r->chunk_sum / (double)r->chunk_steps;
+    r->chunked++;
+    r->chunk_sum = 0;
+    r->chunk_steps = 0;
+}
+
+static bool fail(trainer *r, const char *why)
+{
+    snprintf(r->message, sizeof r->message, "%.*s", NET_MESSAGE - 1, why);
+    r->broken = true;
+    return false;
+}
+
+static bool write_losses(trainer *r)
+{
+    const bool fine =
+        !r->steps || record_put_steps(r->steps, r->chunk, r->chunked, (long)tg_optimizer_steps(r->optimizer),
+                                      r->chunk_sum, r->chunk_steps);
+    r->chunked = 0;
+    return fine || fail(r, "steps.csv cannot be written");
+}
+
+static bool on_step(void *context, const tg_fit_step *now)
+{
+    trainer *r = context;
+    const double time = jobs_clock();
+    r->seconds += time - r->since;
+    if (r->rows > 0) { /* the first step takes memory from the system */
+        r->step_seconds += time - r->since;
+        r->timed_steps++;
+    } else if (now->steps > 1)
+        tg_tape_time(r->tape, r->setup.profile); /* operations are timed from here on, as steps are */
+    r->rows += now->rows;
+    r->since = time;
+    keep_loss(r, now);
+    return report(r, now->epoch, now->step, now->steps, now->mean_loss);
+}
+
+/* The validation split has been measured; and the test split is, where this is the best epoch so far. */
+static bool on_epoch(void *context, const tg_fit_epoch *now)
+{
+    trainer *r = context;
+    runlog_epoch row = {.epoch = (int)now->epoch,
+                        .step = (long)now->step,
+                        .train_loss = now->train_loss,
+                        .val_loss = now->valid_loss,
+                        .val_accuracy = run_measures(r, now->valid_loss).accuracy,
+                        .grad_norm = now->gradient_norm,
+                        .dead_fraction = r->dead ? tg_dead_units_fraction(r->dead) : NAN,
+                        .test = RUNLOG_NO_MEASURES,
+                        .seconds = r->spec->paired ? r->seconds : NAN};
+    if (now->best && r->from->test.count > 0 && !run_measure_rows(r, &r->from->test, &row.test))
+        return false;
+    tg_dead_units_clear(r->dead);
+    r->accuracy = row.val_accuracy;
+    const bool goes_on = report(r, now->epoch, now->step, r->steps_of_epoch * r->spec->epochs, row.val_loss);
+    if (!write_losses(r))
+        return false;
+    if (r->curves && !record_put_epoch(r->curves, &row))
+        return fail(r, "curves.csv cannot be written");
+    r->since = jobs_clock();
+    return goes_on;
+}
+
+/* ---- making it ---- */
+
+/* The net before its first step, whose widths go into the specification. */
+static net *make_net(run_spec *s, char message[NET_MESSAGE])
+{
+    const tg_rng seed = tg_rng_seed((uint64_t)s->seed), weights = tg_rng_stream(&seed, "weights");
+    const bool equal = s->gated && s->gated[0] == 'p';
+    return !equal || net_spec_equalize(&s->net, message) ? net_new(&s->net, &weights, message) : NULL;
+}
+
+static bool make(trainer *r, char message[NET_MESSAGE])
+{
+    run_spec *s = r->spec;
+    if (!source_split(s, r->from, message))
+        return false;
+    run_spec_complete(s, r->from->train.count);
+    if (!run_spec_check(s, source_classifies(s, r->from), message) || !(r->model = make_net(s, message)) ||
+        !card_of_source(&r->about, &s->net, r->from, message) ||
+        (s->start && !start_load(s, r->model, r->from, &r->about, r->setup.started, message)))
+        return false;
+    r->dead = net_mlp(r->model) ? tg_dead_units_new(net_mlp(r->model)) : NULL;
+    return true;
+}
+
+static tg_fit_config config_of(trainer *r)
+{
+    const run_spec *s = r->spec;
+    return (tg_fit_config){.loss = loss,
+                           .model = r,
+                           .train = r->from->train,
+                           .valid = r->from->valid,
+                           .batch = s->batch,
+                           .evaluation_batch = s->paired && !r->from->is_text ? 500 : 0,
+                           .accumulate = s->accumulate,
+                           .least_rows = net_least_rows(&s->net),
+                           .drop_partial = r->setup.profile && /* a step of another size would be timed, too */
+                                           r->from->train.count >= (int64_t)s->batch * s->accumulate,
+                           .epochs = s->epochs,
+                           .patience = s->patience,
+                           .ema = {.decay = s->ema, .warmup = true},
+                           .best_by_score = strcmp(s->best, "accuracy") == 0,
+                           .seed = (uint64_t)s->seed,
+                           .folder = r->setup.folder,
+                           .resume = r->setup.folder != NULL,
+                           .on_step = on_step,
+                           .on_epoch = on_epoch,
+                           .order = s->paired ? order : NULL,
+                           .context = r};
+}
+
+long run_parameters(const run_spec *spec, const run_source *from, char message[NET_MESSAGE])
+{
+    run_source rows = *from;
+    trainer r = {.setup = {.spec = *spec}, .from = &rows};
+    r.spec = &r.setup.spec;
+    net *made = make_net(r.spec, message);
+    const tg_fit_config config = config_of(&r);
+    const tg_optimizer_config how = run_spec_optimizer(r.spec, tg_fit_steps(&config));
+    const char *wrong = made ? tg_optimizer_config_error(&how) : NULL;
+    const long size = made && !wrong ? (long)tg_parameters_size(net_parameters(made)) : -1;
+    if (wrong)
+        snprintf(message, NET_MESSAGE, "%s", wrong);
+    net_free(made);
+    return size;
+}
+
+static bool make_fit(trainer *r, char message[NET_MESSAGE])
+{
+    static tg_metadata lines[CARD_LINES];
+    const run_spec *s = r->spec;
+    tg_fit_config config = config_of(r);
+    card_metadata(&r->about, lines);
+    config.metadata = lines;
+    config.metadata_count = CARD_LINES;
+    const tg_optimizer_config how = run_spec_optimizer(s, tg_fit_steps(&config));
+    r->steps_of_epoch = tg_fit_steps(&config) / s->epochs;
+    r->every = (long)((how.schedule.steps + RUN_CHUNKS - 1) / RUN_CHUNKS);
+    r->every = r->every ? r->every : 1;
+    const char *wrong = tg_optimizer_config_error(&how);
+    r->optimizer = wrong ? NULL : tg_optimizer_new(net_parameters(r->model), &how);
+    config.optimizer = r->optimizer;
+    r->fit = tg_fit_new(&config);
+    wrong = wrong ? wrong : tg_fit_error(r->fit);
+    if (wrong)
+        snprintf(message, NET_MESSAGE, "%.*s", NET_MESSAGE - 1, wrong);
+    return !wrong;
+}
+
+bool run_open(trainer *r, const run_setup *setup, char message[NET_MESSAGE])
+{
+    *r = (trainer){.setup = *setup, .from = setup->from, .accuracy = NAN};
+    r->spec = &r->setup.spec;
+    if (setup->folder) { /* of a run that was killed while it wrote */
+        files_remove_left(setup->folder, "last.safetensors.", ".tmp");
+        files_remove_left(setup->folder, "best.safetensors.", ".tmp");
+    }
+    const bool fine =
+        make(r, message) && make_fit(r, message) &&
+        (!setup->folder || record_continue(setup->folder, (long)tg_optimizer_steps(r->optimizer), &r->curves, &r->steps,
+                                           &r->seconds, &r->chunk_sum, &r->chunk_steps, message));
+    if (!fine)
+        run_close(r);
+    return fine;
+}
+
+void run_close(trainer *r)
+{
+    if (r->curves)
+        fclose(r->curves);
+    if (r->steps)
+        fclose(r->steps);
+    tg_fit_free(r->fit);
+    tg_optimizer_free(r->optimizer);
+    tg_dead_units_free(r->dead);
+    net_free(r->model);
+    card_free(&r->about);
+    *r = (trainer){.spec = NULL};
+}
+
+/* ---- the run ---- */
+
+bool run_train(trainer *r, char message[NET_MESSAGE])
+{
+    r->since = jobs_clock();
+    const bool trained = tg_fit_run(r->fit), fine = trained && write_losses(r) && !r->broken;
+    if (!fine)
+        snprintf(message, NET_MESSAGE, "%.*s", NET_MESSAGE - 1, r->broken ? r->message : tg_fit_error(r->fit));
+    return fine;
+}
+
+bool run_finished(const trainer *r)
+{
+    return tg_fit_finished(r->fit);
+}
+
+bool run_measure_rows(trainer *r, const tg_fit_rows *rows, runlog_measures *m)
+{
+    double mean = NAN;
+    const bool fine = tg_fit_evaluate(r->fit, rows, &mean, NULL);
+    *m = run_measures(r, mean);
+    return fine;
+}
+
+bool run_measure(trainer *r, dataset_feed *split, runlog_measures *m)
+{
+    const tg_fit_rows rows = dataset_feed_rows(split);
+    return run_measure_rows(r, &rows, m);
+}
+
+bool run_conclude(trainer *r, bool surface, bool keeps, char message[NET_MESSAGE])
+{
+    json_t *results = run_results(r, surface);
+    const bool fine = results ? record_conclude(r->setup.folder, results, message)
+                              : (snprintf(message, NET_MESSAGE, "out of memory"), false);
+    json_decref(results);
+    if (fine && !keeps) {
+        files_remove(r->setup.folder, "last.safetensors");
+        files_remove(r->setup.folder, "best.safetensors");
+    }
+    return fine;
+}

@@ -1,0 +1,102 @@
+/* A training run: a specification and a folder. There is this one trainer; train shows one run in detail, compare has a
+ * grid of them.
+ *
+ *     trainer r;
+ *     run_setup setup = {.spec = spec, .from = &from, .folder = "results/iris/runs/relu-seed1"};
+ *     if (!run_open(&r, &setup, message))                  // goes on where the folder's files end
+ *         ...
+ *     if (run_train(&r, message) && run_finished(&r))      // measures are appended as they come
+ *         run_conclude(&r, message);                       // what else there is to say of the best epoch
+ *     run_close(&r);
+ *
+ * Files in the folder (record.h reads them): curves.csv, a line an epoch; steps.csv, losses of steps; best.safetensors
+ * and last.safetensors, as tg_fit keeps them; result.json once the run is concluded. A run that is killed goes on from
+ * last.safetensors, which is never older than an epoch, or two seconds where epochs are shorter; what the other files
+ * have beyond it is cut off. It ends with the same numbers as a run that was never killed.
+ */
+#ifndef RUN_RUN_H
+#define RUN_RUN_H
+
+#include "examples/lab/jobs.h"
+#include "examples/lab/runlog.h"
+#include "examples/run/card.h"
+
+enum { RUN_BINS = 15, RUN_TARGETS = 64, RUN_CHUNKS = 500 };
+
+typedef struct run_setup {
+    run_spec spec;       /* from here on as run_spec_complete has left it */
+    run_source *from;    /* opened; split by run_open */
+    const char *folder;  /* is there; NULL: nothing is kept */
+    const card *started; /* of the file of spec.start, by start_adopt; or NULL */
+    bool profile;        /* times operations; a step that rows do not fill is left out */
+    void *context;       /* for on_progress */
+    bool (*on_progress)(void *context, const jobs_progress *now); /* after a step or epoch; false stops; may be NULL */
+} run_setup;
+
+/* What adds up over the rows of an evaluation. */
+typedef struct run_tally {
+    long rows, correct, in_bin[RUN_BINS];
+    double confidence[RUN_BINS], hits[RUN_BINS]; /* of the rows whose confidence is in a bin, sums */
+    double squares, absolutes;                   /* of the errors of the first target, standardised */
+    double sum[RUN_TARGETS], sum_squares[RUN_TARGETS], error[RUN_TARGETS]; /* of the standardised targets */
+} run_tally;
+
+typedef struct trainer {
+    run_setup setup;
+    run_spec *spec; /* the setup's */
+    run_source *from;
+    card about;
+    net *model;
+    tg_optimizer *optimizer;
+    tg_dead_units *dead; /* of an mlp; NULL for others */
+    tg_fit *fit;
+    tg_tape *tape; /* the training steps' */
+    int64_t steps_of_epoch;
+    run_tally sums;                   /* of the evaluation that runs */
+    double *confusion;                /* [classes, classes]: its rows by label and by answer, or NULL */
+    double accuracy;                  /* of the last validation */
+    double seconds, since;            /* of training; since when it runs */
+    double step_seconds;              /* of the steps of this process but the first, which are timed_steps */
+    int64_t timed_steps, rows;        /* rows: that this process has trained on */
+    FILE *curves, *steps;             /* of the folder */
+    double chunk[2 * RUN_CHUNKS + 2]; /* steps and losses that are not written yet */
+    size_t chunked;
+    double chunk_sum;
+    long chunk_steps, every; /* so many steps are one entry */
+    bool broken;             /* a file could not be written: message says why */
+    char message[NET_MESSAGE];
+} trainer;
+
+/* The number of parameters of a run; -1 and one line where the net cannot be made, or no step can be taken as the
+ * specification says. */
+long run_parameters(const run_spec *s, const run_source *from, char message[NET_MESSAGE]);
+
+/* False and one line where the run cannot be made, or its files cannot be read; nothing is left to close then. */
+bool run_open(trainer *r, const run_setup *setup, char message[NET_MESSAGE]);
+void run_close(trainer *r);
+
+/* Trains to the end, or until on_progress stops it. False and one line if training stops making sense. */
+bool run_train(trainer *r, char message[NET_MESSAGE]);
+bool run_finished(const trainer *r);
+
+/* Writes result.json: what the net at the best epoch mistakes for what, how noise harms it, and, with `surface` and two
+ * features, which class is where. Without `keeps` the model files go: compare's runs leave numbers only. */
+bool run_conclude(trainer *r, bool surface, bool keeps, char message[NET_MESSAGE]);
+
+/* How good the net is on the validation or test split, without dropout and smoothing; false if tg_fit says what is
+ * wrong. */
+bool run_measure(trainer *r, dataset_feed *split, runlog_measures *m);
+bool run_measure_rows(trainer *r, const tg_fit_rows *rows, runlog_measures *m);
+
+/* ---- measure.c ---- */
+
+/* Adds the rows of an evaluation's batch. */
+void run_see(trainer *r, tg_tensor output, tg_tensor wanted);
+
+/* How good the rows were that were seen, which are forgotten; with this mean loss. */
+runlog_measures run_measures(trainer *r, double loss);
+
+/* The numbers of each kind for result.json. */
+json_t *run_results(trainer *r, bool surface);
+
+#endif

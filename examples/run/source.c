@@ -1,0 +1,156 @@
+#include "examples/run/source.h"
+#include "examples/data/words.h"
+#include "examples/report/columns.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+/* ---- tables and images ---- */
+
+static bool open_rows(run_spec *s, run_source *from, char message[NET_MESSAGE])
+{
+    const dataset_options options = {.seed = 1, /* --seed draws splits, weights and orders, not the data */
+                                     .rows = (size_t)s->rows,
+                                     .noise = s->noise,
+                                     .target = s->target && strcmp(s->target, "-1") == 0 ? NULL : s->target,
+                                     .task = (dataset_task)options_position(spec_tasks, s->task),
+                                     .header = (dataset_header)options_position(spec_headers, s->header),
+                                     .ignore = s->ignore,
+                                     .categorical = s->categorical,
+                                     .missing = (dataset_missing)options_position(spec_missings, s->missing)};
+    dataset *data = &from->data;
+    if (!dataset_load(s->data, &options, data, message, NET_MESSAGE))
+        return false;
+    net_spec *spec = &s->net;
+    spec->model = spec->model ? spec->model : data->width && !s->paired ? "convnet" : "mlp";
+    if (net_reads_text(spec->model))
+        return snprintf(message, NET_MESSAGE, "--model %s reads letters; the data is text:FILE or lines:FILE then",
+                        spec->model),
+               false;
+    if (net_wants_images(spec->model) && !data->width)
+        return snprintf(message, NET_MESSAGE, "--model %s wants images: idx:DIR or glyphs", spec->model), false;
+    spec->inputs = (int)data->features;
+    spec->outputs = (int)(data->task == DATASET_CLASSIFICATION ? data->classes : data->targets);
+    spec->image_height = (int)data->height;
+    spec->image_width = (int)data->width;
+    spec->vocabulary = 0;
+    return true;
+}
+
+static bool split_rows(run_spec *s, run_source *from, char message[NET_MESSAGE])
+{
+    dataset *data = &from->data;
+    const dataset_parts parts = {.seed = s->split[0] == 'f' ? 0 : (uint64_t)s->seed,
+                                 .validation = s->validation,
+                                 .test = s->test,
+                                 .folds = s->folds,
+                                 .fold = s->fold};
+    if (!dataset_split(data, &parts, message, NET_MESSAGE))
+        return false;
+    const dataset_part *which[] = {&data->train, &data->validation, &data->test};
+    tg_fit_rows *to[] = {&from->train, &from->valid, &from->test};
+    for (int i = 0; i < 3; i++) {
+        from->parts[i] = (dataset_feed){data, which[i], strcmp(s->net.model, "autoencoder") == 0};
+        *to[i] = dataset_feed_rows(&from->parts[i]);
+    }
+    return true;
+}
+
+/* ---- text ---- */
+
+static bool open_text(run_spec *s, run_source *from, char message[NET_MESSAGE])
+{
+    if (s->test)
+        return snprintf(message, NET_MESSAGE, "--test: a text has a validation part only"), false;
+    if (!text_load(s->data, &from->letters, message))
+        return false;
+    net_spec *spec = &s->net;
+    spec->model = spec->model ? spec->model : from->letters.lines ? "charmlp" : "gpt";
+    if (!net_reads_text(spec->model))
+        return snprintf(message, NET_MESSAGE, "--model %s does not read letters; gpt and charmlp do", spec->model),
+               false;
+    spec->vocabulary = from->letters.vocabulary;
+    spec->inputs = spec->outputs = spec->image_height = spec->image_width = 0;
+    return true;
+}
+
+static bool split_text(run_spec *s, run_source *from, char message[NET_MESSAGE])
+{
+    char *end = NULL;
+    const double validation = s->validation ? strtod(s->validation, &end) : 0.1;
+    if ((end && *end) || !(validation > 0 && validation < 1))
+        return snprintf(message, NET_MESSAGE, "--validation '%.60s': expected a fraction between 0 and 1 for a text",
+                        s->validation),
+               false;
+    net_spec complete = s->net; /* the context is wanted below */
+    net_spec_complete(&complete);
+    return text_split(&from->letters, validation, (uint64_t)s->seed, message) &&
+           text_rows(&from->letters, &complete, &from->train, &from->valid, message);
+}
+
+/* ---- either ---- */
+
+bool source_open(run_spec *s, run_source *from, char message[NET_MESSAGE])
+{
+    *from = (run_source){.is_text = text_is_named(s->data)};
+    const bool fine = from->is_text ? open_text(s, from, message) : open_rows(s, from, message);
+    if (!fine)
+        source_free(from);
+    return fine;
+}
+
+bool source_split(run_spec *s, run_source *from, char message[NET_MESSAGE])
+{
+    return from->is_text ? split_text(s, from, message) : split_rows(s, from, message);
+}
+
+bool source_classifies(const run_spec *s, const run_source *from)
+{
+    return from->is_text || (from->data.task == DATASET_CLASSIFICATION && strcmp(s->net.model, "autoencoder") != 0);
+}
+
+unsigned long source_checksum(const run_source *from)
+{
+    const dataset *data = &from->data;
+    const void *bytes = from->is_text  ? (const void *)from->letters.read
+                        : data->source ? (const void *)data->source
+                                       : data->x;
+    size_t left = from->is_text  ? (size_t)from->letters.size * sizeof *from->letters.read
+                  : data->source ? data->rows * (data->features + data->targets) * sizeof *data->source
+                                 : data->rows * data->features * sizeof *data->x;
+    unsigned long sum = crc32(0, NULL, 0);
+    for (const unsigned char *at = bytes; at && left > 0;) {
+        const size_t some = left < (1u << 30) ? left : 1u << 30;
+        sum = crc32(sum, at, (unsigned)some);
+        at += some;
+        left -= some;
+    }
+    return sum;
+}
+
+void source_free(run_source *from)
+{
+    text_free(&from->letters);
+    dataset_free(&from->data);
+}
+
+void source_describe(const run_source *from, FILE *out)
+{
+    const dataset *data = &from->data;
+    if (from->is_text) {
+        const text_source *t = &from->letters;
+        fprintf(out, "%s: %lld letters, %d different; the last %lld are held out%s\n", t->name, (long long)t->size,
+                t->vocabulary, (long long)(t->size - t->held_out), t->lines ? ", of lines in random order" : "");
+        return;
+    }
+    fprintf(out, "%s: %zu row%s of %zu feature%s, ", data->name, data->rows, plural((long long)data->rows),
+            data->features, plural((long long)data->features));
+    if (data->task == DATASET_CLASSIFICATION)
+        fprintf(out, "%zu class%s", data->classes, data->classes == 1 ? "" : "es");
+    else
+        fprintf(out, "%zu target%s", data->targets, plural((long long)data->targets));
+    fprintf(out, "; %zu train, %zu validate, %zu test\n", data->train.rows, data->validation.rows, data->test.rows);
+    columns_print(data, out);
+}

@@ -1,0 +1,37 @@
+/* What `train` learns from: a table, images or a text, as the three parts that tg_fit takes.
+ *
+ *     run_source from;
+ *     if (!source_open(&spec, &from, message)) ...          // reads it, and completes spec.net: model, inputs, outputs
+ *     if (!source_split(&spec, &from, message)) ...         // by spec.seed and spec.fold; may be called again
+ *     ... from.train, from.valid, from.test (count 0: none) ...
+ *     source_free(&from);
+ */
+#ifndef RUN_SOURCE_H
+#define RUN_SOURCE_H
+
+#include "examples/data/feed.h"
+#include "examples/run/spec.h"
+#include "examples/run/text.h"
+
+typedef struct run_source {
+    bool is_text;
+    dataset data;
+    text_source letters;
+    dataset_feed parts[3];
+    tg_fit_rows train, valid, test;
+} run_source;
+
+bool source_open(run_spec *s, run_source *out, char message[NET_MESSAGE]);
+bool source_split(run_spec *s, run_source *from, char message[NET_MESSAGE]);
+
+/* Whether the model answers with a class or a character. */
+bool source_classifies(const run_spec *s, const run_source *from);
+
+/* Of what was read, so that other data under the same name is noticed. */
+unsigned long source_checksum(const run_source *from);
+void source_free(run_source *from);
+
+/* What was read, in a line or two. */
+void source_describe(const run_source *from, FILE *out);
+
+#endif

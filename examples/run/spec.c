@@ -1,0 +1,323 @@
+#include "examples/run/spec.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const spec_tasks[] = {"auto", "classification", "regression", NULL};
+const char *const spec_headers[] = {"auto", "yes", "no", NULL};
+const char *const spec_missings[] = {"error", "drop", "mean", NULL};
+#define TG_OPTIMIZER(constant, name) #name,
+static const char *const optimizers[] = {
+#include "optim/optimizers.def"
+    NULL};
+#undef TG_OPTIMIZER
+#define TG_SCHEDULE(constant, name, ...) #name,
+static const char *const schedules[] = {
+#include "optim/schedules.def"
+    NULL};
+#undef TG_SCHEDULE
+static const char *const bests[] = {"loss", "accuracy", NULL};
+static const char *const splits[] = {"redrawn", "fixed", NULL};
+static const char *const gated_widths[] = {"parameters", "width", NULL};
+static const char *const deciders[] = {"file", "model", NULL};
+
+#define AT(member) offsetof(run_spec, member)
+
+const program_option run_options[] = {
+    {.type = OPTION_GROUP, .help = "Data:"},
+    {"data", "SPEC",
+     "csv:FILE, idx:DIR (a folder with MNIST's four files), text:FILE, lines:FILE (words, one a line), or made up: "
+     "spirals, moons, "
+     "circles, sine, "
+     "glyphs",
+     OPTION_TEXT, AT(data)},
+    {"validation", "PART",
+     "rows that choose the best epoch: a fraction, or first:N [0.2; glyphs 1/7, idx and texts 0.1]", OPTION_TEXT,
+     AT(validation)},
+    {"test", "PART",
+     "rows for the measures at the end: a fraction, first:N, or none [0.2; glyphs 1/7; of idx the t10k files; texts "
+     "none]",
+     OPTION_TEXT, AT(test)},
+    {"split", "HOW", "splits are redrawn for each seed, the same for all activations, or fixed once and for all",
+     OPTION_CHOICE, AT(split), .choices = splits},
+    {"folds", "K",
+     "K-fold cross-validation: each seed cuts the rows into K folds, and each fold is the test split once; 0: none",
+     OPTION_INT, AT(folds), 0, 1000},
+    {"target", "COLUMNS", "target of a CSV file, by name or number (0 first, -1 last); several for a regression",
+     OPTION_TEXT, AT(target)},
+    {"task", "KIND", "what the target of a CSV file is", OPTION_CHOICE, AT(task), .choices = spec_tasks},
+    {"header", "WHETHER", "whether a CSV file's first line names the columns", OPTION_CHOICE, AT(header),
+     .choices = spec_headers},
+    {"ignore", "COLUMNS", "columns of a CSV file that are no features", OPTION_TEXT, AT(ignore)},
+    {"categorical", "COLUMNS", "columns of a CSV file whose numbers are names", OPTION_TEXT, AT(categorical)},
+    {"missing", "HOW",
+     "cells without a value are an error, or drop their row, or get the mean and a feature that says so", OPTION_CHOICE,
+     AT(missing), .choices = spec_missings},
+    {"rows", "N", "rows to make up; 0: as many as suit the data", OPTION_INT, AT(rows), 0, 10e6},
+    {"noise", "SIZE", "disturbance of rows that are made up; 0: what suits; negative: none", OPTION_REAL, AT(noise), -1,
+     100},
+
+    {.type = OPTION_GROUP, .help = "Model:"},
+    NET_OPTIONS,
+    {"depth", "N", "mlp, charmlp: how many hidden layers, in place of --hidden's; 0: as --hidden says", OPTION_INT,
+     AT(depth), 0, 64},
+    {"gated", "EQUAL",
+     "gated nets (swiglu, ...) have about as many parameters as plain ones, or equal width; parameters in compare, of "
+     "mlp, gpt and vit everywhere, if not given",
+     OPTION_CHOICE, AT(gated), .choices = gated_widths},
+
+    {.type = OPTION_GROUP, .help = "Training:"},
+    {"seed", "N", "of weights, split, order and dropout", OPTION_INT, AT(seed), 0, 2e9},
+    {"epochs", "N", "passes over the training rows; 0: 20, of a text 10, of glyphs 4", OPTION_INT, AT(epochs), 0, 1e6},
+    {"batch", "N",
+     "rows of a pass; 0: 128, fewer for few rows, 32 for gpt; with batch norm, one row that would be left alone waits "
+     "for "
+     "another epoch",
+     OPTION_INT, AT(batch), 0, 1e6},
+    {"accumulate", "N", "passes of a step, whose gradients add up", OPTION_INT, AT(accumulate), 1, 1e6},
+    {"patience", "N", "ends after so many epochs that were not the best; 0: never", OPTION_INT, AT(patience), 0, 1e6},
+    {"best", "BY", "what chooses the best epoch, on the validation rows", OPTION_CHOICE, AT(best), .choices = bests},
+    {"optimizer", "NAME", "what takes the steps", OPTION_CHOICE, AT(optimizer), .choices = optimizers},
+    {"lr", "RATE", "learning rate; 0: what suits the model", OPTION_REAL, AT(lr), 0, 1e6},
+    {"schedule", "NAME", "the learning rate over time", OPTION_CHOICE, AT(schedule), .choices = schedules},
+    {"warmup", "SHARE", "share of all steps in which the rate grows to its full size, before any schedule", OPTION_REAL,
+     AT(warmup), 0, 1},
+    {"end", "FACTOR", "what the cosine ends with, of the full rate", OPTION_REAL, AT(end), 0, 1},
+    {"weight-decay", "X", "decay of the weights; biases and norms do not decay", OPTION_REAL, AT(weight_decay), 0, 1e6},
+    {"momentum", "X", "of sgd, with Nesterov's step, and of rmsprop", OPTION_REAL, AT(momentum), 0, 0.9999},
+    {"beta1", "X", "of adamw, adam, nadam and lion; 0: theirs", OPTION_REAL, AT(beta1), 0, 0.999999},
+    {"beta2", "X", "of adamw, adam, nadam, rmsprop and lion; 0: theirs", OPTION_REAL, AT(beta2), 0, 0.999999},
+    {"epsilon", "X", "of adamw, adam, nadam and rmsprop; 0: theirs", OPTION_REAL, AT(epsilon), 0, 1},
+    {"clip", "NORM", "gradients longer than this are cut to it; 0: never", OPTION_REAL, AT(clip), 0, 1e30},
+    {"ema", "DECAY",
+     "validate, choose and keep an average of the weights, DECAY of which, 0.999 say, stays at each step; less at "
+     "first; 0: none",
+     OPTION_REAL, AT(ema), 0, 0.9999999},
+    {"label-smoothing", "X", "share of each label that is spread over all classes", OPTION_REAL, AT(label_smoothing), 0,
+     0.99},
+
+    {"test-noise", "SIZES",
+     "how the best epoch does where uniform noise between -SIZE and SIZE is added to the features of the test rows",
+     OPTION_REALS, AT(test_noise), 0, 1e6},
+
+    {.type = OPTION_GROUP, .help = "Running:"},
+    {"start", "FILE", "begin with the weights of this model file, and with its model where no option says otherwise",
+     OPTION_TEXT, AT(start)},
+    {"activation-from", "WHICH",
+     "whose activation counts where that of --start's file and that of the options differ; without it that is an error",
+     OPTION_CHOICE, AT(activation_from), .choices = deciders},
+    {"out", "DIR", "folder of the results; results/ and a name made of data, model and options if not given",
+     OPTION_TEXT, AT(out)},
+    {"overwrite", NULL, "begin anew in a folder that holds results", OPTION_FLAG, AT(overwrite)},
+    {"no-plots", NULL, "draw nothing; pictures that are there stay, and a report has none", OPTION_FLAG, AT(no_plots)},
+    {0}};
+
+run_spec run_spec_defaults(void)
+{
+    return (run_spec){.data = "glyphs",
+                      .split = "redrawn",
+                      .task = "auto",
+                      .header = "auto",
+                      .missing = "error",
+                      .seed = 1,
+                      .accumulate = 1,
+                      .best = "loss",
+                      .optimizer = "adamw",
+                      .schedule = "cosine",
+                      .warmup = 0.05,
+                      .weight_decay = 0.01,
+                      .clip = 1};
+}
+
+/* ---- what suits ---- */
+
+/* Steps enough to see a difference, and not so many epochs that a few rows are learnt by heart. */
+static int epochs_of_comparison(int64_t rows, int batch)
+{
+    enum { STEPS = 1500, FEWEST = 10, MOST = 100 };
+    const int64_t steps = (rows + batch - 1) / batch, enough = (STEPS + steps - 1) / steps;
+    return (int)(enough < FEWEST ? FEWEST : enough > MOST ? MOST : enough);
+}
+
+/* --width and --depth in place of --hidden. */
+static void complete_hidden(run_spec *s)
+{
+    int64_t widths[TG_MLP_HIDDEN + 1];
+    char message[NET_MESSAGE], text[64];
+    if ((!s->depth && !s->net.width) || !net_takes(s->net.model, "depth") ||
+        !options_widths("hidden", s->net.hidden, widths, TG_MLP_HIDDEN, message, sizeof message))
+        return;
+    int count = 0;
+    while (widths[count])
+        count++;
+    snprintf(text, sizeof text, s->depth == 1 || (!s->depth && count == 1) ? "%lld" : "%lldx%d",
+             (long long)(s->net.width ? s->net.width : widths[0]), s->depth ? s->depth : count);
+    s->net.hidden = net_keep_text(text);
+    s->net.width = s->depth = 0;
+}
+
+void run_spec_complete(run_spec *s, int64_t rows)
+{
+    enum { FEW = 300 }; /* a large net learns so few rows by heart */
+    const bool mlp = strcmp(s->net.model, "mlp") == 0, compared = s->paired && mlp;
+    const bool gpt = strcmp(s->net.model, "gpt") == 0, vit = strcmp(s->net.model, "vit") == 0;
+    const bool text = net_reads_text(s->net.model), sgd = strcmp(s->optimizer, "sgd") == 0,
+               lion = strcmp(s->optimizer, "lion") == 0;
+    if (s->net.hidden && strcmp(s->net.hidden, "auto") == 0)
+        s->net.hidden = NULL;
+    if (!s->net.hidden && compared)
+        s->net.hidden = rows < FEW ? "32x2" : "128x4";
+    net_spec_complete(&s->net);
+    complete_hidden(s);
+    if (s->batch == 0)
+        for (s->batch = 8; s->batch < (gpt ? 32 : 128) && 2 * s->batch <= rows / 16;)
+            s->batch *= 2;
+    if (s->epochs == 0)
+        s->epochs = s->paired                        ? epochs_of_comparison(rows, s->batch)
+                    : text                           ? 10
+                    : strcmp(s->data, "glyphs") == 0 ? 4
+                                                     : 20;
+    if (s->lr == 0)
+        s->lr = compared ? 1e-3 : (gpt ? 3e-3 : vit ? 1e-3 : 2e-3) * (sgd ? 20 : lion ? 0.1 : 1);
+    if (!s->gated && s->paired)
+        s->gated = gated_widths[0];
+    s->net.equal_width = mlp && s->gated && strcmp(s->gated, "width") == 0;
+}
+
+/* ---- what goes together ---- */
+
+static bool given(const char *option)
+{
+    return options_given(NULL, option);
+}
+
+/* The first of some options that was given; NULL: none. */
+static const char *first_given(const char *const *options)
+{
+    while (*options && !given(*options))
+        options++;
+    return *options;
+}
+
+/* Whether the optimiser has no use for a setting that was given; the line names those that have. */
+static bool is_unused(const char *optimizer, const char *setting, bool set, char message[NET_MESSAGE])
+{
+    char names[200] = "", last[20] = "";
+    bool used = false;
+    for (int i = 0; optimizers[i]; i++) {
+        tg_optimizer_kind kind;
+        if (!tg_optimizer_from_name(optimizers[i], &kind) || !tg_optimizer_uses(kind, setting))
+            continue;
+        used |= strcmp(optimizers[i], optimizer) == 0;
+        if (*last)
+            snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", *names ? ", " : "", last);
+        snprintf(last, sizeof last, "%s", optimizers[i]);
+    }
+    if (!set || used)
+        return false;
+    snprintf(message, NET_MESSAGE, "--%s is for %s and %s only", setting, names, last);
+    return true;
+}
+
+bool run_spec_check(const run_spec *s, bool classifies, char message[NET_MESSAGE])
+{
+    static const char *const of_rows[] = {"target", "task",  "header", "ignore", "categorical", "missing",
+                                          "rows",   "noise", "split",  "folds",  "test-noise",  NULL};
+    const char *model = s->net.model, *of_rows_only = net_reads_text(model) ? first_given(of_rows) : NULL;
+    for (const program_option *o = run_options; o->name || o->help; o++)
+        if (o->name && given(o->name) && !net_takes(model, o->name))
+            return snprintf(message, NET_MESSAGE, "--%s is not for --model %s", o->name, model), false;
+    if (of_rows_only)
+        return snprintf(message, NET_MESSAGE, "--%s is for rows, and a text has none", of_rows_only), false;
+    if (is_unused(s->optimizer, "momentum", s->momentum > 0, message) ||
+        is_unused(s->optimizer, "beta1", given("beta1"), message) ||
+        is_unused(s->optimizer, "beta2", given("beta2"), message) ||
+        is_unused(s->optimizer, "epsilon", given("epsilon"), message))
+        return false;
+    const bool is_table = strncmp(s->data, "csv:", 4) == 0;
+    const char *conflict =
+        given("end") && strcmp(s->schedule, "cosine") != 0 ? "--end is for --schedule cosine only"
+        : s->batch < net_least_rows(&s->net)               ? "--batch: --norm batch needs two rows at least"
+        : given("residual") && !s->paired && net_residual_is_idle(&s->net)
+            ? "--residual: no two hidden layers of one width follow each other"
+        : given("patience") && s->patience >= s->epochs && s->patience > 0
+            ? "--patience: a run has no more epochs than that; choose fewer, or more --epochs"
+        : s->label_smoothing > 0 && !classifies           ? "--label-smoothing is for classes and characters only"
+        : strcmp(s->best, "accuracy") == 0 && !classifies ? "--best accuracy is for classes and characters only"
+        : given("target") && !is_table                    ? "--target is for csv: only"
+        : given("task") && !is_table                      ? "--task is for csv: only"
+        : given("missing") && !is_table                   ? "--missing is for csv: only"
+        : given("hidden") && given("width") && given("depth") && net_takes(model, "depth")
+            ? "--hidden: --width and --depth say it all"
+            : NULL;
+    if (conflict)
+        snprintf(message, NET_MESSAGE, "%s", conflict);
+    return !conflict;
+}
+
+/* ---- as JSON, and as a name ---- */
+
+static void keep(void *object, const char *name, json_t *value)
+{
+    json_object_set_new(object, name, value);
+}
+
+json_t *run_spec_json(const run_spec *s)
+{
+    json_t *object = json_object(), *all = json_object();
+    options_record(run_options, s, keep, all);
+    for (const program_option *o = run_options; o->type != OPTION_GROUP || strcmp(o->help, "Running:") != 0; o++)
+        if (o->name)
+            json_object_set(object, o->name, json_object_get(all, o->name));
+    json_decref(all);
+    if (s->folds)
+        keep(object, "fold", json_integer(s->fold));
+    return object;
+}
+
+void run_spec_name(const run_spec *s, const run_spec *defaults, char name[RUN_NAME])
+{
+    const char *colon = strchr(s->data, ':'), *file = colon ? colon + 1 : s->data, *slash = strrchr(file, '/');
+    json_t *ours = run_spec_json(s), *usual = run_spec_json(defaults);
+    const char *option;
+    json_t *value;
+    slash = slash && slash[1] ? slash + 1 : file;
+    size_t used = (size_t)snprintf(name, RUN_NAME, "results/%.*s-%s", (int)strcspn(slash, "./"), slash,
+                                   s->net.model ? s->net.model : "auto");
+    json_object_foreach(ours, option, value)
+    {
+        if (strcmp(option, "data") == 0 || strcmp(option, "model") == 0 ||
+            json_equal(value, json_object_get(usual, option)) || used >= RUN_NAME - 1)
+            continue;
+        char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(9)), *to = name + used;
+        used += (size_t)snprintf(to, RUN_NAME - used, "-%s%s", option, text && *text != 't' ? text : "");
+        for (char *c = to + 1; *c; c++) /* quotes, slashes and blanks are no part of a name */
+            if (*c == '"' || *c == '/' || *c == ' ')
+                memmove(c, c + 1, strlen(c)), c--;
+        used = strlen(name);
+        free(text);
+    }
+    json_decref(ours);
+    json_decref(usual);
+}
+
+tg_optimizer_config run_spec_optimizer(const run_spec *s, int64_t steps)
+{
+    tg_optimizer_config config = {.lr = s->lr,
+                                  .weight_decay = s->weight_decay,
+                                  .clip_norm = s->clip,
+                                  .momentum = s->momentum,
+                                  .nesterov = s->momentum > 0,
+                                  .beta1 = s->beta1,
+                                  .beta2 = s->beta2,
+                                  .epsilon = s->epsilon};
+    tg_optimizer_from_name(s->optimizer, &config.kind);
+    tg_schedule_from_name(s->schedule, &config.schedule.kind);
+    config.schedule.steps = steps;
+    config.schedule.end = config.schedule.kind == TG_WARMUP_COSINE ? s->end : 0;
+    config.schedule.warmup = (int64_t)(s->warmup * (double)steps);
+    config.schedule.period = steps / 3 > 0 ? steps / 3 : 1; /* "step": a tenth after each third */
+    config.nesterov = config.nesterov && config.kind == TG_SGD;
+    return config;
+}

@@ -1,0 +1,60 @@
+/* What a training run is: one plain struct, one table of options, one JSON form. `train` reads one, `compare` a grid of
+ * them.
+ *
+ *     run_spec s = run_spec_defaults();
+ *     ... options_parse with a table that begins with run_options ...
+ *     if (!source_open(&s, &from, message) || !source_split(&s, &from, message)) ...    // s.net: what the data says
+ *     run_spec_complete(&s, from.train.count);                                          // what suits data and model
+ *     if (!run_spec_check(&s, classifies, message)) ...
+ *     json_t *json = run_spec_json(&s);
+ *
+ * The JSON form is in config.json of a run's folder; two runs with the same one are the same run.
+ */
+#ifndef RUN_SPEC_H
+#define RUN_SPEC_H
+
+#include "examples/run/net.h"
+
+typedef struct run_spec {
+    net_spec net; /* first: NET_OPTIONS */
+    int depth;    /* hidden layers, of net.width each; 0: as net.hidden says */
+    const char *gated;
+    const char *data, *validation, *test, *split, *target, *task, *header, *ignore, *categorical, *missing;
+    int rows, folds, fold;
+    double noise;
+    int epochs, batch, accumulate, patience, seed;
+    const char *optimizer, *schedule, *best;
+    double lr, warmup, end, weight_decay, momentum, beta1, beta2, epsilon, clip, ema, label_smoothing;
+    const char *test_noise;
+    bool
+        paired; /* one of several that are compared: the order of rows and what suits the data are those of `compare` */
+
+    const char *start, *activation_from; /* weights to begin with; may be NULL */
+    const char *out;                     /* NULL: a name that says what the run is */
+    bool overwrite, no_plots;
+} run_spec;
+
+extern const char *const spec_tasks[], *const spec_headers[],
+                                           *const spec_missings[]; /* ended by NULL, in the order of the enumerations */
+
+/* Every option of a run, in groups. Those below "Running:" are no part of the JSON form. A line of zeros ends them. */
+extern const program_option run_options[];
+
+run_spec run_spec_defaults(void);
+
+/* Puts what suits data and model where options left 0: batch, epochs, rate, widths. */
+void run_spec_complete(run_spec *s, int64_t training_rows);
+
+/* False and one line where an option that was given on the command line has no use beside the others. */
+bool run_spec_check(const run_spec *s, bool classifies, char message[NET_MESSAGE]);
+
+tg_optimizer_config run_spec_optimizer(const run_spec *s, int64_t steps);
+
+/* The JSON form; NULL when memory runs out. */
+json_t *run_spec_json(const run_spec *s);
+
+/* results/iris-mlp-lr0.01: data, model and what the options set to something else than `defaults`, in `name`. */
+enum { RUN_NAME = 160 };
+void run_spec_name(const run_spec *s, const run_spec *defaults, char name[RUN_NAME]);
+
+#endif

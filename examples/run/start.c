@@ -1,0 +1,142 @@
+#include "examples/run/start.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SAMPLE_ROWS = 16 };
+
+static bool decides(const run_spec *s, const char *which)
+{
+    return s->activation_from && strcmp(s->activation_from, which) == 0;
+}
+
+/* ---- before there is a model ---- */
+
+bool start_adopt(run_spec *s, card *theirs, char message[NET_MESSAGE])
+{
+    static const program_option options[] = {NET_OPTIONS, {0}};
+    char problem[TG_FILE_MESSAGE];
+    tg_activation named;
+    *theirs = (card){0};
+    tg_safetensors *file = tg_safetensors_open(s->start, problem);
+    const bool opened = file, is_ours = opened && tg_safetensors_metadata(file, "tapegrad.model");
+    tg_safetensors_close(file);
+    if (!opened || (decides(s, "file") && !tg_model_activation(s->start, &named, problem)))
+        return snprintf(message, NET_MESSAGE, "--start: %.*s", NET_MESSAGE - 20, problem), false;
+    if (is_ours && !card_read(theirs, s->start, message))
+        return false;
+    json_t *model = is_ours ? json_object_get(theirs->json, "model") : NULL;
+    for (const program_option *o = options; is_ours && o->name; o++)
+        if (!options_given(NULL, o->name))
+            options_take(o, &s->net, model);
+    if (decides(s, "file"))
+        s->net.activation = tg_activation_name(named);
+    return true;
+}
+
+/* ---- the weights ---- */
+
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* What the weights are of and the data is not, in a word; NULL: nothing. */
+static const char *difference(const card *a, const card *b)
+{
+    bool same =
+        a->vocabulary == b->vocabulary && a->lines == b->lines && memcmp(a->letter, b->letter, sizeof a->letter) == 0;
+    if (!same)
+        return "letters";
+    same = a->inputs == b->inputs;
+    for (size_t i = 0; same && i < a->inputs; i++)
+        same = same_text(a->input[i].column, b->input[i].column) &&
+               (a->input[i].column || a->input[i].number == b->input[i].number) &&
+               same_text(a->input[i].category, b->input[i].category) && a->input[i].missing == b->input[i].missing;
+    if (!same)
+        return "columns";
+    same = a->classes == b->classes;
+    for (size_t i = 0; same && i < a->classes; i++)
+        same = strcmp(a->class_names[i], b->class_names[i]) == 0;
+    if (!same)
+        return "classes";
+    same = a->targets == b->targets;
+    for (size_t i = 0; same && i < a->targets; i++)
+        same = strcmp(a->target_names[i], b->target_names[i]) == 0;
+    return same ? NULL : "targets";
+}
+
+typedef struct sample {
+    const net_spec *spec;
+    const tg_fit_rows *rows;
+    void *batch; /* the first column of the first rows */
+    int64_t count;
+} sample;
+
+/* The outputs of a second model with these weights. */
+static tg_tensor outputs(tg_tape *tape, tg_activation activation, const tg_parameters *weights, void *user)
+{
+    const sample *of = user;
+    const tg_fit_column *column = &of->rows->column[0];
+    const tg_rng rng = tg_rng_seed(1);
+    char message[NET_MESSAGE];
+    net_spec spec = *of->spec;
+    spec.activation = tg_activation_name(activation);
+    net *twin = net_new(&spec, &rng, message);
+    if (!twin)
+        return TG_NONE;
+    tg_shape shape = {.rank = column->shape.rank + 1, .dim = {of->count}};
+    memcpy(shape.dim + 1, column->shape.dim, (size_t)column->shape.rank * sizeof shape.dim[0]);
+    tg_tensor y = TG_NONE;
+    if (tg_parameters_copy(net_parameters(twin), weights) == tg_parameters_count(weights))
+        y = net_forward(twin, tg_borrow(tape, column->dtype, of->batch, shape), NULL);
+    net_free(twin);
+    return y;
+}
+
+/* The first rows of the training part. */
+static bool take_sample(sample *of, const tg_fit_rows *rows, const net_spec *spec)
+{
+    void *columns[TG_FIT_COLUMNS] = {NULL};
+    int32_t numbers[SAMPLE_ROWS];
+    tg_rng rng = tg_rng_seed(1);
+    *of = (sample){spec, rows, NULL, rows->count < SAMPLE_ROWS ? rows->count : SAMPLE_ROWS};
+    bool fine = true;
+    for (int c = 0; c < rows->columns; c++) {
+        columns[c] = calloc((size_t)(tg_shape_size(&rows->column[c].shape) * of->count) + 1,
+                            tg_dtype_size(rows->column[c].dtype));
+        fine = fine && columns[c];
+    }
+    for (int i = 0; i < SAMPLE_ROWS; i++)
+        numbers[i] = i;
+    fine = fine && rows->fill(rows->context, numbers, of->count, &rng, columns);
+    for (int c = 1; c < rows->columns; c++)
+        free(columns[c]);
+    of->batch = columns[0];
+    return fine;
+}
+
+bool start_load(const run_spec *s, net *model, const run_source *from, const card *ours, const card *theirs,
+                char message[NET_MESSAGE])
+{
+    char problem[TG_FILE_MESSAGE];
+    tg_activation activation;
+    sample of;
+    const char *other = theirs->json ? difference(ours, theirs) : NULL;
+    if (other)
+        return snprintf(message, NET_MESSAGE, "--start: %.200s: the model is for other %s than the data has", s->start,
+                        other),
+               false;
+    tg_activation_from_name(s->net.activation, &activation);
+    const bool sampled = take_sample(&of, &from->train, &s->net);
+    const tg_model_load_options options = {.load = {.allow_unknown = true},
+                                           .migrate = decides(s, "model"),
+                                           .outputs = sampled ? outputs : NULL,
+                                           .user = &of};
+    const bool fine = tg_model_load(net_parameters(model), s->start, activation, &options, problem);
+    free(of.batch);
+    if (!fine)
+        snprintf(message, NET_MESSAGE, "--start: %.*s%s", NET_MESSAGE - 60, problem,
+                 strstr(problem, "it was trained with ") ? "; --activation-from file or model decides" : "");
+    return fine;
+}

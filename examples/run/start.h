@@ -1,0 +1,27 @@
+/* Weights that another run has made: what `train --start FILE` begins with.
+ *
+ *     card theirs;
+ *     if (!start_adopt(&settings, &theirs, message)) ...       // before source_load: the file's model where no option
+ * says otherwise
+ *     ...
+ *     if (!start_load(&settings, model, &from, &ours, &theirs, message)) ...
+ *     card_free(&theirs);                                       // at the end: the settings' texts may be its own
+ */
+#ifndef RUN_START_H
+#define RUN_START_H
+
+#include "examples/run/card.h"
+
+/* Takes the model of settings->start, where `train` has written that file and no option of the command line says
+ * otherwise; of
+ * --activation-from file the activation of any file that names one. False and one line if it cannot be read. */
+bool start_adopt(run_spec *settings, card *theirs, char message[NET_MESSAGE]);
+
+/* Reads the weights into the model. False and one line, and the model as it was, if the file is of other columns,
+ * classes or letters, if a tensor is missing or of another shape, or if it was trained with another activation; the
+ * line then says how far outputs differ on rows of the source. --activation-from model takes it as it is. Columns are
+ * standardised by the training rows of the source, not as they were for the file. */
+bool start_load(const run_spec *settings, net *model, const run_source *from, const card *ours, const card *theirs,
+                char message[NET_MESSAGE]);
+
+#endif

@@ -1,0 +1,209 @@
+#include "examples/run/text.h"
+
+#include "examples/data/internal.h"
+#include "examples/data/words.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool text_is_named(const char *spec)
+{
+    return strncmp(spec, "text:", 5) == 0 || strncmp(spec, "lines:", 6) == 0;
+}
+
+/* ---- reading ---- */
+
+static bool number_letters(text_source *t, const unsigned char *bytes)
+{
+    int number[256];
+    bool met[256] = {false};
+    for (int64_t i = 0; i < t->size; i++)
+        met[bytes[i]] = true;
+    for (int byte = 0; byte < 256; byte++)
+        if (met[byte]) {
+            number[byte] = t->vocabulary;
+            t->letter[t->vocabulary++] = (unsigned char)byte;
+        }
+    t->end = met['\n'] ? number['\n'] : 0;
+    t->ids = t->read = malloc((size_t)t->size * sizeof *t->read + 1);
+    for (int64_t i = 0; t->read && i < t->size; i++)
+        t->read[i] = number[bytes[i]];
+    return t->read != NULL;
+}
+
+/* Lines without blanks at their ends, and without empty ones; a newline in front of the first and behind each. In
+ * place: `bytes` has room for two more. */
+static int64_t trim_lines(unsigned char *bytes, int64_t size)
+{
+    memmove(bytes + 1, bytes, (size_t)size);
+    bytes[size + 1] = '\n';
+    int64_t out = 0;
+    bytes[out++] = '\n';
+    for (int64_t i = 1; i <= size + 1; i++) {
+        if (bytes[i] == '\n')
+            while (bytes[out - 1] == ' ' || bytes[out - 1] == '\t' || bytes[out - 1] == '\r')
+                out--;
+        if (bytes[i] != '\n' || bytes[out - 1] != '\n')
+            bytes[out++] = bytes[i];
+    }
+    return out;
+}
+
+bool text_load(const char *spec, text_source *t, char message[NET_MESSAGE])
+{
+    const dataset_error error = {message, NET_MESSAGE};
+    dataset_bytes file = {0};
+    *t = (text_source){.lines = spec[0] == 'l'};
+    const char *path = strchr(spec, ':') + 1, *slash = strrchr(path, '/');
+    snprintf(t->name, sizeof t->name, "%s", slash ? slash + 1 : path);
+    plain_text(t->name);
+    if (!dataset_read_file(path, &file, &error))
+        return false;
+    unsigned char *bytes = realloc(file.bytes, file.size + 2);
+    if (!bytes)
+        return free(file.bytes), dataset_fail(&error, "%s: out of memory", path);
+    t->size = (int64_t)file.size;
+    if (t->lines)
+        t->size = trim_lines(bytes, t->size);
+    const bool fine = t->size > INT32_MAX ? dataset_fail(&error, "%s: 2 GB or more", path)
+                      : t->size < 100     ? dataset_fail(&error, "%s: %lld letter%s, expected 100 at least", path,
+                                                         (long long)t->size, plural(t->size))
+                                          : number_letters(t, bytes) || dataset_fail(&error, "%s: out of memory", path);
+    free(bytes);
+    if (!fine)
+        text_free(t);
+    return fine;
+}
+
+void text_free(text_source *t)
+{
+    if (t->ids != t->read)
+        free(t->ids);
+    free(t->read);
+    t->ids = t->read = NULL;
+}
+
+/* ---- splitting ---- */
+
+/* Puts the lines into a random order. Each keeps the newline behind it; the one in front of all stays. */
+static bool shuffle_lines(text_source *t, uint64_t seed, int64_t *lines, double validation)
+{
+    int64_t count = 0;
+    for (int64_t i = 1; i < t->size; i++)
+        count += t->read[i] == t->end;
+    int64_t *begin = malloc((size_t)(count + 1) * sizeof *begin);
+    int32_t *order = malloc((size_t)count * sizeof *order + 1), *ids = malloc((size_t)t->size * sizeof *ids);
+    const bool fine = begin && order && ids;
+    if (fine) {
+        const tg_rng root = tg_rng_seed(seed);
+        tg_rng rng = tg_rng_stream(&root, "lines");
+        int64_t line = 0, out = 0;
+        begin[line++] = 1;
+        for (int64_t i = 1; i < t->size; i++)
+            if (t->read[i] == t->end)
+                begin[line++] = i + 1;
+        for (int64_t i = 0; i < count; i++)
+            order[i] = (int32_t)i;
+        tg_rng_shuffle(&rng, (size_t)count, order);
+        ids[out++] = t->end;
+        const int64_t kept = count - (int64_t)(validation * (double)count + 0.5);
+        for (int64_t i = 0; i < count; i++) {
+            if (i == kept)
+                t->held_out = out;
+            const int64_t length = begin[order[i] + 1] - begin[order[i]];
+            memcpy(ids + out, t->read + begin[order[i]], (size_t)length * sizeof *ids);
+            out += length;
+        }
+        if (t->ids != t->read)
+            free(t->ids);
+        t->ids = ids;
+        ids = NULL;
+        *lines = kept < 1 || kept >= count ? 0 : count;
+    }
+    free(begin);
+    free(order);
+    free(ids);
+    return fine;
+}
+
+bool text_split(text_source *t, double validation, uint64_t seed, char message[NET_MESSAGE])
+{
+    int64_t lines = 1;
+    t->held_out = t->size - (int64_t)(validation * (double)t->size + 0.5);
+    if (t->lines && !shuffle_lines(t, seed, &lines, validation))
+        return snprintf(message, NET_MESSAGE, "%s: out of memory", t->name), false;
+    if (lines < 1 || t->held_out < 2 || t->held_out > t->size - 2)
+        return snprintf(message, NET_MESSAGE, "%s: too short to hold %g of it out", t->name, validation), false;
+    return true;
+}
+
+/* ---- batches ---- */
+
+/* Windows of letters, and the same one further. In training they begin anywhere. */
+static bool fill_windows(void *context, const int32_t *rows, int64_t count, tg_rng *rng, void *const *columns)
+{
+    const text_part *part = context;
+    const int64_t length = part->context, room = part->last - part->first - length;
+    int32_t *ids = columns[0], *next = columns[1];
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t offset = part->training ? (int64_t)tg_rng_below(rng, (uint64_t)room) : rows[i] * length;
+        const int32_t *from = part->of->ids + part->first + offset;
+        memcpy(ids + i * length, from, (size_t)length * sizeof *ids);
+        memcpy(next + i * length, from + 1, (size_t)length * sizeof *next);
+    }
+    return true;
+}
+
+/* A letter, and those before it: as far as its line goes where there are lines, and newlines before that. */
+static bool fill_letters(void *context, const int32_t *rows, int64_t count, tg_rng *rng, void *const *columns)
+{
+    const text_part *part = context;
+    const text_source *t = part->of;
+    int32_t *ids = columns[0], *next = columns[1];
+    (void)rng;
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t at = part->first + rows[i];
+        next[i] = t->ids[at];
+        bool inside = true;
+        for (int back = 1; back <= part->context; back++) {
+            inside = inside && at - back >= part->first;
+            const int32_t letter = inside ? t->ids[at - back] : t->end;
+            ids[i * part->context + part->context - back] = letter;
+            inside = inside && !(t->lines && letter == t->end);
+        }
+    }
+    return true;
+}
+
+static void describe_rows(text_part *part, tg_fit_rows *rows)
+{
+    const int64_t letters = part->last - part->first;
+    *rows = (tg_fit_rows){.count = part->windows ? (letters - 1) / part->context : letters,
+                          .columns = 2,
+                          .fill = part->windows ? fill_windows : fill_letters,
+                          .context = part};
+    rows->column[0] = (tg_fit_column){.dtype = TG_I32, .shape = TG_SHAPE(part->context)};
+    rows->column[1] = (tg_fit_column){.dtype = TG_I32};
+    if (part->windows)
+        rows->column[1].shape = TG_SHAPE(part->context);
+}
+
+bool text_rows(text_source *t, const net_spec *spec, tg_fit_rows *train, tg_fit_rows *valid, char message[NET_MESSAGE])
+{
+    const bool windows = strcmp(spec->model, "gpt") == 0;
+    if (windows && t->lines)
+        return snprintf(message, NET_MESSAGE, "--model gpt reads text:FILE; lines:FILE is for charmlp"), false;
+    const int64_t first = t->lines; /* the newline in front of all is nobody's next letter */
+    t->train = (text_part){
+        .of = t, .first = first, .last = t->held_out, .context = spec->context, .windows = windows, .training = true};
+    t->valid =
+        (text_part){.of = t, .first = t->held_out, .last = t->size, .context = spec->context, .windows = windows};
+    if (windows && (t->held_out <= spec->context + 1 || t->size - t->held_out <= spec->context + 1))
+        return snprintf(message, NET_MESSAGE, "%s: %lld letter%s held out, expected more than the context of %d",
+                        t->name, (long long)(t->size - t->held_out), plural(t->size - t->held_out), spec->context),
+               false;
+    describe_rows(&t->train, train);
+    describe_rows(&t->valid, valid);
+    return true;
+}

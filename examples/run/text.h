@@ -1,0 +1,45 @@
+/* Texts to learn from: one running text (text:FILE) or a list of words, one a line (lines:FILE). Letters are bytes,
+ * numbered as they come in ascending order.
+ *
+ *     text_source source;
+ *     if (!text_load("text:input.txt", &source, message)) ...
+ *     if (!text_split(&source, 0.1, seed, message)) ...       // the last tenth of a text, any tenth of the lines
+ *     text_rows(&source, &spec, &train, &valid);              // windows, or single letters, as tg_fit takes them
+ *     text_free(&source);
+ */
+#ifndef RUN_TEXT_H
+#define RUN_TEXT_H
+
+#include "examples/run/net.h"
+
+typedef struct text_part {
+    const struct text_source *of;
+    int64_t first, last; /* the bytes of the part, [first, last) */
+    int context;
+    bool windows, training;
+} text_part;
+
+typedef struct text_source {
+    char name[64];
+    bool lines;
+    int64_t size;
+    int32_t *read; /* [size]: as it was read */
+    int32_t *ids;  /* [size]: in the order of the split; `read` itself where that is the same */
+    int vocabulary;
+    unsigned char letter[256]; /* [vocabulary]: the byte of each number */
+    int end;                   /* the number of a newline, 0 if there is none */
+    int64_t held_out;          /* where the validation part begins */
+    text_part train, valid;
+} text_source;
+
+bool text_is_named(const char *spec);
+bool text_load(const char *spec, text_source *out, char message[NET_MESSAGE]);
+void text_free(text_source *source);
+bool text_split(text_source *source, double validation, uint64_t seed, char message[NET_MESSAGE]);
+
+/* What a model with this specification trains on and is validated with. An epoch of windows has as many letters as the
+ * training part, from random places. */
+bool text_rows(text_source *source, const net_spec *spec, tg_fit_rows *train, tg_fit_rows *valid,
+               char message[NET_MESSAGE]);
+
+#endif

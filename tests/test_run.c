@@ -1,0 +1,253 @@
+/* Runs in folders: every model compared, nothing lost when a program is killed, nothing overwritten. */
+#include "tests/run_train.h"
+#include "tests/temporary_files.h"
+
+#include <check.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <tapegrad.h>
+#include <time.h>
+#include <unistd.h>
+
+Suite *run_suite(void);
+
+/* ---- every model ---- */
+
+static const struct {
+    const char *name, *options, *measure;
+} models[] = {
+    {"gpt", "--data text:text --layers 1 --heads 2 --width 16 --context 8", "final loss"},
+    {"charmlp", "--data text:text --hidden 32", "final loss"},
+    {"convnet", "--data idx:images --filters 4,8", "test acc %"},
+    {"vit", "--data idx:images --layers 1 --heads 2 --width 16 --patch 4", "test acc %"},
+    {"autoencoder", "--data idx:images --hidden 32 --code 8", "test std. MSE"},
+    {"mlp", "--data idx:images --hidden 16x2", "test acc %"},
+};
+
+/* A number of a CSV file: of the row that begins with `row`, in the column of this name. */
+static double cell(const char *file, const char *row, const char *column)
+{
+    char *text = strdup(temporary_text(file)), *rest = text, *line = strsep(&rest, "\n");
+    int place = 0;
+    for (const char *field; (field = strsep(&line, ",")) && strcmp(field, column) != 0;)
+        place++;
+    while ((line = strsep(&rest, "\n")) && (strncmp(line, row, strlen(row)) != 0 || line[strlen(row)] != ','))
+        continue;
+    ck_assert_msg(line != NULL, "no %s in %s", row, file);
+    for (int i = 0; i < place; i++)
+        strsep(&line, ",");
+    const double value = line && *line && *line != ',' ? strtod(line, NULL) : NAN;
+    free(text);
+    return value;
+}
+
+START_TEST(every_model_is_compared_seed_by_seed)
+{
+    const char *options = models[_i].options;
+    expect_fine(train_run("compare",
+                          "--model %s %s --activations relu,gelu_tanh,swiglu --seeds 2 --epochs 1 --batch 32 "
+                          "--no-plots --keep-models --out c",
+                          models[_i].name, options));
+    ck_assert_msg(strstr(train_output, models[_i].measure) && strstr(train_output, "gelu_tanh against relu: "), "%s",
+                  train_output);
+    ck_assert_ptr_null(strstr(train_output, "nan"));
+    ck_assert_msg(strstr(models[_i].name, "gpt") == NULL || strstr(train_output, "nats a character"), "%s",
+                  train_output);
+    ck_assert_int_eq((int)cell("c/summary.csv", "swiglu", "runs"), 2);
+    /* gated nets have about as many parameters as plain ones, and gelu_tanh's net has exactly those of relu's */
+    const double plain = cell("c/summary.csv", "relu", "parameters"),
+                 gated = cell("c/summary.csv", "swiglu", "parameters");
+    ck_assert_msg(plain == cell("c/summary.csv", "gelu_tanh", "parameters") && gated > 0.9 * plain &&
+                      gated < 1.1 * plain,
+                  "%g and %g parameters", plain, gated);
+    /* the folder of a run is a model */
+    expect_fine(strstr(options, "text:")
+                    ? train_run("predict", "--model c/runs/swiglu-seed2 --length 5")
+                    : train_run("predict", "--model c/runs/swiglu-seed2 --data idx:images/t10k-images-idx3-ubyte"));
+}
+END_TEST
+
+START_TEST(lists_of_numbers_and_names_are_tried)
+{
+    expect_fine(train_run("compare", "--model gpt --data text:text --layers 1,2 --heads 2 --width 8 --context 8 "
+                                     "--norm layer,rms --activations relu --seeds 1 --epochs 1 --no-plots --out c"));
+    ck_assert(temporary_exists("c/runs/relu-layers2-normrms-seed1/result.json"));
+    ck_assert_ptr_nonnull(strstr(temporary_text("c/search.csv"), "relu,\"layers 1, norm rms\","));
+}
+END_TEST
+
+/* ---- nothing overwritten ---- */
+
+#define SMALL "--data csv:train.csv --hidden 4 --epochs 2 --no-plots "
+
+START_TEST(a_folder_of_another_run_is_refused)
+{
+    const char *program = _i ? "compare" : "train";
+    const char *more = _i ? "--seeds 1" : "";
+    expect_fine(train_run(program, SMALL "%s --out o", more));
+    char *curves = strdup(temporary_text("o/curves.csv"));
+    expect_refused(train_run(program, SMALL "%s --lr 0.01 --out o", more), "o holds the results of another --lr: ");
+    ck_assert_msg(strstr(train_output, "--out names another folder, --overwrite begins anew"), "%s", train_output);
+    expect_refused(train_run(program, "--data csv:price.csv --hidden 4 --epochs 2 --no-plots %s --out o", more),
+                   "another --");
+    ck_assert_str_eq(temporary_text("o/curves.csv"), curves);
+    write_table("train.csv", "a,b,colour,size\n", "b,a,c,k\n", 300); /* other data under the same name */
+    expect_refused(train_run(program, SMALL "%s --out o", more), "another --checksum");
+    expect_fine(train_run(program, SMALL "%s --lr 0.01 --overwrite --out o", more));
+    ck_assert_str_ne(temporary_text("o/curves.csv"), curves);
+    free(curves);
+}
+END_TEST
+
+START_TEST(a_record_of_another_run_is_refused_by_study)
+{
+    expect_fine(train_run("study", "gelu-mnist --quick --no-plots --out o"));
+    expect_fine(train_run("sed", "-i 's/seed 1\"/seed 7\"/' o/gelu-mnist-quick/runs/relu-keep1-lr0.001-seed1.json"));
+    char *record = strdup(temporary_text("o/gelu-mnist-quick/runs/relu-keep1-lr0.001-seed1.json"));
+    expect_refused(train_run("study", "gelu-mnist --quick --no-plots --out o"), "of '7', not '1'; --out names another");
+    ck_assert_str_eq(temporary_text("o/gelu-mnist-quick/runs/relu-keep1-lr0.001-seed1.json"), record);
+    expect_fine(train_run("study", "gelu-mnist --quick --no-plots --overwrite --out o"));
+    free(record);
+}
+END_TEST
+
+START_TEST(the_default_folder_says_what_the_run_is)
+{
+    expect_fine(train_run("train", SMALL));
+    expect_fine(train_run("train", SMALL "--lr 0.01"));
+    ck_assert(temporary_exists("results/train-mlp-hidden4-epochs2/best.safetensors"));
+    ck_assert(temporary_exists("results/train-mlp-hidden4-epochs2-lr0.01/best.safetensors"));
+}
+END_TEST
+
+START_TEST(a_folder_in_which_another_program_works_is_refused)
+{
+    expect_fine(train_run("mkdir", "o"));
+    const int folder = open(temporary_path("o"), O_RDONLY | O_DIRECTORY);
+    ck_assert_int_eq(flock(folder, LOCK_EX | LOCK_NB), 0);
+    expect_refused(train_run("compare", SMALL "--seeds 1 --out o"), "o");
+    expect_refused(train_run("train", SMALL "--out o"), "o");
+    close(folder);
+    expect_fine(train_run("train", SMALL "--out o"));
+}
+END_TEST
+
+/* ---- nothing lost ---- */
+
+#define LONGER "--data idx:images --hidden 32x2 --dropout 0.1 --epochs 30 --batch 8 --no-plots "
+static const struct {
+    const char *program, *options;
+    const char *files[4];
+} killed[] = {
+    {"train", LONGER "--model mlp --threads 1", {"curves.csv", "best.safetensors", "last.safetensors"}},
+    {"compare",
+     LONGER "--activations relu,stochastic_gelu --seeds 2 --jobs 2",
+     {"curves.csv", "confusion.csv", "steps.csv"}},
+    {"study", "gelu-mnist --quick --jobs 2 --no-plots", {"gelu-mnist-quick/curves.csv", "gelu-mnist-quick/report.md"}},
+};
+
+/* Starts the program and kills it after so many seconds; whether it ended before. */
+static bool kill_after(const char *program, const char *options, const char *out, double seconds)
+{
+    char command[1200], build[600];
+    ck_assert_ptr_nonnull(realpath(getenv("TG_BUILD") ? getenv("TG_BUILD") : "build", build));
+    snprintf(command, sizeof command,
+             "cd '%s' && export OPENBLAS_NUM_THREADS=1; exec '%s/bin/%s' %s --out %s </dev/null >log 2>&1",
+             temporary_folder(), build, program, options, out);
+    const pid_t child = fork();
+    if (child == 0) {
+        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+        _exit(127);
+    }
+    nanosleep(&(struct timespec){(time_t)seconds, (long)(1e9 * (seconds - (double)(time_t)seconds))}, NULL);
+    kill(child, SIGKILL);
+    int status;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status);
+}
+
+/* The text of a file without what differs between runs: times, and the folder's name. */
+static char *text_of(const char *folder, const char *file)
+{
+    char path[200], command[1000];
+    static char text[1 << 20];
+    snprintf(path, sizeof path, "%s/%s", folder, file);
+    snprintf(command, sizeof command,
+             "cd '%s' && case %s in *curves.csv) sed 's/,[^,]*$//' %s ;; *.md) grep -v 'study gelu' %s ;; *) cat %s ;; "
+             "esac | cksum",
+             temporary_folder(), path, path, path, path);
+    FILE *pipe = popen(command, "r");
+    text[fread(text, 1, sizeof text - 1, pipe)] = '\0';
+    pclose(pipe);
+    return strdup(text);
+}
+
+START_TEST(a_run_that_is_killed_goes_on_to_the_same_bytes)
+{
+    const char *program = killed[_i].program, *options = killed[_i].options;
+    const int kills = getenv("TG_LONG") ? 34 : 4;
+    tg_rng rng = tg_rng_seed(7);
+    expect_fine(train_run(program, "%s --out whole", options));
+    for (int i = 0; i < kills; i++)
+        kill_after(program, options, "killed", 0.05 + tg_rng_uniform(&rng));
+    expect_fine(train_run(program, "%s --out killed", options));
+    for (int i = 0; i < 4 && killed[_i].files[i]; i++) {
+        char *whole = text_of("whole", killed[_i].files[i]), *again = text_of("killed", killed[_i].files[i]);
+        ck_assert_msg(strcmp(whole, again) == 0 && strncmp(whole, "4294967295 0", 12) != 0, "%s: %s differs", program,
+                      killed[_i].files[i]);
+        free(whole);
+        free(again);
+    }
+}
+END_TEST
+
+START_TEST(a_report_grows_while_runs_go_on)
+{
+    kill_after("compare", LONGER "--epochs 200000 --activations relu --seeds 2 --jobs 2 --report", "o", 2.5);
+    ck_assert_msg(strstr(temporary_text("o/report.html"), "http-equiv=\"refresh\"") != NULL, "%s",
+                  temporary_text("log"));
+    ck_assert(temporary_exists("o/runs/relu-seed1/curves.csv"));
+    expect_fine(train_run("compare", LONGER "--epochs 5 --activations relu --seeds 2 --report --overwrite --out o"));
+    ck_assert_ptr_null(strstr(temporary_text("o/report.html"), "http-equiv=\"refresh\""));
+}
+END_TEST
+
+START_TEST(a_finished_comparison_trains_nothing_again_and_may_have_more_seeds)
+{
+    expect_fine(train_run("compare", SMALL "--activations relu,silu --seeds 1 --out o"));
+    expect_fine(train_run("compare", SMALL "--activations relu,silu --seeds 2 --out o"));
+    ck_assert_msg(strstr(train_output, "2 of 4 runs are there"), "%s", train_output);
+    expect_fine(train_run("compare", SMALL "--activations relu,silu --seeds 2 --out o"));
+    ck_assert_msg(strstr(train_output, "4 of 4 runs are there") && !strstr(train_output, ": done"), "%s", train_output);
+    expect_fine(train_run("compare", SMALL "--activations relu,silu --seeds 2 --out whole"));
+    char *whole = text_of("whole", "curves.csv"), *grown = text_of("o", "curves.csv");
+    ck_assert_str_eq(whole, grown);
+    free(whole);
+    free(grown);
+}
+END_TEST
+
+Suite *run_suite(void)
+{
+    Suite *suite = suite_create("run");
+    TCase *tests = tcase_create("run");
+    tcase_set_timeout(tests, getenv("TG_LONG") ? 1200 : 240);
+    tcase_add_checked_fixture(tests, train_folder_make, temporary_folder_remove);
+    tcase_add_loop_test(tests, every_model_is_compared_seed_by_seed, 0, sizeof models / sizeof *models);
+    tcase_add_test(tests, lists_of_numbers_and_names_are_tried);
+    tcase_add_loop_test(tests, a_folder_of_another_run_is_refused, 0, 2);
+    tcase_add_test(tests, a_record_of_another_run_is_refused_by_study);
+    tcase_add_test(tests, the_default_folder_says_what_the_run_is);
+    tcase_add_test(tests, a_folder_in_which_another_program_works_is_refused);
+    tcase_add_loop_test(tests, a_run_that_is_killed_goes_on_to_the_same_bytes, 0, sizeof killed / sizeof *killed);
+    tcase_add_test(tests, a_report_grows_while_runs_go_on);
+    tcase_add_test(tests, a_finished_comparison_trains_nothing_again_and_may_have_more_seeds);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -166,7 +166,8 @@ static const char *curves(const char *environment)
     static int turn;
     char command[600];
     snprintf(command, sizeof command,
-             "compare --data glyphs --hidden 32 --seeds 1 --epochs 1 --activations relu --no-plots --out %s",
+             "compare --data glyphs --hidden 32 --seeds 1 --epochs 1 --activations relu --no-plots --overwrite "
+             "--out %s",
              temporary_folder());
     ck_assert_msg(run(environment, command) == 0, "%s", output);
     turn = !turn;

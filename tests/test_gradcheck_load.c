@@ -72,9 +72,9 @@ START_TEST(the_example_of_the_guide_runs_as_printed)
     const char *program = block_of("### Operations of your own", "c");
     temporary_write("my_ops.c", program, strlen(program));
     ck_assert_msg(run(block_of("### Operations of your own", "sh"), text, sizeof text) == 0, "%s", text);
-    ck_assert_ptr_nonnull(strstr(text, "\nsnake      passed "));
+    ck_assert_ptr_nonnull(strstr(text, "\nmy_snake   passed "));
     ck_assert_ptr_nonnull(strstr(text, "\n1 passed, 0 failed\n"));
-    ck_assert_ptr_nonnull(strstr(text, "\nsnake           1  yours"));
+    ck_assert_ptr_nonnull(strstr(text, "\nmy_snake        1  yours"));
 }
 END_TEST
 

@@ -218,11 +218,12 @@ static void put_pairs(const results *r, sheet *s)
     snprintf(heading, sizeof heading, "Pairs, %s", settings[r->setting].says);
     sheet_heading(s, heading);
     sheet_text(
-        s, "On how many tables the first has a lower or higher test loss, significant at the 5 % level: t tests of the "
-           "logarithms, paired by seed, "
-           "corrected by "
-           "Holm's method for the number of tables; and the geometric mean over tables and seeds of the ratio "
-           "of their losses.");
+        s,
+        "On how many tables the first has a lower or higher test loss, significant at the 5 %% level: t tests of the "
+        "logarithms, paired by seed, "
+        "corrected by "
+        "Holm's method for the number of tables; and the geometric mean over tables and seeds of the ratio "
+        "of their losses.");
     sheet_table(s, 1, "pair|lower|higher|no difference|ratio of losses");
     put_pair(r, s, TG_GELU_EXACT, TG_RELU, "gelu_relu");
     put_pair(r, s, TG_SILU, TG_RELU, "silu_relu");

@@ -210,7 +210,8 @@ END_TEST
 START_TEST(higher_derivatives_vanish_at_infinity)
 {
     static tg_tensor (*const all[])(tg_tensor x) = {tg_gelu_exact, tg_gelu_tanh, tg_gelu_quick, tg_silu,
-                                                    tg_mish,       tg_selu,      tg_softplus,   tg_hardswish};
+                                                    tg_mish,       tg_selu,      tg_softplus,   tg_hardswish,
+                                                    tg_erf,        tg_erfc,      tg_softsign,   tg_penalized_tanh};
     for (size_t k = 0; k < sizeof all / sizeof all[0]; k++)
         for (int order = 2; order <= 4; order++) {
             ck_assert_double_eq(at(all[k], INFINITY, order), 0);

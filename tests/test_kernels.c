@@ -18,7 +18,7 @@ enum { STRIDE = 50021 };
 #else
 enum { STRIDE = 1000 };
 #endif
-enum { FUNCTIONS = 20, MOST_SETS = ACCURACY_SETS };
+enum { FUNCTIONS = 27, MOST_SETS = ACCURACY_SETS };
 
 static size_t sets_that_run(const tg_kernel_set *sets[MOST_SETS])
 {
@@ -103,7 +103,10 @@ END_TEST
     APPLY(exp) APPLY(expm1) APPLY(tanh) APPLY(sigmoid) APPLY(log) \
     APPLY(log1p) APPLY(sqrt) APPLY(rsqrt) APPLY(erf) APPLY(erfc) APPLY(sin) \
     APPLY(cos) APPLY(relu) APPLY(hardsigmoid) APPLY(hardsigmoid_grad) APPLY(hardswish) \
-    APPLY(hardswish_grad)
+    APPLY(hardswish_grad) \
+    APPLY(softsign) APPLY(softsign_grad) APPLY(softsign_grad_grad) APPLY(penalized_tanh) APPLY(penalized_tanh_grad) \
+    APPLY(penalized_tanh_grad_grad) APPLY(star_relu) APPLY(star_relu_grad) APPLY(star_relu_grad_grad) APPLY(xielu) \
+    APPLY(xielu_grad) APPLY(xielu_grad_grad) APPLY(snake) APPLY(snake_grad) APPLY(snake_grad_grad) APPLY(erf_grad)
 /* clang-format on */
 
 typedef void unary(size_t n, const void *x, void *y);

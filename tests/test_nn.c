@@ -18,7 +18,7 @@ START_TEST(names_lead_to_activations_and_back)
         ck_assert_int_eq((int)found, count);
         ck_assert_ptr_null(tg_activation_name_error(tg_activation_name((tg_activation)count)));
     }
-    ck_assert_int_eq(count, TG_SWIGLU + 1);
+    ck_assert_int_eq(count, TG_REGLU_SQUARED + 1);
 }
 END_TEST
 

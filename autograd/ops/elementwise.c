@@ -143,11 +143,10 @@ tg_tensor tg_leaky_relu_grad(tg_tensor a, tg_tensor x, double slope)
 
 /* ---- what the gradients in elementwise.def are made of ---- */
 
-/* 2 / sqrt(pi) e^(-x^2), with a sign */
-static tg_tensor bell(tg_tensor x, double factor)
+/* x, within a reach beyond which what it is multiplied with is 0 in both precisions: 0 times infinity would be NaN. */
+static tg_tensor limited(tg_tensor x, double reach)
 {
-    const double two_over_sqrt_pi = 1.1283791670955126;
-    return tg_mul_scalar(tg_exp(tg_neg(tg_square(x))), factor * two_over_sqrt_pi);
+    return tg_clamp(x, -reach, reach);
 }
 
 /* The cotangent where a is the larger of the two, or the smaller; half of it where they are equal. */
@@ -183,12 +182,6 @@ static tg_tensor pow_by_exponent(tg_tensor a, tg_tensor b, tg_tensor g, tg_tenso
 }
 
 /* ---- third derivatives of the smooth activations ---- */
-
-/* The third derivatives vanish long before this in both precisions; beyond it, 0 times infinity would make NaN of 0. */
-static tg_tensor limited(tg_tensor x, double reach)
-{
-    return tg_clamp(x, -reach, reach);
-}
 
 /* x Phi(x):  phi(x) (x^3 - 4 x) */
 static tg_tensor gelu_exact_third(tg_tensor x)
@@ -271,6 +264,31 @@ static tg_tensor mish_third(tg_tensor x)
     return tg_add(tg_mul_scalar(w2, 3), tg_mul(x, w3));
 }
 
+/* 6 / (1 + |x|)^4 */
+static tg_tensor softsign_third(tg_tensor x)
+{
+    return tg_mul_scalar(tg_square(tg_softsign_grad(x)), 6);
+}
+
+/* of tanh y' (4 - 6 y'), y' = 1 - tanh^2 x; a quarter of it where x is not positive */
+static tg_tensor penalized_tanh_third(tg_tensor x)
+{
+    tg_tensor first = tg_tanh_grad(tg_scalar_like(x, 1), x);
+    tg_tensor share = tg_leaky_relu_grad(tg_scalar_like(x, 1), x, 0.25);
+    return tg_mul(share, tg_mul(first, tg_add_scalar(tg_mul_scalar(first, -6), 4)));
+}
+
+static tg_tensor zeros(tg_tensor x)
+{
+    return tg_full(tg_tape_of(x), tg_dtype_of(x), tg_shape_of(x), 0);
+}
+
+/* 0.8 e^x where x is not positive */
+static tg_tensor xielu_third(tg_tensor x)
+{
+    return tg_mul_scalar(tg_elu_grad_grad(x, 1), 0.8);
+}
+
 /* ---- the lines of elementwise.def ---- */
 
 #define LOOP(name, ...)                                    \
@@ -318,10 +336,10 @@ static tg_tensor mish_third(tg_tensor x)
     LOOP_SAVED(name, l->in[0], l->out)                                   \
     CHAIN_RULE(name, tg_##first(x))                                      \
     OPERATION(name, 1, TG_ELEMENTWISE, table, .derivative = name##_derivative, .saved = &tg_op_##first)
-#define TG_SMOOTH(name, lanes, third)                                              \
-    TG_UNARY_SAVED(name, lanes, 0, any_sign, name##_grad, 0)                       \
-    TG_UNARY(name##_grad, lanes, 0, any_sign, tg_mul(g, tg_##name##_grad_grad(x))) \
-    TG_UNARY(name##_grad_grad, lanes, 0, any_sign, tg_mul(g, third(x)))
+#define TG_SMOOTH(name, lanes, table, third)                                    \
+    TG_UNARY_SAVED(name, lanes, 0, table, name##_grad, 0)                       \
+    TG_UNARY(name##_grad, lanes, 0, table, tg_mul(g, tg_##name##_grad_grad(x))) \
+    TG_UNARY(name##_grad_grad, lanes, 0, table, tg_mul(g, third(x)))
 
 #define NUMBER_OPERATION(name, number, table, ...)                             \
     static const tg_field name##_fields[] = {TG_NUMBER_FIELD(#number), {0}};   \

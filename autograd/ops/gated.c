@@ -38,6 +38,8 @@ static tg_tensor relu_second(tg_tensor x)
 static const gate sigmoid_gate = {tg_sigmoid, sigmoid_first, sigmoid_second};
 static const gate relu_gate = {tg_relu, relu_first, relu_second};
 static const gate gelu_exact_gate = {tg_gelu_exact, tg_gelu_exact_grad, tg_gelu_exact_grad_grad};
+static const gate gelu_tanh_gate = {tg_gelu_tanh, tg_gelu_tanh_grad, tg_gelu_tanh_grad_grad};
+static const gate relu_squared_gate = {tg_relu_squared, tg_relu_squared_grad, tg_relu_squared_grad_grad};
 static const gate silu_gate = {tg_silu, tg_silu_grad, tg_silu_grad_grad};
 
 /* ---- what the products share ---- */

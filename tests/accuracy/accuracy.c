@@ -18,10 +18,12 @@ typedef struct kernel_place {
 /* clang-format on */
 
 static const kernel_place places[] = {
-    SMOOTH(gelu_exact),  SMOOTH(gelu_tanh), SMOOTH(gelu_quick), SMOOTH(silu),     VALUE_ONLY(softplus),
-    SMOOTH(mish),        SMOOTH(elu),       SMOOTH(selu),       VALUE_ONLY(exp),  VALUE_ONLY(expm1),
-    VALUE_ONLY(log),     VALUE_ONLY(log1p), VALUE_ONLY(sin),    VALUE_ONLY(cos),  VALUE_ONLY(tanh),
-    VALUE_ONLY(sigmoid), VALUE_ONLY(erf),   VALUE_ONLY(erfc),   VALUE_ONLY(sqrt), VALUE_ONLY(rsqrt),
+    SMOOTH(gelu_exact),   SMOOTH(gelu_tanh), SMOOTH(gelu_quick),  SMOOTH(silu),      VALUE_ONLY(softplus),
+    SMOOTH(mish),         SMOOTH(elu),       SMOOTH(selu),        SMOOTH(softsign),  SMOOTH(penalized_tanh),
+    SMOOTH(relu_squared), SMOOTH(star_relu), SMOOTH(xielu),       VALUE_ONLY(snake), VALUE_ONLY(erf_grad),
+    VALUE_ONLY(exp),      VALUE_ONLY(expm1), VALUE_ONLY(log),     VALUE_ONLY(log1p), VALUE_ONLY(sin),
+    VALUE_ONLY(cos),      VALUE_ONLY(tanh),  VALUE_ONLY(sigmoid), VALUE_ONLY(erf),   VALUE_ONLY(erfc),
+    VALUE_ONLY(sqrt),     VALUE_ONLY(rsqrt),
 };
 
 static const kernel_place *find_place(const char *name)

@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 from mpmath import mp
 
-from .common import EVERYTHING, GRADIENTS, RAMP, STEP, by_torch, exactly
+from .common import EVERYTHING, GRADIENTS, LEVEL, RAMP, STEP, by_torch, exactly
 
 SELU_SCALE, SELU_ALPHA = 1.0507009873554804934193349852946, 1.6732632423543772848170429916717
 
@@ -67,6 +67,44 @@ def hardswish_grad(x):
     return torch.where(x >= 3, 1.0, torch.where(x <= -3, 0.0, (2 * inner + 3) / 6))
 
 
+def softsign_grad(x):
+    return (1 / (1 + x.abs())) ** 2
+
+
+def softsign_grad_grad(x):
+    """0 at 0, where it jumps; the derivative there is that of either side."""
+    return torch.where(x == 0, 6 * x, -2 * torch.sign(x) * (1 / (1 + x.abs())) ** 3)
+
+
+def penalized_tanh(order):
+    """tanh or a derivative of it where x is positive, a quarter of that elsewhere."""
+    function = exactly(mp.tanh, LEVEL, order=order) if order else exactly(mp.tanh, LEVEL)
+    return lambda x: function(x) * torch.where(x > 0, 1.0, 0.25)
+
+
+def relu_squared_grad_grad(x):
+    return torch.where(x > 0, 2.0, torch.where(x.isnan(), x, 0.0))
+
+
+def negative(x):
+    """x where it is not positive, else 0, as the other branch of torch.where must be finite."""
+    return torch.where(x > 0, 0.0, x)
+
+
+def xielu(x):
+    """The negative branch multiplied out."""
+    low, high = negative(x), F.relu(x)
+    return torch.where(x > 0, 0.8 * high * high + 0.5 * high, 0.8 * torch.expm1(low) - 0.3 * low)
+
+
+def xielu_grad(x):
+    return torch.where(x > 0, 1.6 * x + 0.5, 0.8 * torch.expm1(negative(x)) + 0.5)
+
+
+def xielu_grad_grad(x):
+    return torch.where(x > 0, 1.6, 0.8 * torch.exp(negative(x)))
+
+
 def gated(activation):
     return by_torch(lambda a, b: activation(a) * b, sums=GRADIENTS)
 
@@ -90,6 +128,23 @@ REFERENCES = {
     "hardsigmoid": by_torch(lambda x: torch.clamp(x + 3, 0, 6) / 6),
     "hardsigmoid_grad": by_torch(lambda x: torch.where(x.abs() < 3, 1 / 6, torch.zeros_like(x))),
     "softsign": by_torch(softsign),
+    "softsign_grad": by_torch(softsign_grad),
+    "softsign_grad_grad": by_torch(softsign_grad_grad),
+    "penalized_tanh": by_torch(penalized_tanh(0), sums=GRADIENTS),
+    "penalized_tanh_grad": by_torch(penalized_tanh(1), sums=EVERYTHING),
+    "penalized_tanh_grad_grad": by_torch(penalized_tanh(2), sums=EVERYTHING),
+    "relu_squared": by_torch(lambda x: F.relu(x) ** 2),
+    "relu_squared_grad": by_torch(lambda x: 2 * F.relu(x)),
+    "relu_squared_grad_grad": by_torch(relu_squared_grad_grad),
+    "star_relu": by_torch(lambda x: 0.8944 * F.relu(x) ** 2 - 0.4472, sums=EVERYTHING),
+    "star_relu_grad": by_torch(lambda x: 0.8944 * 2 * F.relu(x)),
+    "star_relu_grad_grad": by_torch(lambda x: 0.8944 * relu_squared_grad_grad(x)),
+    "xielu": by_torch(xielu, sums=EVERYTHING),
+    "xielu_grad": by_torch(xielu_grad, sums=EVERYTHING),
+    "xielu_grad_grad": by_torch(xielu_grad_grad),
+    "snake": by_torch(lambda x: x + torch.sin(x) ** 2, sums=EVERYTHING),
+    "snake_grad": by_torch(lambda x: 1 + 2 * torch.sin(x) * torch.cos(x), sums=EVERYTHING),
+    "snake_grad_grad": by_torch(lambda x: 2 - 4 * torch.sin(x) ** 2, sums=EVERYTHING),
     "hardswish": by_torch(hardswish),
     "hardswish_grad": by_torch(hardswish_grad),
     "elu": by_torch(lambda x, alpha: F.elu(x, alpha)),
@@ -109,6 +164,8 @@ GATES = {
     "reglu": F.relu,
     "geglu": exactly(gelu_exact, RAMP),
     "swiglu": exactly(silu, RAMP),
+    "geglu_tanh": exactly(gelu_tanh, RAMP),
+    "reglu_squared": lambda x: F.relu(x) ** 2,
 }
 for name, activation in GATES.items():
     REFERENCES[name] = gated(activation)

@@ -1,5 +1,7 @@
 """Element by element: powers, comparisons and the functions of the C library."""
 
+import math
+
 import torch
 from mpmath import mp
 
@@ -41,6 +43,11 @@ def comparison(compare):
     return by_torch(lambda a, b: compare(a, b).double())
 
 
+def erf_grad(x):
+    """Of what is beyond reach it is 0, gradient included."""
+    return torch.exp(-torch.clamp(x, -40, 40) ** 2) * (2 / math.sqrt(math.pi))
+
+
 REFERENCES = {
     "square": by_torch(lambda x: x**2),
     "sqrt": by_torch(torch.sqrt),
@@ -72,4 +79,5 @@ REFERENCES = {
     "softplus": by_torch(softplus),
     "erf": by_torch(erf, sums=GRADIENTS),
     "erfc": by_torch(erfc, sums=GRADIENTS),
+    "erf_grad": by_torch(erf_grad),
 }

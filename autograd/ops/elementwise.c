@@ -278,11 +278,6 @@ static tg_tensor penalized_tanh_third(tg_tensor x)
     return tg_mul(share, tg_mul(first, tg_add_scalar(tg_mul_scalar(first, -6), 4)));
 }
 
-static tg_tensor zeros(tg_tensor x)
-{
-    return tg_full(tg_tape_of(x), tg_dtype_of(x), tg_shape_of(x), 0);
-}
-
 /* 0.8 e^x where x is not positive */
 static tg_tensor xielu_third(tg_tensor x)
 {
@@ -340,6 +335,10 @@ static tg_tensor xielu_third(tg_tensor x)
     TG_UNARY_SAVED(name, lanes, 0, table, name##_grad, 0)                       \
     TG_UNARY(name##_grad, lanes, 0, table, tg_mul(g, tg_##name##_grad_grad(x))) \
     TG_UNARY(name##_grad_grad, lanes, 0, table, tg_mul(g, third(x)))
+#define TG_QUADRATIC(name)                                                   \
+    TG_UNARY_SAVED(name, 1, 0, kinked, name##_grad, 0)                       \
+    TG_UNARY(name##_grad, 1, 0, kinked, tg_mul(g, tg_##name##_grad_grad(x))) \
+    TG_UNARY_CONSTANT(name##_grad_grad, 1, 0, kinked)
 
 #define NUMBER_OPERATION(name, number, table, ...)                             \
     static const tg_field name##_fields[] = {TG_NUMBER_FIELD(#number), {0}};   \

@@ -101,14 +101,7 @@ CALL(sigmoid_backward, K sigmoid_grad(d->n, d->cotangent, 1, d->x, 1, d->dx))
 RECORD(sigmoid, tg_sigmoid(in[0]))
 
 CALL(erf_forward, K erf(d->n, d->x, d->y))
-static void erf_backward(const kernel_data *d)
-{
-    K square(d->n, d->x, d->slope);
-    K mul_scalar(d->n, d->slope, -1, d->slope);
-    K exp(d->n, d->slope, d->slope);
-    K mul_scalar(d->n, d->slope, 1.1283791670955126, d->slope);
-    times_slope(d);
-}
+CALL(erf_backward, K erf_grad(d->n, d->x, d->slope), times_slope(d))
 RECORD(erf, tg_erf(in[0]))
 
 CALL(exp_forward, K exp(d->n, d->x, d->y))

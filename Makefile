@@ -194,7 +194,7 @@ $(OUT)/bin/%: $(OUT)/obj/examples/%.o $(COMMON_OBJECTS) $(STATIC) $(OUT)/flags
 $(OUT)/bin/gradcheck: LINK = -rdynamic
 
 # The benchmark counts the library's allocations, and tests make the n-th one fail: tests/wrapped_memory.h. Tests cut work finely, too:
-# tests/test_threads.c.
+# tests/cut_finely.h.
 $(OUT)/bin/bench $(OUT)/bin/tests: LINK = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc
 $(OUT)/bin/tests: LINK += -Wl,--wrap=tg_parallel
 

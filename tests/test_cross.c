@@ -9,6 +9,7 @@
  * the steps before it are left out and its programs cut down as long as it still does; what remains is printed.
  */
 #include "tests/cross_program.h"
+#include "tests/cut_finely.h"
 
 #include <check.h>
 #include <math.h>
@@ -35,6 +36,7 @@ typedef struct world {
     cross_parameters parameters;
     cross_lane lane[2];
     tg_dtype dtype;
+    int workers; /* that share an operation of the long-lived tapes; one computes those of the fresh ones */
     int replayed, refused;
     double tolerance; /* of the comparison; 0: to the bit */
     char complaint[512];
@@ -91,6 +93,8 @@ static void copy_world(world *to, const world *from)
 
 static void prepare(world *w, const cross_step *s, int mode)
 {
+    tg_set_threads(mode == PLAIN ? 1 : w->workers);
+    cut_finely = mode != PLAIN;
     for (int i = 0; i < CROSS_PARAMETERS; i++)
         w->parameters.parameter[i].gradient = s->frozen >> i & 1 ? NULL : &w->parameters.gradient[i];
     for (int i = 0; i < 2; i++) {
@@ -444,6 +448,7 @@ START_TEST(a_step_gives_what_it_gives_on_a_fresh_tape)
         tg_rng choices = tg_rng_seed((uint64_t)seed);
         const tg_dtype dtype = seed % 2 ? TG_F64 : TG_F32;
         open_world(&w, dtype);
+        w.workers = seed % 3 ? many_threads[seed % MANY_THREADS] : 1;
         for (int i = 0; i < STEPS; i++) {
             if (i > 0)
                 steps[i] = steps[i - 1];

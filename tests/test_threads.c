@@ -4,13 +4,13 @@
  *     record on a tape    x, y -> result -> gradients (-> gradients of those)
  *     for each value      its forward function on one thread, and on n threads in guarded memory
  *
- * The linker routes tg_parallel through here: in half the cases work is cut as finely as its unit allows, so that small
- * operands meet many threads. The instruction set is drawn among those that the processor runs.
+ * In half the cases work is cut as finely as its unit allows, so that small operands meet many threads. The instruction
+ * set is drawn among those that the processor runs.
  */
 #include "autograd/elementwise.h"
 #include "autograd/kernels/kernels.h"
-#include "autograd/kernels/parallel.h"
 #include "autograd/tape_internal.h"
+#include "tests/cut_finely.h"
 #include "tests/guarded_memory.h"
 
 #include <check.h>
@@ -22,18 +22,6 @@
 #include <unistd.h>
 
 Suite *threads_suite(void);
-
-/* ---- cutting finely ---- */
-
-static bool finely;
-
-void __real_tg_parallel(size_t count, size_t least, size_t unit, tg_parallel_part part, void *context);
-void __wrap_tg_parallel(size_t count, size_t least, size_t unit, tg_parallel_part part, void *context);
-
-void __wrap_tg_parallel(size_t count, size_t least, size_t unit, tg_parallel_part part, void *context)
-{
-    __real_tg_parallel(count, finely ? 0 : least, unit, part, context);
-}
 
 /* ---- what is drawn ---- */
 
@@ -392,15 +380,14 @@ static const tg_kernel_set *any_instruction_set(drawing *d)
 
 static void run_case(uint64_t seed)
 {
-    static const int threads[] = {2, 3, 4, 5, 7, 8, 16, 33};
     drawing d = {.choices = tg_rng_seed(seed), .tape = tg_tape_new()};
-    const int kind = (int)below(&d, KINDS), n = threads[below(&d, sizeof threads / sizeof *threads)];
+    const int kind = (int)below(&d, KINDS), n = many_threads[below(&d, MANY_THREADS)];
     d.dtype = below(&d, 2) ? TG_F64 : TG_F32;
-    finely = below(&d, 2);
+    cut_finely = below(&d, 2);
     const tg_kernel_set *set = any_instruction_set(&d);
     ck_assert(tg_kernels_use(set->isa));
     snprintf(d.what, sizeof d.what, "case %llu, %s, %d threads, %s%s", (unsigned long long)seed, kinds[kind].name, n,
-             set->isa, finely ? ", finely" : "");
+             set->isa, cut_finely ? ", finely" : "");
     record(&d, kind);
     compute_all(d.tape, n, d.what);
     tg_tape_free(d.tape);

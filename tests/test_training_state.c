@@ -1,4 +1,5 @@
 /* A run that is stopped and resumed is, byte for byte, the run that never stopped. */
+#include "tests/optimizers.h"
 #include "tests/temporary_files.h"
 #include "tests/tensors.h"
 #include "tests/wrapped_memory.h"
@@ -262,7 +263,7 @@ Suite *training_state_suite(void)
     Suite *suite = suite_create("training_state");
     TCase *tests = tcase_create("training_state");
     tcase_add_checked_fixture(tests, start, finish);
-    tcase_add_loop_test(tests, stopped_and_resumed_is_never_stopped, 0, 2 * (TG_LION + 1));
+    tcase_add_loop_test(tests, stopped_and_resumed_is_never_stopped, 0, 2 * optimizers());
     tcase_add_test(tests, the_file_of_another_run_is_refused_and_changes_nothing);
     tcase_add_test(tests, the_state_of_another_optimiser_is_refused);
     tcase_add_test(tests, a_set_that_has_grown_since_the_optimiser_was_made_is_not_saved);

@@ -3,6 +3,7 @@
 #include "autograd/kernels/blas.h"
 #include "autograd/kernels/kernels.h"
 #include "autograd/kernels/product.h"
+#include "autograd/kernels/scratch.h"
 
 #include <check.h>
 #include <float.h>
@@ -219,7 +220,7 @@ START_TEST(random_products_are_their_sums_within_the_bound_on_every_instruction_
 {
     tg_rng rng = tg_rng_seed(13);
     memory m = {guard(2 * LARGEST * 8 * 8), guard(2 * LARGEST * 8 * 8), guard(8 * LONGEST), guard(2 * LARGEST * 8 * 8)};
-    void *scratch = aligned_alloc(64, TG_PRODUCT_SCRATCH);
+    void *scratch = aligned_alloc(64, TG_SCRATCH);
     void *before = malloc(2 * LARGEST * 8 * 8), *first = malloc(2 * LARGEST * 8 * 8);
     long double *sums = malloc(LARGEST * 8 * sizeof *sums), *bounds = malloc(LARGEST * 8 * sizeof *bounds);
     for (long draw = 0; draw < draws(600); draw++) {

@@ -3,6 +3,8 @@
 #endif
 #include "autograd/kernels/parallel.h"
 
+#include "autograd/kernels/scratch.h"
+
 #include <limits.h>
 #include <pthread.h>
 #include <sched.h>
@@ -33,6 +35,7 @@ typedef struct worker {
     pthread_t thread;
     processors own; /* where it may run, as it was when it went to sleep */
     bool asleep;
+    void *scratch; /* its own from its start on */
 } worker;
 
 static struct pool {
@@ -253,6 +256,7 @@ static void *work(void *worker_of_pool)
     worker *w = worker_of_pool;
     const int preferred = (int)(w - pool.worker);
     w->thread = pthread_self();
+    tg_scratch_own(w->scratch);
     place(w->thread, w->own);
     for (int waits = 0, number;;) {
         if (take(preferred, &number)) {
@@ -295,10 +299,13 @@ static bool create(worker *w)
         return false;
     w->own = mine();
     w->asleep = false;
+    w->scratch = tg_scratch_new();
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     place_new(&attributes, without(w->own, this_processor()));
     const bool created = pthread_create(&thread, &attributes, work, w) == 0;
     pthread_attr_destroy(&attributes);
+    if (!created)
+        free(w->scratch);
     return created;
 }
 

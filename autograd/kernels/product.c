@@ -3,6 +3,7 @@
 #include "autograd/kernels/blas.h"
 #include "autograd/kernels/kernels.h"
 #include "autograd/kernels/parallel.h"
+#include "autograd/kernels/scratch.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -18,29 +19,6 @@ typedef struct operands {
 } operands;
 
 /* ---- our own kernels ---- */
-
-static pthread_key_t scratch_key; /* of each thread, memory to pack A in */
-static bool has_scratch_key;
-
-static void make_scratch_key(void)
-{
-    has_scratch_key = pthread_key_create(&scratch_key, free) == 0;
-}
-
-void *tg_product_scratch(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, make_scratch_key);
-    void *memory = has_scratch_key ? pthread_getspecific(scratch_key) : NULL;
-    if (memory || !has_scratch_key)
-        return memory;
-    memory = aligned_alloc(64, TG_PRODUCT_SCRATCH);
-    if (memory && pthread_setspecific(scratch_key, memory) != 0) {
-        free(memory);
-        return NULL;
-    }
-    return memory;
-}
 
 /* A rectangle of the result. */
 static void multiply_rectangle(const operands *o, size_t row, size_t rows, size_t column, size_t columns)
@@ -60,7 +38,7 @@ static void multiply_rectangle(const operands *o, size_t row, size_t rows, size_
                                   .out = o->out + (row * n + column) * element,
                                   .out_row = n,
                                   .start = o->bias ? TG_START_BIAS : TG_START_ZERO};
-    o->kernels->multiply(&part, o->kernels->packs_a(&part) ? tg_product_scratch() : NULL);
+    o->kernels->multiply(&part, o->kernels->packs_a(&part) ? tg_scratch() : NULL);
 }
 
 /* Parts of it, for tg_parallel. */

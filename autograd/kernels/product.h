@@ -22,10 +22,6 @@ typedef struct tg_product {
 /* The bias [n] is added to every row; NULL: none. */
 void tg_multiply(tg_dtype dtype, const tg_product *p, const void *a, const void *b, const void *bias, void *out);
 
-/* TG_PRODUCT_SCRATCH bytes aligned to 64 of the calling thread's, made when it first asks. NULL if there are none to be
- * had: a product is only slower then; attention, which keeps its scores there, fails. */
-void *tg_product_scratch(void);
-
 /* Whose products are used. At the start what TG_PRODUCTS in the environment says, "own" or "openblas", else
  * TG_PRODUCTS_AUTO: our own, but where they lack fused multiply-adds and OpenBLAS has more than SSE. */
 typedef enum tg_products { TG_PRODUCTS_AUTO, TG_PRODUCTS_OWN, TG_PRODUCTS_OPENBLAS } tg_products;

@@ -12,6 +12,7 @@
 #include "autograd/kernels/product_kernel.h"
 
 #include "autograd/kernels/product_pack.h"
+#include "autograd/kernels/scratch.h"
 
 #include <stdbool.h>
 
@@ -37,8 +38,8 @@ enum {
     KC = (PANEL << 10) / (COLUMNS * (int)sizeof(real)), /* steps in a panel of B */
     /* Steps that are one panel if there are no more: the result is written once. */
     ONCE = BYTES == 32 && sizeof(real) == 4 ? KC * 8 / 5 : KC * 4 / 3,
-    TILES = (BYTES == 32 ? TG_PRODUCT_SCRATCH : 1800 << 10) /
-            ((ONCE * GROUP + WIDTH) * (int)sizeof(real)), /* in a block of A */
+    TILES =
+        (BYTES == 32 ? TG_SCRATCH : 1800 << 10) / ((ONCE * GROUP + WIDTH) * (int)sizeof(real)), /* in a block of A */
     PAGE = 4096 / (int)sizeof(real),
     NARROW = COLUMNS * 3 / 4, /* room for the columns of a result that is computed on its side, */
     SIDE = 4 * COLUMNS,       /* and so many of its rows at a time */

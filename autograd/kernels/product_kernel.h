@@ -26,10 +26,8 @@ typedef struct tg_product_part {
     tg_product_start start;
 } tg_product_part;
 
-enum { TG_PRODUCT_SCRATCH = 2400 << 10 }; /* bytes to pack A in; most often two thirds of it are filled */
-
 typedef struct tg_product_kernels {
-    /* With scratch, TG_PRODUCT_SCRATCH bytes aligned to 64, A is packed, which pays for some; NULL: not. */
+    /* With scratch, TG_SCRATCH bytes of it (scratch.h), A is packed, which pays for some; NULL: not. */
     void (*multiply)(const tg_product_part *part, void *scratch);
     bool (*packs_a)(const tg_product_part *part); /* whether that is so */
     size_t rows, columns;                         /* of the result, computed at a time: good places to cut */

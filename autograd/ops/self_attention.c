@@ -15,6 +15,7 @@
 
 #include "autograd/kernels/parallel.h"
 #include "autograd/kernels/product.h"
+#include "autograd/kernels/scratch.h"
 #include "autograd/ops/axes.h"
 #include "autograd/ops/category.h"
 
@@ -31,7 +32,7 @@ static const tg_field self_attention_fields[] = {TG_FIELD(self_attention_attribu
 /* ---- shapes ---- */
 
 enum {
-    MOST_POSITIONS = TG_PRODUCT_SCRATCH / (2 * (int)sizeof(double))
+    MOST_POSITIONS = TG_SCRATCH / (2 * (int)sizeof(double))
 }; /* a query's scores have to be somewhere, and their gradient */
 
 /* Whether x can be queries, keys and values of all heads; otherwise the operation is refused. */
@@ -137,7 +138,7 @@ typedef struct block {
 
 static size_t queries_together(const attention *t)
 {
-    const size_t fit = TG_PRODUCT_SCRATCH / (2 * t->element * t->positions),
+    const size_t fit = TG_SCRATCH / (2 * t->element * t->positions),
                  most = t->positions < TG_QUERIES ? t->positions : TG_QUERIES;
     return fit < most ? fit : most;
 }
@@ -195,7 +196,7 @@ static void differentiate(const attention *t, size_t batch, size_t number, bool 
 static void work_on_some(void *context, size_t first, size_t count)
 {
     attention *t = context;
-    void *memory = tg_product_scratch();
+    void *memory = tg_scratch();
     if (!memory) {
         t->without_memory = true;
         return;

@@ -1,0 +1,40 @@
+#include "autograd/kernels/scratch.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+static pthread_key_t key;
+static bool has_key;
+
+static void make_key(void)
+{
+    has_key = pthread_key_create(&key, free) == 0;
+}
+
+static bool ready(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_key);
+    return has_key;
+}
+
+void *tg_scratch_new(void)
+{
+    return ready() ? aligned_alloc(64, TG_SCRATCH) : NULL;
+}
+
+void tg_scratch_own(void *memory)
+{
+    if (memory && pthread_setspecific(key, memory) != 0)
+        free(memory);
+}
+
+void *tg_scratch(void)
+{
+    if (!ready())
+        return NULL;
+    if (!pthread_getspecific(key))
+        tg_scratch_own(tg_scratch_new());
+    return pthread_getspecific(key);
+}

@@ -18,6 +18,7 @@ typedef struct predict_settings {
     bool probabilities;
     int length, top, samples, seed;
     double temperature;
+    int file_limit;
 } predict_settings;
 
 #define AT(member) offsetof(predict_settings, member)
@@ -30,6 +31,7 @@ static const program_option table[] = {
      AT(data)},
     {"header", "WHETHER", "whether a CSV file's first line names the columns", OPTION_CHOICE, AT(header),
      .choices = spec_headers},
+    {"file-limit", "MB", "megabytes that the file may have, unpacked", OPTION_INT, AT(file_limit), 1, 1e7},
     {"probabilities", NULL, "print the probability of every class", OPTION_FLAG, AT(probabilities)},
     {.type = OPTION_GROUP, .help = "Texts:"},
     {"prompt", "TEXT", "what the text begins with", OPTION_TEXT, AT(prompt)},
@@ -209,12 +211,14 @@ static bool work(const predict_settings *s, const card *c, const net *model, cha
 
 int main(int argc, char **argv)
 {
-    predict_settings s = {.header = "auto", .length = 400, .temperature = 1, .samples = 1, .seed = 1};
+    predict_settings s = {
+        .header = "auto", .length = 400, .temperature = 1, .samples = 1, .seed = 1, .file_limit = DATASET_FILE_LIMIT};
     char message[NET_MESSAGE];
     const tg_rng rng = tg_rng_seed(1);
     card c = {0};
     net *model = NULL;
     options_parse(&program, argc, argv, &s);
+    dataset_limit_files(s.file_limit);
     bool fine = s.model || (snprintf(message, sizeof message, "--model FILE is missing; see --help"), false);
     char file[PATH_MAX];
     struct stat status;

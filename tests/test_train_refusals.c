@@ -163,7 +163,7 @@ START_TEST(a_folder_in_use_is_refused)
                      0);
     expect_refused(train_run(program, "--data moons --epochs 1 --no-plots --overwrite %s", more),
                    "another process is at work in the folder 'o'");
-    ck_assert_int_eq(train_run("sh", "-c 'kill $(cat number)'"), 0);
+    ck_assert_int_eq(train_run("sh", "-c 'kill -9 $(cat number); flock o true'"), 0);
 }
 END_TEST
 

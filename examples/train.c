@@ -107,22 +107,6 @@ static void describe(const training *t)
 
 /* ---- what came out ---- */
 
-static void print_measures(const training *t, const char *split, const runlog_measures *m)
-{
-    const card *about = &t->run.about;
-    printf("%s: loss %.4f", split, m->loss);
-    if (about->task == CARD_LETTERS)
-        printf(" nats a character (%.4f bits)", m->loss / log(2));
-    if (!isnan(m->accuracy))
-        printf(", accuracy %.2f %%", 100 * m->accuracy);
-    if (!isnan(m->r2))
-        printf(", R2 %.4f", m->r2);
-    if (!isnan(m->rmse))
-        printf(", root mean squared error %.4g%s%s", m->rmse, *about->target_names[0] ? " of " : "",
-               plain_name(about->target_names[0], (char[PLAIN_NAME]){0}));
-    putchar('\n');
-}
-
 static void keep_option(void *object, const char *name, json_t *value)
 {
     json_object_set_new(object, name, value);
@@ -202,12 +186,12 @@ static int show_results(training *t)
                (long long)tg_fit_epoch_count(r->fit));
         if (!run_measure_rows(r, &r->from->valid, &m))
             return fail(tg_fit_error(r->fit));
-        print_measures(t, "validation", &m);
+        tally_print(&r->about, "validation", &m, stdout);
     }
     if (best && r->from->test.count > 0) {
         if (!run_measure_rows(r, &r->from->test, &m))
             return fail(tg_fit_error(r->fit));
-        print_measures(t, "test", &m);
+        tally_print(&r->about, "test", &m, stdout);
     }
     if (!write_log(t, message))
         return fail(message);

@@ -30,12 +30,10 @@ static tg_tensor loss(void *context, const tg_tensor *batch, tg_rng *training, d
     tg_tensor output = forward(r, batch[0], training);
     const tg_tensor wanted = r->about.task == CARD_IMAGES ? batch[0] : batch[1];
     if (!training)
-        run_see(r, output, wanted);
-    if (r->about.task == CARD_IMAGES || r->about.task == CARD_TARGETS)
-        return tg_mse(output, wanted);
-    if (score)
+        tally_add(&r->sums, &r->about, output, wanted);
+    if (score && (r->about.task == CARD_CLASSES || r->about.task == CARD_LETTERS))
         *score = tg_accuracy(output, wanted);
-    return tg_cross_entropy_with(output, wanted, training ? r->spec->label_smoothing : 0, TG_NO_LABEL);
+    return tally_loss(&r->about, output, wanted, training ? r->spec->label_smoothing : 0);
 }
 
 static void order(void *context, int64_t epoch, tg_rng *rng, int32_t *rows, int64_t count)
@@ -113,7 +111,7 @@ static bool on_epoch(void *context, const tg_fit_epoch *now)
                         .step = (long)now->step,
                         .train_loss = now->train_loss,
                         .val_loss = now->valid_loss,
-                        .val_accuracy = run_measures(r, now->valid_loss).accuracy,
+                        .val_accuracy = tally_measures(&r->sums, &r->about, now->valid_loss).accuracy,
                         .grad_norm = now->gradient_norm,
                         .dead_fraction = r->dead ? tg_dead_units_fraction(r->dead) : NAN,
                         .test = RUNLOG_NO_MEASURES,
@@ -270,7 +268,7 @@ bool run_measure_rows(trainer *r, const tg_fit_rows *rows, runlog_measures *m)
 {
     double mean = NAN;
     const bool fine = tg_fit_evaluate(r->fit, rows, &mean, NULL);
-    *m = run_measures(r, mean);
+    *m = tally_measures(&r->sums, &r->about, mean);
     return fine;
 }
 

@@ -19,9 +19,9 @@
 
 #include "examples/lab/jobs.h"
 #include "examples/lab/runlog.h"
-#include "examples/run/card.h"
+#include "examples/run/tally.h"
 
-enum { RUN_BINS = 15, RUN_TARGETS = 64, RUN_CHUNKS = 500 };
+enum { RUN_CHUNKS = 500 };
 
 typedef struct run_setup {
     run_spec spec;       /* from here on as run_spec_complete has left it */
@@ -32,14 +32,6 @@ typedef struct run_setup {
     void *context;       /* for on_progress */
     bool (*on_progress)(void *context, const jobs_progress *now); /* after a step or epoch; false stops; may be NULL */
 } run_setup;
-
-/* What adds up over the rows of an evaluation. */
-typedef struct run_tally {
-    long rows, correct, in_bin[RUN_BINS];
-    double confidence[RUN_BINS], hits[RUN_BINS]; /* of the rows whose confidence is in a bin, sums */
-    double squares, absolutes;                   /* of the errors of the first target, standardised */
-    double sum[RUN_TARGETS], sum_squares[RUN_TARGETS], error[RUN_TARGETS]; /* of the standardised targets */
-} run_tally;
 
 typedef struct trainer {
     run_setup setup;
@@ -52,8 +44,7 @@ typedef struct trainer {
     tg_fit *fit;
     tg_tape *tape; /* the training steps' */
     int64_t steps_of_epoch;
-    run_tally sums;                   /* of the evaluation that runs */
-    double *confusion;                /* [classes, classes]: its rows by label and by answer, or NULL */
+    tally sums;                       /* of the evaluation that runs */
     double accuracy;                  /* of the last validation */
     double seconds, since;            /* of training; since when it runs */
     double step_seconds;              /* of the steps of this process but the first, which are timed_steps */
@@ -89,12 +80,6 @@ bool run_measure(trainer *r, dataset_feed *split, runlog_measures *m);
 bool run_measure_rows(trainer *r, const tg_fit_rows *rows, runlog_measures *m);
 
 /* ---- measure.c ---- */
-
-/* Adds the rows of an evaluation's batch. */
-void run_see(trainer *r, tg_tensor output, tg_tensor wanted);
-
-/* How good the rows were that were seen, which are forgotten; with this mean loss. */
-runlog_measures run_measures(trainer *r, double loss);
 
 /* The numbers of each kind for result.json. */
 json_t *run_results(trainer *r, bool surface);

@@ -37,12 +37,6 @@ static bool path_of_run(const comparison *c, int number, char path[PATH_MAX])
 
 /* ---- a run, in a process of its own ---- */
 
-static bool send_progress(void *context, const jobs_progress *now)
-{
-    jobs_report(context, now);
-    return true;
-}
-
 static int train(int job, jobs_link *link, void *context)
 {
     comparison *c = context;
@@ -53,8 +47,7 @@ static int train(int job, jobs_link *link, void *context)
     if (!path_of_run(c, number, folder))
         return jobs_fail(link, "the folder's name is too long");
     const run_spec spec = experiment_given(&c->e, number);
-    const run_setup setup = {
-        .spec = spec, .from = &c->e.from, .folder = folder, .context = link, .on_progress = send_progress};
+    const run_setup setup = {.spec = spec, .from = &c->e.from, .folder = folder, .link = link};
     const bool fine =
         files_make_folder(folder, message) && run_open(&r, &setup, message) && run_train(&r, message) &&
         run_conclude(&r, spec.seed == c->e.settings.run.seed && spec.fold == 0, c->e.settings.keep_models, message);

@@ -29,6 +29,7 @@ START_TEST(wrong_options_are_told_in_a_line)
         {"--data text:text --model mlp", "does not read letters"},
         {"--data lines:text --model gpt", "reads text:FILE"},
         {"--data text:text --test 0.1", "validation part only"},
+        {"--data moons --validation none", "no rows to choose the best epoch by"},
         {"--data text:text --context 900", "context"},
         {"--data text:text --heads 5", "cannot be made"},
         {"--data idx:images --model vit --patch 3", "cannot be made"},

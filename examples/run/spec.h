@@ -26,6 +26,9 @@ typedef struct run_spec {
     const char *optimizer, *schedule, *best;
     double lr, warmup, end, weight_decay, momentum, beta1, beta2, epsilon, clip, ema, label_smoothing;
     const char *test_noise;
+    int train_loss_every;
+    bool drop_last;
+    bool reconstructs; /* the targets are the inputs, whatever the model; no option */
     bool
         paired; /* one of several that are compared: the order of rows and what suits the data are those of `compare` */
 

@@ -135,7 +135,7 @@ int study_seeds(const study_work *work, const char *format, int seeds, bool begu
         char name[STUDY_NAME];
         snprintf(name, sizeof name, "%.*s%d%s", (int)(mark - format), format, seed, mark + 2);
         const int run = study_work_number(work, name);
-        if (run >= 0 && (begun || study_record_complete(&work->record[run], work->run[run].epochs)))
+        if (run >= 0 && (begun || study_record_complete(&work->record[run], work->run[run].spec.epochs)))
             records[count++] = &work->record[run];
     }
     return count;

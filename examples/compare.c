@@ -212,11 +212,9 @@ static bool write_report(const comparison *c, const runlog *log, bool drawn, boo
     return written;
 }
 
-/* The report of what there is so far, every few seconds; less often where that takes long. */
+/* The report of what there is so far, every few seconds. */
 static void show_so_far(void *context)
 {
-    static const double least = 3,
-                        share = 0.02; /* seconds from one to the next, and what part of the time it may take */
     comparison *c = context;
     const double begin = jobs_clock();
     if (begin < c->next_report)
@@ -224,8 +222,7 @@ static void show_so_far(void *context)
     runlog *log = read_all(c);
     write_report(c, log, false, true);
     runlog_free(log);
-    const double end = jobs_clock(), wait = (end - begin) / share;
-    c->next_report = end + (wait > least ? wait : least);
+    c->next_report = report_next(begin, jobs_clock());
 }
 
 static jobs_outcome run_all(comparison *c)
@@ -245,7 +242,7 @@ static jobs_outcome run_all(comparison *c)
                        .silence = c->e.settings.silence,
                        .context = c,
                        .run = train,
-                       .on_tick = c->e.settings.report ? show_so_far : NULL});
+                       .on_tick = c->e.settings.run.report ? show_so_far : NULL});
     free(names);
     return outcome;
 }
@@ -277,7 +274,7 @@ static void print_files(const comparison *c, bool drawn, bool reported)
         fputs("; ", words);
         plots_list(folder, words);
     }
-    fputs(c->e.settings.report && reported ? "; report.html" : "", words);
+    fputs(c->e.settings.run.report && reported ? "; report.html" : "", words);
     if (files_close_memory(words, &text))
         terminal_wrap(stdout, text, NULL);
     free(text);
@@ -294,7 +291,7 @@ static int show_results(comparison *c)
     const bool draws = written && !c->e.settings.run.no_plots;
     const plots_outcome drawn = draws ? draw(c) : PLOTS_NOTHING;
     runlog_print_table_as(log, c->e.settings.format, stdout);
-    const bool reported = !written || !c->e.settings.report || write_report(c, log, drawn == PLOTS_DRAWN, false);
+    const bool reported = !written || !c->e.settings.run.report || write_report(c, log, drawn == PLOTS_DRAWN, false);
     if (written && is_for_reading(c))
         print_files(c, drawn == PLOTS_DRAWN, reported);
     runlog_free(log);

@@ -59,20 +59,6 @@ static bool report(trainer *r, int64_t epoch, int64_t step, int64_t steps, doubl
     return !r->setup.on_progress || r->setup.on_progress(r->setup.context, &now);
 }
 
-/* The mean loss of so many steps becomes an entry. */
-static void keep_loss(trainer *r, const tg_fit_step *now)
-{
-    r->chunk_sum += now->loss;
-    r->chunk_steps++;
-    if (now->step % r->every != 0 || r->chunked == RUN_CHUNKS)
-        return;
-    r->chunk[2 * r->chunked] = (double)now->step;
-    r->chunk[2 * r->chunked + 1] = r->chunk_sum / (double)r->chunk_steps;
-    r->chunked++;
-    r->chunk_sum = 0;
-    r->chunk_steps = 0;
-}
-
 static bool fail(trainer *r, const char *why)
 {
     snprintf(r->message, sizeof r->message, "%.*s", NET_MESSAGE - 1, why);
@@ -80,13 +66,29 @@ static bool fail(trainer *r, const char *why)
     return false;
 }
 
-static bool write_losses(trainer *r)
+static bool put_steps(trainer *r, const double *pair, size_t count, long step, double sum, long pending)
 {
-    const bool fine =
-        !r->steps || record_put_steps(r->steps, r->chunk, r->chunked, (long)tg_optimizer_steps(r->optimizer),
-                                      r->chunk_sum, r->chunk_steps);
-    r->chunked = 0;
-    return fine || fail(r, "steps.csv cannot be written");
+    return !r->steps || record_put_steps(r->steps, pair, count, step, sum, pending) ||
+           fail(r, "steps.csv cannot be written");
+}
+
+/* The mean loss of so many steps becomes an entry. */
+static bool keep_loss(trainer *r, const tg_fit_step *now)
+{
+    r->chunk_sum += now->loss;
+    r->chunk_steps++;
+    if (now->step % r->every != 0)
+        return true;
+    const double pair[2] = {(double)now->step, r->chunk_sum / (double)r->chunk_steps};
+    r->chunk_sum = 0;
+    r->chunk_steps = 0;
+    return put_steps(r, pair, 1, 0, 0, 0);
+}
+
+/* What is not yet an entry, for a run that continues from this step. */
+static bool keep_pending(trainer *r)
+{
+    return put_steps(r, NULL, 0, (long)tg_optimizer_steps(r->optimizer), r->chunk_sum, r->chunk_steps);
 }
 
 static bool on_step(void *context, const tg_fit_step *now)
@@ -100,9 +102,9 @@ static bool on_step(void *context, const tg_fit_step *now)
     } else if (now->steps > 1)
         tg_tape_time(r->tape, r->setup.profile); /* operations are timed from here on, as steps are */
     r->rows += now->rows;
-    r->since = time;
-    keep_loss(r, now);
-    return report(r, now->epoch, now->step, now->steps, now->mean_loss);
+    const bool goes_on = keep_loss(r, now) && report(r, now->epoch, now->step, now->steps, now->mean_loss);
+    r->since = jobs_clock();
+    return goes_on;
 }
 
 static bool measures_training(const run_spec *s, int64_t epoch)
@@ -139,7 +141,7 @@ static bool on_epoch(void *context, const tg_fit_epoch *now)
     tg_dead_units_clear(r->dead);
     r->accuracy = row.val_accuracy;
     const bool goes_on = report(r, now->epoch, now->step, r->steps_of_epoch * r->spec->epochs, row.val_loss);
-    if (!write_losses(r))
+    if (!keep_pending(r))
         return false;
     if (r->curves && !record_put_epoch(r->curves, &row, r->spec->train_loss_every > 0))
         return fail(r, "curves.csv cannot be written");
@@ -272,7 +274,7 @@ void run_close(trainer *r)
 bool run_train(trainer *r, char message[NET_MESSAGE])
 {
     r->since = jobs_clock();
-    const bool trained = tg_fit_run(r->fit), fine = trained && write_losses(r) && !r->broken;
+    const bool trained = tg_fit_run(r->fit), fine = trained && keep_pending(r) && !r->broken;
     if (!fine)
         snprintf(message, NET_MESSAGE, "%.*s", NET_MESSAGE - 1, r->broken ? r->message : tg_fit_error(r->fit));
     return fine;

@@ -45,17 +45,15 @@ typedef struct trainer {
     tg_fit *fit;
     tg_tape *tape; /* the training steps' */
     int64_t steps_of_epoch;
-    tally sums;                       /* of the evaluation that runs */
-    double accuracy;                  /* of the last validation */
-    double seconds, since;            /* of training; since when it runs */
-    double step_seconds;              /* of the steps of this process but the first, which are timed_steps */
-    int64_t timed_steps, rows;        /* rows: that this process has trained on */
-    FILE *curves, *steps;             /* of the folder */
-    double chunk[2 * RUN_CHUNKS + 2]; /* steps and losses that are not written yet */
-    size_t chunked;
-    double chunk_sum;
-    long chunk_steps, every; /* so many steps are one entry */
-    bool broken;             /* a file could not be written: message says why */
+    tally sums;                /* of the evaluation that runs */
+    double accuracy;           /* of the last validation */
+    double seconds, since;     /* of training; since when it runs */
+    double step_seconds;       /* of the steps of this process but the first, which are timed_steps */
+    int64_t timed_steps, rows; /* rows: that this process has trained on */
+    FILE *curves, *steps;      /* of the folder */
+    double chunk_sum;          /* of the losses that are not yet an entry of steps.csv */
+    long chunk_steps, every;   /* so many steps are one entry */
+    bool broken;               /* a file could not be written: message says why */
     char message[NET_MESSAGE];
 } trainer;
 

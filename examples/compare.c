@@ -84,6 +84,12 @@ static bool name_runs(comparison *c, char message[EXPERIMENT_MESSAGE])
         experiment_name(&c->e, number, c->names[number]);
         if (!path_of_run(c, number, folder) || !record_is_finished(folder))
             c->pending[c->pending_count++] = number;
+        else if (c->e.settings.run.tensorboard) {
+            events *board = record_open_events(folder, message);
+            events_close(board);
+            if (!board)
+                return false;
+        }
     }
     return true;
 }
@@ -320,8 +326,9 @@ static bool read_options(comparison *c, int argc, char **argv)
 /* Makes the folder this comparison's. False and one line where it is another's, or another process works in it. */
 static bool claim(comparison *c, char message[EXPERIMENT_MESSAGE])
 {
-    static const char *const ignored[] = {"version",  "seeds",      "jobs",   "silence", "out",       "format", "scale",
-                                          "no-plots", "seed-lines", "report", "config",  "overwrite", NULL};
+    static const char *const ignored[] = {"version", "seeds",     "jobs",        "silence",    "out",
+                                          "format",  "scale",     "no-plots",    "seed-lines", "report",
+                                          "config",  "overwrite", "tensorboard", NULL};
     const char *out = c->e.settings.run.out;
     json_t *config = config_of(c);
     const bool fine =

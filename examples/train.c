@@ -345,8 +345,8 @@ static bool check(const settings *s, char message[NET_MESSAGE])
 
 static bool prepare(training *t, char message[NET_MESSAGE])
 {
-    static const char *const ignored[] = {"version", "out",      "overwrite", "resume", "threads",
-                                          "profile", "no-plots", "report",    NULL};
+    static const char *const ignored[] = {"version", "out",      "overwrite", "resume",      "threads",
+                                          "profile", "no-plots", "report",    "tensorboard", NULL};
     run_spec *s = &t->s.run;
     const run_spec usual = run_spec_defaults();
     if (!check(&t->s, message) || (s->out && !runlog_check_directory(s->out, message)) ||

@@ -59,6 +59,8 @@ static bool report(trainer *r, int64_t epoch, int64_t step, int64_t steps, doubl
     return !r->setup.on_progress || r->setup.on_progress(r->setup.context, &now);
 }
 
+static const char no_board[] = "the event file cannot be written";
+
 static bool fail(trainer *r, const char *why)
 {
     snprintf(r->message, sizeof r->message, "%.*s", NET_MESSAGE - 1, why);
@@ -82,7 +84,8 @@ static bool keep_loss(trainer *r, const tg_fit_step *now)
     const double pair[2] = {(double)now->step, r->chunk_sum / (double)r->chunk_steps};
     r->chunk_sum = 0;
     r->chunk_steps = 0;
-    return put_steps(r, pair, 1, 0, 0, 0);
+    return put_steps(r, pair, 1, 0, 0, 0) &&
+           (events_scalar(r->board, "loss/train", (long)pair[0], pair[1]) || fail(r, no_board));
 }
 
 /* What is not yet an entry, for a run that continues from this step. */
@@ -145,6 +148,8 @@ static bool on_epoch(void *context, const tg_fit_epoch *now)
         return false;
     if (r->curves && !record_put_epoch(r->curves, &row, r->spec->train_loss_every > 0))
         return fail(r, "curves.csv cannot be written");
+    if (!events_epoch(r->board, &row))
+        return fail(r, no_board);
     r->since = jobs_clock();
     return goes_on;
 }
@@ -238,6 +243,15 @@ static bool make_fit(trainer *r, char message[NET_MESSAGE])
     return !wrong;
 }
 
+/* What the folder has goes into a new event file, to which the run appends. */
+static bool open_board(trainer *r, char message[NET_MESSAGE])
+{
+    if (!r->setup.folder || !r->spec->tensorboard)
+        return true;
+    r->board = record_open_events(r->setup.folder, message);
+    return r->board;
+}
+
 bool run_open(trainer *r, const run_setup *setup, char message[NET_MESSAGE])
 {
     *r = (trainer){.setup = *setup, .from = setup->from, .accuracy = NAN};
@@ -249,7 +263,8 @@ bool run_open(trainer *r, const run_setup *setup, char message[NET_MESSAGE])
     const bool fine = make(r, message) && make_fit(r, message) &&
                       (!setup->folder || record_continue(setup->folder, (long)tg_optimizer_steps(r->optimizer),
                                                          r->spec->train_loss_every > 0, &r->curves, &r->steps,
-                                                         &r->seconds, &r->chunk_sum, &r->chunk_steps, message));
+                                                         &r->seconds, &r->chunk_sum, &r->chunk_steps, message)) &&
+                      open_board(r, message);
     if (!fine)
         run_close(r);
     return fine;
@@ -261,6 +276,7 @@ void run_close(trainer *r)
         fclose(r->curves);
     if (r->steps)
         fclose(r->steps);
+    events_close(r->board);
     tg_fit_free(r->fit);
     tg_optimizer_free(r->optimizer);
     tg_dead_units_free(r->dead);

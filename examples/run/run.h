@@ -17,6 +17,7 @@
 #ifndef RUN_RUN_H
 #define RUN_RUN_H
 
+#include "examples/lab/events.h"
 #include "examples/lab/jobs.h"
 #include "examples/lab/runlog.h"
 #include "examples/run/tally.h"
@@ -50,6 +51,7 @@ typedef struct trainer {
     double seconds, since;     /* of training; since when it runs */
     double step_seconds;       /* of the steps of this process but the first, which are timed_steps */
     int64_t timed_steps, rows; /* rows: that this process has trained on */
+    events *board;             /* with --tensorboard */
     FILE *curves, *steps;      /* of the folder */
     double chunk_sum;          /* of the losses that are not yet an entry of steps.csv */
     long chunk_steps, every;   /* so many steps are one entry */

@@ -118,6 +118,8 @@ const program_option run_options[] = {
      "write report.html too: table, pictures, options and command in one file; while the program runs it grows, and "
      "loads itself again",
      OPTION_FLAG, AT(report)},
+    {"tensorboard", NULL, "write event files beside curves.csv, for tensorboard --logdir OUT", OPTION_FLAG,
+     AT(tensorboard)},
     {0}};
 
 run_spec run_spec_defaults(void)

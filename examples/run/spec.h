@@ -34,7 +34,7 @@ typedef struct run_spec {
 
     const char *start, *activation_from; /* weights to begin with; may be NULL */
     const char *out;                     /* NULL: a name that says what the run is */
-    bool overwrite, no_plots, report;
+    bool overwrite, no_plots, report, tensorboard;
 } run_spec;
 
 extern const char *const spec_tasks[], *const spec_headers[],

@@ -3,6 +3,8 @@
 #include "nn/dropout.h"
 #include "nn/layer_internal.h"
 
+#include <stdio.h>
+
 /* ---- layers ---- */
 
 static tg_tensor linear(const tg_layer *self, tg_tensor x, tg_rng *training)
@@ -155,16 +157,6 @@ static tg_tensor forward(const void *self, tg_tensor x, tg_rng *training)
     return layer->residual ? tg_add(x, y) : y;
 }
 
-/* "0" .. "99": names must outlive the step. */
-static const char *number_of(int index)
-{
-#define TEN(tens) tens "0", tens "1", tens "2", tens "3", tens "4", tens "5", tens "6", tens "7", tens "8", tens "9"
-    static const char *const numbers[] = {TEN(""),  TEN("1"), TEN("2"), TEN("3"), TEN("4"),
-                                          TEN("5"), TEN("6"), TEN("7"), TEN("8"), TEN("9")};
-#undef TEN
-    return index < 100 ? numbers[index] : "100 or more";
-}
-
 tg_tensor tg_sequential_forward(const tg_layer *layers, int count, tg_tensor x, tg_rng *training)
 {
     tg_tape *tape = tg_tape_of(x);
@@ -174,7 +166,9 @@ tg_tensor tg_sequential_forward(const tg_layer *layers, int count, tg_tensor x, 
             tg_tape_fail(tape, "tg_sequential_forward: layer %d has no forward function", i);
             return TG_NONE;
         }
-        tg_scope_begin(tape, layer->name ? layer->name : number_of(i));
+        char number[16];
+        snprintf(number, sizeof number, "%d", i);
+        tg_scope_begin(tape, layer->name ? layer->name : number);
         x = tg_layer_call(forward, layer, x, training, layer->recompute);
         tg_scope_end(tape);
     }

@@ -16,6 +16,7 @@ static tg_linear_layer fused_part(tg_parameters *set, const char *name, int64_t 
 {
     tg_linear_layer layer = {0};
     layer.weight = tg_parameters_add(set, tg_name_in(name, "in_proj_weight").text, TG_SHAPE(outputs, inputs), true);
+    tg_parameter_initial(layer.weight, (tg_initial){.gain = 1});
     if (bias)
         layer.bias = tg_parameters_add(set, tg_name_in(name, "in_proj_bias").text, TG_SHAPE(outputs), false);
     return layer;
@@ -42,19 +43,6 @@ tg_attention tg_attention_add(tg_parameters *set, const char *name, const tg_att
     a.out =
         tg_linear_layer_add(set, tg_name_in(name, config->separate ? "o_proj" : "out_proj").text, width, width, bias);
     return a;
-}
-
-bool tg_attention_initialize(const tg_attention *a, tg_init init, double gain, const tg_rng *rng)
-{
-    if (!a)
-        return false;
-    if (gain == 0)
-        gain = tg_init_gain(init, TG_IDENTITY);
-    const bool in = a->config.separate ? tg_initialize(a->query.weight, init, gain, rng) &&
-                                             tg_initialize(a->key.weight, init, gain, rng) &&
-                                             tg_initialize(a->value.weight, init, gain, rng)
-                                       : tg_initialize(a->fused.weight, init, gain, rng);
-    return in && tg_initialize(a->out.weight, init, gain, rng);
 }
 
 /* softmax(q k^T / sqrt(size)) v with dropout of the weights. */

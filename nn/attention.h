@@ -6,7 +6,6 @@
  *
  *     tg_attention attention = tg_attention_add(set, "self_attn", &(tg_attention_config){
  *         .width = 64, .heads = 4, .causal = true});
- *     tg_attention_initialize(&attention, TG_INIT_XAVIER_UNIFORM, 1, &rng);
  *     tg_tensor y = tg_attention_forward(&attention, x, NULL, NULL);       // [batch, positions, 64] -> the same
  *
  * With fewer key and value heads than query heads, each serves as many neighbouring query heads (Ainslie and others,
@@ -42,9 +41,6 @@ typedef struct tg_attention {
  * separate, NAME.q_proj.*, k_proj.*, v_proj.* and o_proj.*, as LLaMA. Errors are remembered by the set; of a
  * configuration that cannot be, nothing is added, and forward says so. */
 tg_attention tg_attention_add(tg_parameters *set, const char *name, const tg_attention_config *config);
-
-/* Initialises the weights; gain 0 means that of the initialiser. False on an error. */
-bool tg_attention_initialize(const tg_attention *attention, tg_init init, double gain, const tg_rng *rng);
 
 /* What a pass may have besides; zeros: nothing of it. */
 typedef struct tg_attention_context {

@@ -47,10 +47,10 @@ static bool build(tg_autoencoder *net, const tg_autoencoder_config *c, const tg_
         tg_hidden_layer_add(set, net->code_name, count ? c->hidden[count - 1] : c->inputs, c->code, behind_code, true);
     tg_hidden_stack_add(&net->decoder, set, "decoder", c->code, mirrored, count, c->activation, c->norm, true);
     net->output = tg_linear_layer_add(set, net->output_name, count ? c->hidden[0] : c->code, c->inputs, true);
-    return !tg_parameters_error(set) && tg_hidden_stack_initialize(&net->encoder, c->init, 0, rng) &&
-           tg_hidden_layer_initialize(&net->code, c->init, tg_init_gain(c->init, c->activation), rng) &&
-           tg_hidden_stack_initialize(&net->decoder, c->init, 0, rng) &&
-           tg_initialize(net->output.weight, c->init, tg_init_gain(c->init, c->activation), rng);
+    const tg_initial as_hidden = {.gain = tg_activation_gain(c->activation)};
+    tg_parameter_initial(net->code.linear.weight, as_hidden);
+    tg_parameter_initial(net->output.weight, as_hidden);
+    return tg_parameters_initialize(set, c->init, 0, rng);
 }
 
 tg_autoencoder *tg_autoencoder_new(const tg_rng *rng, const tg_autoencoder_config *config)

@@ -74,6 +74,7 @@ static tg_feed_forward feed_forward_part(tg_parameters *set, const char *name, c
     layer.hidden =
         tg_hidden_layer_add(set, tg_name_in(name, "linear1").text, width, hidden, c->activation, !c->no_bias);
     layer.out = tg_linear_layer_add(set, tg_name_in(name, "linear2").text, hidden, width, !c->no_bias);
+    tg_parameter_initial(layer.out.weight, (tg_initial){.gain = tg_activation_gain(c->activation)});
     return layer;
 }
 
@@ -90,12 +91,6 @@ tg_block tg_block_add(tg_parameters *set, const char *name, const tg_block_confi
     block.norm2 =
         tg_norm_layer_add(set, tg_name_in(name, "norm2").text, config->norm, config->attention.width, config->epsilon);
     return block;
-}
-
-bool tg_block_initialize(const tg_block *block, tg_init init, double gain, const tg_rng *rng)
-{
-    return block && tg_attention_initialize(&block->attention, init, gain, rng) &&
-           tg_feed_forward_initialize(&block->feed_forward, init, gain, rng);
 }
 
 typedef struct block_in_context {

@@ -5,7 +5,6 @@
  *
  *     tg_block_config gpt = tg_block_gpt(64, 4);
  *     tg_block block = tg_block_add(set, "layers.0", &gpt);
- *     tg_block_initialize(&block, TG_INIT_XAVIER_UNIFORM, 1, &rng);
  *     tg_tensor y = tg_block_forward(&block, x, NULL, NULL);           // [batch, positions, 64] -> the same
  *
  * In training, dropout follows attention, the hidden units of a plain feed-forward layer, and the feed-forward layer,
@@ -59,9 +58,6 @@ typedef struct tg_block {
  * TransformerEncoderLayer; a gated feed-forward layer has NAME.mlp.gate_proj.*, up_proj.* and down_proj.*. Errors are
  * remembered by the set; of a configuration that cannot be, nothing is added, and forward says so. */
 tg_block tg_block_add(tg_parameters *set, const char *name, const tg_block_config *config);
-
-/* Initialises the weights; gain 0 means that of the initialiser. False on an error. */
-bool tg_block_initialize(const tg_block *block, tg_init init, double gain, const tg_rng *rng);
 
 /* x [batch, positions, width] -> the same. `context` is that of attention, NULL: none; `training` is the generator of a
  * training pass, NULL means evaluation. */

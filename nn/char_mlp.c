@@ -36,9 +36,8 @@ static bool build(tg_char_mlp *net, const tg_char_mlp_config *c, const tg_rng *r
     net->embedding = tg_embedding_layer_add(set, "embedding", c->vocabulary, c->embedding);
     tg_hidden_stack_add(&net->layers, set, "layers", seen, c->hidden, count, c->activation, c->norm, true);
     net->output = tg_linear_layer_add(set, "output", count ? c->hidden[count - 1] : seen, c->vocabulary, true);
-    return !tg_parameters_error(set) && tg_embedding_layer_initialize(&net->embedding, 1, rng) &&
-           tg_hidden_stack_initialize(&net->layers, c->init, 0, rng) &&
-           tg_initialize(net->output.weight, c->init, tg_init_gain(c->init, c->activation), rng);
+    tg_parameter_initial(net->output.weight, (tg_initial){.gain = tg_activation_gain(c->activation)});
+    return tg_parameters_initialize(set, c->init, 0, rng);
 }
 
 tg_char_mlp *tg_char_mlp_new(const tg_rng *rng, const tg_char_mlp_config *config)

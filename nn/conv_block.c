@@ -39,17 +39,10 @@ tg_conv_block tg_conv_block_add(tg_parameters *set, const char *name, const tg_c
                                  .kernel = {kernel, kernel},
                                  .window = {.stride = {config->stride, config->stride}, .padding = {around, around}},
                                  .no_bias = config->norm != TG_NORM_NONE});
+    tg_parameter_initial(block.conv.weight, (tg_initial){.gain = tg_activation_gain(config->activation)});
     block.norm = tg_norm_layer_add(set, tg_name_in(name, "norm").text, config->norm, channels, 0);
     block.norm.groups = config->groups ? config->groups : 1;
     return block;
-}
-
-bool tg_conv_block_initialize(const tg_conv_block *block, tg_init init, double gain, const tg_rng *rng)
-{
-    if (!block)
-        return false;
-    return tg_convolution_initialize(&block->conv, init,
-                                     gain != 0 ? gain : tg_init_gain(init, block->config.activation), rng);
 }
 
 static tg_tensor forward(const void *self, tg_tensor x, tg_rng *training)

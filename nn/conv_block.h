@@ -4,7 +4,6 @@
  *
  *     tg_conv_block block = tg_conv_block_add(set, "blocks.0", &(tg_conv_block_config){
  *         .inputs = 3, .outputs = 16, .norm = TG_NORM_BATCH, .activation = TG_GELU_EXACT});
- *     tg_conv_block_initialize(&block, TG_INIT_HE_NORMAL, 0, &rng);
  *     tg_tensor y = tg_conv_block_forward(&block, x, &training);       // [batch, 3, height, width] -> [batch, 16,
  * height, width]
  *
@@ -42,9 +41,6 @@ typedef struct tg_conv_block {
 /* Adds NAME.conv.* and NAME.norm.*. Errors are remembered by the set; of a configuration that cannot be, nothing is
  * added, and forward says so. */
 tg_conv_block tg_conv_block_add(tg_parameters *set, const char *name, const tg_conv_block_config *config);
-
-/* Initialises the weights; gain 0 means that of tg_init_gain. False on an error. */
-bool tg_conv_block_initialize(const tg_conv_block *block, tg_init init, double gain, const tg_rng *rng);
 
 /* x [batch, inputs, height, width] -> [batch, outputs, height / stride, width / stride], rounded up. `training` is the
  * generator of a training pass, NULL means evaluation. */

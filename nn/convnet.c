@@ -82,7 +82,6 @@ const char *tg_convnet_config_error(const tg_convnet_config *config)
 static bool build(tg_convnet *net, const tg_convnet_config *c, const tg_rng *rng)
 {
     tg_parameters *set = net->parameters = tg_parameters_new(c->dtype);
-    bool fine = true;
     net->config = *c;
     net->count = block_count(c);
     for (int i = 0; i < net->count; i++) {
@@ -92,11 +91,8 @@ static bool build(tg_convnet *net, const tg_convnet_config *c, const tg_rng *rng
     }
     const int64_t positions = c->flatten ? last_side(c, c->height) * last_side(c, c->width) : 1;
     net->head = tg_linear_layer_add(set, "head", c->filters[net->count - 1] * positions, c->outputs, true);
-    if (tg_parameters_error(set))
-        return false;
-    for (int i = 0; i < net->count; i++)
-        fine = fine && tg_conv_block_initialize(&net->blocks[i], c->init, 0, rng);
-    return fine && tg_initialize(net->head.weight, c->init, tg_init_gain(c->init, c->activation), rng);
+    tg_parameter_initial(net->head.weight, (tg_initial){.gain = tg_activation_gain(c->activation)});
+    return tg_parameters_initialize(set, c->init, 0, rng);
 }
 
 tg_convnet *tg_convnet_new(const tg_rng *rng, const tg_convnet_config *config)

@@ -15,14 +15,10 @@ tg_convolution tg_convolution_add(tg_parameters *set, const char *name, const tg
     if (config->kernel[1] == 0)
         shape = TG_SHAPE(config->outputs, inputs, config->kernel[0]);
     layer.weight = tg_parameters_add(set, tg_name_in(name, "weight").text, shape, true);
+    tg_parameter_initial(layer.weight, (tg_initial){.gain = 1});
     if (!config->no_bias)
         layer.bias = tg_parameters_add(set, tg_name_in(name, "bias").text, TG_SHAPE(config->outputs), false);
     return layer;
-}
-
-bool tg_convolution_initialize(const tg_convolution *layer, tg_init init, double gain, const tg_rng *rng)
-{
-    return layer && tg_initialize(layer->weight, init, gain, rng);
 }
 
 tg_tensor tg_convolution_forward(const tg_convolution *layer, tg_tensor x)

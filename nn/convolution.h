@@ -2,7 +2,6 @@
  *
  *     tg_convolution conv = tg_convolution_add(set, "conv1", &(tg_convolution_config){
  *         .inputs = 3, .outputs = 16, .kernel = {3, 3}, .window = {.padding = {1, 1}}});
- *     tg_convolution_initialize(&conv, TG_INIT_HE_NORMAL, tg_init_gain(TG_INIT_HE_NORMAL, TG_RELU), &rng);
  *     tg_tensor y = tg_convolution_forward(&conv, x);         // [batch, 3, height, width] -> [batch, 16, ...]
  *
  * Strides, padding, dilation and groups are those of tg_window. Groups as many as inputs: a depthwise convolution.
@@ -29,9 +28,6 @@ typedef struct tg_convolution {
 
 /* Adds NAME.weight and NAME.bias to the set, both zero. Errors are remembered by the set. */
 tg_convolution tg_convolution_add(tg_parameters *set, const char *name, const tg_convolution_config *config);
-
-/* Initialises the weight as tg_initialize does. */
-bool tg_convolution_initialize(const tg_convolution *layer, tg_init init, double gain, const tg_rng *rng);
 
 /* x [batch, inputs, height, width] -> [batch, outputs, height', width'], or without the widths; the window says what
  * they become, as for tg_conv2d and tg_conv1d. Shapes that do not fit, and a layer that was not added, are errors of

@@ -1,20 +1,13 @@
 #include "nn/embedding.h"
 
+#include "nn/init.h"
 #include "nn/layer_internal.h"
 
 tg_embedding_layer tg_embedding_layer_add(tg_parameters *set, const char *name, int64_t entries, int64_t size)
 {
-    return (tg_embedding_layer){
-        tg_parameters_add(set, tg_name_in(name, "weight").text, TG_SHAPE(entries, size), false)};
-}
-
-bool tg_embedding_layer_initialize(const tg_embedding_layer *layer, double deviation, const tg_rng *rng)
-{
-    if (!layer || !layer->weight)
-        return false;
-    tg_rng own = tg_rng_stream(rng, layer->weight->name);
-    tg_parameter_fill_normal(layer->weight, deviation != 0 ? deviation : 1, &own);
-    return true;
+    tg_parameter *weight = tg_parameters_add(set, tg_name_in(name, "weight").text, TG_SHAPE(entries, size), false);
+    tg_parameter_initial(weight, (tg_initial){.deviation = 1});
+    return (tg_embedding_layer){weight};
 }
 
 static tg_tensor table_of(const tg_embedding_layer *layer, tg_tape *tape)

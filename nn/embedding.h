@@ -1,7 +1,6 @@
 /* Embeddings: the rows of a table by number, y = W[index]. Positions that are learned are one of these too.
  *
  *     tg_embedding_layer tokens = tg_embedding_layer_add(set, "wte", 256, 64);
- *     tg_embedding_layer_initialize(&tokens, 0.02, &rng);
  *     tg_tensor h = tg_embedding_layer_forward(&tokens, ids);          // i32 [batch, positions] -> [batch, positions,
  * 64] h = tg_add(h, tg_embedding_layer_first(&places, tape, positions));     // + [positions, 64]
  */
@@ -17,12 +16,9 @@ typedef struct tg_embedding_layer {
     tg_parameter *weight; /* [entries, size] */
 } tg_embedding_layer;
 
-/* Adds NAME.weight, zeros, which does not decay. An error leaves it NULL and is remembered by the set. */
+/* Adds NAME.weight, zeros, which does not decay and begins with normal numbers of deviation 1 (nn/init.h), as in
+ * PyTorch. An error leaves it NULL and is remembered by the set. */
 tg_embedding_layer tg_embedding_layer_add(tg_parameters *set, const char *name, int64_t entries, int64_t size);
-
-/* Normal numbers of this deviation, drawn from tg_rng_stream(rng, the parameter's name); 0 stands for 1, as in PyTorch.
- * False without a weight. */
-bool tg_embedding_layer_initialize(const tg_embedding_layer *layer, double deviation, const tg_rng *rng);
 
 /* [any] -> [any, size]; a number out of range is an error of the tape. */
 tg_tensor tg_embedding_layer_forward(const tg_embedding_layer *layer, tg_tensor index);

@@ -16,14 +16,8 @@ tg_feed_forward tg_feed_forward_add(tg_parameters *set, const char *name, int64_
     block.hidden =
         tg_hidden_layer_add(set, gated ? name : tg_name_in(name, "fc1").text, width, hidden, activation, bias);
     block.out = tg_linear_layer_add(set, tg_name_in(name, gated ? "down_proj" : "fc2").text, hidden, width, bias);
+    tg_parameter_initial(block.out.weight, (tg_initial){.gain = tg_activation_gain(activation)});
     return block;
-}
-
-bool tg_feed_forward_initialize(const tg_feed_forward *block, tg_init init, double gain, const tg_rng *rng)
-{
-    if (!block || !tg_hidden_layer_initialize(&block->hidden, init, gain, rng))
-        return false;
-    return tg_initialize(block->out.weight, init, gain != 0 ? gain : tg_init_gain(init, block->hidden.activation), rng);
 }
 
 tg_tensor tg_feed_forward_forward(const tg_feed_forward *block, tg_tensor x, tg_rng *training)

@@ -4,7 +4,6 @@
  *     gated     y = (act(x W^T + b) (x V^T + c)) W2^T + d         GLU, Bilinear, ReGLU, GEGLU, SwiGLU
  *
  *     tg_feed_forward mlp = tg_feed_forward_add(set, "h.0.mlp", 768, tg_gated_width(3072), TG_SWIGLU, false);
- *     tg_feed_forward_initialize(&mlp, TG_INIT_XAVIER_NORMAL, 0, &rng);
  *     tg_tensor y = tg_feed_forward_forward(&mlp, x, NULL);       // [..., 768] -> [..., 768]
  *
  * The gated forms are those of "GLU Variants Improve Transformer" (Shazeer, arXiv 2002.05202). They have
@@ -31,9 +30,6 @@ int64_t tg_gated_width(int64_t hidden);
  * */
 tg_feed_forward tg_feed_forward_add(tg_parameters *set, const char *name, int64_t width, int64_t hidden,
                                     tg_activation activation, bool bias);
-
-/* Initialises the weights; gain 0 means that of tg_init_gain. False on an error. */
-bool tg_feed_forward_initialize(const tg_feed_forward *block, tg_init init, double gain, const tg_rng *rng);
 
 /* [..., width] -> [..., width]. `training` is the generator of a training pass, NULL means evaluation. */
 tg_tensor tg_feed_forward_forward(const tg_feed_forward *block, tg_tensor x, tg_rng *training);

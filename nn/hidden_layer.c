@@ -8,21 +8,12 @@ tg_hidden_layer tg_hidden_layer_add(tg_parameters *set, const char *name, int64_
     tg_hidden_layer layer = {.activation = activation};
     if (!tg_activation_is_gated(activation)) {
         layer.linear = tg_linear_layer_add(set, name, inputs, outputs, bias);
+        tg_parameter_initial(layer.linear.weight, (tg_initial){.gain = tg_activation_gain(activation)});
         return layer;
     }
     layer.linear = tg_linear_layer_add(set, tg_name_in(name, "gate_proj").text, inputs, outputs, bias);
     layer.value = tg_linear_layer_add(set, tg_name_in(name, "up_proj").text, inputs, outputs, bias);
     return layer;
-}
-
-bool tg_hidden_layer_initialize(const tg_hidden_layer *layer, tg_init init, double gain, const tg_rng *rng)
-{
-    if (!layer)
-        return false;
-    if (gain == 0)
-        gain = tg_init_gain(init, layer->activation);
-    return tg_initialize(layer->linear.weight, init, gain, rng) &&
-           (!tg_activation_is_gated(layer->activation) || tg_initialize(layer->value.weight, init, gain, rng));
 }
 
 tg_tensor tg_hidden_layer_forward(const tg_hidden_layer *layer, tg_tensor x, tg_rng *training, tg_tensor *preactivation)

@@ -2,7 +2,6 @@
  * c).
  *
  *     tg_hidden_layer layer = tg_hidden_layer_add(set, "layers.0", 784, 128, TG_SWIGLU, true);
- *     tg_hidden_layer_initialize(&layer, TG_INIT_VARIANCE_PRESERVING, 0, &rng);
  *     tg_tensor h = tg_hidden_layer_forward(&layer, x, NULL, NULL);       // [..., 784] -> [..., 128]
  */
 #ifndef TG_HIDDEN_LAYER_H
@@ -24,9 +23,6 @@ typedef struct tg_hidden_layer {
  * such models' files have it. Errors are remembered by the set. */
 tg_hidden_layer tg_hidden_layer_add(tg_parameters *set, const char *name, int64_t inputs, int64_t outputs,
                                     tg_activation activation, bool bias);
-
-/* Initialises the weights; gain 0 means that of tg_init_gain. False on an error. */
-bool tg_hidden_layer_initialize(const tg_hidden_layer *layer, tg_init init, double gain, const tg_rng *rng);
 
 /* [..., in] -> [..., out]. `training` is the generator of a training pass, NULL means evaluation. Unless
  * NULL, `preactivation` receives what the activation was applied to. */

@@ -42,28 +42,19 @@ void tg_hidden_stack_add(tg_hidden_stack *stack, tg_parameters *set, const char 
                          const int64_t *widths, int count, tg_activation activation, tg_norm norm, bool bias)
 {
     stack->count = count;
+    int sums = 0;
+    for (int i = 0; i < count; i++)
+        sums += stack->residual[i];
     for (int i = 0; i < count; i++) {
         snprintf(stack->names[i], sizeof stack->names[i], "%.16s.%d", prefix, i);
         stack->hidden[i] =
             tg_hidden_layer_add(set, stack->names[i], i == 0 ? inputs : widths[i - 1], widths[i], activation, bias);
         stack->norm[i] = tg_norm_layer_add(set, tg_name_in(stack->names[i], "norm").text, norm, widths[i], 0);
+        const bool gated = tg_activation_is_gated(activation);
+        if (stack->residual[i])
+            tg_parameter_initial(gated ? stack->hidden[i].value.weight : stack->hidden[i].linear.weight,
+                                 (tg_initial){.gain = tg_activation_gain(activation), .sums = sums});
     }
-}
-
-bool tg_hidden_stack_initialize(const tg_hidden_stack *stack, tg_init init, double gain, const tg_rng *rng)
-{
-    int sums = 0;
-    for (int i = 0; i < stack->count; i++)
-        sums += stack->residual[i];
-    for (int i = 0; i < stack->count; i++) {
-        const tg_hidden_layer *layer = &stack->hidden[i];
-        const double own = gain != 0 ? gain : tg_init_gain(init, layer->activation);
-        tg_parameter *last = tg_activation_is_gated(layer->activation) ? layer->value.weight : layer->linear.weight;
-        if (!tg_hidden_layer_initialize(layer, init, own, rng) ||
-            (stack->residual[i] && !tg_initialize(last, init, own / sqrt(sums), rng)))
-            return false;
-    }
-    return true;
 }
 
 /* For a batch or group norm the units are the channels and all the rest is the batch. */

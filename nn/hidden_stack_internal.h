@@ -25,13 +25,10 @@ const char *tg_widths_error(const int64_t *widths, int count);
 /* NULL, or what is wrong with what hidden layers are made of. */
 const char *tg_hidden_error(tg_activation activation, tg_norm norm, double dropout, tg_init init, tg_dtype dtype);
 
-/* Adds PREFIX.N.* and PREFIX.N.norm.*, N from 0 on, for each width. */
+/* Adds PREFIX.N.* and PREFIX.N.norm.*, N from 0 on, for each width. The weights of layers with a sum begin divided by
+ * the square root of how many they are. */
 void tg_hidden_stack_add(tg_hidden_stack *stack, tg_parameters *set, const char *prefix, int64_t inputs,
                          const int64_t *widths, int count, tg_activation activation, tg_norm norm, bool bias);
-
-/* Initialises the weights; gain 0 means that of tg_init_gain. Those of layers with a sum are divided by the square root
- * of how many they are. False on an error. */
-bool tg_hidden_stack_initialize(const tg_hidden_stack *stack, tg_init init, double gain, const tg_rng *rng);
 
 /* [..., inputs] -> [..., the last width]; and to what each activation was applied, [count], unless that is NULL. */
 tg_tensor tg_hidden_stack_forward(const tg_hidden_stack *stack, tg_tensor x, double dropout, tg_rng *training,

@@ -1,11 +1,13 @@
 #include "nn/linear.h"
 
+#include "nn/init.h"
 #include "nn/layer_internal.h"
 
 tg_linear_layer tg_linear_layer_add(tg_parameters *set, const char *name, int64_t inputs, int64_t outputs, bool bias)
 {
     tg_linear_layer layer = {0};
     layer.weight = tg_parameters_add(set, tg_name_in(name, "weight").text, TG_SHAPE(outputs, inputs), true);
+    tg_parameter_initial(layer.weight, (tg_initial){.gain = 1});
     if (bias)
         layer.bias = tg_parameters_add(set, tg_name_in(name, "bias").text, TG_SHAPE(outputs), false);
     return layer;

@@ -117,13 +117,12 @@ static bool build(tg_mlp *net, const tg_mlp_config *config, const tg_rng *rng)
     for (int i = 0; i < count; i++)
         net->layers.residual[i] = is_residual(config, i);
     tg_parameters *set = net->parameters = tg_parameters_new(c->dtype);
-    const double gain = c->gain != 0 ? c->gain : tg_init_gain(c->init, c->activation);
     snprintf(net->output_name, sizeof net->output_name, "layers.%d", count);
     tg_hidden_stack_add(&net->layers, set, "layers", c->inputs, c->hidden, count, c->activation, c->norm, !c->no_bias);
     net->output =
         tg_linear_layer_add(set, net->output_name, count ? c->hidden[count - 1] : c->inputs, c->outputs, !c->no_bias);
-    return !tg_parameters_error(set) && tg_hidden_stack_initialize(&net->layers, c->init, gain, rng) &&
-           tg_initialize(net->output.weight, c->init, gain, rng);
+    tg_parameter_initial(net->output.weight, (tg_initial){.gain = tg_activation_gain(c->activation)});
+    return tg_parameters_initialize(set, c->init, c->gain, rng);
 }
 
 tg_mlp *tg_mlp_new(const tg_rng *rng, const tg_mlp_config *config)

@@ -3,10 +3,7 @@
 #include "nn/block_stack_internal.h"
 #include "nn/config_internal.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct tg_transformer {
     tg_transformer_config config;
@@ -47,35 +44,25 @@ static bool add_layers(tg_transformer *model, const tg_transformer_config *c)
         model->head.weight = model->tokens.weight;
     else if (!c->no_head)
         model->head = tg_linear_layer_add(set, "head", width, c->vocabulary, false);
-    return !tg_parameters_error(set);
-}
-
-static bool ends_in(const char *name, const char *end)
-{
-    const size_t length = strlen(name), tail = strlen(end);
-    return length >= tail && strcmp(name + length - tail, end) == 0;
-}
-
-static void initialize(const tg_transformer *model, const tg_rng *rng)
-{
-    const double deviation = 0.02, in_sums = deviation / sqrt(2. * fmax(1, model->config.layers));
-    for (int i = 0; i < tg_parameters_count(model->parameters); i++) {
-        tg_parameter *p = tg_parameters_at(model->parameters, i);
-        const bool in_sum = ends_in(p->name, ".out_proj.weight") || ends_in(p->name, ".o_proj.weight") ||
-                            ends_in(p->name, ".linear2.weight") || ends_in(p->name, ".down_proj.weight");
-        tg_rng own = tg_rng_stream(rng, p->name);
+    /* Weights as GPT-2's. */
+    for (int i = 0; i < tg_parameters_count(set); i++) {
+        tg_parameter *p = tg_parameters_at(set, i);
         if (p->shape.rank == 2)
-            tg_parameter_fill_normal(p, in_sum ? in_sums : deviation, &own);
+            p->initial = (tg_initial){.deviation = 0.02};
     }
+    const tg_initial in_sum = {.deviation = 0.02, .sums = 2 * c->layers};
+    for (int i = 0; i < c->layers; i++) {
+        tg_parameter_initial(model->stack.blocks[i].attention.out.weight, in_sum);
+        tg_parameter_initial(model->stack.blocks[i].feed_forward.out.weight, in_sum);
+    }
+    return true;
 }
 
 tg_transformer *tg_transformer_new(const tg_rng *rng, const tg_transformer_config *config)
 {
     tg_transformer *model = tg_transformer_config_error(config) ? NULL : calloc(1, sizeof *model);
-    if (model && add_layers(model, config)) {
-        initialize(model, rng);
+    if (model && add_layers(model, config) && tg_parameters_initialize(model->parameters, (tg_init)0, 0, rng))
         return model;
-    }
     tg_transformer_free(model);
     return NULL;
 }

@@ -54,25 +54,19 @@ static bool add_layers(tg_vit *model, const tg_vit_config *c)
     if (!c->mean_pool)
         model->class_token = tg_parameters_add(set, "class_token", TG_SHAPE(1, 1, width), false);
     model->positions = tg_embedding_layer_add(set, "position_embedding", token_count(c), width);
+    tg_parameter_initial(model->positions.weight, (tg_initial){.deviation = 0.02});
     if (!tg_block_stack_add(&model->stack, set, c->layers, &c->block))
         return false;
     model->head = tg_linear_layer_add(set, "head", width, c->outputs, true);
+    tg_parameter_initial(model->head.weight, (tg_initial){0});
     return !tg_parameters_error(set);
-}
-
-static bool initialize(const tg_vit *model, const tg_rng *rng)
-{
-    bool fine = tg_convolution_initialize(&model->patches, TG_INIT_XAVIER_UNIFORM, 1, rng) &&
-                tg_embedding_layer_initialize(&model->positions, 0.02, rng);
-    for (int i = 0; fine && i < model->stack.count; i++)
-        fine = tg_block_initialize(&model->stack.blocks[i], TG_INIT_XAVIER_UNIFORM, 1, rng);
-    return fine;
 }
 
 tg_vit *tg_vit_new(const tg_rng *rng, const tg_vit_config *config)
 {
     tg_vit *model = tg_vit_config_error(config) ? NULL : calloc(1, sizeof *model);
-    if (model && add_layers(model, config) && initialize(model, rng))
+    if (model && add_layers(model, config) &&
+        tg_parameters_initialize(model->parameters, TG_INIT_XAVIER_UNIFORM, 1, rng))
         return model;
     tg_vit_free(model);
     return NULL;

@@ -96,7 +96,6 @@ static void add_stage(model *m, stage *s, const char *name, int kind, int number
                                                              .norm = image_norms[number % 3],
                                                              .groups = 2,
                                                              .activation = activation});
-        tg_conv_block_initialize(&s->block, TG_INIT_HE_NORMAL, 0, &m->training);
         m->has_batch_norm |= number % 3 == 0;
         break;
     case DEPTHWISE:
@@ -105,7 +104,6 @@ static void add_stage(model *m, stage *s, const char *name, int kind, int number
                                                                    .outputs = CHANNELS,
                                                                    .kernel = {3, 3},
                                                                    .window = {.padding = {1, 1}, .groups = CHANNELS}});
-        tg_convolution_initialize(&s->depthwise, TG_INIT_HE_NORMAL, 1, &m->training);
         break;
     case NORM:
         s->norm = tg_norm_layer_add(m->set, name, number % 2 ? TG_NORM_LAYER : TG_NORM_RMS, CHANNELS, 0);
@@ -119,12 +117,10 @@ static void add_stage(model *m, stage *s, const char *name, int kind, int number
                                                                .separate = number % 2 == 0,
                                                                .causal = number % 3 == 0,
                                                                .dropout = s->rate});
-        tg_attention_initialize(&s->attention, TG_INIT_XAVIER_UNIFORM, 1, &m->training);
         break;
     case FEED_FORWARD:
         s->feed_forward = tg_feed_forward_add(m->set, name, CHANNELS, 10, activation, number % 2);
         s->feed_forward.dropout = s->rate;
-        tg_feed_forward_initialize(&s->feed_forward, TG_INIT_HE_NORMAL, 0, &m->training);
         break;
     default:
         break;
@@ -143,7 +139,7 @@ static model *model_new(const plan *p)
         add_stage(m, &m->stage[i], name, p->kind[i], p->number[i]);
     }
     m->head = tg_linear_layer_add(m->set, "head", CHANNELS, CLASSES, true);
-    tg_initialize(m->head.weight, TG_INIT_XAVIER_UNIFORM, 1, &m->training);
+    tg_parameters_initialize(m->set, TG_INIT_HE_NORMAL, 0, &m->training);
     ck_assert_msg(!tg_parameters_error(m->set), "%s", tg_parameters_error(m->set));
     m->adamw = tg_optimizer_new(m->set, &(tg_optimizer_config){.lr = 0.02, .weight_decay = 0.1, .clip_norm = 1});
     m->ema = tg_ema_new(m->set, &(tg_ema_config){.decay = 0.75});

@@ -4,7 +4,6 @@
  * size
  *
  *     depthwise layer = depthwise_add(set, "blocks.0.depthwise", 16, 3);
- *     depthwise_initialize(&layer, &rng);
  *     tg_tensor y = depthwise_forward(&layer, x);       // [batch, 16, height, width] -> the same
  */
 #include <stdio.h>
@@ -22,14 +21,10 @@ static depthwise depthwise_add(tg_parameters *set, const char *name, int64_t cha
     depthwise layer;
     snprintf(full, sizeof full, "%s.weight", name);
     layer.weight = tg_parameters_add(set, full, TG_SHAPE(channels, 1, kernel, kernel), true);
+    tg_parameter_initial(layer.weight, (tg_initial){.gain = 1});
     snprintf(full, sizeof full, "%s.bias", name);
     layer.bias = tg_parameters_add(set, full, TG_SHAPE(channels), false);
     return layer;
-}
-
-static bool depthwise_initialize(const depthwise *layer, const tg_rng *rng)
-{
-    return tg_initialize(layer->weight, TG_INIT_HE_NORMAL, 1, rng);
 }
 
 static tg_tensor depthwise_forward(const depthwise *layer, tg_tensor x)

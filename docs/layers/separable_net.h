@@ -14,7 +14,6 @@ typedef struct separable_net {
     tg_parameters *parameters;
     tg_convolution stem;
     struct {
-        char name[16]; /* of the scope on the tape, which wants it to live */
         depthwise depthwise;
         tg_convolution pointwise;
         tg_norm_layer norm;
@@ -42,7 +41,6 @@ static separable_net *separable_net_new(tg_dtype dtype, int64_t channels, int64_
         &(tg_convolution_config){.inputs = 1, .outputs = channels, .kernel = {3, 3}, .window = {.padding = {1, 1}}});
     for (int i = 0; i < BLOCKS; i++) {
         char name[40];
-        snprintf(net->blocks[i].name, sizeof net->blocks[i].name, "blocks.%d", i);
         snprintf(name, sizeof name, "blocks.%d.depthwise", i);
         net->blocks[i].depthwise = depthwise_add(set, name, channels, 3);
         snprintf(name, sizeof name, "blocks.%d.pointwise", i);
@@ -53,17 +51,10 @@ static separable_net *separable_net_new(tg_dtype dtype, int64_t channels, int64_
         net->blocks[i].norm = tg_norm_layer_add(set, name, TG_NORM_BATCH, channels, 0);
     }
     net->head = tg_linear_layer_add(set, "head", channels, classes, true);
-    if (tg_parameters_error(set)) { /* asked once, when the set is complete */
-        separable_net_free(net);
-        return NULL;
-    }
-    tg_convolution_initialize(&net->stem, TG_INIT_HE_NORMAL, 1, rng);
-    for (int i = 0; i < BLOCKS; i++) {
-        depthwise_initialize(&net->blocks[i].depthwise, rng);
-        tg_convolution_initialize(&net->blocks[i].pointwise, TG_INIT_HE_NORMAL, 1, rng);
-    }
-    tg_initialize(net->head.weight, TG_INIT_XAVIER_UNIFORM, 1, rng);
-    return net;
+    if (tg_parameters_initialize(set, TG_INIT_HE_NORMAL, 1, rng)) /* false where adding failed, too */
+        return net;
+    separable_net_free(net);
+    return NULL;
 }
 
 /* `training` is the generator of a training pass, NULL means evaluation. */
@@ -72,7 +63,9 @@ static tg_tensor separable_net_forward(const separable_net *net, tg_tensor x, tg
     tg_tape *tape = tg_tape_of(x);
     x = tg_convolution_forward(&net->stem, x);
     for (int i = 0; i < BLOCKS; i++) {
-        tg_scope_begin(tape, net->blocks[i].name);
+        char name[16];
+        snprintf(name, sizeof name, "blocks.%d", i);
+        tg_scope_begin(tape, name);
         tg_tensor h = depthwise_forward(&net->blocks[i].depthwise, x);
         h = tg_norm_layer_forward(&net->blocks[i].norm, tg_convolution_forward(&net->blocks[i].pointwise, h), training);
         x = tg_add(x, tg_activate(TG_GELU_EXACT, h, training));

@@ -12,15 +12,15 @@
 #define GRADCHECK_LAYER_CHECKS_H
 
 #include "autograd/gradcheck.h"
-#include "nn/autoencoder.h"
-#include "nn/block.h"
-#include "nn/char_mlp.h"
-#include "nn/conv_block.h"
-#include "nn/convnet.h"
-#include "nn/embedding.h"
-#include "nn/mlp.h"
-#include "nn/transformer.h"
-#include "nn/vit.h"
+#include "nn/models/autoencoder.h"
+#include "nn/layers/block.h"
+#include "nn/models/char_mlp.h"
+#include "nn/layers/conv_block.h"
+#include "nn/models/convnet.h"
+#include "nn/layers/embedding.h"
+#include "nn/models/mlp.h"
+#include "nn/models/transformer.h"
+#include "nn/models/vit.h"
 
 typedef struct layer_kind layer_kind;
 

@@ -8,7 +8,7 @@
 #define GRADCHECK_LAYER_CHECKS_INTERNAL_H
 
 #include "examples/gradcheck/layer_checks.h"
-#include "nn/sequential.h"
+#include "nn/layers/sequential.h"
 
 enum { LAYER_SHAPES = 5, LAYER_ELEMENTS = 128 /* of x, at most */ };
 

@@ -1,6 +1,6 @@
 #include "examples/gradcheck/layer_checks_internal.h"
 
-#include "nn/dropout.h"
+#include "nn/layers/dropout.h"
 
 /* ---- layers ---- */
 

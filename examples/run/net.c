@@ -231,7 +231,7 @@ const char *const net_models[] = {"mlp", "convnet", "vit", "autoencoder", "charm
 
 #define TG_NORM(constant, name, ...) #name,
 const char *const net_norms[] = {
-#include "nn/norms.def"
+#include "nn/layers/norms.def"
     NULL};
 #define TG_INITIALIZER(constant, name, ...) #name,
 const char *const net_inits[] = {

@@ -1,0 +1,31 @@
+#include "nn/layers/embedding.h"
+
+#include "nn/init.h"
+#include "nn/layers/layer_internal.h"
+
+tg_embedding_layer tg_embedding_layer_add(tg_parameters *set, const char *name, int64_t entries, int64_t size)
+{
+    tg_parameter *weight = tg_parameters_add(set, tg_name_in(name, "weight").text, TG_SHAPE(entries, size), false);
+    tg_parameter_initial(weight, (tg_initial){.deviation = 1});
+    return (tg_embedding_layer){weight};
+}
+
+static tg_tensor table_of(const tg_embedding_layer *layer, tg_tape *tape)
+{
+    if (layer && layer->weight)
+        return tg_parameter_tensor(tape, layer->weight);
+    tg_tape_fail(tape, "tg_embedding_layer_forward: the layer has no weight; tg_parameters_error tells why");
+    return TG_NONE;
+}
+
+tg_tensor tg_embedding_layer_forward(const tg_embedding_layer *layer, tg_tensor index)
+{
+    tg_tensor table = table_of(layer, tg_tape_of(index));
+    return tg_ok(table) ? tg_embedding(table, index) : TG_NONE;
+}
+
+tg_tensor tg_embedding_layer_first(const tg_embedding_layer *layer, tg_tape *tape, int64_t count)
+{
+    tg_tensor table = table_of(layer, tape);
+    return tg_ok(table) ? tg_narrow(table, 0, 0, count) : TG_NONE;
+}

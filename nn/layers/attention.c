@@ -2,6 +2,7 @@
 
 #include "nn/layers/dropout.h"
 #include "nn/layers/layer_internal.h"
+#include "nn/layers/sequential.h"
 
 #include <math.h>
 
@@ -131,3 +132,33 @@ tg_tensor tg_attention_forward(const tg_attention *a, tg_tensor x, const tg_atte
                               : tg_scaled_dot_product_attention(p.q, p.k, p.v, mask, c->causal);
     return tg_linear_layer_forward(&a->out, tg_merge_heads(heads));
 }
+
+static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
+{
+    const tg_attention_context context = tg_context_of(pass);
+    return tg_attention_forward(self->layer, x, &context, pass->training);
+}
+
+static const tg_attention_config sample_config[] = {
+    {0}, {.causal = true}, {.key_value_heads = 1, .separate = true, .no_bias = true}, {0}, {.dropout = 0.3}};
+
+static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_shape *x, int sample)
+{
+    tg_attention *l = layer;
+    tg_attention_config config = sample_config[sample];
+    config.width = tg_last(x);
+    config.heads = 2;
+    *l = tg_attention_add(set, name, &config);
+    return tg_sequential_attention(l);
+}
+
+static const tg_layer_sample samples[] = {
+    {"", "multi-head self-attention", tg_sample_sequences},
+    {"causal", "positions see earlier ones only", tg_sample_sequences},
+    {"grouped", "two heads share keys and values, separate matrices, no bias, rotated positions", tg_sample_sequences,
+     .rotary = 2},
+    {"padded", "one position is hidden", tg_sample_sequences, .padded = true},
+    {"training", "dropout of attention weights", tg_sample_sequences, .training = true},
+    {0}};
+
+const tg_layer_kind tg_attention_kind = {"attention", "layer", sizeof(tg_attention), forward, add, samples};

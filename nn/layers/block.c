@@ -3,6 +3,7 @@
 #include "nn/config_internal.h"
 #include "nn/layers/dropout.h"
 #include "nn/layers/layer_internal.h"
+#include "nn/layers/sequential.h"
 
 /* ---- as published ---- */
 
@@ -93,19 +94,15 @@ tg_block tg_block_add(tg_parameters *set, const char *name, const tg_block_confi
     return block;
 }
 
-typedef struct block_in_context {
-    const tg_block *block;
-    const tg_attention_context *context;
-} block_in_context;
-
-static tg_tensor forward(const void *self, tg_tensor x, tg_rng *training)
+static tg_tensor inside(const void *self, tg_tensor x, tg_layer_pass *pass)
 {
-    const block_in_context *both = self;
-    const tg_block *block = both->block;
+    const tg_block *block = self;
+    const tg_attention_context context = tg_context_of(pass);
+    tg_rng *training = pass->training;
     const double rate = block->config.dropout;
     const bool post = block->config.post_norm;
     tg_tensor h = post ? x : tg_norm_layer_forward(&block->norm1, x, training);
-    h = tg_dropout_forward(tg_attention_forward(&block->attention, h, both->context, training), rate, training);
+    h = tg_dropout_forward(tg_attention_forward(&block->attention, h, &context, training), rate, training);
     x = tg_add(x, h);
     x = post ? tg_norm_layer_forward(&block->norm1, x, training) : x;
     h = post ? x : tg_norm_layer_forward(&block->norm2, x, training);
@@ -122,5 +119,39 @@ tg_tensor tg_block_forward(const tg_block *block, tg_tensor x, const tg_attentio
                            : "there is no block");
         return TG_NONE;
     }
-    return tg_layer_call(forward, &(block_in_context){block, context}, x, training, block->config.recompute);
+    tg_layer_pass pass = {.training = training};
+    if (context)
+        pass.padding = context->padding;
+    if (context && context->rotary)
+        pass.rotary = *context->rotary;
+    return tg_layer_call(inside, block, x, &pass, block->config.recompute);
 }
+
+static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
+{
+    const tg_attention_context context = tg_context_of(pass);
+    return tg_block_forward(self->layer, x, &context, pass->training);
+}
+
+static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_shape *x, int sample)
+{
+    static tg_block_config (*const published[])(int64_t width, int heads) = {
+        tg_block_bert, tg_block_gpt, tg_block_vit, tg_block_llama, tg_block_gpt, tg_block_gpt};
+    tg_block *l = layer;
+    tg_block_config config = published[sample](tg_last(x), 2);
+    config.dropout = config.attention.dropout = 0.2;
+    config.recompute = sample == 5;
+    *l = tg_block_add(set, name, &config);
+    return tg_sequential_block(l);
+}
+
+static const tg_layer_sample samples[] = {
+    {"bert", "post-norm, gelu_exact", tg_sample_sequences, .padded = true},
+    {"gpt", "pre-norm, gelu_tanh, causal", tg_sample_sequences},
+    {"vit", "pre-norm, gelu_exact", tg_sample_sequences},
+    {"llama", "pre-norm RMSNorm, swiglu, causal, rotated positions", tg_sample_sequences, .rotary = 2},
+    {"training", "GPT-2's block with dropout", tg_sample_sequences, .training = true},
+    {"recompute", "the same, computed again in the backward pass", tg_sample_sequences, .training = true},
+    {0}};
+
+const tg_layer_kind tg_block_kind = {"block", "block", sizeof(tg_block), forward, add, samples};

@@ -2,6 +2,7 @@
 
 #include "nn/config_internal.h"
 #include "nn/layers/layer_internal.h"
+#include "nn/layers/sequential.h"
 
 const char *tg_conv_block_config_error(const tg_conv_block_config *config)
 {
@@ -45,11 +46,11 @@ tg_conv_block tg_conv_block_add(tg_parameters *set, const char *name, const tg_c
     return block;
 }
 
-static tg_tensor forward(const void *self, tg_tensor x, tg_rng *training)
+static tg_tensor inside(const void *self, tg_tensor x, tg_layer_pass *pass)
 {
     const tg_conv_block *block = self;
-    x = tg_norm_layer_forward(&block->norm, tg_convolution_forward(&block->conv, x), training);
-    return tg_activate_halves(block->config.activation, x, 1, training);
+    x = tg_norm_layer_forward(&block->norm, tg_convolution_forward(&block->conv, x), pass->training);
+    return tg_activate_halves(block->config.activation, x, 1, pass->training);
 }
 
 tg_tensor tg_conv_block_forward(const tg_conv_block *block, tg_tensor x, tg_rng *training)
@@ -59,5 +60,33 @@ tg_tensor tg_conv_block_forward(const tg_conv_block *block, tg_tensor x, tg_rng 
                                     "or tg_parameters_error tells why");
         return TG_NONE;
     }
-    return tg_layer_call(forward, block, x, training, block->config.recompute);
+    return tg_layer_call(inside, block, x, &(tg_layer_pass){training}, block->config.recompute);
 }
+
+static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
+{
+    return tg_conv_block_forward(self->layer, x, pass->training);
+}
+
+static const tg_conv_block_config sample_config[] = {{.activation = TG_GELU_EXACT},
+                                                     {.activation = TG_SILU, .norm = TG_NORM_BATCH},
+                                                     {.activation = TG_SWIGLU, .norm = TG_NORM_GROUP}};
+
+static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_shape *x, int sample)
+{
+    tg_conv_block *l = layer;
+    tg_conv_block_config config = sample_config[sample];
+    config.inputs = x->dim[1];
+    config.outputs = config.groups = 2;
+    *l = tg_conv_block_add(set, name, &config);
+    return tg_sequential_conv_block(l);
+}
+
+static const tg_shape shapes[] = {{4, {2, 2, 4, 3}}, {4, {2, 1, 3, 3}}, {0}};
+static const tg_layer_sample samples[] = {
+    {"", "a convolution, gelu_exact", shapes},
+    {"batch", "a convolution, BatchNorm in training, silu", shapes, .training = true},
+    {"group", "a convolution, GroupNorm, gated by swiglu", shapes},
+    {0}};
+
+const tg_layer_kind tg_conv_block_kind = {"conv_block", "block", sizeof(tg_conv_block), forward, add, samples};

@@ -1,6 +1,7 @@
 #include "nn/layers/convolution.h"
 
 #include "nn/layers/layer_internal.h"
+#include "nn/layers/sequential.h"
 
 tg_convolution tg_convolution_add(tg_parameters *set, const char *name, const tg_convolution_config *config)
 {
@@ -56,3 +57,35 @@ tg_tensor tg_images(tg_tensor x, int64_t channels, int64_t height, int64_t width
     }
     return tg_shape_equal(&shape, &images) ? x : tg_reshape(x, images);
 }
+
+static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
+{
+    (void)pass;
+    return tg_convolution_forward(self->layer, x);
+}
+
+static const tg_convolution_config sample_config[] = {
+    {.outputs = 3, .kernel = {2, 3}, .window = {.padding = {1, 1}}},
+    {.outputs = 4,
+     .kernel = {2, 2},
+     .no_bias = true,
+     .window = {.stride = {2, 1}, .padding = {1, 1}, .dilation = {1, 2}, .groups = 2}},
+    {.outputs = 3, .kernel = {3}, .window = {.padding = {1}}}};
+
+static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_shape *x, int sample)
+{
+    tg_convolution *l = layer;
+    tg_convolution_config config = sample_config[sample];
+    config.inputs = x->dim[1];
+    *l = tg_convolution_add(set, name, &config);
+    return tg_sequential_convolution(l);
+}
+
+static const tg_shape sequences[] = {{3, {2, 2, 7}}, {3, {1, 4, 5}}, {0}};
+static const tg_layer_sample samples[] = {
+    {"images", "2d, padded", tg_sample_images},
+    {"strided", "2d, stride and dilation of 2, in two groups, no bias", tg_sample_images},
+    {"sequences", "1d, padded", sequences},
+    {0}};
+
+const tg_layer_kind tg_convolution_kind = {"convolution", "layer", sizeof(tg_convolution), forward, add, samples};

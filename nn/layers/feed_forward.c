@@ -2,6 +2,7 @@
 
 #include "nn/layers/dropout.h"
 #include "nn/layers/layer_internal.h"
+#include "nn/layers/sequential.h"
 
 int64_t tg_gated_width(int64_t hidden)
 {
@@ -25,3 +26,31 @@ tg_tensor tg_feed_forward_forward(const tg_feed_forward *block, tg_tensor x, tg_
     tg_tensor h = tg_hidden_layer_forward(block ? &block->hidden : NULL, x, training, NULL);
     return tg_ok(h) ? tg_linear_layer_forward(&block->out, tg_dropout_forward(h, block->dropout, training)) : TG_NONE;
 }
+
+static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
+{
+    return tg_feed_forward_forward(self->layer, x, pass->training);
+}
+
+static const tg_activation sample_activation[] = {TG_GELU_EXACT, TG_RELU,
+#define TG_GATED(constant, name, gate, product, formula) constant,
+#include "nn/activations.def"
+                                                  TG_GELU_TANH};
+
+static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_shape *x, int sample)
+{
+    tg_feed_forward *l = layer;
+    *l = tg_feed_forward_add(set, name, tg_last(x), 5, sample_activation[sample], true);
+    l->dropout = 0.3;
+    return tg_sequential_feed_forward(l);
+}
+
+static const tg_layer_sample samples[] = {
+    {"gelu_exact", "the feed-forward layer of a transformer", tg_sample_rows},
+    {"relu", "the same with relu", tg_sample_rows},
+#define TG_GATED(constant, name, gate, product, formula) {#name, "the same, gated by " #name, tg_sample_rows},
+#include "nn/activations.def"
+    {"training", "with dropout of hidden units", tg_sample_rows, .training = true},
+    {0}};
+
+const tg_layer_kind tg_feed_forward_kind = {"feed_forward", "block", sizeof(tg_feed_forward), forward, add, samples};

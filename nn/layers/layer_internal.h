@@ -3,27 +3,30 @@
 #define TG_LAYER_INTERNAL_H
 
 #include "autograd/grad.h"
-#include "autograd/parameters.h"
-#include "nn/activation.h"
+#include "nn/layers/attention.h"
+#include "nn/layers/layer.h"
 
-/* The name of a part, "layers.0.weight" or "layers.0.norm1". It lasts for the call that it is written in:
- *
- *     layer.weight = tg_parameters_add(set, tg_name_in(name, "weight").text, shape, true);
- *
- * What does not fit is too long for the set as well, which says so. NULL is no name. */
-typedef struct tg_name {
-    char text[TG_NAME_SIZE + 1];
-} tg_name;
-
-tg_name tg_name_in(const char *name, const char *part);
-
-/* forward(layer, x, training). With `recompute` nothing inside is stored, and a backward pass computes it again:
+/* forward(layer, x, pass). With `recompute` nothing inside is stored, and a backward pass computes it again:
  * tg_checkpoint. */
-typedef tg_tensor (*tg_layer_function)(const void *layer, tg_tensor x, tg_rng *training);
+typedef tg_tensor (*tg_layer_function)(const void *layer, tg_tensor x, tg_layer_pass *pass);
 
-tg_tensor tg_layer_call(tg_layer_function forward, const void *layer, tg_tensor x, tg_rng *training, bool recompute);
+tg_tensor tg_layer_call(tg_layer_function forward, const void *layer, tg_tensor x, tg_layer_pass *pass, bool recompute);
+
+/* x through layers, each in a scope of its name. */
+tg_tensor tg_layers_forward(const tg_layer *layers, int count, tg_tensor x, tg_layer_pass *pass);
+
+/* What attention sees of a pass. */
+static inline tg_attention_context tg_context_of(const tg_layer_pass *pass)
+{
+    return (tg_attention_context){.padding = pass->padding, .rotary = pass->rotary.cosine.value ? &pass->rotary : NULL};
+}
 
 /* f(x); of a gated activation the product of two halves of x along the axis, in PyTorch's order: value f(gate). */
 tg_tensor tg_activate_halves(tg_activation activation, tg_tensor x, int axis, tg_rng *training);
+
+static inline int64_t tg_last(const tg_shape *x)
+{
+    return x->dim[x->rank - 1];
+}
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "nn/init.h"
 #include "nn/layers/layer_internal.h"
+#include "nn/layers/sequential.h"
 
 tg_linear_layer tg_linear_layer_add(tg_parameters *set, const char *name, int64_t inputs, int64_t outputs, bool bias)
 {
@@ -23,3 +24,24 @@ tg_tensor tg_linear_layer_forward(const tg_linear_layer *layer, tg_tensor x)
     tg_tensor weight = tg_parameter_tensor(tape, layer->weight);
     return tg_linear(x, weight, layer->bias ? tg_parameter_tensor(tape, layer->bias) : TG_NONE);
 }
+
+static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
+{
+    (void)pass;
+    return tg_linear_layer_forward(self->layer, x);
+}
+
+static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_shape *x, int sample)
+{
+    tg_linear_layer *l = layer;
+    *l = tg_linear_layer_add(set, name, tg_last(x), tg_last(x) + 1, sample == 0);
+    return tg_sequential_linear(l);
+}
+
+const tg_layer_kind tg_linear_kind = {
+    "linear_layer",
+    "layer",
+    sizeof(tg_linear_layer),
+    forward,
+    add,
+    (const tg_layer_sample[]){{"", "x W^T + b", tg_sample_rows}, {"no_bias", "x W^T", tg_sample_rows}, {0}}};

@@ -2,6 +2,7 @@
 
 #include "autograd/grad.h"
 #include "nn/layers/layer_internal.h"
+#include "nn/layers/sequential.h"
 
 #include <math.h>
 #include <string.h>
@@ -160,3 +161,30 @@ tg_tensor tg_norm_layer_forward(const tg_norm_layer *layer, tg_tensor x, tg_rng 
     }
     return layer && tg_ok(x) ? table[layer->kind].forward(layer, x, training) : x;
 }
+
+static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
+{
+    return tg_norm_layer_forward(self->layer, x, pass->training);
+}
+
+static const tg_norm sample_norm[] = {TG_NORM_LAYER, TG_NORM_RMS, TG_NORM_BATCH, TG_NORM_BATCH, TG_NORM_GROUP};
+
+static tg_layer add_sample(void *memory, tg_parameters *set, const char *name, const tg_shape *x, int sample)
+{
+    tg_norm_layer *l = memory;
+    const tg_norm kind = sample_norm[sample];
+    const bool of_channels = kind == TG_NORM_BATCH || kind == TG_NORM_GROUP;
+    *l = tg_norm_layer_add(set, name, kind, of_channels ? x->dim[1] : tg_last(x), 0);
+    l->groups = 2;
+    return tg_sequential_norm(l);
+}
+
+static const tg_shape shapes[] = {{2, {3, 4}}, {3, {2, 4, 3}}, {4, {2, 2, 3, 2}}, {0}};
+static const tg_layer_sample samples[] = {{"layer", "LayerNorm", shapes},
+                                          {"rms", "RMSNorm", shapes},
+                                          {"batch", "BatchNorm in evaluation", shapes},
+                                          {"batch.training", "BatchNorm in training", shapes, .training = true},
+                                          {"group", "GroupNorm of two groups", shapes},
+                                          {0}};
+
+const tg_layer_kind tg_norm_kind = {"norm_layer", "layer", sizeof(tg_norm_layer), forward, add_sample, samples};

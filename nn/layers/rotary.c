@@ -1,5 +1,7 @@
 #include "nn/layers/rotary.h"
 
+#include "nn/layers/layer.h"
+
 #include <math.h>
 
 /* 0, 1, 2, ... */
@@ -43,3 +45,23 @@ tg_tensor tg_rotary_turn(const tg_rotary *rotary, tg_tensor x)
     };
     return tg_concat(turned, 2, -1);
 }
+
+static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
+{
+    const tg_rotary rotary = tg_rotary_angles(tg_tape_of(x), tg_dtype_of(x), tg_dim(x, -2), tg_dim(x, -1), 10000);
+    (void)self, (void)pass;
+    return tg_rotary_turn(&rotary, x);
+}
+
+static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_shape *x, int sample)
+{
+    (void)layer, (void)set, (void)name, (void)x, (void)sample;
+    return (tg_layer){.kind = &tg_rotary_kind};
+}
+
+static const tg_shape shapes[] = {{2, {3, 4}}, {4, {2, 2, 3, 2}}, {0}};
+
+const tg_layer_kind tg_rotary_kind = {
+    "rotary", "layer",
+    0,        forward,
+    add,      (const tg_layer_sample[]){{"", "pairs turned by an angle that grows with the position", shapes}, {0}}};

@@ -3,174 +3,206 @@
 #include "nn/layers/dropout.h"
 #include "nn/layers/layer_internal.h"
 
-#include <stdio.h>
+#include <string.h>
 
 /* ---- layers ---- */
 
-static tg_tensor linear(const tg_layer *self, tg_tensor x, tg_rng *training)
-{
-    (void)training;
-    return tg_linear_layer_forward(self->layer, x);
-}
-
 tg_layer tg_sequential_linear(const tg_linear_layer *layer)
 {
-    return (tg_layer){.forward = linear, .layer = layer};
+    return (tg_layer){.kind = &tg_linear_kind, .layer = layer};
 }
 
-static tg_tensor embedding(const tg_layer *self, tg_tensor index, tg_rng *training)
+tg_layer tg_sequential_hidden(const tg_hidden_layer *layer)
 {
-    (void)training;
-    return tg_embedding_layer_forward(self->layer, index);
+    return (tg_layer){.kind = &tg_hidden_kind, .layer = layer};
 }
 
 tg_layer tg_sequential_embedding(const tg_embedding_layer *layer)
 {
-    return (tg_layer){.forward = embedding, .layer = layer};
-}
-
-static tg_tensor norm(const tg_layer *self, tg_tensor x, tg_rng *training)
-{
-    return tg_norm_layer_forward(self->layer, x, training);
+    return (tg_layer){.kind = &tg_embedding_kind, .layer = layer};
 }
 
 tg_layer tg_sequential_norm(const tg_norm_layer *layer)
 {
-    return (tg_layer){.forward = norm, .layer = layer};
-}
-
-static tg_tensor convolution(const tg_layer *self, tg_tensor x, tg_rng *training)
-{
-    (void)training;
-    return tg_convolution_forward(self->layer, x);
+    return (tg_layer){.kind = &tg_norm_kind, .layer = layer};
 }
 
 tg_layer tg_sequential_convolution(const tg_convolution *layer)
 {
-    return (tg_layer){.forward = convolution, .layer = layer};
-}
-
-static tg_tensor conv_block(const tg_layer *self, tg_tensor x, tg_rng *training)
-{
-    return tg_conv_block_forward(self->layer, x, training);
+    return (tg_layer){.kind = &tg_convolution_kind, .layer = layer};
 }
 
 tg_layer tg_sequential_conv_block(const tg_conv_block *block)
 {
-    return (tg_layer){.forward = conv_block, .layer = block};
+    return (tg_layer){.kind = &tg_conv_block_kind, .layer = block};
 }
 
-static tg_tensor attention(const tg_layer *self, tg_tensor x, tg_rng *training)
+tg_layer tg_sequential_attention(const tg_attention *attention)
 {
-    return tg_attention_forward(self->layer, x, NULL, training);
-}
-
-tg_layer tg_sequential_attention(const tg_attention *layer)
-{
-    return (tg_layer){.forward = attention, .layer = layer};
-}
-
-static tg_tensor feed_forward(const tg_layer *self, tg_tensor x, tg_rng *training)
-{
-    return tg_feed_forward_forward(self->layer, x, training);
+    return (tg_layer){.kind = &tg_attention_kind, .layer = attention};
 }
 
 tg_layer tg_sequential_feed_forward(const tg_feed_forward *block)
 {
-    return (tg_layer){.forward = feed_forward, .layer = block};
+    return (tg_layer){.kind = &tg_feed_forward_kind, .layer = block};
 }
 
-/* ---- layers without parameters ---- */
-
-static tg_tensor activation(const tg_layer *self, tg_tensor x, tg_rng *training)
+tg_layer tg_sequential_block(const tg_block *block)
 {
-    return tg_activate_halves(self->activation, x, -1, training);
+    return (tg_layer){.kind = &tg_block_kind, .layer = block};
 }
 
-tg_layer tg_sequential_activation(tg_activation kind)
+tg_layer tg_sequential_activation(tg_activation activation)
 {
-    return (tg_layer){.forward = activation, .activation = kind};
-}
-
-static tg_tensor dropout(const tg_layer *self, tg_tensor x, tg_rng *training)
-{
-    return tg_dropout_forward(x, self->rate, training);
+    return (tg_layer){.kind = &tg_activation_kind, .activation = activation};
 }
 
 tg_layer tg_sequential_dropout(double rate)
 {
-    return (tg_layer){.forward = dropout, .rate = rate};
+    return (tg_layer){.kind = &tg_dropout_kind, .rate = rate};
 }
 
-static tg_tensor max_pool2d(const tg_layer *self, tg_tensor x, tg_rng *training)
+static tg_layer pool(bool average, int kernel_height, int kernel_width, tg_window window)
 {
-    (void)training;
-    return tg_max_pool2d(x, self->kernel[0], self->kernel[1], self->window);
+    return (tg_layer){
+        .kind = &tg_pool_kind, .count = average, .kernel = {kernel_height, kernel_width}, .window = window};
 }
 
 tg_layer tg_sequential_max_pool2d(int kernel_height, int kernel_width, tg_window window)
 {
-    return (tg_layer){.forward = max_pool2d, .kernel = {kernel_height, kernel_width}, .window = window};
-}
-
-static tg_tensor average_pool2d(const tg_layer *self, tg_tensor x, tg_rng *training)
-{
-    (void)training;
-    return tg_average_pool2d(x, self->kernel[0], self->kernel[1], self->window);
+    return pool(false, kernel_height, kernel_width, window);
 }
 
 tg_layer tg_sequential_average_pool2d(int kernel_height, int kernel_width, tg_window window)
 {
-    return (tg_layer){.forward = average_pool2d, .kernel = {kernel_height, kernel_width}, .window = window};
+    return pool(true, kernel_height, kernel_width, window);
 }
 
-static tg_tensor flatten(const tg_layer *self, tg_tensor x, tg_rng *training)
+tg_layer tg_sequential_flatten(void)
 {
-    (void)self, (void)training;
+    return (tg_layer){.kind = &tg_flatten_kind};
+}
+
+tg_layer tg_sequential_of(const tg_layer *layers, int count)
+{
+    return (tg_layer){.kind = &tg_sequential_kind, .layer = layers, .count = count};
+}
+
+tg_tensor tg_sequential_forward(const tg_layer *layers, int count, tg_tensor x, tg_rng *training)
+{
+    return tg_layers_forward(layers, count, x, &(tg_layer_pass){training});
+}
+
+/* ---- layers without parameters ---- */
+
+static tg_tensor activation(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
+{
+    return tg_activate_halves(self->activation, x, -1, pass->training);
+}
+
+static tg_layer add_activation(void *layer, tg_parameters *set, const char *name, const tg_shape *x, int sample)
+{
+    (void)layer, (void)set, (void)name, (void)x;
+    return tg_sequential_activation(sample == 0 ? TG_SOFTPLUS : TG_GLU);
+}
+
+static const tg_shape even[] = {{2, {3, 4}}, {3, {2, 3, 2}}, {0}};
+
+const tg_layer_kind tg_activation_kind = {"activation",
+                                          "layer",
+                                          0,
+                                          activation,
+                                          add_activation,
+                                          (const tg_layer_sample[]){{"softplus", "a function of each number", even},
+                                                                    {"glu", "a product of two halves", even},
+                                                                    {0}}};
+
+static tg_tensor pooled(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
+{
+    (void)pass;
+    return (self->count ? tg_average_pool2d : tg_max_pool2d)(x, self->kernel[0], self->kernel[1], self->window);
+}
+
+static tg_layer add_pool(void *layer, tg_parameters *set, const char *name, const tg_shape *x, int sample)
+{
+    (void)layer, (void)set, (void)name, (void)x;
+    return pool(sample == 1, 3, 2, (tg_window){.stride = {1, 1}, .padding = {1, 1}});
+}
+
+const tg_layer_kind tg_pool_kind = {"pool",
+                                    "layer",
+                                    0,
+                                    pooled,
+                                    add_pool,
+                                    (const tg_layer_sample[]){{"max", "the maximum of a window", tg_sample_images},
+                                                              {"average", "its mean", tg_sample_images},
+                                                              {0}}};
+
+static tg_tensor flatten(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
+{
     int64_t columns = 1;
+    (void)self, (void)pass;
     for (int axis = 1; axis < tg_rank(x); axis++)
         columns *= tg_dim(x, axis);
     return tg_reshape(x, TG_SHAPE(tg_rank(x) > 0 ? tg_dim(x, 0) : 1, columns));
 }
 
-tg_layer tg_sequential_flatten(void)
+static tg_layer add_flatten(void *layer, tg_parameters *set, const char *name, const tg_shape *x, int sample)
 {
-    return (tg_layer){.forward = flatten};
+    (void)layer, (void)set, (void)name, (void)x, (void)sample;
+    return tg_sequential_flatten();
 }
+
+const tg_layer_kind tg_flatten_kind = {
+    "flatten", "layer",     0,
+    flatten,   add_flatten, (const tg_layer_sample[]){{"", "a matrix [batch, all the rest]", tg_sample_images}, {0}}};
 
 /* ---- one after the other ---- */
 
-static tg_tensor sequence(const tg_layer *self, tg_tensor x, tg_rng *training)
+static tg_tensor sequence(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
 {
-    return tg_sequential_forward(self->layer, self->count, x, training);
+    return tg_layers_forward(self->layer, self->count, x, pass);
 }
 
-tg_layer tg_sequential_of(const tg_layer *layers, int count)
+/* Of images: a convolution, a pool, and then what has rows. */
+typedef struct sequence_sample {
+    tg_convolution conv;
+    tg_norm_layer norm;
+    tg_linear_layer inner, last;
+    tg_layer branch[2], net[8];
+} sequence_sample;
+
+static tg_layer add_sequence(void *layer, tg_parameters *set, const char *name, const tg_shape *x, int sample)
 {
-    return (tg_layer){.forward = sequence, .layer = layers, .count = count};
+    sequence_sample *s = layer;
+    (void)sample;
+    s->conv = tg_convolution_add(set, tg_name_in(name, "0").text,
+                                 &(tg_convolution_config){.inputs = x->dim[1], .outputs = 2, .kernel = {2, 2}});
+    s->norm = tg_norm_layer_add(set, tg_name_in(name, "1").text, TG_NORM_LAYER, x->dim[3] - 1, 0);
+    s->inner = tg_linear_layer_add(set, tg_name_in(name, "4").text, 2 * (x->dim[2] - 2) * (x->dim[3] - 2), 6, true);
+    s->last = tg_linear_layer_add(set, tg_name_in(name, "6").text, 3, 3, false);
+    s->branch[0] = tg_sequential_dropout(0.3);
+    s->branch[1] = tg_sequential_activation(TG_TANH);
+    const tg_layer net[] = {tg_sequential_convolution(&s->conv),
+                            tg_sequential_norm(&s->norm),
+                            tg_sequential_average_pool2d(2, 2, (tg_window){.stride = {1, 1}}),
+                            tg_sequential_flatten(),
+                            tg_sequential_linear(&s->inner),
+                            tg_sequential_of(s->branch, 2),
+                            tg_sequential_activation(TG_GLU),
+                            tg_sequential_linear(&s->last)};
+    memcpy(s->net, net, sizeof net);
+    s->net[5].residual = s->net[5].recompute = true;
+    return tg_sequential_of(s->net, 8);
 }
 
-static tg_tensor forward(const void *self, tg_tensor x, tg_rng *training)
-{
-    const tg_layer *layer = self;
-    const tg_tensor y = layer->forward(layer, x, training);
-    return layer->residual ? tg_add(x, y) : y;
-}
+static const tg_shape images[] = {{4, {2, 2, 4, 3}}, {4, {3, 1, 3, 4}}, {0}};
 
-tg_tensor tg_sequential_forward(const tg_layer *layers, int count, tg_tensor x, tg_rng *training)
-{
-    tg_tape *tape = tg_tape_of(x);
-    for (int i = 0; i < count; i++) {
-        const tg_layer *layer = layers ? &layers[i] : NULL;
-        if (!layer || !layer->forward) {
-            tg_tape_fail(tape, "tg_sequential_forward: layer %d has no forward function", i);
-            return TG_NONE;
-        }
-        char number[16];
-        snprintf(number, sizeof number, "%d", i);
-        tg_scope_begin(tape, layer->name ? layer->name : number);
-        x = tg_layer_call(forward, layer, x, training, layer->recompute);
-        tg_scope_end(tape);
-    }
-    return x;
-}
+const tg_layer_kind tg_sequential_kind = {
+    "sequential",
+    "block",
+    sizeof(sequence_sample),
+    sequence,
+    add_sequence,
+    (const tg_layer_sample[]){
+        {"", "convolution, LayerNorm, pool, a recomputed residual GLU, linear", images, .training = true}, {0}}};

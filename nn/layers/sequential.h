@@ -5,15 +5,8 @@
  * tg_sequential_dropout(0.1), tg_sequential_linear(&last)}; tg_tensor logits = tg_sequential_forward(net, 4, x,
  * &training);      // [batch, 784] -> [batch, 10]
  *
- * A tg_layer is a plain struct that points to a layer, which must outlive it; nothing is owned. A layer of one's own
- * has a forward function of its own:
- *
- *     static tg_tensor scale_forward(const tg_layer *self, tg_tensor x, tg_rng *training)
- *     {
- *         const my_scale *scale = self->layer;
- *         ...
- *     }
- *     const tg_layer mine = {.forward = scale_forward, .layer = &scale};
+ * A tg_layer (nn/layers/layer.h, which shows how to write one) points to a layer, which must outlive it; nothing is
+ * owned.
  *
  * Around any of them may go a residual sum, and any may be recomputed instead of stored:
  *
@@ -23,35 +16,23 @@
 #ifndef TG_SEQUENTIAL_H
 #define TG_SEQUENTIAL_H
 
-#include "nn/layers/attention.h"
+#include "nn/layers/block.h"
 #include "nn/layers/conv_block.h"
 #include "nn/layers/embedding.h"
-#include "nn/layers/feed_forward.h"
+#include "nn/layers/layer.h"
 
 TG_API_BEGIN
 
-typedef struct tg_layer tg_layer;
-struct tg_layer {
-    tg_tensor (*forward)(const tg_layer *self, tg_tensor x, tg_rng *training);
-    const void *layer;        /* borrowed */
-    const char *name;         /* for errors and listings; NULL: its number, "0" at first */
-    bool residual;            /* x + forward(x), which must be like x */
-    bool recompute;           /* nothing inside is stored: a backward pass computes it again, tg_checkpoint */
-    tg_activation activation; /* what layers without parameters need: */
-    double rate;
-    int kernel[2];
-    tg_window window;
-    int count;
-};
-
 /* The library's layers. */
 tg_layer tg_sequential_linear(const tg_linear_layer *layer);
+tg_layer tg_sequential_hidden(const tg_hidden_layer *layer);
 tg_layer tg_sequential_embedding(const tg_embedding_layer *layer);
 tg_layer tg_sequential_norm(const tg_norm_layer *layer);
 tg_layer tg_sequential_convolution(const tg_convolution *layer);
 tg_layer tg_sequential_conv_block(const tg_conv_block *block);
-tg_layer tg_sequential_attention(const tg_attention *attention); /* without padding and rotary positions */
+tg_layer tg_sequential_attention(const tg_attention *attention);
 tg_layer tg_sequential_feed_forward(const tg_feed_forward *block);
+tg_layer tg_sequential_block(const tg_block *block);
 
 /* Layers without parameters. An activation that is gated takes halves of the last axis, value and gate, as PyTorch's
  * nn.GLU; pools slide windows over images; flatten makes [batch, ...] a matrix [batch, all the rest]. */
@@ -65,7 +46,7 @@ tg_layer tg_sequential_flatten(void);
 tg_layer tg_sequential_of(const tg_layer *layers, int count);
 
 /* x through all of them, each in a scope of its name. `training` is the generator of a training pass, NULL means
- * evaluation. Without layers, x itself. A layer without a forward function is an error of the tape. */
+ * evaluation. Without layers, x itself. A layer without a kind is an error of the tape. */
 tg_tensor tg_sequential_forward(const tg_layer *layers, int count, tg_tensor x, tg_rng *training);
 
 TG_API_END

@@ -15,6 +15,7 @@
 
 #include "nn/layers/hidden_layer.h"
 #include "nn/layers/norm.h"
+#include "nn/models/model.h"
 
 TG_API_BEGIN
 
@@ -35,7 +36,7 @@ typedef struct tg_autoencoder_config {
 /* NULL, or what is wrong with the configuration. */
 const char *tg_autoencoder_config_error(const tg_autoencoder_config *config);
 
-typedef struct tg_autoencoder tg_autoencoder;
+typedef tg_model tg_autoencoder;
 
 /* A net with initial weights; biases are 0. `rng` is read and not moved. NULL if out of memory or if the configuration
  * is wrong. */

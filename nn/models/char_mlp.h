@@ -17,6 +17,7 @@
 
 #include "nn/layers/hidden_layer.h"
 #include "nn/layers/norm.h"
+#include "nn/models/model.h"
 
 TG_API_BEGIN
 
@@ -36,7 +37,7 @@ typedef struct tg_char_mlp_config {
 /* NULL, or what is wrong with the configuration. */
 const char *tg_char_mlp_config_error(const tg_char_mlp_config *config);
 
-typedef struct tg_char_mlp tg_char_mlp;
+typedef tg_model tg_char_mlp;
 
 /* A net with initial weights, embeddings normal with deviation 1, biases 0. `rng` is read and not moved. NULL if out of
  * memory or if the configuration is wrong. */

@@ -1,20 +1,9 @@
 #include "nn/models/convnet.h"
 
 #include "nn/config_internal.h"
-#include "nn/layers/dropout.h"
-#include "nn/layers/linear.h"
+#include "nn/models/model_internal.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-
-struct tg_convnet {
-    tg_convnet_config config;
-    tg_parameters *parameters;
-    int count;
-    tg_conv_block blocks[TG_CONVNET_BLOCKS];
-    tg_linear_layer head;
-    char names[TG_CONVNET_BLOCKS][24]; /* "blocks.0", ...: of scopes on the tape too */
-};
 
 /* ---- configuration ---- */
 
@@ -50,10 +39,9 @@ static int64_t last_side(const tg_convnet_config *config, int64_t side)
     return side;
 }
 
-const char *tg_convnet_config_error(const tg_convnet_config *config)
+static const char *config_error(const void *any)
 {
-    if (!config)
-        return "there is no configuration";
+    const tg_convnet_config *config = any;
     if (tg_images_error(config->channels, config->height, config->width))
         return tg_images_error(config->channels, config->height, config->width);
     if (!tg_is_size(config->outputs))
@@ -77,66 +65,68 @@ const char *tg_convnet_config_error(const tg_convnet_config *config)
     return tg_dtype_error(config->dtype);
 }
 
-/* ---- life ---- */
+/* ---- the model ---- */
 
-static bool build(tg_convnet *net, const tg_convnet_config *c, const tg_rng *rng)
+static tg_tensor mean_over_positions(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
 {
-    tg_parameters *set = net->parameters = tg_parameters_new(c->dtype);
-    net->config = *c;
-    net->count = block_count(c);
-    for (int i = 0; i < net->count; i++) {
-        const tg_conv_block_config block = block_config(c, i);
-        snprintf(net->names[i], sizeof net->names[i], "blocks.%d", i);
-        net->blocks[i] = tg_conv_block_add(set, net->names[i], &block);
+    (void)self, (void)pass;
+    return tg_mean_over(x, TG_AXES(2, 3), false);
+}
+
+static const tg_layer_kind mean_kind = {.name = "mean_over_positions", .forward = mean_over_positions};
+
+static void build(tg_model *model, void *config)
+{
+    const tg_convnet_config *c = config;
+    const int count = block_count(c), pool = pool_of(c);
+    model->parameters = tg_parameters_new(c->dtype);
+    model->init = c->init;
+    for (int i = 0; i < count; i++) {
+        char name[24];
+        const tg_conv_block_config of_block = block_config(c, i);
+        snprintf(name, sizeof name, "blocks.%d", i);
+        const tg_conv_block block = tg_conv_block_add(model->parameters, name, &of_block);
+        tg_model_add(model, name, tg_sequential_conv_block(&block));
+        if (pool > 1)
+            tg_model_add(model, name, tg_sequential_max_pool2d(pool, pool, (tg_window){0}));
     }
     const int64_t positions = c->flatten ? last_side(c, c->height) * last_side(c, c->width) : 1;
-    net->head = tg_linear_layer_add(set, "head", c->filters[net->count - 1] * positions, c->outputs, true);
-    tg_parameter_initial(net->head.weight, (tg_initial){.gain = tg_activation_gain(c->activation)});
-    return tg_parameters_initialize(set, c->init, 0, rng);
+    tg_model_add(model, "head", c->flatten ? tg_sequential_flatten() : (tg_layer){.kind = &mean_kind});
+    tg_model_add(model, "head", tg_sequential_dropout(c->dropout));
+    tg_model_add_output(model, "head", c->filters[count - 1] * positions, c->outputs, c->activation, true);
 }
 
-tg_convnet *tg_convnet_new(const tg_rng *rng, const tg_convnet_config *config)
+static tg_tensor images(const tg_model *model, tg_tensor x)
 {
-    tg_convnet *net = tg_convnet_config_error(config) ? NULL : calloc(1, sizeof *net);
-    if (net && build(net, config, rng))
-        return net;
-    tg_convnet_free(net);
-    return NULL;
+    const tg_convnet_config *c = model->config;
+    return tg_images(x, c->channels, c->height, c->width);
 }
 
-void tg_convnet_free(tg_convnet *net)
+static void configure(void *config, const tg_shape *x, int sample)
 {
-    tg_parameters_free(tg_convnet_parameters(net));
-    free(net);
+    static const tg_activation activations[] = {TG_GELU_EXACT, TG_SILU, TG_SWIGLU};
+    *(tg_convnet_config *)config = (tg_convnet_config){.channels = x->dim[1],
+                                                       .height = x->dim[2],
+                                                       .width = x->dim[3],
+                                                       .filters = {2, 3},
+                                                       .outputs = 2,
+                                                       .activation = activations[sample],
+                                                       .norm = sample == 1 ? TG_NORM_BATCH : TG_NORM_NONE,
+                                                       .recompute = sample == 2,
+                                                       .dropout = 0.3,
+                                                       .dtype = TG_F64};
 }
 
-tg_parameters *tg_convnet_parameters(const tg_convnet *net)
-{
-    return net ? net->parameters : NULL;
-}
+static const tg_shape shapes[] = {{4, {2, 1, 4, 4}}, {4, {2, 2, 4, 5}}, {0}};
+static const tg_layer_sample samples[] = {{"", "two blocks of convolution, gelu_exact and pooling", shapes},
+                                          {"training", "with BatchNorm and dropout", shapes, .training = true},
+                                          {"recompute", "blocks computed again in the backward pass", shapes},
+                                          {0}};
 
-/* ---- forward ---- */
+const tg_model_kind tg_convnet_kind = {"convnet", sizeof(tg_convnet_config), config_error, build, images, configure,
+                                       samples};
 
 tg_tensor tg_convnet_forward(const tg_convnet *net, tg_tensor x, tg_rng *training)
 {
-    tg_tape *tape = tg_tape_of(x);
-    if (!net) {
-        tg_tape_fail(tape, "tg_convnet_forward: no net: tg_convnet_config_error may tell why");
-        return TG_NONE;
-    }
-    const tg_convnet_config *c = &net->config;
-    const int pool = pool_of(c);
-    x = tg_images(x, c->channels, c->height, c->width);
-    for (int i = 0; i < net->count; i++) {
-        tg_scope_begin(tape, net->names[i]);
-        x = tg_conv_block_forward(&net->blocks[i], x, training);
-        if (pool > 1)
-            x = tg_max_pool2d(x, pool, pool, (tg_window){0});
-        tg_scope_end(tape);
-    }
-    tg_scope_begin(tape, "head");
-    x = c->flatten ? tg_reshape(x, TG_SHAPE(tg_dim(x, 0), -1)) : tg_mean_over(x, TG_AXES(2, 3), false);
-    x = tg_linear_layer_forward(&net->head, tg_dropout_forward(x, c->dropout, training));
-    tg_scope_end(tape);
-    return x;
+    return tg_model_run(&tg_convnet_kind, net, x, &(tg_layer_pass){training}, 0, 0);
 }

@@ -14,6 +14,7 @@
 #define TG_CONVNET_H
 
 #include "nn/layers/conv_block.h"
+#include "nn/models/model.h"
 
 TG_API_BEGIN
 
@@ -38,7 +39,7 @@ typedef struct tg_convnet_config {
 /* NULL, or what is wrong with the configuration. */
 const char *tg_convnet_config_error(const tg_convnet_config *config);
 
-typedef struct tg_convnet tg_convnet;
+typedef tg_model tg_convnet;
 
 /* A net with initial weights. `rng` is read and not moved. NULL if out of memory or if the configuration is wrong. */
 tg_convnet *tg_convnet_new(const tg_rng *rng, const tg_convnet_config *config);

@@ -1,37 +1,25 @@
 #include "nn/models/mlp.h"
 
 #include "nn/config_internal.h"
-#include "nn/models/hidden_stack_internal.h"
+#include "nn/models/model_internal.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-struct tg_mlp {
-    tg_mlp_config config;
-    tg_parameters *parameters;
-    tg_hidden_stack layers;
-    tg_linear_layer output;
-    char output_name[24]; /* "layers.2", say: of a scope on the tape too, so it lives as long as the net */
-};
-
-_Static_assert((int)TG_MLP_HIDDEN == (int)TG_HIDDEN_STACK, "a net has as many layers as a stack");
+_Static_assert((int)TG_MLP_HIDDEN == (int)TG_HIDDEN_MOST, "a net has as many hidden layers as any");
 
 /* ---- configuration ---- */
 
-const char *tg_mlp_config_error(const tg_mlp_config *config)
+static const char *config_error(const void *config)
 {
-    if (!config)
-        return "there is no configuration";
-    if (!tg_is_size(config->inputs))
+    const tg_mlp_config *c = config;
+    if (!tg_is_size(c->inputs))
         return TG_SIZE_ERROR("the number of inputs");
-    if (!tg_is_size(config->outputs))
+    if (!tg_is_size(c->outputs))
         return TG_SIZE_ERROR("the number of outputs");
-    if (tg_widths_error(config->hidden, tg_hidden_count(config->hidden)))
-        return tg_widths_error(config->hidden, tg_hidden_count(config->hidden));
-    if (!(config->gain >= 0 && isfinite(config->gain)))
+    if (!(c->gain >= 0 && isfinite(c->gain)))
         return "the gain must be a positive number, or 0 for that of the initialiser";
-    return tg_hidden_error(config->activation, config->norm, config->dropout, config->init, config->dtype);
+    return tg_hidden_error(c->hidden, TG_MLP_HIDDEN, c->activation, c->norm, c->dropout, c->init, c->dtype);
 }
 
 /* ---- widths ---- */
@@ -94,7 +82,7 @@ int64_t tg_mlp_size(const tg_mlp_config *config, int64_t widths[TG_MLP_HIDDEN + 
     int64_t own[TG_MLP_HIDDEN + 1];
     if (!widths)
         widths = own;
-    int count = tg_hidden_count(config->hidden);
+    int count = tg_hidden_count(config->hidden, TG_MLP_HIDDEN);
     for (int i = 0; i <= count; i++)
         widths[i] = config->hidden[i];
     bool gated = tg_activation_is_gated(config->activation);
@@ -106,76 +94,90 @@ int64_t tg_mlp_size(const tg_mlp_config *config, int64_t widths[TG_MLP_HIDDEN + 
     return size;
 }
 
-/* ---- life ---- */
+/* ---- the model ---- */
 
-static bool build(tg_mlp *net, const tg_mlp_config *config, const tg_rng *rng)
+static void build(tg_model *model, void *config)
 {
-    tg_mlp_config *c = &net->config;
-    const int count = tg_hidden_count(config->hidden);
-    *c = *config;
-    tg_mlp_size(config, c->hidden);
+    tg_mlp_config *c = config;
+    const int count = tg_hidden_count(c->hidden, TG_MLP_HIDDEN);
+    bool residual[TG_MLP_HIDDEN];
+    char output[24];
     for (int i = 0; i < count; i++)
-        net->layers.residual[i] = is_residual(config, i);
-    tg_parameters *set = net->parameters = tg_parameters_new(c->dtype);
-    snprintf(net->output_name, sizeof net->output_name, "layers.%d", count);
-    tg_hidden_stack_add(&net->layers, set, "layers", c->inputs, c->hidden, count, c->activation, c->norm, !c->no_bias);
-    net->output =
-        tg_linear_layer_add(set, net->output_name, count ? c->hidden[count - 1] : c->inputs, c->outputs, !c->no_bias);
-    tg_parameter_initial(net->output.weight, (tg_initial){.gain = tg_activation_gain(c->activation)});
-    return tg_parameters_initialize(set, c->init, c->gain, rng);
+        residual[i] = is_residual(c, i);
+    const tg_mlp_config given = *c;
+    tg_mlp_size(&given, c->hidden);
+    model->parameters = tg_parameters_new(c->dtype);
+    model->init = c->init;
+    model->gain = c->gain;
+    tg_model_add_hidden(model, "layers",
+                        &(tg_hidden_layers){.inputs = c->inputs,
+                                            .widths = c->hidden,
+                                            .count = count,
+                                            .residual = residual,
+                                            .activation = c->activation,
+                                            .norm = c->norm,
+                                            .dropout = c->dropout,
+                                            .no_bias = c->no_bias});
+    snprintf(output, sizeof output, "layers.%d", count);
+    tg_model_add_output(model, output, count ? c->hidden[count - 1] : c->inputs, c->outputs, c->activation,
+                        !c->no_bias);
 }
 
-tg_mlp *tg_mlp_new(const tg_rng *rng, const tg_mlp_config *config)
+static void configure(void *config, const tg_shape *x, int sample)
 {
-    tg_mlp *net = tg_mlp_config_error(config) ? NULL : calloc(1, sizeof *net);
-    if (net && build(net, config, rng))
-        return net;
-    tg_mlp_free(net);
-    return NULL;
+    static const tg_mlp_config samples[] = {{.activation = TG_GELU_EXACT},
+                                            {.activation = TG_SWIGLU},
+                                            {.activation = TG_SWIGLU, .norm = TG_NORM_RMS},
+                                            {.activation = TG_RELU, .norm = TG_NORM_BATCH},
+                                            {.activation = TG_STOCHASTIC_GELU},
+                                            {.activation = TG_SILU, .residual = true}};
+    tg_mlp_config *c = config;
+    *c = samples[sample];
+    c->inputs = tg_last(x);
+    c->hidden[0] = 6;
+    c->hidden[1] = c->residual ? 6 : 5;
+    c->outputs = 3;
+    c->dropout = 0.3;
+    c->dtype = TG_F64;
 }
 
-void tg_mlp_free(tg_mlp *net)
-{
-    tg_parameters_free(tg_mlp_parameters(net));
-    free(net);
-}
+static const tg_shape shapes[] = {{2, {3, 4}}, {2, {5, 3}}, {0}};
+static const tg_layer_sample samples[] = {{"gelu_exact", "two hidden layers", shapes},
+                                          {"swiglu", "two gated hidden layers", shapes},
+                                          {"rms", "two gated hidden layers, RMSNorm behind each", shapes},
+                                          {"batch", "BatchNorm in training, and dropout", shapes, .training = true},
+                                          {"training", "a random activation, and dropout", shapes, .training = true},
+                                          {"residual", "a residual sum around the second hidden layer", shapes},
+                                          {0}};
 
-tg_parameters *tg_mlp_parameters(const tg_mlp *net)
+const tg_model_kind tg_mlp_kind = {"mlp", sizeof(tg_mlp_config), config_error, build, NULL, configure, samples};
+
+static const tg_mlp_config *config_of(const tg_mlp *net)
 {
-    return net ? net->parameters : NULL;
+    return net && net->kind == &tg_mlp_kind ? net->config : NULL;
 }
 
 tg_activation tg_mlp_activation(const tg_mlp *net)
 {
-    return net ? net->config.activation : (tg_activation)0;
+    return config_of(net) ? config_of(net)->activation : (tg_activation)0;
 }
 
 int tg_mlp_hidden_count(const tg_mlp *net)
 {
-    return net ? net->layers.count : 0;
+    return config_of(net) ? tg_hidden_count(config_of(net)->hidden, TG_MLP_HIDDEN) : 0;
 }
 
 int64_t tg_mlp_width(const tg_mlp *net, int layer)
 {
-    return net && layer >= 0 && layer < net->layers.count ? net->config.hidden[layer] : 0;
+    return layer >= 0 && layer < tg_mlp_hidden_count(net) ? config_of(net)->hidden[layer] : 0;
 }
-
-/* ---- forward ---- */
 
 tg_tensor tg_mlp_forward_with(const tg_mlp *net, tg_tensor x, tg_rng *training, tg_mlp_trace *trace)
 {
-    tg_tape *tape = tg_tape_of(x);
+    tg_layer_pass pass = {.training = training, .preactivation = trace ? trace->preactivation : NULL};
     if (trace)
         *trace = (tg_mlp_trace){.count = tg_mlp_hidden_count(net)};
-    if (!net) {
-        tg_tape_fail(tape, "tg_mlp_forward: no net: tg_mlp_new gave NULL; tg_mlp_config_error may tell why");
-        return TG_NONE;
-    }
-    x = tg_hidden_stack_forward(&net->layers, x, net->config.dropout, training, trace ? trace->preactivation : NULL);
-    tg_scope_begin(tape, net->output_name);
-    x = tg_linear_layer_forward(&net->output, x);
-    tg_scope_end(tape);
-    return x;
+    return tg_model_run(&tg_mlp_kind, net, x, &pass, 0, 0);
 }
 
 tg_tensor tg_mlp_forward(const tg_mlp *net, tg_tensor x)

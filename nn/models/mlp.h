@@ -29,6 +29,7 @@
 
 #include "nn/layers/hidden_layer.h"
 #include "nn/layers/norm.h"
+#include "nn/models/model.h"
 
 TG_API_BEGIN
 
@@ -60,7 +61,7 @@ const char *tg_mlp_config_error(const tg_mlp_config *config);
  * written for a wrong configuration. */
 int64_t tg_mlp_size(const tg_mlp_config *config, int64_t widths[TG_MLP_HIDDEN + 1]);
 
-typedef struct tg_mlp tg_mlp;
+typedef tg_model tg_mlp;
 
 /* A net with initial weights; biases are 0. `rng` is read and not moved: nets from one generator have the
  * same weights (up to the gain) where names and shapes agree. NULL if out of memory or if the configuration

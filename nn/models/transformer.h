@@ -17,6 +17,7 @@
 
 #include "nn/layers/block.h"
 #include "nn/layers/embedding.h"
+#include "nn/models/model.h"
 
 TG_API_BEGIN
 
@@ -34,7 +35,7 @@ typedef struct tg_transformer_config {
 /* NULL, or what is wrong with the configuration. */
 const char *tg_transformer_config_error(const tg_transformer_config *config);
 
-typedef struct tg_transformer tg_transformer;
+typedef tg_model tg_transformer;
 
 /* A model with initial weights. `rng` is read and not moved. NULL if out of memory or if the configuration is wrong. */
 tg_transformer *tg_transformer_new(const tg_rng *rng, const tg_transformer_config *config);

@@ -18,6 +18,7 @@
 
 #include "nn/layers/block.h"
 #include "nn/layers/convolution.h"
+#include "nn/models/model.h"
 
 TG_API_BEGIN
 
@@ -35,7 +36,7 @@ typedef struct tg_vit_config {
 /* NULL, or what is wrong with the configuration. */
 const char *tg_vit_config_error(const tg_vit_config *config);
 
-typedef struct tg_vit tg_vit;
+typedef tg_model tg_vit;
 
 /* A model with initial weights. `rng` is read and not moved. NULL if out of memory or if the configuration is wrong. */
 tg_vit *tg_vit_new(const tg_rng *rng, const tg_vit_config *config);

@@ -1,6 +1,7 @@
 #include "examples/gradcheck/layer_checks.h"
 
 #include "examples/gradcheck/results.h"
+#include "nn/layers/rotary.h"
 
 #include <math.h>
 #include <stdio.h>

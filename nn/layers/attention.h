@@ -17,6 +17,7 @@
 #include "nn/init.h"
 #include "nn/layers/linear.h"
 #include "nn/layers/rotary.h"
+#include "nn/layers/layer.h"
 
 TG_API_BEGIN
 
@@ -42,17 +43,14 @@ typedef struct tg_attention {
  * configuration that cannot be, nothing is added, and forward says so. */
 tg_attention tg_attention_add(tg_parameters *set, const char *name, const tg_attention_config *config);
 
-/* What a pass may have besides; zeros: nothing of it. */
-typedef struct tg_attention_context {
-    tg_tensor padding;       /* [batch, positions], of x's type: 0 for positions that nobody may see */
-    const tg_rotary *rotary; /* turns queries and keys */
-} tg_attention_context;
-
 /* x [batch, positions, width] -> the same. `context` NULL: nothing of it. `training` is the generator of a training
  * pass, NULL means evaluation. Of a layer in one piece, with nothing of the context and no dropout, all heads are one
  * operation, tg_self_attention, which keeps no scores. */
 tg_tensor tg_attention_forward(const tg_attention *attention, tg_tensor x, const tg_attention_context *context,
                                tg_rng *training);
+
+/* As a layer of a sequence or of a model. */
+tg_layer tg_sequential_attention(const tg_attention *attention);
 
 TG_API_END
 #endif

@@ -3,7 +3,6 @@
 #include "nn/config_internal.h"
 #include "nn/layers/dropout.h"
 #include "nn/layers/layer_internal.h"
-#include "nn/layers/sequential.h"
 
 /* ---- as published ---- */
 
@@ -131,6 +130,11 @@ static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
 {
     const tg_attention_context context = tg_context_of(pass);
     return tg_block_forward(self->layer, x, &context, pass->training);
+}
+
+tg_layer tg_sequential_block(const tg_block *block)
+{
+    return (tg_layer){.kind = &tg_block_kind, .layer = block};
 }
 
 static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_shape *x, int sample)

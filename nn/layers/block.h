@@ -16,6 +16,7 @@
 #include "nn/layers/attention.h"
 #include "nn/layers/feed_forward.h"
 #include "nn/layers/norm.h"
+#include "nn/layers/layer.h"
 
 TG_API_BEGIN
 
@@ -62,6 +63,9 @@ tg_block tg_block_add(tg_parameters *set, const char *name, const tg_block_confi
 /* x [batch, positions, width] -> the same. `context` is that of attention, NULL: none; `training` is the generator of a
  * training pass, NULL means evaluation. */
 tg_tensor tg_block_forward(const tg_block *block, tg_tensor x, const tg_attention_context *context, tg_rng *training);
+
+/* As a layer of a sequence or of a model. */
+tg_layer tg_sequential_block(const tg_block *block);
 
 TG_API_END
 #endif

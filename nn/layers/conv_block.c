@@ -2,7 +2,6 @@
 
 #include "nn/config_internal.h"
 #include "nn/layers/layer_internal.h"
-#include "nn/layers/sequential.h"
 
 const char *tg_conv_block_config_error(const tg_conv_block_config *config)
 {
@@ -71,6 +70,11 @@ static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
 static const tg_conv_block_config sample_config[] = {{.activation = TG_GELU_EXACT},
                                                      {.activation = TG_SILU, .norm = TG_NORM_BATCH},
                                                      {.activation = TG_SWIGLU, .norm = TG_NORM_GROUP}};
+
+tg_layer tg_sequential_conv_block(const tg_conv_block *block)
+{
+    return (tg_layer){.kind = &tg_conv_block_kind, .layer = block};
+}
 
 static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_shape *x, int sample)
 {

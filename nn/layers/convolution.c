@@ -1,7 +1,6 @@
 #include "nn/layers/convolution.h"
 
 #include "nn/layers/layer_internal.h"
-#include "nn/layers/sequential.h"
 
 tg_convolution tg_convolution_add(tg_parameters *set, const char *name, const tg_convolution_config *config)
 {
@@ -71,6 +70,11 @@ static const tg_convolution_config sample_config[] = {
      .no_bias = true,
      .window = {.stride = {2, 1}, .padding = {1, 1}, .dilation = {1, 2}, .groups = 2}},
     {.outputs = 3, .kernel = {3}, .window = {.padding = {1}}}};
+
+tg_layer tg_sequential_convolution(const tg_convolution *layer)
+{
+    return (tg_layer){.kind = &tg_convolution_kind, .layer = layer};
+}
 
 static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_shape *x, int sample)
 {

@@ -1,6 +1,5 @@
 #include "nn/layers/dropout.h"
 #include "nn/layers/layer_internal.h"
-#include "nn/layers/sequential.h"
 
 tg_tensor tg_dropout_forward(tg_tensor x, double rate, tg_rng *training)
 {
@@ -12,6 +11,11 @@ tg_tensor tg_dropout_forward(tg_tensor x, double rate, tg_rng *training)
 static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
 {
     return tg_dropout_forward(x, self->rate, pass->training);
+}
+
+tg_layer tg_sequential_dropout(double rate)
+{
+    return (tg_layer){.kind = &tg_dropout_kind, .rate = rate};
 }
 
 static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_shape *x, int sample)

@@ -2,7 +2,6 @@
 
 #include "nn/init.h"
 #include "nn/layers/layer_internal.h"
-#include "nn/layers/sequential.h"
 
 tg_embedding_layer tg_embedding_layer_add(tg_parameters *set, const char *name, int64_t entries, int64_t size)
 {
@@ -42,6 +41,11 @@ static tg_tensor forward_sample(const tg_layer *self, tg_tensor index, tg_layer_
 {
     return tg_mul(forward(self, index, pass),
                   tg_embedding_layer_first(self->layer, tg_tape_of(index), tg_dim(index, -1)));
+}
+
+tg_layer tg_sequential_embedding(const tg_embedding_layer *layer)
+{
+    return (tg_layer){.kind = &tg_embedding_kind, .layer = layer};
 }
 
 static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_shape *x, int sample)

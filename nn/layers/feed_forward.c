@@ -2,7 +2,6 @@
 
 #include "nn/layers/dropout.h"
 #include "nn/layers/layer_internal.h"
-#include "nn/layers/sequential.h"
 
 int64_t tg_gated_width(int64_t hidden)
 {
@@ -36,6 +35,11 @@ static const tg_activation sample_activation[] = {TG_GELU_EXACT, TG_RELU,
 #define TG_GATED(constant, name, gate, product, formula) constant,
 #include "nn/activations.def"
                                                   TG_GELU_TANH};
+
+tg_layer tg_sequential_feed_forward(const tg_feed_forward *block)
+{
+    return (tg_layer){.kind = &tg_feed_forward_kind, .layer = block};
+}
 
 static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_shape *x, int sample)
 {

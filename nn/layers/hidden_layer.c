@@ -1,7 +1,6 @@
 #include "nn/layers/hidden_layer.h"
 
 #include "nn/layers/layer_internal.h"
-#include "nn/layers/sequential.h"
 
 tg_hidden_layer tg_hidden_layer_add(tg_parameters *set, const char *name, int64_t inputs, int64_t outputs,
                                     tg_activation activation, bool bias)
@@ -36,6 +35,11 @@ static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
     if (pass->preactivation)
         *pass->preactivation++ = preactivation;
     return y;
+}
+
+tg_layer tg_sequential_hidden(const tg_hidden_layer *layer)
+{
+    return (tg_layer){.kind = &tg_hidden_kind, .layer = layer};
 }
 
 static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_shape *x, int sample)

@@ -30,12 +30,23 @@
 #ifndef TG_LAYER_H
 #define TG_LAYER_H
 
+#include "autograd/ops.h"
 #include "nn/init.h"
-#include "nn/layers/rotary.h"
 
 TG_API_BEGIN
 
 typedef struct tg_layer tg_layer;
+
+/* Angles of rotary positions (nn/layers/rotary.h), until the tape is reset. */
+typedef struct tg_rotary {
+    tg_tensor cosine, sine; /* [positions, size / 2] */
+} tg_rotary;
+
+/* What a pass of attention may have besides; zeros: nothing of it. */
+typedef struct tg_attention_context {
+    tg_tensor padding;       /* [batch, positions], of x's type: 0 = masked */
+    const tg_rotary *rotary; /* rotates queries and keys */
+} tg_attention_context;
 
 /* What belongs to one pass, handed down from layer to layer. Zeros: a pass in evaluation. */
 typedef struct tg_layer_pass {

@@ -3,7 +3,6 @@
 #define TG_LAYER_INTERNAL_H
 
 #include "autograd/grad.h"
-#include "nn/layers/attention.h"
 #include "nn/layers/layer.h"
 
 /* forward(layer, x, pass). With `recompute` nothing inside is stored, and a backward pass computes it again:

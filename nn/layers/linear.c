@@ -2,7 +2,6 @@
 
 #include "nn/init.h"
 #include "nn/layers/layer_internal.h"
-#include "nn/layers/sequential.h"
 
 tg_linear_layer tg_linear_layer_add(tg_parameters *set, const char *name, int64_t inputs, int64_t outputs, bool bias)
 {
@@ -29,6 +28,11 @@ static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
 {
     (void)pass;
     return tg_linear_layer_forward(self->layer, x);
+}
+
+tg_layer tg_sequential_linear(const tg_linear_layer *layer)
+{
+    return (tg_layer){.kind = &tg_linear_kind, .layer = layer};
 }
 
 static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_shape *x, int sample)

@@ -2,7 +2,6 @@
 
 #include "autograd/grad.h"
 #include "nn/layers/layer_internal.h"
-#include "nn/layers/sequential.h"
 
 #include <math.h>
 #include <string.h>
@@ -168,6 +167,11 @@ static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
 }
 
 static const tg_norm sample_norm[] = {TG_NORM_LAYER, TG_NORM_RMS, TG_NORM_BATCH, TG_NORM_BATCH, TG_NORM_GROUP};
+
+tg_layer tg_sequential_norm(const tg_norm_layer *layer)
+{
+    return (tg_layer){.kind = &tg_norm_kind, .layer = layer};
+}
 
 static tg_layer add_sample(void *memory, tg_parameters *set, const char *name, const tg_shape *x, int sample)
 {

@@ -17,6 +17,7 @@
 
 #include "autograd/ops.h"
 #include "autograd/parameters.h"
+#include "nn/layers/layer.h"
 
 TG_API_BEGIN
 
@@ -51,6 +52,9 @@ tg_norm_layer tg_norm_layer_add(tg_parameters *set, const char *name, tg_norm ki
  * step with it cannot be replayed. Statistics of a batch that are infinite or NaN are left out, as tg_optimizer_step
  * leaves out such gradients. A pass in evaluation is differentiated with the statistics that it was computed with. */
 tg_tensor tg_norm_layer_forward(const tg_norm_layer *layer, tg_tensor x, tg_rng *training);
+
+/* As a layer of a sequence or of a model. */
+tg_layer tg_sequential_norm(const tg_norm_layer *layer);
 
 TG_API_END
 #endif

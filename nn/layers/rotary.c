@@ -1,7 +1,5 @@
 #include "nn/layers/rotary.h"
 
-#include "nn/layers/layer.h"
-
 #include <math.h>
 
 /* 0, 1, 2, ... */

@@ -12,13 +12,9 @@
 #define TG_ROTARY_H
 
 #include "autograd/ops.h"
+#include "nn/layers/layer.h"
 
 TG_API_BEGIN
-
-/* Lives until the tape is reset. */
-typedef struct tg_rotary {
-    tg_tensor cosine, sine; /* [positions, size / 2] */
-} tg_rotary;
 
 /* Of positions 0, 1, ... for an even size; constants to whoever differentiates. An odd size is an error of the tape. */
 tg_rotary tg_rotary_angles(tg_tape *tape, tg_dtype dtype, int64_t positions, int64_t size, double base);

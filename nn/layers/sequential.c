@@ -1,65 +1,12 @@
 #include "nn/layers/sequential.h"
 
-#include "nn/layers/dropout.h"
 #include "nn/layers/layer_internal.h"
 
 #include <string.h>
 
-/* ---- layers ---- */
-
-tg_layer tg_sequential_linear(const tg_linear_layer *layer)
-{
-    return (tg_layer){.kind = &tg_linear_kind, .layer = layer};
-}
-
-tg_layer tg_sequential_hidden(const tg_hidden_layer *layer)
-{
-    return (tg_layer){.kind = &tg_hidden_kind, .layer = layer};
-}
-
-tg_layer tg_sequential_embedding(const tg_embedding_layer *layer)
-{
-    return (tg_layer){.kind = &tg_embedding_kind, .layer = layer};
-}
-
-tg_layer tg_sequential_norm(const tg_norm_layer *layer)
-{
-    return (tg_layer){.kind = &tg_norm_kind, .layer = layer};
-}
-
-tg_layer tg_sequential_convolution(const tg_convolution *layer)
-{
-    return (tg_layer){.kind = &tg_convolution_kind, .layer = layer};
-}
-
-tg_layer tg_sequential_conv_block(const tg_conv_block *block)
-{
-    return (tg_layer){.kind = &tg_conv_block_kind, .layer = block};
-}
-
-tg_layer tg_sequential_attention(const tg_attention *attention)
-{
-    return (tg_layer){.kind = &tg_attention_kind, .layer = attention};
-}
-
-tg_layer tg_sequential_feed_forward(const tg_feed_forward *block)
-{
-    return (tg_layer){.kind = &tg_feed_forward_kind, .layer = block};
-}
-
-tg_layer tg_sequential_block(const tg_block *block)
-{
-    return (tg_layer){.kind = &tg_block_kind, .layer = block};
-}
-
 tg_layer tg_sequential_activation(tg_activation activation)
 {
     return (tg_layer){.kind = &tg_activation_kind, .activation = activation};
-}
-
-tg_layer tg_sequential_dropout(double rate)
-{
-    return (tg_layer){.kind = &tg_dropout_kind, .rate = rate};
 }
 
 static tg_layer pool(bool average, int kernel_height, int kernel_width, tg_window window)

@@ -18,26 +18,16 @@
 
 #include "nn/layers/block.h"
 #include "nn/layers/conv_block.h"
+#include "nn/layers/dropout.h"
 #include "nn/layers/embedding.h"
 #include "nn/layers/layer.h"
 
 TG_API_BEGIN
 
-/* The library's layers. */
-tg_layer tg_sequential_linear(const tg_linear_layer *layer);
-tg_layer tg_sequential_hidden(const tg_hidden_layer *layer);
-tg_layer tg_sequential_embedding(const tg_embedding_layer *layer);
-tg_layer tg_sequential_norm(const tg_norm_layer *layer);
-tg_layer tg_sequential_convolution(const tg_convolution *layer);
-tg_layer tg_sequential_conv_block(const tg_conv_block *block);
-tg_layer tg_sequential_attention(const tg_attention *attention);
-tg_layer tg_sequential_feed_forward(const tg_feed_forward *block);
-tg_layer tg_sequential_block(const tg_block *block);
-
-/* Layers without parameters. An activation that is gated takes halves of the last axis, value and gate, as PyTorch's
- * nn.GLU; pools slide windows over images; flatten makes [batch, ...] a matrix [batch, all the rest]. */
+/* Layers without parameters; those with some are made by the functions tg_sequential_NAME of their headers. An
+ * activation that is gated takes halves of the last axis, value and gate, as PyTorch's nn.GLU; pools slide windows over
+ * images; flatten makes [batch, ...] a matrix [batch, all the rest]. */
 tg_layer tg_sequential_activation(tg_activation activation);
-tg_layer tg_sequential_dropout(double rate);
 tg_layer tg_sequential_max_pool2d(int kernel_height, int kernel_width, tg_window window);
 tg_layer tg_sequential_average_pool2d(int kernel_height, int kernel_width, tg_window window);
 tg_layer tg_sequential_flatten(void);

@@ -37,12 +37,6 @@ static bool path_of_run(const comparison *c, int number, char path[PATH_MAX])
 
 /* ---- a run, in a process of its own ---- */
 
-static bool send_progress(void *context, const jobs_progress *now)
-{
-    jobs_report(context, now);
-    return true;
-}
-
 static int train(int job, jobs_link *link, void *context)
 {
     comparison *c = context;
@@ -53,8 +47,7 @@ static int train(int job, jobs_link *link, void *context)
     if (!path_of_run(c, number, folder))
         return jobs_fail(link, "the folder's name is too long");
     const run_spec spec = experiment_given(&c->e, number);
-    const run_setup setup = {
-        .spec = spec, .from = &c->e.from, .folder = folder, .context = link, .on_progress = send_progress};
+    const run_setup setup = {.spec = spec, .from = &c->e.from, .folder = folder, .link = link};
     const bool fine =
         files_make_folder(folder, message) && run_open(&r, &setup, message) && run_train(&r, message) &&
         run_conclude(&r, spec.seed == c->e.settings.run.seed && spec.fold == 0, c->e.settings.keep_models, message);
@@ -170,7 +163,7 @@ static plots_outcome draw(const comparison *c)
     if (outcome == PLOTS_DRAWN && is_for_reading(c))
         plots_show(out, stdout);
     if (outcome != PLOTS_DRAWN)
-        fprintf(stderr, "compare: %s\n", message);
+        terminal_say("compare", NULL, message);
     return outcome;
 }
 
@@ -213,7 +206,7 @@ static bool write_report(const comparison *c, const runlog *log, bool drawn, boo
                 .title = title, .about = about, .command = command, .log = log, .drawn = drawn, .running = running},
             message);
     if (!written)
-        fprintf(stderr, "compare: %s\n", message);
+        terminal_say("compare", NULL, message);
     free(about);
     free(command);
     return written;
@@ -297,7 +290,7 @@ static int show_results(comparison *c)
     runlog *log = read_all(c);
     const bool written = runlog_write(log, message);
     if (!written)
-        fprintf(stderr, "compare: %s\n", message);
+        terminal_say("compare", NULL, message);
     const bool draws = written && !c->e.settings.run.no_plots;
     const plots_outcome drawn = draws ? draw(c) : PLOTS_NOTHING;
     runlog_print_table_as(log, c->e.settings.format, stdout);
@@ -319,7 +312,7 @@ static bool read_options(comparison *c, int argc, char **argv)
         return true;
     c->e = experiment_defaults();
     if (!options_load(experiment_program(), config, &c->e.settings, message, sizeof message)) {
-        fprintf(stderr, "compare: --config: %s\n", message);
+        terminal_say("compare", "--config", message);
         return false;
     }
     c->e.settings.run.out = NULL; /* which is the other one's */
@@ -364,7 +357,7 @@ int main(int argc, char **argv)
     if (!read_options(&c, argc, argv))
         return 2;
     if (!prepare(&c, message)) {
-        fprintf(stderr, "compare: %s\n", message);
+        terminal_say("compare", NULL, message);
         return 2;
     }
     describe_to(&c, stderr);

@@ -1,5 +1,6 @@
 /* Uses a model that `train` has kept: classes and probabilities, or targets in their own unit, for rows of a table or
  * images; or texts. */
+#include "examples/report/terminal.h"
 #include "examples/train/inputs.h"
 #include "examples/train/sample.h"
 #include "examples/data/number.h"
@@ -18,6 +19,7 @@ typedef struct predict_settings {
     bool probabilities;
     int length, top, samples, seed;
     double temperature;
+    int file_limit;
 } predict_settings;
 
 #define AT(member) offsetof(predict_settings, member)
@@ -30,6 +32,7 @@ static const program_option table[] = {
      AT(data)},
     {"header", "WHETHER", "whether a CSV file's first line names the columns", OPTION_CHOICE, AT(header),
      .choices = spec_headers},
+    {"file-limit", "MB", "megabytes that the file may have, unpacked", OPTION_INT, AT(file_limit), 1, 1e7},
     {"probabilities", NULL, "print the probability of every class", OPTION_FLAG, AT(probabilities)},
     {.type = OPTION_GROUP, .help = "Texts:"},
     {"prompt", "TEXT", "what the text begins with", OPTION_TEXT, AT(prompt)},
@@ -209,12 +212,14 @@ static bool work(const predict_settings *s, const card *c, const net *model, cha
 
 int main(int argc, char **argv)
 {
-    predict_settings s = {.header = "auto", .length = 400, .temperature = 1, .samples = 1, .seed = 1};
+    predict_settings s = {
+        .header = "auto", .length = 400, .temperature = 1, .samples = 1, .seed = 1, .file_limit = DATASET_FILE_LIMIT};
     char message[NET_MESSAGE];
     const tg_rng rng = tg_rng_seed(1);
     card c = {0};
     net *model = NULL;
     options_parse(&program, argc, argv, &s);
+    dataset_limit_files(s.file_limit);
     bool fine = s.model || (snprintf(message, sizeof message, "--model FILE is missing; see --help"), false);
     char file[PATH_MAX];
     struct stat status;
@@ -227,7 +232,7 @@ int main(int argc, char **argv)
         fine = (snprintf(message, sizeof message, "%s", conflict(&c, &s)), false);
     fine = fine && (model = net_new(&c.spec, &rng, message)) && work(&s, &c, model, message);
     if (!fine)
-        fprintf(stderr, "predict: %s\n", message);
+        terminal_say("predict", NULL, message);
     net_free(model);
     card_free(&c);
     return fine ? 0 : 2;

@@ -23,7 +23,7 @@ static bool read_portion(const dataset *set, const char *what, const char *text,
     const size_t rows = set->rows - set->test_rows;
     char *end;
     *part = (portion){0};
-    if (strcmp(what, "test") == 0 && strcmp(text, "none") == 0)
+    if (strcmp(text, "none") == 0)
         return true;
     if (strncmp(text, "first:", 6) == 0) {
         const unsigned long long wanted = strtoull(text + 6, &end, 10);

@@ -76,7 +76,8 @@ typedef struct {
     double dead_fraction; /* of the hidden units */
     runlog_measures
         test; /* of the test part; filled where the validation loss is the lowest so far, and there is a test part */
-    double seconds; /* of training since the run began */
+    double seconds;          /* of training since the run began */
+    double whole_train_loss; /* of all training rows after the epoch, without dropout; NaN where it was not measured */
 } runlog_epoch;
 
 /* What else a run reports: rows of numbers, by kind. */

@@ -114,7 +114,10 @@ static bool print_block(const screen_table *s, int first, int end, FILE *out)
         return false;
     scols_table_set_stream(to, out);
     scols_table_set_termforce(to, SCOLS_TERMFORCE_ALWAYS);
-    scols_table_set_termwidth(to, INT_MAX / 2); /* the width is our affair */
+    size_t width = GAP; /* of all columns: the library takes memory for a line as wide as it is told */
+    for (int c = 0; c < s->t->count; c++)
+        width += (size_t)(s->width[c] + GAP);
+    scols_table_set_termwidth(to, width);
     scols_table_enable_colors(to, s->screen.colour);
     scols_table_enable_minout(to, 1);
     scols_table_set_column_separator(to, "  ");

@@ -60,14 +60,14 @@ static json_t *targets_json(const dataset *data, bool *fine)
 }
 
 /* NULL if out of memory. */
-static char *data_text(const net_spec *spec, const run_source *from)
+static char *data_text(const run_spec *s, const run_source *from)
 {
     const dataset *data = &from->data;
     json_t *object = json_object(), *classes = json_array(), *letters = json_array();
-    const card_task task = from->is_text                             ? CARD_LETTERS
-                           : strcmp(spec->model, "autoencoder") == 0 ? CARD_IMAGES
-                           : data->task == DATASET_CLASSIFICATION    ? CARD_CLASSES
-                                                                     : CARD_TARGETS;
+    const card_task task = from->is_text                          ? CARD_LETTERS
+                           : source_reconstructs(s)               ? CARD_IMAGES
+                           : data->task == DATASET_CLASSIFICATION ? CARD_CLASSES
+                                                                  : CARD_TARGETS;
     bool fine = true;
     for (size_t i = 0; i < data->classes; i++)
         append(classes, json_string(data->class_names[i]), &fine);
@@ -155,7 +155,9 @@ static const char *disagreement(const card *c)
 {
     const net_spec *s = &c->spec;
     const bool images = s->image_width > 0, letters = net_reads_text(s->model);
-    if (letters != (c->task == CARD_LETTERS) || (strcmp(s->model, "autoencoder") == 0) != (c->task == CARD_IMAGES))
+    const bool autoencoder =
+        strcmp(s->model, "autoencoder") == 0 || (c->task == CARD_IMAGES && s->outputs == s->inputs);
+    if (letters != (c->task == CARD_LETTERS) || autoencoder != (c->task == CARD_IMAGES))
         return "the task is not one for the model";
     if (letters)
         return s->vocabulary == c->vocabulary && c->vocabulary > 0
@@ -178,6 +180,8 @@ static bool parse(card *c, char message[NET_MESSAGE])
     json_error_t error;
     json_t *model = json_loads(c->model_text, 0, &error), *data = json_loads(c->data_text, 0, &error);
     c->json = json_pack("{s:o?, s:o?}", "model", model, "data", data);
+    if ((!model || !data) && json_error_code(&error) == json_error_out_of_memory)
+        return snprintf(message, NET_MESSAGE, "out of memory"), false;
     if (!json_is_object(model) || !json_is_object(data))
         return refuse(message, error.text);
     if (!net_spec_read(&c->spec, model, message))
@@ -202,10 +206,10 @@ static bool parse(card *c, char message[NET_MESSAGE])
     return !problem || refuse(message, problem);
 }
 
-bool card_of_source(card *c, const net_spec *spec, const run_source *from, char message[NET_MESSAGE])
+bool card_of_source(card *c, const run_spec *s, const run_source *from, char message[NET_MESSAGE])
 {
-    json_t *model = net_spec_json(spec);
-    *c = (card){.model_text = model ? json_dumps(model, JSON_COMPACT) : NULL, .data_text = data_text(spec, from)};
+    json_t *model = net_spec_json(&s->net);
+    *c = (card){.model_text = model ? json_dumps(model, JSON_COMPACT) : NULL, .data_text = data_text(s, from)};
     json_decref(model);
     const bool fine =
         c->model_text && c->data_text ? parse(c, message) : (snprintf(message, NET_MESSAGE, "out of memory"), false);

@@ -2,7 +2,7 @@
  * columns become inputs, and what outputs mean.
  *
  *     card c;
- *     card_of_source(&c, &spec, &from);
+ *     card_of_source(&c, &spec, &from, message);
  *     tg_metadata lines[CARD_LINES];
  *     card_metadata(&c, lines);                       // for tg_fit_config.metadata; live as long as the card
  *     ...
@@ -50,7 +50,7 @@ typedef struct card {
     char *model_text, *data_text;
 } card;
 
-bool card_of_source(card *c, const net_spec *spec, const run_source *from, char message[NET_MESSAGE]);
+bool card_of_source(card *c, const run_spec *s, const run_source *from, char message[NET_MESSAGE]);
 void card_metadata(const card *c, tg_metadata lines[CARD_LINES]);
 
 /* From a model file. False and one line if it is none, or if its metadata is wrong. */

@@ -86,14 +86,13 @@ static void say(const json_t *value, char *text, size_t size)
     free(dumped);
 }
 
-bool record_claim(const char *folder, json_t *config, record_claims claims, const char *const *ignored,
-                  char message[FILES_MESSAGE])
+bool record_is_ours(const char *folder, json_t *config, const char *const *ignored, char message[FILES_MESSAGE])
 {
     json_t *theirs = load(folder, "config.json");
     const bool used = exists(folder, "curves.csv") || exists(folder, "runs") || exists(folder, "last.safetensors");
     const char *other = theirs && used ? difference(config, theirs, ignored) : NULL;
-    bool fine = true;
-    if (used && claims == RECORD_SAME && (!theirs || other)) {
+    const bool ours = !used || (theirs && !other);
+    if (!ours) {
         char had[80] = "", have[80] = "";
         if (other) {
             say(json_object_get(theirs, other), had, sizeof had);
@@ -107,13 +106,19 @@ bool record_claim(const char *folder, json_t *config, record_claims claims, cons
                      "%.200s holds results, and no config.json says of what; --out names another folder, --overwrite "
                      "begins anew in this one",
                      folder);
-        fine = false;
     }
     json_decref(theirs);
-    if (fine && claims == RECORD_OVERWRITE)
+    return ours;
+}
+
+bool record_claim(const char *folder, json_t *config, record_claims claims, const char *const *ignored,
+                  char message[FILES_MESSAGE])
+{
+    if (claims == RECORD_SAME && !record_is_ours(folder, config, ignored, message))
+        return false;
+    if (claims == RECORD_OVERWRITE)
         remove_results(folder);
-    return fine && files_make_folder(folder, message) &&
-           files_write(folder, "config.json", write_config, config, message);
+    return files_make_folder(folder, message) && files_write(folder, "config.json", write_config, config, message);
 }
 
 /* ---- reading ---- */
@@ -130,9 +135,11 @@ static int split(char *line, char *field[FIELDS])
     return count;
 }
 
-static const char *const columns[] = {"epoch",     "step",          "train_loss",       "val_loss",  "val_accuracy",
-                                      "test_loss", "test_accuracy", "test_calibration", "test_rmse", "test_mae",
-                                      "test_r2",   "grad_norm",     "dead_fraction",    "seconds"};
+static const char *const columns[] = {
+    "epoch",         "step",      "train_loss",      "val_loss",
+    "val_accuracy",  "test_loss", "test_accuracy",   "test_calibration",
+    "test_rmse",     "test_mae",  "test_r2",         "grad_norm",
+    "dead_fraction", "seconds",   "whole_train_loss"}; /* the last where it is measured */
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
 /* The numbers of an epoch in the order of the columns. */
@@ -151,7 +158,8 @@ static void members(runlog_epoch *e, double *member[COLUMNS])
                                   &e->test.r2,
                                   &e->grad_norm,
                                   &e->dead_fraction,
-                                  &e->seconds};
+                                  &e->seconds,
+                                  &e->whole_train_loss};
     memcpy(member, own, sizeof own);
 }
 
@@ -189,11 +197,23 @@ static int each_row(const char *path, const char *const *names, int count,
 typedef struct reading {
     runlog *log;
     int run;
+    runlog_epoch *epochs; /* or these, `count`, */
+    int count;
     FILE *to; /* or lines as they are, up to `step` */
+    bool whole;
     long step;
     double seconds, sum;
     long pending;
 } reading;
+
+static void keep_epoch(reading *r, const runlog_epoch *epoch)
+{
+    runlog_epoch *more = realloc(r->epochs, ((size_t)r->count + 1) * sizeof *more);
+    if (!more)
+        return;
+    r->epochs = more;
+    r->epochs[r->count++] = *epoch;
+}
 
 static void take_epoch(void *context, char *const *values)
 {
@@ -207,8 +227,10 @@ static void take_epoch(void *context, char *const *values)
         *member[c] = values[c] && *values[c] ? strtod(values[c], NULL) : NAN;
     if (r->log)
         runlog_add_epoch(r->log, r->run, &e);
+    else if (!r->to)
+        keep_epoch(r, &e);
     else if (e.step <= r->step) {
-        record_put_epoch(r->to, &e);
+        record_put_epoch(r->to, &e, r->whole);
         r->seconds = e.seconds;
     }
 }
@@ -268,6 +290,21 @@ bool record_read(const char *folder, runlog *log, int run)
     return rows > 0;
 }
 
+runlog_epoch *record_epochs(const char *folder, int *count)
+{
+    char path[PATH_MAX];
+    reading r = {.count = 0};
+    if (path_of(folder, "curves.csv", path))
+        each_row(path, columns, COLUMNS, take_epoch, &r);
+    *count = r.count;
+    return r.epochs;
+}
+
+json_t *record_results(const char *folder)
+{
+    return load(folder, "result.json");
+}
+
 bool record_is_finished(const char *folder)
 {
     return exists(folder, "result.json");
@@ -288,13 +325,13 @@ static void put_header(FILE *to, const char *const *names, int count)
     fputc('\n', to);
 }
 
-bool record_put_epoch(FILE *curves, const runlog_epoch *epoch)
+bool record_put_epoch(FILE *curves, const runlog_epoch *epoch, bool whole)
 {
     runlog_epoch e = *epoch;
     double *member[COLUMNS];
     members(&e, member);
     fprintf(curves, "%d,%ld", e.epoch, e.step);
-    for (int c = 2; c < COLUMNS; c++) {
+    for (int c = 2; c < COLUMNS - !whole; c++) {
         fputc(',', curves);
         put_number(curves, *member[c]);
     }
@@ -324,14 +361,14 @@ static bool copy(const void *context, FILE *to)
     if (c->of_steps)
         put_header(to, step_columns, 2), each_row(c->path, step_columns, 2, take_step, c->r);
     else
-        put_header(to, columns, COLUMNS), each_row(c->path, columns, COLUMNS, take_epoch, c->r);
+        put_header(to, columns, COLUMNS - !c->r->whole), each_row(c->path, columns, COLUMNS, take_epoch, c->r);
     return true;
 }
 
-bool record_continue(const char *folder, long step, FILE **curves, FILE **steps, double *seconds, double *sum,
-                     long *pending, char message[FILES_MESSAGE])
+bool record_continue(const char *folder, long step, bool whole, FILE **curves, FILE **steps, double *seconds,
+                     double *sum, long *pending, char message[FILES_MESSAGE])
 {
-    reading r = {.step = step};
+    reading r = {.step = step, .whole = whole};
     FILE **const file[] = {curves, steps};
     for (int i = 0; i < 2; i++) {
         const char *name = i ? "steps.csv" : "curves.csv";
@@ -343,7 +380,7 @@ bool record_continue(const char *folder, long step, FILE **curves, FILE **steps,
         if (!*file[i])
             return snprintf(message, FILES_MESSAGE, "%.400s: cannot be written", path), false;
         if (step == 0)
-            put_header(*file[i], i ? step_columns : columns, i ? 2 : COLUMNS);
+            put_header(*file[i], i ? step_columns : columns, i ? 2 : COLUMNS - !whole);
     }
     *seconds = r.seconds;
     *sum = r.sum;

@@ -21,20 +21,28 @@ typedef enum record_claims { RECORD_SAME, RECORD_ANY, RECORD_OVERWRITE } record_
 bool record_claim(const char *folder, json_t *config, record_claims claims, const char *const *ignored,
                   char message[FILES_MESSAGE]);
 
+/* Whether the folder has no results, or those of the same options, those in `ignored` aside. If not, one line. */
+bool record_is_ours(const char *folder, json_t *config, const char *const *ignored, char message[FILES_MESSAGE]);
+
 /* Adds what a run's folder has to run number `run` of the log, its end included. False where it has nothing. */
 bool record_read(const char *folder, runlog *log, int run);
 
-/* Whether the run is concluded. */
+/* The epochs that a run's folder has, to be freed; NULL where there are none. */
+runlog_epoch *record_epochs(const char *folder, int *count);
+
+/* Whether the run is concluded, and with what: NULL where it is not. */
 bool record_is_finished(const char *folder);
+json_t *record_results(const char *folder);
 
 /* ---- for the trainer ---- */
 
 /* The files open for more, without what they have beyond this step; the seconds of training until then, and the sum and
- * number of the losses that are not yet an entry of steps.csv. */
-bool record_continue(const char *folder, long step, FILE **curves, FILE **steps, double *seconds, double *sum,
-                     long *pending, char message[FILES_MESSAGE]);
+ * number of the losses that are not yet an entry of steps.csv. `whole` and below: the epochs have a whole_train_loss.
+ */
+bool record_continue(const char *folder, long step, bool whole, FILE **curves, FILE **steps, double *seconds,
+                     double *sum, long *pending, char message[FILES_MESSAGE]);
 
-bool record_put_epoch(FILE *curves, const runlog_epoch *epoch);
+bool record_put_epoch(FILE *curves, const runlog_epoch *epoch, bool whole);
 
 /* Writes pairs of step and loss, and what is pending. */
 bool record_put_steps(FILE *steps, const double *pairs, size_t count, long step, double sum, long pending);

@@ -56,6 +56,8 @@ static bool report(trainer *r, int64_t epoch, int64_t step, int64_t steps, doubl
                                .loss = loss_now,
                                .accuracy = r->accuracy,
                                .rate = r->step_seconds > 0 ? (double)r->rows / r->step_seconds : 0};
+    if (r->setup.link)
+        jobs_report(r->setup.link, &now);
     return !r->setup.on_progress || r->setup.on_progress(r->setup.context, &now);
 }
 
@@ -105,6 +107,19 @@ static bool on_step(void *context, const tg_fit_step *now)
     return report(r, now->epoch, now->step, now->steps, now->mean_loss);
 }
 
+static bool measures_training(const run_spec *s, int64_t epoch)
+{
+    return s->train_loss_every && (epoch % s->train_loss_every == 0 || epoch == s->epochs);
+}
+
+static bool measure_training(trainer *r, double *mean)
+{
+    runlog_measures all;
+    const bool fine = run_measure_rows(r, &r->from->train, &all);
+    *mean = all.loss;
+    return fine;
+}
+
 /* The validation split has been measured; and the test split is, where this is the best epoch so far. */
 static bool on_epoch(void *context, const tg_fit_epoch *now)
 {
@@ -117,15 +132,18 @@ static bool on_epoch(void *context, const tg_fit_epoch *now)
                         .grad_norm = now->gradient_norm,
                         .dead_fraction = r->dead ? tg_dead_units_fraction(r->dead) : NAN,
                         .test = RUNLOG_NO_MEASURES,
+                        .whole_train_loss = NAN,
                         .seconds = r->spec->paired ? r->seconds : NAN};
     if (now->best && r->from->test.count > 0 && !run_measure_rows(r, &r->from->test, &row.test))
+        return false;
+    if (measures_training(r->spec, now->epoch) && !measure_training(r, &row.whole_train_loss))
         return false;
     tg_dead_units_clear(r->dead);
     r->accuracy = row.val_accuracy;
     const bool goes_on = report(r, now->epoch, now->step, r->steps_of_epoch * r->spec->epochs, row.val_loss);
     if (!write_losses(r))
         return false;
-    if (r->curves && !record_put_epoch(r->curves, &row))
+    if (r->curves && !record_put_epoch(r->curves, &row, r->spec->train_loss_every > 0))
         return fail(r, "curves.csv cannot be written");
     r->since = jobs_clock();
     return goes_on;
@@ -148,7 +166,7 @@ static bool make(trainer *r, char message[NET_MESSAGE])
         return false;
     run_spec_complete(s, r->from->train.count);
     if (!run_spec_check(s, source_classifies(s, r->from), message) || !(r->model = make_net(s, message)) ||
-        !card_of_source(&r->about, &s->net, r->from, message) ||
+        !card_of_source(&r->about, s, r->from, message) ||
         (s->start && !start_load(s, r->model, r->from, &r->about, r->setup.started, message)))
         return false;
     r->dead = net_mlp(r->model) ? tg_dead_units_new(net_mlp(r->model)) : NULL;
@@ -166,8 +184,9 @@ static tg_fit_config config_of(trainer *r)
                            .evaluation_batch = s->paired && !r->from->is_text ? 500 : 0,
                            .accumulate = s->accumulate,
                            .least_rows = net_least_rows(&s->net),
-                           .drop_partial = r->setup.profile && /* a step of another size would be timed, too */
-                                           r->from->train.count >= (int64_t)s->batch * s->accumulate,
+                           .drop_partial =
+                               s->drop_last || (r->setup.profile && /* a step of another size would be timed, too */
+                                                r->from->train.count >= (int64_t)s->batch * s->accumulate),
                            .epochs = s->epochs,
                            .patience = s->patience,
                            .ema = {.decay = s->ema, .warmup = true},
@@ -227,10 +246,10 @@ bool run_open(trainer *r, const run_setup *setup, char message[NET_MESSAGE])
         files_remove_left(setup->folder, "last.safetensors.", ".tmp");
         files_remove_left(setup->folder, "best.safetensors.", ".tmp");
     }
-    const bool fine =
-        make(r, message) && make_fit(r, message) &&
-        (!setup->folder || record_continue(setup->folder, (long)tg_optimizer_steps(r->optimizer), &r->curves, &r->steps,
-                                           &r->seconds, &r->chunk_sum, &r->chunk_steps, message));
+    const bool fine = make(r, message) && make_fit(r, message) &&
+                      (!setup->folder || record_continue(setup->folder, (long)tg_optimizer_steps(r->optimizer),
+                                                         r->spec->train_loss_every > 0, &r->curves, &r->steps,
+                                                         &r->seconds, &r->chunk_sum, &r->chunk_steps, message));
     if (!fine)
         run_close(r);
     return fine;

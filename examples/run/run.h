@@ -29,8 +29,9 @@ typedef struct run_setup {
     const char *folder;  /* is there; NULL: nothing is kept */
     const card *started; /* of the file of spec.start, by start_adopt; or NULL */
     bool profile;        /* times operations; a step that rows do not fill is left out */
-    void *context;       /* for on_progress */
-    bool (*on_progress)(void *context, const jobs_progress *now); /* after a step or epoch; false stops; may be NULL */
+    jobs_link *link;     /* is told after a step or epoch; may be NULL */
+    void *context;       /* for on_progress, */
+    bool (*on_progress)(void *context, const jobs_progress *now); /* which likewise may be NULL; false stops */
 } run_setup;
 
 /* What adds up over the rows of an evaluation. */

@@ -20,9 +20,12 @@ static bool open_rows(run_spec *s, run_source *from, char message[NET_MESSAGE])
                                      .ignore = s->ignore,
                                      .categorical = s->categorical,
                                      .missing = (dataset_missing)options_position(spec_missings, s->missing)};
-    dataset *data = &from->data;
-    if (!dataset_load(s->data, &options, data, message, NET_MESSAGE))
-        return false;
+    return dataset_load(s->data, &options, &from->data, message, NET_MESSAGE) && source_complete(s, from, message);
+}
+
+bool source_complete(run_spec *s, const run_source *from, char message[NET_MESSAGE])
+{
+    const dataset *data = &from->data;
     net_spec *spec = &s->net;
     spec->model = spec->model ? spec->model : data->width && !s->paired ? "convnet" : "mlp";
     if (net_reads_text(spec->model))
@@ -32,7 +35,9 @@ static bool open_rows(run_spec *s, run_source *from, char message[NET_MESSAGE])
     if (net_wants_images(spec->model) && !data->width)
         return snprintf(message, NET_MESSAGE, "--model %s wants images: idx:DIR or glyphs", spec->model), false;
     spec->inputs = (int)data->features;
-    spec->outputs = (int)(data->task == DATASET_CLASSIFICATION ? data->classes : data->targets);
+    spec->outputs = (int)(s->reconstructs                        ? data->features
+                          : data->task == DATASET_CLASSIFICATION ? data->classes
+                                                                 : data->targets);
     spec->image_height = (int)data->height;
     spec->image_width = (int)data->width;
     spec->vocabulary = 0;
@@ -52,7 +57,7 @@ static bool split_rows(run_spec *s, run_source *from, char message[NET_MESSAGE])
     const dataset_part *which[] = {&data->train, &data->validation, &data->test};
     tg_fit_rows *to[] = {&from->train, &from->valid, &from->test};
     for (int i = 0; i < 3; i++) {
-        from->parts[i] = (dataset_feed){data, which[i], strcmp(s->net.model, "autoencoder") == 0};
+        from->parts[i] = (dataset_feed){data, which[i], source_reconstructs(s)};
         *to[i] = dataset_feed_rows(&from->parts[i]);
     }
     return true;
@@ -95,6 +100,7 @@ static bool split_text(run_spec *s, run_source *from, char message[NET_MESSAGE])
 bool source_open(run_spec *s, run_source *from, char message[NET_MESSAGE])
 {
     *from = (run_source){.is_text = text_is_named(s->data)};
+    dataset_limit_files(s->file_limit);
     const bool fine = from->is_text ? open_text(s, from, message) : open_rows(s, from, message);
     if (!fine)
         source_free(from);
@@ -106,9 +112,14 @@ bool source_split(run_spec *s, run_source *from, char message[NET_MESSAGE])
     return from->is_text ? split_text(s, from, message) : split_rows(s, from, message);
 }
 
+bool source_reconstructs(const run_spec *s)
+{
+    return s->reconstructs || strcmp(s->net.model, "autoencoder") == 0;
+}
+
 bool source_classifies(const run_spec *s, const run_source *from)
 {
-    return from->is_text || (from->data.task == DATASET_CLASSIFICATION && strcmp(s->net.model, "autoencoder") != 0);
+    return from->is_text || (from->data.task == DATASET_CLASSIFICATION && !source_reconstructs(s));
 }
 
 unsigned long source_checksum(const run_source *from)

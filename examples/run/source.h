@@ -24,6 +24,12 @@ typedef struct run_source {
 bool source_open(run_spec *s, run_source *out, char message[NET_MESSAGE]);
 bool source_split(run_spec *s, run_source *from, char message[NET_MESSAGE]);
 
+/* The part of it that comes after reading, for rows that were read otherwise: from->data is set. */
+bool source_complete(run_spec *s, const run_source *from, char message[NET_MESSAGE]);
+
+/* Whether the targets are the inputs. */
+bool source_reconstructs(const run_spec *s);
+
 /* Whether the model answers with a class or a character. */
 bool source_classifies(const run_spec *s, const run_source *from);
 

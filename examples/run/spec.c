@@ -1,5 +1,7 @@
 #include "examples/run/spec.h"
 
+#include "examples/data/dataset.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,6 +76,7 @@ const program_option run_options[] = {
      "for "
      "another epoch",
      OPTION_INT, AT(batch), 0, 1e6},
+    {"drop-last", NULL, "leave out the last batch of an epoch where rows do not fill it", OPTION_FLAG, AT(drop_last)},
     {"accumulate", "N", "passes of a step, whose gradients add up", OPTION_INT, AT(accumulate), 1, 1e6},
     {"patience", "N", "ends after so many epochs that were not the best; 0: never", OPTION_INT, AT(patience), 0, 1e6},
     {"best", "BY", "what chooses the best epoch, on the validation rows", OPTION_CHOICE, AT(best), .choices = bests},
@@ -96,6 +99,9 @@ const program_option run_options[] = {
     {"label-smoothing", "X", "share of each label that is spread over all classes", OPTION_REAL, AT(label_smoothing), 0,
      0.99},
 
+    {"train-loss-every", "N",
+     "epochs from one measurement of the loss on all training rows, without dropout, to the next; 0: none", OPTION_INT,
+     AT(train_loss_every), 0, 1e6},
     {"test-noise", "SIZES",
      "how the best epoch does where uniform noise between -SIZE and SIZE is added to the features of the test rows",
      OPTION_REALS, AT(test_noise), 0, 1e6},
@@ -106,6 +112,7 @@ const program_option run_options[] = {
     {"activation-from", "WHICH",
      "whose activation counts where that of --start's file and that of the options differ; without it that is an error",
      OPTION_CHOICE, AT(activation_from), .choices = deciders},
+    {"file-limit", "MB", "megabytes that a file of data may have, unpacked", OPTION_INT, AT(file_limit), 1, 1e7},
     {"out", "DIR", "folder of the results; results/ and a name made of data, model and options if not given",
      OPTION_TEXT, AT(out)},
     {"overwrite", NULL, "begin anew in a folder that holds results", OPTION_FLAG, AT(overwrite)},
@@ -121,6 +128,7 @@ run_spec run_spec_defaults(void)
                       .missing = "error",
                       .seed = 1,
                       .accumulate = 1,
+                      .file_limit = DATASET_FILE_LIMIT,
                       .best = "loss",
                       .optimizer = "adamw",
                       .schedule = "cosine",
@@ -237,7 +245,9 @@ bool run_spec_check(const run_spec *s, bool classifies, char message[NET_MESSAGE
     const bool is_table = strncmp(s->data, "csv:", 4) == 0;
     const char *conflict =
         given("end") && strcmp(s->schedule, "cosine") != 0 ? "--end is for --schedule cosine only"
-        : s->batch < net_least_rows(&s->net)               ? "--batch: --norm batch needs two rows at least"
+        : given("validation") && strcmp(s->validation, "none") == 0
+            ? "--validation none: there would be no rows to choose the best epoch by"
+        : s->batch < net_least_rows(&s->net) ? "--batch: --norm batch needs two rows at least"
         : given("residual") && !s->paired && net_residual_is_idle(&s->net)
             ? "--residual: no two hidden layers of one width follow each other"
         : given("patience") && s->patience >= s->epochs && s->patience > 0
@@ -272,6 +282,8 @@ json_t *run_spec_json(const run_spec *s)
     json_decref(all);
     if (s->folds)
         keep(object, "fold", json_integer(s->fold));
+    if (s->reconstructs)
+        keep(object, "reconstructs", json_true());
     return object;
 }
 

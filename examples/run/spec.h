@@ -26,10 +26,14 @@ typedef struct run_spec {
     const char *optimizer, *schedule, *best;
     double lr, warmup, end, weight_decay, momentum, beta1, beta2, epsilon, clip, ema, label_smoothing;
     const char *test_noise;
+    int train_loss_every;
+    bool drop_last;
+    bool reconstructs; /* the targets are the inputs, whatever the model; no option */
     bool
         paired; /* one of several that are compared: the order of rows and what suits the data are those of `compare` */
 
     const char *start, *activation_from; /* weights to begin with; may be NULL */
+    int file_limit;                      /* megabytes of a file that is read */
     const char *out;                     /* NULL: a name that says what the run is */
     bool overwrite, no_plots;
 } run_spec;

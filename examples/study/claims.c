@@ -39,13 +39,13 @@ static bool add_runs(study_work *work, const results *r)
                 for (int init = 0; init < INITS; init++)
                     for (int rate = 0; rate < RATES; rate++) {
                         char name[60];
-                        tg_mlp_config net = {.activation = kinds[kind], .init = inits[init]};
-                        for (int i = 0; i < depths[depth]; i++)
-                            net.hidden[i] = r->c->settings->quick ? 8 : 64;
+                        char hidden[20];
+                        snprintf(hidden, sizeof hidden, "%dx%d", r->c->settings->quick ? 8 : 64, depths[depth]);
+                        const net_spec form = {.activation = tg_activation_name(kinds[kind]),
+                                               .init = tg_init_name(inits[init]),
+                                               .hidden = net_keep_text(hidden)};
                         name_of(name, kind, init, depth);
-                        fine = fine && tabular_add(work, r->c, r->sets, r->set, name, &net, rates[rate], seed, NULL);
-                        if (fine)
-                            work->run[work->count - 1].counts_dead = true;
+                        fine = fine && tabular_add(work, r->c, r->sets, r->set, name, &form, rates[rate], seed, NULL);
                     }
     return fine;
 }
@@ -103,8 +103,8 @@ static void dead_of(const results *r, int kind, int init, int depth, double dead
             name_of(name, kind, init, depth);
             snprintf(run, sizeof run, "%s-%s-lr%g-seed%d", r->sets->name[r->set], name, rates[rate], seed);
             const int number = study_work_number(r->work, run);
-            dead[seed - 1] = fmax(dead[seed - 1],
-                                  study_record_at(&r->work->record[number], r->work->run[number].epochs, STUDY_DEAD));
+            dead[seed - 1] = fmax(dead[seed - 1], study_record_at(&r->work->record[number],
+                                                                  r->work->run[number].spec.epochs, STUDY_DEAD));
         }
     }
 }

@@ -47,9 +47,9 @@ typedef struct extent {
     double at_least; /* seconds of a timing */
 } extent;
 
-static tg_mlp_config net_of(const extent *e, int net)
+static tg_mlp_config net_of(const extent *e, int which)
 {
-    tg_mlp_config config = nets[net].config;
+    tg_mlp_config config = nets[which].config;
     config.inputs = config.inputs / e->divisor;
     for (int i = 0; config.hidden[i]; i++)
         config.hidden[i] /= e->divisor;
@@ -203,20 +203,20 @@ static const struct {
                {TG_GEGLU, false},      {TG_SWIGLU, false},     {TG_SWIGLU, true}};
 enum { STEPPED = sizeof stepped / sizeof stepped[0] };
 
-static bool put_steps(sheet *s, int net, const extent *e, tg_tape *tape, const float *x, const float *y)
+static bool put_steps(sheet *s, int which, const extent *e, tg_tape *tape, const float *x, const float *y)
 {
     subject subjects[STEPPED];
     const tg_rng rng = tg_rng_seed(1);
     bool fine = true;
     for (int i = 0; i < STEPPED; i++) {
-        tg_mlp_config config = net_of(e, net);
+        tg_mlp_config config = net_of(e, which);
         config.activation = stepped[i].activation;
         config.equal_width = stepped[i].equal_width;
         subjects[i] = (subject){.activation = config.activation,
                                 .tape = tape,
                                 .x = x,
                                 .y = y,
-                                .rows = nets[net].batch / e->divisor,
+                                .rows = nets[which].batch / e->divisor,
                                 .inputs = config.inputs,
                                 .outputs = config.outputs,
                                 .net = tg_mlp_new(&rng, &config)};
@@ -227,7 +227,7 @@ static bool put_steps(sheet *s, int net, const extent *e, tg_tape *tape, const f
     if (fine) {
         char heading[80];
         time_all(subjects, STEPPED, e);
-        snprintf(heading, sizeof heading, "Training step of %s", nets[net].name);
+        snprintf(heading, sizeof heading, "Training step of %s", nets[which].name);
         sheet_heading(s, heading);
         sheet_table(s, 1, "activation|microseconds|said|times ReLU|95 %");
     }
@@ -235,7 +235,7 @@ static bool put_steps(sheet *s, int net, const extent *e, tg_tape *tape, const f
         char name[60], key[16];
         snprintf(name, sizeof name, "%s%s", tg_activation_name(stepped[i].activation),
                  stepped[i].equal_width ? " of equal width" : "");
-        snprintf(key, sizeof key, "step%d", net);
+        snprintf(key, sizeof key, "step%d", which);
         put_row(s, name, said_of(stepped[i].activation), &subjects[i], &subjects[0], e->rounds, 1e6, key);
     }
     for (int i = 0; i < STEPPED; i++) {
@@ -299,8 +299,8 @@ int study_cost(const study_context *c)
                e.elements, e.rounds);
     bool fine = true;
     put_elements(s, &e, tape, x, y);
-    for (int net = 0; net < NETS && fine; net++)
-        fine = put_steps(s, net, &e, tape, x, y);
+    for (int which = 0; which < NETS && fine; which++)
+        fine = put_steps(s, which, &e, tape, x, y);
     if (!fine || tg_tape_error(tape))
         return study_refuse(tg_tape_error(tape) ? tg_tape_error(tape) : "out of memory", 1);
     judge(s);

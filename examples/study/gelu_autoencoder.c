@@ -37,29 +37,19 @@ static bool add_run(study_work *work, const study_context *c, const dataset *dat
     study_run *run = study_work_add(work);
     if (!run)
         return false;
-    *run = (study_run){.group = "autoencoder",
-                       .data = data,
-                       .parts = {.validation = "first:1"}, /* which trains with the others */
-                       .all_rows = true,
-                       .reconstructs = true,
-                       .net = {.inputs = (int64_t)data->features,
-                               .hidden = {1000, 500, 250, 30, 250, 500, 1000},
-                               .outputs = (int64_t)data->features,
-                               .activation = activation,
-                               .init = TG_INIT_UNIT_ROWS},
-                       .lr = rate,
-                       .batch = 64,
-                       .epochs = epochs,
-                       .seed = seed,
-                       .drop_partial = true,
-                       .train_every = 25,
-                       .keeps_state = true};
-    if (quick) {
-        memset(run->net.hidden, 0, sizeof run->net.hidden);
-        run->net.hidden[0] = run->net.hidden[2] = 16;
-        run->net.hidden[1] = 4;
-        run->batch = 16;
-    }
+    *run = (study_run){.group = "autoencoder", .data = data, .spec = study_spec(), .keeps_model = true};
+    run_spec *s = &run->spec;
+    s->reconstructs = true;
+    s->validation = "none";
+    s->net.hidden = quick ? "16,4,16" : "1000,500,250,30,250,500,1000";
+    s->net.activation = tg_activation_name(activation);
+    s->net.init = tg_init_name(TG_INIT_UNIT_ROWS);
+    s->lr = rate;
+    s->batch = quick ? 16 : 64;
+    s->epochs = epochs;
+    s->seed = seed;
+    s->drop_last = true;
+    s->train_loss_every = 25;
     snprintf(run->name, sizeof run->name, "%s-lr%g-seed%d", tg_activation_name(activation), rate, seed);
     return true;
 }
@@ -107,7 +97,7 @@ static void put_losses(const results *r, sheet *s)
 /* ---- dead units ---- */
 
 typedef struct looked {
-    tg_mlp *net;
+    const tg_mlp *net;
     tg_dead_units *dead;
 } looked;
 
@@ -128,7 +118,8 @@ static bool count_dead(const results *r, const study_run *run, double *code, dou
     char message[STUDY_MESSAGE];
     dataset_feed images = {r->data, &r->data->test};
     const tg_fit_rows rows = dataset_feed_rows(&images);
-    looked l = {.net = study_run_net(run, r->work->folder, message)};
+    net *model = study_run_net(run, r->work->folder, message);
+    looked l = {.net = model ? net_mlp(model) : NULL};
     double error;
     l.dead = tg_dead_units_new(l.net);
     tg_fit *fit = l.dead ? tg_fit_new(&(tg_fit_config){.loss = look, .model = &l, .batch = 500}) : NULL;
@@ -137,7 +128,7 @@ static bool count_dead(const results *r, const study_run *run, double *code, dou
     *all = tg_dead_units_fraction(l.dead);
     tg_fit_free(fit);
     tg_dead_units_free(l.dead);
-    tg_mlp_free(l.net);
+    net_free(model);
     return seen;
 }
 
@@ -154,8 +145,8 @@ static void put_dead(const results *r, sheet *s)
             int n = 0;
             for (int i = 0; i < r->work->count && n < STUDY_SEEDS; i++) {
                 const study_run *run = &r->work->run[i];
-                if (run->net.activation == published[a].activation && run->lr == rates[rate] &&
-                    study_record_complete(&r->work->record[i], run->epochs))
+                if (strcmp(run->spec.net.activation, tg_activation_name(published[a].activation)) == 0 &&
+                    run->spec.lr == rates[rate] && study_record_complete(&r->work->record[i], run->spec.epochs))
                     n += count_dead(r, run, &code[n], &all[n]);
             }
             const study_spread of_code = study_spread_of(code, n), of_all = study_spread_of(all, n);
@@ -285,8 +276,8 @@ static int run(const study_context *c, dataset *data, study_work *work)
     if (outcome.broken)
         return study_refuse(outcome.message, outcome.broken);
     const results r = {c, work, data, seeds, epochs};
-    char message[FILES_MESSAGE];
-    if (!dataset_split(data, &work->run[0].parts, message, sizeof message) ||
+    char message[STUDY_MESSAGE];
+    if (!study_run_split(&work->run[0], data, message) ||
         !files_write(c->folder, "curves.csv", write_curves, &r, message) ||
         !files_write(c->folder, "published.csv", write_published, &r, message))
         return study_refuse(message, 1);

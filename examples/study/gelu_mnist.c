@@ -298,7 +298,7 @@ static sheet *report(const results *r, const study_outcome *outcome)
 
 static int run(const study_context *c, dataset *data, study_work *work)
 {
-    const mnist_protocol p = mnist_protocol_of(c, data);
+    const mnist_protocol p = mnist_protocol_of(c);
     if (!add_runs(work, &p, data))
         return study_refuse("out of memory", 1);
     const study_outcome outcome = study_work_do(work, stderr);

@@ -6,6 +6,7 @@
 #include "examples/data/words.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { LEVELS = 13 };
 
@@ -29,20 +30,20 @@ typedef struct results {
 
 /* ---- the networks on noisy images ---- */
 
-static tg_tensor loss(void *net, const tg_tensor *batch, tg_rng *training, double *accuracy)
+static tg_tensor loss(void *model, const tg_tensor *batch, tg_rng *training, double *accuracy)
 {
-    tg_tensor logits = tg_mlp_forward_with(net, batch[0], training, NULL);
+    tg_tensor logits = net_forward(model, batch[0], training);
     *accuracy = tg_accuracy(logits, batch[1]);
     return tg_cross_entropy(logits, batch[1]);
 }
 
 /* Over the test images with noise of each size, the same for every network. */
-static bool score_net(const dataset *data, tg_mlp *net, score by_level[LEVELS], char message[STUDY_MESSAGE])
+static bool score_net(const dataset *data, net *model, score by_level[LEVELS], char message[STUDY_MESSAGE])
 {
     const tg_rng seed = tg_rng_seed(1);
     dataset_feed images = {data, &data->test};
     const tg_fit_rows rows = dataset_feed_rows(&images);
-    tg_fit *fit = tg_fit_new(&(tg_fit_config){.loss = loss, .model = net, .batch = 500});
+    tg_fit *fit = tg_fit_new(&(tg_fit_config){.loss = loss, .model = model, .batch = 500});
     bool fine = true;
     for (int level = 0; fine && level < LEVELS; level++) {
         images.random = tg_rng_split(&seed, (uint64_t)level);
@@ -61,12 +62,12 @@ static bool score_all(results *r, const dataset *data, int a, char message[STUDY
     r->rate[a] = mnist_best_rate(r->work, r->p, mnist_activations[a], 1);
     for (int i = 0; i < r->work->count; i++) {
         const study_run *run = &r->work->run[i];
-        if (run->net.activation != mnist_activations[a] || run->lr != r->rate[a] ||
-            !study_record_complete(&r->work->record[i], run->epochs))
+        if (strcmp(run->spec.net.activation, tg_activation_name(mnist_activations[a])) != 0 ||
+            run->spec.lr != r->rate[a] || !study_record_complete(&r->work->record[i], run->spec.epochs))
             continue;
-        tg_mlp *net = study_run_net(run, r->work->folder, message);
-        const bool fine = net && score_net(data, net, r->score[a][r->seeds[a]++], message);
-        tg_mlp_free(net);
+        net *model = study_run_net(run, r->work->folder, message);
+        const bool fine = model && score_net(data, model, r->score[a][r->seeds[a]++], message);
+        net_free(model);
         if (!fine)
             return false;
     }
@@ -162,7 +163,7 @@ static int run(const study_context *c, dataset *data, study_work *work)
 {
     static results r;
     char message[STUDY_MESSAGE];
-    const mnist_protocol p = mnist_protocol_of(c, data);
+    const mnist_protocol p = mnist_protocol_of(c);
     bool fine = true;
     for (int a = 0; a < MNIST_ACTIVATIONS; a++)
         for (int rate = 0; rate < p.rates && rate < 2; rate++)
@@ -173,7 +174,7 @@ static int run(const study_context *c, dataset *data, study_work *work)
     r = (results){.c = c, .work = work, .p = &p};
     if (outcome.broken)
         return study_refuse(outcome.message, outcome.broken);
-    if (!dataset_split(data, &p.parts, message, sizeof message))
+    if (!study_run_split(&work->run[0], data, message))
         return study_refuse(message, 1);
     for (int a = 0; a < MNIST_ACTIVATIONS; a++)
         if (!score_all(&r, data, a, message))

@@ -52,10 +52,11 @@ static bool add_seeds(study_work *work, const study_context *c, const tabular_se
         for (int set = 0; set < sets->count; set++)
             for (int f = 0; f < FORMS; f++)
                 for (int r = 0; r < rates; r++) {
-                    const tg_mlp_config net = {.activation = forms[f], .norm = settings[setting].norm};
+                    const net_spec form = {.activation = tg_activation_name(forms[f]),
+                                           .norm = tg_norm_name(settings[setting].norm)};
                     name_of(name, setting, f);
                     fine = fine &&
-                           tabular_add(work, c, sets, set, name, &net, tabular_rates[r + (rates == 1)], seed, NULL);
+                           tabular_add(work, c, sets, set, name, &form, tabular_rates[r + (rates == 1)], seed, NULL);
                 }
     return fine;
 }
@@ -75,8 +76,9 @@ static int complete_seeds(const study_work *work, int setting, int form, int see
 {
     int complete = seeds;
     for (int i = 0; i < work->count; i++) {
-        const study_run *run = &work->run[i];
-        if (run->net.norm == settings[setting].norm && run->net.activation == forms[form] && run->seed <= complete &&
+        const run_spec *run = &work->run[i].spec;
+        if (strcmp(run->net.norm, tg_norm_name(settings[setting].norm)) == 0 &&
+            strcmp(run->net.activation, tg_activation_name(forms[form])) == 0 && run->seed <= complete &&
             !study_record_complete(&work->record[i], run->epochs))
             complete = run->seed - 1;
     }

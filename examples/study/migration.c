@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SCRATCH = 3, TUNE_RATES = 4, PATH = PATH_MAX + STUDY_NAME };
+enum { SCRATCH = 3, TUNE_RATES = 4, PATH = PATH_MAX + STUDY_NAME + 20 };
 static const tg_activation scratch[SCRATCH] = {TG_RELU, TG_GELU_EXACT, TG_SWIGLU};
 static const double tune_rates[TUNE_RATES] = {1e-4, 3e-4, 1e-3, 3e-3};
 static const double old_rate = 1e-3; /* what the network that is there was trained with */
@@ -41,9 +41,9 @@ static bool add_fresh(study_work *work, const results *r)
         for (int set = 0; set < r->sets->count; set++)
             for (int a = 0; a < SCRATCH; a++)
                 for (int k = 0; k < r->rates; k++)
-                    fine =
-                        fine && tabular_add(work, r->c, r->sets, set, tg_activation_name(scratch[a]),
-                                            &(tg_mlp_config){.activation = scratch[a]}, fresh_rates(r)[k], seed, NULL);
+                    fine = fine && tabular_add(work, r->c, r->sets, set, tg_activation_name(scratch[a]),
+                                               &(net_spec){.activation = tg_activation_name(scratch[a])},
+                                               fresh_rates(r)[k], seed, NULL);
     return fine;
 }
 
@@ -52,10 +52,10 @@ static bool add_existing(study_work *work, const results *r)
     bool fine = true;
     for (int seed = 1; seed <= r->seeds; seed++)
         for (int set = 0; set < r->sets->count; set++) {
-            fine = fine && tabular_add(work, r->c, r->sets, set, "existing", &(tg_mlp_config){.activation = TG_RELU},
+            fine = fine && tabular_add(work, r->c, r->sets, set, "existing", &(net_spec){.activation = "relu"},
                                        old_rate, seed, NULL);
             if (fine)
-                work->run[work->count - 1].keeps_state = true;
+                work->run[work->count - 1].keeps_model = true;
         }
     return fine;
 }
@@ -67,14 +67,15 @@ static bool add_tuned(study_work *work, const results *r, char (*paths)[PATH])
     for (int seed = 1; seed <= r->seeds; seed++)
         for (int set = 0; set < r->sets->count; set++) {
             char *path = paths[(seed - 1) * r->sets->count + set];
-            snprintf(path, PATH, "%s/%s-existing-lr%g-seed%d.state", r->c->records, r->sets->name[set], old_rate, seed);
+            snprintf(path, PATH, "%s/%s-existing-lr%g-seed%d/last.safetensors", r->c->records, r->sets->name[set],
+                     old_rate, seed);
             for (int a = 0; a < 2; a++)
                 for (int k = 0; k < r->tunings; k++) {
                     char name[40];
                     snprintf(name, sizeof name, "from-relu-to-%s", tg_activation_name(scratch[a]));
-                    fine =
-                        fine && tabular_add(work, r->c, r->sets, set, name, &(tg_mlp_config){.activation = scratch[a]},
-                                            tuning_rates(r)[k], seed, path);
+                    fine = fine && tabular_add(work, r->c, r->sets, set, name,
+                                               &(net_spec){.activation = tg_activation_name(scratch[a])},
+                                               tuning_rates(r)[k], seed, path);
                 }
         }
     return fine;

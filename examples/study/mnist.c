@@ -5,25 +5,18 @@
 
 const tg_activation mnist_activations[MNIST_ACTIVATIONS] = {TG_GELU_TANH, TG_ELU, TG_RELU};
 
-mnist_protocol mnist_protocol_of(const study_context *c, const dataset *data)
+mnist_protocol mnist_protocol_of(const study_context *c)
 {
     const bool quick = c->settings->quick;
     mnist_protocol p = {.seeds = quick ? 2 : 5,
                         .epochs = quick ? 3 : 50,
                         .rates = quick ? 2 : MNIST_RATES,
                         .rate = {1e-3, 1e-4, 1e-5},
-                        .net = {.inputs = (int64_t)data->features,
-                                .hidden = {128, 128, 128, 128, 128, 128, 128, 128},
-                                .outputs = (int64_t)data->classes,
-                                .init = TG_INIT_UNIT_ROWS},
-                        .parts = {.validation = quick ? "first:200" : "first:5000"},
+                        .hidden = quick ? "24x2" : "128x8",
+                        .validation = quick ? "first:200" : "first:5000",
                         .batch = quick ? 32 : 128};
     if (c->settings->epochs)
         p.epochs = c->settings->epochs;
-    if (quick) {
-        memset(p.net.hidden, 0, sizeof p.net.hidden);
-        p.net.hidden[0] = p.net.hidden[1] = 24;
-    }
     return p;
 }
 
@@ -43,19 +36,21 @@ bool mnist_add(study_work *work, const mnist_protocol *p, const dataset *data, t
             return false;
         *run = (study_run){.group = keep < 1 ? "dropout" : tg_activation_name(activation),
                            .data = data,
-                           .parts = p->parts,
-                           .net = p->net,
-                           .lr = rate,
-                           .batch = p->batch,
-                           .epochs = p->epochs,
-                           .seed = seed,
-                           .drop_partial = true,
-                           .train_every = 5,
-                           .counts_dead = true,
-                           .keeps_state = true};
+                           .spec = study_spec(),
+                           .keeps_model = true};
         snprintf(run->name, sizeof run->name, "%.*s%d", (int)(strlen(format) - 2), format, seed);
-        run->net.activation = activation;
-        run->net.dropout = 1 - keep;
+        run_spec *s = &run->spec;
+        s->net.hidden = p->hidden;
+        s->net.activation = tg_activation_name(activation);
+        s->net.init = tg_init_name(TG_INIT_UNIT_ROWS);
+        s->net.dropout = 1 - keep;
+        s->validation = p->validation;
+        s->lr = rate;
+        s->batch = p->batch;
+        s->epochs = p->epochs;
+        s->seed = seed;
+        s->drop_last = true;
+        s->train_loss_every = 5;
     }
     return true;
 }

@@ -17,11 +17,10 @@ extern const tg_activation mnist_activations[MNIST_ACTIVATIONS];
 typedef struct mnist_protocol {
     int seeds, epochs, rates;
     double rate[MNIST_RATES];
-    tg_mlp_config net;
-    dataset_parts parts;
+    const char *hidden, *validation;
     int batch;
 } mnist_protocol;
-mnist_protocol mnist_protocol_of(const study_context *c, const dataset *data);
+mnist_protocol mnist_protocol_of(const study_context *c);
 
 /* Adds the runs of an activation at a rate with a probability of keeping a unit, for the seeds first .. last. False if
  * memory runs out. */

@@ -1,355 +1,251 @@
 #include "examples/study/run.h"
-#include "examples/data/feed.h"
 
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <zlib.h>
 
-static const double seconds_between_states = 60, seconds_of_a_sample = 0.2;
+static const double seconds_of_a_sample = 0.2;
 
-/* ---- making it ---- */
-
-typedef struct trainer {
-    const study_run *run;
-    dataset data; /* the run's, in parts of its own */
-    dataset_feed train, validation, test;
-    tg_mlp *net;
-    tg_optimizer *optimizer;
-    tg_dead_units *dead;
-    tg_fit *fit;
-    tg_rng random; /* what dropout and stochastic activations draw from */
-    const char *folder, *key;
-    study_record record;
-    jobs_link *link;
-    double seconds, since, kept_at; /* of training; since when it runs; when the files were written */
-    double rows;                    /* that were trained on */
-    bool broken;                    /* behind an epoch: something could not be measured or kept */
-    char *message;                  /* [STUDY_MESSAGE] */
-} trainer;
-
-static bool fail(const trainer *t, const char *why)
+run_spec study_spec(void)
 {
-    snprintf(t->message, STUDY_MESSAGE, "%.*s", STUDY_MESSAGE - 1, why);
+    run_spec s = run_spec_defaults();
+    s.net.model = "mlp";
+    s.split = "fixed";
+    s.schedule = "constant";
+    s.warmup = s.weight_decay = s.clip = 0; /* AdamW without decay is Adam */
+    s.paired = true;
+    s.activation_from = "model";
+    return s;
+}
+
+static bool fail(char message[STUDY_MESSAGE], const char *why)
+{
+    snprintf(message, STUDY_MESSAGE, "%.*s", STUDY_MESSAGE - 1, why);
     return false;
 }
 
-static bool split(trainer *t)
+static bool folder_of(const study_run *run, const char *folder, char path[PATH_MAX], char message[STUDY_MESSAGE])
 {
-    const study_run *run = t->run;
-    t->data = *run->data;
-    t->data.order = NULL; /* parts of its own */
-    if (!dataset_split(&t->data, &run->parts, t->message, STUDY_MESSAGE))
-        return false;
-    if (run->all_rows) { /* they lie one behind the other */
-        t->data.train.rows += t->data.validation.rows;
-        t->data.validation.rows = 0;
-    }
-    t->train = (dataset_feed){&t->data, &t->data.train, run->reconstructs};
-    t->validation = (dataset_feed){&t->data, &t->data.validation, run->reconstructs};
-    t->test = (dataset_feed){&t->data, &t->data.test, run->reconstructs};
-    return true;
+    return snprintf(path, PATH_MAX, "%s/%s", folder, run->name) < PATH_MAX ||
+           fail(message, "the name of the folder is too long");
 }
 
-static void free_net(trainer *t)
+/* The run's rows, in parts of their own; source.data.order is to be freed. */
+static bool open_source(const study_run *run, run_spec *spec, run_source *from, char message[STUDY_MESSAGE])
 {
-    tg_optimizer_free(t->optimizer);
-    tg_dead_units_free(t->dead);
-    tg_mlp_free(t->net);
+    *spec = run->spec;
+    spec->data = run->data->name;
+    *from = (run_source){.data = *run->data};
+    from->data.order = NULL;
+    return source_complete(spec, from, message) && source_split(spec, from, message);
 }
 
-/* The network before its first step. */
-static bool make_net(trainer *t)
+bool study_run_split(const study_run *run, dataset *data, char message[STUDY_MESSAGE])
 {
-    const study_run *run = t->run;
-    const tg_rng seed = tg_rng_seed((uint64_t)run->seed), initial = tg_rng_stream(&seed, "weights");
-    fail(t, "out of memory");
-    t->random = tg_rng_stream(&seed, "training");
-    t->net = tg_mlp_new(&initial, &run->net);
-    t->dead = tg_dead_units_new(t->net);
-    t->optimizer = tg_optimizer_new(tg_mlp_parameters(t->net),
-                                    &(tg_optimizer_config){.lr = run->lr}); /* AdamW without decay is Adam */
-    if (!t->net || !t->dead || !t->optimizer)
-        return false;
-    return !run->start || tg_parameters_load(tg_mlp_parameters(t->net), run->start,
-                                             &(tg_load_options){.allow_unknown = true}, t->message);
+    run_spec spec = run->spec;
+    run_source from = {.data = *data};
+    const bool fine = source_split(&spec, &from, message);
+    *data = from.data;
+    return fine;
 }
 
-static bool open_trainer(trainer *t)
+/* ---- what a run is ---- */
+
+/* Of a file's bytes; 0 if it cannot be read. */
+static unsigned long file_checksum(const char *path)
 {
-    tg_set_threads(1); /* runs share the processors among themselves */
-    const char *wrong = tg_mlp_config_error(&t->run->net);
-    if (wrong)
-        return snprintf(t->message, STUDY_MESSAGE, "the network cannot be made: %s", wrong), false;
-    return split(t) && make_net(t);
+    unsigned char some[1 << 14];
+    unsigned long sum = crc32(0, NULL, 0);
+    FILE *file = fopen(path, "re");
+    for (size_t got; file && (got = fread(some, 1, sizeof some, file)) > 0;)
+        sum = crc32(sum, some, (unsigned)got);
+    if (file)
+        fclose(file);
+    return file ? sum : 0;
 }
 
-static void close_trainer(trainer *t)
+static const char *const not_compared[] = {"epochs", NULL};
+
+/* The options, and the checksums of rows and weights that the numbers follow from. */
+static json_t *config_of(const study_run *run)
 {
-    tg_fit_free(t->fit);
-    free_net(t);
-    free(t->data.order);
-    study_record_free(&t->record);
+    static const dataset *known; /* of several hundred runs on one set of 200 MB */
+    static unsigned long sum;
+    const run_source from = {.data = *run->data};
+    run_spec spec = run->spec;
+    if (run->data != known)
+        sum = source_checksum(&from);
+    known = run->data;
+    spec.data = run->data->name;
+    net_spec_complete(&spec.net); /* a default that is named is the same run */
+    json_t *config = run_spec_json(&spec);
+    json_object_set_new(config, "checksum", json_integer((json_int_t)sum));
+    if (spec.start)
+        json_object_set_new(config, "start", json_integer((json_int_t)file_checksum(spec.start)));
+    return config;
+}
+
+bool study_record_is_foreign(const study_run *run, const char *folder, char message[STUDY_MESSAGE])
+{
+    char path[PATH_MAX];
+    json_t *config = config_of(run);
+    const bool ours = folder_of(run, folder, path, message) && record_is_ours(path, config, not_compared, message);
+    json_decref(config);
+    return !ours;
+}
+
+static bool claim(const study_run *run, const char *path, record_claims claims, char message[STUDY_MESSAGE])
+{
+    json_t *config = config_of(run);
+    const bool fine = record_claim(path, config, claims, not_compared, message);
+    json_decref(config);
+    return fine;
 }
 
 /* ---- training ---- */
 
-static tg_tensor loss(void *context, const tg_tensor *batch, tg_rng *training, double *score)
+/* A diverged run is concluded with its last epoch. */
+static bool conclude(trainer *r, bool keeps_model, char message[STUDY_MESSAGE])
 {
-    trainer *t = context;
-    tg_mlp_trace trace;
-    tg_tensor output = tg_mlp_forward_with(t->net, batch[0], training ? &t->random : NULL, training ? NULL : &trace);
-    if (!training && t->run->counts_dead)
-        tg_dead_units_see(t->dead, &trace);
-    if (t->run->reconstructs)
-        return tg_mse(output, batch[0]);
-    if (t->data.task == DATASET_REGRESSION)
-        return tg_mse(output, batch[1]);
-    if (score)
-        *score = tg_accuracy(output, batch[1]);
-    return tg_cross_entropy(output, batch[1]);
-}
-
-static void order(void *context, int64_t epoch, tg_rng *rng, int32_t *rows, int64_t count)
-{
-    (void)rng;
-    dataset_feed_order((uint64_t)((trainer *)context)->run->seed, epoch, rows, count);
-}
-
-static tg_fit_config config_of(trainer *t)
-{
-    const study_run *run = t->run;
-    return (tg_fit_config){.loss = loss,
-                           .model = t,
-                           .optimizer = t->optimizer,
-                           .train = dataset_feed_rows(&t->train),
-                           .batch = run->batch,
-                           .least_rows = run->net.norm == TG_NORM_BATCH ? 2 : 1,
-                           .evaluation_batch = 500,
-                           .drop_partial = run->drop_partial,
-                           .epochs = run->epochs,
-                           .order = order,
-                           .context = t};
-}
-
-static void tell(const trainer *t, double fraction, int64_t epoch, double loss_now, double accuracy, double rate)
-{
-    const jobs_progress now = {.fraction = fraction,
-                               .epoch = (int)epoch,
-                               .epochs = t->run->epochs,
-                               .loss = loss_now,
-                               .accuracy = accuracy,
-                               .rate = rate};
-    if (t->link)
-        jobs_report(t->link, &now);
-}
-
-static bool on_step(void *context, const tg_fit_step *now)
-{
-    trainer *t = context;
-    const double time = jobs_clock();
-    t->seconds += time - t->since;
-    t->rows += (double)now->rows;
-    t->since = time;
-    tell(t, (double)now->step / (double)now->steps, now->epoch, now->mean_loss, NAN, t->rows / t->seconds);
-    return true;
-}
-
-/* ---- after an epoch ---- */
-
-static bool measure(trainer *t, dataset_feed *feed, double *loss_of, double *accuracy)
-{
-    const tg_fit_rows rows = dataset_feed_rows(feed);
-    return tg_fit_evaluate(t->fit, &rows, loss_of, accuracy) || fail(t, tg_fit_error(t->fit));
-}
-
-/* The share of rows as the quotient of whole numbers that it is, whatever the batches were. */
-static double share(double accuracy, size_t rows)
-{
-    return round(accuracy * (double)rows) / (double)rows;
-}
-
-static bool is_best(const study_record *record, double loss_of)
-{
-    const int lowest = study_record_lowest(record, record->epochs, STUDY_VAL_LOSS);
-    return !lowest || loss_of < study_record_at(record, lowest, STUDY_VAL_LOSS);
-}
-
-static bool measure_epoch(trainer *t, const tg_fit_epoch *now, study_epoch *row)
-{
-    const study_run *run = t->run;
-    const bool last = now->epoch == run->epochs, validates = t->data.validation.rows > 0;
-    for (int c = 0; c < STUDY_COLUMNS; c++)
-        row->of[c] = NAN;
-    row->of[STUDY_STEP_LOSS] = now->train_loss;
-    row->of[STUDY_VAL_LOSS] = now->valid_loss;
-    row->of[STUDY_VAL_ACCURACY] = share(now->valid_score, t->data.validation.rows);
-    row->of[STUDY_SECONDS] = t->seconds;
-    if (validates && run->counts_dead) /* seen by the validation, which was just before */
-        row->of[STUDY_DEAD] = tg_dead_units_fraction(t->dead);
-    bool fine = true;
-    if (run->train_every && (now->epoch % run->train_every == 0 || last))
-        fine = measure(t, &t->train, &row->of[STUDY_TRAIN_LOSS], NULL);
-    if (fine && t->data.test.rows && (!validates || last || is_best(&t->record, now->valid_loss)))
-        fine = measure(t, &t->test, &row->of[STUDY_TEST_LOSS], &row->of[STUDY_TEST_ACCURACY]);
-    row->of[STUDY_TEST_ACCURACY] = share(row->of[STUDY_TEST_ACCURACY], t->data.test.rows);
-    tg_dead_units_clear(t->dead);
+    const bool diverged = tg_fit_diverged(r->fit);
+    json_t *results = json_object();
+    json_object_set_new(results, "parameters", json_integer(tg_parameters_size(net_parameters(r->model))));
+    json_object_set_new(results, "diverged", json_integer(diverged ? (json_int_t)tg_fit_epoch_count(r->fit) + 1 : 0));
+    const bool fine = record_conclude(r->setup.folder, results, message);
+    json_decref(results);
+    if (!keeps_model || diverged) {
+        files_remove(r->setup.folder, "best.safetensors");
+        files_remove(r->setup.folder, "last.safetensors");
+    }
     return fine;
 }
 
-/* ---- files ---- */
-
-static bool state_path(const study_run *run, const char *folder, char path[PATH_MAX], char message[STUDY_MESSAGE])
+static bool train(const study_run *run, const char *path, jobs_link *link, char message[STUDY_MESSAGE])
 {
-    return snprintf(path, PATH_MAX, "%s/%s.state", folder, run->name) < PATH_MAX ||
-           (snprintf(message, STUDY_MESSAGE, "the name of the folder is too long"), false);
-}
-
-static bool save_state(trainer *t)
-{
-    char path[PATH_MAX];
-    tg_update_state kept = tg_optimizer_state(t->optimizer);
-    const tg_training_state state = {
-        .parameters = tg_mlp_parameters(t->net), .update = &kept, .rng = {&t->random}, .position = t->record.epochs};
-    return state_path(t->run, t->folder, path, t->message) && tg_training_state_save(&state, path, NULL, 0, t->message);
-}
-
-/* The state first at the end, so that a finished run has one; the record first before, so that it is never behind. */
-static bool keep(trainer *t)
-{
-    const bool finished = study_record_complete(&t->record, t->run->epochs),
-               with_state = t->run->keeps_state && !t->record.diverged;
-    t->kept_at = jobs_clock();
-    return (!with_state || !finished || save_state(t)) &&
-           study_record_write(&t->record, t->folder, t->run->name, t->key, t->message) &&
-           (!with_state || finished || save_state(t));
-}
-
-/* Takes a run up where its state and its record both are; the epochs behind are forgotten. */
-static bool take_up(trainer *t)
-{
-    char path[PATH_MAX];
-    tg_update_state kept = tg_optimizer_state(t->optimizer);
-    tg_training_state state = {.parameters = tg_mlp_parameters(t->net), .update = &kept, .rng = {&t->random}};
-    if (!t->run->keeps_state || !state_path(t->run, t->folder, path, t->message) || access(path, R_OK) != 0 ||
-        !tg_training_state_load(&state, path, t->message) || state.position > t->record.epochs ||
-        !tg_optimizer_restore(t->optimizer, &kept))
-        return false;
-    t->record.epochs = (int)state.position;
-    t->seconds = study_record_at(&t->record, t->record.epochs, STUDY_SECONDS);
-    t->rows = (double)state.position * (double)t->data.train.rows;
-    return true;
-}
-
-/* Goes on with what is there; anything that does not fit begins anew. */
-static bool resume(trainer *t)
-{
-    char left[STUDY_NAME + 16];
-    snprintf(left, sizeof left, "%s.state.", t->run->name);
-    files_remove_left(t->folder, left, ".tmp"); /* of a run that was killed while it kept its state */
-    if (t->record.epochs == 0 || take_up(t))
-        return true;
-    t->record.epochs = 0;
-    free_net(t);
-    return make_net(t);
-}
-
-/* ---- the whole run ---- */
-
-static bool on_epoch(void *context, const tg_fit_epoch *now)
-{
-    trainer *t = context;
-    study_epoch row;
-    t->broken = !measure_epoch(t, now, &row);
-    if (!t->broken && !study_record_add(&t->record, &row))
-        t->broken = !fail(t, "out of memory");
-    if (t->broken)
-        return false;
-    tell(t, (double)now->epoch / t->run->epochs, now->epoch,
-         row.of[t->data.validation.rows ? STUDY_VAL_LOSS : STUDY_TEST_LOSS], row.of[STUDY_VAL_ACCURACY], 0);
-    const bool over = now->epoch == t->run->epochs,
-               due = t->run->keeps_state && jobs_clock() - t->kept_at > seconds_between_states;
-    t->broken = (over || due) && !keep(t);
-    t->since = jobs_clock();
-    return !t->broken;
-}
-
-static bool train(trainer *t)
-{
-    tg_fit_config config = config_of(t);
-    config.valid = dataset_feed_rows(&t->validation);
-    config.epochs_before = t->record.epochs;
-    config.on_step = on_step;
-    config.on_epoch = on_epoch;
-    t->record.parameters = (long)tg_parameters_size(tg_mlp_parameters(t->net));
-    t->fit = tg_fit_new(&config);
-    t->since = t->kept_at = jobs_clock();
-    if (tg_fit_run(t->fit))
-        return tg_fit_finished(t->fit) && !t->broken; /* on_epoch has said what went wrong */
-    if (!tg_fit_diverged(t->fit))
-        return fail(t, tg_fit_error(t->fit));
-    t->record.diverged = t->record.epochs + 1;
-    return keep(t);
-}
-
-bool study_run_train(const study_run *run, const char *folder, jobs_link *link, char message[STUDY_MESSAGE])
-{
-    char key[STUDY_KEY];
-    trainer t = {.run = run, .folder = folder, .key = key, .link = link, .message = message};
-    study_run_key(run, key);
-    study_record_read(&t.record, folder, run->name, key);
-    const bool fine = study_record_complete(&t.record, run->epochs) || (open_trainer(&t) && resume(&t) && train(&t));
-    close_trainer(&t);
+    static const card of_no_model;
+    run_source from;
+    trainer r;
+    run_setup setup = {.from = &from, .folder = path, .link = link, .started = &of_no_model};
+    tg_set_threads(1); /* runs share the processors among themselves */
+    bool fine = open_source(run, &setup.spec, &from, message) && run_open(&r, &setup, message);
+    if (fine) {
+        fine = (run_train(&r, message) || tg_fit_diverged(r.fit)) && conclude(&r, run->keeps_model, message);
+        run_close(&r);
+    }
+    free(from.data.order);
     return fine;
+}
+
+bool study_run_train(const study_run *run, const char *folder, bool overwrite, jobs_link *link,
+                     char message[STUDY_MESSAGE])
+{
+    char path[PATH_MAX], other[STUDY_MESSAGE];
+    study_record record;
+    const bool foreign = overwrite && study_record_is_foreign(run, folder, other);
+    study_record_read(&record, run, folder);
+    const bool complete = study_record_complete(&record, run->spec.epochs);
+    study_record_free(&record);
+    return complete ||
+           (folder_of(run, folder, path, message) &&
+            claim(run, path, foreign ? RECORD_OVERWRITE : RECORD_SAME, message) && train(run, path, link, message));
 }
 
 /* ---- beside training ---- */
 
-/* The mean of the steps behind the first, which is slower. */
-static bool sample_step(void *context, const tg_fit_step *now)
+static bool sample(void *begin, const jobs_progress *now)
 {
-    trainer *t = context;
-    const double time = jobs_clock();
-    if (now->step == 1)
-        t->since = time;
-    else
-        t->seconds = (time - t->since) / (double)(now->step - 1);
-    return time - t->since < seconds_of_a_sample;
+    return now->step < 2 || jobs_clock() - *(const double *)begin < seconds_of_a_sample;
 }
 
 double study_run_seconds(const study_run *run, char message[STUDY_MESSAGE])
 {
-    trainer t = {.run = run, .message = message};
-    double seconds = NAN;
-    if (open_trainer(&t)) {
-        tg_fit_config config = config_of(&t);
-        config.epochs = 2;
-        config.on_step = sample_step;
-        t.fit = tg_fit_new(&config);
+    run_source from;
+    trainer r;
+    double begin = jobs_clock(), seconds = NAN;
+    run_setup setup = {.from = &from, .context = &begin, .on_progress = sample};
+    study_run shorter = *run;
+    shorter.spec.start = NULL;
+    shorter.spec.epochs = 2;
+    tg_set_threads(1);
+    if (open_source(&shorter, &setup.spec, &from, message) && run_open(&r, &setup, message)) {
+        const bool fine = run_train(&r, message) || tg_fit_diverged(r.fit);
+        const run_spec *s = &run->spec;
         /* A measurement is forward only: a third of a step for as many rows. */
-        const double measured = (double)t.data.validation.rows + 0.3 * (double)t.data.test.rows +
-                                (run->train_every ? (double)t.data.train.rows / run->train_every : 0);
-        const double steps = (double)tg_fit_steps(&config) / 2;
-        if (tg_fit_run(t.fit) || tg_fit_diverged(t.fit))
-            seconds = t.seconds * (steps + measured / run->batch / 3);
-        else
-            fail(&t, tg_fit_error(t.fit));
+        const double measured = (double)from.valid.count + 0.3 * (double)from.test.count +
+                                (s->train_loss_every ? (double)from.train.count / s->train_loss_every : 0);
+        const double step = r.timed_steps ? r.step_seconds / (double)r.timed_steps : r.seconds;
+        if (fine)
+            seconds = step * ((double)r.steps_of_epoch + measured / s->batch / 3);
+        run_close(&r);
     }
-    close_trainer(&t);
+    free(from.data.order);
     return seconds;
 }
 
-tg_mlp *study_run_net(const study_run *run, const char *folder, char message[STUDY_MESSAGE])
+net *study_run_net(const study_run *run, const char *folder, char message[STUDY_MESSAGE])
 {
+    const tg_rng rng = tg_rng_seed((uint64_t)run->spec.seed);
+    const run_source from = {.data = *run->data};
     char path[PATH_MAX];
-    const tg_rng rng = tg_rng_seed((uint64_t)run->seed);
-    tg_mlp *net = tg_mlp_new(&rng, &run->net);
-    if (!net)
-        snprintf(message, STUDY_MESSAGE, "out of memory");
-    if (net && state_path(run, folder, path, message) &&
-        tg_parameters_load(tg_mlp_parameters(net), path, &(tg_load_options){.allow_unknown = true}, message))
-        return net;
-    tg_mlp_free(net);
+    run_spec spec = run->spec;
+    net *made = source_complete(&spec, &from, message)
+                    ? (run_spec_complete(&spec, 1), net_new(&spec.net, &rng, message))
+                    : NULL;
+    if (made && folder_of(run, folder, path, message) && strlen(path) + 20 < sizeof path &&
+        tg_parameters_load(net_parameters(made), strcat(path, "/last.safetensors"),
+                           &(tg_load_options){.allow_unknown = true}, message))
+        return made;
+    net_free(made);
     return NULL;
+}
+
+/* ---- what it measured ---- */
+
+void study_record_read(study_record *record, const study_run *run, const char *folder)
+{
+    char path[PATH_MAX], message[STUDY_MESSAGE];
+    *record = (study_record){0};
+    if (!folder_of(run, folder, path, message) || study_record_is_foreign(run, folder, message))
+        return;
+    json_t *results = record_results(path);
+    record->epoch = record_epochs(path, &record->epochs);
+    record->diverged = (int)json_integer_value(json_object_get(results, "diverged"));
+    record->concluded = results;
+    json_decref(results);
+}
+
+void study_record_free(study_record *record)
+{
+    free(record->epoch);
+    *record = (study_record){0};
+}
+
+double study_record_at(const study_record *record, int epoch, study_column column)
+{
+    if (epoch < 1 || epoch > record->epochs)
+        return NAN;
+    const runlog_epoch *e = &record->epoch[epoch - 1];
+    const double of[STUDY_COLUMNS] = {[STUDY_STEP_LOSS] = e->train_loss, [STUDY_TRAIN_LOSS] = e->whole_train_loss,
+                                      [STUDY_VAL_LOSS] = e->val_loss,    [STUDY_VAL_ACCURACY] = e->val_accuracy,
+                                      [STUDY_TEST_LOSS] = e->test.loss,  [STUDY_TEST_ACCURACY] = e->test.accuracy,
+                                      [STUDY_DEAD] = e->dead_fraction};
+    return of[column];
+}
+
+int study_record_lowest(const study_record *record, int epochs, study_column column)
+{
+    int lowest = 0;
+    for (int e = 1; e <= epochs; e++) {
+        const double number = study_record_at(record, e, column);
+        if (!isnan(number) && (!lowest || number < study_record_at(record, lowest, column)))
+            lowest = e;
+    }
+    return lowest;
+}
+
+bool study_record_complete(const study_record *record, int epochs)
+{
+    return record->concluded && (record->diverged || record->epochs >= epochs);
 }

@@ -1,54 +1,89 @@
-/* One training run of a study: a network trained with Adam at one rate from one seed, and measured after every epoch.
+/* One training run of a study: a run (examples/run) with a name, on rows that were read once for all runs.
  *
- *     study_run run = {.name = "relu-keep1-lr0.001-seed1", .data = &mnist, .parts = {.validation = "first:5000"},
- *                      .net = {.inputs = 784, .hidden = {128, 128}, .outputs = 10, .activation = TG_RELU, .init =
- * TG_INIT_UNIT_ROWS}, .lr = 1e-3, .batch = 128, .epochs = 50, .seed = 1}; double seconds = study_run_seconds(&run,
- * message);            // for one epoch, from a timed sample if (!study_run_train(&run, folder, NULL, message)) ... //
- * goes on where FOLDER/NAME.json and FOLDER/NAME.state end
+ *     study_run run = {.name = "relu-keep1-lr0.001-seed1", .data = &mnist, .spec = study_spec()};
+ *     run.spec.net = (net_spec){.hidden = "128x8", .activation = "relu", .init = "unit_rows"};
+ *     run.spec.lr = 1e-3, run.spec.batch = 128, run.spec.epochs = 50, run.spec.validation = "first:5000";
+ *     double seconds = study_run_seconds(&run, message);            // for one epoch, from a timed sample
+ *     if (!study_run_train(&run, folder, false, NULL, message)) ... // goes on where FOLDER/NAME ends
+ *     study_record record;
+ *     study_record_read(&record, &run, folder);
+ *     double loss = study_record_at(&record, 10, STUDY_VAL_LOSS);   // after epoch 10
+ *     study_record_free(&record);
  *
- * The rate is constant and there is no decay. The number of epochs is no part of a run's key: more epochs continue what
- * is there, if the state was kept. The same run gives the same numbers, whether it was interrupted or not.
+ * The number of epochs is no part of what a run is: more epochs continue what is there, if the model was kept. The same
+ * run gives the same numbers, whether it was interrupted or not.
  */
 #ifndef STUDY_RUN_H
 #define STUDY_RUN_H
 
-#include "examples/data/dataset.h"
-#include "examples/lab/jobs.h"
-#include "examples/study/record.h"
+#include "examples/run/record.h"
+#include "examples/run/run.h"
 
-#include <tapegrad.h>
-
-enum { STUDY_MESSAGE = 640 };
+enum { STUDY_MESSAGE = 640, STUDY_NAME = 120 };
 
 typedef struct study_run {
-    char name[STUDY_NAME]; /* of its files: letters, digits, and - . _ */
+    char name[STUDY_NAME]; /* of its folder: letters, digits, and - . _ */
     const char *group;     /* runs of a group take about the same time an epoch */
     const dataset *data;
-    dataset_parts parts;
-    bool all_rows;     /* trains on the validation rows too, and measures no validation */
-    bool reconstructs; /* an autoencoder: the targets are the inputs */
-    tg_mlp_config net;
-    const char *start; /* a model file to start from; NULL: initial weights from the seed */
-    double lr;
-    int batch, epochs, seed;
-    bool drop_partial; /* every batch is full */
-    int train_every;   /* epochs between measurements of the training rows, for STUDY_TRAIN_LOSS; 0: never */
-    bool counts_dead;  /* measures STUDY_DEAD */
-    bool keeps_state;  /* in FOLDER/NAME.state: a long run can go on, and its network can be read from there */
+    run_spec spec;
+    bool keeps_model; /* in last.safetensors: a longer run can go on, and its network can be read from there */
 } study_run;
 
-/* All that the numbers follow from, in words. */
-void study_run_key(const study_run *run, char key[STUDY_KEY]);
+/* What runs of studies have in common: Adam at a constant rate, without decay and clipping; parts, net, rate, batch,
+ * epochs and seed are still to be chosen. */
+run_spec study_spec(void);
 
-/* Trains until run->epochs are recorded in `folder`, which is there. `link`, to whom progress is told, may be NULL. A
- * run that diverges is a result and no failure. False and one line if it cannot be made or written. */
-bool study_run_train(const study_run *run, const char *folder, jobs_link *link, char message[STUDY_MESSAGE]);
+/* Trains until spec.epochs are recorded in FOLDER/NAME. With `overwrite`, results of other options there are removed;
+ * otherwise they are an error. `link`, to whom progress is told, may be NULL. A run that diverges is a result and no
+ * failure. False and one line if it cannot be made or written. */
+bool study_run_train(const study_run *run, const char *folder, bool overwrite, jobs_link *link,
+                     char message[STUDY_MESSAGE]);
 
 /* Seconds that an epoch takes, measurements included, from a sample of a quarter of a second or so; NaN and one line if
  * the run cannot be made. */
 double study_run_seconds(const study_run *run, char message[STUDY_MESSAGE]);
 
-/* The network of a run that kept its state, after run->epochs; NULL and one line if it is not there. To be freed. */
-tg_mlp *study_run_net(const study_run *run, const char *folder, char message[STUDY_MESSAGE]);
+/* The network of a run that kept its model, after spec.epochs; NULL and one line if it is not there. To be freed. */
+net *study_run_net(const study_run *run, const char *folder, char message[STUDY_MESSAGE]);
+
+/* The parts of the rows that a run is trained and measured on, in `data`. */
+bool study_run_split(const study_run *run, dataset *data, char message[STUDY_MESSAGE]);
+
+/* ---- what it measured ---- */
+
+/* What is known after an epoch; NaN for what was not measured. */
+typedef enum study_column {
+    STUDY_STEP_LOSS,    /* mean loss of the epoch's steps, as they were taken */
+    STUDY_TRAIN_LOSS,   /* of the training rows after the epoch, without dropout */
+    STUDY_VAL_LOSS,     /* of the validation rows */
+    STUDY_VAL_ACCURACY, /* 0 to 1; NaN but in a classification */
+    STUDY_TEST_LOSS, /* of the test rows: where the validation loss is the lowest so far, or without validation rows */
+    STUDY_TEST_ACCURACY,
+    STUDY_DEAD, /* share of the hidden units whose derivative is next to zero on all validation rows */
+    STUDY_COLUMNS
+} study_column;
+
+typedef struct study_record {
+    int epochs;
+    runlog_epoch *epoch; /* [epochs], the first at 0 */
+    int diverged;        /* the epoch in which the loss was no number any more, which ends a run; 0: none */
+    bool concluded;
+} study_record;
+
+/* Reads FOLDER/NAME; an empty record where there is none of this run. */
+void study_record_read(study_record *record, const study_run *run, const char *folder);
+
+/* Whether FOLDER/NAME holds another run, with one line that says in what they differ. */
+bool study_record_is_foreign(const study_run *run, const char *folder, char message[STUDY_MESSAGE]);
+void study_record_free(study_record *record);
+
+/* A number after epoch 1, 2, ...; NaN where there is none. */
+double study_record_at(const study_record *record, int epoch, study_column column);
+
+/* The epoch with the lowest number in a column, among the first `epochs`; 0 where there is none. */
+int study_record_lowest(const study_record *record, int epochs, study_column column);
+
+/* Whether a run of so many epochs is over. */
+bool study_record_complete(const study_record *record, int epochs);
 
 #endif

@@ -67,7 +67,7 @@ static int batch_of(size_t rows)
 }
 
 bool tabular_add(study_work *work, const study_context *c, const tabular_sets *sets, int set, const char *name,
-                 const tg_mlp_config *net, double rate, int seed, const char *start)
+                 const net_spec *form, double rate, int seed, const char *start)
 {
     const dataset *data = &sets->data[set];
     const int batch = batch_of(data->rows), steps = c->settings->quick ? 30 : 3000;
@@ -75,19 +75,17 @@ bool tabular_add(study_work *work, const study_context *c, const tabular_sets *s
     study_run *run = study_work_add(work);
     if (!run)
         return false;
-    *run = (study_run){.group = sets->name[set],
-                       .data = data,
-                       .parts = {.seed = (uint64_t)seed},
-                       .net = *net,
-                       .start = start,
-                       .lr = rate,
-                       .batch = batch,
-                       .epochs = c->settings->epochs ? c->settings->epochs : epochs,
-                       .seed = seed};
-    run->net.inputs = (int64_t)data->features;
-    run->net.outputs = (int64_t)(data->task == DATASET_CLASSIFICATION ? data->classes : data->targets);
-    if (!run->net.hidden[0])
-        run->net.hidden[0] = run->net.hidden[1] = c->settings->quick ? 16 : 64;
+    *run = (study_run){.group = sets->name[set], .data = data, .spec = study_spec()};
+    run_spec *s = &run->spec;
+    s->split = "redrawn";
+    s->net = *form;
+    s->net.model = "mlp";
+    s->net.hidden = form->hidden ? form->hidden : c->settings->quick ? "16x2" : "64x2";
+    s->start = start;
+    s->lr = rate;
+    s->batch = batch;
+    s->epochs = c->settings->epochs ? c->settings->epochs : epochs;
+    s->seed = seed;
     snprintf(run->name, sizeof run->name, "%s-%s-lr%g-seed%d", sets->name[set], name, rate, seed);
     return true;
 }
@@ -102,9 +100,9 @@ double tabular_losses(const study_work *work, const char *set, const char *name,
         const int run = study_work_number(work, run_name);
         const study_record *record = run >= 0 ? &work->record[run] : NULL;
         test[seed - 1] = NAN;
-        if (!record || !study_record_complete(record, work->run[run].epochs))
+        if (!record || !study_record_complete(record, work->run[run].spec.epochs))
             return NAN;
-        const int best = study_record_lowest(record, work->run[run].epochs, STUDY_VAL_LOSS);
+        const int best = study_record_lowest(record, work->run[run].spec.epochs, STUDY_VAL_LOSS);
         if (!record->diverged)
             test[seed - 1] = log(study_record_at(record, best, STUDY_TEST_LOSS));
         sum += record->diverged ? INFINITY : log(study_record_at(record, best, STUDY_VAL_LOSS));

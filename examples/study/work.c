@@ -48,19 +48,17 @@ static bool is_wanted(const study_work *work, int run)
 
 static bool read_records(study_work *work, study_outcome *outcome)
 {
-    char key[STUDY_KEY];
     free_records(work);
     outcome->complete = 0;
     work->record = calloc((size_t)work->count + 1, sizeof *work->record);
     if (!work->record)
         return snprintf(outcome->message, sizeof outcome->message, "out of memory"), false;
     for (int i = 0; i < work->count; i++) {
-        study_run_key(&work->run[i], key);
         if (!work->overwrite && !work->read_only && is_wanted(work, i) &&
-            study_record_is_foreign(work->folder, work->run[i].name, key, outcome->message))
+            study_record_is_foreign(&work->run[i], work->folder, outcome->message))
             return false;
-        study_record_read(&work->record[i], work->folder, work->run[i].name, key);
-        outcome->complete += study_record_complete(&work->record[i], work->run[i].epochs);
+        study_record_read(&work->record[i], &work->run[i], work->folder);
+        outcome->complete += study_record_complete(&work->record[i], work->run[i].spec.epochs);
     }
     return true;
 }
@@ -84,8 +82,7 @@ static double estimate(const study_work *work, const int *pending, int count, ch
         const study_run *run = &work->run[pending[i]];
         const int first = first_of_group(work, pending, count, pending[i]);
         epoch[i] = first == i ? study_run_seconds(run, message) : epoch[first];
-        const int done = run->keeps_state ? work->record[pending[i]].epochs : 0;
-        seconds += epoch[i] * (run->epochs - done);
+        seconds += epoch[i] * (run->spec.epochs - work->record[pending[i]].epochs);
     }
     if (!epoch)
         snprintf(message, STUDY_MESSAGE, "out of memory");
@@ -114,7 +111,7 @@ static int train(int job, jobs_link *link, void *context)
 {
     const pool *p = context;
     char message[STUDY_MESSAGE];
-    return study_run_train(&p->work->run[p->pending[job]], p->work->folder, link, message)
+    return study_run_train(&p->work->run[p->pending[job]], p->work->folder, p->work->overwrite, link, message)
                ? 0
                : jobs_fail(link, "%s", message);
 }
@@ -179,7 +176,7 @@ study_outcome study_work_do(study_work *work, FILE *out)
                      : read_records(work, &outcome)                                ? 0
                                                                                    : 2;
     for (int i = 0; !outcome.broken && i < work->count; i++)
-        if (!study_record_complete(&work->record[i], work->run[i].epochs)) {
+        if (!study_record_complete(&work->record[i], work->run[i].spec.epochs)) {
             missing++;
             if (is_wanted(work, i))
                 pending[count++] = i;

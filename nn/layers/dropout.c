@@ -26,6 +26,6 @@ static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_
 
 static const tg_shape shapes[] = {{2, {3, 4}}, {1, {3}}, {3, {2, 3, 2}}, {0}};
 
-const tg_layer_kind tg_dropout_kind = {
-    "dropout", "layer", 0,
-    forward,   add,     (const tg_layer_sample[]){{"", "dropout in training", shapes, .training = true}, {0}}};
+static const tg_layer_sample samples[] = {{"", "dropout in training", shapes, .training = true}, {0}};
+
+const tg_layer_kind tg_dropout_kind = {"dropout", "layer", 0, forward, add, samples};

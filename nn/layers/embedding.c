@@ -60,10 +60,7 @@ static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_
 
 static const tg_shape shapes[] = {{2, {3, 4}}, {1, {5}}, {0}};
 
-const tg_layer_kind tg_embedding_kind = {
-    "embedding_layer",
-    "layer",
-    sizeof(tg_embedding_layer),
-    forward,
-    add,
-    (const tg_layer_sample[]){{"", "rows of a table by number, times the first ones", shapes, .ids = 5}, {0}}};
+static const tg_layer_sample samples[] = {{"", "rows of a table by number, times the first ones", shapes, .ids = 5},
+                                          {0}};
+
+const tg_layer_kind tg_embedding_kind = {"embedding_layer", "layer", sizeof(tg_embedding_layer), forward, add, samples};

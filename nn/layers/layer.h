@@ -16,11 +16,12 @@
  *     {
  *         scale *s = layer;
  *         s->weight = tg_parameters_add(set, tg_name_in(name, "weight").text, TG_SHAPE(x->dim[x->rank - 1]), false);
- *         return (tg_layer){.kind = &scale_kind, .layer = s};
+ *         return (tg_layer){.kind = &tg_scale_kind, .layer = s};
  *     }
  *
- *     const tg_layer_kind scale_kind = {"scale", "layer", sizeof(scale), forward, add,
- *                                       (const tg_layer_sample[]){{"", "w x", tg_sample_rows}, {0}}};
+ *     static const tg_shape shapes[] = {{2, {3, 4}}, {1, {5}}, {0}};
+ *     static const tg_layer_sample samples[] = {{"", "w x", shapes}, {0}};
+ *     const tg_layer_kind tg_scale_kind = {"scale", "layer", sizeof(scale), forward, add, samples};
  *
  * From the line in layers.def follow the check of its derivatives (gradcheck), and random models in which it is crossed
  * with all other layers, checkpoints, threads, replays and files (tests/test_cross_models.c).
@@ -108,9 +109,6 @@ typedef struct tg_name {
 } tg_name;
 
 tg_name tg_name_in(const char *name, const char *part);
-
-/* Shapes of x for samples: rows of features, images, sequences of 4 features. */
-extern const tg_shape tg_sample_rows[], tg_sample_images[], tg_sample_sequences[];
 
 TG_API_END
 #endif

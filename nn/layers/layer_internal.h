@@ -23,6 +23,9 @@ static inline tg_attention_context tg_context_of(const tg_layer_pass *pass)
 /* f(x); of a gated activation the product of two halves of x along the axis, in PyTorch's order: value f(gate). */
 tg_tensor tg_activate_halves(tg_activation activation, tg_tensor x, int axis, tg_rng *training);
 
+/* Shapes of x for samples: rows of features, images, sequences of 4 features. */
+extern const tg_shape tg_sample_rows[], tg_sample_images[], tg_sample_sequences[];
+
 static inline int64_t tg_last(const tg_shape *x)
 {
     return x->dim[x->rank - 1];

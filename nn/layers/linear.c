@@ -42,10 +42,6 @@ static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_
     return tg_sequential_linear(l);
 }
 
-const tg_layer_kind tg_linear_kind = {
-    "linear_layer",
-    "layer",
-    sizeof(tg_linear_layer),
-    forward,
-    add,
-    (const tg_layer_sample[]){{"", "x W^T + b", tg_sample_rows}, {"no_bias", "x W^T", tg_sample_rows}, {0}}};
+static const tg_layer_sample samples[] = {{"", "x W^T + b", tg_sample_rows}, {"no_bias", "x W^T", tg_sample_rows}, {0}};
+
+const tg_layer_kind tg_linear_kind = {"linear_layer", "layer", sizeof(tg_linear_layer), forward, add, samples};

@@ -59,7 +59,6 @@ static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_
 
 static const tg_shape shapes[] = {{2, {3, 4}}, {4, {2, 2, 3, 2}}, {0}};
 
-const tg_layer_kind tg_rotary_kind = {
-    "rotary", "layer",
-    0,        forward,
-    add,      (const tg_layer_sample[]){{"", "pairs turned by an angle that grows with the position", shapes}, {0}}};
+static const tg_layer_sample samples[] = {{"", "pairs turned by an angle that grows with the position", shapes}, {0}};
+
+const tg_layer_kind tg_rotary_kind = {"rotary", "layer", 0, forward, add, samples};

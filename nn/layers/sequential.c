@@ -55,14 +55,10 @@ static tg_layer add_activation(void *layer, tg_parameters *set, const char *name
 
 static const tg_shape even[] = {{2, {3, 4}}, {3, {2, 3, 2}}, {0}};
 
-const tg_layer_kind tg_activation_kind = {"activation",
-                                          "layer",
-                                          0,
-                                          activation,
-                                          add_activation,
-                                          (const tg_layer_sample[]){{"softplus", "a function of each number", even},
-                                                                    {"glu", "a product of two halves", even},
-                                                                    {0}}};
+static const tg_layer_sample activation_samples[] = {
+    {"softplus", "a function of each number", even}, {"glu", "a product of two halves", even}, {0}};
+
+const tg_layer_kind tg_activation_kind = {"activation", "layer", 0, activation, add_activation, activation_samples};
 
 static tg_tensor pooled(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
 {
@@ -76,14 +72,10 @@ static tg_layer add_pool(void *layer, tg_parameters *set, const char *name, cons
     return pool(sample == 1, 3, 2, (tg_window){.stride = {1, 1}, .padding = {1, 1}});
 }
 
-const tg_layer_kind tg_pool_kind = {"pool",
-                                    "layer",
-                                    0,
-                                    pooled,
-                                    add_pool,
-                                    (const tg_layer_sample[]){{"max", "the maximum of a window", tg_sample_images},
-                                                              {"average", "its mean", tg_sample_images},
-                                                              {0}}};
+static const tg_layer_sample pool_samples[] = {
+    {"max", "the maximum of a window", tg_sample_images}, {"average", "its mean", tg_sample_images}, {0}};
+
+const tg_layer_kind tg_pool_kind = {"pool", "layer", 0, pooled, add_pool, pool_samples};
 
 static tg_tensor flatten(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
 {
@@ -100,9 +92,9 @@ static tg_layer add_flatten(void *layer, tg_parameters *set, const char *name, c
     return tg_sequential_flatten();
 }
 
-const tg_layer_kind tg_flatten_kind = {
-    "flatten", "layer",     0,
-    flatten,   add_flatten, (const tg_layer_sample[]){{"", "a matrix [batch, all the rest]", tg_sample_images}, {0}}};
+static const tg_layer_sample flatten_samples[] = {{"", "a matrix [batch, all the rest]", tg_sample_images}, {0}};
+
+const tg_layer_kind tg_flatten_kind = {"flatten", "layer", 0, flatten, add_flatten, flatten_samples};
 
 /* ---- one after the other ---- */
 
@@ -145,11 +137,8 @@ static tg_layer add_sequence(void *layer, tg_parameters *set, const char *name, 
 
 static const tg_shape images[] = {{4, {2, 2, 4, 3}}, {4, {3, 1, 3, 4}}, {0}};
 
-const tg_layer_kind tg_sequential_kind = {
-    "sequential",
-    "block",
-    sizeof(sequence_sample),
-    sequence,
-    add_sequence,
-    (const tg_layer_sample[]){
-        {"", "convolution, LayerNorm, pool, a recomputed residual GLU, linear", images, .training = true}, {0}}};
+static const tg_layer_sample sequential_samples[] = {
+    {"", "convolution, LayerNorm, pool, a recomputed residual GLU, linear", images, .training = true}, {0}};
+
+const tg_layer_kind tg_sequential_kind = {"sequential", "block",      sizeof(sequence_sample),
+                                          sequence,     add_sequence, sequential_samples};

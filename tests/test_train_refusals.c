@@ -122,7 +122,7 @@ START_TEST(malformed_model_files_are_refused_in_a_line)
     }
     write_table("unknown.csv", "a,b,colour\n1,2,violet\n", "a,b,c\n", 3);
     expect_refused(train_run("predict", "--model m/best.safetensors --data csv:unknown.csv"),
-                   "unknown.csv:2, column 'colour': a category that the model does not know");
+                   "unknown.csv:2, column 'colour': 'violet' is a category that the model does not know");
     write_table("missing.csv", "a,colour\n", "a,c\n", 3);
     expect_refused(train_run("predict", "--model m/best.safetensors --data csv:missing.csv"), "there is no column 'b'");
     expect_refused(train_run("predict", "--model m/best.safetensors --data idx:images"), "the model takes rows");

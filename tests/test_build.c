@@ -98,10 +98,10 @@ START_TEST(an_include_that_runs_up_is_found)
                    "autograd/tensor.h: includes autograd/tape.h, which does not lie below");
     expect_problem("autograd/rng.c", "#include \"autograd/ops/axes.h\"",
                    "autograd/rng.c: .*axes.h, which does not lie below");
-    expect_problem("optim/schedule.h", "#include \"nn/linear.h\"",
-                   "optim/schedule.h: includes nn/linear.h, which does not lie below");
-    expect_problem("nn/fit.h", "#include \"optim/optimizer.h\"",
-                   "nn/fit.h: includes optim/optimizer.h, which does not lie below");
+    expect_problem("optim/schedule.h", "#include \"nn/layers/linear.h\"",
+                   "optim/schedule.h: includes nn/layers/linear.h, which does not lie below");
+    expect_problem("nn/init.h", "#include \"optim/optimizer.h\"",
+                   "nn/init.h: includes optim/optimizer.h, which does not lie below");
 }
 END_TEST
 
@@ -124,7 +124,7 @@ END_TEST
 START_TEST(a_look_behind_the_public_headers_is_found)
 {
     expect_problem("examples/compare.c", "#include \"autograd/kernels/kernels.h\"", "examples/compare.c: .*not public");
-    expect_problem("nn/linear.c", "#include \"autograd/tape_internal.h\"", "nn/linear.c: .*not public");
+    expect_problem("nn/layers/linear.c", "#include \"autograd/tape_internal.h\"", "nn/layers/linear.c: .*not public");
     expect_problem("examples/run/run.c", "#include <cblas.h>", "examples/run/run.c: includes <cblas.h>");
     expect_problem("autograd/grad.c", "#include <tapegrad.h>", "autograd/grad.c: includes <tapegrad.h>");
 }
@@ -139,7 +139,7 @@ END_TEST
 START_TEST(a_file_without_a_place_in_the_order_is_found)
 {
     expect_problem("autograd/new.c", "", "autograd/new.c: has no place");
-    expect_problem("nn/mlp.c", "#include \"linear.h\"", "nn/mlp.c: .*no file");
+    expect_problem("nn/models/mlp.c", "#include \"linear.h\"", "nn/models/mlp.c: .*no file");
 }
 END_TEST
 

@@ -84,6 +84,12 @@ static bool name_runs(comparison *c, char message[EXPERIMENT_MESSAGE])
         experiment_name(&c->e, number, c->names[number]);
         if (!path_of_run(c, number, folder) || !record_is_finished(folder))
             c->pending[c->pending_count++] = number;
+        else if (c->e.settings.run.tensorboard) {
+            events *board = record_open_events(folder, message);
+            events_close(board);
+            if (!board)
+                return false;
+        }
     }
     return true;
 }
@@ -163,7 +169,7 @@ static plots_outcome draw(const comparison *c)
     if (outcome == PLOTS_DRAWN && is_for_reading(c))
         plots_show(out, stdout);
     if (outcome != PLOTS_DRAWN)
-        fprintf(stderr, "compare: %s\n", message);
+        terminal_say("compare", NULL, message);
     return outcome;
 }
 
@@ -206,17 +212,15 @@ static bool write_report(const comparison *c, const runlog *log, bool drawn, boo
                 .title = title, .about = about, .command = command, .log = log, .drawn = drawn, .running = running},
             message);
     if (!written)
-        fprintf(stderr, "compare: %s\n", message);
+        terminal_say("compare", NULL, message);
     free(about);
     free(command);
     return written;
 }
 
-/* The report of what there is so far, every few seconds; less often where that takes long. */
+/* The report of what there is so far, every few seconds. */
 static void show_so_far(void *context)
 {
-    static const double least = 3,
-                        share = 0.02; /* seconds from one to the next, and what part of the time it may take */
     comparison *c = context;
     const double begin = jobs_clock();
     if (begin < c->next_report)
@@ -224,8 +228,7 @@ static void show_so_far(void *context)
     runlog *log = read_all(c);
     write_report(c, log, false, true);
     runlog_free(log);
-    const double end = jobs_clock(), wait = (end - begin) / share;
-    c->next_report = end + (wait > least ? wait : least);
+    c->next_report = report_next(begin, jobs_clock());
 }
 
 static jobs_outcome run_all(comparison *c)
@@ -245,7 +248,7 @@ static jobs_outcome run_all(comparison *c)
                        .silence = c->e.settings.silence,
                        .context = c,
                        .run = train,
-                       .on_tick = c->e.settings.report ? show_so_far : NULL});
+                       .on_tick = c->e.settings.run.report ? show_so_far : NULL});
     free(names);
     return outcome;
 }
@@ -277,7 +280,7 @@ static void print_files(const comparison *c, bool drawn, bool reported)
         fputs("; ", words);
         plots_list(folder, words);
     }
-    fputs(c->e.settings.report && reported ? "; report.html" : "", words);
+    fputs(c->e.settings.run.report && reported ? "; report.html" : "", words);
     if (files_close_memory(words, &text))
         terminal_wrap(stdout, text, NULL);
     free(text);
@@ -290,11 +293,11 @@ static int show_results(comparison *c)
     runlog *log = read_all(c);
     const bool written = runlog_write(log, message);
     if (!written)
-        fprintf(stderr, "compare: %s\n", message);
+        terminal_say("compare", NULL, message);
     const bool draws = written && !c->e.settings.run.no_plots;
     const plots_outcome drawn = draws ? draw(c) : PLOTS_NOTHING;
     runlog_print_table_as(log, c->e.settings.format, stdout);
-    const bool reported = !written || !c->e.settings.report || write_report(c, log, drawn == PLOTS_DRAWN, false);
+    const bool reported = !written || !c->e.settings.run.report || write_report(c, log, drawn == PLOTS_DRAWN, false);
     if (written && is_for_reading(c))
         print_files(c, drawn == PLOTS_DRAWN, reported);
     runlog_free(log);
@@ -312,7 +315,7 @@ static bool read_options(comparison *c, int argc, char **argv)
         return true;
     c->e = experiment_defaults();
     if (!options_load(experiment_program(), config, &c->e.settings, message, sizeof message)) {
-        fprintf(stderr, "compare: --config: %s\n", message);
+        terminal_say("compare", "--config", message);
         return false;
     }
     c->e.settings.run.out = NULL; /* which is the other one's */
@@ -323,8 +326,9 @@ static bool read_options(comparison *c, int argc, char **argv)
 /* Makes the folder this comparison's. False and one line where it is another's, or another process works in it. */
 static bool claim(comparison *c, char message[EXPERIMENT_MESSAGE])
 {
-    static const char *const ignored[] = {"version",  "seeds",      "jobs",   "silence", "out",       "format", "scale",
-                                          "no-plots", "seed-lines", "report", "config",  "overwrite", NULL};
+    static const char *const ignored[] = {"version", "seeds",     "jobs",        "silence",    "out",
+                                          "format",  "scale",     "no-plots",    "seed-lines", "report",
+                                          "config",  "overwrite", "tensorboard", NULL};
     const char *out = c->e.settings.run.out;
     json_t *config = config_of(c);
     const bool fine =
@@ -357,7 +361,7 @@ int main(int argc, char **argv)
     if (!read_options(&c, argc, argv))
         return 2;
     if (!prepare(&c, message)) {
-        fprintf(stderr, "compare: %s\n", message);
+        terminal_say("compare", NULL, message);
         return 2;
     }
     describe_to(&c, stderr);

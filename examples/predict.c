@@ -1,5 +1,7 @@
 /* Uses a model that `train` has kept: classes and probabilities, or targets in their own unit, for rows of a table or
  * images; or texts. */
+#include "examples/report/terminal.h"
+#include "examples/run/tally.h"
 #include "examples/train/inputs.h"
 #include "examples/train/sample.h"
 #include "examples/data/number.h"
@@ -14,12 +16,14 @@
 enum { BATCH = 256 };
 
 typedef struct predict_settings {
-    const char *model, *data, *header, *prompt;
+    const char *model, *data, *header, *unknown, *prompt;
     bool probabilities;
     int length, top, samples, seed;
     double temperature;
     int file_limit;
 } predict_settings;
+
+static const char *const unknowns[] = {"error", "ignore", NULL};
 
 #define AT(member) offsetof(predict_settings, member)
 
@@ -32,6 +36,11 @@ static const program_option table[] = {
     {"header", "WHETHER", "whether a CSV file's first line names the columns", OPTION_CHOICE, AT(header),
      .choices = spec_headers},
     {"file-limit", "MB", "megabytes that the file may have, unpacked", OPTION_INT, AT(file_limit), 1, 1e7},
+    {"unknown", "HOW",
+     "a category that the model does not know is an error, or ignored: all inputs of its column are 0, as for a "
+     "missing "
+     "one",
+     OPTION_CHOICE, AT(unknown), .choices = unknowns},
     {"probabilities", NULL, "print the probability of every class", OPTION_FLAG, AT(probabilities)},
     {.type = OPTION_GROUP, .help = "Texts:"},
     {"prompt", "TEXT", "what the text begins with", OPTION_TEXT, AT(prompt)},
@@ -45,7 +54,8 @@ static const program_option table[] = {
 
 static const options_program program = {
     .name = "predict",
-    .about = "Uses a model that train has kept. Rows go to standard output as CSV, a line for each.",
+    .about = "Uses a model that train has kept. Rows go to standard output as CSV, a line for each; where the data has "
+             "the class or target, a score goes to standard error.",
     .table = table,
     .after = "Columns, their standardisation and the names of classes are in the model file. A file "
              "without a header has the columns where the training file had them.\n\n"
@@ -90,32 +100,25 @@ static void put_header(const card *c, bool probabilities)
     puts(c->task == CARD_IMAGES ? "squared_error" : "");
 }
 
-static int64_t put_classes(const card *c, const float *logits, bool all)
+static void put_classes(const card *c, const float *logits, bool all)
 {
-    size_t best = 0;
-    double sum = 0;
-    for (size_t i = 1; i < c->classes; i++)
-        best = logits[i] > logits[best] ? i : best;
+    double confidence, sum = 0;
+    const int64_t best = tally_class(logits, (int64_t)c->classes, &confidence);
     for (size_t i = 0; i < c->classes; i++)
         sum += exp((double)logits[i] - logits[best]);
     put_word(c->class_names[best]);
     putchar(',');
-    put_number(1 / sum);
+    put_number(confidence);
     for (size_t i = 0; all && i < c->classes; i++) {
         putchar(',');
         put_number(exp((double)logits[i] - logits[best]) / sum);
     }
-    return (int64_t)best;
 }
 
-/* A line for one row; whether its label was met. */
-static bool put_row(const card *c, const float *output, const float *x, const int32_t *label, bool all)
+static void put_row(const card *c, const float *output, const float *x, bool all)
 {
-    bool right = false;
-    if (c->task == CARD_CLASSES) {
-        const int64_t class = put_classes(c, output, all);
-        right = label && class == *label;
-    }
+    if (c->task == CARD_CLASSES)
+        put_classes(c, output, all);
     for (size_t i = 0; c->task == CARD_TARGETS && i < c->targets; i++) {
         fputs(i ? "," : "", stdout);
         put_number(output[i] * c->target[i].scale + c->target[i].mean);
@@ -127,38 +130,97 @@ static bool put_row(const card *c, const float *output, const float *x, const in
         put_number(sum);
     }
     putchar('\n');
-    return right;
 }
 
-static bool predict_rows(const net *model, const card *c, const inputs *rows, bool probabilities,
-                         char message[NET_MESSAGE])
+/* The rows of a batch on a tape, and what the model makes of them. */
+typedef struct batch {
+    size_t first, count;
+    tg_tape *tape;
+    tg_tensor x, output;
+} batch;
+
+/* Goes over all rows, batch by batch, until `see` fails. */
+static bool each_batch(const net *model, const card *c, const inputs *rows, bool (*see)(void *context, const batch *b),
+                       void *context, char message[NET_MESSAGE])
 {
-    tg_tape *tape = tg_tape_new();
+    batch b = {.tape = tg_tape_new()};
     const size_t width = (size_t)c->spec.inputs;
-    size_t right = 0;
-    const float *output = NULL;
-    put_header(c, probabilities);
-    for (size_t first = 0; first < rows->count; first += BATCH) {
-        const size_t left = rows->count - first, count = left < BATCH ? left : BATCH;
-        tg_tape_reset(tape);
-        tg_tensor x = tg_borrow(tape, TG_F32, rows->x + first * width, TG_SHAPE((int64_t)count, (int64_t)width)),
-                  y = net_forward(model, x, NULL);
-        output = tg_f32(y);
-        const size_t outputs = output ? (size_t)tg_size(y) / count : 0;
-        for (size_t i = 0; output && i < count; i++)
-            right += put_row(c, output + i * outputs, rows->x + (first + i) * width,
-                             rows->labels ? &rows->labels[first + i] : NULL, probabilities);
-        if (!output)
-            break;
+    bool fine = b.tape;
+    for (; fine && b.first < rows->count; b.first += b.count) {
+        const size_t left = rows->count - b.first;
+        b.count = left < BATCH ? left : BATCH;
+        tg_tape_reset(b.tape);
+        tg_no_grad_begin(b.tape);
+        b.x = tg_borrow(b.tape, TG_F32, rows->x + b.first * width, TG_SHAPE((int64_t)b.count, (int64_t)width));
+        b.output = net_forward(model, b.x, NULL);
+        fine = tg_f32(b.output) && see(context, &b);
+        tg_no_grad_end(b.tape);
     }
-    if (!output)
+    if (!fine)
         snprintf(message, NET_MESSAGE, "%.*s", NET_MESSAGE - 1,
-                 tape && tg_tape_error(tape) ? tg_tape_error(tape) : "out of memory");
-    else if (rows->labels && c->task == CARD_CLASSES)
-        fprintf(stderr, "%zu of %zu label%s met: %.2f %%\n", right, rows->count, plural((long long)rows->count),
-                100. * (double)right / (double)rows->count);
-    tg_tape_free(tape);
-    return output != NULL;
+                 b.tape && tg_tape_error(b.tape) ? tg_tape_error(b.tape) : "out of memory");
+    tg_tape_free(b.tape);
+    return fine;
+}
+
+typedef struct pass {
+    const card *c;
+    const inputs *rows;
+    bool probabilities;
+    tally sums;
+    double loss; /* sum over the rows */
+} pass;
+
+static bool put_batch(void *context, const batch *b)
+{
+    const pass *p = context;
+    const float *output = tg_f32(b->output), *x = tg_f32(b->x);
+    const size_t outputs = (size_t)tg_size(b->output) / b->count, width = (size_t)p->c->spec.inputs;
+    for (size_t i = 0; i < b->count; i++)
+        put_row(p->c, output + i * outputs, x + i * width, p->probabilities);
+    return true;
+}
+
+static bool score_batch(void *context, const batch *b)
+{
+    pass *p = context;
+    const int64_t count = (int64_t)b->count, targets = (int64_t)p->c->targets;
+    const tg_tensor wanted =
+        p->c->task == CARD_IMAGES ? b->x
+        : p->rows->y ? tg_borrow(b->tape, TG_F32, p->rows->y + (int64_t)b->first * targets, TG_SHAPE(count, targets))
+                     : tg_borrow(b->tape, TG_I32, p->rows->labels + b->first, TG_SHAPE(count));
+    tally_add(&p->sums, p->c, b->output, wanted);
+    const float *loss = tg_f32(tally_loss(p->c, b->output, wanted, 0));
+    p->loss += loss ? *loss * (double)count : 0;
+    return loss;
+}
+
+static void warn(const inputs_trouble *trouble, const char *one, const char *more, const char *done)
+{
+    if (trouble->count)
+        fprintf(stderr, "predict: warning: %zu %s %s; the first: %s\n", trouble->count,
+                trouble->count == 1 ? one : more, done, trouble->first);
+}
+
+static bool predict_rows(const net *model, const card *c, inputs *rows, bool probabilities, char message[NET_MESSAGE])
+{
+    pass p = {.c = c, .rows = rows, .probabilities = probabilities};
+    char name[40];
+    put_header(c, probabilities);
+    if (!each_batch(model, c, rows, put_batch, &p, message))
+        return false;
+    fflush(stdout);
+    warn(&rows->unknown, "unknown category", "unknown categories", "ignored");
+    warn(&rows->unscored, "answer", "answers", "left out of the score");
+    inputs_keep_answered(rows, c);
+    if (rows->count == 0)
+        return true;
+    if (!each_batch(model, c, rows, score_batch, &p, message))
+        return false;
+    const runlog_measures m = tally_measures(&p.sums, c, p.loss / (double)rows->count);
+    snprintf(name, sizeof name, "%zu sample%s", rows->count, plural((long long)rows->count));
+    tally_print(c, name, &m, stderr);
+    return true;
 }
 
 /* ---- the whole ---- */
@@ -186,6 +248,8 @@ static const char *conflict(const card *c, const predict_settings *s)
         return "--probabilities is for models of classes";
     if (text && options_given(&program, "header"))
         return "the model writes texts, and --header is for rows";
+    if (options_given(&program, "unknown") && (text || c->spec.image_width))
+        return "--unknown is for tables";
     if (s->temperature == 0 && options_given(&program, "top-k"))
         return "--top-k: with --temperature 0 nothing is drawn";
     if (s->temperature == 0 && options_given(&program, "seed"))
@@ -199,20 +263,26 @@ static bool work(const predict_settings *s, const card *c, const net *model, cha
 {
     char problem[TG_FILE_MESSAGE];
     inputs rows = {0};
+    const inputs_options how = {.header = s->header, .ignore_unknown = strcmp(s->unknown, "ignore") == 0};
     if (!tg_parameters_load(net_parameters(model), s->model, &(tg_load_options){.allow_unknown = true}, problem))
         return snprintf(message, NET_MESSAGE, "%.*s", NET_MESSAGE - 1, problem), false;
     if (c->task == CARD_LETTERS)
         return write_texts(model, c, s, message);
     const bool fine =
-        inputs_load(s->data, s->header, c, &rows, message) && predict_rows(model, c, &rows, s->probabilities, message);
+        inputs_load(s->data, &how, c, &rows, message) && predict_rows(model, c, &rows, s->probabilities, message);
     inputs_free(&rows);
     return fine;
 }
 
 int main(int argc, char **argv)
 {
-    predict_settings s = {
-        .header = "auto", .length = 400, .temperature = 1, .samples = 1, .seed = 1, .file_limit = DATASET_FILE_LIMIT};
+    predict_settings s = {.header = "auto",
+                          .unknown = "error",
+                          .length = 400,
+                          .temperature = 1,
+                          .samples = 1,
+                          .seed = 1,
+                          .file_limit = DATASET_FILE_LIMIT};
     char message[NET_MESSAGE];
     const tg_rng rng = tg_rng_seed(1);
     card c = {0};
@@ -231,7 +301,7 @@ int main(int argc, char **argv)
         fine = (snprintf(message, sizeof message, "%s", conflict(&c, &s)), false);
     fine = fine && (model = net_new(&c.spec, &rng, message)) && work(&s, &c, model, message);
     if (!fine)
-        fprintf(stderr, "predict: %s\n", message);
+        terminal_say("predict", NULL, message);
     net_free(model);
     card_free(&c);
     return fine ? 0 : 2;

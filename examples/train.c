@@ -1,6 +1,8 @@
 /* Trains one model on one data set and shows the run in detail: files that predict uses and from which the same command
  * goes on, curves while they grow, and pictures like those of compare. */
+#include "examples/report/terminal.h"
 #include "examples/lab/progress.h"
+#include "examples/lab/report.h"
 #include "examples/lab/signals.h"
 #include "examples/run/record.h"
 #include "examples/run/run.h"
@@ -28,13 +30,16 @@ typedef struct training {
     card started; /* what --start's file says of itself */
     trainer run;
     progress *view;
-    double shown;
+    double shown, next_report;
+    char **argv; /* the command */
     char name[RUN_NAME];
 } training;
 
+enum { TITLE = 500 };
+
 static int fail(const char *message)
 {
-    fprintf(stderr, "train: %s\n", message);
+    terminal_say("train", NULL, message);
     return 1;
 }
 
@@ -70,58 +75,7 @@ static settings defaults(void)
     return (settings){.run = run_spec_defaults()};
 }
 
-/* ---- while it runs ---- */
-
-static bool on_progress(void *context, const jobs_progress *now)
-{
-    training *t = context;
-    const double time = jobs_clock();
-    if (time - t->shown >= 0.1 || now->epoch * now->steps == now->step * now->epochs) {
-        progress_update(t->view, 0, now);
-        progress_tick(t->view);
-        t->shown = time;
-    }
-    return !signals_caught();
-}
-
-static void describe(const training *t)
-{
-    const run_spec *s = t->run.spec;
-    const int64_t done = tg_optimizer_steps(t->run.optimizer);
-    char model[300];
-    if (!t->s.resume && !options_given(&program, "data"))
-        fputs("no --data, so it learns digits that it draws itself, some seconds long.\nWith your own: --data "
-              "csv:FILE, idx:FOLDER, "
-              "text:FILE or lines:FILE; see --help.\n",
-              stderr);
-    net_describe(&s->net, model, sizeof model);
-    source_describe(&t->from, stderr);
-    fprintf(stderr, "%s: %lld parameters; %d epoch%s of %lld step%s, %s, rate %g\n", model,
-            (long long)tg_parameters_size(net_parameters(t->run.model)), s->epochs, plural(s->epochs),
-            (long long)t->run.steps_of_epoch, plural(t->run.steps_of_epoch), s->optimizer, s->lr);
-    if (s->start)
-        fprintf(stderr, "begins with the weights of %s\n", s->start);
-    if (done)
-        fprintf(stderr, "goes on after step %lld\n", (long long)done);
-}
-
-/* ---- what came out ---- */
-
-static void print_measures(const training *t, const char *split, const runlog_measures *m)
-{
-    const card *about = &t->run.about;
-    printf("%s: loss %.4f", split, m->loss);
-    if (about->task == CARD_LETTERS)
-        printf(" nats a character (%.4f bits)", m->loss / log(2));
-    if (!isnan(m->accuracy))
-        printf(", accuracy %.2f %%", 100 * m->accuracy);
-    if (!isnan(m->r2))
-        printf(", R2 %.4f", m->r2);
-    if (!isnan(m->rmse))
-        printf(", root mean squared error %.4g%s%s", m->rmse, *about->target_names[0] ? " of " : "",
-               plain_name(about->target_names[0], (char[PLAIN_NAME]){0}));
-    putchar('\n');
-}
+/* ---- the record ---- */
 
 static void keep_option(void *object, const char *name, json_t *value)
 {
@@ -146,8 +100,8 @@ static void record_settings(const training *t, void (*keep)(void *context, const
     keep(context, "checksum", json_integer((json_int_t)source_checksum(&t->from)));
 }
 
-/* Curves and summary for the pictures, from what the folder has. */
-static bool write_log(const training *t, char message[NET_MESSAGE])
+/* What the folder has, as a run that is finished. */
+static runlog *read_log(const training *t)
 {
     const run_spec *s = t->run.spec;
     runlog *log = runlog_new(s->out);
@@ -156,19 +110,106 @@ static bool write_log(const training *t, char message[NET_MESSAGE])
                                       (long)tg_parameters_size(net_parameters(t->run.model)));
     record_read(s->out, log, number);
     runlog_finish_run(log, number);
+    return log;
+}
+
+/* Curves and summary for the pictures. */
+static bool write_log(const training *t, char message[NET_MESSAGE])
+{
+    runlog *log = read_log(t);
     const bool fine = runlog_write(log, message);
     runlog_free(log);
     return fine;
 }
 
+/* What was read and what is trained. */
+static void describe_run(const training *t, FILE *out)
+{
+    const run_spec *s = t->run.spec;
+    char model[300];
+    net_describe(&s->net, model, sizeof model);
+    source_describe(&t->from, out);
+    fprintf(out, "%s: %lld parameters; %d epoch%s of %lld step%s, %s, rate %g\n", model,
+            (long long)tg_parameters_size(net_parameters(t->run.model)), s->epochs, plural(s->epochs),
+            (long long)t->run.steps_of_epoch, plural(t->run.steps_of_epoch), s->optimizer, s->lr);
+    if (s->start)
+        fprintf(out, "begins with the weights of %s\n", s->start);
+}
+
+/* "iris: 4-32x2-3 gelu_exact", over pictures and report. */
+static void title_of(const training *t, char title[TITLE])
+{
+    char model[300];
+    net_describe(&t->run.spec->net, model, sizeof model);
+    snprintf(title, TITLE, "%.150s: %s", t->from.is_text ? t->from.letters.name : t->from.data.name, model);
+}
+
+static bool write_report(const training *t, bool drawn, bool running)
+{
+    char message[FILES_MESSAGE] = "out of memory", title[TITLE], *about = NULL, *command = NULL;
+    size_t size = 0;
+    FILE *words = open_memstream(&about, &size), *line = open_memstream(&command, &size);
+    bool fine = words && line;
+    if (words) {
+        describe_run(t, words);
+        fine = files_close_memory(words, &about) && fine;
+    }
+    if (line) {
+        options_print_command(t->argv, line);
+        fine = files_close_memory(line, &command) && fine;
+    }
+    title_of(t, title);
+    runlog *log = read_log(t);
+    fine =
+        fine && log && report_write(t->run.spec->out, &(report){title, about, command, log, drawn, running}, message);
+    if (!fine)
+        fail(message);
+    runlog_free(log);
+    free(about);
+    free(command);
+    return fine;
+}
+
+/* ---- while it runs ---- */
+
+static bool on_progress(void *context, const jobs_progress *now)
+{
+    training *t = context;
+    const double time = jobs_clock();
+    if (t->s.run.report && time >= t->next_report) {
+        write_report(t, false, true);
+        t->next_report = report_next(time, jobs_clock());
+    }
+    if (time - t->shown >= 0.1 || now->epoch * now->steps == now->step * now->epochs) {
+        progress_update(t->view, 0, now);
+        progress_tick(t->view);
+        t->shown = time;
+    }
+    return !signals_caught();
+}
+
+static void describe(const training *t)
+{
+    const int64_t done = tg_optimizer_steps(t->run.optimizer);
+    if (!t->s.resume && !options_given(&program, "data"))
+        fputs("no --data, so it learns digits that it draws itself, some seconds long.\nWith your own: --data "
+              "csv:FILE, idx:FOLDER, "
+              "text:FILE or lines:FILE; see --help.\n",
+              stderr);
+    describe_run(t, stderr);
+    if (done)
+        fprintf(stderr, "goes on after step %lld\n", (long long)done);
+}
+
+/* ---- what came out ---- */
+
 static plots_outcome draw(const training *t)
 {
-    char message[PLOTS_MESSAGE], model[300], title[500];
-    net_describe(&t->run.spec->net, model, sizeof model);
-    snprintf(title, sizeof title, "%s: %s", t->from.is_text ? t->from.letters.name : t->from.data.name, model);
+    char message[PLOTS_MESSAGE], title[TITLE];
+    title_of(t, title);
     const plots_outcome outcome = plots_draw(t->run.spec->out, &(plots_look){.title = title}, message);
     if (outcome != PLOTS_DRAWN)
-        fprintf(stderr, "train: %s\n", message);
+        terminal_say("train", NULL, message);
     return outcome;
 }
 
@@ -202,12 +243,12 @@ static int show_results(training *t)
                (long long)tg_fit_epoch_count(r->fit));
         if (!run_measure_rows(r, &r->from->valid, &m))
             return fail(tg_fit_error(r->fit));
-        print_measures(t, "validation", &m);
+        tally_print(&r->about, "validation", &m, stdout);
     }
     if (best && r->from->test.count > 0) {
         if (!run_measure_rows(r, &r->from->test, &m))
             return fail(tg_fit_error(r->fit));
-        print_measures(t, "test", &m);
+        tally_print(&r->about, "test", &m, stdout);
     }
     if (!write_log(t, message))
         return fail(message);
@@ -215,6 +256,7 @@ static int show_results(training *t)
         !profile_print(r->tape, r->step_seconds / (double)r->timed_steps, stdout))
         fail("no operation was timed");
     const plots_outcome drawn = best && !s->no_plots ? draw(t) : PLOTS_NOTHING;
+    const bool reported = !s->report || write_report(t, drawn == PLOTS_DRAWN, false);
     if (r->about.task == CARD_LETTERS && !print_sample(t, message))
         return fail(message);
     printf("\nin %s/: best.safetensors, last.safetensors, curves.csv, summary.csv, config.json", s->out);
@@ -222,12 +264,13 @@ static int show_results(training *t)
         fputs("; ", stdout);
         plots_list(s->out, stdout);
     }
+    fputs(s->report && reported ? "; report.html" : "", stdout);
     char file[PATH_MAX];
     snprintf(file, sizeof file, "%s/best.safetensors", s->out);
     fputs("\nto use it: predict --model ", stdout);
     options_print_word(file, stdout);
     printf(" %s\n", use[s->net.image_width ? CARD_IMAGES : r->about.task]);
-    return drawn == PLOTS_INTERRUPTED ? signals_status() : drawn == PLOTS_FAILED;
+    return drawn == PLOTS_INTERRUPTED ? signals_status() : !reported || drawn == PLOTS_FAILED;
 }
 
 static int train(training *t)
@@ -254,6 +297,8 @@ static int train(training *t)
     fputs("`\n", stderr);
     if (!write_log(t, message))
         fail(message);
+    if (t->s.run.report)
+        write_report(t, false, false);
     return signals_status();
 }
 
@@ -301,8 +346,8 @@ static bool check(const settings *s, char message[NET_MESSAGE])
 
 static bool prepare(training *t, char message[NET_MESSAGE])
 {
-    static const char *const ignored[] = {"version", "out",     "overwrite", "resume",
-                                          "threads", "profile", "no-plots",  NULL};
+    static const char *const ignored[] = {"version", "out",      "overwrite", "resume",      "threads",
+                                          "profile", "no-plots", "report",    "tensorboard", NULL};
     run_spec *s = &t->s.run;
     const run_spec usual = run_spec_defaults();
     if (!check(&t->s, message) || (s->out && !runlog_check_directory(s->out, message)) ||
@@ -337,6 +382,7 @@ int main(int argc, char **argv)
 {
     static training t;
     char message[NET_MESSAGE];
+    t.argv = argv;
     t.s = defaults();
     options_parse(&program, argc, argv, &t.s);
     tg_set_threads(t.s.threads);
@@ -344,7 +390,7 @@ int main(int argc, char **argv)
     if (ready)
         describe(&t);
     else
-        fprintf(stderr, "train: %s\n", message);
+        terminal_say("train", NULL, message);
     const int status = ready ? train(&t) : 2;
     if (ready)
         run_close(&t.run);

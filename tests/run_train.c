@@ -21,7 +21,7 @@ int train_run(const char *program, const char *format, ...)
     va_end(list);
     ck_assert_ptr_nonnull(realpath(getenv("TG_BUILD") ? getenv("TG_BUILD") : "build", build));
     snprintf(command, sizeof command,
-             "cd '%s' && PATH='%s/bin':$PATH; export OPENBLAS_NUM_THREADS=1; %s </dev/null %s 2>&1", temporary_folder(),
+             "cd '%s' && PATH='%s/bin':$PATH; export OPENBLAS_NUM_THREADS=1; %s </dev/null 2>&1 %s", temporary_folder(),
              build, program, arguments);
     FILE *pipe = popen(command, "r");
     ck_assert_ptr_nonnull(pipe);

@@ -1,6 +1,7 @@
 /* Tables, verdicts and comparisons as they are shown. */
 #include "autograd/rng.h"
 #include "examples/report/comparison.h"
+#include "examples/report/chart.h"
 #include "examples/report/html.h"
 #include "examples/report/table.h"
 #include "examples/report/terminal.h"
@@ -375,10 +376,75 @@ START_TEST(a_page_reloads_itself_only_while_it_is_running)
 }
 END_TEST
 
+/* The numbers of the n-th path that is a curve, [count, 2]; how many pairs, each M or L one. */
+static int curve_of(const char *svg, int number, double points[][2], char moves[])
+{
+    const char *at = svg;
+    for (int i = 0; i <= number; i++)
+        ck_assert_ptr_nonnull(at = strstr(at + 1, "fill=\"none\""));
+    at = strstr(at, " d=\"") + 4;
+    int count = 0;
+    for (int used; sscanf(at, "%c%lf %lf%n", &moves[count], &points[count][0], &points[count][1], &used) == 3;
+         at += used)
+        count++;
+    return count;
+}
+
+/* Where the rule of a value is, from top. */
+static double height_of(const char *svg, const char *label)
+{
+    char text[40];
+    double y = NAN;
+    snprintf(text, sizeof text, "text-anchor=\"end\">%s<", label);
+    const char *at = strstr(svg, text);
+    ck_assert_msg(at != NULL, "no %s in %s", label, svg);
+    while (strncmp(at, "<path", 5) != 0)
+        at--;
+    sscanf(at, "<path d=\"M%*d %lf", &y);
+    return y;
+}
+
+START_TEST(a_chart_has_its_points_at_their_places)
+{
+    static const double linear[] = {1, 4, 2, NAN, 3, 3, 4, 2}, powers[] = {0, 1, 5, 0.01, 10, 0.1};
+    char text[8192], moves[8];
+    double p[8][2];
+    for (int logarithmic = 0; logarithmic < 2; logarithmic++) {
+        FILE *out = tmpfile();
+        chart_write(
+            out, "a < b", "epoch",
+            &(chart_line){.name = "relu & co", .pairs = logarithmic ? powers : linear, .count = logarithmic ? 3 : 4},
+            1);
+        rewind(out);
+        text[fread(text, 1, sizeof text - 1, out)] = '\0';
+        fclose(out);
+        ck_assert(strstr(text, "a &lt; b") && strstr(text, "relu &amp; co") && strstr(text, ">epoch<"));
+        const int count = curve_of(text, 0, p, moves);
+        ck_assert_int_eq(count, 3);
+        ck_assert_int_eq(strncmp(moves, logarithmic ? "MLL" : "MML", 3), 0); /* what is not finite is a gap */
+        if (logarithmic) {
+            ck_assert_double_eq_tol(p[0][1], height_of(text, "1"), 0.11);
+            ck_assert_double_eq_tol(p[1][1], height_of(text, "0.01"), 0.11);
+            ck_assert_double_eq_tol(p[2][1], height_of(text, "0.1"), 0.11);
+            ck_assert_double_eq_tol(p[2][1], (p[0][1] + p[1][1]) / 2, 0.11);
+            ck_assert_double_eq_tol(p[1][0], (p[0][0] + p[2][0]) / 2, 0.11);
+        } else {
+            ck_assert_double_eq_tol(p[0][1], height_of(text, "4"), 0.11);
+            ck_assert_double_eq_tol(p[2][1], height_of(text, "2"), 0.11);
+        }
+    }
+    FILE *out = tmpfile();
+    chart_write(out, "nothing", "epoch", &(chart_line){.name = "relu", .pairs = (double[]){1, NAN}, .count = 1}, 1);
+    ck_assert_int_eq(ftell(out), 0);
+    fclose(out);
+}
+END_TEST
+
 Suite *report_suite(void)
 {
     Suite *suite = suite_create("report");
     TCase *tests = tcase_create("report");
+    tcase_add_test(tests, a_chart_has_its_points_at_their_places);
     tcase_add_test(tests, a_table_is_printed_in_five_ways);
     tcase_add_test(tests, a_narrow_terminal_has_everything_and_no_long_line);
     tcase_add_test(tests, a_table_of_nothing_and_a_full_one_are_no_trouble);

@@ -209,14 +209,40 @@ START_TEST(a_run_that_is_killed_goes_on_to_the_same_bytes)
 }
 END_TEST
 
+static const struct {
+    const char *program, *options, *folder;
+} reported[] = {
+    {"compare", "--activations relu --seeds 2 --jobs 2", "o/runs/relu-seed1"},
+    {"train", "--model mlp", "o"},
+};
+
 START_TEST(a_report_grows_while_runs_go_on)
 {
-    kill_after("compare", LONGER "--epochs 200000 --activations relu --seeds 2 --jobs 2 --report", "o", 2.5);
-    ck_assert_msg(strstr(temporary_text("o/report.html"), "http-equiv=\"refresh\"") != NULL, "%s",
-                  temporary_text("log"));
-    ck_assert(temporary_exists("o/runs/relu-seed1/curves.csv"));
-    expect_fine(train_run("compare", LONGER "--epochs 5 --activations relu --seeds 2 --report --overwrite --out o"));
-    ck_assert_ptr_null(strstr(temporary_text("o/report.html"), "http-equiv=\"refresh\""));
+    const char *program = reported[_i].program, *options = reported[_i].options;
+    char options_long[400], file[60];
+    snprintf(options_long, sizeof options_long, LONGER "--epochs 200000 --report %s", options);
+    kill_after(program, options_long, "o", 5);
+    const char *page = temporary_text("o/report.html");
+    ck_assert_msg(strstr(page, "http-equiv=\"refresh\"") != NULL, "%s", temporary_text("log"));
+    ck_assert_msg(strstr(page, "<svg") && strstr(page, "validation loss"), "%.900s", page);
+    snprintf(file, sizeof file, "%s/curves.csv", reported[_i].folder);
+    ck_assert(temporary_exists(file));
+    expect_fine(train_run(program, LONGER "--epochs 5 --report --overwrite --out o %s", options));
+    page = temporary_text("o/report.html");
+    ck_assert(!strstr(page, "http-equiv=\"refresh\"") && strstr(page, "--epochs 5"));
+}
+END_TEST
+
+START_TEST(steps_are_written_while_an_epoch_runs)
+{
+    kill_after("train",
+               "--data circles --rows 200000 --test none --model mlp --hidden 512x3 --batch 4 --epochs 1 --no-plots",
+               "o", 5);
+    int lines = 0;
+    for (const char *at = temporary_text("o/steps.csv"); (at = strchr(at, '\n')); at++)
+        lines++;
+    ck_assert_msg(lines > 1, "%s", temporary_text("log"));
+    ck_assert_ptr_null(strstr(temporary_text("o/curves.csv"), "\n1,")); /* and no epoch is over */
 }
 END_TEST
 
@@ -265,7 +291,8 @@ Suite *run_suite(void)
     tcase_add_test(tests, the_default_folder_says_what_the_run_is);
     tcase_add_test(tests, a_folder_in_which_another_program_works_is_refused);
     tcase_add_loop_test(tests, a_run_that_is_killed_goes_on_to_the_same_bytes, 0, sizeof killed / sizeof *killed);
-    tcase_add_test(tests, a_report_grows_while_runs_go_on);
+    tcase_add_loop_test(tests, a_report_grows_while_runs_go_on, 0, 2);
+    tcase_add_test(tests, steps_are_written_while_an_epoch_runs);
     tcase_add_test(tests, a_finished_run_that_lost_epochs_is_trained_again);
     tcase_add_test(tests, a_finished_comparison_trains_nothing_again_and_may_have_more_seeds);
     suite_add_tcase(suite, tests);

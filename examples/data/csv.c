@@ -205,8 +205,10 @@ static char *name_of(const csv_source *source, size_t column)
 
 static bool name_targets(const csv_source *source, dataset *set)
 {
-    bool complete = true;
-    if (set->targets)
+    bool complete = (set->target_column = dataset_array(source->targets, 1, sizeof *set->target_column)) != NULL;
+    for (size_t i = 0; complete && i < source->targets; i++)
+        set->target_column[i] = source->target_columns[i];
+    if (complete && set->targets)
         complete = (set->target_names = dataset_array(set->targets, 1, sizeof *set->target_names)) != NULL;
     for (size_t i = 0; complete && i < set->targets; i++)
         complete = (set->target_names[i] = name_of(source, source->target_columns[i])) != NULL;

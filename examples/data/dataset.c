@@ -88,6 +88,7 @@ void dataset_free(dataset *set)
         return;
     free_names(set->class_names, set->classes);
     free_names(set->target_names, set->targets);
+    free(set->target_column);
     free(set->name);
     free(set->feature_mean);
     free(set->feature_scale);

@@ -107,12 +107,13 @@ typedef struct dataset {
     const dataset_kind *kind;
     dataset_task task;
     size_t rows, features;
-    size_t classes;       /* classification: how many; else 0 */
-    char **class_names;   /* classification: [classes]; else NULL */
-    size_t targets;       /* regression: how many; else 0 */
-    char **target_names;  /* regression: [targets], empty where they have none; or NULL */
-    size_t width, height; /* of images, row-major, features = height * width; else 0 */
-    size_t test_rows;     /* the last rows, where the source says that these are the test part; else 0 */
+    size_t classes;        /* classification: how many; else 0 */
+    char **class_names;    /* classification: [classes]; else NULL */
+    size_t targets;        /* regression: how many; else 0 */
+    char **target_names;   /* regression: [targets], empty where they have none; or NULL */
+    size_t *target_column; /* of a CSV file: [targets], or [1] for a classification: which columns; else NULL */
+    size_t width, height;  /* of images, row-major, features = height * width; else 0 */
+    size_t test_rows;      /* the last rows, where the source says that these are the test part; else 0 */
 
     float *x;        /* [rows, features] */
     int32_t *labels; /* [rows], 0 .. classes-1, for a classification; else NULL */

@@ -1,9 +1,11 @@
 #include "examples/lab/report.h"
+#include "examples/report/chart.h"
 #include "examples/report/html.h"
 #include "examples/report/table.h"
 #include "examples/lab/runlog_internal.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +28,53 @@ static void put_pictures(const char *folder, FILE *to)
     html_picture(to, folder, "search.svg", "Validation loss over what was searched");
     html_picture(to, folder, "noise.svg", "Accuracy and loss over the size of noise");
     html_picture(to, folder, "boundary.svg", "Which class is where");
+}
+
+/* ---- curves without pictures: while it runs, or where there is no gnuplot ---- */
+
+typedef struct curves {
+    chart_line *lines;
+    int count;
+} curves;
+
+/* A line of `count` points from pairs of x and y; runs of an activation have its number. */
+static void add_line(curves *all, const runlog *log, int run, const double *pairs, size_t count)
+{
+    int group = -1;
+    for (int i = 0; i <= run && group < 0; i++)
+        if (strcmp(log->runs[i].activation, log->runs[run].activation) == 0)
+            group = i;
+    int number = 0;
+    for (int i = 0; i < group; i++)
+        number += runlog_is_first_of_activation(log, i);
+    all->lines[all->count++] =
+        (chart_line){.name = log->runs[run].activation, .group = number, .pairs = pairs, .count = count};
+}
+
+static bool put_charts(const runlog *log, FILE *to)
+{
+    size_t points = 0;
+    for (int run = 0; run < log->count; run++)
+        points += (size_t)log->runs[run].count;
+    curves steps = {calloc((size_t)log->count + 1, sizeof *steps.lines)},
+           epochs = {calloc((size_t)log->count + 1, sizeof *epochs.lines)};
+    double *pairs = calloc(2 * points + 1, sizeof *pairs), *pair = pairs;
+    const bool complete = steps.lines && epochs.lines && pairs;
+    for (int run = 0; complete && run < log->count; run++) {
+        const runlog_run *r = &log->runs[run];
+        add_line(&steps, log, run, r->series[RUNLOG_STEPS].numbers, r->series[RUNLOG_STEPS].count / 2);
+        add_line(&epochs, log, run, pair, (size_t)r->count);
+        for (int i = 0; i < r->count; i++, pair += 2)
+            pair[0] = r->epochs[i].epoch, pair[1] = r->epochs[i].val_loss;
+    }
+    if (complete) {
+        chart_write(to, "training loss", "step", steps.lines, steps.count);
+        chart_write(to, "validation loss", "epoch", epochs.lines, epochs.count);
+    }
+    free(steps.lines);
+    free(epochs.lines);
+    free(pairs);
+    return complete;
 }
 
 /* ---- confusion matrices ---- */
@@ -103,6 +152,8 @@ static bool write_html(const void *context, FILE *to)
     runlog_print_table_as(w->report->log, "html", to);
     if (w->report->drawn)
         put_pictures(w->folder, to);
+    else
+        put_charts(w->report->log, to);
     const bool complete = put_confusions(w->report->log, to);
     fputs("<h2>To repeat it</h2>\n<pre class=\"words\">", to);
     html_text(to, w->report->command);
@@ -112,6 +163,12 @@ static bool write_html(const void *context, FILE *to)
     if (config)
         fclose(config);
     return complete;
+}
+
+double report_next(double begin, double end)
+{
+    static const double least = 3, share = 0.02;
+    return end + fmax((end - begin) / share, least);
 }
 
 bool report_write(const char *folder, const report *r, char message[FILES_MESSAGE])

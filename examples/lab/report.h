@@ -23,4 +23,8 @@ typedef struct report {
 /* Writes report.html into the folder, which is there. On failure false and one line. */
 bool report_write(const char *folder, const report *r, char message[FILES_MESSAGE]);
 
+/* When the next report of a running program is due after one that took from `begin` to `end`, seconds on jobs_clock:
+ * after a few seconds, and later where that would be too large a share of the time. */
+double report_next(double begin, double end);
+
 #endif

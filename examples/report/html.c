@@ -51,8 +51,11 @@ static const char usual[] =
     "th{border-bottom:2px solid var(--rule)}.n{text-align:right;white-space:nowrap}"
     ".good{font-weight:bold;color:#009e73}.bad{font-weight:bold;color:#d55e00}"
     ".note{font-size:14px;opacity:.85}.verdict{border-left:4px solid var(--mark);padding-left:1em}"
+    ".chart{margin:1em 0;max-width:900px}.chart svg{width:100%;height:auto}.chart text{font-size:12px;fill:var(--ink)}"
+    "figcaption{font-weight:bold}"
     ".many{display:flex;flex-wrap:wrap;gap:0 3em}.many .wide{max-width:100%}"
-    "@media(max-width:600px){body{margin:1em auto;padding:0 .6em}th,td{padding:.2em .4em}img{min-width:480px}}";
+    "@media(max-width:600px){body{margin:1em auto;padding:0 .6em}th,td{padding:.2em .4em}img{min-width:480px}"
+    ".chart text{font-size:20px}}";
 
 void html_begin(FILE *to, const char *title, const char *style, bool running)
 {

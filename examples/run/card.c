@@ -59,6 +59,22 @@ static json_t *targets_json(const dataset *data, bool *fine)
     return targets;
 }
 
+/* The columns of a table that hold the class or the targets. */
+static json_t *answers_json(const dataset *data, bool *fine)
+{
+    json_t *answers = json_array();
+    const size_t count = data->target_column ? data->targets ? data->targets : 1 : 0;
+    for (size_t i = 0; i < count; i++) {
+        const size_t number = data->target_column[i];
+        const char *name = number < data->columns ? data->column[number].name : NULL;
+        json_t *answer = json_pack("{s:I}", "number", (json_int_t)number);
+        if (name)
+            put(answer, "column", json_string(name), fine);
+        append(answers, answer, fine);
+    }
+    return answers;
+}
+
 /* NULL if out of memory. */
 static char *data_text(const run_spec *s, const run_source *from)
 {
@@ -77,6 +93,7 @@ static char *data_text(const run_spec *s, const run_source *from)
     put(object, "inputs", inputs_json(data, &fine), &fine);
     put(object, "classes", classes, &fine);
     put(object, "targets", targets_json(data, &fine), &fine);
+    put(object, "answers", answers_json(data, &fine), &fine);
     put(object, "pixel_scale", json_real(data->width ? data->feature_scale[0] : 1), &fine);
     put(object, "lines", json_boolean(from->letters.lines), &fine);
     put(object, "letters", letters, &fine);
@@ -102,17 +119,34 @@ static bool read_scale(card_scale *to, const json_t *from)
     return json_is_number(mean) && json_is_number(scale) && isfinite(to->mean) && isfinite(to->scale);
 }
 
+/* The column of an input or answer. */
+static bool read_column(card_input *to, const json_t *from)
+{
+    const json_t *number = json_object_get(from, "number");
+    to->number = (int)json_integer_value(number);
+    to->column = json_string_value(json_object_get(from, "column"));
+    return json_is_integer(number) && json_integer_value(number) >= 0 && json_integer_value(number) < 1 << 30;
+}
+
+/* Older files do not name them. */
+static bool read_answers(card *c, const json_t *answers)
+{
+    c->answers = json_array_size(answers);
+    c->answer = calloc(c->answers + 1, sizeof *c->answer);
+    bool fine = c->answer && (c->answers == 0 || c->answers == (c->targets ? c->targets : 1));
+    for (size_t i = 0; fine && i < c->answers; i++)
+        fine = read_column(&c->answer[i], json_array_get(answers, i));
+    return fine;
+}
+
 static bool read_inputs(card *c, const json_t *inputs)
 {
     c->inputs = json_array_size(inputs);
     c->input = calloc(c->inputs + 1, sizeof *c->input);
     bool fine = c->input && json_is_array(inputs);
     for (size_t i = 0; fine && i < c->inputs; i++) {
-        const json_t *input = json_array_get(inputs, i), *number = json_object_get(input, "number");
-        fine = read_scale(&c->input[i].scale, input) && json_is_integer(number) && json_integer_value(number) >= 0 &&
-               json_integer_value(number) < 1 << 30;
-        c->input[i].number = (int)json_integer_value(number);
-        c->input[i].column = json_string_value(json_object_get(input, "column"));
+        const json_t *input = json_array_get(inputs, i);
+        fine = read_scale(&c->input[i].scale, input) && read_column(&c->input[i], input);
         c->input[i].category = json_string_value(json_object_get(input, "category"));
         c->input[i].missing = json_is_true(json_object_get(input, "missing"));
     }
@@ -180,6 +214,8 @@ static bool parse(card *c, char message[NET_MESSAGE])
     json_error_t error;
     json_t *model = json_loads(c->model_text, 0, &error), *data = json_loads(c->data_text, 0, &error);
     c->json = json_pack("{s:o?, s:o?}", "model", model, "data", data);
+    if ((!model || !data) && json_error_code(&error) == json_error_out_of_memory)
+        return snprintf(message, NET_MESSAGE, "out of memory"), false;
     if (!json_is_object(model) || !json_is_object(data))
         return refuse(message, error.text);
     if (!net_spec_read(&c->spec, model, message))
@@ -198,6 +234,8 @@ static bool parse(card *c, char message[NET_MESSAGE])
         return refuse(message, "what inputs are is missing or wrong");
     if (!read_names(c, json_object_get(data, "classes"), json_object_get(data, "targets")))
         return refuse(message, "the names of classes or targets are missing or wrong");
+    if (!read_answers(c, json_object_get(data, "answers")))
+        return refuse(message, "the columns of the class or the targets are wrong");
     if (!read_letters(c, json_object_get(data, "letters")))
         return refuse(message, "the letters are missing or wrong");
     const char *problem = disagreement(c);
@@ -246,6 +284,7 @@ bool card_read(card *c, const char *path, char message[NET_MESSAGE])
 void card_free(card *c)
 {
     free(c->input);
+    free(c->answer);
     free(c->class_names);
     free(c->target_names);
     free(c->target);

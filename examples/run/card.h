@@ -38,6 +38,8 @@ typedef struct card {
     card_task task;
     size_t inputs;
     card_input *input;
+    size_t answers; /* columns of a table that hold the class or the targets; 0 where the file does not say */
+    card_input *answer;
     size_t classes, targets;
     const char **class_names;
     const char **target_names;

@@ -23,8 +23,6 @@ static const program_option own_options[] = {
     {"scale", "KIND", "of the loss in pictures; auto: logarithmic where it is long", OPTION_CHOICE, AT(scale),
      .choices = scales},
     {"seed-lines", NULL, "pictures show a line for each seed in place of a band", OPTION_FLAG, AT(seed_lines)},
-    {"report", NULL, "write report.html too: table, pictures, options and command in one file", OPTION_FLAG,
-     AT(report)},
     {"format", "KIND", "of the table that is printed", OPTION_CHOICE, AT(format), .choices = formats},
     {"config", "FILE", "take the options from a config.json; those given here go before", OPTION_TEXT, AT(config)},
     {.type = OPTION_GROUP,

@@ -25,7 +25,7 @@ typedef struct experiment_settings {
     int seeds, jobs;
     double silence;
     const char *format, *config, *scale;
-    bool seed_lines, report, keep_models;
+    bool seed_lines, keep_models;
 } experiment_settings;
 
 /* An option with several values. */

@@ -1,112 +1,8 @@
-/* How good a network is, and what else there is to tell of it. */
+/* What else there is to tell of a net at its best epoch. */
 #include "examples/run/run.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-/* The class of the largest logit and its probability. */
-static int64_t classify(const float *logits, int64_t classes, double *confidence)
-{
-    int64_t best = 0;
-    double sum = 0;
-    for (int64_t c = 1; c < classes; c++)
-        if (logits[c] > logits[best])
-            best = c;
-    for (int64_t c = 0; c < classes; c++)
-        sum += exp((double)logits[c] - logits[best]);
-    *confidence = 1 / sum;
-    return best;
-}
-
-static void see_classes(trainer *t, const float *logits, const int32_t *labels, int64_t rows, int64_t classes)
-{
-    run_tally *sums = &t->sums;
-    for (int64_t r = 0; logits && r < rows; r++) {
-        double confidence;
-        const int64_t answer = classify(logits + r * classes, classes, &confidence);
-        const bool hit = answer == labels[r];
-        int bin = (int)(confidence * RUN_BINS);
-        bin = bin < 0 ? 0 : bin >= RUN_BINS ? RUN_BINS - 1 : bin; /* NaN is 0 on some machines and anything on others */
-        sums->correct += hit;
-        sums->in_bin[bin]++;
-        sums->confidence[bin] += confidence;
-        sums->hits[bin] += hit;
-        if (t->confusion)
-            t->confusion[labels[r] * classes + answer]++;
-    }
-}
-
-static void see_targets(run_tally *sums, const float *output, const float *targets, int64_t rows, int64_t width)
-{
-    for (int64_t i = 0; output && i < rows * width; i++) {
-        const int64_t target = i % width;
-        const double error = (double)output[i] - targets[i];
-        if (target >= RUN_TARGETS)
-            continue;
-        sums->squares += target == 0 ? error * error : 0;
-        sums->absolutes += target == 0 ? fabs(error) : 0;
-        sums->error[target] += error * error;
-        sums->sum[target] += targets[i];
-        sums->sum_squares[target] += (double)targets[i] * targets[i];
-    }
-}
-
-/* The mean over the targets of 1 - squared error / variance. */
-static double determination(const run_tally *sums, double rows, size_t targets)
-{
-    double mean = 0;
-    for (size_t i = 0; i < targets; i++)
-        mean += 1 - sums->error[i] / (sums->sum_squares[i] - sums->sum[i] * sums->sum[i] / rows);
-    return mean / (double)targets;
-}
-
-static bool classifies(const trainer *t)
-{
-    return t->about.task == CARD_CLASSES || t->about.task == CARD_LETTERS;
-}
-
-void run_see(trainer *t, tg_tensor output, tg_tensor wanted)
-{
-    const int64_t width = tg_dim(output, -1), rows = width ? tg_size(output) / width : 0;
-    t->sums.rows += (long)rows;
-    if (classifies(t))
-        see_classes(t, tg_f32(output), tg_i32(wanted), rows, width);
-    else if (t->about.task == CARD_TARGETS)
-        see_targets(&t->sums, tg_f32(output), tg_f32(wanted), rows, width);
-}
-
-/* The measures of what was seen, but for the loss. */
-static runlog_measures measures_of(const trainer *t)
-{
-    const run_tally *sums = &t->sums;
-    const dataset *data = &t->from->data;
-    const double rows = (double)sums->rows;
-    runlog_measures m = RUNLOG_NO_MEASURES;
-    if (classifies(t)) {
-        m.accuracy = (double)sums->correct / rows;
-        m.calibration = 0;
-        for (int bin = 0; bin < RUN_BINS; bin++)
-            m.calibration += fabs(sums->confidence[bin] - sums->hits[bin]) / rows;
-        return m;
-    }
-    if (t->about.task != CARD_TARGETS)
-        return m;
-    if (data->targets == 1) {
-        m.rmse = sqrt(sums->squares / rows) * data->target_scale[0];
-        m.mae = sums->absolutes / rows * data->target_scale[0];
-    }
-    if (data->targets <= RUN_TARGETS)
-        m.r2 = determination(sums, rows, data->targets);
-    return m;
-}
-
-runlog_measures run_measures(trainer *t, double loss)
-{
-    runlog_measures m = measures_of(t);
-    m.loss = loss;
-    t->sums = (run_tally){0};
-    return m;
-}
 
 /* ---- the net at the best epoch ---- */
 
@@ -131,11 +27,12 @@ static void tell_confusion(trainer *t, json_t *results)
 {
     const size_t classes = t->from->data.classes;
     runlog_measures m;
-    t->confusion = classes <= RUNLOG_CLASSES ? calloc(classes * classes + 1, sizeof *t->confusion) : NULL;
-    if (t->confusion && run_measure(t, reported_part(t), &m))
-        put(results, "confusion", t->confusion, classes * classes);
-    free(t->confusion);
-    t->confusion = NULL;
+    double *confusion = classes <= RUNLOG_CLASSES ? calloc(classes * classes + 1, sizeof *confusion) : NULL;
+    t->sums.confusion = confusion;
+    if (confusion && run_measure(t, reported_part(t), &m))
+        put(results, "confusion", confusion, classes * classes);
+    free(confusion);
+    t->sums.confusion = NULL;
 }
 
 static void tell_noise(trainer *t, json_t *results)
@@ -191,7 +88,7 @@ static void tell_surface_row(trainer *t, json_t *results, tg_tape *tape, double 
     for (int i = 0; logits && i < RUNLOG_SURFACE_SIDE; i++) {
         row[i][0] = in_source(data, 0, place[i][0]);
         row[i][1] = in_source(data, 1, y);
-        row[i][2] = (double)classify(logits + i * classes, classes, &row[i][3]);
+        row[i][2] = (double)tally_class(logits + i * classes, classes, &row[i][3]);
     }
     if (logits)
         put(results, "surface", row[0], sizeof row / sizeof row[0][0]);

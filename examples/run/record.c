@@ -301,6 +301,22 @@ json_t *record_results(const char *folder)
     return NULL;
 }
 
+events *record_open_events(const char *folder, char message[FILES_MESSAGE])
+{
+    events *to = events_open(folder, message);
+    runlog *log = to ? runlog_new(folder) : NULL;
+    const int run = log ? runlog_add_run(log, "", 0, 0, 0) : -1;
+    if (run >= 0)
+        record_read(folder, log, run);
+    const bool fine = run >= 0 && events_run(to, log, run);
+    if (to && !fine)
+        snprintf(message, FILES_MESSAGE, "%.400s: the event file cannot be written", folder);
+    runlog_free(log);
+    if (!fine)
+        events_close(to);
+    return fine ? to : NULL;
+}
+
 bool record_is_finished(const char *folder)
 {
     json_t *results = record_results(folder);

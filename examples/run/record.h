@@ -14,8 +14,7 @@
 #ifndef RUN_RECORD_H
 #define RUN_RECORD_H
 
-#include "examples/lab/files.h"
-#include "examples/lab/runlog.h"
+#include "examples/lab/events.h"
 
 /* What may be in the folder: results of the same options, or of any, or results that are removed. */
 typedef enum record_claims { RECORD_SAME, RECORD_ANY, RECORD_OVERWRITE } record_claims;
@@ -33,6 +32,9 @@ bool record_read(const char *folder, runlog *log, int run);
 
 /* The epochs that a run's folder has, to be freed; NULL where there are none. */
 runlog_epoch *record_epochs(const char *folder, int *count);
+
+/* A new event file in the run's folder, with all that the folder has. NULL and one line if it cannot be written. */
+events *record_open_events(const char *folder, char message[FILES_MESSAGE]);
 
 /* Whether the run is concluded and has all its epochs; and with what: NULL where it is not. */
 bool record_is_finished(const char *folder);

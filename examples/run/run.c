@@ -30,12 +30,10 @@ static tg_tensor loss(void *context, const tg_tensor *batch, tg_rng *training, d
     tg_tensor output = forward(r, batch[0], training);
     const tg_tensor wanted = r->about.task == CARD_IMAGES ? batch[0] : batch[1];
     if (!training)
-        run_see(r, output, wanted);
-    if (r->about.task == CARD_IMAGES || r->about.task == CARD_TARGETS)
-        return tg_mse(output, wanted);
-    if (score)
+        tally_add(&r->sums, &r->about, output, wanted);
+    if (score && (r->about.task == CARD_CLASSES || r->about.task == CARD_LETTERS))
         *score = tg_accuracy(output, wanted);
-    return tg_cross_entropy_with(output, wanted, training ? r->spec->label_smoothing : 0, TG_NO_LABEL);
+    return tally_loss(&r->about, output, wanted, training ? r->spec->label_smoothing : 0);
 }
 
 static void order(void *context, int64_t epoch, tg_rng *rng, int32_t *rows, int64_t count)
@@ -61,19 +59,7 @@ static bool report(trainer *r, int64_t epoch, int64_t step, int64_t steps, doubl
     return !r->setup.on_progress || r->setup.on_progress(r->setup.context, &now);
 }
 
-/* The mean loss of so many steps becomes an entry. */
-static void keep_loss(trainer *r, const tg_fit_step *now)
-{
-    r->chunk_sum += now->loss;
-    r->chunk_steps++;
-    if (now->step % r->every != 0 || r->chunked == RUN_CHUNKS)
-        return;
-    r->chunk[2 * r->chunked] = (double)now->step;
-    r->chunk[2 * r->chunked + 1] = r->chunk_sum / (double)r->chunk_steps;
-    r->chunked++;
-    r->chunk_sum = 0;
-    r->chunk_steps = 0;
-}
+static const char no_board[] = "the event file cannot be written";
 
 static bool fail(trainer *r, const char *why)
 {
@@ -82,13 +68,30 @@ static bool fail(trainer *r, const char *why)
     return false;
 }
 
-static bool write_losses(trainer *r)
+static bool put_steps(trainer *r, const double *pair, size_t count, long step, double sum, long pending)
 {
-    const bool fine =
-        !r->steps || record_put_steps(r->steps, r->chunk, r->chunked, (long)tg_optimizer_steps(r->optimizer),
-                                      r->chunk_sum, r->chunk_steps);
-    r->chunked = 0;
-    return fine || fail(r, "steps.csv cannot be written");
+    return !r->steps || record_put_steps(r->steps, pair, count, step, sum, pending) ||
+           fail(r, "steps.csv cannot be written");
+}
+
+/* The mean loss of so many steps becomes an entry. */
+static bool keep_loss(trainer *r, const tg_fit_step *now)
+{
+    r->chunk_sum += now->loss;
+    r->chunk_steps++;
+    if (now->step % r->every != 0)
+        return true;
+    const double pair[2] = {(double)now->step, r->chunk_sum / (double)r->chunk_steps};
+    r->chunk_sum = 0;
+    r->chunk_steps = 0;
+    return put_steps(r, pair, 1, 0, 0, 0) &&
+           (events_scalar(r->board, "loss/train", (long)pair[0], pair[1]) || fail(r, no_board));
+}
+
+/* What is not yet an entry, for a run that continues from this step. */
+static bool keep_pending(trainer *r)
+{
+    return put_steps(r, NULL, 0, (long)tg_optimizer_steps(r->optimizer), r->chunk_sum, r->chunk_steps);
 }
 
 static bool on_step(void *context, const tg_fit_step *now)
@@ -102,9 +105,9 @@ static bool on_step(void *context, const tg_fit_step *now)
     } else if (now->steps > 1)
         tg_tape_time(r->tape, r->setup.profile); /* operations are timed from here on, as steps are */
     r->rows += now->rows;
-    r->since = time;
-    keep_loss(r, now);
-    return report(r, now->epoch, now->step, now->steps, now->mean_loss);
+    const bool goes_on = keep_loss(r, now) && report(r, now->epoch, now->step, now->steps, now->mean_loss);
+    r->since = jobs_clock();
+    return goes_on;
 }
 
 static bool measures_training(const run_spec *s, int64_t epoch)
@@ -128,7 +131,7 @@ static bool on_epoch(void *context, const tg_fit_epoch *now)
                         .step = (long)now->step,
                         .train_loss = now->train_loss,
                         .val_loss = now->valid_loss,
-                        .val_accuracy = run_measures(r, now->valid_loss).accuracy,
+                        .val_accuracy = tally_measures(&r->sums, &r->about, now->valid_loss).accuracy,
                         .grad_norm = now->gradient_norm,
                         .dead_fraction = r->dead ? tg_dead_units_fraction(r->dead) : NAN,
                         .test = RUNLOG_NO_MEASURES,
@@ -141,10 +144,12 @@ static bool on_epoch(void *context, const tg_fit_epoch *now)
     tg_dead_units_clear(r->dead);
     r->accuracy = row.val_accuracy;
     const bool goes_on = report(r, now->epoch, now->step, r->steps_of_epoch * r->spec->epochs, row.val_loss);
-    if (!write_losses(r))
+    if (!keep_pending(r))
         return false;
     if (r->curves && !record_put_epoch(r->curves, &row, r->spec->train_loss_every > 0))
         return fail(r, "curves.csv cannot be written");
+    if (!events_epoch(r->board, &row))
+        return fail(r, no_board);
     r->since = jobs_clock();
     return goes_on;
 }
@@ -238,6 +243,15 @@ static bool make_fit(trainer *r, char message[NET_MESSAGE])
     return !wrong;
 }
 
+/* What the folder has goes into a new event file, to which the run appends. */
+static bool open_board(trainer *r, char message[NET_MESSAGE])
+{
+    if (!r->setup.folder || !r->spec->tensorboard)
+        return true;
+    r->board = record_open_events(r->setup.folder, message);
+    return r->board;
+}
+
 bool run_open(trainer *r, const run_setup *setup, char message[NET_MESSAGE])
 {
     *r = (trainer){.setup = *setup, .from = setup->from, .accuracy = NAN};
@@ -249,7 +263,8 @@ bool run_open(trainer *r, const run_setup *setup, char message[NET_MESSAGE])
     const bool fine = make(r, message) && make_fit(r, message) &&
                       (!setup->folder || record_continue(setup->folder, (long)tg_optimizer_steps(r->optimizer),
                                                          r->spec->train_loss_every > 0, &r->curves, &r->steps,
-                                                         &r->seconds, &r->chunk_sum, &r->chunk_steps, message));
+                                                         &r->seconds, &r->chunk_sum, &r->chunk_steps, message)) &&
+                      open_board(r, message);
     if (!fine)
         run_close(r);
     return fine;
@@ -261,6 +276,7 @@ void run_close(trainer *r)
         fclose(r->curves);
     if (r->steps)
         fclose(r->steps);
+    events_close(r->board);
     tg_fit_free(r->fit);
     tg_optimizer_free(r->optimizer);
     tg_dead_units_free(r->dead);
@@ -274,7 +290,7 @@ void run_close(trainer *r)
 bool run_train(trainer *r, char message[NET_MESSAGE])
 {
     r->since = jobs_clock();
-    const bool trained = tg_fit_run(r->fit), fine = trained && write_losses(r) && !r->broken;
+    const bool trained = tg_fit_run(r->fit), fine = trained && keep_pending(r) && !r->broken;
     if (!fine)
         snprintf(message, NET_MESSAGE, "%.*s", NET_MESSAGE - 1, r->broken ? r->message : tg_fit_error(r->fit));
     return fine;
@@ -289,7 +305,7 @@ bool run_measure_rows(trainer *r, const tg_fit_rows *rows, runlog_measures *m)
 {
     double mean = NAN;
     const bool fine = tg_fit_evaluate(r->fit, rows, &mean, NULL);
-    *m = run_measures(r, mean);
+    *m = tally_measures(&r->sums, &r->about, mean);
     return fine;
 }
 

@@ -17,11 +17,12 @@
 #ifndef RUN_RUN_H
 #define RUN_RUN_H
 
+#include "examples/lab/events.h"
 #include "examples/lab/jobs.h"
 #include "examples/lab/runlog.h"
-#include "examples/run/card.h"
+#include "examples/run/tally.h"
 
-enum { RUN_BINS = 15, RUN_TARGETS = 64, RUN_CHUNKS = 500 };
+enum { RUN_CHUNKS = 500 };
 
 typedef struct run_setup {
     run_spec spec;       /* from here on as run_spec_complete has left it */
@@ -34,14 +35,6 @@ typedef struct run_setup {
     bool (*on_progress)(void *context, const jobs_progress *now); /* which likewise may be NULL; false stops */
 } run_setup;
 
-/* What adds up over the rows of an evaluation. */
-typedef struct run_tally {
-    long rows, correct, in_bin[RUN_BINS];
-    double confidence[RUN_BINS], hits[RUN_BINS]; /* of the rows whose confidence is in a bin, sums */
-    double squares, absolutes;                   /* of the errors of the first target, standardised */
-    double sum[RUN_TARGETS], sum_squares[RUN_TARGETS], error[RUN_TARGETS]; /* of the standardised targets */
-} run_tally;
-
 typedef struct trainer {
     run_setup setup;
     run_spec *spec; /* the setup's */
@@ -53,18 +46,16 @@ typedef struct trainer {
     tg_fit *fit;
     tg_tape *tape; /* the training steps' */
     int64_t steps_of_epoch;
-    run_tally sums;                   /* of the evaluation that runs */
-    double *confusion;                /* [classes, classes]: its rows by label and by answer, or NULL */
-    double accuracy;                  /* of the last validation */
-    double seconds, since;            /* of training; since when it runs */
-    double step_seconds;              /* of the steps of this process but the first, which are timed_steps */
-    int64_t timed_steps, rows;        /* rows: that this process has trained on */
-    FILE *curves, *steps;             /* of the folder */
-    double chunk[2 * RUN_CHUNKS + 2]; /* steps and losses that are not written yet */
-    size_t chunked;
-    double chunk_sum;
-    long chunk_steps, every; /* so many steps are one entry */
-    bool broken;             /* a file could not be written: message says why */
+    tally sums;                /* of the evaluation that runs */
+    double accuracy;           /* of the last validation */
+    double seconds, since;     /* of training; since when it runs */
+    double step_seconds;       /* of the steps of this process but the first, which are timed_steps */
+    int64_t timed_steps, rows; /* rows: that this process has trained on */
+    events *board;             /* with --tensorboard */
+    FILE *curves, *steps;      /* of the folder */
+    double chunk_sum;          /* of the losses that are not yet an entry of steps.csv */
+    long chunk_steps, every;   /* so many steps are one entry */
+    bool broken;               /* a file could not be written: message says why */
     char message[NET_MESSAGE];
 } trainer;
 
@@ -90,12 +81,6 @@ bool run_measure(trainer *r, dataset_feed *split, runlog_measures *m);
 bool run_measure_rows(trainer *r, const tg_fit_rows *rows, runlog_measures *m);
 
 /* ---- measure.c ---- */
-
-/* Adds the rows of an evaluation's batch. */
-void run_see(trainer *r, tg_tensor output, tg_tensor wanted);
-
-/* How good the rows were that were seen, which are forgotten; with this mean loss. */
-runlog_measures run_measures(trainer *r, double loss);
 
 /* The numbers of each kind for result.json. */
 json_t *run_results(trainer *r, bool surface);

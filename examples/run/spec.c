@@ -117,6 +117,12 @@ const program_option run_options[] = {
      OPTION_TEXT, AT(out)},
     {"overwrite", NULL, "begin anew in a folder that holds results", OPTION_FLAG, AT(overwrite)},
     {"no-plots", NULL, "draw nothing; pictures that are there stay, and a report has none", OPTION_FLAG, AT(no_plots)},
+    {"report", NULL,
+     "write report.html too: table, pictures, options and command in one file; while the program runs it grows, and "
+     "loads itself again",
+     OPTION_FLAG, AT(report)},
+    {"tensorboard", NULL, "write event files beside curves.csv, for tensorboard --logdir OUT", OPTION_FLAG,
+     AT(tensorboard)},
     {0}};
 
 run_spec run_spec_defaults(void)

@@ -35,7 +35,7 @@ typedef struct run_spec {
     const char *start, *activation_from; /* weights to begin with; may be NULL */
     int file_limit;                      /* megabytes of a file that is read */
     const char *out;                     /* NULL: a name that says what the run is */
-    bool overwrite, no_plots;
+    bool overwrite, no_plots, report, tensorboard;
 } run_spec;
 
 extern const char *const spec_tasks[], *const spec_headers[],

@@ -2,6 +2,7 @@
 
 #include "examples/data/csv_columns.h"
 #include "examples/data/number.h"
+#include "examples/data/words.h"
 
 #include <float.h>
 #include <math.h>
@@ -52,9 +53,24 @@ static double standardised(card_scale s, double value)
     return fmax(fmin(value, (double)FLT_MAX), -(double)FLT_MAX);
 }
 
-/* Inputs first .. last - 1 of the card are of one column. Fills them for all rows. */
-static bool read_column(const csv_source *source, const card *c, size_t first, size_t last, float *x)
+/* Counts a cell that cannot be used as it is, and describes the first. */
+static void note(inputs_trouble *trouble, const csv_source *source, size_t row, size_t column, const char *what)
 {
+    csv_source noting = *source;
+    char word[PLAIN_NAME], number[NUMBER_TEXT], problem[PLAIN_NAME + 200];
+    noting.error = &(dataset_error){trouble->first, sizeof trouble->first};
+    if (trouble->count++ > 0)
+        return;
+    const char *cell = csv_word_at(source, row, column);
+    snprintf(problem, sizeof problem, "'%s'%s",
+             plain_name(cell ? cell : number_text(csv_value(source, row, column), number), word), what);
+    csv_fail_at(&noting, row, column, problem);
+}
+
+/* Inputs first .. last - 1 of the card are of one column. Fills them for all rows. */
+static bool read_column(const csv_source *source, const card *c, size_t first, size_t last, bool ignore, inputs *out)
+{
+    float *x = out->x;
     size_t column;
     if (!find_column(source, c, &c->input[first], &column))
         return false;
@@ -71,14 +87,92 @@ static bool read_column(const csv_source *source, const card *c, size_t first, s
             const double value = input->category || input->missing ? is : number;
             x[row * c->inputs + i] = (float)standardised(input->scale, value);
         }
+        if (!known && ignore && c->input[first].category) {
+            note(&out->unknown, source, row, column, "");
+            known = true;
+        }
+        if (!known && c->input[first].category && !missing) {
+            inputs_trouble trouble = {0};
+            note(&trouble, source, row, column,
+                 " is a category that the model does not know; --unknown ignore takes it for none of them");
+            return dataset_fail(source->error, "%s", trouble.first);
+        }
         if (!known)
-            return c->input[first].category
-                       ? csv_fail_at(source, row, column, "a category that the model does not know")
-                   : missing
+            return missing
                        ? csv_fail_at(source, row, column, "no value, and the model was trained on rows that have one")
                        : csv_fail_at_word(source, row, column);
     }
     return true;
+}
+
+/* The number of the class in a cell; -1 where it is missing, or the model does not know it. */
+static int32_t label_of(const csv_source *source, const card *c, size_t row, size_t column, inputs_trouble *trouble)
+{
+    char number[NUMBER_TEXT];
+    const char *word = csv_word_at(source, row, column);
+    if (csv_is_missing(word))
+        return -1;
+    word = word ? word : number_text(csv_value(source, row, column), number);
+    for (size_t i = 0; i < c->classes; i++)
+        if (strcmp(c->class_names[i], word) == 0)
+            return (int32_t)i;
+    note(trouble, source, row, column, " is a class that the model does not know");
+    return -1;
+}
+
+static float target_of(const csv_source *source, const card *c, size_t row, size_t target, size_t column,
+                       inputs_trouble *trouble)
+{
+    const char *word = csv_word_at(source, row, column);
+    if (word && !csv_is_missing(word))
+        note(trouble, source, row, column, " is no number");
+    return word ? NAN : (float)standardised(c->target[target], csv_value(source, row, column));
+}
+
+/* The classes or targets, where the file has their columns. */
+static bool read_answers(const csv_source *source, const card *c, inputs *out)
+{
+    csv_source quiet = *source;
+    size_t column[CSV_MOST_TARGETS];
+    quiet.error = &(dataset_error){NULL, 0};
+    for (size_t i = 0; i < c->answers; i++)
+        if (c->answers > CSV_MOST_TARGETS || !find_column(&quiet, c, &c->answer[i], &column[i]))
+            return true;
+    if (c->answers == 0)
+        return true;
+    if (c->targets)
+        out->y = dataset_array(out->count, c->targets, sizeof *out->y);
+    else
+        out->labels = dataset_array(out->count, 1, sizeof *out->labels);
+    if (!out->y && !out->labels)
+        return dataset_fail(source->error, "%s: out of memory", source->table.path);
+    for (size_t row = 0; row < out->count; row++) {
+        if (out->labels)
+            out->labels[row] = label_of(source, c, row, column[0], &out->unscored);
+        for (size_t i = 0; out->y && i < c->targets; i++)
+            out->y[row * c->targets + i] = target_of(source, c, row, i, column[i], &out->unscored);
+    }
+    return true;
+}
+
+void inputs_keep_answered(inputs *rows, const card *c)
+{
+    const size_t width = (size_t)c->spec.inputs, targets = c->targets;
+    size_t kept = 0;
+    for (size_t row = 0; row < rows->count; row++) {
+        bool answered = c->task == CARD_IMAGES || (rows->labels && rows->labels[row] >= 0) || rows->y;
+        for (size_t i = 0; rows->y && i < targets; i++)
+            answered &= !isnan(rows->y[row * targets + i]);
+        if (!answered)
+            continue;
+        memmove(rows->x + kept * width, rows->x + row * width, width * sizeof *rows->x);
+        if (rows->labels)
+            rows->labels[kept] = rows->labels[row];
+        for (size_t i = 0; rows->y && i < targets; i++)
+            rows->y[kept * targets + i] = rows->y[row * targets + i];
+        kept++;
+    }
+    rows->count = kept;
 }
 
 /* What was not asked for is as in training: a model whose columns have no names was trained on a file without a header.
@@ -89,10 +183,11 @@ static dataset_header header_of(const char *asked, const card *c)
     return header == DATASET_HEADER_AUTO && c->inputs > 0 && !c->input[0].column ? DATASET_HEADER_NO : header;
 }
 
-static bool load_csv(const char *path, const char *header, const card *c, inputs *out, const dataset_error *error)
+static bool load_csv(const char *path, const inputs_options *options, const card *c, inputs *out,
+                     const dataset_error *error)
 {
     csv_source source = {.table.path = path, .error = error};
-    bool fine = csv_table_read(path, &source.table, error) && csv_find_header(&source, header_of(header, c));
+    bool fine = csv_table_read(path, &source.table, error) && csv_find_header(&source, header_of(options->header, c));
     if (fine) {
         out->count = source.rows;
         out->x = dataset_array(out->count, c->inputs, sizeof *out->x);
@@ -101,8 +196,9 @@ static bool load_csv(const char *path, const char *header, const card *c, inputs
     for (size_t first = 0, last; fine && first < c->inputs; first = last) {
         for (last = first + 1; last < c->inputs && c->input[last].number == c->input[first].number;)
             last++;
-        fine = read_column(&source, c, first, last, out->x);
+        fine = read_column(&source, c, first, last, options->ignore_unknown, out);
     }
+    fine = fine && read_answers(&source, c, out);
     csv_source_free(&source);
     return fine;
 }
@@ -169,7 +265,7 @@ static bool load_images(const char *path, const card *c, inputs *out, const data
     return fine;
 }
 
-bool inputs_load(const char *spec, const char *header, const card *c, inputs *out, char message[NET_MESSAGE])
+bool inputs_load(const char *spec, const inputs_options *options, const card *c, inputs *out, char message[NET_MESSAGE])
 {
     const dataset_error error = {message, NET_MESSAGE};
     struct stat status;
@@ -183,7 +279,7 @@ bool inputs_load(const char *spec, const char *header, const card *c, inputs *ou
         fine = dataset_fail(&error, "--data '%.100s': the model takes %s", spec,
                             images ? "images, idx:PATH" : "rows, csv:FILE");
     else if (csv)
-        fine = load_csv(spec + 4, header, c, out, &error);
+        fine = load_csv(spec + 4, options, c, out, &error);
     else
         fine = stat(spec + 4, &status) == 0 && S_ISDIR(status.st_mode) ? load_folder(spec, c, out, message)
                                                                        : load_images(spec + 4, c, out, &error);
@@ -196,5 +292,6 @@ void inputs_free(inputs *rows)
 {
     free(rows->x);
     free(rows->labels);
+    free(rows->y);
     *rows = (inputs){0};
 }

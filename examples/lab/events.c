@@ -1,0 +1,176 @@
+#include "examples/lab/events.h"
+#include "examples/lab/runlog_internal.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char prefix[] = "events.out.tfevents.", suffix[] = ".tapegrad";
+enum { TAG = 100, EVENT = TAG + 64 };
+
+struct events {
+    FILE *file;
+};
+
+/* ---- records ---- */
+
+static uint32_t masked_checksum(const unsigned char *bytes, size_t size)
+{
+    uint32_t crc = 0xffffffff;
+    for (size_t i = 0; i < size; i++) {
+        crc ^= bytes[i];
+        for (int bit = 0; bit < 8; bit++)
+            crc = crc >> 1 ^ (crc & 1 ? 0x82f63b78 : 0);
+    }
+    crc = ~crc;
+    return (crc >> 15 | crc << 17) + 0xa282ead8;
+}
+
+/* Appends `size` bytes of a number, the least first. */
+static unsigned char *put_little(unsigned char *at, uint64_t number, int size)
+{
+    for (int i = 0; i < size; i++)
+        *at++ = (unsigned char)(number >> 8 * i);
+    return at;
+}
+
+static bool write_record(events *to, const unsigned char *data, size_t size)
+{
+    unsigned char head[12], foot[4];
+    put_little(head, size, 8);
+    put_little(head + 8, masked_checksum(head, 8), 4);
+    put_little(foot, masked_checksum(data, size), 4);
+    fwrite(head, 1, sizeof head, to->file);
+    fwrite(data, 1, size, to->file);
+    fwrite(foot, 1, sizeof foot, to->file);
+    return fflush(to->file) == 0 && !ferror(to->file);
+}
+
+/* ---- protocol buffers ---- */
+
+enum { WALL_TIME = 1 << 3 | 1, STEP = 2 << 3, FILE_VERSION = 3 << 3 | 2, SUMMARY = 5 << 3 | 2 }; /* of an Event */
+enum { VALUE = 1 << 3 | 2, NAME = 1 << 3 | 2, SIMPLE_VALUE = 2 << 3 | 5 };                       /* of what is in it */
+
+static unsigned char *put_varint(unsigned char *at, uint64_t number)
+{
+    for (; number >= 128; number >>= 7)
+        *at++ = (unsigned char)(number | 128);
+    *at++ = (unsigned char)number;
+    return at;
+}
+
+static unsigned char *put_bytes(unsigned char *at, int field, const void *bytes, size_t size)
+{
+    *at++ = (unsigned char)field;
+    at = put_varint(at, size);
+    memcpy(at, bytes, size);
+    return at + size;
+}
+
+static unsigned char *put_time(unsigned char *at)
+{
+    struct timespec now;
+    uint64_t bits;
+    clock_gettime(CLOCK_REALTIME, &now);
+    const double seconds = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    memcpy(&bits, &seconds, sizeof bits);
+    *at++ = WALL_TIME;
+    return put_little(at, bits, 8);
+}
+
+bool events_scalar(events *to, const char *tag, long step, double value)
+{
+    unsigned char event[EVENT], inner[EVENT], middle[EVENT], *at;
+    const float single = (float)value;
+    uint32_t bits;
+    if (!to)
+        return true;
+    memcpy(&bits, &single, sizeof bits);
+    at = put_bytes(inner, NAME, tag, strnlen(tag, TAG));
+    *at++ = SIMPLE_VALUE;
+    at = put_little(at, bits, 4);
+    const size_t summary = (size_t)(put_bytes(middle, VALUE, inner, (size_t)(at - inner)) - middle);
+    at = put_time(event);
+    *at++ = STEP;
+    at = put_varint(at, (uint64_t)step);
+    at = put_bytes(at, SUMMARY, middle, summary);
+    return write_record(to, event, (size_t)(at - event));
+}
+
+/* ---- the file ---- */
+
+static void remove_earlier(const char *folder)
+{
+    DIR *opened = opendir(folder);
+    for (const struct dirent *entry; opened && (entry = readdir(opened));) {
+        const size_t length = strlen(entry->d_name), end = sizeof suffix - 1;
+        if (strncmp(entry->d_name, prefix, sizeof prefix - 1) == 0 && length > end &&
+            strcmp(entry->d_name + length - end, suffix) == 0)
+            unlinkat(dirfd(opened), entry->d_name, 0);
+    }
+    if (opened)
+        closedir(opened);
+}
+
+events *events_open(const char *folder, char message[FILES_MESSAGE])
+{
+    static const char version[] = "brain.Event:2";
+    unsigned char event[EVENT], *at;
+    char path[PATH_MAX];
+    remove_earlier(folder);
+    events *to = calloc(1, sizeof *to);
+    if (to &&
+        snprintf(path, sizeof path, "%s/%s%lld%s", folder, prefix, (long long)time(NULL), suffix) < (int)sizeof path)
+        to->file = fopen(path, "wbxe");
+    at = put_bytes(put_time(event), FILE_VERSION, version, sizeof version - 1);
+    if (to && to->file && write_record(to, event, (size_t)(at - event)))
+        return to;
+    snprintf(message, FILES_MESSAGE, "%.400s: the event file cannot be written", folder);
+    events_close(to);
+    return NULL;
+}
+
+void events_close(events *to)
+{
+    if (to && to->file)
+        fclose(to->file);
+    free(to);
+}
+
+/* ---- runs ---- */
+
+bool events_epoch(events *to, const runlog_epoch *e)
+{
+    const struct {
+        const char *tag;
+        double value;
+    } all[] = {{"loss/validation", e->val_loss},
+               {"accuracy/validation", e->val_accuracy},
+               {"loss/test", e->test.loss},
+               {"accuracy/test", e->test.accuracy},
+               {"calibration/test", e->test.calibration},
+               {"rmse/test", e->test.rmse},
+               {"mae/test", e->test.mae},
+               {"r2/test", e->test.r2},
+               {"gradient_norm", e->grad_norm},
+               {"dead_units", e->dead_fraction}};
+    bool fine = events_scalar(to, "loss/train_epoch", e->step, e->train_loss);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        fine = fine && (isnan(all[i].value) || events_scalar(to, all[i].tag, e->step, all[i].value));
+    return fine;
+}
+
+bool events_run(events *to, const runlog *log, int run)
+{
+    const runlog_run *r = &log->runs[run];
+    const double *steps = r->series[RUNLOG_STEPS].numbers;
+    bool fine = true;
+    for (size_t i = 0; i + 1 < r->series[RUNLOG_STEPS].count; i += 2)
+        fine = fine && events_scalar(to, "loss/train", (long)steps[i], steps[i + 1]);
+    for (int i = 0; i < r->count; i++)
+        fine = fine && events_epoch(to, &r->epochs[i]);
+    return fine;
+}

@@ -1,0 +1,31 @@
+/* Event files, which TensorBoard shows: scalars under a name, over steps.
+ *
+ *     events *board = events_open("results/iris-mlp", message);       // tensorboard --logdir results
+ *     events_scalar(board, "loss/train", 100, 0.31);
+ *     events_close(board);
+ *
+ * The file is a sequence of TFRecords (length, its checksum, data, its checksum; little-endian), each an Event of
+ * TensorFlow's event.proto: wall_time = 1, step = 2, file_version = 3, summary = 5 of values {tag = 1, simple_value =
+ * 2}. A checksum is that of Castagnoli (CRC-32C, RFC 3720), masked: rotated right by 15 bits, plus 0xa282ead8.
+ */
+#ifndef LAB_EVENTS_H
+#define LAB_EVENTS_H
+
+#include "examples/lab/files.h"
+#include "examples/lab/runlog.h"
+
+typedef struct events events;
+
+/* A new file events.out.tfevents.SECONDS.tapegrad in the folder, in place of those that an earlier call has made there.
+ * NULL and one line if it cannot be written. */
+events *events_open(const char *folder, char message[FILES_MESSAGE]);
+void events_close(events *to);
+
+/* Appends a number, which is in the file at once; false if it cannot be written. A NULL takes nothing, and is true. */
+bool events_scalar(events *to, const char *tag, long step, double value);
+
+/* The same of what an epoch came to; measures that are NaN are left out. And of all that a run of a log has. */
+bool events_epoch(events *to, const runlog_epoch *epoch);
+bool events_run(events *to, const runlog *log, int run);
+
+#endif

@@ -1,0 +1,127 @@
+#include "examples/run/tally.h"
+
+#include "examples/data/words.h"
+
+#include <math.h>
+
+int64_t tally_class(const float *logits, int64_t classes, double *confidence)
+{
+    int64_t best = 0;
+    double sum = 0;
+    for (int64_t c = 1; c < classes; c++)
+        if (logits[c] > logits[best])
+            best = c;
+    for (int64_t c = 0; c < classes; c++)
+        sum += exp((double)logits[c] - logits[best]);
+    *confidence = 1 / sum;
+    return best;
+}
+
+static void add_classes(tally *sums, const float *logits, const int32_t *labels, int64_t rows, int64_t classes)
+{
+    for (int64_t r = 0; logits && r < rows; r++) {
+        double confidence;
+        const int64_t answer = tally_class(logits + r * classes, classes, &confidence);
+        const bool hit = answer == labels[r];
+        int bin = (int)(confidence * TALLY_BINS);
+        bin = bin < 0             ? 0
+              : bin >= TALLY_BINS ? TALLY_BINS - 1
+                                  : bin; /* NaN is 0 on some machines and anything on others */
+        sums->correct += hit;
+        sums->in_bin[bin]++;
+        sums->confidence[bin] += confidence;
+        sums->hits[bin] += hit;
+        if (sums->confusion)
+            sums->confusion[labels[r] * classes + answer]++;
+    }
+}
+
+static void add_targets(tally *sums, const float *output, const float *targets, int64_t rows, int64_t width)
+{
+    for (int64_t i = 0; output && i < rows * width; i++) {
+        const int64_t target = i % width;
+        const double error = (double)output[i] - targets[i];
+        if (target >= TALLY_TARGETS)
+            continue;
+        sums->squares += target == 0 ? error * error : 0;
+        sums->absolutes += target == 0 ? fabs(error) : 0;
+        sums->error[target] += error * error;
+        sums->sum[target] += targets[i];
+        sums->sum_squares[target] += (double)targets[i] * targets[i];
+    }
+}
+
+/* The mean over the targets of 1 - squared error / variance. */
+static double determination(const tally *sums, double rows, size_t targets)
+{
+    double mean = 0;
+    for (size_t i = 0; i < targets; i++)
+        mean += 1 - sums->error[i] / (sums->sum_squares[i] - sums->sum[i] * sums->sum[i] / rows);
+    return mean / (double)targets;
+}
+
+static bool classifies(const card *c)
+{
+    return c->task == CARD_CLASSES || c->task == CARD_LETTERS;
+}
+
+tg_tensor tally_loss(const card *c, tg_tensor output, tg_tensor wanted, double smoothing)
+{
+    return classifies(c) ? tg_cross_entropy_with(output, wanted, smoothing, TG_NO_LABEL) : tg_mse(output, wanted);
+}
+
+void tally_add(tally *sums, const card *c, tg_tensor output, tg_tensor wanted)
+{
+    const int64_t width = tg_dim(output, -1), rows = width ? tg_size(output) / width : 0;
+    sums->rows += (long)rows;
+    if (classifies(c))
+        add_classes(sums, tg_f32(output), tg_i32(wanted), rows, width);
+    else if (c->task == CARD_TARGETS)
+        add_targets(sums, tg_f32(output), tg_f32(wanted), rows, width);
+}
+
+/* The measures of what was added, but for the loss. */
+static runlog_measures measures_of(const tally *sums, const card *c)
+{
+    const double rows = (double)sums->rows;
+    runlog_measures m = RUNLOG_NO_MEASURES;
+    if (classifies(c)) {
+        m.accuracy = (double)sums->correct / rows;
+        m.calibration = 0;
+        for (int bin = 0; bin < TALLY_BINS; bin++)
+            m.calibration += fabs(sums->confidence[bin] - sums->hits[bin]) / rows;
+        return m;
+    }
+    if (c->task != CARD_TARGETS)
+        return m;
+    if (c->targets == 1) {
+        m.rmse = sqrt(sums->squares / rows) * c->target[0].scale;
+        m.mae = sums->absolutes / rows * c->target[0].scale;
+    }
+    if (c->targets <= TALLY_TARGETS)
+        m.r2 = determination(sums, rows, c->targets);
+    return m;
+}
+
+runlog_measures tally_measures(tally *sums, const card *c, double loss)
+{
+    runlog_measures m = measures_of(sums, c);
+    m.loss = loss;
+    *sums = (tally){.confusion = sums->confusion};
+    return m;
+}
+
+void tally_print(const card *c, const char *split, const runlog_measures *m, FILE *out)
+{
+    fprintf(out, "%s: loss %.4f", split, m->loss);
+    if (c->task == CARD_LETTERS)
+        fprintf(out, " nats a character (%.4f bits)", m->loss / log(2));
+    if (!isnan(m->accuracy))
+        fprintf(out, ", accuracy %.2f %%", 100 * m->accuracy);
+    if (isfinite(m->r2))
+        fprintf(out, ", R2 %.4f", m->r2);
+    if (!isnan(m->rmse))
+        fprintf(out, ", root mean squared error %.4g%s%s", m->rmse, *c->target_names[0] ? " of " : "",
+                plain_name(c->target_names[0], (char[PLAIN_NAME]){0}));
+    putc('\n', out);
+}

@@ -1,0 +1,43 @@
+/* How good a net is on some rows: batches are added, measures come out. The one place where a score is computed,
+ * whichever program shows it.
+ *
+ *     tally sums = {0};
+ *     tally_add(&sums, &card, output, wanted);                     // a batch of the net's output, and what it should
+ * be
+ *     ...
+ *     runlog_measures m = tally_measures(&sums, &card, mean_loss);
+ *     tally_print(&card, "test", &m, stdout);                      // test: loss 0.1234, accuracy 97.50 %
+ */
+#ifndef RUN_TALLY_H
+#define RUN_TALLY_H
+
+#include "examples/lab/runlog.h"
+#include "examples/run/card.h"
+
+enum { TALLY_BINS = 15, TALLY_TARGETS = 64 };
+
+typedef struct tally {
+    long rows, correct, in_bin[TALLY_BINS];
+    double confidence[TALLY_BINS], hits[TALLY_BINS]; /* of the rows whose confidence is in a bin, sums */
+    double squares, absolutes;                       /* of the errors of the first target, standardised */
+    double sum[TALLY_TARGETS], sum_squares[TALLY_TARGETS], error[TALLY_TARGETS]; /* of the standardised targets */
+    double *confusion; /* [classes, classes]: rows by label and by answer; NULL: not counted */
+} tally;
+
+/* The class of the largest of some logits, and its probability. */
+int64_t tally_class(const float *logits, int64_t classes, double *confidence);
+
+/* The loss that is trained and reported: cross-entropy, or the mean squared error; of an autoencoder that to its input,
+ * `wanted`. `smoothing` is --label-smoothing's. */
+tg_tensor tally_loss(const card *c, tg_tensor output, tg_tensor wanted, double smoothing);
+
+/* Adds a batch: logits with labels, or outputs with standardised targets. */
+void tally_add(tally *sums, const card *c, tg_tensor output, tg_tensor wanted);
+
+/* The measures of the rows since the last call, which are forgotten, with their mean loss. */
+runlog_measures tally_measures(tally *sums, const card *c, double loss);
+
+/* A line: "test: loss 0.1234, accuracy 97.50 %". */
+void tally_print(const card *c, const char *split, const runlog_measures *m, FILE *out);
+
+#endif

@@ -19,6 +19,7 @@ typedef struct predict_settings {
     bool probabilities;
     int length, top, samples, seed;
     double temperature;
+    int file_limit;
 } predict_settings;
 
 static const char *const unknowns[] = {"error", "ignore", NULL};
@@ -35,9 +36,9 @@ static const program_option table[] = {
      .choices = spec_headers},
     {"unknown", "HOW",
      "a category that the model does not know is an error, or ignored: all inputs of its column are 0, as for a "
-     "missing "
-     "one",
+     "missing one",
      OPTION_CHOICE, AT(unknown), .choices = unknowns},
+    {"file-limit", "MB", "megabytes that the file may have, unpacked", OPTION_INT, AT(file_limit), 1, 1e7},
     {"probabilities", NULL, "print the probability of every class", OPTION_FLAG, AT(probabilities)},
     {.type = OPTION_GROUP, .help = "Texts:"},
     {"prompt", "TEXT", "what the text begins with", OPTION_TEXT, AT(prompt)},
@@ -273,13 +274,19 @@ static bool work(const predict_settings *s, const card *c, const net *model, cha
 
 int main(int argc, char **argv)
 {
-    predict_settings s = {
-        .header = "auto", .unknown = "error", .length = 400, .temperature = 1, .samples = 1, .seed = 1};
+    predict_settings s = {.header = "auto",
+                          .unknown = "error",
+                          .length = 400,
+                          .temperature = 1,
+                          .samples = 1,
+                          .seed = 1,
+                          .file_limit = DATASET_FILE_LIMIT};
     char message[NET_MESSAGE];
     const tg_rng rng = tg_rng_seed(1);
     card c = {0};
     net *model = NULL;
     options_parse(&program, argc, argv, &s);
+    dataset_limit_files(s.file_limit);
     bool fine = s.model || (snprintf(message, sizeof message, "--model FILE is missing; see --help"), false);
     char file[PATH_MAX];
     struct stat status;

@@ -130,6 +130,43 @@ START_TEST(malformed_model_files_are_refused_in_a_line)
 }
 END_TEST
 
+/* Files that are larger than they look, in a process that could not hold them. */
+START_TEST(what_is_too_large_is_refused_before_memory_is_taken)
+{
+    static const char *const make[] = {"truncate -s 5G sparse.csv", "head -c 3000000 /dev/zero | gzip > bomb.csv.gz",
+                                       "(cat bomb.csv.gz; echo a | gzip) > liar.csv.gz"};
+    static const char *const large[] = {"csv:sparse.csv", "csv:bomb.csv.gz --file-limit 2",
+                                        "csv:liar.csv.gz --file-limit 2", "csv:/dev/zero --file-limit 64",
+                                        "text:bomb.csv.gz --file-limit 2"};
+    for (size_t i = 0; i < sizeof make / sizeof *make; i++)
+        ck_assert_int_eq(train_run("sh", "-c '%s'", make[i]), 0);
+    for (size_t i = 0; i < sizeof large / sizeof *large; i++)
+        expect_refused(train_run("sh", "-c 'ulimit -v 1000000; train --data %s --no-plots'", large[i]),
+                       "megabytes, unpacked; --file-limit raises the limit");
+    expect_refused(train_run("train", "--data csv:bomb.csv.gz --file-limit 3 --no-plots"), "csv");
+    ck_assert_ptr_null(strstr(train_output, "file-limit"));
+    expect_fine(train_run("train", "--data csv:train.csv --epochs 1 --no-plots --out m"));
+    expect_refused(train_run("sh", "-c 'ulimit -v 1000000; predict --model m --data csv:sparse.csv'"),
+                   "--file-limit raises the limit");
+}
+END_TEST
+
+/* One of two programs with one folder at a time. */
+START_TEST(a_folder_in_use_is_refused)
+{
+    static const char *const programs[][2] = {{"train", "--out o"}, {"compare", "--seeds 1 --jobs 1 --out o"}};
+    const char *program = programs[_i][0], *more = programs[_i][1];
+    ck_assert_int_eq(train_run("sh",
+                               "-c '%s --data spirals --epochs 100000 --no-plots %s > first 2>&1 & echo $! > number; "
+                               "for i in $(seq 100); do [ -e o/config.json ] && exit; sleep 0.05; done; exit 1'",
+                               program, more),
+                     0);
+    expect_refused(train_run(program, "--data moons --epochs 1 --no-plots --overwrite %s", more),
+                   "another process is at work in the folder 'o'");
+    ck_assert_int_eq(train_run("sh", "-c 'kill -9 $(cat number); flock o true'"), 0);
+}
+END_TEST
+
 Suite *train_refusals_suite(void)
 {
     Suite *suite = suite_create("train_refusals");
@@ -141,6 +178,8 @@ Suite *train_refusals_suite(void)
     tcase_add_test(tests, batch_norm_does_without_a_row_that_is_left_alone);
     tcase_add_test(tests, a_run_that_fails_says_why_once);
     tcase_add_test(tests, malformed_model_files_are_refused_in_a_line);
+    tcase_add_test(tests, what_is_too_large_is_refused_before_memory_is_taken);
+    tcase_add_loop_test(tests, a_folder_in_use_is_refused, 0, 2);
     suite_add_tcase(suite, tests);
     return suite;
 }

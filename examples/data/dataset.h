@@ -160,6 +160,11 @@ mean 0 and
  * empty. `options` may be NULL. Free the result with dataset_free. */
 bool dataset_load(const char *spec, const dataset_options *options, dataset *set, char *error, size_t error_size);
 
+/* How large a file may be in this process, unpacked, in megabytes of 2^20 bytes: a larger one is an error before memory
+ * is taken for it where its size is known, and else as soon as it is there. At the start DATASET_FILE_LIMIT. */
+enum { DATASET_FILE_LIMIT = 2048 };
+void dataset_limit_files(int megabytes);
+
 /* "spirals, moons, circles, sine, glyphs, idx:DIR, csv:FILE": every data set there is. */
 const char *dataset_kinds(void);
 

@@ -1,10 +1,41 @@
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include "examples/data/internal.h"
+
+static int limit = DATASET_FILE_LIMIT; /* megabytes */
+
+void dataset_limit_files(int megabytes)
+{
+    limit = megabytes;
+}
+
+static bool is_too_large(size_t size, const char *path, const dataset_error *error)
+{
+    return size >> 20 >= (size_t)limit && (size & ((1 << 20) - 1) || size >> 20 > (size_t)limit) &&
+           !dataset_fail(error, "%s: more than %d megabytes, unpacked; --file-limit raises the limit", path, limit);
+}
+
+/* The size that a file says it has: of a gzip file that of its last part, up to 4 GB; 0 where nothing says it. */
+static size_t size_said(const char *path)
+{
+    unsigned char head[2] = {0}, tail[4] = {0};
+    struct stat status;
+    FILE *file = fopen(path, "rbe");
+    size_t size = file && fstat(fileno(file), &status) == 0 && S_ISREG(status.st_mode) ? (size_t)status.st_size : 0;
+    if (size > 18 && fread(head, 1, 2, file) == 2 && head[0] == 0x1f && head[1] == 0x8b)
+        size = fseek(file, -4, SEEK_END) == 0 && fread(tail, 1, 4, file) == 4
+                   ? tail[0] | (size_t)tail[1] << 8 | (size_t)tail[2] << 16 | (size_t)tail[3] << 24
+                   : 0;
+    if (file)
+        fclose(file);
+    return size;
+}
 
 /* Appends the rest of the file to `contents`. */
 static bool read_all(gzFile file, const char *path, dataset_bytes *contents, const dataset_error *error)
@@ -22,6 +53,8 @@ static bool read_all(gzFile file, const char *path, dataset_bytes *contents, con
         int got = gzread(file, contents->bytes + contents->size, room > 1 << 24 ? 1 << 24 : (unsigned)room);
         if (got > 0) {
             contents->size += (size_t)got;
+            if (is_too_large(contents->size, path, error))
+                return false;
             continue;
         }
         /* At the end of a file that was cut off, gzread gives 0 like at any other: only gzerror tells. */
@@ -42,8 +75,10 @@ static bool read_all(gzFile file, const char *path, dataset_bytes *contents, con
 bool dataset_read_file(const char *path, dataset_bytes *contents, const dataset_error *error)
 {
     *contents = (dataset_bytes){0};
-    errno = 0;
     const bool standard = strcmp(path, "-") == 0;
+    if (!standard && is_too_large(size_said(path), path, error))
+        return false;
+    errno = 0;
     const int input = standard ? dup(STDIN_FILENO) : -1;
     gzFile file = !standard ? gzopen(path, "rb") : input >= 0 ? gzdopen(input, "rb") : NULL;
     path = dataset_path_name(path);

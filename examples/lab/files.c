@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static bool complain(char message[FILES_MESSAGE], const char *what, const char *path, const char *why)
@@ -110,9 +111,13 @@ bool files_make_folder(const char *folder, char message[FILES_MESSAGE])
 
 int files_take_folder(const char *folder, char message[FILES_MESSAGE])
 {
+    enum { TRIES = 20 }; /* in a second: the children of a process that was killed may need a moment to end */
     const int taken = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (taken < 0 || flock(taken, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
-        return taken;
+    for (int i = 0; i < TRIES; i++) {
+        if (taken < 0 || flock(taken, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+            return taken;
+        nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    }
     close(taken);
     snprintf(message, FILES_MESSAGE, "another process is at work in the folder '%.300s'", folder);
     return FILES_TAKEN;

@@ -30,8 +30,8 @@ bool files_check_folder(const char *folder, char message[FILES_MESSAGE]);
 bool files_make_folder(const char *folder, char message[FILES_MESSAGE]);
 
 /* Takes a folder that is there, for this process and those that it forks, until files_release_folder gets what this
- * returned. FILES_TAKEN, with a message, while another process has it. Where folders cannot be taken, all goes on as if
- * it had been. */
+ * returned. FILES_TAKEN, with a message, if another process has it for a second. Where folders cannot be taken, all
+ * goes on as if it had been. */
 enum { FILES_TAKEN = -2 };
 int files_take_folder(const char *folder, char message[FILES_MESSAGE]);
 void files_release_folder(int taken);

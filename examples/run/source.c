@@ -100,6 +100,7 @@ static bool split_text(run_spec *s, run_source *from, char message[NET_MESSAGE])
 bool source_open(run_spec *s, run_source *from, char message[NET_MESSAGE])
 {
     *from = (run_source){.is_text = text_is_named(s->data)};
+    dataset_limit_files(s->file_limit);
     const bool fine = from->is_text ? open_text(s, from, message) : open_rows(s, from, message);
     if (!fine)
         source_free(from);

@@ -1,5 +1,7 @@
 #include "examples/run/spec.h"
 
+#include "examples/data/dataset.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,6 +112,7 @@ const program_option run_options[] = {
     {"activation-from", "WHICH",
      "whose activation counts where that of --start's file and that of the options differ; without it that is an error",
      OPTION_CHOICE, AT(activation_from), .choices = deciders},
+    {"file-limit", "MB", "megabytes that a file of data may have, unpacked", OPTION_INT, AT(file_limit), 1, 1e7},
     {"out", "DIR", "folder of the results; results/ and a name made of data, model and options if not given",
      OPTION_TEXT, AT(out)},
     {"overwrite", NULL, "begin anew in a folder that holds results", OPTION_FLAG, AT(overwrite)},
@@ -131,6 +134,7 @@ run_spec run_spec_defaults(void)
                       .missing = "error",
                       .seed = 1,
                       .accumulate = 1,
+                      .file_limit = DATASET_FILE_LIMIT,
                       .best = "loss",
                       .optimizer = "adamw",
                       .schedule = "cosine",

@@ -52,11 +52,11 @@ static bool add_seeds(study_work *work, const study_context *c, const tabular_se
         for (int set = 0; set < sets->count; set++)
             for (int f = 0; f < FORMS; f++)
                 for (int r = 0; r < rates; r++) {
-                    const net_spec net = {.activation = tg_activation_name(forms[f]),
-                                          .norm = tg_norm_name(settings[setting].norm)};
+                    const net_spec form = {.activation = tg_activation_name(forms[f]),
+                                           .norm = tg_norm_name(settings[setting].norm)};
                     name_of(name, setting, f);
                     fine = fine &&
-                           tabular_add(work, c, sets, set, name, &net, tabular_rates[r + (rates == 1)], seed, NULL);
+                           tabular_add(work, c, sets, set, name, &form, tabular_rates[r + (rates == 1)], seed, NULL);
                 }
     return fine;
 }

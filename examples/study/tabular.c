@@ -67,7 +67,7 @@ static int batch_of(size_t rows)
 }
 
 bool tabular_add(study_work *work, const study_context *c, const tabular_sets *sets, int set, const char *name,
-                 const net_spec *net, double rate, int seed, const char *start)
+                 const net_spec *form, double rate, int seed, const char *start)
 {
     const dataset *data = &sets->data[set];
     const int batch = batch_of(data->rows), steps = c->settings->quick ? 30 : 3000;
@@ -78,9 +78,9 @@ bool tabular_add(study_work *work, const study_context *c, const tabular_sets *s
     *run = (study_run){.group = sets->name[set], .data = data, .spec = study_spec()};
     run_spec *s = &run->spec;
     s->split = "redrawn";
-    s->net = *net;
+    s->net = *form;
     s->net.model = "mlp";
-    s->net.hidden = net->hidden ? net->hidden : c->settings->quick ? "16x2" : "64x2";
+    s->net.hidden = form->hidden ? form->hidden : c->settings->quick ? "16x2" : "64x2";
     s->start = start;
     s->lr = rate;
     s->batch = batch;

@@ -25,7 +25,7 @@ int tabular_study(const study_context *c,
 /* A run with two hidden layers of 64: 3,000 steps or so, parts drawn anew for each seed. Its name is
  * SET-NAME-lrRATE-seedSEED. */
 bool tabular_add(study_work *work, const study_context *c, const tabular_sets *sets, int set, const char *name,
-                 const net_spec *net, double rate, int seed, const char *start);
+                 const net_spec *form, double rate, int seed, const char *start);
 
 /* The logarithms of the test losses, by seed, of the runs of that name at a rate, each at the epoch with its lowest
  * validation loss; NaN for what diverged or is not complete. Logarithms, because a network without normalisation may

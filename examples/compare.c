@@ -8,6 +8,7 @@
 #include "examples/lab/signals.h"
 #include "examples/report/columns.h"
 #include "examples/report/terminal.h"
+#include "examples/run/elsewhere.h"
 #include "examples/run/experiment.h"
 #include "examples/run/record.h"
 #include "examples/run/run.h"
@@ -360,6 +361,8 @@ int main(int argc, char **argv)
     c.argv = argv;
     if (!read_options(&c, argc, argv))
         return 2;
+    if (c.e.settings.runs || c.e.settings.measures)
+        return compare_elsewhere(&c.e.settings, argv);
     if (!prepare(&c, message)) {
         fprintf(stderr, "compare: %s\n", message);
         return 2;

@@ -25,6 +25,13 @@ static const program_option own_options[] = {
     {"seed-lines", NULL, "pictures show a line for each seed in place of a band", OPTION_FLAG, AT(seed_lines)},
     {"format", "KIND", "of the table that is printed", OPTION_CHOICE, AT(format), .choices = formats},
     {"config", "FILE", "take the options from a config.json; those given here go before", OPTION_TEXT, AT(config)},
+    {.type = OPTION_GROUP, .help = "In place of all that, with --format, --report and --out:"},
+    {"runs", "PATH",
+     "compare results of other programs: a CSV file with columns group, seed and measures, one exported by W&B or "
+     "TensorBoard, or a folder of such files",
+     OPTION_TEXT, AT(runs)},
+    {"measures", "NAMES", "columns of --runs to compare; all columns of numbers if not given", OPTION_TEXT,
+     AT(measures)},
     {.type = OPTION_GROUP,
      .help = "What is compared (every option of model and training that is a number or a name "
              "takes several, with commas between; all combinations are tried):"},

@@ -24,7 +24,7 @@ typedef struct experiment_settings {
     const char *list[OPTIONS_MOST]; /* of the option at that place of run_options, where it takes several values */
     int seeds, jobs;
     double silence;
-    const char *format, *config, *scale;
+    const char *format, *config, *scale, *runs, *measures;
     bool seed_lines, keep_models;
 } experiment_settings;
 

@@ -1,4 +1,5 @@
 /* Values and first derivatives of the activations: as a table, as numbers to plot, and as pictures. */
+#include "examples/report/terminal.h"
 #include "examples/lab/options.h"
 #include "examples/lab/signals.h"
 #include "examples/report/table.h"
@@ -172,7 +173,7 @@ static int write_and_draw(const settings *s, tg_tape *tape)
     const bool written = files_make_folder(s->out, message) &&
                          files_write(s->out, "activations.csv", write_curves, &(drawing){tape, s}, message);
     if (tg_tape_error(tape) || !written) {
-        fprintf(stderr, "activations: %s\n", tg_tape_error(tape) ? tg_tape_error(tape) : message);
+        terminal_say("activations", NULL, tg_tape_error(tape) ? tg_tape_error(tape) : message);
         return 1;
     }
     printf("\nwrote %s/activations.csv\n", s->out);
@@ -182,7 +183,7 @@ static int write_and_draw(const settings *s, tg_tape *tape)
     if (outcome == PLOTS_DRAWN)
         printf("wrote %s/activations.png, activations.svg\n", s->out);
     else
-        fprintf(stderr, "activations: %s\n", message);
+        terminal_say("activations", NULL, message);
     return outcome == PLOTS_INTERRUPTED ? signals_status() : outcome == PLOTS_FAILED;
 }
 
@@ -196,7 +197,7 @@ int main(int argc, char **argv)
         return 2;
     }
     if (!files_check_folder(s.out, message) || !files_check_name(s.out, "activations.csv", message)) {
-        fprintf(stderr, "activations: --out: %s\n", message);
+        terminal_say("activations", "--out", message);
         return 2;
     }
     tg_tape *tape = tg_tape_new();

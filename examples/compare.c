@@ -170,7 +170,7 @@ static plots_outcome draw(const comparison *c)
     if (outcome == PLOTS_DRAWN && is_for_reading(c))
         plots_show(out, stdout);
     if (outcome != PLOTS_DRAWN)
-        fprintf(stderr, "compare: %s\n", message);
+        terminal_say("compare", NULL, message);
     return outcome;
 }
 
@@ -213,7 +213,7 @@ static bool write_report(const comparison *c, const runlog *log, bool drawn, boo
                 .title = title, .about = about, .command = command, .log = log, .drawn = drawn, .running = running},
             message);
     if (!written)
-        fprintf(stderr, "compare: %s\n", message);
+        terminal_say("compare", NULL, message);
     free(about);
     free(command);
     return written;
@@ -294,7 +294,7 @@ static int show_results(comparison *c)
     runlog *log = read_all(c);
     const bool written = runlog_write(log, message);
     if (!written)
-        fprintf(stderr, "compare: %s\n", message);
+        terminal_say("compare", NULL, message);
     const bool draws = written && !c->e.settings.run.no_plots;
     const plots_outcome drawn = draws ? draw(c) : PLOTS_NOTHING;
     runlog_print_table_as(log, c->e.settings.format, stdout);
@@ -316,7 +316,7 @@ static bool read_options(comparison *c, int argc, char **argv)
         return true;
     c->e = experiment_defaults();
     if (!options_load(experiment_program(), config, &c->e.settings, message, sizeof message)) {
-        fprintf(stderr, "compare: --config: %s\n", message);
+        terminal_say("compare", "--config", message);
         return false;
     }
     c->e.settings.run.out = NULL; /* which is the other one's */
@@ -364,7 +364,7 @@ int main(int argc, char **argv)
     if (c.e.settings.runs || c.e.settings.measures)
         return compare_elsewhere(&c.e.settings, argv);
     if (!prepare(&c, message)) {
-        fprintf(stderr, "compare: %s\n", message);
+        terminal_say("compare", NULL, message);
         return 2;
     }
     describe_to(&c, stderr);

@@ -1,5 +1,6 @@
 /* Uses a model that `train` has kept: classes and probabilities, or targets in their own unit, for rows of a table or
  * images; or texts. */
+#include "examples/report/terminal.h"
 #include "examples/run/tally.h"
 #include "examples/train/inputs.h"
 #include "examples/train/sample.h"
@@ -299,7 +300,7 @@ int main(int argc, char **argv)
         fine = (snprintf(message, sizeof message, "%s", conflict(&c, &s)), false);
     fine = fine && (model = net_new(&c.spec, &rng, message)) && work(&s, &c, model, message);
     if (!fine)
-        fprintf(stderr, "predict: %s\n", message);
+        terminal_say("predict", NULL, message);
     net_free(model);
     card_free(&c);
     return fine ? 0 : 2;

@@ -1,5 +1,6 @@
 /* The published experiments done again, and questions settled by measurement: each study is a command that runs
  * unattended, goes on where it was interrupted, and writes a report. */
+#include "examples/report/terminal.h"
 #include "examples/lab/files.h"
 #include "examples/lab/options.h"
 #include "examples/study/study.h"
@@ -128,7 +129,7 @@ int main(int argc, char **argv)
     if (!command || !study_context_of(&c, &s, chosen->name, command))
         return study_refuse("--out: the name is too long", 2);
     if (!files_check_folder(c.folder, message)) {
-        fprintf(stderr, "study: --out: %s\n", message);
+        terminal_say("study", "--out", message);
         free(command);
         return 2;
     }

@@ -1,5 +1,6 @@
 /* Trains one model on one data set and shows the run in detail: files that predict uses and from which the same command
  * goes on, curves while they grow, and pictures like those of compare. */
+#include "examples/report/terminal.h"
 #include "examples/lab/progress.h"
 #include "examples/lab/report.h"
 #include "examples/lab/signals.h"
@@ -38,7 +39,7 @@ enum { TITLE = 500 };
 
 static int fail(const char *message)
 {
-    fprintf(stderr, "train: %s\n", message);
+    terminal_say("train", NULL, message);
     return 1;
 }
 
@@ -208,7 +209,7 @@ static plots_outcome draw(const training *t)
     title_of(t, title);
     const plots_outcome outcome = plots_draw(t->run.spec->out, &(plots_look){.title = title}, message);
     if (outcome != PLOTS_DRAWN)
-        fprintf(stderr, "train: %s\n", message);
+        terminal_say("train", NULL, message);
     return outcome;
 }
 
@@ -389,7 +390,7 @@ int main(int argc, char **argv)
     if (ready)
         describe(&t);
     else
-        fprintf(stderr, "train: %s\n", message);
+        terminal_say("train", NULL, message);
     const int status = ready ? train(&t) : 2;
     if (ready)
         run_close(&t.run);

@@ -130,6 +130,19 @@ START_TEST(malformed_model_files_are_refused_in_a_line)
 }
 END_TEST
 
+/* What a configuration or an argument says reaches the terminal without its control characters. */
+START_TEST(messages_bring_no_escape_sequences)
+{
+    static const char *const texts[] = {"{\"da\\u001b[31mta\": 1}", "{\"activations\": \"re\\u001b[31mlu\"}",
+                                        "{\"data\": \"mo\\u009b31mons\"}"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        temporary_write("config.json", texts[i], strlen(texts[i]));
+        expect_refused(train_run("compare", "--config config.json"), "31m");
+        ck_assert_msg(!strpbrk(train_output, "\033\302"), "%s", train_output);
+    }
+}
+END_TEST
+
 /* Files that are larger than they look, in a process that could not hold them. */
 START_TEST(what_is_too_large_is_refused_before_memory_is_taken)
 {
@@ -178,6 +191,7 @@ Suite *train_refusals_suite(void)
     tcase_add_test(tests, batch_norm_does_without_a_row_that_is_left_alone);
     tcase_add_test(tests, a_run_that_fails_says_why_once);
     tcase_add_test(tests, malformed_model_files_are_refused_in_a_line);
+    tcase_add_test(tests, messages_bring_no_escape_sequences);
     tcase_add_test(tests, what_is_too_large_is_refused_before_memory_is_taken);
     tcase_add_loop_test(tests, a_folder_in_use_is_refused, 0, 2);
     suite_add_tcase(suite, tests);

@@ -1,5 +1,7 @@
 #include "examples/report/terminal.h"
 
+#include "examples/data/words.h"
+
 #include <limits.h>
 #include <langinfo.h>
 #include <stdlib.h>
@@ -84,4 +86,12 @@ void terminal_wrap(FILE *out, const char *text, void (*put)(FILE *out, const cha
         text += print_line(out, text, screen.live ? screen.columns - 1 : INT_MAX, put);
         text += *text == '\n';
     } while (*text);
+}
+
+void terminal_say(const char *program, const char *about, const char *message)
+{
+    char *text = strdup(message);
+    fprintf(stderr, "%s: %s%s%s\n", program, about ? about : "", about ? ": " : "",
+            text ? plain_text(text) : "out of memory");
+    free(text);
 }

@@ -33,4 +33,8 @@ int terminal_width(const char *text);
  * only where the text has an end of line. `put` prints a word; NULL: as it is. */
 void terminal_wrap(FILE *out, const char *text, void (*put)(FILE *out, const char *word));
 
+/* An error on standard error, in a line: "compare: --config: ..."; what it is about may be NULL. Control characters,
+ * which files and arguments may have brought into the message, become '?'. */
+void terminal_say(const char *program, const char *about, const char *message);
+
 #endif

@@ -214,6 +214,8 @@ static bool parse(card *c, char message[NET_MESSAGE])
     json_error_t error;
     json_t *model = json_loads(c->model_text, 0, &error), *data = json_loads(c->data_text, 0, &error);
     c->json = json_pack("{s:o?, s:o?}", "model", model, "data", data);
+    if ((!model || !data) && json_error_code(&error) == json_error_out_of_memory)
+        return snprintf(message, NET_MESSAGE, "out of memory"), false;
     if (!json_is_object(model) || !json_is_object(data))
         return refuse(message, error.text);
     if (!net_spec_read(&c->spec, model, message))

@@ -1,3 +1,4 @@
+#include "examples/report/terminal.h"
 #include "examples/study/study.h"
 #include "examples/lab/signals.h"
 #include "plots/plots.h"
@@ -18,7 +19,7 @@ bool study_context_of(study_context *c, const study_settings *settings, const ch
 
 int study_refuse(const char *message, int status)
 {
-    fprintf(stderr, "study: %s\n", message);
+    terminal_say("study", NULL, message);
     return status;
 }
 
@@ -63,7 +64,7 @@ static plots_outcome draw(const study_context *c, const char *script)
         return PLOTS_NOTHING;
     const plots_outcome drawn = plots_run(script, c->folder, message);
     if (drawn != PLOTS_DRAWN)
-        fprintf(stderr, "study: %s\n", message);
+        terminal_say("study", NULL, message);
     return drawn;
 }
 

@@ -77,7 +77,7 @@ const options_program *experiment_program(void)
             "that are standardised by the training rows. The same command gives the same curves, whatever --jobs, and "
             "goes on where it was stopped or killed.\n\n"
             "Example: compare --data glyphs --activations relu,gelu_exact --seeds 5 --out results"};
-    static const char *const not_ours[] = {"activation", "start", "activation-from", NULL};
+    static const char *const not_ours[] = {"activation", "start", "rename", "activation-from", NULL};
     if (table[0].help)
         return &program;
     options_join(table, run_options, not_ours);

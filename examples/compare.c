@@ -155,12 +155,14 @@ static char *const *axes_of(const dataset *data, char *names[2])
 static plots_outcome draw(const comparison *c)
 {
     const char *out = c->e.settings.run.out;
-    char message[PLOTS_MESSAGE], title[400], *names[2];
+    char message[PLOTS_MESSAGE], title[400], words[EXPERIMENT_POINT], *names[2];
     const dataset *data = &c->e.from.data;
     describe(c, title, sizeof title);
+    experiment_searched_words(&c->e, words);
     const plots_outcome outcome = plots_draw(out,
                                              &(plots_look){.title = title,
                                                            .searched = experiment_searched(&c->e),
+                                                           .searched_words = words,
                                                            .scale = c->e.settings.scale,
                                                            .seed_lines = c->e.settings.seed_lines,
                                                            .class_names = data->class_names,

@@ -255,20 +255,44 @@ void experiment_point(const experiment *e, int run, char text[EXPERIMENT_POINT])
     }
 }
 
+/* The axis of a picture: the longest list of numbers, or else of words; -1: nothing is searched. */
+static int shown_axis(const experiment *e)
+{
+    int best = -1, most = 0;
+    for (int i = 0; i < e->axis_count; i++) {
+        const int weight = e->axes[i].count + (e->axes[i].option->type == OPTION_CHOICE ? 0 : OPTIONS_NUMBERS);
+        if (weight > most)
+            best = i, most = weight;
+    }
+    return best;
+}
+
 double experiment_number(const experiment *e, int run)
 {
-    if (!e->axis_count)
+    const int axis = shown_axis(e);
+    if (axis < 0)
         return 0;
-    const char *value = value_at(e, run, 0);
+    const char *value = value_at(e, run, axis);
     int place = 0;
-    while (e->axes[0].values[place] != value)
+    while (e->axes[axis].values[place] != value)
         place++;
-    return e->axes[0].option->type == OPTION_CHOICE ? place : strtod(value, NULL);
+    return e->axes[axis].option->type == OPTION_CHOICE ? place : strtod(value, NULL);
 }
 
 const char *experiment_searched(const experiment *e)
 {
-    return e->axis_count ? e->axes[0].option->name : NULL;
+    const int axis = shown_axis(e);
+    return axis < 0 ? NULL : e->axes[axis].option->name;
+}
+
+void experiment_searched_words(const experiment *e, char text[EXPERIMENT_POINT])
+{
+    const int axis = shown_axis(e);
+    *text = '\0';
+    if (axis < 0 || e->axes[axis].option->type != OPTION_CHOICE)
+        return;
+    for (int i = 0; i < e->axes[axis].count; i++)
+        snprintf(text + strlen(text), EXPERIMENT_POINT - strlen(text), "%s%s", i ? " " : "", e->axes[axis].values[i]);
 }
 
 void experiment_name(const experiment *e, int run, char name[EXPERIMENT_POINT])

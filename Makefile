@@ -52,7 +52,7 @@ $(NEEDS): .ci/dependencies
 	@mkdir -p $(@D) && touch $@
 
 # ---- what is there ---------------------------------------------------------
-LIBRARY_SOURCES := $(wildcard autograd/*.c autograd/ops/*.c autograd/gradcheck/*.c nn/*.c optim/*.c nn/fit/*.c) \
+LIBRARY_SOURCES := $(wildcard autograd/*.c autograd/ops/*.c autograd/gradcheck/*.c nn/*.c nn/*/*.c optim/*.c) \
                    $(filter-out autograd/kernels/isa.c autograd/kernels/product_kernel.c,$(wildcard autograd/kernels/*.c))
 PROGRAM_SOURCES := $(wildcard examples/*.c)
 COMMON_SOURCES  := $(wildcard examples/*/*.c plots/*.c)
@@ -62,7 +62,7 @@ GOLDEN_SOURCES  := $(filter-out tests/golden/expected.c,$(wildcard tests/golden/
 TEST_SOURCES    := $(filter-out $(if $(filter none,$(BLAS)),tests/test_bench%.c),$(wildcard tests/*.c)) \
                    $(filter-out tests/golden/samples.c,$(wildcard tests/golden/*.c))
 # A header is public if it marks what it exports (autograd/api.h).
-PUBLIC_HEADERS  := $(shell grep -l '^TG_API_BEGIN' autograd/*.h nn/*.h optim/*.h) autograd/ops.def $(wildcard nn/*.def optim/*.def)
+PUBLIC_HEADERS  := $(shell grep -l '^TG_API_BEGIN' autograd/*.h nn/*.h nn/*/*.h optim/*.h) autograd/ops.def $(wildcard nn/*.def nn/*/*.def optim/*.def)
 
 # Kernels are compiled once for each instruction set and floating type, and chosen when the program starts.
 REALS := f32 f64
@@ -246,7 +246,7 @@ check: all $(OUT)/bin/tests
 FUZZ_SECONDS ?= 60
 CLANG ?= clang
 FUZZERS := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
-READERS := nn/file.c nn/npy.c $(wildcard nn/safetensors*.c examples/data/*.c)
+READERS := nn/files/file.c nn/files/npy.c $(wildcard nn/files/safetensors*.c examples/data/*.c)
 fuzz: $(FUZZERS:%=$(OUT)/bin/%)
 	for target in $(FUZZERS); do mkdir -p $(OUT)/corpus/$$target && \
 	    $(OUT)/bin/$$target -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 $(OUT)/corpus/$$target tests/golden/layers || exit; done

@@ -150,14 +150,15 @@ void tg_program_enter_scope(tg_program *program, const char *name)
     const tg_scope *known = program->count < program->known ? tg_program_at(program, program->count)->scope : NULL;
     while (known && known->parent != program->scope)
         known = known->parent;
-    if (known && known->name == name) {
+    if (known && strcmp(known->name, name) == 0) {
         program->scope = known;
         return;
     }
-    tg_scope *scope = tg_program_take(program, sizeof *scope, _Alignof(tg_scope));
+    tg_scope *scope = tg_program_take(program, sizeof *scope + strlen(name) + 1, _Alignof(tg_scope));
     if (!scope)
         return;
-    *scope = (tg_scope){.parent = program->scope, .name = name};
+    scope->parent = program->scope;
+    strcpy(scope->name, name);
     program->scope = scope;
 }
 

@@ -55,7 +55,7 @@ int tg_no_grad_suspend(tg_tape *tape);
 void tg_no_grad_resume(tg_tape *tape, int scopes);
 
 /* Names the part of the model that records next, for errors and listings: "layers.0". Pairs nest.
- * `name` must live until the tape is reset. */
+ * The name is copied. */
 void tg_scope_begin(tg_tape *tape, const char *name);
 void tg_scope_end(tg_tape *tape);
 
@@ -70,6 +70,14 @@ tg_tensor tg_borrow(tg_tape *tape, tg_dtype dtype, const void *data, tg_shape sh
 /* A tensor with a copy of the data whose gradient is wanted: tg_backward leaves it in tg_gradient. */
 tg_tensor tg_variable(tg_tape *tape, tg_dtype dtype, const void *data, tg_shape shape);
 
+/* How a parameter begins: what the layer that adds it knows. nn/init.h draws the numbers, tg_parameters_initialize.
+ * Zeros: it stays as it was added. */
+typedef struct tg_initial {
+    double gain;      /* a weight, drawn by the model's rule: the gain that suits the activation behind it */
+    double deviation; /* normal numbers of this deviation, whatever the rule */
+    int sums;         /* so many residual sums add up its results: divided by the square root of this; 0: by 1 */
+} tg_initial;
+
 /* A parameter: values that outlive the tape, and the gradient that tg_backward adds up for them. Usually one of a
  * set (autograd/parameters.h), where all values lie in one block and all gradients in another.
  *
@@ -83,6 +91,7 @@ typedef struct tg_parameter {
     void *gradient; /* may be NULL: a parameter that is not trained */
     bool has_gradient;
     bool decay; /* whether weight decay applies by default: weights yes, biases and norms no */
+    tg_initial initial;
 } tg_parameter;
 
 /* The parameter's tensor on this tape, the same one each time until the tape is reset. Uses the parameter's own memory,

@@ -17,7 +17,7 @@ typedef struct tg_program tg_program;
 
 typedef struct tg_scope {
     const struct tg_scope *parent;
-    const char *name;
+    char name[]; /* a copy */
 } tg_scope;
 
 /* How a value came to be recorded: what differentiation may do with it, and whether a later step may match it one by

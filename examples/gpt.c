@@ -36,7 +36,7 @@ static void append_sources(void)
     glob("autograd/*.c", 0, NULL, &found);
     glob("nn/*.c", GLOB_APPEND, NULL, &found);
     glob("optim/*.c", GLOB_APPEND, NULL, &found);
-    glob("nn/fit/*.c", GLOB_APPEND, NULL, &found);
+    glob("nn/*/*.c", GLOB_APPEND, NULL, &found);
     for (size_t i = 0; i < found.gl_pathc; i++)
         append_file(found.gl_pathv[i]);
     globfree(&found);

@@ -48,8 +48,8 @@ const char *tg_ema_error(const tg_ema *ema);
 /* The averages under the model's names; they belong to the ema. */
 tg_parameters *tg_ema_parameters(const tg_ema *ema);
 
-/* Updates so far; and back, for a run that is resumed (nn/training_state.h keeps both averages and number). False for a
- * negative number. */
+/* Updates so far; and back, for a run that is resumed (nn/files/training_state.h keeps both averages and number). False
+ * for a negative number. */
 int64_t tg_ema_updates(const tg_ema *ema);
 bool tg_ema_restore(tg_ema *ema, int64_t updates);
 

@@ -174,3 +174,34 @@ bool tg_initialize(tg_parameter *parameter, tg_init init, double gain, const tg_
     tg_rng own = tg_rng_stream(rng, parameter->name);
     return table[init].fill(&m, gain, &own);
 }
+
+/* ---- of a set ---- */
+
+void tg_parameter_initial(tg_parameter *parameter, tg_initial initial)
+{
+    if (parameter)
+        parameter->initial = initial;
+}
+
+static bool begin(tg_parameter *p, tg_init init, double gain, const tg_rng *rng)
+{
+    const double divisor = p->initial.sums ? sqrt(p->initial.sums) : 1;
+    if (p->initial.deviation != 0) {
+        tg_rng own = tg_rng_stream(rng, p->name);
+        tg_parameter_fill_normal(p, p->initial.deviation / divisor, &own);
+        return true;
+    }
+    if (p->initial.gain == 0)
+        return true;
+    if (gain == 0)
+        gain = table[init].gain != 0 ? table[init].gain : p->initial.gain;
+    return tg_initialize(p, init, gain / divisor, rng);
+}
+
+bool tg_parameters_initialize(tg_parameters *set, tg_init init, double gain, const tg_rng *rng)
+{
+    bool fine = !tg_parameters_error(set) && (unsigned)init < KINDS;
+    for (int i = 0; fine && i < tg_parameters_count(set); i++)
+        fine = begin(tg_parameters_at(set, i), init, gain, rng);
+    return fine;
+}

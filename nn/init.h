@@ -1,8 +1,8 @@
 /* Initial weights.
  *
  *     tg_rng rng = tg_rng_seed(1);
- *     tg_initialize(layer.weight, TG_INIT_VARIANCE_PRESERVING, tg_init_gain(TG_INIT_VARIANCE_PRESERVING,
- * TG_GELU_EXACT), &rng);
+ *     tg_parameters_initialize(set, TG_INIT_VARIANCE_PRESERVING, 0, &rng);              // a whole model
+ *     tg_initialize(layer.weight, TG_INIT_HE_NORMAL, tg_init_gain(TG_INIT_HE_NORMAL, TG_RELU), &rng);    // one weight
  *
  * Numbers are drawn in double from tg_rng_stream(rng, name of the parameter), so parameters of one name and
  * shape get the same ones, up to the gain, whatever else the model has and whether it is float or double. A
@@ -36,6 +36,14 @@ double tg_init_gain(tg_init init, tg_activation activation);
  * for a parameter with fewer than two axes, an unknown initialiser, a gain that is not a positive number, or if out of
  * memory (only TG_INIT_ORTHOGONAL needs some). */
 bool tg_initialize(tg_parameter *parameter, tg_init init, double gain, const tg_rng *rng);
+
+/* What the numbers of a parameter will be drawn from. NULL is survived. */
+void tg_parameter_initial(tg_parameter *parameter, tg_initial initial);
+
+/* Fills all parameters of the set that say how they begin: normal numbers of their deviation, or by this rule with this
+ * gain; 0 means that of the initialiser, which may be the parameter's own. Each draws from a stream of its own name.
+ * False on an error: that of the set, an unknown initialiser, a wrong gain, or if out of memory. */
+bool tg_parameters_initialize(tg_parameters *set, tg_init init, double gain, const tg_rng *rng);
 
 TG_API_END
 #endif

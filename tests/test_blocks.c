@@ -39,7 +39,7 @@ START_TEST(attention_with_dropout_is_attention_but_for_what_is_dropped)
     tg_rng rng = seed, once = seed, again = seed;
     tg_attention_config config = {.width = 6, .heads = 3, .causal = _i % 2};
     tg_attention a = tg_attention_add(set, "a", &config), b;
-    ck_assert(tg_attention_initialize(&a, TG_INIT_XAVIER_UNIFORM, 0, &rng));
+    ck_assert(tg_parameters_initialize(set, TG_INIT_XAVIER_UNIFORM, 0, &rng));
     tg_tensor x = drawn(TG_F64, TG_SHAPE(2, 4, 6));
     double keep[] = {1, 1, 1, 1, 1, 1, 0, 0};
     tg_attention_context context = {.padding = tg_constant(tape, TG_F64, keep, TG_SHAPE(2, 4))};
@@ -65,7 +65,7 @@ START_TEST(a_block_drops_in_training_only_and_its_gradient_is_exact)
                                        : tg_block_llama(6, 1);
     config.dropout = config.attention.dropout = 0.25;
     tg_block block = tg_block_add(set, "layers.0", &config);
-    ck_assert(tg_block_initialize(&block, TG_INIT_XAVIER_UNIFORM, 0, &rng));
+    ck_assert(tg_parameters_initialize(set, TG_INIT_XAVIER_UNIFORM, 0, &rng));
     ck_assert_ptr_nonnull(tg_parameters_find(set, "layers.0.norm2.weight"));
     ck_assert_ptr_nonnull(tg_parameters_find(set, _i == 3 ? "layers.0.mlp.down_proj.weight" : "layers.0.linear2.bias"));
     tg_tensor x = drawn(TG_F64, TG_SHAPE(2, 3, 6));
@@ -101,7 +101,7 @@ START_TEST(a_causal_block_does_not_look_ahead)
     tg_rng rng = tg_rng_seed(4);
     const tg_block_config config = _i ? tg_block_llama(8, 2) : tg_block_gpt(8, 2);
     tg_block block = tg_block_add(set, "b", &config);
-    ck_assert(tg_block_initialize(&block, TG_INIT_XAVIER_UNIFORM, 0, &rng));
+    ck_assert(tg_parameters_initialize(set, TG_INIT_XAVIER_UNIFORM, 0, &rng));
     tg_tensor x = drawn(TG_F64, TG_SHAPE(1, 5, 8));
     double changed[40];
     memcpy(changed, tg_f64(x), sizeof changed);
@@ -120,7 +120,8 @@ START_TEST(embeddings_are_rows_of_a_table)
 {
     const tg_rng rng = tg_rng_seed(3);
     tg_embedding_layer table = tg_embedding_layer_add(set, "wte", 2000, 3);
-    ck_assert(tg_embedding_layer_initialize(&table, 0.02, &rng));
+    tg_parameter_initial(table.weight, (tg_initial){.deviation = 0.02});
+    ck_assert(tg_parameters_initialize(set, TG_INIT_XAVIER_UNIFORM, 0, &rng));
     double square = 0;
     for (int64_t i = 0; i < 6000; i++)
         square += tg_parameter_get(table.weight, i) * tg_parameter_get(table.weight, i) / 6000;
@@ -137,11 +138,9 @@ END_TEST
 START_TEST(what_cannot_be_is_an_error_in_words)
 {
     tg_tensor x = drawn(TG_F64, TG_SHAPE(2, 3, 6));
-    const tg_rng rng = tg_rng_seed(1);
     tg_attention wrong = tg_attention_add(set, "a", &(tg_attention_config){.width = 6, .heads = 4});
     ck_assert(!tg_ok(tg_attention_forward(&wrong, x, NULL, NULL)));
     expect_error("its widths and heads do not divide");
-    ck_assert(!tg_attention_initialize(&wrong, TG_INIT_HE_NORMAL, 0, &rng));
     wrong = tg_attention_add(set, "a", &(tg_attention_config){.width = 6, .heads = 3, .key_value_heads = 2});
     ck_assert(!tg_ok(tg_attention_forward(&wrong, x, NULL, NULL)));
     expect_error("its widths and heads do not divide");
@@ -192,10 +191,9 @@ START_TEST(null_and_inert_arguments_are_survived)
     ck_assert(!tg_ok(tg_embedding_layer_forward(NULL, x)));
     expect_error("tg_embedding_layer_forward");
     ck_assert(!tg_ok(tg_rotary_turn(NULL, x)));
-    ck_assert(!tg_attention_initialize(NULL, TG_INIT_HE_NORMAL, 0, NULL));
-    ck_assert(!tg_block_initialize(NULL, TG_INIT_HE_NORMAL, 0, NULL));
-    ck_assert(!tg_convolution_initialize(NULL, TG_INIT_HE_NORMAL, 1, NULL));
-    ck_assert(!tg_embedding_layer_initialize(NULL, 0, NULL));
+    tg_parameter_initial(NULL, (tg_initial){.gain = 1});
+    ck_assert(!tg_parameters_initialize(NULL, TG_INIT_HE_NORMAL, 0, NULL));
+    ck_assert(!tg_parameters_initialize(set, (tg_init)99, 0, NULL));
     const tg_block_config config = tg_block_gpt(6, 2);
     const tg_block nowhere = tg_block_add(NULL, NULL, &config);
     ck_assert(!tg_ok(tg_block_forward(&nowhere, x, NULL, NULL)));

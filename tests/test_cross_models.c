@@ -1,11 +1,11 @@
 /* Random models, trained in every way that the library has, must come to the same numbers, to the bit.
  *
  *     the plain way   a new tape for each part of a batch, one thread, nothing forgotten, parts added up by hand
- *     other ways      one tape that follows the step before; every stage in a checkpoint; several threads;
- * tg_accumulate; tg_replay; a run that stops, and goes on from its file in another model
+ *     other ways      one tape with a cached trace; every stage in a checkpoint; several threads; tg_accumulate;
+ * tg_replay; a run that stops, and goes on from its file in another model
  *
- * Models have convolutions, pools, batch and other norms, attention, plain and gated blocks, dropout, residual sums;
- * training has AdamW, an average of the weights, an evaluation in the middle.
+ * Their stages are samples of nn/layers/layers.def, all of which occur, some with a residual connection; training has
+ * AdamW, an average of the weights, an evaluation in the middle.
  */
 #include "tests/cut_finely.h"
 #include "tests/temporary_files.h"
@@ -22,39 +22,25 @@ enum { STEPS = 4, STAGES = 5, CLASSES = 3, SIDE = 12, CHANNELS = 4, MOST_IMAGES 
 
 /* ---- models ---- */
 
-enum {
-    CONV_BLOCK,
-    DEPTHWISE,
-    MAX_POOL,
-    MEAN_POOL,
-    IMAGE_STAGES,
-    NORM = IMAGE_STAGES,
-    ATTENTION,
-    FEED_FORWARD,
-    DROPOUT,
-    STAGE_KINDS
-};
-static const char *const kind_names[STAGE_KINDS] = {"conv", "depthwise", "max_pool",     "mean_pool",
-                                                    "norm", "attention", "feed_forward", "dropout"};
+typedef struct stage_plan {
+    const tg_layer_kind *kind; /* NULL: fold */
+    int sample;
+    bool residual; /* where the shapes are alike */
+} stage_plan;
 
-typedef struct stage {
-    int kind;
-    bool residual, of_images;
-    double rate;
-    tg_conv_block block;
-    tg_convolution depthwise;
-    tg_norm_layer norm;
-    tg_attention attention;
-    tg_feed_forward feed_forward;
-} stage;
-
-/* What is drawn: of a stage its kind and a number from which the rest follows. */
 typedef struct plan {
     tg_dtype dtype;
     int images, parts; /* of a batch */
-    int count, image_stages;
-    uint8_t kind[STAGES], number[STAGES];
+    int count;
+    stage_plan stage[STAGES];
 } plan;
+
+typedef struct stage {
+    const tg_layer_kind *kind;
+    tg_layer layer;
+    void *memory;
+    bool residual;
+} stage;
 
 typedef struct model {
     const plan *plan;
@@ -63,92 +49,45 @@ typedef struct model {
     tg_ema *ema;
     tg_rng training;
     stage stage[STAGES];
+    int count;
+    tg_shape shape; /* of what comes out of the last stage */
     tg_linear_layer head;
     bool has_batch_norm;
 } model;
 
-static plan draw(tg_rng *choices, bool large)
+/* Images become sequences, [n, positions, channels], and sequences rows, [n, channels]. */
+static tg_tensor fold(tg_tensor x)
 {
-    plan p = {.dtype = tg_rng_below(choices, 2) ? TG_F64 : TG_F32, .parts = 1 + (int)tg_rng_below(choices, 2)};
-    p.images = p.parts * (large ? MOST_IMAGES / 2 : 2 + (int)tg_rng_below(choices, 3));
-    p.count = 1 + (int)tg_rng_below(choices, STAGES);
-    p.image_stages = (int)tg_rng_below(choices, (uint64_t)p.count + 1);
-    for (int i = 0; i < p.count; i++) {
-        p.kind[i] = (uint8_t)(i < p.image_stages ? tg_rng_below(choices, IMAGE_STAGES)
-                                                 : IMAGE_STAGES + tg_rng_below(choices, STAGE_KINDS - IMAGE_STAGES));
-        p.number[i] = (uint8_t)tg_rng_below(choices, 60);
-    }
-    return p;
+    if (tg_rank(x) == 3)
+        return tg_mean_over(x, TG_AXES(1), false);
+    return tg_transpose(tg_reshape(x, TG_SHAPE(tg_dim(x, 0), tg_dim(x, 1), -1)), 1, 2);
 }
 
-static void add_stage(model *m, stage *s, const char *name, int kind, int number)
+static tg_tensor stage_forward(const stage *s, tg_tensor x, tg_rng *training)
 {
-    static const tg_activation activations[] = {TG_GELU_EXACT, TG_RELU, TG_SWIGLU, TG_STOCHASTIC_GELU, TG_GEGLU};
-    static const tg_norm image_norms[] = {TG_NORM_BATCH, TG_NORM_GROUP, TG_NORM_NONE};
-    const tg_activation activation = activations[number % 5];
-    *s = (stage){.kind = kind, .residual = number % 2, .rate = 0.1 * (number % 3), .of_images = kind < IMAGE_STAGES};
-    switch (kind) {
-    case CONV_BLOCK:
-        s->block = tg_conv_block_add(m->set, name,
-                                     &(tg_conv_block_config){.inputs = CHANNELS,
-                                                             .outputs = CHANNELS,
-                                                             .stride = 1,
-                                                             .norm = image_norms[number % 3],
-                                                             .groups = 2,
-                                                             .activation = activation});
-        tg_conv_block_initialize(&s->block, TG_INIT_HE_NORMAL, 0, &m->training);
-        m->has_batch_norm |= number % 3 == 0;
-        break;
-    case DEPTHWISE:
-        s->depthwise = tg_convolution_add(m->set, name,
-                                          &(tg_convolution_config){.inputs = CHANNELS,
-                                                                   .outputs = CHANNELS,
-                                                                   .kernel = {3, 3},
-                                                                   .window = {.padding = {1, 1}, .groups = CHANNELS}});
-        tg_convolution_initialize(&s->depthwise, TG_INIT_HE_NORMAL, 1, &m->training);
-        break;
-    case NORM:
-        s->norm = tg_norm_layer_add(m->set, name, number % 2 ? TG_NORM_LAYER : TG_NORM_RMS, CHANNELS, 0);
-        s->residual = false;
-        break;
-    case ATTENTION:
-        s->attention = tg_attention_add(m->set, name,
-                                        &(tg_attention_config){.width = CHANNELS,
-                                                               .heads = 2,
-                                                               .key_value_heads = 1 + number % 2,
-                                                               .separate = number % 2 == 0,
-                                                               .causal = number % 3 == 0,
-                                                               .dropout = s->rate});
-        tg_attention_initialize(&s->attention, TG_INIT_XAVIER_UNIFORM, 1, &m->training);
-        break;
-    case FEED_FORWARD:
-        s->feed_forward = tg_feed_forward_add(m->set, name, CHANNELS, 10, activation, number % 2);
-        s->feed_forward.dropout = s->rate;
-        tg_feed_forward_initialize(&s->feed_forward, TG_INIT_HE_NORMAL, 0, &m->training);
-        break;
-    default:
-        break;
-    }
+    if (!s->kind)
+        return fold(x);
+    const tg_tensor y = s->layer.kind->forward(&s->layer, x, &(tg_layer_pass){training});
+    return s->residual ? tg_add(x, y) : y;
 }
 
-static model *model_new(const plan *p)
+/* Adds a stage for what the stages before it give; false if it does not take that. */
+static bool add_stage(model *m, const stage_plan *p)
 {
-    model *m = calloc(1, sizeof *m);
-    m->plan = p;
-    m->training = tg_rng_seed(7);
-    m->set = tg_parameters_new(p->dtype);
-    for (int i = 0; i < p->count; i++) {
-        char name[16];
-        snprintf(name, sizeof name, "stages.%d", i);
-        add_stage(m, &m->stage[i], name, p->kind[i], p->number[i]);
-    }
-    m->head = tg_linear_layer_add(m->set, "head", CHANNELS, CLASSES, true);
-    tg_initialize(m->head.weight, TG_INIT_XAVIER_UNIFORM, 1, &m->training);
-    ck_assert_msg(!tg_parameters_error(m->set), "%s", tg_parameters_error(m->set));
-    m->adamw = tg_optimizer_new(m->set, &(tg_optimizer_config){.lr = 0.02, .weight_decay = 0.1, .clip_norm = 1});
-    m->ema = tg_ema_new(m->set, &(tg_ema_config){.decay = 0.75});
-    ck_assert(m->adamw && m->ema);
-    return m;
+    char name[16];
+    stage *s = &m->stage[m->count++];
+    snprintf(name, sizeof name, "stages.%d", m->count - 1);
+    *s = (stage){.kind = p->kind, .memory = calloc(1, (p->kind ? p->kind->size : 0) + 1)};
+    if (p->kind)
+        s->layer = p->kind->add(s->memory, m->set, name, &m->shape, p->sample);
+    tg_tape *tape = tg_tape_new();
+    const tg_tensor y = stage_forward(s, tg_full(tape, m->plan->dtype, m->shape, 1), NULL);
+    const tg_shape shape = tg_shape_of(y);
+    s->residual = p->residual && tg_shape_equal(&shape, &m->shape);
+    const bool fine = tg_ok(y) && !tg_parameters_error(m->set) && shape.rank > 1 && shape.dim[0] == m->shape.dim[0];
+    m->shape = shape;
+    tg_tape_free(tape);
+    return fine;
 }
 
 static void model_free(model *m)
@@ -156,37 +95,99 @@ static void model_free(model *m)
     tg_ema_free(m->ema);
     tg_optimizer_free(m->adamw);
     tg_parameters_free(m->set);
+    for (int i = 0; i < m->count; i++)
+        free(m->stage[i].memory);
     free(m);
 }
 
-static tg_tensor stage_forward(const stage *s, tg_tensor x, tg_rng *training)
+/* The stages of a plan without what follows them; NULL if one does not take what comes out of the one before. */
+static model *stages_new(const plan *p)
 {
-    tg_tensor y = x;
-    switch (s->kind) {
-    case CONV_BLOCK:
-        y = tg_conv_block_forward(&s->block, x, training);
-        break;
-    case DEPTHWISE:
-        y = tg_convolution_forward(&s->depthwise, x);
-        break;
-    case MAX_POOL:
-        y = tg_max_pool2d(x, 3, 3, (tg_window){.stride = {1, 1}, .padding = {1, 1}});
-        break;
-    case MEAN_POOL:
-        y = tg_average_pool2d(x, 3, 3, (tg_window){.stride = {1, 1}, .padding = {1, 1}});
-        break;
-    case NORM:
-        return tg_norm_layer_forward(&s->norm, x, training);
-    case ATTENTION:
-        y = tg_attention_forward(&s->attention, x, NULL, training);
-        break;
-    case FEED_FORWARD:
-        y = tg_feed_forward_forward(&s->feed_forward, x, training);
-        break;
-    default:
-        y = tg_dropout_forward(tg_mul_scalar(x, 1.25), 0.2, training);
+    model *m = calloc(1, sizeof *m);
+    bool fine = true;
+    m->plan = p;
+    m->shape = TG_SHAPE(3, CHANNELS, SIDE, SIDE);
+    m->set = tg_parameters_new(p->dtype);
+    for (int i = 0; fine && i < p->count; i++)
+        fine = add_stage(m, &p->stage[i]);
+    if (fine)
+        return m;
+    model_free(m);
+    return NULL;
+}
+
+static model *model_new(const plan *p)
+{
+    model *m = stages_new(p);
+    ck_assert_ptr_nonnull(m);
+    m->training = tg_rng_seed(7);
+    m->head = tg_linear_layer_add(m->set, "head", tg_shape_size(&m->shape) / m->shape.dim[0], CLASSES, true);
+    ck_assert(tg_parameters_initialize(m->set, TG_INIT_HE_NORMAL, 0, &m->training));
+    for (int i = 0; i < tg_parameters_count(m->set); i++)
+        m->has_batch_norm |= strstr(tg_parameters_at(m->set, i)->name, "running_mean") != NULL;
+    m->adamw = tg_optimizer_new(m->set, &(tg_optimizer_config){.lr = 0.02, .weight_decay = 0.1, .clip_norm = 1});
+    m->ema = tg_ema_new(m->set, &(tg_ema_config){.decay = 0.75});
+    ck_assert(m->adamw && m->ema);
+    return m;
+}
+
+static bool fits(const plan *p)
+{
+    model *m = stages_new(p);
+    if (m)
+        model_free(m);
+    return m;
+}
+
+/* Whether a sample is one of floating numbers of so many axes. */
+static bool takes(const tg_layer_sample *sample, int rank)
+{
+    for (const tg_shape *shape = sample->shapes; shape->rank > 0; shape++)
+        if (shape->rank == rank)
+            return !sample->ids;
+    return false;
+}
+
+/* Adds a random sample of the kind to a plan whose stages give so many axes; false if none fits. */
+static bool extend(plan *p, const tg_layer_kind *kind, int rank, tg_rng *choices)
+{
+    int count = 0;
+    while (kind->samples[count].about)
+        count++;
+    const int first = (int)tg_rng_below(choices, (uint64_t)count);
+    for (int i = 0; i < count; i++) {
+        const int sample = (first + i) % count;
+        p->stage[p->count] = (stage_plan){kind, sample, tg_rng_below(choices, 2)};
+        p->count++;
+        if (takes(&kind->samples[sample], rank) && fits(p))
+            return true;
+        p->count--;
     }
-    return s->residual ? tg_add(x, y) : y;
+    return false;
+}
+
+/* A plan with this kind, folded until it fits, and random ones before or after it. */
+static plan draw(tg_rng *choices, bool large, const tg_layer_kind *must)
+{
+    plan p = {.dtype = tg_rng_below(choices, 2) ? TG_F64 : TG_F32, .parts = 1 + (int)tg_rng_below(choices, 2)};
+    p.images = p.parts * (large ? MOST_IMAGES / 2 : 2 + (int)tg_rng_below(choices, 3));
+    int kinds = 0, rank = 4;
+    while (tg_layer_kind_at(kinds))
+        kinds++;
+    bool has = false;
+    while (p.count < STAGES && !(has && tg_rng_below(choices, 3) == 0)) {
+        if (!has && extend(&p, must, rank, choices))
+            has = true;
+        else if (rank > 2 && (!has || tg_rng_below(choices, 4) == 0))
+            p.stage[p.count++] = (stage_plan){0};
+        else
+            extend(&p, tg_layer_kind_at((int)tg_rng_below(choices, (uint64_t)kinds)), rank, choices);
+        model *m = stages_new(&p);
+        rank = m->shape.rank;
+        model_free(m);
+    }
+    ck_assert_msg(has, "%s fits nowhere", must->name);
+    return p;
 }
 
 typedef struct stage_call {
@@ -201,21 +202,12 @@ static tg_tensor call_stage(tg_tape *tape, const tg_tensor *x, int count, void *
     return stage_forward(call->stage, x[0], call->training);
 }
 
-/* Images [n, CHANNELS, SIDE, SIDE] become [n, positions, CHANNELS] behind the last stage of images. */
 static tg_tensor model_forward(const model *m, tg_tensor x, tg_rng *training, bool checkpoints)
 {
-    bool images = true;
-    for (int i = 0; i <= m->plan->count; i++) {
-        const stage *s = &m->stage[i];
-        if (images && (i == m->plan->count || !s->of_images)) {
-            x = tg_transpose(tg_reshape(x, TG_SHAPE(tg_dim(x, 0), CHANNELS, -1)), 1, 2);
-            images = false;
-        }
-        if (i < m->plan->count)
-            x = checkpoints ? tg_checkpoint(call_stage, &x, 1, &(stage_call){s, training})
-                            : stage_forward(s, x, training);
-    }
-    return tg_linear_layer_forward(&m->head, tg_mean_over(x, TG_AXES(1), false));
+    for (int i = 0; i < m->count; i++)
+        x = checkpoints ? tg_checkpoint(call_stage, &x, 1, &(stage_call){&m->stage[i], training})
+                        : stage_forward(&m->stage[i], x, training);
+    return tg_linear_layer_forward(&m->head, tg_reshape(x, TG_SHAPE(tg_dim(x, 0), -1)));
 }
 
 /* ---- batches ---- */
@@ -404,12 +396,14 @@ static void forget(outcome *o)
 
 static const char *describe(const plan *p)
 {
-    static char text[400];
+    static char text[600];
     int length =
         snprintf(text, sizeof text, "%s, %d images in %d parts:", tg_dtype_name(p->dtype), p->images, p->parts);
-    for (int i = 0; i < p->count; i++)
-        length +=
-            snprintf(text + length, sizeof text - (size_t)length, " %s(%d)", kind_names[p->kind[i]], p->number[i]);
+    for (int i = 0; i < p->count; i++) {
+        const stage_plan *s = &p->stage[i];
+        length += snprintf(text + length, sizeof text - (size_t)length, " %s.%s%s", s->kind ? s->kind->name : "fold",
+                           s->kind ? s->kind->samples[s->sample].name : "", s->residual ? "+x" : "");
+    }
     return text;
 }
 
@@ -475,12 +469,17 @@ static void compare_ways(const plan *p, int *replayed, int *refused)
 
 START_TEST(random_models_come_to_the_same_numbers_however_they_are_trained)
 {
-    const int models = getenv("TG_LONG") ? 1000 : 24, large = 8;
+    const int models = getenv("TG_LONG") ? 1000 : 32, large = 8;
     const int threads = tg_threads();
     tg_rng choices = tg_rng_seed(getenv("TG_LONG") ? 2 : 1);
-    int replayed = 0, refused = 0;
+    int replayed = 0, refused = 0, kinds = 0;
+    const tg_layer_kind *kind[100];
+    for (int i = 0; tg_layer_kind_at(i); i++) /* an embedding is no stage: it takes no floating numbers */
+        if (!tg_layer_kind_at(i)->samples->ids)
+            kind[kinds++] = tg_layer_kind_at(i);
+    ck_assert_int_lt(kinds, models);
     for (int i = 0; i < models; i++) {
-        const plan p = draw(&choices, i % large == 0);
+        const plan p = draw(&choices, i % large == 0, kind[i % kinds]);
         compare_ways(&p, &replayed, &refused);
     }
     tg_set_threads(threads);

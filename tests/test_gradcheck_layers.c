@@ -1,5 +1,6 @@
 /* Every layer, block and model that the program gradcheck checks, and what there is in nn/ that it has to. */
 #include "examples/gradcheck/layer_checks.h"
+#include "nn/layers/norm.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -43,7 +44,7 @@ START_TEST(every_norm_has_a_check)
         snprintf(name, sizeof name, "norm_layer.%s", tg_norm_name((tg_norm)n));
         for (int i = 0; layer_check_at(i); i++)
             checked |= strcmp(layer_check_at(i)->name, name) == 0;
-        ck_assert_msg(checked, "%s is not in examples/gradcheck/layer_checks.c", name);
+        ck_assert_msg(checked, "%s has no sample", name);
     }
 }
 END_TEST
@@ -52,18 +53,40 @@ END_TEST
 START_TEST(every_header_with_a_forward_function_has_a_check)
 {
     char name[200];
-    FILE *list =
-        popen("grep -l '_forward(const\\|tg_rotary_turn\\|tg_dropout_forward' $(ls nn/*.h | grep -v _internal)", "r");
+    FILE *list = popen("grep -l '_forward(const\\|tg_rotary_turn\\|tg_dropout_forward' $(ls nn/layers/*.h "
+                       "nn/models/*.h | grep -v '_internal\\|/model.h')",
+                       "r");
     int count = 0;
     ck_assert_ptr_nonnull(list);
-    for (; fscanf(list, "nn/%199[a-z_].h ", name) == 1; count++) {
+    for (; fscanf(list, "nn/%*[a-z]/%199[a-z_].h ", name) == 1; count++) {
         bool checked = false;
         for (int i = 0; layer_check_at(i); i++)
             checked |= strncmp(layer_check_at(i)->name, name, strlen(name)) == 0;
-        ck_assert_msg(checked, "there is no check of nn/%s.h in examples/gradcheck/layer_checks.c", name);
+        ck_assert_msg(checked, "there is no check of %s.h", name);
     }
     pclose(list);
     ck_assert_int_ge(count, 17);
+}
+END_TEST
+
+/* What a file defines and no line lists would be checked by nothing. */
+START_TEST(every_layer_and_model_is_in_its_table)
+{
+    char name[100];
+    FILE *list = popen("sed -n 's/^const tg_[a-z]*_kind tg_\\([a-z_]*\\)_kind.*/\\1/p' nn/*/*.c | sort", "r");
+    FILE *tables =
+        popen("sed -n 's/^TG_[A-Z]*(\\([a-z_]*\\))$/\\1/p' nn/layers/layers.def nn/models/models.def | sort", "r");
+    char listed[100];
+    int kinds = 0;
+    ck_assert(list && tables);
+    for (; fscanf(list, "%99s", name) == 1; kinds++) {
+        ck_assert_int_eq(fscanf(tables, "%99s", listed), 1);
+        ck_assert_str_eq(name, listed);
+    }
+    ck_assert_int_ne(fscanf(tables, "%99s", listed), 1);
+    ck_assert_int_ge(kinds, 20);
+    pclose(list);
+    pclose(tables);
 }
 END_TEST
 
@@ -78,6 +101,7 @@ Suite *gradcheck_layers_suite(void)
     tcase_add_loop_test(tests, every_layer_is_right_to_second_order, 0, layers);
     tcase_add_test(tests, what_rounding_leaves_of_a_derivative_that_is_zero_may_differ);
     tcase_add_test(tests, every_norm_has_a_check);
+    tcase_add_test(tests, every_layer_and_model_is_in_its_table);
     tcase_add_test(tests, every_header_with_a_forward_function_has_a_check);
     suite_add_tcase(suite, tests);
     return suite;

@@ -186,6 +186,31 @@ START_TEST(gated_nets_begin_no_wilder_than_plain_ones)
 }
 END_TEST
 
+/* Each parameter of a set as it says itself: one by the rule with a gain of its own, one as one term of four, one by
+ * its deviation. */
+START_TEST(a_set_begins_as_its_parameters_say)
+{
+    enum { OUT = 200, IN = 300, N = OUT * IN };
+    const tg_rng rng = tg_rng_seed(8);
+    const tg_initial initial[] = {{.gain = 3}, {.gain = 3, .sums = 4}, {.deviation = 0.2}, {0}};
+    const double variance[] = {9. / IN, 9. / IN / 4, 0.04, 0};
+    tg_parameters *set = tg_parameters_new(TG_F64);
+    for (int i = 0; i < 4; i++) {
+        char name[2] = {(char)('a' + i)};
+        tg_parameter_initial(tg_parameters_add(set, name, TG_SHAPE(OUT, IN), true), initial[i]);
+    }
+    ck_assert(tg_parameters_initialize(set, TG_INIT_VARIANCE_PRESERVING, 0, &rng));
+    for (int i = 0; i < 4; i++) {
+        double squares = 0;
+        for (int k = 0; k < N; k++)
+            squares += tg_parameter_get(tg_parameters_at(set, i), k) * tg_parameter_get(tg_parameters_at(set, i), k);
+        ck_assert_double_le(fabs(squares / N - variance[i]), 5 * sqrt(2. / N) * variance[i]);
+    }
+    ck_assert(!tg_parameters_initialize(set, TG_INIT_HE_NORMAL, NAN, &rng));
+    tg_parameters_free(set);
+}
+END_TEST
+
 START_TEST(what_cannot_be_initialised_is_refused)
 {
     tg_parameters *set = tg_parameters_new(TG_F32);
@@ -223,6 +248,7 @@ Suite *init_suite(void)
     tcase_add_test(tests, equal_names_get_equal_numbers_in_float_and_double_and_up_to_the_gain);
     tcase_add_test(tests, initialisers_have_names_and_gains);
     tcase_add_test(tests, gated_nets_begin_no_wilder_than_plain_ones);
+    tcase_add_test(tests, a_set_begins_as_its_parameters_say);
     tcase_add_test(tests, what_cannot_be_initialised_is_refused);
     suite_add_tcase(suite, tests);
     return suite;

@@ -404,6 +404,71 @@ START_TEST(too_little_memory_gives_null)
 }
 END_TEST
 
+/* ---- a model of one's own ---- */
+
+static void tiny_build(tg_model *model, void *config)
+{
+    const int64_t *inputs = config;
+    tg_parameters *set = model->parameters = tg_parameters_new(TG_F64);
+    const tg_linear_layer first = tg_linear_layer_add(set, "first", *inputs, 3, true),
+                          last = tg_linear_layer_add(set, "last", 3, 2, true);
+    const tg_layer parts[] = {tg_sequential_linear(&first), tg_sequential_activation(TG_TANH)};
+    tg_model_add(model, "first", tg_sequential_of(parts, 2));
+    tg_model_add(model, "last", tg_sequential_linear(&last));
+}
+
+static const char *tiny_error(const void *config)
+{
+    return *(const int64_t *)config > 0 ? NULL : "no inputs";
+}
+
+static const tg_model_kind tiny_kind = {
+    .name = "tiny", .config_size = sizeof(int64_t), .config_error = tiny_error, .build = tiny_build};
+
+START_TEST(a_model_of_ones_own_is_a_list_of_layers)
+{
+    const int64_t inputs = 4, none = 0;
+    const tg_rng rng = tg_rng_seed(1);
+    tg_model *net = tg_model_new(&tiny_kind, &rng, &inputs);
+    ck_assert_ptr_nonnull(net);
+    const tg_tensor x = drawn(TG_F64, TG_SHAPE(5, 4)), y = tg_model_forward(net, x, NULL);
+    const tg_parameters *set = tg_model_parameters(net);
+    for (int row = 0; row < 5; row++)
+        for (int out = 0; out < 2; out++) {
+            double sum = 0;
+            for (int unit = 0; unit < 3; unit++) {
+                double z = 0;
+                for (int i = 0; i < 4; i++)
+                    z +=
+                        tg_at(x, row * 4 + i) * tg_parameter_get(tg_parameters_find(set, "first.weight"), unit * 4 + i);
+                sum += tanh(z) * tg_parameter_get(tg_parameters_find(set, "last.weight"), out * 3 + unit);
+            }
+            assert_close(tg_at(y, row * 2 + out), sum, TG_F64);
+        }
+    char table[2000];
+    tg_tape_table(tape, table, sizeof table);
+    ck_assert_msg(strstr(table, " first ") && strstr(table, " last "), "%s", table);
+    ck_assert(!tg_ok(tg_mlp_forward(net, x)));
+    expect_error("tg_mlp_forward: the model is a tiny");
+    ck_assert(!tg_ok(tg_model_forward(NULL, x, NULL)));
+    expect_error("tg_model_forward: no model");
+    ck_assert_int_eq(tg_mlp_hidden_count(net), 0);
+    ck_assert_ptr_null(tg_model_new(&tiny_kind, &rng, &none));
+    ck_assert_ptr_null(tg_model_new(&tiny_kind, &rng, NULL));
+    tg_model_free(net);
+    for (int allowed = 0;; allowed++) { /* each allocation fails once */
+        wrapped_memory_fail_after(allowed);
+        net = tg_model_new(&tiny_kind, &rng, &inputs);
+        if (!wrapped_memory_stop())
+            break;
+        ck_assert_ptr_null(net);
+    }
+    ck_assert_ptr_nonnull(net);
+    tg_model_free(net);
+    tg_model_free(NULL);
+}
+END_TEST
+
 Suite *models_suite(void)
 {
     Suite *suite = suite_create("models");
@@ -413,6 +478,7 @@ Suite *models_suite(void)
     tcase_add_loop_test(tests, names_and_shapes_are_those_of_a_state_dict, 0, CASES);
     tcase_add_loop_test(tests, derivatives_are_right_to_second_order, 0, CASES);
     tcase_add_loop_test(tests, a_model_learns_what_it_is_shown_and_a_step_allocates_nothing, 0, TRAINED);
+    tcase_add_test(tests, a_model_of_ones_own_is_a_list_of_layers);
     tcase_add_test(tests, wrong_configurations_are_refused_with_the_reason);
     tcase_add_test(tests, the_limits_of_sizes_are_those_that_the_messages_name);
     tcase_add_loop_test(tests, null_and_unfit_inputs_are_errors_in_words, 0, TRAINED);

@@ -209,6 +209,31 @@ START_TEST(a_gated_block_is_its_formula_under_the_names_of_the_field)
 }
 END_TEST
 
+START_TEST(maxout_is_the_largest_of_its_pieces)
+{
+    tg_parameters *set = tg_parameters_new(TG_F64);
+    const tg_maxout layer = tg_maxout_add(set, "maxout", 4, 5, 3);
+    const tg_rng rng = tg_rng_seed(3);
+    ck_assert(tg_parameters_initialize(set, TG_INIT_HE_NORMAL, 0, &rng));
+    for (int i = 0; i < 15; i++)
+        tg_parameter_put(layer.linear.bias, i, 0.1 * i - 0.7);
+    tg_tensor x = drawn(TG_F64, TG_SHAPE(2, 3, 4)), y = tg_maxout_forward(&layer, x);
+    assert_shape(y, TG_SHAPE(2, 3, 5));
+    for (int row = 0; row < 6; row++)
+        for (int unit = 0; unit < 5; unit++) {
+            double largest = -INFINITY;
+            for (int piece = 0; piece < 3; piece++)
+                largest = fmax(largest, by_hand(x, row, &layer.linear, unit * 3 + piece));
+            assert_close(tg_at(y, row * 5 + unit), largest, TG_F64);
+        }
+    ck_assert(!tg_ok(tg_maxout_forward(NULL, x)));
+    expect_error("the layer has no weight");
+    const tg_maxout none = tg_maxout_add(set, "none", 4, 5, 0);
+    ck_assert(!none.linear.weight && tg_parameters_error(set));
+    tg_parameters_free(set);
+}
+END_TEST
+
 START_TEST(a_plain_block_is_two_layers)
 {
     tg_parameters *set = tg_parameters_new(TG_F64);
@@ -216,7 +241,7 @@ START_TEST(a_plain_block_is_two_layers)
     ck_assert_ptr_eq(tg_parameters_find(set, "mlp.fc1.weight"), block.hidden.linear.weight);
     ck_assert_ptr_eq(tg_parameters_find(set, "mlp.fc2.weight"), block.out.weight);
     ck_assert_int_eq(tg_parameters_count(set), 2);
-    ck_assert(tg_feed_forward_initialize(&block, TG_INIT_UNIT_ROWS, 0, NULL));
+    ck_assert(tg_parameters_initialize(set, TG_INIT_UNIT_ROWS, 0, NULL));
     tg_tensor x = drawn(TG_F64, TG_SHAPE(4)), y = tg_feed_forward_forward(&block, x, NULL);
     double hidden[6];
     for (int unit = 0; unit < 6; unit++)
@@ -272,11 +297,9 @@ START_TEST(null_and_inert_arguments_are_survived)
     tg_linear_layer nowhere = tg_linear_layer_add(NULL, NULL, 2, 3, true);
     ck_assert_ptr_null(nowhere.weight);
     tg_hidden_layer hidden = tg_hidden_layer_add(NULL, "h", 2, 3, TG_GLU, true);
-    ck_assert(!tg_hidden_layer_initialize(&hidden, TG_INIT_VARIANCE_PRESERVING, 0, NULL));
-    ck_assert(!tg_hidden_layer_initialize(NULL, TG_INIT_VARIANCE_PRESERVING, 0, NULL));
+    ck_assert(!hidden.linear.weight && !hidden.value.weight);
     tg_feed_forward block = tg_feed_forward_add(NULL, NULL, 2, 3, (tg_activation)99, true);
-    ck_assert(!tg_feed_forward_initialize(&block, TG_INIT_VARIANCE_PRESERVING, 0, NULL));
-    ck_assert(!tg_feed_forward_initialize(NULL, TG_INIT_VARIANCE_PRESERVING, 0, NULL));
+    ck_assert(!block.hidden.linear.weight && !block.out.weight);
     tg_rng rng = tg_rng_seed(1);
     ck_assert(!tg_ok(tg_activate(TG_RELU, none, NULL)));
     ck_assert(!tg_ok(tg_activate(TG_STOCHASTIC_GELU, none, &rng)));
@@ -317,6 +340,7 @@ Suite *nn_suite(void)
     tcase_add_test(tests, a_linear_layer_is_its_formula);
     tcase_add_test(tests, a_parameter_shared_by_two_layers_gets_the_sum_of_both_gradients);
     tcase_add_test(tests, a_gated_block_is_its_formula_under_the_names_of_the_field);
+    tcase_add_test(tests, maxout_is_the_largest_of_its_pieces);
     tcase_add_test(tests, a_plain_block_is_two_layers);
     tcase_add_test(tests, a_gated_block_of_two_thirds_the_width_has_the_parameters_of_a_plain_one);
     tcase_add_test(tests, dropout_is_for_training_only);

@@ -80,11 +80,13 @@ START_TEST(a_sequence_is_that_of_pytorch)
 END_TEST
 
 /* A layer of one's own. */
-static tg_tensor scale_forward(const tg_layer *self, tg_tensor x, tg_rng *training)
+static tg_tensor scale_forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
 {
-    (void)training;
+    (void)pass;
     return tg_mul(x, tg_parameter_tensor(tg_tape_of(x), (tg_parameter *)(void *)self->layer));
 }
+
+static const tg_layer_kind scale_kind = {.name = "scale", .forward = scale_forward};
 
 /* Everything that has not been in a sequence yet, with dropout from one stream. */
 START_TEST(a_sequence_is_its_layers_called_by_hand)
@@ -103,7 +105,7 @@ START_TEST(a_sequence_is_its_layers_called_by_hand)
                       tg_sequential_attention(&attention),
                       tg_sequential_dropout(0.5),
                       tg_sequential_feed_forward(&mlp),
-                      {.forward = scale_forward, .layer = scale, .name = "scale"}};
+                      {.kind = &scale_kind, .layer = scale, .name = "scale"}};
     net[1].residual = net[3].residual = true;
     net[1].recompute = net[2].recompute = _i;
     const int32_t numbers[6] = {3, 1, 8, 8, 0, 2};
@@ -158,9 +160,9 @@ START_TEST(what_cannot_be_a_sequence_is_an_error)
     const tg_tensor x = drawn(TG_F32, TG_SHAPE(2, 3));
     const tg_layer missing[] = {tg_sequential_flatten(), {.rate = 0.5}};
     ck_assert(!tg_ok(tg_sequential_forward(missing, 2, x, NULL)));
-    expect_error("tg_sequential_forward: layer 1 has no forward function");
+    expect_error("tg_sequential_forward: layer 1 has no kind");
     ck_assert(!tg_ok(tg_sequential_forward(NULL, 1, x, NULL)));
-    expect_error("tg_sequential_forward: layer 0 has no forward function");
+    expect_error("tg_sequential_forward: layer 0 has no kind");
     const tg_layer gated[] = {tg_sequential_activation(TG_GLU)};
     ck_assert(!tg_ok(tg_sequential_forward(gated, 1, x, NULL)));
     expect_error("split");

@@ -3,6 +3,7 @@
 
 #include <check.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <tapegrad.h>
 
@@ -73,6 +74,25 @@ START_TEST(a_shape_error_names_both_shapes_the_names_and_the_place)
     const char *error = tg_tape_error(tape);
     ck_assert_ptr_nonnull(strstr(error, "add(points f32[2, 3], f32[4])"));
     ck_assert_ptr_nonnull(strstr(error, "in layers.3"));
+}
+END_TEST
+
+START_TEST(the_name_of_a_scope_may_change_after_the_call)
+{
+    for (int step = 0; step < 3; step++) {
+        char name[16];
+        tg_tape_reset(tape);
+        for (int i = 0; i < 2; i++) {
+            snprintf(name, sizeof name, "layers.%d", i);
+            tg_scope_begin(tape, name);
+            numbers(3);
+            tg_scope_end(tape);
+        }
+        char table[1000];
+        tg_tape_table(tape, table, sizeof table);
+        ck_assert_msg(strstr(table, "layers.0") && strstr(table, "layers.1"), "%s", table);
+        ck_assert_int_eq(tg_tape_count(tape).recorded, 2);
+    }
 }
 END_TEST
 
@@ -399,6 +419,7 @@ Suite *tape_suite(void)
     tcase_add_test(tests, a_tensor_of_the_last_step_is_an_error_and_not_a_wild_read);
     tcase_add_test(tests, an_operation_on_dead_tensors_only_tells_the_tape_as_well);
     tcase_add_test(tests, two_tapes_do_not_mix);
+    tcase_add_test(tests, the_name_of_a_scope_may_change_after_the_call);
     tcase_add_test(tests, a_shape_error_names_both_shapes_the_names_and_the_place);
     tcase_add_test(tests, the_first_error_stays_until_cleared_and_stops_everything_else);
     tcase_add_test(tests, a_failed_operation_leaves_the_tape_usable_after_clearing);

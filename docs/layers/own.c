@@ -21,7 +21,7 @@ static tg_tensor outputs(tg_tape *tape, const tg_tensor *inputs, int count, void
 {
     (void)tape, (void)count;
     tg_rng rng = tg_rng_seed(1);
-    return separable_net_forward(user, inputs[0], &rng);
+    return tg_model_forward(user, inputs[0], &rng);
 }
 
 /* All derivatives to second order against finite differences, in double. */
@@ -30,12 +30,12 @@ static bool check(const tg_rng *rng)
     double x[2 * 5 * 4];
     for (int i = 0; i < 2 * 5 * 4; i++)
         x[i] = sin(i);
-    separable_net *net = separable_net_new(TG_F64, 3, 2, rng);
+    tg_model *net = tg_model_new(&separable_net_kind, rng, &(separable_net_config){3, 2, TG_F64});
     const tg_gradcheck_input in = {.name = "x", .shape = TG_SHAPE(2, 1, 5, 4), .data = x};
     const tg_gradcheck_result result =
         tg_gradcheck_parameters(outputs, net, &in, 1, net->parameters, &(tg_gradcheck_options){.order = 2});
     printf("gradients: %s\n", result.passed ? "right" : result.why);
-    separable_net_free(net);
+    tg_model_free(net);
     return result.passed;
 }
 
@@ -47,7 +47,7 @@ int main(void)
     tg_rng rng = tg_rng_seed(1), data = tg_rng_stream(&rng, "data"), training = tg_rng_stream(&rng, "training");
     if (!check(&rng))
         return 1;
-    separable_net *net = separable_net_new(TG_F32, 16, 2, &rng);
+    tg_model *net = tg_model_new(&separable_net_kind, &rng, &(separable_net_config){.channels = 16, .classes = 2});
     tg_optimizer *adamw = tg_optimizer_new(net->parameters, &(tg_optimizer_config){.lr = 3e-3});
     tg_tape *tape = tg_tape_new();
     int right = 0;
@@ -56,7 +56,7 @@ int main(void)
         draw(images, labels, &data);
         tg_tape_reset(tape);
         tg_tensor x = tg_borrow(tape, TG_F32, images, TG_SHAPE(BATCH, 1, SIDE, SIDE));
-        tg_tensor logits = separable_net_forward(net, x, trains ? &training : NULL);
+        tg_tensor logits = tg_model_forward(net, x, trains ? &training : NULL);
         if (step == 0 && tg_tape_summary(tape, text, sizeof text) < sizeof text)
             fputs(text, stdout);
         if (trains && (!tg_backward(tg_cross_entropy(logits, tg_constant(tape, TG_I32, labels, TG_SHAPE(BATCH)))) ||
@@ -72,6 +72,6 @@ int main(void)
         return fprintf(stderr, "%s\n", message), 1;
     tg_tape_free(tape);
     tg_optimizer_free(adamw);
-    separable_net_free(net);
+    tg_model_free(net);
     return 0;
 }

@@ -2,81 +2,54 @@
  *
  *     x -> stem -> [depthwise -> pointwise -> batch norm -> GELU, + x] twice -> mean over positions -> head -> logits
  *
- *     separable_net *net = separable_net_new(TG_F32, 16, 2, &rng);
- *     tg_tensor logits = separable_net_forward(net, x, &training);       // [batch, 1, height, width] -> [batch, 2]
+ *     tg_model *net = tg_model_new(&separable_net_kind, &rng, &(separable_net_config){.channels = 16, .classes = 2});
+ *     tg_tensor logits = tg_model_forward(net, x, &training);       // [batch, 1, height, width] -> [batch, 2]
  */
 #include "depthwise.h"
-#include <stdlib.h>
+#include <stdio.h>
 
-enum { BLOCKS = 2 };
+typedef struct separable_net_config {
+    int64_t channels, classes;
+    tg_dtype dtype;
+} separable_net_config;
 
-typedef struct separable_net {
-    tg_parameters *parameters;
-    tg_convolution stem;
-    struct {
-        char name[16]; /* of the scope on the tape, which wants it to live */
-        depthwise depthwise;
-        tg_convolution pointwise;
-        tg_norm_layer norm;
-    } blocks[BLOCKS];
-    tg_linear_layer head;
-} separable_net;
-
-static void separable_net_free(separable_net *net)
+static tg_tensor mean_forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
 {
-    if (!net)
-        return;
-    tg_parameters_free(net->parameters);
-    free(net);
+    (void)self, (void)pass;
+    return tg_mean_over(x, TG_AXES(2, 3), false);
 }
 
-/* A net with initial weights; NULL if out of memory. */
-static separable_net *separable_net_new(tg_dtype dtype, int64_t channels, int64_t classes, const tg_rng *rng)
+static const tg_layer_kind mean_kind = {.name = "mean", .forward = mean_forward};
+
+static void separable_net_build(tg_model *model, void *config)
 {
-    separable_net *net = calloc(1, sizeof *net);
-    if (!net)
-        return NULL;
-    tg_parameters *set = net->parameters = tg_parameters_new(dtype);
-    net->stem = tg_convolution_add(
+    const separable_net_config *c = config;
+    tg_parameters *set = model->parameters = tg_parameters_new(c->dtype);
+    model->init = TG_INIT_HE_NORMAL;
+    const tg_convolution stem = tg_convolution_add(
         set, "stem",
-        &(tg_convolution_config){.inputs = 1, .outputs = channels, .kernel = {3, 3}, .window = {.padding = {1, 1}}});
-    for (int i = 0; i < BLOCKS; i++) {
-        char name[40];
-        snprintf(net->blocks[i].name, sizeof net->blocks[i].name, "blocks.%d", i);
-        snprintf(name, sizeof name, "blocks.%d.depthwise", i);
-        net->blocks[i].depthwise = depthwise_add(set, name, channels, 3);
-        snprintf(name, sizeof name, "blocks.%d.pointwise", i);
-        net->blocks[i].pointwise = tg_convolution_add(
-            set, name,
-            &(tg_convolution_config){.inputs = channels, .outputs = channels, .kernel = {1, 1}, .no_bias = true});
-        snprintf(name, sizeof name, "blocks.%d.norm", i);
-        net->blocks[i].norm = tg_norm_layer_add(set, name, TG_NORM_BATCH, channels, 0);
+        &(tg_convolution_config){.inputs = 1, .outputs = c->channels, .kernel = {3, 3}, .window = {.padding = {1, 1}}});
+    tg_model_add(model, "", tg_sequential_convolution(&stem));
+    for (int i = 0; i < 2; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "blocks.%d", i);
+        const depthwise window = depthwise_add(set, tg_name_in(name, "depthwise").text, c->channels, 3);
+        const tg_convolution pointwise = tg_convolution_add(
+            set, tg_name_in(name, "pointwise").text,
+            &(tg_convolution_config){.inputs = c->channels, .outputs = c->channels, .kernel = {1, 1}, .no_bias = true});
+        const tg_norm_layer norm = tg_norm_layer_add(set, tg_name_in(name, "norm").text, TG_NORM_BATCH, c->channels, 0);
+        const tg_layer parts[] = {{.kind = &depthwise_kind, .layer = &window},
+                                  tg_sequential_convolution(&pointwise),
+                                  tg_sequential_norm(&norm),
+                                  tg_sequential_activation(TG_GELU_EXACT)};
+        tg_layer block = tg_sequential_of(parts, 4);
+        block.residual = true;
+        tg_model_add(model, name, block);
     }
-    net->head = tg_linear_layer_add(set, "head", channels, classes, true);
-    if (tg_parameters_error(set)) { /* asked once, when the set is complete */
-        separable_net_free(net);
-        return NULL;
-    }
-    tg_convolution_initialize(&net->stem, TG_INIT_HE_NORMAL, 1, rng);
-    for (int i = 0; i < BLOCKS; i++) {
-        depthwise_initialize(&net->blocks[i].depthwise, rng);
-        tg_convolution_initialize(&net->blocks[i].pointwise, TG_INIT_HE_NORMAL, 1, rng);
-    }
-    tg_initialize(net->head.weight, TG_INIT_XAVIER_UNIFORM, 1, rng);
-    return net;
+    const tg_linear_layer head = tg_linear_layer_add(set, "head", c->channels, c->classes, true);
+    tg_model_add(model, "", (tg_layer){.kind = &mean_kind});
+    tg_model_add(model, "", tg_sequential_linear(&head));
 }
 
-/* `training` is the generator of a training pass, NULL means evaluation. */
-static tg_tensor separable_net_forward(const separable_net *net, tg_tensor x, tg_rng *training)
-{
-    tg_tape *tape = tg_tape_of(x);
-    x = tg_convolution_forward(&net->stem, x);
-    for (int i = 0; i < BLOCKS; i++) {
-        tg_scope_begin(tape, net->blocks[i].name);
-        tg_tensor h = depthwise_forward(&net->blocks[i].depthwise, x);
-        h = tg_norm_layer_forward(&net->blocks[i].norm, tg_convolution_forward(&net->blocks[i].pointwise, h), training);
-        x = tg_add(x, tg_activate(TG_GELU_EXACT, h, training));
-        tg_scope_end(tape);
-    }
-    return tg_linear_layer_forward(&net->head, tg_mean_over(x, TG_AXES(2, 3), false));
-}
+static const tg_model_kind separable_net_kind = {
+    .name = "separable_net", .config_size = sizeof(separable_net_config), .build = separable_net_build};

@@ -1,39 +1,24 @@
-/* The layers, blocks and models whose derivatives are checked: a line of a table each.
+/* The layers, blocks and models whose derivatives are checked: all samples of the library's tables,
+ * nn/layers/layers.def and nn/models/models.def.
  *
  *     for (int i = 0; layer_check_at(i); i++) {
  *         tg_gradcheck_result result = layer_check_run(layer_check_at(i), &(tg_gradcheck_options){.order = 2});
  *         puts(result.why);
  *     }
- *
- * A kind of layer is two functions, one that adds its parameters to a set and one that runs it, and the shapes it is
- * tried with. A further model is a kind, if it is of a new one, and a line of `checks`.
  */
 #ifndef GRADCHECK_LAYER_CHECKS_H
 #define GRADCHECK_LAYER_CHECKS_H
 
 #include "autograd/gradcheck.h"
-#include "nn/autoencoder.h"
-#include "nn/block.h"
-#include "nn/char_mlp.h"
-#include "nn/conv_block.h"
-#include "nn/convnet.h"
-#include "nn/embedding.h"
-#include "nn/mlp.h"
-#include "nn/transformer.h"
-#include "nn/vit.h"
-
-typedef struct layer_kind layer_kind;
+#include "nn/models/model.h"
 
 typedef struct layer_check {
-    const char *name, *about;
-    const layer_kind *kind;
-    bool training; /* a pass in training, with what is random in it */
-    tg_activation activation;
-    tg_norm norm;
-    tg_attention_config attention;
-    tg_convolution_config convolution;
-    tg_block_config (*block)(int64_t width, int heads);
-    bool padded, rotary, residual, mean_pool, recompute;
+    char name[64]; /* "mlp.swiglu" */
+    const char *about;
+    const tg_layer_kind *layer; /* what is checked: a layer, */
+    const tg_model_kind *model; /* or a model */
+    const tg_layer_sample *sample;
+    int number; /* of the sample */
 } layer_check;
 
 /* The checks in order; NULL past the end. */

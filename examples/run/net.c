@@ -10,17 +10,14 @@ typedef struct net_kind {
     const char *name;
     const char *options; /* of NET_OPTIONS, those that not every model has */
     bool text, images;
-    void *(*make)(const net_spec *spec, const tg_rng *rng, char *message);
-    tg_tensor (*forward)(const void *model, tg_tensor x, tg_rng *training);
-    tg_parameters *(*parameters)(const void *model);
-    void (*free)(void *model);
+    tg_model *(*make)(const net_spec *spec, const tg_rng *rng, char *message);
     net_spec defaults;
 } net_kind;
 
 struct net {
     const net_kind *kind;
     net_spec spec;
-    void *model;
+    tg_model *model;
 };
 
 /* ---- specification ---- */
@@ -113,35 +110,16 @@ static bool read_names(const net_spec *spec, tg_activation *activation, tg_norm 
 
 /* ---- the models ---- */
 
-#define NET_KIND(name, type, read_input)                                                      \
-    static tg_tensor forward_##name(const void *model, tg_tensor x, tg_rng *training)         \
-    {                                                                                         \
-        return read_input;                                                                    \
-    }                                                                                         \
-    static tg_parameters *parameters_##name(const void *model)                                \
-    {                                                                                         \
-        return type##_parameters(model);                                                      \
-    }                                                                                         \
-    static void free_##name(void *model)                                                      \
-    {                                                                                         \
-        type##_free(model);                                                                   \
-    }                                                                                         \
-    static void *finish_##name(const type##_config *config, const tg_rng *rng, char *message) \
-    {                                                                                         \
-        const char *wrong = type##_config_error(config);                                      \
-        void *model = wrong ? NULL : type##_new(rng, config);                                 \
-        if (!model)                                                                           \
-            refuse(message, wrong ? wrong : "out of memory");                                 \
-        return model;                                                                         \
-    }
-NET_KIND(mlp, tg_mlp, tg_mlp_forward_with(model, x, training, NULL))
-NET_KIND(convnet, tg_convnet, tg_convnet_forward(model, x, training))
-NET_KIND(vit, tg_vit, tg_vit_forward(model, x, training))
-NET_KIND(autoencoder, tg_autoencoder, tg_autoencoder_forward(model, x, training))
-NET_KIND(charmlp, tg_char_mlp, tg_char_mlp_forward(model, x, training))
-NET_KIND(gpt, tg_transformer, tg_transformer_forward(model, x, training))
+static tg_model *finish(const tg_model_kind *kind, const void *config, const tg_rng *rng, char *message)
+{
+    const char *wrong = kind->config_error(config);
+    tg_model *model = wrong ? NULL : tg_model_new(kind, rng, config);
+    if (!model)
+        refuse(message, wrong ? wrong : "out of memory");
+    return model;
+}
 
-static void *make_mlp(const net_spec *s, const tg_rng *rng, char *message)
+static tg_model *make_mlp(const net_spec *s, const tg_rng *rng, char *message)
 {
     tg_mlp_config c = {.inputs = s->inputs,
                        .outputs = s->outputs,
@@ -150,10 +128,10 @@ static void *make_mlp(const net_spec *s, const tg_rng *rng, char *message)
                        .equal_width = s->equal_width};
     const bool fine = read_names(s, &c.activation, &c.norm, &c.init, message) &&
                       read_widths("hidden", s->hidden, c.hidden, TG_MLP_HIDDEN, message);
-    return fine ? finish_mlp(&c, rng, message) : NULL;
+    return fine ? finish(&tg_mlp_kind, &c, rng, message) : NULL;
 }
 
-static void *make_convnet(const net_spec *s, const tg_rng *rng, char *message)
+static tg_model *make_convnet(const net_spec *s, const tg_rng *rng, char *message)
 {
     tg_convnet_config c = {.channels = 1,
                            .height = s->image_height,
@@ -163,10 +141,10 @@ static void *make_convnet(const net_spec *s, const tg_rng *rng, char *message)
                            .flatten = true};
     const bool fine = read_names(s, &c.activation, &c.norm, &c.init, message) &&
                       read_widths("filters", s->filters, c.filters, TG_CONVNET_BLOCKS, message);
-    return fine ? finish_convnet(&c, rng, message) : NULL;
+    return fine ? finish(&tg_convnet_kind, &c, rng, message) : NULL;
 }
 
-static void *make_vit(const net_spec *s, const tg_rng *rng, char *message)
+static tg_model *make_vit(const net_spec *s, const tg_rng *rng, char *message)
 {
     tg_vit_config c = {.channels = 1,
                        .height = s->image_height,
@@ -177,27 +155,28 @@ static void *make_vit(const net_spec *s, const tg_rng *rng, char *message)
                        .block = tg_block_vit(s->width, s->heads),
                        .dropout = s->dropout};
     c.block.dropout = s->dropout;
-    return read_names(s, &c.block.activation, &c.block.norm, NULL, message) ? finish_vit(&c, rng, message) : NULL;
+    return read_names(s, &c.block.activation, &c.block.norm, NULL, message) ? finish(&tg_vit_kind, &c, rng, message)
+                                                                            : NULL;
 }
 
-static void *make_autoencoder(const net_spec *s, const tg_rng *rng, char *message)
+static tg_model *make_autoencoder(const net_spec *s, const tg_rng *rng, char *message)
 {
     tg_autoencoder_config c = {.inputs = s->inputs, .code = s->code, .dropout = s->dropout};
     const bool fine = read_names(s, &c.activation, &c.norm, &c.init, message) &&
                       read_widths("hidden", s->hidden, c.hidden, TG_AUTOENCODER_HIDDEN, message);
-    return fine ? finish_autoencoder(&c, rng, message) : NULL;
+    return fine ? finish(&tg_autoencoder_kind, &c, rng, message) : NULL;
 }
 
-static void *make_charmlp(const net_spec *s, const tg_rng *rng, char *message)
+static tg_model *make_charmlp(const net_spec *s, const tg_rng *rng, char *message)
 {
     tg_char_mlp_config c = {
         .vocabulary = s->vocabulary, .context = s->context, .embedding = s->embedding, .dropout = s->dropout};
     const bool fine = read_names(s, &c.activation, &c.norm, &c.init, message) &&
                       read_widths("hidden", s->hidden, c.hidden, TG_CHAR_MLP_HIDDEN, message);
-    return fine ? finish_charmlp(&c, rng, message) : NULL;
+    return fine ? finish(&tg_char_mlp_kind, &c, rng, message) : NULL;
 }
 
-static void *make_gpt(const net_spec *s, const tg_rng *rng, char *message)
+static tg_model *make_gpt(const net_spec *s, const tg_rng *rng, char *message)
 {
     tg_transformer_config c = {.vocabulary = s->vocabulary,
                                .context = s->context,
@@ -207,11 +186,12 @@ static void *make_gpt(const net_spec *s, const tg_rng *rng, char *message)
                                .dropout = s->dropout,
                                .rotary_base = s->rotary ? 10000 : 0};
     c.block.dropout = s->dropout;
-    return read_names(s, &c.block.activation, &c.block.norm, NULL, message) ? finish_gpt(&c, rng, message) : NULL;
+    return read_names(s, &c.block.activation, &c.block.norm, NULL, message)
+               ? finish(&tg_transformer_kind, &c, rng, message)
+               : NULL;
 }
 
-#define KIND(name) \
-#name, .make = make_##name, .forward = forward_##name, .parameters = parameters_##name, .free = free_##name
+#define KIND(name) #name, .make = make_##name
 static const net_kind kinds[] = {
     {KIND(mlp), .options = "hidden init residual width depth",
      .defaults = {.hidden = "128x2", .norm = "none", .activation = "gelu_exact"}},
@@ -231,7 +211,7 @@ const char *const net_models[] = {"mlp", "convnet", "vit", "autoencoder", "charm
 
 #define TG_NORM(constant, name, ...) #name,
 const char *const net_norms[] = {
-#include "nn/norms.def"
+#include "nn/layers/norms.def"
     NULL};
 #define TG_INITIALIZER(constant, name, ...) #name,
 const char *const net_inits[] = {
@@ -396,7 +376,7 @@ net *net_new(const net_spec *spec, const tg_rng *rng, char message[NET_MESSAGE])
 void net_free(net *model)
 {
     if (model)
-        model->kind->free(model->model);
+        tg_model_free(model->model);
     free(model);
 }
 
@@ -412,12 +392,12 @@ const net_spec *net_spec_of(const net *model)
 
 tg_parameters *net_parameters(const net *model)
 {
-    return model->kind->parameters(model->model);
+    return tg_model_parameters(model->model);
 }
 
 tg_tensor net_forward(const net *model, tg_tensor x, tg_rng *training)
 {
-    return model->kind->forward(model->model, x, training);
+    return tg_model_forward(model->model, x, training);
 }
 
 void net_describe(const net_spec *s, char *text, size_t size)

@@ -3,7 +3,7 @@
 #define TG_FIT_INTERNAL_H
 
 #include "autograd/grad.h"
-#include "nn/fit.h"
+#include "nn/fit/fit.h"
 
 /* What an error says of such a loss, in training and in evaluation. */
 #define TG_FIT_NO_SCALAR "the loss is no scalar of the batch's tape"

@@ -1,12 +1,12 @@
-/* FOLDER/last.safetensors is a training state (nn/training_state.h) with two lines more: fit.run, which must be that of
- * the run that goes on, and fit.epochs, what has been reported so far. FOLDER/best.safetensors is weights alone,
- * written first: it may be of a later epoch than the state, which then comes to that epoch again. */
+/* FOLDER/last.safetensors is a training state (nn/files/training_state.h) with two lines more: fit.run, which must be
+ * that of the run that goes on, and fit.epochs, what has been reported so far. FOLDER/best.safetensors is weights
+ * alone, written first: it may be of a later epoch than the state, which then comes to that epoch again. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "nn/fit/fit_internal.h"
 
 #include "autograd/numbers.h"
-#include "nn/training_state.h"
+#include "nn/files/training_state.h"
 #include "optim/optimizer.h"
 
 #include <errno.h>

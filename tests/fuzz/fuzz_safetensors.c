@@ -3,8 +3,8 @@
  *
  * What is accepted must be sound: every tensor can be read, and written again it gives the same tensors.
  */
-#include "nn/npy.h"
-#include "nn/safetensors.h"
+#include "nn/files/npy.h"
+#include "nn/files/safetensors.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,0 +1,75 @@
+#define _POSIX_C_SOURCE 200809L
+
+#include "nn/files/file_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool write_all(FILE *out, const tg_file_piece *pieces, int count)
+{
+    bool fine = true;
+    for (int i = 0; fine && i < count; i++)
+        fine = pieces[i].size == 0 || fwrite(pieces[i].bytes, 1, pieces[i].size, out) == pieces[i].size;
+    return fine && fflush(out) == 0 && fsync(fileno(out)) == 0;
+}
+
+/* A new file; one of this name can only be left over from a process of this number that was killed. */
+static int create(const char *path)
+{
+    int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL, 0666);
+    if (descriptor < 0 && errno == EEXIST && unlink(path) == 0)
+        descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL, 0666);
+    return descriptor;
+}
+
+/* Puts what happened to names in the folder of `path` on the disk; the path is cut to its folder. */
+static void sync_folder(char *path)
+{
+    char *slash = strrchr(path, '/');
+    if (slash)
+        slash[1] = '\0';
+    const int descriptor = open(slash ? path : ".", O_RDONLY);
+    if (descriptor < 0)
+        return;
+    fsync(descriptor);
+    close(descriptor);
+}
+
+/* Through a file of the name `beside`. 0, or the error's number. */
+static int replace(const char *path, char *beside, const tg_file_piece *pieces, int count)
+{
+    const int descriptor = create(beside);
+    FILE *out = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
+    if (!out)
+        return errno;
+    errno = 0;
+    bool fine = write_all(out, pieces, count);
+    int error = errno;
+    if (fclose(out) != 0 && fine) {
+        fine = false;
+        error = errno;
+    }
+    if (fine && rename(beside, path) == 0) {
+        sync_folder(beside);
+        return 0;
+    }
+    error = fine ? errno : error ? error : EIO;
+    unlink(beside);
+    return error;
+}
+
+bool tg_file_write(const char *path, const tg_file_piece *pieces, int count, char message[TG_FILE_MESSAGE])
+{
+    const size_t room = strlen(path) + 40;
+    char *beside = malloc(room);
+    if (!beside)
+        return tg_file_refuse(message, path, "out of memory");
+    snprintf(beside, room, "%s.%ld.tmp", path, (long)getpid());
+    const int error = replace(path, beside, pieces, count);
+    free(beside);
+    return error == 0 || tg_file_refuse(message, path, "%s", strerror(error));
+}

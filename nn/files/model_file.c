@@ -1,0 +1,113 @@
+#include "nn/files/model_file.h"
+
+#include "autograd/numbers.h"
+#include "nn/files/file_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what a file says ---- */
+
+int tg_model_metadata(tg_metadata lines[TG_MODEL_METADATA], tg_activation activation, const char *config)
+{
+    int count = 0;
+    if (tg_activation_name(activation))
+        lines[count++] = (tg_metadata){"activation", tg_activation_name(activation)};
+    if (config)
+        lines[count++] = (tg_metadata){"config", config};
+    lines[count++] = (tg_metadata){"tapegrad", TG_VERSION};
+    return count;
+}
+
+bool tg_model_save(const tg_parameters *set, const char *path, tg_activation activation, const char *config,
+                   char message[TG_FILE_MESSAGE])
+{
+    tg_metadata lines[TG_MODEL_METADATA];
+    const int count = tg_model_metadata(lines, activation, config);
+    return tg_parameters_save(set, path, lines, count, message);
+}
+
+typedef enum named { NAMED, NAMES_NONE, UNREADABLE } named;
+
+static named activation_of(const char *path, tg_activation *activation, char message[TG_FILE_MESSAGE])
+{
+    tg_safetensors *file = tg_safetensors_open(path, message);
+    if (!file)
+        return UNREADABLE;
+    const char *name = tg_safetensors_metadata(file, "activation");
+    named result = name ? NAMED : NAMES_NONE;
+    if (name && !tg_activation_from_name(name, activation)) {
+        tg_file_refuse(message, path, "it names the activation '%.60s', which is unknown", name);
+        result = UNREADABLE;
+    }
+    tg_safetensors_close(file);
+    return result;
+}
+
+bool tg_model_activation(const char *path, tg_activation *activation, char message[TG_FILE_MESSAGE])
+{
+    tg_activation found;
+    const named result = activation_of(path, &found, message);
+    if (result == NAMED && activation)
+        *activation = found;
+    return result == NAMED || (result == NAMES_NONE && tg_file_refuse(message, path, "it names no activation"));
+}
+
+/* ---- loading ---- */
+
+/* ", on a sample outputs differ by up to 2.1e-04 (of up to 3.4)"; nothing if that cannot be computed. */
+static void add_difference(char *text, size_t size, const tg_model_load_options *o, tg_activation a, tg_activation b,
+                           const tg_parameters *weights)
+{
+    tg_tape *tape = tg_tape_new();
+    tg_tensor x = tape ? o->outputs(tape, a, weights, o->user) : (tg_tensor){0},
+              y = tape ? o->outputs(tape, b, weights, o->user) : (tg_tensor){0};
+    double furthest = 0, largest = 0;
+    for (int64_t i = 0; i < tg_size(x); i++) {
+        furthest = fmax(furthest, fabs(tg_at(x, i) - tg_at(y, i)));
+        largest = fmax(largest, fabs(tg_at(x, i)));
+    }
+    if (tg_size(x) > 0 && tg_size(x) == tg_size(y))
+        tg_print(text, size, "; on a sample outputs differ by up to %.2g (of up to %.2g)", furthest, largest);
+    tg_tape_free(tape);
+}
+
+/* Refuses, and says how far apart the two would be: for that the weights are read, and the set gets its own back. */
+static bool disagree(tg_parameters *set, const char *path, tg_activation theirs, tg_activation ours,
+                     const tg_model_load_options *o, char message[TG_FILE_MESSAGE])
+{
+    char difference[120] = "";
+    const size_t bytes = (size_t)tg_parameters_size(set) * tg_dtype_size(tg_parameters_dtype(set));
+    void *own = o->outputs ? malloc(bytes + 1) : NULL;
+    if (own) {
+        memcpy(own, tg_parameters_values(set), bytes);
+        if (tg_parameters_load(set, path, &o->load, message))
+            add_difference(difference, sizeof difference, o, theirs, ours, set);
+        memcpy(tg_parameters_values(set), own, bytes);
+        free(own);
+    }
+    return tg_file_refuse(message, path, "it was trained with %s, and the model has %s%s", tg_activation_name(theirs),
+                          tg_activation_name(ours), difference);
+}
+
+bool tg_model_load(tg_parameters *set, const char *path, tg_activation activation, const tg_model_load_options *options,
+                   char message[TG_FILE_MESSAGE])
+{
+    static const tg_model_load_options exactly = {0};
+    const tg_model_load_options *o = options ? options : &exactly;
+    tg_activation theirs;
+    if (tg_parameters_error(set))
+        return tg_file_refuse(message, path, "%s", tg_parameters_error(set));
+    if (!tg_activation_name(activation))
+        return tg_file_refuse(message, path, "there is no such activation");
+    if (!o->migrate) {
+        const named result = activation_of(path, &theirs, message);
+        if (result == UNREADABLE)
+            return false;
+        if (result == NAMED && theirs != activation)
+            return disagree(set, path, theirs, activation, o, message);
+    }
+    return tg_parameters_load(set, path, &o->load, message);
+}

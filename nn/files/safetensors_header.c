@@ -1,0 +1,380 @@
+/* The JSON of a safetensors header. Its grammar is a small part of JSON's (two levels, strings, and lists of whole
+ * numbers), and the library needs nothing but OpenBLAS so far: a reader of that part alone is less trouble for its
+ * users than a library for all of JSON. */
+#include "nn/files/safetensors_internal.h"
+
+#include "autograd/numbers.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct reader {
+    char *at, *end;
+    tg_file_header *header;
+    int capacity, metadata_capacity;
+    char *problem;
+} reader;
+
+#if defined __GNUC__
+__attribute__((format(printf, 2, 3)))
+#endif
+static bool
+wrong(const reader *r, const char *format, ...)
+{
+    if (!r->problem[0]) {
+        va_list arguments;
+        va_start(arguments, format);
+        tg_print_arguments(r->problem, TG_FILE_MESSAGE, format, arguments);
+        va_end(arguments);
+    }
+    return false;
+}
+
+static const struct {
+    const char *name;
+    int64_t size;
+} dtypes[] = {{"F32", 4}, {"F64", 8}, {"F16", 2}, {"BF16", 2}, {"I8", 1},   {"U8", 1},      {"I16", 2},    {"U16", 2},
+              {"I32", 4}, {"U32", 4}, {"I64", 8}, {"U64", 8},  {"BOOL", 1}, {"F8_E4M3", 1}, {"F8_E5M2", 1}};
+
+int64_t tg_file_dtype_size(const char *dtype)
+{
+    for (size_t i = 0; i < sizeof dtypes / sizeof dtypes[0]; i++)
+        if (strcmp(dtypes[i].name, dtype) == 0)
+            return dtypes[i].size;
+    return 0;
+}
+
+/* ---- tokens ---- */
+
+static void skip_space(reader *r)
+{
+    while (r->at < r->end && (*r->at == ' ' || *r->at == '\n' || *r->at == '\r' || *r->at == '\t'))
+        r->at++;
+}
+
+/* Whether this character comes next; then it is taken. */
+static bool takes(reader *r, char c)
+{
+    skip_space(r);
+    if (r->at == r->end || *r->at != c)
+        return false;
+    r->at++;
+    return true;
+}
+
+static bool expect(reader *r, char c)
+{
+    return takes(r, c) || wrong(r, "the header is not valid: '%c' is missing", c);
+}
+
+static bool read_hex(reader *r, unsigned *code)
+{
+    *code = 0;
+    for (int i = 0; i < 4; i++, r->at++) {
+        static const char digits[] = "0123456789abcdef";
+        const char *digit = r->at < r->end ? memchr(digits, *r->at | 0x20, 16) : NULL;
+        if (!digit || *r->at < '0')
+            return false;
+        *code = *code * 16 + (unsigned)(digit - digits);
+    }
+    return true;
+}
+
+static char *put_utf8(char *to, unsigned code)
+{
+    static const unsigned char first[] = {0, 0, 0xc0, 0xe0, 0xf0};
+    const int bytes = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    for (int i = bytes - 1; i > 0; i--, code >>= 6)
+        to[i] = (char)(0x80 | (code & 0x3f));
+    to[0] = (char)(first[bytes] | code);
+    return to + bytes;
+}
+
+/* U+0001 to U+001F, U+007F to U+009F, which a terminal obeys. */
+static bool is_control(unsigned code)
+{
+    return code < 0x20 || (code >= 0x7f && code < 0xa0);
+}
+
+/* What follows a backslash. */
+static bool read_escape(reader *r, bool controls, char **to)
+{
+    static const char letters[] = "bfnrt", meant[] = "\b\f\n\r\t";
+    const char c = r->at < r->end ? *r->at++ : '\0', *letter = c ? strchr(letters, c) : NULL;
+    unsigned code, low;
+    if (letter && controls) {
+        *(*to)++ = meant[letter - letters];
+        return true;
+    }
+    if (c == '"' || c == '\\' || c == '/') {
+        *(*to)++ = c;
+        return true;
+    }
+    if (c != 'u' || !read_hex(r, &code) || code == 0 || (is_control(code) && !controls) ||
+        (code >= 0xdc00 && code < 0xe000))
+        return false;
+    if (code >= 0xd800 && code < 0xdc00) { /* the first half of a pair */
+        if (r->end - r->at < 6 || *r->at++ != '\\' || *r->at++ != 'u' || !read_hex(r, &low) || low < 0xdc00 ||
+            low >= 0xe000)
+            return false;
+        code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+    }
+    *to = put_utf8(*to, code);
+    return true;
+}
+
+/* How many bytes the UTF-8 character at `s` has; 0 if it is none, or one of ASCII's that JSON has not. */
+static int utf8_length(const unsigned char *s, const char *end)
+{
+    if (*s < 0x80)
+        return *s >= 0x20;
+    const int bytes = *s >= 0xf0 ? 4 : *s >= 0xe0 ? 3 : 2;
+    if (*s < 0xc2 || *s > 0xf4 || end - (const char *)s < bytes)
+        return 0;
+    for (int i = 1; i < bytes; i++)
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    const bool too_long = (*s == 0xe0 && s[1] < 0xa0) || (*s == 0xf0 && s[1] < 0x90);
+    const bool no_character = (*s == 0xed && s[1] >= 0xa0) || (*s == 0xf4 && s[1] >= 0x90);
+    return too_long || no_character ? 0 : bytes;
+}
+
+/* A string, unescaped in its place and ended by 0. Names are printed, and so have no control characters. */
+static bool read_text(reader *r, bool controls, const char **string)
+{
+    if (!expect(r, '"'))
+        return false;
+    char *to = r->at;
+    *string = to;
+    while (r->at < r->end && *r->at != '"') {
+        const unsigned char *s = (const unsigned char *)r->at;
+        const int length = utf8_length(s, r->end);
+        if (*r->at == '\\') {
+            r->at++;
+            if (!read_escape(r, controls, &to))
+                return wrong(r, "the header is not valid: a wrong escape in a string");
+            continue;
+        }
+        const bool control = length == 1 ? is_control(*s) : length == 2 && *s == 0xc2 && is_control(s[1]);
+        if (length == 0 || (control && !controls))
+            return wrong(r, "the header is not valid: a string that is not UTF-8, or has control characters");
+        memmove(to, r->at, (size_t)length);
+        to += length;
+        r->at += length;
+    }
+    if (r->at == r->end)
+        return wrong(r, "the header is not valid: a string does not end");
+    r->at++;
+    *to = '\0';
+    return true;
+}
+
+static bool read_string(reader *r, const char **string)
+{
+    return read_text(r, false, string);
+}
+
+/* A whole number, 0 or more. */
+static bool read_number(reader *r, int64_t *number)
+{
+    skip_space(r);
+    const char *first = r->at;
+    *number = 0;
+    for (; r->at < r->end && *r->at >= '0' && *r->at <= '9'; r->at++) {
+        const int digit = *r->at - '0';
+        if (*number > (INT64_MAX - digit) / 10)
+            return wrong(r, "the header is not valid: a number is too large");
+        *number = *number * 10 + digit;
+    }
+    if (r->at == first || (*first == '0' && r->at > first + 1))
+        return wrong(r, "the header is not valid: a whole number is missing");
+    return true;
+}
+
+/* [1, 2, 3]; at most `most` of them. */
+static bool read_list(reader *r, int64_t *numbers, int most, int *count)
+{
+    *count = 0;
+    if (!expect(r, '['))
+        return false;
+    if (takes(r, ']'))
+        return true;
+    do {
+        int64_t number;
+        if (!read_number(r, &number))
+            return false;
+        if (*count == most)
+            return wrong(r, "a list has more than %d numbers", most);
+        numbers[(*count)++] = number;
+    } while (takes(r, ','));
+    return expect(r, ']');
+}
+
+/* ---- tensors ---- */
+
+static bool check_tensor(const reader *r, tg_file_tensor *t, int64_t data_size)
+{
+    const int64_t element = tg_file_dtype_size(t->dtype);
+    t->size = tg_shape_size(&t->shape);
+    if (element == 0)
+        return wrong(r, "tensor %.200s: unknown type %.40s", t->name, t->dtype);
+    if (t->size < 0 || t->size > INT64_MAX / element)
+        return wrong(r, "tensor %.200s: its shape is absurdly large", t->name);
+    if (t->begin > t->end || t->end > data_size)
+        return wrong(r, "tensor %.200s: it lies at %lld .. %lld, and the file has %lld bytes of numbers", t->name,
+                     (long long)t->begin, (long long)t->end, (long long)data_size);
+    return t->end - t->begin == t->size * element ||
+           wrong(r, "tensor %.200s: its shape takes %lld bytes, its offsets have %lld", t->name,
+                 (long long)(t->size * element), (long long)(t->end - t->begin));
+}
+
+/* {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, in any order. */
+static bool read_tensor(reader *r, tg_file_tensor *t)
+{
+    bool has_shape = false, has_offsets = false;
+    if (!expect(r, '{'))
+        return false;
+    do {
+        const char *key;
+        int64_t offsets[2];
+        int count;
+        if (!read_string(r, &key) || !expect(r, ':'))
+            return false;
+        if (strcmp(key, "dtype") == 0 && !t->dtype) {
+            if (!read_string(r, &t->dtype))
+                return false;
+        } else if (strcmp(key, "shape") == 0 && !has_shape) {
+            has_shape = true;
+            if (!read_list(r, t->shape.dim, TG_MAX_RANK, &t->shape.rank))
+                return wrong(r, "tensor %.200s: its shape cannot be read", t->name);
+        } else if (strcmp(key, "data_offsets") == 0 && !has_offsets) {
+            has_offsets = true;
+            if (!read_list(r, offsets, 2, &count) || count != 2)
+                return wrong(r, "tensor %.200s: its offsets cannot be read", t->name);
+            t->begin = offsets[0];
+            t->end = offsets[1];
+        } else
+            return wrong(r, "tensor %.200s: '%.40s' is repeated or unknown", t->name, key);
+    } while (takes(r, ','));
+    if (!expect(r, '}'))
+        return false;
+    return (t->dtype && has_shape && has_offsets) ||
+           wrong(r, "tensor %.200s: type, shape or offsets are missing", t->name);
+}
+
+/* Room for one more in an array of such elements; NULL if out of memory. */
+static void *room_for_one(void *array, int count, int *capacity, size_t element)
+{
+    if (count < *capacity)
+        return array;
+    const int more = *capacity ? 2 * *capacity : 16;
+    void *larger = realloc(array, (size_t)more * element);
+    if (larger)
+        *capacity = more;
+    return larger;
+}
+
+static bool read_metadata(reader *r)
+{
+    tg_file_header *h = r->header;
+    if (h->metadata)
+        return wrong(r, "the header has metadata twice");
+    if (!expect(r, '{'))
+        return false;
+    do {
+        tg_metadata *larger = room_for_one(h->metadata, h->metadata_count, &r->metadata_capacity, sizeof *larger);
+        if (!larger)
+            return wrong(r, "out of memory");
+        h->metadata = larger;
+        if (h->metadata_count == 0 && takes(r, '}'))
+            return true;
+        tg_metadata *line = &h->metadata[h->metadata_count];
+        if (!read_string(r, &line->key) || !expect(r, ':') || !read_text(r, true, &line->value))
+            return false;
+        h->metadata_count++;
+    } while (takes(r, ','));
+    return expect(r, '}');
+}
+
+static bool read_entry(reader *r, int64_t data_size)
+{
+    tg_file_header *h = r->header;
+    const char *name;
+    if (!read_string(r, &name) || !expect(r, ':'))
+        return false;
+    if (strcmp(name, "__metadata__") == 0)
+        return read_metadata(r);
+    tg_file_tensor *larger = room_for_one(h->tensors, h->count, &r->capacity, sizeof *larger);
+    if (!larger)
+        return wrong(r, "out of memory");
+    h->tensors = larger;
+    tg_file_tensor *t = &h->tensors[h->count++];
+    *t = (tg_file_tensor){.name = name};
+    return read_tensor(r, t) && check_tensor(r, t, data_size);
+}
+
+/* ---- the whole ---- */
+
+static int by_place(const void *a, const void *b)
+{
+    const tg_file_tensor *x = a, *y = b;
+    return x->begin != y->begin ? (x->begin > y->begin) - (x->begin < y->begin) : (x->end > y->end) - (x->end < y->end);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const tg_file_tensor *)a)->name, ((const tg_file_tensor *)b)->name);
+}
+
+static bool check_layout(const reader *r, int64_t data_size)
+{
+    tg_file_header *h = r->header;
+    int64_t at = 0;
+    if (h->count)
+        qsort(h->tensors, (size_t)h->count, sizeof *h->tensors, by_place);
+    for (int i = 0; i < h->count; i++) {
+        if (h->tensors[i].begin != at)
+            return wrong(r, "tensor %.200s: it %s", h->tensors[i].name,
+                         h->tensors[i].begin < at ? "overlaps another one" : "leaves a gap before it");
+        at = h->tensors[i].end;
+    }
+    if (at != data_size)
+        return wrong(r, "%lld bytes at the end of the file belong to no tensor", (long long)(data_size - at));
+    if (h->count)
+        qsort(h->tensors, (size_t)h->count, sizeof *h->tensors, by_name);
+    for (int i = 1; i < h->count; i++)
+        if (strcmp(h->tensors[i].name, h->tensors[i - 1].name) == 0)
+            return wrong(r, "tensor %.200s: there are two of this name", h->tensors[i].name);
+    return true;
+}
+
+bool tg_file_header_read(tg_file_header *header, char *json, size_t size, int64_t data_size,
+                         char problem[TG_FILE_MESSAGE])
+{
+    *header = (tg_file_header){0};
+    problem[0] = '\0';
+    reader r = {.at = json, .end = json + size, .header = header, .problem = problem};
+    if (!expect(&r, '{'))
+        return false;
+    if (!takes(&r, '}')) {
+        do
+            if (!read_entry(&r, data_size))
+                return false;
+        while (takes(&r, ','));
+        if (!expect(&r, '}'))
+            return false;
+    }
+    skip_space(&r);
+    if (r.at != r.end)
+        return wrong(&r, "the header is not valid: something follows its end");
+    return check_layout(&r, data_size);
+}
+
+void tg_file_header_free(tg_file_header *header)
+{
+    free(header->tensors);
+    free(header->metadata);
+    *header = (tg_file_header){0};
+}

@@ -1,0 +1,33 @@
+/* The header of a safetensors file, and what readers and writers of files say. Internal to nn. */
+#ifndef TG_SAFETENSORS_INTERNAL_H
+#define TG_SAFETENSORS_INTERNAL_H
+
+#include "nn/files/safetensors.h"
+
+typedef struct tg_file_header {
+    tg_file_tensor *tensors; /* in the order of names */
+    int count;
+    tg_metadata *metadata;
+    int metadata_count;
+} tg_file_header;
+
+/* Reads the JSON of a header, which is changed: strings are unescaped where they stand, and the names point into it.
+ * `data_size` is the number of bytes behind it. False, with what is wrong in `problem`; free the header in either case.
+ */
+bool tg_file_header_read(tg_file_header *header, char *json, size_t size, int64_t data_size,
+                         char problem[TG_FILE_MESSAGE]);
+void tg_file_header_free(tg_file_header *header);
+
+/* Writes "PATH: PROBLEM" into the message, with "model file" for a missing path; false. */
+#if defined __GNUC__
+__attribute__((format(printf, 3, 4)))
+#endif
+bool tg_file_refuse(char message[TG_FILE_MESSAGE], const char *path, const char *problem, ...);
+
+/* Where a parameter's numbers begin in a block laid out like the values of its set, in bytes. */
+size_t tg_parameter_offset(const tg_parameters *set, const tg_parameter *p);
+
+/* Bytes an element of a type of the format; 0 for an unknown one. */
+int64_t tg_file_dtype_size(const char *dtype);
+
+#endif

@@ -1,0 +1,176 @@
+/* The training loop: batches, steps, evaluation, early stopping, files. A model needs one function.
+ *
+ *     static tg_tensor loss(void *net, const tg_tensor *batch, tg_rng *training, double *score)
+ *     {
+ *         tg_tensor logits = tg_mlp_forward_with(net, batch[0], training, NULL);
+ *         if (score)
+ *             *score = tg_accuracy(logits, batch[1]);
+ *         return tg_cross_entropy(logits, batch[1]);
+ *     }
+ *     ...
+ *     tg_fit *fit = tg_fit_new(&(tg_fit_config){
+ *         .loss = loss, .model = net, .optimizer = adamw, .batch = 128, .epochs = 10, .patience = 3,
+ *         .train = {60000, {{images, TG_F32, TG_SHAPE(784)}, {labels, TG_I32}}},
+ *         .valid = {10000, {{more_images, TG_F32, TG_SHAPE(784)}, {more_labels, TG_I32}}}});
+ *     if (!tg_fit_run(fit))
+ *         fprintf(stderr, "%s\n", tg_fit_error(fit));
+ *     tg_fit_free(fit);
+ *
+ * An epoch goes through the training rows once, in an order of its own, and then through the validation rows. Order,
+ * dropout and whatever else is random are functions of the seed and of where the run is. So a run that was stopped and
+ * goes on, in the same process or from its files, ends with the bytes of the run that never stopped. After the first
+ * epoch a step allocates nothing, as long as the loss function does not.
+ */
+#ifndef TG_FIT_H
+#define TG_FIT_H
+
+#include "nn/ema.h"
+#include "nn/files/safetensors.h"
+
+TG_API_BEGIN
+
+struct tg_optimizer; /* optim/optimizer.h; C99 takes a typedef once */
+
+/* ---- what it trains on ---- */
+
+enum { TG_FIT_COLUMNS = 4 };
+
+/* One number, or several of one shape, for each row. */
+typedef struct tg_fit_column {
+    const void *data; /* [rows, shape ...]; NULL where `fill` below makes the batches */
+    tg_dtype dtype;
+    tg_shape shape; /* of one row: TG_SHAPE(784), TG_SHAPE(1, 28, 28); zeros: one number */
+} tg_fit_column;
+
+/* Writes the rows with these numbers, one behind the other, into columns[c], [count, shape ...]. What it draws from
+ * `rng` is the same again for the same step of the same run; in an evaluation, for the same batch. False ends the run
+ * with an error. */
+typedef bool tg_fit_fill(void *context, const int32_t *rows, int64_t count, tg_rng *rng, void *const *columns);
+
+typedef struct tg_fit_rows {
+    int64_t count;                        /* below 2^31 */
+    tg_fit_column column[TG_FIT_COLUMNS]; /* yours; at least one */
+    int columns;                          /* how many; 0: those before the first without data */
+    tg_fit_fill *fill;                    /* NULL: rows are copied from the columns' data */
+    void *context;                        /* for fill */
+} tg_fit_rows;
+
+/* The mean loss over the rows of a batch, as a scalar on the batch's tape. batch[c] is column c, [rows, shape ...].
+ * `training` is the generator of a training pass; NULL means evaluation, and then `score`, where it is not NULL, takes
+ * another number, a mean over the rows, of which more is better. */
+typedef tg_tensor tg_fit_loss(void *model, const tg_tensor *batch, tg_rng *training, double *score);
+
+/* ---- what it reports ---- */
+
+typedef struct tg_fit_epoch {
+    int64_t epoch, step;            /* both count from 1: epochs and steps done */
+    double rate;                    /* of the last step */
+    double train_loss;              /* mean over the epoch's rows, each before the step that it was used for */
+    double valid_loss, valid_score; /* NaN where there are no validation rows, or no score */
+    double gradient_norm;           /* mean over the steps, before clipping */
+    bool best;                      /* of all that are reported so far */
+} tg_fit_epoch;
+
+typedef struct tg_fit_step {
+    int64_t epoch, epochs, step, steps; /* from 1; step and steps are of the whole run */
+    int64_t rows;                       /* of this step */
+    double loss, mean_loss;             /* of this step, and of the epoch so far */
+    double rate, gradient_norm;         /* of this step */
+} tg_fit_step;
+
+/* ---- the run ---- */
+
+typedef struct tg_fit_config {
+    tg_fit_loss *loss;
+    void *model; /* for loss */
+    /* Of all parameters that the loss depends on; yours. It clips gradients and has the schedule. Each step begins
+     * without gradients. */
+    struct tg_optimizer *optimizer;
+    tg_fit_rows train, valid; /* valid with count 0: none */
+    int64_t batch;            /* rows of a forward and backward pass; 0: 32 */
+    int64_t evaluation_batch; /* rows of an evaluation's forward pass; 0: batch */
+    int accumulate;           /* so many passes make a step; 0: one */
+    /* An epoch's last rows are left out of it, the next epoch shuffles them in again, where they would make a pass of
+     * fewer than this. 2 is for a model with batch norm, which has no variance over one row. 0: 1 */
+    int64_t least_rows;
+    bool drop_partial; /* rows that do not fill an epoch's last step wait for another epoch; otherwise they make a
+                          smaller step */
+    int64_t epochs;    /* at most; 0: 10 */
+    /* So many epochs are done, and you have put parameters and optimiser back to where they ended; for who keeps files
+     * of his own, so without a folder and averages. */
+    int64_t epochs_before;
+    int64_t patience; /* ends when so many epochs in a row were not the best; 0: never */
+    /* With a decay, {.decay = 0.999}: validation, the best epoch and what the run leaves are of the average of the
+     * weights; 0: of the weights. */
+    tg_ema_config ema;
+    bool best_by_score; /* the best epoch has the highest validation score, not the lowest validation loss */
+    uint64_t seed;
+
+    /* A folder, made if it is missing, for last.safetensors, all that the run needs to go on, and best.safetensors, the
+     * weights of the best epoch. They are written after an epoch, but not more often than every two seconds, and when
+     * the run ends or stops. NULL: none. */
+    const char *folder;
+    bool resume; /* goes on from the folder's files, if there are any; the optimiser's rate and groups are to be set as
+                    they were */
+    const tg_metadata *metadata; /* for both files */
+    int metadata_count;
+
+    /* Called after every step, and after every epoch's evaluation; false stops the run there. May be NULL. */
+    bool (*on_step)(void *context, const tg_fit_step *now);
+    bool (*on_epoch)(void *context, const tg_fit_epoch *now);
+
+    /* Puts the training rows of epoch 1, 2, ... in order: `rows` [count] comes as 0 .. count - 1 and leaves as the rows
+     * of the epoch's batches, in which one may be twice and another missing. What it draws from `rng` is the same again
+     * for the same epoch; a run that is to go on as if it never stopped depends on nothing else. NULL: shuffled. */
+    void (*order)(void *context, int64_t epoch, tg_rng *rng, int32_t *rows, int64_t count);
+    void *context; /* for the three */
+} tg_fit_config;
+
+typedef struct tg_fit tg_fit;
+
+/* A run, before its first step or, with `resume`, where the files have it. Borrows all that the configuration points
+ * to. NULL if out of memory; any other error is found by tg_fit_error. */
+tg_fit *tg_fit_new(const tg_fit_config *config);
+void tg_fit_free(tg_fit *fit);
+
+/* The first error: what is wrong with the configuration, a file, a batch, the loss or the step. NULL if there is none.
+ * For a NULL fit, "out of memory, or there is no configuration". */
+const char *tg_fit_error(const tg_fit *fit);
+
+/* Whether the error is that training has diverged: the loss, or its gradient, was no finite number, or one too large
+ * for the optimiser. */
+bool tg_fit_diverged(const tg_fit *fit);
+
+/* Trains to the end and leaves the parameters of the best epoch (without validation rows: of the last), with `ema` as
+ * averages. If a callback stopped it, the parameters are those of the last step, and another call goes on. False if
+ * there is an error. */
+bool tg_fit_run(tg_fit *fit);
+
+/* Whether the run has come to its end: all epochs, or patience. */
+bool tg_fit_finished(const tg_fit *fit);
+
+/* Steps of all epochs together; for a schedule, before there is a run: tg_fit_steps(&config). 0 where the configuration
+ * is wrong. */
+int64_t tg_fit_steps(const tg_fit_config *config);
+
+/* The epochs so far, those before a resume included (but not epochs_before), and the best of them; NULL past the end,
+ * or if there is none. */
+int64_t tg_fit_epoch_count(const tg_fit *fit);
+const tg_fit_epoch *tg_fit_epoch_at(const tg_fit *fit, int64_t index);
+const tg_fit_epoch *tg_fit_best(const tg_fit *fit);
+
+/* Mean loss and score (each may be NULL) of the present parameters over other rows, a test part, say; in on_epoch too.
+ * False if there is an error. For a model that is there already, a configuration without training rows and optimiser
+ * does: tg_fit_new(&(tg_fit_config){.loss = loss, .model = net, .batch = 500}). */
+bool tg_fit_evaluate(tg_fit *fit, const tg_fit_rows *rows, double *loss, double *score);
+
+/* Writes PATH.csv, a line for each epoch, and PATH.gp, a script that draws it: `gnuplot PATH.gp` makes PATH.png. False
+ * if there is an error. */
+bool tg_fit_write_curves(tg_fit *fit, const char *path);
+
+/* The share of rows, 0 to 1, whose largest logit is that of their label; labels of TG_NO_LABEL do not count, and a row
+ * with NaN has no largest. logits [..., classes], f32 or f64, labels i32 [...]. NaN where there is nothing to count. */
+double tg_accuracy(tg_tensor logits, tg_tensor labels);
+
+TG_API_END
+#endif

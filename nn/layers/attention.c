@@ -1,0 +1,168 @@
+#include "nn/layers/attention.h"
+
+#include "nn/layers/dropout.h"
+#include "nn/layers/layer_internal.h"
+
+#include <math.h>
+
+static bool is_possible(const tg_attention_config *c)
+{
+    return c->heads > 0 && c->width > 0 && c->width % c->heads == 0 && c->key_value_heads > 0 &&
+           c->heads % c->key_value_heads == 0;
+}
+
+/* All in one matrix, whose name has no dot before "weight". */
+static tg_linear_layer fused_part(tg_parameters *set, const char *name, int64_t inputs, int64_t outputs, bool bias)
+{
+    tg_linear_layer layer = {0};
+    layer.weight = tg_parameters_add(set, tg_name_in(name, "in_proj_weight").text, TG_SHAPE(outputs, inputs), true);
+    tg_parameter_initial(layer.weight, (tg_initial){.gain = 1});
+    if (bias)
+        layer.bias = tg_parameters_add(set, tg_name_in(name, "in_proj_bias").text, TG_SHAPE(outputs), false);
+    return layer;
+}
+
+tg_attention tg_attention_add(tg_parameters *set, const char *name, const tg_attention_config *config)
+{
+    tg_attention a = {0};
+    if (!config)
+        return a;
+    a.config = *config;
+    if (a.config.key_value_heads == 0)
+        a.config.key_value_heads = config->heads;
+    if (!is_possible(&a.config))
+        return a;
+    const int64_t width = config->width, shared = width / config->heads * a.config.key_value_heads;
+    const bool bias = !config->no_bias;
+    if (config->separate) {
+        a.query = tg_linear_layer_add(set, tg_name_in(name, "q_proj").text, width, width, bias);
+        a.key = tg_linear_layer_add(set, tg_name_in(name, "k_proj").text, width, shared, bias);
+        a.value = tg_linear_layer_add(set, tg_name_in(name, "v_proj").text, width, shared, bias);
+    } else
+        a.fused = fused_part(set, name, width, width + 2 * shared, bias);
+    a.out =
+        tg_linear_layer_add(set, tg_name_in(name, config->separate ? "o_proj" : "out_proj").text, width, width, bias);
+    return a;
+}
+
+/* softmax(q k^T / sqrt(size)) v with dropout of the weights. */
+static tg_tensor attend_with_dropout(const tg_attention_config *c, tg_tensor q, tg_tensor k, tg_tensor v,
+                                     tg_tensor mask, tg_rng *training)
+{
+    const double scale = 1 / sqrt((double)tg_dim(q, -1));
+    tg_tensor scores = tg_matmul_transposed(tg_mul_scalar(q, scale), k, false, true);
+    if (tg_ok(mask))
+        scores = tg_where(mask, scores, tg_full(tg_tape_of(q), tg_dtype_of(q), TG_SCALAR, -(double)INFINITY));
+    tg_tensor weights = c->causal ? tg_causal_softmax(scores) : tg_softmax(scores, -1);
+    return tg_matmul(tg_dropout_forward(weights, c->dropout, training), v);
+}
+
+/* Queries, keys and values, each [heads, batch, positions, size]. */
+typedef struct projections {
+    tg_tensor q, k, v;
+} projections;
+
+/* By some of a layer's outputs. Its weights are cut, not its result: the gradients of the parts are put together where
+ * they are small. */
+static tg_tensor part_forward(const tg_linear_layer *layer, tg_tensor x, int64_t first, int64_t count)
+{
+    tg_tape *tape = tg_tape_of(x);
+    return tg_linear(x, tg_narrow(tg_parameter_tensor(tape, layer->weight), 0, first, count),
+                     layer->bias ? tg_narrow(tg_parameter_tensor(tape, layer->bias), 0, first, count) : TG_NONE);
+}
+
+static projections project(const tg_attention *a, tg_tensor x)
+{
+    const int heads = a->config.heads, shared = a->config.key_value_heads;
+    if (a->config.separate)
+        return (projections){tg_split_heads(tg_linear_layer_forward(&a->query, x), heads),
+                             tg_split_heads(tg_linear_layer_forward(&a->key, x), shared),
+                             tg_split_heads(tg_linear_layer_forward(&a->value, x), shared)};
+    const int64_t width = a->config.width, both = width / heads * shared;
+    return (projections){tg_split_heads(part_forward(&a->fused, x, 0, width), heads),
+                         tg_split_heads(part_forward(&a->fused, x, width, both), shared),
+                         tg_split_heads(part_forward(&a->fused, x, width + both, both), shared)};
+}
+
+/* Whether a pass can be; otherwise the error is recorded. */
+static bool fits(const tg_attention *a, tg_tensor x, tg_tensor padding)
+{
+    tg_tape *tape = tg_tape_of(x);
+    const tg_shape of_padding = tg_shape_of(padding), positions = TG_SHAPE(tg_dim(x, 0), tg_dim(x, 1));
+    char has[128];
+    if (!a || !a->out.weight)
+        tg_tape_fail(tape, "tg_attention_forward: the layer has no weights: its widths and heads do not divide, or "
+                           "tg_parameters_error tells why");
+    else if (tg_ok(x) && tg_rank(x) != 3)
+        tg_tape_fail(tape, "tg_attention_forward: expected x [batch, positions, %lld]", (long long)a->config.width);
+    else if (tg_ok(x) && tg_ok(padding) &&
+             !tg_shape_equal(&of_padding, &positions)) /* any of as many numbers could be reshaped */
+        tg_tape_fail(tape, "tg_attention_forward: expected padding [%lld, %lld], got %s", (long long)positions.dim[0],
+                     (long long)positions.dim[1], tg_shape_text(&of_padding, has, sizeof has));
+    else
+        return true;
+    return false;
+}
+
+tg_tensor tg_attention_forward(const tg_attention *a, tg_tensor x, const tg_attention_context *context,
+                               tg_rng *training)
+{
+    const tg_tensor padding = context ? context->padding : TG_NONE;
+    if (!fits(a, x, padding))
+        return TG_NONE;
+    const tg_attention_config *c = &a->config;
+    const bool dropout = training && c->dropout > 0;
+    if (!c->separate && !padding.value && !dropout && !(context && context->rotary))
+        return tg_linear_layer_forward(
+            &a->out, tg_self_attention(tg_linear_layer_forward(&a->fused, x), c->heads, c->key_value_heads, c->causal));
+    projections p = project(a, x);
+    if (context && context->rotary) {
+        p.q = tg_rotary_turn(context->rotary, p.q);
+        p.k = tg_rotary_turn(context->rotary, p.k);
+    }
+    if (c->key_value_heads < c->heads) {
+        p.k = tg_repeat(p.k, 0, c->heads / c->key_value_heads);
+        p.v = tg_repeat(p.v, 0, c->heads / c->key_value_heads);
+    }
+    tg_tensor mask = TG_NONE;
+    if (padding.value)
+        mask = tg_reshape(padding, TG_SHAPE(1, tg_dim(x, 0), 1, tg_dim(x, 1)));
+    tg_tensor heads = dropout ? attend_with_dropout(c, p.q, p.k, p.v, mask, training)
+                              : tg_scaled_dot_product_attention(p.q, p.k, p.v, mask, c->causal);
+    return tg_linear_layer_forward(&a->out, tg_merge_heads(heads));
+}
+
+static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
+{
+    const tg_attention_context context = tg_context_of(pass);
+    return tg_attention_forward(self->layer, x, &context, pass->training);
+}
+
+static const tg_attention_config sample_config[] = {
+    {0}, {.causal = true}, {.key_value_heads = 1, .separate = true, .no_bias = true}, {0}, {.dropout = 0.3}};
+
+tg_layer tg_sequential_attention(const tg_attention *attention)
+{
+    return (tg_layer){.kind = &tg_attention_kind, .layer = attention};
+}
+
+static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_shape *x, int sample)
+{
+    tg_attention *l = layer;
+    tg_attention_config config = sample_config[sample];
+    config.width = tg_last(x);
+    config.heads = 2;
+    *l = tg_attention_add(set, name, &config);
+    return tg_sequential_attention(l);
+}
+
+static const tg_layer_sample samples[] = {
+    {"", "multi-head self-attention", tg_sample_sequences},
+    {"causal", "positions see earlier ones only", tg_sample_sequences},
+    {"grouped", "two heads share keys and values, separate matrices, no bias, rotated positions", tg_sample_sequences,
+     .rotary = 2},
+    {"padded", "one position is hidden", tg_sample_sequences, .padded = true},
+    {"training", "dropout of attention weights", tg_sample_sequences, .training = true},
+    {0}};
+
+const tg_layer_kind tg_attention_kind = {"attention", "layer", sizeof(tg_attention), forward, add, samples};

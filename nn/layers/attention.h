@@ -1,0 +1,56 @@
+/* Multi-head self-attention (Vaswani and others, arXiv 1706.03762).
+ *
+ *     q, k, v = x Wq^T + bq, x Wk^T + bk, x Wv^T + bv, each cut into heads
+ *     head    = softmax(q k^T / sqrt(size)) v
+ *     y       = (heads side by side) Wo^T + bo
+ *
+ *     tg_attention attention = tg_attention_add(set, "self_attn", &(tg_attention_config){
+ *         .width = 64, .heads = 4, .causal = true});
+ *     tg_tensor y = tg_attention_forward(&attention, x, NULL, NULL);       // [batch, positions, 64] -> the same
+ *
+ * With fewer key and value heads than query heads, each serves as many neighbouring query heads (Ainslie and others,
+ * arXiv 2305.13245).
+ */
+#ifndef TG_ATTENTION_H
+#define TG_ATTENTION_H
+
+#include "nn/init.h"
+#include "nn/layers/linear.h"
+#include "nn/layers/rotary.h"
+#include "nn/layers/layer.h"
+
+TG_API_BEGIN
+
+typedef struct tg_attention_config {
+    int64_t width;
+    int heads;           /* the width must divide by it */
+    int key_value_heads; /* by which the heads must divide; 0: as many as heads */
+    bool separate;       /* three matrices for queries, keys and values instead of one */
+    bool no_bias;
+    bool causal;    /* position i sees positions 0 .. i only */
+    double dropout; /* of attention weights, in training */
+} tg_attention_config;
+
+typedef struct tg_attention {
+    tg_attention_config config;
+    tg_linear_layer fused; /* [(heads + 2 key_value_heads) size, width]: queries, keys, values; empty if separate */
+    tg_linear_layer query, key, value; /* if separate */
+    tg_linear_layer out;               /* [width, width] */
+} tg_attention;
+
+/* Adds in one piece NAME.in_proj_weight, NAME.in_proj_bias and NAME.out_proj.*, as PyTorch's MultiheadAttention;
+ * separate, NAME.q_proj.*, k_proj.*, v_proj.* and o_proj.*, as LLaMA. Errors are remembered by the set; of a
+ * configuration that cannot be, nothing is added, and forward says so. */
+tg_attention tg_attention_add(tg_parameters *set, const char *name, const tg_attention_config *config);
+
+/* x [batch, positions, width] -> the same. `context` NULL: nothing of it. `training` is the generator of a training
+ * pass, NULL means evaluation. Of a layer in one piece, with nothing of the context and no dropout, all heads are one
+ * operation, tg_self_attention, which keeps no scores. */
+tg_tensor tg_attention_forward(const tg_attention *attention, tg_tensor x, const tg_attention_context *context,
+                               tg_rng *training);
+
+/* As a layer of a sequence or of a model. */
+tg_layer tg_sequential_attention(const tg_attention *attention);
+
+TG_API_END
+#endif

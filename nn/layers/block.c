@@ -1,0 +1,161 @@
+#include "nn/layers/block.h"
+
+#include "nn/config_internal.h"
+#include "nn/layers/dropout.h"
+#include "nn/layers/layer_internal.h"
+
+/* ---- as published ---- */
+
+tg_block_config tg_block_bert(int64_t width, int heads)
+{
+    return (tg_block_config){.attention = {.width = width, .heads = heads},
+                             .activation = TG_GELU_EXACT,
+                             .norm = TG_NORM_LAYER,
+                             .epsilon = 1e-12,
+                             .post_norm = true};
+}
+
+tg_block_config tg_block_gpt(int64_t width, int heads)
+{
+    return (tg_block_config){.attention = {.width = width, .heads = heads, .causal = true},
+                             .activation = TG_GELU_TANH,
+                             .norm = TG_NORM_LAYER,
+                             .epsilon = 1e-5};
+}
+
+tg_block_config tg_block_vit(int64_t width, int heads)
+{
+    return (tg_block_config){.attention = {.width = width, .heads = heads},
+                             .activation = TG_GELU_EXACT,
+                             .norm = TG_NORM_LAYER,
+                             .epsilon = 1e-6};
+}
+
+tg_block_config tg_block_llama(int64_t width, int heads)
+{
+    return (tg_block_config){
+        .attention = {.width = width, .heads = heads, .separate = true, .no_bias = true, .causal = true},
+        .activation = TG_SWIGLU,
+        .norm = TG_NORM_RMS,
+        .epsilon = 1e-6,
+        .no_bias = true};
+}
+
+const char *tg_block_config_error(const tg_block_config *config)
+{
+    if (!config)
+        return "there is no configuration of the blocks";
+    const tg_attention_config *a = &config->attention;
+    const int shared = a->key_value_heads ? a->key_value_heads : a->heads;
+    if (!tg_is_size(a->width) || a->heads < 1 || a->width % a->heads != 0)
+        return TG_SIZE_ERROR("the width") ", and divide by the heads";
+    if (shared < 1 || a->heads % shared != 0)
+        return "the heads must divide by the key and value heads";
+    if (config->hidden != 0 && !tg_is_size(config->hidden))
+        return TG_SIZE_ERROR("the width of the feed-forward layers");
+    if (!tg_activation_name(config->activation) || !tg_norm_name(config->norm))
+        return "there is no such activation or normalisation";
+    if (config->norm == TG_NORM_BATCH || config->norm == TG_NORM_GROUP)
+        return "the normalisation must be layer, rms or none: the others are not over the last axis";
+    return tg_dropout_error(config->dropout) ? tg_dropout_error(config->dropout) : tg_dropout_error(a->dropout);
+}
+
+/* ---- the block ---- */
+
+/* A plain feed-forward layer has the names that PyTorch gives it here. */
+static tg_feed_forward feed_forward_part(tg_parameters *set, const char *name, const tg_block_config *c)
+{
+    const int64_t width = c->attention.width, four = 4 * width;
+    const bool gated = tg_activation_is_gated(c->activation);
+    const int64_t hidden = c->hidden ? c->hidden : gated ? tg_gated_width(four) : four;
+    if (gated)
+        return tg_feed_forward_add(set, tg_name_in(name, "mlp").text, width, hidden, c->activation, !c->no_bias);
+    tg_feed_forward layer = {.dropout = c->dropout};
+    layer.hidden =
+        tg_hidden_layer_add(set, tg_name_in(name, "linear1").text, width, hidden, c->activation, !c->no_bias);
+    layer.out = tg_linear_layer_add(set, tg_name_in(name, "linear2").text, hidden, width, !c->no_bias);
+    tg_parameter_initial(layer.out.weight, (tg_initial){.gain = tg_activation_gain(c->activation)});
+    return layer;
+}
+
+tg_block tg_block_add(tg_parameters *set, const char *name, const tg_block_config *config)
+{
+    tg_block block = {0};
+    if (tg_block_config_error(config))
+        return block;
+    block.config = *config;
+    block.attention = tg_attention_add(set, tg_name_in(name, "self_attn").text, &config->attention);
+    block.feed_forward = feed_forward_part(set, name, config);
+    block.norm1 =
+        tg_norm_layer_add(set, tg_name_in(name, "norm1").text, config->norm, config->attention.width, config->epsilon);
+    block.norm2 =
+        tg_norm_layer_add(set, tg_name_in(name, "norm2").text, config->norm, config->attention.width, config->epsilon);
+    return block;
+}
+
+static tg_tensor inside(const void *self, tg_tensor x, tg_layer_pass *pass)
+{
+    const tg_block *block = self;
+    const tg_attention_context context = tg_context_of(pass);
+    tg_rng *training = pass->training;
+    const double rate = block->config.dropout;
+    const bool post = block->config.post_norm;
+    tg_tensor h = post ? x : tg_norm_layer_forward(&block->norm1, x, training);
+    h = tg_dropout_forward(tg_attention_forward(&block->attention, h, &context, training), rate, training);
+    x = tg_add(x, h);
+    x = post ? tg_norm_layer_forward(&block->norm1, x, training) : x;
+    h = post ? x : tg_norm_layer_forward(&block->norm2, x, training);
+    h = tg_dropout_forward(tg_feed_forward_forward(&block->feed_forward, h, training), rate, training);
+    x = tg_add(x, h);
+    return post ? tg_norm_layer_forward(&block->norm2, x, training) : x;
+}
+
+tg_tensor tg_block_forward(const tg_block *block, tg_tensor x, const tg_attention_context *context, tg_rng *training)
+{
+    if (!block || !block->attention.out.weight) {
+        tg_tape_fail(tg_tape_of(x), "tg_block_forward: %s",
+                     block ? "the block has no weight: tg_block_config_error or tg_parameters_error tells why"
+                           : "there is no block");
+        return TG_NONE;
+    }
+    tg_layer_pass pass = {.training = training};
+    if (context)
+        pass.padding = context->padding;
+    if (context && context->rotary)
+        pass.rotary = *context->rotary;
+    return tg_layer_call(inside, block, x, &pass, block->config.recompute);
+}
+
+static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
+{
+    const tg_attention_context context = tg_context_of(pass);
+    return tg_block_forward(self->layer, x, &context, pass->training);
+}
+
+tg_layer tg_sequential_block(const tg_block *block)
+{
+    return (tg_layer){.kind = &tg_block_kind, .layer = block};
+}
+
+static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_shape *x, int sample)
+{
+    static tg_block_config (*const published[])(int64_t width, int heads) = {
+        tg_block_bert, tg_block_gpt, tg_block_vit, tg_block_llama, tg_block_gpt, tg_block_gpt};
+    tg_block *l = layer;
+    tg_block_config config = published[sample](tg_last(x), 2);
+    config.dropout = config.attention.dropout = 0.2;
+    config.recompute = sample == 5;
+    *l = tg_block_add(set, name, &config);
+    return tg_sequential_block(l);
+}
+
+static const tg_layer_sample samples[] = {
+    {"bert", "post-norm, gelu_exact", tg_sample_sequences, .padded = true},
+    {"gpt", "pre-norm, gelu_tanh, causal", tg_sample_sequences},
+    {"vit", "pre-norm, gelu_exact", tg_sample_sequences},
+    {"llama", "pre-norm RMSNorm, swiglu, causal, rotated positions", tg_sample_sequences, .rotary = 2},
+    {"training", "GPT-2's block with dropout", tg_sample_sequences, .training = true},
+    {"recompute", "the same, computed again in the backward pass", tg_sample_sequences, .training = true},
+    {0}};
+
+const tg_layer_kind tg_block_kind = {"block", "block", sizeof(tg_block), forward, add, samples};

@@ -1,0 +1,71 @@
+/* Transformer blocks: attention and a feed-forward layer, each with a normalisation and a residual sum.
+ *
+ *     pre-norm     x = x + attention(norm1(x));   y = x + feed_forward(norm2(x))          GPT-2, ViT, LLaMA
+ *     post-norm    x = norm1(x + attention(x));   y = norm2(x + feed_forward(x))          BERT, Vaswani and others
+ *
+ *     tg_block_config gpt = tg_block_gpt(64, 4);
+ *     tg_block block = tg_block_add(set, "layers.0", &gpt);
+ *     tg_tensor y = tg_block_forward(&block, x, NULL, NULL);           // [batch, positions, 64] -> the same
+ *
+ * In training, dropout follows attention, the hidden units of a plain feed-forward layer, and the feed-forward layer,
+ * as in PyTorch's TransformerEncoderLayer.
+ */
+#ifndef TG_BLOCK_H
+#define TG_BLOCK_H
+
+#include "nn/layers/attention.h"
+#include "nn/layers/feed_forward.h"
+#include "nn/layers/norm.h"
+#include "nn/layers/layer.h"
+
+TG_API_BEGIN
+
+typedef struct tg_block_config {
+    tg_attention_config attention;
+    int64_t hidden; /* width of the feed-forward layer; 0: four times the block's, 2/3 of that where it is gated */
+    tg_activation activation; /* plain or gated */
+    tg_norm norm;             /* TG_NORM_LAYER, TG_NORM_RMS; 0: none */
+    double epsilon;           /* 0: that of the norm */
+    bool post_norm;
+    bool no_bias;   /* of the feed-forward layer; attention has its own */
+    double dropout; /* see above; attention weights have their own */
+    bool recompute; /* nothing inside the block is stored: a backward pass computes it again, tg_checkpoint */
+} tg_block_config;
+
+/* NULL, or what is wrong with the configuration. */
+const char *tg_block_config_error(const tg_block_config *config);
+
+/* As published, without dropout:
+ *
+ *     bert     post-norm LayerNorm of epsilon 1e-12, gelu_exact, biases                     arXiv 1810.04805
+ *     gpt      pre-norm LayerNorm of epsilon 1e-5, gelu_tanh, biases, causal                GPT-2, 2019
+ *     vit      pre-norm LayerNorm of epsilon 1e-6, gelu_exact, biases                       arXiv 2010.11929
+ *     llama    pre-norm RMSNorm of epsilon 1e-6, swiglu of 8/3 the width, no biases, causal,
+ *              separate projections; wants a rotary                                     arXiv 2302.13971
+ */
+tg_block_config tg_block_bert(int64_t width, int heads);
+tg_block_config tg_block_gpt(int64_t width, int heads);
+tg_block_config tg_block_vit(int64_t width, int heads);
+tg_block_config tg_block_llama(int64_t width, int heads);
+
+typedef struct tg_block {
+    tg_block_config config;
+    tg_attention attention;
+    tg_feed_forward feed_forward;
+    tg_norm_layer norm1, norm2;
+} tg_block;
+
+/* Adds NAME.self_attn.*, NAME.linear1.*, NAME.linear2.*, NAME.norm1.* and NAME.norm2.*, as PyTorch's
+ * TransformerEncoderLayer; a gated feed-forward layer has NAME.mlp.gate_proj.*, up_proj.* and down_proj.*. Errors are
+ * remembered by the set; of a configuration that cannot be, nothing is added, and forward says so. */
+tg_block tg_block_add(tg_parameters *set, const char *name, const tg_block_config *config);
+
+/* x [batch, positions, width] -> the same. `context` is that of attention, NULL: none; `training` is the generator of a
+ * training pass, NULL means evaluation. */
+tg_tensor tg_block_forward(const tg_block *block, tg_tensor x, const tg_attention_context *context, tg_rng *training);
+
+/* As a layer of a sequence or of a model. */
+tg_layer tg_sequential_block(const tg_block *block);
+
+TG_API_END
+#endif

@@ -1,0 +1,49 @@
+/* Convolutions over images and over sequences, as PyTorch has them: cross-correlations with a window that slides.
+ *
+ *     tg_convolution conv = tg_convolution_add(set, "conv1", &(tg_convolution_config){
+ *         .inputs = 3, .outputs = 16, .kernel = {3, 3}, .window = {.padding = {1, 1}}});
+ *     tg_tensor y = tg_convolution_forward(&conv, x);         // [batch, 3, height, width] -> [batch, 16, ...]
+ *
+ * Strides, padding, dilation and groups are those of tg_window. Groups as many as inputs: a depthwise convolution.
+ */
+#ifndef TG_CONVOLUTION_H
+#define TG_CONVOLUTION_H
+
+#include "nn/init.h"
+#include "nn/layers/layer.h"
+
+TG_API_BEGIN
+
+typedef struct tg_convolution_config {
+    int64_t inputs, outputs;
+    int64_t kernel[2]; /* {height, width}, or {length, 0} for sequences [batch, channels, length] */
+    tg_window window;
+    bool no_bias;
+} tg_convolution_config;
+
+typedef struct tg_convolution {
+    tg_parameter *weight; /* [outputs, inputs / groups, kernel height, kernel width], or without the width */
+    tg_parameter *bias;   /* [outputs], or NULL */
+    tg_window window;
+} tg_convolution;
+
+/* Adds NAME.weight and NAME.bias to the set, both zero. Errors are remembered by the set. */
+tg_convolution tg_convolution_add(tg_parameters *set, const char *name, const tg_convolution_config *config);
+
+/* x [batch, inputs, height, width] -> [batch, outputs, height', width'], or without the widths; the window says what
+ * they become, as for tg_conv2d and tg_conv1d. Shapes that do not fit, and a layer that was not added, are errors of
+ * the tape. */
+tg_tensor tg_convolution_forward(const tg_convolution *layer, tg_tensor x);
+
+/* x [batch, ...] as images [batch, channels, height, width]: rows of pixels as data sets have them become images. An
+ * error unless the numbers of each are as many. */
+tg_tensor tg_images(tg_tensor x, int64_t channels, int64_t height, int64_t width);
+
+/* NULL, or what is wrong with these sizes of images for a model: for a configuration's check. */
+const char *tg_images_error(int64_t channels, int64_t height, int64_t width);
+
+/* As a layer of a sequence or of a model. */
+tg_layer tg_sequential_convolution(const tg_convolution *layer);
+
+TG_API_END
+#endif

@@ -1,0 +1,60 @@
+#include "nn/layers/hidden_layer.h"
+
+#include "nn/layers/layer_internal.h"
+
+tg_hidden_layer tg_hidden_layer_add(tg_parameters *set, const char *name, int64_t inputs, int64_t outputs,
+                                    tg_activation activation, bool bias)
+{
+    tg_hidden_layer layer = {.activation = activation};
+    if (!tg_activation_is_gated(activation)) {
+        layer.linear = tg_linear_layer_add(set, name, inputs, outputs, bias);
+        tg_parameter_initial(layer.linear.weight, (tg_initial){.gain = tg_activation_gain(activation)});
+        return layer;
+    }
+    layer.linear = tg_linear_layer_add(set, tg_name_in(name, "gate_proj").text, inputs, outputs, bias);
+    layer.value = tg_linear_layer_add(set, tg_name_in(name, "up_proj").text, inputs, outputs, bias);
+    return layer;
+}
+
+tg_tensor tg_hidden_layer_forward(const tg_hidden_layer *layer, tg_tensor x, tg_rng *training, tg_tensor *preactivation)
+{
+    tg_tensor linear = tg_linear_layer_forward(layer ? &layer->linear : NULL, x);
+    if (preactivation)
+        *preactivation = linear;
+    if (!tg_ok(linear))
+        return TG_NONE;
+    if (!tg_activation_is_gated(layer->activation))
+        return tg_activate(layer->activation, linear, training);
+    return tg_activate_gated(layer->activation, linear, tg_linear_layer_forward(&layer->value, x));
+}
+
+static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
+{
+    tg_tensor preactivation;
+    const tg_tensor y = tg_hidden_layer_forward(self->layer, x, pass->training, &preactivation);
+    if (pass->preactivation)
+        *pass->preactivation++ = preactivation;
+    return y;
+}
+
+tg_layer tg_sequential_hidden(const tg_hidden_layer *layer)
+{
+    return (tg_layer){.kind = &tg_hidden_kind, .layer = layer};
+}
+
+static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_shape *x, int sample)
+{
+    tg_hidden_layer *l = layer;
+    *l = tg_hidden_layer_add(set, name, tg_last(x), tg_last(x) + 1, (tg_activation)sample, true);
+    return tg_sequential_hidden(l);
+}
+
+/* One for each activation, in their order. */
+static const tg_layer_sample samples[] = {
+#define TG_PLAIN(constant, name, gain, evaluation, random, formula) \
+    {#name, "a linear layer, and " #name, tg_sample_rows, .training = true},
+#define TG_GATED(constant, name, gate, product, formula) TG_PLAIN(constant, name, 0, 0, 0, formula)
+#include "nn/activations.def"
+    {0}};
+
+const tg_layer_kind tg_hidden_kind = {"hidden_layer", "layer", sizeof(tg_hidden_layer), forward, add, samples};

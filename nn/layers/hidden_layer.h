@@ -1,0 +1,37 @@
+/* A linear layer with an activation behind it, act(x W^T + b), or a gated product, act(x W^T + b) (x V^T +
+ * c).
+ *
+ *     tg_hidden_layer layer = tg_hidden_layer_add(set, "layers.0", 784, 128, TG_SWIGLU, true);
+ *     tg_tensor h = tg_hidden_layer_forward(&layer, x, NULL, NULL);       // [..., 784] -> [..., 128]
+ */
+#ifndef TG_HIDDEN_LAYER_H
+#define TG_HIDDEN_LAYER_H
+
+#include "nn/activation.h"
+#include "nn/init.h"
+#include "nn/layers/linear.h"
+#include "nn/layers/layer.h"
+
+TG_API_BEGIN
+
+typedef struct tg_hidden_layer {
+    tg_activation activation;
+    tg_linear_layer linear; /* W: what the activation is applied to */
+    tg_linear_layer value;  /* V: what it multiplies; empty for a plain activation */
+} tg_hidden_layer;
+
+/* Adds NAME.weight and NAME.bias to the set; for a gated activation NAME.gate_proj.* and NAME.up_proj.*, as
+ * such models' files have it. Errors are remembered by the set. */
+tg_hidden_layer tg_hidden_layer_add(tg_parameters *set, const char *name, int64_t inputs, int64_t outputs,
+                                    tg_activation activation, bool bias);
+
+/* [..., in] -> [..., out]. `training` is the generator of a training pass, NULL means evaluation. Unless
+ * NULL, `preactivation` receives what the activation was applied to. */
+tg_tensor tg_hidden_layer_forward(const tg_hidden_layer *layer, tg_tensor x, tg_rng *training,
+                                  tg_tensor *preactivation);
+
+/* As a layer of a sequence or of a model. */
+tg_layer tg_sequential_hidden(const tg_hidden_layer *layer);
+
+TG_API_END
+#endif

@@ -1,0 +1,114 @@
+/* What a layer is: a plain struct with its parameters, and one constant struct that says how it is run and tested. A
+ * layer of yours and one of the library's are written alike. It takes a file, and of the library's a line in
+ * layers.def:
+ *
+ *     typedef struct scale {
+ *         tg_parameter *weight; // [size]
+ *     } scale;
+ *
+ *     static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)            // y = w x
+ *     {
+ *         const scale *layer = self->layer;
+ *         return tg_mul(x, tg_parameter_tensor(tg_tape_of(x), layer->weight));
+ *     }
+ *
+ *     static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_shape *x, int sample)
+ *     {
+ *         scale *s = layer;
+ *         s->weight = tg_parameters_add(set, tg_name_in(name, "weight").text, TG_SHAPE(x->dim[x->rank - 1]), false);
+ *         return (tg_layer){.kind = &tg_scale_kind, .layer = s};
+ *     }
+ *
+ *     static const tg_shape shapes[] = {{2, {3, 4}}, {1, {5}}, {0}};
+ *     static const tg_layer_sample samples[] = {{"", "w x", shapes}, {0}};
+ *     const tg_layer_kind tg_scale_kind = {"scale", "layer", sizeof(scale), forward, add, samples};
+ *
+ * From the line in layers.def follow the check of its derivatives (gradcheck), and random models in which it is crossed
+ * with all other layers, checkpoints, threads, replays and files (tests/test_cross_models.c).
+ *
+ *     layers.def -> tg_layer_kind <- tg_layer (one in its place) <- tg_sequential, tg_model
+ */
+#ifndef TG_LAYER_H
+#define TG_LAYER_H
+
+#include "autograd/ops.h"
+#include "nn/init.h"
+
+TG_API_BEGIN
+
+typedef struct tg_layer tg_layer;
+
+/* Angles of rotary positions (nn/layers/rotary.h), until the tape is reset. */
+typedef struct tg_rotary {
+    tg_tensor cosine, sine; /* [positions, size / 2] */
+} tg_rotary;
+
+/* What a pass of attention may have besides; zeros: nothing of it. */
+typedef struct tg_attention_context {
+    tg_tensor padding;       /* [batch, positions], of x's type: 0 = masked */
+    const tg_rotary *rotary; /* rotates queries and keys */
+} tg_attention_context;
+
+/* What belongs to one pass, handed down from layer to layer. Zeros: a pass in evaluation. */
+typedef struct tg_layer_pass {
+    tg_rng *training;         /* the generator of a training pass; NULL: evaluation */
+    tg_tensor padding;        /* of attention: [batch, positions], 0 = masked; TG_NONE: nothing is */
+    tg_rotary rotary;         /* of attention: the angles of rotary positions; zeros: none */
+    tg_tensor *preactivation; /* the next hidden layer of a model writes here what its activation is applied to; NULL:
+                                 it does not */
+} tg_layer_pass;
+
+/* A layer as it is tested: LAYER.NAME, or LAYER where there is only one. */
+typedef struct tg_layer_sample {
+    const char *name, *about;
+    const tg_shape *shapes; /* of x; a rank of 0 ends them */
+    int64_t ids;            /* x is i32 below this; 0: it is floating */
+    bool training;          /* a pass in training, */
+    bool padded;            /* with the last position of the first sequence masked, */
+    int rotary;             /* with rotary positions for heads of this size; 0: none */
+} tg_layer_sample;
+
+/* What all layers of one kind have in common. */
+typedef struct tg_layer_kind {
+    const char *name;
+    const char *category; /* "layer", or "block" if it is made of several */
+    size_t size;          /* of the struct that tg_layer.layer points to; 0: none */
+    tg_tensor (*forward)(const tg_layer *self, tg_tensor x, tg_layer_pass *pass);
+
+    /* Makes sample number `sample` in `size` bytes of memory, for such x, with its parameters under this name. NULL: no
+     * samples. */
+    tg_layer (*add)(void *layer, tg_parameters *set, const char *name, const tg_shape *x, int sample);
+    const tg_layer_sample *samples; /* one without `about` ends them */
+} tg_layer_kind;
+
+/* A layer in its place in a model. */
+struct tg_layer {
+    const tg_layer_kind *kind;
+    const void *layer;        /* borrowed */
+    const char *name;         /* for errors and listings; NULL: its number, "0" at first; "": none */
+    bool residual;            /* x + forward(x), which must be like x */
+    bool recompute;           /* nothing inside is stored: a backward pass computes it again, tg_checkpoint */
+    tg_activation activation; /* what layers without parameters need: */
+    double rate;
+    int kernel[2];
+    tg_window window;
+    int count;
+};
+
+/* The library's, tg_linear_kind and so on, and all in order; NULL past the end. */
+#define TG_LAYER(name) extern const tg_layer_kind tg_##name##_kind;
+#include "nn/layers/layers.def"
+const tg_layer_kind *tg_layer_kind_at(int index);
+
+/* ---- for those who write one ---- */
+
+/* The name of a part, "layers.0.weight" or "layers.0.norm1". It lasts for the call that it is written in. What does not
+ * fit is too long for the set as well, which says so. */
+typedef struct tg_name {
+    char text[TG_NAME_SIZE + 1];
+} tg_name;
+
+tg_name tg_name_in(const char *name, const char *part);
+
+TG_API_END
+#endif

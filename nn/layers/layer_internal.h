@@ -1,0 +1,34 @@
+/* What layers and blocks have in common. Internal to nn. */
+#ifndef TG_LAYER_INTERNAL_H
+#define TG_LAYER_INTERNAL_H
+
+#include "autograd/grad.h"
+#include "nn/layers/layer.h"
+
+/* forward(layer, x, pass). With `recompute` nothing inside is stored, and a backward pass computes it again:
+ * tg_checkpoint. */
+typedef tg_tensor (*tg_layer_function)(const void *layer, tg_tensor x, tg_layer_pass *pass);
+
+tg_tensor tg_layer_call(tg_layer_function forward, const void *layer, tg_tensor x, tg_layer_pass *pass, bool recompute);
+
+/* x through layers, each in a scope of its name. */
+tg_tensor tg_layers_forward(const tg_layer *layers, int count, tg_tensor x, tg_layer_pass *pass);
+
+/* What attention sees of a pass. */
+static inline tg_attention_context tg_context_of(const tg_layer_pass *pass)
+{
+    return (tg_attention_context){.padding = pass->padding, .rotary = pass->rotary.cosine.value ? &pass->rotary : NULL};
+}
+
+/* f(x); of a gated activation the product of two halves of x along the axis, in PyTorch's order: value f(gate). */
+tg_tensor tg_activate_halves(tg_activation activation, tg_tensor x, int axis, tg_rng *training);
+
+/* Shapes of x for samples: rows of features, images, sequences of 4 features. */
+extern const tg_shape tg_sample_rows[], tg_sample_images[], tg_sample_sequences[];
+
+static inline int64_t tg_last(const tg_shape *x)
+{
+    return x->dim[x->rank - 1];
+}
+
+#endif

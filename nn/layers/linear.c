@@ -1,0 +1,47 @@
+#include "nn/layers/linear.h"
+
+#include "nn/init.h"
+#include "nn/layers/layer_internal.h"
+
+tg_linear_layer tg_linear_layer_add(tg_parameters *set, const char *name, int64_t inputs, int64_t outputs, bool bias)
+{
+    tg_linear_layer layer = {0};
+    layer.weight = tg_parameters_add(set, tg_name_in(name, "weight").text, TG_SHAPE(outputs, inputs), true);
+    tg_parameter_initial(layer.weight, (tg_initial){.gain = 1});
+    if (bias)
+        layer.bias = tg_parameters_add(set, tg_name_in(name, "bias").text, TG_SHAPE(outputs), false);
+    return layer;
+}
+
+tg_tensor tg_linear_layer_forward(const tg_linear_layer *layer, tg_tensor x)
+{
+    tg_tape *tape = tg_tape_of(x);
+    if (!layer || !layer->weight) {
+        tg_tape_fail(tape, "tg_linear_layer_forward: the layer has no weight; tg_parameters_error tells why");
+        return TG_NONE;
+    }
+    tg_tensor weight = tg_parameter_tensor(tape, layer->weight);
+    return tg_linear(x, weight, layer->bias ? tg_parameter_tensor(tape, layer->bias) : TG_NONE);
+}
+
+static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
+{
+    (void)pass;
+    return tg_linear_layer_forward(self->layer, x);
+}
+
+tg_layer tg_sequential_linear(const tg_linear_layer *layer)
+{
+    return (tg_layer){.kind = &tg_linear_kind, .layer = layer};
+}
+
+static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_shape *x, int sample)
+{
+    tg_linear_layer *l = layer;
+    *l = tg_linear_layer_add(set, name, tg_last(x), tg_last(x) + 1, sample == 0);
+    return tg_sequential_linear(l);
+}
+
+static const tg_layer_sample samples[] = {{"", "x W^T + b", tg_sample_rows}, {"no_bias", "x W^T", tg_sample_rows}, {0}};
+
+const tg_layer_kind tg_linear_kind = {"linear_layer", "layer", sizeof(tg_linear_layer), forward, add, samples};

@@ -1,0 +1,35 @@
+/* The linear layer y = x W^T + b, as PyTorch has it.
+ *
+ *     tg_linear_layer layer = tg_linear_layer_add(set, "layers.0", 784, 128, true); // with a bias
+ *     tg_parameters_initialize(set, TG_INIT_XAVIER_UNIFORM, 0, &rng);
+ *     tg_tensor y = tg_linear_layer_forward(&layer, x);       // [..., 784] -> [..., 128]
+ *
+ * A layer is a plain struct that points into a parameter set: copy it, or put one parameter into two layers
+ * to share it.
+ */
+#ifndef TG_LINEAR_H
+#define TG_LINEAR_H
+
+#include "autograd/ops.h"
+#include "autograd/parameters.h"
+#include "nn/layers/layer.h"
+
+TG_API_BEGIN
+
+typedef struct tg_linear_layer {
+    tg_parameter *weight; /* [out, in] */
+    tg_parameter *bias;   /* [out], or NULL */
+} tg_linear_layer;
+
+/* Adds NAME.weight, a weight of gain 1 (nn/init.h), and, if wanted, NAME.bias to the set, both zero. An error leaves
+ * pointers NULL and is remembered by the set. */
+tg_linear_layer tg_linear_layer_add(tg_parameters *set, const char *name, int64_t inputs, int64_t outputs, bool bias);
+
+/* x W^T + b for x [..., in]. */
+tg_tensor tg_linear_layer_forward(const tg_linear_layer *layer, tg_tensor x);
+
+/* As a layer of a sequence or of a model. */
+tg_layer tg_sequential_linear(const tg_linear_layer *layer);
+
+TG_API_END
+#endif

@@ -1,0 +1,43 @@
+/* Layers one after the other, as in PyTorch's nn.Sequential.
+ *
+ *     tg_linear_layer first = tg_linear_layer_add(set, "0", 784, 128, true), last = tg_linear_layer_add(set, "3", 128,
+ * 10, true); const tg_layer net[] = { tg_sequential_linear(&first), tg_sequential_activation(TG_GELU_EXACT),
+ * tg_sequential_dropout(0.1), tg_sequential_linear(&last)}; tg_tensor logits = tg_sequential_forward(net, 4, x,
+ * &training);      // [batch, 784] -> [batch, 10]
+ *
+ * A tg_layer (nn/layers/layer.h, which shows how to write one) points to a layer, which must outlive it; nothing is
+ * owned.
+ *
+ * Around any of them may go a residual sum, and any may be recomputed instead of stored:
+ *
+ *     tg_layer block = tg_sequential_feed_forward(&mlp);
+ *     block.residual = block.recompute = true;                             // x + mlp(x), of which only the sum is kept
+ */
+#ifndef TG_SEQUENTIAL_H
+#define TG_SEQUENTIAL_H
+
+#include "nn/layers/block.h"
+#include "nn/layers/conv_block.h"
+#include "nn/layers/dropout.h"
+#include "nn/layers/embedding.h"
+#include "nn/layers/layer.h"
+
+TG_API_BEGIN
+
+/* Layers without parameters; those with some are made by the functions tg_sequential_NAME of their headers. An
+ * activation that is gated takes halves of the last axis, value and gate, as PyTorch's nn.GLU; pools slide windows over
+ * images; flatten makes [batch, ...] a matrix [batch, all the rest]. */
+tg_layer tg_sequential_activation(tg_activation activation);
+tg_layer tg_sequential_max_pool2d(int kernel_height, int kernel_width, tg_window window);
+tg_layer tg_sequential_average_pool2d(int kernel_height, int kernel_width, tg_window window);
+tg_layer tg_sequential_flatten(void);
+
+/* Layers as one layer: a part of a larger net. The array must outlive it. */
+tg_layer tg_sequential_of(const tg_layer *layers, int count);
+
+/* x through all of them, each in a scope of its name. `training` is the generator of a training pass, NULL means
+ * evaluation. Without layers, x itself. A layer without a kind is an error of the tape. */
+tg_tensor tg_sequential_forward(const tg_layer *layers, int count, tg_tensor x, tg_rng *training);
+
+TG_API_END
+#endif

@@ -1,0 +1,55 @@
+/* The perceptron that reads text: the next token from a window of those before it (Bengio, Ducharme, Vincent and
+ * Jauvin, JMLR 3, 2003).
+ *
+ *     tg_char_mlp *net = tg_char_mlp_new(&rng, &(tg_char_mlp_config){
+ *         .vocabulary = 27, .context = 8, .embedding = 24, .hidden = {256}, .activation = TG_TANH});
+ *     tg_tensor logits = tg_char_mlp_forward(net, ids, &training);       // i32 [batch, 8] -> [batch, 27]
+ *     tg_tensor loss = tg_cross_entropy(logits, next);                   // i32 [batch]
+ *
+ *     ids -> embedding of each, side by side -> layers.0 -> layers.1 -> ... -> output -> logits
+ *
+ * Bengio's has one hidden layer with tanh; the direct connections from embeddings to logits, which he found of no use
+ * with little data, are left out. Parameters: embedding.weight [vocabulary, embedding], layers.N.* as of tg_mlp,
+ * output.weight and output.bias.
+ */
+#ifndef TG_CHAR_MLP_H
+#define TG_CHAR_MLP_H
+
+#include "nn/layers/hidden_layer.h"
+#include "nn/layers/norm.h"
+#include "nn/models/model.h"
+
+TG_API_BEGIN
+
+enum { TG_CHAR_MLP_HIDDEN = 64 }; /* hidden layers at most */
+
+typedef struct tg_char_mlp_config {
+    int64_t vocabulary, context;            /* tokens, and how many of them are seen */
+    int64_t embedding;                      /* numbers for each token */
+    int64_t hidden[TG_CHAR_MLP_HIDDEN + 1]; /* widths, ended by 0; none: a linear model of the embeddings */
+    tg_activation activation;               /* 0: gelu_exact */
+    double dropout;                         /* behind every hidden layer, in training */
+    tg_norm norm;                           /* behind every hidden layer's activation; 0: none */
+    tg_init init;                           /* 0: variance_preserving */
+    tg_dtype dtype;                         /* 0: TG_F32 */
+} tg_char_mlp_config;
+
+/* NULL, or what is wrong with the configuration. */
+const char *tg_char_mlp_config_error(const tg_char_mlp_config *config);
+
+typedef tg_model tg_char_mlp;
+
+/* A net with initial weights, embeddings normal with deviation 1, biases 0. `rng` is read and not moved. NULL if out of
+ * memory or if the configuration is wrong. */
+tg_char_mlp *tg_char_mlp_new(const tg_rng *rng, const tg_char_mlp_config *config);
+void tg_char_mlp_free(tg_char_mlp *net);
+
+/* The net's parameters; they belong to it. */
+tg_parameters *tg_char_mlp_parameters(const tg_char_mlp *net);
+
+/* ids, i32 [batch, context] -> logits [batch, vocabulary]. `training` is the generator of a training pass, NULL means
+ * evaluation. */
+tg_tensor tg_char_mlp_forward(const tg_char_mlp *net, tg_tensor ids, tg_rng *training);
+
+TG_API_END
+#endif

@@ -1,0 +1,77 @@
+#include "nn/config_internal.h"
+#include "nn/models/model_internal.h"
+
+#include <stdio.h>
+
+int tg_hidden_count(const int64_t *widths, int most)
+{
+    int count = 0;
+    while (count <= most && widths[count] != 0)
+        count++;
+    return count;
+}
+
+const char *tg_hidden_error(const int64_t *widths, int most, tg_activation activation, tg_norm norm, double dropout,
+                            tg_init init, tg_dtype dtype)
+{
+    const int count = tg_hidden_count(widths, most);
+    if (count > most)
+        return most == TG_HIDDEN_MOST
+                   ? "there are more than 64 hidden layers, or the list of their widths does not end with 0"
+                   : "there are more than 31 hidden layers, or the list of their widths does not end with 0";
+    for (int i = 0; i < count; i++)
+        if (!tg_is_size(widths[i]))
+            return TG_SIZE_ERROR("the width of a hidden layer");
+    if (!tg_activation_name(activation))
+        return "there is no such activation";
+    if (!tg_norm_name(norm))
+        return "there is no such normalisation";
+    if (tg_dropout_error(dropout))
+        return tg_dropout_error(dropout);
+    if (!tg_init_name(init))
+        return "there is no such initialiser";
+    return tg_dtype_error(dtype);
+}
+
+/* For a batch or group norm the units are the channels and all the rest is the batch. */
+static tg_tensor normalize(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
+{
+    const tg_norm_layer *norm = self->layer;
+    if ((norm->kind != TG_NORM_BATCH && norm->kind != TG_NORM_GROUP) || tg_rank(x) == 2)
+        return tg_norm_layer_forward(norm, x, pass->training);
+    tg_tensor rows = tg_reshape(x, TG_SHAPE(-1, tg_dim(x, -1)));
+    return tg_reshape(tg_norm_layer_forward(norm, rows, pass->training), tg_shape_of(x));
+}
+
+static const tg_layer_kind unit_norm = {.name = "unit_norm", .size = sizeof(tg_norm_layer), .forward = normalize};
+
+void tg_model_add_hidden(tg_model *model, const char *prefix, const tg_hidden_layers *h)
+{
+    int sums = 0;
+    for (int i = 0; h->residual && i < h->count; i++)
+        sums += h->residual[i];
+    for (int i = 0; i < h->count; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "%.16s.%d", prefix, i);
+        const tg_hidden_layer hidden = tg_hidden_layer_add(
+            model->parameters, name, i == 0 ? h->inputs : h->widths[i - 1], h->widths[i], h->activation, !h->no_bias);
+        const tg_norm_layer norm =
+            tg_norm_layer_add(model->parameters, tg_name_in(name, "norm").text, h->norm, h->widths[i], 0);
+        const tg_layer parts[] = {
+            tg_sequential_hidden(&hidden), {.kind = &unit_norm, .layer = &norm}, tg_sequential_dropout(h->dropout)};
+        tg_layer unit = tg_sequential_of(parts, 3);
+        unit.residual = h->residual && h->residual[i];
+        if (unit.residual)
+            tg_parameter_initial(tg_activation_is_gated(h->activation) ? hidden.value.weight : hidden.linear.weight,
+                                 (tg_initial){.gain = tg_activation_gain(h->activation), .sums = sums});
+        tg_model_add(model, name, unit);
+    }
+}
+
+void tg_model_add_output(tg_model *model, const char *name, int64_t inputs, int64_t outputs, tg_activation activation,
+                         bool bias)
+{
+    const tg_linear_layer output = tg_linear_layer_add(model->parameters, name, inputs, outputs, bias);
+    tg_parameter_initial(output.weight, (tg_initial){.gain = tg_activation_gain(activation)});
+    tg_model_add(model, name, tg_sequential_linear(&output));
+}

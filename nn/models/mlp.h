@@ -1,0 +1,94 @@
+/* The multi-layer perceptron: hidden layers with an activation, plain or gated, and a linear layer at the
+ * end.
+ *
+ *     tg_rng rng = tg_rng_seed(1);
+ *     tg_mlp *net = tg_mlp_new(&rng, &(tg_mlp_config){
+ *         .inputs = 784, .hidden = {128, 128}, .outputs = 10, .activation = TG_GELU_EXACT});
+ *     tg_optimizer *adamw = tg_optimizer_new(tg_mlp_parameters(net), &(tg_optimizer_config){.lr = 1e-3});
+ *     ...
+ *     tg_tensor logits = tg_mlp_forward(net, x);       // [..., 784] -> [..., 10]
+ *
+ *     x --layers.0--> act --layers.1--> act --layers.2--> logits
+ *
+ * Parameters are named layers.N.weight [out, in] and layers.N.bias, as of the linear layers of PyTorch's
+ * Sequential; hidden layers with a gated activation have layers.N.gate_proj.* and layers.N.up_proj.* instead.
+ *
+ * A hidden layer with a gated activation is the published one, act(x W^T + b) (x V^T + c), as in tg_feed_forward. A
+ * stack of products is a polynomial whose degree doubles with every layer, so a deep one trains better normalised:
+ * `norm` puts a normalisation with weights layers.N.norm.* behind every hidden layer's activation, of whatever kind,
+ * gated or not. `residual` adds what goes into a hidden layer to what comes out of it, in every hidden layer behind
+ * another one of the same width (He et al., 2016):
+ *
+ *     h' = h + dropout(norm(act(h W^T + b)))
+ *
+ * What n such sums add would double with each: the initial weights of these layers (of gated ones V, as in
+ * tg_hidden_layer) are divided by sqrt(n), as GPT-2's (Radford et al., 2019).
+ */
+#ifndef TG_MLP_H
+#define TG_MLP_H
+
+#include "nn/layers/hidden_layer.h"
+#include "nn/layers/norm.h"
+#include "nn/models/model.h"
+
+TG_API_BEGIN
+
+enum { TG_MLP_HIDDEN = 64 }; /* hidden layers at most */
+
+typedef struct tg_mlp_config {
+    int64_t inputs;
+    int64_t hidden[TG_MLP_HIDDEN + 1]; /* widths, ended by 0; none: a linear model */
+    int64_t outputs;
+    tg_activation activation; /* 0: gelu_exact */
+    double dropout;           /* rate after every hidden layer in training; 0: none */
+    tg_init init;             /* 0: variance_preserving */
+    double gain;              /* of every weight; 0: that of the initialiser, tg_init_gain */
+    tg_dtype dtype;           /* 0: TG_F32 */
+    bool no_bias;
+    bool equal_width; /* gated: the widths as given, instead of the narrower ones of tg_mlp_size */
+    tg_norm norm;     /* behind every hidden layer's activation; 0: none */
+    bool residual;    /* a sum around every hidden layer behind another one of the same width */
+} tg_mlp_config;
+
+/* NULL, or what is wrong with the configuration. */
+const char *tg_mlp_config_error(const tg_mlp_config *config);
+
+/* The number of parameters of such a net, and the widths that its hidden layers get. A gated layer has two matrices
+ * where a plain one has one, so by default all widths of a gated net are scaled by one factor and rounded, some up and
+ * some down, such that the number of parameters comes as close as it can to that of the plain net of the given widths;
+ * with `residual`, neighbours of one width get one width. Parameters of normalisations, which are few and the same for
+ * both, are left out of this; the number has them, but not the running statistics of a batch norm. -1 and nothing
+ * written for a wrong configuration. */
+int64_t tg_mlp_size(const tg_mlp_config *config, int64_t widths[TG_MLP_HIDDEN + 1]);
+
+typedef tg_model tg_mlp;
+
+/* A net with initial weights; biases are 0. `rng` is read and not moved: nets from one generator have the
+ * same weights (up to the gain) where names and shapes agree. NULL if out of memory or if the configuration
+ * is wrong. */
+tg_mlp *tg_mlp_new(const tg_rng *rng, const tg_mlp_config *config);
+void tg_mlp_free(tg_mlp *net);
+
+/* The net's parameters; they belong to it. */
+tg_parameters *tg_mlp_parameters(const tg_mlp *net);
+
+/* The activation, and how many hidden layers there are. */
+tg_activation tg_mlp_activation(const tg_mlp *net);
+int tg_mlp_hidden_count(const tg_mlp *net);
+int64_t tg_mlp_width(const tg_mlp *net, int layer);
+
+/* x [..., inputs] -> [..., outputs], in evaluation: without dropout or other randomness. */
+tg_tensor tg_mlp_forward(const tg_mlp *net, tg_tensor x);
+
+/* What happened on the way: the tensor that each hidden layer's activation was applied to. */
+typedef struct tg_mlp_trace {
+    int count;
+    tg_tensor preactivation[TG_MLP_HIDDEN]; /* [..., width of the layer] */
+} tg_mlp_trace;
+
+/* The same with options: `training`, the generator of a training pass, from which dropout and stochastic
+ * activations draw (NULL: evaluation), and a trace to fill (NULL: none). */
+tg_tensor tg_mlp_forward_with(const tg_mlp *net, tg_tensor x, tg_rng *training, tg_mlp_trace *trace);
+
+TG_API_END
+#endif

@@ -1,0 +1,78 @@
+/* What a model is: layers one after the other, and the set of their parameters. MLP, transformer and the others are
+ * lists of layers that follow from a configuration; the same functions make, run and free them all, and yours:
+ *
+ *     static void build(tg_model *model, void *config)
+ *     {
+ *         const tiny_config *c = config;
+ *         tg_parameters *set = model->parameters = tg_parameters_new(c->dtype);
+ *         const tg_linear_layer first = tg_linear_layer_add(set, "first", c->inputs, 32, true),
+ *                               last = tg_linear_layer_add(set, "last", 32, c->outputs, true);
+ *         tg_model_add(model, "first", tg_sequential_linear(&first));                    // a copy of the layer
+ *         tg_model_add(model, "first", tg_sequential_activation(TG_TANH));
+ *         tg_model_add(model, "last", tg_sequential_linear(&last));
+ *     }
+ *     static const tg_model_kind tiny_kind = {.name = "tiny", .config_size = sizeof(tiny_config), .build = build};
+ *     ...
+ *     tg_model *net = tg_model_new(&tiny_kind, &rng, &(tiny_config){.inputs = 4, .outputs = 2});
+ *     tg_tensor logits = tg_model_forward(net, x, &training);
+ */
+#ifndef TG_MODEL_H
+#define TG_MODEL_H
+
+#include "nn/layers/layer.h"
+
+TG_API_BEGIN
+
+typedef struct tg_model tg_model;
+
+typedef struct tg_model_kind {
+    const char *name;
+    size_t config_size;
+
+    /* NULL, or what is wrong with the configuration. */
+    const char *(*config_error)(const void *config);
+
+    /* Makes the set and adds the layers. `config` is the model's own copy. Errors are remembered by the set. */
+    void (*build)(tg_model *model, void *config);
+
+    /* x as the first layer takes it, or TG_NONE with an error of the tape. NULL: as it is. */
+    tg_tensor (*input)(const tg_model *model, tg_tensor x);
+
+    /* Samples as of a layer, and the configuration of one, in double, for such x. */
+    void (*configure)(void *config, const tg_shape *x, int sample);
+    const tg_layer_sample *samples;
+} tg_model_kind;
+
+struct tg_model {
+    const tg_model_kind *kind;
+    void *config;
+    tg_parameters *parameters;
+    tg_layer *layers;
+    int count, capacity;
+    tg_init init; /* of tg_parameters_initialize, and its gain; build sets them */
+    double gain;
+    bool failed; /* out of memory while layers were added */
+};
+
+/* A model with initial weights. `rng` is read and not moved. NULL if out of memory or if the configuration is wrong. */
+tg_model *tg_model_new(const tg_model_kind *kind, const tg_rng *rng, const void *config);
+void tg_model_free(tg_model *model);
+
+/* Adds a layer, which is copied with all that a sequence has; its name is that of its scope on the tape, "" for none.
+ */
+void tg_model_add(tg_model *model, const char *name, tg_layer layer);
+
+/* The model's parameters; they belong to it. */
+tg_parameters *tg_model_parameters(const tg_model *model);
+
+/* x through all layers. `training` is the generator of a training pass, NULL means evaluation. */
+tg_tensor tg_model_forward(const tg_model *model, tg_tensor x, tg_rng *training);
+tg_tensor tg_model_forward_with(const tg_model *model, tg_tensor x, tg_layer_pass *pass);
+
+/* The library's, tg_mlp_kind and so on, and all in order; NULL past the end. */
+#define TG_MODEL(name) extern const tg_model_kind tg_##name##_kind;
+#include "nn/models/models.def"
+const tg_model_kind *tg_model_kind_at(int index);
+
+TG_API_END
+#endif

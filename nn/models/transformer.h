@@ -1,0 +1,56 @@
+/* Transformers over tokens: GPT, LLaMA, BERT's encoder. Embeddings, a stack of blocks, a linear layer over the
+ * vocabulary.
+ *
+ *     tg_transformer *gpt = tg_transformer_new(&rng, &(tg_transformer_config){
+ *         .vocabulary = 256, .context = 64, .layers = 4, .block = tg_block_gpt(64, 4), .tied = true});
+ *     tg_tensor logits = tg_transformer_forward(gpt, ids, NULL);           // i32 [batch, positions] -> [batch,
+ * positions, 256] tg_tensor loss = tg_cross_entropy(logits, next);                     // i32 [batch, positions]
+ *
+ *     ids -> token_embedding + position_embedding -> layers.0 -> layers.1 -> ... -> norm -> head -> logits
+ *
+ * A pre-norm stack ends with a norm; a post-norm one begins with one behind the embeddings, embedding_norm, as BERT.
+ * Weights begin as GPT-2's: normal numbers of deviation 0.02, those that end in a residual sum of 0.02 / sqrt(2
+ * layers); biases at 0.
+ */
+#ifndef TG_TRANSFORMER_H
+#define TG_TRANSFORMER_H
+
+#include "nn/layers/block.h"
+#include "nn/layers/embedding.h"
+#include "nn/models/model.h"
+
+TG_API_BEGIN
+
+typedef struct tg_transformer_config {
+    int64_t vocabulary, context; /* tokens, and positions at most */
+    int layers;                  /* 256 at most */
+    tg_block_config block;       /* tg_block_gpt, tg_block_llama, tg_block_bert, or your own */
+    double rotary_base; /* positions by rotation with this base (LLaMA: 10000) instead of an embedding; 0: none */
+    bool tied;          /* the head's weight is the token embedding's */
+    bool no_head;       /* an encoder: forward ends with [batch, positions, width] */
+    double dropout;     /* of the embeddings, in training */
+    tg_dtype dtype;     /* 0: TG_F32 */
+} tg_transformer_config;
+
+/* NULL, or what is wrong with the configuration. */
+const char *tg_transformer_config_error(const tg_transformer_config *config);
+
+typedef tg_model tg_transformer;
+
+/* A model with initial weights. `rng` is read and not moved. NULL if out of memory or if the configuration is wrong. */
+tg_transformer *tg_transformer_new(const tg_rng *rng, const tg_transformer_config *config);
+void tg_transformer_free(tg_transformer *model);
+
+/* The model's parameters; they belong to it. */
+tg_parameters *tg_transformer_parameters(const tg_transformer *model);
+
+/* ids, i32 [batch, positions], positions at most the context -> logits [batch, positions, vocabulary]. `training` is
+ * the generator of a training pass, NULL means evaluation. */
+tg_tensor tg_transformer_forward(const tg_transformer *model, tg_tensor ids, tg_rng *training);
+
+/* The same with padding [batch, positions]: 0 for positions that nobody may see, 1 for the others. */
+tg_tensor tg_transformer_forward_padded(const tg_transformer *model, tg_tensor ids, tg_tensor padding,
+                                        tg_rng *training);
+
+TG_API_END
+#endif

@@ -82,6 +82,20 @@ START_TEST(lists_of_numbers_and_names_are_tried)
 }
 END_TEST
 
+START_TEST(a_search_is_drawn_over_its_numbers_or_else_its_words)
+{
+    static const char *const labels[] = {">none<", ">rms<"};
+    expect_fine(train_run("compare", "--data moons --rows 80 --epochs 1 --hidden 4 --seeds 1 --activations relu "
+                                     "--norm none,rms --lr 0.001,0.01 --no-plots --out both"));
+    ck_assert_ptr_nonnull(strstr(temporary_text("both/search.csv"), "relu,\"norm rms, lr 0.01\",0.01,"));
+    expect_fine(train_run("compare", "--data moons --rows 80 --epochs 1 --hidden 4 --seeds 1 --activations relu "
+                                     "--norm none,rms --out words"));
+    ck_assert_ptr_nonnull(strstr(temporary_text("words/search.csv"), "relu,norm rms,1,"));
+    for (int i = 0; i < 2 && temporary_exists("words/search.svg"); i++) /* there is no gnuplot everywhere */
+        ck_assert_msg(strstr(temporary_text("words/search.svg"), labels[i]) != NULL, "no %s below the axis", labels[i]);
+}
+END_TEST
+
 /* ---- nothing overwritten ---- */
 
 #define SMALL "--data csv:train.csv --hidden 4 --epochs 2 --no-plots "
@@ -286,6 +300,7 @@ Suite *run_suite(void)
     tcase_add_checked_fixture(tests, train_folder_make, temporary_folder_remove);
     tcase_add_loop_test(tests, every_model_is_compared_seed_by_seed, 0, sizeof models / sizeof *models);
     tcase_add_test(tests, lists_of_numbers_and_names_are_tried);
+    tcase_add_test(tests, a_search_is_drawn_over_its_numbers_or_else_its_words);
     tcase_add_loop_test(tests, a_folder_of_another_run_is_refused, 0, 2);
     tcase_add_test(tests, a_record_of_another_run_is_refused_by_study);
     tcase_add_test(tests, the_default_folder_says_what_the_run_is);

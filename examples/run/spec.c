@@ -109,6 +109,10 @@ const program_option run_options[] = {
     {.type = OPTION_GROUP, .help = "Running:"},
     {"start", "FILE", "begin with the weights of this model file, and with its model where no option says otherwise",
      OPTION_TEXT, AT(start)},
+    {"rename", "RULES",
+     "names of --start's file and what they are here: '0.*=layers.0.*,2.*=layers.1.*' for two layers of an "
+     "nn.Sequential; * is the same text in both",
+     OPTION_TEXT, AT(rename)},
     {"activation-from", "WHICH",
      "whose activation counts where that of --start's file and that of the options differ; without it that is an error",
      OPTION_CHOICE, AT(activation_from), .choices = deciders},

@@ -64,7 +64,7 @@ START_TEST(the_picture_shows_who_loses_digits)
 {
     static char arguments[1000], line[200];
     double naive = 0, erfc = 0, ours = 0;
-    snprintf(arguments, sizeof arguments, "--kernels sqrt --no-plots --python true --out %s", temporary_folder());
+    snprintf(arguments, sizeof arguments, "--kernels sqrt --no-plots --python true --out '%s'", temporary_folder());
     ck_assert_msg(run(arguments, true) == 0, "%s", output);
     ck_assert_ptr_nonnull(strstr(output, "without PyTorch: true cannot import it"));
     snprintf(arguments, sizeof arguments, "%s/exactness.csv", temporary_folder());

@@ -55,9 +55,10 @@ static const char *false_python(const char *name, const char *seconds)
 static void run_bench_with(const char *torch, const char *jax, int expected)
 {
     char command[1000];
-    snprintf(command, sizeof command,
-             "bench --nets toy --activations relu --threads 1 --seconds 0 --csv --peers --python %s --jax-python %s",
-             torch, jax);
+    snprintf(
+        command, sizeof command,
+        "bench --nets toy --activations relu --threads 1 --seconds 0 --csv --peers --python '%s' --jax-python '%s'",
+        torch, jax);
     ck_assert_msg(run("", command) == expected, "%s", output);
 }
 
@@ -167,7 +168,7 @@ static const char *curves(const char *environment)
     char command[600];
     snprintf(command, sizeof command,
              "compare --data glyphs --hidden 32 --seeds 1 --epochs 1 --activations relu --no-plots --overwrite "
-             "--out %s",
+             "--out '%s'",
              temporary_folder());
     ck_assert_msg(run(environment, command) == 0, "%s", output);
     turn = !turn;

@@ -36,7 +36,7 @@ START_TEST(the_same_command_gives_the_same_curves_with_any_number_of_jobs)
 {
     char errors[4000], arguments[600], *first = NULL;
     for (int jobs = 1; jobs <= 3; jobs++) {
-        snprintf(arguments, sizeof arguments, SMALL "--jobs %d --out %s/jobs%d", jobs, temporary_folder(), jobs);
+        snprintf(arguments, sizeof arguments, SMALL "--jobs %d --out '%s/jobs%d'", jobs, temporary_folder(), jobs);
         ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
         char folder[300];
         snprintf(folder, sizeof folder, "%s/jobs%d", temporary_folder(), jobs);
@@ -81,9 +81,10 @@ START_TEST(a_seed_is_the_same_run_in_any_comparison)
         "x,y,t\n1,2,.5\n2,1,1.5\n3,5,2.5\n4,2,3.5\n5,9,4.25\n6,1,5.5\n7,3,6.5\n8,2,7.5\n9,4,8.5\n10,2,9.5\n";
     temporary_write("table.csv", table, sizeof table - 1);
     for (int first = 1; first <= 2; first++) {
-        snprintf(arguments, sizeof arguments,
-                 "--data csv:%s --hidden 4 --activations relu --epochs 3 --no-plots --seed %d --seeds %d --out %s/s%d",
-                 temporary_path("table.csv"), first, 3 - first, temporary_folder(), first);
+        snprintf(
+            arguments, sizeof arguments,
+            "--data 'csv:%s' --hidden 4 --activations relu --epochs 3 --no-plots --seed %d --seeds %d --out '%s/s%d'",
+            temporary_path("table.csv"), first, 3 - first, temporary_folder(), first);
         ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
         snprintf(folder, sizeof folder, "%s/s%d", temporary_folder(), first);
         rows[first - 1] = rows_like(folder, "relu,,2,");
@@ -98,9 +99,9 @@ END_TEST
 START_TEST(a_configuration_runs_again)
 {
     char errors[4000], arguments[600], folder[300], *rows[2];
-    snprintf(arguments, sizeof arguments, SMALL "--lr 1e-3,1e-2 --test none --out %s/first", temporary_folder());
+    snprintf(arguments, sizeof arguments, SMALL "--lr 1e-3,1e-2 --test none --out '%s/first'", temporary_folder());
     ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
-    snprintf(arguments, sizeof arguments, "--config %s/first/config.json --out %s/again", temporary_folder(),
+    snprintf(arguments, sizeof arguments, "--config '%s/first/config.json' --out '%s/again'", temporary_folder(),
              temporary_folder());
     ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
     for (int i = 0; i < 2; i++) {
@@ -120,7 +121,7 @@ START_TEST(a_configuration_runs_again)
                  {"{\"lr\"", "config.json:1: "}};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         temporary_write("config.json", wrong[i].text, strlen(wrong[i].text));
-        snprintf(arguments, sizeof arguments, "--config %s", temporary_path("config.json"));
+        snprintf(arguments, sizeof arguments, "--config '%s'", temporary_path("config.json"));
         ck_assert_int_eq(compare_run(arguments, errors, sizeof errors), 2);
         ck_assert_msg(strstr(errors, wrong[i].says) != NULL, "%s", errors);
     }
@@ -135,10 +136,10 @@ START_TEST(the_constant_schedule_warms_up_as_the_others_do)
                                           "--schedule constant --warmup 0.05"};
     for (int i = 0; i < 4; i++) {
         if (i < 3)
-            snprintf(arguments, sizeof arguments, SMALL "--activations relu --epochs 10 %s --out %s/%d", options[i],
+            snprintf(arguments, sizeof arguments, SMALL "--activations relu --epochs 10 %s --out '%s/%d'", options[i],
                      temporary_folder(), i);
         else
-            snprintf(arguments, sizeof arguments, "--config %s/0/config.json --out %s/3", temporary_folder(),
+            snprintf(arguments, sizeof arguments, "--config '%s/0/config.json' --out '%s/3'", temporary_folder(),
                      temporary_folder());
         ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
         snprintf(folder, sizeof folder, "%s/%d", temporary_folder(), i);
@@ -189,7 +190,7 @@ START_TEST(every_option_of_a_run_changes_it)
         const char *option = i > 0 ? options[i - 1] : "";
         snprintf(arguments, sizeof arguments,
                  "--data %s --rows 60 --hidden 4x2 --activations swiglu --seeds 1 --epochs 2 --batch 8 --no-plots %s "
-                 "--out %s/%zu",
+                 "--out '%s/%zu'",
                  _i ? "sine" : "moons", option, temporary_folder(), i);
         const int status = compare_run(arguments, errors, sizeof errors);
         if (_i && strstr(option, "label-smoothing")) {
@@ -213,7 +214,7 @@ START_TEST(widths_and_depths_are_searched)
     char errors[4000], arguments[600];
     snprintf(arguments, sizeof arguments,
              "--data moons --rows 200 --width 4,6 --depth 1,3 --activations relu --seeds 1 --epochs 1 --batch 32 "
-             "--no-plots --out %s/grid",
+             "--no-plots --out '%s/grid'",
              temporary_folder());
     ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
     ck_assert_msg(strstr(errors, "2-(4,6)x(1,3)-2, 1 epoch") != NULL, "%s", errors);
@@ -241,7 +242,7 @@ START_TEST(few_rows_get_a_small_net)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char errors[4000], arguments[600];
         snprintf(arguments, sizeof arguments,
-                 "--data moons --activations relu --seeds 1 --epochs 1 --no-plots --overwrite --out %s/few %s",
+                 "--data moons --activations relu --seeds 1 --epochs 1 --no-plots --overwrite --out '%s/few' %s",
                  temporary_folder(), cases[i].options);
         ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
         ck_assert_msg(strstr(errors, cases[i].net) != NULL, "%s: %s", cases[i].options, errors);
@@ -253,7 +254,7 @@ END_TEST
 START_TEST(what_was_read_is_told_before_training)
 {
     char errors[4000], arguments[600];
-    snprintf(arguments, sizeof arguments, SMALL "--folds 3 --patience 1 --out %s/told", temporary_folder());
+    snprintf(arguments, sizeof arguments, SMALL "--folds 3 --patience 1 --out '%s/told'", temporary_folder());
     ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
     static const char *const said[] = {"moons: 300 rows, 2 features; classification into 2 classes (0, 1)\n",
                                        "140 rows to train, 60 to validate, 100 to test. Folds: redrawn per seed",
@@ -298,7 +299,7 @@ START_TEST(short_memory_is_told_and_does_not_hang)
     for (int kilobytes = 100000; kilobytes <= 300000; kilobytes += 50000) {
         snprintf(command, sizeof command,
                  "ulimit -v %d; OPENBLAS_NUM_THREADS=4 timeout -s KILL 20 %s/bin/compare " SMALL
-                 "--out %s/short >/dev/null 2>&1",
+                 "--out '%s/short' >/dev/null 2>&1",
                  kilobytes, compare_build(), temporary_folder());
         const int status = system(command);
         ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) < 128, "%d kB: %d", kilobytes, WEXITSTATUS(status));
@@ -310,7 +311,7 @@ START_TEST(a_full_disk_is_reported_before_anything_is_trained)
 {
     char command[1500];
     static char output[10000];
-    snprintf(command, sizeof command, "ulimit -f 0; trap '' XFSZ; %s/bin/compare " SMALL "--out %s/full 2>&1",
+    snprintf(command, sizeof command, "ulimit -f 0; trap '' XFSZ; %s/bin/compare " SMALL "--out '%s/full' 2>&1",
              compare_build(), temporary_folder());
     FILE *pipe = popen(command, "r");
     output[fread(output, 1, sizeof output - 1, pipe)] = '\0';
@@ -327,7 +328,7 @@ START_TEST(each_activation_has_its_own_boundary_however_few_the_epochs)
     static char few[1 << 20], errors[4000];
     char command[2000];
     snprintf(command, sizeof command,
-             "--data moons --rows 60 --hidden 2 --epochs 1 --seeds 1 --activations relu,silu,tanh,elu --out %s",
+             "--data moons --rows 60 --hidden 2 --epochs 1 --seeds 1 --activations relu,silu,tanh,elu --out '%s'",
              temporary_folder());
     ck_assert_msg(compare_run(command, errors, sizeof errors) == 0, "%s", errors);
     if (!temporary_exists("boundary.svg"))
@@ -365,8 +366,8 @@ START_TEST(batch_norm_does_without_a_row_that_is_left_alone)
     for (int i = 0; i < 95; i++)
         snprintf(table + strlen(table), sizeof table - strlen(table), "%d,%d,%d\n", i, i * i % 17, i % 2);
     temporary_write("table.csv", table, strlen(table));
-    static const char run[] = "--data csv:%s --norm %s --batch %d --hidden 4 --activations relu --seeds 1 --epochs 2 "
-                              "--no-plots --overwrite --out %s/o";
+    static const char run[] = "--data 'csv:%s' --norm %s --batch %d --hidden 4 --activations relu --seeds 1 --epochs 2 "
+                              "--no-plots --overwrite --out '%s/o'";
     snprintf(arguments, sizeof arguments, run, temporary_path("table.csv"), "batch", 8, temporary_folder());
     ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
     ck_assert_msg(strstr(errors, "57 rows to train") && strstr(errors, "2 epochs of 7 steps"), "%s", errors);
@@ -395,7 +396,7 @@ START_TEST(regression_and_every_kind_of_option_run)
     for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) {
         snprintf(
             arguments, sizeof arguments,
-            "--hidden 6,5 --activations elu,geglu %s --rows 200 --seeds 1 --epochs 2 --no-plots --out %s/options%zu",
+            "--hidden 6,5 --activations elu,geglu %s --rows 200 --seeds 1 --epochs 2 --no-plots --out '%s/options%zu'",
             more[i], temporary_folder(), i);
         ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s: %s", more[i], errors);
     }

@@ -100,7 +100,7 @@ START_TEST(values_of_another_kind_are_refused)
     for (size_t i = 0; i < sizeof beyond / sizeof *beyond; i++) {
         char arguments[600], errors[2000];
         temporary_write("config.json", beyond[i], strlen(beyond[i]));
-        snprintf(arguments, sizeof arguments, "--config %s --out %s/none", temporary_path("config.json"),
+        snprintf(arguments, sizeof arguments, "--config '%s' --out '%s/none'", temporary_path("config.json"),
                  temporary_folder());
         ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 2, "%s: %s", beyond[i], errors);
         ck_assert_msg(strstr(errors, "config.json") && strchr(errors, '\n') == errors + strlen(errors) - 1, "%s",
@@ -125,7 +125,7 @@ START_TEST(two_numbers_that_come_to_the_same_are_refused)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char errors[4000], arguments[600], line[200];
         snprintf(arguments, sizeof arguments,
-                 "--data moons --rows 200 --hidden 4 --activations relu --seeds 1 --no-plots --out %s/same %s",
+                 "--data moons --rows 200 --hidden 4 --activations relu --seeds 1 --no-plots --out '%s/same' %s",
                  temporary_folder(), cases[i].options);
         snprintf(line, sizeof line, "compare: %s\n", cases[i].message);
         ck_assert_int_eq(compare_run(arguments, errors, sizeof errors), 2);

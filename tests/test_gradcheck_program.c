@@ -253,7 +253,7 @@ START_TEST(the_error_over_the_step_is_drawn_for_any_element)
         printf("skipped: gnuplot is not installed\n");
         return;
     }
-    snprintf(arguments, sizeof arguments, "--plot mul:1:2 --out %s", temporary_folder());
+    snprintf(arguments, sizeof arguments, "--plot mul:1:2 --out '%s'", temporary_folder());
     ck_assert_int_eq(run(arguments, text, sizeof text), 0);
     ck_assert_ptr_nonnull(strstr(text, "\nmul "));
     ck_assert_ptr_nonnull(strstr(text, "\n1 passed, 0 failed\ndrawn: "));

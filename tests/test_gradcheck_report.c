@@ -263,14 +263,14 @@ static int run_test(const char *before, bool *compiled)
     const bool link = true;
 #endif
     snprintf(command, sizeof command,
-             "%s -std=c11 -Wall -Wextra -Werror -I. -I%s/include -include %s %s %s %s %s/libtapegrad.a -ldl "
+             "%s -std=c11 -Wall -Wextra -Werror -I. -I%s/include -include '%s' '%s' %s '%s' %s/libtapegrad.a -ldl "
              "-lpthread -lm",
              compiler, build, temporary_path("before.h"), temporary_path("test.c"), link ? "-o" : "-c -o",
              temporary_path("test"), build);
     *compiled = system(command) == 0;
     if (!*compiled || !link)
         return -1;
-    snprintf(command, sizeof command, "%s > %s", temporary_path("test"), temporary_path("said"));
+    snprintf(command, sizeof command, "'%s' > '%s'", temporary_path("test"), temporary_path("said"));
     return system(command) == 0 ? 0 : 1;
 }
 

@@ -139,7 +139,7 @@ END_TEST
 START_TEST(activations_finds_the_minimum_of_gelu)
 {
     char arguments[400];
-    snprintf(arguments, sizeof arguments, "activations --no-plots --out %s/a/b", temporary_folder());
+    snprintf(arguments, sizeof arguments, "activations --no-plots --out '%s/a/b'", temporary_folder());
     ck_assert_msg(run(arguments, output, sizeof output) == 0, "%s", output);
     ck_assert_ptr_nonnull(strstr(output, "-0.7517915  -0.1699712")); /* gelu_exact: where, and how low */
     ck_assert_ptr_nonnull(strstr(output, "4.732e-04    8.685e-04")); /* the tanh form's largest errors */
@@ -153,7 +153,7 @@ START_TEST(activations_survives_short_memory)
     char command[1000];
     for (int kilobytes = 20000; kilobytes <= 160000; kilobytes += 10000) {
         snprintf(command, sizeof command,
-                 "ulimit -v %d; OPENBLAS_NUM_THREADS=2 timeout -s KILL 20 %s/bin/activations --no-plots --out %s "
+                 "ulimit -v %d; OPENBLAS_NUM_THREADS=2 timeout -s KILL 20 %s/bin/activations --no-plots --out '%s' "
                  ">/dev/null 2>&1",
                  kilobytes, build ? build : "build", temporary_folder());
         const int status = system(command);
@@ -248,7 +248,7 @@ START_TEST(what_was_drawn_is_named)
     for (size_t i = 0; system("gnuplot --version >/dev/null 2>&1") == 0 && i < sizeof commands / sizeof commands[0];
          i++) {
         char arguments[400], name[64];
-        snprintf(arguments, sizeof arguments, "%s --rows 200 --out %s/%zu", commands[i], temporary_folder(), i);
+        snprintf(arguments, sizeof arguments, "%s --rows 200 --out '%s/%zu'", commands[i], temporary_folder(), i);
         ck_assert_msg(run(arguments, output, sizeof output) == 0, "%s", output);
         const char *files = strstr(output, "config.json; ");
         ck_assert_msg(files != NULL, "%s", output);
@@ -316,7 +316,7 @@ START_TEST(what_is_counted_is_singular_where_it_is_one)
         char command[500], arguments[800];
         regmatch_t at;
         snprintf(command, sizeof command, commands[i], temporary_folder());
-        snprintf(arguments, sizeof arguments, "%s --out %s/%zu", command, temporary_folder(), i);
+        snprintf(arguments, sizeof arguments, "%s --out '%s/%zu'", command, temporary_folder(), i);
         ck_assert_msg(run(arguments, output, sizeof output) == 0, "%s: %s", arguments, output);
         ck_assert_int_gt((int)strlen(output), 20);
         ck_assert_msg(regexec(&plural, output, 1, &at, 0) != 0, "%s: %.30s", commands[i], output + at.rm_so);
@@ -356,8 +356,8 @@ START_TEST(what_cannot_be_printed_is_told)
     char arguments[400];
     for (size_t i = 0; access("/dev/full", W_OK) == 0 && i < sizeof commands / sizeof commands[0]; i++) {
         const bool writes = strstr(commands[i], "--no-plots");
-        snprintf(arguments, sizeof arguments, "%s%s%s 2>&1 >/dev/full #", commands[i], writes ? " --out " : "",
-                 writes ? temporary_folder() : "");
+        snprintf(arguments, sizeof arguments, "%s%s%s%s 2>&1 >/dev/full #", commands[i], writes ? " --out '" : "",
+                 writes ? temporary_folder() : "", writes ? "'" : "");
         ck_assert_msg(run(arguments, output, sizeof output) == 2, "%s: %s", commands[i], output);
         ck_assert_msg(strstr(output, ": cannot write to standard output"), "%s: %s", commands[i], output);
     }

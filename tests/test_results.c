@@ -161,7 +161,7 @@ START_TEST(the_net_at_the_best_epoch_is_kept)
     snprintf(arguments, sizeof arguments,
              "--data moons --rows 200 --hidden 6x2 --norm batch --lr 0.3 --schedule constant --activations relu,swiglu "
              "--seeds 2 --epochs 8 "
-             "--test-noise 0,0.5 --no-plots --out %s/out",
+             "--test-noise 0,0.5 --no-plots --out '%s/out'",
              temporary_folder());
     ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
     for (int i = 0; i < 2; i++) {
@@ -194,10 +194,10 @@ END_TEST
 START_TEST(steps_add_up_to_epochs)
 {
     char errors[4000], arguments[600];
-    snprintf(
-        arguments, sizeof arguments,
-        "--data sine --rows 400 --hidden 4 --activations relu --seeds 1 --epochs 2 --batch 60 --no-plots --out %s/out",
-        temporary_folder()); /* 240 rows to train */
+    snprintf(arguments, sizeof arguments,
+             "--data sine --rows 400 --hidden 4 --activations relu --seeds 1 --epochs 2 --batch 60 --no-plots --out "
+             "'%s/out'",
+             temporary_folder()); /* 240 rows to train */
     ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
     double sum = 0;
     for (int step = 1; step <= 4; step++) {
@@ -242,7 +242,7 @@ START_TEST(numbers_are_not_mistaken_for_each_other)
     char errors[4000], arguments[600];
     snprintf(
         arguments, sizeof arguments,
-        "--data sine --rows 100 --hidden 4 --activations relu,silu --seeds 1 --epochs 1 --no-plots --report --out %s",
+        "--data sine --rows 100 --hidden 4 --activations relu,silu --seeds 1 --epochs 1 --no-plots --report --out '%s'",
         temporary_folder());
     ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
     ck_assert_ptr_null(strstr(temporary_text("report.html"), "Confusion matrix"));
@@ -273,7 +273,7 @@ START_TEST(control_characters_of_a_table_stay_in_it)
         temporary_write("a\033b.csv", text, length);
         snprintf(arguments, sizeof arguments,
                  "--data \"csv:%s/a\033b.csv\" --hidden 4 --activations relu --seeds 1 --epochs 1 --report --overwrite "
-                 "--out %s",
+                 "--out '%s'",
                  temporary_folder(), temporary_folder());
         ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
         ck_assert_msg(is_plain(errors) && strstr(errors, regression ? "of 1 target: ?]0;x???1m" : "(?[31mclass??0, "),
@@ -306,7 +306,7 @@ START_TEST(a_report_shows_pictures_of_its_own_runs_only)
     for (size_t i = 0; i < sizeof comparisons / sizeof comparisons[0]; i++) {
         snprintf(arguments, sizeof arguments,
                  "--data moons --rows 100 --hidden 4x3 --activations relu,elu --seeds 2 --epochs 3 --report "
-                 "--overwrite --out %s %s",
+                 "--overwrite --out '%s' %s",
                  temporary_folder(), comparisons[i].options);
         ck_assert_msg(compare_run(arguments, errors, sizeof errors) == comparisons[i].status, "%s", errors);
         ck_assert_msg(pictures_in("report.html") == comparisons[i].shown, "'%s': %d pictures", comparisons[i].options,

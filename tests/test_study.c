@@ -37,7 +37,7 @@ static int run(const char *arguments)
 static int run_in_folder(const char *arguments)
 {
     char all[1000];
-    snprintf(all, sizeof all, "%s --out %s", arguments, temporary_folder());
+    snprintf(all, sizeof all, "%s --out '%s'", arguments, temporary_folder());
     return run(all);
 }
 

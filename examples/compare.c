@@ -8,6 +8,7 @@
 #include "examples/lab/signals.h"
 #include "examples/report/columns.h"
 #include "examples/report/terminal.h"
+#include "examples/run/elsewhere.h"
 #include "examples/run/experiment.h"
 #include "examples/run/record.h"
 #include "examples/run/run.h"
@@ -154,12 +155,14 @@ static char *const *axes_of(const dataset *data, char *names[2])
 static plots_outcome draw(const comparison *c)
 {
     const char *out = c->e.settings.run.out;
-    char message[PLOTS_MESSAGE], title[400], *names[2];
+    char message[PLOTS_MESSAGE], title[400], words[EXPERIMENT_POINT], *names[2];
     const dataset *data = &c->e.from.data;
     describe(c, title, sizeof title);
+    experiment_searched_words(&c->e, words);
     const plots_outcome outcome = plots_draw(out,
                                              &(plots_look){.title = title,
                                                            .searched = experiment_searched(&c->e),
+                                                           .searched_words = words,
                                                            .scale = c->e.settings.scale,
                                                            .seed_lines = c->e.settings.seed_lines,
                                                            .class_names = data->class_names,
@@ -360,6 +363,8 @@ int main(int argc, char **argv)
     c.argv = argv;
     if (!read_options(&c, argc, argv))
         return 2;
+    if (c.e.settings.runs || c.e.settings.measures)
+        return compare_elsewhere(&c.e.settings, argv);
     if (!prepare(&c, message)) {
         terminal_say("compare", NULL, message);
         return 2;

@@ -1,6 +1,7 @@
 /* Uses a model that `train` has kept: classes and probabilities, or targets in their own unit, for rows of a table or
  * images; or texts. */
 #include "examples/report/terminal.h"
+#include "examples/run/start.h"
 #include "examples/run/tally.h"
 #include "examples/train/inputs.h"
 #include "examples/train/sample.h"
@@ -16,7 +17,7 @@
 enum { BATCH = 256 };
 
 typedef struct predict_settings {
-    const char *model, *data, *header, *unknown, *prompt;
+    const char *model, *weights, *rename, *data, *header, *unknown, *prompt;
     bool probabilities;
     int length, top, samples, seed;
     double temperature;
@@ -30,17 +31,22 @@ static const char *const unknowns[] = {"error", "ignore", NULL};
 static const program_option table[] = {
     {"model", "FILE", "what train has kept, or compare with --keep-models: the run's folder, or its best.safetensors",
      OPTION_TEXT, AT(model)},
+    {"weights", "FILE", "other weights for that model: a safetensors file that PyTorch has written, say", OPTION_TEXT,
+     AT(weights)},
+    {"rename", "RULES",
+     "names of --weights' file and what they are here: '0.*=layers.0.*,2.*=layers.1.*' for two layers of an "
+     "nn.Sequential; * is the same text in both",
+     OPTION_TEXT, AT(rename)},
     {.type = OPTION_GROUP, .help = "Rows and images:"},
     {"data", "SPEC", "csv:FILE, idx:FILE (images), or idx:DIR (MNIST's files, of which the test images)", OPTION_TEXT,
      AT(data)},
     {"header", "WHETHER", "whether a CSV file's first line names the columns", OPTION_CHOICE, AT(header),
      .choices = spec_headers},
-    {"file-limit", "MB", "megabytes that the file may have, unpacked", OPTION_INT, AT(file_limit), 1, 1e7},
     {"unknown", "HOW",
      "a category that the model does not know is an error, or ignored: all inputs of its column are 0, as for a "
-     "missing "
-     "one",
+     "missing one",
      OPTION_CHOICE, AT(unknown), .choices = unknowns},
+    {"file-limit", "MB", "megabytes that the file may have, unpacked", OPTION_INT, AT(file_limit), 1, 1e7},
     {"probabilities", NULL, "print the probability of every class", OPTION_FLAG, AT(probabilities)},
     {.type = OPTION_GROUP, .help = "Texts:"},
     {"prompt", "TEXT", "what the text begins with", OPTION_TEXT, AT(prompt)},
@@ -244,6 +250,8 @@ static const char *conflict(const card *c, const predict_settings *s)
         if (options_given(&program, of_text[i]))
             return "the model reads rows, and --prompt, --length, --temperature, --top-k, --samples and --seed are for "
                    "texts";
+    if (s->rename && !s->weights)
+        return "--rename is for --weights only";
     if (s->probabilities && c->task != CARD_CLASSES)
         return "--probabilities is for models of classes";
     if (text && options_given(&program, "header"))
@@ -264,7 +272,14 @@ static bool work(const predict_settings *s, const card *c, const net *model, cha
     char problem[TG_FILE_MESSAGE];
     inputs rows = {0};
     const inputs_options how = {.header = s->header, .ignore_unknown = strcmp(s->unknown, "ignore") == 0};
-    if (!tg_parameters_load(net_parameters(model), s->model, &(tg_load_options){.allow_unknown = true}, problem))
+    start_rules rules;
+    tg_activation activation;
+    if (!start_read_rules(s->rename, &rules, message))
+        return false;
+    const tg_model_load_options load = {
+        .load = {.allow_unknown = true, .renames = rules.rule, .rename_count = rules.count}};
+    tg_activation_from_name(c->spec.activation, &activation);
+    if (!tg_model_load(net_parameters(model), s->weights ? s->weights : s->model, activation, &load, problem))
         return snprintf(message, NET_MESSAGE, "%.*s", NET_MESSAGE - 1, problem), false;
     if (c->task == CARD_LETTERS)
         return write_texts(model, c, s, message);

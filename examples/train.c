@@ -337,6 +337,7 @@ static bool check(const settings *s, char message[NET_MESSAGE])
         s->resume && options_given(&program, "start") ? "--start begins a run, and --resume goes on with one"
         : s->resume && s->run.overwrite               ? "--overwrite begins a run, and --resume goes on with one"
         : s->run.activation_from && !s->run.start && !s->resume ? "--activation-from is for --start only"
+        : s->run.rename && !s->run.start && !s->resume          ? "--rename is for --start only"
         : s->run.start && options_given(&program, "init")       ? "--init: the weights are those of --start"
                                                                 : NULL;
     if (problem)

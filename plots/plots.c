@@ -100,6 +100,8 @@ static void set_look(FILE *command, const plots_look *look)
     fprintf(command, "seed_lines=%d; ", look->seed_lines);
     if (look->searched)
         set_text(command, "searched", look->searched);
+    if (look->searched && look->searched_words)
+        set_text(command, "searched_words", look->searched_words);
     for (size_t i = 0; i < look->classes && i < 12; i++) {
         char name[32];
         snprintf(name, sizeof name, "class_%zu", i + 1);

@@ -31,10 +31,11 @@ typedef enum plots_outcome {
 /* How pictures look; zero is the default everywhere. */
 typedef struct plots_look {
     const char *title;
-    const char *searched;     /* what a search is over: "lr"; NULL: there was none */
-    const char *scale;        /* of the loss: "auto", "linear" or "log" */
-    bool seed_lines;          /* a line for each seed in place of bands */
-    char *const *class_names; /* [classes] */
+    const char *searched;       /* what a search is over: "lr"; NULL: there was none */
+    const char *searched_words; /* where that is one of words, which they are: "none rms"; NULL or empty: numbers */
+    const char *scale;          /* of the loss: "auto", "linear" or "log" */
+    bool seed_lines;            /* a line for each seed in place of bands */
+    char *const *class_names;   /* [classes] */
     size_t classes;
     char *const *feature_names; /* [2], the axes of boundary.png; NULL: they have no names */
 } plots_look;

@@ -3,7 +3,7 @@
 #
 #     gnuplot -e "dir='results'; searched='lr'" plots/search.gp     # reads results/search.csv, draws results/search.png and search.svg
 #
-# Further variables: title='...' for a heading, out='...' for another folder to draw into.
+# Further variables: title='...' for a heading, out='...' for another folder to draw into, searched_words='none rms' where words are searched.
 
 folder = ARG0[1:strlen(ARG0) - strlen("search.gp")]
 load folder . "style.gp"
@@ -27,7 +27,8 @@ if (NUMBER_min > 0 && NUMBER_max / NUMBER_min > 10) {
     set xrange [NUMBER_min - 0.03 * width : NUMBER_max + 0.03 * width]
     set xtics autofreq
 }
-top = LOSS_max > 100 * LOSS_min ? 100 * LOSS_min : LOSS_max       # what diverges leaves the picture
+longest = scale eq "linear" ? 100 : 1e4
+top = LOSS_max > longest * LOSS_min ? longest * LOSS_min : LOSS_max       # what diverges leaves the picture
 band_at(name) = best(0) <= top && strlen(strcol("best_val_loss_" . name)) ? finite(column("best_val_loss_" . name)) : NaN
 stats search using (band_at("low")) name "LOW" nooutput
 stats search using (band_at("high")) name "HIGH" nooutput
@@ -50,7 +51,14 @@ do for [i=1:count] {
     where[i] = NaN
     stats search using (is(i) && best(0) < least[i] ? (least[i] = best(0), where[i] = column("number"), 0) : 0) nooutput
 }
-name(i) = sprintf("%s  %g", word(names, i), where[i])
+# Words that are searched, such as norms, have their places in the list as numbers, and are written below the axis.
+if (!exists("searched_words")) { searched_words = "" }
+if (strlen(searched_words)) {
+    set xrange [-0.3 : words(searched_words) - 0.7]
+    set xtics ()
+    do for [i=1:words(searched_words)] { set xtics add (word(searched_words, i) i - 1) }
+}
+name(i) = word(names, i) . "  " . (strlen(searched_words) && where[i] == where[i] ? word(searched_words, int(where[i]) + 1) : sprintf("%g", where[i]))
 set key title "lowest at " . searched
 set xlabel searched
 set ylabel is_regression ? "validation MSE, standardised targets, best epoch" : "validation loss, best epoch"

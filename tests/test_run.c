@@ -82,6 +82,20 @@ START_TEST(lists_of_numbers_and_names_are_tried)
 }
 END_TEST
 
+START_TEST(a_search_is_drawn_over_its_numbers_or_else_its_words)
+{
+    static const char *const labels[] = {">none<", ">rms<"};
+    expect_fine(train_run("compare", "--data moons --rows 80 --epochs 1 --hidden 4 --seeds 1 --activations relu "
+                                     "--norm none,rms --lr 0.001,0.01 --no-plots --out both"));
+    ck_assert_ptr_nonnull(strstr(temporary_text("both/search.csv"), "relu,\"norm rms, lr 0.01\",0.01,"));
+    expect_fine(train_run("compare", "--data moons --rows 80 --epochs 1 --hidden 4 --seeds 1 --activations relu "
+                                     "--norm none,rms --out words"));
+    ck_assert_ptr_nonnull(strstr(temporary_text("words/search.csv"), "relu,norm rms,1,"));
+    for (int i = 0; i < 2 && temporary_exists("words/search.svg"); i++) /* there is no gnuplot everywhere */
+        ck_assert_msg(strstr(temporary_text("words/search.svg"), labels[i]) != NULL, "no %s below the axis", labels[i]);
+}
+END_TEST
+
 /* ---- nothing overwritten ---- */
 
 #define SMALL "--data csv:train.csv --hidden 4 --epochs 2 --no-plots "
@@ -261,6 +275,23 @@ START_TEST(a_finished_comparison_trains_nothing_again_and_may_have_more_seeds)
 }
 END_TEST
 
+/* As a power failure may leave it, which takes the end of what was appended. */
+START_TEST(a_finished_run_that_lost_epochs_is_trained_again)
+{
+    static const char *const file = "o/runs/relu-seed1/curves.csv";
+    expect_fine(train_run("compare", SMALL "--activations relu,silu --seeds 1 --out o"));
+    char *whole = text_of("o", "curves.csv"), *lines = strdup(temporary_text(file));
+    temporary_write(file, lines, (size_t)(strchr(strchr(lines, '\n') + 1, '\n') + 1 - lines));
+    expect_fine(train_run("compare", SMALL "--activations relu,silu --seeds 1 --out o"));
+    ck_assert_msg(strstr(train_output, "1 of 2 runs are there"), "%s", train_output);
+    char *again = text_of("o", "curves.csv");
+    ck_assert_str_eq(whole, again);
+    free(whole);
+    free(lines);
+    free(again);
+}
+END_TEST
+
 Suite *run_suite(void)
 {
     Suite *suite = suite_create("run");
@@ -269,6 +300,7 @@ Suite *run_suite(void)
     tcase_add_checked_fixture(tests, train_folder_make, temporary_folder_remove);
     tcase_add_loop_test(tests, every_model_is_compared_seed_by_seed, 0, sizeof models / sizeof *models);
     tcase_add_test(tests, lists_of_numbers_and_names_are_tried);
+    tcase_add_test(tests, a_search_is_drawn_over_its_numbers_or_else_its_words);
     tcase_add_loop_test(tests, a_folder_of_another_run_is_refused, 0, 2);
     tcase_add_test(tests, a_record_of_another_run_is_refused_by_study);
     tcase_add_test(tests, the_default_folder_says_what_the_run_is);
@@ -276,6 +308,7 @@ Suite *run_suite(void)
     tcase_add_loop_test(tests, a_run_that_is_killed_goes_on_to_the_same_bytes, 0, sizeof killed / sizeof *killed);
     tcase_add_loop_test(tests, a_report_grows_while_runs_go_on, 0, 2);
     tcase_add_test(tests, steps_are_written_while_an_epoch_runs);
+    tcase_add_test(tests, a_finished_run_that_lost_epochs_is_trained_again);
     tcase_add_test(tests, a_finished_comparison_trains_nothing_again_and_may_have_more_seeds);
     suite_add_tcase(suite, tests);
     return suite;

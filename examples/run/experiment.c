@@ -25,6 +25,13 @@ static const program_option own_options[] = {
     {"seed-lines", NULL, "pictures show a line for each seed in place of a band", OPTION_FLAG, AT(seed_lines)},
     {"format", "KIND", "of the table that is printed", OPTION_CHOICE, AT(format), .choices = formats},
     {"config", "FILE", "take the options from a config.json; those given here go before", OPTION_TEXT, AT(config)},
+    {.type = OPTION_GROUP, .help = "In place of all that, with --format, --report and --out:"},
+    {"runs", "PATH",
+     "compare results of other programs: a CSV file with columns group, seed and measures, one exported by W&B or "
+     "TensorBoard, or a folder of such files",
+     OPTION_TEXT, AT(runs)},
+    {"measures", "NAMES", "columns of --runs to compare; all columns of numbers if not given", OPTION_TEXT,
+     AT(measures)},
     {.type = OPTION_GROUP,
      .help = "What is compared (every option of model and training that is a number or a name "
              "takes several, with commas between; all combinations are tried):"},
@@ -70,7 +77,7 @@ const options_program *experiment_program(void)
             "that are standardised by the training rows. The same command gives the same curves, whatever --jobs, and "
             "goes on where it was stopped or killed.\n\n"
             "Example: compare --data glyphs --activations relu,gelu_exact --seeds 5 --out results"};
-    static const char *const not_ours[] = {"activation", "start", "activation-from", NULL};
+    static const char *const not_ours[] = {"activation", "start", "rename", "activation-from", NULL};
     if (table[0].help)
         return &program;
     options_join(table, run_options, not_ours);
@@ -248,20 +255,44 @@ void experiment_point(const experiment *e, int run, char text[EXPERIMENT_POINT])
     }
 }
 
+/* The axis of a picture: the longest list of numbers, or else of words; -1: nothing is searched. */
+static int shown_axis(const experiment *e)
+{
+    int best = -1, most = 0;
+    for (int i = 0; i < e->axis_count; i++) {
+        const int weight = e->axes[i].count + (e->axes[i].option->type == OPTION_CHOICE ? 0 : OPTIONS_NUMBERS);
+        if (weight > most)
+            best = i, most = weight;
+    }
+    return best;
+}
+
 double experiment_number(const experiment *e, int run)
 {
-    if (!e->axis_count)
+    const int axis = shown_axis(e);
+    if (axis < 0)
         return 0;
-    const char *value = value_at(e, run, 0);
+    const char *value = value_at(e, run, axis);
     int place = 0;
-    while (e->axes[0].values[place] != value)
+    while (e->axes[axis].values[place] != value)
         place++;
-    return e->axes[0].option->type == OPTION_CHOICE ? place : strtod(value, NULL);
+    return e->axes[axis].option->type == OPTION_CHOICE ? place : strtod(value, NULL);
 }
 
 const char *experiment_searched(const experiment *e)
 {
-    return e->axis_count ? e->axes[0].option->name : NULL;
+    const int axis = shown_axis(e);
+    return axis < 0 ? NULL : e->axes[axis].option->name;
+}
+
+void experiment_searched_words(const experiment *e, char text[EXPERIMENT_POINT])
+{
+    const int axis = shown_axis(e);
+    *text = '\0';
+    if (axis < 0 || e->axes[axis].option->type != OPTION_CHOICE)
+        return;
+    for (int i = 0; i < e->axes[axis].count; i++)
+        snprintf(text + strlen(text), EXPERIMENT_POINT - strlen(text), "%s%s", i ? " " : "", e->axes[axis].values[i]);
 }
 
 void experiment_name(const experiment *e, int run, char name[EXPERIMENT_POINT])

@@ -24,7 +24,7 @@ typedef struct experiment_settings {
     const char *list[OPTIONS_MOST]; /* of the option at that place of run_options, where it takes several values */
     int seeds, jobs;
     double silence;
-    const char *format, *config, *scale;
+    const char *format, *config, *scale, *runs, *measures;
     bool seed_lines, keep_models;
 } experiment_settings;
 
@@ -64,11 +64,15 @@ long experiment_parameters(const experiment *e, int run);
 /* Its folder's name: "relu-lr0.01-seed1". */
 void experiment_name(const experiment *e, int run, char name[EXPERIMENT_POINT]);
 
-/* The values of the axes in words ("lr 0.001"; empty where nothing is searched); the first of them as a number; and
- * what that is ("lr"), 0 and NULL where nothing is searched. */
+/* The values of the axes in words ("lr 0.001"; empty where nothing is searched); that which a picture is drawn over,
+ * the one of the longest list of numbers, as a number, of a list of words its place; and what that is ("lr"). 0 and
+ * NULL where nothing is searched. */
 void experiment_point(const experiment *e, int run, char text[EXPERIMENT_POINT]);
 double experiment_number(const experiment *e, int run);
 const char *experiment_searched(const experiment *e);
+
+/* The words, with blanks between, where that list is one of words; else an empty text. */
+void experiment_searched_words(const experiment *e, char text[EXPERIMENT_POINT]);
 
 /* "784-128x8-10"; with lists, all widths and depths: "784-(64,128)x(2,4)-10". */
 void experiment_net(const experiment *e, char text[EXPERIMENT_POINT]);

@@ -32,9 +32,9 @@ typedef struct run_spec {
     bool
         paired; /* one of several that are compared: the order of rows and what suits the data are those of `compare` */
 
-    const char *start, *activation_from; /* weights to begin with; may be NULL */
-    int file_limit;                      /* megabytes of a file that is read */
-    const char *out;                     /* NULL: a name that says what the run is */
+    const char *start, *activation_from, *rename; /* weights to begin with; may be NULL */
+    int file_limit;                               /* megabytes of a file that is read */
+    const char *out;                              /* NULL: a name that says what the run is */
     bool overwrite, no_plots, report, tensorboard;
 } run_spec;
 

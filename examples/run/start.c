@@ -10,6 +10,26 @@ static bool decides(const run_spec *s, const char *which)
     return s->activation_from && strcmp(s->activation_from, which) == 0;
 }
 
+bool start_read_rules(const char *text, start_rules *out, char message[NET_MESSAGE])
+{
+    char rule[300];
+    *out = (start_rules){.count = 0};
+    for (const char *at = text; at && *at; at += *at == ',') {
+        const size_t length = strcspn(at, ",");
+        snprintf(rule, sizeof rule, "%.*s", (int)length, at);
+        char *equals = strchr(rule, '=');
+        if (!equals || equals == rule || !equals[1] || length >= sizeof rule || out->count == START_RULES)
+            return snprintf(message, NET_MESSAGE,
+                            "--rename: '%.80s': expected FROM=TO, at most %d of them, with commas between", rule,
+                            START_RULES),
+                   false;
+        *equals = '\0';
+        out->rule[out->count++] = (tg_rename){net_keep_text(rule), net_keep_text(equals + 1)};
+        at += length;
+    }
+    return true;
+}
+
 /* ---- before there is a model ---- */
 
 bool start_adopt(run_spec *s, card *theirs, char message[NET_MESSAGE])
@@ -122,6 +142,9 @@ bool start_load(const run_spec *s, net *model, const run_source *from, const car
     char problem[TG_FILE_MESSAGE];
     tg_activation activation;
     sample of;
+    start_rules rules;
+    if (!start_read_rules(s->rename, &rules, message))
+        return false;
     const char *other = theirs->json ? difference(ours, theirs) : NULL;
     if (other)
         return snprintf(message, NET_MESSAGE, "--start: %.200s: the model is for other %s than the data has", s->start,
@@ -129,10 +152,11 @@ bool start_load(const run_spec *s, net *model, const run_source *from, const car
                false;
     tg_activation_from_name(s->net.activation, &activation);
     const bool sampled = take_sample(&of, &from->train, &s->net);
-    const tg_model_load_options options = {.load = {.allow_unknown = true},
-                                           .migrate = decides(s, "model"),
-                                           .outputs = sampled ? outputs : NULL,
-                                           .user = &of};
+    const tg_model_load_options options = {
+        .load = {.allow_unknown = true, .renames = rules.rule, .rename_count = rules.count},
+        .migrate = decides(s, "model"),
+        .outputs = sampled ? outputs : NULL,
+        .user = &of};
     const bool fine = tg_model_load(net_parameters(model), s->start, activation, &options, problem);
     free(of.batch);
     if (!fine)

@@ -1,0 +1,407 @@
+#include "examples/report/runs_file.h"
+
+#include "examples/data/csv_columns.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+/* ---- what columns are called ---- */
+
+static const char *const group_names[] = {"group", "activation", "model",    "method", "config",
+                                          "name",  "run",        "run_name", NULL};
+static const char *const seed_names[] = {"seed", "random_seed", NULL};
+static const char *const fold_names[] = {"fold", NULL};
+static const char *const step_names[] = {"step", "_step", "global_step", "epoch", "iteration", "iter", NULL};
+static const char *const other_names[] = {"step",    "_step",     "global_step", "epoch",      "iteration",
+                                          "iter",    "wall time", "_timestamp",  "_runtime",   "runtime",
+                                          "created", "seconds",   "time",        "parameters", NULL};
+static const char *const more_is_better[] = {"acc",    "score", "r2",   "f1",        "auc",    "reward",
+                                             "return", "psnr",  "bleu", "precision", "recall", NULL};
+
+static bool is_one_of(const char *name, const char *const *names)
+{
+    while (*names && strcasecmp(*names, name) != 0)
+        names++;
+    return *names;
+}
+
+/* The column of the first of the names that is there; -1: none is. */
+static int find(const csv_source *s, const char *const *names)
+{
+    for (; *names; names++)
+        for (size_t i = 0; i < s->table.columns; i++)
+            if (strcasecmp(csv_column_name(s, i), *names) == 0)
+                return (int)i;
+    return -1;
+}
+
+/* ---- runs ---- */
+
+static const char *keep_name(runs_file *to, const char *text, size_t length)
+{
+    for (int i = 0; i < to->name_count; i++)
+        if (strlen(to->names[i]) == length && strncmp(to->names[i], text, length) == 0)
+            return to->names[i];
+    char **names = realloc(to->names, ((size_t)to->name_count + 1) * sizeof *names);
+    if (!names)
+        return NULL;
+    to->names = names;
+    char *copy = strndup(text, length);
+    if (copy)
+        to->names[to->name_count++] = copy;
+    return copy;
+}
+
+/* Splits a name like relu-seed1 into the group and the seed; -1 where it has none. */
+static long split_seed(const char *name, size_t *length)
+{
+    size_t end = strlen(name), digits = end;
+    *length = end;
+    while (digits > 0 && isdigit((unsigned char)name[digits - 1]))
+        digits--;
+    size_t group = digits;
+    while (group > 0 && strchr("-_ =:/", name[group - 1]))
+        group--;
+    if (group >= 4 && strncasecmp(name + group - 4, "seed", 4) == 0)
+        for (group -= 4; group > 0 && strchr("-_ =:/", name[group - 1]);)
+            group--;
+    else if (group == digits)
+        return -1; /* gelu2 is a name */
+    if (digits == end || group == 0 || end - digits > 9)
+        return -1;
+    *length = group;
+    return atol(name + digits);
+}
+
+/* The run of this group and seed, which is made if it is not there; -1 when memory runs out. */
+static int find_run(runs_file *to, const char *group, size_t length, uint64_t seed, int fold)
+{
+    const char *name = keep_name(to, group, length);
+    comparison *c = &to->c;
+    for (int i = 0; name && i < c->run_count; i++)
+        if (c->runs[i].group == name && c->runs[i].seed == seed && c->runs[i].fold == fold)
+            return i;
+    const size_t count = (size_t)c->run_count + 1;
+    comparison_run *runs = name ? realloc(c->runs, count * sizeof *runs) : NULL;
+    c->runs = runs ? runs : c->runs;
+    runs_curve *curves = runs ? realloc(to->curves, count * COMPARISON_MEASURES * sizeof *curves) : NULL;
+    to->curves = curves ? curves : to->curves;
+    if (!curves)
+        return -1;
+    memset(curves + (count - 1) * COMPARISON_MEASURES, 0, COMPARISON_MEASURES * sizeof *curves);
+    comparison_run *run = &runs[count - 1];
+    *run = (comparison_run){.group = name, .seed = seed, .fold = fold, .finished = true, .step_seconds = NAN};
+    for (int m = 0; m < COMPARISON_MEASURES; m++)
+        run->values[m] = NAN;
+    return c->run_count++;
+}
+
+/* Of a run's name alone. */
+static int find_named(runs_file *to, const char *name)
+{
+    size_t length;
+    const long seed = split_seed(name, &length);
+    return find_run(to, name, length, seed < 0 ? 0 : (uint64_t)seed, 0);
+}
+
+/* The number of a measure; -1 where it is not wanted; -2 and a message where there are too many. */
+static int find_measure(runs_file *to, const char *wanted, const char *name, const dataset_error *error)
+{
+    comparison *c = &to->c;
+    const size_t length = strlen(name);
+    for (int m = 0; m < c->measure_count; m++)
+        if (strcmp(c->measures[m].name, name) == 0)
+            return m;
+    bool is_wanted = !wanted;
+    for (const char *at = wanted; at && *at; at += strcspn(at, ",") + (at[strcspn(at, ",")] == ','))
+        is_wanted |= strcspn(at, ",") == length && strncmp(at, name, length) == 0;
+    if (!is_wanted)
+        return -1;
+    if (c->measure_count == COMPARISON_MEASURES)
+        return dataset_fail(error, "more than %d measures; --measures names those to compare", COMPARISON_MEASURES), -2;
+    const char *kept = keep_name(to, name, length);
+    if (!kept)
+        return dataset_fail(error, "out of memory"), -2;
+    bool more = false;
+    for (int i = 0; more_is_better[i]; i++)
+        more |= strcasestr(name, more_is_better[i]) != NULL;
+    c->measures[c->measure_count] =
+        (comparison_measure){.name = kept, .title = kept, .words = kept, .more_is_better = more, .judged = true};
+    return c->measure_count++;
+}
+
+/* The number of a cell; false where it is empty or a word. */
+static bool number_at(const csv_source *s, size_t row, size_t column, double *number)
+{
+    const char *word = csv_word_at(s, row, column);
+    *number = word ? NAN : csv_value(s, row, column);
+    return !word || strcasestr(word, "nan") == word || strcasestr(word, "inf") != NULL;
+}
+
+static bool put(runs_file *to, int run, int measure, double step, double number, const dataset_error *error)
+{
+    runs_curve *curve = run < 0 ? NULL : &to->curves[run * COMPARISON_MEASURES + measure];
+    if (curve && curve->count == curve->capacity) {
+        const size_t room = curve->capacity ? 2 * curve->capacity : 8;
+        double *pairs = realloc(curve->pairs, 2 * room * sizeof *pairs);
+        curve->pairs = pairs ? pairs : curve->pairs;
+        curve->capacity = pairs ? room : curve->capacity;
+    }
+    if (!curve || curve->count == curve->capacity)
+        return dataset_fail(error, "out of memory");
+    curve->pairs[2 * curve->count] = step;
+    curve->pairs[2 * curve->count++ + 1] = number;
+    to->c.runs[run].values[measure] = number;
+    return true;
+}
+
+/* ---- the three forms ---- */
+
+/* W&B's export of a chart: "relu-seed1 - loss". */
+static bool read_wide(runs_file *to, const csv_source *s, const char *wanted)
+{
+    for (size_t column = 1; column < s->table.columns; column++) {
+        char name[300];
+        snprintf(name, sizeof name, "%s", csv_column_name(s, column));
+        char *dash = strstr(name, " - ");
+        const size_t length = strlen(name);
+        if (!dash ||
+            (length > 5 && (strcmp(name + length - 5, "__MIN") == 0 || strcmp(name + length - 5, "__MAX") == 0)))
+            continue;
+        *dash = '\0';
+        const int measure = find_measure(to, wanted, dash + 3, s->error);
+        const int run = measure >= 0 ? find_named(to, strncmp(name, "Group: ", 7) == 0 ? name + 7 : name) : -1;
+        for (size_t row = 0; measure >= 0 && row < s->rows; row++) {
+            double number;
+            if (number_at(s, row, column, &number) && !put(to, run, measure, csv_value(s, row, 0), number, s->error))
+                return false;
+        }
+        if (measure == -2)
+            return false;
+    }
+    return true;
+}
+
+/* TensorBoard's export of a curve: run-relu-seed1-tag-loss.csv. */
+static bool read_curve(runs_file *to, const csv_source *s, const char *wanted)
+{
+    const char *slash = strrchr(s->table.path, '/');
+    char name[300];
+    snprintf(name, sizeof name, "%s", slash ? slash + 1 : s->table.path);
+    name[strlen(name) - (strlen(name) > 4 && strcasecmp(name + strlen(name) - 4, ".csv") == 0 ? 4 : 0)] = '\0';
+    char *tag = strstr(name, "-tag-"), *run_name = strncmp(name, "run-", 4) == 0 ? name + 4 : name;
+    if (tag)
+        *tag = '\0';
+    const int measure = find_measure(to, wanted, tag ? tag + 5 : "value", s->error);
+    const int run = measure >= 0 ? find_named(to, run_name) : -1;
+    for (size_t row = 0; measure >= 0 && row < s->rows; row++) {
+        double number;
+        if (number_at(s, row, 2, &number) && !put(to, run, measure, csv_value(s, row, 1), number, s->error))
+            return false;
+    }
+    return measure != -2;
+}
+
+typedef struct places {
+    int group, seed, fold, step;
+    int measure[1 << 10]; /* of each column; -1: none */
+} places;
+
+static bool is_number_column(const csv_source *s, size_t column)
+{
+    double number;
+    bool any = false;
+    for (size_t row = 0; row < s->rows; row++) {
+        const char *word = csv_word_at(s, row, column);
+        if (number_at(s, row, column, &number))
+            any = true;
+        else if (!csv_is_missing(word))
+            return false;
+    }
+    return any;
+}
+
+static bool find_places(runs_file *to, const csv_source *s, const char *wanted, places *p)
+{
+    const size_t columns = s->table.columns;
+    p->group = find(s, group_names);
+    p->seed = find(s, seed_names);
+    p->fold = find(s, fold_names);
+    p->step = find(s, step_names);
+    for (size_t i = 0; p->group < 0 && i < columns; i++)
+        if (!is_number_column(s, i))
+            p->group = (int)i;
+    if (p->group < 0)
+        return dataset_fail(s->error, "%s: no column names the group of a run, expected one called group, say",
+                            s->table.path);
+    if (columns > sizeof p->measure / sizeof *p->measure)
+        return dataset_fail(s->error, "%s: %zu columns, expected at most %zu", s->table.path, columns,
+                            sizeof p->measure / sizeof *p->measure);
+    for (size_t i = 0; i < columns; i++) {
+        const bool other = (int)i == p->group || (int)i == p->seed || (int)i == p->fold ||
+                           is_one_of(csv_column_name(s, i), other_names) || !is_number_column(s, i);
+        p->measure[i] = other ? -1 : find_measure(to, wanted, csv_column_name(s, i), s->error);
+        if (p->measure[i] == -2)
+            return false;
+    }
+    to->steps |= p->step >= 0;
+    return true;
+}
+
+/* Which run a row is of: by its seed, that of its name, or as the next of its group. */
+static int run_of_row(runs_file *to, const csv_source *s, const places *p, size_t row)
+{
+    char number[40];
+    size_t length;
+    const char *name = csv_word_at(s, row, (size_t)p->group);
+    if (!name)
+        snprintf(number, sizeof number, "%g", csv_value(s, row, (size_t)p->group));
+    name = name ? name : number;
+    long seed = split_seed(name, &length);
+    const int fold = p->fold >= 0 ? (int)csv_value(s, row, (size_t)p->fold) : 0;
+    if (p->seed >= 0)
+        return find_run(to, name, strlen(name), (uint64_t)llround(csv_value(s, row, (size_t)p->seed)), fold);
+    if (seed < 0 && p->step < 0) { /* the next of its group */
+        to->numbered = true;
+        seed = 1;
+        for (int i = 0; i < to->c.run_count; i++)
+            seed += strcmp(to->c.runs[i].group, name) == 0;
+    }
+    return find_run(to, name, length, seed < 0 ? 0 : (uint64_t)seed, fold);
+}
+
+static bool read_rows(runs_file *to, const csv_source *s, const char *wanted)
+{
+    static places p;
+    if (!find_places(to, s, wanted, &p))
+        return false;
+    for (size_t row = 0; row < s->rows; row++) {
+        if (p.seed >= 0 && !isfinite(csv_value(s, row, (size_t)p.seed)))
+            return csv_fail_at(s, row, (size_t)p.seed, "expected the number of a seed");
+        const int before = to->c.run_count, run = run_of_row(to, s, &p, row);
+        if (p.step < 0 && run >= 0 && run < before)
+            return csv_fail_at(s, row, (size_t)p.group,
+                               "a second row of the same run, and no column step or epoch says which is later");
+        const double step = p.step >= 0 ? csv_value(s, row, (size_t)p.step) : 0;
+        for (size_t i = 0; i < s->table.columns; i++) {
+            double number;
+            if (p.measure[i] >= 0 && number_at(s, row, i, &number) &&
+                !put(to, run, p.measure[i], step, number, s->error))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* ---- files ---- */
+
+static bool read_file(runs_file *to, const char *path, const char *wanted, const dataset_error *error)
+{
+    csv_source s = {.table.path = path, .error = error};
+    bool fine = csv_table_read(path, &s.table, error) && csv_find_header(&s, DATASET_HEADER_YES);
+    if (fine) {
+        bool wide = is_one_of(csv_column_name(&s, 0), step_names), curve = s.table.columns == 3;
+        static const char *const of_curve[] = {"Wall time", "Step", "Value"};
+        for (size_t i = 0; curve && i < 3; i++)
+            curve = strcmp(csv_column_name(&s, i), of_curve[i]) == 0;
+        for (size_t i = 1; wide && i < s.table.columns; i++)
+            wide = strstr(csv_column_name(&s, i), " - ") != NULL;
+        to->steps |= wide || curve;
+        fine = curve                         ? read_curve(to, &s, wanted)
+               : wide && s.table.columns > 1 ? read_wide(to, &s, wanted)
+                                             : read_rows(to, &s, wanted);
+    }
+    csv_source_free(&s);
+    return fine;
+}
+
+static int is_table(const struct dirent *entry)
+{
+    const size_t length = strlen(entry->d_name);
+    return length > 4 && strcasecmp(entry->d_name + length - 4, ".csv") == 0;
+}
+
+static bool read_folder(runs_file *to, const char *folder, const char *wanted, const dataset_error *error)
+{
+    struct dirent **entries = NULL;
+    const int count = scandir(folder, &entries, is_table, alphasort);
+    bool fine = count > 0 || dataset_fail(error, "%s: no file of it is called *.csv", folder);
+    for (int i = 0; i < count; i++) {
+        char path[PATH_MAX];
+        fine = fine && (snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name) < (int)sizeof path ||
+                        dataset_fail(error, "%.200s: the name is too long", folder));
+        fine = fine && read_file(to, path, wanted, error);
+        free(entries[i]);
+    }
+    free(entries);
+    return fine;
+}
+
+/* An accuracy is a share, shown in percent, where all runs have it between 0 and 1. */
+static void find_shares(runs_file *of)
+{
+    comparison *c = &of->c;
+    for (int m = 0; m < c->measure_count; m++) {
+        bool share = strcasestr(c->measures[m].name, "acc") != NULL;
+        for (int i = 0; i < c->run_count; i++)
+            share &= !(c->runs[i].values[m] < 0 || c->runs[i].values[m] > 1);
+        char title[300];
+        snprintf(title, sizeof title, "%s %%", c->measures[m].name);
+        const char *kept = share ? keep_name(of, title, strlen(title)) : NULL;
+        c->measures[m].share = kept;
+        c->measures[m].title = kept ? kept : c->measures[m].title;
+    }
+}
+
+bool runs_read(const char *path, const char *measures, runs_file *out, char message[RUNS_MESSAGE])
+{
+    const dataset_error error = {message, RUNS_MESSAGE};
+    struct stat status;
+    *out = (runs_file){.c = {.group = "group"}};
+    bool fine = stat(path, &status) == 0 && S_ISDIR(status.st_mode) ? read_folder(out, path, measures, &error)
+                                                                    : read_file(out, path, measures, &error);
+    if (fine && (out->c.measure_count == 0 || out->c.run_count == 0))
+        fine = dataset_fail(&error, "%s: no column of numbers to compare%s", path, measures ? " is called so" : "");
+    find_shares(out);
+    if (out->numbered)
+        out->c.note = "No column has seeds: the runs of a group are paired in their order.";
+    if (!fine)
+        runs_free(out);
+    return fine;
+}
+
+void runs_free(runs_file *from)
+{
+    for (int i = 0; i < from->c.run_count * COMPARISON_MEASURES; i++)
+        free(from->curves[i].pairs);
+    for (int i = 0; i < from->name_count; i++)
+        free(from->names[i]);
+    free(from->names);
+    free(from->curves);
+    free(from->c.runs);
+    *from = (runs_file){.c = {.group = NULL}};
+}
+
+chart_line *runs_lines(const runs_file *from, int measure)
+{
+    const comparison *c = &from->c;
+    chart_line *lines = calloc((size_t)c->run_count + 1, sizeof *lines);
+    int groups = 0;
+    for (int i = 0; lines && i < c->run_count; i++) {
+        const runs_curve *curve = &from->curves[i * COMPARISON_MEASURES + measure];
+        int like = 0;
+        while (c->runs[like].group != c->runs[i].group)
+            like++;
+        lines[i] = (chart_line){.name = c->runs[i].group,
+                                .group = like < i ? lines[like].group : groups++,
+                                .pairs = curve->pairs,
+                                .count = curve->count};
+    }
+    return lines;
+}

@@ -1,0 +1,51 @@
+/* Results of other programs, as runs to be compared: what W&B, TensorBoard and one's own scripts write as CSV.
+ *
+ *     runs_file from;
+ *     if (!runs_read("results.csv", NULL, &from, message))
+ *         return fprintf(stderr, "compare: %s\n", message), 2;
+ *     comparison_print(&from.c, "table", stdout);
+ *     runs_free(&from);
+ *
+ * Three forms are told apart by their header:
+ *
+ *     group,seed,step,loss,accuracy       a row for each run, or for each step of a run, of which the last number
+ * counts. The group is a column group, activation, model, method, config, name or run, or else the first column of
+ * words; the seed a column seed, if there is one Step,relu-seed1 - loss,...          W&B's export of a chart: a column
+ * for each run and measure Wall time,Step,Value                TensorBoard's export of a curve: the file is called
+ * run-RUN-tag-MEASURE.csv
+ *
+ * Where no column has it, the seed is the number at the end of a run's name (relu-seed1, relu_1). Without one, runs of
+ * a group are numbered in their order. A cell that is empty says nothing; NaN and inf are a run that diverged.
+ */
+#ifndef REPORT_RUNS_FILE_H
+#define REPORT_RUNS_FILE_H
+
+#include "examples/report/chart.h"
+#include "examples/report/comparison.h"
+
+enum { RUNS_MESSAGE = 512 };
+
+typedef struct runs_curve {
+    double *pairs; /* [count, 2]: step and number */
+    size_t count, capacity;
+} runs_curve;
+
+typedef struct runs_file {
+    comparison c;
+    char **names; /* texts that the comparison points into */
+    int name_count;
+    runs_curve *curves;   /* [c.run_count, COMPARISON_MEASURES], where there are steps */
+    bool steps, numbered; /* whether there are; whether seeds are only an order */
+} runs_file;
+
+/* Reads a CSV file, or all those of a folder in the order of their names. `measures` names the columns to compare, with
+ * commas between; NULL: all columns of numbers that are no steps, seeds or times. A measure is better when larger where
+ * its name says so: accuracy, score, r2, reward and the like. False and one line, and nothing to free, if there is
+ * nothing to compare. */
+bool runs_read(const char *path, const char *measures, runs_file *out, char message[RUNS_MESSAGE]);
+void runs_free(runs_file *from);
+
+/* The curves of a measure for chart_write, to be freed; NULL when memory runs out. */
+chart_line *runs_lines(const runs_file *from, int measure);
+
+#endif

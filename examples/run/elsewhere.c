@@ -1,0 +1,93 @@
+#include "examples/run/elsewhere.h"
+
+#include "examples/lab/files.h"
+#include "examples/report/html.h"
+#include "examples/report/runs_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct page {
+    const experiment_settings *settings;
+    const runs_file *from;
+    char *const *argv;
+} page;
+
+static bool write_page(const void *context, FILE *to)
+{
+    const page *p = context;
+    const comparison *c = &p->from->c;
+    char *command = NULL;
+    size_t size = 0;
+    FILE *line = open_memstream(&command, &size);
+    if (line) {
+        options_print_command(p->argv, line);
+        files_close_memory(line, &command);
+    }
+    html_begin(to, p->settings->runs, NULL, false);
+    bool complete = command && comparison_print(c, "html", to);
+    for (int m = 0; complete && p->from->steps && m < c->measure_count; m++) {
+        chart_line *lines = runs_lines(p->from, m);
+        complete = lines;
+        if (lines)
+            chart_write(to, c->measures[m].name, "step", lines, c->run_count);
+        free(lines);
+    }
+    fputs("<h2>To repeat it</h2>\n<pre class=\"words\">", to);
+    html_text(to, command ? command : "");
+    fputs("</pre>\n", to);
+    html_end(to);
+    free(command);
+    return complete;
+}
+
+static bool write_summary(const void *context, FILE *to)
+{
+    return comparison_write_summary(&((const page *)context)->from->c, to);
+}
+
+/* An option that has no use beside --runs; NULL: none was given. */
+static const char *useless(void)
+{
+    static const char *const used[] = {"runs", "measures", "format", "report", "out", NULL};
+    for (const program_option *o = experiment_program()->table; o->name || o->help; o++) {
+        int i = 0;
+        while (o->name && used[i] && strcmp(used[i], o->name) != 0)
+            i++;
+        if (o->name && !used[i] && options_given(NULL, o->name))
+            return o->name;
+    }
+    return NULL;
+}
+
+static bool check(const experiment_settings *s, char message[RUNS_MESSAGE])
+{
+    const char *other = useless();
+    if (!s->runs)
+        return snprintf(message, RUNS_MESSAGE, "--measures is for --runs"), false;
+    if (other)
+        return snprintf(message, RUNS_MESSAGE, "--%s: --runs trains nothing", other), false;
+    if (s->run.report && !s->run.out)
+        return snprintf(message, RUNS_MESSAGE, "--report: --out says where"), false;
+    return true;
+}
+
+int compare_elsewhere(const experiment_settings *s, char *const *argv)
+{
+    runs_file from;
+    char message[RUNS_MESSAGE];
+    const page of = {s, &from, argv};
+    if (!check(s, message) || !runs_read(s->runs, s->measures, &from, message)) {
+        fprintf(stderr, "compare: %s\n", message);
+        return 2;
+    }
+    bool fine =
+        comparison_print(&from.c, s->format, stdout) || (snprintf(message, sizeof message, "out of memory"), false);
+    fine = fine && (!s->run.out || (files_make_folder(s->run.out, message) &&
+                                    files_write(s->run.out, "summary.csv", write_summary, &of, message)));
+    fine = fine && (!s->run.report || files_write(s->run.out, "report.html", write_page, &of, message));
+    if (!fine)
+        fprintf(stderr, "compare: %s\n", message);
+    runs_free(&from);
+    return fine ? 0 : 1;
+}

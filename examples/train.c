@@ -2,7 +2,7 @@
  * goes on, curves while they grow, and pictures like those of compare. */
 #include "examples/report/terminal.h"
 #include "examples/lab/progress.h"
-#include "examples/lab/report.h"
+#include "examples/report/report.h"
 #include "examples/lab/signals.h"
 #include "examples/run/record.h"
 #include "examples/run/run.h"

@@ -1,7 +1,7 @@
 /* How a comparison is shown: the table on the terminal and the pictures. */
 #include "examples/lab/signals.h"
 #include "plots/plots.h"
-#include "examples/lab/runlog.h"
+#include "examples/report/runlog.h"
 #include "tests/run_logs.h"
 #include "tests/temporary_files.h"
 

@@ -1,6 +1,6 @@
 /* The files of numbers that a comparison writes. */
 #include "examples/lab/jobs.h"
-#include "examples/lab/runlog_internal.h"
+#include "examples/report/runlog_internal.h"
 #include "tests/run_logs.h"
 #include "tests/temporary_files.h"
 

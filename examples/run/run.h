@@ -17,9 +17,9 @@
 #ifndef RUN_RUN_H
 #define RUN_RUN_H
 
-#include "examples/lab/events.h"
+#include "examples/report/events.h"
 #include "examples/lab/jobs.h"
-#include "examples/lab/runlog.h"
+#include "examples/report/runlog.h"
 #include "examples/run/tally.h"
 
 enum { RUN_CHUNKS = 500 };

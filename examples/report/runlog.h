@@ -40,8 +40,8 @@
  *
  * Functions that take a NULL log do nothing. When memory runs out, runlog_write says so.
  */
-#ifndef LAB_RUNLOG_H
-#define LAB_RUNLOG_H
+#ifndef REPORT_RUNLOG_H
+#define REPORT_RUNLOG_H
 
 #include <jansson.h>
 #include <math.h>

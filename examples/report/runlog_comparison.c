@@ -1,5 +1,5 @@
 /* A run log as a comparison of its activations. */
-#include "examples/lab/runlog_internal.h"
+#include "examples/report/runlog_internal.h"
 #include "examples/report/comparison.h"
 #include "examples/report/verdict.h"
 

@@ -1,8 +1,8 @@
 /* What a runlog holds, and the summary that its files and its table are made from. */
-#ifndef LAB_RUNLOG_INTERNAL_H
-#define LAB_RUNLOG_INTERNAL_H
+#ifndef REPORT_RUNLOG_INTERNAL_H
+#define REPORT_RUNLOG_INTERNAL_H
 
-#include "examples/lab/runlog.h"
+#include "examples/report/runlog.h"
 #include "examples/report/comparison.h"
 #include "examples/report/table.h"
 

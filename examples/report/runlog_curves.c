@@ -1,5 +1,5 @@
 /* curves.csv, what happened, and bands.csv, what its pictures show. */
-#include "examples/lab/runlog_internal.h"
+#include "examples/report/runlog_internal.h"
 
 #include <limits.h>
 #include <math.h>

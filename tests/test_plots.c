@@ -24,7 +24,7 @@ static char *table_of(const runlog *log)
 {
     static char text[8192];
     FILE *out = tmpfile();
-    runlog_print_table(log, out);
+    runlog_print_table_as(log, "table", out);
     rewind(out);
     text[fread(text, 1, sizeof text - 1, out)] = '\0';
     fclose(out);

@@ -207,8 +207,3 @@ void runlog_print_table_as(const runlog *log, const char *format, FILE *out)
         runlog_free(best);
     }
 }
-
-void runlog_print_table(const runlog *log, FILE *out)
-{
-    runlog_print_table_as(log, "table", out);
-}

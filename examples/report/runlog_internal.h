@@ -75,9 +75,7 @@ bool runlog_write_surface(const runlog *log, FILE *to);
 bool runlog_write_points(const runlog *log, FILE *to);
 bool runlog_write_search(const runlog *log, FILE *to);
 
-/* Fields of a CSV file: ",0.0123" with nine significant digits, enough to give back every float; "," and nothing for
- * what is not defined. */
+/* A field of a CSV file: ",0.0123" with nine significant digits, enough to give back every float. */
 void runlog_number_field(FILE *to, double number);
-void runlog_empty_field(FILE *to);
 
 #endif

@@ -40,7 +40,7 @@ typedef struct trainer {
     run_spec *spec; /* the setup's */
     run_source *from;
     card about;
-    net *model;
+    tg_model *model;
     tg_optimizer *optimizer;
     tg_dead_units *dead; /* of an mlp; NULL for others */
     tg_fit *fit;

@@ -55,7 +55,4 @@ void progress_update(progress *view, int job, const jobs_progress *now);
 void progress_end(progress *view, int job, jobs_state state, const char *message);
 void progress_tick(progress *view);
 
-/* Prints one line of text above the live lines. */
-void progress_say(progress *view, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
 #endif

@@ -67,6 +67,12 @@ bool tg_optimizer_uses(tg_optimizer_kind kind, const char *setting)
     return false;
 }
 
+double tg_optimizer_rate_over_adamw(tg_optimizer_kind kind)
+{
+    const double rate = (unsigned)kind < KINDS ? rules[kind]->rate_over_adamw : 0;
+    return rate > 0 ? rate : 1;
+}
+
 static bool is_fraction(double x)
 {
     return x >= 0 && x < 1;

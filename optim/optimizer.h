@@ -74,6 +74,7 @@ struct tg_optimizer_rule {
     const char *name;
     unsigned uses;                /* TG_USES_ ... */
     tg_optimizer_config defaults; /* lr, beta1, beta2, epsilon: what 0 stands for */
+    double rate_over_adamw;       /* the rate that suits a model, over that of AdamW which does; 0: 1 */
     int states;                   /* numbers kept for each parameter, 0 .. TG_UPDATE_STATES, zeros at first */
 
     /* Before the loops of a step, which counts from 1: brings up to date two numbers, 1 at first, that are products
@@ -104,6 +105,10 @@ bool tg_optimizer_from_name(const char *name, tg_optimizer_kind *kind);
 /* Whether it uses a setting, named as in tg_optimizer_config ("momentum"): for programs that refuse options without an
  * effect. All use lr, schedule, weight_decay and clip_norm; false for a name that is none. */
 bool tg_optimizer_uses(tg_optimizer_kind kind, const char *setting);
+
+/* A rate that suits a model for which AdamW's is known, over that one: 20 for SGD, 0.1 for Lion; for programs that
+ * choose a rate. From experience, nothing exact. 1 for a kind that is none. */
+double tg_optimizer_rate_over_adamw(tg_optimizer_kind kind);
 
 typedef struct tg_optimizer tg_optimizer;
 

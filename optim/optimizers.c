@@ -81,6 +81,7 @@ static void sgd_update(const tg_update *u)
 
 const tg_optimizer_rule tg_optimizer_sgd = {.name = "sgd",
                                             .uses = TG_USES_MOMENTUM | TG_USES_NESTEROV,
+                                            .rate_over_adamw = 20,
                                             .defaults = {.lr = 1e-3},
                                             .states = 1,
                                             .update = sgd_update};
@@ -201,6 +202,7 @@ static void lion_update(const tg_update *u)
 const tg_optimizer_rule tg_optimizer_lion = {.name = "lion",
                                              .uses = TG_USES_BETA1 | TG_USES_BETA2,
                                              .defaults = {.lr = 1e-4, .beta1 = 0.9, .beta2 = 0.99},
+                                             .rate_over_adamw = 0.1,
                                              .states = 1,
                                              .update = lion_update};
 
@@ -231,6 +233,7 @@ static void adagrad_update(const tg_update *with_decay)
 const tg_optimizer_rule tg_optimizer_adagrad = {.name = "adagrad",
                                                 .uses = TG_USES_EPSILON,
                                                 .defaults = {.lr = 1e-2, .epsilon = 1e-10},
+                                                .rate_over_adamw = 10,
                                                 .states = 1,
                                                 .update = adagrad_update,
                                                 .squares = true};

@@ -492,7 +492,7 @@ Suite *cross_models_suite(void)
 {
     Suite *suite = suite_create("cross_models");
     TCase *tests = tcase_create("ways");
-    tcase_set_timeout(tests, 60);
+    tcase_set_timeout(tests, getenv("TG_LONG") ? 1200 : 60);
     tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
     tcase_add_test(tests, random_models_come_to_the_same_numbers_however_they_are_trained);
     suite_add_tcase(suite, tests);

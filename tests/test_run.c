@@ -275,6 +275,23 @@ START_TEST(a_finished_comparison_trains_nothing_again_and_may_have_more_seeds)
 }
 END_TEST
 
+/* As a power failure may leave it, which takes the end of what was appended. */
+START_TEST(a_finished_run_that_lost_epochs_is_trained_again)
+{
+    static const char *const file = "o/runs/relu-seed1/curves.csv";
+    expect_fine(train_run("compare", SMALL "--activations relu,silu --seeds 1 --out o"));
+    char *whole = text_of("o", "curves.csv"), *lines = strdup(temporary_text(file));
+    temporary_write(file, lines, (size_t)(strchr(strchr(lines, '\n') + 1, '\n') + 1 - lines));
+    expect_fine(train_run("compare", SMALL "--activations relu,silu --seeds 1 --out o"));
+    ck_assert_msg(strstr(train_output, "1 of 2 runs are there"), "%s", train_output);
+    char *again = text_of("o", "curves.csv");
+    ck_assert_str_eq(whole, again);
+    free(whole);
+    free(lines);
+    free(again);
+}
+END_TEST
+
 Suite *run_suite(void)
 {
     Suite *suite = suite_create("run");
@@ -291,6 +308,7 @@ Suite *run_suite(void)
     tcase_add_loop_test(tests, a_run_that_is_killed_goes_on_to_the_same_bytes, 0, sizeof killed / sizeof *killed);
     tcase_add_loop_test(tests, a_report_grows_while_runs_go_on, 0, 2);
     tcase_add_test(tests, steps_are_written_while_an_epoch_runs);
+    tcase_add_test(tests, a_finished_run_that_lost_epochs_is_trained_again);
     tcase_add_test(tests, a_finished_comparison_trains_nothing_again_and_may_have_more_seeds);
     suite_add_tcase(suite, tests);
     return suite;

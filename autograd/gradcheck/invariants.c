@@ -194,7 +194,7 @@ static bool scales(tg_check *c)
 static bool adds_up(tg_check *c, int order, double *w, double *of_w)
 {
     const tg_check_level *below = &c->level[order - 1], *level = &c->level[order];
-    double largest = 0;
+    double largest = 0, rounding = 0; /* of any element: of one, little may have been seen by chance */
     for (int64_t i = 0; i < below->length; i++)
         w[i] = i % 3 == 2 ? 0 : tg_check_weight(&c->rng);
     if (!derive_with(c, order, w, of_w))
@@ -203,11 +203,13 @@ static bool adds_up(tg_check *c, int order, double *w, double *of_w)
         w[i] += below->cotangent[i];
     if (!derive_with(c, order, w, c->ahead))
         return false;
-    for (int64_t i = 0; i < c->variables; i++)
+    for (int64_t i = 0; i < c->variables; i++) {
         largest = fmax(largest, fmax(fabs(of_w[i]), fabs(level->value[i])));
+        rounding = fmax(rounding, level->value_rounding[i]);
+    }
     for (int64_t i = 0; i < c->variables; i++) {
         double expected = level->value[i] + of_w[i], error = fabs(c->ahead[i] - expected);
-        double bound = SAME_TO * largest + 64 * level->value_rounding[i] +
+        double bound = SAME_TO * largest + 64 * level->value_rounding[i] + 16 * rounding +
                        0x1p-43 * tg_check_typical_derivative(c, order, i) + LOST;
         if (error <= bound || !isfinite(c->ahead[i]) || !isfinite(of_w[i]))
             continue;

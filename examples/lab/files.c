@@ -176,8 +176,7 @@ bool files_write(const char *folder, const char *name, bool (*write)(const void 
     }
     bool made = write(context, to);
     errno = made ? 0 : ENOMEM;
-    bool well =
-        made && fflush(to) == 0 && !ferror(to) && (fsync(fileno(to)) == 0 || errno == EINVAL); /* cannot be synced */
+    bool well = made && fflush(to) == 0 && !ferror(to);
     int reason = errno;
     if (fclose(to) != 0 && well)
         well = false, reason = errno;

@@ -10,8 +10,9 @@
  *         !files_write("results/today", "rows.csv", write_rows, &table, message))
  *         return fprintf(stderr, "compare: %s\n", message), 1;
  *
- * A file is written under a temporary name, made safe on the disk, and renamed: what stood under its name stands until
- * then, and on a full disk for good. What a killed program left of such a file goes when the next one writes it.
+ * A file is written under a temporary name and renamed: what stood under its name stands until then, and on a full disk
+ * for good. So it is whole whenever the program is killed. Nothing waits for the disk: after a power failure a file of
+ * the last seconds may be empty. What a killed program left of a file goes when the next one writes it.
  * Messages are one line with the path and the reason.
  */
 #ifndef LAB_FILES_H

@@ -188,9 +188,9 @@ static bool read_letters(card *c, const json_t *letters)
 static const char *disagreement(const card *c)
 {
     const net_spec *s = &c->spec;
-    const bool images = s->image_width > 0, letters = net_reads_text(s->model);
-    const bool autoencoder =
-        strcmp(s->model, "autoencoder") == 0 || (c->task == CARD_IMAGES && s->outputs == s->inputs);
+    const net_traits *model = net_traits_of(s->model);
+    const bool images = s->image_width > 0, letters = model->text;
+    const bool autoencoder = model->reconstructs || (c->task == CARD_IMAGES && s->outputs == s->inputs);
     if (letters != (c->task == CARD_LETTERS) || autoencoder != (c->task == CARD_IMAGES))
         return "the task is not one for the model";
     if (letters)

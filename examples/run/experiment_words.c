@@ -63,23 +63,22 @@ static const char *listed(const char *list, char text[EXPERIMENT_POINT])
 
 void experiment_net(const experiment *e, char text[EXPERIMENT_POINT])
 {
-    const run_spec s = experiment_spec(e, 0);
+    run_spec s = experiment_spec(e, 0);
     const char *widths = experiment_list(e, "width"), *depths = experiment_list(e, "depth");
-    char width[EXPERIMENT_POINT], depth[EXPERIMENT_POINT];
-    if (strcmp(s.net.model, "mlp") != 0 || (!strchr(widths, ',') && !strchr(depths, ','))) {
-        net_describe(&s.net, text, EXPERIMENT_POINT);
-        *strrchr(text, ',') = '\0'; /* the activation */
-        if (strcmp(s.net.model, "mlp") == 0)
-            memmove(text, text + 4, strlen(text + 4) + 1);
-        return;
+    char width[EXPERIMENT_POINT], depth[EXPERIMENT_POINT], shape[2 * EXPERIMENT_POINT];
+    if (net_takes(s.net.model, "depth") && (strchr(widths, ',') || strchr(depths, ','))) {
+        char own_width[32], own_depth[16] = "1";
+        const char *times = strchr(s.net.hidden, 'x');
+        snprintf(own_width, sizeof own_width, "%.*s", (int)strcspn(s.net.hidden, "x,"), s.net.hidden);
+        snprintf(own_depth, sizeof own_depth, "%s", times ? times + 1 : "1");
+        snprintf(shape, sizeof shape, "%.80sx%.80s", listed(strcmp(widths, "0") ? widths : own_width, width),
+                 listed(strcmp(depths, "0") ? depths : own_depth, depth));
+        s.net.hidden = shape;
     }
-    char own_width[32], own_depth[16] = "1";
-    const char *times = strchr(s.net.hidden, 'x');
-    snprintf(own_width, sizeof own_width, "%.*s", (int)strcspn(s.net.hidden, "x,"), s.net.hidden);
-    snprintf(own_depth, sizeof own_depth, "%s", times ? times + 1 : "1");
-    snprintf(text, EXPERIMENT_POINT, "%d-%.80sx%.80s-%d", s.net.inputs,
-             listed(strcmp(widths, "0") ? widths : own_width, width),
-             listed(strcmp(depths, "0") ? depths : own_depth, depth), s.net.outputs);
+    net_describe(&s.net, text, EXPERIMENT_POINT);
+    *strrchr(text, ',') = '\0';        /* the activation */
+    if (strncmp(text, "mlp ", 4) == 0) /* goes without saying */
+        memmove(text, text + 4, strlen(text + 4) + 1);
 }
 
 static void describe_columns(const dataset *data, bool may_miss, FILE *out)

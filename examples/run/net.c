@@ -8,9 +8,9 @@
 /* What a model is to this program. */
 typedef struct net_kind {
     const char *name;
-    const char *options; /* of NET_OPTIONS, those that not every model has */
-    bool text, images;
     tg_model *(*make)(const net_spec *spec, const tg_rng *rng, char *message);
+    void (*describe)(const net_spec *spec, char *text, size_t size);
+    net_traits traits;
     net_spec defaults;
 } net_kind;
 
@@ -131,6 +131,11 @@ static tg_model *make_mlp(const net_spec *s, const tg_rng *rng, char *message)
     return fine ? finish(&tg_mlp_kind, &c, rng, message) : NULL;
 }
 
+static void describe_mlp(const net_spec *s, char *text, size_t size)
+{
+    snprintf(text, size, "mlp %d-%s-%d, %s", s->inputs, s->hidden, s->outputs, s->activation);
+}
+
 static tg_model *make_convnet(const net_spec *s, const tg_rng *rng, char *message)
 {
     tg_convnet_config c = {.channels = 1,
@@ -142,6 +147,11 @@ static tg_model *make_convnet(const net_spec *s, const tg_rng *rng, char *messag
     const bool fine = read_names(s, &c.activation, &c.norm, &c.init, message) &&
                       read_widths("filters", s->filters, c.filters, TG_CONVNET_BLOCKS, message);
     return fine ? finish(&tg_convnet_kind, &c, rng, message) : NULL;
+}
+
+static void describe_convnet(const net_spec *s, char *text, size_t size)
+{
+    snprintf(text, size, "convnet with filters %s, %s", s->filters, s->activation);
 }
 
 static tg_model *make_vit(const net_spec *s, const tg_rng *rng, char *message)
@@ -159,12 +169,23 @@ static tg_model *make_vit(const net_spec *s, const tg_rng *rng, char *message)
                                                                             : NULL;
 }
 
+static void describe_vit(const net_spec *s, char *text, size_t size)
+{
+    snprintf(text, size, "vit of %d layer%s, %d head%s, width %d, patches of %d x %d, %s", s->layers, plural(s->layers),
+             s->heads, plural(s->heads), s->width, s->patch, s->patch, s->activation);
+}
+
 static tg_model *make_autoencoder(const net_spec *s, const tg_rng *rng, char *message)
 {
     tg_autoencoder_config c = {.inputs = s->inputs, .code = s->code, .dropout = s->dropout};
     const bool fine = read_names(s, &c.activation, &c.norm, &c.init, message) &&
                       read_widths("hidden", s->hidden, c.hidden, TG_AUTOENCODER_HIDDEN, message);
     return fine ? finish(&tg_autoencoder_kind, &c, rng, message) : NULL;
+}
+
+static void describe_autoencoder(const net_spec *s, char *text, size_t size)
+{
+    snprintf(text, size, "autoencoder %d-%s-%d, %s", s->inputs, s->hidden, s->code, s->activation);
 }
 
 static tg_model *make_charmlp(const net_spec *s, const tg_rng *rng, char *message)
@@ -174,6 +195,12 @@ static tg_model *make_charmlp(const net_spec *s, const tg_rng *rng, char *messag
     const bool fine = read_names(s, &c.activation, &c.norm, &c.init, message) &&
                       read_widths("hidden", s->hidden, c.hidden, TG_CHAR_MLP_HIDDEN, message);
     return fine ? finish(&tg_char_mlp_kind, &c, rng, message) : NULL;
+}
+
+static void describe_charmlp(const net_spec *s, char *text, size_t size)
+{
+    snprintf(text, size, "charmlp %d x %d-%s-%d, %s", s->context, s->embedding, s->hidden, s->vocabulary,
+             s->activation);
 }
 
 static tg_model *make_gpt(const net_spec *s, const tg_rng *rng, char *message)
@@ -191,23 +218,70 @@ static tg_model *make_gpt(const net_spec *s, const tg_rng *rng, char *message)
                : NULL;
 }
 
-#define KIND(name) #name, .make = make_##name
-static const net_kind kinds[] = {
-    {KIND(mlp), .options = "hidden init residual width depth",
-     .defaults = {.hidden = "128x2", .norm = "none", .activation = "gelu_exact"}},
-    {KIND(convnet), .options = "filters init", .images = true,
-     .defaults = {.filters = "16,32", .norm = "batch", .activation = "gelu_exact"}},
-    {KIND(vit), .options = "layers heads width patch", .images = true,
-     .defaults = {.layers = 4, .heads = 4, .width = 64, .patch = 7, .norm = "layer", .activation = "gelu_exact"}},
-    {KIND(autoencoder), .options = "hidden code init", .images = true,
-     .defaults = {.hidden = "256,128", .code = 30, .norm = "none", .activation = "gelu_exact"}},
-    {KIND(charmlp), .options = "hidden context embedding init width depth", .text = true,
-     .defaults = {.hidden = "256", .context = 8, .embedding = 24, .norm = "none", .activation = "gelu_exact"}},
-    {KIND(gpt), .options = "layers heads width context rotary", .text = true,
-     .defaults = {.layers = 4, .heads = 4, .width = 64, .context = 64, .norm = "layer", .activation = "gelu_tanh"}},
-};
+static void describe_gpt(const net_spec *s, char *text, size_t size)
+{
+    snprintf(text, size, "gpt of %d layer%s, %d head%s, width %d, context %d, %s", s->layers, plural(s->layers),
+             s->heads, plural(s->heads), s->width, s->context, s->activation);
+}
+
+static const char **hidden_of(net_spec *spec)
+{
+    return &spec->hidden;
+}
+
+static const char **filters_of(net_spec *spec)
+{
+    return &spec->filters;
+}
+
+#define KIND(name) #name, make_##name, describe_##name
+static const net_kind mlp_kind = {KIND(mlp),
+                                  {.options = "hidden init residual width depth",
+                                   .rows_alone = true,
+                                   .batch = 128,
+                                   .lr = 2e-3,
+                                   .compared_lr = 1e-3,
+                                   .compared_hidden = {"32x2", "128x4"}},
+                                  {.hidden = "128x2", .norm = "none", .activation = "gelu_exact"}};
+static const net_kind convnet_kind = {
+    KIND(convnet),
+    {.options = "filters init", .images = true, .batch = 128, .lr = 2e-3, .gated = filters_of},
+    {.filters = "16,32", .norm = "batch", .activation = "gelu_exact"}};
+static const net_kind vit_kind = {
+    KIND(vit),
+    {.options = "layers heads width patch", .images = true, .batch = 128, .lr = 1e-3},
+    {.layers = 4, .heads = 4, .width = 64, .patch = 7, .norm = "layer", .activation = "gelu_exact"}};
+static const net_kind autoencoder_kind = {
+    KIND(autoencoder),
+    {.options = "hidden code init",
+     .images = true,
+     .reconstructs = true,
+     .rows_alone = true,
+     .batch = 128,
+     .lr = 2e-3,
+     .gated = hidden_of},
+    {.hidden = "256,128", .code = 30, .norm = "none", .activation = "gelu_exact"}};
+static const net_kind charmlp_kind = {
+    KIND(charmlp),
+    {.options = "hidden context embedding init width depth",
+     .text = true,
+     .rows_alone = true,
+     .batch = 128,
+     .lr = 2e-3,
+     .gated = hidden_of},
+    {.hidden = "256", .context = 8, .embedding = 24, .norm = "none", .activation = "gelu_exact"}};
+static const net_kind gpt_kind = {
+    KIND(gpt),
+    {.options = "layers heads width context rotary", .text = true, .every_position = true, .batch = 32, .lr = 3e-3},
+    {.layers = 4, .heads = 4, .width = 64, .context = 64, .norm = "layer", .activation = "gelu_tanh"}};
+
+#define MODELS      MODEL(mlp) MODEL(convnet) MODEL(vit) MODEL(autoencoder) MODEL(charmlp) MODEL(gpt)
+#define MODEL(name) &name##_kind,
+static const net_kind *const kinds[] = {MODELS};
+#undef MODEL
+#define MODEL(name) #name,
+const char *const net_models[] = {MODELS NULL};
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
-const char *const net_models[] = {"mlp", "convnet", "vit", "autoencoder", "charmlp", "gpt", NULL};
 
 #define TG_NORM(constant, name, ...) #name,
 const char *const net_norms[] = {
@@ -221,8 +295,8 @@ const char *const net_inits[] = {
 static const net_kind *find_kind(const char *name)
 {
     for (int i = 0; name && i < KINDS; i++)
-        if (strcmp(kinds[i].name, name) == 0)
-            return &kinds[i];
+        if (strcmp(kinds[i]->name, name) == 0)
+            return kinds[i];
     return NULL;
 }
 
@@ -239,8 +313,8 @@ bool net_takes(const char *model, const char *option)
 {
     bool special = false;
     for (int i = 0; i < KINDS; i++)
-        special |= has_word(kinds[i].options, option);
-    return !special || has_word(find_kind(model)->options, option);
+        special |= has_word(kinds[i]->traits.options, option);
+    return !special || has_word(find_kind(model)->traits.options, option);
 }
 
 void net_spec_complete(net_spec *spec)
@@ -271,15 +345,6 @@ const char *net_keep_text(const char *text)
 
 /* ---- gated nets of as many parameters ---- */
 
-/* The member with the widths of layers that are twice as large where they are gated; NULL for models that see to that
- * themselves. */
-static const char **gated_widths(net_spec *spec)
-{
-    return strcmp(spec->model, "convnet") == 0                                              ? &spec->filters
-           : strcmp(spec->model, "autoencoder") == 0 || strcmp(spec->model, "charmlp") == 0 ? &spec->hidden
-                                                                                            : NULL;
-}
-
 /* Parameters of the net; -1 and one line where it cannot be made. */
 static int64_t size_of(const net_spec *spec, char *message)
 {
@@ -295,7 +360,8 @@ bool net_spec_equalize(net_spec *spec, char message[NET_MESSAGE])
     enum { TRIES = 12 };
     tg_activation activation;
     net_spec plain = *spec;
-    const char **member = gated_widths(spec);
+    const net_traits *traits = net_traits_of(spec->model);
+    const char **member = traits->gated ? traits->gated(spec) : NULL;
     int64_t widths[TG_MLP_HIDDEN + 1];
     if (!member || !tg_activation_from_name(spec->activation, &activation) || !tg_activation_is_gated(activation))
         return true;
@@ -331,9 +397,7 @@ bool net_spec_equalize(net_spec *spec, char message[NET_MESSAGE])
 
 int net_least_rows(const net_spec *spec)
 {
-    const bool has_places = strcmp(spec->model, "mlp") != 0 && strcmp(spec->model, "autoencoder") != 0 &&
-                            strcmp(spec->model, "charmlp") != 0;
-    return strcmp(spec->norm, tg_norm_name(TG_NORM_BATCH)) == 0 && !has_places ? 2 : 1;
+    return strcmp(spec->norm, tg_norm_name(TG_NORM_BATCH)) == 0 && net_traits_of(spec->model)->rows_alone ? 2 : 1;
 }
 
 bool net_residual_is_idle(const net_spec *spec)
@@ -348,14 +412,10 @@ bool net_residual_is_idle(const net_spec *spec)
     return true;
 }
 
-bool net_reads_text(const char *model)
+const net_traits *net_traits_of(const char *model)
 {
-    return find_kind(model) && find_kind(model)->text;
-}
-
-bool net_wants_images(const char *model)
-{
-    return find_kind(model) && find_kind(model)->images;
+    const net_kind *kind = find_kind(model);
+    return kind ? &kind->traits : NULL;
 }
 
 /* ---- one face ---- */
@@ -382,7 +442,7 @@ void net_free(net *model)
 
 const tg_mlp *net_mlp(const net *model)
 {
-    return strcmp(model->kind->name, "mlp") == 0 ? model->model : NULL;
+    return model->kind->make == make_mlp ? model->model : NULL;
 }
 
 const net_spec *net_spec_of(const net *model)
@@ -400,22 +460,7 @@ tg_tensor net_forward(const net *model, tg_tensor x, tg_rng *training)
     return tg_model_forward(model->model, x, training);
 }
 
-void net_describe(const net_spec *s, char *text, size_t size)
+void net_describe(const net_spec *spec, char *text, size_t size)
 {
-    const char *model = s->model;
-    if (strcmp(model, "gpt") == 0)
-        snprintf(text, size, "gpt of %d layer%s, %d head%s, width %d, context %d, %s", s->layers, plural(s->layers),
-                 s->heads, plural(s->heads), s->width, s->context, s->activation);
-    else if (strcmp(model, "vit") == 0)
-        snprintf(text, size, "vit of %d layer%s, %d head%s, width %d, patches of %d x %d, %s", s->layers,
-                 plural(s->layers), s->heads, plural(s->heads), s->width, s->patch, s->patch, s->activation);
-    else if (strcmp(model, "charmlp") == 0)
-        snprintf(text, size, "charmlp %d x %d-%s-%d, %s", s->context, s->embedding, s->hidden, s->vocabulary,
-                 s->activation);
-    else if (strcmp(model, "convnet") == 0)
-        snprintf(text, size, "convnet with filters %s, %s", s->filters, s->activation);
-    else if (strcmp(model, "autoencoder") == 0)
-        snprintf(text, size, "autoencoder %d-%s-%d, %s", s->inputs, s->hidden, s->code, s->activation);
-    else
-        snprintf(text, size, "mlp %d-%s-%d, %s", s->inputs, s->hidden, s->outputs, s->activation);
+    find_kind(spec->model)->describe(spec, text, size);
 }

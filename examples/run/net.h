@@ -24,7 +24,7 @@ typedef struct net_spec {
     int code, patch, layers, heads, width, context, embedding;
     double dropout;
     bool residual, rotary;
-    bool equal_width; /* gated mlp: the widths as given, not those of as many parameters as a plain one */
+    bool equal_width; /* gated: the widths as given, not those of as many parameters as a plain one */
 
     int inputs, outputs;           /* of rows: features or pixels, and classes or targets */
     int image_height, image_width; /* where rows are images, else 0 */
@@ -104,6 +104,23 @@ bool net_spec_read(net_spec *spec, json_t *object, char message[NET_MESSAGE]);
  * weights. */
 const char *net_difference(const net_spec *a, const net_spec *b);
 
+/* What programs need to know of a model by its name. */
+typedef struct net_traits {
+    const char *options;            /* of NET_OPTIONS, those that not every model has */
+    bool text, images;              /* reads letters; wants images */
+    bool reconstructs;              /* its outputs are its inputs */
+    bool every_position;            /* predicts a letter at each position of a context, which may be shorter */
+    bool rows_alone;                /* a channel has one number a row, and batch norm then needs two rows */
+    int batch;                      /* rows of a pass, at most, where no option says so */
+    double lr, compared_lr;         /* of AdamW, likewise; compared_lr in a comparison, 0: lr */
+    const char *compared_hidden[2]; /* widths in a comparison, with few rows and with more; NULL: as elsewhere */
+    /* The member with widths that count twice where layers are gated; NULL: the model sees to that itself. */
+    const char **(*gated)(net_spec *spec);
+} net_traits;
+
+/* NULL where there is none of this name. */
+const net_traits *net_traits_of(const char *model);
+
 /* Whether one of NET_OPTIONS says something of this model. */
 bool net_takes(const char *model, const char *option);
 
@@ -112,10 +129,6 @@ int net_least_rows(const net_spec *spec);
 
 /* Whether a residual sum would change nothing: no two hidden layers of one width follow each other. */
 bool net_residual_is_idle(const net_spec *spec);
-
-/* Whether a model reads letters, or wants images. */
-bool net_reads_text(const char *model);
-bool net_wants_images(const char *model);
 
 typedef struct net net;
 

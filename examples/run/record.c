@@ -275,21 +275,6 @@ static void read_series(runlog *log, int run, const json_t *results)
     }
 }
 
-bool record_read(const char *folder, runlog *log, int run)
-{
-    char path[PATH_MAX];
-    reading r = {.log = log, .run = run};
-    const int rows = path_of(folder, "curves.csv", path) ? each_row(path, columns, COLUMNS, take_epoch, &r) : 0;
-    if (path_of(folder, "steps.csv", path))
-        each_row(path, step_columns, 2, take_step, &r);
-    json_t *results = load(folder, "result.json");
-    read_series(log, run, results);
-    if (results)
-        runlog_finish_run(log, run);
-    json_decref(results);
-    return rows > 0;
-}
-
 runlog_epoch *record_epochs(const char *folder, int *count)
 {
     char path[PATH_MAX];
@@ -300,9 +285,20 @@ runlog_epoch *record_epochs(const char *folder, int *count)
     return r.epochs;
 }
 
+static int count_epochs(const char *folder)
+{
+    int count;
+    free(record_epochs(folder, &count));
+    return count;
+}
+
 json_t *record_results(const char *folder)
 {
-    return load(folder, "result.json");
+    json_t *results = load(folder, "result.json"), *epochs = json_object_get(results, "epochs");
+    if (!epochs || json_integer_value(epochs) == count_epochs(folder))
+        return results;
+    json_decref(results);
+    return NULL;
 }
 
 events *record_open_events(const char *folder, char message[FILES_MESSAGE])
@@ -323,7 +319,24 @@ events *record_open_events(const char *folder, char message[FILES_MESSAGE])
 
 bool record_is_finished(const char *folder)
 {
-    return exists(folder, "result.json");
+    json_t *results = record_results(folder);
+    json_decref(results);
+    return results != NULL;
+}
+
+bool record_read(const char *folder, runlog *log, int run)
+{
+    char path[PATH_MAX];
+    reading r = {.log = log, .run = run};
+    const int rows = path_of(folder, "curves.csv", path) ? each_row(path, columns, COLUMNS, take_epoch, &r) : 0;
+    if (path_of(folder, "steps.csv", path))
+        each_row(path, step_columns, 2, take_step, &r);
+    json_t *results = record_results(folder);
+    read_series(log, run, results);
+    if (results)
+        runlog_finish_run(log, run);
+    json_decref(results);
+    return rows > 0;
 }
 
 /* ---- writing ---- */
@@ -404,7 +417,8 @@ bool record_continue(const char *folder, long step, bool whole, FILE **curves, F
     return true;
 }
 
-bool record_conclude(const char *folder, const json_t *results, char message[FILES_MESSAGE])
+bool record_conclude(const char *folder, json_t *results, char message[FILES_MESSAGE])
 {
+    json_object_set_new(results, "epochs", json_integer(count_epochs(folder)));
     return files_write(folder, "result.json", write_json, results, message);
 }

@@ -6,6 +6,10 @@
  *     record_read("results/iris-mlp/runs/relu-seed1", log, run);                    // as far as it went
  *
  * A folder belongs to the options in its config.json. The same options go on with what is there; others are refused.
+ *
+ * Killed at any moment, a program loses the epoch that was under way at most, and no finished run. After a power
+ * failure a run whose files are not whole counts as not finished: it goes on from its last state, which is whole, or
+ * begins anew.
  */
 #ifndef RUN_RECORD_H
 #define RUN_RECORD_H
@@ -32,7 +36,7 @@ runlog_epoch *record_epochs(const char *folder, int *count);
 /* A new event file in the run's folder, with all that the folder has. NULL and one line if it cannot be written. */
 events *record_open_events(const char *folder, char message[FILES_MESSAGE]);
 
-/* Whether the run is concluded, and with what: NULL where it is not. */
+/* Whether the run is concluded and has all its epochs; and with what: NULL where it is not. */
 bool record_is_finished(const char *folder);
 json_t *record_results(const char *folder);
 
@@ -49,6 +53,7 @@ bool record_put_epoch(FILE *curves, const runlog_epoch *epoch, bool whole);
 /* Writes pairs of step and loss, and what is pending. */
 bool record_put_steps(FILE *steps, const double *pairs, size_t count, long step, double sum, long pending);
 
-bool record_conclude(const char *folder, const json_t *results, char message[FILES_MESSAGE]);
+/* Writes the results, and how many epochs belong to them. */
+bool record_conclude(const char *folder, json_t *results, char message[FILES_MESSAGE]);
 
 #endif

@@ -28,11 +28,11 @@ bool source_complete(run_spec *s, const run_source *from, char message[NET_MESSA
     const dataset *data = &from->data;
     net_spec *spec = &s->net;
     spec->model = spec->model ? spec->model : data->width && !s->paired ? "convnet" : "mlp";
-    if (net_reads_text(spec->model))
+    if (net_traits_of(spec->model)->text)
         return snprintf(message, NET_MESSAGE, "--model %s reads letters; the data is text:FILE or lines:FILE then",
                         spec->model),
                false;
-    if (net_wants_images(spec->model) && !data->width)
+    if (net_traits_of(spec->model)->images && !data->width)
         return snprintf(message, NET_MESSAGE, "--model %s wants images: idx:DIR or glyphs", spec->model), false;
     spec->inputs = (int)data->features;
     spec->outputs = (int)(s->reconstructs                        ? data->features
@@ -73,7 +73,7 @@ static bool open_text(run_spec *s, run_source *from, char message[NET_MESSAGE])
         return false;
     net_spec *spec = &s->net;
     spec->model = spec->model ? spec->model : from->letters.lines ? "charmlp" : "gpt";
-    if (!net_reads_text(spec->model))
+    if (!net_traits_of(spec->model)->text)
         return snprintf(message, NET_MESSAGE, "--model %s does not read letters; gpt and charmlp do", spec->model),
                false;
     spec->vocabulary = from->letters.vocabulary;
@@ -114,7 +114,7 @@ bool source_split(run_spec *s, run_source *from, char message[NET_MESSAGE])
 
 bool source_reconstructs(const run_spec *s)
 {
-    return s->reconstructs || strcmp(s->net.model, "autoencoder") == 0;
+    return s->reconstructs || net_traits_of(s->net.model)->reconstructs;
 }
 
 bool source_classifies(const run_spec *s, const run_source *from)

@@ -177,29 +177,29 @@ static void complete_hidden(run_spec *s)
 void run_spec_complete(run_spec *s, int64_t rows)
 {
     enum { FEW = 300 }; /* a large net learns so few rows by heart */
-    const bool mlp = strcmp(s->net.model, "mlp") == 0, compared = s->paired && mlp;
-    const bool gpt = strcmp(s->net.model, "gpt") == 0, vit = strcmp(s->net.model, "vit") == 0;
-    const bool text = net_reads_text(s->net.model), sgd = strcmp(s->optimizer, "sgd") == 0,
-               lion = strcmp(s->optimizer, "lion") == 0;
+    const net_traits *model = net_traits_of(s->net.model);
+    tg_optimizer_kind optimizer = TG_ADAMW;
+    tg_optimizer_from_name(s->optimizer, &optimizer);
     if (s->net.hidden && strcmp(s->net.hidden, "auto") == 0)
         s->net.hidden = NULL;
-    if (!s->net.hidden && compared)
-        s->net.hidden = rows < FEW ? "32x2" : "128x4";
+    if (!s->net.hidden && s->paired)
+        s->net.hidden = model->compared_hidden[rows >= FEW];
     net_spec_complete(&s->net);
     complete_hidden(s);
     if (s->batch == 0)
-        for (s->batch = 8; s->batch < (gpt ? 32 : 128) && 2 * s->batch <= rows / 16;)
+        for (s->batch = 8; s->batch < model->batch && 2 * s->batch <= rows / 16;)
             s->batch *= 2;
     if (s->epochs == 0)
         s->epochs = s->paired                        ? epochs_of_comparison(rows, s->batch)
-                    : text                           ? 10
+                    : model->text                    ? 10
                     : strcmp(s->data, "glyphs") == 0 ? 4
                                                      : 20;
     if (s->lr == 0)
-        s->lr = compared ? 1e-3 : (gpt ? 3e-3 : vit ? 1e-3 : 2e-3) * (sgd ? 20 : lion ? 0.1 : 1);
+        s->lr = (s->paired && model->compared_lr > 0 ? model->compared_lr : model->lr) *
+                tg_optimizer_rate_over_adamw(optimizer);
     if (!s->gated && s->paired)
         s->gated = gated_widths[0];
-    s->net.equal_width = mlp && s->gated && strcmp(s->gated, "width") == 0;
+    s->net.equal_width = s->gated && strcmp(s->gated, "width") == 0;
 }
 
 /* ---- what goes together ---- */
@@ -241,7 +241,7 @@ bool run_spec_check(const run_spec *s, bool classifies, char message[NET_MESSAGE
 {
     static const char *const of_rows[] = {"target", "task",  "header", "ignore", "categorical", "missing",
                                           "rows",   "noise", "split",  "folds",  "test-noise",  NULL};
-    const char *model = s->net.model, *of_rows_only = net_reads_text(model) ? first_given(of_rows) : NULL;
+    const char *model = s->net.model, *of_rows_only = net_traits_of(model)->text ? first_given(of_rows) : NULL;
     for (const program_option *o = run_options; o->name || o->help; o++)
         if (o->name && given(o->name) && !net_takes(model, o->name))
             return snprintf(message, NET_MESSAGE, "--%s is not for --model %s", o->name, model), false;

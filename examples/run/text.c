@@ -191,7 +191,7 @@ static void describe_rows(text_part *part, tg_fit_rows *rows)
 
 bool text_rows(text_source *t, const net_spec *spec, tg_fit_rows *train, tg_fit_rows *valid, char message[NET_MESSAGE])
 {
-    const bool windows = strcmp(spec->model, "gpt") == 0;
+    const bool windows = net_traits_of(spec->model)->every_position;
     if (windows && t->lines)
         return snprintf(message, NET_MESSAGE, "--model gpt reads text:FILE; lines:FILE is for charmlp"), false;
     const int64_t first = t->lines; /* no character comes before the first newline */

@@ -54,9 +54,8 @@ static const float *logits_after(const net *model, const card *c, tg_tape *tape,
     const int64_t context = c->spec.context;
     const int end = number_of(c, '\n');
     int64_t seen = count < context ? count : context;
-    const bool whole = strcmp(c->spec.model, "charmlp") == 0; /* it wants a full window */
     tg_tape_reset(tape);
-    if (!whole)
+    if (net_traits_of(c->spec.model)->every_position)
         return tg_f32(net_forward(model, tg_borrow(tape, TG_I32, ids + count - seen, TG_SHAPE(1, seen)), NULL));
     for (int64_t i = 0; i < context; i++)
         window[i] = i < context - seen ? (end < 0 ? 0 : end) : ids[count - context + i];
@@ -97,7 +96,7 @@ bool sample_write(const net *model, const card *c, const sample_options *options
             break;
         }
         const int64_t seen = count - first < c->spec.context ? count - first : c->spec.context;
-        const bool every_position = strcmp(c->spec.model, "gpt") == 0;
+        const bool every_position = net_traits_of(c->spec.model)->every_position;
         ids[count] = draw(logits + (every_position ? (seen - 1) * c->vocabulary : 0), c->vocabulary, options, rng);
         if (c->lines && ids[count] == end)
             break;

@@ -26,19 +26,6 @@ static int create(const char *path)
     return descriptor;
 }
 
-/* Puts what happened to names in the folder of `path` on the disk; the path is cut to its folder. */
-static void sync_folder(char *path)
-{
-    char *slash = strrchr(path, '/');
-    if (slash)
-        slash[1] = '\0';
-    const int descriptor = open(slash ? path : ".", O_RDONLY);
-    if (descriptor < 0)
-        return;
-    fsync(descriptor);
-    close(descriptor);
-}
-
 /* Through a file of the name `beside`. 0, or the error's number. */
 static int replace(const char *path, char *beside, const tg_file_piece *pieces, int count)
 {
@@ -53,10 +40,8 @@ static int replace(const char *path, char *beside, const tg_file_piece *pieces, 
         fine = false;
         error = errno;
     }
-    if (fine && rename(beside, path) == 0) {
-        sync_folder(beside);
+    if (fine && rename(beside, path) == 0)
         return 0;
-    }
     error = fine ? errno : error ? error : EIO;
     unlink(beside);
     return error;

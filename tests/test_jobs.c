@@ -1,7 +1,6 @@
 /* Jobs in child processes, and how their progress is shown. */
 #include "examples/lab/jobs.h"
 #include "examples/lab/progress.h"
-#include "examples/lab/progress_curve.h"
 #include "examples/lab/progress_internal.h"
 #include "tests/pseudo_terminal.h"
 #include "examples/report/terminal.h"

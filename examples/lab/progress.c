@@ -1,7 +1,6 @@
 #include "examples/lab/progress.h"
 #include "examples/lab/files.h"
 #include "examples/lab/jobs_internal.h"
-#include "examples/lab/progress_curve.h"
 #include "examples/lab/progress_internal.h"
 #include "examples/report/terminal.h"
 

@@ -1,4 +1,3 @@
-#include "examples/lab/progress_curve.h"
 #include "examples/lab/progress_internal.h"
 
 #include <math.h>

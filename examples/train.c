@@ -180,6 +180,9 @@ static bool on_progress(void *context, const jobs_progress *now)
         write_report(t, false, true);
         t->next_report = report_next(time, jobs_clock());
     }
+    if (now->step % t->run.steps_of_epoch != 0 ||
+        t->run.steps_of_epoch == 1) /* at its end the loss is the validation's */
+        progress_point(t->view, now->fraction, now->loss);
     if (time - t->shown >= 0.1 || now->epoch * now->steps == now->step * now->epochs) {
         progress_update(t->view, 0, now);
         progress_tick(t->view);

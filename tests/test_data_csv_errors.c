@@ -24,7 +24,8 @@ START_TEST(errors_name_line_and_column)
         {"a,\"two\nlines\"\n1,2\n3\n", ":4: 1 field, expected 2 as in line 1"},
         {"a,pH,t\n1,2,0.5\n1,abc,1.5\n", ":3, column 'pH': 'abc' is not a number"},
         {"1,2,0.5\n1,abc,1.5\n", ":2, column 1 (of 0 to 2): 'abc' is not a number"},
-        {"a,pH,t\n1,2,0.5\n1,,1.5\n", ":3, column 'pH': empty, expected a number; missing drop or mean does without"},
+        {"a,pH,t\n1,2,0.5\n1,,1.5\n",
+         ":3, column 'pH': empty, expected a number; use --missing drop or --missing mean"},
         {"a,pH,t\n1,2,0.5\n1,nan,1.5\n", ":3, column 'pH': 'nan' is not a finite number"},
         {"a,pH,t\n1,2,0.5\n1,-inf,1.5\n", ":3, column 'pH': '-inf' is not a finite number"},
         {"a,pH,t\n1,2,0.5\n1,1e39,1.5\n", ":3, column 'pH': '1e39' is not a finite number"},
@@ -34,9 +35,9 @@ START_TEST(errors_name_line_and_column)
         {"a,t\n1,2\n3,x\n5,7\n", ":3, column 't': 'x' is not a number"},
         {"a,t\n1,x\n3,4\n5,y\n", ":3, column 't': a number, expected the name of a class as in most rows"},
         {"a,t\n1,x\n3,\n5,y\n",
-         ":3, column 't': empty, expected the name of a class; missing drop or mean does without"},
+         ":3, column 't': empty, expected the name of a class; use --missing drop or --missing mean"},
         {"a,t\nx,1\n,2\ny,1\n",
-         ":3, column 'a': empty, expected the name of a class; missing drop or mean does without"},
+         ":3, column 'a': empty, expected the name of a class; use --missing drop or --missing mean"},
         {"a,t\n1,x\n3,x\n", ":2, column 't': the only class in the file, expected at least 2"},
         {"a,t\n1,3\n3,3\n4,3\n", ":2, column 't': 3 is the only number in the file, expected different ones"},
         {"1,2.50\n3,2.5\n", ":1, column 1 (of 0 to 1): 2.5 is the only number in the file, expected different ones"},
@@ -164,13 +165,15 @@ START_TEST(what_columns_are_not_is_told)
     for (int i = 0; i < 101; i++)
         used += (size_t)sprintf(many + used, "n%d,%d\n", i, i % 2);
     csv_expect_error(many, standard,
-                     ": column 0 has 101 different entries, expected numbers or at most 100 categories; ignore it?");
+                     ": column 'name' has 101 different entries ('n0' is the first), expected numbers or at most 100 "
+                     "categories; --ignore 'name' leaves it out");
     csv_expect_error(csv_flowers, (dataset_options){.ignore = "colour"},
-                     ":3, column 'size': 'NA', expected a number; missing drop or mean does without");
+                     ":3, column 'size': 'NA', expected a number; use --missing drop or --missing mean");
     csv_expect_error("x,y,t\n1,red,0\n2,3,1\n4,blue,1\n", standard,
                      ":3, column 'y': a number, expected the name of a class as in most rows");
-    csv_expect_error("x,t\n1,a\n2,?\n3,b\n", standard,
-                     ":3, column 't': a sign that it is missing, expected a word; missing drop or mean does without");
+    csv_expect_error(
+        "x,t\n1,a\n2,?\n3,b\n", standard,
+        ":3, column 't': a sign that it is missing, expected a word; use --missing drop or --missing mean");
     csv_expect_error("x,t\n1,0\n2,1\n", (dataset_options){.ignore = "x"},
                      ": 2 columns, and no feature among them, expected one at least");
     csv_expect_error("x,t\n1,0\n2,1\n", (dataset_options){.ignore = "t"},

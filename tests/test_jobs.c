@@ -2,6 +2,7 @@
 #include "examples/lab/jobs.h"
 #include "examples/lab/progress.h"
 #include "examples/lab/progress_internal.h"
+#include "tests/pseudo_terminal.h"
 #include "examples/report/terminal.h"
 
 #include <check.h>
@@ -12,6 +13,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 Suite *jobs_suite(void);
@@ -365,6 +367,56 @@ static void show_some_jobs(FILE *out)
     progress_free(view);
 }
 
+static void print_curve(FILE *out, const void *context)
+{
+    const char *name = "gpt";
+    progress *view = progress_new(&(progress_config){.out = out, .count = 1, .names = &name});
+    (void)context;
+    progress_start(view, 0);
+    for (int i = 0; i < 56; i++)
+        progress_point(view, i / 56., 56 - i);
+    progress_update(view, 0, &(jobs_progress){.fraction = 0.5, .loss = 1, .accuracy = NAN});
+    struct timespec pause = {0, 200000000};
+    nanosleep(&pause, NULL);
+    progress_tick(view);
+    progress_free(view);
+}
+
+START_TEST(a_curve_stands_below_a_single_line_where_there_is_room)
+{
+    for (int i = 0; i < 3; i++) {
+        const int columns = (const int[]){100, 60, 0}[i];
+        const char *text = terminal_output(columns, print_curve, NULL);
+        ck_assert_msg((strstr(text, "56.000") != NULL) == (columns == 100), "%d columns: %.900s", columns, text);
+        ck_assert_int_eq(strstr(text, "**") != NULL || strstr(text, "••") != NULL, columns == 100);
+    }
+}
+END_TEST
+
+START_TEST(a_curve_in_letters_falls_from_its_highest_to_its_lowest)
+{
+    progress_curve curve = {{0}};
+    progress_curve_add(&curve, 0, 3);
+    ck_assert(!progress_curve_is_there(&curve));
+    progress_curve_add(&curve, 1.5 / PROGRESS_CURVE_COLUMNS, NAN);
+    progress_curve_add(&curve, 2.5 / PROGRESS_CURVE_COLUMNS, 1);
+    progress_curve_add(&curve, 2.6 / PROGRESS_CURVE_COLUMNS, 2); /* the mean is 1.5 */
+    progress_curve_add(&curve, 1, 0.5);
+    ck_assert(progress_curve_is_there(&curve));
+    static const char *const begin[PROGRESS_CURVE_LINES] = {"3.0000 |*",   "       |", "       |",
+                                                            "       |  *", "       |", "0.5000 |"};
+    for (int line = 0; line < PROGRESS_CURVE_LINES; line++) {
+        char text[200];
+        FILE *out = fmemopen(text, sizeof text, "w");
+        progress_curve_write(&curve, line, false, out);
+        fclose(out);
+        ck_assert_int_eq(strncmp(text, begin[line], strlen(begin[line])), 0);
+        ck_assert_int_eq((int)strlen(text), PROGRESS_CURVE_COLUMNS + 8);
+        ck_assert_int_eq(text[PROGRESS_CURVE_COLUMNS + 7] == '*', line == PROGRESS_CURVE_LINES - 1);
+    }
+}
+END_TEST
+
 START_TEST(progress_in_a_file_is_plain_lines)
 {
     char text[4096] = "";
@@ -442,6 +494,8 @@ Suite *jobs_suite(void)
     tcase_add_test(tests, no_jobs_are_no_trouble);
     tcase_add_test(tests, progress_lines_fit_every_width);
     tcase_add_test(tests, numbers_in_progress_lines_keep_their_width);
+    tcase_add_test(tests, a_curve_stands_below_a_single_line_where_there_is_room);
+    tcase_add_test(tests, a_curve_in_letters_falls_from_its_highest_to_its_lowest);
     tcase_add_test(tests, progress_in_a_file_is_plain_lines);
     tcase_add_test(tests, progress_on_a_terminal_leaves_it_as_it_was);
     tcase_add_test(tests, a_view_of_nothing_is_survived);

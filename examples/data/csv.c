@@ -77,15 +77,28 @@ static bool check_numbers(const csv_source *source, size_t column, bool may_miss
     return true;
 }
 
+/* Names the column as --ignore takes it: an identifier, a date or a text, most often. */
+static bool fail_at_many(const csv_source *source, const feature *f)
+{
+    char name[80], example[PLAIN_NAME];
+    const char *word = csv_word_at(source, 0, f->column);
+    if (source->first)
+        snprintf(name, sizeof name, "%.60s", csv_column_name(source, f->column));
+    else
+        snprintf(name, sizeof name, "%zu", f->column);
+    return dataset_fail(source->error,
+                        "%s: column '%s' has %zu different entries ('%s' is the first), expected numbers or at most %d "
+                        "categories; --ignore '%s' leaves it out",
+                        source->table.path, name, f->categories.count, plain_name(word ? word : "", example),
+                        MOST_CATEGORIES, name);
+}
+
 static bool plan_categories(const csv_source *source, bool may_miss, feature *f)
 {
     if (!csv_classes_collect(source, f->column, may_miss, &f->categories))
         return false;
     if (f->categories.count > MOST_CATEGORIES)
-        return dataset_fail(
-            source->error,
-            "%s: column %zu has %zu different entries, expected numbers or at most %d categories; ignore it?",
-            source->table.path, f->column, f->categories.count, MOST_CATEGORIES);
+        return fail_at_many(source, f);
     for (size_t row = 0; row < source->rows && may_miss; row++)
         f->marked |= csv_classes_find(source, f->column, &f->categories, row) < 0;
     f->width = f->categories.count;

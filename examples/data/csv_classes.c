@@ -36,10 +36,10 @@ static bool collect_names(const csv_source *source, size_t column, bool missing,
             return csv_fail_at(source, row, column, "a number, expected the name of a class as in most rows");
         if (!*name)
             return csv_fail_at(source, row, column,
-                               "empty, expected the name of a class; missing drop or mean does without");
+                               "empty, expected the name of a class; use --missing drop or --missing mean");
         if (csv_is_missing(name))
             return csv_fail_at(source, row, column,
-                               "a sign that it is missing, expected a word; missing drop or mean does without");
+                               "a sign that it is missing, expected a word; use --missing drop or --missing mean");
         names[found++] = name;
     }
     qsort(names, found, sizeof *names, compare_names);

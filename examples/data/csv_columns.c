@@ -45,9 +45,9 @@ bool csv_fail_at_word(const csv_source *source, size_t row, size_t column)
     const char *word = csv_word_at(source, row, column);
     char problem[120];
     if (!word || !*word)
-        snprintf(problem, sizeof problem, "empty, expected a number; missing drop or mean does without");
+        snprintf(problem, sizeof problem, "empty, expected a number; use --missing drop or --missing mean");
     else if (csv_is_missing(word) && !csv_word_is_huge(word))
-        snprintf(problem, sizeof problem, "'%.60s', expected a number; missing drop or mean does without", word);
+        snprintf(problem, sizeof problem, "'%.60s', expected a number; use --missing drop or --missing mean", word);
     else if (csv_word_is_formatted(word))
         snprintf(problem, sizeof problem, "'%.40s' has marks between its digits, expected a number such as 1234.56",
                  word);

@@ -25,6 +25,7 @@ struct progress {
     job_line *rows; /* [config.count] */
     int ended, name_width;
     double began, painted;
+    progress_curve curve;
     int *widths; /* [lines]: of what stands on the terminal now */
     int lines;
 };
@@ -34,7 +35,7 @@ progress *progress_new(const progress_config *config)
     progress *view = calloc(1, sizeof *view);
     size_t count = config->count > 0 ? (size_t)config->count : 1;
     job_line *rows = calloc(count, sizeof *rows);
-    int *widths = calloc(count + 1, sizeof *widths);
+    int *widths = calloc(count + 1 + PROGRESS_CURVE_LINES, sizeof *widths);
     if (!view || !rows || !widths || !config->out) {
         free(view), free(rows), free(widths);
         return NULL;
@@ -108,6 +109,12 @@ static void put_line(progress *view, FILE *to, const char *line)
     view->widths[view->lines++] = width_on_screen(line);
 }
 
+static bool has_curve(const progress *view, const terminal *screen)
+{
+    return progress_curve_is_there(&view->curve) && screen->columns > PROGRESS_CURVE_WIDTH &&
+           screen->rows > 2 * PROGRESS_CURVE_LINES;
+}
+
 static void write_live_lines(progress *view, FILE *to, const terminal *screen)
 {
     progress_style style = style_of(view, screen);
@@ -125,6 +132,15 @@ static void write_live_lines(progress *view, FILE *to, const terminal *screen)
             continue;
         progress_write_job(text, &style, view->config.names[i], &row->now,
                            time_left(row->started, row->reported, row->now.fraction));
+        if (files_close_memory(text, &line))
+            put_line(view, to, line);
+        free(line);
+    }
+    for (int i = 0; running > 0 && has_curve(view, screen) && i < PROGRESS_CURVE_LINES; i++) {
+        FILE *text = open_memstream(&line, &size);
+        if (!text)
+            return;
+        progress_curve_write(&view->curve, i, style.utf8, text);
         if (files_close_memory(text, &line))
             put_line(view, to, line);
         free(line);
@@ -201,6 +217,12 @@ void progress_free(progress *view)
     free(view->rows);
     free(view->widths);
     free(view);
+}
+
+void progress_point(progress *view, double fraction, double loss)
+{
+    if (view)
+        progress_curve_add(&view->curve, fraction, loss);
 }
 
 /* ---- plain lines -------------------------------------------------------------------------------------------- */

@@ -141,7 +141,7 @@ static bool number_at(const csv_source *s, size_t row, size_t column, double *nu
 {
     const char *word = csv_word_at(s, row, column);
     *number = word ? NAN : csv_value(s, row, column);
-    return !word || strcasestr(word, "nan") == word || strcasestr(word, "inf") != NULL;
+    return !word || csv_word_is_huge(word);
 }
 
 static bool put(runs_file *to, int run, int measure, double step, double number, const dataset_error *error)

@@ -205,10 +205,11 @@ int main(int argc, char **argv)
         fputs("activations: out of memory\n", stderr);
         return 1;
     }
-    if (!print_table(tape))
+    const bool printed = print_table(tape);
+    if (!printed)
         fputs("activations: out of memory for the table\n", stderr);
     print_formulas();
     const int status = write_and_draw(&s, tape);
     tg_tape_free(tape);
-    return status;
+    return printed ? status : 1;
 }

@@ -130,13 +130,12 @@ static void print_constants(const subjects *all, FILE *out)
 
 static int print_results(const settings *s, const subjects *all, const check_table *table)
 {
-    if (s->csv)
-        check_table_print_csv(table, stdout);
-    check_table_print(&(check_table){table->rows, s->csv ? 0 : table->count}, stdout);
+    const bool printed = (!s->csv || check_table_print_csv(table, stdout)) &
+                         check_table_print(&(check_table){table->rows, s->csv ? 0 : table->count}, stdout);
     FILE *rest = s->csv ? stderr : stdout;
     print_constants(all, rest);
     check_table_print_counts(table, rest);
-    return table->count == 0                                   ? TROUBLE
+    return table->count == 0 || !printed                       ? TROUBLE
            : check_table_count(table, VERDICT_FAILED) > 0      ? SOMETHING_FAILED
            : check_table_count(table, VERDICT_CANNOT_TELL) > 0 ? SOMETHING_UNDECIDED
                                                                : ALL_PASSED;

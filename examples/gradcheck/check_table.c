@@ -10,11 +10,13 @@ bool check_has_error(const tg_gradcheck_result *v)
     return v->passed || v->status == TG_GRADCHECK_WRONG;
 }
 
-static void print_and_free(table *t, const char *format, FILE *out)
+static bool print_and_free(table *t, const char *format, FILE *out)
 {
-    if (!table_print(t, format, out))
+    const bool printed = table_print(t, format, out);
+    if (!printed)
         fputs("out of memory for the table\n", stderr);
     table_free(t);
+    return printed;
 }
 
 static table *result_table(const check_table *of)
@@ -58,17 +60,18 @@ int check_table_count(const check_table *of, verdict which)
     return count;
 }
 
-void check_table_print(const check_table *of, FILE *out)
+bool check_table_print(const check_table *of, FILE *out)
 {
-    print_and_free(result_table(of), "table", out);
+    const bool printed = print_and_free(result_table(of), "table", out);
     for (int i = 0; i < of->count; i++)
         if (!of->rows[i].result.passed)
             fprintf(out, "\n%s\n", of->rows[i].report ? of->rows[i].report : of->rows[i].result.why);
+    return printed;
 }
 
-void check_table_print_csv(const check_table *of, FILE *out)
+bool check_table_print_csv(const check_table *of, FILE *out)
 {
-    print_and_free(result_table(of), "csv", out);
+    return print_and_free(result_table(of), "csv", out);
 }
 
 void check_table_print_counts(const check_table *of, FILE *out)

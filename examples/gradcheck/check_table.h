@@ -36,8 +36,8 @@ bool check_has_error(const tg_gradcheck_result *result);
 int check_table_count(const check_table *table, verdict which);
 
 /* The rows, for reading, then a sentence for each that has not passed; and the rows as comma-separated values. */
-void check_table_print(const check_table *table, FILE *out);
-void check_table_print_csv(const check_table *table, FILE *out);
+bool check_table_print(const check_table *table, FILE *out);
+bool check_table_print_csv(const check_table *table, FILE *out);
 
 /* "190 passed, 0 failed", or "188 passed, 1 failed, 1 cannot tell". */
 void check_table_print_counts(const check_table *table, FILE *out);

@@ -75,7 +75,8 @@ static void wrap(char *text, int width)
     }
 }
 
-static void add_scols_column(struct libscols_table *to, const screen_table *s, int column)
+/* False when memory runs out, as below. */
+static bool add_scols_column(struct libscols_table *to, const screen_table *s, int column)
 {
     char *name = on_screen(s, -1, column);
     const bool wrapped = s->t->columns[column].least > 0;
@@ -89,21 +90,24 @@ static void add_scols_column(struct libscols_table *to, const screen_table *s, i
     }
     if (added && s->screen.colour)
         scols_cell_set_color(scols_column_get_header(added), "\033[1m");
+    const bool fine = name && added;
     free(name);
+    return fine;
 }
 
-static void set_scols_cell(struct libscols_line *line, size_t position, const screen_table *s, int row, int column)
+static bool set_scols_cell(struct libscols_line *line, size_t position, const screen_table *s, int row, int column)
 {
     static const char *const colours[] = {
         [TABLE_GOOD] = "\033[32m", [TABLE_BAD] = "\033[31m", [TABLE_SHADED_BAD] = NULL};
     char *text = on_screen(s, row, column);
     if (text && s->t->columns[column].least)
         wrap(text, s->width[column]);
-    scols_line_set_data(line, position, text ? text : "");
+    const bool fine = text && scols_line_set_data(line, position, text) == 0;
     struct libscols_cell *added = scols_line_get_cell(line, position);
     if (added && s->screen.colour)
         scols_cell_set_color(added, colours[table_cell_at(s->t, row, column)->mark]);
     free(text);
+    return fine;
 }
 
 /* The key columns and those from `first` up to `end`. */
@@ -121,17 +125,19 @@ static bool print_block(const screen_table *s, int first, int end, FILE *out)
     scols_table_enable_colors(to, s->screen.colour);
     scols_table_enable_minout(to, 1);
     scols_table_set_column_separator(to, "  ");
+    bool fine = true;
     for (int c = 0; c < end; c++)
         if (s->width[c] && (c < s->t->keys || c >= first))
-            add_scols_column(to, s, c);
-    for (int row = 0; row < s->t->rows; row++) {
+            fine = fine && add_scols_column(to, s, c);
+    for (int row = 0; row < s->t->rows && fine; row++) {
         struct libscols_line *line = scols_table_new_line(to, NULL);
         size_t position = 0;
-        for (int c = 0; line && c < end; c++)
+        fine = line;
+        for (int c = 0; c < end; c++)
             if (s->width[c] && (c < s->t->keys || c >= first))
-                set_scols_cell(line, position++, s, row, c);
+                fine = fine && set_scols_cell(line, position++, s, row, c);
     }
-    const bool printed = scols_print_table(to) == 0;
+    const bool printed = fine && scols_print_table(to) == 0;
     scols_unref_table(to);
     return printed;
 }

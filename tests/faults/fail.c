@@ -112,9 +112,31 @@ CALL(FILE *, tmpfile, (void), (), "open", EMFILE, NULL)
 CALL(FILE *, fdopen, (int file, const char *mode), (file, mode), "open", ENOMEM, NULL)
 CALL(FILE *, open_memstream, (char **text, size_t *size), (text, size), "open", ENOMEM, NULL)
 CALL(ssize_t, write, (int file, const void *bytes, size_t size), (file, bytes, size), "write", ENOSPC, -1)
-CALL(size_t, fwrite, (const void *bytes, size_t size, size_t count, FILE *to), (bytes, size, count, to), "write",
-     ENOSPC, 0)
-CALL(int, fflush, (FILE * to), (to), "write", ENOSPC, EOF)
+/* A stream remembers its error, for ferror. */
+static bool stream_fails(FILE *to)
+{
+    enum { ERROR_SEEN = 0x20 }; /* of glibc */
+    const bool failing = fails("write", ENOSPC);
+    to->_flags |= failing ? ERROR_SEEN : 0;
+    return failing;
+}
+
+size_t fwrite(const void *bytes, size_t size, size_t count, FILE *to)
+{
+    static size_t (*real)(const void *, size_t, size_t, FILE *);
+    if (!real)
+        *(void **)&real = next("fwrite");
+    return stream_fails(to) ? 0 : real(bytes, size, count, to);
+}
+
+int fflush(FILE *to)
+{
+    static int (*real)(FILE *);
+    if (!real)
+        *(void **)&real = next("fflush");
+    return to && stream_fails(to) ? EOF : real(to);
+}
+
 CALL(int, fsync, (int file), (file), "fsync", EIO, -1)
 CALL(int, rename, (const char *from, const char *to), (from, to), "rename", EIO, -1)
 CALL(pid_t, fork, (void), (), "fork", EAGAIN, -1)

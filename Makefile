@@ -6,6 +6,7 @@
 #   make bench         speed, as ratios within one run
 #   make fuzz          the readers of files under libFuzzer and the sanitizers (clang), FUZZ_SECONDS=60 each
 #   make golden        the reference values in tests/golden anew (python3 with torch and mpmath)
+#   make check-faults  each allocation, file call, fork and thread of the programs made to fail once
 #   make install       libraries, headers, programs, manual pages, and what pkg-config, CMake and bash look for
 #                      (PREFIX, LIBDIR, INCLUDEDIR, BINDIR, MANDIR, DATADIR, DESTDIR; STRIP=, DEBUGFILES=1)
 #   make install-library, make uninstall, make clean, make help
@@ -107,7 +108,7 @@ STATIC := $(OUT)/libtapegrad.a
 SHARED := $(OUT)/libtapegrad.so
 UMBRELLA := $(OUT)/include/tapegrad.h
 
-.PHONY: all lib check check-long demo bench golden fuzz install install-library uninstall clean help
+.PHONY: all lib check check-long check-faults demo bench golden fuzz install install-library uninstall clean help
 .DEFAULT_GOAL := all
 MAKEFLAGS += --no-builtin-rules
 ifeq ($(filter -j%,$(MAKEFLAGS)),)
@@ -267,6 +268,11 @@ check-long: all $(OUT)/bin/tests $(OUT)/bin/against-mpfr
 	TG_LONG=1 CK_TIMEOUT_MULTIPLIER=100 $(OUT)/bin/tests
 	$(OUT)/bin/accuracy --exhaustive
 	$(OUT)/bin/against-mpfr
+
+# FAULTS: how many calls of each kind are tried in each program, spread over all.
+FAULTS ?= 200
+check-faults: all
+	tests/faults/run.sh $(OUT) $(FAULTS)
 
 $(OUT)/bin/against-mpfr: LIBS = $(PROGRAM_LIBS) -lmpfr -lgmp
 $(OUT)/bin/against-mpfr: $(call objects,$(wildcard tests/mpfr/*.c)) $(ACCURACY_OBJECTS) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS) $(OUT)/flags

@@ -4,7 +4,7 @@
 #include "examples/lab/jobs.h"
 #include "plots/plots.h"
 #include "examples/lab/progress.h"
-#include "examples/lab/report.h"
+#include "examples/report/report.h"
 #include "examples/lab/signals.h"
 #include "examples/report/columns.h"
 #include "examples/report/terminal.h"

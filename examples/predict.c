@@ -146,8 +146,8 @@ typedef struct batch {
 } batch;
 
 /* Goes over all rows, batch by batch, until `see` fails. */
-static bool each_batch(const net *model, const card *c, const inputs *rows, bool (*see)(void *context, const batch *b),
-                       void *context, char message[NET_MESSAGE])
+static bool each_batch(const tg_model *model, const card *c, const inputs *rows,
+                       bool (*see)(void *context, const batch *b), void *context, char message[NET_MESSAGE])
 {
     batch b = {.tape = tg_tape_new()};
     const size_t width = (size_t)c->spec.inputs;
@@ -158,7 +158,7 @@ static bool each_batch(const net *model, const card *c, const inputs *rows, bool
         tg_tape_reset(b.tape);
         tg_no_grad_begin(b.tape);
         b.x = tg_borrow(b.tape, TG_F32, rows->x + b.first * width, TG_SHAPE((int64_t)b.count, (int64_t)width));
-        b.output = net_forward(model, b.x, NULL);
+        b.output = tg_model_forward(model, b.x, NULL);
         fine = tg_f32(b.output) && see(context, &b);
         tg_no_grad_end(b.tape);
     }
@@ -208,7 +208,8 @@ static void warn(const inputs_trouble *trouble, const char *one, const char *mor
                 trouble->count == 1 ? one : more, done, trouble->first);
 }
 
-static bool predict_rows(const net *model, const card *c, inputs *rows, bool probabilities, char message[NET_MESSAGE])
+static bool predict_rows(const tg_model *model, const card *c, inputs *rows, bool probabilities,
+                         char message[NET_MESSAGE])
 {
     pass p = {.c = c, .rows = rows, .probabilities = probabilities};
     char name[40];
@@ -231,7 +232,7 @@ static bool predict_rows(const net *model, const card *c, inputs *rows, bool pro
 
 /* ---- the whole ---- */
 
-static bool write_texts(const net *model, const card *c, const predict_settings *s, char message[NET_MESSAGE])
+static bool write_texts(const tg_model *model, const card *c, const predict_settings *s, char message[NET_MESSAGE])
 {
     tg_rng rng = tg_rng_seed((uint64_t)s->seed);
     const sample_options how = {.prompt = s->prompt, .length = s->length, .temperature = s->temperature, .top = s->top};
@@ -267,7 +268,7 @@ static const char *conflict(const card *c, const predict_settings *s)
     return text || s->data ? NULL : "the model wants --data";
 }
 
-static bool work(const predict_settings *s, const card *c, const net *model, char message[NET_MESSAGE])
+static bool work(const predict_settings *s, const card *c, const tg_model *model, char message[NET_MESSAGE])
 {
     char problem[TG_FILE_MESSAGE];
     inputs rows = {0};
@@ -279,7 +280,7 @@ static bool work(const predict_settings *s, const card *c, const net *model, cha
     const tg_model_load_options load = {
         .load = {.allow_unknown = true, .renames = rules.rule, .rename_count = rules.count}};
     tg_activation_from_name(c->spec.activation, &activation);
-    if (!tg_model_load(net_parameters(model), s->weights ? s->weights : s->model, activation, &load, problem))
+    if (!tg_model_load(tg_model_parameters(model), s->weights ? s->weights : s->model, activation, &load, problem))
         return snprintf(message, NET_MESSAGE, "%.*s", NET_MESSAGE - 1, problem), false;
     if (c->task == CARD_LETTERS)
         return write_texts(model, c, s, message);
@@ -301,7 +302,7 @@ int main(int argc, char **argv)
     char message[NET_MESSAGE];
     const tg_rng rng = tg_rng_seed(1);
     card c = {0};
-    net *model = NULL;
+    tg_model *model = NULL;
     options_parse(&program, argc, argv, &s);
     dataset_limit_files(s.file_limit);
     bool fine = s.model || (snprintf(message, sizeof message, "--model FILE is missing; see --help"), false);
@@ -317,7 +318,7 @@ int main(int argc, char **argv)
     fine = fine && (model = net_new(&c.spec, &rng, message)) && work(&s, &c, model, message);
     if (!fine)
         terminal_say("predict", NULL, message);
-    net_free(model);
+    tg_model_free(model);
     card_free(&c);
     return fine ? 0 : 2;
 }

@@ -2,7 +2,7 @@
  * goes on, curves while they grow, and pictures like those of compare. */
 #include "examples/report/terminal.h"
 #include "examples/lab/progress.h"
-#include "examples/lab/report.h"
+#include "examples/report/report.h"
 #include "examples/lab/signals.h"
 #include "examples/run/record.h"
 #include "examples/run/run.h"
@@ -107,7 +107,7 @@ static runlog *read_log(const training *t)
     runlog *log = runlog_new(s->out);
     record_settings(t, log_option, log);
     const int number = runlog_add_run(log, s->net.activation, (uint64_t)s->seed, 0,
-                                      (long)tg_parameters_size(net_parameters(t->run.model)));
+                                      (long)tg_parameters_size(tg_model_parameters(t->run.model)));
     record_read(s->out, log, number);
     runlog_finish_run(log, number);
     return log;
@@ -130,7 +130,7 @@ static void describe_run(const training *t, FILE *out)
     net_describe(&s->net, model, sizeof model);
     source_describe(&t->from, out);
     fprintf(out, "%s: %lld parameters; %d epoch%s of %lld step%s, %s, rate %g\n", model,
-            (long long)tg_parameters_size(net_parameters(t->run.model)), s->epochs, plural(s->epochs),
+            (long long)tg_parameters_size(tg_model_parameters(t->run.model)), s->epochs, plural(s->epochs),
             (long long)t->run.steps_of_epoch, plural(t->run.steps_of_epoch), s->optimizer, s->lr);
     if (s->start)
         fprintf(out, "begins with the weights of %s\n", s->start);

@@ -1,5 +1,5 @@
 #include "tests/run_logs.h"
-#include "examples/lab/runlog_internal.h"
+#include "examples/report/runlog_internal.h"
 #include "tests/temporary_files.h"
 
 #include <check.h>

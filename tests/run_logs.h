@@ -2,7 +2,7 @@
 #ifndef RUN_LOGS_H
 #define RUN_LOGS_H
 
-#include "examples/lab/runlog.h"
+#include "examples/report/runlog.h"
 #include "examples/report/comparison.h"
 
 /* Two epochs of relu with seeds 1 and 2; of gelu with the same; of "si,lu" with seed 1, where training diverged, and

@@ -361,7 +361,6 @@ static void show_some_jobs(FILE *out)
         usleep(110000);
         progress_tick(view);
     }
-    progress_say(view, "note %d", 1);
     progress_end(view, 1, JOBS_FAILED, "out of luck");
     progress_end(view, 0, JOBS_DONE, NULL);
     progress_end(view, 2, JOBS_STOPPED, "interrupted");
@@ -438,7 +437,7 @@ START_TEST(progress_in_a_file_is_plain_lines)
     fclose(out);
     char *end = strstr(text, "relu seed 1: done, 1 epoch, loss 0.2500, accuracy 90.00 %, in 0:00 (2 of 3)\n");
     ck_assert_ptr_nonnull(end);
-    ck_assert_ptr_nonnull(strstr(text, "note 1\ngelu_exact seed 1: failed: out of luck (1 of 3)\n"));
+    ck_assert_ptr_nonnull(strstr(text, "gelu_exact seed 1: failed: out of luck (1 of 3)\n"));
     ck_assert_ptr_nonnull(strstr(text, "silu seed 1: stopped in epoch 1 of 2 (3 of 3)\n"));
     for (const char *letter = text; *letter; letter++)
         ck_assert(*letter == '\n' || (*letter >= ' ' && *letter <= '~'));
@@ -486,7 +485,6 @@ START_TEST(a_view_of_nothing_is_survived)
     progress_update(NULL, 0, NULL);
     progress_tick(NULL);
     progress_end(NULL, 0, JOBS_DONE, NULL);
-    progress_say(NULL, "x");
     progress_free(NULL);
     ck_assert_ptr_null(progress_new(&(progress_config){.out = NULL, .count = 0}));
 }

@@ -1,7 +1,7 @@
 /* How a comparison is shown: the table on the terminal and the pictures. */
 #include "examples/lab/signals.h"
 #include "plots/plots.h"
-#include "examples/lab/runlog.h"
+#include "examples/report/runlog.h"
 #include "tests/run_logs.h"
 #include "tests/temporary_files.h"
 
@@ -24,7 +24,7 @@ static char *table_of(const runlog *log)
 {
     static char text[8192];
     FILE *out = tmpfile();
-    runlog_print_table(log, out);
+    runlog_print_table_as(log, "table", out);
     rewind(out);
     text[fread(text, 1, sizeof text - 1, out)] = '\0';
     fclose(out);

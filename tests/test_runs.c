@@ -1,6 +1,6 @@
 /* The files of numbers that a comparison writes. */
 #include "examples/lab/jobs.h"
-#include "examples/lab/runlog_internal.h"
+#include "examples/report/runlog_internal.h"
 #include "tests/run_logs.h"
 #include "tests/temporary_files.h"
 
@@ -445,7 +445,7 @@ START_TEST(a_log_of_nothing_is_survived)
     runlog_add_epoch(NULL, 0, &(runlog_epoch){0});
     runlog_finish_run(NULL, 0);
     runlog_option(NULL, "lr", json_real(1));
-    runlog_print_table(NULL, stdout);
+    runlog_print_table_as(NULL, "table", stdout);
     runlog_free(NULL);
     ck_assert(!runlog_write(NULL, message));
 }

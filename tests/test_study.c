@@ -370,7 +370,7 @@ END_TEST
 
 static tg_tensor loss_of(void *model, const tg_tensor *batch, tg_rng *training, double *accuracy)
 {
-    tg_tensor logits = net_forward(model, batch[0], training);
+    tg_tensor logits = tg_model_forward(model, batch[0], training);
     *accuracy = tg_accuracy(logits, batch[1]);
     return tg_cross_entropy(logits, batch[1]);
 }
@@ -395,7 +395,7 @@ START_TEST(the_network_of_a_run_is_read_from_its_model)
     char message[STUDY_MESSAGE];
     double loss, accuracy;
     study_record record = train(&run);
-    net *model = study_run_net(&run, temporary_folder(), message);
+    tg_model *model = study_run_net(&run, temporary_folder(), message);
     ck_assert_msg(model != NULL, "%s", message);
     dataset set = moons;
     ck_assert(study_run_split(&run, &set, message));
@@ -406,7 +406,7 @@ START_TEST(the_network_of_a_run_is_read_from_its_model)
     ck_assert_double_eq_tol(loss, study_record_at(&record, 6, STUDY_VAL_LOSS), 1e-6);
     ck_assert_double_eq_tol(accuracy, study_record_at(&record, 6, STUDY_VAL_ACCURACY), 1e-6);
     tg_fit_free(fit);
-    net_free(model);
+    tg_model_free(model);
     free(set.order);
     study_record_free(&record);
 }

@@ -186,7 +186,7 @@ static const options_program *parsed; /* last */
 
 /* ---- a file ---- */
 
-const program_option *options_find(const options_program *program, const char *name)
+static const program_option *find(const options_program *program, const char *name)
 {
     for (const program_option *o = program->table; o->name || o->help; o++)
         if (o->name && strcmp(o->name, name) == 0)
@@ -263,7 +263,7 @@ bool options_load(const options_program *program, const char *path, void *settin
     }
     json_object_foreach(file, name, value)
     {
-        const program_option *o = options_find(program, name);
+        const program_option *o = find(program, name);
         if (strcmp(name, "version") == 0 || strcmp(name, "checksum") == 0)
             continue;
         if (!o || !set_value(o, (char *)settings + o->offset, file, value)) {

@@ -83,9 +83,6 @@ int options_position(const char *const *choices, const char *word);
  * program. */
 bool options_load(const options_program *program, const char *path, void *settings, char *message, size_t size);
 
-/* The option of that name; NULL where there is none. */
-const program_option *options_find(const options_program *program, const char *name);
-
 /* Sets one option from the value of its name in a JSON object, whose texts must outlive the settings. False if there is
  * none, or none for it, as null is where the settings have a text. */
 bool options_take(const program_option *option, void *settings, json_t *object);

@@ -5,7 +5,6 @@
 #include "examples/report/terminal.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -327,23 +326,6 @@ void progress_end(progress *view, int job, jobs_state state, const char *message
     row->running = false;
     view->ended++;
     write_end(view, to, job, state, message);
-    if (files_close_memory(to, &lines))
-        print_lines(view, lines);
-    free(lines);
-}
-
-void progress_say(progress *view, const char *format, ...)
-{
-    char *lines = NULL;
-    size_t size = 0;
-    FILE *to = view ? open_memstream(&lines, &size) : NULL;
-    if (!to)
-        return;
-    va_list arguments;
-    va_start(arguments, format);
-    vfprintf(to, format, arguments);
-    va_end(arguments);
-    fputc('\n', to);
     if (files_close_memory(to, &lines))
         print_lines(view, lines);
     free(lines);

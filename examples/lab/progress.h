@@ -58,7 +58,4 @@ void progress_tick(progress *view);
 /* Appends a loss to a curve, which is shown below the live line where a terminal has room. */
 void progress_point(progress *view, double loss);
 
-/* Prints one line of text above the live lines. */
-void progress_say(progress *view, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
 #endif

@@ -84,7 +84,7 @@ static void tell_surface_row(trainer *t, json_t *results, tg_tape *tape, double 
     }
     tg_tape_reset(tape);
     const float *logits =
-        tg_f32(net_forward(t->model, tg_borrow(tape, TG_F32, place, TG_SHAPE(RUNLOG_SURFACE_SIDE, 2)), NULL));
+        tg_f32(tg_model_forward(t->model, tg_borrow(tape, TG_F32, place, TG_SHAPE(RUNLOG_SURFACE_SIDE, 2)), NULL));
     for (int i = 0; logits && i < RUNLOG_SURFACE_SIDE; i++) {
         row[i][0] = in_source(data, 0, place[i][0]);
         row[i][1] = in_source(data, 1, y);
@@ -115,7 +115,7 @@ static void tell_surface(trainer *t, json_t *results)
 
 json_t *run_results(trainer *t, bool surface)
 {
-    json_t *results = json_pack("{s:I}", "parameters", (json_int_t)tg_parameters_size(net_parameters(t->model)));
+    json_t *results = json_pack("{s:I}", "parameters", (json_int_t)tg_parameters_size(tg_model_parameters(t->model)));
     if (results && t->about.task == CARD_CLASSES) {
         tell_confusion(t, results);
         if (t->from->data.features == 2 && surface)

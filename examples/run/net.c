@@ -14,12 +14,6 @@ typedef struct net_kind {
     net_spec defaults;
 } net_kind;
 
-struct net {
-    const net_kind *kind;
-    net_spec spec;
-    tg_model *model;
-};
-
 /* ---- specification ---- */
 
 static const program_option spec_options[] = {NET_OPTIONS, {0}};
@@ -349,9 +343,9 @@ const char *net_keep_text(const char *text)
 static int64_t size_of(const net_spec *spec, char *message)
 {
     const tg_rng rng = tg_rng_seed(1);
-    net *made = net_new(spec, &rng, message);
-    const int64_t size = made ? tg_parameters_size(net_parameters(made)) : -1;
-    net_free(made);
+    tg_model *made = net_new(spec, &rng, message);
+    const int64_t size = made ? tg_parameters_size(tg_model_parameters(made)) : -1;
+    tg_model_free(made);
     return size;
 }
 
@@ -418,46 +412,14 @@ const net_traits *net_traits_of(const char *model)
     return kind ? &kind->traits : NULL;
 }
 
-/* ---- one face ---- */
-
-net *net_new(const net_spec *spec, const tg_rng *rng, char message[NET_MESSAGE])
+tg_model *net_new(const net_spec *spec, const tg_rng *rng, char message[NET_MESSAGE])
 {
-    net *made = calloc(1, sizeof *made);
-    if (!made)
-        return refuse(message, "out of memory"), NULL;
-    *made = (net){.kind = find_kind(spec->model), .spec = *spec};
-    made->model = made->kind->make(spec, rng, message);
-    if (made->model)
-        return made;
-    free(made);
-    return NULL;
+    return find_kind(spec->model)->make(spec, rng, message);
 }
 
-void net_free(net *model)
+const tg_mlp *net_mlp(const tg_model *model)
 {
-    if (model)
-        tg_model_free(model->model);
-    free(model);
-}
-
-const tg_mlp *net_mlp(const net *model)
-{
-    return model->kind->make == make_mlp ? model->model : NULL;
-}
-
-const net_spec *net_spec_of(const net *model)
-{
-    return &model->spec;
-}
-
-tg_parameters *net_parameters(const net *model)
-{
-    return tg_model_parameters(model->model);
-}
-
-tg_tensor net_forward(const net *model, tg_tensor x, tg_rng *training)
-{
-    return tg_model_forward(model->model, x, training);
+    return model->kind == &tg_mlp_kind ? model : NULL;
 }
 
 void net_describe(const net_spec *spec, char *text, size_t size)

@@ -3,9 +3,9 @@
  *
  *     net_spec spec = {.model = "mlp", .inputs = 8, .outputs = 1};
  *     net_spec_complete(&spec);
- *     net *model = net_new(&spec, &rng, message);
- *     tg_tensor y = net_forward(model, x, NULL);
- *     net_free(model);
+ *     tg_model *model = net_new(&spec, &rng, message);
+ *     tg_tensor y = tg_model_forward(model, x, NULL);
+ *     tg_model_free(model);
  */
 #ifndef RUN_NET_H
 #define RUN_NET_H
@@ -130,21 +130,14 @@ int net_least_rows(const net_spec *spec);
 /* Whether a residual sum would change nothing: no two hidden layers of one width follow each other. */
 bool net_residual_is_idle(const net_spec *spec);
 
-typedef struct net net;
-
-/* NULL and one line if the specification is wrong. `rng` is read and not moved. */
-net *net_new(const net_spec *spec, const tg_rng *rng, char message[NET_MESSAGE]);
-void net_free(net *model);
+/* The model, freshly initialised, whose forward pass takes rows [batch, inputs] to [batch, outputs] (autoencoder:
+ * [batch, inputs]), and letters i32 [batch, context] to [batch, context, vocabulary] (gpt) or [batch, vocabulary]
+ * (charmlp). To be freed by tg_model_free. NULL and one line if the specification is wrong. `rng` is read and not
+ * moved. */
+tg_model *net_new(const net_spec *spec, const tg_rng *rng, char message[NET_MESSAGE]);
 
 /* The model where it is an mlp; NULL where it is another. */
-const tg_mlp *net_mlp(const net *model);
-
-const net_spec *net_spec_of(const net *model);
-tg_parameters *net_parameters(const net *model);
-
-/* Rows [batch, inputs] -> [batch, outputs] (autoencoder: [batch, inputs]); letters i32 [batch, context] -> [batch,
- * context, vocabulary] (gpt) or [batch, vocabulary] (charmlp). */
-tg_tensor net_forward(const net *model, tg_tensor x, tg_rng *training);
+const tg_mlp *net_mlp(const tg_model *model);
 
 /* "784-128x4-10, gelu_exact", for a person. */
 void net_describe(const net_spec *spec, char *text, size_t size);

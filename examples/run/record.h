@@ -14,7 +14,7 @@
 #ifndef RUN_RECORD_H
 #define RUN_RECORD_H
 
-#include "examples/lab/events.h"
+#include "examples/report/events.h"
 
 /* What may be in the folder: results of the same options, or of any, or results that are removed. */
 typedef enum record_claims { RECORD_SAME, RECORD_ANY, RECORD_OVERWRITE } record_claims;

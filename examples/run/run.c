@@ -14,7 +14,7 @@ static tg_tensor forward(trainer *r, tg_tensor x, tg_rng *training)
     tg_mlp_trace trace;
     const tg_mlp *mlp = net_mlp(r->model);
     if (training || !mlp)
-        return net_forward(r->model, x, training);
+        return tg_model_forward(r->model, x, training);
     tg_tensor output = tg_mlp_forward_with(mlp, x, NULL, &trace);
     tg_dead_units_see(r->dead, &trace);
     return output;
@@ -157,7 +157,7 @@ static bool on_epoch(void *context, const tg_fit_epoch *now)
 /* ---- making it ---- */
 
 /* The net before its first step, whose widths go into the specification. */
-static net *make_net(run_spec *s, char message[NET_MESSAGE])
+static tg_model *make_net(run_spec *s, char message[NET_MESSAGE])
 {
     const tg_rng seed = tg_rng_seed((uint64_t)s->seed), weights = tg_rng_stream(&seed, "weights");
     const bool equal = s->gated && s->gated[0] == 'p';
@@ -210,14 +210,14 @@ long run_parameters(const run_spec *spec, const run_source *from, char message[N
     run_source rows = *from;
     trainer r = {.setup = {.spec = *spec}, .from = &rows};
     r.spec = &r.setup.spec;
-    net *made = make_net(r.spec, message);
+    tg_model *made = make_net(r.spec, message);
     const tg_fit_config config = config_of(&r);
     const tg_optimizer_config how = run_spec_optimizer(r.spec, tg_fit_steps(&config));
     const char *wrong = made ? tg_optimizer_config_error(&how) : NULL;
-    const long size = made && !wrong ? (long)tg_parameters_size(net_parameters(made)) : -1;
+    const long size = made && !wrong ? (long)tg_parameters_size(tg_model_parameters(made)) : -1;
     if (wrong)
         snprintf(message, NET_MESSAGE, "%s", wrong);
-    net_free(made);
+    tg_model_free(made);
     return size;
 }
 
@@ -234,7 +234,7 @@ static bool make_fit(trainer *r, char message[NET_MESSAGE])
     r->every = (long)((how.schedule.steps + RUN_CHUNKS - 1) / RUN_CHUNKS);
     r->every = r->every ? r->every : 1;
     const char *wrong = tg_optimizer_config_error(&how);
-    r->optimizer = wrong ? NULL : tg_optimizer_new(net_parameters(r->model), &how);
+    r->optimizer = wrong ? NULL : tg_optimizer_new(tg_model_parameters(r->model), &how);
     config.optimizer = r->optimizer;
     r->fit = tg_fit_new(&config);
     wrong = wrong ? wrong : tg_fit_error(r->fit);
@@ -280,7 +280,7 @@ void run_close(trainer *r)
     tg_fit_free(r->fit);
     tg_optimizer_free(r->optimizer);
     tg_dead_units_free(r->dead);
-    net_free(r->model);
+    tg_model_free(r->model);
     card_free(&r->about);
     *r = (trainer){.spec = NULL};
 }

@@ -17,9 +17,9 @@
 #ifndef RUN_RUN_H
 #define RUN_RUN_H
 
-#include "examples/lab/events.h"
+#include "examples/report/events.h"
 #include "examples/lab/jobs.h"
-#include "examples/lab/runlog.h"
+#include "examples/report/runlog.h"
 #include "examples/run/tally.h"
 
 enum { RUN_CHUNKS = 500 };
@@ -40,7 +40,7 @@ typedef struct trainer {
     run_spec *spec; /* the setup's */
     run_source *from;
     card about;
-    net *model;
+    tg_model *model;
     tg_optimizer *optimizer;
     tg_dead_units *dead; /* of an mlp; NULL for others */
     tg_fit *fit;

@@ -102,15 +102,15 @@ static tg_tensor outputs(tg_tape *tape, tg_activation activation, const tg_param
     char message[NET_MESSAGE];
     net_spec spec = *of->spec;
     spec.activation = tg_activation_name(activation);
-    net *twin = net_new(&spec, &rng, message);
+    tg_model *twin = net_new(&spec, &rng, message);
     if (!twin)
         return TG_NONE;
     tg_shape shape = {.rank = column->shape.rank + 1, .dim = {of->count}};
     memcpy(shape.dim + 1, column->shape.dim, (size_t)column->shape.rank * sizeof shape.dim[0]);
     tg_tensor y = TG_NONE;
-    if (tg_parameters_copy(net_parameters(twin), weights) == tg_parameters_count(weights))
-        y = net_forward(twin, tg_borrow(tape, column->dtype, of->batch, shape), NULL);
-    net_free(twin);
+    if (tg_parameters_copy(tg_model_parameters(twin), weights) == tg_parameters_count(weights))
+        y = tg_model_forward(twin, tg_borrow(tape, column->dtype, of->batch, shape), NULL);
+    tg_model_free(twin);
     return y;
 }
 
@@ -136,7 +136,7 @@ static bool take_sample(sample *of, const tg_fit_rows *rows, const net_spec *spe
     return fine;
 }
 
-bool start_load(const run_spec *s, net *model, const run_source *from, const card *ours, const card *theirs,
+bool start_load(const run_spec *s, tg_model *model, const run_source *from, const card *ours, const card *theirs,
                 char message[NET_MESSAGE])
 {
     char problem[TG_FILE_MESSAGE];
@@ -157,7 +157,7 @@ bool start_load(const run_spec *s, net *model, const run_source *from, const car
         .migrate = decides(s, "model"),
         .outputs = sampled ? outputs : NULL,
         .user = &of};
-    const bool fine = tg_model_load(net_parameters(model), s->start, activation, &options, problem);
+    const bool fine = tg_model_load(tg_model_parameters(model), s->start, activation, &options, problem);
     free(of.batch);
     if (!fine)
         snprintf(message, NET_MESSAGE, "--start: %.*s%s", NET_MESSAGE - 60, problem,

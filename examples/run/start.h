@@ -31,7 +31,7 @@ bool start_adopt(run_spec *settings, card *theirs, char message[NET_MESSAGE]);
  * classes or letters, if a tensor is missing or of another shape under the names of --rename, or if it was trained with
  * another activation; the line then says how far outputs differ on rows of the source. --activation-from model takes it
  * as it is. Columns are standardised by the training rows of the source, not as they were for the file. */
-bool start_load(const run_spec *settings, net *model, const run_source *from, const card *ours, const card *theirs,
+bool start_load(const run_spec *settings, tg_model *model, const run_source *from, const card *ours, const card *theirs,
                 char message[NET_MESSAGE]);
 
 #endif

@@ -11,7 +11,7 @@
 #ifndef RUN_TALLY_H
 #define RUN_TALLY_H
 
-#include "examples/lab/runlog.h"
+#include "examples/report/runlog.h"
 #include "examples/run/card.h"
 
 enum { TALLY_BINS = 15, TALLY_TARGETS = 64 };

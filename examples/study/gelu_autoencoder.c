@@ -118,7 +118,7 @@ static bool count_dead(const results *r, const study_run *run, double *code, dou
     char message[STUDY_MESSAGE];
     dataset_feed images = {r->data, &r->data->test};
     const tg_fit_rows rows = dataset_feed_rows(&images);
-    net *model = study_run_net(run, r->work->folder, message);
+    tg_model *model = study_run_net(run, r->work->folder, message);
     looked l = {.net = model ? net_mlp(model) : NULL};
     double error;
     l.dead = tg_dead_units_new(l.net);
@@ -128,7 +128,7 @@ static bool count_dead(const results *r, const study_run *run, double *code, dou
     *all = tg_dead_units_fraction(l.dead);
     tg_fit_free(fit);
     tg_dead_units_free(l.dead);
-    net_free(model);
+    tg_model_free(model);
     return seen;
 }
 

@@ -32,13 +32,13 @@ typedef struct results {
 
 static tg_tensor loss(void *model, const tg_tensor *batch, tg_rng *training, double *accuracy)
 {
-    tg_tensor logits = net_forward(model, batch[0], training);
+    tg_tensor logits = tg_model_forward(model, batch[0], training);
     *accuracy = tg_accuracy(logits, batch[1]);
     return tg_cross_entropy(logits, batch[1]);
 }
 
 /* Over the test images with noise of each size, the same for every network. */
-static bool score_net(const dataset *data, net *model, score by_level[LEVELS], char message[STUDY_MESSAGE])
+static bool score_net(const dataset *data, tg_model *model, score by_level[LEVELS], char message[STUDY_MESSAGE])
 {
     const tg_rng seed = tg_rng_seed(1);
     dataset_feed images = {data, &data->test};
@@ -65,9 +65,9 @@ static bool score_all(results *r, const dataset *data, int a, char message[STUDY
         if (strcmp(run->spec.net.activation, tg_activation_name(mnist_activations[a])) != 0 ||
             run->spec.lr != r->rate[a] || !study_record_complete(&r->work->record[i], run->spec.epochs))
             continue;
-        net *model = study_run_net(run, r->work->folder, message);
+        tg_model *model = study_run_net(run, r->work->folder, message);
         const bool fine = model && score_net(data, model, r->score[a][r->seeds[a]++], message);
-        net_free(model);
+        tg_model_free(model);
         if (!fine)
             return false;
     }

@@ -20,7 +20,8 @@ mnist_protocol mnist_protocol_of(const study_context *c)
     return p;
 }
 
-void mnist_name(char name[STUDY_NAME], tg_activation activation, double keep, double rate)
+/* The name of a run, with %d in place of the seed. */
+static void name_of(char name[STUDY_NAME], tg_activation activation, double keep, double rate)
 {
     snprintf(name, STUDY_NAME, "%s-keep%g-lr%g-seed%%d", tg_activation_name(activation), keep, rate);
 }
@@ -29,7 +30,7 @@ bool mnist_add(study_work *work, const mnist_protocol *p, const dataset *data, t
                double rate, int first, int last)
 {
     char format[STUDY_NAME];
-    mnist_name(format, activation, keep, rate);
+    name_of(format, activation, keep, rate);
     for (int seed = first; seed <= last; seed++) {
         study_run *run = study_work_add(work);
         if (!run)
@@ -59,7 +60,7 @@ int mnist_records(const study_work *work, const mnist_protocol *p, tg_activation
                   const study_record *records[STUDY_SEEDS])
 {
     char format[STUDY_NAME];
-    mnist_name(format, activation, keep, rate);
+    name_of(format, activation, keep, rate);
     return study_seeds(work, format, p->seeds, false, records);
 }
 

@@ -27,8 +27,7 @@ mnist_protocol mnist_protocol_of(const study_context *c);
 bool mnist_add(study_work *work, const mnist_protocol *p, const dataset *data, tg_activation activation, double keep,
                double rate, int first, int last);
 
-/* The name of such a run, with %d in place of the seed; and the records of all seeds that are there. */
-void mnist_name(char name[STUDY_NAME], tg_activation activation, double keep, double rate);
+/* The records of all seeds that are there. */
 int mnist_records(const study_work *work, const mnist_protocol *p, tg_activation activation, double keep, double rate,
                   const study_record *records[STUDY_SEEDS]);
 

@@ -111,7 +111,7 @@ static bool conclude(trainer *r, bool keeps_model, char message[STUDY_MESSAGE])
 {
     const bool diverged = tg_fit_diverged(r->fit);
     json_t *results = json_object();
-    json_object_set_new(results, "parameters", json_integer(tg_parameters_size(net_parameters(r->model))));
+    json_object_set_new(results, "parameters", json_integer(tg_parameters_size(tg_model_parameters(r->model))));
     json_object_set_new(results, "diverged", json_integer(diverged ? (json_int_t)tg_fit_epoch_count(r->fit) + 1 : 0));
     const bool fine = record_conclude(r->setup.folder, results, message);
     json_decref(results);
@@ -184,20 +184,20 @@ double study_run_seconds(const study_run *run, char message[STUDY_MESSAGE])
     return seconds;
 }
 
-net *study_run_net(const study_run *run, const char *folder, char message[STUDY_MESSAGE])
+tg_model *study_run_net(const study_run *run, const char *folder, char message[STUDY_MESSAGE])
 {
     const tg_rng rng = tg_rng_seed((uint64_t)run->spec.seed);
     const run_source from = {.data = *run->data};
     char path[PATH_MAX];
     run_spec spec = run->spec;
-    net *made = source_complete(&spec, &from, message)
-                    ? (run_spec_complete(&spec, 1), net_new(&spec.net, &rng, message))
-                    : NULL;
+    tg_model *made = source_complete(&spec, &from, message)
+                         ? (run_spec_complete(&spec, 1), net_new(&spec.net, &rng, message))
+                         : NULL;
     if (made && folder_of(run, folder, path, message) && strlen(path) + 20 < sizeof path &&
-        tg_parameters_load(net_parameters(made), strcat(path, "/last.safetensors"),
+        tg_parameters_load(tg_model_parameters(made), strcat(path, "/last.safetensors"),
                            &(tg_load_options){.allow_unknown = true}, message))
         return made;
-    net_free(made);
+    tg_model_free(made);
     return NULL;
 }
 

@@ -44,7 +44,7 @@ bool study_run_train(const study_run *run, const char *folder, bool overwrite, j
 double study_run_seconds(const study_run *run, char message[STUDY_MESSAGE]);
 
 /* The network of a run that kept its model, after spec.epochs; NULL and one line if it is not there. To be freed. */
-net *study_run_net(const study_run *run, const char *folder, char message[STUDY_MESSAGE]);
+tg_model *study_run_net(const study_run *run, const char *folder, char message[STUDY_MESSAGE]);
 
 /* The parts of the rows that a run is trained and measured on, in `data`. */
 bool study_run_split(const study_run *run, dataset *data, char message[STUDY_MESSAGE]);

@@ -48,7 +48,7 @@ static int draw(const float *logits, int count, const sample_options *options, t
 }
 
 /* The logits of the next letter behind ids[0 .. count - 1]; NULL if there is an error. */
-static const float *logits_after(const net *model, const card *c, tg_tape *tape, const int32_t *ids, int64_t count,
+static const float *logits_after(const tg_model *model, const card *c, tg_tape *tape, const int32_t *ids, int64_t count,
                                  int32_t *window)
 {
     const int64_t context = c->spec.context;
@@ -56,13 +56,13 @@ static const float *logits_after(const net *model, const card *c, tg_tape *tape,
     int64_t seen = count < context ? count : context;
     tg_tape_reset(tape);
     if (net_traits_of(c->spec.model)->every_position)
-        return tg_f32(net_forward(model, tg_borrow(tape, TG_I32, ids + count - seen, TG_SHAPE(1, seen)), NULL));
+        return tg_f32(tg_model_forward(model, tg_borrow(tape, TG_I32, ids + count - seen, TG_SHAPE(1, seen)), NULL));
     for (int64_t i = 0; i < context; i++)
         window[i] = i < context - seen ? (end < 0 ? 0 : end) : ids[count - context + i];
-    return tg_f32(net_forward(model, tg_borrow(tape, TG_I32, window, TG_SHAPE(1, context)), NULL));
+    return tg_f32(tg_model_forward(model, tg_borrow(tape, TG_I32, window, TG_SHAPE(1, context)), NULL));
 }
 
-bool sample_write(const net *model, const card *c, const sample_options *options, tg_rng *rng, FILE *to,
+bool sample_write(const tg_model *model, const card *c, const sample_options *options, tg_rng *rng, FILE *to,
                   char message[NET_MESSAGE])
 {
     const char *prompt = options->prompt ? options->prompt : "";

@@ -20,7 +20,7 @@ typedef struct sample_options {
 
 /* Writes the prompt and what follows. False and one line if the prompt has a letter that the model does not know, or
  * out of memory. */
-bool sample_write(const net *model, const card *c, const sample_options *options, tg_rng *rng, FILE *to,
+bool sample_write(const tg_model *model, const card *c, const sample_options *options, tg_rng *rng, FILE *to,
                   char message[NET_MESSAGE]);
 
 #endif

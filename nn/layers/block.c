@@ -110,7 +110,7 @@ static tg_tensor inside(const void *self, tg_tensor x, tg_layer_pass *pass)
     return post ? tg_norm_layer_forward(&block->norm2, x, training) : x;
 }
 
-tg_tensor tg_block_forward(const tg_block *block, tg_tensor x, const tg_attention_context *context, tg_rng *training)
+static tg_tensor run(const tg_block *block, tg_tensor x, tg_layer_pass *pass)
 {
     if (!block || !block->attention.out.weight) {
         tg_tape_fail(tg_tape_of(x), "tg_block_forward: %s",
@@ -118,18 +118,22 @@ tg_tensor tg_block_forward(const tg_block *block, tg_tensor x, const tg_attentio
                            : "there is no block");
         return TG_NONE;
     }
+    return tg_layer_call(inside, block, x, pass, block->config.recompute);
+}
+
+tg_tensor tg_block_forward(const tg_block *block, tg_tensor x, const tg_attention_context *context, tg_rng *training)
+{
     tg_layer_pass pass = {.training = training};
     if (context)
         pass.padding = context->padding;
     if (context && context->rotary)
         pass.rotary = *context->rotary;
-    return tg_layer_call(inside, block, x, &pass, block->config.recompute);
+    return run(block, x, &pass);
 }
 
 static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
 {
-    const tg_attention_context context = tg_context_of(pass);
-    return tg_block_forward(self->layer, x, &context, pass->training);
+    return run(self->layer, x, pass);
 }
 
 tg_layer tg_sequential_block(const tg_block *block)

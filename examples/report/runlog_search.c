@@ -1,5 +1,5 @@
 /* A search: which point of the grid is best, and what each comes to. */
-#include "examples/lab/runlog_internal.h"
+#include "examples/report/runlog_internal.h"
 #include "examples/lab/files.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* What a runlog holds, and the summary that its files and its table are made from. */
-#ifndef LAB_RUNLOG_INTERNAL_H
-#define LAB_RUNLOG_INTERNAL_H
+#ifndef REPORT_RUNLOG_INTERNAL_H
+#define REPORT_RUNLOG_INTERNAL_H
 
-#include "examples/lab/runlog.h"
+#include "examples/report/runlog.h"
 #include "examples/report/comparison.h"
 #include "examples/report/table.h"
 
@@ -75,9 +75,7 @@ bool runlog_write_surface(const runlog *log, FILE *to);
 bool runlog_write_points(const runlog *log, FILE *to);
 bool runlog_write_search(const runlog *log, FILE *to);
 
-/* Fields of a CSV file: ",0.0123" with nine significant digits, enough to give back every float; "," and nothing for
- * what is not defined. */
+/* A field of a CSV file: ",0.0123" with nine significant digits, enough to give back every float. */
 void runlog_number_field(FILE *to, double number);
-void runlog_empty_field(FILE *to);
 
 #endif

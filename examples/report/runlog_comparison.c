@@ -1,5 +1,5 @@
 /* A run log as a comparison of its activations. */
-#include "examples/lab/runlog_internal.h"
+#include "examples/report/runlog_internal.h"
 #include "examples/report/comparison.h"
 #include "examples/report/verdict.h"
 
@@ -206,9 +206,4 @@ void runlog_print_table_as(const runlog *log, const char *format, FILE *out)
             print_one(best, format, out);
         runlog_free(best);
     }
-}
-
-void runlog_print_table(const runlog *log, FILE *out)
-{
-    runlog_print_table_as(log, "table", out);
 }

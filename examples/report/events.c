@@ -1,5 +1,5 @@
-#include "examples/lab/events.h"
-#include "examples/lab/runlog_internal.h"
+#include "examples/report/events.h"
+#include "examples/report/runlog_internal.h"
 
 #include <dirent.h>
 #include <limits.h>

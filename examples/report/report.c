@@ -1,8 +1,8 @@
-#include "examples/lab/report.h"
+#include "examples/report/report.h"
 #include "examples/report/chart.h"
 #include "examples/report/html.h"
 #include "examples/report/table.h"
-#include "examples/lab/runlog_internal.h"
+#include "examples/report/runlog_internal.h"
 
 #include <limits.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* steps.csv, confusion.csv, noise.csv, surface.csv and points.csv. */
-#include "examples/lab/runlog_internal.h"
+#include "examples/report/runlog_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

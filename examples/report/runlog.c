@@ -1,4 +1,4 @@
-#include "examples/lab/runlog_internal.h"
+#include "examples/report/runlog_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,11 +7,11 @@
  * The pictures are the .svg files of the folder, as far as they are there, so it comes after plots_draw, which says
  * whether they are `drawn`: those of an earlier comparison stay out. config.json is taken from there, too.
  */
-#ifndef LAB_REPORT_H
-#define LAB_REPORT_H
+#ifndef REPORT_REPORT_H
+#define REPORT_REPORT_H
 
 #include "examples/lab/files.h"
-#include "examples/lab/runlog.h"
+#include "examples/report/runlog.h"
 
 typedef struct report {
     const char *title, *about, *command; /* plain text; about may have several lines */

@@ -1,6 +1,6 @@
 /* The files of a run log. */
 #include "examples/lab/files.h"
-#include "examples/lab/runlog_internal.h"
+#include "examples/report/runlog_internal.h"
 
 static bool write_config(const runlog *log, FILE *to)
 {

@@ -8,11 +8,11 @@
  * TensorFlow's event.proto: wall_time = 1, step = 2, file_version = 3, summary = 5 of values {tag = 1, simple_value =
  * 2}. A checksum is that of Castagnoli (CRC-32C, RFC 3720), masked: rotated right by 15 bits, plus 0xa282ead8.
  */
-#ifndef LAB_EVENTS_H
-#define LAB_EVENTS_H
+#ifndef REPORT_EVENTS_H
+#define REPORT_EVENTS_H
 
 #include "examples/lab/files.h"
-#include "examples/lab/runlog.h"
+#include "examples/report/runlog.h"
 
 typedef struct events events;
 

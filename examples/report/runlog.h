@@ -10,7 +10,7 @@
  *     runlog_finish_run(log, run);
  *     if (!runlog_write(log, message))
  *         return fprintf(stderr, "compare: %s\n", message), 1;
- *     runlog_print_table(log, stdout);
+ *     runlog_print_table_as(log, "table", stdout);
  *     runlog_free(log);
  *
  * Files in the folder, each written under a temporary name and renamed when complete:
@@ -40,8 +40,8 @@
  *
  * Functions that take a NULL log do nothing. When memory runs out, runlog_write says so.
  */
-#ifndef LAB_RUNLOG_H
-#define LAB_RUNLOG_H
+#ifndef REPORT_RUNLOG_H
+#define REPORT_RUNLOG_H
 
 #include <jansson.h>
 #include <math.h>
@@ -66,7 +66,7 @@ typedef struct {
         NAN, NAN, NAN, NAN, NAN, NAN \
     }
 
-/* One finished epoch of one run: plain bytes, fit to be sent with jobs_record. */
+/* One finished epoch of one run. */
 typedef struct {
     int epoch;
     long step;                   /* steps since the run began */
@@ -142,11 +142,9 @@ bool runlog_is_search(const runlog *log);
  * be freed. */
 runlog *runlog_at_best(const runlog *log, bool common);
 
-/* Prints the comparison of the activations, as many columns as fit into a terminal, all of them elsewhere. */
-void runlog_print_table(const runlog *log, FILE *out);
-
-/* The same with all columns as "markdown", "latex" (the rows of a tabular, and its notes as comments), "csv" (without
- * notes) or "html", or as a "table". */
+/* Prints the comparison of the activations as "table", with as many columns as fit into a terminal, all of them
+ * elsewhere, or with all columns as "markdown", "latex" (the rows of a tabular, and its notes as comments), "csv"
+ * (without notes) or "html". */
 void runlog_print_table_as(const runlog *log, const char *format, FILE *out);
 
 #endif

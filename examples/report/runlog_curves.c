@@ -1,5 +1,5 @@
 /* curves.csv, what happened, and bands.csv, what its pictures show. */
-#include "examples/lab/runlog_internal.h"
+#include "examples/report/runlog_internal.h"
 
 #include <limits.h>
 #include <math.h>
@@ -14,15 +14,10 @@ void runlog_number_field(FILE *to, double number)
         fprintf(to, ",%.9g", number);
 }
 
-void runlog_empty_field(FILE *to)
-{
-    fputc(',', to);
-}
-
 static void optional_field(FILE *to, double number)
 {
     if (isnan(number))
-        runlog_empty_field(to);
+        fputc(',', to);
     else
         runlog_number_field(to, number);
 }

@@ -1,0 +1,136 @@
+/* Loaded before a program (LD_PRELOAD), makes its n-th call of a kind fail, or counts them:
+ *
+ *     TG_FAULT=rename:3 LD_PRELOAD=./fail.so train ...        the third rename fails
+ *     TG_FAULT=rename:0 TG_FAULT_COUNT=file ...               a line of the file says how many there were
+ *
+ * Kinds: memory, open, write, fsync, rename, close, fork, thread. Calls of the program and its libraries are counted,
+ * those inside libc are not. A child of fork counts on from its parent.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char kind[16];
+static long wanted = -1; /* -1: not read yet, -2: there is nothing to do */
+static atomic_long calls;
+static pid_t counting;
+
+static void report(void)
+{
+    const char *path = getenv("TG_FAULT_COUNT");
+    FILE *to = path && getpid() == counting ? fopen(path, "w") : NULL;
+    if (!to)
+        return;
+    fprintf(to, "%ld\n", atomic_load(&calls));
+    fclose(to);
+}
+
+__attribute__((constructor)) static void read_environment(void)
+{
+    const char *text = getenv("TG_FAULT"), *colon = text ? strchr(text, ':') : NULL;
+    wanted = -2;
+    if (!colon || colon - text >= (long)sizeof kind)
+        return;
+    memcpy(kind, text, (size_t)(colon - text));
+    counting = getpid();
+    wanted = atol(colon + 1);
+    if (wanted == 0)
+        atexit(report);
+}
+
+static bool fails(const char *of, int error)
+{
+    if (wanted < 0 || strcmp(kind, of) != 0 || atomic_fetch_add(&calls, 1) + 1 != wanted)
+        return false;
+    errno = error;
+    return true;
+}
+
+static void *next(const char *name)
+{
+    return dlsym(RTLD_NEXT, name);
+}
+
+/* NAME(PARAMETERS) as it is, or RESULT where it is this call that fails. */
+#define CALL(result_type, name, parameters, arguments, of, error, result) \
+    result_type name parameters                                           \
+    {                                                                     \
+        static result_type(*real) parameters;                             \
+        if (!real)                                                        \
+            *(void **)&real = next(#name);                                \
+        return fails(of, error) ? (result) : real arguments;              \
+    }
+
+extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
+extern void *__libc_memalign(size_t, size_t);
+
+void *malloc(size_t size)
+{
+    return fails("memory", ENOMEM) ? NULL : __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+    return fails("memory", ENOMEM) ? NULL : __libc_calloc(count, size);
+}
+
+void *realloc(void *memory, size_t size)
+{
+    return fails("memory", ENOMEM) ? NULL : __libc_realloc(memory, size);
+}
+
+void *aligned_alloc(size_t alignment, size_t size)
+{
+    return fails("memory", ENOMEM) ? NULL : __libc_memalign(alignment, size);
+}
+
+/* Its mode is there or not. */
+int open(const char *path, int flags, ...)
+{
+    static int (*real)(const char *, int, ...);
+    va_list arguments;
+    va_start(arguments, flags);
+    const mode_t mode = flags & O_CREAT ? va_arg(arguments, mode_t) : 0;
+    va_end(arguments);
+    if (!real)
+        *(void **)&real = next("open");
+    return fails("open", EMFILE) ? -1 : real(path, flags, mode);
+}
+
+CALL(FILE *, fopen, (const char *path, const char *mode), (path, mode), "open", EMFILE, NULL)
+CALL(FILE *, tmpfile, (void), (), "open", EMFILE, NULL)
+CALL(FILE *, fdopen, (int file, const char *mode), (file, mode), "open", ENOMEM, NULL)
+CALL(FILE *, open_memstream, (char **text, size_t *size), (text, size), "open", ENOMEM, NULL)
+CALL(ssize_t, write, (int file, const void *bytes, size_t size), (file, bytes, size), "write", ENOSPC, -1)
+CALL(size_t, fwrite, (const void *bytes, size_t size, size_t count, FILE *to), (bytes, size, count, to), "write",
+     ENOSPC, 0)
+CALL(int, fflush, (FILE * to), (to), "write", ENOSPC, EOF)
+CALL(int, fsync, (int file), (file), "fsync", EIO, -1)
+CALL(int, rename, (const char *from, const char *to), (from, to), "rename", EIO, -1)
+CALL(pid_t, fork, (void), (), "fork", EAGAIN, -1)
+CALL(int, pthread_create, (pthread_t * thread, const pthread_attr_t *attributes, void *(*start)(void *), void *context),
+     (thread, attributes, start, context), "thread", EAGAIN, EAGAIN)
+CALL(int, posix_spawnp,
+     (pid_t * child, const char *file, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
+      char *const arguments[], char *const environment[]),
+     (child, file, actions, attributes, arguments, environment), "fork", EAGAIN, EAGAIN)
+
+/* The file is closed all the same, as Linux does when it reports an error. */
+int fclose(FILE *file)
+{
+    static int (*real)(FILE *);
+    if (!real)
+        *(void **)&real = next("fclose");
+    const int result = real(file);
+    return fails("close", EIO) ? EOF : result;
+}

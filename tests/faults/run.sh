@@ -1,0 +1,80 @@
+#!/bin/sh
+# Every call of a kind made to fail once, in each program: it may not end by a signal, hang, or say that all is well when its files are
+# not those of a run in which nothing fails. Prints counts, and ends with "N passed, N failed".
+#   tests/faults/run.sh BUILD [MOST]      from the top of the tree; at most MOST (200) calls of each kind are tried, spread over all
+set -eu
+build=$(cd "$1" && pwd)
+most=${2:-200}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+${CC:-cc} -O1 -fPIC -shared -o "$work/fail.so" tests/faults/fail.c -ldl
+export TG_THREADS=2 LC_ALL=C
+passed=0
+failed=0
+cd "$work"
+
+# The command of a program, which writes into the folder out; what it reads is in the folder given.
+command_of() {
+    case $1 in
+    train) echo "$build/bin/train --data spirals --rows 60 --hidden 4 --epochs 2 --no-plots --out out" ;;
+    predict) echo "$build/bin/predict --model given/best.safetensors --data csv:given/rows.csv" ;;
+    compare) echo "$build/bin/compare --data moons --rows 60 --hidden 2 --epochs 2 --seeds 2 --activations relu,silu --no-plots --jobs 1 --out out" ;;
+    study) echo "$build/bin/study gelu-autoencoder --quick --only elu* --jobs 1 --no-plots --out out" ;;
+    gradcheck) echo "$build/bin/gradcheck gelu_exact" ;;
+    activations) echo "$build/bin/activations --no-plots --out out" ;;
+    esac
+}
+# All that a run has written, without times and the names of what is told to the terminal.
+result() {
+    cat said
+    [ ! -d out ] || (cd out && find . -type f | LC_ALL=C sort | while read -r file; do
+        echo "$file"
+        case $file in *.csv) sed 's/,[0-9.]*$//' "$file" ;; *.html | *.md | *.json) ;; *) cat "$file" ;; esac
+    done)
+}
+run() { # KIND:NUMBER PROGRAM
+    rm -rf out
+    status=0
+    timeout -s KILL 60 env TG_FAULT=$1 TG_FAULT_COUNT=count LD_PRELOAD=./fail.so $(command_of $2) > said 2> errors < /dev/null || status=$?
+}
+
+mkdir given
+awk 'BEGIN { print "x,y,z"; for (i = 0; i < 60; i++) printf "%.3f,%.3f,%.3f\n", sin(i), cos(3 * i), sin(i) * cos(3 * i) }' > given/rows.csv
+"$build/bin/train" --data csv:given/rows.csv --hidden 4 --epochs 2 --no-plots --out made > /dev/null 2>&1
+cp made/best.safetensors given/
+
+for program in train predict compare study gradcheck activations; do
+    for kind in memory open write fsync rename close fork thread; do
+        rm -f count
+        run $kind:0 $program
+        [ $status = 0 ] || { echo "$program does not run: $(cat errors)" >&2; exit 1; }
+        result | sed 's/[0-9.]* s\b//g; s/[0-9.]* ms\b//g' > expected
+        calls=$(cat count)
+        step=$(( (calls + most - 1) / most ))
+        [ "$step" -gt 0 ] || step=1
+        tried=0
+        wrong=0
+        number=1
+        while [ $number -le "$calls" ]; do
+            run $kind:$number $program
+            tried=$((tried + 1))
+            reason=""
+            if [ $status = 137 ]; then reason="hangs"
+            elif [ $status -ge 128 ]; then reason="ends by signal $((status - 128))"
+            elif [ $status != 0 ] && [ ! -s errors ] && [ ! -s said ]; then reason="gives no reason"
+            elif [ $status = 0 ] && ! result | sed 's/[0-9.]* s\b//g; s/[0-9.]* ms\b//g' | cmp -s - expected && [ ! -s errors ]; then
+                reason="says nothing, and its result is another"
+            fi
+            if [ -n "$reason" ]; then
+                wrong=$((wrong + 1))
+                echo "    $program, $kind number $number of $calls: $reason"
+            fi
+            number=$((number + step))
+        done
+        echo "$program: $kind: $calls calls, $tried tried, $wrong wrong"
+        passed=$((passed + tried - wrong))
+        failed=$((failed + wrong))
+    done
+done
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]

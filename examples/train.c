@@ -182,7 +182,7 @@ static bool on_progress(void *context, const jobs_progress *now)
     }
     if (now->step % t->run.steps_of_epoch != 0 ||
         t->run.steps_of_epoch == 1) /* at its end the loss is the validation's */
-        progress_point(t->view, now->fraction, now->loss);
+        progress_point(t->view, now->loss);
     if (time - t->shown >= 0.1 || now->epoch * now->steps == now->step * now->epochs) {
         progress_update(t->view, 0, now);
         progress_tick(t->view);

@@ -219,10 +219,10 @@ void progress_free(progress *view)
     free(view);
 }
 
-void progress_point(progress *view, double fraction, double loss)
+void progress_point(progress *view, double loss)
 {
     if (view)
-        progress_curve_add(&view->curve, fraction, loss);
+        progress_curve_add(&view->curve, loss);
 }
 
 /* ---- plain lines -------------------------------------------------------------------------------------------- */

@@ -55,7 +55,7 @@ void progress_update(progress *view, int job, const jobs_progress *now);
 void progress_end(progress *view, int job, jobs_state state, const char *message);
 void progress_tick(progress *view);
 
-/* Adds the loss at a fraction of the run to a curve, which stands below the live line where a terminal has room. */
-void progress_point(progress *view, double fraction, double loss);
+/* Appends a loss to a curve, which is shown below the live line where a terminal has room. */
+void progress_point(progress *view, double loss);
 
 #endif

@@ -43,19 +43,21 @@ const char *progress_accuracy(double accuracy, char text[32]);
 /* ---- a small curve in letters, which grows to the right while a run goes on (progress_curve.c)
  *
  *     progress_curve curve = {0};
- *     progress_curve_add(&curve, 0.25, 1.7);                      // a quarter of the run, the loss there
+ *     progress_curve_add(&curve, 1.7);
  *     for (int line = 0; line < PROGRESS_CURVE_LINES; line++)
  *         progress_curve_write(&curve, line, true, out), putc('\n', out);
  */
 enum { PROGRESS_CURVE_LINES = 6, PROGRESS_CURVE_COLUMNS = 56, PROGRESS_CURVE_WIDTH = PROGRESS_CURVE_COLUMNS + 9 };
 
 typedef struct progress_curve {
-    double sum[PROGRESS_CURVE_COLUMNS]; /* of the points in a column */
-    int count[PROGRESS_CURVE_COLUMNS];
+    int columns;
+    long width; /* points of a column; twice as many whenever all columns are full */
+    double sum[PROGRESS_CURVE_COLUMNS];
+    long count[PROGRESS_CURVE_COLUMNS];
 } progress_curve;
 
-/* What is not finite is left out. */
-void progress_curve_add(progress_curve *curve, double fraction, double loss);
+/* Appends a point; what is not finite is left out. */
+void progress_curve_add(progress_curve *curve, double loss);
 
 /* Whether two columns have points: before that there is nothing to see. */
 bool progress_curve_is_there(const progress_curve *curve);

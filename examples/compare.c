@@ -241,8 +241,8 @@ static jobs_outcome run_all(comparison *c)
     for (int job = 0; names && job < count; job++)
         names[job] = c->names[c->pending[job]];
     if (count < c->e.runs)
-        fprintf(stderr, "%d of %d run%s there; the rest goes on\n", c->e.runs - count, c->e.runs,
-                c->e.runs == 1 ? " is" : "s are");
+        fprintf(stderr, "%d of %d run%s there%s\n", c->e.runs - count, c->e.runs, c->e.runs == 1 ? " is" : "s are",
+                count ? "; the rest goes on" : "");
     const jobs_outcome outcome = progress_run(
         &(progress_config){
             .out = names ? stderr : NULL, .count = count, .names = names, .unit = "rows", .measured = "validation"},
@@ -331,7 +331,7 @@ static bool claim(comparison *c, char message[EXPERIMENT_MESSAGE])
 {
     static const char *const ignored[] = {"version", "seeds",     "jobs",        "silence",    "out",
                                           "format",  "scale",     "no-plots",    "seed-lines", "report",
-                                          "config",  "overwrite", "tensorboard", NULL};
+                                          "config",  "overwrite", "tensorboard", "file-limit", NULL};
     const char *out = c->e.settings.run.out;
     json_t *config = config_of(c);
     const bool fine =

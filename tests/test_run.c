@@ -133,6 +133,19 @@ START_TEST(a_record_of_another_run_is_refused_by_study)
 }
 END_TEST
 
+/* An option that an older version did not know is the same as one that is not set. */
+START_TEST(a_folder_of_an_older_version_goes_on)
+{
+    expect_fine(train_run("compare", SMALL "--activations relu --seeds 1 --out o"));
+    expect_fine(train_run("sed", "-i '/drop-last/d; /train-loss-every/d' o/config.json"));
+    expect_fine(train_run("compare", SMALL "--activations relu --seeds 1 --out o"));
+    ck_assert_msg(strstr(train_output, "1 of 1 run is there\n"), "%s", train_output);
+    expect_fine(train_run("sed", "-i '/drop-last/d' o/config.json"));
+    expect_refused(train_run("compare", SMALL "--activations relu --seeds 1 --drop-last --out o"),
+                   "another --drop-last: nothing, not true");
+}
+END_TEST
+
 START_TEST(the_default_folder_says_what_the_run_is)
 {
     expect_fine(train_run("train", SMALL));
@@ -303,6 +316,7 @@ Suite *run_suite(void)
     tcase_add_test(tests, a_search_is_drawn_over_its_numbers_or_else_its_words);
     tcase_add_loop_test(tests, a_folder_of_another_run_is_refused, 0, 2);
     tcase_add_test(tests, a_record_of_another_run_is_refused_by_study);
+    tcase_add_test(tests, a_folder_of_an_older_version_goes_on);
     tcase_add_test(tests, the_default_folder_says_what_the_run_is);
     tcase_add_test(tests, a_folder_in_which_another_program_works_is_refused);
     tcase_add_loop_test(tests, a_run_that_is_killed_goes_on_to_the_same_bytes, 0, sizeof killed / sizeof *killed);

@@ -42,9 +42,13 @@ static bool is_one_of(const char *name, const char *const *names)
     return names && *names;
 }
 
-/* Equal as options: 1e-3 written as a number or a text is the same. */
+/* Equal as options: 1e-3 written as a number or a text is the same; what an older version did not know is the same as
+ * an option that is not set. */
 static bool is_same(const json_t *a, const json_t *b)
 {
+    if (!b)
+        return !a || json_is_null(a) || json_is_false(a) || (json_is_number(a) && json_number_value(a) == 0) ||
+               (json_is_string(a) && strcmp(json_string_value(a), "0") == 0);
     return json_is_number(a) && json_is_number(b)
                ? json_number_value(a) == json_number_value(b)
                : json_equal(a, b) || (!a && json_is_null(b)) || (!b && json_is_null(a));

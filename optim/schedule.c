@@ -7,6 +7,7 @@
 /* What a schedule is: its factor `after` steps since the end of the warm-up, and what may be wrong with its settings.
  */
 typedef struct rule {
+    const char *uses; /* settings of tg_schedule */
     double (*factor)(const tg_schedule *schedule, int64_t after);
     const char *(*error)(const tg_schedule *schedule); /* NULL: nothing */
 } rule;
@@ -17,7 +18,7 @@ static double one(const tg_schedule *schedule, int64_t after)
     return 1;
 }
 
-static const rule schedule_constant = {one, NULL};
+static const rule schedule_constant = {"warmup", one, NULL};
 
 static double half_cosine(const tg_schedule *schedule, int64_t after)
 {
@@ -35,7 +36,79 @@ static const char *cosine_error(const tg_schedule *schedule)
     return schedule->end >= 0 && schedule->end <= 1 ? NULL : "the end of the cosine schedule lies outside 0 .. 1";
 }
 
-static const rule schedule_cosine = {half_cosine, cosine_error};
+static const rule schedule_cosine = {"warmup steps end", half_cosine, cosine_error};
+
+/* A line from 1 at the first of so many steps down to `end` behind the last. */
+static double line(const tg_schedule *schedule, int64_t step, int64_t steps)
+{
+    return step >= steps ? schedule->end : 1 - (1 - schedule->end) * (double)step / (double)steps;
+}
+
+static double linear(const tg_schedule *schedule, int64_t after)
+{
+    return line(schedule, after, schedule->steps - schedule->warmup);
+}
+
+static const char *line_error(const tg_schedule *schedule)
+{
+    if (schedule->steps <= schedule->warmup)
+        return "the linear schedule needs steps, more of them than the warm-up has";
+    return schedule->end >= 0 && schedule->end <= 1 ? NULL : "the end of the linear schedule lies outside 0 .. 1";
+}
+
+static const rule schedule_linear = {"warmup steps end", linear, line_error};
+
+static int64_t steps_of_decay(const tg_schedule *schedule)
+{
+    return schedule->period ? schedule->period : (schedule->steps + 4) / 5;
+}
+
+static double stable_then_line(const tg_schedule *schedule, int64_t after)
+{
+    const int64_t decay = steps_of_decay(schedule), begin = schedule->steps - schedule->warmup - decay;
+    return after < begin ? 1 : line(schedule, after - begin, decay);
+}
+
+static const char *stable_decay_error(const tg_schedule *schedule)
+{
+    if (schedule->period < 0 || steps_of_decay(schedule) < 1 ||
+        schedule->steps - schedule->warmup < steps_of_decay(schedule))
+        return "the schedule that is stable and then decays needs steps, more of them than warm-up and decay have";
+    return schedule->end >= 0 && schedule->end <= 1 ? NULL : "the end of the schedule lies outside 0 .. 1";
+}
+
+static const rule schedule_stable_decay = {"warmup steps end period", stable_then_line, stable_decay_error};
+
+/* Without a warm-up as with one of 10,000 steps. */
+static double inverse_root(const tg_schedule *schedule, int64_t after)
+{
+    const double scale = schedule->warmup > 0 ? (double)schedule->warmup : 1e4;
+    return 1 / sqrt(1 + (double)after / scale);
+}
+
+static const rule schedule_inverse_sqrt = {"warmup", inverse_root, NULL};
+
+/* From one factor to another by half a cosine; `share` of the way from 0 to 1. */
+static double swing(double from, double to, double share)
+{
+    return to + (from - to) * (1 + cos(3.141592653589793 * share)) / 2;
+}
+
+static double cycle(const tg_schedule *schedule, int64_t after)
+{
+    const double first = 1. / 25, last = first / 1e4, step = (double)after, steps = (double)schedule->steps;
+    const double top = 0.3 * steps - 1, end = steps - 1;
+    return step <= top ? swing(first, 1, step / top) : step < end ? swing(1, last, (step - top) / (end - top)) : last;
+}
+
+static const char *cycle_error(const tg_schedule *schedule)
+{
+    if (schedule->warmup)
+        return "the one-cycle schedule has a rise of its own, and takes no warm-up";
+    return schedule->steps >= 4 ? NULL : "the one-cycle schedule needs four steps at least";
+}
+
+static const rule schedule_one_cycle = {"steps", cycle, cycle_error};
 
 static double powers(const tg_schedule *schedule, int64_t after)
 {
@@ -50,7 +123,7 @@ static const char *step_error(const tg_schedule *schedule)
     return schedule->decay >= 0 && schedule->decay <= 1 ? NULL : "the decay of the step schedule lies outside 0 .. 1";
 }
 
-static const rule schedule_step = {powers, step_error};
+static const rule schedule_step = {"warmup period decay", powers, step_error};
 
 static const struct {
     const char *name;
@@ -83,6 +156,16 @@ const char *tg_schedule_error(const tg_schedule *schedule)
         return "the warm-up of the schedule is negative";
     const rule *own = table[schedule->kind].rule;
     return own->error ? own->error(schedule) : NULL;
+}
+
+bool tg_schedule_uses(tg_schedule_kind kind, const char *setting)
+{
+    const size_t length = setting ? strlen(setting) : 0;
+    for (const char *at = (unsigned)kind < KINDS && length ? table[kind].rule->uses : ""; (at = strstr(at, setting));
+         at++)
+        if ((at == table[kind].rule->uses || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
+            return true;
+    return false;
 }
 
 const char *tg_schedule_name(tg_schedule_kind kind)

@@ -12,6 +12,10 @@
  *     end | /            '---------               | /
  *         +----+-----------+------ step           +----+------+------+----- step
  *           warmup       steps                      warmup  + period
+ *
+ * TG_LINEAR_DECAY is that of BERT (Devlin et al., 2019); TG_STABLE_DECAY that of MiniCPM (Hu et al., 2024), whose decay
+ * may be a line (Haegele et al., 2024); TG_INVERSE_SQRT that of the transformer (Vaswani et al., 2017); TG_ONE_CYCLE
+ * that of Smith and Topin (2018) in PyTorch's form, without its cycle of the momentum.
  */
 #ifndef TG_SCHEDULE_H
 #define TG_SCHEDULE_H
@@ -23,7 +27,7 @@
 
 TG_API_BEGIN
 
-/* Each begins with a line up to 1, if there is a warm-up. */
+/* Each begins with a line up to 1, if there is a warm-up; TG_ONE_CYCLE has a rise of its own and takes none. */
 typedef enum tg_schedule_kind {
 #define TG_SCHEDULE(constant, name, formula) constant,
 #include "optim/schedules.def"
@@ -33,10 +37,11 @@ typedef enum tg_schedule_kind {
 typedef struct tg_schedule {
     tg_schedule_kind kind;
     int64_t warmup; /* steps until the full rate: step s < warmup has the factor (s + 1) / warmup. 0: none */
-    int64_t steps;  /* of the whole training: where the cosine arrives; after that the factor stays `end` */
-    double end;     /* the last factor of the cosine */
-    int64_t period; /* steps from one decay to the next */
-    double decay;   /* 0 means 0.1 */
+    int64_t steps;  /* of the whole training: where cosine and lines arrive; after that the factor stays `end` */
+    double end;     /* the last factor of the cosine and of lines */
+    int64_t period; /* TG_STEP_DECAY: steps from one decay to the next; TG_STABLE_DECAY: steps of the decay at the end,
+                       0: a fifth of all */
+    double decay;   /* of TG_STEP_DECAY; 0 means 0.1 */
 } tg_schedule;
 
 /* The factor of this step; 1 for NULL. Negative steps count as 0. */
@@ -44,6 +49,10 @@ double tg_schedule_factor(const tg_schedule *schedule, int64_t step);
 
 /* NULL, or what is wrong with the schedule. */
 const char *tg_schedule_error(const tg_schedule *schedule);
+
+/* Whether it uses a setting, named as in tg_schedule ("warmup", "end"): for programs that refuse options without an
+ * effect. False for a name that is none. */
+bool tg_schedule_uses(tg_schedule_kind kind, const char *setting);
 
 /* Its name in schedules.def ("cosine"), and back; NULL, or false and nothing written, where there is none. */
 const char *tg_schedule_name(tg_schedule_kind kind);

@@ -518,7 +518,7 @@ START_TEST(names_lead_to_kinds_and_back)
     tg_optimizer_kind optimizer = TG_SGD;
     tg_schedule_kind schedule = TG_STEP_DECAY;
     ck_assert(!tg_optimizer_from_name("adams", &optimizer) && optimizer == TG_SGD);
-    ck_assert(!tg_schedule_from_name("linear", &schedule) && schedule == TG_STEP_DECAY);
+    ck_assert(!tg_schedule_from_name("linearly", &schedule) && schedule == TG_STEP_DECAY);
 }
 END_TEST
 

@@ -85,7 +85,7 @@ const program_option run_options[] = {
     {"schedule", "NAME", "the learning rate over time", OPTION_CHOICE, AT(schedule), .choices = schedules},
     {"warmup", "SHARE", "share of all steps in which the rate grows to its full size, before any schedule", OPTION_REAL,
      AT(warmup), 0, 1},
-    {"end", "FACTOR", "what the cosine ends with, of the full rate", OPTION_REAL, AT(end), 0, 1},
+    {"end", "FACTOR", "what cosine, linear and stable_decay end with, of the full rate", OPTION_REAL, AT(end), 0, 1},
     {"weight-decay", "X", "decay of the weights; biases and norms do not decay", OPTION_REAL, AT(weight_decay), 0, 1e6},
     {"momentum", "X", "of sgd, with Nesterov's step, and of rmsprop", OPTION_REAL, AT(momentum), 0, 0.9999},
     {"beta1", "X", "of adamw, adam, nadam and lion; 0: theirs", OPTION_REAL, AT(beta1), 0, 0.999999},
@@ -253,8 +253,13 @@ bool run_spec_check(const run_spec *s, bool classifies, char message[NET_MESSAGE
         is_unused(s->optimizer, "epsilon", given("epsilon"), message))
         return false;
     const bool is_table = strncmp(s->data, "csv:", 4) == 0;
+    tg_schedule_kind schedule = TG_CONSTANT_RATE;
+    tg_schedule_from_name(s->schedule, &schedule);
     const char *conflict =
-        given("end") && strcmp(s->schedule, "cosine") != 0 ? "--end is for --schedule cosine only"
+        given("end") && !tg_schedule_uses(schedule, "end")
+            ? "--end is for --schedule cosine, linear and stable_decay only"
+        : given("warmup") && s->warmup > 0 && !tg_schedule_uses(schedule, "warmup")
+            ? "--warmup: --schedule one_cycle has a rise of its own"
         : given("validation") && strcmp(s->validation, "none") == 0
             ? "--validation none: there would be no rows to choose the best epoch by"
         : s->batch < net_least_rows(&s->net) ? "--batch: --norm batch needs two rows at least"
@@ -336,9 +341,11 @@ tg_optimizer_config run_spec_optimizer(const run_spec *s, int64_t steps)
     tg_optimizer_from_name(s->optimizer, &config.kind);
     tg_schedule_from_name(s->schedule, &config.schedule.kind);
     config.schedule.steps = steps;
-    config.schedule.end = config.schedule.kind == TG_WARMUP_COSINE ? s->end : 0;
-    config.schedule.warmup = (int64_t)(s->warmup * (double)steps);
-    config.schedule.period = steps / 3 > 0 ? steps / 3 : 1; /* "step": a tenth after each third */
+    const tg_schedule_kind schedule = config.schedule.kind;
+    config.schedule.end = tg_schedule_uses(schedule, "end") ? s->end : 0;
+    config.schedule.warmup = tg_schedule_uses(schedule, "warmup") ? (int64_t)(s->warmup * (double)steps) : 0;
+    if (schedule == TG_STEP_DECAY)
+        config.schedule.period = steps / 3 > 0 ? steps / 3 : 1; /* a tenth after each third */
     config.nesterov = config.nesterov && config.kind == TG_SGD;
     return config;
 }

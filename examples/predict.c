@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <limits.h>
 #include <string.h>
+#include <unistd.h>
 #include <sys/stat.h>
 
 enum { BATCH = 256 };
@@ -73,14 +74,14 @@ static const options_program program = {
 /* A word of a CSV line, in quotes where it needs them. */
 static void put_word(const char *word)
 {
-    if (!strpbrk(word, ",\"\n\r")) {
-        fputs(word, stdout);
-        return;
-    }
-    putchar('"');
-    for (; *word; word++)
-        fputs(*word == '"' ? "\"\"" : (char[]){*word, '\0'}, stdout);
-    putchar('"');
+    char *plain = isatty(STDOUT_FILENO) ? strdup(word) : NULL; /* a terminal may obey control characters */
+    const char *at = plain ? plain_text(plain) : word;
+    const char *quote = strpbrk(word, ",\"\n\r") ? "\"" : "";
+    fputs(quote, stdout);
+    for (; *at; at++)
+        fputs(*at == '"' ? "\"\"" : (char[]){*at, '\0'}, stdout);
+    fputs(quote, stdout);
+    free(plain);
 }
 
 static void put_number(double number)

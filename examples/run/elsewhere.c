@@ -3,6 +3,7 @@
 #include "examples/lab/files.h"
 #include "examples/report/html.h"
 #include "examples/report/runs_file.h"
+#include "examples/report/terminal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +79,7 @@ int compare_elsewhere(const experiment_settings *s, char *const *argv)
     char message[RUNS_MESSAGE];
     const page of = {s, &from, argv};
     if (!check(s, message) || !runs_read(s->runs, s->measures, &from, message)) {
-        fprintf(stderr, "compare: %s\n", message);
+        terminal_say("compare", NULL, message);
         return 2;
     }
     bool fine =
@@ -87,7 +88,7 @@ int compare_elsewhere(const experiment_settings *s, char *const *argv)
                                     files_write(s->run.out, "summary.csv", write_summary, &of, message)));
     fine = fine && (!s->run.report || files_write(s->run.out, "report.html", write_page, &of, message));
     if (!fine)
-        fprintf(stderr, "compare: %s\n", message);
+        terminal_say("compare", NULL, message);
     runs_free(&from);
     return fine ? 0 : 1;
 }

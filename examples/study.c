@@ -76,16 +76,17 @@ static char *command_of(char *const *argv)
 static bool read_options(int argc, char **argv, const study *chosen, study_settings *s)
 {
     static const char *const of_runs[] = {"jobs", "data", "epochs", "only", "report-only", "overwrite"};
-    char after[2000] = "Studies:\n";
-    size_t used = strlen(after);
+    static char after[2000];
+    size_t used = (size_t)snprintf(after, sizeof after, "Studies:\n");
     for (int i = 0; i < STUDIES; i++)
         used += (size_t)snprintf(after + used, sizeof after - used, "  %-18s %s\n", studies[i].name, studies[i].about);
-    const options_program program = {.name = "study",
-                                     .about = "study NAME [OPTION...]: repeats published experiments and settles "
-                                              "claims by measurement. Each finished run is a record in the "
-                                              "folder: the same command goes on where it was interrupted.",
-                                     .table = table,
-                                     .after = after};
+    static options_program program; /* is asked by the runs, which options were given */
+    program = (options_program){.name = "study",
+                                .about = "study NAME [OPTION...]: repeats published experiments and settles "
+                                         "claims by measurement. Each finished run is a record in the "
+                                         "folder: the same command goes on where it was interrupted.",
+                                .table = table,
+                                .after = after};
     options_parse(&program, argc, argv, s);
     for (size_t i = 0; chosen && chosen->no_runs && i < sizeof of_runs / sizeof of_runs[0]; i++)
         if (options_given(&program, of_runs[i]))

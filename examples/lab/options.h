@@ -90,7 +90,8 @@ bool options_take(const program_option *option, void *settings, json_t *object);
 /* Sets an option from a word of the command line; false if it is none for it. */
 bool options_set(const program_option *option, void *settings, const char *word);
 
-/* Whether the last call of options_parse met this option on the command line; `program` NULL: of whichever program. */
+/* Whether the last call of options_parse met this option on the command line; `program` NULL: of whichever program. The
+ * program that was parsed must still be there. */
 bool options_given(const options_program *program, const char *name);
 
 /* "name", value for every option, by `keep`; for a record of what was run. */

@@ -1,5 +1,7 @@
 #include "tests/wrapped_memory.h"
 
+#include "autograd/threads.h"
+
 static bool armed, failed;
 static int left;
 static size_t largest = SIZE_MAX;
@@ -16,6 +18,7 @@ void *__wrap_aligned_alloc(size_t alignment, size_t size);
 
 void wrapped_memory_fail_after(int allocations)
 {
+    tg_set_threads(1);
     armed = true;
     failed = false;
     left = allocations;

@@ -10,7 +10,8 @@
  *     }
  *
  * The linker routes malloc, calloc, realloc and aligned_alloc of the program and the library through here; what
- * OpenBLAS and the C library allocate for themselves it does not.
+ * OpenBLAS and the C library allocate for themselves it does not. From the first call on there is one thread: starting
+ * others takes memory, and all goes on where there is none for them.
  */
 #ifndef WRAPPED_MEMORY_H
 #define WRAPPED_MEMORY_H

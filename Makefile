@@ -78,7 +78,7 @@ MARCH_v4 := -march=x86-64-v4 -mprfchw -mprefer-vector-width=512
 # ---- how it is built -------------------------------------------------------
 OPTIMISE := $(if $(filter 1,$(DEBUG)),-O1 -g -DTG_DEBUG,-O2 -g)
 WARN     := -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings -Wvla \
-            -Wno-missing-field-initializers
+            -Wno-missing-field-initializers -Wno-format-zero-length
 ALL_CFLAGS = -std=c11 $(OPTIMISE) $(WARN) $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all) \
              -fPIC -fvisibility=hidden -I. -I$(OUT)/include $(CFLAGS)
 if_known = $(shell $(CC) -Werror $(1) -x c -c /dev/null -o /dev/null 2>/dev/null && echo $(1))

@@ -130,8 +130,8 @@ static void print_constants(const subjects *all, FILE *out)
 
 static int print_results(const settings *s, const subjects *all, const check_table *table)
 {
-    const bool printed = (!s->csv || check_table_print_csv(table, stdout)) &
-                         check_table_print(&(check_table){table->rows, s->csv ? 0 : table->count}, stdout);
+    bool printed = !s->csv || check_table_print_csv(table, stdout);
+    printed = check_table_print(&(check_table){table->rows, s->csv ? 0 : table->count}, stdout) && printed;
     FILE *rest = s->csv ? stderr : stdout;
     print_constants(all, rest);
     check_table_print_counts(table, rest);

@@ -296,8 +296,7 @@ START_TEST(what_is_counted_is_singular_where_it_is_one)
 {
     static const char *const commands[] = {
         "compare --data moons --rows 60 --epochs 1 --batch 100 --seeds 1 --activations relu --format csv --no-plots",
-        "compare --data 'csv:%s/one.csv' --epochs 1 --batch 2 --seeds 1 --activations relu --validation first:1 --test "
-        "none --no-plots",
+        "compare --data 'csv:%s/one.csv' --epochs 1 --batch 2 --seeds 1 --activations relu --test none --no-plots",
         "train --data moons --rows 60 --epochs 1 --batch 100 --no-plots",
         "train --data 'csv:%s/one.csv' --epochs 1 --validation first:1 --test none --no-plots",
         "train --data 'lines:%s/lines' --epochs 1 --no-plots",

@@ -45,8 +45,9 @@ tg_tensor tg_layers_forward(const tg_layer *layers, int count, tg_tensor x, tg_l
             tg_tape_fail(tape, "tg_sequential_forward: layer %d has no kind", i);
             return TG_NONE;
         }
-        char number[16];
-        snprintf(number, sizeof number, "%d", i);
+        char number[16] = "";
+        if (!layer->name)
+            snprintf(number, sizeof number, "%d", i);
         const char *name = layer->name ? layer->name : number;
         if (*name)
             tg_scope_begin(tape, name);

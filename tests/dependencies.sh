@@ -2,7 +2,7 @@
 # Which packages are asked for, and by whom: on a system that has no libraries, where a package manager writes down that it was called.
 #   tests/dependencies.sh     from the top of the tree
 set -eu
-work=$(mktemp -d /tmp/tapegrad-dependencies-XXXXXX) # make takes no blank, which TMPDIR may have
+work=$(mktemp -d "${TG_BUILD:-build}/dependencies-XXXXXX") # not in TMPDIR: make takes no blank in BUILD
 trap 'rm -r "$work"' EXIT
 fail() { echo "dependencies: $1" >&2; exit 1; }
 

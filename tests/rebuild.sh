@@ -3,7 +3,7 @@
 #   tests/rebuild.sh FOLDER     from the top of the tree; FOLDER holds what make has built
 set -eu
 out=$1
-work=$(mktemp -d /tmp/tapegrad-rebuild-XXXXXX) # make takes no blank, which TMPDIR may have
+work=$(mktemp -d)
 trap 'rm -r "$work"' EXIT
 
 # plan OPTION...: the sources that make would compile for all that `make check` needs.

@@ -2,7 +2,7 @@
 # The libraries export what the public headers declare, no more and no less.
 #   tests/symbols.sh FOLDER     with include/tapegrad.h, libtapegrad.so and libtapegrad.a as make leaves them there
 set -eu
-work=$(mktemp -d /tmp/tapegrad-symbols-XXXXXX) # make takes no blank, which TMPDIR may have
+work=$(mktemp -d)
 trap 'rm -r "$work"' EXIT
 
 # Declarations between the marks of autograd/api.h, outside of braces: a function's name stands before a parenthesis, a constant's is

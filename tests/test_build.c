@@ -62,11 +62,11 @@ START_TEST(objects_for_link_time_optimisation_make_a_library_that_links)
     char command[1600];
     temporary_write("program.c", program, sizeof program - 1);
     snprintf(command, sizeof command,
-             "build=$(mktemp -d /tmp/tapegrad-lto-XXXXXX); " /* make takes no blank, which TMPDIR may have */
+             "build=$(mktemp -d '%s/lto-XXXXXX'); " /* not in TMPDIR: make takes no blank in BUILD */
              "MAKEFLAGS='' SANITIZE= make lib DEPENDENCIES=skip BUILD=$build KERNEL_OBJECTS= CFLAGS='-O2 -flto=2' "
              "LIBRARY_SOURCES='autograd/rng.c autograd/api.c' >/dev/null && "
              "${TG_CC:-cc} -I. '%s' $build/libtapegrad.a -lm -o '%s' && '%s'; status=$?; rm -r $build; exit $status",
-             temporary_path("program.c"), temporary_path("program"), temporary_path("program"));
+             build(), temporary_path("program.c"), temporary_path("program"), temporary_path("program"));
     ck_assert(succeeds(command));
 }
 END_TEST

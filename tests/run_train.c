@@ -2,6 +2,7 @@
 #include "tests/temporary_files.h"
 
 #include <check.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -119,4 +120,20 @@ void train_folder_make(void)
     train_run("mkdir", "images");
     write_images("images/train-images-idx3-ubyte", "images/train-labels-idx1-ubyte", 200, 1);
     write_images("images/t10k-images-idx3-ubyte", "images/t10k-labels-idx1-ubyte", 50, 2);
+}
+
+double csv_cell(const char *file, const char *row, const char *column)
+{
+    char *text = strdup(temporary_text(file)), *rest = text, *line = strsep(&rest, "\n");
+    int place = 0;
+    for (const char *field; (field = strsep(&line, ",")) && strcmp(field, column) != 0;)
+        place++;
+    while ((line = strsep(&rest, "\n")) && (strncmp(line, row, strlen(row)) != 0 || line[strlen(row)] != ','))
+        continue;
+    ck_assert_msg(line != NULL, "no %s in %s", row, file);
+    for (int i = 0; i < place; i++)
+        strsep(&line, ",");
+    const double value = line && *line && *line != ',' ? strtod(line, NULL) : NAN;
+    free(text);
+    return value;
 }

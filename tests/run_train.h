@@ -18,4 +18,8 @@ __attribute__((format(printf, 2, 3))) int train_run(const char *program, const c
 void expect_fine(int status);
 void expect_refused(int status, const char *part);
 
+/* A number of a CSV file in the folder: of the row that begins with `row`, in the column of this name; NaN where the
+ * cell is empty. */
+double csv_cell(const char *file, const char *row, const char *column);
+
 #endif

@@ -18,23 +18,6 @@ static void write_text(const char *name, const char *text)
     temporary_write(name, text, strlen(text));
 }
 
-/* A number of a CSV file: of the row that begins with `row`, in the column of this name. */
-static double cell(const char *file, const char *row, const char *column)
-{
-    char *text = strdup(temporary_text(file)), *rest = text, *line = strsep(&rest, "\n");
-    int place = 0;
-    for (const char *field; (field = strsep(&line, ",")) && strcmp(field, column) != 0;)
-        place++;
-    while ((line = strsep(&rest, "\n")) && (strncmp(line, row, strlen(row)) != 0 || line[strlen(row)] != ','))
-        continue;
-    ck_assert_msg(line != NULL, "no %s in %s", row, file);
-    for (int i = 0; i < place; i++)
-        strsep(&line, ",");
-    const double value = line && *line && *line != ',' ? strtod(line, NULL) : NAN;
-    free(text);
-    return value;
-}
-
 START_TEST(our_own_curves_give_our_own_table)
 {
     static const char *const columns[] = {"mean", "deviation", "low", "high", "difference", "p"};
@@ -48,7 +31,8 @@ START_TEST(our_own_curves_give_our_own_table)
         char own[60], again[60];
         snprintf(own, sizeof own, "final_val_loss_%s", columns[i]);
         snprintf(again, sizeof again, "val_loss_%s", columns[i]);
-        const double ours = cell("own/summary.csv", "tanh", own), theirs = cell("again/summary.csv", "tanh", again);
+        const double ours = csv_cell("own/summary.csv", "tanh", own),
+                     theirs = csv_cell("again/summary.csv", "tanh", again);
         ck_assert_msg(fabs(ours - theirs) <= 1e-6 * fabs(ours), "%s: %.9g and %.9g", own, ours, theirs);
     }
 }
@@ -112,7 +96,7 @@ START_TEST(exports_of_all_forms_give_one_table)
     double sum = 0;
     for (int seed = 1; seed <= 4; seed++)
         sum += (value_of(0, seed, 2) - value_of(1, seed, 2)) / 4;
-    ck_assert_double_eq_tol(cell("o/summary.csv", "relu", "loss_difference"), sum, 1e-4);
+    ck_assert_double_eq_tol(csv_cell("o/summary.csv", "relu", "loss_difference"), sum, 1e-4);
     const char *page = temporary_text("o/report.html");
     ck_assert_msg(strstr(page, "relu against gelu: ") && strstr(page, "<svg") && strstr(page, "--runs board"), "%.900s",
                   page);

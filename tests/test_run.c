@@ -30,23 +30,6 @@ static const struct {
     {"mlp", "--data idx:images --hidden 16x2", "test acc %"},
 };
 
-/* A number of a CSV file: of the row that begins with `row`, in the column of this name. */
-static double cell(const char *file, const char *row, const char *column)
-{
-    char *text = strdup(temporary_text(file)), *rest = text, *line = strsep(&rest, "\n");
-    int place = 0;
-    for (const char *field; (field = strsep(&line, ",")) && strcmp(field, column) != 0;)
-        place++;
-    while ((line = strsep(&rest, "\n")) && (strncmp(line, row, strlen(row)) != 0 || line[strlen(row)] != ','))
-        continue;
-    ck_assert_msg(line != NULL, "no %s in %s", row, file);
-    for (int i = 0; i < place; i++)
-        strsep(&line, ",");
-    const double value = line && *line && *line != ',' ? strtod(line, NULL) : NAN;
-    free(text);
-    return value;
-}
-
 START_TEST(every_model_is_compared_seed_by_seed)
 {
     const char *options = models[_i].options;
@@ -59,11 +42,11 @@ START_TEST(every_model_is_compared_seed_by_seed)
     ck_assert_ptr_null(strstr(train_output, "nan"));
     ck_assert_msg(strstr(models[_i].name, "gpt") == NULL || strstr(train_output, "nats a character"), "%s",
                   train_output);
-    ck_assert_int_eq((int)cell("c/summary.csv", "swiglu", "runs"), 2);
+    ck_assert_int_eq((int)csv_cell("c/summary.csv", "swiglu", "runs"), 2);
     /* gated nets have about as many parameters as plain ones, and gelu_tanh's net has exactly those of relu's */
-    const double plain = cell("c/summary.csv", "relu", "parameters"),
-                 gated = cell("c/summary.csv", "swiglu", "parameters");
-    ck_assert_msg(plain == cell("c/summary.csv", "gelu_tanh", "parameters") && gated > 0.9 * plain &&
+    const double plain = csv_cell("c/summary.csv", "relu", "parameters"),
+                 gated = csv_cell("c/summary.csv", "swiglu", "parameters");
+    ck_assert_msg(plain == csv_cell("c/summary.csv", "gelu_tanh", "parameters") && gated > 0.9 * plain &&
                       gated < 1.1 * plain,
                   "%g and %g parameters", plain, gated);
     /* the folder of a run is a model */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 Suite *fit_files_suite(void);
 
@@ -188,6 +189,11 @@ START_TEST(curves_are_a_table_and_a_script_that_draws_it)
              last->valid_loss, last->valid_score, last->gradient_norm, last->best);
     ck_assert_msg(strstr(table, expected), "no %s in %s", expected, table);
     free(table);
+    temporary_write("theirs", "kept", 4); /* a link in the folder is replaced, and not followed */
+    ck_assert_int_eq(symlink("theirs", temporary_path("linked.csv")), 0);
+    ck_assert(tg_fit_write_curves(r.fit, temporary_path("linked")));
+    ck_assert_str_eq(temporary_text("theirs"), "kept");
+    ck_assert_ptr_nonnull(strstr(temporary_text("linked.csv"), "epoch,step"));
     ck_assert(!tg_fit_write_curves(r.fit, temporary_path("missing/curves")));
     ck_assert_ptr_nonnull(strstr(tg_fit_error(r.fit), "missing/curves.csv: No such file"));
     fit_end(&r);

@@ -1,11 +1,14 @@
+#define _POSIX_C_SOURCE 200809L
+
 #include "nn/fit/fit_internal.h"
 
 #include "autograd/numbers.h"
+#include "nn/files/file_internal.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { PATH = 1000 };
@@ -73,24 +76,27 @@ static void write_script(const tg_fit *fit, const char *path, FILE *to)
     fputs("\nset output\n", to);
 }
 
+/* One of the two, by way of memory: the file is whole or not there. */
+static bool write_file(tg_fit *fit, const char *path, bool script)
+{
+    char *text = NULL, name[PATH], message[TG_FILE_MESSAGE];
+    size_t size = 0;
+    if (snprintf(name, sizeof name, "%s%s", path, script ? ".gp" : ".csv") >= PATH)
+        return tg_fit_fail(fit, "%.300s: the name is too long", path);
+    FILE *to = open_memstream(&text, &size);
+    if (to && script)
+        write_script(fit, path, to);
+    else if (to)
+        write_rows(fit, to);
+    const bool whole = to && !ferror(to), made = to && fclose(to) == 0 && whole;
+    const bool written = made && tg_file_write(name, &(tg_file_piece){text, size}, 1, message);
+    free(text);
+    return written || tg_fit_fail(fit, "%s", made ? message : "out of memory for the curves");
+}
+
 bool tg_fit_write_curves(tg_fit *fit, const char *path)
 {
-    static const char *const endings[] = {".csv", ".gp"};
     if (!fit || !path)
         return fit && tg_fit_fail(fit, "the curves have no name");
-    for (int i = 0; i < 2; i++) {
-        char name[PATH];
-        FILE *to = snprintf(name, sizeof name, "%s%s", path, endings[i]) < PATH ? fopen(name, "w") : NULL;
-        if (!to)
-            return tg_fit_fail(fit, "%.300s%s: %s", path, endings[i],
-                               strlen(path) < PATH - 8 ? strerror(errno) : "the name is too long");
-        if (i == 0)
-            write_rows(fit, to);
-        else
-            write_script(fit, path, to);
-        const bool wrong = ferror(to);
-        if (fclose(to) != 0 || wrong)
-            return tg_fit_fail(fit, "%.300s%s: not all of it could be written", path, endings[i]);
-    }
-    return true;
+    return write_file(fit, path, false) && write_file(fit, path, true);
 }

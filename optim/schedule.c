@@ -6,8 +6,10 @@
 
 /* What a schedule is: its factor `after` steps since the end of the warm-up, and what may be wrong with its settings.
  */
+enum { USES_WARMUP = 1, USES_STEPS = 2, USES_END = 4, USES_PERIOD = 8, USES_DECAY = 16 };
+
 typedef struct rule {
-    const char *uses; /* settings of tg_schedule */
+    unsigned uses; /* USES_ ... */
     double (*factor)(const tg_schedule *schedule, int64_t after);
     const char *(*error)(const tg_schedule *schedule); /* NULL: nothing */
 } rule;
@@ -18,15 +20,22 @@ static double one(const tg_schedule *schedule, int64_t after)
     return 1;
 }
 
-static const rule schedule_constant = {"warmup", one, NULL};
+static const rule schedule_constant = {USES_WARMUP, one, NULL};
+
+static const double pi = 3.141592653589793;
+
+/* From one factor to another by half a cosine; the angle goes from 0 to pi. */
+static double swing(double from, double to, double angle)
+{
+    return to + (from - to) * (1 + cos(angle)) / 2;
+}
 
 static double half_cosine(const tg_schedule *schedule, int64_t after)
 {
     int64_t length = schedule->steps - schedule->warmup;
     if (after >= length)
         return schedule->end;
-    double angle = 3.141592653589793 * (double)after / (double)length;
-    return schedule->end + (1 - schedule->end) * (1 + cos(angle)) / 2;
+    return swing(1, schedule->end, pi * (double)after / (double)length);
 }
 
 static const char *cosine_error(const tg_schedule *schedule)
@@ -36,7 +45,7 @@ static const char *cosine_error(const tg_schedule *schedule)
     return schedule->end >= 0 && schedule->end <= 1 ? NULL : "the end of the cosine schedule lies outside 0 .. 1";
 }
 
-static const rule schedule_cosine = {"warmup steps end", half_cosine, cosine_error};
+static const rule schedule_cosine = {USES_WARMUP | USES_STEPS | USES_END, half_cosine, cosine_error};
 
 /* A line from 1 at the first of so many steps down to `end` behind the last. */
 static double line(const tg_schedule *schedule, int64_t step, int64_t steps)
@@ -56,7 +65,7 @@ static const char *line_error(const tg_schedule *schedule)
     return schedule->end >= 0 && schedule->end <= 1 ? NULL : "the end of the linear schedule lies outside 0 .. 1";
 }
 
-static const rule schedule_linear = {"warmup steps end", linear, line_error};
+static const rule schedule_linear = {USES_WARMUP | USES_STEPS | USES_END, linear, line_error};
 
 static int64_t steps_of_decay(const tg_schedule *schedule)
 {
@@ -77,7 +86,8 @@ static const char *stable_decay_error(const tg_schedule *schedule)
     return schedule->end >= 0 && schedule->end <= 1 ? NULL : "the end of the schedule lies outside 0 .. 1";
 }
 
-static const rule schedule_stable_decay = {"warmup steps end period", stable_then_line, stable_decay_error};
+static const rule schedule_stable_decay = {USES_WARMUP | USES_STEPS | USES_END | USES_PERIOD, stable_then_line,
+                                           stable_decay_error};
 
 /* Without a warm-up as with one of 10,000 steps. */
 static double inverse_root(const tg_schedule *schedule, int64_t after)
@@ -86,19 +96,15 @@ static double inverse_root(const tg_schedule *schedule, int64_t after)
     return 1 / sqrt(1 + (double)after / scale);
 }
 
-static const rule schedule_inverse_sqrt = {"warmup", inverse_root, NULL};
-
-/* From one factor to another by half a cosine; `share` of the way from 0 to 1. */
-static double swing(double from, double to, double share)
-{
-    return to + (from - to) * (1 + cos(3.141592653589793 * share)) / 2;
-}
+static const rule schedule_inverse_sqrt = {USES_WARMUP, inverse_root, NULL};
 
 static double cycle(const tg_schedule *schedule, int64_t after)
 {
     const double first = 1. / 25, last = first / 1e4, step = (double)after, steps = (double)schedule->steps;
     const double top = 0.3 * steps - 1, end = steps - 1;
-    return step <= top ? swing(first, 1, step / top) : step < end ? swing(1, last, (step - top) / (end - top)) : last;
+    return step <= top  ? swing(first, 1, pi * step / top)
+           : step < end ? swing(1, last, pi * (step - top) / (end - top))
+                        : last;
 }
 
 static const char *cycle_error(const tg_schedule *schedule)
@@ -108,7 +114,7 @@ static const char *cycle_error(const tg_schedule *schedule)
     return schedule->steps >= 4 ? NULL : "the one-cycle schedule needs four steps at least";
 }
 
-static const rule schedule_one_cycle = {"steps", cycle, cycle_error};
+static const rule schedule_one_cycle = {USES_STEPS, cycle, cycle_error};
 
 static double powers(const tg_schedule *schedule, int64_t after)
 {
@@ -123,7 +129,7 @@ static const char *step_error(const tg_schedule *schedule)
     return schedule->decay >= 0 && schedule->decay <= 1 ? NULL : "the decay of the step schedule lies outside 0 .. 1";
 }
 
-static const rule schedule_step = {"warmup period decay", powers, step_error};
+static const rule schedule_step = {USES_WARMUP | USES_PERIOD | USES_DECAY, powers, step_error};
 
 static const struct {
     const char *name;
@@ -160,11 +166,17 @@ const char *tg_schedule_error(const tg_schedule *schedule)
 
 bool tg_schedule_uses(tg_schedule_kind kind, const char *setting)
 {
-    const size_t length = setting ? strlen(setting) : 0;
-    for (const char *at = (unsigned)kind < KINDS && length ? table[kind].rule->uses : ""; (at = strstr(at, setting));
-         at++)
-        if ((at == table[kind].rule->uses || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
-            return true;
+    static const struct {
+        const char *name;
+        unsigned use;
+    } settings[] = {{"warmup", USES_WARMUP},
+                    {"steps", USES_STEPS},
+                    {"end", USES_END},
+                    {"period", USES_PERIOD},
+                    {"decay", USES_DECAY}};
+    for (size_t i = 0; setting && (unsigned)kind < KINDS && i < sizeof settings / sizeof settings[0]; i++)
+        if (strcmp(settings[i].name, setting) == 0)
+            return table[kind].rule->uses & settings[i].use;
     return false;
 }
 

@@ -22,7 +22,7 @@ START_TEST(wrong_options_are_told_in_a_line)
         {"--data text:text --init he_normal", "--init is not for --model gpt"},
         {"--data text:text --target 0", "--target is for rows"},
         {"--data csv:train.csv --optimizer sgd --beta1 0.5", "--beta1 is for"},
-        {"--data csv:train.csv --schedule step --end 0.1", "--end is for"},
+        {"--data csv:train.csv --schedule step --end 0.1", "has no end to choose"},
         {"--data csv:train.csv --momentum 0.9", "--momentum is for"},
         {"--data csv:price.csv --label-smoothing 0.1", "--label-smoothing is for"},
         {"--data csv:price.csv --best accuracy", "--best accuracy"},

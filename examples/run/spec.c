@@ -85,7 +85,8 @@ const program_option run_options[] = {
     {"schedule", "NAME", "the learning rate over time", OPTION_CHOICE, AT(schedule), .choices = schedules},
     {"warmup", "SHARE", "share of all steps in which the rate grows to its full size, before any schedule", OPTION_REAL,
      AT(warmup), 0, 1},
-    {"end", "FACTOR", "what cosine, linear and stable_decay end with, of the full rate", OPTION_REAL, AT(end), 0, 1},
+    {"end", "FACTOR", "what the schedule ends with, of the full rate, where it has such an end", OPTION_REAL, AT(end),
+     0, 1},
     {"weight-decay", "X", "decay of the weights; biases and norms do not decay", OPTION_REAL, AT(weight_decay), 0, 1e6},
     {"momentum", "X", "of sgd, with Nesterov's step, and of rmsprop", OPTION_REAL, AT(momentum), 0, 0.9999},
     {"beta1", "X", "of adamw, adam, nadam and lion; 0: theirs", OPTION_REAL, AT(beta1), 0, 0.999999},
@@ -256,10 +257,9 @@ bool run_spec_check(const run_spec *s, bool classifies, char message[NET_MESSAGE
     tg_schedule_kind schedule = TG_CONSTANT_RATE;
     tg_schedule_from_name(s->schedule, &schedule);
     const char *conflict =
-        given("end") && !tg_schedule_uses(schedule, "end")
-            ? "--end is for --schedule cosine, linear and stable_decay only"
+        given("end") && !tg_schedule_uses(schedule, "end") ? "--end: this --schedule has no end to choose"
         : given("warmup") && s->warmup > 0 && !tg_schedule_uses(schedule, "warmup")
-            ? "--warmup: --schedule one_cycle has a rise of its own"
+            ? "--warmup: this --schedule has a rise of its own"
         : given("validation") && strcmp(s->validation, "none") == 0
             ? "--validation none: there would be no rows to choose the best epoch by"
         : s->batch < net_least_rows(&s->net) ? "--batch: --norm batch needs two rows at least"

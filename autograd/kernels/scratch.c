@@ -32,9 +32,9 @@ void tg_scratch_own(void *memory)
 
 void *tg_scratch(void)
 {
-    if (!ready())
-        return NULL;
-    if (!pthread_getspecific(key))
-        tg_scratch_own(tg_scratch_new());
+    void *memory = ready() ? pthread_getspecific(key) : NULL;
+    if (memory || !has_key)
+        return memory;
+    tg_scratch_own(tg_scratch_new());
     return pthread_getspecific(key);
 }

@@ -57,9 +57,13 @@ void tg_model_add_hidden(tg_model *model, const char *prefix, const tg_hidden_la
             model->parameters, name, i == 0 ? h->inputs : h->widths[i - 1], h->widths[i], h->activation, !h->no_bias);
         const tg_norm_layer norm =
             tg_norm_layer_add(model->parameters, tg_name_in(name, "norm").text, h->norm, h->widths[i], 0);
-        const tg_layer parts[] = {
-            tg_sequential_hidden(&hidden), {.kind = &unit_norm, .layer = &norm}, tg_sequential_dropout(h->dropout)};
-        tg_layer unit = tg_sequential_of(parts, 3);
+        tg_layer parts[3] = {tg_sequential_hidden(&hidden)};
+        int count = 1; /* what would change nothing is left out */
+        if (h->norm != TG_NORM_NONE)
+            parts[count++] = (tg_layer){.kind = &unit_norm, .layer = &norm};
+        if (h->dropout > 0)
+            parts[count++] = tg_sequential_dropout(h->dropout);
+        tg_layer unit = tg_sequential_of(parts, count);
         unit.residual = h->residual && h->residual[i];
         if (unit.residual)
             tg_parameter_initial(tg_activation_is_gated(h->activation) ? hidden.value.weight : hidden.linear.weight,

@@ -49,9 +49,8 @@ static bool is_same(const json_t *a, const json_t *b)
     if (!b)
         return !a || json_is_null(a) || json_is_false(a) || (json_is_number(a) && json_number_value(a) == 0) ||
                (json_is_string(a) && strcmp(json_string_value(a), "0") == 0);
-    return json_is_number(a) && json_is_number(b)
-               ? json_number_value(a) == json_number_value(b)
-               : json_equal(a, b) || (!a && json_is_null(b)) || (!b && json_is_null(a));
+    return json_is_number(a) && json_is_number(b) ? json_number_value(a) == json_number_value(b)
+                                                  : json_equal(a, b) || (!a && json_is_null(b));
 }
 
 static const char *difference(json_t *ours, json_t *theirs, const char *const *ignored)

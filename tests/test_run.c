@@ -65,6 +65,23 @@ START_TEST(lists_of_numbers_and_names_are_tried)
 }
 END_TEST
 
+START_TEST(heads_may_share_keys_and_values_and_an_epoch_have_any_number_of_windows)
+{
+    expect_fine(train_run("compare", "--model gpt --data text:text --layers 1 --heads 2 --kv-heads 0,1 --width 8 "
+                                     "--context 8 --epoch-windows 24 --batch 4 --activations relu --seeds 1 "
+                                     "--epochs 2 --keep-models --no-plots --out c"));
+    /* one head less of keys and of values: twice 4 rows of 8 weights and a bias */
+    int parameters[2] = {0};
+    sscanf(temporary_text("c/runs/relu-kv-heads0-seed1/result.json"), "{\"parameters\":%d", &parameters[0]);
+    sscanf(temporary_text("c/runs/relu-kv-heads1-seed1/result.json"), "{\"parameters\":%d", &parameters[1]);
+    ck_assert_int_eq(parameters[0] - parameters[1], 2 * 4 * (8 + 1));
+    ck_assert_ptr_nonnull(strstr(temporary_text("c/runs/relu-kv-heads1-seed1/curves.csv"), "\n2,12,"));
+    /* a model of a version that had no such option */
+    expect_fine(train_run("sed", "-i 's/kv-heads/kv-headz/' c/runs/relu-kv-heads0-seed1/best.safetensors"));
+    expect_fine(train_run("predict", "--model c/runs/relu-kv-heads0-seed1 --length 5"));
+}
+END_TEST
+
 START_TEST(a_search_is_drawn_over_its_numbers_or_else_its_words)
 {
     static const char *const labels[] = {">none<", ">rms<"};
@@ -296,6 +313,7 @@ Suite *run_suite(void)
     tcase_add_checked_fixture(tests, train_folder_make, temporary_folder_remove);
     tcase_add_loop_test(tests, every_model_is_compared_seed_by_seed, 0, sizeof models / sizeof *models);
     tcase_add_test(tests, lists_of_numbers_and_names_are_tried);
+    tcase_add_test(tests, heads_may_share_keys_and_values_and_an_epoch_have_any_number_of_windows);
     tcase_add_test(tests, a_search_is_drawn_over_its_numbers_or_else_its_words);
     tcase_add_loop_test(tests, a_folder_of_another_run_is_refused, 0, 2);
     tcase_add_test(tests, a_record_of_another_run_is_refused_by_study);

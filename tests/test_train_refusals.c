@@ -20,6 +20,7 @@ START_TEST(wrong_options_are_told_in_a_line)
         {"--data csv:train.csv --norm much", "is not one of none, layer"},
         {"--data csv:train.csv --layers 3", "--layers is not for --model mlp"},
         {"--data text:text --init he_normal", "--init is not for --model gpt"},
+        {"--data csv:train.csv --epoch-windows 10", "--epoch-windows is not for --model mlp"},
         {"--data text:text --target 0", "--target is for rows"},
         {"--data csv:train.csv --optimizer sgd --beta1 0.5", "--beta1 is for"},
         {"--data csv:train.csv --schedule step --end 0.1", "has no end to choose"},

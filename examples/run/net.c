@@ -65,7 +65,8 @@ bool net_spec_read(net_spec *spec, json_t *object, char message[NET_MESSAGE])
     spec->init = tg_init_name((tg_init)0);
     for (int t = 0; t < 2; t++)
         for (const program_option *o = tables[t]; o->name; o++) {
-            if (!options_take(o, spec, object))
+            const bool added_later = t == 0 && !json_object_get(object, o->name);
+            if (!added_later && !options_take(o, spec, object))
                 return snprintf(message, NET_MESSAGE, "the model's \"%s\" is missing or wrong", o->name), false;
         }
     spec->equal_width = json_is_true(json_object_get(object, "equal_width"));
@@ -207,6 +208,7 @@ static tg_model *make_gpt(const net_spec *s, const tg_rng *rng, char *message)
                                .dropout = s->dropout,
                                .rotary_base = s->rotary ? 10000 : 0};
     c.block.dropout = s->dropout;
+    c.block.attention.key_value_heads = s->kv_heads;
     return read_names(s, &c.block.activation, &c.block.norm, NULL, message)
                ? finish(&tg_transformer_kind, &c, rng, message)
                : NULL;
@@ -266,7 +268,11 @@ static const net_kind charmlp_kind = {
     {.hidden = "256", .context = 8, .embedding = 24, .norm = "none", .activation = "gelu_exact"}};
 static const net_kind gpt_kind = {
     KIND(gpt),
-    {.options = "layers heads width context rotary", .text = true, .every_position = true, .batch = 32, .lr = 3e-3},
+    {.options = "layers heads kv-heads width context rotary epoch-windows",
+     .text = true,
+     .every_position = true,
+     .batch = 32,
+     .lr = 3e-3},
     {.layers = 4, .heads = 4, .width = 64, .context = 64, .norm = "layer", .activation = "gelu_tanh"}};
 
 #define MODELS      MODEL(mlp) MODEL(convnet) MODEL(vit) MODEL(autoencoder) MODEL(charmlp) MODEL(gpt)

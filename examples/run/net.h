@@ -21,7 +21,7 @@ typedef struct net_spec {
     const char *model;
     const char *hidden, *filters; /* widths: "128x4", "16,32,64" */
     const char *activation, *norm, *init;
-    int code, patch, layers, heads, width, context, embedding;
+    int code, patch, layers, heads, kv_heads, width, context, embedding;
     double dropout;
     bool residual, rotary;
     bool equal_width; /* gated: the widths as given, not those of as many parameters as a plain one */
@@ -48,6 +48,13 @@ extern const char *const net_models[], *const net_norms[], *const net_inits[]; /
         {"layers", "N", "gpt, vit: blocks; 0: 4", OPTION_INT, offsetof(net_spec, layers), .low = 0, .high = 256},        \
         {"heads",  "N",        "gpt, vit: heads of attention; 0: 4", OPTION_INT, offsetof(net_spec, heads),              \
          .low = 0, .high = 1e4},                                                                                         \
+        {"kv-heads",                                                                                                     \
+         "N",                                                                                                            \
+         "gpt: heads of keys and values, which query heads share; 0: as many as --heads",                                \
+         OPTION_INT,                                                                                                     \
+         offsetof(net_spec, kv_heads),                                                                                   \
+         .low = 0,                                                                                                       \
+         .high = 1e4},                                                                                                   \
         {"width",                                                                                                        \
          "N",                                                                                                            \
          "gpt, vit: width of the model; 0: 64. mlp, charmlp: of all hidden layers, in place of --hidden's",              \

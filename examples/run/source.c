@@ -23,10 +23,24 @@ static bool open_rows(run_spec *s, run_source *from, char message[NET_MESSAGE])
     return dataset_load(s->data, &options, &from->data, message, NET_MESSAGE) && source_complete(s, from, message);
 }
 
+static bool complete_text(run_spec *s, const text_source *letters, char message[NET_MESSAGE])
+{
+    net_spec *spec = &s->net;
+    spec->model = spec->model ? spec->model : letters->lines ? "charmlp" : "gpt";
+    if (!net_traits_of(spec->model)->text)
+        return snprintf(message, NET_MESSAGE, "--model %s does not read letters; gpt and charmlp do", spec->model),
+               false;
+    spec->vocabulary = letters->vocabulary;
+    spec->inputs = spec->outputs = spec->image_height = spec->image_width = 0;
+    return true;
+}
+
 bool source_complete(run_spec *s, const run_source *from, char message[NET_MESSAGE])
 {
     const dataset *data = &from->data;
     net_spec *spec = &s->net;
+    if (from->is_text)
+        return complete_text(s, &from->letters, message);
     spec->model = spec->model ? spec->model : data->width && !s->paired ? "convnet" : "mlp";
     if (net_traits_of(spec->model)->text)
         return snprintf(message, NET_MESSAGE, "--model %s reads letters; the data is text:FILE or lines:FILE then",
@@ -69,16 +83,7 @@ static bool open_text(run_spec *s, run_source *from, char message[NET_MESSAGE])
 {
     if (s->test)
         return snprintf(message, NET_MESSAGE, "--test: a text has a validation part only"), false;
-    if (!text_load(s->data, &from->letters, message))
-        return false;
-    net_spec *spec = &s->net;
-    spec->model = spec->model ? spec->model : from->letters.lines ? "charmlp" : "gpt";
-    if (!net_traits_of(spec->model)->text)
-        return snprintf(message, NET_MESSAGE, "--model %s does not read letters; gpt and charmlp do", spec->model),
-               false;
-    spec->vocabulary = from->letters.vocabulary;
-    spec->inputs = spec->outputs = spec->image_height = spec->image_width = 0;
-    return true;
+    return text_load(s->data, &from->letters, message) && source_complete(s, from, message);
 }
 
 static bool split_text(run_spec *s, run_source *from, char message[NET_MESSAGE])
@@ -92,7 +97,7 @@ static bool split_text(run_spec *s, run_source *from, char message[NET_MESSAGE])
     net_spec complete = s->net; /* the context is wanted below */
     net_spec_complete(&complete);
     return text_split(&from->letters, validation, (uint64_t)s->seed, message) &&
-           text_rows(&from->letters, &complete, &from->train, &from->valid, message);
+           text_rows(&from->letters, &complete, s->epoch_windows, &from->train, &from->valid, message);
 }
 
 /* ---- either ---- */

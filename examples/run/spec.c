@@ -71,6 +71,8 @@ const program_option run_options[] = {
     {.type = OPTION_GROUP, .help = "Training:"},
     {"seed", "N", "of weights, split, order and dropout", OPTION_INT, AT(seed), 0, 2e9},
     {"epochs", "N", "passes over the training rows; 0: 20, of a text 10, of glyphs 4", OPTION_INT, AT(epochs), 0, 1e6},
+    {"epoch-windows", "N", "gpt: windows of the text that make an epoch; 0: as many as hold its letters once",
+     OPTION_INT, AT(epoch_windows), 0, 1e9},
     {"batch", "N",
      "rows of a pass; 0: 128, fewer for few rows, 32 for gpt; with batch norm, one row that would be left alone waits "
      "for "

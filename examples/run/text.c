@@ -176,10 +176,13 @@ static bool fill_letters(void *context, const int32_t *rows, int64_t count, tg_r
     return true;
 }
 
-static void describe_rows(text_part *part, tg_fit_rows *rows)
+/* `windows`: how many, of random places; 0: as many as hold the part once. */
+static void describe_rows(text_part *part, int64_t windows, tg_fit_rows *rows)
 {
     const int64_t letters = part->last - part->first;
-    *rows = (tg_fit_rows){.count = part->windows ? (letters - 1) / part->context : letters,
+    *rows = (tg_fit_rows){.count = windows         ? windows
+                                   : part->windows ? (letters - 1) / part->context
+                                                   : letters,
                           .columns = 2,
                           .fill = part->windows ? fill_windows : fill_letters,
                           .context = part};
@@ -189,7 +192,8 @@ static void describe_rows(text_part *part, tg_fit_rows *rows)
         rows->column[1].shape = TG_SHAPE(part->context);
 }
 
-bool text_rows(text_source *t, const net_spec *spec, tg_fit_rows *train, tg_fit_rows *valid, char message[NET_MESSAGE])
+bool text_rows(text_source *t, const net_spec *spec, int64_t epoch_windows, tg_fit_rows *train, tg_fit_rows *valid,
+               char message[NET_MESSAGE])
 {
     const bool windows = net_traits_of(spec->model)->every_position;
     if (windows && t->lines)
@@ -203,7 +207,7 @@ bool text_rows(text_source *t, const net_spec *spec, tg_fit_rows *train, tg_fit_
         return snprintf(message, NET_MESSAGE, "%s: %lld letter%s held out, expected more than the context of %d",
                         t->name, (long long)(t->size - t->held_out), plural(t->size - t->held_out), spec->context),
                false;
-    describe_rows(&t->train, train);
-    describe_rows(&t->valid, valid);
+    describe_rows(&t->train, windows ? epoch_windows : 0, train);
+    describe_rows(&t->valid, 0, valid);
     return true;
 }

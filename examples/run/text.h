@@ -4,8 +4,8 @@
  *     text_source source;
  *     if (!text_load("text:input.txt", &source, message)) ...
  *     if (!text_split(&source, 0.1, seed, message)) ...       // the last tenth of a text, any tenth of the lines
- *     text_rows(&source, &spec, &train, &valid);              // windows, or single letters, as tg_fit takes them
- *     text_free(&source);
+ *     text_rows(&source, &spec, 0, &train, &valid, message);             // windows, or single letters, as tg_fit takes
+ * them text_free(&source);
  */
 #ifndef RUN_TEXT_H
 #define RUN_TEXT_H
@@ -37,9 +37,9 @@ bool text_load(const char *spec, text_source *out, char message[NET_MESSAGE]);
 void text_free(text_source *source);
 bool text_split(text_source *source, double validation, uint64_t seed, char message[NET_MESSAGE]);
 
-/* What a model with this specification trains on and is validated with. An epoch of windows has as many letters as the
- * training part, from random places. */
-bool text_rows(text_source *source, const net_spec *spec, tg_fit_rows *train, tg_fit_rows *valid,
+/* What a model with this specification trains on and is validated with. An epoch of windows has so many of them, from
+ * random places; 0: as many as hold the letters of the training part once. */
+bool text_rows(text_source *source, const net_spec *spec, int64_t epoch_windows, tg_fit_rows *train, tg_fit_rows *valid,
                char message[NET_MESSAGE]);
 
 #endif

@@ -32,12 +32,22 @@ static bool folder_of(const study_run *run, const char *folder, char path[PATH_M
            fail(message, "the name of the folder is too long");
 }
 
+static run_source source_of(const study_run *run)
+{
+    return run->text ? (run_source){.is_text = true, .letters = *run->text} : (run_source){.data = *run->data};
+}
+
+static const char *data_name(const study_run *run)
+{
+    return run->text ? run->text->name : run->data->name;
+}
+
 /* The run's rows, in parts of their own; source.data.order is to be freed. */
 static bool open_source(const study_run *run, run_spec *spec, run_source *from, char message[STUDY_MESSAGE])
 {
     *spec = run->spec;
-    spec->data = run->data->name;
-    *from = (run_source){.data = *run->data};
+    spec->data = data_name(run);
+    *from = source_of(run);
     from->data.order = NULL;
     return source_complete(spec, from, message) && source_split(spec, from, message);
 }
@@ -71,14 +81,15 @@ static const char *const not_compared[] = {"epochs", NULL};
 /* The options, and the checksums of rows and weights that the numbers follow from. */
 static json_t *config_of(const study_run *run)
 {
-    static const dataset *known; /* of several hundred runs on one set of 200 MB */
+    static const void *known; /* of several hundred runs on one set of 200 MB */
     static unsigned long sum;
-    const run_source from = {.data = *run->data};
+    const void *data = run->text ? (const void *)run->text : run->data;
+    const run_source from = source_of(run);
     run_spec spec = run->spec;
-    if (run->data != known)
+    if (data != known)
         sum = source_checksum(&from);
-    known = run->data;
-    spec.data = run->data->name;
+    known = data;
+    spec.data = data_name(run);
     net_spec_complete(&spec.net); /* a default that is named is the same run */
     json_t *config = run_spec_json(&spec);
     json_object_set_new(config, "checksum", json_integer((json_int_t)sum));
@@ -187,7 +198,7 @@ double study_run_seconds(const study_run *run, char message[STUDY_MESSAGE])
 tg_model *study_run_net(const study_run *run, const char *folder, char message[STUDY_MESSAGE])
 {
     const tg_rng rng = tg_rng_seed((uint64_t)run->spec.seed);
-    const run_source from = {.data = *run->data};
+    const run_source from = source_of(run);
     char path[PATH_MAX];
     run_spec spec = run->spec;
     tg_model *made = source_complete(&spec, &from, message)

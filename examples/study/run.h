@@ -25,6 +25,7 @@ typedef struct study_run {
     char name[STUDY_NAME]; /* of its folder: letters, digits, and - . _ */
     const char *group;     /* runs of a group take about the same time an epoch */
     const dataset *data;
+    const text_source *text; /* in place of rows: data is not read then */
     run_spec spec;
     bool keeps_model; /* in last.safetensors: a longer run can go on, and its network can be read from there */
 } study_run;

@@ -137,6 +137,7 @@ START_TEST(the_other_studies_end_with_a_verdict_and_a_report)
         {"gelu-autoencoder", "gelu-autoencoder-quick", "nothing to compare with what is published"},
         {"gelu-autoencoder", "gelu-autoencoder-quick", "of the code"},
         {"gelu-noise", "gelu-noise-quick", "Accuracy averaged over noise of 0.25 to 3, gelu_tanh less relu"},
+        {"shakespeare", "shakespeare-quick", "Is SwiGLU better than GELU (both published runs: yes)? No difference is"},
         {"glu-tabular", "glu-tabular-quick", "farther apart than the critical difference of 5.25 (Nemenyi, 5 %)"},
         {"migration", "migration-quick", "Replacing ReLU by GELU, both at their own rates changes the test loss by"}};
     char arguments[200], file[200];

@@ -47,6 +47,7 @@ int study_gelu_autoencoder(const study_context *c);
 int study_gelu_noise(const study_context *c);
 int study_glu_tabular(const study_context *c);
 int study_migration(const study_context *c);
+int study_shakespeare(const study_context *c);
 int study_cost(const study_context *c);
 int study_claims(const study_context *c);
 

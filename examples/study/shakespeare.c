@@ -1,0 +1,377 @@
+/* study shakespeare: activations, and what else people change, in a small GPT on Shakespeare's plays: nanoGPT's
+ * configuration for a CPU, with several seeds where others had one. */
+#include "examples/data/words.h"
+#include "examples/report/statistics.h"
+#include "examples/run/text.h"
+#include "examples/study/study.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The activations come first; each change is made to the base. */
+enum { ACTIVATIONS = 8, FORMS = 11, BASE = 3, PAIRS = ACTIVATIONS * (ACTIVATIONS - 1) / 2, RATES = 3, SEEDS = 5 };
+enum { TABLE, DISCUSSION, SOURCES };
+
+/* `published`: validation losses of single runs: of a course report, and of nanoGPT's discussion 675; 0: none. */
+static const struct form {
+    const char *name;
+    net_spec net;
+    double published[SOURCES];
+} forms[FORMS] = {
+    {"relu", {.activation = "relu"}, {0}},
+    {"relu_squared", {.activation = "relu_squared"}, {0}},
+    {"gelu_tanh", {.activation = "gelu_tanh"}, {0}},
+    {"gelu_exact", {.activation = "gelu_exact"}, {1.7587, 1.9061}},
+    {"silu", {.activation = "silu"}, {0}},
+    {"swiglu", {.activation = "swiglu"}, {1.7082, 1.8176}},
+    {"geglu", {.activation = "geglu"}, {0}},
+    {"reglu", {.activation = "reglu"}, {0}},
+    {"rotary", {.activation = "gelu_exact", .rotary = true}, {1.7283}},
+    {"rmsnorm", {.activation = "gelu_exact", .norm = "rms"}, {1.7676}},
+    {"grouped", {.activation = "gelu_exact", .kv_heads = 2}, {1.7726}},
+};
+
+static const double nanogpt_rate = 1e-3;
+static const double rates[RATES] = {1e-3, 3e-3, 6e-3};
+
+typedef struct results {
+    const study_context *c;
+    const study_work *work;
+    int seeds, rates; /* complete for all forms; rates that are tried */
+    double loss[FORMS][RATES][SEEDS];
+    int best[FORMS]; /* the rate with the lowest mean */
+} results;
+
+/* ---- the runs ---- */
+
+static void name_of(char name[STUDY_NAME], int form, int rate, int seed)
+{
+    snprintf(name, STUDY_NAME, "%s-lr%g-seed%d", forms[form].name, rates[rate], seed);
+}
+
+/* The configuration that nanoGPT's README names for a CPU, whose 2,000 steps are validated on every 250. */
+static run_spec protocol(const study_context *c)
+{
+    const bool quick = c->settings->quick;
+    run_spec s = study_spec();
+    s.net = (net_spec){.model = "gpt", .layers = 4, .heads = 4, .width = 128, .context = 64};
+    s.schedule = "cosine";
+    s.end = 0.1;
+    s.warmup = 0.05;
+    s.weight_decay = 0.1;
+    s.beta2 = 0.99;
+    s.clip = 1;
+    s.batch = 12;
+    s.epoch_windows = 250 * s.batch;
+    s.epochs = 8;
+    if (quick) {
+        s.net.layers = 1, s.net.width = 16, s.net.context = 16;
+        s.epoch_windows = 20 * s.batch, s.epochs = 2;
+    }
+    if (c->settings->epochs)
+        s.epochs = c->settings->epochs;
+    return s;
+}
+
+static bool add_runs(study_work *work, const results *r, const text_source *text, int seeds)
+{
+    for (int seed = 1; seed <= seeds; seed++)
+        for (int rate = 0; rate < r->rates; rate++)
+            for (int f = 0; f < FORMS; f++) {
+                study_run *run = study_work_add(work);
+                if (!run)
+                    return false;
+                *run = (study_run){.group = forms[f].name, .text = text, .spec = protocol(r->c)};
+                run->spec.net.activation = forms[f].net.activation;
+                run->spec.net.norm = forms[f].net.norm;
+                run->spec.net.rotary = forms[f].net.rotary;
+                run->spec.net.kv_heads = forms[f].net.kv_heads;
+                run->spec.lr = rates[rate];
+                run->spec.seed = seed;
+                name_of(run->name, f, rate, seed);
+            }
+    return true;
+}
+
+/* ---- what came out ---- */
+
+static const study_record *record_of(const results *r, int form, int rate, int seed)
+{
+    char name[STUDY_NAME];
+    name_of(name, form, rate, seed);
+    const int run = study_work_number(r->work, name);
+    return study_record_complete(&r->work->record[run], r->work->run[run].spec.epochs) ? &r->work->record[run] : NULL;
+}
+
+/* The lowest validation loss of each run, as the others report it; and as many seeds as all forms and rates have. */
+static void gather(results *r, int seeds)
+{
+    r->seeds = seeds;
+    for (int f = 0; f < FORMS; f++)
+        for (int rate = 0; rate < r->rates; rate++)
+            for (int seed = 1; seed <= r->seeds; seed++) {
+                const study_record *record = record_of(r, f, rate, seed);
+                if (!record)
+                    r->seeds = seed - 1;
+                else
+                    r->loss[f][rate][seed - 1] = study_record_at(
+                        record, study_record_lowest(record, record->epochs, STUDY_VAL_LOSS), STUDY_VAL_LOSS);
+            }
+    for (int f = 0; f < FORMS; f++)
+        for (int rate = 1; rate < r->rates; rate++)
+            if (statistics_of(r->loss[f][rate], (size_t)r->seeds).mean <
+                statistics_of(r->loss[f][r->best[f]], (size_t)r->seeds).mean)
+                r->best[f] = rate;
+}
+
+static const double *best_losses(const results *r, int form)
+{
+    return r->loss[form][r->best[form]];
+}
+
+/* A form less another, paired by seed, both at their best rates; `p` is corrected for as many comparisons as are made
+ * together. */
+typedef struct pair {
+    int form, other;
+    statistics_estimate difference;
+    double p, corrected;
+} pair;
+
+static pair pair_of(const results *r, int form, int other)
+{
+    const double *a = best_losses(r, form), *b = best_losses(r, other);
+    const double p = statistics_compare(a, b, (size_t)r->seeds).p;
+    return (pair){form, other, statistics_paired(a, b, (size_t)r->seeds), p, p};
+}
+
+static void correct(pair pairs[], int count)
+{
+    double p[PAIRS];
+    for (int i = 0; i < count; i++)
+        p[i] = pairs[i].p;
+    statistics_holm(p, (size_t)count);
+    for (int i = 0; i < count; i++)
+        pairs[i].corrected = p[i];
+}
+
+static void all_pairs(const results *r, pair pairs[PAIRS])
+{
+    int count = 0;
+    for (int a = 0; a < ACTIVATIONS; a++)
+        for (int b = 0; b < a; b++)
+            pairs[count++] = pair_of(r, a, b);
+    correct(pairs, PAIRS);
+}
+
+static void all_changes(const results *r, pair changes[FORMS - ACTIVATIONS])
+{
+    for (int f = ACTIVATIONS; f < FORMS; f++)
+        changes[f - ACTIVATIONS] = pair_of(r, f, BASE);
+    correct(changes, FORMS - ACTIVATIONS);
+}
+
+/* ---- the report ---- */
+
+static void put_published(char *text, size_t size, double loss)
+{
+    snprintf(text, size, loss > 0 ? "%.4f" : "", loss);
+}
+
+static void put_forms(const results *r, sheet *s)
+{
+    sheet_heading(s, "Validation loss, each form at its best rate");
+    sheet_table(s, 1, "form|rate|mean|95 % interval|lowest|highest|course report|discussion 675");
+    for (int f = 0; f < FORMS; f++) {
+        const statistics_estimate e = statistics_of(best_losses(r, f), (size_t)r->seeds);
+        const study_spread all = study_spread_of(best_losses(r, f), r->seeds);
+        char published[SOURCES][16], key[60];
+        for (int i = 0; i < SOURCES; i++)
+            put_published(published[i], sizeof published[i], forms[f].published[i]);
+        sheet_row(s, "%s|%g|%.4f|%.4f to %.4f|%.4f|%.4f|%s|%s", forms[f].name, rates[r->best[f]], e.mean,
+                  e.mean - e.margin, e.mean + e.margin, all.low, all.high, published[TABLE], published[DISCUSSION]);
+        snprintf(key, sizeof key, "%s_loss", forms[f].name);
+        sheet_number(s, key, e.mean);
+    }
+}
+
+static void put_rates(const results *r, sheet *s)
+{
+    sheet_heading(s, "Validation loss at each rate, mean of the seeds");
+    char line[200];
+    int used = snprintf(line, sizeof line, "form");
+    for (int rate = 0; rate < r->rates; rate++)
+        used += snprintf(line + used, sizeof line - (size_t)used, "|%g", rates[rate]);
+    sheet_table(s, 1, line);
+    for (int f = 0; f < FORMS; f++) {
+        used = snprintf(line, sizeof line, "%s", forms[f].name);
+        for (int rate = 0; rate < r->rates; rate++)
+            used += snprintf(line + used, sizeof line - (size_t)used, "|%.4f",
+                             statistics_of(r->loss[f][rate], (size_t)r->seeds).mean);
+        sheet_row(s, "%s", line);
+    }
+}
+
+static void put_pairs(sheet *s, const char *heading, const pair pairs[], int count)
+{
+    sheet_heading(s, heading);
+    sheet_table(s, 1, "first less second|difference|95 % interval|p|p, corrected");
+    for (int i = 0; i < count; i++) {
+        const statistics_estimate d = pairs[i].difference;
+        sheet_row(s, "%s less %s|%+.4f|%+.4f to %+.4f|%.2g|%.2g", forms[pairs[i].form].name, forms[pairs[i].other].name,
+                  d.mean, d.mean - d.margin, d.mean + d.margin, pairs[i].p, pairs[i].corrected);
+    }
+}
+
+/* One sentence for a question that others answered by single runs. */
+static void judge(const results *r, sheet *s, const char *question, const pair pairs[], int count, int form, int other)
+{
+    for (int i = 0; i < count; i++) {
+        const bool turned = pairs[i].form == other;
+        if (!(pairs[i].form == form && pairs[i].other == other) && !(turned && pairs[i].other == form))
+            continue;
+        const double mean = turned ? -pairs[i].difference.mean : pairs[i].difference.mean;
+        const bool shown = pairs[i].corrected < 0.05;
+        sheet_verdict(s, "%s %s: %s less %s is %+.4f ± %.4f over %d seeds (p = %.2g, corrected).", question,
+                      !shown     ? "No difference is shown"
+                      : mean < 0 ? "Yes"
+                                 : "No, it is worse",
+                      forms[form].name, forms[other].name, mean, pairs[i].difference.margin, r->seeds,
+                      pairs[i].corrected);
+    }
+}
+
+/* Whether single runs of others lie where our seeds do, at the rate that they had. */
+static void judge_published(const results *r, sheet *s)
+{
+    static const char *const sources[SOURCES] = {"The course report's", "Discussion 675's"};
+    for (int source = 0; source < SOURCES; source++)
+        for (int f = 0; f < FORMS; f++) {
+            const double loss = forms[f].published[source];
+            const study_spread ours = study_spread_of(r->loss[f][0], r->seeds);
+            if (loss > 0)
+                sheet_verdict(s, "%s %.4f for %s is %s our %d seeds at the rate of %g, %.4f to %.4f.", sources[source],
+                              loss, forms[f].name,
+                              loss < ours.low    ? "below all of"
+                              : loss > ours.high ? "above all of"
+                                                 : "within the spread of",
+                              r->seeds, nanogpt_rate, ours.low, ours.high);
+        }
+}
+
+enum { RELU, RELU_SQUARED, GELU_TANH, GELU_EXACT, SILU, SWIGLU, GEGLU, REGLU, ROTARY, RMSNORM, GROUPED };
+
+static void judge_all(const results *r, sheet *s)
+{
+    pair pairs[PAIRS], changes[FORMS - ACTIVATIONS];
+    all_pairs(r, pairs);
+    all_changes(r, changes);
+    judge(r, s, "Is squared ReLU better than SwiGLU (nanochat: yes; two others: no)?", pairs, PAIRS, RELU_SQUARED,
+          SWIGLU);
+    judge(r, s, "Is SwiGLU better than GELU (both published runs: yes)?", pairs, PAIRS, SWIGLU, GELU_EXACT);
+    judge(r, s, "Is squared ReLU better than GELU?", pairs, PAIRS, RELU_SQUARED, GELU_EXACT);
+    judge(r, s, "Is GELU better than ReLU?", pairs, PAIRS, GELU_EXACT, RELU);
+    judge(r, s, "Is the exact GELU better than its tanh form?", pairs, PAIRS, GELU_EXACT, GELU_TANH);
+    judge(r, s, "Is GeGLU better than SwiGLU?", pairs, PAIRS, GEGLU, SWIGLU);
+    judge(r, s, "Are rotated positions better than learned ones (the report: yes)?", changes, FORMS - ACTIVATIONS,
+          ROTARY, BASE);
+    judge(r, s, "Is RMSNorm better than LayerNorm (the report: no)?", changes, FORMS - ACTIVATIONS, RMSNORM, BASE);
+    judge(r, s, "Are two heads of keys and values better than four (the report: no)?", changes, FORMS - ACTIVATIONS,
+          GROUPED, BASE);
+    judge_published(r, s);
+    sheet_picture(s, "forms.svg", "validation loss of each form: mean, 95 % interval, seeds, and published runs");
+    put_forms(r, s);
+    put_pairs(s, "The 28 pairs of activations, corrected by Holm's method", pairs, PAIRS);
+    put_pairs(s, "Changes of the base, corrected by Holm's method", changes, FORMS - ACTIVATIONS);
+    put_rates(r, s);
+}
+
+static sheet *report(const results *r, const study_outcome *outcome)
+{
+    sheet *s = sheet_new("Activations in a small GPT on Shakespeare's plays");
+    study_say_state(r->c, r->work, outcome, s);
+    sheet_text(s,
+               "nanoGPT's configuration for a CPU: 4 layers, 4 heads, width 128, context 64, batch 12, 2,000 steps of "
+               "AdamW (beta2 0.99, decay 0.1), 100 steps of warm-up, a cosine that ends at a tenth. All forms have "
+               "about as many parameters. Each seed has its own weights and windows, the same for all forms. The loss "
+               "is the lowest of the %d validations, each on the whole last tenth of the text; nanoGPT validates on 20 "
+               "random batches. Unlike nanoGPT, linear layers have biases. The base of rotary, rmsnorm and grouped is "
+               "%s.",
+               protocol(r->c).epochs, forms[BASE].name);
+    if (r->seeds < 2)
+        sheet_text(s, "Two seeds of all forms and rates must be complete before there is anything to compare.");
+    else
+        judge_all(r, s);
+    return s;
+}
+
+static bool write_forms(const void *context, FILE *to)
+{
+    const results *r = context;
+    fputs("form,rate,mean,low,high,kind,loss\n", to);
+    for (int f = 0; f < FORMS; f++) {
+        const statistics_estimate e = statistics_of(best_losses(r, f), (size_t)r->seeds);
+        fprintf(to, "%s,%g,%.6g,%.6g,%.6g,mean,%.6g\n", forms[f].name, rates[r->best[f]], e.mean, e.mean - e.margin,
+                e.mean + e.margin, e.mean);
+        for (int seed = 0; seed < r->seeds; seed++)
+            fprintf(to, "%s,,,,,seed,%.6g\n", forms[f].name, best_losses(r, f)[seed]);
+        for (int i = 0; i < SOURCES; i++)
+            if (forms[f].published[i] > 0)
+                fprintf(to, "%s,,,,,published %d,%.6g\n", forms[f].name, i + 1, forms[f].published[i]);
+    }
+    return true;
+}
+
+/* ---- the text ---- */
+
+/* Sentences of a few words, for the quick version. */
+static bool write_sentences(const void *context, FILE *to)
+{
+    static const char *const words[] = {"the", "king", "of", "night", "will", "hear", "no", "more", "and", "speak"};
+    tg_rng rng = tg_rng_seed(1);
+    (void)context;
+    for (int i = 0; i < 800; i++)
+        fprintf(to, "%s%s", words[tg_rng_below(&rng, 10)], i % 8 == 7 ? ".\n" : " ");
+    return true;
+}
+
+static bool load(const study_context *c, text_source *text)
+{
+    char spec[2 * PATH_MAX], message[STUDY_MESSAGE];
+    const bool quick = c->settings->quick;
+    const bool made = !quick || (files_make_folder(c->folder, message) &&
+                                 files_write(c->folder, "sentences.txt", write_sentences, NULL, message));
+    snprintf(spec, sizeof spec, "text:%s/%s", quick ? c->folder : c->settings->data,
+             quick ? "sentences.txt" : "tinyshakespeare/input.txt");
+    if (made && text_load(spec, text, message) && text_split(text, 0.1, 1, message))
+        return true;
+    fprintf(stderr, "study: %s%s\n", message,
+            quick ? "" : "; --data names the folder that has it, --quick does without");
+    return false;
+}
+
+int study_shakespeare(const study_context *c)
+{
+    static results r;
+    text_source text;
+    char message[FILES_MESSAGE];
+    const int seeds = c->settings->quick ? 2 : SEEDS;
+    study_work work = study_work_of(c);
+    r = (results){.c = c, .work = &work, .rates = c->settings->quick ? 1 : RATES};
+    if (!load(c, &text))
+        return 2;
+    const bool added = add_runs(&work, &r, &text, seeds);
+    const study_outcome outcome = added ? study_work_do(&work, stderr) : (study_outcome){0};
+    if (!added || outcome.broken) {
+        text_free(&text);
+        study_work_free(&work);
+        return study_refuse(added ? outcome.message : "out of memory", added ? outcome.broken : 1);
+    }
+    gather(&r, seeds);
+    const bool written = r.seeds < 2 || files_write(c->folder, "forms.csv", write_forms, &r, message);
+    if (!written)
+        study_refuse(message, 1);
+    const int status =
+        study_end(c, &work, &outcome, report(&r, &outcome), written && r.seeds > 1 ? "study_forms.gp" : NULL);
+    text_free(&text);
+    return written ? status : 1;
+}

@@ -156,7 +156,7 @@ $(OUT)/obj/autograd/kernels/product_kernel-%.o: autograd/kernels/product_kernel.
 	    -DTG_ISA=$(firstword $(subst -, ,$*)) -DTG_TYPE=$(lastword $(subst -, ,$*)) -DTG_REAL=$(REAL_$(lastword $(subst -, ,$*))) \
 	    -MMD -MP -c -o $@ $<
 
-$(OUT)/obj/autograd/kernels/select.o: ALL_CFLAGS += $(foreach isa,$(ISAS),-DTG_HAVE_ISA_$(isa))
+$(OUT)/obj/autograd/kernels/kernels.o: ALL_CFLAGS += $(foreach isa,$(ISAS),-DTG_HAVE_ISA_$(isa))
 # GCC would read two pointers that have just been written one by one, arguments of a call, as one vector, and wait for both to arrive in
 # the cache: a tenth of a small operation's time.
 $(call objects,$(wildcard autograd/*.c autograd/ops/*.c)): ALL_CFLAGS += $(call if_known,-fno-tree-slp-vectorize)

@@ -1,6 +1,6 @@
 #include "autograd/anomaly.h"
 
-#include "autograd/dtype.h"
+#include "autograd/shape_internal.h"
 #include "autograd/text.h"
 
 #include <math.h>

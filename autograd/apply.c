@@ -1,4 +1,5 @@
-/* Recording an operation and computing it. */
+#include "autograd/apply.h"
+
 #include "autograd/tape_internal.h"
 #include "autograd/text.h"
 

@@ -1,495 +1,418 @@
-/* Reverse mode. A backward pass walks the program backwards from the outputs, without recursion:
- *
- *     for each value with a cotangent, latest first:  cotangents of its inputs += derivative(its cotangent)
- *
- * A derivative is made of operations, which are appended to the program. They are computed when the derivative is
- * complete: by then the pass knows which of them is the gradient of a parameter and lets it be computed straight into
- * the parameter's gradient block.
- *
- * All that a pass has to remember lies in the pass, so one may run in a hook of another. What it recorded is kept as a
- * whole: when the next step asks for the same pass at the same place, it is computed without being put together again.
- */
-#include "autograd/grad_internal.h"
-
+/* Derivatives as users ask for them: what was asked for is checked, compared with what the step before asked for here,
+ * and remembered. */
+#include "autograd/backward.h"
 #include "autograd/ops.h"
-#include "autograd/recompute.h"
 
 #include <string.h>
 
-/* What a pass knows of the values that it walks over. */
-enum { WANTED = 1, INPUT = 2, RETAINED = 4, HOOKED = 8, SUMMED = 16 };
+/* ---- checking ---- */
 
-/* Of the inputs of the value whose derivative is being appended. */
-typedef struct links {
-    tg_tensor *in, *gradients;
-    tg_value **before; /* their cotangents before this derivative */
-    bool *wanted;
-} links;
-
-typedef struct pass {
-    tg_tape *tape;
-    const tg_request *request;
-    bool by_inputs;        /* for tg_grad: not into parameters and variables, but for given inputs */
-    int64_t from, to;      /* values from down to, both included */
-    int64_t recorded;      /* where the pass's own values begin */
-    tg_value **cotangents; /* of these values, or NULL */
-    uint8_t *marks;
-    int most_inputs; /* of one of these values */
-    links links;     /* room for so many */
-    int32_t *uses;   /* of the pass's own values: how many cotangents are this one, or a view of it */
-    int64_t use_capacity;
-    tg_recompute recompute;
-    uint8_t mode_outside;
-} pass;
-
-static tg_value **cotangent_of(const pass *p, const tg_value *value)
+/* All alive, of one tape, and floating; false with the error recorded. */
+static bool is_usable(tg_tape *tape, const tg_request *r, const char *what, const tg_tensor *tensors, int count)
 {
-    return &p->cotangents[value->index - p->to];
-}
-
-static bool is_marked(const pass *p, const tg_value *value, uint8_t mark)
-{
-    return value->index >= p->to && value->index <= p->from && p->marks[value->index - p->to] & mark;
-}
-
-/* ---- which buffers are in use ---- */
-
-/* What a value is a view of, if it is one, else NULL. */
-static tg_value *base_of(const tg_value *value)
-{
-    return value->op && value->op->flags & TG_VIEW ? value->inputs[0] : NULL;
-}
-
-static bool make_use_room(pass *p, int64_t index)
-{
-    if (index < p->use_capacity)
-        return true;
-    const int64_t capacity = 2 * index + 64;
-    int32_t *uses = tg_tape_scratch(p->tape, (size_t)capacity, sizeof *uses);
-    if (!uses)
-        return false;
-    if (p->use_capacity > 0)
-        memcpy(uses, p->uses, (size_t)p->use_capacity * sizeof *uses);
-    p->uses = uses;
-    p->use_capacity = capacity;
-    return true;
-}
-
-static bool count_use(pass *p, const tg_value *value, int by)
-{
-    for (; value && value->index >= p->recorded; value = base_of(value)) {
-        if (!make_use_room(p, value->index - p->recorded))
+    for (int i = 0; i < count; i++) {
+        const char *problem = tg_tape_problem(tape, tensors[i]);
+        if (!problem && tg_dtype_of(tensors[i]) == TG_I32)
+            problem = "an integer tensor";
+        if (problem) {
+            tg_tape_fail(tape, "%s: %s %d is %s", r->function, what, i, problem);
             return false;
-        p->uses[value->index - p->recorded] += by;
+        }
     }
     return true;
 }
 
-static bool is_used(const void *of, const tg_value *value)
+/* The tape of the first tensor that is alive, or was. */
+static tg_tape *tape_of_any(const tg_tensor *tensors, int count)
 {
-    const pass *p = of;
-    const int64_t index = value->index - p->recorded;
-    return index < p->use_capacity && (index < 0 || p->uses[index] > 0);
+    tg_tape *tape = NULL;
+    for (int i = 0; tensors && i < count && !tape; i++)
+        tape = tg_tape_of(tensors[i]);
+    for (int i = 0; tensors && i < count && !tape; i++)
+        tape = tensors[i].value ? tg_tape_at(tensors[i].value) : NULL;
+    return tape;
 }
 
-/* Nobody in the pass decides any more what becomes of the value's buffer. */
-static void keep_buffer(tg_value *value)
+/* ---- a pass as the step before had it ---- */
+
+static bool is_retained(const tg_tape *tape, const tg_value *value)
 {
-    for (; value; value = base_of(value))
-        value->slot.owned = false;
+    const tg_retained *one = tape->retained;
+    while (one && one->value != value)
+        one = one->next;
+    return one != NULL;
 }
 
-static void release_unused(const pass *p, tg_value *value)
+static bool is_same(const tg_tape *tape, const tg_pass *pass, const tg_request *r)
 {
-    if (value->slot.owned && !is_used(p, value))
-        tg_run_release(&p->tape->run, value);
-}
-
-/* Gives back the buffer of something that was a cotangent, or what that was a view of, unless it is one elsewhere; what
- * does not come from a derivative stays: it may have been recomputed, and others will read it. */
-static void release_cotangent(const pass *p, tg_value *value)
-{
-    for (tg_value *base = base_of(value); base; base = base_of(value))
-        value = base;
-    if (value->index >= p->recorded && value->derived_from)
-        release_unused(p, value);
-}
-
-/* After a derivative is computed: gives back the buffers of what was recorded on the way and is no cotangent, of the
- * cotangent that it came from, and of those that were replaced by a sum, unless they were passed on. */
-static void release(const pass *p, int64_t start, tg_value *cotangent, tg_value *const *replaced, int count)
-{
-    tg_program *program = &p->tape->program;
-    for (int64_t i = start; i < program->count; i++)
-        release_unused(p, tg_program_at(program, i));
-    for (int i = 0; i < count; i++)
-        if (replaced[i])
-            release_cotangent(p, replaced[i]);
-    release_cotangent(p, cotangent);
-}
-
-/* ---- where results of derivatives go ---- */
-
-/* Adds to the cotangent of a value. From the second contribution on the sum has a buffer of its own and grows in place,
- * unless somebody may differentiate through it later. */
-static bool add_cotangent(pass *p, tg_value *value, tg_tensor addend)
-{
-    tg_value **cotangent = cotangent_of(p, value), *so_far = *cotangent;
-    uint8_t *marks = &p->marks[value->index - p->to];
-    if (!so_far) {
-        *cotangent = addend.value;
-        return count_use(p, addend.value, 1);
+    const tg_program *program = &tape->program;
+    bool same = pass->output_count == r->output_count && pass->input_count == r->input_count &&
+                pass->create_graph == r->create_graph &&
+                (r->input_count > 0 || pass->retained_count == tape->retained_count);
+    for (int i = 0; same && i < r->output_count; i++)
+        same = pass->outputs[i] == r->outputs[i].value &&
+               (r->cotangents && tg_ok(r->cotangents[i])
+                    ? pass->cotangents[i] == r->cotangents[i].value
+                    : !pass->cotangents[i] && !(r->cotangents && r->cotangents[i].value));
+    for (int j = 0; same && j < r->input_count; j++)
+        same = pass->inputs[j] == r->inputs[j].value;
+    for (int i = 0; same && i < pass->retained_count; i++)
+        same = is_retained(tape, pass->retained[i]);
+    if (same && pass->start < pass->end) { /* recorded in the same surroundings */
+        const tg_value *first = tg_program_at(program, pass->start);
+        same =
+            (first->mode & TG_MODE_DETACHED) == (program->mode & TG_MODE_DETACHED) && first->region == program->region;
     }
-    tg_value *sum = tg_value_of(tg_add(tg_tensor_of(so_far), addend));
-    if (!sum)
-        return false;
-    *cotangent = sum;
-    if (*marks & SUMMED && !p->request->create_graph)
-        tg_run_in_place(sum, so_far);
-    *marks |= SUMMED;
-    return count_use(p, sum, 1) && count_use(p, so_far, -1);
+    return same;
 }
 
-/* Whether a value that was recorded just now is an input of another. */
-static bool is_read(const tg_value *value)
+static bool run_again(tg_tape *tape, tg_pass *pass, const tg_request *r)
 {
-    const tg_program *program = value->program;
-    for (int64_t i = value->index + 1; i < program->count; i++) {
-        const tg_value *later = tg_program_at(program, i);
-        for (int k = 0; k < later->input_count; k++)
-            if (later->inputs[k] == value)
-                return true;
+    tg_program *program = &tape->program;
+    program->count = pass->end;
+    program->passes.next++;
+    for (tg_list *regions = &program->regions; regions->next < regions->count;
+         regions->next++) { /* of what it recomputes */
+        tg_region *region = regions->items[regions->next];
+        if (region->start >= pass->end)
+            break;
+        region->closed_in = program->steps;
     }
-    return false;
+    for (int j = 0; j < r->input_count; j++)
+        r->gradients[j] = tg_tensor_of(pass->gradients[j]);
+    return tg_tape_compute(tape);
 }
 
-/* Adds to the gradient of a parameter: the very operation that computes `addend` does so if nobody else needs its
- * result, a copy otherwise. */
-static bool add_to_parameter(pass *p, tg_value *leaf, tg_tensor addend, bool fresh)
+/* The values of tensors, or of a list; NULL with the error recorded if out of memory. */
+static void *keep(tg_tape *tape, const tg_tensor *tensors, int count)
 {
-    tg_value *value = tg_value_of(addend);
-    const bool pending =
-        value->index >= p->tape->run.computed && value->op && !(value->op->flags & TG_VIEW) && !value->sink;
-    if (!fresh || !pending || is_read(value))
-        value = tg_value_of(tg_copy(addend));
-    if (!value)
-        return false;
-    value->sink = leaf->parameter;
-    value->earlier = leaf->gradient;
-    leaf->gradient = value;
-    return true;
+    tg_value **values = tg_program_take(&tape->program, (size_t)count * sizeof *values, sizeof(void *));
+    for (int i = 0; values && i < count; i++)
+        values[i] = tensors ? tensors[i].value : NULL;
+    return values;
 }
 
-/* Whether a derivative's result is like its input, or the core can sum it down to that. */
-static bool fits(const tg_value *result, const tg_value *input)
+/* So that the next step may run it as a whole. Where hooks run in between, it has to be put together each time. */
+static bool remember(tg_tape *tape, const tg_request *r, int64_t start)
 {
-    tg_shape both;
-    return result->dtype == input->dtype && tg_shape_broadcast(&result->shape, &input->shape, &both) &&
-           tg_shape_equal(&both, &result->shape);
-}
-
-/* Hands one result of a derivative on to the input it belongs to. */
-static bool deliver(pass *p, const tg_value *from, tg_value *input, tg_tensor gradient, bool fresh)
-{
-    if (!gradient.value)
+    tg_program *program = &tape->program;
+    if (tape->hooks)
         return true;
-    const char *problem = tg_tape_problem(p->tape, gradient);
-    if (problem) {
-        tg_tape_fail(p->tape, "the derivative of %s gives %s", from->op->name, problem);
+    const int retained_count = r->input_count > 0 ? 0 : tape->retained_count;
+    tg_pass *pass = tg_program_take(program, sizeof *pass, _Alignof(tg_pass));
+    if (!pass)
         return false;
-    }
-    const tg_value *value = tg_value_of(gradient);
-    char has[128], wants[128];
-    if (!fits(value, input)) {
-        tg_tape_fail(p->tape, "the derivative of %s gives %s%s for an input %s%s", from->op->name,
-                     tg_dtype_name(value->dtype), tg_shape_text(&value->shape, has, sizeof has),
-                     tg_dtype_name(input->dtype), tg_shape_text(&input->shape, wants, sizeof wants));
+    *pass = (tg_pass){.start = start,
+                      .end = program->count,
+                      .output_count = r->output_count,
+                      .input_count = r->input_count,
+                      .retained_count = retained_count,
+                      .create_graph = r->create_graph,
+                      .outputs = keep(tape, r->outputs, r->output_count),
+                      .cotangents = keep(tape, r->cotangents, r->output_count),
+                      .inputs = keep(tape, r->inputs, r->input_count),
+                      .retained = keep(tape, NULL, retained_count),
+                      .gradients = keep(tape, r->gradients, r->input_count)};
+    if (program->failed)
         return false;
-    }
-    if (!tg_shape_equal(&value->shape, &input->shape)) {
-        gradient = tg_sum_to(gradient, input->shape);
-        fresh = true;
-        if (!gradient.value)
-            return false;
-    }
-    if (!p->by_inputs && input->parameter && !is_marked(p, input, HOOKED | RETAINED))
-        return add_to_parameter(p, input, gradient, fresh);
-    return add_cotangent(p, input, gradient);
+    const tg_retained *one = tape->retained;
+    for (int i = 0; i < retained_count; i++, one = one->next)
+        pass->retained[i] = one->value;
+    return tg_program_list(program, &program->passes, pass);
 }
 
-/* ---- one value ---- */
-
-/* Appends the derivative of a value and what becomes of its results. */
-static bool append_derivative(pass *p, tg_value *value, tg_tensor cotangent)
+/* Checks a request, and does what the step before did for the same one, or records it. */
+static bool differentiate(const tg_request *r)
 {
-    const links *l = &p->links;
-    tg_program *program = &p->tape->program;
-    const tg_value *there = tg_stand_in(&p->recompute, value);
-    const tg_derive d = {.out = tg_tensor_of(tg_stand_in(&p->recompute, value)),
-                         .cotangent = cotangent,
-                         .saved = tg_tensor_of(tg_saved_of(there)),
-                         .in = l->in,
-                         .count = value->input_count,
-                         .attributes = value->attributes,
-                         .wanted = l->wanted,
-                         .gradient = l->gradients};
-    program->rule = value->op;
-    value->op->derivative(&d);
-    program->rule = NULL;
-    bool fine = !program->failed;
-    for (int i = 0; fine && i < value->input_count; i++) {
-        bool fresh = l->gradients[i].value != cotangent.value;
-        for (int other = 0; fresh && other < value->input_count; other++)
-            fresh = other == i || l->gradients[other].value != l->gradients[i].value;
-        if (l->wanted[i])
-            fine = deliver(p, value, value->inputs[i], l->gradients[i], fresh);
-    }
+    for (int j = 0; r->gradients && j < r->input_count; j++)
+        r->gradients[j] = (tg_tensor){0};
+    tg_tape *tape = tape_of_any(r->outputs, r->output_count);
+    if (!tape)
+        tape = tape_of_any(r->inputs, r->input_count);
+    if (!tape || tape->program.failed || !tg_tape_allows(tape, r->function) ||
+        !is_usable(tape, r, "output", r->outputs, r->output_count) ||
+        !is_usable(tape, r, "input", r->inputs, r->input_count))
+        return false;
+    tg_pass *known = tape->hooks ? NULL : tg_program_next_pass(&tape->program);
+    if (known && is_same(tape, known, r))
+        return run_again(tape, known, r);
+    const int64_t start = tape->program.count;
+    const bool fine = tg_record_pass(tape, r) && remember(tape, r, start);
+    for (int j = 0; !fine && j < r->input_count; j++)
+        r->gradients[j] = (tg_tensor){0};
     return fine;
 }
 
-static bool derive(pass *p, tg_value *value, tg_value *cotangent)
-{
-    tg_tape *tape = p->tape;
-    const links *l = &p->links;
-    if (!value->op->derivative || value->mode & TG_MODE_DETACHED)
-        return !tape->program.failed;
-    bool any = false;
-    for (int i = 0; i < value->input_count; i++)
-        any |= l->wanted[i] = value->inputs[i]->dtype != TG_I32 && is_marked(p, value->inputs[i], WANTED);
-    if (!any)
-        return true;
-    if (value->mode & TG_MODE_WITHOUT_GRAPH) {
-        tg_tape_fail(tape,
-                     "%s: tensor %lld (%s) is part of a gradient that was computed without create_graph, so it cannot "
-                     "be differentiated",
-                     p->request->function, (long long)value->index, value->op->name);
-        return false;
-    }
-    if (!tg_recompute_for(&p->recompute, value))
-        return false;
-    for (int i = 0; i < value->input_count; i++) {
-        l->in[i] = tg_tensor_of(tg_stand_in(&p->recompute, value->inputs[i]));
-        l->gradients[i] = (tg_tensor){0};
-        l->before[i] = l->wanted[i] ? *cotangent_of(p, value->inputs[i]) : NULL;
-    }
+/* ---- backward ---- */
 
-    const int64_t start = tape->program.count;
-    const tg_scope *scope = tape->program.scope;
-    tape->program.scope = value->scope;
-    tape->program.derived_from = value;
-    tape->defers = true;
-    const bool recorded = append_derivative(p, value, tg_tensor_of(cotangent));
-    tape->defers = false;
-    const bool computed = recorded && tg_tape_compute(tape);
-    tape->program.scope = scope;
-    tape->program.derived_from = NULL;
-    if (computed && !p->request->create_graph)
-        release(p, start, cotangent, l->before, value->input_count);
-    return computed;
+/* Whether the tensor has one element; the error recorded if not, with advice. */
+static bool is_scalar(const char *function, tg_tensor loss, const char *advice)
+{
+    const tg_value *value = tg_value_of(loss);
+    char shape[128];
+    if (value && value->size != 1)
+        tg_tape_fail(tg_tape_at(value), "%s: expected a loss of one element, not %s%s", function,
+                     tg_shape_text(&value->shape, shape, sizeof shape), advice);
+    return value && value->size == 1;
 }
 
-/* The complete cotangent of a value goes through its hooks. They run as if outside the pass. */
-static tg_value *call_hooks(pass *p, const tg_value *value, tg_value *cotangent)
+static bool backward(const char *function, tg_tensor output, tg_tensor cotangent)
 {
-    tg_tape *tape = p->tape;
-    for (const tg_hook *hook = tape->hooks; hook && cotangent; hook = hook->next) {
-        if (hook->value != value)
-            continue;
-        keep_buffer(cotangent); /* the hook may keep it */
-        const uint8_t mode = tape->program.mode;
-        tape->program.mode = p->mode_outside;
-        const tg_tensor returned = hook->function(tg_tensor_of(cotangent), hook->user);
-        tape->program.mode = mode;
-        tg_value *after = tg_value_of(returned);
-        const char *problem = tg_tape_problem(tape, returned);
-        if (!problem && (after->dtype != value->dtype || !tg_shape_equal(&after->shape, &value->shape)))
-            problem = "a tensor of another shape or type";
-        if (problem) {
-            tg_tape_fail(tape, "a hook on tensor %lld (%s) returned %s", (long long)value->index,
-                         value->op                                    ? value->op->name
-                         : value->parameter && value->parameter->name ? value->parameter->name
-                                                                      : "a leaf",
-                         problem);
-            return NULL;
-        }
-        keep_buffer(after);
-        cotangent = after;
+    const tg_value *value = tg_value_of(output);
+    if (value && !value->requires_grad) {
+        if (tg_tape_allows(tg_tape_at(value), function))
+            tg_tape_fail(
+                tg_tape_at(value),
+                "%s: the tensor depends on no parameter and no variable (or was made inside tg_no_grad_begin), "
+                "so there is nothing to differentiate",
+                function);
+        return false;
     }
-    return tape->program.failed ? NULL : cotangent;
+    return differentiate(
+        &(tg_request){.function = function, .outputs = &output, .output_count = 1, .cotangents = &cotangent});
 }
 
-/* Keeps what tg_gradient will be asked for, once a cotangent is complete. */
-static bool keep_gradient(pass *p, tg_value *value, tg_value *cotangent)
+bool tg_backward_from(tg_tensor output, tg_tensor cotangent)
 {
-    tg_tape *tape = p->tape;
-    if (value->parameter) { /* its gradient has a place already: the copy is computed when it is known */
-        tape->defers = true;
-        const bool fine = add_to_parameter(p, value, tg_tensor_of(cotangent), false);
-        tape->defers = false;
-        return fine && tg_tape_compute(tape);
+    return backward("tg_backward_from", output, cotangent);
+}
+
+bool tg_backward(tg_tensor loss)
+{
+    return (!tg_ok(loss) || is_scalar("tg_backward", loss, "; reduce it, or give a cotangent to tg_backward_from")) &&
+           backward("tg_backward", loss, (tg_tensor){0});
+}
+
+tg_tensor tg_gradient(tg_tensor x)
+{
+    const tg_value *value = tg_value_of(x);
+    tg_value *gradient = value ? value->gradient : NULL;
+    while (gradient && gradient->index >= gradient->program->count) /* of a pass that this step has not come to yet */
+        gradient = gradient->earlier;
+    return tg_tensor_of(gradient);
+}
+
+tg_tensor tg_retain_gradient(tg_tensor x)
+{
+    tg_value *value = tg_value_of(x);
+    if (!value || is_retained(tg_tape_at(value), value))
+        return x;
+    tg_tape *tape = tg_tape_at(value);
+    tg_retained *one = tg_arena_take(&tape->notes, sizeof *one, _Alignof(tg_retained));
+    if (!one) {
+        tg_tape_fail(tape, "out of memory: tg_retain_gradient");
+        return x;
     }
-    if (!value->is_variable && !is_marked(p, value, RETAINED))
-        return true;
-    tg_value *gradient = cotangent;
-    if (value->gradient)
-        gradient = tg_value_of(tg_add(tg_tensor_of(value->gradient), tg_tensor_of(cotangent)));
-    else if (cotangent->index < p->recorded)
-        gradient = tg_value_of(tg_copy(tg_tensor_of(cotangent)));
-    if (!gradient)
+    *one = (tg_retained){tape->retained, value};
+    tape->retained = one;
+    tape->retained_count++;
+    return x;
+}
+
+bool tg_add_hook(tg_tensor x, tg_hook_function function, void *user)
+{
+    tg_value *value = tg_value_of(x);
+    if (!value || !function || value->program->failed)
         return false;
-    if (value->gradient)
-        gradient->earlier = value->gradient;
-    keep_buffer(gradient);
-    value->gradient = gradient;
+    tg_tape *tape = tg_tape_at(value);
+    tg_hook *hook = tg_arena_take(&tape->notes, sizeof *hook, _Alignof(tg_hook));
+    if (!hook) {
+        tg_tape_fail(tape, "out of memory: tg_add_hook");
+        return false;
+    }
+    *hook = (tg_hook){.value = value, .function = function, .user = user};
+    *tape->last_hook = hook;
+    tape->last_hook = &hook->next;
     return true;
 }
 
-static bool visit(pass *p, tg_value *value)
+/* ---- gradients as tensors ---- */
+
+/* Refuses lists that are not there, where some tensor knows a tape to tell. */
+static bool has_lists(const char *function, const tg_tensor *outputs, int output_count, const tg_tensor *inputs,
+                      int input_count, const void *results)
 {
-    tg_value *cotangent = *cotangent_of(p, value);
-    if (!cotangent)
+    if (outputs && inputs && results && output_count > 0 && input_count > 0)
         return true;
-    tg_recompute_leave(&p->recompute, value->index, is_used, p);
-    const bool is_input = is_marked(p, value, INPUT);
-    if (!is_input && !count_use(p, cotangent, -1))
-        return false;
-    if (is_marked(p, value, HOOKED) && !(cotangent = call_hooks(p, value, cotangent)))
-        return false;
-    if (is_input && cotangent != *cotangent_of(p, value) && !count_use(p, cotangent, 1))
-        return false;
-    *cotangent_of(p, value) = is_input ? cotangent : NULL;
-    if (!p->by_inputs && !keep_gradient(p, value, cotangent))
-        return false;
-    return !value->op || derive(p, value, cotangent);
-}
-
-/* ---- a pass ---- */
-
-/* Marks the inputs and every value computed from them; or, where gradients of all parameters and variables are wanted,
- * what requires one. Counts most_inputs. */
-static void mark_paths(pass *p)
-{
-    const tg_request *r = p->request;
-    for (int j = 0; j < r->input_count; j++)
-        p->marks[r->inputs[j].value->index - p->to] |= WANTED | INPUT;
-    for (int64_t index = p->to; index <= p->from; index++) {
-        const tg_value *value = tg_program_at(&p->tape->program, index);
-        p->most_inputs = value->input_count > p->most_inputs ? value->input_count : p->most_inputs;
-        bool wanted = !p->by_inputs && value->requires_grad;
-        if (p->by_inputs && value->op && !(value->op->flags & TG_CONSTANT) && !(value->mode & TG_MODE_DETACHED))
-            for (int i = 0; i < value->input_count && !wanted; i++)
-                wanted = is_marked(p, value->inputs[i], WANTED);
-        p->marks[index - p->to] |= wanted ? WANTED : 0;
-    }
-    for (const tg_retained *one = p->tape->retained; one && !p->by_inputs; one = one->next)
-        if (one->value->index >= p->to && one->value->index <= p->from)
-            p->marks[one->value->index - p->to] |= RETAINED;
-    for (const tg_hook *hook = p->tape->hooks; hook; hook = hook->next)
-        if (hook->value->index >= p->to && hook->value->index <= p->from)
-            p->marks[hook->value->index - p->to] |= HOOKED;
-}
-
-/* Puts the cotangent of an output where the pass starts; an inert one means ones. */
-static bool seed(pass *p, tg_value *output, tg_tensor cotangent)
-{
-    tg_tape *tape = p->tape;
-    if (!cotangent.value)
-        cotangent = tg_full(tape, output->dtype, output->shape, 1);
-    const tg_value *value = tg_value_of(cotangent);
-    const char *function = p->request->function,
-               *name = p->request->cotangent_name ? p->request->cotangent_name : "cotangent";
-    const char *problem = tg_tape_problem(tape, cotangent);
-    char has[128], wants[128];
-    if (problem)
-        tg_tape_fail(tape, "%s: the %s is %s", function, name, problem);
-    else if (value->dtype != output->dtype || !tg_shape_equal(&value->shape, &output->shape))
-        tg_tape_fail(tape, "%s: the %s is %s%s, but what it belongs to is %s%s", function, name,
-                     tg_dtype_name(value->dtype), tg_shape_text(&value->shape, has, sizeof has),
-                     tg_dtype_name(output->dtype), tg_shape_text(&output->shape, wants, sizeof wants));
-    else
-        return add_cotangent(p, output, cotangent);
+    tg_tape *tape = tape_of_any(outputs, output_count);
+    tg_tape_fail(tape ? tape : tape_of_any(inputs, input_count),
+                 "%s: expected outputs, inputs and room for the results, none of them NULL or "
+                 "of no tensors",
+                 function);
     return false;
 }
 
-static bool walk(pass *p)
+bool tg_grad(const tg_tensor *outputs, int output_count, const tg_tensor *inputs, int input_count,
+             const tg_tensor *cotangents, bool create_graph, tg_tensor *gradients)
 {
-    const tg_request *r = p->request;
-    tg_program *program = &p->tape->program;
-    for (int i = 0; i < r->output_count; i++)
-        if (is_marked(p, r->outputs[i].value, WANTED) &&
-            !seed(p, r->outputs[i].value, r->cotangents ? r->cotangents[i] : (tg_tensor){0}))
-            return false;
-    for (int64_t index = p->from; index >= p->to; index--)
-        if (!visit(p, tg_program_at(program, index)) || program->failed)
-            return false;
-    tg_recompute_leave(&p->recompute, -1, is_used, p);
-    for (int j = 0; j < r->input_count; j++) {
-        tg_value *input = r->inputs[j].value, *cotangent = *cotangent_of(p, input);
-        r->gradients[j] = cotangent ? tg_tensor_of(cotangent) : tg_full(p->tape, input->dtype, input->shape, 0);
-        if (!r->gradients[j].value)
-            return false;
-    }
-    return true;
+    for (int j = 0; gradients && j < input_count; j++)
+        gradients[j] = (tg_tensor){0};
+    return has_lists("tg_grad", outputs, output_count, inputs, input_count, gradients) &&
+           differentiate(&(tg_request){.function = "tg_grad",
+                                       .outputs = outputs,
+                                       .output_count = output_count,
+                                       .cotangents = cotangents,
+                                       .inputs = inputs,
+                                       .input_count = input_count,
+                                       .create_graph = create_graph,
+                                       .gradients = gradients});
 }
 
-/* The range that a pass for the request has to walk: for tg_backward all before the output. */
-static pass pass_for(tg_tape *tape, const tg_request *r)
+bool tg_vjp(tg_tensor y, tg_tensor cotangent, const tg_tensor *inputs, int count, tg_tensor *results)
 {
-    pass p = {.tape = tape,
-              .request = r,
-              .by_inputs = r->input_count > 0,
-              .recorded = tape->program.count,
-              .mode_outside = tape->program.mode};
-    for (int i = 0; i < r->output_count; i++)
-        p.from = r->outputs[i].value->index > p.from ? r->outputs[i].value->index : p.from;
-    p.to = p.by_inputs ? p.from : 0;
-    for (int j = 0; j < r->input_count; j++) {
-        p.from = r->inputs[j].value->index > p.from ? r->inputs[j].value->index : p.from;
-        p.to = r->inputs[j].value->index < p.to ? r->inputs[j].value->index : p.to;
-    }
-    for (int i = 0; p.by_inputs && i < r->output_count; i++)
-        p.to = r->outputs[i].value->index < p.to ? r->outputs[i].value->index : p.to;
-    p.recompute = (tg_recompute){.tape = tape, .count = p.recorded, .keeps = r->create_graph};
-    return p;
+    return has_lists("tg_vjp", &y, 1, inputs, count, results) && differentiate(&(tg_request){.function = "tg_vjp",
+                                                                                             .outputs = &y,
+                                                                                             .output_count = 1,
+                                                                                             .cotangents = &cotangent,
+                                                                                             .inputs = inputs,
+                                                                                             .input_count = count,
+                                                                                             .gradients = results});
 }
 
-static bool make_links(pass *p)
+/* Room for `count` tensors while a function runs; NULL, with the error recorded, when there is none. */
+static tg_tensor *room(tg_tensor of, int count)
 {
-    const size_t most = (size_t)p->most_inputs;
-    p->links =
-        (links){tg_tape_scratch(p->tape, most, sizeof(tg_tensor)), tg_tape_scratch(p->tape, most, sizeof(tg_tensor)),
-                tg_tape_scratch(p->tape, most, sizeof(tg_value *)), tg_tape_scratch(p->tape, most, sizeof(bool))};
-    return p->links.in && p->links.gradients && p->links.before && p->links.wanted;
+    tg_tape *tape = tg_tape_of(of);
+    return tape ? tg_tape_scratch(tape, (size_t)count, sizeof(tg_tensor)) : NULL;
 }
 
-bool tg_record_pass(tg_tape *tape, const tg_request *r)
+/* A tangent or vector that is inert would stand for ones: here it is a mistake. */
+static bool all_given(const tg_request *r)
 {
-    enum { DEEPEST = 64 };
-    if (tape->passes == DEEPEST) {
-        tg_tape_fail(
-            tape, "%s: %d backward passes, each in a hook of another: does a hook differentiate what leads to itself?",
-            r->function, DEEPEST);
-        return false;
-    }
-    pass p = pass_for(tape, r);
-    tg_program *program = &tape->program;
+    return is_usable(tg_tape_of(r->outputs[0]), r, r->cotangent_name, r->cotangents, r->output_count);
+}
+
+/* The derivative of what a derivative gives. */
+static bool differentiate_twice(const tg_request *first, const tg_request *second)
+{
+    return differentiate(first) && all_given(second) && differentiate(second);
+}
+
+/* d/dc of c^T (dy / d inputs) tangents, at any c: the vector-Jacobian product is linear in c. */
+tg_tensor tg_jvp(tg_tensor y, const tg_tensor *inputs, const tg_tensor *tangents, int count)
+{
+    tg_tape *tape = tg_tape_of(y);
+    if (!has_lists("tg_jvp", &y, 1, inputs, count, tangents) || !tape || tape->program.failed)
+        return TG_NONE;
     const tg_arena_position scratch = tg_arena_here(&tape->scratch);
-    tg_program_cut(program, program->count);
-    const size_t count = (size_t)(p.from - p.to) + 1;
-    p.cotangents = tg_tape_scratch(tape, count, sizeof *p.cotangents);
-    p.marks = tg_tape_scratch(tape, count, sizeof *p.marks);
-    bool fine = p.cotangents && p.marks;
-    if (fine) {
-        const tg_value *derived_from = program->derived_from;
-        mark_paths(&p);
-        program->mode |= (uint8_t)(TG_MODE_OF_PASS | (r->create_graph ? 0 : TG_MODE_WITHOUT_GRAPH));
-        program->derived_from = NULL;
-        tape->passes++;
-        fine = make_links(&p) && walk(&p) && !program->failed;
-        tape->passes--;
-        program->derived_from = derived_from;
-        program->mode = p.mode_outside;
-    }
+    tg_tensor *products = room(y, count), result;
+    tg_tensor cotangent = tg_full(tape, tg_dtype_of(y), tg_shape_of(y), 0);
+    const tg_request first = {.function = "tg_jvp",
+                              .outputs = &y,
+                              .output_count = 1,
+                              .cotangents = &cotangent,
+                              .inputs = inputs,
+                              .input_count = count,
+                              .create_graph = true,
+                              .gradients = products};
+    const tg_request second = {.function = "tg_jvp",
+                               .cotangent_name = "tangent",
+                               .outputs = products,
+                               .output_count = count,
+                               .cotangents = tangents,
+                               .inputs = &cotangent,
+                               .input_count = 1,
+                               .gradients = &result};
+    const bool fine = products && differentiate_twice(&first, &second);
+    tg_arena_rewind(&tape->scratch, scratch);
+    return fine ? result : TG_NONE;
+}
+
+bool tg_hvp(tg_tensor loss, const tg_tensor *inputs, const tg_tensor *vectors, int count, tg_tensor *results)
+{
+    tg_tape *tape = tg_tape_of(loss);
+    for (int j = 0; results && j < count; j++)
+        results[j] = TG_NONE;
+    if (!has_lists("tg_hvp", &loss, 1, inputs, count, results) ||
+        !has_lists("tg_hvp", &loss, 1, vectors, count, results) || !is_scalar("tg_hvp", loss, "") ||
+        tape->program.failed)
+        return false;
+    const tg_arena_position scratch = tg_arena_here(&tape->scratch);
+    tg_tensor *gradients = room(loss, count);
+    const tg_request first = {.function = "tg_hvp",
+                              .outputs = &loss,
+                              .output_count = 1,
+                              .inputs = inputs,
+                              .input_count = count,
+                              .create_graph = true,
+                              .gradients = gradients};
+    const tg_request second = {.function = "tg_hvp",
+                               .cotangent_name = "vector",
+                               .outputs = gradients,
+                               .output_count = count,
+                               .cotangents = vectors,
+                               .inputs = inputs,
+                               .input_count = count,
+                               .gradients = results};
+    const bool fine = gradients && differentiate_twice(&first, &second);
     tg_arena_rewind(&tape->scratch, scratch);
     return fine;
+}
+
+/* ---- written out ---- */
+
+/* The cotangent that picks element `index`. */
+static tg_tensor unit_vector(tg_tensor like, int64_t index)
+{
+    const tg_shape shape = tg_shape_of(like), one = {.rank = 1, .dim = {1}}, flat = {.rank = 1, .dim = {tg_size(like)}};
+    tg_tensor single = tg_full(tg_tape_of(like), tg_dtype_of(like), one, 1);
+    tg_tensor vector =
+        tg_scatter_slice(single, (tg_shape){.rank = 1, .dim = {index}}, (tg_shape){.rank = 1, .dim = {1}}, flat, 0);
+    return tg_reshape(vector, shape);
+}
+
+static tg_tensor jacobian(const char *function, tg_tensor y, tg_tensor x)
+{
+    tg_tape *tape = tg_tape_of(y);
+    const int64_t rows = tg_size(y), columns = tg_size(x);
+    if (rows > INT32_MAX)
+        tg_tape_fail(tape, "%s: %lld rows are too many", function, (long long)rows);
+    if (rows == 0 || tape->program.failed)
+        return tg_full(tape, tg_dtype_of(y), TG_SHAPE(rows, columns), 0);
+    tg_tensor *all = room(y, (int)rows);
+    for (int64_t i = 0; i < rows && all; i++) {
+        tg_tensor cotangent = unit_vector(y, i), row;
+        if (!differentiate(&(tg_request){.function = function,
+                                         .outputs = &y,
+                                         .output_count = 1,
+                                         .cotangents = &cotangent,
+                                         .inputs = &x,
+                                         .input_count = 1,
+                                         .gradients = &row}))
+            return TG_NONE;
+        all[i] = tg_reshape(row, TG_SHAPE(1, columns));
+    }
+    return all ? tg_concat(all, (int)rows, 0) : TG_NONE;
+}
+
+static tg_tensor jacobian_of(const char *function, tg_tensor y, tg_tensor x)
+{
+    tg_tape *tape = tg_tape_of(y);
+    if (!tape || tape->program.failed || !tg_tape_allows(tape, function))
+        return TG_NONE;
+    const tg_request r = {.function = function};
+    if (!is_usable(tape, &r, "tensor", (tg_tensor[]){y, x}, 2))
+        return TG_NONE;
+    const tg_arena_position scratch = tg_arena_here(&tape->scratch);
+    const tg_tensor result = jacobian(function, y, x);
+    tg_arena_rewind(&tape->scratch, scratch);
+    return result;
+}
+
+tg_tensor tg_jacobian(tg_tensor y, tg_tensor x)
+{
+    return jacobian_of("tg_jacobian", y, x);
+}
+
+tg_tensor tg_hessian(tg_tensor loss, tg_tensor x)
+{
+    tg_tensor gradient;
+    const tg_request r = {.function = "tg_hessian",
+                          .outputs = &loss,
+                          .output_count = 1,
+                          .inputs = &x,
+                          .input_count = 1,
+                          .create_graph = true,
+                          .gradients = &gradient};
+    return is_scalar("tg_hessian", loss, "") && differentiate(&r) ? jacobian_of("tg_hessian", gradient, x) : TG_NONE;
 }

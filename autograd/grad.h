@@ -10,7 +10,7 @@
 #ifndef TG_GRAD_H
 #define TG_GRAD_H
 
-#include "autograd/tape.h"
+#include "autograd/leaf.h"
 
 TG_API_BEGIN
 
@@ -59,39 +59,6 @@ bool tg_hvp(tg_tensor loss, const tg_tensor *inputs, const tg_tensor *vectors, i
  * backward pass a row. Constants: not differentiable further. Inert on error. */
 tg_tensor tg_jacobian(tg_tensor y, tg_tensor x);
 tg_tensor tg_hessian(tg_tensor loss, tg_tensor x);
-
-/* A part of a model as a function: what checkpointing and the gradient checker run. */
-typedef tg_tensor (*tg_function)(tg_tape *tape, const tg_tensor *inputs, int count, void *user);
-
-/* function(inputs), whose own intermediate results are forgotten at once and computed again while a backward pass needs
- * them: less memory for one more forward pass, with the same gradients to the bit. The function is called once; what it
- * recorded is computed again, on the same random numbers. What it reads of a parameter or of borrowed memory should not
- * change before that; a tg_copy of either is kept. Only its result can be used outside it. At least one input. (Chen,
- * Xu, Zhang and Guestrin, "Training deep nets with sublinear memory cost", arXiv 1604.06174.) */
-tg_tensor tg_checkpoint(tg_function function, const tg_tensor *inputs, int count, void *user);
-
-/* Runs everything on the tape again, forward and backward as it was recorded, without recording it: for training steps
- * that differ in their data only.
- *
- *     tg_tensor x = tg_borrow(tape, TG_F32, batch, TG_SHAPE(32, 784));   // record one step ...
- *     tg_tensor loss = tg_cross_entropy(tg_mlp_forward(net, x), labels);
- *     tg_backward(loss), tg_optimizer_step(adamw);
- *     while (fill(batch))                                                // ... and run it on new numbers
- *         tg_replay(tape), tg_optimizer_step(adamw);
- *
- * New data comes in through borrowed memory, or with tg_set. Gradients of parameters are written where has_gradient is
- * false and added to where it is true, as tg_backward does. Random streams are drawn anew, so the numbers are those
- * that recording again would give, to the bit. What the program itself did in between, its hooks included, is not
- * repeated. False, with the error on the tape, where that cannot be done. */
-bool tg_replay(tg_tape *tape);
-
-/* For a layer that brings something of its own up to date in each step, such as running statistics: makes tg_replay an
- * error until the tape is reset. `reason` says what is brought up to date, and must live as long: "the running
- * statistics of a batch norm move". */
-void tg_forbid_replay(tg_tape *tape, const char *reason);
-
-/* Overwrites the elements of a constant or variable made from a copy. Type and shape must be those it has. */
-bool tg_set(tg_tensor x, tg_dtype dtype, const void *data, tg_shape shape);
 
 TG_API_END
 #endif

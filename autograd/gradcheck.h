@@ -62,6 +62,7 @@
 #ifndef TG_GRADCHECK_H
 #define TG_GRADCHECK_H
 
+#include "autograd/checkpoint.h"
 #include "autograd/grad.h"
 #include "autograd/op.h"
 #include "autograd/parameters.h"

@@ -1,5 +1,7 @@
-/* What goes onto the tape without an operation: constants, variables and parameters. */
 #define _POSIX_C_SOURCE 200809L
+#include "autograd/leaf.h"
+
+#include "autograd/leaf_internal.h"
 #include "autograd/tape_internal.h"
 
 #include <search.h>

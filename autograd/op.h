@@ -175,38 +175,8 @@ struct tg_op {
     int sample_count;
 };
 
-/* Records one operation and runs it: the way every tg_ function of ops.def ends. `attributes` is copied
- * (attributes_size bytes); what they point to must not change what the operation is, for a step that repeats the one
- * before, and tg_replay, go by their bytes alone. Inert inputs, inputs of two tapes, wrong counts or shapes give an
- * inert tensor, with the error on the tape. */
-tg_tensor tg_apply(const tg_op *op, const void *attributes, int count, const tg_tensor *inputs);
-
-/* The same for an operation without inputs (TG_SOURCE). */
-tg_tensor tg_apply_on(tg_tape *tape, const tg_op *op, const void *attributes);
-
-/* For shape rules, and for a forward function whose data is at fault: records "NAME(shapes): message" and returns
- * false. */
-#if defined __GNUC__
-__attribute__((format(printf, 2, 3)))
-#endif
-bool tg_expected(const tg_value *out, const char *format, ...);
-
-/* For shape rules: an axis counted from the end made positive; -1, with the error recorded, if there is no such axis.
- */
-int tg_axis_of(tg_value *out, const tg_shape *shape, int axis);
-
-/* For shape rules: whether all inputs have one floating type; refuses if not. Elementwise operations are checked by the
- * core. */
-bool tg_same_floating_type(tg_value *out);
-
 /* Whether the operation is complete: NULL, or what is missing. tg_apply refuses an incomplete one. */
 const char *tg_op_missing(const tg_op *op);
-
-/* The built-in operations in the order of ops.def; NULL past the end, or if none has that name. */
-const tg_op *tg_op_at(int index);
-const tg_op *tg_op_find(const char *name);
-const char *tg_op_formula(const tg_op *op);  /* the line in ops.def; NULL for a user's own */
-const char *tg_op_category(const tg_op *op); /* "arithmetic", "activation", ...; NULL for a user's own */
 
 /* A shared library's own operations, which `gradcheck --load ./my_ops.so` finds and checks. Once, at the end of one of
  * its files:

@@ -5,7 +5,8 @@
 #ifndef TG_OPS_H
 #define TG_OPS_H
 
-#include "autograd/op.h"
+#include "autograd/apply.h"
+#include "autograd/leaf.h"
 #include "autograd/rng.h"
 
 TG_API_BEGIN

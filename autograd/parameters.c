@@ -1,7 +1,7 @@
 #include "autograd/parameters.h"
 
 #include "autograd/numbers.h"
-#include "autograd/dtype.h"
+#include "autograd/shape_internal.h"
 #include "autograd/kernels/kernels.h"
 #include "autograd/kernels/parallel.h"
 

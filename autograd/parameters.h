@@ -20,7 +20,7 @@
 #define TG_PARAMETERS_H
 
 #include "autograd/rng.h"
-#include "autograd/tape.h"
+#include "autograd/leaf.h"
 
 TG_API_BEGIN
 

@@ -1,4 +1,5 @@
-/* The list of built-in operations, from ops.def. */
+#include "autograd/registry.h"
+
 #include "autograd/ops.h"
 
 #include <string.h>

@@ -59,52 +59,31 @@ void tg_no_grad_resume(tg_tape *tape, int scopes);
 void tg_scope_begin(tg_tape *tape, const char *name);
 void tg_scope_end(tg_tape *tape);
 
-/* ---- what goes onto the tape ---- */
-
-/* A tensor with a copy of the data; not differentiated. NULL data is allowed when there are no elements. */
-tg_tensor tg_constant(tg_tape *tape, tg_dtype dtype, const void *data, tg_shape shape);
-
-/* The same without the copy: `data` stays yours and must not change or go before the tape is reset. */
-tg_tensor tg_borrow(tg_tape *tape, tg_dtype dtype, const void *data, tg_shape shape);
-
-/* A tensor with a copy of the data whose gradient is wanted: tg_backward leaves it in tg_gradient. */
-tg_tensor tg_variable(tg_tape *tape, tg_dtype dtype, const void *data, tg_shape shape);
-
-/* How a parameter begins: what the layer that adds it knows. nn/init.h draws the numbers, tg_parameters_initialize.
- * Zeros: it stays as it was added. */
-typedef struct tg_initial {
-    double gain;      /* a weight, drawn by the model's rule: the gain that suits the activation behind it */
-    double deviation; /* normal numbers of this deviation, whatever the rule */
-    int sums;         /* so many residual sums add up its results: divided by the square root of this; 0: by 1 */
-} tg_initial;
-
-/* A parameter: values that outlive the tape, and the gradient that tg_backward adds up for them. Usually one of a
- * set (autograd/parameters.h), where all values lie in one block and all gradients in another.
- *
- * has_gradient says whether `gradient` counts: while it is false, the next backward pass overwrites
- * instead of adding. An optimiser step sets it back, so no pass is spent on writing zeros. */
-typedef struct tg_parameter {
-    const char *name;
-    tg_dtype dtype;
-    tg_shape shape;
-    void *data;
-    void *gradient; /* may be NULL: a parameter that is not trained */
-    bool has_gradient;
-    bool decay; /* whether weight decay applies by default: weights yes, biases and norms no */
-    tg_initial initial;
-} tg_parameter;
-
-/* The parameter's tensor on this tape, the same one each time until the tape is reset. Uses the parameter's own memory,
- * and only reads it: many tapes, on threads of their own, may evaluate one model at once. (Backward passes write its
- * gradient: one at a time.) A backward pass reads it again, so what changes the values, an optimiser's step of another
- * loss, say, comes after it. */
-tg_tensor tg_parameter_tensor(tg_tape *tape, tg_parameter *parameter);
-
 /* Names a tensor for errors and listings; returns it. `name` must live until the tape is reset. */
 tg_tensor tg_named(tg_tensor x, const char *name);
 
 /* The tape of a tensor; NULL if it is inert. */
 tg_tape *tg_tape_of(tg_tensor x);
+
+/* Runs everything on the tape again, forward and backward as it was recorded, without recording it: for training steps
+ * that differ in their data only.
+ *
+ *     tg_tensor x = tg_borrow(tape, TG_F32, batch, TG_SHAPE(32, 784));   // record one step ...
+ *     tg_tensor loss = tg_cross_entropy(tg_mlp_forward(net, x), labels);
+ *     tg_backward(loss), tg_optimizer_step(adamw);
+ *     while (fill(batch))                                                // ... and run it on new numbers
+ *         tg_replay(tape), tg_optimizer_step(adamw);
+ *
+ * New data comes in through borrowed memory, or with tg_set. Gradients of parameters are written where has_gradient is
+ * false and added to where it is true, as tg_backward does. Random streams are drawn anew, so the numbers are those
+ * that recording again would give, to the bit. What the program itself did in between, its hooks included, is not
+ * repeated. False, with the error on the tape, where that cannot be done. */
+bool tg_replay(tg_tape *tape);
+
+/* For a layer that brings something of its own up to date in each step, such as running statistics: makes tg_replay an
+ * error until the tape is reset. `reason` says what is brought up to date, and must live as long: "the running
+ * statistics of a batch norm move". */
+void tg_forbid_replay(tg_tape *tape, const char *reason);
 
 /* ---- what a tape says of itself ---- */
 
@@ -127,37 +106,6 @@ void tg_tape_watch(tg_tape *tape, bool on);
 /* Where the time goes: while on, the time that each operation takes is added up, in this step and in steps that repeat
  * it. Switching it on forgets what was added up. */
 void tg_tape_time(tg_tape *tape, bool on);
-
-/* What was added up for one tensor of the step. */
-typedef struct tg_operation_time {
-    const char *operation; /* its name in ops.def */
-    char scope[64]; /* as tg_scope_begin named it, "layers.0"; of a derivative, that of what was differentiated */
-    bool backward;
-    int64_t runs;
-    double seconds;
-    double flops; /* of one run of a matrix product, 2 m n k; 0 for other operations */
-} tg_operation_time;
-
-/* That of tensor number `index` of the tape; false past the end. A tensor that was not computed by an operation has no
- * runs. */
-bool tg_tape_time_at(const tg_tape *tape, int64_t index, tg_operation_time *time);
-
-/* Writes the tape as a table, a line for each tensor (number, operation, shape, inputs, scope, bytes), or as a Graphviz
- * graph
- * (`dot -Tsvg`), like snprintf: returns the length of the whole text and writes as much of it as fits. */
-size_t tg_tape_table(const tg_tape *tape, char *text, size_t size);
-size_t tg_tape_dot(const tg_tape *tape, char *text, size_t size);
-
-/* Writes what a model is made of, in the same manner: a line for each scope that it recorded under on this tape, in
- * their order, with the shape of its result, the numbers that are trained and are first used there, and its operations
- * forward: 2 for each multiplication and addition of a product, 1 for each element of any other result.
- *
- *     layer                result               parameters     operations
- *     layers.0             [32, 128]                100480        6426624
- *     layers.1             [32, 10]                   1290          81920
- *     all                                           101770        6508544
- */
-size_t tg_tape_summary(const tg_tape *tape, char *text, size_t size);
 
 TG_API_END
 #endif

@@ -50,9 +50,6 @@ const char *tg_tape_problem(const tg_tape *tape, tg_tensor x);
 /* Computes what has been recorded, unless that is put off. */
 bool tg_tape_compute(tg_tape *tape);
 
-/* Forgets which leaf each parameter has (leaf.c). */
-void tg_tape_free_leaves(tg_tape *tape);
-
 /* Memory for a backward pass or a function of the core, cleared; NULL, with the error recorded, when there is none. */
 void *tg_tape_scratch(tg_tape *tape, size_t count, size_t size);
 

@@ -1,143 +1,108 @@
 #include "autograd/tensor.h"
 
-#include "autograd/dtype.h"
+#include "autograd/shape_internal.h"
+#include "autograd/tape_internal.h"
 
 #include <math.h>
-#include <stdio.h>
+#include <string.h>
 
-/* Whether the rank is one that a shape can have: dimensions are read only then. */
-static bool has_rank(const tg_shape *shape)
+bool tg_ok(tg_tensor x)
 {
-    return shape && shape->rank >= 0 && shape->rank <= TG_MAX_RANK;
+    return tg_value_of(x) != NULL;
 }
 
-int64_t tg_shape_size(const tg_shape *shape)
+tg_dtype tg_dtype_of(tg_tensor x)
 {
-    if (!has_rank(shape))
-        return -1;
-    int64_t size = 1;
-    bool empty = false;
-    for (int axis = 0; axis < shape->rank; axis++) {
-        int64_t dim = shape->dim[axis];
-        if (dim < 0)
-            return -1;
-        if (dim == 0) {
-            empty = true;
-            continue;
-        }
-        /* Bytes, at most eight an element, must fit as well. Factors below 2^30 do, without a division. */
-        if ((size | dim) >> 30 != 0 && size > INT64_MAX / 8 / dim)
-            return -1;
-        size *= dim;
+    return tg_value_dtype(tg_value_of(x));
+}
+
+tg_shape tg_shape_of(tg_tensor x)
+{
+    return *tg_value_shape(tg_value_of(x));
+}
+
+int tg_rank(tg_tensor x)
+{
+    return tg_value_shape(tg_value_of(x))->rank;
+}
+
+int64_t tg_size(tg_tensor x)
+{
+    return tg_value_size(tg_value_of(x));
+}
+
+int64_t tg_dim(tg_tensor x, int axis)
+{
+    const tg_shape *shape = tg_value_shape(tg_value_of(x));
+    if (axis < 0)
+        axis += shape->rank;
+    return axis >= 0 && axis < shape->rank ? shape->dim[axis] : 0;
+}
+
+/* ---- elements ---- */
+
+/* The value, if its elements can be read now. */
+static const tg_value *readable(tg_tensor x, const char *function)
+{
+    const tg_value *value = tg_value_of(x);
+    return value && tg_tape_allows(tg_tape_at(value), function) && tg_run_readable(value) ? value : NULL;
+}
+
+static const void *data_as(tg_tensor x, tg_dtype dtype, const char *function)
+{
+    const tg_value *value = readable(x, function);
+    return value && value->dtype == dtype ? value->slot.data : NULL;
+}
+
+const void *tg_data(tg_tensor x)
+{
+    const tg_value *value = readable(x, "tg_data");
+    return value ? value->slot.data : NULL;
+}
+
+const float *tg_f32(tg_tensor x)
+{
+    return data_as(x, TG_F32, "tg_f32");
+}
+
+const double *tg_f64(tg_tensor x)
+{
+    return data_as(x, TG_F64, "tg_f64");
+}
+
+const int32_t *tg_i32(tg_tensor x)
+{
+    return data_as(x, TG_I32, "tg_i32");
+}
+
+double tg_at(tg_tensor x, int64_t index)
+{
+    const tg_value *value = readable(x, "tg_at");
+    return value && index >= 0 && index < value->size ? tg_element(value->dtype, value->slot.data, index) : NAN;
+}
+
+double tg_item(tg_tensor x)
+{
+    const tg_value *value = readable(x, "tg_item");
+    if (!value)
+        return NAN;
+    if (value->size != 1) {
+        char shape[128];
+        tg_tape_fail(tg_tape_at(value), "tg_item: expected a tensor of one element, not %s",
+                     tg_shape_text(&value->shape, shape, sizeof shape));
+        return NAN;
     }
-    return empty ? 0 : size;
+    return tg_element(value->dtype, value->slot.data, 0);
 }
 
-bool tg_shape_equal(const tg_shape *a, const tg_shape *b)
+bool tg_read(tg_tensor x, tg_dtype dtype, void *out, int64_t count)
 {
-    if (!has_rank(a) || !b || a->rank != b->rank)
+    const tg_value *value = readable(x, "tg_read");
+    if (!value || value->size != count || (count > 0 && !out) || !tg_dtype_size(dtype))
         return false;
-    for (int axis = 0; axis < a->rank; axis++)
-        if (a->dim[axis] != b->dim[axis])
-            return false;
+    if (dtype == value->dtype && count > 0)
+        memcpy(out, value->slot.data, (size_t)count * tg_dtype_size(dtype));
+    for (int64_t i = 0; dtype != value->dtype && i < count; i++)
+        tg_set_element(dtype, out, i, tg_element(value->dtype, value->slot.data, i));
     return true;
-}
-
-bool tg_shape_broadcast(const tg_shape *a, const tg_shape *b, tg_shape *out)
-{
-    if (!has_rank(a) || !has_rank(b) || !out)
-        return false;
-    tg_shape result = {.rank = a->rank > b->rank ? a->rank : b->rank};
-    for (int back = 1; back <= result.rank; back++) {
-        int64_t from_a = back <= a->rank ? a->dim[a->rank - back] : 1;
-        int64_t from_b = back <= b->rank ? b->dim[b->rank - back] : 1;
-        if (from_a != from_b && from_a != 1 && from_b != 1)
-            return false;
-        result.dim[result.rank - back] = from_a == 1 ? from_b : from_a;
-    }
-    *out = result;
-    return true;
-}
-
-char *tg_shape_text(const tg_shape *shape, char *text, size_t size)
-{
-    if (!text || size == 0)
-        return text;
-    if (shape && !has_rank(shape)) {
-        snprintf(text, size, "[rank %d]", shape->rank);
-        return text;
-    }
-    size_t used = (size_t)snprintf(text, size, "[");
-    for (int axis = 0; shape && axis < shape->rank && used < size; axis++)
-        used += (size_t)snprintf(text + used, size - used, axis ? ", %lld" : "%lld", (long long)shape->dim[axis]);
-    if (used < size)
-        snprintf(text + used, size - used, "]");
-    return text;
-}
-
-/* ---- types ---- */
-
-#define ACCESS(name, type)                                           \
-    static double name##_at(const void *data, int64_t index)         \
-    {                                                                \
-        return (double)((const type *)data)[index];                  \
-    }                                                                \
-    static void set_##name(void *data, int64_t index, double number) \
-    {                                                                \
-        ((type *)data)[index] = (type)number;                        \
-    }
-ACCESS(f32, float)
-ACCESS(f64, double)
-
-static double i32_at(const void *data, int64_t index)
-{
-    return ((const int32_t *)data)[index];
-}
-
-/* What an integer cannot hold becomes the nearest it can, and NaN 0. */
-static void set_i32(void *data, int64_t index, double number)
-{
-    ((int32_t *)data)[index] = number >= INT32_MAX   ? INT32_MAX
-                               : number <= INT32_MIN ? INT32_MIN
-                               : isnan(number)       ? 0
-                                                     : (int32_t)number;
-}
-
-/* By number: everything that differs between types of elements outside the kernels. */
-static const struct {
-    const char *name;
-    size_t size;
-    bool is_floating;
-    double (*at)(const void *data, int64_t index);
-    void (*set)(void *data, int64_t index, double number);
-} types[] = {
-    [TG_F32] = {"f32", sizeof(float), true, f32_at, set_f32},
-    [TG_F64] = {"f64", sizeof(double), true, f64_at, set_f64},
-    [TG_I32] = {"i32", sizeof(int32_t), false, i32_at, set_i32},
-};
-enum { TYPES = sizeof types / sizeof types[0] };
-
-const char *tg_dtype_name(tg_dtype dtype)
-{
-    return (unsigned)dtype < TYPES ? types[dtype].name : "?";
-}
-
-size_t tg_dtype_size(tg_dtype dtype)
-{
-    return (unsigned)dtype < TYPES ? types[dtype].size : 0;
-}
-
-bool tg_dtype_is_floating(tg_dtype dtype)
-{
-    return (unsigned)dtype < TYPES && types[dtype].is_floating;
-}
-
-double tg_element(tg_dtype dtype, const void *data, int64_t index)
-{
-    return types[dtype].at(data, index);
-}
-
-void tg_set_element(tg_dtype dtype, void *data, int64_t index, double number)
-{
-    types[dtype].set(data, index, number);
 }

@@ -10,6 +10,7 @@
 #ifndef TG_VALUE_H
 #define TG_VALUE_H
 
+#include "autograd/leaf.h"
 #include "autograd/arena.h"
 #include "autograd/op.h"
 

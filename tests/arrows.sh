@@ -8,26 +8,28 @@
 # alone, where what users see of a module lies below the module's inside.
 order='
     autograd/api
-    autograd/rng autograd/tensor.h autograd/threads.h autograd/products.h autograd/numbers
-    autograd/tape.h autograd/arena autograd/dtype
-    autograd/elementwise.def autograd/gated.def
+    autograd/rng autograd/shape.h autograd/threads.h autograd/products.h autograd/numbers
+    autograd/tensor.h autograd/arena autograd/shape_internal
+    autograd/tape.h autograd/elementwise.def autograd/gated.def
     autograd/kernels/
-    autograd/tensor.c autograd/threads.c autograd/products.c
-    autograd/strided autograd/grad.h autograd/op autograd/parameters.h
+    autograd/shape.c autograd/threads.c autograd/products.c
+    autograd/leaf.h autograd/listing.h autograd/checkpoint.h autograd/op.h autograd/strided
+    autograd/grad.h autograd/parameters.h autograd/apply.h autograd/registry.h
     autograd/ops autograd/gradcheck.h
     autograd/parameters.c autograd/value
+    autograd/op.c
     autograd/update autograd/program
     autograd/text
     autograd/anomaly autograd/elementwise
     autograd/run
-    autograd/tape_internal
-    autograd/leaf
+    autograd/tape_internal autograd/leaf_internal
+    autograd/leaf.c
     autograd/tape.c
-    autograd/read autograd/listing autograd/summary autograd/recompute autograd/grad_internal
-    autograd/apply autograd/checkpoint
-    autograd/registry
+    autograd/tensor.c autograd/listing.c autograd/checkpoint_internal autograd/backward.h
+    autograd/apply.c autograd/checkpoint.c
+    autograd/registry.c
+    autograd/backward.c
     autograd/grad.c
-    autograd/differentiate
     autograd/ops/ autograd/gradcheck/
     nn/ optim/
     nn/layers/ nn/files/

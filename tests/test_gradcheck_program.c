@@ -1,4 +1,5 @@
 /* The program `gradcheck` as a user meets it. */
+#include "autograd/registry.h"
 #include "examples/gradcheck/check_table.h"
 #include "tests/pseudo_terminal.h"
 #include "tests/temporary_files.h"

@@ -1,3 +1,5 @@
+#include "autograd/gradcheck/integral.h"
+#include "autograd/gradcheck/one_sided.h"
 #include "autograd/gradcheck/compare.h"
 
 #include "autograd/gradcheck/differences.h"

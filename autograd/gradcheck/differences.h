@@ -75,32 +75,6 @@ bool tg_check_central(tg_check *c, int level, const tg_check_way *way, tg_check_
 /* The same in far smaller steps, in place of the best if it contradicts that. Call it after tg_check_central. */
 bool tg_check_small_steps(tg_check *c, int level, const tg_check_way *way, tg_check_difference *best /* [groups] */);
 
-/* The derivatives on a stretch to both sides of the point, against the function's change over it. */
-typedef struct tg_check_integral {
-    double mean;     /* of the derivative */
-    double change;   /* of the function, by the length of the stretch */
-    double error;    /* of the mean, by its own estimate, or of the one derivative beside the others */
-    double rounding; /* of the change */
-} tg_check_integral;
-
-/* Of derivative number `order` and the one below; a stretch is `half` of the direction to each side, nothing where that
- * is 0. */
-bool tg_check_integrals(tg_check *c, int order, const tg_check_way *way, const double *half /* [groups] */,
-                        tg_check_integral *in);
-
-/* The one-sided ones, taken output by output: the sum of the lower and of the higher. */
-typedef struct tg_check_one_sided {
-    double low, high;
-    double error; /* of both */
-    double size;
-    bool jumps; /* whether the values on both sides themselves differ, of an output at least */
-} tg_check_one_sided;
-
-bool tg_check_both_sides(tg_check *c, int level, const tg_check_way *way, tg_check_one_sided *d /* [groups] */);
-
-/* The derivative of each value of a level, without cotangents: the mean of both sides. */
-bool tg_check_each_side(tg_check *c, int level, const tg_check_way *way, double *values);
-
 /* The level a quarter of the direction ahead and behind, into [2, length]. Which values move at all by that decides
  * what counts in what follows. */
 bool tg_check_moves(tg_check *c, int level, const double *direction, double *ahead);

@@ -1,5 +1,6 @@
 /* Every order's analytic derivative against differences of the one below it. */
 #include "autograd/gradcheck/driver.h"
+#include "autograd/apply.h"
 
 #include "autograd/gradcheck/compare.h"
 #include "autograd/gradcheck/invariants.h"

@@ -1,3 +1,4 @@
+#include "autograd/gradcheck/paste.h"
 #include "autograd/gradcheck/explain.h"
 
 #include "autograd/gradcheck/suspect.h"

@@ -11,7 +11,4 @@ void tg_check_no_report(const tg_gradcheck_options *options);
 /* Writes the report of a check that has failed into that room, under a heading; the result stays as it is. */
 void tg_check_explain(tg_check *c, const char *heading);
 
-/* Adds a C program that checks this function, or operation, again. */
-void tg_check_add_test(tg_text *text, const tg_check *c);
-
 #endif

@@ -6,6 +6,7 @@
  * Differences extrapolate from steps ever smaller, by which the rounding of F is divided; here it is divided by the
  * whole stretch. Within the nodes are the 7 of Gauss, and the two sums differ by what the derivative does between
  * nodes, a fault at x alone included (R. Piessens et al., QUADPACK, Springer 1983, for both rules). */
+#include "autograd/gradcheck/integral.h"
 #include "autograd/gradcheck/differences.h"
 #include "autograd/gradcheck/tolerances.h"
 

@@ -1,3 +1,4 @@
+#include "autograd/gradcheck/one_sided.h"
 #include "autograd/gradcheck/jacobian.h"
 
 #include "autograd/gradcheck/differences.h"

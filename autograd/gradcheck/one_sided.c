@@ -1,4 +1,5 @@
 /* One-sided differences, output by output: for kinks. */
+#include "autograd/gradcheck/one_sided.h"
 #include "autograd/gradcheck/differences.h"
 #include "autograd/gradcheck/tolerances.h"
 

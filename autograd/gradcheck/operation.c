@@ -1,5 +1,6 @@
 /* An operation: its samples become functions. */
 #include "autograd/gradcheck/differences.h"
+#include "autograd/apply.h"
 #include "autograd/gradcheck/driver.h"
 #include "autograd/gradcheck/explain.h"
 #include "autograd/gradcheck/forms.h"

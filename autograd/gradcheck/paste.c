@@ -1,6 +1,6 @@
 /* The test to paste: a failed check as a C program. */
+#include "autograd/gradcheck/paste.h"
 #include "autograd/gradcheck/driver.h"
-#include "autograd/gradcheck/explain.h"
 
 /* Numbers that a program may have; with more, it draws them by their seed, as the check did. */
 enum { MOST_NUMBERS = 512 };

@@ -1,4 +1,6 @@
 /* Constant tensors, expansion, whose derivative is the sum over axes (reduce.c), and reshape, which is free. */
+#include "autograd/ops/broadcast.h"
+
 #include "autograd/ops/category.h"
 #include "autograd/program.h"
 #include "autograd/strided.h"
@@ -30,15 +32,6 @@ static bool full_shape(tg_value *out)
     out->dtype = (tg_dtype)a->dtype;
     out->shape = a->shape;
     return true;
-}
-
-void tg_fill(tg_dtype dtype, int64_t count, double value, void *to)
-{
-    if (dtype != TG_I32)
-        TG_KERNEL_CALL(dtype, fill, (size_t)count, value, to);
-    else
-        for (int64_t i = 0; i < count; i++)
-            ((int32_t *)to)[i] = (int32_t)value;
 }
 
 static void full_forward(const tg_call *call)

@@ -34,10 +34,6 @@ static inline double tg_number_of(const void *attributes)
 
 /* ---- derivatives ---- */
 
-/* Whether a product with this cotangent may be left out: it is all ones, where a backward pass starts, and nobody will
- * differentiate through it. */
-bool tg_is_plain_one(tg_tensor cotangent);
-
 /* A scalar of the type of x, on its tape. */
 tg_tensor tg_scalar_like(tg_tensor x, double value);
 

@@ -6,6 +6,7 @@
  * Rows whose label is ignore_index count for nothing, in the number of rows neither. Of no rows at all the mean is NaN
  * and the gradient empty or zero.
  */
+#include "autograd/ops/broadcast.h"
 #include "autograd/ops/category.h"
 
 typedef struct label_attributes {

@@ -2,6 +2,7 @@
 
 #include "examples/gradcheck/results.h"
 #include "nn/layers/rotary.h"
+#include "nn/models/models.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 #include "nn/layers/layer_internal.h"
+#include "autograd/checkpoint.h"
 
 #include "autograd/ops.h"
 

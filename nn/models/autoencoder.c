@@ -1,7 +1,7 @@
 #include "nn/models/autoencoder.h"
 
 #include "nn/config_internal.h"
-#include "nn/models/model_internal.h"
+#include "nn/models/hidden_layers.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 #include "nn/models/char_mlp.h"
 
 #include "nn/config_internal.h"
-#include "nn/models/model_internal.h"
+#include "nn/models/hidden_layers.h"
 
 static const char *config_error(const void *config)
 {

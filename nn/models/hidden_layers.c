@@ -1,5 +1,5 @@
 #include "nn/config_internal.h"
-#include "nn/models/model_internal.h"
+#include "nn/models/hidden_layers.h"
 
 #include <stdio.h>
 

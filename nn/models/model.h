@@ -69,10 +69,9 @@ tg_parameters *tg_model_parameters(const tg_model *model);
 tg_tensor tg_model_forward(const tg_model *model, tg_tensor x, tg_rng *training);
 tg_tensor tg_model_forward_with(const tg_model *model, tg_tensor x, tg_layer_pass *pass);
 
-/* The library's, tg_mlp_kind and so on, and all in order; NULL past the end. */
+/* The library's, tg_mlp_kind and so on. */
 #define TG_MODEL(name) extern const tg_model_kind tg_##name##_kind;
 #include "nn/models/models.def"
-const tg_model_kind *tg_model_kind_at(int index);
 
 TG_API_END
 #endif

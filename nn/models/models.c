@@ -1,4 +1,5 @@
-/* The table of models, and the functions that each has under its own name. */
+#include "nn/models/models.h"
+
 #include "nn/models/autoencoder.h"
 #include "nn/models/char_mlp.h"
 #include "nn/models/convnet.h"

@@ -1,7 +1,7 @@
 #include "nn/models/vit.h"
 
 #include "nn/config_internal.h"
-#include "nn/models/model_internal.h"
+#include "nn/models/blocks.h"
 
 static const char *config_error(const void *config)
 {

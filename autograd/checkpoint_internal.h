@@ -7,9 +7,10 @@
  * stand in for the forgotten ones. So a replay computes them too, and a pass with create_graph can be differentiated. A
  * region within is forgotten again as soon as it is computed.
  */
-#ifndef TG_RECOMPUTE_H
-#define TG_RECOMPUTE_H
+#ifndef TG_CHECKPOINT_INTERNAL_H
+#define TG_CHECKPOINT_INTERNAL_H
 
+#include "autograd/checkpoint.h"
 #include "autograd/tape_internal.h"
 
 /* A region whose values stand there again. */

@@ -1,6 +1,6 @@
 /* What a backward pass is asked for. Internal. */
-#ifndef TG_GRAD_INTERNAL_H
-#define TG_GRAD_INTERNAL_H
+#ifndef TG_BACKWARD_H
+#define TG_BACKWARD_H
 
 #include "autograd/tape_internal.h"
 

@@ -1,0 +1,495 @@
+/* Reverse mode. A backward pass walks the program backwards from the outputs, without recursion:
+ *
+ *     for each value with a cotangent, latest first:  cotangents of its inputs += derivative(its cotangent)
+ *
+ * A derivative is made of operations, which are appended to the program. They are computed when the derivative is
+ * complete: by then the pass knows which of them is the gradient of a parameter and lets it be computed straight into
+ * the parameter's gradient block.
+ *
+ * All that a pass has to remember lies in the pass, so one may run in a hook of another. What it recorded is kept as a
+ * whole: when the next step asks for the same pass at the same place, it is computed without being put together again.
+ */
+#include "autograd/backward.h"
+
+#include "autograd/ops.h"
+#include "autograd/checkpoint_internal.h"
+
+#include <string.h>
+
+/* What a pass knows of the values that it walks over. */
+enum { WANTED = 1, INPUT = 2, RETAINED = 4, HOOKED = 8, SUMMED = 16 };
+
+/* Of the inputs of the value whose derivative is being appended. */
+typedef struct links {
+    tg_tensor *in, *gradients;
+    tg_value **before; /* their cotangents before this derivative */
+    bool *wanted;
+} links;
+
+typedef struct pass {
+    tg_tape *tape;
+    const tg_request *request;
+    bool by_inputs;        /* for tg_grad: not into parameters and variables, but for given inputs */
+    int64_t from, to;      /* values from down to, both included */
+    int64_t recorded;      /* where the pass's own values begin */
+    tg_value **cotangents; /* of these values, or NULL */
+    uint8_t *marks;
+    int most_inputs; /* of one of these values */
+    links links;     /* room for so many */
+    int32_t *uses;   /* of the pass's own values: how many cotangents are this one, or a view of it */
+    int64_t use_capacity;
+    tg_recompute recompute;
+    uint8_t mode_outside;
+} pass;
+
+static tg_value **cotangent_of(const pass *p, const tg_value *value)
+{
+    return &p->cotangents[value->index - p->to];
+}
+
+static bool is_marked(const pass *p, const tg_value *value, uint8_t mark)
+{
+    return value->index >= p->to && value->index <= p->from && p->marks[value->index - p->to] & mark;
+}
+
+/* ---- which buffers are in use ---- */
+
+/* What a value is a view of, if it is one, else NULL. */
+static tg_value *base_of(const tg_value *value)
+{
+    return value->op && value->op->flags & TG_VIEW ? value->inputs[0] : NULL;
+}
+
+static bool make_use_room(pass *p, int64_t index)
+{
+    if (index < p->use_capacity)
+        return true;
+    const int64_t capacity = 2 * index + 64;
+    int32_t *uses = tg_tape_scratch(p->tape, (size_t)capacity, sizeof *uses);
+    if (!uses)
+        return false;
+    if (p->use_capacity > 0)
+        memcpy(uses, p->uses, (size_t)p->use_capacity * sizeof *uses);
+    p->uses = uses;
+    p->use_capacity = capacity;
+    return true;
+}
+
+static bool count_use(pass *p, const tg_value *value, int by)
+{
+    for (; value && value->index >= p->recorded; value = base_of(value)) {
+        if (!make_use_room(p, value->index - p->recorded))
+            return false;
+        p->uses[value->index - p->recorded] += by;
+    }
+    return true;
+}
+
+static bool is_used(const void *of, const tg_value *value)
+{
+    const pass *p = of;
+    const int64_t index = value->index - p->recorded;
+    return index < p->use_capacity && (index < 0 || p->uses[index] > 0);
+}
+
+/* Nobody in the pass decides any more what becomes of the value's buffer. */
+static void keep_buffer(tg_value *value)
+{
+    for (; value; value = base_of(value))
+        value->slot.owned = false;
+}
+
+static void release_unused(const pass *p, tg_value *value)
+{
+    if (value->slot.owned && !is_used(p, value))
+        tg_run_release(&p->tape->run, value);
+}
+
+/* Gives back the buffer of something that was a cotangent, or what that was a view of, unless it is one elsewhere; what
+ * does not come from a derivative stays: it may have been recomputed, and others will read it. */
+static void release_cotangent(const pass *p, tg_value *value)
+{
+    for (tg_value *base = base_of(value); base; base = base_of(value))
+        value = base;
+    if (value->index >= p->recorded && value->derived_from)
+        release_unused(p, value);
+}
+
+/* After a derivative is computed: gives back the buffers of what was recorded on the way and is no cotangent, of the
+ * cotangent that it came from, and of those that were replaced by a sum, unless they were passed on. */
+static void release(const pass *p, int64_t start, tg_value *cotangent, tg_value *const *replaced, int count)
+{
+    tg_program *program = &p->tape->program;
+    for (int64_t i = start; i < program->count; i++)
+        release_unused(p, tg_program_at(program, i));
+    for (int i = 0; i < count; i++)
+        if (replaced[i])
+            release_cotangent(p, replaced[i]);
+    release_cotangent(p, cotangent);
+}
+
+/* ---- where results of derivatives go ---- */
+
+/* Adds to the cotangent of a value. From the second contribution on the sum has a buffer of its own and grows in place,
+ * unless somebody may differentiate through it later. */
+static bool add_cotangent(pass *p, tg_value *value, tg_tensor addend)
+{
+    tg_value **cotangent = cotangent_of(p, value), *so_far = *cotangent;
+    uint8_t *marks = &p->marks[value->index - p->to];
+    if (!so_far) {
+        *cotangent = addend.value;
+        return count_use(p, addend.value, 1);
+    }
+    tg_value *sum = tg_value_of(tg_add(tg_tensor_of(so_far), addend));
+    if (!sum)
+        return false;
+    *cotangent = sum;
+    if (*marks & SUMMED && !p->request->create_graph)
+        tg_run_in_place(sum, so_far);
+    *marks |= SUMMED;
+    return count_use(p, sum, 1) && count_use(p, so_far, -1);
+}
+
+/* Whether a value that was recorded just now is an input of another. */
+static bool is_read(const tg_value *value)
+{
+    const tg_program *program = value->program;
+    for (int64_t i = value->index + 1; i < program->count; i++) {
+        const tg_value *later = tg_program_at(program, i);
+        for (int k = 0; k < later->input_count; k++)
+            if (later->inputs[k] == value)
+                return true;
+    }
+    return false;
+}
+
+/* Adds to the gradient of a parameter: the very operation that computes `addend` does so if nobody else needs its
+ * result, a copy otherwise. */
+static bool add_to_parameter(pass *p, tg_value *leaf, tg_tensor addend, bool fresh)
+{
+    tg_value *value = tg_value_of(addend);
+    const bool pending =
+        value->index >= p->tape->run.computed && value->op && !(value->op->flags & TG_VIEW) && !value->sink;
+    if (!fresh || !pending || is_read(value))
+        value = tg_value_of(tg_copy(addend));
+    if (!value)
+        return false;
+    value->sink = leaf->parameter;
+    value->earlier = leaf->gradient;
+    leaf->gradient = value;
+    return true;
+}
+
+/* Whether a derivative's result is like its input, or the core can sum it down to that. */
+static bool fits(const tg_value *result, const tg_value *input)
+{
+    tg_shape both;
+    return result->dtype == input->dtype && tg_shape_broadcast(&result->shape, &input->shape, &both) &&
+           tg_shape_equal(&both, &result->shape);
+}
+
+/* Hands one result of a derivative on to the input it belongs to. */
+static bool deliver(pass *p, const tg_value *from, tg_value *input, tg_tensor gradient, bool fresh)
+{
+    if (!gradient.value)
+        return true;
+    const char *problem = tg_tape_problem(p->tape, gradient);
+    if (problem) {
+        tg_tape_fail(p->tape, "the derivative of %s gives %s", from->op->name, problem);
+        return false;
+    }
+    const tg_value *value = tg_value_of(gradient);
+    char has[128], wants[128];
+    if (!fits(value, input)) {
+        tg_tape_fail(p->tape, "the derivative of %s gives %s%s for an input %s%s", from->op->name,
+                     tg_dtype_name(value->dtype), tg_shape_text(&value->shape, has, sizeof has),
+                     tg_dtype_name(input->dtype), tg_shape_text(&input->shape, wants, sizeof wants));
+        return false;
+    }
+    if (!tg_shape_equal(&value->shape, &input->shape)) {
+        gradient = tg_sum_to(gradient, input->shape);
+        fresh = true;
+        if (!gradient.value)
+            return false;
+    }
+    if (!p->by_inputs && input->parameter && !is_marked(p, input, HOOKED | RETAINED))
+        return add_to_parameter(p, input, gradient, fresh);
+    return add_cotangent(p, input, gradient);
+}
+
+/* ---- one value ---- */
+
+/* Appends the derivative of a value and what becomes of its results. */
+static bool append_derivative(pass *p, tg_value *value, tg_tensor cotangent)
+{
+    const links *l = &p->links;
+    tg_program *program = &p->tape->program;
+    const tg_value *there = tg_stand_in(&p->recompute, value);
+    const tg_derive d = {.out = tg_tensor_of(tg_stand_in(&p->recompute, value)),
+                         .cotangent = cotangent,
+                         .saved = tg_tensor_of(tg_saved_of(there)),
+                         .in = l->in,
+                         .count = value->input_count,
+                         .attributes = value->attributes,
+                         .wanted = l->wanted,
+                         .gradient = l->gradients};
+    program->rule = value->op;
+    value->op->derivative(&d);
+    program->rule = NULL;
+    bool fine = !program->failed;
+    for (int i = 0; fine && i < value->input_count; i++) {
+        bool fresh = l->gradients[i].value != cotangent.value;
+        for (int other = 0; fresh && other < value->input_count; other++)
+            fresh = other == i || l->gradients[other].value != l->gradients[i].value;
+        if (l->wanted[i])
+            fine = deliver(p, value, value->inputs[i], l->gradients[i], fresh);
+    }
+    return fine;
+}
+
+static bool derive(pass *p, tg_value *value, tg_value *cotangent)
+{
+    tg_tape *tape = p->tape;
+    const links *l = &p->links;
+    if (!value->op->derivative || value->mode & TG_MODE_DETACHED)
+        return !tape->program.failed;
+    bool any = false;
+    for (int i = 0; i < value->input_count; i++)
+        any |= l->wanted[i] = value->inputs[i]->dtype != TG_I32 && is_marked(p, value->inputs[i], WANTED);
+    if (!any)
+        return true;
+    if (value->mode & TG_MODE_WITHOUT_GRAPH) {
+        tg_tape_fail(tape,
+                     "%s: tensor %lld (%s) is part of a gradient that was computed without create_graph, so it cannot "
+                     "be differentiated",
+                     p->request->function, (long long)value->index, value->op->name);
+        return false;
+    }
+    if (!tg_recompute_for(&p->recompute, value))
+        return false;
+    for (int i = 0; i < value->input_count; i++) {
+        l->in[i] = tg_tensor_of(tg_stand_in(&p->recompute, value->inputs[i]));
+        l->gradients[i] = (tg_tensor){0};
+        l->before[i] = l->wanted[i] ? *cotangent_of(p, value->inputs[i]) : NULL;
+    }
+
+    const int64_t start = tape->program.count;
+    const tg_scope *scope = tape->program.scope;
+    tape->program.scope = value->scope;
+    tape->program.derived_from = value;
+    tape->defers = true;
+    const bool recorded = append_derivative(p, value, tg_tensor_of(cotangent));
+    tape->defers = false;
+    const bool computed = recorded && tg_tape_compute(tape);
+    tape->program.scope = scope;
+    tape->program.derived_from = NULL;
+    if (computed && !p->request->create_graph)
+        release(p, start, cotangent, l->before, value->input_count);
+    return computed;
+}
+
+/* The complete cotangent of a value goes through its hooks. They run as if outside the pass. */
+static tg_value *call_hooks(pass *p, const tg_value *value, tg_value *cotangent)
+{
+    tg_tape *tape = p->tape;
+    for (const tg_hook *hook = tape->hooks; hook && cotangent; hook = hook->next) {
+        if (hook->value != value)
+            continue;
+        keep_buffer(cotangent); /* the hook may keep it */
+        const uint8_t mode = tape->program.mode;
+        tape->program.mode = p->mode_outside;
+        const tg_tensor returned = hook->function(tg_tensor_of(cotangent), hook->user);
+        tape->program.mode = mode;
+        tg_value *after = tg_value_of(returned);
+        const char *problem = tg_tape_problem(tape, returned);
+        if (!problem && (after->dtype != value->dtype || !tg_shape_equal(&after->shape, &value->shape)))
+            problem = "a tensor of another shape or type";
+        if (problem) {
+            tg_tape_fail(tape, "a hook on tensor %lld (%s) returned %s", (long long)value->index,
+                         value->op                                    ? value->op->name
+                         : value->parameter && value->parameter->name ? value->parameter->name
+                                                                      : "a leaf",
+                         problem);
+            return NULL;
+        }
+        keep_buffer(after);
+        cotangent = after;
+    }
+    return tape->program.failed ? NULL : cotangent;
+}
+
+/* Keeps what tg_gradient will be asked for, once a cotangent is complete. */
+static bool keep_gradient(pass *p, tg_value *value, tg_value *cotangent)
+{
+    tg_tape *tape = p->tape;
+    if (value->parameter) { /* its gradient has a place already: the copy is computed when it is known */
+        tape->defers = true;
+        const bool fine = add_to_parameter(p, value, tg_tensor_of(cotangent), false);
+        tape->defers = false;
+        return fine && tg_tape_compute(tape);
+    }
+    if (!value->is_variable && !is_marked(p, value, RETAINED))
+        return true;
+    tg_value *gradient = cotangent;
+    if (value->gradient)
+        gradient = tg_value_of(tg_add(tg_tensor_of(value->gradient), tg_tensor_of(cotangent)));
+    else if (cotangent->index < p->recorded)
+        gradient = tg_value_of(tg_copy(tg_tensor_of(cotangent)));
+    if (!gradient)
+        return false;
+    if (value->gradient)
+        gradient->earlier = value->gradient;
+    keep_buffer(gradient);
+    value->gradient = gradient;
+    return true;
+}
+
+static bool visit(pass *p, tg_value *value)
+{
+    tg_value *cotangent = *cotangent_of(p, value);
+    if (!cotangent)
+        return true;
+    tg_recompute_leave(&p->recompute, value->index, is_used, p);
+    const bool is_input = is_marked(p, value, INPUT);
+    if (!is_input && !count_use(p, cotangent, -1))
+        return false;
+    if (is_marked(p, value, HOOKED) && !(cotangent = call_hooks(p, value, cotangent)))
+        return false;
+    if (is_input && cotangent != *cotangent_of(p, value) && !count_use(p, cotangent, 1))
+        return false;
+    *cotangent_of(p, value) = is_input ? cotangent : NULL;
+    if (!p->by_inputs && !keep_gradient(p, value, cotangent))
+        return false;
+    return !value->op || derive(p, value, cotangent);
+}
+
+/* ---- a pass ---- */
+
+/* Marks the inputs and every value computed from them; or, where gradients of all parameters and variables are wanted,
+ * what requires one. Counts most_inputs. */
+static void mark_paths(pass *p)
+{
+    const tg_request *r = p->request;
+    for (int j = 0; j < r->input_count; j++)
+        p->marks[r->inputs[j].value->index - p->to] |= WANTED | INPUT;
+    for (int64_t index = p->to; index <= p->from; index++) {
+        const tg_value *value = tg_program_at(&p->tape->program, index);
+        p->most_inputs = value->input_count > p->most_inputs ? value->input_count : p->most_inputs;
+        bool wanted = !p->by_inputs && value->requires_grad;
+        if (p->by_inputs && value->op && !(value->op->flags & TG_CONSTANT) && !(value->mode & TG_MODE_DETACHED))
+            for (int i = 0; i < value->input_count && !wanted; i++)
+                wanted = is_marked(p, value->inputs[i], WANTED);
+        p->marks[index - p->to] |= wanted ? WANTED : 0;
+    }
+    for (const tg_retained *one = p->tape->retained; one && !p->by_inputs; one = one->next)
+        if (one->value->index >= p->to && one->value->index <= p->from)
+            p->marks[one->value->index - p->to] |= RETAINED;
+    for (const tg_hook *hook = p->tape->hooks; hook; hook = hook->next)
+        if (hook->value->index >= p->to && hook->value->index <= p->from)
+            p->marks[hook->value->index - p->to] |= HOOKED;
+}
+
+/* Puts the cotangent of an output where the pass starts; an inert one means ones. */
+static bool seed(pass *p, tg_value *output, tg_tensor cotangent)
+{
+    tg_tape *tape = p->tape;
+    if (!cotangent.value)
+        cotangent = tg_full(tape, output->dtype, output->shape, 1);
+    const tg_value *value = tg_value_of(cotangent);
+    const char *function = p->request->function,
+               *name = p->request->cotangent_name ? p->request->cotangent_name : "cotangent";
+    const char *problem = tg_tape_problem(tape, cotangent);
+    char has[128], wants[128];
+    if (problem)
+        tg_tape_fail(tape, "%s: the %s is %s", function, name, problem);
+    else if (value->dtype != output->dtype || !tg_shape_equal(&value->shape, &output->shape))
+        tg_tape_fail(tape, "%s: the %s is %s%s, but what it belongs to is %s%s", function, name,
+                     tg_dtype_name(value->dtype), tg_shape_text(&value->shape, has, sizeof has),
+                     tg_dtype_name(output->dtype), tg_shape_text(&output->shape, wants, sizeof wants));
+    else
+        return add_cotangent(p, output, cotangent);
+    return false;
+}
+
+static bool walk(pass *p)
+{
+    const tg_request *r = p->request;
+    tg_program *program = &p->tape->program;
+    for (int i = 0; i < r->output_count; i++)
+        if (is_marked(p, r->outputs[i].value, WANTED) &&
+            !seed(p, r->outputs[i].value, r->cotangents ? r->cotangents[i] : (tg_tensor){0}))
+            return false;
+    for (int64_t index = p->from; index >= p->to; index--)
+        if (!visit(p, tg_program_at(program, index)) || program->failed)
+            return false;
+    tg_recompute_leave(&p->recompute, -1, is_used, p);
+    for (int j = 0; j < r->input_count; j++) {
+        tg_value *input = r->inputs[j].value, *cotangent = *cotangent_of(p, input);
+        r->gradients[j] = cotangent ? tg_tensor_of(cotangent) : tg_full(p->tape, input->dtype, input->shape, 0);
+        if (!r->gradients[j].value)
+            return false;
+    }
+    return true;
+}
+
+/* The range that a pass for the request has to walk: for tg_backward all before the output. */
+static pass pass_for(tg_tape *tape, const tg_request *r)
+{
+    pass p = {.tape = tape,
+              .request = r,
+              .by_inputs = r->input_count > 0,
+              .recorded = tape->program.count,
+              .mode_outside = tape->program.mode};
+    for (int i = 0; i < r->output_count; i++)
+        p.from = r->outputs[i].value->index > p.from ? r->outputs[i].value->index : p.from;
+    p.to = p.by_inputs ? p.from : 0;
+    for (int j = 0; j < r->input_count; j++) {
+        p.from = r->inputs[j].value->index > p.from ? r->inputs[j].value->index : p.from;
+        p.to = r->inputs[j].value->index < p.to ? r->inputs[j].value->index : p.to;
+    }
+    for (int i = 0; p.by_inputs && i < r->output_count; i++)
+        p.to = r->outputs[i].value->index < p.to ? r->outputs[i].value->index : p.to;
+    p.recompute = (tg_recompute){.tape = tape, .count = p.recorded, .keeps = r->create_graph};
+    return p;
+}
+
+static bool make_links(pass *p)
+{
+    const size_t most = (size_t)p->most_inputs;
+    p->links =
+        (links){tg_tape_scratch(p->tape, most, sizeof(tg_tensor)), tg_tape_scratch(p->tape, most, sizeof(tg_tensor)),
+                tg_tape_scratch(p->tape, most, sizeof(tg_value *)), tg_tape_scratch(p->tape, most, sizeof(bool))};
+    return p->links.in && p->links.gradients && p->links.before && p->links.wanted;
+}
+
+bool tg_record_pass(tg_tape *tape, const tg_request *r)
+{
+    enum { DEEPEST = 64 };
+    if (tape->passes == DEEPEST) {
+        tg_tape_fail(
+            tape, "%s: %d backward passes, each in a hook of another: does a hook differentiate what leads to itself?",
+            r->function, DEEPEST);
+        return false;
+    }
+    pass p = pass_for(tape, r);
+    tg_program *program = &tape->program;
+    const tg_arena_position scratch = tg_arena_here(&tape->scratch);
+    tg_program_cut(program, program->count);
+    const size_t count = (size_t)(p.from - p.to) + 1;
+    p.cotangents = tg_tape_scratch(tape, count, sizeof *p.cotangents);
+    p.marks = tg_tape_scratch(tape, count, sizeof *p.marks);
+    bool fine = p.cotangents && p.marks;
+    if (fine) {
+        const tg_value *derived_from = program->derived_from;
+        mark_paths(&p);
+        program->mode |= (uint8_t)(TG_MODE_OF_PASS | (r->create_graph ? 0 : TG_MODE_WITHOUT_GRAPH));
+        program->derived_from = NULL;
+        tape->passes++;
+        fine = make_links(&p) && walk(&p) && !program->failed;
+        tape->passes--;
+        program->derived_from = derived_from;
+        program->mode = p.mode_outside;
+    }
+    tg_arena_rewind(&tape->scratch, scratch);
+    return fine;
+}

@@ -1,0 +1,20 @@
+/* Derivatives from each side of a point, for functions with kinks and jumps. Internal. */
+#ifndef TG_GRADCHECK_ONE_SIDED_H
+#define TG_GRADCHECK_ONE_SIDED_H
+
+#include "autograd/gradcheck/differences.h"
+
+/* The one-sided ones, taken output by output: the sum of the lower and of the higher. */
+typedef struct tg_check_one_sided {
+    double low, high;
+    double error; /* of both */
+    double size;
+    bool jumps; /* whether the values on both sides themselves differ, of an output at least */
+} tg_check_one_sided;
+
+bool tg_check_both_sides(tg_check *c, int level, const tg_check_way *way, tg_check_one_sided *d /* [groups] */);
+
+/* The derivative of each value of a level, without cotangents: the mean of both sides. */
+bool tg_check_each_side(tg_check *c, int level, const tg_check_way *way, double *values);
+
+#endif

@@ -1,0 +1,46 @@
+/* A tape in words: as a table, as a graph, as a summary of the model, and where the time goes.
+ *
+ *     char text[10000];
+ *     tg_tape_table(tape, text, sizeof text);
+ *     fputs(text, stdout);
+ */
+#ifndef TG_LISTING_H
+#define TG_LISTING_H
+
+#include "autograd/tape.h"
+
+TG_API_BEGIN
+
+/* What was added up for one tensor of the step. */
+typedef struct tg_operation_time {
+    const char *operation; /* its name in ops.def */
+    char scope[64]; /* as tg_scope_begin named it, "layers.0"; of a derivative, that of what was differentiated */
+    bool backward;
+    int64_t runs;
+    double seconds;
+    double flops; /* of one run of a matrix product, 2 m n k; 0 for other operations */
+} tg_operation_time;
+
+/* That of tensor number `index` of the tape; false past the end. A tensor that was not computed by an operation has no
+ * runs. */
+bool tg_tape_time_at(const tg_tape *tape, int64_t index, tg_operation_time *time);
+
+/* Writes the tape as a table, a line for each tensor (number, operation, shape, inputs, scope, bytes), or as a Graphviz
+ * graph
+ * (`dot -Tsvg`), like snprintf: returns the length of the whole text and writes as much of it as fits. */
+size_t tg_tape_table(const tg_tape *tape, char *text, size_t size);
+size_t tg_tape_dot(const tg_tape *tape, char *text, size_t size);
+
+/* Writes what a model is made of, in the same manner: a line for each scope that it recorded under on this tape, in
+ * their order, with the shape of its result, the numbers that are trained and are first used there, and its operations
+ * forward: 2 for each multiplication and addition of a product, 1 for each element of any other result.
+ *
+ *     layer                result               parameters     operations
+ *     layers.0             [32, 128]                100480        6426624
+ *     layers.1             [32, 10]                   1290          81920
+ *     all                                           101770        6508544
+ */
+size_t tg_tape_summary(const tg_tape *tape, char *text, size_t size);
+
+TG_API_END
+#endif

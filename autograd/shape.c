@@ -1,0 +1,143 @@
+#include "autograd/shape.h"
+
+#include "autograd/shape_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* Whether the rank is one that a shape can have: dimensions are read only then. */
+static bool has_rank(const tg_shape *shape)
+{
+    return shape && shape->rank >= 0 && shape->rank <= TG_MAX_RANK;
+}
+
+int64_t tg_shape_size(const tg_shape *shape)
+{
+    if (!has_rank(shape))
+        return -1;
+    int64_t size = 1;
+    bool empty = false;
+    for (int axis = 0; axis < shape->rank; axis++) {
+        int64_t dim = shape->dim[axis];
+        if (dim < 0)
+            return -1;
+        if (dim == 0) {
+            empty = true;
+            continue;
+        }
+        /* Bytes, at most eight an element, must fit as well. Factors below 2^30 do, without a division. */
+        if ((size | dim) >> 30 != 0 && size > INT64_MAX / 8 / dim)
+            return -1;
+        size *= dim;
+    }
+    return empty ? 0 : size;
+}
+
+bool tg_shape_equal(const tg_shape *a, const tg_shape *b)
+{
+    if (!has_rank(a) || !b || a->rank != b->rank)
+        return false;
+    for (int axis = 0; axis < a->rank; axis++)
+        if (a->dim[axis] != b->dim[axis])
+            return false;
+    return true;
+}
+
+bool tg_shape_broadcast(const tg_shape *a, const tg_shape *b, tg_shape *out)
+{
+    if (!has_rank(a) || !has_rank(b) || !out)
+        return false;
+    tg_shape result = {.rank = a->rank > b->rank ? a->rank : b->rank};
+    for (int back = 1; back <= result.rank; back++) {
+        int64_t from_a = back <= a->rank ? a->dim[a->rank - back] : 1;
+        int64_t from_b = back <= b->rank ? b->dim[b->rank - back] : 1;
+        if (from_a != from_b && from_a != 1 && from_b != 1)
+            return false;
+        result.dim[result.rank - back] = from_a == 1 ? from_b : from_a;
+    }
+    *out = result;
+    return true;
+}
+
+char *tg_shape_text(const tg_shape *shape, char *text, size_t size)
+{
+    if (!text || size == 0)
+        return text;
+    if (shape && !has_rank(shape)) {
+        snprintf(text, size, "[rank %d]", shape->rank);
+        return text;
+    }
+    size_t used = (size_t)snprintf(text, size, "[");
+    for (int axis = 0; shape && axis < shape->rank && used < size; axis++)
+        used += (size_t)snprintf(text + used, size - used, axis ? ", %lld" : "%lld", (long long)shape->dim[axis]);
+    if (used < size)
+        snprintf(text + used, size - used, "]");
+    return text;
+}
+
+/* ---- types ---- */
+
+#define ACCESS(name, type)                                           \
+    static double name##_at(const void *data, int64_t index)         \
+    {                                                                \
+        return (double)((const type *)data)[index];                  \
+    }                                                                \
+    static void set_##name(void *data, int64_t index, double number) \
+    {                                                                \
+        ((type *)data)[index] = (type)number;                        \
+    }
+ACCESS(f32, float)
+ACCESS(f64, double)
+
+static double i32_at(const void *data, int64_t index)
+{
+    return ((const int32_t *)data)[index];
+}
+
+/* What an integer cannot hold becomes the nearest it can, and NaN 0. */
+static void set_i32(void *data, int64_t index, double number)
+{
+    ((int32_t *)data)[index] = number >= INT32_MAX   ? INT32_MAX
+                               : number <= INT32_MIN ? INT32_MIN
+                               : isnan(number)       ? 0
+                                                     : (int32_t)number;
+}
+
+/* By number: everything that differs between types of elements outside the kernels. */
+static const struct {
+    const char *name;
+    size_t size;
+    bool is_floating;
+    double (*at)(const void *data, int64_t index);
+    void (*set)(void *data, int64_t index, double number);
+} types[] = {
+    [TG_F32] = {"f32", sizeof(float), true, f32_at, set_f32},
+    [TG_F64] = {"f64", sizeof(double), true, f64_at, set_f64},
+    [TG_I32] = {"i32", sizeof(int32_t), false, i32_at, set_i32},
+};
+enum { TYPES = sizeof types / sizeof types[0] };
+
+const char *tg_dtype_name(tg_dtype dtype)
+{
+    return (unsigned)dtype < TYPES ? types[dtype].name : "?";
+}
+
+size_t tg_dtype_size(tg_dtype dtype)
+{
+    return (unsigned)dtype < TYPES ? types[dtype].size : 0;
+}
+
+bool tg_dtype_is_floating(tg_dtype dtype)
+{
+    return (unsigned)dtype < TYPES && types[dtype].is_floating;
+}
+
+double tg_element(tg_dtype dtype, const void *data, int64_t index)
+{
+    return types[dtype].at(data, index);
+}
+
+void tg_set_element(tg_dtype dtype, void *data, int64_t index, double number)
+{
+    types[dtype].set(data, index, number);
+}

@@ -48,15 +48,8 @@ def erf_grad(x):
     return torch.exp(-torch.clamp(x, -40, 40) ** 2) * (2 / math.sqrt(math.pi))
 
 
-def serpentine(x):
-    near = torch.where(x.abs() < 1e9, x, torch.ones_like(x))
-    far = torch.where(x.abs() < 1e9, torch.ones_like(x), x)
-    return torch.where(x.abs() < 1e9, near / (1 + near**2), 1 / far)
-
-
 REFERENCES = {
     "square": by_torch(lambda x: x**2),
-    "serpentine": by_torch(serpentine),
     "sqrt": by_torch(torch.sqrt),
     "rsqrt": by_torch(torch.rsqrt),
     "power": by_torch(power),

@@ -43,12 +43,12 @@ enum {
     PENALTY,
     BACKWARD,
     BACKWARD_SCALED,
-    FROM_COTANGENT,
-    PASS_COUNT
+    FROM_COTANGENT
 };
-static const char *const passes[] = {"nothing", "grad",     "grad with create_graph", "hvp",          "jacobian",
-                                     "penalty", "backward", "backward of 3 loss",     "backward_from"};
-enum { PRODUCT, MSE, CROSS_ENTROPY, LOSSES };
+static const char *const passes[CROSS_PASS_KINDS] = {
+    "nothing", "grad",     "grad with create_graph", "hvp",          "jacobian",
+    "penalty", "backward", "backward of 3 loss",     "backward_from"};
+enum { PRODUCT, MSE, CROSS_ENTROPY };
 
 /* ---- drawing and changing ---- */
 
@@ -72,12 +72,12 @@ void cross_draw(tg_rng *choices, cross_program *p)
 {
     *p = (cross_program){.rows = (uint8_t)(1 + below(choices, CROSS_ROWS)),
                          .count = (uint8_t)(3 + below(choices, 10)),
-                         .loss = below(choices, LOSSES)};
+                         .loss = below(choices, CROSS_LOSSES)};
     for (int i = 0; i < p->count; i++)
         p->node[i] = draw_node(choices);
-    p->pass[0] = below(choices, 4) ? BACKWARD : below(choices, PASS_COUNT);
+    p->pass[0] = below(choices, 4) ? BACKWARD : below(choices, CROSS_PASS_KINDS);
     if (below(choices, 3) == 0)
-        p->pass[1] = below(choices, PASS_COUNT);
+        p->pass[1] = below(choices, CROSS_PASS_KINDS);
 }
 
 void cross_change(tg_rng *choices, cross_program *p)
@@ -109,19 +109,24 @@ void cross_change(tg_rng *choices, cross_program *p)
         break;
     case 6:
         p->tail = below(choices, p->count < 5 ? p->count : 5);
-        p->last_pass = below(choices, 2) ? NO_PASS : below(choices, PASS_COUNT);
+        p->last_pass = below(choices, 2) ? NO_PASS : below(choices, CROSS_PASS_KINDS);
         break;
     case 7:
-        p->pass[below(choices, CROSS_PASSES)] = below(choices, PASS_COUNT);
+        p->pass[below(choices, CROSS_PASSES)] = below(choices, CROSS_PASS_KINDS);
         break;
     case 8:
         p->rows = (uint8_t)(1 + below(choices, CROSS_ROWS));
         break;
     default:
-        p->loss = below(choices, LOSSES);
+        p->loss = below(choices, CROSS_LOSSES);
     }
     if (p->tail >= p->count)
         p->tail = 0;
+}
+
+int cross_kinds(void)
+{
+    return KIND_COUNT;
 }
 
 bool cross_hooks_a_parameter(const cross_program *p)

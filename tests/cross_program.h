@@ -18,7 +18,9 @@ enum {
     CROSS_PARAMETERS = 4,
     CROSS_ROWS = 5,
     CROSS_COLUMNS = 4,
-    CROSS_WATCHED = 96
+    CROSS_WATCHED = 96,
+    CROSS_PASS_KINDS = 9,
+    CROSS_LOSSES = 3
 };
 
 typedef struct cross_node {
@@ -77,6 +79,8 @@ struct cross_lane {
 /* A program, and one that differs a little from it. */
 void cross_draw(tg_rng *choices, cross_program *program);
 void cross_change(tg_rng *choices, cross_program *program);
+/* How many kinds of nodes there are. */
+int cross_kinds(void);
 bool cross_hooks_a_parameter(const cross_program *program);
 bool cross_differentiates_checkpoints_twice(const cross_program *program);
 void cross_print(const cross_program *program, FILE *to);

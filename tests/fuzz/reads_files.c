@@ -1,0 +1,175 @@
+/* The readers of what the library and its programs have written: model files, training states, arrays, configurations.
+ */
+#include "examples/run/card.h"
+#include "tests/fuzz/fuzz.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- safetensors ---- */
+
+/* Every tensor can be read and, written again, gives the same tensors. */
+static void check_tensors(tg_safetensors *file)
+{
+    char message[TG_FILE_MESSAGE];
+    const tg_file_tensor *tensor;
+    for (int i = 0; (tensor = tg_safetensors_at(file, i)); i++) {
+        fuzz_require(tg_safetensors_find(file, tensor->name) == tensor && tensor->size >= 0, "a name is not found");
+        if (tensor->size > 100000)
+            continue;
+        double *numbers = malloc((size_t)tensor->size * sizeof *numbers + 1);
+        fuzz_require(numbers != NULL, "out of memory");
+        const bool floating = strstr(" F16 BF16 F32 F64 ", tensor->dtype) != NULL;
+        fuzz_require(tg_safetensors_read(file, tensor, TG_F64, numbers, message) == floating, "a tensor is not read");
+        const tg_file_item item = {tensor->name, TG_F64, tensor->shape, numbers};
+        const char *path = fuzz_file("again", "", 0);
+        fuzz_require(!floating || tg_safetensors_write(path, &item, 1, NULL, 0, message), "a tensor is not written");
+        tg_safetensors *again = floating ? tg_safetensors_open(path, message) : NULL;
+        const tg_file_tensor *same = again ? tg_safetensors_find(again, tensor->name) : NULL;
+        fuzz_require(!floating || (same && tg_shape_equal(&same->shape, &tensor->shape)), "it comes back otherwise");
+        tg_safetensors_close(again);
+        fuzz_remove("again");
+        free(numbers);
+    }
+}
+
+/* Parameters as they were before a file is read into them. */
+static tg_parameters *two_parameters(double before[8])
+{
+    tg_parameters *set = tg_parameters_new(TG_F64);
+    tg_parameters_add(set, "w", TG_SHAPE(2, 3), true);
+    tg_parameters_add(set, "b", TG_SHAPE(2), false);
+    double *values = tg_parameters_values(set);
+    fuzz_require(values != NULL, "out of memory");
+    for (int i = 0; i < 8; i++)
+        before[i] = values[i] = 0.25 * i;
+    return set;
+}
+
+static void check_result(const tg_parameters *set, const double before[8], bool read, const char *message)
+{
+    fuzz_require(read || fuzz_is_one_line(message), "no message of one line");
+    fuzz_require(read || memcmp(tg_parameters_values(set), before, 8 * sizeof *before) == 0,
+                 "a file that is refused has changed parameters");
+}
+
+void fuzz_safetensors(const uint8_t *bytes, size_t size)
+{
+    char message[TG_FILE_MESSAGE] = "";
+    double before[8];
+    const char *path = fuzz_model_file(bytes, size);
+    tg_safetensors *file = tg_safetensors_open(path, message);
+    fuzz_require(file || fuzz_is_one_line(message), "no message of one line");
+    if (file)
+        check_tensors(file);
+    tg_safetensors_close(file);
+    tg_parameters *set = two_parameters(before);
+    const tg_rename renames[] = {{"layer.*.weight", "w*"}, {"*.x", "*"}};
+    const tg_model_load_options options = {
+        .load = {.allow_missing = true, .allow_unknown = true, .renames = renames, .rename_count = 2}};
+    path = fuzz_model_file(bytes, size); /* paths last for two calls */
+    const bool read = tg_model_load(set, path, TG_RELU, &options, message);
+    check_result(set, before, read, message);
+    tg_parameters_free(set);
+    fuzz_remove("model");
+}
+
+void fuzz_state(const uint8_t *bytes, size_t size)
+{
+    char message[TG_FILE_MESSAGE] = "";
+    double before[8], kept[2][8] = {{1, 2}, {3}}, blocks[2][8];
+    tg_parameters *set = two_parameters(before);
+    memcpy(blocks, kept, sizeof blocks);
+    const tg_rng generator = tg_rng_seed(3);
+    const tg_update_state fresh = {
+        .name = "adamw", .states = 2, .state = {blocks[0], blocks[1]}, .steps = 5, .product = {0.5, 0.25}};
+    tg_update_state update = fresh;
+    tg_rng rng = generator;
+    tg_training_state state = {.parameters = set, .update = &update, .rng = {&rng}, .position = 7};
+    const bool read = tg_training_state_load(&state, fuzz_model_file(bytes, size), message);
+    check_result(set, before, read, message);
+    fuzz_require(read || (memcmp(kept, blocks, sizeof kept) == 0 && update.steps == 5 && update.product[1] == 0.25 &&
+                          rng.position == generator.position && state.position == 7),
+                 "a state that is refused has changed something");
+    tg_parameters_free(set);
+    fuzz_remove("model");
+}
+
+/* ---- arrays ---- */
+
+void fuzz_npy(const uint8_t *bytes, size_t size)
+{
+    char message[TG_FILE_MESSAGE] = "";
+    tg_npy array, again;
+    if (!tg_npy_read(fuzz_file("array.npy", bytes, size), &array, message))
+        fuzz_require(fuzz_is_one_line(message) && !array.data, "no message of one line");
+    else {
+        const size_t length = (size_t)tg_shape_size(&array.shape) * tg_dtype_size(array.dtype);
+        const char *path = fuzz_file("array.npy", "", 0);
+        fuzz_require(tg_npy_write(path, array.dtype, array.shape, array.data, message), "it is not written");
+        fuzz_require(tg_npy_read(path, &again, message) && again.dtype == array.dtype &&
+                         tg_shape_equal(&again.shape, &array.shape) &&
+                         (length == 0 || memcmp(again.data, array.data, length) == 0),
+                     "it comes back otherwise");
+        tg_npy_free(&again);
+        tg_npy_free(&array);
+    }
+    fuzz_remove("array.npy");
+}
+
+/* ---- configurations ---- */
+
+/* A net of so many parameters is made in no time: numbers of two digits, and one hidden layer for each of them. */
+static bool is_small(const uint8_t *bytes, size_t size)
+{
+    size_t digits = 0, layers = 0;
+    for (size_t i = 0; i < size; i++) {
+        digits = isdigit(bytes[i]) ? digits + 1 : bytes[i] == 'e' || bytes[i] == 'E' ? digits : 0;
+        layers += bytes[i] == 'x' || bytes[i] == ',';
+        if (digits > 2 || bytes[i] == '+')
+            return false;
+    }
+    return layers < 64;
+}
+
+void fuzz_config(const uint8_t *bytes, size_t size)
+{
+    char message[NET_MESSAGE] = "", text[200];
+    net_spec spec;
+    json_t *object = json_loadb((const char *)bytes, size, 0, NULL);
+    if (!net_spec_read(&spec, object, message))
+        fuzz_require(fuzz_is_one_line(message), "no message of one line");
+    else {
+        net_spec_complete(&spec);
+        net_describe(&spec, text, sizeof text);
+        const tg_rng rng = tg_rng_seed(1);
+        tg_model *model = is_small(bytes, size) ? net_new(&spec, &rng, message) : NULL;
+        fuzz_require(model || !is_small(bytes, size) || fuzz_is_one_line(message), "no message of one line");
+        json_t *again = net_spec_json(&spec);
+        net_spec same;
+        fuzz_require(net_spec_read(&same, again, message) && !net_difference(&spec, &same), "it comes back otherwise");
+        json_decref(again);
+        tg_model_free(model);
+    }
+    json_decref(object);
+}
+
+void fuzz_card(const uint8_t *bytes, size_t size)
+{
+    char message[TG_FILE_MESSAGE] = "";
+    card c;
+    char *text = calloc(size + 2, 1);
+    fuzz_require(text != NULL, "out of memory");
+    memcpy(text, bytes, size);
+    const tg_metadata lines[] = {{"tapegrad.model", text}, {"tapegrad.data", text + strlen(text) + 1}};
+    const char *path = fuzz_file("card", "", 0);
+    if (tg_safetensors_write(path, NULL, 0, lines, 2, message)) {
+        if (card_read(&c, path, message))
+            card_free(&c);
+        else
+            fuzz_require(fuzz_is_one_line(message), "no message of one line");
+    }
+    free(text);
+    fuzz_remove("card");
+}

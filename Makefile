@@ -4,7 +4,7 @@
 #   make check         all tests            make check-long   the exhaustive ones too, and MPFR
 #   make demo          the main comparison on embedded data, with pictures
 #   make bench         speed, as ratios within one run
-#   make fuzz          the readers of files under libFuzzer and the sanitizers (clang), FUZZ_SECONDS=60 each
+#   make fuzz          readers of files and random operations under libFuzzer and sanitizers (clang): FUZZ_SECONDS=60 each, FUZZ="csv npy"
 #   make golden        the reference values in tests/golden anew (python3 with torch and mpmath)
 #   make check-faults  each allocation, file call, fork and thread of the programs made to fail once
 #   make install       libraries, headers, programs, manual pages, and what pkg-config, CMake and bash look for
@@ -61,7 +61,8 @@ ACCURACY_SOURCES := $(wildcard tests/accuracy/*.c)
 BENCH_SOURCES   := $(wildcard tests/bench/*.c) tests/wrapped_memory.c
 GOLDEN_SOURCES  := $(filter-out tests/golden/expected.c,$(wildcard tests/golden/*.c))
 TEST_SOURCES    := $(filter-out $(if $(filter none,$(BLAS)),tests/test_bench%.c),$(wildcard tests/*.c)) \
-                   $(filter-out tests/golden/samples.c,$(wildcard tests/golden/*.c))
+                   $(filter-out tests/golden/samples.c,$(wildcard tests/golden/*.c)) \
+                   $(filter-out %/libfuzzer.c,$(wildcard tests/fuzz/*.c))
 # A header is public if it marks what it exports (autograd/api.h).
 PUBLIC_HEADERS  := $(shell grep -l '^TG_API_BEGIN' autograd/*.h nn/*.h nn/*/*.h optim/*.h) autograd/ops.def $(wildcard nn/*.def nn/*/*.def optim/*.def)
 
@@ -108,7 +109,7 @@ STATIC := $(OUT)/libtapegrad.a
 SHARED := $(OUT)/libtapegrad.so
 UMBRELLA := $(OUT)/include/tapegrad.h
 
-.PHONY: all lib check check-long check-faults demo bench golden fuzz install install-library uninstall clean help
+.PHONY: all lib check check-long check-faults demo bench golden fuzz fuzz-here install install-library uninstall clean help
 .DEFAULT_GOAL := all
 MAKEFLAGS += --no-builtin-rules
 ifeq ($(filter -j%,$(MAKEFLAGS)),)
@@ -186,7 +187,12 @@ $(SHARED): LINK = -shared -Wl,-soname,libtapegrad.so.0 -Wl,-z,nodelete
 $(SHARED): $(LIBRARY_OBJECTS) $(OUT)/flags
 	$(link)
 
+# Programs look for the scripts of pictures in the folders above them, wherever BUILD is.
+$(OUT)/plots:
+	@mkdir -p $(@D) && ln -sfn '$(CURDIR)/plots' $@
+
 # Programs get the library that users get, without its insides.
+$(PROGRAMS): | $(OUT)/plots
 $(OUT)/bin/%: LIBS = $(PROGRAM_LIBS)
 $(OUT)/bin/%: $(OUT)/obj/examples/%.o $(COMMON_OBJECTS) $(STATIC) $(OUT)/flags
 	$(link)
@@ -195,9 +201,9 @@ $(OUT)/bin/%: $(OUT)/obj/examples/%.o $(COMMON_OBJECTS) $(STATIC) $(OUT)/flags
 $(OUT)/bin/gradcheck: LINK = -rdynamic
 
 # The benchmark counts the library's allocations, and tests make the n-th one fail: tests/wrapped_memory.h. Tests cut work finely, too:
-# tests/cut_finely.h.
+# tests/cut_finely.h; and look at what a terminal would show: tests/pseudo_terminal.c.
 $(OUT)/bin/bench $(OUT)/bin/tests: LINK = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc
-$(OUT)/bin/tests: LINK += -Wl,--wrap=tg_parallel
+$(OUT)/bin/tests: LINK += -Wl,--wrap=tg_parallel,--wrap=isatty,--wrap=ioctl
 
 # What the tape is measured against is compiled for this very processor, as a user's own program would be.
 FLOOR_CFLAGS := -O3 $(call if_known,-march=native) -ffp-contract=fast -fno-math-errno -fno-trapping-math \
@@ -242,25 +248,25 @@ $(OUT)/environment: $(OUT)/flags
 check: all $(OUT)/bin/tests
 	$(OUT)/bin/tests
 
-# The readers of files are compiled by clang with coverage for the fuzzer and under the sanitizers, the rest is as it is. What a run
-# finds new stays in its corpus for the next one.
+# Everything is compiled by clang, with coverage for the fuzzer, under the sanitizers. What a run finds new stays in $(OUT)/corpus for the
+# next one; an input that fails is left in $(OUT)/failed and belongs, once it passes, into tests/fuzz/corpus.
 FUZZ_SECONDS ?= 60
+FUZZ ?= $(shell sed -n 's/^FUZZ_TARGET(\([a-z]*\),.*/\1/p' tests/fuzz/targets.def)
 CLANG ?= clang
-FUZZERS := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
-READERS := nn/files/file.c nn/files/npy.c $(wildcard nn/files/safetensors*.c examples/data/*.c)
-fuzz: $(FUZZERS:%=$(OUT)/bin/%)
-	for target in $(FUZZERS); do mkdir -p $(OUT)/corpus/$$target && \
-	    $(OUT)/bin/$$target -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 $(OUT)/corpus/$$target tests/golden/layers || exit; done
+FUZZ_SANITIZE := fuzzer-no-link,address,undefined
+fuzz:
+	$(MAKE) fuzz-here CC='$(CLANG)' SANITIZE=$(FUZZ_SANITIZE)
 
-$(OUT)/fuzz/%.o: %.c $(OUT)/flags | $(UMBRELLA)
-	@mkdir -p $(@D)
-	$(call quietly,CC)$(CLANG) -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all $(ALL_CFLAGS) \
-	    -D_GNU_SOURCE -MMD -MP -c -o $@ $<
+# A reader that wants all memory at once is refused some and goes on: that is an answer.
+fuzz-here: $(OUT)/bin/fuzz
+	for target in $(FUZZ); do mkdir -p $(OUT)/corpus/$$target $(OUT)/failed && echo "---- $$target" && \
+	    FUZZ_TARGET=$$target $(OUT)/bin/fuzz -max_total_time=$(FUZZ_SECONDS) -timeout=60 -rss_limit_mb=1500 -malloc_limit_mb=100000 \
+	        -verbosity=0 -print_final_stats=1 -artifact_prefix=$(OUT)/failed/$$target- $(OUT)/corpus/$$target tests/fuzz/corpus/$$target || exit; done
 
-$(OUT)/bin/fuzz_%: $(OUT)/fuzz/tests/fuzz/fuzz_%.o $(READERS:%.c=$(OUT)/fuzz/%.o) \
-                   $(filter-out $(call objects,$(READERS)),$(LIBRARY_OBJECTS) $(call objects,$(wildcard examples/data/*.c)))
-	@mkdir -p $(@D)
-	$(call quietly,LD)$(CLANG) -pthread -fsanitize=fuzzer,address,undefined $(LDFLAGS) -o $@ $^ $(PROGRAM_LIBS) $(LOADS) -lm
+$(OUT)/bin/fuzz: LINK = -fsanitize=fuzzer
+$(OUT)/bin/fuzz: LIBS = $(PROGRAM_LIBS)
+$(OUT)/bin/fuzz: $(call objects,$(wildcard tests/fuzz/*.c) tests/cross_program.c) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS) $(OUT)/flags
+	$(link)
 
 # Needs MPFR too, and takes half an hour on two processors: 1,000 seeds, every float through GELU and SiLU (other kernels by name),
 # ten million doubles.
@@ -317,4 +323,4 @@ help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
 
 $(OUT)/obj/%.d: ;
--include $(shell find $(OUT)/obj $(OUT)/fuzz -name '*.d' 2>/dev/null)
+-include $(shell find $(OUT)/obj -name '*.d' 2>/dev/null)

@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-/* What `print` prints on a terminal that is so wide, without colours and without the carriage returns that a terminal
- * adds; with 0 columns into a file. The text is overwritten by the next call. */
-char *terminal_output(int columns, void (*print)(FILE *out, const void *context), const void *context);
+/* What `print` prints on a terminal of this size, without colours and carriage returns; with 0 columns into a file. The
+ * terminal is a file that passes for one, so that none is needed. The text is overwritten by the next call. */
+char *terminal_output(int columns, int rows, void (*print)(FILE *out, const void *context), const void *context);
 
 #endif

@@ -291,7 +291,7 @@ static void print_results(FILE *out, const void *context)
 /* What a table prints, on a terminal so wide or, with 0, into a file. */
 static char *printed(const check_table *of, int columns)
 {
-    return terminal_output(columns, print_results, of);
+    return terminal_output(columns, 40, print_results, of);
 }
 
 static int longest_line(const char *text)

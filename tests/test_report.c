@@ -97,7 +97,7 @@ START_TEST(a_narrow_terminal_has_everything_and_no_long_line)
     static const int widths[] = {24, 31, 40, 60};
     for (int w = 0; w < 4; w++) {
         const int columns = widths[w];
-        const char *text = terminal_output(columns, print_sample, NULL);
+        const char *text = terminal_output(columns, 40, print_sample, NULL);
         for (size_t i = 0; i < sizeof has / sizeof *has; i++)
             ck_assert_msg(strstr(text, has[i]) != NULL, "at %d columns no %s in\n%s", columns, has[i], text);
         for (char line[200]; *text; text += strlen(line) + 1) {
@@ -346,7 +346,7 @@ START_TEST(at_forty_columns_a_comparison_has_all_its_figures)
     comparison c = simulated(&rng, 4, 1, runs);
     for (int i = 0; i < c.run_count; i++)
         runs[i].parameters = 1234567;
-    const char *text = terminal_output(40, print_comparison, &c);
+    const char *text = terminal_output(40, 40, print_comparison, &c);
     for (size_t i = 0; i < sizeof has / sizeof *has; i++)
         ck_assert_msg(strstr(text, has[i]) != NULL, "no %s in\n%s", has[i], text);
     for (char line[200]; *text; text += strlen(line) + 1) {

@@ -7,13 +7,31 @@
 #   make fuzz          readers of files and random operations under libFuzzer and sanitizers (clang): FUZZ_SECONDS=60 each, FUZZ="csv npy"
 #   make golden        the reference values in tests/golden anew (python3 with torch and mpmath)
 #   make check-faults  each allocation, file call, fork and thread of the programs made to fail once
+#   make check-matrix  the tests under other compilers, options and processors, as a table: ROWS="O0 clang valgrind"
+#   make coverage      how many lines of each file the tests run (gcov)
 #   make install       libraries, headers, programs, manual pages, and what pkg-config, CMake and bash look for
 #                      (PREFIX, LIBDIR, INCLUDEDIR, BINDIR, MANDIR, DATADIR, DESTDIR; STRIP=, DEBUGFILES=1)
 #   make install-library, make uninstall, make clean, make help
 #
 # Options: SANITIZE=address,undefined   CC=clang   DEBUG=1   BUILD=some/other/folder
 #          DEPENDENCIES=check (look for packages, never install) or skip   V=1 (show the commands)
+#          ARCH=aarch64 (by the cross compiler; tests under qemu-user)   SUITES="tape grad" (of the tests; all if not given)
 #          BLAS=none (never OpenBLAS: every product is the library's own; no bench)
+
+# Another processor: Debian's cross compiler, its packages unpacked beside the build, qemu-user for what is run.
+ifdef ARCH
+override ARCH := $(if $(filter aarch64,$(ARCH)),$(ARCH),$(error ARCH is '$(ARCH)', and can be aarch64))
+CC      := $(ARCH)-linux-gnu-gcc
+OBJCOPY := $(ARCH)-linux-gnu-objcopy
+STRIP   := $(ARCH)-linux-gnu-strip
+BUILD   := $(or $(BUILD),build)/$(ARCH)
+BLAS    := none
+DEPENDENCIES := skip
+SYSROOT := $(BUILD)/sysroot
+CFLAGS  += -isystem $(SYSROOT)/root/usr/include
+LDFLAGS += -L$(SYSROOT)/root/usr/lib/$(ARCH)-linux-gnu -Wl,-rpath-link,$(SYSROOT)/root/usr/lib/$(ARCH)-linux-gnu
+QEMU    := qemu-$(ARCH) -L $(abspath $(SYSROOT))/root
+endif
 
 VERSION := $(shell sed -n 's/.define TG_VERSION  *"\(.*\)"/\1/p' autograd/api.h)
 PREFIX  ?= /usr/local
@@ -109,7 +127,7 @@ STATIC := $(OUT)/libtapegrad.a
 SHARED := $(OUT)/libtapegrad.so
 UMBRELLA := $(OUT)/include/tapegrad.h
 
-.PHONY: all lib check check-long check-faults demo bench golden fuzz fuzz-here install install-library uninstall clean help
+.PHONY: all lib check check-long check-faults check-matrix coverage coverage-here demo bench golden fuzz fuzz-here install install-library uninstall clean help
 .DEFAULT_GOAL := all
 MAKEFLAGS += --no-builtin-rules
 ifeq ($(filter -j%,$(MAKEFLAGS)),)
@@ -121,7 +139,10 @@ LIBS :=
 define link
 	@mkdir -p $(@D)
 	$(call quietly,LD)$(CC) $(ALL_LDFLAGS) $(LINK) -o $@ $(filter %.o %.a,$^) $(LIBS) $(LOADS) -lm
+	$(if $(filter $(OUT)/bin/%,$@),$(EMULATED))
 endef
+# What cannot run here is called through a script of its name.
+EMULATED = $(if $(QEMU),@mv $@ $@.$(ARCH) && printf '\#!/bin/sh\nexec $(QEMU) "$(abspath $@).$(ARCH)" "$$@"\n' > $@ && chmod +x $@)
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -137,7 +158,7 @@ $(OUT)/flags: export WRITTEN = $(FLAGS)
 $(OUT)/flags: Makefile
 	@mkdir -p $(@D) && printf '%s\n' "$$WRITTEN" > $@
 
-$(OUT)/obj/%.o: %.c $(OUT)/flags | $(UMBRELLA)
+$(OUT)/obj/%.o: %.c $(OUT)/flags | $(UMBRELLA) $(if $(ARCH),$(SYSROOT)/complete)
 	@mkdir -p $(@D)
 	$(call quietly,CC)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
@@ -151,6 +172,8 @@ REAL_f32 := float
 REAL_f64 := double
 # Elsewhere GCC schedules before it gives registers out. A tile's sums fill them: one would go to memory and back with each step.
 PRODUCT_CFLAGS := -ffp-contract=fast $(call if_known,-fno-schedule-insns)
+# Coverage of what UndefinedBehaviorSanitizer adds to a tile would take clang more than ten minutes a file.
+PRODUCT_CFLAGS += $(if $(findstring fuzzer,$(SANITIZE)),-fno-sanitize=undefined)
 $(OUT)/obj/autograd/kernels/product_kernel-%.o: autograd/kernels/product_kernel.c $(OUT)/flags
 	@mkdir -p $(@D)
 	$(call quietly,CC)$(CC) $(ALL_CFLAGS) $(KERNEL_CFLAGS) $(PRODUCT_CFLAGS) $(MARCH_$(firstword $(subst -, ,$*))) \
@@ -246,7 +269,10 @@ $(OUT)/environment: $(OUT)/flags
 	    echo "$$name=$$(printenv $$name)"; done > $@
 
 check: all $(OUT)/bin/tests
-	$(OUT)/bin/tests
+	$(OUT)/bin/tests $(SUITES)
+
+$(SYSROOT)/complete: tests/sysroot.sh
+	tests/sysroot.sh arm64 $(SYSROOT)
 
 # Everything is compiled by clang, with coverage for the fuzzer, under the sanitizers. What a run finds new stays in $(OUT)/corpus for the
 # next one; an input that fails is left in $(OUT)/failed and belongs, once it passes, into tests/fuzz/corpus.
@@ -260,7 +286,7 @@ fuzz:
 # A reader that wants all memory at once is refused some and goes on: that is an answer.
 fuzz-here: $(OUT)/bin/fuzz
 	for target in $(FUZZ); do mkdir -p $(OUT)/corpus/$$target $(OUT)/failed && echo "---- $$target" && \
-	    FUZZ_TARGET=$$target $(OUT)/bin/fuzz -max_total_time=$(FUZZ_SECONDS) -timeout=60 -rss_limit_mb=1500 -malloc_limit_mb=100000 \
+	    FUZZ_TARGET=$$target $(OUT)/bin/fuzz -max_total_time=$(FUZZ_SECONDS) -timeout=60 -rss_limit_mb=4000 -malloc_limit_mb=100000 \
 	        -verbosity=0 -print_final_stats=1 -artifact_prefix=$(OUT)/failed/$$target- $(OUT)/corpus/$$target tests/fuzz/corpus/$$target || exit; done
 
 $(OUT)/bin/fuzz: LINK = -fsanitize=fuzzer
@@ -279,6 +305,17 @@ check-long: all $(OUT)/bin/tests $(OUT)/bin/against-mpfr
 FAULTS ?= 200
 check-faults: all
 	tests/faults/run.sh $(OUT) $(FAULTS)
+
+# ROWS: "O0 lto clang"; all if not given. Some take half an hour.
+check-matrix: all $(OUT)/bin/tests
+	tests/matrix.sh $(OUT) $(ROWS)
+
+# In a build of its own. A test that compiles a program against the library without the options of coverage fails here, and does not count.
+coverage:
+	$(MAKE) coverage-here BUILD=$(BUILD)/coverage CFLAGS='--coverage -fprofile-update=atomic' LDFLAGS=--coverage
+coverage-here: all $(OUT)/bin/tests
+	-find $(OUT)/obj -name '*.gcda' -delete; $(OUT)/bin/tests $(SUITES)
+	tests/coverage.sh $(OUT)
 
 $(OUT)/bin/against-mpfr: LIBS = $(PROGRAM_LIBS) -lmpfr -lgmp
 $(OUT)/bin/against-mpfr: $(call objects,$(wildcard tests/mpfr/*.c)) $(ACCURACY_OBJECTS) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS) $(OUT)/flags

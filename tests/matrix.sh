@@ -1,0 +1,112 @@
+#!/bin/sh
+# The tests under other compilers, options, processors and surroundings: a table with a row for each.
+#   tests/matrix.sh BUILD [ROW...]     from the top of the tree; all rows, or these
+# A row's log is BUILD/matrix/ROW.log. A row that has passed at this commit is not run again: rm BUILD/matrix/ROW.result does it anew.
+# SUITES: the suites of every row, instead of its own; "all".
+set -u
+mkdir -p "$1/matrix"
+build=$(cd "$1" && pwd)
+shift
+work=$build/matrix
+tree=$(git describe --always --dirty 2> /dev/null || echo unknown)
+wanted="$*"
+quick="tape grad shape matrix index kernels optim safetensors npy fit data_csv fuzz" # for what runs ten times as slowly
+parallel="parallel threads kernels cross tape fit replay jobs"                           # where threads may meet
+failed=0
+MAKEFLAGS=""
+export MAKEFLAGS
+
+tests() { # [BUILD FOLDER]: the suites of this row
+    [ "$suites" = all ] && suites=""
+    nice "${1:-$build}/bin/tests" $suites
+}
+made() { # OPTION...: by another build, in a folder of its own
+    nice make check BUILD="$work/$name" DEPENDENCIES=skip SUITES="$([ "$suites" = all ] || echo "$suites")" "$@"
+}
+as_root() {
+    [ "$(id -u)" = 0 ] || { echo "needs root"; return 77; }
+}
+
+# row NAME "WHAT" "SUITES" COMMAND...
+row() {
+    name=$1 what=$2 suites=${SUITES:-$3}
+    shift 3
+    case " $wanted " in "  " | *" $name "*) ;; *) return ;; esac
+    if ! grep -q "^$tree $suites|.*|passed|" "$work/$name.result" 2> /dev/null || [ "$tree" = unknown ]; then
+        ran=$suites begin=$(date +%s)
+        "$@" > "$work/$name.log" 2>&1
+        status=$?
+        counts=$(sed -n 's/^[0-9]*%: Checks: \([0-9]*\), Failures: \([0-9]*\), Errors: \([0-9]*\)$/\1|\2+\3/p' "$work/$name.log" | tail -1)
+        verdict=FAILED
+        [ $status = 0 ] && [ -n "$counts" ] && verdict=passed
+        [ $status = 77 ] && verdict="not here"
+        echo "$tree $ran|$what|${counts:-|}|$verdict|$(($(date +%s) - begin))" > "$work/$name.result"
+    fi
+    [ "$heading" ] || printf '%-14s %-52s %7s %7s %-9s %5s  %s\n' row what checks failed result s suites
+    heading=1
+    IFS='|' read -r ran what checks wrong verdict seconds < "$work/$name.result"
+    printf '%-14s %-52s %7s %7s %-9s %5s  %s\n' "$name" "$what" "$checks" "$wrong" "$verdict" "$seconds" "${ran#* }"
+    [ "$verdict" != FAILED ] || failed=1
+}
+heading=""
+
+in_german() {
+    mkdir -p "$work/locales"
+    [ -d "$work/locales/de_DE.UTF-8" ] || localedef -i de_DE -f UTF-8 "$work/locales/de_DE.UTF-8" || return 77
+    LOCPATH="$work/locales" LC_ALL=de_DE.UTF-8 LANG=de_DE.UTF-8 tests
+}
+in_odd_paths() {
+    odd="$work/odd päth's \$x & (1)"
+    rm -rf "$odd"
+    mkdir -p "$odd/tree" "$odd/tmp"
+    git ls-files -z | xargs -0 tar cf - | tar xf - -C "$odd/tree"
+    (cd "$odd/tree" && TMPDIR="$odd/tmp" nice make check DEPENDENCIES=skip SUITES="$([ "$suites" = all ] || echo "$suites")")
+}
+unprivileged() {
+    as_root || return
+    tmp=$(mktemp -d)
+    chown 65534:65534 "$tmp"
+    TMPDIR=$tmp HOME=$tmp setpriv --reuid=65534 --regid=65534 --clear-groups nice "$build/bin/tests" $([ "$suites" = all ] || echo "$suites")
+    status=$?
+    rm -rf "$tmp"
+    return $status
+}
+# The tree read-only, and no pseudo-terminals: in name spaces of their own.
+read_only() {
+    as_root || return
+    made all > /dev/null 2>&1
+    cp -r "$work/$name" "/tmp/tapegrad-matrix.$$" || return
+    here=$PWD
+    unshare -m sh -c "mount --bind '$here' '$here' && mount -o remount,ro,bind '$here' && mount -t tmpfs none /dev/pts && cd '$here' &&
+        ! touch x 2> /dev/null && nice '/tmp/tapegrad-matrix.$$/bin/tests' $([ "$suites" = all ] || echo "$suites")"
+    status=$?
+    rm -rf "/tmp/tapegrad-matrix.$$"
+    return $status
+}
+under_valgrind() {
+    CK_FORK=yes CK_TIMEOUT_MULTIPLIER=50 nice valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite \
+        --child-silent-after-fork=no "$build/bin/tests" $suites
+}
+without_avx() { nice qemu-x86_64 -cpu Nehalem "$build/bin/tests" $suites; }
+on_aarch64() { nice make check ARCH=aarch64 CK_TIMEOUT_MULTIPLIER=20 BUILD="$work" SUITES="$suites"; }
+
+row O0 "gcc -O0" all made CFLAGS=-O0
+row O1 "gcc -O1" all made CFLAGS=-O1
+row O2 "gcc -O2, as it is" all tests
+row O3 "gcc -O3" all made CFLAGS=-O3
+row lto "gcc -O3 -flto" all made CFLAGS="-O3 -flto=2" LDFLAGS=-flto=2
+row fortify "-D_FORTIFY_SOURCE=3, stack protector" all made CFLAGS="-O2 -D_FORTIFY_SOURCE=3 -fstack-protector-strong"
+row clang "clang" all made CC=clang
+row address "gcc, address and undefined" all made SANITIZE=address,undefined
+row thread "gcc, thread" "$parallel" made SANITIZE=thread
+row valgrind "valgrind, memory and leaks" "tape shape safetensors npy index fuzz" under_valgrind
+row noblas "BLAS=none" all made BLAS=none
+row aarch64 "aarch64: cross compiler, qemu-user" "$quick" on_aarch64
+row noavx "no AVX: qemu-user, Nehalem" "$quick" without_avx
+row oddpaths "blanks, quotes and umlauts in TMPDIR and the tree" all in_odd_paths
+row german "LC_ALL=de_DE.UTF-8" all in_german
+row readonly "the tree read-only, no /dev/pts" all read_only
+row unprivileged "as nobody" all unprivileged
+row oneprocessor "one processor" all taskset -c 0 "$build/bin/tests"
+row eightthreads "eight threads, everything cut finely" all env TG_THREADS=8 TG_CUT_FINELY=1 "$build/bin/tests"
+exit $failed

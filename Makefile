@@ -5,6 +5,7 @@
 #   make demo          the main comparison on embedded data, with pictures
 #   make bench         speed, as ratios within one run
 #   make fuzz          the readers of files under libFuzzer and the sanitizers (clang), FUZZ_SECONDS=60 each
+#   make fingerprints  the same trainings by every compiler, instruction set and number of threads, and on aarch64
 #   make golden        the reference values in tests/golden anew (python3 with torch and mpmath)
 #   make check-faults  each allocation, file call, fork and thread of the programs made to fail once
 #   make install       libraries, headers, programs, manual pages, and what pkg-config, CMake and bash look for
@@ -58,6 +59,7 @@ LIBRARY_SOURCES := $(wildcard autograd/*.c autograd/ops/*.c autograd/gradcheck/*
 PROGRAM_SOURCES := $(wildcard examples/*.c)
 COMMON_SOURCES  := $(wildcard examples/*/*.c plots/*.c)
 ACCURACY_SOURCES := $(wildcard tests/accuracy/*.c)
+FINGERPRINT_SOURCES := $(wildcard tests/fingerprint/*.c)
 BENCH_SOURCES   := $(wildcard tests/bench/*.c) tests/wrapped_memory.c
 GOLDEN_SOURCES  := $(filter-out tests/golden/expected.c,$(wildcard tests/golden/*.c))
 TEST_SOURCES    := $(filter-out $(if $(filter none,$(BLAS)),tests/test_bench%.c),$(wildcard tests/*.c)) \
@@ -102,13 +104,14 @@ KERNEL_OBJECTS  := $(foreach file,isa product_kernel,$(foreach isa,$(ISAS),$(REA
 LIBRARY_OBJECTS := $(call objects,$(LIBRARY_SOURCES)) $(KERNEL_OBJECTS)
 COMMON_OBJECTS  := $(call objects,$(COMMON_SOURCES))
 ACCURACY_OBJECTS := $(call objects,$(filter-out %/main.c,$(ACCURACY_SOURCES)))
-PROGRAMS        := $(patsubst examples/%.c,$(OUT)/bin/%,$(PROGRAM_SOURCES)) $(OUT)/bin/accuracy \
+FINGERPRINT_OBJECTS := $(call objects,$(filter-out %/main.c,$(FINGERPRINT_SOURCES)))
+PROGRAMS        := $(patsubst examples/%.c,$(OUT)/bin/%,$(PROGRAM_SOURCES)) $(OUT)/bin/accuracy $(OUT)/bin/fingerprint \
                    $(if $(filter openblas,$(BLAS)),$(OUT)/bin/bench)
 STATIC := $(OUT)/libtapegrad.a
 SHARED := $(OUT)/libtapegrad.so
 UMBRELLA := $(OUT)/include/tapegrad.h
 
-.PHONY: all lib check check-long check-faults demo bench golden fuzz install install-library uninstall clean help
+.PHONY: all lib check check-long check-faults demo bench golden fingerprints fuzz install install-library uninstall clean help
 .DEFAULT_GOAL := all
 MAKEFLAGS += --no-builtin-rules
 ifeq ($(filter -j%,$(MAKEFLAGS)),)
@@ -209,18 +212,25 @@ $(OUT)/bin/bench: LIBS = $(PROGRAM_LIBS) $(BLAS_LIBS)
 $(OUT)/bin/bench: $(call objects,$(BENCH_SOURCES)) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS) $(OUT)/flags
 	$(link)
 
+$(OUT)/bin/fingerprint: LIBS =
+$(OUT)/bin/fingerprint: $(call objects,$(FINGERPRINT_SOURCES)) $(LIBRARY_OBJECTS) $(OUT)/flags
+	$(link)
 $(OUT)/bin/accuracy: $(call objects,$(ACCURACY_SOURCES)) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS) $(OUT)/flags
 	$(link)
 
 FLOOR_OBJECTS := $(if $(filter openblas,$(BLAS)),$(call objects,$(addprefix tests/bench/,floor.c nets.c step.c kernel_work.c)))
 
 $(OUT)/bin/tests: LIBS = $(CHECK_LIBS) $(PROGRAM_LIBS) $(BLAS_LIBS)
-$(OUT)/bin/tests: $(call objects,$(TEST_SOURCES)) $(FLOOR_OBJECTS) $(ACCURACY_OBJECTS) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS) \
+$(OUT)/bin/tests: $(call objects,$(TEST_SOURCES)) $(FLOOR_OBJECTS) $(ACCURACY_OBJECTS) $(FINGERPRINT_OBJECTS) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS) \
                   $(OUT)/flags $(OUT)/environment
 	$(link)
 
 $(OUT)/bin/golden-samples: $(call objects,$(GOLDEN_SOURCES)) $(LIBRARY_OBJECTS) $(OUT)/flags
 	$(link)
+
+# Trainings that have the same bytes everywhere, by what compilers and processors are there.
+fingerprints: $(OUT)/bin/fingerprint
+	tests/fingerprint/everywhere.sh $(OUT)/fingerprints
 
 # What the samples of the operations should give, by another route. The files are kept; a new operation, or a new sample, asks for it.
 golden: $(OUT)/bin/golden-samples

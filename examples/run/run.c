@@ -188,6 +188,7 @@ static tg_fit_config config_of(trainer *r)
                            .batch = s->batch,
                            .evaluation_batch = s->paired && !r->from->is_text ? 500 : 0,
                            .accumulate = s->accumulate,
+                           .shards = s->shards,
                            .least_rows = net_least_rows(&s->net),
                            .drop_partial =
                                s->drop_last || (r->setup.profile && /* a step of another size would be timed, too */

@@ -8,11 +8,11 @@ status=0
 
 # row NAME LIST COMMAND...
 row() {
-    name=$1 list=$2
+    label=$1 wanted=$2
     shift 2
     "$@" > "$folder/printed" 2> "$folder/said" || cat "$folder/said"
-    differ=$(diff "$list" "$folder/printed" | grep -c '^[<>]')
-    printf '%-44s %4d of %d differ\n' "$name" "$differ" "$(wc -l < "$list")"
+    differ=$(diff "$wanted" "$folder/printed" | grep -c '^[<>]')
+    printf '%-44s %4d of %d differ\n' "$label" "$differ" "$(wc -l < "$wanted")"
     [ "$differ" = 0 ] || status=1
 }
 

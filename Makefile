@@ -13,6 +13,7 @@
 #   make install-library, make uninstall, make clean, make help
 #
 # Options: SANITIZE=address,undefined   CC=clang   DEBUG=1   BUILD=some/other/folder
+#          MPI=1 (train on several processes: mpirun -n 4 build/mpi/bin/train --shards 8 ...)
 #          DEPENDENCIES=check (look for packages, never install) or skip   V=1 (show the commands)
 #          BLAS=none (never OpenBLAS: every product is the library's own; no bench)
 
@@ -29,16 +30,17 @@ OBJCOPY ?= objcopy
 PYTHON  ?= python3
 BUILD   ?= build
 BLAS    ?= openblas
+MPI     ?= 0
 DEPENDENCIES ?= install
 # An option that is none of its words would be taken for the default.
 one_of = $(if $(filter $(2),$($(1))),,$(error $(1) is '$($(1))', and can be one of: $(2)))
-$(call one_of,DEPENDENCIES,install check skip)$(call one_of,BLAS,openblas none)
-export BUILD BLAS CC CFLAGS LDFLAGS DEBUG SANITIZE
+$(call one_of,DEPENDENCIES,install check skip)$(call one_of,BLAS,openblas none)$(call one_of,MPI,0 1)
+export BUILD BLAS MPI CC CFLAGS LDFLAGS DEBUG SANITIZE
 export TG_BUILD = $(OUT)
 export TG_CC = $(CC)
 
 comma := ,
-OUT := $(BUILD)$(if $(SANITIZE),/sanitize-$(subst $(comma),-,$(SANITIZE)))$(if $(filter 1,$(DEBUG)),/debug)
+OUT := $(BUILD)$(if $(SANITIZE),/sanitize-$(subst $(comma),-,$(SANITIZE)))$(if $(filter 1,$(DEBUG)),/debug)$(if $(filter 1,$(MPI)),/mpi)
 
 # ---- what it needs ---------------------------------------------------------
 # Packages are looked for once: a compiler for the library, more for programs and tests, MPFR for the long check. Where some had to be
@@ -96,7 +98,11 @@ BLAS_CFLAGS := $(call PKG,--cflags,openblas)
 BLAS_LIBS   := $(or $(call PKG,--libs,openblas),-lopenblas)
 LOADS       := $(if $(shell echo 'int main(void) { return 0; }' | $(CC) -x c - -o /dev/null -ldl 2>/dev/null && echo 1),-ldl)
 endif
-PROGRAM_LIBS = -ldl -lz -lcsv $(call PKG,--libs,jansson smartcols)
+ifeq ($(MPI),1)
+MPI_CFLAGS  := -DTG_MPI $(or $(call PKG,--cflags,mpi-c),$(shell mpicc --showme:compile))
+MPI_LIBS    := $(or $(call PKG,--libs,mpi-c),$(shell mpicc --showme:link))
+endif
+PROGRAM_LIBS = -ldl -lz -lcsv $(call PKG,--libs,jansson smartcols) $(MPI_LIBS)
 CHECK_LIBS   = $(call PKG,--libs,check)
 
 objects = $(patsubst %.c,$(OUT)/obj/%.o,$(1))
@@ -164,6 +170,7 @@ $(OUT)/obj/autograd/kernels/kernels.o: ALL_CFLAGS += $(foreach isa,$(ISAS),-DTG_
 # the cache: a tenth of a small operation's time.
 $(call objects,$(wildcard autograd/*.c autograd/ops/*.c)): ALL_CFLAGS += $(call if_known,-fno-tree-slp-vectorize)
 $(OUT)/obj/optim/optimizers.o: ALL_CFLAGS += -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math
+$(OUT)/obj/examples/run/team.o: ALL_CFLAGS += $(MPI_CFLAGS)
 $(OUT)/obj/examples/% $(OUT)/obj/plots/% $(OUT)/obj/tests/%: ALL_CFLAGS += -D_GNU_SOURCE
 $(OUT)/obj/tests/bench/%: ALL_CFLAGS += $(BLAS_CFLAGS)
 $(OUT)/obj/autograd/kernels/blas.o $(OUT)/obj/tests/main.o: ALL_CFLAGS += $(if $(filter none,$(BLAS)),-DTG_NO_BLAS)
@@ -246,7 +253,7 @@ export TSAN_OPTIONS ?= allocator_may_return_null=1
 
 # For tests that are run by hand: they take from this file what is not set.
 $(OUT)/environment: $(OUT)/flags
-	@for name in BUILD BLAS CC CFLAGS LDFLAGS DEBUG SANITIZE TG_BUILD TG_CC CK_DEFAULT_TIMEOUT ASAN_OPTIONS TSAN_OPTIONS; do \
+	@for name in BUILD BLAS MPI CC CFLAGS LDFLAGS DEBUG SANITIZE TG_BUILD TG_CC CK_DEFAULT_TIMEOUT ASAN_OPTIONS TSAN_OPTIONS; do \
 	    echo "$$name=$$(printenv $$name)"; done > $@
 
 check: all $(OUT)/bin/tests

@@ -2,6 +2,7 @@
 
 #include "examples/run/record.h"
 #include "examples/run/start.h"
+#include "examples/run/team.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -200,8 +201,9 @@ static tg_fit_config config_of(trainer *r)
                            .seed = (uint64_t)s->seed,
                            .folder = r->setup.folder,
                            .resume = r->setup.folder != NULL,
+                           .communicator = r->setup.together ? team_communicator() : NULL,
                            .on_step = on_step,
-                           .on_epoch = on_epoch,
+                           .on_epoch = team_follows() ? NULL : on_epoch,
                            .order = s->paired ? order : NULL,
                            .context = r};
 }
@@ -247,7 +249,7 @@ static bool make_fit(trainer *r, char message[NET_MESSAGE])
 /* What the folder has goes into a new event file, to which the run appends. */
 static bool open_board(trainer *r, char message[NET_MESSAGE])
 {
-    if (!r->setup.folder || !r->spec->tensorboard)
+    if (!r->setup.folder || !r->spec->tensorboard || team_follows())
         return true;
     r->board = record_open_events(r->setup.folder, message);
     return r->board;
@@ -257,14 +259,15 @@ bool run_open(trainer *r, const run_setup *setup, char message[NET_MESSAGE])
 {
     *r = (trainer){.setup = *setup, .from = setup->from, .accuracy = NAN};
     r->spec = &r->setup.spec;
-    if (setup->folder) { /* of a run that was killed while it wrote */
+    const bool writes = setup->folder && !team_follows();
+    if (writes) { /* of a run that was killed while it wrote */
         files_remove_left(setup->folder, "last.safetensors.", ".tmp");
         files_remove_left(setup->folder, "best.safetensors.", ".tmp");
     }
     const bool fine = make(r, message) && make_fit(r, message) &&
-                      (!setup->folder || record_continue(setup->folder, (long)tg_optimizer_steps(r->optimizer),
-                                                         r->spec->train_loss_every > 0, &r->curves, &r->steps,
-                                                         &r->seconds, &r->chunk_sum, &r->chunk_steps, message)) &&
+                      (!writes || record_continue(setup->folder, (long)tg_optimizer_steps(r->optimizer),
+                                                  r->spec->train_loss_every > 0, &r->curves, &r->steps, &r->seconds,
+                                                  &r->chunk_sum, &r->chunk_steps, message)) &&
                       open_board(r, message);
     if (!fine)
         run_close(r);

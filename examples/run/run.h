@@ -30,6 +30,7 @@ typedef struct run_setup {
     const char *folder;  /* is there; NULL: nothing is kept */
     const card *started; /* of the file of spec.start, by start_adopt; or NULL */
     bool profile;        /* times operations; a step that rows do not fill is left out */
+    bool together;       /* with all processes of the team, team.h; each has its rows */
     jobs_link *link;     /* is told after a step or epoch; may be NULL */
     void *context;       /* for on_progress, */
     bool (*on_progress)(void *context, const jobs_progress *now); /* which likewise may be NULL; false stops */

@@ -201,6 +201,7 @@ static tg_fit_config config_of(trainer *r)
                            .seed = (uint64_t)s->seed,
                            .folder = r->setup.folder,
                            .resume = r->setup.folder != NULL,
+                           .only_to_resume = r->setup.numbers_only,
                            .communicator = r->setup.together ? team_communicator() : NULL,
                            .on_step = on_step,
                            .on_epoch = team_follows() ? NULL : on_epoch,
@@ -319,13 +320,12 @@ bool run_measure(trainer *r, dataset_feed *split, runlog_measures *m)
     return run_measure_rows(r, &rows, m);
 }
 
-bool run_conclude(trainer *r, bool surface, bool keeps, char message[NET_MESSAGE])
+bool run_conclude(trainer *r, json_t *results, char message[NET_MESSAGE])
 {
-    json_t *results = run_results(r, surface);
     const bool fine = results ? record_conclude(r->setup.folder, results, message)
                               : (snprintf(message, NET_MESSAGE, "out of memory"), false);
     json_decref(results);
-    if (fine && !keeps) {
+    if (fine && (r->setup.numbers_only || tg_fit_diverged(r->fit))) {
         files_remove(r->setup.folder, "last.safetensors");
         files_remove(r->setup.folder, "best.safetensors");
     }

@@ -377,8 +377,9 @@ static double clock_seconds(void)
 static bool save(tg_fit *fit)
 {
     const tg_communicator *c = fit->config.communicator;
+    const bool needless = fit->config.only_to_resume && tg_fit_finished(fit);
     fit->written = clock_seconds();
-    return !fit->config.folder || (c && c->rank > 0) || tg_fit_save(fit);
+    return needless || !fit->config.folder || (c && c->rank > 0) || tg_fit_save(fit);
 }
 
 /* A step and, where it ends one, its epoch. `stop` where a callback says so. */

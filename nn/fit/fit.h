@@ -132,6 +132,7 @@ typedef struct tg_fit_config {
      * weights of the best epoch. They are written after an epoch, but not more often than every two seconds, and when
      * the run ends or stops. NULL: none. */
     const char *folder;
+    bool only_to_resume; /* the files serve to resume and nothing else: none is written once the run has finished */
     bool resume; /* goes on from the folder's files, if there are any; the optimiser's rate and groups are to be set as
                     they were */
     const tg_metadata *metadata; /* for both files */

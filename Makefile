@@ -5,6 +5,7 @@
 #   make demo          the main comparison on embedded data, with pictures
 #   make bench         speed, as ratios within one run
 #   make fuzz          readers of files and random operations under libFuzzer and sanitizers (clang): FUZZ_SECONDS=60 each, FUZZ="csv npy"
+#   make fingerprints  the same trainings by every compiler, instruction set and number of threads, and on aarch64
 #   make golden        the reference values in tests/golden anew (python3 with torch and mpmath)
 #   make check-faults  each allocation, file call, fork and thread of the programs made to fail once
 #   make check-matrix  the tests under other compilers, options and processors, as a table: ROWS="O0 clang valgrind"
@@ -14,6 +15,7 @@
 #   make install-library, make uninstall, make clean, make help
 #
 # Options: SANITIZE=address,undefined   CC=clang   DEBUG=1   BUILD=some/other/folder
+#          MPI=1 (train on several processes: mpirun -n 4 build/mpi/bin/train --shards 8 ...)
 #          DEPENDENCIES=check (look for packages, never install) or skip   V=1 (show the commands)
 #          ARCH=aarch64 (by the cross compiler; tests under qemu-user)   SUITES="tape grad" (of the tests; all if not given)
 #          BLAS=none (never OpenBLAS: every product is the library's own; no bench)
@@ -46,16 +48,17 @@ OBJCOPY ?= objcopy
 PYTHON  ?= python3
 BUILD   ?= build
 BLAS    ?= openblas
+MPI     ?= 0
 DEPENDENCIES ?= install
 # An option that is none of its words would be taken for the default.
 one_of = $(if $(filter $(2),$($(1))),,$(error $(1) is '$($(1))', and can be one of: $(2)))
-$(call one_of,DEPENDENCIES,install check skip)$(call one_of,BLAS,openblas none)
-export BUILD BLAS CC CFLAGS LDFLAGS DEBUG SANITIZE
+$(call one_of,DEPENDENCIES,install check skip)$(call one_of,BLAS,openblas none)$(call one_of,MPI,0 1)
+export BUILD BLAS MPI CC CFLAGS LDFLAGS DEBUG SANITIZE
 export TG_BUILD = $(OUT)
 export TG_CC = $(CC)
 
 comma := ,
-OUT := $(BUILD)$(if $(SANITIZE),/sanitize-$(subst $(comma),-,$(SANITIZE)))$(if $(filter 1,$(DEBUG)),/debug)
+OUT := $(BUILD)$(if $(SANITIZE),/sanitize-$(subst $(comma),-,$(SANITIZE)))$(if $(filter 1,$(DEBUG)),/debug)$(if $(filter 1,$(MPI)),/mpi)
 
 # ---- what it needs ---------------------------------------------------------
 # Packages are looked for once: a compiler for the library, more for programs and tests, MPFR for the long check. Where some had to be
@@ -76,6 +79,7 @@ LIBRARY_SOURCES := $(wildcard autograd/*.c autograd/ops/*.c autograd/gradcheck/*
 PROGRAM_SOURCES := $(wildcard examples/*.c)
 COMMON_SOURCES  := $(wildcard examples/*/*.c plots/*.c)
 ACCURACY_SOURCES := $(wildcard tests/accuracy/*.c)
+FINGERPRINT_SOURCES := $(wildcard tests/fingerprint/*.c)
 BENCH_SOURCES   := $(wildcard tests/bench/*.c) tests/wrapped_memory.c
 GOLDEN_SOURCES  := $(filter-out tests/golden/expected.c,$(wildcard tests/golden/*.c))
 TEST_SOURCES    := $(filter-out $(if $(filter none,$(BLAS)),tests/test_bench%.c),$(wildcard tests/*.c)) \
@@ -113,7 +117,11 @@ BLAS_CFLAGS := $(call PKG,--cflags,openblas)
 BLAS_LIBS   := $(or $(call PKG,--libs,openblas),-lopenblas)
 LOADS       := $(if $(shell echo 'int main(void) { return 0; }' | $(CC) -x c - -o /dev/null -ldl 2>/dev/null && echo 1),-ldl)
 endif
-PROGRAM_LIBS = -ldl -lz -lcsv $(call PKG,--libs,jansson smartcols)
+ifeq ($(MPI),1)
+MPI_CFLAGS  := -DTG_MPI $(or $(call PKG,--cflags,mpi-c),$(shell mpicc --showme:compile))
+MPI_LIBS    := $(or $(call PKG,--libs,mpi-c),$(shell mpicc --showme:link))
+endif
+PROGRAM_LIBS = -ldl -lz -lcsv $(call PKG,--libs,jansson smartcols) $(MPI_LIBS)
 CHECK_LIBS   = $(call PKG,--libs,check)
 
 objects = $(patsubst %.c,$(OUT)/obj/%.o,$(1))
@@ -121,13 +129,14 @@ KERNEL_OBJECTS  := $(foreach file,isa product_kernel,$(foreach isa,$(ISAS),$(REA
 LIBRARY_OBJECTS := $(call objects,$(LIBRARY_SOURCES)) $(KERNEL_OBJECTS)
 COMMON_OBJECTS  := $(call objects,$(COMMON_SOURCES))
 ACCURACY_OBJECTS := $(call objects,$(filter-out %/main.c,$(ACCURACY_SOURCES)))
-PROGRAMS        := $(patsubst examples/%.c,$(OUT)/bin/%,$(PROGRAM_SOURCES)) $(OUT)/bin/accuracy \
+FINGERPRINT_OBJECTS := $(call objects,$(filter-out %/main.c,$(FINGERPRINT_SOURCES)))
+PROGRAMS        := $(patsubst examples/%.c,$(OUT)/bin/%,$(PROGRAM_SOURCES)) $(OUT)/bin/accuracy $(OUT)/bin/fingerprint \
                    $(if $(filter openblas,$(BLAS)),$(OUT)/bin/bench)
 STATIC := $(OUT)/libtapegrad.a
 SHARED := $(OUT)/libtapegrad.so
 UMBRELLA := $(OUT)/include/tapegrad.h
 
-.PHONY: all lib check check-long check-faults check-matrix coverage coverage-here demo bench golden fuzz fuzz-here install install-library uninstall clean help
+.PHONY: all lib check check-long check-faults check-matrix coverage coverage-here demo bench golden fingerprints fuzz fuzz-here install install-library uninstall clean help
 .DEFAULT_GOAL := all
 MAKEFLAGS += --no-builtin-rules
 ifeq ($(filter -j%,$(MAKEFLAGS)),)
@@ -142,7 +151,8 @@ define link
 	$(if $(filter $(OUT)/bin/%,$@),$(EMULATED))
 endef
 # What cannot run here is called through a script of its name.
-EMULATED = $(if $(QEMU),@mv $@ $@.$(ARCH) && printf '\#!/bin/sh\nexec $(QEMU) "$(abspath $@).$(ARCH)" "$$@"\n' > $@ && chmod +x $@)
+HASH := \#
+EMULATED = $(if $(QEMU),@mv $@ $@.$(ARCH) && printf '$(HASH)!/bin/sh\nexec $(QEMU) "$(abspath $@).$(ARCH)" "$$@"\n' > $@ && chmod +x $@)
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -185,6 +195,7 @@ $(OUT)/obj/autograd/kernels/kernels.o: ALL_CFLAGS += $(foreach isa,$(ISAS),-DTG_
 # the cache: a tenth of a small operation's time.
 $(call objects,$(wildcard autograd/*.c autograd/ops/*.c)): ALL_CFLAGS += $(call if_known,-fno-tree-slp-vectorize)
 $(OUT)/obj/optim/optimizers.o: ALL_CFLAGS += -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math
+$(OUT)/obj/examples/run/team.o: ALL_CFLAGS += $(MPI_CFLAGS)
 $(OUT)/obj/examples/% $(OUT)/obj/plots/% $(OUT)/obj/tests/%: ALL_CFLAGS += -D_GNU_SOURCE
 $(OUT)/obj/tests/bench/%: ALL_CFLAGS += $(BLAS_CFLAGS)
 $(OUT)/obj/autograd/kernels/blas.o $(OUT)/obj/tests/main.o: ALL_CFLAGS += $(if $(filter none,$(BLAS)),-DTG_NO_BLAS)
@@ -202,7 +213,7 @@ NO_LTO := $(shell $(CC) -flinker-output=nolto-rel -r -nostdlib -x c /dev/null -o
 # One object, in which what is hidden is local: an archive of many would show users what its members share.
 $(STATIC): $(LIBRARY_OBJECTS) $(OUT)/flags
 	@rm -f $@
-	$(call quietly,AR)$(CC) $(CFLAGS) $(NO_LTO) -r -nostdlib -o $(OUT)/tapegrad.o $(filter %.o,$^) && \
+	$(call quietly,AR)$(CC) $(filter-out --coverage,$(CFLAGS)) $(NO_LTO) -r -nostdlib -o $(OUT)/tapegrad.o $(filter %.o,$^) && \
 	    $(OBJCOPY) --localize-hidden $(OUT)/tapegrad.o && ar rcs $@ $(OUT)/tapegrad.o
 
 # It stays in memory when a program closes it, for its threads do.
@@ -238,18 +249,25 @@ $(OUT)/bin/bench: LIBS = $(PROGRAM_LIBS) $(BLAS_LIBS)
 $(OUT)/bin/bench: $(call objects,$(BENCH_SOURCES)) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS) $(OUT)/flags
 	$(link)
 
+$(OUT)/bin/fingerprint: LIBS =
+$(OUT)/bin/fingerprint: $(call objects,$(FINGERPRINT_SOURCES)) $(LIBRARY_OBJECTS) $(OUT)/flags
+	$(link)
 $(OUT)/bin/accuracy: $(call objects,$(ACCURACY_SOURCES)) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS) $(OUT)/flags
 	$(link)
 
 FLOOR_OBJECTS := $(if $(filter openblas,$(BLAS)),$(call objects,$(addprefix tests/bench/,floor.c nets.c step.c kernel_work.c)))
 
 $(OUT)/bin/tests: LIBS = $(CHECK_LIBS) $(PROGRAM_LIBS) $(BLAS_LIBS)
-$(OUT)/bin/tests: $(call objects,$(TEST_SOURCES)) $(FLOOR_OBJECTS) $(ACCURACY_OBJECTS) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS) \
+$(OUT)/bin/tests: $(call objects,$(TEST_SOURCES)) $(FLOOR_OBJECTS) $(ACCURACY_OBJECTS) $(FINGERPRINT_OBJECTS) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS) \
                   $(OUT)/flags $(OUT)/environment
 	$(link)
 
 $(OUT)/bin/golden-samples: $(call objects,$(GOLDEN_SOURCES)) $(LIBRARY_OBJECTS) $(OUT)/flags
 	$(link)
+
+# Trainings that have the same bytes everywhere, by what compilers and processors are there.
+fingerprints: $(OUT)/bin/fingerprint
+	tests/fingerprint/everywhere.sh $(OUT)/fingerprints
 
 # What the samples of the operations should give, by another route. The files are kept; a new operation, or a new sample, asks for it.
 golden: $(OUT)/bin/golden-samples
@@ -265,7 +283,7 @@ export TSAN_OPTIONS ?= allocator_may_return_null=1
 
 # For tests that are run by hand: they take from this file what is not set.
 $(OUT)/environment: $(OUT)/flags
-	@for name in BUILD BLAS CC CFLAGS LDFLAGS DEBUG SANITIZE TG_BUILD TG_CC CK_DEFAULT_TIMEOUT ASAN_OPTIONS TSAN_OPTIONS; do \
+	@for name in BUILD BLAS MPI CC CFLAGS LDFLAGS DEBUG SANITIZE TG_BUILD TG_CC CK_DEFAULT_TIMEOUT ASAN_OPTIONS TSAN_OPTIONS; do \
 	    echo "$$name=$$(printenv $$name)"; done > $@
 
 check: all $(OUT)/bin/tests

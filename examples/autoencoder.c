@@ -12,6 +12,8 @@
 #include <tapegrad.h>
 #include <zlib.h>
 
+#include "examples/data/dataset.h"
+
 enum { SHOWN = 20, CODE = 30, DRAWN = 12000, SIDE = 28 };
 
 static int64_t count, height, width;
@@ -19,29 +21,11 @@ static float *images; /* [count, height, width], 0 to 1 */
 
 static bool read_images(const char *path)
 {
-    unsigned char head[16], *bytes = NULL;
-    gzFile file = gzopen(path, "rb");
-    if (!file)
-        return perror(path), false;
-    bool fine = gzread(file, head, 16) == 16 && memcmp(head, "\0\0\10\3", 4) == 0;
-    if (fine) {
-        count = (int64_t)head[4] << 24 | head[5] << 16 | head[6] << 8 | head[7];
-        height = head[10] << 8 | head[11], width = head[14] << 8 | head[15];
-        images = malloc((size_t)(count * height * width) * sizeof *images + 1);
-        bytes = malloc((size_t)(height * width) + 1);
-    } else
-        fprintf(stderr, "autoencoder: %s is no IDX file of images\n", path);
-    const int64_t pixels = height * width;
-    for (int64_t i = 0; fine && i < count; i++) {
-        fine = images && bytes && gzread(file, bytes, (unsigned)pixels) == (int)pixels;
-        if (!fine)
-            fprintf(stderr, "autoencoder: %s ends at image %lld of %lld\n", path, (long long)i, (long long)count);
-        for (int64_t p = 0; fine && p < pixels; p++)
-            images[i * pixels + p] = bytes[p] / 255.f;
-    }
-    free(bytes);
-    gzclose(file);
-    return fine;
+    size_t sizes[3] = {0};
+    char error[1000];
+    images = dataset_read_images(path, sizes, error, sizeof error);
+    count = (int64_t)sizes[0], height = (int64_t)sizes[1], width = (int64_t)sizes[2];
+    return images || (fprintf(stderr, "%s\n", error), false);
 }
 
 /* Rings and bars of any size at any place, soft at the edge. */

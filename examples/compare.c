@@ -48,10 +48,11 @@ static int train(int job, jobs_link *link, void *context)
     if (!path_of_run(c, number, folder))
         return jobs_fail(link, "the folder's name is too long");
     const run_spec spec = experiment_given(&c->e, number);
-    const run_setup setup = {.spec = spec, .from = &c->e.from, .folder = folder, .link = link};
-    const bool fine =
-        files_make_folder(folder, message) && run_open(&r, &setup, message) && run_train(&r, message) &&
-        run_conclude(&r, spec.seed == c->e.settings.run.seed && spec.fold == 0, c->e.settings.keep_models, message);
+    const run_setup setup = {
+        .spec = spec, .from = &c->e.from, .folder = folder, .numbers_only = !c->e.settings.keep_models, .link = link};
+    const bool surface = spec.seed == c->e.settings.run.seed && spec.fold == 0;
+    const bool fine = files_make_folder(folder, message) && run_open(&r, &setup, message) && run_train(&r, message) &&
+                      run_conclude(&r, run_results(&r, surface), message);
     return fine ? 0 : jobs_fail(link, "%s", message);
 }
 

@@ -7,6 +7,7 @@
 #include "examples/run/record.h"
 #include "examples/run/run.h"
 #include "examples/run/start.h"
+#include "examples/run/team.h"
 #include "examples/train/profile.h"
 #include "examples/train/sample.h"
 #include "plots/plots.h"
@@ -31,6 +32,7 @@ typedef struct training {
     trainer run;
     progress *view;
     double shown, next_report;
+    bool agreed; /* the processes of a team go on together */
     char **argv; /* the command */
     char name[RUN_NAME];
 } training;
@@ -39,7 +41,11 @@ enum { TITLE = 500 };
 
 static int fail(const char *message)
 {
-    terminal_say("train", NULL, message);
+    /* Of a team the process at fault speaks, or process 0 if that is gone. */
+    const bool said =
+        strstr(message, "another process failed") || (team_follows() && strstr(message, "another process"));
+    if (!said)
+        terminal_say("train", NULL, message);
     return 1;
 }
 
@@ -305,6 +311,17 @@ static int train(training *t)
     return signals_status();
 }
 
+/* The same in a process that another one speaks for. */
+static int follow(training *t)
+{
+    signals_before before;
+    char message[NET_MESSAGE];
+    signals_catch(&before, NULL); /* process 0 stops all */
+    const bool fine = run_train(&t->run, message);
+    signals_release(&before);
+    return fine ? 0 : fail(message);
+}
+
 /* ---- before it ---- */
 
 /* The options of the run in the folder, and those of the command line on top; false and one line if there is no such
@@ -348,13 +365,30 @@ static bool check(const settings *s, char message[NET_MESSAGE])
     return !problem;
 }
 
-static bool prepare(training *t, char message[NET_MESSAGE])
+/* The folder belongs to this run from here on. */
+static bool take_folder(const training *t, char message[NET_MESSAGE])
 {
     static const char *const ignored[] = {"version", "out",      "overwrite", "resume",      "threads",
                                           "profile", "no-plots", "report",    "tensorboard", NULL};
+    const run_spec *s = &t->s.run;
+    json_t *config = json_object();
+    record_settings(t, keep_option, config);
+    const bool there = files_make_folder(s->out, message), ours = there &&
+                                                                  files_take_folder(s->out, message) != FILES_TAKEN &&
+                                                                  record_claim(s->out, config,
+                                                                               t->s.resume    ? RECORD_ANY
+                                                                               : s->overwrite ? RECORD_OVERWRITE
+                                                                                              : RECORD_SAME,
+                                                                               ignored, message);
+    json_decref(config);
+    return ours;
+}
+
+static bool prepare(training *t, char message[NET_MESSAGE])
+{
     run_spec *s = &t->s.run;
     const run_spec usual = run_spec_defaults();
-    if (!check(&t->s, message) || (s->out && !runlog_check_directory(s->out, message)) ||
+    if (!check(&t->s, message) || (s->out && !team_follows() && !runlog_check_directory(s->out, message)) ||
         (s->start && !start_adopt(s, &t->started, message)) || !source_open(s, &t->from, message))
         return false;
     run_spec_name(s, &usual, t->name);
@@ -364,22 +398,14 @@ static bool prepare(training *t, char message[NET_MESSAGE])
                        .started = &t->started,
                        .profile = t->s.profile,
                        .context = t,
-                       .on_progress = on_progress};
+                       .on_progress = team_follows() ? NULL : on_progress};
     if (!run_open(&t->run, &setup, message)) /* nothing is touched before everything is known to be right */
         return false;
-    json_t *config = json_object();
-    record_settings(t, keep_option, config);
+    t->agreed = team_agree(team_follows() || take_folder(t, message));
     run_close(&t->run);
-    const bool there = files_make_folder(s->out, message), ours = there &&
-                                                                  files_take_folder(s->out, message) != FILES_TAKEN &&
-                                                                  record_claim(s->out, config,
-                                                                               t->s.resume    ? RECORD_ANY
-                                                                               : s->overwrite ? RECORD_OVERWRITE
-                                                                                              : RECORD_SAME,
-                                                                               ignored, message);
-    json_decref(config);
     setup.folder = s->out;
-    return ours && run_open(&t->run, &setup, message);
+    setup.together = true;
+    return t->agreed && run_open(&t->run, &setup, message);
 }
 
 int main(int argc, char **argv)
@@ -389,16 +415,17 @@ int main(int argc, char **argv)
     t.argv = argv;
     t.s = defaults();
     options_parse(&program, argc, argv, &t.s);
+    team_begin();
     tg_set_threads(t.s.threads);
     const bool ready = (!t.s.resume || resume(&t, argc, argv, message)) && prepare(&t, message);
-    if (ready)
+    if (ready && !team_follows())
         describe(&t);
-    else
+    else if (!ready && (t.agreed || !team_follows())) /* before, all say the same */
         terminal_say("train", NULL, message);
-    const int status = ready ? train(&t) : 2;
+    const int status = !ready ? 2 : team_follows() ? follow(&t) : train(&t);
     if (ready)
         run_close(&t.run);
     card_free(&t.started);
     source_free(&t.from);
-    return status;
+    return team_end(status);
 }

@@ -68,6 +68,8 @@ static const char *error_of(void (*spoil)(tg_fit_config *))
     return error;
 }
 
+static const tg_communicator three = {.rank = 0, .size = 3};
+
 #define SPOILS(name, statement)        \
     static void name(tg_fit_config *c) \
     {                                  \
@@ -96,6 +98,9 @@ SPOILS(too_few_rows, (c->drop_partial = true, c->batch = 50))
 SPOILS(least_rows_negative, c->least_rows = -1)
 SPOILS(least_rows_too_many, (c->batch = 4, c->least_rows = 5))
 SPOILS(least_rows_beyond_all, (c->batch = 50, c->least_rows = 15))
+SPOILS(shards_negative, c->shards = -1)
+SPOILS(shards_without_rows, (c->batch = 5, c->shards = 6))
+SPOILS(processes_without_shards, (c->shards = 2, c->communicator = &three))
 SPOILS(metadata_missing, c->metadata_count = 1)
 SPOILS(fill_gives_up, c->train.fill = gives_up)
 SPOILS(valid_fill_gives_up, c->valid.fill = gives_up)
@@ -133,6 +138,9 @@ START_TEST(every_mistake_is_told)
                     {least_rows_negative, "the least rows of a pass"},
                     {least_rows_too_many, "the least rows of a pass"},
                     {least_rows_beyond_all, "fewer training rows than a pass takes at least"},
+                    {shards_negative, "1 shard or more"},
+                    {shards_without_rows, "rows for each of them in a batch"},
+                    {processes_without_shards, "a shard or more for each process"},
                     {metadata_missing, "metadata"},
                     {fill_gives_up, "the batch of step 1 could not be made"},
                     {valid_fill_gives_up, "evaluation: batch 1 could not be made"},

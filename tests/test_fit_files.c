@@ -73,6 +73,27 @@ START_TEST(stopped_at_any_step_and_resumed_is_never_stopped)
 }
 END_TEST
 
+START_TEST(a_run_whose_files_only_serve_to_resume_leaves_none)
+{
+    static const char *const names[] = {"brief/last.safetensors", "brief/best.safetensors"};
+    fit_run r;
+    int stop = STEPS / 2;
+    fit_begin(&r, 0.25, TG_NORM_BATCH);
+    fit_in_folder(&r, "brief");
+    r.config.only_to_resume = true;
+    r.config.on_step = stop_after;
+    r.config.context = &stop;
+    fit_train(&r);
+    ck_assert(!tg_fit_finished(r.fit) && temporary_exists(names[0]) && temporary_exists(names[1]));
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_eq(unlink(temporary_path(names[i])), 0);
+    ck_assert(tg_fit_run(r.fit) && tg_fit_finished(r.fit));
+    for (int i = 0; i < 2; i++)
+        ck_assert_msg(!temporary_exists(names[i]), "%s", names[i]);
+    fit_end(&r);
+}
+END_TEST
+
 /* Stopped within the third epoch, when there is no time to write in between. */
 START_TEST(the_best_file_has_the_weights_of_its_epoch)
 {
@@ -212,6 +233,7 @@ Suite *fit_files_suite(void)
     TCase *tests = tcase_create("fit_files");
     tcase_add_checked_fixture(tests, fit_suite_start, fit_suite_finish);
     tcase_add_loop_test(tests, stopped_at_any_step_and_resumed_is_never_stopped, 0, 3 * STEPS);
+    tcase_add_test(tests, a_run_whose_files_only_serve_to_resume_leaves_none);
     tcase_add_test(tests, the_best_file_has_the_weights_of_its_epoch);
     tcase_add_test(tests, a_resume_that_fails_leaves_the_weights_alone);
     tcase_add_test(tests, the_files_of_another_run_are_refused_in_a_line);

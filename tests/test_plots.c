@@ -40,7 +40,7 @@ START_TEST(the_table_shows_every_activation_in_plain_text)
     ck_assert_ptr_nonnull(strstr(text, "62.50 (0.0-100.0)"));
     ck_assert_ptr_nonnull(strstr(text, "-0.250 +/-1.588 "));
     ck_assert_ptr_nonnull(strstr(text, "1,001"));
-    ck_assert_ptr_nonnull(strstr(text, "si,lu: 1 of 2 runs did not finish and is not counted."));
+    ck_assert_ptr_nonnull(strstr(text, "si,lu: 1 of 2 runs has not finished and is not counted."));
     runlog_free(log);
     log = run_log_small(false);
     ck_assert_ptr_null(strstr(table_of(log), "acc"));

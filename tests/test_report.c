@@ -158,6 +158,10 @@ START_TEST(a_verdict_says_what_the_interval_says)
         said(true, (double[]){0.01, -0.01, 0}, 3, 1, 1),
         "gelu against relu: no difference in test accuracy larger than 2.5 points; 3 seeds; about 24 seeds "
         "would show one of 0.6.");
+    /* The interval is wider than accuracies can differ. Deviation 0.566, of which 0.3 are 0.53: about 30 pairs. */
+    ck_assert_str_eq(said(true, (double[]){-0.1, -0.9}, 2, 0.43, 1),
+                     "gelu against relu: no verdict on test accuracy, the 2 seeds differ too much; about 30 seeds "
+                     "would show one of 30.");
     ck_assert_str_eq(
         said(true, (double[]){0.01}, 1, NAN, 1),
         "gelu against relu: test accuracy +1.0 points in one pair of runs: no verdict, use several seeds.");

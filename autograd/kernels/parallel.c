@@ -242,6 +242,7 @@ static void sleep_until_woken(worker *w)
 /* Between one look and the next. */
 static void wait_a_little(int waits)
 {
+    (void)waits; /* where there is no such instruction */
 #if defined __x86_64__
     if (waits < SPINS) {
         __builtin_ia32_pause();

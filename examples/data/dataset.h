@@ -165,6 +165,10 @@ bool dataset_load(const char *spec, const dataset_options *options, dataset *set
 enum { DATASET_FILE_LIMIT = 2048 };
 void dataset_limit_files(int megabytes);
 
+/* The images of one IDX file, plain or packed: [count, height, width] from 0 to 1, which are its sizes. To be freed.
+ * NULL and a line to `error`, as from dataset_load, where it cannot be read. */
+float *dataset_read_images(const char *path, size_t sizes[3], char *error, size_t error_size);
+
 /* "spirals, moons, circles, sine, glyphs, idx:DIR, csv:FILE": every data set there is. */
 const char *dataset_kinds(void);
 

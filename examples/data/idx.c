@@ -176,3 +176,22 @@ bool dataset_load_idx(const char *folder, const dataset_options *options, datase
     free(files);
     return loaded;
 }
+
+float *dataset_read_images(const char *path, size_t sizes[3], char *error, size_t error_size)
+{
+    const dataset_error to = {error, error_size};
+    idx_file file = {.items = NULL};
+    float *images = NULL;
+    snprintf(file.path, sizeof file.path, "%s", path);
+    if (dataset_read_file(path, &file.contents, &to) && parse(&file, 3, &to)) {
+        const size_t pixels = file.sizes[0] * file.sizes[1] * file.sizes[2];
+        memcpy(sizes, file.sizes, sizeof file.sizes);
+        images = dataset_array(pixels, 1, sizeof *images);
+        for (size_t i = 0; images && i < pixels; i++)
+            images[i] = (float)file.items[i] / 255;
+        if (!images)
+            dataset_fail(&to, "%s: out of memory", path);
+    }
+    free(file.contents.bytes);
+    return images;
+}

@@ -223,9 +223,9 @@ static void add_notes(const view *v, table *t)
     for (int i = 0; i < v->count; i++) {
         const comparison_group *group = &v->groups[i];
         if (group->unfinished > 0)
-            table_add_note(t, "%.64s: %d of %d run%s did not finish and %s not counted.", group->name,
+            table_add_note(t, "%.64s: %d of %d run%s %s not finished and %s not counted.", group->name,
                            group->unfinished, group->unfinished + group->runs, plural(group->unfinished + group->runs),
-                           group->unfinished == 1 ? "is" : "are");
+                           group->unfinished == 1 ? "has" : "have", group->unfinished == 1 ? "is" : "are");
     }
 }
 

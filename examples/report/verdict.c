@@ -90,7 +90,10 @@ void verdict_write(const verdict_facts *f, char sentence[VERDICT_SENTENCE])
         snprintf(rest, room, "%s %+.*f%s (%.*f to %.*f), not significant at the 5 %% level%s, p = %.2f; %d %s.",
                  f->measure, decimals, mean, unit, decimals, shown(low, decimals), decimals, shown(high, decimals),
                  among, f->p, pairs, f->pairs);
-    else {
+    else if (f->share && bound >= 100) { /* any difference there can be */
+        write_power(f, 100, scale, power, sizeof power);
+        snprintf(rest, room, "no verdict on %s, the %d %s differ too much%s.", f->measure, pairs, f->pairs, power);
+    } else {
         write_power(f, bound, scale, power, sizeof power);
         snprintf(rest, room, "no difference in %s larger than %.*f%s; %d %s%s.", f->measure, decimals, bound, unit,
                  pairs, f->pairs, power);

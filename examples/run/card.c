@@ -1,5 +1,7 @@
 #include "examples/run/card.h"
 
+#include "examples/data/words.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +11,7 @@ static const char *const tasks[] = {"classes", "targets", "images", "letters", N
 static bool refuse(char *message, const char *what)
 {
     snprintf(message, NET_MESSAGE, "the metadata is not that of this program: %s", what);
+    plain_text(message); /* jansson quotes the text that it does not understand */
     return false;
 }
 

@@ -2,6 +2,7 @@
 
 #include "examples/run/record.h"
 #include "examples/run/start.h"
+#include "examples/run/team.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -188,6 +189,7 @@ static tg_fit_config config_of(trainer *r)
                            .batch = s->batch,
                            .evaluation_batch = s->paired && !r->from->is_text ? 500 : 0,
                            .accumulate = s->accumulate,
+                           .shards = s->shards,
                            .least_rows = net_least_rows(&s->net),
                            .drop_partial =
                                s->drop_last || (r->setup.profile && /* a step of another size would be timed, too */
@@ -199,8 +201,10 @@ static tg_fit_config config_of(trainer *r)
                            .seed = (uint64_t)s->seed,
                            .folder = r->setup.folder,
                            .resume = r->setup.folder != NULL,
+                           .only_to_resume = r->setup.numbers_only,
+                           .communicator = r->setup.together ? team_communicator() : NULL,
                            .on_step = on_step,
-                           .on_epoch = on_epoch,
+                           .on_epoch = team_follows() ? NULL : on_epoch,
                            .order = s->paired ? order : NULL,
                            .context = r};
 }
@@ -246,7 +250,7 @@ static bool make_fit(trainer *r, char message[NET_MESSAGE])
 /* What the folder has goes into a new event file, to which the run appends. */
 static bool open_board(trainer *r, char message[NET_MESSAGE])
 {
-    if (!r->setup.folder || !r->spec->tensorboard)
+    if (!r->setup.folder || !r->spec->tensorboard || team_follows())
         return true;
     r->board = record_open_events(r->setup.folder, message);
     return r->board;
@@ -256,14 +260,15 @@ bool run_open(trainer *r, const run_setup *setup, char message[NET_MESSAGE])
 {
     *r = (trainer){.setup = *setup, .from = setup->from, .accuracy = NAN};
     r->spec = &r->setup.spec;
-    if (setup->folder) { /* of a run that was killed while it wrote */
+    const bool writes = setup->folder && !team_follows();
+    if (writes) { /* of a run that was killed while it wrote */
         files_remove_left(setup->folder, "last.safetensors.", ".tmp");
         files_remove_left(setup->folder, "best.safetensors.", ".tmp");
     }
     const bool fine = make(r, message) && make_fit(r, message) &&
-                      (!setup->folder || record_continue(setup->folder, (long)tg_optimizer_steps(r->optimizer),
-                                                         r->spec->train_loss_every > 0, &r->curves, &r->steps,
-                                                         &r->seconds, &r->chunk_sum, &r->chunk_steps, message)) &&
+                      (!writes || record_continue(setup->folder, (long)tg_optimizer_steps(r->optimizer),
+                                                  r->spec->train_loss_every > 0, &r->curves, &r->steps, &r->seconds,
+                                                  &r->chunk_sum, &r->chunk_steps, message)) &&
                       open_board(r, message);
     if (!fine)
         run_close(r);
@@ -315,13 +320,12 @@ bool run_measure(trainer *r, dataset_feed *split, runlog_measures *m)
     return run_measure_rows(r, &rows, m);
 }
 
-bool run_conclude(trainer *r, bool surface, bool keeps, char message[NET_MESSAGE])
+bool run_conclude(trainer *r, json_t *results, char message[NET_MESSAGE])
 {
-    json_t *results = run_results(r, surface);
     const bool fine = results ? record_conclude(r->setup.folder, results, message)
                               : (snprintf(message, NET_MESSAGE, "out of memory"), false);
     json_decref(results);
-    if (fine && !keeps) {
+    if (fine && (r->setup.numbers_only || tg_fit_diverged(r->fit))) {
         files_remove(r->setup.folder, "last.safetensors");
         files_remove(r->setup.folder, "best.safetensors");
     }

@@ -6,7 +6,7 @@
  *     if (!run_open(&r, &setup, message))                  // goes on where the folder's files end
  *         ...
  *     if (run_train(&r, message) && run_finished(&r))      // measures are appended as they come
- *         run_conclude(&r, message);                       // what else there is to say of the best epoch
+ *         run_conclude(&r, run_results(&r, false), message);   // what else there is to say of the best epoch
  *     run_close(&r);
  *
  * Files in the folder (record.h reads them): curves.csv, a line an epoch; steps.csv, losses of steps; best.safetensors
@@ -28,8 +28,10 @@ typedef struct run_setup {
     run_spec spec;       /* from here on as run_spec_complete has left it */
     run_source *from;    /* opened; split by run_open */
     const char *folder;  /* is there; NULL: nothing is kept */
+    bool numbers_only;   /* the model files go with run_conclude, and so do those of a diverged run */
     const card *started; /* of the file of spec.start, by start_adopt; or NULL */
     bool profile;        /* times operations; a step that rows do not fill is left out */
+    bool together;       /* with all processes of the team, team.h; each has its rows */
     jobs_link *link;     /* is told after a step or epoch; may be NULL */
     void *context;       /* for on_progress, */
     bool (*on_progress)(void *context, const jobs_progress *now); /* which likewise may be NULL; false stops */
@@ -71,9 +73,8 @@ void run_close(trainer *r);
 bool run_train(trainer *r, char message[NET_MESSAGE]);
 bool run_finished(const trainer *r);
 
-/* Writes result.json: what the net at the best epoch mistakes for what, how noise harms it, and, with `surface` and two
- * features, which class is where. Without `keeps` the model files go: compare's runs leave numbers only. */
-bool run_conclude(trainer *r, bool surface, bool keeps, char message[NET_MESSAGE]);
+/* Writes result.json; takes over the caller's reference to the results, of which NULL is an error: no memory. */
+bool run_conclude(trainer *r, json_t *results, char message[NET_MESSAGE]);
 
 /* How good the net is on the validation or test split, without dropout and smoothing; false if tg_fit says what is
  * wrong. */
@@ -82,7 +83,8 @@ bool run_measure_rows(trainer *r, const tg_fit_rows *rows, runlog_measures *m);
 
 /* ---- measure.c ---- */
 
-/* The numbers of each kind for result.json. */
+/* For result.json: what the net at the best epoch mistakes for what, how noise harms it, and, with `surface` and two
+ * features, which class is where. NULL when memory runs out. */
 json_t *run_results(trainer *r, bool surface);
 
 #endif

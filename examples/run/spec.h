@@ -22,7 +22,7 @@ typedef struct run_spec {
     const char *data, *validation, *test, *split, *target, *task, *header, *ignore, *categorical, *missing;
     int rows, folds, fold;
     double noise;
-    int epochs, epoch_windows, batch, accumulate, patience, seed;
+    int epochs, epoch_windows, batch, accumulate, shards, patience, seed;
     const char *optimizer, *schedule, *best;
     double lr, warmup, end, weight_decay, momentum, beta1, beta2, epsilon, clip, ema, label_smoothing;
     const char *test_noise;

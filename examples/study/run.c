@@ -118,19 +118,11 @@ static bool claim(const study_run *run, const char *path, record_claims claims, 
 /* ---- training ---- */
 
 /* A diverged run is concluded with its last epoch. */
-static bool conclude(trainer *r, bool keeps_model, char message[STUDY_MESSAGE])
+static json_t *results_of(const trainer *r)
 {
-    const bool diverged = tg_fit_diverged(r->fit);
-    json_t *results = json_object();
-    json_object_set_new(results, "parameters", json_integer(tg_parameters_size(tg_model_parameters(r->model))));
-    json_object_set_new(results, "diverged", json_integer(diverged ? (json_int_t)tg_fit_epoch_count(r->fit) + 1 : 0));
-    const bool fine = record_conclude(r->setup.folder, results, message);
-    json_decref(results);
-    if (!keeps_model || diverged) {
-        files_remove(r->setup.folder, "best.safetensors");
-        files_remove(r->setup.folder, "last.safetensors");
-    }
-    return fine;
+    const json_int_t diverged = tg_fit_diverged(r->fit) ? (json_int_t)tg_fit_epoch_count(r->fit) + 1 : 0;
+    return json_pack("{s:I,s:I}", "parameters", (json_int_t)tg_parameters_size(tg_model_parameters(r->model)),
+                     "diverged", diverged);
 }
 
 static bool train(const study_run *run, const char *path, jobs_link *link, char message[STUDY_MESSAGE])
@@ -138,11 +130,12 @@ static bool train(const study_run *run, const char *path, jobs_link *link, char 
     static const card of_no_model;
     run_source from;
     trainer r;
-    run_setup setup = {.from = &from, .folder = path, .link = link, .started = &of_no_model};
+    run_setup setup = {
+        .from = &from, .folder = path, .numbers_only = !run->keeps_model, .link = link, .started = &of_no_model};
     tg_set_threads(1); /* runs share the processors among themselves */
     bool fine = open_source(run, &setup.spec, &from, message) && run_open(&r, &setup, message);
     if (fine) {
-        fine = (run_train(&r, message) || tg_fit_diverged(r.fit)) && conclude(&r, run->keeps_model, message);
+        fine = (run_train(&r, message) || tg_fit_diverged(r.fit)) && run_conclude(&r, results_of(&r), message);
         run_close(&r);
     }
     free(from.data.order);

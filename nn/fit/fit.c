@@ -42,6 +42,7 @@ static tg_fit_config with_defaults(const tg_fit_config *given)
     config.batch = config.batch ? config.batch : 32;
     config.evaluation_batch = config.evaluation_batch ? config.evaluation_batch : config.batch;
     config.accumulate = config.accumulate ? config.accumulate : 1;
+    config.shards = config.shards ? config.shards : 1;
     config.least_rows = config.least_rows ? config.least_rows : 1;
     config.epochs = config.epochs ? config.epochs : 10;
     return config;
@@ -64,6 +65,12 @@ static const char *config_error(const tg_fit_config *config)
         return "a step must have 1 pass or more, and at most 2^20";
     if (config->least_rows < 1 || config->least_rows > config->batch)
         return "the least rows of a pass must be 1 or more, and no more than a batch";
+    if (config->shards < 1 || config->shards * config->least_rows > config->batch)
+        return "there must be 1 shard or more, and rows for each of them in a batch";
+    if (config->communicator &&
+        (config->communicator->size < 1 || config->communicator->size > config->shards ||
+         config->communicator->rank < 0 || config->communicator->rank >= config->communicator->size))
+        return "there must be a shard or more for each process";
     if (config->epochs < 1 || config->epochs > TG_FIT_EPOCHS)
         return "there must be 1 epoch or more, and at most a million";
     if (config->epochs_before < 0 || config->epochs_before > config->epochs)
@@ -128,6 +135,8 @@ static bool allocate(tg_fit *fit)
     if (averages)
         fine = (fit->ema = tg_ema_new(fit->parameters, &config->ema)) && fine;
     fine = (fit->best_values = malloc(tg_fit_bytes(fit) + 1)) && fine;
+    if (config->shards > 1)
+        fine = tg_fit_shards_init(fit) && fine;
     return fine || tg_fit_fail(fit, "out of memory for the batches and the best weights");
 }
 
@@ -173,6 +182,8 @@ void tg_fit_free(tg_fit *fit)
     tg_ema_free(fit->ema);
     free(fit->epochs);
     free(fit->best_values);
+    free(fit->nodes);
+    free(fit->moved);
     free(fit);
 }
 
@@ -218,18 +229,18 @@ tg_rng tg_fit_stream(const tg_fit *fit, const char *name, int64_t number)
     return tg_rng_split(&named, (uint64_t)number);
 }
 
-/* One pass over rows of the epoch, whose gradients count `share`; the mean loss of these rows, NaN if there is an
- * error. */
-static double pass(tg_fit *fit, int64_t number, int64_t first, int64_t count, double share)
+double tg_fit_pass(tg_fit *fit, int64_t number, int64_t shard, int64_t first, int64_t count, double share)
 {
+    const tg_fit_config *config = &fit->config;
+    const int64_t of_run = (fit->step * config->accumulate + number) * config->shards + shard;
     tg_tensor batch[TG_FIT_COLUMNS];
-    tg_rng training = tg_fit_stream(fit, "training", number);
+    tg_rng training = tg_fit_stream(fit, "training", of_run);
     tg_tape_reset(fit->training);
-    if (!tg_fit_feed_take(&fit->train, fit->training, first, count, tg_fit_stream(fit, "batch", number), batch)) {
+    if (!tg_fit_feed_take(&fit->train, fit->training, first, count, tg_fit_stream(fit, "batch", of_run), batch)) {
         tg_fit_fail(fit, "training: the batch of step %lld could not be made", (long long)fit->step + 1);
         return NAN;
     }
-    tg_tensor loss = fit->config.loss(fit->config.model, batch, &training, NULL);
+    tg_tensor loss = config->loss(config->model, batch, &training, NULL);
     const double value = tg_size(loss) == 1 ? tg_item(loss) : NAN;
     if (isfinite(value) && tg_backward(share == 1 ? loss : tg_mul_scalar(loss, share)))
         return value;
@@ -254,7 +265,39 @@ static bool begin_epoch(tg_fit *fit)
                        (long long)fit->config.train.count);
 }
 
-static bool take_step(tg_fit *fit, tg_fit_step *now)
+/* The gradients of a step's rows; their mean loss goes into `now`, the sum over them into `sum`. */
+static bool add_passes(tg_fit *fit, int64_t first, tg_fit_step *now, double *sum)
+{
+    *sum = 0;
+    tg_parameters_clear_gradients(fit->parameters); /* somebody else's */
+    for (int64_t done = 0, number = 0; done < now->rows; number++) {
+        const int64_t left = now->rows - done, count = left < fit->config.batch ? left : fit->config.batch;
+        const double share = (double)count / (double)now->rows,
+                     loss = tg_fit_pass(fit, number, 0, first + done, count, share);
+        if (fit->error[0]) {
+            tg_parameters_clear_gradients(fit->parameters); /* of the passes before */
+            return false;
+        }
+        now->loss += loss * share;
+        *sum += loss * (double)count;
+        done += count;
+    }
+    return true;
+}
+
+/* The same by all processes. */
+static bool add_shards(tg_fit *fit, int64_t first, tg_fit_step *now, double *sum, bool *stop)
+{
+    tg_fit_sums sums = {0};
+    const bool fine = tg_fit_shards_step(fit, first, now->rows, &sums);
+    now->loss = sums.loss;
+    *sum = sums.rows_loss;
+    *stop = sums.stops > 0;
+    return fine;
+}
+
+/* `stop` where a process wants no further step. */
+static bool take_step(tg_fit *fit, tg_fit_step *now, bool *stop)
 {
     const tg_fit_config *config = &fit->config;
     const int64_t in_epoch = fit->step % fit->steps_of_epoch, first = in_epoch * config->batch * config->accumulate;
@@ -266,20 +309,9 @@ static bool take_step(tg_fit *fit, tg_fit_step *now)
                          .steps = config->epochs * fit->steps_of_epoch,
                          .rows = left,
                          .rate = tg_optimizer_rate(config->optimizer)};
-    double sum = 0;
-    tg_parameters_clear_gradients(fit->parameters); /* somebody else's */
-    for (int64_t done = 0, number = 0; done < left; number++) {
-        const int64_t count = left - done < config->batch ? left - done : config->batch;
-        const double share = (double)count / (double)left,
-                     loss = pass(fit, fit->step * config->accumulate + number, first + done, count, share);
-        if (fit->error[0]) {
-            tg_parameters_clear_gradients(fit->parameters); /* of the passes before */
-            return false;
-        }
-        now->loss += loss * share;
-        sum += loss * (double)count;
-        done += count;
-    }
+    double sum;
+    if (!(config->shards > 1 ? add_shards(fit, first, now, &sum, stop) : add_passes(fit, first, now, &sum)) || *stop)
+        return !fit->error[0];
     const bool reached = tg_parameters_have_gradient(fit->parameters), stepped = tg_optimizer_step(config->optimizer);
     now->gradient_norm = tg_optimizer_gradient_norm(config->optimizer);
     fit->diverged = reached && !stepped;
@@ -344,8 +376,10 @@ static double clock_seconds(void)
 
 static bool save(tg_fit *fit)
 {
+    const tg_communicator *c = fit->config.communicator;
+    const bool needless = fit->config.only_to_resume && tg_fit_finished(fit);
     fit->written = clock_seconds();
-    return !fit->config.folder || tg_fit_save(fit);
+    return needless || !fit->config.folder || (c && c->rank > 0) || tg_fit_save(fit);
 }
 
 /* A step and, where it ends one, its epoch. `stop` where a callback says so. */
@@ -353,13 +387,17 @@ static bool advance(tg_fit *fit, bool *stop)
 {
     const tg_fit_config *config = &fit->config;
     tg_fit_step now;
-    if (!begin_epoch(fit) || !take_step(fit, &now))
+    if (!begin_epoch(fit) || !take_step(fit, &now, stop))
         return false;
+    if (*stop)
+        return true;
     const bool ends = fit->step % fit->steps_of_epoch == 0;
-    *stop = config->on_step && !config->on_step(config->context, &now);
+    bool stops = config->on_step && !config->on_step(config->context, &now);
     if (ends && !fit->error[0] && end_epoch(fit, now.rate))
-        *stop |= config->on_epoch && !config->on_epoch(config->context, &fit->epochs[fit->epoch_count - 1]);
-    if (fit->error[0]) /* of an evaluation that a callback asked for, too */
+        stops |= config->on_epoch && !config->on_epoch(config->context, &fit->epochs[fit->epoch_count - 1]);
+    fit->wants_stop |= stops;
+    *stop = stops && !config->communicator; /* the others hear of it with the next step */
+    if (fit->error[0])                      /* of an evaluation that a callback asked for, too */
         return false;
     return !ends || clock_seconds() - fit->written < seconds_between_files || save(fit);
 }
@@ -371,6 +409,7 @@ bool tg_fit_run(tg_fit *fit)
     if (!trains(&fit->config))
         return tg_fit_fail(fit, "training: there are neither rows nor an optimiser, so that it only evaluates");
     bool stop = false, fine = true;
+    fit->wants_stop = false;
     const bool begun = !tg_fit_finished(fit);
     fit->written = clock_seconds();
     while (fine && !stop && !tg_fit_finished(fit))

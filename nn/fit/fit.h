@@ -78,6 +78,18 @@ typedef struct tg_fit_step {
     double rate, gradient_norm;         /* of this step */
 } tg_fit_step;
 
+/* ---- several processes ---- */
+
+/* How the processes that train one model together reach each other. Both functions move bytes between this process and
+ * another one, in order, and return when they have arrived, or may be overwritten; false where they cannot. MPI's is
+ * examples/run/mpi.c. */
+typedef struct tg_communicator {
+    int rank, size; /* this process, from 0, and how many there are */
+    bool (*send)(void *context, int to, const void *bytes, size_t size);
+    bool (*receive)(void *context, int from, void *bytes, size_t size);
+    void *context;
+} tg_communicator;
+
 /* ---- the run ---- */
 
 typedef struct tg_fit_config {
@@ -90,6 +102,16 @@ typedef struct tg_fit_config {
     int64_t batch;            /* rows of a forward and backward pass; 0: 32 */
     int64_t evaluation_batch; /* rows of an evaluation's forward pass; 0: batch */
     int accumulate;           /* so many passes make a step; 0: one */
+
+    /* Each pass is cut into so many shards of rows, whose gradients are added in a tree that depends on their number
+     * alone: the weights have the same bytes on any number of processes. Dropout is drawn for each shard, and batch
+     * norm normalises over one; its running statistics move by the mean of what the shards say. 0: one. */
+    int shards;
+
+    /* The processes that share the shards out; each makes the same run, with the same rows. Process 0 writes the files,
+     * from which all go on. A callback that stops the run stops all processes, after one more step's work. NULL: this
+     * process alone. */
+    const tg_communicator *communicator;
     /* An epoch's last rows are left out of it, the next epoch shuffles them in again, where they would make a pass of
      * fewer than this. 2 is for a model with batch norm, which has no variance over one row. 0: 1 */
     int64_t least_rows;
@@ -110,6 +132,7 @@ typedef struct tg_fit_config {
      * weights of the best epoch. They are written after an epoch, but not more often than every two seconds, and when
      * the run ends or stops. NULL: none. */
     const char *folder;
+    bool only_to_resume; /* the files serve to resume and nothing else: none is written once the run has finished */
     bool resume; /* goes on from the folder's files, if there are any; the optimiser's rate and groups are to be set as
                     they were */
     const tg_metadata *metadata; /* for both files */

@@ -20,6 +20,19 @@ typedef struct tg_fit_feed {
     bool in_order;
 } tg_fit_feed;
 
+/* What a step is cut into. */
+typedef struct tg_fit_split {
+    int64_t first_row, rows; /* of the epoch's order */
+    int64_t shards;          /* fewer than configured where a step has too few rows */
+    int64_t first;           /* shard of this process */
+} tg_fit_split;
+
+/* What is added up with the gradients. */
+typedef struct tg_fit_sums {
+    double loss, rows_loss;                  /* mean over the rows, and sum */
+    double reached, stops, failed, diverged; /* shards of which it is true */
+} tg_fit_sums;
+
 struct tg_fit {
     tg_fit_config config; /* defaults filled in */
     tg_parameters *parameters;
@@ -35,6 +48,11 @@ struct tg_fit {
     void *best_values; /* the parameters of the best epoch */
     bool best_is_written, diverged;
     double written; /* when, in seconds */
+
+    char *nodes; /* of the tree of shards, a level each; NULL: there is one shard */
+    char *moved; /* parameters without gradient, as the step began */
+    tg_fit_split split;
+    bool wants_stop; /* a callback of this process does */
     char error[TG_FIT_MESSAGE];
 };
 
@@ -46,6 +64,19 @@ bool tg_fit_fail(tg_fit *fit, const char *format, ...);
 
 /* Bytes of the parameters' values. */
 size_t tg_fit_bytes(const tg_fit *fit);
+
+/* One pass over rows of the epoch, whose gradients count `share`; the mean loss of these rows, NaN if there is an
+ * error. What is random is a function of the step, the number of the pass in it, and the shard. */
+double tg_fit_pass(tg_fit *fit, int64_t number, int64_t shard, int64_t first, int64_t count, double share);
+
+/* ---- shards.c ---- */
+
+/* Room for the nodes; false if out of memory. */
+bool tg_fit_shards_init(tg_fit *fit);
+
+/* The gradients of these rows of the epoch, by all processes. If `sums->stops`, a process wants to stop, and there are
+ * none. False if there is an error. */
+bool tg_fit_shards_step(tg_fit *fit, int64_t first, int64_t rows, tg_fit_sums *sums);
 
 /* ---- feed.c ---- */
 

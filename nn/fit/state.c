@@ -32,6 +32,8 @@ static void describe(const tg_fit *fit, char run[RUN])
         c->train.count, c->valid.count, c->batch, c->accumulate, c->drop_partial ? ", full ones only" : "", c->seed);
     if (c->least_rows > 1)
         used += snprintf(run + used, RUN - (size_t)used, ", passes of %" PRId64 " or more", c->least_rows);
+    if (c->shards > 1)
+        used += snprintf(run + used, RUN - (size_t)used, ", %d shards", c->shards);
     if (fit->ema)
         tg_print(run + used, RUN - (size_t)used, ", averages of decay %.17g%s", c->ema.decay,
                  c->ema.warmup ? " from less" : "");

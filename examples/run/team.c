@@ -1,0 +1,96 @@
+#include "examples/run/team.h"
+
+#include <stddef.h>
+
+#ifdef TG_MPI
+#include <mpi.h>
+
+static tg_communicator team;
+
+/* MPI counts in int. */
+enum { MOST = 1 << 30 };
+
+static bool send_to(void *context, int to, const void *bytes, size_t size)
+{
+    (void)context;
+    for (const char *at = bytes; size > 0;) {
+        const size_t some = size < MOST ? size : MOST;
+        if (MPI_Send(at, (int)some, MPI_BYTE, to, 0, MPI_COMM_WORLD) != MPI_SUCCESS)
+            return false;
+        at += some;
+        size -= some;
+    }
+    return true;
+}
+
+static bool receive_from(void *context, int from, void *bytes, size_t size)
+{
+    (void)context;
+    for (char *at = bytes; size > 0;) {
+        const size_t some = size < MOST ? size : MOST;
+        if (MPI_Recv(at, (int)some, MPI_BYTE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+            return false;
+        at += some;
+        size -= some;
+    }
+    return true;
+}
+
+void team_begin(void)
+{
+    MPI_Init(NULL, NULL);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(MPI_COMM_WORLD, &team.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &team.size);
+    team.send = send_to;
+    team.receive = receive_from;
+}
+
+const tg_communicator *team_communicator(void)
+{
+    return team.size > 1 ? &team : NULL;
+}
+
+bool team_follows(void)
+{
+    return team.rank > 0;
+}
+
+bool team_agree(bool what)
+{
+    int answer = what;
+    return MPI_Bcast(&answer, 1, MPI_INT, 0, MPI_COMM_WORLD) == MPI_SUCCESS && answer;
+}
+
+int team_end(int status)
+{
+    if (status && team.size > 1) /* the others may wait for this process */
+        MPI_Abort(MPI_COMM_WORLD, status);
+    MPI_Finalize();
+    return status;
+}
+#else
+void team_begin(void)
+{
+}
+
+const tg_communicator *team_communicator(void)
+{
+    return NULL;
+}
+
+bool team_follows(void)
+{
+    return false;
+}
+
+bool team_agree(bool what)
+{
+    return what;
+}
+
+int team_end(int status)
+{
+    return status;
+}
+#endif

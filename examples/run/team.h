@@ -1,0 +1,30 @@
+/* The processes that mpirun started together, of a build by `make MPI=1`; in any other build there is this one alone.
+ *
+ *     mpirun -n 4 build/mpi/bin/train --data idx:mnist --shards 8
+ *
+ *     team_begin();
+ *     bool ready = !team_follows() && prepare(message);   // process 0 makes the folder, and answers for all
+ *     ready = team_agree(ready);                          // the others wait for it
+ *     ... tg_fit_config.communicator = team_communicator() ...
+ *     return team_end(status);
+ */
+#ifndef RUN_TEAM_H
+#define RUN_TEAM_H
+
+#include <tapegrad.h>
+
+void team_begin(void);
+
+/* NULL where this process is alone. */
+const tg_communicator *team_communicator(void);
+
+/* Whether another process writes files and progress. */
+bool team_follows(void);
+
+/* What process 0 says, in all; they go on together. */
+bool team_agree(bool what);
+
+/* The status to leave with. After a failure the other processes are ended. */
+int team_end(int status);
+
+#endif

@@ -1,0 +1,236 @@
+/* A step as the sum of shards: each shard of the rows has a gradient of its own, and these are added in a tree that
+ * depends on their number alone,
+ *
+ *     5 shards        ((0 + 1) + (2 + 3)) + 4
+ *
+ * so that the sum has the same bytes on any number of processes. A process has neighbouring shards; the sum of a node
+ * is made by the process of its first shard, to which that of the node's right half sends its own. Root and answer are
+ * those of process 0.
+ *
+ * What a layer moves by itself, such as running statistics, goes the same way: each shard begins where the step begins,
+ * and the mean of the changes counts. */
+#include "nn/fit/fit_internal.h"
+
+#include "optim/optimizer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A node: numbers about the step, and behind them as many as the set has, gradients or changes. */
+static size_t node_bytes(const tg_fit *fit)
+{
+    return (sizeof(tg_fit_sums) + tg_fit_bytes(fit) + 63) / 64 * 64;
+}
+
+static tg_fit_sums *sums_of(const tg_fit *fit, int level)
+{
+    return (tg_fit_sums *)(void *)(fit->nodes + (size_t)level * node_bytes(fit));
+}
+
+static char *numbers_of(const tg_fit *fit, int level)
+{
+    return (char *)(sums_of(fit, level) + 1);
+}
+
+bool tg_fit_shards_init(tg_fit *fit)
+{
+    int levels = 2;
+    for (int64_t shards = fit->config.shards; shards > 1; shards = (shards + 1) / 2)
+        levels++;
+    fit->nodes = calloc((size_t)levels, node_bytes(fit));
+    fit->moved = malloc(tg_fit_bytes(fit) + 1);
+    return fit->nodes && fit->moved;
+}
+
+/* ---- what layers move ---- */
+
+/* Where a parameter lies in a block that is laid out as the set's values. */
+static size_t place_of(const tg_fit *fit, const tg_parameter *p)
+{
+    return (size_t)((const char *)p->data - (const char *)tg_parameters_values(fit->parameters));
+}
+
+static size_t bytes_of(const tg_parameter *p)
+{
+    return (size_t)tg_shape_size(&p->shape) * tg_dtype_size(p->dtype);
+}
+
+/* Copies those without a gradient between the parameters and a block. */
+static void copy_moved(tg_fit *fit, bool back)
+{
+    for (int i = 0; i < tg_parameters_count(fit->parameters); i++) {
+        const tg_parameter *p = tg_parameters_at(fit->parameters, i);
+        char *kept = fit->moved + place_of(fit, p);
+        if (!p->gradient)
+            memcpy(back ? p->data : kept, back ? kept : p->data, bytes_of(p));
+    }
+}
+
+#define FOR_BOTH_TYPES(dtype, function, ...) \
+    ((dtype) == TG_F32 ? function##_f32(__VA_ARGS__) : function##_f64(__VA_ARGS__))
+
+#define DEFINE(type, suffix)                                                                                \
+    static void add_##suffix(size_t count, void *to, const void *more)                                      \
+    {                                                                                                       \
+        type *sum = to;                                                                                     \
+        for (size_t i = 0; i < count; i++)                                                                  \
+            sum[i] += ((const type *)more)[i];                                                              \
+    }                                                                                                       \
+    static void change_##suffix(size_t count, const void *now, const void *before, double share, void *to)  \
+    {                                                                                                       \
+        for (size_t i = 0; i < count; i++)                                                                  \
+            ((type *)to)[i] = (type)(share * ((double)((const type *)now)[i] - ((const type *)before)[i])); \
+    }
+DEFINE(float, f32)
+DEFINE(double, f64)
+#undef DEFINE
+
+/* ---- a shard ---- */
+
+/* The gradient and the changes of a shard, which are in the parameters, become a node. */
+static void take_leaf(tg_fit *fit, int level, double share)
+{
+    char *numbers = numbers_of(fit, level);
+    memcpy(numbers, tg_parameters_gradients(fit->parameters), tg_fit_bytes(fit));
+    for (int i = 0; i < tg_parameters_count(fit->parameters); i++) {
+        const tg_parameter *p = tg_parameters_at(fit->parameters, i);
+        const size_t at = place_of(fit, p), count = (size_t)tg_shape_size(&p->shape);
+        if (!p->gradient)
+            FOR_BOTH_TYPES(p->dtype, change, count, p->data, fit->moved + at, share, numbers + at);
+    }
+}
+
+static void make_leaf(tg_fit *fit, int64_t shard, int level)
+{
+    const tg_fit_split *split = &fit->split;
+    tg_fit_sums *sums = sums_of(fit, level);
+    double share = 0;
+    memset(sums, 0, node_bytes(fit));
+    sums->stops = fit->wants_stop && shard == split->first;
+    if (fit->error[0])
+        return;
+    tg_parameters_clear_gradients(fit->parameters);
+    copy_moved(fit, true);
+    for (int64_t number = 0, done = 0; done < split->rows && !fit->error[0]; number++) {
+        const int64_t all = split->rows - done < fit->config.batch ? split->rows - done : fit->config.batch,
+                      first = all * shard / split->shards, count = all * (shard + 1) / split->shards - first;
+        if (count > 0) {
+            const double part = (double)count / (double)split->rows,
+                         loss = tg_fit_pass(fit, number, shard, split->first_row + done + first, count, part);
+            sums->loss += loss * part;
+            sums->rows_loss += loss * (double)count;
+            share += part;
+        }
+        done += all;
+    }
+    sums->failed = fit->error[0] != 0;
+    sums->diverged = fit->diverged;
+    sums->reached = tg_parameters_have_gradient(fit->parameters);
+    take_leaf(fit, level, share);
+}
+
+/* ---- the tree ---- */
+
+/* The processes share the shards out evenly; where there are too few, the last have none. */
+static int owner_of(const tg_fit *fit, int64_t shard)
+{
+    const int64_t size = fit->config.communicator ? fit->config.communicator->size : 1, shards = fit->split.shards;
+    return (int)(((shard + 1) * (size < shards ? size : shards) - 1) / shards);
+}
+
+static bool lost(tg_fit *fit)
+{
+    return tg_fit_fail(fit, "training: another process cannot be reached");
+}
+
+static bool exchange(tg_fit *fit, bool sends, int with, int level)
+{
+    const tg_communicator *c = fit->config.communicator;
+    void *node = sums_of(fit, level);
+    return (sends ? c->send(c->context, with, node, node_bytes(fit))
+                  : c->receive(c->context, with, node, node_bytes(fit))) ||
+           lost(fit);
+}
+
+static void add_node(tg_fit *fit, int level)
+{
+    double *to = (double *)sums_of(fit, level);
+    const double *more = (const double *)sums_of(fit, level + 1);
+    for (size_t i = 0; i < sizeof(tg_fit_sums) / sizeof *to; i++)
+        to[i] += more[i];
+    FOR_BOTH_TYPES(tg_parameters_dtype(fit->parameters), add, (size_t)tg_parameters_size(fit->parameters),
+                   numbers_of(fit, level), numbers_of(fit, level + 1));
+}
+
+/* The sum of shards first .. end - 1, as far as they are this process's. */
+static bool make_node(tg_fit *fit, int64_t first, int64_t end, int level)
+{
+    const int own = fit->config.communicator ? fit->config.communicator->rank : 0, owner = owner_of(fit, first);
+    if (own < owner || own > owner_of(fit, end - 1))
+        return true;
+    if (end - first == 1) {
+        make_leaf(fit, first, level);
+        return true;
+    }
+    int64_t left = 1;
+    while (2 * left < end - first)
+        left *= 2;
+    const int other = owner_of(fit, first + left);
+    if (!make_node(fit, first, first + left, level) || !make_node(fit, first + left, end, level + 1))
+        return false;
+    if (own == other && own != owner)
+        return exchange(fit, true, owner, level + 1);
+    if (own != owner)
+        return true;
+    if (own != other && !exchange(fit, false, other, level + 1))
+        return false;
+    add_node(fit, level);
+    return true;
+}
+
+/* From process 0 to all, in rounds in which twice as many have it. */
+static bool hand_round(tg_fit *fit)
+{
+    const tg_communicator *c = fit->config.communicator;
+    bool fine = true;
+    for (int have = 1; c && fine && have < c->size; have *= 2) {
+        if (c->rank < have && c->rank + have < c->size)
+            fine = exchange(fit, true, c->rank + have, 0);
+        else if (c->rank >= have && c->rank < 2 * have)
+            fine = exchange(fit, false, c->rank - have, 0);
+    }
+    return fine;
+}
+
+bool tg_fit_shards_step(tg_fit *fit, int64_t first, int64_t rows, tg_fit_sums *sums)
+{
+    const int64_t most = rows / fit->config.least_rows;
+    const char *numbers = numbers_of(fit, 0);
+    const int own = fit->config.communicator ? fit->config.communicator->rank : 0;
+    int64_t shards = fit->config.shards;
+    shards = shards <= most ? shards : most > 0 ? most : 1;
+    fit->split = (tg_fit_split){.first_row = first, .rows = rows, .shards = shards};
+    while (fit->split.first < shards && owner_of(fit, fit->split.first) != own)
+        fit->split.first++;
+    copy_moved(fit, false);
+    if (!make_node(fit, 0, shards, 0) || !hand_round(fit))
+        return false;
+    copy_moved(fit, true);
+    tg_parameters_clear_gradients(fit->parameters);
+    *sums = *sums_of(fit, 0);
+    if (sums->failed > 0 && !fit->error[0]) {
+        fit->diverged = sums->diverged > 0;
+        tg_fit_fail(fit, "epoch %lld: %s", (long long)(fit->step / fit->steps_of_epoch) + 1,
+                    fit->diverged ? "the loss is infinite or not a number; a smaller learning rate may help"
+                                  : "another process failed");
+    }
+    if (fit->error[0] || sums->stops > 0 || !(sums->reached > 0))
+        return !fit->error[0];
+    memcpy(tg_parameters_gradients(fit->parameters), numbers, tg_fit_bytes(fit));
+    for (int i = 0; i < tg_parameters_count(fit->parameters); i++) {
+        const tg_parameter *p = tg_parameters_at(fit->parameters, i);
+        if (!p->gradient)
+            FOR_BOTH_TYPES(p->dtype, add, (size_t)tg_shape_size(&p->shape), p->data, numbers + place_of(fit, p));
+    }
+    return true;
+}

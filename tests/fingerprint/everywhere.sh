@@ -1,0 +1,60 @@
+#!/bin/sh
+# The fingerprints of compilers, optimisations, instruction sets, numbers of threads and, with Debian's cross compiler and qemu-user, of
+# aarch64, against docs/fingerprints.txt: a table with the number of trainings that differ. Fails if one does.
+#   tests/fingerprint/everywhere.sh [FOLDER]     what is built goes into FOLDER; from the top of the tree
+set -u
+folder=${1:-build/fingerprints}
+status=0
+
+# row NAME LIST COMMAND...
+row() {
+    label=$1 wanted=$2
+    shift 2
+    "$@" > "$folder/printed" 2> "$folder/said" || cat "$folder/said"
+    differ=$(diff "$wanted" "$folder/printed" | grep -c '^[<>]')
+    printf '%-44s %4d of %d differ\n' "$label" "$differ" "$(wc -l < "$wanted")"
+    [ "$differ" = 0 ] || status=1
+}
+
+# with NAME MAKE-OPTIONS...: builds the program, and runs it in every instruction set of this processor.
+with() {
+    name=$1
+    shift
+    if ! make BUILD="$folder/$name" "$@" "$folder/$name/bin/fingerprint" > "$folder/$name.log" 2>&1; then
+        tail -n 5 "$folder/$name.log"
+        echo "$name: cannot be built"
+        status=1
+        return
+    fi
+    for set in v4 v3 baseline; do
+        program=$folder/$name/bin/fingerprint
+        "$program" --instructions $set --only none 2> /dev/null || continue
+        list=docs/fingerprints.txt
+        [ $set != baseline ] || list=docs/fingerprints-baseline.txt
+        row "$name, $set" $list "$program" --instructions $set
+    done
+}
+
+mkdir -p "$folder"
+with gcc CC=gcc
+for threads in 1 2 3 5 8 16; do
+    row "gcc, $threads threads" docs/fingerprints.txt "$folder/gcc/bin/fingerprint" --threads $threads
+done
+with gcc-O1 CC=gcc CFLAGS=-O1
+with gcc-O3 CC=gcc CFLAGS=-O3
+if command -v clang > /dev/null; then
+    with clang CC=clang
+    with clang-O1 CC=clang CFLAGS=-O1
+    with clang-O3 CC=clang CFLAGS=-O3
+else
+    echo "clang: not there, skipped"
+fi
+if command -v aarch64-linux-gnu-gcc > /dev/null && command -v qemu-aarch64 > /dev/null; then
+    make BUILD="$folder/aarch64" CC=aarch64-linux-gnu-gcc BLAS=none DEPENDENCIES=skip "$folder/aarch64/bin/fingerprint" \
+        > "$folder/aarch64.log" 2>&1 || { tail -n 5 "$folder/aarch64.log"; status=1; }
+    row "aarch64, gcc, qemu-user" docs/fingerprints.txt \
+        qemu-aarch64 -L /usr/aarch64-linux-gnu "$folder/aarch64/bin/fingerprint"
+else
+    echo "aarch64: gcc-aarch64-linux-gnu, libc6-dev-arm64-cross or qemu-user is not there, skipped"
+fi
+exit $status

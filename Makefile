@@ -26,12 +26,12 @@ override ARCH := $(if $(filter aarch64,$(ARCH)),$(ARCH),$(error ARCH is '$(ARCH)
 CC      := $(ARCH)-linux-gnu-gcc
 OBJCOPY := $(ARCH)-linux-gnu-objcopy
 STRIP   := $(ARCH)-linux-gnu-strip
-BUILD   := $(or $(BUILD),build)/$(ARCH)
-BLAS    := none
-DEPENDENCIES := skip
+override BUILD := $(or $(BUILD),build)/$(ARCH)
+override BLAS := none
+override DEPENDENCIES := skip
 SYSROOT := $(BUILD)/sysroot
-CFLAGS  += -isystem $(SYSROOT)/root/usr/include
-LDFLAGS += -L$(SYSROOT)/root/usr/lib/$(ARCH)-linux-gnu -Wl,-rpath-link,$(SYSROOT)/root/usr/lib/$(ARCH)-linux-gnu
+override CFLAGS += -isystem $(SYSROOT)/root/usr/include
+override LDFLAGS += -L$(SYSROOT)/root/usr/lib/$(ARCH)-linux-gnu -Wl,-rpath-link,$(SYSROOT)/root/usr/lib/$(ARCH)-linux-gnu
 QEMU    := qemu-$(ARCH) -L $(abspath $(SYSROOT))/root
 endif
 
@@ -168,7 +168,7 @@ $(OUT)/flags: export WRITTEN = $(FLAGS)
 $(OUT)/flags: Makefile
 	@mkdir -p $(@D) && printf '%s\n' "$$WRITTEN" > $@
 
-$(OUT)/obj/%.o: %.c $(OUT)/flags | $(UMBRELLA) $(if $(ARCH),$(SYSROOT)/complete)
+$(OUT)/obj/%.o: %.c $(OUT)/flags | $(UMBRELLA)
 	@mkdir -p $(@D)
 	$(call quietly,CC)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
@@ -289,8 +289,12 @@ $(OUT)/environment: $(OUT)/flags
 check: all $(OUT)/bin/tests
 	$(OUT)/bin/tests $(SUITES)
 
+# The library needs no package.
+ifdef ARCH
 $(SYSROOT)/complete: tests/sysroot.sh
 	tests/sysroot.sh arm64 $(SYSROOT)
+$(COMMON_OBJECTS) $(call objects,$(PROGRAM_SOURCES) $(ACCURACY_SOURCES) $(TEST_SOURCES)): | $(SYSROOT)/complete
+endif
 
 # Everything is compiled by clang, with coverage for the fuzzer, under the sanitizers. What a run finds new stays in $(OUT)/corpus for the
 # next one; an input that fails is left in $(OUT)/failed and belongs, once it passes, into tests/fuzz/corpus.

@@ -16,12 +16,12 @@ failed=0
 MAKEFLAGS=""
 export MAKEFLAGS
 
-tests() { # [BUILD FOLDER]: the suites of this row
-    [ "$suites" = all ] && suites=""
-    nice "${1:-$build}/bin/tests" $suites
+chosen() { [ "$suites" = all ] || echo "$suites"; }
+tests() { # COMMAND...: the suites of this row, by this command
+    nice "$@" "$build/bin/tests" $(chosen)
 }
 made() { # OPTION...: by another build, in a folder of its own
-    nice make check BUILD="$work/$name" DEPENDENCIES=skip SUITES="$([ "$suites" = all ] || echo "$suites")" "$@"
+    nice make check BUILD="$work/$name" DEPENDENCIES=skip SUITES="$(chosen)" "$@"
 }
 as_root() {
     [ "$(id -u)" = 0 ] || { echo "needs root"; return 77; }
@@ -33,7 +33,8 @@ row() {
     shift 3
     case " $wanted " in "  " | *" $name "*) ;; *) return ;; esac
     if ! grep -q "^$tree $suites|.*|passed|" "$work/$name.result" 2> /dev/null || [ "$tree" = unknown ]; then
-        ran=$suites begin=$(date +%s)
+        ran=$suites
+        begin=$(date +%s)
         "$@" > "$work/$name.log" 2>&1
         status=$?
         counts=$(sed -n 's/^[0-9]*%: Checks: \([0-9]*\), Failures: \([0-9]*\), Errors: \([0-9]*\)$/\1|\2+\3/p' "$work/$name.log" | tail -1)
@@ -53,20 +54,20 @@ heading=""
 in_german() {
     mkdir -p "$work/locales"
     [ -d "$work/locales/de_DE.UTF-8" ] || localedef -i de_DE -f UTF-8 "$work/locales/de_DE.UTF-8" || return 77
-    LOCPATH="$work/locales" LC_ALL=de_DE.UTF-8 LANG=de_DE.UTF-8 tests
+    tests env LOCPATH="$work/locales" LC_ALL=de_DE.UTF-8 LANG=de_DE.UTF-8
 }
 in_odd_paths() {
     odd="$work/odd päth's \$x & (1)"
     rm -rf "$odd"
     mkdir -p "$odd/tree" "$odd/tmp"
     git ls-files -z | xargs -0 tar cf - | tar xf - -C "$odd/tree"
-    (cd "$odd/tree" && TMPDIR="$odd/tmp" nice make check DEPENDENCIES=skip SUITES="$([ "$suites" = all ] || echo "$suites")")
+    (cd "$odd/tree" && TMPDIR="$odd/tmp" nice make check DEPENDENCIES=skip SUITES="$(chosen)")
 }
 unprivileged() {
     as_root || return
     tmp=$(mktemp -d)
     chown 65534:65534 "$tmp"
-    TMPDIR=$tmp HOME=$tmp setpriv --reuid=65534 --regid=65534 --clear-groups nice "$build/bin/tests" $([ "$suites" = all ] || echo "$suites")
+    TMPDIR=$tmp HOME=$tmp setpriv --reuid=65534 --regid=65534 --clear-groups nice "$build/bin/tests" $(chosen)
     status=$?
     rm -rf "$tmp"
     return $status
@@ -74,25 +75,24 @@ unprivileged() {
 # The tree read-only, and no pseudo-terminals: in name spaces of their own.
 read_only() {
     as_root || return
-    made all > /dev/null 2>&1
-    cp -r "$work/$name" "/tmp/tapegrad-matrix.$$" || return
-    here=$PWD
+    nice make "$work/$name/bin/tests" all BUILD="$work/$name" DEPENDENCIES=skip || return
+    here=$PWD copy=$(mktemp -d)
+    cp -r "$work/$name/." "$copy"
     unshare -m sh -c "mount --bind '$here' '$here' && mount -o remount,ro,bind '$here' && mount -t tmpfs none /dev/pts && cd '$here' &&
-        ! touch x 2> /dev/null && nice '/tmp/tapegrad-matrix.$$/bin/tests' $([ "$suites" = all ] || echo "$suites")"
+        ! touch x 2> /dev/null && TG_BUILD='$copy' nice '$copy/bin/tests' $(chosen)"
     status=$?
-    rm -rf "/tmp/tapegrad-matrix.$$"
+    rm -rf "$copy"
     return $status
 }
 under_valgrind() {
-    CK_FORK=yes CK_TIMEOUT_MULTIPLIER=50 nice valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite \
-        --child-silent-after-fork=no "$build/bin/tests" $suites
+    CK_DEFAULT_TIMEOUT=6000 tests valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite
 }
-without_avx() { nice qemu-x86_64 -cpu Nehalem "$build/bin/tests" $suites; }
-on_aarch64() { nice make check ARCH=aarch64 CK_TIMEOUT_MULTIPLIER=20 BUILD="$work" SUITES="$suites"; }
+without_avx() { CK_DEFAULT_TIMEOUT=6000 tests qemu-x86_64 -cpu Nehalem; }
+on_aarch64() { CK_DEFAULT_TIMEOUT=6000 nice make check ARCH=aarch64 BUILD="$work" SUITES="$(chosen)"; }
 
 row O0 "gcc -O0" all made CFLAGS=-O0
 row O1 "gcc -O1" all made CFLAGS=-O1
-row O2 "gcc -O2, as it is" all tests
+row O2 "gcc -O2, as it is" all tests env
 row O3 "gcc -O3" all made CFLAGS=-O3
 row lto "gcc -O3 -flto" all made CFLAGS="-O3 -flto=2" LDFLAGS=-flto=2
 row fortify "-D_FORTIFY_SOURCE=3, stack protector" all made CFLAGS="-O2 -D_FORTIFY_SOURCE=3 -fstack-protector-strong"
@@ -107,6 +107,6 @@ row oddpaths "blanks, quotes and umlauts in TMPDIR and the tree" all in_odd_path
 row german "LC_ALL=de_DE.UTF-8" all in_german
 row readonly "the tree read-only, no /dev/pts" all read_only
 row unprivileged "as nobody" all unprivileged
-row oneprocessor "one processor" all taskset -c 0 "$build/bin/tests"
-row eightthreads "eight threads, everything cut finely" all env TG_THREADS=8 TG_CUT_FINELY=1 "$build/bin/tests"
+row oneprocessor "one processor" all tests taskset -c 0
+row eightthreads "eight threads, everything cut finely" all tests env TG_THREADS=8 TG_CUT_FINELY=1
 exit $failed

@@ -17,9 +17,14 @@ MAKEFLAGS=""
 export MAKEFLAGS
 
 chosen() { [ "$suites" = all ] || echo "$suites"; }
-tests() { # COMMAND...: the suites of this row, by this command
+# COMMAND...: the suites of this row, by this command. With an environment that is complete, tests do not start themselves anew, which
+# would be without the command.
+tests() (
+    while IFS= read -r line; do
+        eval "[ \"\${${line%%=*}+set}\" ]" || export "${line?}"
+    done < "$build/environment"
     nice "$@" "$build/bin/tests" $(chosen)
-}
+)
 made() { # OPTION...: by another build, in a folder of its own
     nice make check BUILD="$work/$name" DEPENDENCIES=skip SUITES="$(chosen)" "$@"
 }

@@ -11,7 +11,7 @@ find "$build/obj" -name '*.gcno' ! -path '*/obj/tests/*' | while read -r notes; 
 done | awk -F: -v reasons=tests/coverage.reasons -v rest="$rest" '
     BEGIN {
         while ((getline line < reasons) > 0)
-            if (line !~ /^#/ && split(line, part, " :: ") == 3) { file_of[++known] = part[1]; text_of[known] = part[2] }
+            if (line !~ /^#/ && split(line, piece, " :: ") == 3) { file_of[++known] = piece[1]; text_of[known] = piece[2] }
     }
     { count = $1; gsub(/ /, "", count); number = $2 + 0 }
     $2 ~ /^ *0$/ { if ($3 == "Source") { source = $4; sub(/^\.\//, "", source); mine = source ~ /^(autograd|nn|optim|examples|plots)\// }; next }

@@ -198,7 +198,7 @@ $(OUT)/obj/optim/optimizers.o: ALL_CFLAGS += -O3 -ffp-contract=off -fno-math-err
 $(OUT)/obj/examples/run/team.o: ALL_CFLAGS += $(MPI_CFLAGS)
 $(OUT)/obj/examples/% $(OUT)/obj/plots/% $(OUT)/obj/tests/%: ALL_CFLAGS += -D_GNU_SOURCE
 $(OUT)/obj/tests/bench/%: ALL_CFLAGS += $(BLAS_CFLAGS)
-$(OUT)/obj/autograd/kernels/blas.o $(OUT)/obj/tests/main.o: ALL_CFLAGS += $(if $(filter none,$(BLAS)),-DTG_NO_BLAS)
+$(OUT)/obj/autograd/kernels/blas.o $(OUT)/obj/tests/main.o $(OUT)/obj/tests/test_programs.o: ALL_CFLAGS += $(if $(filter none,$(BLAS)),-DTG_NO_BLAS)
 
 # The header users include: every public header, in the order of the rooms.
 $(UMBRELLA): $(OUT)/flags

@@ -64,7 +64,7 @@ static const program_option own_options[] = {
 static program_option table[OPTIONS_MOST];
 static const options_program program = {
     .name = "train",
-    .about = "Trains one model on one data set, keeps its best and its last state, and goes on from there.",
+    .about = "Trains one model on one data set, keeps its best and its last state, and can resume.",
     .table = table,
     .after = "The same command goes on where the run was stopped or killed, and ends with the same bytes as a run that "
              "was never stopped. predict uses the folder.\n\n"

@@ -35,14 +35,14 @@ extern const char *const net_models[], *const net_norms[], *const net_inits[]; /
 
 /* The options, for a table of a program whose settings begin with a net_spec. */
 #define NET_OPTIONS                                                                                                      \
-    {"model", "NAME", "what is trained", OPTION_CHOICE, offsetof(net_spec, model), .choices = net_models},               \
+    {"model", "NAME", "model to train", OPTION_CHOICE, offsetof(net_spec, model), .choices = net_models},                \
         {"hidden", "WIDTHS",                                                                                             \
-         "widths of the hidden layers, like 128x4 or 512,128, of mlp (128x2 if not given), charmlp (256) and "           \
+         "widths of the hidden layers, like 128x4 or 512,128, of mlp (128x2 by default), charmlp (256) and "             \
          "autoencoder (256,128)",                                                                                        \
          OPTION_TEXT, offsetof(net_spec, hidden)},                                                                       \
-        {"code",   "N",        "autoencoder: numbers in the middle; 0: 30", OPTION_INT, offsetof(net_spec, code),        \
+        {"code",   "N",        "autoencoder: size of the code; 0: 30", OPTION_INT, offsetof(net_spec, code),             \
          .low = 0, .high = 1e6},                                                                                         \
-        {"filters", "WIDTHS", "convnet: channels of its blocks; 16,32 if not given", OPTION_TEXT,                        \
+        {"filters", "WIDTHS", "convnet: channels of its blocks; 16,32 by default", OPTION_TEXT,                          \
          offsetof(net_spec, filters)},                                                                                   \
         {"patch", "PIXELS", "vit: side of a patch; 0: 7", OPTION_INT, offsetof(net_spec, patch), .low = 0, .high = 1e4}, \
         {"layers", "N", "gpt, vit: blocks; 0: 4", OPTION_INT, offsetof(net_spec, layers), .low = 0, .high = 256},        \
@@ -73,24 +73,26 @@ extern const char *const net_models[], *const net_norms[], *const net_inits[]; /
          .low = 0,    .high = 1e5},                                                                                      \
         {"rotary", NULL, "gpt: positions by rotation, in place of an embedding", OPTION_FLAG,                            \
          offsetof(net_spec, rotary)},                                                                                    \
-        {"activation", "NAME", "of the hidden layers; gated ones as well; gelu_exact if not given, of gpt gelu_tanh",    \
-         OPTION_TEXT, offsetof(net_spec, activation)},                                                                   \
+        {"activation", "NAME",                                                                                           \
+         "activation of the hidden layers, plain or gated; gelu_exact by default, gelu_tanh of gpt", OPTION_TEXT,        \
+         offsetof(net_spec, activation)},                                                                                \
         {"norm",                                                                                                         \
          "NAME",                                                                                                         \
-         "after hidden layers; what suits the model if not given",                                                       \
+         "normalisation of the hidden layers; the model's own by default",                                               \
          OPTION_CHOICE,                                                                                                  \
          offsetof(net_spec, norm),                                                                                       \
          .choices = net_norms},                                                                                          \
         {"init",                                                                                                         \
          "NAME",                                                                                                         \
-         "initial weights of mlp, convnet, charmlp and autoencoder",                                                     \
+         "initialiser of mlp, convnet, charmlp and autoencoder",                                                         \
          OPTION_CHOICE,                                                                                                  \
          offsetof(net_spec, init),                                                                                       \
          .choices = net_inits},                                                                                          \
         {"residual", NULL, "mlp: residual connection where input and output widths match", OPTION_FLAG,                  \
          offsetof(net_spec, residual)},                                                                                  \
     {                                                                                                                    \
-        "dropout", "RATE", "in training", OPTION_REAL, offsetof(net_spec, dropout), .low = 0, .high = 0.99               \
+        "dropout", "RATE", "dropout rate in training", OPTION_REAL, offsetof(net_spec, dropout), .low = 0,               \
+                                                                                                 .high = 0.99            \
     }
 
 /* A copy of a text that lives as long as the program; equal texts share one. NULL when memory runs out. */

@@ -93,6 +93,21 @@ START_TEST(sizes_that_overflow_are_refused)
 }
 END_TEST
 
+/* C leaves it undefined what becomes of them. */
+START_TEST(numbers_that_no_integer_can_hold_are_refused)
+{
+    static const double wrong[] = {1e300, -1e300, NAN, INFINITY, 2147483648.0, -2147483649.0};
+    tg_tensor x = tg_full(tape, TG_I32, TG_SHAPE(2), -2147483648.0);
+    ck_assert(tg_ok(x) && tg_at(x, 1) == INT32_MIN);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        ck_assert(!tg_ok(tg_full(tape, TG_I32, TG_SHAPE(2), wrong[i])));
+        expect_error("expected a value that i32 can hold");
+        ck_assert(!tg_ok(tg_pad(x, TG_SHAPE(1), TG_SHAPE(1), wrong[i])));
+        expect_error("expected a value that i32 can hold");
+    }
+}
+END_TEST
+
 /* A step along an axis of which one place alone is taken means nothing, however large. */
 START_TEST(a_step_that_is_never_taken_may_be_of_any_size)
 {
@@ -480,6 +495,7 @@ Suite *hostile_suite(void)
     tcase_add_checked_fixture(tests, start_tape, finish_tape);
     tcase_add_test(tests, a_rank_that_no_shape_has_is_named_and_nothing_is_read_past_it);
     tcase_add_test(tests, sizes_that_overflow_are_refused);
+    tcase_add_test(tests, numbers_that_no_integer_can_hold_are_refused);
     tcase_add_test(tests, a_step_that_is_never_taken_may_be_of_any_size);
     tcase_add_test(tests, a_type_that_does_not_exist_is_refused_wherever_one_is_taken);
     tcase_add_test(tests, axes_must_exist_and_be_named_once);

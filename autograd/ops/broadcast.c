@@ -31,7 +31,7 @@ static bool full_shape(tg_value *out)
     const full_attributes *a = out->attributes;
     out->dtype = (tg_dtype)a->dtype;
     out->shape = a->shape;
-    return true;
+    return tg_fits(out, out->dtype, a->value);
 }
 
 static void full_forward(const tg_call *call)

@@ -35,6 +35,12 @@ tg_tensor tg_scalar_like(tg_tensor x, double value)
     return tg_full(tg_tape_of(x), tg_dtype_of(x), TG_SCALAR, value);
 }
 
+bool tg_fits(tg_value *out, tg_dtype dtype, double value)
+{
+    return dtype != TG_I32 || (value > INT32_MIN - 1.0 && value < INT32_MAX + 1.0) ||
+           tg_expected(out, "expected a value that i32 can hold, not %g", value);
+}
+
 void tg_fill(tg_dtype dtype, int64_t count, double value, void *to)
 {
     if (dtype != TG_I32)

@@ -52,7 +52,10 @@ bool tg_inputs_alike(const tg_value *out, int count);
 
 /* ---- elements ---- */
 
-/* The same value everywhere. */
+/* Whether the value is one of the type; refused if it is not. An i32 takes the integer part. */
+bool tg_fits(tg_value *out, tg_dtype dtype, double value);
+
+/* The same value everywhere; it fits. */
 void tg_fill(tg_dtype dtype, int64_t count, double value, void *to);
 
 /* ---- samples ---- */

@@ -368,8 +368,8 @@ static bool check(const settings *s, char message[NET_MESSAGE])
 /* The folder belongs to this run from here on. */
 static bool take_folder(const training *t, char message[NET_MESSAGE])
 {
-    static const char *const ignored[] = {"version", "out",      "overwrite", "resume",      "threads",
-                                          "profile", "no-plots", "report",    "tensorboard", NULL};
+    static const char *const ignored[] = {"version",  "out",    "overwrite",   "resume",     "threads", "profile",
+                                          "no-plots", "report", "tensorboard", "file-limit", NULL};
     const run_spec *s = &t->s.run;
     json_t *config = json_object();
     record_settings(t, keep_option, config);

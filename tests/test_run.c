@@ -4,6 +4,7 @@
 
 #include <check.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -143,6 +144,23 @@ START_TEST(a_folder_of_an_older_version_goes_on)
     expect_fine(train_run("sed", "-i '/drop-last/d' o/config.json"));
     expect_refused(train_run("compare", SMALL "--activations relu --seeds 1 --drop-last --out o"),
                    "another --drop-last: nothing, not true");
+}
+END_TEST
+
+/* An option that is added has no effect where it is not set: a record that does not know it is the same run. */
+START_TEST(a_record_knows_no_options_that_came_later)
+{
+    static const char *const kept = "docs/studies/gelu-autoencoder/runs/relu-lr0.001-seed1/config.json";
+    char *path = realpath(kept, NULL), keep[PATH_MAX + 200];
+    ck_assert_msg(path != NULL, "there is no %s", kept);
+    snprintf(keep, sizeof keep,
+             "'NR == FNR { known[$1] = 1; next } $1 in known { print > \"o/older.json\" }' '%s' o/config.json", path);
+    expect_fine(train_run("train", SMALL "--out o"));
+    expect_fine(train_run("awk", "%s", keep));
+    ck_assert_ptr_null(strstr(temporary_text("o/older.json"), "shards"));
+    expect_fine(train_run("mv", "o/older.json o/config.json"));
+    expect_fine(train_run("train", SMALL "--out o"));
+    free(path);
 }
 END_TEST
 
@@ -318,6 +336,7 @@ Suite *run_suite(void)
     tcase_add_loop_test(tests, a_folder_of_another_run_is_refused, 0, 2);
     tcase_add_test(tests, a_record_of_another_run_is_refused_by_study);
     tcase_add_test(tests, a_folder_of_an_older_version_goes_on);
+    tcase_add_test(tests, a_record_knows_no_options_that_came_later);
     tcase_add_test(tests, the_default_folder_says_what_the_run_is);
     tcase_add_test(tests, a_folder_in_which_another_program_works_is_refused);
     tcase_add_loop_test(tests, a_run_that_is_killed_goes_on_to_the_same_bytes, 0, sizeof killed / sizeof *killed);

@@ -81,8 +81,8 @@ const program_option run_options[] = {
     {"shards", "N",
      "parts that each pass is cut into, whose gradients are added in a fixed tree; as many processes or fewer can "
      "share "
-     "them out, with the same result",
-     OPTION_INT, AT(shards), 1, 1024},
+     "them out, with the same result; 0: one",
+     OPTION_INT, AT(shards), 0, 1024},
     {"drop-last", NULL, "leave out the last batch of an epoch where rows do not fill it", OPTION_FLAG, AT(drop_last)},
     {"accumulate", "N", "passes of a step, whose gradients add up", OPTION_INT, AT(accumulate), 1, 1e6},
     {"patience", "N", "ends after so many epochs that were not the best; 0: never", OPTION_INT, AT(patience), 0, 1e6},
@@ -147,7 +147,6 @@ run_spec run_spec_defaults(void)
                       .missing = "error",
                       .seed = 1,
                       .accumulate = 1,
-                      .shards = 1,
                       .file_limit = DATASET_FILE_LIMIT,
                       .best = "loss",
                       .optimizer = "adamw",

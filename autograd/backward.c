@@ -92,7 +92,7 @@ static bool is_used(const void *of, const tg_value *value)
     return index < p->use_capacity && (index < 0 || p->uses[index] > 0);
 }
 
-/* Nobody in the pass decides any more what becomes of the value's buffer. */
+/* Nothing in the pass decides any more what becomes of the value's buffer. */
 static void keep_buffer(tg_value *value)
 {
     for (; value; value = base_of(value))
@@ -131,7 +131,7 @@ static void release(const pass *p, int64_t start, tg_value *cotangent, tg_value 
 /* ---- where results of derivatives go ---- */
 
 /* Adds to the cotangent of a value. From the second contribution on the sum has a buffer of its own and grows in place,
- * unless somebody may differentiate through it later. */
+ * unless it may be differentiated through later. */
 static bool add_cotangent(pass *p, tg_value *value, tg_tensor addend)
 {
     tg_value **cotangent = cotangent_of(p, value), *so_far = *cotangent;
@@ -163,7 +163,7 @@ static bool is_read(const tg_value *value)
     return false;
 }
 
-/* Adds to the gradient of a parameter: the very operation that computes `addend` does so if nobody else needs its
+/* Adds to the gradient of a parameter: the very operation that computes `addend` does so if nothing else needs its
  * result, a copy otherwise. */
 static bool add_to_parameter(pass *p, tg_value *leaf, tg_tensor addend, bool fresh)
 {

@@ -4,8 +4,8 @@
 
 #include "autograd/tensor.h"
 
-/* Whether a product with this cotangent may be left out: it is all ones, where a backward pass starts, and nobody will
- * differentiate through it. */
+/* Whether a product with this cotangent may be left out: it is all ones, where a backward pass starts, and will not be
+ * differentiated through. */
 bool tg_is_plain_one(tg_tensor cotangent);
 
 #endif

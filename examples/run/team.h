@@ -21,7 +21,7 @@ const tg_communicator *team_communicator(void);
 /* Whether another process writes files and progress. */
 bool team_follows(void);
 
-/* What process 0 says, in all; they go on together. */
+/* Waits for process 0, and returns what it passed, in all processes. */
 bool team_agree(bool what);
 
 /* The status to leave with. After a failure the other processes are ended. */

@@ -269,7 +269,7 @@ static bool begin_epoch(tg_fit *fit)
 static bool add_passes(tg_fit *fit, int64_t first, tg_fit_step *now, double *sum)
 {
     *sum = 0;
-    tg_parameters_clear_gradients(fit->parameters); /* somebody else's */
+    tg_parameters_clear_gradients(fit->parameters); /* of passes outside of the run */
     for (int64_t done = 0, number = 0; done < now->rows; number++) {
         const int64_t left = now->rows - done, count = left < fit->config.batch ? left : fit->config.batch;
         const double share = (double)count / (double)now->rows,

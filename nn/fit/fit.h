@@ -81,8 +81,8 @@ typedef struct tg_fit_step {
 /* ---- several processes ---- */
 
 /* How the processes that train one model together reach each other. Both functions move bytes between this process and
- * another one, in order, and return when they have arrived, or may be overwritten; false where they cannot. MPI's is
- * examples/run/mpi.c. */
+ * another one, in order, and return when they have arrived, or may be overwritten; false where they cannot. The
+ * programs have one of MPI, examples/run/team.c. */
 typedef struct tg_communicator {
     int rank, size; /* this process, from 0, and how many there are */
     bool (*send)(void *context, int to, const void *bytes, size_t size);
@@ -105,7 +105,7 @@ typedef struct tg_fit_config {
 
     /* Each pass is cut into so many shards of rows, whose gradients are added in a tree that depends on their number
      * alone: the weights have the same bytes on any number of processes. Dropout is drawn for each shard, and batch
-     * norm normalises over one; its running statistics move by the mean of what the shards say. 0: one. */
+     * norm normalises over one; its running statistics move by the mean of the shards' statistics. 0: one. */
     int shards;
 
     /* The processes that share the shards out; each makes the same run, with the same rows. Process 0 writes the files,

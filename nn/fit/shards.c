@@ -105,7 +105,7 @@ static void make_leaf(tg_fit *fit, int64_t shard, int level)
     const tg_fit_split *split = &fit->split;
     tg_fit_sums *sums = sums_of(fit, level);
     double share = 0;
-    memset(sums, 0, node_bytes(fit));
+    *sums = (tg_fit_sums){0};
     sums->stops = fit->wants_stop && shard == split->first;
     if (fit->error[0])
         return;

@@ -1,9 +1,7 @@
 /* Compares activations: trains every activation with every seed, in parallel, each in a folder of its own, and writes
  * curves, a table and pictures from what the folders have. */
 #include "examples/lab/files.h"
-#include "examples/lab/jobs.h"
 #include "plots/plots.h"
-#include "examples/lab/progress.h"
 #include "examples/report/report.h"
 #include "examples/lab/signals.h"
 #include "examples/report/columns.h"
@@ -24,9 +22,9 @@
 typedef struct comparison {
     experiment e;
     char (*names)[EXPERIMENT_POINT]; /* [runs] */
-    int *pending;                    /* the runs that are not finished, pending_count */
-    int pending_count;
-    char **argv; /* the command */
+    int *pending;                    /* the runs that are not finished and ours to begin, pending_count */
+    int pending_count, missing;      /* missing: all that are not finished */
+    char **argv;                     /* the command */
     char out[RUN_NAME];
     double next_report; /* when the report is written again while runs go on */
 } comparison;
@@ -84,9 +82,11 @@ static bool name_runs(comparison *c, char message[EXPERIMENT_MESSAGE])
         return snprintf(message, EXPERIMENT_MESSAGE, "out of memory"), false;
     for (int number = 0; number < c->e.runs; number++) {
         experiment_name(&c->e, number, c->names[number]);
-        if (!path_of_run(c, number, folder) || !record_is_finished(folder))
-            c->pending[c->pending_count++] = number;
-        else if (c->e.settings.run.tensorboard) {
+        if (!path_of_run(c, number, folder) || !record_is_finished(folder)) {
+            c->missing++;
+            if (sweep_has(&c->e.settings.sweep, number))
+                c->pending[c->pending_count++] = number;
+        } else if (c->e.settings.run.tensorboard) {
             events *board = record_open_events(folder, message);
             events_close(board);
             if (!board)
@@ -235,26 +235,55 @@ static void show_so_far(void *context)
     c->next_report = report_next(begin, jobs_clock());
 }
 
+static bool is_finished(int job, void *context)
+{
+    const comparison *c = context;
+    char folder[PATH_MAX];
+    return path_of_run(c, c->pending[job], folder) && record_is_finished(folder);
+}
+
 static jobs_outcome run_all(comparison *c)
 {
+    const sweep *shared = &c->e.settings.sweep;
     const int count = c->pending_count;
+    const bool shows = sweep_shows(shared);
+    char runs[PATH_MAX];
     const char **names = calloc((size_t)count + 1, sizeof *names);
-    for (int job = 0; names && job < count; job++)
+    if (!names || snprintf(runs, sizeof runs, "%s/runs", c->e.settings.run.out) >= (int)sizeof runs) {
+        free(names);
+        return (jobs_outcome){.failed = count};
+    }
+    for (int job = 0; job < count; job++)
         names[job] = c->names[c->pending[job]];
-    if (count < c->e.runs)
-        fprintf(stderr, "%d of %d run%s there%s\n", c->e.runs - count, c->e.runs, c->e.runs == 1 ? " is" : "s are",
+    if (shows && shared->said[0])
+        fprintf(stderr, "%s\n", shared->said);
+    if (shows && c->missing < c->e.runs)
+        fprintf(stderr, "%d of %d run%s there%s\n", c->e.runs - c->missing, c->e.runs, c->e.runs == 1 ? " is" : "s are",
                 count ? "; the rest goes on" : "");
-    const jobs_outcome outcome = progress_run(
-        &(progress_config){
-            .out = names ? stderr : NULL, .count = count, .names = names, .unit = "rows", .measured = "validation"},
-        &(jobs_config){.count = count,
-                       .at_once = c->e.settings.jobs,
-                       .silence = c->e.settings.silence,
-                       .context = c,
-                       .run = train,
-                       .on_tick = c->e.settings.run.report ? show_so_far : NULL});
+    const jobs_outcome outcome =
+        sweep_run(shared, &(sweep_work){.folder = runs,
+                                        .names = names,
+                                        .count = count,
+                                        .out = shows ? stderr : NULL,
+                                        .silence = c->e.settings.silence,
+                                        .unit = "rows",
+                                        .measured = "validation",
+                                        .context = c,
+                                        .is_finished = is_finished,
+                                        .run = train,
+                                        .on_tick = shows && c->e.settings.run.report ? show_so_far : NULL});
     free(names);
     return outcome;
+}
+
+/* How many runs are finished now, whoever trained them. */
+static int count_finished(const comparison *c)
+{
+    char folder[PATH_MAX];
+    int finished = 0;
+    for (int number = 0; number < c->e.runs; number++)
+        finished += path_of_run(c, number, folder) && record_is_finished(folder);
+    return finished;
 }
 
 /* Appends those of the names whose file FOLDER/NAME.csv is there: " a.csv, b.csv". */
@@ -327,17 +356,21 @@ static bool read_options(comparison *c, int argc, char **argv)
     return true;
 }
 
-/* Makes the folder this comparison's. False and one line where it is another's, or another process works in it. */
+/* Makes the folder this comparison's. False and one line where it is another's, or is to be begun anew while another
+ * process works in it. */
 static bool claim(comparison *c, char message[EXPERIMENT_MESSAGE])
 {
-    static const char *const ignored[] = {"version", "seeds",     "jobs",        "silence",    "out",
-                                          "format",  "scale",     "no-plots",    "seed-lines", "report",
-                                          "config",  "overwrite", "tensorboard", "file-limit", NULL};
+    static const char *const ignored[] = {"version",     "seeds",      "jobs",       "silence",  "out",    "format",
+                                          "scale",       "no-plots",   "seed-lines", "report",   "config", "overwrite",
+                                          "tensorboard", "file-limit", "part",       "takeover", NULL};
     const char *out = c->e.settings.run.out;
+    const bool overwrite = c->e.settings.run.overwrite;
     json_t *config = config_of(c);
-    const bool fine =
-        files_make_folder(out, message) && files_take_folder(out, message) != FILES_TAKEN &&
-        record_claim(out, config, c->e.settings.run.overwrite ? RECORD_OVERWRITE : RECORD_SAME, ignored, message);
+    int taken = -1;
+    const bool fine = files_make_folder(out, message) &&
+                      (taken = files_take_folder(out, !overwrite, message)) != FILES_TAKEN &&
+                      record_claim(out, config, overwrite ? RECORD_OVERWRITE : RECORD_SAME, ignored, message);
+    files_share_folder(taken); /* with processes that run the same command from now on */
     json_decref(config);
     return fine;
 }
@@ -370,14 +403,21 @@ int main(int argc, char **argv)
         terminal_say("compare", NULL, message);
         return 2;
     }
-    describe_to(&c, stderr);
-    if (!c.e.from.is_text)
-        columns_print(&c.e.from.data, stderr);
+    const bool shows = sweep_shows(&c.e.settings.sweep);
+    if (shows) {
+        describe_to(&c, stderr);
+        if (!c.e.from.is_text)
+            columns_print(&c.e.from.data, stderr);
+    }
     const jobs_outcome outcome = run_all(&c);
-    if (outcome.interrupted)
-        fprintf(stderr, "interrupted: %d of %d run%s complete; the same command goes on\n",
-                c.e.runs - c.pending_count + outcome.done, c.e.runs, plural(c.e.runs));
-    const int shown = show_results(&c);
+    const int finished = count_finished(&c);
+    if (shows && outcome.interrupted)
+        fprintf(stderr, "interrupted: %d of %d run%s complete; the same command goes on\n", finished, c.e.runs,
+                plural(c.e.runs));
+    else if (shows && c.e.settings.sweep.count > 1 && finished < c.e.runs)
+        fprintf(stderr, "%d of %d run%s complete, with all of this part that could be trained\n", finished, c.e.runs,
+                plural(c.e.runs));
+    const int shown = shows ? show_results(&c) : 0;
     free(c.names);
     free(c.pending);
     experiment_free(&c.e);

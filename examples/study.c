@@ -26,7 +26,7 @@ enum { STUDIES = sizeof studies / sizeof studies[0] };
 
 static const program_option table[] = {
     {"quick", NULL, "made-up data, small networks, few epochs: seconds, to see that it works", OPTION_FLAG, AT(quick)},
-    {"jobs", "N", "runs at the same time; 0: as many as there are processors", OPTION_INT, AT(jobs), 0, 1024},
+    SWEEP_OPTIONS(AT(sweep)),
     {"out", "DIR", "folder for a folder of each study: records of the runs, report.html, report.md, pictures",
      OPTION_TEXT, AT(out)},
     {"data", "DIR",
@@ -77,7 +77,8 @@ static char *command_of(char *const *argv)
 /* Reads the options behind the study's name; false, said, where one has no effect. */
 static bool read_options(int argc, char **argv, const study *chosen, study_settings *s)
 {
-    static const char *const of_runs[] = {"jobs", "data", "epochs", "only", "report-only", "overwrite"};
+    static const char *const of_runs[] = {"jobs",   "part", "takeover",    "data",
+                                          "epochs", "only", "report-only", "overwrite"};
     static char after[2000];
     size_t used = (size_t)snprintf(after, sizeof after, "Studies:\n");
     for (int i = 0; i < STUDIES; i++)
@@ -93,12 +94,16 @@ static bool read_options(int argc, char **argv, const study *chosen, study_setti
     for (size_t i = 0; chosen && chosen->no_runs && i < sizeof of_runs / sizeof of_runs[0]; i++)
         if (options_given(&program, of_runs[i]))
             return fprintf(stderr, "study: --%s: %s trains nothing\n", of_runs[i], chosen->name), false;
-    if (s->only && chosen && chosen->staged)
-        return fprintf(stderr, "study: --only: runs of %s build on each other\n", chosen->name), false;
+    for (int i = 0; chosen && chosen->staged && i < 2; i++)
+        if (options_given(&program, (const char *[]){"only", "part"}[i]))
+            return fprintf(stderr, "study: --%s: runs of %s build on each other\n", (const char *[]){"only", "part"}[i],
+                           chosen->name),
+                   false;
     if (s->only && s->report_only)
         return fprintf(stderr, "study: --only: with --report-only nothing is trained\n"), false;
-    if (s->report_only && options_given(&program, "jobs"))
-        return fprintf(stderr, "study: --jobs: with --report-only nothing is trained\n"), false;
+    for (size_t i = 0; s->report_only && i < 3; i++)
+        if (options_given(&program, of_runs[i]))
+            return fprintf(stderr, "study: --%s: with --report-only nothing is trained\n", of_runs[i]), false;
     if (s->quick && options_given(&program, "data"))
         return fprintf(stderr, "study: --data: a quick study makes its data up\n"), false;
     return true;
@@ -106,7 +111,7 @@ static bool read_options(int argc, char **argv, const study *chosen, study_setti
 
 int main(int argc, char **argv)
 {
-    study_settings s = {.out = "results/studies", .data = "data", .jobs = 0};
+    study_settings s = {.out = "results/studies", .data = "data", .sweep = SWEEP_DEFAULTS};
     study_context c;
     char message[STUDY_MESSAGE];
     const bool named = argc > 1 && argv[1][0] != '-';
@@ -127,8 +132,15 @@ int main(int argc, char **argv)
         list_studies(argc > 1 ? stderr : stdout);
         return argc > 1 ? 2 : 0;
     }
-    if (s.jobs == 0)
-        s.jobs = (int)sysconf(_SC_NPROCESSORS_ONLN) > 0 ? (int)sysconf(_SC_NPROCESSORS_ONLN) : 1;
+    if (!sweep_prepare(&s.sweep, message)) {
+        terminal_say("study", NULL, message);
+        free(command);
+        return 2;
+    }
+    if (chosen->staged)
+        sweep_share_all(&s.sweep);
+    if (s.sweep.said[0] && sweep_shows(&s.sweep))
+        fprintf(stderr, "%s\n", s.sweep.said);
     if (!command || !study_context_of(&c, &s, chosen->name, command))
         return study_refuse("--out: the name is too long", 2);
     if (!files_check_folder(c.folder, message)) {

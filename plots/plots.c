@@ -301,8 +301,10 @@ static bool remove_if_stale(const char *folder, const char *name, void *context)
     char path[PATH_MAX];
     const size_t length = sizeof unfinished_prefix - 1;
     (void)context;
-    const long owner = strncmp(name, unfinished_prefix, length) == 0 ? atol(name + length) : 0;
-    if (owner > 0 && kill((pid_t)owner, 0) != 0 && errno == ESRCH &&
+    char none[] = "", *rest = none;
+    const long owner = strncmp(name, unfinished_prefix, length) == 0 ? strtol(name + length, &rest, 10) : 0;
+    const bool of_this_machine = strncmp(rest, files_machine(), strlen(files_machine())) == 0;
+    if (owner > 0 && of_this_machine && kill((pid_t)owner, 0) != 0 && errno == ESRCH &&
         snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path)
         remove_folder(path);
     return true;
@@ -350,7 +352,8 @@ static plots_outcome draw(const char *const scripts[], const char *directory, co
     char unfinished[PATH_MAX], *settings = NULL;
     size_t size = 0;
     each_file(directory, remove_if_stale, NULL);
-    snprintf(unfinished, sizeof unfinished, "%s/%s%ld.XXXXXX", directory, unfinished_prefix, (long)getpid());
+    snprintf(unfinished, sizeof unfinished, "%s/%s%ld%s.XXXXXX", directory, unfinished_prefix, (long)getpid(),
+             files_machine());
     FILE *command = open_memstream(&settings, &size), *output = tmpfile();
     const bool ready = command && output && mkdtemp(unfinished);
     plots_outcome outcome = ready ? PLOTS_DRAWN : PLOTS_FAILED;

@@ -19,7 +19,7 @@ START_TEST(a_link_of_the_temporary_name_is_not_followed)
 {
     char message[FILES_MESSAGE], guessed[64];
     temporary_write("precious", "x", 1);
-    snprintf(guessed, sizeof guessed, ".rows.csv.new.%ld", (long)getpid());
+    snprintf(guessed, sizeof guessed, ".rows.csv.new.%ld%s", (long)getpid(), files_machine());
     ck_assert_int_eq(symlink(temporary_path("precious"), temporary_path(guessed)), 0);
     ck_assert_msg(files_write(temporary_folder(), "rows.csv", write_text, "a,b\n", message), "%s", message);
     ck_assert_str_eq(temporary_text("precious"), "x");
@@ -46,7 +46,7 @@ START_TEST(what_a_killed_program_left_of_a_probe_is_removed)
     if (dead == 0)
         _exit(0);
     ck_assert_int_eq(waitpid(dead, NULL, 0), dead);
-    snprintf(left, sizeof left, ".file.try.%ld", (long)dead);
+    snprintf(left, sizeof left, ".file.try.%ld%s", (long)dead, files_machine());
     temporary_write(left, "", 0);
     ck_assert_msg(files_check_folder(temporary_folder(), message), "%s", message);
     ck_assert(!temporary_exists(left));

@@ -1,4 +1,5 @@
 /* How a comparison is shown: the table on the terminal and the pictures. */
+#include "examples/lab/files.h"
 #include "examples/lab/signals.h"
 #include "plots/plots.h"
 #include "examples/report/runlog.h"
@@ -369,11 +370,11 @@ START_TEST(what_a_killed_program_left_is_removed)
     if (dead == 0)
         _exit(0);
     ck_assert_int_eq(waitpid(dead, NULL, 0), dead);
-    snprintf(left, sizeof left, ".pictures.%ld.abcdef", (long)dead);
+    snprintf(left, sizeof left, ".pictures.%ld%s.abcdef", (long)dead, files_machine());
     ck_assert_int_eq(mkdir(temporary_path(left), 0777), 0);
-    snprintf(left, sizeof left, ".pictures.%ld.abcdef/loss.png", (long)dead);
+    snprintf(left, sizeof left, ".pictures.%ld%s.abcdef/loss.png", (long)dead, files_machine());
     temporary_write(left, "half", 4);
-    snprintf(left, sizeof left, ".pictures.%ld.abcdef", (long)getppid()); /* somebody who lives */
+    snprintf(left, sizeof left, ".pictures.%ld%s.abcdef", (long)getppid(), files_machine()); /* somebody who lives */
     ck_assert_int_eq(mkdir(temporary_path(left), 0777), 0);
     plots_draw(temporary_folder(), &(plots_look){0}, message);
     ck_assert_int_eq(entries_like(".pictures"), 1);
@@ -390,7 +391,7 @@ static const char *left_folder(void)
     if (dead == 0)
         _exit(0);
     ck_assert_int_eq(waitpid(dead, NULL, 0), dead);
-    snprintf(left, sizeof left, ".pictures.%ld.abcdef", (long)dead);
+    snprintf(left, sizeof left, ".pictures.%ld%s.abcdef", (long)dead, files_machine());
     return left;
 }
 

@@ -1,4 +1,5 @@
 /* The programs train and predict, run as a user runs them. */
+#include "examples/lab/files.h"
 #include "examples/data/dataset.h"
 #include "tests/run_train.h"
 #include "tests/temporary_files.h"
@@ -78,10 +79,10 @@ START_TEST(what_a_killed_run_left_is_removed)
     static const struct {
         const char *name;
         bool goes;
-    } files[] = {{"m/.config.json.new.%ld", true},     {"m/.curves.csv.new.%ld", true},
+    } files[] = {{"m/.config.json.new.%ld%s", true},   {"m/.curves.csv.new.%ld%s", true},
                  {"m/last.safetensors.%ld.tmp", true}, {"m/best.safetensors.%ld.tmp", true},
-                 {"m/.mine.new.%ld", false},           {"m/.config.json.new.%ldx", false},
-                 {"m/config.json.new.%ld", false}};
+                 {"m/.mine.new.%ld%s", false},         {"m/.config.json.new.%ld%sx", false},
+                 {"m/config.json.new.%ld%s", false},   {"m/.config.json.new.%ld@another.machine", false}};
     char name[100];
     const pid_t dead = fork();
     if (dead == 0)
@@ -90,13 +91,13 @@ START_TEST(what_a_killed_run_left_is_removed)
     ck_assert_int_eq(mkdir(temporary_path("m"), 0777), 0);
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
         for (int lives = 0; lives < 2; lives++) {
-            snprintf(name, sizeof name, files[i].name, lives ? (long)getpid() : (long)dead);
+            snprintf(name, sizeof name, files[i].name, lives ? (long)getpid() : (long)dead, files_machine());
             temporary_write(name, "half", 4);
         }
     expect_fine(train_run("train", "--data moons --rows 60 --epochs 1 --no-plots --out m"));
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
         for (int lives = 0; lives < 2; lives++) {
-            snprintf(name, sizeof name, files[i].name, lives ? (long)getpid() : (long)dead);
+            snprintf(name, sizeof name, files[i].name, lives ? (long)getpid() : (long)dead, files_machine());
             ck_assert_msg(temporary_exists(name) == (lives || !files[i].goes), "%s", name);
         }
 }

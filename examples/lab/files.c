@@ -65,11 +65,23 @@ static void remove_directories(const char *directory, size_t kept)
     }
 }
 
+const char *files_machine(void)
+{
+    static char text[66];
+    if (!text[0]) {
+        text[0] = '@';
+        if (gethostname(text + 1, sizeof text - 2) != 0)
+            text[1] = '\0';
+    }
+    return text;
+}
+
 static bool join(char path[PATH_MAX], const char *folder, const char *before, const char *name,
                  char message[FILES_MESSAGE])
 {
-    const int length = before ? snprintf(path, PATH_MAX, "%s/.%s.%s.%ld", folder, name, before, (long)getpid())
-                              : snprintf(path, PATH_MAX, "%s/%s", folder, name);
+    const int length =
+        before ? snprintf(path, PATH_MAX, "%s/.%s.%s.%ld%s", folder, name, before, (long)getpid(), files_machine())
+               : snprintf(path, PATH_MAX, "%s/%s", folder, name);
     return length < PATH_MAX || complain(message, "write into the folder", folder, "the name is too long");
 }
 
@@ -86,7 +98,7 @@ static bool check_writable(const char *folder, char message[FILES_MESSAGE])
     char path[PATH_MAX];
     if (!join(path, folder, "try", "file", message))
         return false;
-    files_remove_left(folder, ".file.try.", "");
+    files_remove_left(folder, ".file.try.", files_machine());
     int probe = create(path);
     if (probe < 0)
         return complain(message, "write into the folder", folder, strerror(errno));
@@ -109,18 +121,24 @@ bool files_make_folder(const char *folder, char message[FILES_MESSAGE])
     return make_directories(folder, &kept, message);
 }
 
-int files_take_folder(const char *folder, char message[FILES_MESSAGE])
+int files_take_folder(const char *folder, bool shared, char message[FILES_MESSAGE])
 {
     enum { TRIES = 20 }; /* in a second: the children of a process that was killed may need a moment to end */
     const int taken = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     for (int i = 0; i < TRIES; i++) {
-        if (taken < 0 || flock(taken, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+        if (taken < 0 || flock(taken, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0 || errno != EWOULDBLOCK)
             return taken;
         nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
     }
     close(taken);
     snprintf(message, FILES_MESSAGE, "another process is at work in the folder '%.300s'", folder);
     return FILES_TAKEN;
+}
+
+void files_share_folder(int taken)
+{
+    if (taken >= 0)
+        flock(taken, LOCK_SH | LOCK_NB);
 }
 
 void files_release_folder(int taken)
@@ -163,7 +181,7 @@ bool files_write(const char *folder, const char *name, bool (*write)(const void 
     if (!join(path, folder, NULL, name, message) || !join(temporary, folder, "new", name, message))
         return false;
     snprintf(left, sizeof left, ".%.*s.new.", NAME_MAX, name);
-    files_remove_left(folder, left, "");
+    files_remove_left(folder, left, files_machine());
     const int descriptor = create(temporary);
     FILE *to = descriptor < 0 ? NULL : fdopen(descriptor, "w");
     if (!to) {

@@ -31,15 +31,21 @@ bool files_check_folder(const char *folder, char message[FILES_MESSAGE]);
 bool files_make_folder(const char *folder, char message[FILES_MESSAGE]);
 
 /* Takes a folder that is there, for this process and those that it forks, until files_release_folder gets what this
- * returned. FILES_TAKEN, with a message, if another process has it for a second. Where folders cannot be taken, all
- * goes on as if it had been. */
+ * returned. With `shared`, others that share it may have it, too; files_share_folder lets them in later. FILES_TAKEN,
+ * with a message, if another process has it for a second. Where folders cannot be taken, all goes on as if it had been.
+ */
 enum { FILES_TAKEN = -2 };
-int files_take_folder(const char *folder, char message[FILES_MESSAGE]);
+int files_take_folder(const char *folder, bool shared, char message[FILES_MESSAGE]);
+void files_share_folder(int taken);
 void files_release_folder(int taken);
 
 /* Writes FOLDER/NAME by `write`, which looks at memory only: errors of the stream are found here. */
 bool files_write(const char *folder, const char *name, bool (*write)(const void *context, FILE *to),
                  const void *context, char message[FILES_MESSAGE]);
+
+/* "@" and the name of this machine: behind the number of a process in the names of temporary files, since a folder may
+ * be shared with other machines, whose numbers are others. */
+const char *files_machine(void);
 
 /* Removes what a process that is no more has left of a file when it was killed, as files_write does of its own:
  * FOLDER/BEGIN, its number, END. "best.safetensors." and ".tmp" are those of the library. */

@@ -27,6 +27,7 @@ typedef struct {
     int job;
     int descriptor; /* the pipe's end for reading */
     bool closed;    /* the pipe has ended */
+    bool lost;      /* another program has the job now */
     double heard;   /* when its last bytes came */
     jobs_message_head head;
     size_t arrived; /* bytes of the message so far, its head included */
@@ -34,11 +35,15 @@ typedef struct {
     char failure[JOBS_FAILURE_LIMIT];
 } child;
 
+typedef enum { WAITING, RUNNING, ENDED } job_state;
+
 typedef struct {
     const jobs_config *config;
     child *children;      /* [places] */
     struct pollfd *polls; /* [places] */
-    int places, running, next;
+    job_state *state;     /* [count] */
+    int places, running, ended;
+    int first; /* all jobs before it have ended */
     bool stopping;
     double stopped_at, ticked_at;
     jobs_outcome outcome;
@@ -75,6 +80,9 @@ static void end_job(jobs_pool *pool, int job, jobs_state state, const char *mess
     pool->outcome.done += state == JOBS_DONE;
     pool->outcome.failed += state == JOBS_FAILED;
     pool->outcome.stopped += state == JOBS_STOPPED;
+    pool->outcome.elsewhere += state == JOBS_ELSEWHERE;
+    pool->state[job] = ENDED;
+    pool->ended++;
     if (pool->config->on_end)
         pool->config->on_end(job, state, message, pool->config->context);
 }
@@ -83,6 +91,7 @@ static void start_job(jobs_pool *pool, child *place, int job)
 {
     int ends[2];
     const jobs_config *config = pool->config;
+    pool->state[job] = RUNNING;
     if (config->on_start)
         config->on_start(job, config->context);
     fflush(NULL); /* or the child would print the parent's unfinished lines again */
@@ -209,10 +218,16 @@ static void reap(jobs_pool *pool, child *place)
     /* The flag is asked too: a signal to the whole group may reach the child before the loop has seen its own. */
     bool stopped = (pool->stopping || signals_caught()) && !place->failure[0] && WIFSIGNALED(status) &&
                    (WTERMSIG(status) == SIGTERM || WTERMSIG(status) == SIGKILL);
-    int job = place->job;
+    const int job = place->job;
+    const bool lost = place->lost;
     free(place->body);
     *place = (child){0};
     pool->running--;
+    if (lost) {
+        pool->state[job] = WAITING;
+        pool->first = job < pool->first ? job : pool->first;
+        return;
+    }
     end_job(pool, job, stopped ? JOBS_STOPPED : message ? JOBS_FAILED : JOBS_DONE, stopped ? "interrupted" : message);
 }
 
@@ -252,11 +267,42 @@ static void end_silent_children(const jobs_pool *pool, double paused)
     }
 }
 
+/* Kills the children whose jobs another program has now. */
+static void end_lost_children(const jobs_pool *pool)
+{
+    const jobs_config *config = pool->config;
+    for (int i = 0; i < pool->places && config->is_ours; i++) {
+        child *place = &pool->children[i];
+        if (place->pid && !place->lost && !config->is_ours(place->job, config->context)) {
+            place->lost = true;
+            kill(place->pid, SIGKILL);
+        }
+    }
+}
+
+/* The next job that may start; -1 where there is none, for now or at all. */
+static int next_job(jobs_pool *pool)
+{
+    const jobs_config *config = pool->config;
+    while (pool->first < config->count && pool->state[pool->first] == ENDED)
+        pool->first++;
+    for (int job = pool->first; job < config->count; job++) {
+        if (pool->state[job] != WAITING)
+            continue;
+        const jobs_turn turn = config->turn ? config->turn(job, config->context) : JOBS_NOW;
+        if (turn == JOBS_NOW)
+            return job;
+        if (turn == JOBS_NEVER)
+            end_job(pool, job, JOBS_ELSEWHERE, NULL);
+    }
+    return -1;
+}
+
 static void fill_places(jobs_pool *pool)
 {
-    for (int i = 0; i < pool->places; i++)
-        while (!pool->stopping && !pool->children[i].pid && pool->next < pool->config->count)
-            start_job(pool, &pool->children[i], pool->next++);
+    for (int i = 0, job = 0; i < pool->places && job >= 0; i++)
+        while (!pool->stopping && !pool->children[i].pid && (job = next_job(pool)) >= 0)
+            start_job(pool, &pool->children[i], job);
 }
 
 static void wait_for_news(jobs_pool *pool)
@@ -280,6 +326,7 @@ static void wait_for_news(jobs_pool *pool)
     if (tick) {
         const double since = jobs_clock() - pool->ticked_at;
         end_silent_children(pool, pool->ticked_at > 0 && since > LONG_TICK * tick_interval ? since : 0);
+        end_lost_children(pool);
         pool->ticked_at = jobs_clock();
         if (pool->config->on_tick)
             pool->config->on_tick(pool->config->context);
@@ -295,26 +342,30 @@ jobs_outcome jobs_run(const jobs_config *config)
     jobs_pool pool = {.config = config, .places = places};
     pool.children = calloc((size_t)places, sizeof *pool.children);
     pool.polls = calloc((size_t)places, sizeof *pool.polls);
+    pool.state = calloc((size_t)config->count, sizeof *pool.state);
     signals_before before;
     struct sigaction before_child;
     signals_catch(&before, NULL);
     sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL},
               &before_child); /* ignored, children would leave no status */
-    if (!pool.children || !pool.polls) {
-        for (; pool.next < config->count; pool.next++)
-            end_job(&pool, pool.next, JOBS_FAILED, "out of memory");
+    const bool ready = pool.children && pool.polls && pool.state;
+    if (!ready) {
+        for (int job = 0; config->on_end && job < config->count; job++)
+            config->on_end(job, JOBS_FAILED, "out of memory", config->context);
+        pool.outcome.failed = pool.ended = config->count;
     }
-    while (pool.running > 0 || (!pool.stopping && pool.next < config->count)) {
+    while (pool.running > 0 || (!pool.stopping && pool.ended < config->count)) {
         stop_if_interrupted(&pool);
         fill_places(&pool);
-        if (pool.running > 0)
+        if (pool.running > 0 || pool.ended < config->count)
             wait_for_news(&pool);
     }
     pool.outcome.interrupted |= signals_caught() != 0;
-    pool.outcome.stopped += config->count - pool.next;
+    pool.outcome.stopped += config->count - pool.ended;
     sigaction(SIGCHLD, &before_child, NULL);
     signals_release(&before);
     free(pool.children);
     free(pool.polls);
+    free(pool.state);
     return pool.outcome;
 }

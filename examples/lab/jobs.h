@@ -66,7 +66,14 @@ int jobs_fail(jobs_link *link, const char *format, ...) __attribute__((format(pr
 
 /* ---- in the parent ------------------------------------------------------------------------------------------ */
 
-typedef enum { JOBS_DONE, JOBS_FAILED, JOBS_STOPPED } jobs_state;
+typedef enum {
+    JOBS_DONE,
+    JOBS_FAILED,
+    JOBS_STOPPED,
+    JOBS_ELSEWHERE /* never started here: `turn` said so */
+} jobs_state;
+
+typedef enum { JOBS_NOW, JOBS_LATER, JOBS_NEVER } jobs_turn;
 
 typedef struct {
     int count;      /* how many jobs; they are numbered from 0 */
@@ -76,6 +83,12 @@ typedef struct {
 
     /* The job itself, in the child. Returns 0 for success; the child then exits without running atexit handlers. */
     int (*run)(int job, jobs_link *link, void *context);
+
+    /* For jobs that are shared with other programs; both in the parent, and NULL where they are not. Whether a job may
+     * start: JOBS_LATER is asked again, JOBS_NEVER ends the job as done elsewhere. And, about ten times a second,
+     * whether a running job still belongs to this program: if not, it is killed, and its turn is asked again. */
+    jobs_turn (*turn)(int job, void *context);
+    bool (*is_ours)(int job, void *context);
 
     /* In the parent, while jobs run; each may be NULL. What the bytes point to lives until the callback returns and
      * is aligned for any type. A message is one line: what jobs_fail said, or how the child ended. */
@@ -87,7 +100,7 @@ typedef struct {
 } jobs_config;
 
 typedef struct {
-    int done, failed;
+    int done, failed, elsewhere;
     int stopped;      /* by an interruption, or never started because of it */
     bool interrupted; /* by SIGINT, SIGTERM or SIGHUP */
 } jobs_outcome;

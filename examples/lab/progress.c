@@ -289,9 +289,9 @@ void progress_update(progress *view, int job, const jobs_progress *now)
 /* "✓ relu seed 1  20 epochs  loss 0.0712 ..." on a terminal, "relu seed 1: done, 20 epochs, ..." elsewhere. */
 static void write_end(const progress *view, FILE *to, int job, jobs_state state, const char *message)
 {
-    static const char *const marks[] = {"✓", "✗", "–"}, *const ascii_marks[] = {"+", "x", "-"};
-    static const char *const colours[] = {"\033[32m", "\033[31m", "\033[33m"};
-    static const char *const words[] = {"done", "failed", "stopped"};
+    static const char *const marks[] = {"✓", "✗", "–", "✓"}, *const ascii_marks[] = {"+", "x", "-", "+"};
+    static const char *const colours[] = {"\033[32m", "\033[31m", "\033[33m", "\033[90m"};
+    static const char *const words[] = {"done", "failed", "stopped", "by another process"};
     const job_line *row = &view->rows[job];
     terminal screen = terminal_of(view->config.out);
     const char *name = view->config.names[job];
@@ -304,8 +304,8 @@ static void write_end(const progress *view, FILE *to, int job, jobs_state state,
     if (state == JOBS_DONE)
         progress_write_result(to, &row->now, view->config.measured, jobs_clock() - row->started, joint,
                               screen.live ? screen.columns - 1 - 2 - view->name_width : 1000);
-    else if (state == JOBS_STOPPED && screen.live)
-        fprintf(to, "%sstopped", joint);
+    else if (state != JOBS_FAILED && screen.live)
+        fprintf(to, "%s%s", joint, words[state]);
     else if (state == JOBS_FAILED)
         fprintf(to, "%s%s", screen.live ? "  " : ": ", message ? message : "failed");
     if (state == JOBS_STOPPED && row->now.epochs)

@@ -11,6 +11,18 @@ static int run(int job, jobs_link *link, void *context)
     return jobs->run(job, link, jobs->context);
 }
 
+static jobs_turn turn(int job, void *context)
+{
+    const jobs_config *jobs = ((const shown_jobs *)context)->jobs;
+    return jobs->turn ? jobs->turn(job, jobs->context) : JOBS_NOW;
+}
+
+static bool is_ours(int job, void *context)
+{
+    const jobs_config *jobs = ((const shown_jobs *)context)->jobs;
+    return !jobs->is_ours || jobs->is_ours(job, jobs->context);
+}
+
 static void on_start(int job, void *context)
 {
     const shown_jobs *s = context;
@@ -58,6 +70,8 @@ jobs_outcome progress_run(const progress_config *config, const jobs_config *jobs
                                                          .silence = jobs->silence,
                                                          .context = &s,
                                                          .run = run,
+                                                         .turn = turn,
+                                                         .is_ours = is_ours,
                                                          .on_start = on_start,
                                                          .on_progress = on_progress,
                                                          .on_record = on_record,

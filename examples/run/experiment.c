@@ -17,7 +17,7 @@ static const char *const scales[] = {"auto", "linear", "log", NULL};
 static const program_option own_options[] = {
     {"keep-models", NULL, "keep the weights of every run's best epoch, for predict --model OUT/runs/NAME", OPTION_FLAG,
      AT(keep_models)},
-    {"jobs", "N", "runs at the same time; 0: as many as there are processors", OPTION_INT, AT(jobs), 0, 1024},
+    SWEEP_OPTIONS(AT(sweep)),
     {"silence", "SECONDS", "kill a run that reports nothing for this long, as failed; 0: never", OPTION_REAL,
      AT(silence), 0, 1e9},
     {"scale", "KIND", "of the loss in pictures; auto: logarithmic where it is long", OPTION_CHOICE, AT(scale),
@@ -94,6 +94,7 @@ const options_program *experiment_program(void)
 experiment experiment_defaults(void)
 {
     experiment e = {.settings = {.run = run_spec_defaults(),
+                                 .sweep = SWEEP_DEFAULTS,
                                  .activations = "relu,gelu_exact,silu,swiglu",
                                  .seeds = 3,
                                  .silence = 600,
@@ -423,14 +424,13 @@ static bool depth_is_clear(const experiment *e, char message[EXPERIMENT_MESSAGE]
 bool experiment_prepare(experiment *e, char message[EXPERIMENT_MESSAGE])
 {
     run_spec *s = &e->settings.run;
-    if (!read_activations(e, message) || !read_lists(e, message) || !depth_is_clear(e, message))
+    if (!sweep_prepare(&e->settings.sweep, message) || !read_activations(e, message) || !read_lists(e, message) ||
+        !depth_is_clear(e, message))
         return false;
     e->runs = e->activation_count * e->points * e->settings.seeds * folds(e);
     e->parameters = calloc((size_t)(e->activation_count * e->points), sizeof *e->parameters);
     if (!e->parameters)
         return snprintf(message, EXPERIMENT_MESSAGE, "out of memory"), false;
-    if (e->settings.jobs == 0)
-        e->settings.jobs = (int)sysconf(_SC_NPROCESSORS_ONLN);
     if (!source_open(s, &e->from, message))
         return false;
     run_spec first = experiment_given(e, 0);

@@ -13,6 +13,7 @@
 #define RUN_EXPERIMENT_H
 
 #include "examples/run/source.h"
+#include "examples/run/sweep.h"
 
 #include <stdio.h>
 
@@ -22,7 +23,8 @@ typedef struct experiment_settings {
     run_spec run; /* first: run_options */
     const char *activations;
     const char *list[OPTIONS_MOST]; /* of the option at that place of run_options, where it takes several values */
-    int seeds, jobs;
+    sweep sweep;
+    int seeds;
     double silence;
     const char *format, *config, *scale, *runs, *measures;
     bool seed_lines, keep_models;

@@ -40,7 +40,7 @@ bool study_load(const study_context *c, const char *kind, const char *path, cons
 study_work study_work_of(const study_context *c)
 {
     return (study_work){.folder = c->records,
-                        .jobs = c->settings->jobs,
+                        .sweep = &c->settings->sweep,
                         .read_only = c->settings->report_only,
                         .only = c->settings->only,
                         .overwrite = c->settings->overwrite};
@@ -71,6 +71,11 @@ static plots_outcome draw(const study_context *c, const char *script)
 int study_end(const study_context *c, study_work *work, const study_outcome *outcome, sheet *s, const char *script)
 {
     char message[FILES_MESSAGE];
+    if (!sweep_shows(&c->settings->sweep)) {
+        sheet_free(s);
+        study_work_free(work);
+        return outcome->interrupted ? signals_status() : outcome->failed > 0;
+    }
     const plots_outcome drawn = draw(c, script);
     sheet_print(s, stdout);
     const bool written =

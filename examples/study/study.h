@@ -23,7 +23,8 @@
 typedef struct study_settings {
     const char *out, *data, *only;
     bool quick, report_only, no_plots, overwrite;
-    int jobs, epochs;
+    sweep sweep;
+    int epochs;
 } study_settings;
 
 typedef struct study_context {

@@ -1,5 +1,4 @@
 #include "examples/study/work.h"
-#include "examples/lab/progress.h"
 #include "examples/data/words.h"
 
 #include <fnmatch.h>
@@ -116,39 +115,66 @@ static int train(int job, jobs_link *link, void *context)
                : jobs_fail(link, "%s", message);
 }
 
+static bool is_finished(int job, void *context)
+{
+    const pool *p = context;
+    const study_run *run = &p->work->run[p->pending[job]];
+    study_record record;
+    study_record_read(&record, run, p->work->folder);
+    const bool complete = study_record_complete(&record, run->spec.epochs);
+    study_record_free(&record);
+    return complete;
+}
+
 static jobs_outcome train_all(const study_work *work, const int *pending, int count, FILE *out)
 {
     pool p = {work, pending};
     const char **names = calloc((size_t)count, sizeof *names);
     for (int i = 0; names && i < count; i++)
         names[i] = work->run[pending[i]].name;
-    const jobs_outcome outcome = progress_run(
-        &(progress_config){.out = names ? out : NULL, .count = count, .names = names, .unit = "rows"},
-        &(jobs_config){.count = count, .at_once = work->jobs, .silence = silence, .context = &p, .run = train});
+    const jobs_outcome outcome = !names ? (jobs_outcome){.failed = count}
+                                        : sweep_run(work->sweep, &(sweep_work){.folder = work->folder,
+                                                                               .names = names,
+                                                                               .count = count,
+                                                                               .out = out,
+                                                                               .silence = silence,
+                                                                               .unit = "rows",
+                                                                               .context = &p,
+                                                                               .is_finished = is_finished,
+                                                                               .run = train});
     free(names);
     return outcome;
+}
+
+/* What is to come, and how long it takes. False where a run cannot be made. */
+static bool say_estimate(const study_work *work, const int *pending, int count, int missing, FILE *out,
+                         char message[STUDY_MESSAGE])
+{
+    const double seconds = estimate(work, pending, count, message);
+    if (isnan(seconds))
+        return false;
+    fprintf(out, "%d of %d run%s done; ", work->count - missing, work->count, plural(work->count));
+    if (count < missing)
+        fprintf(out, "%d of the rest take%s about ", count, count == 1 ? "s" : "");
+    else
+        fprintf(out, "the rest takes about ");
+    say_duration(seconds / work->sweep->jobs, out);
+    fprintf(out, " (%d at once, from timed samples)\n", work->sweep->jobs);
+    return true;
 }
 
 /* Of `missing` runs these. */
 static void do_pending(study_work *work, int *pending, int count, int missing, study_outcome *outcome, FILE *out)
 {
-    const int taken = files_take_folder(work->folder, outcome->message);
-    const double seconds = taken == FILES_TAKEN ? NAN : estimate(work, pending, count, outcome->message);
-    if (isnan(seconds)) {
-        files_release_folder(taken);
-        outcome->broken = 1;
-        return;
+    const int taken = files_take_folder(work->folder, !work->overwrite, outcome->message);
+    const bool shows = sweep_shows(work->sweep);
+    outcome->broken =
+        taken == FILES_TAKEN || (shows && !say_estimate(work, pending, count, missing, out, outcome->message));
+    if (!outcome->broken) {
+        const jobs_outcome jobs = train_all(work, pending, count, shows ? out : NULL);
+        outcome->failed = jobs.failed;
+        outcome->interrupted = jobs.interrupted;
     }
-    fprintf(out, "%d of %d run%s done; ", work->count - missing, work->count, plural(work->count));
-    if (work->only)
-        fprintf(out, "%d of the rest take%s about ", count, count == 1 ? "s" : "");
-    else
-        fprintf(out, "the rest takes about ");
-    say_duration(seconds / work->jobs, out);
-    fprintf(out, " (%d at once, from timed samples)\n", work->jobs);
-    const jobs_outcome jobs = train_all(work, pending, count, out);
-    outcome->failed = jobs.failed;
-    outcome->interrupted = jobs.interrupted;
     files_release_folder(taken);
 }
 
@@ -178,7 +204,7 @@ study_outcome study_work_do(study_work *work, FILE *out)
     for (int i = 0; !outcome.broken && i < work->count; i++)
         if (!study_record_complete(&work->record[i], work->run[i].spec.epochs)) {
             missing++;
-            if (is_wanted(work, i))
+            if (is_wanted(work, i) && sweep_has(work->sweep, i))
                 pending[count++] = i;
         }
     if (!outcome.broken && count > 0 && !work->read_only) {

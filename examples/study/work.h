@@ -1,6 +1,6 @@
 /* The runs of a study: those without a record are trained, a few at once; the records of all are read.
  *
- *     study_work work = {.folder = "results/studies/gelu-mnist/runs", .jobs = 2};
+ *     study_work work = {.folder = "results/studies/gelu-mnist/runs", .sweep = &settings->sweep};
  *     study_run *run = study_work_add(&work);                      // NULL if memory runs out
  *     *run = (study_run){...};
  *     study_outcome outcome = study_work_do(&work, stderr);        // says beforehand how long it takes
@@ -12,13 +12,14 @@
 #ifndef STUDY_WORK_H
 #define STUDY_WORK_H
 
+#include "examples/run/sweep.h"
 #include "examples/study/run.h"
 
 #include <stdio.h>
 
 typedef struct study_work {
     const char *folder; /* of the records; made if it is not there */
-    int jobs;           /* at once */
+    const sweep *sweep; /* how many at once, and which */
     bool overwrite;     /* trains runs anew of which there is a record of other settings, in place of refusing */
     bool read_only;     /* trains nothing: study_work_do reads the records that are there */
     const char *only;   /* a shell's pattern: of the missing runs those so called are trained, and there must be one;

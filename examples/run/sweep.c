@@ -75,8 +75,9 @@ bool sweep_prepare(sweep *s, char message[FILES_MESSAGE])
         launched = rank >= 0 && size > 1;
         s->rank = launched ? rank : 0;
     }
-    if (s->jobs == 0)
-        s->jobs = !launched && processors > 0 ? (int)processors : 1;
+    if (s->jobs == 0 && !launched) /* under a launcher the option stays 0: the processes share the processors */
+        s->jobs = processors > 0 ? (int)processors : 1;
+    s->at_once = s->jobs ? s->jobs : 1;
     const bool fine = take_part(s, message);
     s->waits = s->count == 1 && s->rank == 0;
     return fine;
@@ -221,7 +222,7 @@ jobs_outcome sweep_run(const sweep *s, const sweep_work *work)
                                                   .unit = work->unit,
                                                   .measured = work->measured},
                                &(jobs_config){.count = work->count,
-                                              .at_once = s->jobs,
+                                              .at_once = s->at_once,
                                               .silence = work->silence,
                                               .context = &p,
                                               .run = train,

@@ -31,6 +31,7 @@ typedef struct sweep {
     /* Of sweep_prepare: this process has the runs index, index + count, ...; and its place among the processes of a
      * launcher. */
     int index, count, rank;
+    int at_once;
     bool waits;               /* for runs that other processes train */
     char said[SWEEP_MESSAGE]; /* where that came from, in a sentence; empty: nowhere */
 } sweep;

@@ -158,8 +158,8 @@ static bool say_estimate(const study_work *work, const int *pending, int count, 
         fprintf(out, "%d of the rest take%s about ", count, count == 1 ? "s" : "");
     else
         fprintf(out, "the rest takes about ");
-    say_duration(seconds / work->sweep->jobs, out);
-    fprintf(out, " (%d at once, from timed samples)\n", work->sweep->jobs);
+    say_duration(seconds / work->sweep->at_once, out);
+    fprintf(out, " (%d at once, from timed samples)\n", work->sweep->at_once);
     return true;
 }
 

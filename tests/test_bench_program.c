@@ -107,6 +107,9 @@ START_TEST(an_option_that_is_wrong_or_changes_nothing_is_refused)
         {"--activations foo", "--activations: 'foo' is not one of relu, gelu_exact, swiglu"},
         {"--kernels --products", "--kernels and --products: one at a time"},
         {"--gpt --products", "--gpt and --products: one at a time"},
+        {"--mpi --products", "--products and --mpi: one at a time"},
+        {"--mpi --threads 2", "--threads is for training steps, --gpt and --products only"},
+        {"--mpi", "--mpi: this build has no MPI; make MPI=1 makes one that has"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char command[200], line[200];

@@ -4,6 +4,7 @@
 
 #ifdef TG_MPI
 #include <mpi.h>
+#include <unistd.h>
 
 static tg_communicator team;
 
@@ -62,6 +63,20 @@ bool team_agree(bool what)
     return MPI_Bcast(&answer, 1, MPI_INT, 0, MPI_COMM_WORLD) == MPI_SUCCESS && answer;
 }
 
+void team_meet(void)
+{
+    MPI_Request request;
+    int here = 0;
+    MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    while (MPI_Test(&request, &here, MPI_STATUS_IGNORE) == MPI_SUCCESS && !here)
+        usleep(1000);
+}
+
+bool team_is_possible(void)
+{
+    return true;
+}
+
 int team_end(int status)
 {
     if (status && team.size > 1) /* the others may wait for this process */
@@ -87,6 +102,15 @@ bool team_follows(void)
 bool team_agree(bool what)
 {
     return what;
+}
+
+void team_meet(void)
+{
+}
+
+bool team_is_possible(void)
+{
+    return false;
 }
 
 int team_end(int status)

@@ -24,6 +24,12 @@ bool team_follows(void);
 /* Waits for process 0, and returns what it passed, in all processes. */
 bool team_agree(bool what);
 
+/* Returns when all processes are here; sleeps meanwhile, so that the processors are free for the others. */
+void team_meet(void);
+
+/* Whether this build has MPI. */
+bool team_is_possible(void);
+
 /* The status to leave with. After a failure the other processes are ended. */
 int team_end(int status);
 

@@ -3,6 +3,7 @@
 #include "tests/bench/blas.h"
 #include "tests/bench/gpt.h"
 #include "tests/bench/kernel_times.h"
+#include "tests/bench/processes.h"
 #include "tests/bench/products.h"
 #include "tests/bench/steps.h"
 
@@ -12,7 +13,7 @@
 typedef struct settings {
     const char *nets, *activations, *threads, *python, *jax_python, *only, *isa, *dtype, *cores;
     double seconds;
-    bool csv, peers, compile, kernels, products, gpt;
+    bool csv, peers, compile, kernels, products, gpt, mpi;
 } settings;
 
 static const char *const isas[] = {"best", "baseline", "v3", "v4", NULL};
@@ -50,6 +51,11 @@ static const program_option table[] = {
     {"dtype", "NAME", "their type", OPTION_CHOICE, .offset = offsetof(settings, dtype), .choices = dtypes},
     {"cores", "LIST", "OpenBLAS cores, each in a process of its own: Haswell, SkylakeX, Cooperlake, ...", OPTION_TEXT,
      .offset = offsetof(settings, cores)},
+    {NULL, NULL, "Several processes, in a build by make MPI=1: mpirun -n 2 build/mpi/bin/bench --mpi", OPTION_GROUP},
+    {"mpi", NULL,
+     "time the training step of paper, mid, ffn and gpt by all processes instead, beside one process; --peers: and "
+     "PyTorch's DistributedDataParallel with gloo",
+     OPTION_FLAG, .offset = offsetof(settings, mpi)},
     {NULL, NULL, "All:", OPTION_GROUP},
     {"isa", "NAME", "the instruction set of kernels and products", OPTION_CHOICE, .offset = offsetof(settings, isa),
      .choices = isas},
@@ -72,7 +78,7 @@ static const options_program program = {
 
 /* ---- what is timed ---- */
 
-enum { STEPS = 1, GPT = 2, KERNELS = 4, PRODUCTS = 8 };
+enum { STEPS = 1, GPT = 2, KERNELS = 4, PRODUCTS = 8, MPI = 16 };
 
 /* Options that would change nothing are misunderstandings, and better told. */
 static const struct {
@@ -81,11 +87,11 @@ static const struct {
     bool of_peers;
     const char *modes_text;
 } limited[] = {
-    {"nets", STEPS | PRODUCTS, false, "training steps and --products"},
+    {"nets", STEPS | PRODUCTS | MPI, false, "training steps, --products and --mpi"},
     {"activations", STEPS | GPT, false, "training steps and --gpt"},
     {"threads", STEPS | GPT | PRODUCTS, false, "training steps, --gpt and --products"},
-    {"peers", STEPS | GPT | KERNELS, false, "training steps, --gpt and --kernels"},
-    {"python", STEPS | GPT | KERNELS, true, "training steps, --gpt and --kernels"},
+    {"peers", STEPS | GPT | KERNELS | MPI, false, "training steps, --gpt, --kernels and --mpi"},
+    {"python", STEPS | GPT | KERNELS | MPI, true, "training steps, --gpt, --kernels and --mpi"},
     {"jax-python", STEPS, true, "training steps"},
     {"compile", STEPS | GPT, true, "training steps and --gpt"},
     {"only", KERNELS, false, "--kernels"},
@@ -96,11 +102,23 @@ static const struct {
 
 static bool options_matter(const settings *s)
 {
-    const int mode = s->gpt ? GPT : s->kernels ? KERNELS : s->products ? PRODUCTS : STEPS;
-    if (s->gpt + s->kernels + s->products > 1) {
-        fprintf(stderr, "bench: %s and %s: one at a time\n", s->gpt ? "--gpt" : "--kernels",
-                s->products ? "--products" : "--kernels");
-        return false;
+    const struct {
+        bool chosen;
+        const char *option;
+        int mode;
+    } modes[] = {{s->gpt, "--gpt", GPT},
+                 {s->kernels, "--kernels", KERNELS},
+                 {s->products, "--products", PRODUCTS},
+                 {s->mpi, "--mpi", MPI}};
+    int mode = STEPS;
+    const char *option = NULL;
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        if (modes[i].chosen && option) {
+            fprintf(stderr, "bench: %s and %s: one at a time\n", option, modes[i].option);
+            return false;
+        }
+        mode = modes[i].chosen ? modes[i].mode : mode;
+        option = modes[i].chosen ? modes[i].option : option;
     }
     for (size_t i = 0; i < sizeof limited / sizeof *limited; i++) {
         if (!options_given(&program, limited[i].option))
@@ -170,6 +188,12 @@ int main(int argc, char **argv)
                    : 2;
     if (s.products)
         return time_products(&s, argv) ? EXIT_SUCCESS : 2;
+    if (s.mpi)
+        return processes_bench(
+            &(processes_settings){.nets = options_given(&program, "nets") ? s.nets : "paper,mid,ffn,gpt",
+                                  .seconds = s.seconds,
+                                  .csv = s.csv,
+                                  .peer = peers[PEER_TORCH]});
     const steps_settings steps = {.nets = s.nets,
                                   .activations = s.activations,
                                   .threads = s.threads,

@@ -16,10 +16,11 @@ struct bench_peer {
 
 static const struct {
     const char *name, *title, *script, *argument;
-} kinds[PEERS] = {
+} kinds[PEERS + 1] = {
     [PEER_TORCH] = {"torch", "PyTorch", "peer_torch.py", NULL},
     [PEER_TORCH_COMPILED] = {"torch_compiled", "PyTorch, compiled,", "peer_torch.py", "compile"},
     [PEER_JAX] = {"jax", "JAX", "peer_jax.py", NULL},
+    [PEER_TORCH_PROCESSES] = {"torch_processes", "PyTorch", "peer_processes.py", NULL},
 };
 
 const char *bench_peer_name(peer_kind kind)

@@ -10,7 +10,13 @@
 
 #include <stdbool.h>
 
-typedef enum peer_kind { PEER_TORCH, PEER_TORCH_COMPILED, PEER_JAX, PEERS } peer_kind;
+typedef enum peer_kind {
+    PEER_TORCH,
+    PEER_TORCH_COMPILED,
+    PEER_JAX,
+    PEERS,
+    PEER_TORCH_PROCESSES = PEERS /* so many processes of one thread each, by DistributedDataParallel; for bench --mpi */
+} peer_kind;
 
 /* "torch", "torch_compiled", "jax"; NULL past the end. */
 const char *bench_peer_name(peer_kind kind);

@@ -53,9 +53,9 @@ class GPT(nn.Module):
         return functional.cross_entropy(logits.flatten(0, 1), following.flatten())
 
 
-def gpt_step(activation, batch, layers, heads, width, context, letters, hidden, compiled):
+def gpt_step(activation, batch, layers, heads, width, context, letters, hidden, compiled, wrap=lambda net: net):
     """A training step to call."""
-    model = GPT(activation, layers, heads, width, context, letters, hidden)
+    model = wrap(GPT(activation, layers, heads, width, context, letters, hidden))
     adamw = torch.optim.AdamW(model.parameters(), lr=1e-6, weight_decay=0.1, fused=True)
     ids, following = (torch.randint(letters, (batch, context)) for _ in range(2))
     loss = torch.compile(model) if compiled else model

@@ -32,11 +32,11 @@ def hidden_layer(activation, inputs, outputs):
     return [nn.Linear(inputs, outputs), nn.ReLU(inplace=True) if activation == "relu" else nn.GELU()]
 
 
-def training_step(activation, batch, widths, compiled=False):
+def training_step(activation, batch, widths, compiled=False, wrap=lambda net: net):
     if activation.startswith("gpt:"):
-        return gpt_step(activation[4:], batch, *widths, compiled)
+        return gpt_step(activation[4:], batch, *widths, compiled, wrap)
     layers = [part for pair in zip(widths[:-2], widths[1:-1]) for part in hidden_layer(activation, *pair)]
-    net = nn.Sequential(*layers, nn.Linear(widths[-2], widths[-1]))
+    net = wrap(nn.Sequential(*layers, nn.Linear(widths[-2], widths[-1])))
     adamw = torch.optim.AdamW(net.parameters(), lr=1e-5, weight_decay=0, foreach=True)
     x, labels = torch.randn(batch, widths[0]), torch.randint(widths[-1], (batch,))
 

@@ -301,11 +301,19 @@ bool tg_parameters_have_gradient(const tg_parameters *set)
     return false;
 }
 
-/* Squares of gradients, a sum for each chunk: added up in one order, whoever did them. */
+void tg_parameter_part(const tg_parameter *parameter, int first, int count, int64_t *begin, int64_t *end)
+{
+    const size_t size = (size_t)tg_shape_size(&parameter->shape);
+    *begin = (int64_t)tg_chunk_begin(size, (size_t)first);
+    *end = (int64_t)tg_chunk_begin(size, (size_t)(first + count));
+}
+
+/* Squares of gradients, a sum for each part: added up in one order, whoever did them. */
 typedef struct squares {
     const tg_parameters *set;
-    double sum[TG_CHUNKS];
+    double *sum; /* [TG_PARTS] */
 } squares;
+_Static_assert((int)TG_PARTS == (int)TG_CHUNKS, "what processes and threads share out is cut alike");
 
 static double squares_of(const tg_parameters *set, const char *gradient, size_t begin, size_t end)
 {
@@ -318,7 +326,7 @@ static double squares_of(const tg_parameters *set, const char *gradient, size_t 
 
 static void square_chunks(void *context, size_t first, size_t count)
 {
-    squares *s = context;
+    const squares *s = context;
     for (size_t chunk = first; chunk < first + count; chunk++) {
         s->sum[chunk] = 0;
         for (int i = 0; i < s->set->count; i++) {
@@ -344,19 +352,25 @@ static double squares_in_runs(const tg_parameters *set)
     return sum;
 }
 
-double tg_parameters_gradient_norm(const tg_parameters *set)
+bool tg_parameters_gradient_squares(const tg_parameters *set, int first, int count, double sums[TG_PARTS])
 {
     enum { WORTH_SHARING = 1 << 15 }; /* elements for each thread */
+    if (!set || first < 0 || count < 0 || first + count > TG_PARTS || set->size < 2 * WORTH_SHARING)
+        return false;
+    tg_parallel_some_chunks((size_t)first, (size_t)count, (size_t)set->size, WORTH_SHARING, square_chunks,
+                            &(squares){set, sums});
+    return true;
+}
+
+double tg_parameters_gradient_norm(const tg_parameters *set)
+{
+    double sums[TG_PARTS], sum = 0;
     if (!set)
         return 0;
-    if (set->size < 2 * WORTH_SHARING)
+    if (!tg_parameters_gradient_squares(set, 0, TG_PARTS, sums))
         return sqrt(squares_in_runs(set));
-    squares s;
-    s.set = set;
-    tg_parallel_chunks((size_t)set->size, WORTH_SHARING, square_chunks, &s);
-    double sum = 0;
-    for (int chunk = 0; chunk < TG_CHUNKS; chunk++)
-        sum += s.sum[chunk];
+    for (int part = 0; part < TG_PARTS; part++)
+        sum += sums[part];
     return sqrt(sum);
 }
 

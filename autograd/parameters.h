@@ -74,6 +74,16 @@ bool tg_parameters_have_gradient(const tg_parameters *set);
  * zero. */
 double tg_parameters_gradient_norm(const tg_parameters *set);
 
+/* The parts of a set, for processes that share out the work on it: part k of it is part k of each parameter. The
+ * elements of a parameter that are in parts first .. first + count - 1 are *begin .. *end - 1. */
+enum { TG_PARTS = 16 };
+void tg_parameter_part(const tg_parameter *parameter, int first, int count, int64_t *begin, int64_t *end);
+
+/* The sums of the squares of the gradients in these parts, into sums[first .. first + count - 1]. The root of all of
+ * them, added from the first to the last, is the norm above, to the bit. False, with nothing written, for a set of
+ * fewer than 65,536 numbers, whose norm is added up in another order. */
+bool tg_parameters_gradient_squares(const tg_parameters *set, int first, int count, double sums[TG_PARTS]);
+
 /* Forgets the gradients: the next backward pass starts afresh. An optimiser's step ends with this. */
 void tg_parameters_clear_gradients(tg_parameters *set);
 

@@ -47,6 +47,10 @@ typedef struct tg_update_factor {
 void tg_parameters_update(tg_parameters *set, tg_update_loop loop, const tg_update *step,
                           const tg_update_factor *factors);
 
+/* The same for parts first .. first + count - 1 (autograd/parameters.h) of every parameter only. */
+void tg_parameters_update_parts(tg_parameters *set, tg_update_loop loop, const tg_update *step,
+                                const tg_update_factor *factors, int first, int count);
+
 /* All that an optimiser keeps from step to step: what a run that is resumed needs besides the parameters. */
 typedef struct tg_update_state {
     const char *name;              /* of the optimiser; NULL: unknown */

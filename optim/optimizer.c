@@ -251,14 +251,14 @@ static double scale_of(const tg_optimizer *optimizer)
     return limit > 0 && norm > limit ? limit / norm : 1;
 }
 
-static bool is_possible(tg_optimizer *optimizer)
+static bool is_possible(tg_optimizer *optimizer, double norm)
 {
     tg_parameters *set = optimizer->parameters;
     if (tg_parameters_count(set) != optimizer->count)
         return refuse(optimizer, "the parameter set has grown since the optimiser was made");
     if (!tg_parameters_have_gradient(set))
         return refuse(optimizer, "no parameter has a gradient; tg_backward comes first");
-    const double norm = optimizer->gradient_norm = tg_parameters_gradient_norm(set);
+    optimizer->gradient_norm = norm;
     const double largest = !optimizer->rule->squares ? DBL_MAX : tg_parameters_dtype(set) == TG_F32 ? 1e19 : 1e154;
     if (isfinite(norm) && norm * scale_of(optimizer) <= largest)
         return true;
@@ -270,12 +270,12 @@ static bool is_possible(tg_optimizer *optimizer)
                    : refuse(optimizer, "the gradient is so large that its norm overflows");
 }
 
-bool tg_optimizer_step(tg_optimizer *optimizer)
+bool tg_optimizer_step_parts(tg_optimizer *optimizer, double norm, int first, int count)
 {
     if (!optimizer)
         return false;
     optimizer->error[0] = '\0';
-    if (!is_possible(optimizer))
+    if (!is_possible(optimizer, norm))
         return false;
     const tg_optimizer_config *config = &optimizer->config;
     const double rate = tg_optimizer_rate(optimizer);
@@ -289,9 +289,16 @@ bool tg_optimizer_step(tg_optimizer *optimizer)
         .gradient_scale = scale_of(optimizer),
         .settings = &info,
     };
-    tg_parameters_update(optimizer->parameters, optimizer->rule->update, &step, optimizer->factors);
+    tg_parameters_gradients(optimizer->parameters); /* zeros where no backward pass came */
+    tg_parameters_update_parts(optimizer->parameters, optimizer->rule->update, &step, optimizer->factors, first, count);
     tg_parameters_clear_gradients(optimizer->parameters);
     return true;
+}
+
+bool tg_optimizer_step(tg_optimizer *optimizer)
+{
+    const double norm = optimizer ? tg_parameters_gradient_norm(optimizer->parameters) : 0;
+    return tg_optimizer_step_parts(optimizer, norm, 0, TG_PARTS);
 }
 
 /* ---- settings while it runs ---- */

@@ -129,6 +129,12 @@ tg_parameters *tg_optimizer_parameters(const tg_optimizer *optimizer);
  * forgotten, so training may go on with the next batch; a refused step does not count. */
 bool tg_optimizer_step(tg_optimizer *optimizer);
 
+/* The step of parts first .. first + count - 1 (autograd/parameters.h) of every parameter, for processes that share a
+ * step out: `norm` is that of the gradient of all, of which this process needs its parts. All other parts, of
+ * parameters and of the state, stay as they are; the processes exchange them. Together the parts make the step of
+ * tg_optimizer_step, to the bit. Refused like it; the reason is then for the whole gradient. */
+bool tg_optimizer_step_parts(tg_optimizer *optimizer, double norm, int first, int count);
+
 /* Why the last step was refused; NULL if it was not. */
 const char *tg_optimizer_error(const tg_optimizer *optimizer);
 

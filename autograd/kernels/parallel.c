@@ -362,9 +362,28 @@ void tg_parallel(size_t count, size_t least, size_t unit, tg_parallel_part part,
         part(context, 0, count);
 }
 
+typedef struct some_chunks {
+    size_t first;
+    tg_parallel_part part;
+    void *context;
+} some_chunks;
+
+static void do_chunks(void *context, size_t first, size_t count)
+{
+    const some_chunks *some = context;
+    some->part(some->context, some->first + first, count);
+}
+
+void tg_parallel_some_chunks(size_t first, size_t count, size_t size, size_t least, tg_parallel_part part,
+                             void *context)
+{
+    const size_t of_all = size / 2 < least ? TG_CHUNKS : (TG_CHUNKS * least + size - 1) / size;
+    tg_parallel(count, of_all, 1, do_chunks, &(some_chunks){first, part, context});
+}
+
 void tg_parallel_chunks(size_t size, size_t least, tg_parallel_part part, void *context)
 {
-    tg_parallel(TG_CHUNKS, size / 2 < least ? TG_CHUNKS : (TG_CHUNKS * least + size - 1) / size, 1, part, context);
+    tg_parallel_some_chunks(0, TG_CHUNKS, size, least, part, context);
 }
 
 size_t tg_chunk_begin(size_t size, size_t chunk)

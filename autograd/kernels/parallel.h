@@ -45,6 +45,10 @@ size_t tg_parallel_cut(size_t count, size_t unit, int parts, int k);
 enum { TG_CHUNKS = 16 };
 void tg_parallel_chunks(size_t size, size_t least, tg_parallel_part part, void *context);
 
+/* Chunks first .. first + count - 1 of that. */
+void tg_parallel_some_chunks(size_t first, size_t count, size_t size, size_t least, tg_parallel_part part,
+                             void *context);
+
 /* Where a chunk begins in an array of `size` elements; that of TG_CHUNKS is its end. */
 size_t tg_chunk_begin(size_t size, size_t chunk);
 

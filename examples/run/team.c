@@ -37,6 +37,23 @@ static bool receive_from(void *context, int from, void *bytes, size_t size)
     return true;
 }
 
+static bool exchange(void *context, int with, const void *sent, size_t sent_size, void *received, size_t received_size)
+{
+    (void)context;
+    const char *out = sent;
+    for (char *in = received; sent_size > 0 || received_size > 0;) {
+        const size_t some = sent_size < MOST ? sent_size : MOST, more = received_size < MOST ? received_size : MOST;
+        if (MPI_Sendrecv(out, (int)some, MPI_BYTE, with, 0, in, (int)more, MPI_BYTE, with, 0, MPI_COMM_WORLD,
+                         MPI_STATUS_IGNORE) != MPI_SUCCESS)
+            return false;
+        out += some;
+        in += more;
+        sent_size -= some;
+        received_size -= more;
+    }
+    return true;
+}
+
 void team_begin(void)
 {
     MPI_Init(NULL, NULL);
@@ -45,6 +62,7 @@ void team_begin(void)
     MPI_Comm_size(MPI_COMM_WORLD, &team.size);
     team.send = send_to;
     team.receive = receive_from;
+    team.exchange = exchange;
 }
 
 const tg_communicator *team_communicator(void)

@@ -184,6 +184,7 @@ void tg_fit_free(tg_fit *fit)
     free(fit->best_values);
     free(fit->nodes);
     free(fit->moved);
+    free(fit->packed);
     free(fit);
 }
 
@@ -312,9 +313,9 @@ static bool take_step(tg_fit *fit, tg_fit_step *now, bool *stop)
     double sum;
     if (!(config->shards > 1 ? add_shards(fit, first, now, &sum, stop) : add_passes(fit, first, now, &sum)) || *stop)
         return !fit->error[0];
-    const bool reached = tg_parameters_have_gradient(fit->parameters), stepped = tg_optimizer_step(config->optimizer);
+    const bool reached = tg_parameters_have_gradient(fit->parameters), stepped = tg_fit_shards_update(fit);
     now->gradient_norm = tg_optimizer_gradient_norm(config->optimizer);
-    fit->diverged = reached && !stepped;
+    fit->diverged = reached && !stepped && !fit->error[0];
     if (!stepped)
         return tg_fit_fail(fit, "epoch %lld: %s", (long long)now->epoch, tg_optimizer_error(config->optimizer));
     tg_ema_update(fit->ema);
@@ -382,6 +383,16 @@ static bool save(tg_fit *fit)
     return needless || !fit->config.folder || (c && c->rank > 0) || tg_fit_save(fit);
 }
 
+/* Process 0 has the clock and the files; all gather the state for them. */
+static bool save_when_due(tg_fit *fit)
+{
+    const tg_communicator *c = fit->config.communicator;
+    double due = clock_seconds() - fit->written >= seconds_between_files && (!c || c->rank == 0);
+    if (fit->state_is_spread && !tg_fit_add_up(fit, &due, 1))
+        return false;
+    return due == 0 || (tg_fit_gather_state(fit) && save(fit));
+}
+
 /* A step and, where it ends one, its epoch. `stop` where a callback says so. */
 static bool advance(tg_fit *fit, bool *stop)
 {
@@ -399,7 +410,7 @@ static bool advance(tg_fit *fit, bool *stop)
     *stop = stops && !config->communicator; /* the others hear of it with the next step */
     if (fit->error[0])                      /* of an evaluation that a callback asked for, too */
         return false;
-    return !ends || clock_seconds() - fit->written < seconds_between_files || save(fit);
+    return !ends || save_when_due(fit);
 }
 
 bool tg_fit_run(tg_fit *fit)
@@ -415,7 +426,7 @@ bool tg_fit_run(tg_fit *fit)
     while (fine && !stop && !tg_fit_finished(fit))
         fine = advance(fit, &stop);
     if (fine && begun)
-        fine = save(fit);
+        fine = tg_fit_gather_state(fit) && save(fit);
     if ((!fine || tg_fit_finished(fit)) && fit->best >= 0)
         memcpy(tg_parameters_values(fit->parameters), fit->best_values, tg_fit_bytes(fit));
     return fine;

@@ -87,6 +87,8 @@ typedef struct tg_communicator {
     int rank, size; /* this process, from 0, and how many there are */
     bool (*send)(void *context, int to, const void *bytes, size_t size);
     bool (*receive)(void *context, int from, void *bytes, size_t size);
+    /* Both at once, with the same process; NULL: one after the other, which takes longer. */
+    bool (*exchange)(void *context, int with, const void *sent, size_t sent_size, void *received, size_t received_size);
     void *context;
 } tg_communicator;
 
@@ -109,8 +111,9 @@ typedef struct tg_fit_config {
     int shards;
 
     /* The processes that share the shards out; each makes the same run, with the same rows. Process 0 writes the files,
-     * from which all go on. A callback that stops the run stops all processes, after one more step's work. NULL: this
-     * process alone. */
+     * from which all go on. A callback that stops the run stops all processes, after one more step's work. Where the
+     * numbers of shards and processes allow it (nn/fit/spread.c), each process takes a part of the optimiser's step,
+     * and tg_optimizer_state is whole only when tg_fit_run has returned. NULL: this process alone. */
     const tg_communicator *communicator;
     /* An epoch's last rows are left out of it, the next epoch shuffles them in again, where they would make a pass of
      * fewer than this. 2 is for a model with batch norm, which has no variance over one row. 0: 1 */

@@ -53,6 +53,10 @@ struct tg_fit {
     char *moved; /* parameters without gradient, as the step began */
     tg_fit_split split;
     bool wants_stop; /* a callback of this process does */
+
+    bool spreads, is_spread; /* whether steps are shared out among processes, spread.c; and whether this one is */
+    bool state_is_spread;    /* each process has its parts of the optimiser's state up to date */
+    char *packed;            /* what is sent and received in one piece: twice room for all */
     char error[TG_FIT_MESSAGE];
 };
 
@@ -74,9 +78,37 @@ double tg_fit_pass(tg_fit *fit, int64_t number, int64_t shard, int64_t first, in
 /* Room for the nodes; false if out of memory. */
 bool tg_fit_shards_init(tg_fit *fit);
 
+/* Takes the step for which tg_fit_shards_step has added up the gradients. */
+bool tg_fit_shards_update(tg_fit *fit);
+
+/* Where a parameter lies in a block that is laid out as the set's values, in bytes. */
+size_t tg_fit_place_of(const tg_fit *fit, const tg_parameter *p);
+
+/* Adds numbers. */
+void tg_fit_add(tg_dtype dtype, size_t count, void *to, const void *more);
+
 /* The gradients of these rows of the epoch, by all processes. If `sums->stops`, a process wants to stop, and there are
  * none. False if there is an error. */
 bool tg_fit_shards_step(tg_fit *fit, int64_t first, int64_t rows, tg_fit_sums *sums);
+
+/* ---- spread.c ---- */
+
+/* Whether processes can share out the second half of the step, too. */
+bool tg_fit_spreads(const tg_fit *fit);
+
+/* Adds the numbers of all processes to this one's, in the order of the tree; at most TG_PARTS. */
+bool tg_fit_add_up(tg_fit *fit, double *numbers, int count);
+
+/* Adds up what all processes have in `sums`, in `moved`, what layers moved, and in `block`: there this process's parts.
+ * Both are laid out as the values, as is `other`, to receive into. Where the sums say that there is to be no step, they
+ * are all. */
+bool tg_fit_spread_sums(tg_fit *fit, tg_fit_sums *sums, char *moved, char *block, char *other);
+
+/* This process's parts of the optimiser's step, and then all parts of the values. */
+bool tg_fit_spread_update(tg_fit *fit);
+
+/* All parts of the optimiser's state, in all processes. */
+bool tg_fit_gather_state(tg_fit *fit);
 
 /* ---- feed.c ---- */
 

@@ -39,13 +39,14 @@ bool tg_fit_shards_init(tg_fit *fit)
         levels++;
     fit->nodes = calloc((size_t)levels, node_bytes(fit));
     fit->moved = malloc(tg_fit_bytes(fit) + 1);
-    return fit->nodes && fit->moved;
+    fit->spreads = tg_fit_spreads(fit);
+    fit->packed = fit->spreads ? malloc(2 * tg_fit_bytes(fit)) : NULL;
+    return fit->nodes && fit->moved && (fit->packed || !fit->spreads);
 }
 
 /* ---- what layers move ---- */
 
-/* Where a parameter lies in a block that is laid out as the set's values. */
-static size_t place_of(const tg_fit *fit, const tg_parameter *p)
+size_t tg_fit_place_of(const tg_fit *fit, const tg_parameter *p)
 {
     return (size_t)((const char *)p->data - (const char *)tg_parameters_values(fit->parameters));
 }
@@ -60,7 +61,7 @@ static void copy_moved(tg_fit *fit, bool back)
 {
     for (int i = 0; i < tg_parameters_count(fit->parameters); i++) {
         const tg_parameter *p = tg_parameters_at(fit->parameters, i);
-        char *kept = fit->moved + place_of(fit, p);
+        char *kept = fit->moved + tg_fit_place_of(fit, p);
         if (!p->gradient)
             memcpy(back ? p->data : kept, back ? kept : p->data, bytes_of(p));
     }
@@ -85,16 +86,28 @@ DEFINE(float, f32)
 DEFINE(double, f64)
 #undef DEFINE
 
+void tg_fit_add(tg_dtype dtype, size_t count, void *to, const void *more)
+{
+    FOR_BOTH_TYPES(dtype, add, count, to, more);
+}
+
 /* ---- a shard ---- */
+
+/* Whether this process has one shard, whose sum is for others to be added to. */
+static bool has_one_shard(const tg_fit *fit)
+{
+    return fit->is_spread && fit->split.shards == fit->config.communicator->size;
+}
 
 /* The gradient and the changes of a shard, which are in the parameters, become a node. */
 static void take_leaf(tg_fit *fit, int level, double share)
 {
     char *numbers = numbers_of(fit, level);
-    memcpy(numbers, tg_parameters_gradients(fit->parameters), tg_fit_bytes(fit));
+    if (!has_one_shard(fit)) /* which stays where it is */
+        memcpy(numbers, tg_parameters_gradients(fit->parameters), tg_fit_bytes(fit));
     for (int i = 0; i < tg_parameters_count(fit->parameters); i++) {
         const tg_parameter *p = tg_parameters_at(fit->parameters, i);
-        const size_t at = place_of(fit, p), count = (size_t)tg_shape_size(&p->shape);
+        const size_t at = tg_fit_place_of(fit, p), count = (size_t)tg_shape_size(&p->shape);
         if (!p->gradient)
             FOR_BOTH_TYPES(p->dtype, change, count, p->data, fit->moved + at, share, numbers + at);
     }
@@ -202,6 +215,16 @@ static bool hand_round(tg_fit *fit)
     return fine;
 }
 
+/* The same where the processes share out the sums: this process's subtree, and then its parts of the root. */
+static bool make_own_node(tg_fit *fit)
+{
+    const int64_t count = fit->split.shards / fit->config.communicator->size, first = fit->split.first;
+    if (!make_node(fit, first, first + count, 0))
+        return false;
+    char *block = has_one_shard(fit) ? tg_parameters_gradients(fit->parameters) : numbers_of(fit, 0);
+    return tg_fit_spread_sums(fit, sums_of(fit, 0), numbers_of(fit, 0), block, numbers_of(fit, 1));
+}
+
 bool tg_fit_shards_step(tg_fit *fit, int64_t first, int64_t rows, tg_fit_sums *sums)
 {
     const int64_t most = rows / fit->config.least_rows;
@@ -212,11 +235,15 @@ bool tg_fit_shards_step(tg_fit *fit, int64_t first, int64_t rows, tg_fit_sums *s
     fit->split = (tg_fit_split){.first_row = first, .rows = rows, .shards = shards};
     while (fit->split.first < shards && owner_of(fit, fit->split.first) != own)
         fit->split.first++;
+    fit->is_spread = fit->spreads && shards == fit->config.shards;
+    if (!fit->is_spread && !tg_fit_gather_state(fit))
+        return false;
     copy_moved(fit, false);
-    if (!make_node(fit, 0, shards, 0) || !hand_round(fit))
+    if (!(fit->is_spread ? make_own_node(fit) : make_node(fit, 0, shards, 0) && hand_round(fit)))
         return false;
     copy_moved(fit, true);
-    tg_parameters_clear_gradients(fit->parameters);
+    if (!fit->is_spread)
+        tg_parameters_clear_gradients(fit->parameters);
     *sums = *sums_of(fit, 0);
     if (sums->failed > 0 && !fit->error[0]) {
         fit->diverged = sums->diverged > 0;
@@ -224,13 +251,21 @@ bool tg_fit_shards_step(tg_fit *fit, int64_t first, int64_t rows, tg_fit_sums *s
                     fit->diverged ? "the loss is infinite or not a number; a smaller learning rate may help"
                                   : "another process failed");
     }
-    if (fit->error[0] || sums->stops > 0 || !(sums->reached > 0))
+    if (fit->error[0] || sums->stops > 0 || !(sums->reached > 0)) {
+        tg_parameters_clear_gradients(fit->parameters);
         return !fit->error[0];
-    memcpy(tg_parameters_gradients(fit->parameters), numbers, tg_fit_bytes(fit));
+    }
+    if (!has_one_shard(fit))
+        memcpy(tg_parameters_gradients(fit->parameters), numbers, tg_fit_bytes(fit));
     for (int i = 0; i < tg_parameters_count(fit->parameters); i++) {
         const tg_parameter *p = tg_parameters_at(fit->parameters, i);
         if (!p->gradient)
-            FOR_BOTH_TYPES(p->dtype, add, (size_t)tg_shape_size(&p->shape), p->data, numbers + place_of(fit, p));
+            FOR_BOTH_TYPES(p->dtype, add, (size_t)tg_shape_size(&p->shape), p->data, numbers + tg_fit_place_of(fit, p));
     }
     return true;
+}
+
+bool tg_fit_shards_update(tg_fit *fit)
+{
+    return fit->is_spread ? tg_fit_spread_update(fit) : tg_optimizer_step(fit->config.optimizer);
 }

@@ -111,6 +111,14 @@ static bool receive_counted(void *context, int from, void *bytes, size_t size)
     return inner->receive(inner->context, from, bytes, size);
 }
 
+static bool exchange_counted(void *context, int with, const void *sent, size_t sent_size, void *received,
+                             size_t received_size)
+{
+    counted *c = context;
+    c->sent += (double)sent_size;
+    return c->inner->exchange(c->inner->context, with, sent, sent_size, received, received_size);
+}
+
 typedef struct stopwatch {
     double begin, end; /* when to end; 0: that is for another process to say */
     int64_t warm, steps;
@@ -137,7 +145,7 @@ static double time_steps(subject *s, int shards, const tg_communicator *team, do
     stopwatch watch = {.end = !team || team->rank == 0 ? budget : 0, .warm = 3};
     tg_communicator counting;
     if (team)
-        counting = (tg_communicator){team->rank, team->size, send_counted, receive_counted, &count};
+        counting = (tg_communicator){team->rank, team->size, send_counted, receive_counted, exchange_counted, &count};
     tg_fit *fit = tg_fit_new(&(tg_fit_config){.loss = loss,
                                               .model = s,
                                               .optimizer = adamw,

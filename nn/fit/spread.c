@@ -1,0 +1,242 @@
+/* The second half of a step, shared out among processes, where their number P is a power of two and each has as many
+ * shards, a power of two:
+ *
+ *     1. Each adds up the gradients of its own shards: a subtree of the tree of shards.c.
+ *     2. In round k a process and the one whose number differs in bit k halve what they still add up: each sends the
+ *        sums of the other's half, and adds what it gets to its own. Round k makes the nodes of the tree's level k, so
+ *        the sums have the same bits. After the last round a process has the whole sum of 1/P of each parameter.
+ *     3. It takes the optimiser's step of these parts, with the norm of all.
+ *     4. The same rounds backwards, and all have all parameters.
+ *
+ * A process sends as many bytes as the parameters have, twice, however many processes there are, and keeps 1/P of the
+ * optimiser's state up to date, until somebody asks for the whole. This is the reduce-scatter by recursive halving of
+ * Thakur, Rabenseifner and Gropp (Optimization of collective communication operations in MPICH, 2005), and ZeRO's first
+ * stage (Rajbhandari et al., arXiv 1910.02054). */
+#include "nn/fit/fit_internal.h"
+
+#include "optim/optimizer.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SMALL = 1 << 15 }; /* a parameter of fewer bytes goes with others */
+
+static bool is_power_of_two(int64_t n)
+{
+    return n > 0 && (n & (n - 1)) == 0;
+}
+
+bool tg_fit_spreads(const tg_fit *fit)
+{
+    const tg_communicator *c = fit->config.communicator;
+    double unused[TG_PARTS];
+    return c && c->size > 1 && c->size <= TG_PARTS && is_power_of_two(c->size) && fit->config.shards % c->size == 0 &&
+           is_power_of_two(fit->config.shards / c->size) &&
+           tg_parameters_gradient_squares(fit->parameters, 0, 0, unused);
+}
+
+/* ---- exchange ---- */
+
+static bool exchange(tg_fit *fit, int with, const void *sent, size_t sent_size, void *received, size_t received_size)
+{
+    const tg_communicator *c = fit->config.communicator;
+    bool fine;
+    if (c->exchange)
+        fine = c->exchange(c->context, with, sent, sent_size, received, received_size);
+    else if (c->rank < with)
+        fine = c->send(c->context, with, sent, sent_size) && c->receive(c->context, with, received, received_size);
+    else
+        fine = c->receive(c->context, with, received, received_size) && c->send(c->context, with, sent, sent_size);
+    return fine || tg_fit_fail(fit, "training: another process cannot be reached");
+}
+
+/* The parts that a process still has after `round` rounds. */
+typedef struct parts {
+    int first, count;
+} parts;
+
+static parts parts_after(int rank, int round)
+{
+    parts p = {0, TG_PARTS};
+    for (int k = 0; k < round; k++) {
+        p.count /= 2;
+        p.first += (rank >> k & 1) * p.count;
+    }
+    return p;
+}
+
+/* Where these parts of a parameter lie in a block that is laid out as the set's values. */
+typedef struct piece {
+    size_t begin, size; /* bytes */
+} piece;
+
+static piece piece_of(const tg_fit *fit, const tg_parameter *p, parts which)
+{
+    int64_t begin, end;
+    tg_parameter_part(p, which.first, which.count, &begin, &end);
+    const size_t element = tg_dtype_size(p->dtype);
+    return (piece){tg_fit_place_of(fit, p) + (size_t)begin * element, (size_t)(end - begin) * element};
+}
+
+static bool is_small(const tg_parameter *p)
+{
+    return (size_t)tg_shape_size(&p->shape) * tg_dtype_size(p->dtype) < SMALL;
+}
+
+/* Copies these parts of the small parameters from a block into one stretch, or back; its size. */
+static size_t pack(const tg_fit *fit, parts which, char *block, char *packed, bool back)
+{
+    size_t size = 0;
+    for (int i = 0; i < tg_parameters_count(fit->parameters); i++) {
+        const tg_parameter *p = tg_parameters_at(fit->parameters, i);
+        const piece at = piece_of(fit, p, which);
+        if (!p->gradient || !is_small(p))
+            continue;
+        memcpy(back ? block + at.begin : packed + size, back ? packed + size : block + at.begin, at.size);
+        size += at.size;
+    }
+    return size;
+}
+
+/* Sends some parts of one block and receives others into another one, or the same. */
+static bool swap_parts(tg_fit *fit, int with, parts sent, char *from, parts received, char *to)
+{
+    char *in = fit->packed + tg_fit_bytes(fit); /* room for all, twice */
+    size_t size = 0;
+    for (int i = 0; i < tg_parameters_count(fit->parameters); i++) {
+        const tg_parameter *p = tg_parameters_at(fit->parameters, i);
+        const piece out = piece_of(fit, p, sent), back = piece_of(fit, p, received);
+        if (!p->gradient)
+            continue;
+        if (is_small(p))
+            size += back.size;
+        else if (!exchange(fit, with, from + out.begin, out.size, to + back.begin, back.size))
+            return false;
+    }
+    if (!exchange(fit, with, fit->packed, pack(fit, sent, from, fit->packed, false), in, size))
+        return false;
+    pack(fit, received, to, in, true);
+    return true;
+}
+
+static int rounds(const tg_fit *fit)
+{
+    int count = 0;
+    while (1 << count < fit->config.communicator->size)
+        count++;
+    return count;
+}
+
+/* Of a block, of which each process has its parts, all have all. */
+static bool gather(tg_fit *fit, char *block)
+{
+    const int rank = fit->config.communicator->rank;
+    for (int k = rounds(fit) - 1; k >= 0; k--) {
+        const int with = rank ^ 1 << k;
+        if (!swap_parts(fit, with, parts_after(rank, k + 1), block, parts_after(with, k + 1), block))
+            return false;
+    }
+    return true;
+}
+
+/* The sums over all processes of their blocks: of each, its parts. */
+static bool scatter_sums(tg_fit *fit, char *block, char *other)
+{
+    const int rank = fit->config.communicator->rank;
+    for (int k = 0; k < rounds(fit); k++) {
+        const int with = rank ^ 1 << k;
+        const parts own = parts_after(rank, k + 1);
+        if (!swap_parts(fit, with, parts_after(with, k + 1), block, own, other))
+            return false;
+        for (int i = 0; i < tg_parameters_count(fit->parameters); i++) {
+            const tg_parameter *p = tg_parameters_at(fit->parameters, i);
+            const piece at = piece_of(fit, p, own);
+            if (p->gradient)
+                tg_fit_add(p->dtype, at.size / tg_dtype_size(p->dtype), block + at.begin, other + at.begin);
+        }
+    }
+    return true;
+}
+
+bool tg_fit_add_up(tg_fit *fit, double *numbers, int count)
+{
+    double theirs[TG_PARTS];
+    for (int k = 0; k < rounds(fit); k++) {
+        const size_t size = (size_t)count * sizeof *numbers;
+        if (!exchange(fit, fit->config.communicator->rank ^ 1 << k, numbers, size, theirs, size))
+            return false;
+        for (int i = 0; i < count; i++)
+            numbers[i] += theirs[i];
+    }
+    return true;
+}
+
+/* What layers moved lies where these parameters lie in the block. Packs that; or adds what is packed to it. Its size.
+ */
+static size_t pack_moved(const tg_fit *fit, char *block, char *packed, bool adds)
+{
+    size_t size = 0;
+    for (int i = 0; i < tg_parameters_count(fit->parameters); i++) {
+        const tg_parameter *p = tg_parameters_at(fit->parameters, i);
+        const size_t count = (size_t)tg_shape_size(&p->shape), bytes = count * tg_dtype_size(p->dtype);
+        char *moved = block + tg_fit_place_of(fit, p);
+        if (p->gradient)
+            continue;
+        if (adds)
+            tg_fit_add(p->dtype, count, moved, packed + size);
+        else
+            memcpy(packed + size, moved, bytes);
+        size += bytes;
+    }
+    return size;
+}
+
+static bool add_up_moved(tg_fit *fit, char *block)
+{
+    char *in = fit->packed + tg_fit_bytes(fit);
+    for (int k = 0; k < rounds(fit); k++) {
+        const size_t size = pack_moved(fit, block, fit->packed, false);
+        if (size > 0 && !exchange(fit, fit->config.communicator->rank ^ 1 << k, fit->packed, size, in, size))
+            return false;
+        pack_moved(fit, block, in, true);
+    }
+    return true;
+}
+
+/* ---- the step ---- */
+
+bool tg_fit_spread_sums(tg_fit *fit, tg_fit_sums *sums, char *moved, char *block, char *other)
+{
+    if (!tg_fit_add_up(fit, (double *)sums, sizeof *sums / sizeof(double)))
+        return false;
+    return sums->failed > 0 || sums->stops > 0 || !(sums->reached > 0) ||
+           (add_up_moved(fit, moved) && scatter_sums(fit, block, other));
+}
+
+bool tg_fit_spread_update(tg_fit *fit)
+{
+    tg_parameters *set = fit->parameters;
+    const parts own = parts_after(fit->config.communicator->rank, rounds(fit));
+    double squares[TG_PARTS] = {0}, sum = 0;
+    tg_parameters_gradient_squares(set, own.first, own.count, squares);
+    if (!tg_fit_add_up(fit, squares, TG_PARTS)) /* each is a sum with zeros */
+        return false;
+    for (int part = 0; part < TG_PARTS; part++)
+        sum += squares[part];
+    if (tg_optimizer_step_parts(fit->config.optimizer, sqrt(sum), own.first, own.count)) {
+        fit->state_is_spread = true;
+        return gather(fit, tg_parameters_values(set));
+    }
+    return false;
+}
+
+bool tg_fit_gather_state(tg_fit *fit)
+{
+    const tg_update_state state = tg_optimizer_state(fit->config.optimizer);
+    bool fine = true;
+    for (int k = 0; k < state.states && fit->state_is_spread && fine; k++)
+        fine = gather(fit, state.state[k]);
+    fit->state_is_spread = false;
+    return fine;
+}

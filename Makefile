@@ -15,7 +15,7 @@
 #   make install-library, make uninstall, make clean, make help
 #
 # Options: SANITIZE=address,undefined   CC=clang   DEBUG=1   BUILD=some/other/folder
-#          MPI=1 (train on several processes: mpirun -n 4 build/mpi/bin/train --shards 8 ...)
+#          MPI=1 (train and bench --mpi on several processes: mpirun -n 4 build/mpi/bin/train --shards 8 ...)
 #          DEPENDENCIES=check (look for packages, never install) or skip   V=1 (show the commands)
 #          ARCH=aarch64 (by the cross compiler; tests under qemu-user)   SUITES="tape grad" (of the tests; all if not given)
 #          BLAS=none (never OpenBLAS: every product is the library's own; no bench)

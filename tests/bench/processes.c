@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUNDS = 5, EPOCHS = 100000, BATCHES = 4 };
+enum { ROUNDS = 5, EPOCHS = 100000, BATCHES = 32 };
 enum { LAYERS = 4, HEADS = 4, WIDTH = 128, CONTEXT = 64, BATCH = 32, LETTERS = 65 }; /* of the GPT */
 
 /* ---- what is trained ---- */

@@ -15,7 +15,8 @@
 #   make install-library, make uninstall, make clean, make help
 #
 # Options: SANITIZE=address,undefined   CC=clang   DEBUG=1   BUILD=some/other/folder
-#          MPI=1 (train and bench --mpi on several processes: mpirun -n 4 build/mpi/bin/train --shards 8 ...)
+#          MPI=1 (train and bench --mpi on several processes: mpirun -n 4 build/mpi/bin/train --shards 8 ...;
+#             by another MPI: MPICC=mpicc.mpich)
 #          DEPENDENCIES=check (look for packages, never install) or skip   V=1 (show the commands)
 #          ARCH=aarch64 (by the cross compiler; tests under qemu-user)   SUITES="tape grad" (of the tests; all if not given)
 #          BLAS=none (never OpenBLAS: every product is the library's own; no bench)
@@ -49,6 +50,7 @@ PYTHON  ?= python3
 BUILD   ?= build
 BLAS    ?= openblas
 MPI     ?= 0
+MPICC   ?= mpicc
 DEPENDENCIES ?= install
 # An option that is none of its words would be taken for the default.
 one_of = $(if $(filter $(2),$($(1))),,$(error $(1) is '$($(1))', and can be one of: $(2)))
@@ -118,8 +120,9 @@ BLAS_LIBS   := $(or $(call PKG,--libs,openblas),-lopenblas)
 LOADS       := $(if $(shell echo 'int main(void) { return 0; }' | $(CC) -x c - -o /dev/null -ldl 2>/dev/null && echo 1),-ldl)
 endif
 ifeq ($(MPI),1)
-MPI_CFLAGS  := -DTG_MPI $(or $(call PKG,--cflags,mpi-c),$(shell mpicc --showme:compile))
-MPI_LIBS    := $(or $(call PKG,--libs,mpi-c),$(shell mpicc --showme:link))
+MPI_SHOWN   := $(shell $(MPICC) -show)
+MPI_CFLAGS  := -DTG_MPI $(filter -I% -D%,$(MPI_SHOWN))
+MPI_LIBS    := $(filter -L% -l% -Wl%,$(MPI_SHOWN))
 endif
 PROGRAM_LIBS = -ldl -lz -lcsv $(call PKG,--libs,jansson smartcols) $(MPI_LIBS)
 CHECK_LIBS   = $(call PKG,--libs,check)

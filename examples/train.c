@@ -373,13 +373,13 @@ static bool take_folder(const training *t, char message[NET_MESSAGE])
     const run_spec *s = &t->s.run;
     json_t *config = json_object();
     record_settings(t, keep_option, config);
-    const bool there = files_make_folder(s->out, message), ours = there &&
-                                                                  files_take_folder(s->out, false, message) != FILES_TAKEN &&
-                                                                  record_claim(s->out, config,
-                                                                               t->s.resume    ? RECORD_ANY
-                                                                               : s->overwrite ? RECORD_OVERWRITE
-                                                                                              : RECORD_SAME,
-                                                                               ignored, message);
+    const bool there = files_make_folder(s->out, message),
+               ours = there && files_take_folder(s->out, false, message) != FILES_TAKEN &&
+                      record_claim(s->out, config,
+                                   t->s.resume    ? RECORD_ANY
+                                   : s->overwrite ? RECORD_OVERWRITE
+                                                  : RECORD_SAME,
+                                   ignored, message);
     json_decref(config);
     return ours;
 }

@@ -343,6 +343,55 @@ static double moved_by(double gradient, double clip_norm)
     return moved;
 }
 
+/* Three processes that share a step out, each with some parts: what they have together is the whole step. */
+START_TEST(parts_of_a_step_make_the_step)
+{
+    enum { ROWS = 300, WIDTH = 230, PROCESSES = 3 };
+    static const int begin[PROCESSES + 1] = {0, 3, 10, TG_PARTS};
+    const tg_optimizer_config config = {.kind = (tg_optimizer_kind)_i, .lr = 0.01, .weight_decay = 0.1, .clip_norm = 1};
+    tg_parameters *set[PROCESSES + 1];
+    tg_optimizer *optimizer[PROCESSES + 1];
+    for (int p = 0; p <= PROCESSES; p++) { /* the last one alone takes whole steps */
+        tg_rng rng = tg_rng_seed(1);
+        set[p] = tg_parameters_new(TG_F32);
+        tg_parameters_add(set[p], "weight", TG_SHAPE(ROWS, WIDTH), true);
+        tg_parameters_add(set[p], "bias", TG_SHAPE(ROWS), false);
+        for (int64_t k = 0; k < tg_parameters_size(set[p]); k++)
+            ((float *)tg_parameters_values(set[p]))[k] = (float)tg_rng_normal(&rng);
+        optimizer[p] = tg_optimizer_new(set[p], &config);
+    }
+    for (int step = 0; step < 3; step++)
+        for (int p = PROCESSES; p >= 0; p--) {
+            tg_rng rng = tg_rng_seed(10 + (uint64_t)step);
+            float *gradient = tg_parameters_gradients(set[p]);
+            for (int64_t k = 0; k < tg_parameters_size(set[p]); k++)
+                gradient[k] = (float)tg_rng_normal(&rng);
+            double squares[TG_PARTS], norm = 0;
+            for (int q = 0; q < PROCESSES; q++)
+                ck_assert(tg_parameters_gradient_squares(set[p], begin[q], begin[q + 1] - begin[q], squares));
+            for (int part = 0; part < TG_PARTS; part++)
+                norm += squares[part];
+            ck_assert(sqrt(norm) == tg_parameters_gradient_norm(set[p]));
+            ck_assert(p == PROCESSES
+                          ? tg_optimizer_step(optimizer[p])
+                          : tg_optimizer_step_parts(optimizer[p], sqrt(norm), begin[p], begin[p + 1] - begin[p]));
+        }
+    for (int i = 0; i < 2; i++)
+        for (int p = 0; p < PROCESSES; p++) {
+            const tg_parameter *ours = tg_parameters_at(set[p], i), *whole = tg_parameters_at(set[PROCESSES], i);
+            int64_t from, to;
+            tg_parameter_part(ours, begin[p], begin[p + 1] - begin[p], &from, &to);
+            ck_assert(i == 1 || to > from);
+            ck_assert_mem_eq((float *)ours->data + from, (float *)whole->data + from,
+                             (size_t)(to - from) * sizeof(float));
+        }
+    for (int p = 0; p <= PROCESSES; p++) {
+        tg_optimizer_free(optimizer[p]);
+        tg_parameters_free(set[p]);
+    }
+}
+END_TEST
+
 START_TEST(clipping_cuts_large_gradients_and_leaves_small_ones_alone)
 {
     ck_assert_double_eq_tol(moved_by(20, 5), 5, 1e-14);
@@ -566,6 +615,7 @@ Suite *optim_suite(void)
     tcase_add_test(tests, an_optimiser_of_ones_own_is_one_struct);
     tcase_add_loop_test(tests, large_and_small_parameters_are_updated_alike, 0, optimizers());
     tcase_add_loop_test(tests, any_number_of_threads_updates_alike, 0, 2 * optimizers());
+    tcase_add_loop_test(tests, parts_of_a_step_make_the_step, 0, optimizers());
     tcase_add_test(tests, clipping_cuts_large_gradients_and_leaves_small_ones_alone);
     tcase_add_test(tests, decay_shrinks_weights_by_rate_times_decay_and_biases_not_at_all);
     tcase_add_test(tests, parameters_that_are_not_trained_stay);

@@ -308,7 +308,7 @@ void tg_parameter_part(const tg_parameter *parameter, int first, int count, int6
     *end = (int64_t)tg_chunk_begin(size, (size_t)(first + count));
 }
 
-/* Squares of gradients, a sum for each part: added up in one order, whoever did them. */
+/* Squares of gradients, a sum for each part: added up in one order, by any number of threads. */
 typedef struct squares {
     const tg_parameters *set;
     double *sum; /* [TG_PARTS] */

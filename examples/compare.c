@@ -276,7 +276,7 @@ static jobs_outcome run_all(comparison *c)
     return outcome;
 }
 
-/* How many runs are finished now, whoever trained them. */
+/* How many runs are finished now, by any process. */
 static int count_finished(const comparison *c)
 {
     char folder[PATH_MAX];

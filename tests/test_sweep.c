@@ -1,4 +1,4 @@
-/* Runs shared out among processes: each is done once, whoever dies. */
+/* Runs shared out among processes: each is done once, though some die. */
 #include "examples/lab/claim.h"
 #include "examples/lab/jobs.h"
 #include "examples/run/sweep.h"
@@ -347,7 +347,7 @@ START_TEST(under_a_launcher_one_process_speaks)
 }
 END_TEST
 
-START_TEST(an_overwriting_comparison_waits_for_nobody_at_work)
+START_TEST(an_overwriting_comparison_is_refused_while_others_work)
 {
     const pid_t child = compare_in_a_process(0, "--epochs 2000");
     wait_seconds(0.4);
@@ -376,7 +376,7 @@ Suite *sweep_suite(void)
     tcase_add_test(tests, processes_share_a_comparison_and_one_is_killed);
     tcase_add_test(tests, parts_make_a_whole);
     tcase_add_test(tests, under_a_launcher_one_process_speaks);
-    tcase_add_test(tests, an_overwriting_comparison_waits_for_nobody_at_work);
+    tcase_add_test(tests, an_overwriting_comparison_is_refused_while_others_work);
     suite_add_tcase(suite, tests);
     return suite;
 }

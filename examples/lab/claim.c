@@ -105,7 +105,7 @@ static const char *text_of(const json_t *object, const char *name)
     return text ? text : "";
 }
 
-/* ---- somebody else's claim ---- */
+/* ---- the claim of another process ---- */
 
 /* Whether the process that wrote this has ended, as far as this machine's kernel knows. */
 static bool has_ended(int descriptor, const json_t *says)

@@ -12,7 +12,7 @@
  * A run belongs to the process that has claimed its folder (examples/lab/claim.h). A process that finds no more to do
  * waits for those that others train, and trains them where the others stop, so that all is there when it ends. One
  * process of a launcher such as mpirun does that and shows the results; the others end when nothing is left to begin.
- * With --part a process trains its part only, and waits for nobody.
+ * With --part a process trains its part only, and does not wait.
  */
 #ifndef RUN_SWEEP_H
 #define RUN_SWEEP_H

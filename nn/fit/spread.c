@@ -9,7 +9,7 @@
  *     4. The same rounds backwards, and all have all parameters.
  *
  * A process sends as many bytes as the parameters have, twice, however many processes there are, and keeps 1/P of the
- * optimiser's state up to date, until somebody asks for the whole. This is the reduce-scatter by recursive halving of
+ * optimiser's state up to date, until the whole is asked for. This is the reduce-scatter by recursive halving of
  * Thakur, Rabenseifner and Gropp (Optimization of collective communication operations in MPICH, 2005), and ZeRO's first
  * stage (Rajbhandari et al., arXiv 1910.02054). */
 #include "nn/fit/fit_internal.h"

@@ -22,8 +22,9 @@ expect() { # WHAT WANTED GOT
     [ "$2" = "$3" ] || { echo "$1: $3, expected $2" && cat said && failed=1; }
 }
 
+# The GPT is large enough that processes share out the optimiser's step; the other two are not.
 seq 3000 | sed 's/.*[27]$/the king of night &/; s/.*[05]$/will hear no more &/' > text
-gpt="--data text:text --width 32 --heads 2 --layers 2 --batch 16 --epoch-windows 160 --dropout 0.1"
+gpt="--data text:text --width 64 --heads 2 --layers 2 --batch 16 --epoch-windows 160 --dropout 0.1"
 for model in "$gpt --epochs 2" "--data glyphs --model convnet --rows 1000 --epochs 2" "--data moons --dropout 0.1 --epochs 4"; do
     for n in 1 2 3 4 8; do
         rm -rf out

@@ -182,8 +182,8 @@ static void say_waiting(pool *p)
     }
     if (!left || !p->work->out)
         return;
-    fprintf(p->work->out, "waiting for %d run%s that other processes train (%s%s); Ctrl-C leaves %s to them\n", left,
-            plural(left), holder, left > 1 ? ", and more" : "", left > 1 ? "them" : "it");
+    fprintf(p->work->out, "waiting for %d run%s of other processes (%s%s); Ctrl-C ends the waiting\n", left,
+            plural(left), *holder ? holder : "not known", left > 1 ? ", ..." : "");
     p->said_waiting = true;
 }
 

@@ -55,7 +55,7 @@ DEPENDENCIES ?= install
 # An option that is none of its words would be taken for the default.
 one_of = $(if $(filter $(2),$($(1))),,$(error $(1) is '$($(1))', and can be one of: $(2)))
 $(call one_of,DEPENDENCIES,install check skip)$(call one_of,BLAS,openblas none)$(call one_of,MPI,0 1)
-export BUILD BLAS MPI CC CFLAGS LDFLAGS DEBUG SANITIZE
+export BUILD BLAS MPI MPICC CC CFLAGS LDFLAGS DEBUG SANITIZE
 export TG_BUILD = $(OUT)
 export TG_CC = $(CC)
 

@@ -87,6 +87,7 @@ void tg_parameters_update_parts(tg_parameters *set, tg_update_loop loop, const t
     enum { WORTH_SHARING = 1 << 14 }; /* elements for each thread */
     if (!set || !loop || !step || first < 0 || count < 0 || first + count > TG_PARTS)
         return;
+    tg_parameters_gradients(set); /* zeros where no backward pass came */
     tg_parallel_some_chunks((size_t)first, (size_t)count, (size_t)tg_parameters_size(set), WORTH_SHARING, update_chunks,
                             &(work){set, loop, step, factors});
 }
@@ -94,6 +95,5 @@ void tg_parameters_update_parts(tg_parameters *set, tg_update_loop loop, const t
 void tg_parameters_update(tg_parameters *set, tg_update_loop loop, const tg_update *step,
                           const tg_update_factor *factors)
 {
-    tg_parameters_gradients(set); /* zeros where no backward pass came */
     tg_parameters_update_parts(set, loop, step, factors, 0, TG_PARTS);
 }

@@ -242,38 +242,35 @@ static bool is_finished(int job, void *context)
     return path_of_run(c, c->pending[job], folder) && record_is_finished(folder);
 }
 
+static const char *name_of(int job, void *context)
+{
+    const comparison *c = context;
+    return c->names[c->pending[job]];
+}
+
 static jobs_outcome run_all(comparison *c)
 {
     const sweep *shared = &c->e.settings.sweep;
     const int count = c->pending_count;
     const bool shows = sweep_shows(shared);
     char runs[PATH_MAX];
-    const char **names = calloc((size_t)count + 1, sizeof *names);
-    if (!names || snprintf(runs, sizeof runs, "%s/runs", c->e.settings.run.out) >= (int)sizeof runs) {
-        free(names);
-        return (jobs_outcome){.failed = count};
-    }
-    for (int job = 0; job < count; job++)
-        names[job] = c->names[c->pending[job]];
     if (shows && shared->said[0])
         fprintf(stderr, "%s\n", shared->said);
     if (shows && c->missing < c->e.runs)
         fprintf(stderr, "%d of %d run%s there%s\n", c->e.runs - c->missing, c->e.runs, c->e.runs == 1 ? " is" : "s are",
                 count ? "; the rest goes on" : "");
-    const jobs_outcome outcome =
-        sweep_run(shared, &(sweep_work){.folder = runs,
-                                        .names = names,
-                                        .count = count,
-                                        .out = shows ? stderr : NULL,
-                                        .silence = c->e.settings.silence,
-                                        .unit = "rows",
-                                        .measured = "validation",
-                                        .context = c,
-                                        .is_finished = is_finished,
-                                        .run = train,
-                                        .on_tick = shows && c->e.settings.run.report ? show_so_far : NULL});
-    free(names);
-    return outcome;
+    snprintf(runs, sizeof runs, "%s/runs", c->e.settings.run.out);
+    return sweep_run(shared, &(sweep_work){.folder = runs,
+                                           .count = count,
+                                           .out = shows ? stderr : NULL,
+                                           .silence = c->e.settings.silence,
+                                           .unit = "rows",
+                                           .measured = "validation",
+                                           .context = c,
+                                           .name = name_of,
+                                           .is_finished = is_finished,
+                                           .run = train,
+                                           .on_tick = shows && c->e.settings.run.report ? show_so_far : NULL});
 }
 
 /* How many runs are finished now, by any process. */

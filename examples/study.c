@@ -74,11 +74,20 @@ static char *command_of(char *const *argv)
     return text;
 }
 
+/* The first of these options that was given; NULL: none. */
+static const char *first_given(const options_program *program, const char *const *names)
+{
+    while (*names && !options_given(program, *names))
+        names++;
+    return *names;
+}
+
 /* Reads the options behind the study's name; false, said, where one has no effect. */
 static bool read_options(int argc, char **argv, const study *chosen, study_settings *s)
 {
-    static const char *const of_runs[] = {"jobs",   "part", "takeover",    "data",
-                                          "epochs", "only", "report-only", "overwrite"};
+    static const char *const
+        of_runs[] = {"jobs", "part", "takeover", "data", "epochs", "only", "report-only", "overwrite", NULL},
+        *const of_choice[] = {"only", "part", NULL}, *const of_training[] = {"only", "jobs", "part", "takeover", NULL};
     static char after[2000];
     size_t used = (size_t)snprintf(after, sizeof after, "Studies:\n");
     for (int i = 0; i < STUDIES; i++)
@@ -91,19 +100,15 @@ static bool read_options(int argc, char **argv, const study *chosen, study_setti
                                 .table = table,
                                 .after = after};
     options_parse(&program, argc, argv, s);
-    for (size_t i = 0; chosen && chosen->no_runs && i < sizeof of_runs / sizeof of_runs[0]; i++)
-        if (options_given(&program, of_runs[i]))
-            return fprintf(stderr, "study: --%s: %s trains nothing\n", of_runs[i], chosen->name), false;
-    for (int i = 0; chosen && chosen->staged && i < 2; i++)
-        if (options_given(&program, (const char *[]){"only", "part"}[i]))
-            return fprintf(stderr, "study: --%s: runs of %s build on each other\n", (const char *[]){"only", "part"}[i],
-                           chosen->name),
-                   false;
-    if (s->only && s->report_only)
-        return fprintf(stderr, "study: --only: with --report-only nothing is trained\n"), false;
-    for (size_t i = 0; s->report_only && i < 3; i++)
-        if (options_given(&program, of_runs[i]))
-            return fprintf(stderr, "study: --%s: with --report-only nothing is trained\n", of_runs[i]), false;
+    const char *idle = chosen && chosen->no_runs ? first_given(&program, of_runs) : NULL;
+    if (idle)
+        return fprintf(stderr, "study: --%s: %s trains nothing\n", idle, chosen->name), false;
+    const char *choice = chosen && chosen->staged ? first_given(&program, of_choice) : NULL;
+    if (choice)
+        return fprintf(stderr, "study: --%s: runs of %s build on each other\n", choice, chosen->name), false;
+    idle = s->report_only ? first_given(&program, of_training) : NULL;
+    if (idle)
+        return fprintf(stderr, "study: --%s: with --report-only nothing is trained\n", idle), false;
     if (s->quick && options_given(&program, "data"))
         return fprintf(stderr, "study: --data: a quick study makes its data up\n"), false;
     return true;

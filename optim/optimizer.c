@@ -275,6 +275,8 @@ bool tg_optimizer_step_parts(tg_optimizer *optimizer, double norm, int first, in
     if (!optimizer)
         return false;
     optimizer->error[0] = '\0';
+    if (first < 0 || count < 0 || first + count > TG_PARTS)
+        return refuse(optimizer, "parts %d to %d are not among 0 to %d", first, first + count - 1, TG_PARTS - 1);
     if (!is_possible(optimizer, norm))
         return false;
     const tg_optimizer_config *config = &optimizer->config;
@@ -289,7 +291,6 @@ bool tg_optimizer_step_parts(tg_optimizer *optimizer, double norm, int first, in
         .gradient_scale = scale_of(optimizer),
         .settings = &info,
     };
-    tg_parameters_gradients(optimizer->parameters); /* zeros where no backward pass came */
     tg_parameters_update_parts(optimizer->parameters, optimizer->rule->update, &step, optimizer->factors, first, count);
     tg_parameters_clear_gradients(optimizer->parameters);
     return true;

@@ -132,7 +132,8 @@ bool tg_optimizer_step(tg_optimizer *optimizer);
 /* The step of parts first .. first + count - 1 (autograd/parameters.h) of every parameter, for processes that share a
  * step out: `norm` is that of the gradient of all, of which this process needs its parts. All other parts, of
  * parameters and of the state, stay as they are; the processes exchange them. Together the parts make the step of
- * tg_optimizer_step, to the bit. Refused like it; the reason is then for the whole gradient. */
+ * tg_optimizer_step, to the bit. Refused like it, in all processes; the one that has it names the parameter whose
+ * gradient is not finite. */
 bool tg_optimizer_step_parts(tg_optimizer *optimizer, double norm, int first, int count);
 
 /* Why the last step was refused; NULL if it was not. */

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <tapegrad.h>
+#include <unistd.h>
 
 char train_output[TRAIN_OUTPUT];
 
@@ -29,6 +30,24 @@ int train_run(const char *program, const char *format, ...)
     train_output[fread(train_output, 1, sizeof train_output - 1, pipe)] = '\0';
     const int status = pclose(pipe);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+pid_t train_start(const char *program, const char *format, ...)
+{
+    char build[600], arguments[1200], command[2400];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(arguments, sizeof arguments, format, list);
+    va_end(list);
+    ck_assert_ptr_nonnull(realpath(getenv("TG_BUILD") ? getenv("TG_BUILD") : "build", build));
+    snprintf(command, sizeof command, "cd '%s' && export OPENBLAS_NUM_THREADS=1; exec '%s/bin/%s' </dev/null %s",
+             temporary_folder(), build, program, arguments);
+    const pid_t child = fork();
+    if (child == 0) {
+        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+        _exit(127);
+    }
+    return child;
 }
 
 void expect_fine(int status)

@@ -2,6 +2,8 @@
 #ifndef RUN_TRAIN_H
 #define RUN_TRAIN_H
 
+#include <sys/types.h>
+
 /* Makes the folder, with train.csv, price.csv, text and images/ in it. temporary_folder_remove removes it. */
 void train_folder_make(void);
 
@@ -13,6 +15,10 @@ void write_table(const char *name, const char *header, const char *row, int rows
 enum { TRAIN_OUTPUT = 1 << 16 };
 extern char train_output[TRAIN_OUTPUT];
 __attribute__((format(printf, 2, 3))) int train_run(const char *program, const char *format, ...);
+
+/* Starts build/bin/PROGRAM in the folder, as a process of its own that can be killed. Where it prints to is for the
+ * arguments to say. */
+__attribute__((format(printf, 2, 3))) pid_t train_start(const char *program, const char *format, ...);
 
 /* Status 0; status 2 and one line with this in it. */
 void expect_fine(int status);

@@ -376,6 +376,9 @@ START_TEST(parts_of_a_step_make_the_step)
                           ? tg_optimizer_step(optimizer[p])
                           : tg_optimizer_step_parts(optimizer[p], sqrt(norm), begin[p], begin[p + 1] - begin[p]));
         }
+    ck_assert(!tg_optimizer_step_parts(optimizer[0], 1, 3, TG_PARTS));
+    ck_assert_msg(strstr(tg_optimizer_error(optimizer[0]), "parts 3 to 18 are not among 0 to 15"), "%s",
+                  tg_optimizer_error(optimizer[0]));
     for (int i = 0; i < 2; i++)
         for (int p = 0; p < PROCESSES; p++) {
             const tg_parameter *ours = tg_parameters_at(set[p], i), *whole = tg_parameters_at(set[PROCESSES], i);

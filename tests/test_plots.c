@@ -374,7 +374,7 @@ START_TEST(what_a_killed_program_left_is_removed)
     ck_assert_int_eq(mkdir(temporary_path(left), 0777), 0);
     snprintf(left, sizeof left, ".pictures.%ld%s.abcdef/loss.png", (long)dead, files_machine());
     temporary_write(left, "half", 4);
-    snprintf(left, sizeof left, ".pictures.%ld%s.abcdef", (long)getppid(), files_machine()); /* somebody who lives */
+    snprintf(left, sizeof left, ".pictures.%ld%s.abcdef", (long)getppid(), files_machine()); /* a process that lives */
     ck_assert_int_eq(mkdir(temporary_path(left), 0777), 0);
     plots_draw(temporary_folder(), &(plots_look){0}, message);
     ck_assert_int_eq(entries_like(".pictures"), 1);

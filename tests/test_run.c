@@ -202,16 +202,7 @@ static const struct {
 /* Starts the program and kills it after so many seconds; whether it ended before. */
 static bool kill_after(const char *program, const char *options, const char *out, double seconds)
 {
-    char command[1200], build[600];
-    ck_assert_ptr_nonnull(realpath(getenv("TG_BUILD") ? getenv("TG_BUILD") : "build", build));
-    snprintf(command, sizeof command,
-             "cd '%s' && export OPENBLAS_NUM_THREADS=1; exec '%s/bin/%s' %s --out %s </dev/null >log 2>&1",
-             temporary_folder(), build, program, options, out);
-    const pid_t child = fork();
-    if (child == 0) {
-        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
-        _exit(127);
-    }
+    const pid_t child = train_start(program, "%s --out %s >log 2>&1", options, out);
     nanosleep(&(struct timespec){(time_t)seconds, (long)(1e9 * (seconds - (double)(time_t)seconds))}, NULL);
     kill(child, SIGKILL);
     int status;

@@ -128,7 +128,7 @@ END_TEST
 
 /* ---- many processes ---- */
 
-enum { WORKERS = 6, PIECES = 40 };
+enum { WORKERS = 8, DOOMED = 2, PIECES = 40 }; /* the first DOOMED die in their first piece, the next one never */
 
 static void put_letter(const char *folder, const char *name, char letter)
 {
@@ -157,7 +157,7 @@ static void work(int worker)
             } else if (claim_take(&c[piece], folder[piece], 1000, message) == CLAIM_OURS) {
                 if (access(path, F_OK) != 0) {
                     put_letter(folder[piece], "begun", 'x');
-                    if (worker > 0 && tg_rng_uniform(&rng) < 0.05)
+                    if (worker < DOOMED || (worker > DOOMED && tg_rng_uniform(&rng) < 0.05))
                         raise(SIGKILL);
                     wait_seconds(0.005 * tg_rng_uniform(&rng));
                     put_letter(folder[piece], "done", 'x');
@@ -178,9 +178,12 @@ START_TEST(every_piece_is_done_once_though_processes_are_killed)
         snprintf(name, sizeof name, "piece%d", piece);
         ck_assert_int_eq(mkdir(temporary_path(name), 0777), 0);
     }
-    for (int i = 0; i < WORKERS; i++)
+    for (int i = 0; i < WORKERS; i++) {
         if ((worker[i] = fork()) == 0)
             work(i);
+        if (i < DOOMED) /* so that each meets work that is left */
+            waitid(P_PID, (id_t)worker[i], &(siginfo_t){0}, WEXITED | WNOWAIT);
+    }
     for (int i = 0; i < WORKERS; i++) {
         int status;
         waitpid(worker[i], &status, 0);
@@ -195,7 +198,7 @@ START_TEST(every_piece_is_done_once_though_processes_are_killed)
         snprintf(name, sizeof name, "piece%d/claim.1", piece);
         ck_assert(!temporary_exists(name));
     }
-    ck_assert_msg(killed > 0 && begun == PIECES + killed, "%d killed, %d begun", killed, begun);
+    ck_assert_msg(killed >= DOOMED && begun == PIECES + killed, "%d killed, %d begun", killed, begun);
 }
 END_TEST
 
@@ -270,18 +273,7 @@ static char *without_seconds(const char *path)
 
 static pid_t compare_in_a_process(int number, const char *more)
 {
-    char command[1500], build[600];
-    ck_assert_ptr_nonnull(realpath(getenv("TG_BUILD") ? getenv("TG_BUILD") : "build", build));
-    snprintf(command, sizeof command,
-             "cd '%s' && exec '%s/bin/compare' " RUNS
-             "--jobs 2 --takeover 2 --out shared %s </dev/null >table%d 2>said%d",
-             temporary_folder(), build, more, number, number);
-    const pid_t child = fork();
-    if (child == 0) {
-        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
-        _exit(127);
-    }
-    return child;
+    return train_start("compare", RUNS "--jobs 2 --takeover 2 --out shared %s >table%d 2>said%d", more, number, number);
 }
 
 /* How often a text is in a file. */
@@ -310,7 +302,8 @@ START_TEST(processes_share_a_comparison_and_one_is_killed)
         snprintf(name, sizeof name, "said%d", i);
         trained += count_in(name, ": done, ");
     }
-    ck_assert_msg(trained == 12 || trained == 11, "%d runs were trained", trained); /* 11: killed before it said so */
+    ck_assert_msg(trained <= 12 && trained >= 10, "%d runs were trained",
+                  trained); /* killed before it said so of two */
     char *alone = without_seconds("alone/curves.csv"), *shared = without_seconds("shared/curves.csv");
     ck_assert_str_eq(alone, shared);
     free(alone);
@@ -350,7 +343,8 @@ END_TEST
 START_TEST(an_overwriting_comparison_is_refused_while_others_work)
 {
     const pid_t child = compare_in_a_process(0, "--epochs 2000");
-    wait_seconds(0.4);
+    for (int i = 0; i < 1000 && !temporary_exists("shared/runs"); i++)
+        wait_seconds(0.01);
     expect_refused(train_run("compare", RUNS "--overwrite --out shared"), "another process is at work");
     kill(child, SIGTERM);
     waitpid(child, NULL, 0);

@@ -80,7 +80,6 @@ static void end_job(jobs_pool *pool, int job, jobs_state state, const char *mess
     pool->outcome.done += state == JOBS_DONE;
     pool->outcome.failed += state == JOBS_FAILED;
     pool->outcome.stopped += state == JOBS_STOPPED;
-    pool->outcome.elsewhere += state == JOBS_ELSEWHERE;
     pool->state[job] = ENDED;
     pool->ended++;
     if (pool->config->on_end)

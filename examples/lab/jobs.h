@@ -100,7 +100,7 @@ typedef struct {
 } jobs_config;
 
 typedef struct {
-    int done, failed, elsewhere;
+    int done, failed;
     int stopped;      /* by an interruption, or never started because of it */
     bool interrupted; /* by SIGINT, SIGTERM or SIGHUP */
 } jobs_outcome;

@@ -112,7 +112,8 @@ typedef struct shared_run {
 typedef struct pool {
     const sweep *settings;
     const sweep_work *work;
-    shared_run *run; /* [work->count] */
+    shared_run *run; /* [work->count], */
+    const char **names;
     int running;
     bool said_waiting;
 } pool;
@@ -134,7 +135,7 @@ static jobs_turn turn(int job, void *context)
     case CLAIM_THEIRS:
         return p->settings->waits ? JOBS_LATER : JOBS_NEVER;
     case CLAIM_FAILED:
-        return JOBS_NOW;
+        return JOBS_NOW; /* likewise, where it cannot write either */
     case CLAIM_OURS:
         break;
     }
@@ -152,7 +153,7 @@ static bool is_ours(int job, void *context)
         return true;
     p->running--;
     if (p->work->out)
-        fprintf(p->work->out, "%s: another process has taken it over\n", p->work->names[job]);
+        fprintf(p->work->out, "%s: another process has taken it over\n", p->names[job]);
     return false;
 }
 
@@ -202,23 +203,27 @@ static int train(int job, jobs_link *link, void *context)
     return work->run(job, link, work->context);
 }
 
-static bool name_folders(pool *p)
+static bool name_all(pool *p)
 {
-    p->run = calloc((size_t)p->work->count + 1, sizeof *p->run);
-    bool fine = p->run;
-    for (int job = 0; fine && job < p->work->count; job++)
-        fine = asprintf(&p->run[job].folder, "%s/%s", p->work->folder, p->work->names[job]) >= 0;
-    return fine;
+    const sweep_work *work = p->work;
+    p->run = calloc((size_t)work->count + 1, sizeof *p->run);
+    p->names = calloc((size_t)work->count + 1, sizeof *p->names);
+    bool fine = p->run && p->names;
+    for (int job = 0; fine && job < work->count; job++) {
+        p->names[job] = work->name(job, work->context);
+        fine = asprintf(&p->run[job].folder, "%s/%s", work->folder, p->names[job]) >= 0;
+    }
+    return fine || (fputs("out of memory\n", work->out ? work->out : stderr), false);
 }
 
 jobs_outcome sweep_run(const sweep *s, const sweep_work *work)
 {
     pool p = {.settings = s, .work = work};
     jobs_outcome outcome = {.failed = work->count};
-    if (name_folders(&p))
+    if (name_all(&p))
         outcome = progress_run(&(progress_config){.out = work->out,
                                                   .count = work->count,
-                                                  .names = work->names,
+                                                  .names = p.names,
                                                   .unit = work->unit,
                                                   .measured = work->measured},
                                &(jobs_config){.count = work->count,
@@ -234,5 +239,6 @@ jobs_outcome sweep_run(const sweep *s, const sweep_work *work)
     for (int job = 0; p.run && job < work->count; job++)
         free(p.run[job].folder);
     free(p.run);
+    free(p.names);
     return outcome;
 }

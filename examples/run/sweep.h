@@ -6,7 +6,7 @@
  *     for (int run = 0; run < runs; run++)
  *         if (sweep_has(&settings.sweep, run) && !is_finished(run))
  *             pending[count++] = run;
- *     jobs_outcome outcome = sweep_run(&settings.sweep, &(sweep_work){.folder = "o/runs", .names = names, ...});
+ *     jobs_outcome outcome = sweep_run(&settings.sweep, &(sweep_work){.folder = "o/runs", .count = count, ...});
  *     if (sweep_shows(&settings.sweep)) ...                           // tables and pictures
  *
  * A run belongs to the process that has claimed its folder (examples/lab/claim.h). A process that finds no more to do
@@ -73,19 +73,20 @@ bool sweep_has(const sweep *s, int run);
 bool sweep_shows(const sweep *s);
 
 typedef struct sweep_work {
-    const char *folder;       /* of the runs, */
-    const char *const *names; /* and their folders in it, [count]; made where they are not there */
+    const char *folder; /* of the runs; that of each is in it, and made where it is not there */
     int count;
     FILE *out;        /* for progress */
     double silence;   /* as in jobs_config */
     const char *unit; /* as in progress_config, as is measured */
     const char *measured;
-    void *context; /* for the functions */
+    void *context;                               /* for the functions */
+    const char *(*name)(int job, void *context); /* of its folder */
     bool (*is_finished)(int job, void *context);
     int (*run)(int job, jobs_link *link, void *context);
     void (*on_tick)(void *context); /* may be NULL */
 } sweep_work;
 
+/* Trains them; when memory runs out, says so, and all have failed. */
 jobs_outcome sweep_run(const sweep *s, const sweep_work *work);
 
 #endif

@@ -126,24 +126,23 @@ static bool is_finished(int job, void *context)
     return complete;
 }
 
+static const char *name_of(int job, void *context)
+{
+    const pool *p = context;
+    return p->work->run[p->pending[job]].name;
+}
+
 static jobs_outcome train_all(const study_work *work, const int *pending, int count, FILE *out)
 {
-    pool p = {work, pending};
-    const char **names = calloc((size_t)count, sizeof *names);
-    for (int i = 0; names && i < count; i++)
-        names[i] = work->run[pending[i]].name;
-    const jobs_outcome outcome = !names ? (jobs_outcome){.failed = count}
-                                        : sweep_run(work->sweep, &(sweep_work){.folder = work->folder,
-                                                                               .names = names,
-                                                                               .count = count,
-                                                                               .out = out,
-                                                                               .silence = silence,
-                                                                               .unit = "rows",
-                                                                               .context = &p,
-                                                                               .is_finished = is_finished,
-                                                                               .run = train});
-    free(names);
-    return outcome;
+    return sweep_run(work->sweep, &(sweep_work){.folder = work->folder,
+                                                .count = count,
+                                                .out = out,
+                                                .silence = silence,
+                                                .unit = "rows",
+                                                .context = &(pool){work, pending},
+                                                .name = name_of,
+                                                .is_finished = is_finished,
+                                                .run = train});
 }
 
 /* What is to come, and how long it takes. False where a run cannot be made. */

@@ -88,13 +88,136 @@ static double largest_difference(const claims *c, tg_activation activation, doub
     return largest;
 }
 
+/* The largest relative difference of a form from the exact one between two numbers of one sign. */
+static double largest_relative(const claims *c, tg_activation activation, double low, double high)
+{
+    double largest = 0;
+    for (int i = 0; i <= STEPS; i++) {
+        const double x = low + (high - low) * i / STEPS, exact = value(c, TG_GELU_EXACT, x);
+        largest = fmax(largest, fabs(value(c, activation, x) / exact - 1));
+        tg_tape_reset(c->tape);
+    }
+    return largest;
+}
+
+/* The derivative of order n >= 2 of x Phi(x): phi(x) times Hermite polynomials, by Leibniz's rule. */
+static double by_hermite(int n, double x)
+{
+    double before = 0, here = 1, next; /* He of k - 1 and of k */
+    for (int k = 0; k < n - 1; k++) {
+        next = x * here - k * before;
+        before = here;
+        here = next;
+    }
+    return (n % 2 ? 1 : -1) * density(x) * (x * here - n * before);
+}
+
+enum { ORDERS = 6 };
+
+/* The largest difference of the tape's derivatives of orders 2 to ORDERS from the formula, over x from -6 to 6. */
+static double largest_of_orders(const claims *c)
+{
+    double largest = 0;
+    for (int i = -60; i <= 60; i++) {
+        const double at = 0.1 * i;
+        tg_tensor x = tg_variable(c->tape, TG_F64, &at, TG_SCALAR), y = tg_gelu_exact(x);
+        for (int order = 1; order <= ORDERS; order++) {
+            tg_tensor derived;
+            if (!tg_grad(&y, 1, &x, 1, NULL, order < ORDERS, &derived))
+                return INFINITY;
+            y = derived;
+            if (order >= 2)
+                largest = fmax(largest, fabs(tg_item(y) - by_hermite(order, at)));
+        }
+        tg_tape_reset(c->tape);
+    }
+    return largest;
+}
+
+/* The largest relative error of central differences of this step over x from 0.5 to 6. */
+static double error_of_differences(const claims *c, double step)
+{
+    double largest = 0;
+    for (double x = 0.5; x <= 6; x += 1. / 64) {
+        const double high = x + step, low = x - step, exact = derivative(c, TG_GELU_EXACT, x);
+        const double quotient = (value(c, TG_GELU_EXACT, high) - value(c, TG_GELU_EXACT, low)) / (high - low);
+        largest = fmax(largest, fabs(quotient / exact - 1));
+        tg_tape_reset(c->tape);
+    }
+    return largest;
+}
+
 /* ---- the claims ---- */
 
-bool value_claims_put(sheet *s, const char *command)
+static void put_accuracy(const claims *c)
+{
+    const double right = largest_relative(c, TG_GELU_TANH, 1e-3, 8),
+                 left = largest_relative(c, TG_GELU_TANH, -4, -1e-3);
+    say(c, "the tanh form is about 99.99 % accurate", right < 1e-4 && left < 1e-4,
+        "relative error up to %.1e for x > 0; %.0f %% at x = -4", right, 100 * left);
+    const double error = error_of_differences(c, 1e-5);
+    say(c, "finite differences with h = 1e-5 show the derivative", error < 1e-9,
+        "relative error up to %.0e: %.0f of 16 digits are lost", error, 16 + log10(error));
+}
+
+static void put_lowest(const claims *c, double zero)
+{
+    const double lowest = value(c, TG_GELU_EXACT, zero), near = value(c, TG_GELU_EXACT, -0.75);
+    say(c, "GELU(-0.75) is about -0.17", fabs(near + 0.17) < 5e-3, "%.6f", near);
+    say(c, "the minimum is at -0.75", fabs(zero + 0.75) < 5e-3, "at %.6f", zero);
+    say(c, "the minimum is at -0.76", fabs(zero + 0.76) < 5e-3, "the same");
+    say(c, "there is a maximum on the negative side, about -0.17",
+        value(c, TG_GELU_EXACT, -3) < lowest || value(c, TG_GELU_EXACT, 0) < lowest,
+        "that is the minimum: GELU(-3) = %.6f is larger", value(c, TG_GELU_EXACT, -3));
+    say(c, "the range is (-0.17, infinity)", fabs(lowest + 0.17) < 5e-3, "from %.7f upwards; that is reached", lowest);
+    say(c, "GELU is bounded below by -0.17x", value(c, TG_GELU_EXACT, -1) >= 0.17,
+        "at -1 that is 0.17, and GELU(-1) = %.6f; the bound is a constant", value(c, TG_GELU_EXACT, -1));
+}
+
+static void put_gradient(const claims *c)
+{
+    double at = 0;
+    for (double x = -8; x <= 8; x += 1e-3) {
+        if (derivative(c, TG_GELU_EXACT, x) > derivative(c, TG_GELU_EXACT, at))
+            at = x;
+        tg_tape_reset(c->tape);
+    }
+    say(c, "the gradient's maximum is near x = 1.4", fabs(at - 1.4) < 0.05, "%.6f at x = %.3f",
+        derivative(c, TG_GELU_EXACT, at), at);
+    const double left = derivative(c, TG_GELU_EXACT, -6), right = derivative(c, TG_GELU_EXACT, 6),
+                 middle = derivative(c, TG_GELU_EXACT, -2);
+    say(c, "the gradient goes to 1 and to 0", fabs(right - 1) < 1e-6 && fabs(left) < 1e-6,
+        "1 %+.1e at 6 and %.1e at -6", right - 1, left);
+    say(c, "the gradient approaches 0 smoothly for x < -2", fabs(left) < fabs(middle),
+        "from below: %.4f at -2, %.1e at -6", middle, left);
+    say(c, "gradients can be small for large abs(x)", fabs(left) < 1e-3 && fabs(right) < 1e-3,
+        "on the left only: %.1e at -6, %.6f at 6", left, right);
+    const double orders = largest_of_orders(c);
+    say(c, "GELU is infinitely differentiable", orders < 1e-10,
+        "as x Phi(x) is; orders 2 to %d on the tape are within %.0e of the formula", ORDERS, orders);
+}
+
+static void put_others(const claims *c)
+{
+    const double drop[3] = {1 - probability_below(-1), 1 - probability_below(0), 1 - probability_below(1)};
+    say(c, "x is dropped at -1, 0, 1 with 0.84, 0.5, 0.16",
+        fabs(drop[0] - 0.84) < 5e-3 && fabs(drop[1] - 0.5) < 5e-3 && fabs(drop[2] - 0.16) < 5e-3, "%.4f, %.4f, %.4f",
+        drop[0], drop[1], drop[2]);
+    const double elu = derivative(c, TG_ELU, -20), gelu = derivative(c, TG_GELU_EXACT, -20);
+    say(c, "ELU saturates on the left, GELU does not", fabs(elu) < 1e-6 && !(fabs(gelu) < 1e-6),
+        "both do: slopes at -20 are %.1e and %.1e", elu, gelu);
+    const double below = derivative(c, TG_ELU, -1e-6), above = derivative(c, TG_ELU, 1e-6);
+    say(c, "ELU has a hard threshold at 0", fabs(above - below) > 1e-3,
+        "with alpha = 1 its slope is %.6f at -1e-6 and %.6f at 1e-6", below, above);
+}
+
+void value_claims_put(sheet *s, const char *command)
 {
     const claims c = {.tape = tg_tape_new(), .to = s, .command = command};
-    if (!c.tape)
-        return false;
+    if (!c.tape) {
+        sheet_text(s, "Memory ran out.");
+        return;
+    }
     double at = 0;
     const double exact = value(&c, TG_GELU_EXACT, -1), tanh_form = value(&c, TG_GELU_TANH, -1);
     say(&c, "GELU(-1) = -0.1588", fabs(exact + 0.1588) < 5e-5, "%.6f; the tanh form has %.6f", exact, tanh_form);
@@ -115,7 +238,11 @@ bool value_claims_put(sheet *s, const char *command)
     say(&c, "GELU(x) = E[x 1{x <= X}]", fabs(gelu - (1 - below)) < 1e-9, "at 1 that is %.6f, and GELU(1) = %.6f",
         1 - below, gelu);
     say(&c, "GELU(x) = E[x 1{X <= x}]", fabs(gelu - below) < 1e-9, "at 1 that is %.6f", below);
-    const bool complete = !tg_tape_error(c.tape);
+    put_accuracy(&c);
+    put_lowest(&c, zero);
+    put_gradient(&c);
+    put_others(&c);
+    if (tg_tape_error(c.tape))
+        sheet_text(s, "These rows are wrong: %s", tg_tape_error(c.tape));
     tg_tape_free(c.tape);
-    return complete;
 }

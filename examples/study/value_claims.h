@@ -4,7 +4,7 @@
 
 #include "examples/report/sheet.h"
 
-/* Adds a row "claim|verdict|number|command" for each; false if memory runs out. */
-bool value_claims_put(sheet *s, const char *command);
+/* Adds a row "claim|verdict|number|command" for each; an error is said below them. */
+void value_claims_put(sheet *s, const char *command);
 
 #endif

@@ -298,8 +298,9 @@ START_TEST(processes_share_a_comparison_and_one_is_killed)
     kill(child[0], SIGKILL);
     for (int i = 0; i < PROCESSES; i++) {
         waitpid(child[i], &status, 0);
-        ck_assert_msg(i == 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 0), "process %d: %d", i, status);
         snprintf(name, sizeof name, "said%d", i);
+        ck_assert_msg(i == 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 0), "process %d: %d: %s", i, status,
+                      temporary_text(name));
         trained += count_in(name, ": done, ");
     }
     ck_assert_msg(trained <= 12 && trained >= 10, "%d runs were trained",

@@ -91,8 +91,9 @@ static void say(const json_t *value, char *text, size_t size)
 
 bool record_is_ours(const char *folder, json_t *config, const char *const *ignored, char message[FILES_MESSAGE])
 {
-    json_t *theirs = load(folder, "config.json");
+    /* results first: a process that begins beside us writes config.json, then results */
     const bool used = exists(folder, "curves.csv") || exists(folder, "runs") || exists(folder, "last.safetensors");
+    json_t *theirs = load(folder, "config.json");
     const char *other = theirs && used ? difference(config, theirs, ignored) : NULL;
     const bool ours = !used || (theirs && !other);
     if (!ours) {

@@ -40,7 +40,7 @@ bool tg_add_hook(tg_tensor x, tg_hook_function hook, void *user);
  * path. Any floating tensor of the tape may be an input. `cotangents` NULL means ones; a single inert one means the
  * same for that output. What was computed inside tg_no_grad_begin is a constant. With create_graph the gradients can be
  * differentiated again; without it, that is an error. Parameters' gradients are not touched. False, and inert
- * gradients, if the tape has an error. */
+ * gradients, if the tape has an error; `gradients` may not be the array of the outputs or inputs. */
 bool tg_grad(const tg_tensor *outputs, int output_count, const tg_tensor *inputs, int input_count,
              const tg_tensor *cotangents, bool create_graph, tg_tensor *gradients);
 

@@ -81,6 +81,17 @@ static void update_chunks(void *context, size_t first, size_t count)
     }
 }
 
+static void update_whole(const work *w)
+{
+    tg_update step = *w->step;
+    for (int i = 0; i < tg_parameters_count(w->set); i++) {
+        const tg_parameter *p = tg_parameters_at(w->set, i);
+        step.whole = p;
+        if (p->gradient)
+            update_run(&(work){w->set, w->loop, &step, w->factors}, i, 0, (size_t)tg_shape_size(&p->shape));
+    }
+}
+
 void tg_parameters_update_parts(tg_parameters *set, tg_update_loop loop, const tg_update *step,
                                 const tg_update_factor *factors, int first, int count)
 {
@@ -88,8 +99,12 @@ void tg_parameters_update_parts(tg_parameters *set, tg_update_loop loop, const t
     if (!set || !loop || !step || first < 0 || count < 0 || first + count > TG_PARTS)
         return;
     tg_parameters_gradients(set); /* zeros where no backward pass came */
-    tg_parallel_some_chunks((size_t)first, (size_t)count, (size_t)tg_parameters_size(set), WORTH_SHARING, update_chunks,
-                            &(work){set, loop, step, factors});
+    work w = {set, loop, step, factors};
+    if (!step->scratch)
+        tg_parallel_some_chunks((size_t)first, (size_t)count, (size_t)tg_parameters_size(set), WORTH_SHARING,
+                                update_chunks, &w);
+    else if (count == TG_PARTS)
+        update_whole(&w);
 }
 
 void tg_parameters_update(tg_parameters *set, tg_update_loop loop, const tg_update *step,

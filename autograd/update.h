@@ -10,7 +10,8 @@
  *     ...
  *     tg_parameters_update(set, descend, &(tg_update){.rate = 0.1, .gradient_scale = 1}, NULL);
  *
- * Long work is shared among threads: element i of a parameter and of its state depends on elements i alone.
+ * Long work is shared among threads: element i of a parameter and of its state depends on elements i alone. A loop that
+ * needs a parameter as a whole, as a matrix, gets scratch memory: see `scratch`.
  */
 #ifndef TG_UPDATE_H
 #define TG_UPDATE_H
@@ -32,6 +33,11 @@ typedef struct tg_update {
     double decay;                  /* weight decay */
     double gradient_scale;         /* what the gradient is multiplied by first: clipping */
     const void *settings;          /* for the loop */
+
+    /* Memory for the loop; NULL: none. With it the loop is called once for each parameter, on the calling thread, with
+     * all its numbers, and `whole` is the parameter. */
+    void *scratch;
+    const tg_parameter *whole;
 } tg_update;
 
 typedef void (*tg_update_loop)(const tg_update *u);
@@ -47,7 +53,8 @@ typedef struct tg_update_factor {
 void tg_parameters_update(tg_parameters *set, tg_update_loop loop, const tg_update *step,
                           const tg_update_factor *factors);
 
-/* The same for parts first .. first + count - 1 (autograd/parameters.h) of every parameter only. */
+/* The same for parts first .. first + count - 1 (autograd/parameters.h) of every parameter only; nothing happens where
+ * a step with scratch memory is asked for fewer than all. */
 void tg_parameters_update_parts(tg_parameters *set, tg_update_loop loop, const tg_update *step,
                                 const tg_update_factor *factors, int first, int count);
 
@@ -82,6 +89,22 @@ typedef struct tg_sgd_settings {
     bool nesterov;
 } tg_sgd_settings;
 void tg_update_sgd(const tg_update *u); /* settings: tg_sgd_settings */
+
+/* Muon (Jordan et al., "Muon: an optimizer for hidden layers in neural networks", 2024, in the form of Liu et al.,
+ * arXiv 2502.16982), for one matrix, rows by dim[0] and all other dimensions its columns; state 0 the momentum:
+ *
+ *     m = momentum m + (1 - momentum) g
+ *     p = p - rate decay p - rate 0.2 sqrt(max(rows, columns)) N(momentum m + (1 - momentum) g)
+ *
+ * N(x) has the singular vectors of x, and singular values near 1 (0.7 to 1.2; those far below the largest stay
+ * smaller): five steps x = 3.4445 x - 4.7750 x x^T x + 2.0315 (x x^T)^2 x from x of length 1. The factor makes the step
+ * as long as AdamW's, so that its rate and its decay suit this too. Needs scratch memory: so many numbers of the
+ * parameter's type. 0: the shape is no matrix of two rows and columns at least, and this loop is not for it. */
+typedef struct tg_muon_settings {
+    double momentum;
+} tg_muon_settings;
+void tg_update_muon(const tg_update *u); /* settings: tg_muon_settings */
+int64_t tg_update_muon_scratch(const tg_shape *shape);
 
 TG_API_END
 #endif

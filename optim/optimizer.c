@@ -15,6 +15,7 @@ struct tg_optimizer {
     tg_optimizer_config config;    /* defaults filled in */
     int64_t size;                  /* of each state */
     char *state[TG_UPDATE_STATES]; /* laid out like the values; NULL where the rule keeps fewer */
+    void *scratch;                 /* for the rule; NULL where it needs none */
     tg_update_factor *factors;     /* one for each parameter, */
     int count;                     /* of which there were so many */
     int64_t steps;
@@ -144,6 +145,13 @@ static bool allocate(tg_optimizer *optimizer)
     for (int k = 0; k < optimizer->rule->states; k++)
         if (!(optimizer->state[k] = zeros((size_t)optimizer->size * element)))
             return false;
+    int64_t scratch = 0;
+    for (int i = 0; optimizer->rule->scratch && i < optimizer->count; i++) {
+        const int64_t needed = optimizer->rule->scratch(tg_parameters_at(optimizer->parameters, i));
+        scratch = needed > scratch ? needed : scratch;
+    }
+    if (optimizer->rule->scratch && !(optimizer->scratch = zeros((size_t)scratch * element)))
+        return false;
     optimizer->factors = calloc((size_t)optimizer->count + 1, sizeof *optimizer->factors);
     for (int i = 0; optimizer->factors && i < optimizer->count; i++) {
         const bool decays = tg_parameters_at(optimizer->parameters, i)->decay;
@@ -177,6 +185,7 @@ void tg_optimizer_free(tg_optimizer *optimizer)
         return;
     for (int k = 0; k < TG_UPDATE_STATES; k++)
         free(optimizer->state[k]);
+    free(optimizer->scratch);
     free(optimizer->factors);
     free(optimizer);
 }
@@ -270,6 +279,11 @@ static bool is_possible(tg_optimizer *optimizer, double norm)
                    : refuse(optimizer, "the gradient is so large that its norm overflows");
 }
 
+bool tg_optimizer_has_parts(const tg_optimizer *optimizer)
+{
+    return optimizer && !optimizer->rule->scratch;
+}
+
 bool tg_optimizer_step_parts(tg_optimizer *optimizer, double norm, int first, int count)
 {
     if (!optimizer)
@@ -277,6 +291,8 @@ bool tg_optimizer_step_parts(tg_optimizer *optimizer, double norm, int first, in
     optimizer->error[0] = '\0';
     if (first < 0 || count < 0 || first + count > TG_PARTS)
         return refuse(optimizer, "parts %d to %d are not among 0 to %d", first, first + count - 1, TG_PARTS - 1);
+    if (count < TG_PARTS && !tg_optimizer_has_parts(optimizer))
+        return refuse(optimizer, "%s sees whole matrices, so its step has no parts", optimizer->rule->name);
     if (!is_possible(optimizer, norm))
         return false;
     const tg_optimizer_config *config = &optimizer->config;
@@ -290,6 +306,7 @@ bool tg_optimizer_step_parts(tg_optimizer *optimizer, double norm, int first, in
         .rate = rate,
         .gradient_scale = scale_of(optimizer),
         .settings = &info,
+        .scratch = optimizer->scratch,
     };
     tg_parameters_update_parts(optimizer->parameters, optimizer->rule->update, &step, optimizer->factors, first, count);
     tg_parameters_clear_gradients(optimizer->parameters);

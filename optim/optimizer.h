@@ -1,4 +1,4 @@
-/* Optimisers over a parameter set: AdamW, Adam, SGD, NAdam, RMSprop, Lion, Adagrad, or one of your own.
+/* Optimisers over a parameter set: AdamW, Adam, SGD, NAdam, RMSprop, Lion, Adagrad, Muon, or one of your own.
  *
  *     tg_optimizer *adamw = tg_optimizer_new(set, &(tg_optimizer_config){.kind = TG_ADAMW, .lr = 1e-3});
  *     ...
@@ -22,6 +22,9 @@
  *     Lion      p = p - lr (sign(beta1 m + (1 - beta1) g) + decay p), then m = beta2 m + (1 - beta2) g
  *     Adagrad   v = v + g^2, of g + decay p
  *               p = p - lr g / (sqrt(v) + epsilon)
+ *     Muon      of weights that are matrices (a convolution's too): m = beta1 m + (1 - beta1) g,
+ *               p = p - lr decay p - 0.2 lr sqrt(max(rows, columns)) N(beta1 m + (1 - beta1) g), where N makes
+ *               all singular values about 1 (autograd/update.h); of all else AdamW, and of embeddings
  *
  * AdamW is that of Loshchilov and Hutter (arXiv 1711.05101) in its widespread form: the decay is multiplied by the
  * learning rate, which in the paper it is not. Adam is that of Kingma and Ba (arXiv 1412.6980); sources of the others
@@ -82,7 +85,11 @@ struct tg_optimizer_rule {
     void (*begin)(const tg_optimizer_config *config, int64_t step, double product[2]);
 
     tg_update_loop update; /* its settings are a tg_optimizer_step_info */
-    bool squares;          /* it keeps squares of gradients, which are not to overflow: see tg_optimizer_step */
+
+    /* The numbers of scratch memory that the update of this parameter needs. With it `update` gets whole parameters
+     * (tg_update.scratch), and a step cannot be taken part by part. NULL: none. */
+    int64_t (*scratch)(const tg_parameter *parameter);
+    bool squares; /* it keeps squares of gradients, which are not to overflow: see tg_optimizer_step */
 };
 
 typedef struct tg_optimizer_step_info {
@@ -135,6 +142,9 @@ bool tg_optimizer_step(tg_optimizer *optimizer);
  * tg_optimizer_step, to the bit. Refused like it, in all processes; the one that has it names the parameter whose
  * gradient is not finite. */
 bool tg_optimizer_step_parts(tg_optimizer *optimizer, double norm, int first, int count);
+
+/* Whether a step can be taken part by part: with every rule but those that see whole matrices (Muon). */
+bool tg_optimizer_has_parts(const tg_optimizer *optimizer);
 
 /* Why the last step was refused; NULL if it was not. */
 const char *tg_optimizer_error(const tg_optimizer *optimizer);

@@ -237,3 +237,32 @@ const tg_optimizer_rule tg_optimizer_adagrad = {.name = "adagrad",
                                                 .states = 1,
                                                 .update = adagrad_update,
                                                 .squares = true};
+
+/* ---- Muon: Jordan and others, 2024, and Liu and others, arXiv 2502.16982; the loop is in autograd/update.h ---- */
+
+/* Weights that are matrices, but no tables of an embedding, which do not decay either. */
+static int64_t muon_scratch(const tg_parameter *parameter)
+{
+    return parameter->decay ? tg_update_muon_scratch(&parameter->shape) : 0;
+}
+
+static void muon_update(const tg_update *u)
+{
+    const tg_optimizer_config *c = ((const tg_optimizer_step_info *)u->settings)->config;
+    if (muon_scratch(u->whole) == 0) {
+        adamw_update(u);
+        return;
+    }
+    tg_update own = *u;
+    own.settings = &(tg_muon_settings){c->beta1};
+    tg_update_muon(&own);
+}
+
+const tg_optimizer_rule tg_optimizer_muon = {.name = "muon",
+                                             .uses = TG_USES_BETA1 | TG_USES_BETA2 | TG_USES_EPSILON,
+                                             .defaults = {.lr = 1e-3, .beta1 = 0.95, .beta2 = 0.95, .epsilon = 1e-8},
+                                             .states = 2,
+                                             .begin = adam_powers,
+                                             .update = muon_update,
+                                             .scratch = muon_scratch,
+                                             .squares = true};

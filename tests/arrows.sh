@@ -19,6 +19,7 @@ order='
     autograd/parameters.c autograd/value
     autograd/op.c
     autograd/update autograd/program
+    autograd/muon
     autograd/text
     autograd/anomaly autograd/elementwise
     autograd/run

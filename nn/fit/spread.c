@@ -31,7 +31,8 @@ bool tg_fit_spreads(const tg_fit *fit)
 {
     const tg_communicator *c = fit->config.communicator;
     double unused[TG_PARTS];
-    return c && c->size > 1 && c->size <= TG_PARTS && is_power_of_two(c->size) && fit->config.shards % c->size == 0 &&
+    return c && tg_optimizer_has_parts(fit->config.optimizer) && c->size > 1 && c->size <= TG_PARTS &&
+           is_power_of_two(c->size) && fit->config.shards % c->size == 0 &&
            is_power_of_two(fit->config.shards / c->size) &&
            tg_parameters_gradient_squares(fit->parameters, 0, 0, unused);
 }

@@ -1,6 +1,6 @@
 #include "autograd/ops/axes.h"
 
-#include "autograd/numbers.h"
+#include "autograd/error.h"
 #include "autograd/ops/category.h"
 #include "autograd/program.h"
 #include "autograd/strided.h"
@@ -10,15 +10,16 @@
 
 tg_tensor tg_refuse(const char *operation, tg_tensor x, const char *format, ...)
 {
-    char message[256], shape[128];
+    char shape[128];
+    tg_error error;
     va_list arguments;
     va_start(arguments, format);
-    tg_print_arguments(message, sizeof message, format, arguments);
+    tg_fail_arguments(&error, format, arguments);
     va_end(arguments);
     tg_shape of = tg_shape_of(x);
     if (tg_ok(x))
         tg_tape_fail(tg_tape_of(x), "%s(%s%s): %s", operation, tg_dtype_name(tg_dtype_of(x)),
-                     tg_shape_text(&of, shape, sizeof shape), message);
+                     tg_shape_text(&of, shape, sizeof shape), error.text);
     else if (x.value)
         tg_program_fail(x.value->program, "%s: the input is a tensor of a step that ended with tg_tape_reset",
                         operation);

@@ -119,7 +119,7 @@ static bool read_lines(const tg_safetensors *file, const tg_training_state *stat
 /* ---- saving ---- */
 
 static bool save(const tg_training_state *state, const char *path, const tg_metadata *metadata, int count,
-                 tg_file_item *items, char (*names)[LONGEST], tg_metadata *all, char message[TG_FILE_MESSAGE])
+                 tg_file_item *items, char (*names)[LONGEST], tg_metadata *all, tg_error *error)
 {
     const int parameters = tg_parameters_count(state->parameters);
     const lines own = lines_of(state);
@@ -135,7 +135,7 @@ static bool save(const tg_training_state *state, const char *path, const tg_meta
         all[i] = (tg_metadata){own.key[i], own.value[i]};
     if (count)
         memcpy(all + own.count, metadata, (size_t)count * sizeof *metadata);
-    return tg_safetensors_write(path, items, number, all, own.count + count, message);
+    return tg_safetensors_write(path, items, number, all, own.count + count, error);
 }
 
 static const char *wrong_state(const tg_training_state *state)
@@ -162,17 +162,17 @@ static const char *wrong_state(const tg_training_state *state)
 }
 
 bool tg_training_state_save(const tg_training_state *state, const char *path, const tg_metadata *metadata, int count,
-                            char message[TG_FILE_MESSAGE])
+                            tg_error *error)
 {
     const char *wrong = wrong_state(state);
     if (wrong || count < 0 || (count && !metadata))
-        return tg_file_refuse(message, path, "%s", wrong ? wrong : "the metadata is missing");
+        return tg_file_refuse(error, path, "%s", wrong ? wrong : "the metadata is missing");
     const size_t most = (size_t)tg_parameters_count(state->parameters) * (size_t)(block_count(state) + 1);
     tg_file_item *items = calloc(most + 1, sizeof *items);
     char(*names)[LONGEST] = calloc(most + 1, sizeof *names);
     tg_metadata *all = calloc((size_t)count + LINES, sizeof *all);
-    const bool fine = items && names && all ? save(state, path, metadata, count, items, names, all, message)
-                                            : tg_file_refuse(message, path, "out of memory");
+    const bool fine = items && names && all ? save(state, path, metadata, count, items, names, all, error)
+                                            : tg_file_refuse(error, path, "out of memory");
     free(items);
     free(names);
     free(all);
@@ -183,7 +183,7 @@ bool tg_training_state_save(const tg_training_state *state, const char *path, co
 
 /* All blocks, one behind the other, into `into`. */
 static bool read_blocks(tg_safetensors *file, const char *path, const tg_training_state *state, char *into,
-                        size_t bytes, char message[TG_FILE_MESSAGE])
+                        size_t bytes, tg_error *error)
 {
     char name[LONGEST];
     for (int block = 0; block <= block_count(state); block++, into += bytes)
@@ -193,41 +193,41 @@ static bool read_blocks(tg_safetensors *file, const char *path, const tg_trainin
             const tg_file_tensor *tensor = tg_safetensors_find(file, name);
             if (!tensor || !tg_shape_equal(&tensor->shape, &p->shape) ||
                 strcmp(tensor->dtype, p->dtype == TG_F32 ? "F32" : "F64") != 0)
-                return tg_file_refuse(message, path, "tensor %.200s %s", name,
+                return tg_file_refuse(error, path, "tensor %.200s %s", name,
                                       tensor ? "has another shape or type than the model's" : "is missing");
-            if (!tg_safetensors_read(file, tensor, p->dtype, into + tg_parameter_offset(state->parameters, p), message))
+            if (!tg_safetensors_read(file, tensor, p->dtype, into + tg_parameter_offset(state->parameters, p), error))
                 return false;
         }
     const int own = tg_parameters_count(state->parameters) * (block_count(state) + 1);
     int count = own;
     while (tg_safetensors_at(file, count)) /* those of a larger model */
         count++;
-    return count == own || tg_file_refuse(message, path, "it has %d tensors, and this run has %d", count, own);
+    return count == own || tg_file_refuse(error, path, "it has %d tensors, and this run has %d", count, own);
 }
 
 /* Files from before it was written have no name. */
 static bool same_optimizer(const tg_safetensors *file, const char *path, const tg_training_state *state,
-                           char message[TG_FILE_MESSAGE])
+                           tg_error *error)
 {
     const char *name = tg_safetensors_metadata(file, "training.optimizer.name"),
                *own = state->update ? state->update->name : NULL;
     return !name || !own || strncmp(name, own, TEXT - 1) == 0 ||
-           tg_file_refuse(message, path, "it keeps the state of %.40s, and this run's optimiser is %.40s", name, own);
+           tg_file_refuse(error, path, "it keeps the state of %.40s, and this run's optimiser is %.40s", name, own);
 }
 
-static bool load(tg_training_state *state, tg_safetensors *file, const char *path, char message[TG_FILE_MESSAGE])
+static bool load(tg_training_state *state, tg_safetensors *file, const char *path, tg_error *error)
 {
     numbers n = {0};
     char key[TEXT];
-    if (!same_optimizer(file, path, state, message))
+    if (!same_optimizer(file, path, state, error))
         return false;
     if (!read_lines(file, state, &n, key))
-        return tg_file_refuse(message, path, "'%s' is missing, or is not that of this run", key);
+        return tg_file_refuse(error, path, "'%s' is missing, or is not that of this run", key);
     const size_t bytes =
         (size_t)tg_parameters_size(state->parameters) * tg_dtype_size(tg_parameters_dtype(state->parameters));
     char *blocks = malloc(bytes * (size_t)(block_count(state) + 1) + 1);
-    const bool fine = blocks ? read_blocks(file, path, state, blocks, bytes, message)
-                             : tg_file_refuse(message, path, "out of memory");
+    const bool fine =
+        blocks ? read_blocks(file, path, state, blocks, bytes, error) : tg_file_refuse(error, path, "out of memory");
     for (int block = 0; fine && bytes && block <= block_count(state); block++)
         memcpy(block_of(state, block), blocks + (size_t)block * bytes, bytes);
     free(blocks);
@@ -245,13 +245,13 @@ static bool load(tg_training_state *state, tg_safetensors *file, const char *pat
     return true;
 }
 
-bool tg_training_state_load(tg_training_state *state, const char *path, char message[TG_FILE_MESSAGE])
+bool tg_training_state_load(tg_training_state *state, const char *path, tg_error *error)
 {
     const char *wrong = wrong_state(state);
     if (wrong)
-        return tg_file_refuse(message, path, "%s", wrong);
-    tg_safetensors *file = tg_safetensors_open(path, message);
-    const bool fine = file && load(state, file, path, message);
+        return tg_file_refuse(error, path, "%s", wrong);
+    tg_safetensors *file = tg_safetensors_open(path, error);
+    const bool fine = file && load(state, file, path, error);
     tg_safetensors_close(file);
     return fine;
 }

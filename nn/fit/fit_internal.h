@@ -2,13 +2,14 @@
 #ifndef TG_FIT_INTERNAL_H
 #define TG_FIT_INTERNAL_H
 
+#include "autograd/error.h"
 #include "autograd/grad.h"
 #include "nn/fit/fit.h"
 
 /* What an error says of such a loss, in training and in evaluation. */
 #define TG_FIT_NO_SCALAR "the loss is no scalar of the batch's tape"
 
-enum { TG_FIT_MESSAGE = TG_FILE_MESSAGE + 100, TG_FIT_EPOCHS = 1000000 };
+enum { TG_FIT_EPOCHS = 1000000 };
 
 /* Rows on their way onto a tape. */
 typedef struct tg_fit_feed {
@@ -57,14 +58,8 @@ struct tg_fit {
     bool spreads, is_spread; /* whether steps are shared out among processes, spread.c; and whether this one is */
     bool state_is_spread;    /* each process has its parts of the optimiser's state up to date */
     char *packed;            /* what is sent and received in one piece: twice room for all */
-    char error[TG_FIT_MESSAGE];
+    tg_error error;          /* the first; "" while there is none */
 };
-
-/* Records an error unless there is one; false. */
-#if defined __GNUC__
-__attribute__((format(printf, 2, 3)))
-#endif
-bool tg_fit_fail(tg_fit *fit, const char *format, ...);
 
 /* Bytes of the parameters' values. */
 size_t tg_fit_bytes(const tg_fit *fit);

@@ -120,11 +120,11 @@ static void make_leaf(tg_fit *fit, int64_t shard, int level)
     double share = 0;
     *sums = (tg_fit_sums){0};
     sums->stops = fit->wants_stop && shard == split->first;
-    if (fit->error[0])
+    if (fit->error.text[0])
         return;
     tg_parameters_clear_gradients(fit->parameters);
     copy_moved(fit, true);
-    for (int64_t number = 0, done = 0; done < split->rows && !fit->error[0]; number++) {
+    for (int64_t number = 0, done = 0; done < split->rows && !fit->error.text[0]; number++) {
         const int64_t all = split->rows - done < fit->config.batch ? split->rows - done : fit->config.batch,
                       first = all * shard / split->shards, count = all * (shard + 1) / split->shards - first;
         if (count > 0) {
@@ -136,7 +136,7 @@ static void make_leaf(tg_fit *fit, int64_t shard, int level)
         }
         done += all;
     }
-    sums->failed = fit->error[0] != 0;
+    sums->failed = fit->error.text[0] != 0;
     sums->diverged = fit->diverged;
     sums->reached = tg_parameters_have_gradient(fit->parameters);
     take_leaf(fit, level, share);
@@ -153,7 +153,7 @@ static int owner_of(const tg_fit *fit, int64_t shard)
 
 static bool lost(tg_fit *fit)
 {
-    return tg_fit_fail(fit, "training: another process cannot be reached");
+    return tg_fail_first(&fit->error, "training: another process cannot be reached");
 }
 
 static bool exchange(tg_fit *fit, bool sends, int with, int level)
@@ -245,15 +245,15 @@ bool tg_fit_shards_step(tg_fit *fit, int64_t first, int64_t rows, tg_fit_sums *s
     if (!fit->is_spread)
         tg_parameters_clear_gradients(fit->parameters);
     *sums = *sums_of(fit, 0);
-    if (sums->failed > 0 && !fit->error[0]) {
+    if (sums->failed > 0 && !fit->error.text[0]) {
         fit->diverged = sums->diverged > 0;
-        tg_fit_fail(fit, "epoch %lld: %s", (long long)(fit->step / fit->steps_of_epoch) + 1,
-                    fit->diverged ? "the loss is infinite or not a number; a smaller learning rate may help"
-                                  : "another process failed");
+        tg_fail_first(&fit->error, "epoch %lld: %s", (long long)(fit->step / fit->steps_of_epoch) + 1,
+                      fit->diverged ? "the loss is infinite or not a number; a smaller learning rate may help"
+                                    : "another process failed");
     }
-    if (fit->error[0] || sums->stops > 0 || !(sums->reached > 0)) {
+    if (fit->error.text[0] || sums->stops > 0 || !(sums->reached > 0)) {
         tg_parameters_clear_gradients(fit->parameters);
-        return !fit->error[0];
+        return !fit->error.text[0];
     }
     if (!has_one_shard(fit))
         memcpy(tg_parameters_gradients(fit->parameters), numbers, tg_fit_bytes(fit));

@@ -49,7 +49,7 @@ static bool exchange(tg_fit *fit, int with, const void *sent, size_t sent_size, 
         fine = c->send(c->context, with, sent, sent_size) && c->receive(c->context, with, received, received_size);
     else
         fine = c->receive(c->context, with, received, received_size) && c->send(c->context, with, sent, sent_size);
-    return fine || tg_fit_fail(fit, "training: another process cannot be reached");
+    return fine || tg_fail_first(&fit->error, "training: another process cannot be reached");
 }
 
 /* The parts that a process still has after `round` rounds. */

@@ -3,6 +3,7 @@
 #define TG_SAFETENSORS_INTERNAL_H
 
 #include "nn/files/safetensors.h"
+#include "nn/files/training_state.h"
 
 typedef struct tg_file_header {
     tg_file_tensor *tensors; /* in the order of names */
@@ -24,8 +25,8 @@ __attribute__((format(printf, 3, 4)))
 #endif
 bool tg_file_refuse(tg_error *error, const char *path, const char *problem, ...);
 
-/* Where a parameter's numbers begin in a block laid out like the values of its set, in bytes. */
-size_t tg_parameter_offset(const tg_parameters *set, const tg_parameter *p);
+/* tg_training_state_load from a file that is open. */
+bool tg_training_state_read(tg_training_state *state, tg_safetensors *file, const char *path, tg_error *error);
 
 /* Bytes an element of a type of the format; 0 for an unknown one. */
 int64_t tg_file_dtype_size(const char *dtype);

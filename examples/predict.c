@@ -271,7 +271,7 @@ static const char *conflict(const card *c, const predict_settings *s)
 
 static bool work(const predict_settings *s, const card *c, const tg_model *model, char message[NET_MESSAGE])
 {
-    char problem[TG_FILE_MESSAGE];
+    tg_error error;
     inputs rows = {0};
     const inputs_options how = {.header = s->header, .ignore_unknown = strcmp(s->unknown, "ignore") == 0};
     start_rules rules;
@@ -281,8 +281,8 @@ static bool work(const predict_settings *s, const card *c, const tg_model *model
     const tg_model_load_options load = {
         .load = {.allow_unknown = true, .renames = rules.rule, .rename_count = rules.count}};
     tg_activation_from_name(c->spec.activation, &activation);
-    if (!tg_model_load(tg_model_parameters(model), s->weights ? s->weights : s->model, activation, &load, problem))
-        return snprintf(message, NET_MESSAGE, "%.*s", NET_MESSAGE - 1, problem), false;
+    if (!tg_model_load(tg_model_parameters(model), s->weights ? s->weights : s->model, activation, &load, &error))
+        return snprintf(message, NET_MESSAGE, "%.*s", NET_MESSAGE - 1, error.text), false;
     if (c->task == CARD_LETTERS)
         return write_texts(model, c, s, message);
     const bool fine =

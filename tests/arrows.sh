@@ -9,7 +9,7 @@
 order='
     autograd/api
     autograd/rng autograd/shape.h autograd/threads.h autograd/products.h autograd/numbers
-    autograd/tensor.h autograd/arena autograd/shape_internal
+    autograd/tensor.h autograd/arena autograd/shape_internal autograd/error
     autograd/tape.h autograd/elementwise.def autograd/gated.def
     autograd/kernels/
     autograd/shape.c autograd/threads.c autograd/products.c

@@ -96,12 +96,12 @@ static const char *const colours[] = {"blue", "green", "red"}; /* in ascending o
 /* The output of the net of m/ by hand for a colour; 3: none of them. */
 static double own_output(int colour)
 {
-    char message[TG_FILE_MESSAGE];
+    tg_error error;
     const tg_rng rng = tg_rng_seed(1);
     tg_mlp *net = tg_mlp_new(&rng, &(tg_mlp_config){.inputs = 3, .hidden = {HIDDEN}, .outputs = 1});
     tg_parameters *set = tg_mlp_parameters(net);
     ck_assert(tg_parameters_load(set, temporary_path("m/best.safetensors"), &(tg_load_options){.allow_unknown = true},
-                                 message));
+                                 &error));
     const float *w0 = tg_parameters_find(set, "layers.0.weight")->data,
                 *b0 = tg_parameters_find(set, "layers.0.bias")->data,
                 *w1 = tg_parameters_find(set, "layers.1.weight")->data,

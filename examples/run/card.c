@@ -259,11 +259,12 @@ bool card_of_source(card *c, const run_spec *s, const run_source *from, char mes
 
 bool card_read(card *c, const char *path, char message[NET_MESSAGE])
 {
-    char problem[TG_FILE_MESSAGE], reason[NET_MESSAGE];
+    char reason[NET_MESSAGE];
+    tg_error error;
     *c = (card){0};
-    tg_safetensors *file = tg_safetensors_open(path, problem);
+    tg_safetensors *file = tg_safetensors_open(path, &error);
     if (!file)
-        return snprintf(message, NET_MESSAGE, "%.*s", NET_MESSAGE - 1, problem), false;
+        return snprintf(message, NET_MESSAGE, "%.*s", NET_MESSAGE - 1, error.text), false;
     const char *model = tg_safetensors_metadata(file, "tapegrad.model"),
                *data = tg_safetensors_metadata(file, "tapegrad.data");
     bool fine = model && data;

@@ -1,9 +1,9 @@
 /* Compares activations: trains every activation with every seed, in parallel, each in a folder of its own, and writes
  * curves, a table and pictures from what the folders have. */
-#include "examples/lab/files.h"
+#include "examples/report/files.h"
 #include "plots/plots.h"
 #include "examples/report/report.h"
-#include "examples/lab/signals.h"
+#include "examples/run/signals.h"
 #include "examples/report/columns.h"
 #include "examples/report/terminal.h"
 #include "examples/run/elsewhere.h"

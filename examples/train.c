@@ -1,9 +1,9 @@
 /* Trains one model on one data set and shows the run in detail: files that predict uses and from which the same command
  * goes on, curves while they grow, and pictures like those of compare. */
 #include "examples/report/terminal.h"
-#include "examples/lab/progress.h"
+#include "examples/run/progress.h"
 #include "examples/report/report.h"
-#include "examples/lab/signals.h"
+#include "examples/run/signals.h"
 #include "examples/run/record.h"
 #include "examples/run/run.h"
 #include "examples/run/start.h"

@@ -1,5 +1,5 @@
 /* The files of numbers that a comparison writes. */
-#include "examples/lab/jobs.h"
+#include "examples/run/jobs.h"
 #include "examples/report/runlog_internal.h"
 #include "tests/run_logs.h"
 #include "tests/temporary_files.h"

@@ -10,7 +10,7 @@
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
 
-#include "examples/lab/files.h"
+#include "examples/report/files.h"
 #include "examples/report/runlog.h"
 
 typedef struct report {

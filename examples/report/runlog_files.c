@@ -1,5 +1,5 @@
 /* The files of a run log. */
-#include "examples/lab/files.h"
+#include "examples/report/files.h"
 #include "examples/report/runlog_internal.h"
 
 static bool write_config(const runlog *log, FILE *to)

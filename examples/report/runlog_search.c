@@ -1,6 +1,6 @@
 /* A search: which point of the grid is best, and what each comes to. */
 #include "examples/report/runlog_internal.h"
-#include "examples/lab/files.h"
+#include "examples/report/files.h"
 
 #include <stdlib.h>
 #include <string.h>

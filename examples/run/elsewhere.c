@@ -1,6 +1,6 @@
 #include "examples/run/elsewhere.h"
 
-#include "examples/lab/files.h"
+#include "examples/report/files.h"
 #include "examples/report/html.h"
 #include "examples/report/runs_file.h"
 #include "examples/report/terminal.h"

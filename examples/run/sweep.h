@@ -9,7 +9,7 @@
  *     jobs_outcome outcome = sweep_run(&settings.sweep, &(sweep_work){.folder = "o/runs", .count = count, ...});
  *     if (sweep_shows(&settings.sweep)) ...                           // tables and pictures
  *
- * A run belongs to the process that has claimed its folder (examples/lab/claim.h). A process that finds no more to do
+ * A run belongs to the process that has claimed its folder (examples/run/claim.h). A process that finds no more to do
  * waits for those that others train, and trains them where the others stop, so that all is there when it ends. One
  * process of a launcher such as mpirun does that and shows the results; the others end when nothing is left to begin.
  * With --part a process trains its part only, and does not wait.
@@ -17,9 +17,9 @@
 #ifndef RUN_SWEEP_H
 #define RUN_SWEEP_H
 
-#include "examples/lab/files.h"
-#include "examples/lab/jobs.h"
-#include "examples/lab/options.h"
+#include "examples/report/files.h"
+#include "examples/run/jobs.h"
+#include "examples/run/options.h"
 
 enum { SWEEP_MESSAGE = 200 };
 

@@ -1,4 +1,4 @@
-#include "examples/lab/files.h"
+#include "examples/report/files.h"
 
 #include <ctype.h>
 #include <dirent.h>

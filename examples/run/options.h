@@ -17,8 +17,8 @@
  * A wrong option ends the program with status 2 and one line that names the option, what it was given and what was
  * expected. Texts point into argv.
  */
-#ifndef LAB_OPTIONS_H
-#define LAB_OPTIONS_H
+#ifndef RUN_OPTIONS_H
+#define RUN_OPTIONS_H
 
 #include <jansson.h>
 #include <stdbool.h>

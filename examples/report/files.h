@@ -15,8 +15,8 @@
  * the last seconds may be empty. What a killed program left of a file goes when the next one writes it.
  * Messages are one line with the path and the reason.
  */
-#ifndef LAB_FILES_H
-#define LAB_FILES_H
+#ifndef REPORT_FILES_H
+#define REPORT_FILES_H
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "examples/lab/options.h"
+#include "examples/run/options.h"
 
 #include <argp.h>
 #include <errno.h>

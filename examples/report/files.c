@@ -205,6 +205,18 @@ bool files_write(const char *folder, const char *name, bool (*write)(const void 
     return complain(message, "write the file", path, strerror(reason));
 }
 
+char *files_text(void (*write)(const void *context, FILE *to), const void *context)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *to = open_memstream(&text, &size);
+    if (!to)
+        return NULL;
+    write(context, to);
+    files_close_memory(to, &text);
+    return text;
+}
+
 bool files_close_memory(FILE *to, char **text)
 {
     const bool wrong = ferror(to);

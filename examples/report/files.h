@@ -51,6 +51,9 @@ const char *files_machine(void);
  * FOLDER/BEGIN, its number, END. "best.safetensors." and ".tmp" are those of the library. */
 void files_remove_left(const char *folder, const char *begin, const char *end);
 
+/* What `write` writes, as a text to be freed; NULL if there was no memory for all of it. */
+char *files_text(void (*write)(const void *context, FILE *to), const void *context);
+
 /* Closes a stream of open_memstream. False, and *text is NULL, if there was no memory for all that was written. */
 bool files_close_memory(FILE *to, char **text);
 

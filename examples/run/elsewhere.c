@@ -18,13 +18,7 @@ static bool write_page(const void *context, FILE *to)
 {
     const page *p = context;
     const comparison *c = &p->from->c;
-    char *command = NULL;
-    size_t size = 0;
-    FILE *line = open_memstream(&command, &size);
-    if (line) {
-        options_print_command(p->argv, line);
-        files_close_memory(line, &command);
-    }
+    char *command = options_command(p->argv);
     html_begin(to, p->settings->runs, NULL, false);
     bool complete = command && comparison_print(c, "html", to);
     for (int m = 0; complete && p->from->steps && m < c->measure_count; m++) {

@@ -28,18 +28,13 @@ const program_option net_options[] = {
 static const program_option spec_sizes[] = {SIZE(inputs),      SIZE(outputs),    SIZE(image_height),
                                             SIZE(image_width), SIZE(vocabulary), {0}};
 
-static void keep(void *object, const char *name, json_t *value)
-{
-    json_object_set_new(object, name, value);
-}
-
 json_t *net_spec_json(const net_spec *spec)
 {
     json_t *object = json_object();
-    options_record(net_options, spec, keep, object);
-    options_record(spec_sizes, spec, keep, object);
+    options_record(net_options, spec, object);
+    options_record(spec_sizes, spec, object);
     if (spec->equal_width)
-        keep(object, "equal_width", json_true());
+        json_object_set_new(object, "equal_width", json_true());
     return object;
 }
 

@@ -182,23 +182,18 @@ bool run_spec_check(const run_spec *s, bool classifies, char message[NET_MESSAGE
 
 /* ---- as JSON, and as a name ---- */
 
-static void keep(void *object, const char *name, json_t *value)
-{
-    json_object_set_new(object, name, value);
-}
-
 json_t *run_spec_json(const run_spec *s)
 {
     json_t *object = json_object(), *all = json_object();
-    options_record(run_options, s, keep, all);
+    options_record(run_options, s, all);
     for (const program_option *o = run_options; o->type != OPTION_GROUP || strcmp(o->help, "Running:") != 0; o++)
         if (o->name)
             json_object_set(object, o->name, json_object_get(all, o->name));
     json_decref(all);
     if (s->folds)
-        keep(object, "fold", json_integer(s->fold));
+        json_object_set_new(object, "fold", json_integer(s->fold));
     if (s->reconstructs)
-        keep(object, "reconstructs", json_true());
+        json_object_set_new(object, "reconstructs", json_true());
     return object;
 }
 

@@ -9,6 +9,11 @@ static bool write_config(const runlog *log, FILE *to)
     return !failed || ferror(to); /* the caller looks at the stream */
 }
 
+void runlog_print_options(const void *log, FILE *to)
+{
+    write_config(log, to);
+}
+
 enum { A_SEARCH = -1 };
 
 static const struct file {

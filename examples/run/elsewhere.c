@@ -28,9 +28,8 @@ static bool write_page(const void *context, FILE *to)
             chart_write(to, c->measures[m].name, "step", lines, c->run_count);
         free(lines);
     }
-    fputs("<h2>To repeat it</h2>\n<pre class=\"words\">", to);
-    html_text(to, command ? command : "");
-    fputs("</pre>\n", to);
+    html_element(to, "h2", "To repeat it");
+    html_element(to, "pre class=\"words\"", command ? command : "");
     html_end(to);
     free(command);
     return complete;

@@ -1,8 +1,8 @@
 /* The published experiments done again, and questions settled by measurement: each study is a command that runs
  * unattended, goes on where it was interrupted, and writes a report. */
 #include "examples/report/terminal.h"
-#include "examples/lab/files.h"
-#include "examples/lab/options.h"
+#include "examples/report/files.h"
+#include "examples/run/options.h"
 #include "examples/study/study.h"
 
 #include <stdio.h>

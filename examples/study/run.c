@@ -213,10 +213,13 @@ tg_model *study_run_net(const study_run *run, const char *folder, char message[S
     tg_model *made = source_complete(&spec, &from, message)
                          ? (run_spec_complete(&spec, 1), net_new(&spec.net, &rng, message))
                          : NULL;
+    tg_error error = {""};
     if (made && folder_of(run, folder, path, message) && strlen(path) + 20 < sizeof path &&
         tg_parameters_load(tg_model_parameters(made), strcat(path, "/last.safetensors"),
-                           &(tg_load_options){.allow_unknown = true}, message))
+                           &(tg_load_options){.allow_unknown = true}, &error))
         return made;
+    if (error.text[0])
+        snprintf(message, STUDY_MESSAGE, "%.*s", STUDY_MESSAGE - 1, error.text);
     tg_model_free(made);
     return NULL;
 }

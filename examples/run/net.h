@@ -23,7 +23,7 @@ typedef struct net_spec {
     const char *activation, *norm, *init;
     int code, patch, layers, heads, kv_heads, width, context, embedding;
     double dropout;
-    bool residual, rotary;
+    bool residual, rotary, post_norm;
     bool equal_width; /* gated: the widths as given, not those of as many parameters as a plain one */
 
     int inputs, outputs;           /* of rows: features or pixels, and classes or targets */
@@ -73,6 +73,8 @@ extern const char *const net_models[], *const net_norms[], *const net_inits[]; /
          .low = 0,    .high = 1e5},                                                                                      \
         {"rotary", NULL, "gpt: positions by rotation, in place of an embedding", OPTION_FLAG,                            \
          offsetof(net_spec, rotary)},                                                                                    \
+        {"post-norm", NULL, "gpt, vit: normalise after each residual sum, as BERT does, not before", OPTION_FLAG,        \
+         offsetof(net_spec, post_norm)},                                                                                 \
         {"activation", "NAME",                                                                                           \
          "activation of the hidden layers, plain or gated; gelu_exact by default, gelu_tanh of gpt", OPTION_TEXT,        \
          offsetof(net_spec, activation)},                                                                                \

@@ -29,7 +29,7 @@ static const char *program(void)
 static int run_shell(const char *format, char *text, size_t size)
 {
     char line[1500];
-    snprintf(line, sizeof command, format, program());
+    snprintf(line, sizeof line, format, program());
     FILE *pipe = popen(line, "r");
     ck_assert_ptr_nonnull(pipe);
     size_t length = fread(text, 1, size - 1, pipe);

@@ -220,6 +220,16 @@ int64_t tg_parameters_size(const tg_parameters *set)
     return set ? set->size : 0;
 }
 
+size_t tg_parameters_bytes(const tg_parameters *set)
+{
+    return set ? bytes_of(set, set->size) : 0;
+}
+
+size_t tg_parameter_offset(const tg_parameters *set, const tg_parameter *parameter)
+{
+    return set && parameter ? (size_t)((const char *)parameter->data - set->values) : 0;
+}
+
 void *tg_parameters_values(const tg_parameters *set)
 {
     return set ? set->values : NULL;

@@ -346,7 +346,7 @@ static void save_and_load(run *r)
 
 static unsigned char *copy_of(tg_parameters *set, size_t *bytes)
 {
-    *bytes = (size_t)tg_parameters_size(set) * tg_dtype_size(tg_parameters_dtype(set));
+    *bytes = tg_parameters_bytes(set);
     unsigned char *copy = malloc(*bytes);
     memcpy(copy, tg_parameters_values(set), *bytes);
     return copy;

@@ -79,7 +79,7 @@ static bool disagree(tg_parameters *set, const char *path, tg_activation theirs,
                      const tg_model_load_options *o, tg_error *error)
 {
     char difference[120] = "";
-    const size_t bytes = (size_t)tg_parameters_size(set) * tg_dtype_size(tg_parameters_dtype(set));
+    const size_t bytes = tg_parameters_bytes(set);
     void *own = o->outputs ? malloc(bytes + 1) : NULL;
     if (own) {
         memcpy(own, tg_parameters_values(set), bytes);

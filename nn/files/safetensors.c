@@ -211,11 +211,6 @@ static int target_of(const tg_parameters *set, const tg_file_tensor *tensor, con
     return tg_parameters_index(set, tensor->name);
 }
 
-size_t tg_parameter_offset(const tg_parameters *set, const tg_parameter *p)
-{
-    return (size_t)((char *)p->data - (char *)tg_parameters_values(set));
-}
-
 /* Which tensor of the file each parameter gets: `source` has one for each parameter, NULL at first. */
 static bool match(const tg_safetensors *f, tg_parameters *set, const tg_load_options *options,
                   const tg_file_tensor **source, tg_error *error)
@@ -248,7 +243,7 @@ static bool match(const tg_safetensors *f, tg_parameters *set, const tg_load_opt
 static bool read_values(tg_safetensors *f, tg_parameters *set, const tg_file_tensor **source, tg_error *error)
 {
     const tg_dtype dtype = tg_parameters_dtype(set);
-    const size_t bytes = (size_t)tg_parameters_size(set) * tg_dtype_size(dtype);
+    const size_t bytes = tg_parameters_bytes(set);
     char *values = malloc(bytes + 1);
     bool fine = values || tg_file_refuse(error, f->path, "out of memory");
     if (fine && bytes)

@@ -24,9 +24,6 @@ __attribute__((format(printf, 3, 4)))
 #endif
 bool tg_file_refuse(tg_error *error, const char *path, const char *problem, ...);
 
-/* Where a parameter's numbers begin in a block laid out like the values of its set, in bytes. */
-size_t tg_parameter_offset(const tg_parameters *set, const tg_parameter *p);
-
 /* Bytes an element of a type of the format; 0 for an unknown one. */
 int64_t tg_file_dtype_size(const char *dtype);
 

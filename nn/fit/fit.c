@@ -104,11 +104,6 @@ int64_t tg_fit_steps(const tg_fit_config *config)
 
 /* ---- life ---- */
 
-size_t tg_fit_bytes(const tg_fit *fit)
-{
-    return (size_t)tg_parameters_size(fit->parameters) * tg_dtype_size(tg_parameters_dtype(fit->parameters));
-}
-
 static bool allocate(tg_fit *fit)
 {
     const tg_fit_config *config = &fit->config;
@@ -120,7 +115,7 @@ static bool allocate(tg_fit *fit)
         fine = tg_fit_feed_init(&fit->valid, &config->valid, config->evaluation_batch, true) && fine;
     if (averages)
         fine = (fit->ema = tg_ema_new(fit->parameters, &config->ema)) && fine;
-    fine = (fit->best_values = malloc(tg_fit_bytes(fit) + 1)) && fine;
+    fine = (fit->best_values = malloc(tg_parameters_bytes(fit->parameters) + 1)) && fine;
     if (config->shards > 1)
         fine = tg_fit_shards_init(fit) && fine;
     return fine || tg_fail_first(&fit->error, "out of memory for the batches and the best weights");
@@ -343,7 +338,7 @@ static bool end_epoch(tg_fit *fit, double rate)
         !fit->config.valid.count || tg_fit_feed_evaluate(fit, &fit->valid, &now.valid_loss, &now.valid_score);
     now.best = fine && is_better(fit, &now);
     if (now.best)
-        memcpy(fit->best_values, tg_parameters_values(fit->parameters), tg_fit_bytes(fit));
+        memcpy(fit->best_values, tg_parameters_values(fit->parameters), tg_parameters_bytes(fit->parameters));
     tg_ema_swap(fit->ema);
     if (!fine)
         return false;
@@ -417,6 +412,6 @@ bool tg_fit_run(tg_fit *fit)
     if (fine && begun)
         fine = tg_fit_gather_state(fit) && save(fit);
     if ((!fine || tg_fit_finished(fit)) && fit->best >= 0)
-        memcpy(tg_parameters_values(fit->parameters), fit->best_values, tg_fit_bytes(fit));
+        memcpy(tg_parameters_values(fit->parameters), fit->best_values, tg_parameters_bytes(fit->parameters));
     return fine;
 }

@@ -61,9 +61,6 @@ struct tg_fit {
     tg_error error;          /* the first; "" while there is none */
 };
 
-/* Bytes of the parameters' values. */
-size_t tg_fit_bytes(const tg_fit *fit);
-
 /* One pass over rows of the epoch, whose gradients count `share`; the mean loss of these rows, NaN if there is an
  * error. What is random is a function of the step, the number of the pass in it, and the shard. */
 double tg_fit_pass(tg_fit *fit, int64_t number, int64_t shard, int64_t first, int64_t count, double share);
@@ -75,9 +72,6 @@ bool tg_fit_shards_init(tg_fit *fit);
 
 /* Takes the step for which tg_fit_shards_step has added up the gradients. */
 bool tg_fit_shards_update(tg_fit *fit);
-
-/* Where a parameter lies in a block that is laid out as the set's values, in bytes. */
-size_t tg_fit_place_of(const tg_fit *fit, const tg_parameter *p);
 
 /* Adds numbers. */
 void tg_fit_add(tg_dtype dtype, size_t count, void *to, const void *more);

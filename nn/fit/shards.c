@@ -19,7 +19,7 @@
 /* A node: numbers about the step, and behind them as many as the set has, gradients or changes. */
 static size_t node_bytes(const tg_fit *fit)
 {
-    return (sizeof(tg_fit_sums) + tg_fit_bytes(fit) + 63) / 64 * 64;
+    return (sizeof(tg_fit_sums) + tg_parameters_bytes(fit->parameters) + 63) / 64 * 64;
 }
 
 static tg_fit_sums *sums_of(const tg_fit *fit, int level)
@@ -38,18 +38,13 @@ bool tg_fit_shards_init(tg_fit *fit)
     for (int64_t shards = fit->config.shards; shards > 1; shards = (shards + 1) / 2)
         levels++;
     fit->nodes = calloc((size_t)levels, node_bytes(fit));
-    fit->moved = malloc(tg_fit_bytes(fit) + 1);
+    fit->moved = malloc(tg_parameters_bytes(fit->parameters) + 1);
     fit->spreads = tg_fit_spreads(fit);
-    fit->packed = fit->spreads ? malloc(2 * tg_fit_bytes(fit)) : NULL;
+    fit->packed = fit->spreads ? malloc(2 * tg_parameters_bytes(fit->parameters)) : NULL;
     return fit->nodes && fit->moved && (fit->packed || !fit->spreads);
 }
 
 /* ---- what layers move ---- */
-
-size_t tg_fit_place_of(const tg_fit *fit, const tg_parameter *p)
-{
-    return (size_t)((const char *)p->data - (const char *)tg_parameters_values(fit->parameters));
-}
 
 static size_t bytes_of(const tg_parameter *p)
 {
@@ -61,7 +56,7 @@ static void copy_moved(tg_fit *fit, bool back)
 {
     for (int i = 0; i < tg_parameters_count(fit->parameters); i++) {
         const tg_parameter *p = tg_parameters_at(fit->parameters, i);
-        char *kept = fit->moved + tg_fit_place_of(fit, p);
+        char *kept = fit->moved + tg_parameter_offset(fit->parameters, p);
         if (!p->gradient)
             memcpy(back ? p->data : kept, back ? kept : p->data, bytes_of(p));
     }
@@ -104,10 +99,10 @@ static void take_leaf(tg_fit *fit, int level, double share)
 {
     char *numbers = numbers_of(fit, level);
     if (!has_one_shard(fit)) /* which stays where it is */
-        memcpy(numbers, tg_parameters_gradients(fit->parameters), tg_fit_bytes(fit));
+        memcpy(numbers, tg_parameters_gradients(fit->parameters), tg_parameters_bytes(fit->parameters));
     for (int i = 0; i < tg_parameters_count(fit->parameters); i++) {
         const tg_parameter *p = tg_parameters_at(fit->parameters, i);
-        const size_t at = tg_fit_place_of(fit, p), count = (size_t)tg_shape_size(&p->shape);
+        const size_t at = tg_parameter_offset(fit->parameters, p), count = (size_t)tg_shape_size(&p->shape);
         if (!p->gradient)
             FOR_BOTH_TYPES(p->dtype, change, count, p->data, fit->moved + at, share, numbers + at);
     }
@@ -256,11 +251,12 @@ bool tg_fit_shards_step(tg_fit *fit, int64_t first, int64_t rows, tg_fit_sums *s
         return !fit->error.text[0];
     }
     if (!has_one_shard(fit))
-        memcpy(tg_parameters_gradients(fit->parameters), numbers, tg_fit_bytes(fit));
+        memcpy(tg_parameters_gradients(fit->parameters), numbers, tg_parameters_bytes(fit->parameters));
     for (int i = 0; i < tg_parameters_count(fit->parameters); i++) {
         const tg_parameter *p = tg_parameters_at(fit->parameters, i);
         if (!p->gradient)
-            FOR_BOTH_TYPES(p->dtype, add, (size_t)tg_shape_size(&p->shape), p->data, numbers + tg_fit_place_of(fit, p));
+            FOR_BOTH_TYPES(p->dtype, add, (size_t)tg_shape_size(&p->shape), p->data,
+                           numbers + tg_parameter_offset(fit->parameters, p));
     }
     return true;
 }

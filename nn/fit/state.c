@@ -6,7 +6,7 @@
 #include "nn/fit/fit_internal.h"
 
 #include "autograd/numbers.h"
-#include "nn/files/training_state.h"
+#include "nn/files/training_state_internal.h"
 #include "optim/optimizer.h"
 
 #include <errno.h>
@@ -129,23 +129,17 @@ static bool read_epochs(tg_fit *fit, const char *text)
 }
 
 /* What the file says besides the state. */
-static bool read_lines(tg_fit *fit, const char *path)
+static bool read_lines(tg_fit *fit, const tg_safetensors *file, const char *path)
 {
     char run[RUN];
-    tg_safetensors *file = tg_safetensors_open(path, &fit->error);
-    if (!file)
-        return false;
     const char *of = tg_safetensors_metadata(file, "fit.run"), *epochs = tg_safetensors_metadata(file, "fit.epochs");
     describe(fit, run);
-    bool fine = of && epochs;
-    if (!fine)
-        tg_fail_first(&fit->error, "%.200s: is of no such run: 'fit.run' and 'fit.epochs' are missing", path);
-    else if (strcmp(of, run) != 0)
-        fine = tg_fail_first(&fit->error, "%.200s: is of a run with %.150s, and this one has %.150s", path, of, run);
-    else if (!read_epochs(fit, epochs))
-        fine = tg_fail_first(&fit->error, "%.200s: has more epochs than this run, or 'fit.epochs' is damaged", path);
-    tg_safetensors_close(file);
-    return fine;
+    if (!of || !epochs)
+        return tg_fail_first(&fit->error, "%.200s: is of no such run: 'fit.run' and 'fit.epochs' are missing", path);
+    if (strcmp(of, run) != 0)
+        return tg_fail_first(&fit->error, "%.200s: is of a run with %.150s, and this one has %.150s", path, of, run);
+    return read_epochs(fit, epochs) ||
+           tg_fail_first(&fit->error, "%.200s: has more epochs than this run, or 'fit.epochs' is damaged", path);
 }
 
 /* Leaves the parameters as they are. */
@@ -156,11 +150,24 @@ static bool read_best(tg_fit *fit)
         return true;
     if (!path_of(fit, "best.safetensors", path))
         return false;
-    memcpy(fit->best_values, tg_parameters_values(fit->parameters), tg_fit_bytes(fit));
+    memcpy(fit->best_values, tg_parameters_values(fit->parameters), tg_parameters_bytes(fit->parameters));
     if (!tg_parameters_load(fit->parameters, path, NULL, &fit->error))
         return false;
     tg_parameters_swap(fit->parameters, fit->best_values);
     return true;
+}
+
+static bool read_last(tg_fit *fit, tg_safetensors *file, const char *path)
+{
+    tg_update_state update = tg_optimizer_state(fit->config.optimizer);
+    tg_training_state state = {.parameters = fit->parameters, .update = &update, .ema = fit->ema};
+    if (!read_lines(fit, file, path) || !read_best(fit) || !tg_training_state_read(&state, file, path, &fit->error))
+        return false;
+    if (state.position < 0 || state.position / fit->steps_of_epoch != fit->epoch_count)
+        return tg_fail_first(&fit->error, "%.200s: 'fit.epochs' does not fit to 'training.position'", path);
+    fit->step = state.position;
+    fit->best_is_written = true;
+    return tg_optimizer_restore(fit->config.optimizer, &update);
 }
 
 bool tg_fit_restore(tg_fit *fit)
@@ -171,15 +178,8 @@ bool tg_fit_restore(tg_fit *fit)
         return false;
     if (stat(path, &found) != 0 && errno == ENOENT)
         return true;
-    if (!read_lines(fit, path) || !read_best(fit))
-        return false;
-    tg_update_state update = tg_optimizer_state(fit->config.optimizer);
-    tg_training_state state = {.parameters = fit->parameters, .update = &update, .ema = fit->ema};
-    if (!tg_training_state_load(&state, path, &fit->error))
-        return false;
-    if (state.position < 0 || state.position / fit->steps_of_epoch != fit->epoch_count)
-        return tg_fail_first(&fit->error, "%.200s: 'fit.epochs' does not fit to 'training.position'", path);
-    fit->step = state.position;
-    fit->best_is_written = true;
-    return tg_optimizer_restore(fit->config.optimizer, &update);
+    tg_safetensors *file = tg_safetensors_open(path, &fit->error);
+    const bool fine = file && read_last(fit, file, path);
+    tg_safetensors_close(file);
+    return fine;
 }

@@ -71,18 +71,13 @@ static const tg_convolution_config sample_config[] = {
      .window = {.stride = {2, 1}, .padding = {1, 1}, .dilation = {1, 2}, .groups = 2}},
     {.outputs = 3, .kernel = {3}, .window = {.padding = {1}}}};
 
-tg_layer tg_sequential_convolution(const tg_convolution *layer)
-{
-    return (tg_layer){.kind = &tg_convolution_kind, .layer = layer};
-}
-
 static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_shape *x, int sample)
 {
     tg_convolution *l = layer;
     tg_convolution_config config = sample_config[sample];
     config.inputs = x->dim[1];
     *l = tg_convolution_add(set, name, &config);
-    return tg_sequential_convolution(l);
+    return (tg_layer){.kind = &tg_convolution_kind, .layer = l};
 }
 
 static const tg_shape sequences[] = {{3, {2, 2, 7}}, {3, {1, 4, 5}}, {0}};

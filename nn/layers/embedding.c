@@ -43,11 +43,6 @@ static tg_tensor forward_sample(const tg_layer *self, tg_tensor index, tg_layer_
                   tg_embedding_layer_first(self->layer, tg_tape_of(index), tg_dim(index, -1)));
 }
 
-tg_layer tg_sequential_embedding(const tg_embedding_layer *layer)
-{
-    return (tg_layer){.kind = &tg_embedding_kind, .layer = layer};
-}
-
 static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_shape *x, int sample)
 {
     static const tg_layer_kind with_positions = {"embedding_layer", "layer", sizeof(tg_embedding_layer),

@@ -30,16 +30,11 @@ static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
     return tg_linear_layer_forward(self->layer, x);
 }
 
-tg_layer tg_sequential_linear(const tg_linear_layer *layer)
-{
-    return (tg_layer){.kind = &tg_linear_kind, .layer = layer};
-}
-
 static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_shape *x, int sample)
 {
     tg_linear_layer *l = layer;
     *l = tg_linear_layer_add(set, name, tg_last(x), tg_last(x) + 1, sample == 0);
-    return tg_sequential_linear(l);
+    return (tg_layer){.kind = &tg_linear_kind, .layer = l};
 }
 
 static const tg_layer_sample samples[] = {{"", "x W^T + b", tg_sample_rows}, {"no_bias", "x W^T", tg_sample_rows}, {0}};

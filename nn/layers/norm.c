@@ -168,11 +168,6 @@ static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
 
 static const tg_norm sample_norm[] = {TG_NORM_LAYER, TG_NORM_RMS, TG_NORM_BATCH, TG_NORM_BATCH, TG_NORM_GROUP};
 
-tg_layer tg_sequential_norm(const tg_norm_layer *layer)
-{
-    return (tg_layer){.kind = &tg_norm_kind, .layer = layer};
-}
-
 static tg_layer add_sample(void *memory, tg_parameters *set, const char *name, const tg_shape *x, int sample)
 {
     tg_norm_layer *l = memory;
@@ -180,7 +175,7 @@ static tg_layer add_sample(void *memory, tg_parameters *set, const char *name, c
     const bool of_channels = kind == TG_NORM_BATCH || kind == TG_NORM_GROUP;
     *l = tg_norm_layer_add(set, name, kind, of_channels ? x->dim[1] : tg_last(x), 0);
     l->groups = 2;
-    return tg_sequential_norm(l);
+    return (tg_layer){.kind = &tg_norm_kind, .layer = l};
 }
 
 static const tg_shape shapes[] = {{2, {3, 4}}, {3, {2, 4, 3}}, {4, {2, 2, 3, 2}}, {0}};

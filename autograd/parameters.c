@@ -26,8 +26,9 @@ struct tg_parameters {
     int count, member_capacity;
     void *names; /* the members by name, a tree of <search.h> */
     char *values, *gradients;
-    void *retired[128]; /* the blocks that became too small: each time twice as large as the last */
-    int retired_count;
+    void *memory[128]; /* as calloc gave it: for the two blocks at last, before them for those that became too small,
+                          each time twice as large */
+    int memory_count;
     int64_t size, capacity; /* in elements */
     tg_error error;         /* the first; "" while there is none */
 };
@@ -61,10 +62,8 @@ void tg_parameters_free(tg_parameters *set)
         free(set->members[i]);
     }
     free(set->members);
-    free(set->values);
-    free(set->gradients);
-    for (int i = 0; i < set->retired_count; i++)
-        free(set->retired[i]);
+    for (int i = 0; i < set->memory_count; i++)
+        free(set->memory[i]);
     free(set);
 }
 
@@ -82,17 +81,10 @@ static size_t bytes_of(const tg_parameters *set, int64_t elements)
     return (size_t)elements * tg_dtype_size(set->dtype);
 }
 
-/* A block like the old one with room for more, and zeros behind what is copied; NULL if out of memory. */
-static char *larger_block(const tg_parameters *set, const char *old, int64_t capacity)
+/* Where a block begins in its memory: with a line of the cache. */
+static char *block_in(void *memory)
 {
-    size_t used = bytes_of(set, set->size), size = bytes_of(set, capacity);
-    char *block = aligned_alloc(ALIGNMENT, (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
-    if (!block)
-        return NULL;
-    if (used)
-        memcpy(block, old, used);
-    memset(block + used, 0, size - used);
-    return block;
+    return (char *)(((uintptr_t)memory + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
 }
 
 static bool reserve_elements(tg_parameters *set, int64_t more)
@@ -105,23 +97,28 @@ static bool reserve_elements(tg_parameters *set, int64_t more)
             return false;
         capacity *= 2;
     }
-    char *values = larger_block(set, set->values, capacity);
-    char *gradients = larger_block(set, set->gradients, capacity);
-    if (!values || !gradients) {
-        free(values);
-        free(gradients);
+    /* Pages of zeros take no memory until they are written: room for later, and gradients before the first pass. */
+    void **memory = &set->memory[set->memory_count];
+    for (int i = 0; i < 2; i++)
+        memory[i] = calloc(1, bytes_of(set, capacity) + ALIGNMENT);
+    if (!memory[0] || !memory[1]) {
+        free(memory[0]);
+        free(memory[1]);
         return false;
     }
+    char *values = block_in(memory[0]), *gradients = block_in(memory[1]);
+    const size_t used = bytes_of(set, set->size);
+    if (used > 0)
+        memcpy(values, set->values, used);
+    if (tg_parameters_have_gradient(set))
+        memcpy(gradients, set->gradients, used);
     for (int i = 0; i < set->count; i++) {
         member *m = set->members[i];
         m->parameter.data = values + bytes_of(set, m->offset);
         if (m->parameter.gradient)
             m->parameter.gradient = gradients + bytes_of(set, m->offset);
     }
-    if (set->values) { /* tensors of a step that goes on may still look there */
-        set->retired[set->retired_count++] = set->values;
-        set->retired[set->retired_count++] = set->gradients;
-    }
+    set->memory_count += 2; /* tensors of the present step may still read the blocks of before */
     set->values = values;
     set->gradients = gradients;
     set->capacity = capacity;

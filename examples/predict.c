@@ -1,5 +1,6 @@
 /* Uses a model that `train` has kept: classes and probabilities, or targets in their own unit, for rows of a table or
  * images; or texts. */
+#include "examples/report/table.h"
 #include "examples/report/terminal.h"
 #include "examples/run/start.h"
 #include "examples/run/tally.h"
@@ -29,7 +30,7 @@ static const char *const unknowns[] = {"error", "ignore", NULL};
 
 #define AT(member) offsetof(predict_settings, member)
 
-static const program_option table[] = {
+static const program_option options[] = {
     {"model", "FILE", "what train has kept, or compare with --keep-models: the run's folder, or its best.safetensors",
      OPTION_TEXT, AT(model)},
     {"weights", "FILE", "other weights for that model: a safetensors file that PyTorch has written, say", OPTION_TEXT,
@@ -63,7 +64,7 @@ static const options_program program = {
     .name = "predict",
     .about = "Uses a model that train has kept. Rows go to standard output as CSV, a line for each; where the data has "
              "the class or target, a score goes to standard error.",
-    .table = table,
+    .table = options,
     .after = "Columns, their standardisation and the names of classes are in the model file. A file "
              "without a header has the columns where the training file had them.\n\n"
              "Examples:\npredict --model housing/best.safetensors --data csv:new.csv\n"
@@ -75,12 +76,7 @@ static const options_program program = {
 static void put_word(const char *word)
 {
     char *plain = isatty(STDOUT_FILENO) ? strdup(word) : NULL; /* a terminal may obey control characters */
-    const char *at = plain ? plain_text(plain) : word;
-    const char *quote = strpbrk(word, ",\"\n\r") ? "\"" : "";
-    fputs(quote, stdout);
-    for (; *at; at++)
-        fputs(*at == '"' ? "\"\"" : (char[]){*at, '\0'}, stdout);
-    fputs(quote, stdout);
+    table_csv_text(stdout, plain ? plain_text(plain) : word);
     free(plain);
 }
 

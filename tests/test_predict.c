@@ -88,6 +88,24 @@ START_TEST(images_with_labels_have_a_score)
 }
 END_TEST
 
+/* By a model of digits that were drawn, whose pixels are between 0 and 1 from the beginning. */
+START_TEST(images_of_a_file_and_of_its_folder_are_predicted_alike)
+{
+    enum { IMAGES = 5, SIDE = 28 };
+    unsigned char images[16 + IMAGES * SIDE * SIDE] = {[2] = 8, 3, [7] = IMAGES, [11] = SIDE, [15] = SIDE};
+    const unsigned char labels[8 + IMAGES] = {[2] = 8, 1, [7] = IMAGES};
+    for (size_t i = 16; i < sizeof images; i++)
+        images[i] = (unsigned char)(i * i % 256);
+    expect_fine(train_run("sh", "-c 'mkdir drawn'"));
+    temporary_write("drawn/train-images-idx3-ubyte", images, sizeof images);
+    temporary_write("drawn/train-labels-idx1-ubyte", labels, sizeof labels);
+    expect_fine(train_run("train", "--data glyphs --rows 300 --model mlp --hidden 16 --epochs 1 --no-plots --out m"));
+    expect_fine(train_run("predict", "--model m --data idx:drawn --probabilities > p"));
+    expect_fine(train_run("predict", "--model m --data idx:drawn/train-images-idx3-ubyte --probabilities > q"));
+    expect_fine(train_run("sh", "-c 'cmp p q'"));
+}
+END_TEST
+
 /* ---- unknown categories ---- */
 
 enum { ROWS = 40, HIDDEN = 4, FIRST = 5 };
@@ -166,6 +184,7 @@ Suite *predict_suite(void)
     tcase_add_test(tests, the_score_is_what_the_predictions_come_to);
     tcase_add_test(tests, answers_that_are_missing_or_unknown_are_left_out_of_the_score);
     tcase_add_test(tests, images_with_labels_have_a_score);
+    tcase_add_test(tests, images_of_a_file_and_of_its_folder_are_predicted_alike);
     tcase_add_test(tests, an_unknown_category_is_named_or_ignored);
     suite_add_tcase(suite, tests);
     return suite;

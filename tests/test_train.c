@@ -1,5 +1,5 @@
 /* The programs train and predict, run as a user runs them. */
-#include "examples/lab/files.h"
+#include "examples/report/files.h"
 #include "examples/data/dataset.h"
 #include "tests/run_train.h"
 #include "tests/temporary_files.h"

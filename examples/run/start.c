@@ -34,7 +34,6 @@ bool start_read_rules(const char *text, start_rules *out, char message[NET_MESSA
 
 bool start_adopt(run_spec *s, card *theirs, char message[NET_MESSAGE])
 {
-    static const program_option options[] = {NET_OPTIONS, {0}};
     tg_error error;
     tg_activation named;
     *theirs = (card){0};
@@ -46,7 +45,7 @@ bool start_adopt(run_spec *s, card *theirs, char message[NET_MESSAGE])
     if (is_ours && !card_read(theirs, s->start, message))
         return false;
     json_t *model = is_ours ? json_object_get(theirs->json, "model") : NULL;
-    for (const program_option *o = options; is_ours && o->name; o++)
+    for (const program_option *o = net_options; is_ours && o->name; o++)
         if (!options_given(NULL, o->name))
             options_take(o, &s->net, model);
     if (decides(s, "file"))

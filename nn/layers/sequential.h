@@ -21,6 +21,7 @@
 #include "nn/layers/conv_block.h"
 #include "nn/layers/dropout.h"
 #include "nn/layers/embedding.h"
+#include "nn/layers/learned.h"
 #include "nn/layers/maxout.h"
 
 TG_API_BEGIN

@@ -12,8 +12,8 @@ bool tg_expected(const tg_value *out, const char *format, ...)
 {
     if (!out || !out->program)
         return false;
-    char message[400];
-    tg_text t = {message, sizeof message, 0};
+    tg_error error;
+    tg_text t = {error.text, sizeof error.text, 0};
     tg_text_call(&t, out);
     tg_text_add(&t, ": ");
     va_list arguments;
@@ -21,7 +21,7 @@ bool tg_expected(const tg_value *out, const char *format, ...)
     tg_text_add_arguments(&t, format, arguments);
     va_end(arguments);
     tg_text_place(&t, out);
-    tg_program_fail(out->program, "%s", message);
+    tg_program_fail(out->program, "%s", error.text);
     return false;
 }
 

@@ -1,10 +1,10 @@
 #include "nn/layers/norm.h"
 
 #include "autograd/grad.h"
+#include "autograd/names.h"
 #include "nn/layers/layer_internal.h"
 
 #include <math.h>
-#include <string.h>
 
 static tg_tensor tensor_of(tg_tensor x, tg_parameter *parameter)
 {
@@ -102,20 +102,7 @@ static const struct {
 };
 enum { NORMS = sizeof table / sizeof table[0] };
 
-const char *tg_norm_name(tg_norm norm)
-{
-    return (unsigned)norm < NORMS ? table[norm].name : NULL;
-}
-
-bool tg_norm_from_name(const char *name, tg_norm *norm)
-{
-    for (int i = 0; name && norm && i < NORMS; i++)
-        if (strcmp(table[i].name, name) == 0) {
-            *norm = (tg_norm)i;
-            return true;
-        }
-    return false;
-}
+TG_NAMES(norm, tg_norm, NORMS, table[i].name)
 
 int64_t tg_norm_parameters(tg_norm norm, int64_t size)
 {

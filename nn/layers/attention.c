@@ -92,7 +92,7 @@ static bool fits(const tg_attention *a, tg_tensor x, tg_tensor padding)
     char has[128];
     if (!a || !a->out.weight)
         tg_tape_fail(tape, "tg_attention_forward: the layer has no weights: its widths and heads do not divide, or "
-                           "tg_parameters_error tells why");
+                           "tg_parameters_error says why");
     else if (tg_ok(x) && tg_rank(x) != 3)
         tg_tape_fail(tape, "tg_attention_forward: expected x [batch, positions, %lld]", (long long)a->config.width);
     else if (tg_ok(x) && tg_ok(padding) &&

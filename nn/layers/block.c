@@ -114,7 +114,7 @@ static tg_tensor run(const tg_block *block, tg_tensor x, tg_layer_pass *pass)
 {
     if (!block || !block->attention.out.weight) {
         tg_tape_fail(tg_tape_of(x), "tg_block_forward: %s",
-                     block ? "the block has no weight: tg_block_config_error or tg_parameters_error tells why"
+                     block ? "the block has no weight: tg_block_config_error or tg_parameters_error says why"
                            : "there is no block");
         return TG_NONE;
     }

@@ -56,7 +56,7 @@ tg_tensor tg_conv_block_forward(const tg_conv_block *block, tg_tensor x, tg_rng 
 {
     if (!block || !block->conv.weight) {
         tg_tape_fail(tg_tape_of(x), "tg_conv_block_forward: the block has no weight: tg_conv_block_config_error "
-                                    "or tg_parameters_error tells why");
+                                    "or tg_parameters_error says why");
         return TG_NONE;
     }
     return tg_layer_call(inside, block, x, &(tg_layer_pass){training}, block->config.recompute);

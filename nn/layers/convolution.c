@@ -24,10 +24,8 @@ tg_convolution tg_convolution_add(tg_parameters *set, const char *name, const tg
 tg_tensor tg_convolution_forward(const tg_convolution *layer, tg_tensor x)
 {
     tg_tape *tape = tg_tape_of(x);
-    if (!layer || !layer->weight) {
-        tg_tape_fail(tape, "tg_convolution_forward: the layer has no weight; tg_parameters_error tells why");
+    if (!tg_layer_has(tape, "tg_convolution_forward", layer ? layer->weight : NULL))
         return TG_NONE;
-    }
     tg_tensor weight = tg_parameter_tensor(tape, layer->weight);
     tg_tensor bias = layer->bias ? tg_parameter_tensor(tape, layer->bias) : TG_NONE;
     return layer->weight->shape.rank == 3 ? tg_conv1d(x, weight, bias, layer->window)

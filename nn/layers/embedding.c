@@ -12,10 +12,8 @@ tg_embedding_layer tg_embedding_layer_add(tg_parameters *set, const char *name, 
 
 static tg_tensor table_of(const tg_embedding_layer *layer, tg_tape *tape)
 {
-    if (layer && layer->weight)
-        return tg_parameter_tensor(tape, layer->weight);
-    tg_tape_fail(tape, "tg_embedding_layer_forward: the layer has no weight; tg_parameters_error tells why");
-    return TG_NONE;
+    const bool has = tg_layer_has(tape, "tg_embedding_layer_forward", layer ? layer->weight : NULL);
+    return has ? tg_parameter_tensor(tape, layer->weight) : TG_NONE;
 }
 
 tg_tensor tg_embedding_layer_forward(const tg_embedding_layer *layer, tg_tensor index)

@@ -48,10 +48,8 @@ tg_learned tg_learned_add(tg_parameters *set, const char *name, tg_learned_funct
 tg_tensor tg_learned_forward(const tg_learned *layer, tg_tensor x)
 {
     tg_tape *tape = tg_tape_of(x);
-    if (!layer || !layer->weight) {
-        tg_tape_fail(tape, "tg_learned_forward: the layer has no weight; tg_parameters_error tells why");
+    if (!tg_layer_has(tape, "tg_learned_forward", layer ? layer->weight : NULL))
         return TG_NONE;
-    }
     tg_tensor w = tg_parameter_tensor(tape, layer->weight);
     if (tg_rank(x) == 4 && tg_size(w) > 1)
         w = tg_reshape(w, TG_SHAPE(tg_size(w), 1, 1));

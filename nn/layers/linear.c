@@ -16,10 +16,8 @@ tg_linear_layer tg_linear_layer_add(tg_parameters *set, const char *name, int64_
 tg_tensor tg_linear_layer_forward(const tg_linear_layer *layer, tg_tensor x)
 {
     tg_tape *tape = tg_tape_of(x);
-    if (!layer || !layer->weight) {
-        tg_tape_fail(tape, "tg_linear_layer_forward: the layer has no weight; tg_parameters_error tells why");
+    if (!tg_layer_has(tape, "tg_linear_layer_forward", layer ? layer->weight : NULL))
         return TG_NONE;
-    }
     tg_tensor weight = tg_parameter_tensor(tape, layer->weight);
     return tg_linear(x, weight, layer->bias ? tg_parameter_tensor(tape, layer->bias) : TG_NONE);
 }

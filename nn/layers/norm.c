@@ -142,7 +142,7 @@ tg_tensor tg_norm_layer_forward(const tg_norm_layer *layer, tg_tensor x, tg_rng 
 {
     if (layer && layer->kind != TG_NORM_NONE &&
         (!layer->weight || (table[layer->kind].has_statistics && !layer->variance))) {
-        tg_tape_fail(tg_tape_of(x), "tg_norm_layer_forward: the layer has no weight; tg_parameters_error tells why");
+        tg_tape_fail(tg_tape_of(x), "tg_norm_layer_forward: the layer has no weight; tg_parameters_error says why");
         return TG_NONE;
     }
     return layer && tg_ok(x) ? table[layer->kind].forward(layer, x, training) : x;

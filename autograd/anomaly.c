@@ -70,8 +70,8 @@ bool tg_anomaly_check(const tg_value *value, tg_anomalies of_inputs)
     if (of_inputs.nan || (!out.nan && of_inputs.infinite) || value->input_count == 0)
         return true;
 
-    char message[480];
-    tg_text t = {message, sizeof message, 0};
+    tg_error error;
+    tg_text t = {error.text, sizeof error.text, 0};
     const tg_program *program = value->program;
     tg_text_add(&t, "%s at element %lld of ", out.nan ? "NaN" : "infinity", (long long)out.first);
     tg_text_call(&t, value);
@@ -89,6 +89,6 @@ bool tg_anomaly_check(const tg_value *value, tg_anomalies of_inputs)
         else
             add_range(&t, value->inputs[i]);
     }
-    tg_program_fail(value->program, "%s", message);
+    tg_program_fail(value->program, "%s", error.text);
     return false;
 }

@@ -12,8 +12,8 @@ bool tg_expected(const tg_value *out, const char *format, ...)
 {
     if (!out || !out->program)
         return false;
-    char message[400];
-    tg_text t = {message, sizeof message, 0};
+    tg_error error;
+    tg_text t = {error.text, sizeof error.text, 0};
     tg_text_call(&t, out);
     tg_text_add(&t, ": ");
     va_list arguments;
@@ -21,7 +21,7 @@ bool tg_expected(const tg_value *out, const char *format, ...)
     tg_text_add_arguments(&t, format, arguments);
     va_end(arguments);
     tg_text_place(&t, out);
-    tg_program_fail(out->program, "%s", message);
+    tg_program_fail(out->program, "%s", error.text);
     return false;
 }
 
@@ -112,7 +112,7 @@ static tg_tape *common_tape(const tg_op *op, int count, const tg_tensor *inputs)
         if (problem)
             tg_tape_fail(tape, "%s: input %d is %s", op->name, i, problem);
     }
-    /* All dead: the tapes they were on still know, and one of them should tell. */
+    /* No input is alive: the error goes to the tape that one of them was on. */
     for (int i = 0; !tape && i < count; i++)
         if (inputs[i].value)
             tg_program_fail(inputs[i].value->program,
@@ -177,7 +177,7 @@ static tg_value *append(const request *r, const tg_op *op)
     return set_attributes(out, r->attributes) && set_shape(out) ? out : NULL;
 }
 
-/* The value, with its saved derivative behind it where somebody may want to differentiate it. */
+/* The value, followed by its saved derivative where a gradient may be wanted. */
 static tg_value *append_all(const request *r)
 {
     tg_value *out = append(r, r->op);

@@ -71,7 +71,7 @@ void tg_arena_trim(tg_arena *arena, int64_t used)
     enum { SLACK = 1 << 20 };
     arena->peak -= arena->peak / 8;
     arena->peak = used > arena->peak ? used : arena->peak;
-    const bool empty = !tg_arena_here(arena).chunk; /* nobody stands on the first chunk either */
+    const bool empty = !tg_arena_here(arena).chunk; /* not even the first chunk is in use */
     tg_chunk **link = empty ? &arena->first : &arena->current->next;
     while (*link && arena->bytes_held > 2 * arena->peak + SLACK) {
         tg_chunk *chunk = *link;

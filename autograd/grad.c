@@ -1,5 +1,4 @@
-/* Derivatives as users ask for them: what was asked for is checked, compared with what the step before asked for here,
- * and remembered. */
+/* Public derivative calls: validate, reuse the recorded pass of the previous step, or record a new one. */
 #include "autograd/backward.h"
 #include "autograd/ops.h"
 
@@ -228,7 +227,7 @@ bool tg_add_hook(tg_tensor x, tg_hook_function function, void *user)
 
 /* ---- gradients as tensors ---- */
 
-/* Refuses lists that are not there, where some tensor knows a tape to tell. */
+/* Refuses lists that are NULL or empty; the error goes to the tape of the first tensor that has one. */
 static bool has_lists(const char *function, const tg_tensor *outputs, int output_count, const tg_tensor *inputs,
                       int input_count, const void *results)
 {

@@ -157,7 +157,7 @@ struct tg_op {
     bool (*shape)(tg_value *out);
 
     /* Computes call->out from call->in. Where the data itself is at fault, an index out of range, it says so with
-     * tg_expected(call->value, ...) and returns; the result then counts for nothing. */
+     * tg_expected(call->value, ...) and returns; the result is discarded. */
     void (*forward)(const tg_call *call);
     void (*loop)(const tg_loop *loop);           /* instead of forward, where TG_ELEMENTWISE is set */
     int64_t (*view_offset)(const tg_value *out); /* with TG_VIEW; NULL means 0 */

@@ -111,7 +111,7 @@ tg_value *tg_program_append(tg_program *program)
     const int64_t index = program->count++;
     program->known = program->count;
     program->recorded++;
-    /* All but the shape, whose dimensions past the rank nobody reads. */
+    /* All but the shape, whose dimensions past the rank are never read. */
     memset(value, 0, offsetof(tg_value, shape));
     memset(&value->program, 0, sizeof *value - offsetof(tg_value, program));
     value->program = program;

@@ -65,7 +65,7 @@ struct tg_program {
     const tg_scope *scope;
     const tg_region *region;
     const tg_value *derived_from;
-    const tg_op *rule; /* whose shape rule or derivative is running: no numbers are to be had */
+    const tg_op *rule; /* the operation whose shape rule or derivative is running: data must not be read */
 
     bool failed;
     tg_error error;

@@ -56,8 +56,8 @@ tg_rng tg_rng_split(const tg_rng *rng, uint64_t number)
 tg_rng tg_rng_stream(const tg_rng *rng, const char *name)
 {
     uint64_t key = rng ? rng->key : tg_rng_seed(0).key;
-    for (const char *letter = name ? name : ""; *letter; letter++)
-        key = bits_at(key, DOMAIN_NAME, (uint64_t)(unsigned char)*letter << 1);
+    for (const char *c = name ? name : ""; *c; c++)
+        key = bits_at(key, DOMAIN_NAME, (uint64_t)(unsigned char)*c << 1);
     return (tg_rng){.key = bits_at(key, DOMAIN_NAME, 0), .position = 0};
 }
 

@@ -141,7 +141,7 @@ static bool give_back(tg_value *value, size_t size)
     value->slot.owned = false;
     value->slot.released = true;
 #ifdef TG_DEBUG
-    memset(value->slot.data, 0xff, size); /* NaN: whoever reads on shall notice */
+    memset(value->slot.data, 0xff, size); /* poison with NaN so that stale reads show */
 #endif
     return size >= SMALLEST_RELEASED;
 }

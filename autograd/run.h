@@ -3,7 +3,7 @@
  *     tg_run_to(run, program, program->count)    // what has been recorded since the last time
  *     tg_run_reset(run), tg_run_to(...)          // everything once more: a replay
  *
- * A buffer that nobody will read any more is released and given to a value that is computed later. Which value has
+ * A buffer that will not be read any more is released and given to a value that is computed later. Which value has
  * which buffer is decided once; a step that repeats the one before, a replay and a checkpoint's recomputation use the
  * same ones.
  */
@@ -52,7 +52,7 @@ bool tg_run_allocate(tg_run *run, tg_value *value);
 bool tg_run_reserve(tg_run *run, tg_program *program, int inputs);
 
 /* Lets a value's buffer be used for values of its size that are computed later; for any, if it may be cut into pieces
- * and joined with what lies beside it. Nobody may read the value afterwards. */
+ * and joined with what lies beside it. The value must not be read afterwards. */
 void tg_run_release(tg_run *run, tg_value *value);
 void tg_run_free_buffer(tg_run *run, tg_value *value);
 

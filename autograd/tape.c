@@ -43,7 +43,7 @@ void tg_tape_free(tg_tape *tape)
     free(tape);
 }
 
-/* What must end before the step can, in the hook or function of which somebody calls; NULL if there is nothing. */
+/* What is still running (we may be inside its hook or function); NULL if nothing. */
 static const char *what_goes_on(const tg_tape *tape)
 {
     return tape->passes > 0 ? "a backward pass" : tape->program.region ? "a checkpoint" : NULL;

@@ -45,7 +45,7 @@ __attribute__((format(printf, 2, 3)))
 #endif
 void tg_tape_fail(tg_tape *tape, const char *format, ...);
 
-/* Between begin and end results are constants to whoever differentiates. Pairs nest. */
+/* Between begin and end results are constants to all derivatives. Pairs nest. */
 void tg_no_grad_begin(tg_tape *tape);
 void tg_no_grad_end(tg_tape *tape);
 
@@ -75,7 +75,7 @@ tg_tape *tg_tape_of(tg_tensor x);
  *         tg_replay(tape), tg_optimizer_step(adamw);
  *
  * New data comes in through borrowed memory, or with tg_set. Gradients of parameters are written where has_gradient is
- * false and added to where it is true, as tg_backward does. Random streams are drawn anew, so the numbers are those
+ * false and added to where it is true, as tg_backward does. Random streams are redrawn, so the numbers are those
  * that recording again would give, to the bit. What the program itself did in between, its hooks included, is not
  * repeated. False, with the error on the tape, where that cannot be done. */
 bool tg_replay(tg_tape *tape);

@@ -24,8 +24,8 @@ typedef struct tg_scope {
 /* How a value came to be recorded: what differentiation may do with it, and whether a later step may match it one by
  * one. */
 typedef enum tg_mode {
-    TG_MODE_DETACHED = 1,      /* in a no-grad scope: a constant to whoever differentiates */
-    TG_MODE_WITHOUT_GRAPH = 2, /* by a backward pass without create_graph: nobody may differentiate it */
+    TG_MODE_DETACHED = 1,      /* in a no-grad scope: a constant to all derivatives */
+    TG_MODE_WITHOUT_GRAPH = 2, /* by a backward pass without create_graph: not differentiable */
     TG_MODE_OF_PASS = 4,       /* by any backward pass */
 } tg_mode;
 
@@ -60,7 +60,7 @@ struct tg_value {
     bool requires_grad; /* computed from a parameter that is trained, or a variable, in a way that can be differentiated
                          */
     bool is_variable;
-    bool is_borrowed; /* a leaf whose elements belong to somebody else */
+    bool is_borrowed; /* a leaf whose elements belong to the caller */
     bool is_saved;    /* the saved derivative of the value before it, and computed with it */
 
     tg_value *gradient; /* of a leaf or retained value: its latest gradient, good while that is a part of this step, */

@@ -1,6 +1,7 @@
 #include "nn/activation.h"
 
 #include "autograd/grad.h"
+#include "autograd/names.h"
 
 #include <string.h>
 
@@ -47,24 +48,11 @@ static bool is_known(tg_activation activation)
 
 /* ---- names ---- */
 
-const char *tg_activation_name(tg_activation activation)
-{
-    return is_known(activation) ? table[activation].name : NULL;
-}
+TG_NAMES(activation, tg_activation, ACTIVATIONS, table[i].name)
 
 const char *tg_activation_formula(tg_activation activation)
 {
     return is_known(activation) ? table[activation].formula : NULL;
-}
-
-bool tg_activation_from_name(const char *name, tg_activation *activation)
-{
-    for (int i = 0; name && activation && i < ACTIVATIONS; i++)
-        if (strcmp(table[i].name, name) == 0) {
-            *activation = (tg_activation)i;
-            return true;
-        }
-    return false;
 }
 
 const char *tg_activation_name_error(const char *name)

@@ -1,8 +1,9 @@
 #include "nn/init.h"
 
+#include "autograd/names.h"
+
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* A weight as a matrix: what one output sees is a row. */
 typedef struct matrix {
@@ -147,20 +148,7 @@ static const struct {
 };
 enum { KINDS = sizeof table / sizeof table[0] };
 
-const char *tg_init_name(tg_init init)
-{
-    return (unsigned)init < KINDS ? table[init].name : NULL;
-}
-
-bool tg_init_from_name(const char *name, tg_init *init)
-{
-    for (int i = 0; name && init && i < KINDS; i++)
-        if (strcmp(table[i].name, name) == 0) {
-            *init = (tg_init)i;
-            return true;
-        }
-    return false;
-}
+TG_NAMES(init, tg_init, KINDS, table[i].name)
 
 double tg_init_gain(tg_init init, tg_activation activation)
 {

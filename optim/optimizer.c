@@ -1,6 +1,7 @@
 #include "optim/optimizer.h"
 
 #include "autograd/error.h"
+#include "autograd/names.h"
 
 #include <float.h>
 #include <math.h>
@@ -31,20 +32,7 @@ static const tg_optimizer_rule *const rules[] = {
 };
 enum { KINDS = sizeof rules / sizeof rules[0] };
 
-const char *tg_optimizer_name(tg_optimizer_kind kind)
-{
-    return (unsigned)kind < KINDS ? rules[kind]->name : NULL;
-}
-
-bool tg_optimizer_from_name(const char *name, tg_optimizer_kind *kind)
-{
-    for (int i = 0; name && kind && i < KINDS; i++)
-        if (strcmp(rules[i]->name, name) == 0) {
-            *kind = (tg_optimizer_kind)i;
-            return true;
-        }
-    return false;
-}
+TG_NAMES(optimizer, tg_optimizer_kind, KINDS, rules[i]->name)
 
 bool tg_optimizer_uses(tg_optimizer_kind kind, const char *setting)
 {

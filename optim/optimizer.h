@@ -56,7 +56,7 @@ typedef struct tg_optimizer_config {
     tg_schedule schedule;   /* 0: constant */
     double weight_decay;    /* 0: none */
     double clip_norm;       /* gradients whose norm over all parameters is larger are scaled down to it. 0: never */
-    double beta1, beta2;    /* 0: those of the rule, 0.9 and 0.999 for the family of Adam */
+    double beta1, beta2;    /* 0: those of the rule, 0.9 and 0.999 for Adam and its variants */
     double epsilon;         /* 0: that of the rule, 1e-8 */
     double momentum;        /* SGD and RMSprop; 0: none */
     bool nesterov;          /* SGD */

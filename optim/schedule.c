@@ -1,5 +1,7 @@
 #include "optim/schedule.h"
 
+#include "autograd/names.h"
+
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -180,17 +182,4 @@ bool tg_schedule_uses(tg_schedule_kind kind, const char *setting)
     return false;
 }
 
-const char *tg_schedule_name(tg_schedule_kind kind)
-{
-    return (unsigned)kind < KINDS ? table[kind].name : NULL;
-}
-
-bool tg_schedule_from_name(const char *name, tg_schedule_kind *kind)
-{
-    for (int i = 0; name && kind && i < KINDS; i++)
-        if (strcmp(table[i].name, name) == 0) {
-            *kind = (tg_schedule_kind)i;
-            return true;
-        }
-    return false;
-}
+TG_NAMES(schedule, tg_schedule_kind, KINDS, table[i].name)

@@ -7,7 +7,7 @@
 # and folders of one line do not know each other. A name without an ending is a header and its source; one with an ending is this file
 # alone, where what users see of a module lies below the module's inside.
 order='
-    autograd/api
+    autograd/api autograd/names
     autograd/rng autograd/shape.h autograd/threads.h autograd/products.h autograd/numbers
     autograd/tensor.h autograd/arena autograd/shape_internal autograd/error
     autograd/tape.h autograd/elementwise.def autograd/gated.def
@@ -110,7 +110,7 @@ find autograd nn optim plots examples -name '*.[ch]' -o -name '*.inc' -o -name '
         next
     }
     FNR == 1 { files[FILENAME] = 1 }
-    /^TG_API_BEGIN/ || FILENAME ~ /\.def$/ || FILENAME == "autograd/numbers.h" { is_public[FILENAME] = 1 }
+    /^TG_API_BEGIN/ || FILENAME ~ /\.def$/ || FILENAME ~ /^autograd\/(names|numbers)\.h$/ { is_public[FILENAME] = 1 }
     /^#include [<"]/ {
         split($2, quoted, /[<">]/)
         if ($2 ~ /^</ && quoted[2] !~ /^(tapegrad|cblas)\.h$/)

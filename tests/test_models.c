@@ -383,7 +383,7 @@ START_TEST(null_and_unfit_inputs_are_errors_in_words)
     expect_error("expected");
     ck_assert(!tg_ok(k->forward(model, TG_NONE, NULL)));
     ck_assert(!tg_ok(k->forward(NULL, x, NULL)));
-    expect_error("config_error may tell why");
+    expect_error("config_error may say why");
     ck_assert_ptr_null(k->parameters(NULL));
     k->discard(NULL);
     k->discard(model);

@@ -40,8 +40,8 @@ typedef struct worker {
 
 static struct pool {
     pthread_mutex_t in_use; /* held by the caller from beginning to end */
-    job job;                /* stands still while a part that somebody took is not finished */
-    _Atomic uint64_t offer; /* round, 32 bits | parts that nobody has taken, one bit each */
+    job job;                /* does not change while a part that was taken is unfinished */
+    _Atomic uint64_t offer; /* round, 32 bits | parts not taken yet, one bit each */
     atomic_int finished;    /* parts of this round */
     atomic_int processor;   /* the caller's in this round; negative: not known */
     worker worker[MOST_THREADS];

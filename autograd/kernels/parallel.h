@@ -7,14 +7,14 @@
  * There are as many threads as tg_parallel_threads says, the caller one of them, and at most 32.
  * Results must not depend on into how many parts the work was cut: each element depends on its own place only.
  *
- *     caller    publishes the parts | takes one after the other, as long as there are any | waits for those taken by
- * others worker    looks for a part a while, giving way to whoever wants the processor, and then sleeps
+ *     caller    publishes the parts | takes one after the other, while there are any | waits for those that others took
+ *     worker    looks for a part for a while, yielding the processor to other programs, and then sleeps
  *
  * Part k goes to the same thread every time, if that one is free: most work goes over the same rows as the work before,
  * and finds them in its processor's cache. Fetching them from the other's takes longer than many a kernel, most of all
  * where the two share no cache.
  *
- * Since the caller waits only for parts that somebody works on, a busy machine makes sharing useless but hardly slower.
+ * Since the caller waits only for parts in progress, a busy machine makes sharing useless but hardly slower.
  * (OpenMP's threads wait without giving way: with another program on the same two processors a step took six times as
  * long as alone.)
  */

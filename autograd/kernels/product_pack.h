@@ -216,8 +216,8 @@ INLINE void transpose_chunks(const real *const *row, size_t at, size_t to_step, 
 
 /* ---- packing ---- */
 
-/* Up to LANES rows, each with its steps side by side. For rows that are not there the last one stands in: nobody looks
- * at their sums. */
+/* Up to LANES rows, each with its steps side by side. For rows that are not there the last one is packed again: their
+ * sums are not used. */
 static void pack_rows(const real *from, size_t apart, size_t lanes, size_t k, size_t to_step, real *to)
 {
     const real *row[LANES];

@@ -1,5 +1,4 @@
-/* Scaled dot-product attention, the softmax that it needs where nobody may look ahead, and heads apart and side by
- * side. */
+/* Scaled dot-product attention, causal softmax, split_heads and merge_heads. */
 #include "autograd/ops/axes.h"
 #include "autograd/ops/category.h"
 #include "autograd/ops/rows.h"

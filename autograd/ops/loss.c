@@ -1,6 +1,6 @@
 /* Losses that compare element by element, and their means. Prediction and target have the same shape: one that is
- * broadcast by accident, [n] against [n, 1], is a mistake nobody would see. Above each loss stands its derivative, of
- * which every element gets 1/n.
+ * broadcast by accident, [n] against [n, 1], would go unnoticed. The comment above each
+ * loss is its derivative, of which every element gets 1/n.
  */
 #include "autograd/ops/category.h"
 

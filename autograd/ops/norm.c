@@ -25,7 +25,7 @@ static void normalize_rows(const tg_value *out, const tg_rows *r)
     enum { BLOCK = 64 };
     const normalize_attributes *a = out->attributes;
     const size_t row_bytes = r->columns * tg_dtype_size(out->dtype);
-    double mean[BLOCK], inverse[BLOCK]; /* as large as either precision needs; the kernels give them, nobody asks */
+    double mean[BLOCK], inverse[BLOCK]; /* as large as either precision needs; unused */
     for (size_t first = 0; first < r->count; first += BLOCK) {
         const size_t count = r->count - first < BLOCK ? r->count - first : BLOCK;
         const void *from = (const char *)r->in[0] + first * row_bytes;

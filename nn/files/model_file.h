@@ -12,8 +12,8 @@
  * to 2.1e-04 (of up to 3.4)
  *
  * gelu_exact and gelu_tanh differ by 5e-4 at most and gelu_quick by 2e-2, so a file that is read with the wrong one
- * works, a little worse: an error that nobody sees. Take the file's with tg_model_activation, before the model is made,
- * or the model's with `migrate`, which also makes a GELU net of a ReLU net.
+ * works, a little worse: an error that goes unnoticed. Take the file's with tg_model_activation, before the model is
+ * made, or the model's with `migrate`, which also makes a GELU net of a ReLU net.
  */
 #ifndef TG_MODEL_FILE_H
 #define TG_MODEL_FILE_H

@@ -3,7 +3,6 @@
 #define TG_SAFETENSORS_INTERNAL_H
 
 #include "nn/files/safetensors.h"
-#include "nn/files/training_state.h"
 
 typedef struct tg_file_header {
     tg_file_tensor *tensors; /* in the order of names */
@@ -24,9 +23,6 @@ void tg_file_header_free(tg_file_header *header);
 __attribute__((format(printf, 3, 4)))
 #endif
 bool tg_file_refuse(tg_error *error, const char *path, const char *problem, ...);
-
-/* tg_training_state_load from a file that is open. */
-bool tg_training_state_read(tg_training_state *state, tg_safetensors *file, const char *path, tg_error *error);
 
 /* Bytes an element of a type of the format; 0 for an unknown one. */
 int64_t tg_file_dtype_size(const char *dtype);

@@ -15,8 +15,8 @@ static int64_t bytes_of(const tg_file_item *item)
     return tg_shape_size(&item->shape) * (int64_t)tg_dtype_size(item->dtype);
 }
 
-/* Room for a string with its quotes, each letter escaped as \u000a; and for what stands around a tensor's name: five
- * words and ten numbers. */
+/* Room for a string with its quotes, each byte escaped as \u000a; and for the rest of a tensor's entry: five words
+ * and ten numbers. */
 static size_t room_for(const char *string)
 {
     return 6 * strlen(string) + 3;

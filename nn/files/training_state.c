@@ -1,4 +1,4 @@
-#include "nn/files/training_state.h"
+#include "nn/files/training_state_internal.h"
 
 #include "autograd/numbers.h"
 #include "nn/files/safetensors_internal.h"

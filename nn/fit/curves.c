@@ -42,8 +42,8 @@ static void write_name(const char *path, const char *ending, FILE *to)
 {
     const char *slash = strrchr(path, '/');
     fputc('\'', to);
-    for (const char *letter = slash ? slash + 1 : path; *letter; letter++)
-        fputs(*letter == '\'' ? "''" : (char[]){*letter, '\0'}, to);
+    for (const char *c = slash ? slash + 1 : path; *c; c++)
+        fputs(*c == '\'' ? "''" : (char[]){*c, '\0'}, to);
     fprintf(to, "%s'", ending);
 }
 

@@ -46,20 +46,16 @@ bool tg_fit_evaluate(tg_fit *fit, const tg_fit_rows *rows, double *loss, double 
     return fine;
 }
 
-/* Whether this one of n logits is the largest, the first of several; beside NaN none is. */
-static bool is_largest_f32(const float *logit, int64_t n, int64_t at)
+/* Whether this one of n logits is the largest, the first of several; beside NaN none is. The logits are of one of the
+ * two types, the other pointer is NULL. */
+static bool is_largest(const float *single, const double *twice, int64_t n, int64_t at)
 {
     bool largest = at >= 0 && at < n;
-    for (int64_t i = 0; largest && i < n; i++)
-        largest = i < at ? logit[i] < logit[at] : logit[i] <= logit[at];
-    return largest;
-}
-
-static bool is_largest_f64(const double *logit, int64_t n, int64_t at)
-{
-    bool largest = at >= 0 && at < n;
-    for (int64_t i = 0; largest && i < n; i++)
-        largest = i < at ? logit[i] < logit[at] : logit[i] <= logit[at];
+    const double best = largest ? single ? (double)single[at] : twice[at] : 0;
+    for (int64_t i = 0; largest && i < n; i++) {
+        const double other = single ? (double)single[i] : twice[i];
+        largest = i < at ? other < best : other <= best;
+    }
     return largest;
 }
 
@@ -74,8 +70,8 @@ double tg_accuracy(tg_tensor logits, tg_tensor labels)
     const double *twice = tg_f64(logits);
     for (int64_t r = 0; r < rows && (single || twice); r++) {
         counted += label[r] != TG_NO_LABEL;
-        right += single ? is_largest_f32(single + r * classes, classes, label[r])
-                        : is_largest_f64(twice + r * classes, classes, label[r]);
+        right +=
+            is_largest(single ? single + r * classes : NULL, twice ? twice + r * classes : NULL, classes, label[r]);
     }
     return counted ? (double)right / (double)counted : NAN;
 }

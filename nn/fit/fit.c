@@ -236,7 +236,7 @@ double tg_fit_pass(tg_fit *fit, int64_t number, int64_t shard, int64_t first, in
     return NAN;
 }
 
-/* Puts the rows in order where an epoch begins, or where a run goes on within one. */
+/* Puts the rows in order where an epoch begins, or where a run resumes within one. */
 static bool begin_epoch(tg_fit *fit)
 {
     const int64_t epoch = epochs_done(fit);

@@ -6,7 +6,7 @@
 #include "nn/fit/fit_internal.h"
 
 #include "autograd/numbers.h"
-#include "nn/files/safetensors_internal.h"
+#include "nn/files/training_state_internal.h"
 #include "optim/optimizer.h"
 
 #include <errno.h>

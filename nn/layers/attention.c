@@ -92,7 +92,7 @@ static bool fits(const tg_attention *a, tg_tensor x, tg_tensor padding)
     char has[128];
     if (!a || !a->out.weight)
         tg_tape_fail(tape, "tg_attention_forward: the layer has no weights: its widths and heads do not divide, or "
-                           "tg_parameters_error tells why");
+                           "tg_parameters_error says why");
     else if (tg_ok(x) && tg_rank(x) != 3)
         tg_tape_fail(tape, "tg_attention_forward: expected x [batch, positions, %lld]", (long long)a->config.width);
     else if (tg_ok(x) && tg_ok(padding) &&
@@ -141,11 +141,6 @@ static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
 static const tg_attention_config sample_config[] = {
     {0}, {.causal = true}, {.key_value_heads = 1, .separate = true, .no_bias = true}, {0}, {.dropout = 0.3}};
 
-tg_layer tg_sequential_attention(const tg_attention *attention)
-{
-    return (tg_layer){.kind = &tg_attention_kind, .layer = attention};
-}
-
 static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_shape *x, int sample)
 {
     tg_attention *l = layer;
@@ -153,7 +148,7 @@ static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_
     config.width = tg_last(x);
     config.heads = 2;
     *l = tg_attention_add(set, name, &config);
-    return tg_sequential_attention(l);
+    return (tg_layer){.kind = &tg_attention_kind, .layer = l};
 }
 
 static const tg_layer_sample samples[] = {

@@ -49,8 +49,5 @@ tg_attention tg_attention_add(tg_parameters *set, const char *name, const tg_att
 tg_tensor tg_attention_forward(const tg_attention *attention, tg_tensor x, const tg_attention_context *context,
                                tg_rng *training);
 
-/* As a layer of a sequence or of a model. */
-tg_layer tg_sequential_attention(const tg_attention *attention);
-
 TG_API_END
 #endif

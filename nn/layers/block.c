@@ -114,7 +114,7 @@ static tg_tensor run(const tg_block *block, tg_tensor x, tg_layer_pass *pass)
 {
     if (!block || !block->attention.out.weight) {
         tg_tape_fail(tg_tape_of(x), "tg_block_forward: %s",
-                     block ? "the block has no weight: tg_block_config_error or tg_parameters_error tells why"
+                     block ? "the block has no weight: tg_block_config_error or tg_parameters_error says why"
                            : "there is no block");
         return TG_NONE;
     }
@@ -136,11 +136,6 @@ static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
     return run(self->layer, x, pass);
 }
 
-tg_layer tg_sequential_block(const tg_block *block)
-{
-    return (tg_layer){.kind = &tg_block_kind, .layer = block};
-}
-
 static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_shape *x, int sample)
 {
     static tg_block_config (*const published[])(int64_t width, int heads) = {
@@ -150,7 +145,7 @@ static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_
     config.dropout = config.attention.dropout = 0.2;
     config.recompute = sample == 5;
     *l = tg_block_add(set, name, &config);
-    return tg_sequential_block(l);
+    return (tg_layer){.kind = &tg_block_kind, .layer = l};
 }
 
 static const tg_layer_sample samples[] = {

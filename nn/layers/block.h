@@ -64,8 +64,5 @@ tg_block tg_block_add(tg_parameters *set, const char *name, const tg_block_confi
  * training pass, NULL means evaluation. */
 tg_tensor tg_block_forward(const tg_block *block, tg_tensor x, const tg_attention_context *context, tg_rng *training);
 
-/* As a layer of a sequence or of a model. */
-tg_layer tg_sequential_block(const tg_block *block);
-
 TG_API_END
 #endif

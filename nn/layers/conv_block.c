@@ -56,7 +56,7 @@ tg_tensor tg_conv_block_forward(const tg_conv_block *block, tg_tensor x, tg_rng 
 {
     if (!block || !block->conv.weight) {
         tg_tape_fail(tg_tape_of(x), "tg_conv_block_forward: the block has no weight: tg_conv_block_config_error "
-                                    "or tg_parameters_error tells why");
+                                    "or tg_parameters_error says why");
         return TG_NONE;
     }
     return tg_layer_call(inside, block, x, &(tg_layer_pass){training}, block->config.recompute);
@@ -71,11 +71,6 @@ static const tg_conv_block_config sample_config[] = {{.activation = TG_GELU_EXAC
                                                      {.activation = TG_SILU, .norm = TG_NORM_BATCH},
                                                      {.activation = TG_SWIGLU, .norm = TG_NORM_GROUP}};
 
-tg_layer tg_sequential_conv_block(const tg_conv_block *block)
-{
-    return (tg_layer){.kind = &tg_conv_block_kind, .layer = block};
-}
-
 static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_shape *x, int sample)
 {
     tg_conv_block *l = layer;
@@ -83,7 +78,7 @@ static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_
     config.inputs = x->dim[1];
     config.outputs = config.groups = 2;
     *l = tg_conv_block_add(set, name, &config);
-    return tg_sequential_conv_block(l);
+    return (tg_layer){.kind = &tg_conv_block_kind, .layer = l};
 }
 
 static const tg_shape shapes[] = {{4, {2, 2, 4, 3}}, {4, {2, 1, 3, 3}}, {0}};

@@ -47,8 +47,5 @@ tg_conv_block tg_conv_block_add(tg_parameters *set, const char *name, const tg_c
  * generator of a training pass, NULL means evaluation. */
 tg_tensor tg_conv_block_forward(const tg_conv_block *block, tg_tensor x, tg_rng *training);
 
-/* As a layer of a sequence or of a model. */
-tg_layer tg_sequential_conv_block(const tg_conv_block *block);
-
 TG_API_END
 #endif

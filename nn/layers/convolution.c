@@ -24,10 +24,8 @@ tg_convolution tg_convolution_add(tg_parameters *set, const char *name, const tg
 tg_tensor tg_convolution_forward(const tg_convolution *layer, tg_tensor x)
 {
     tg_tape *tape = tg_tape_of(x);
-    if (!layer || !layer->weight) {
-        tg_tape_fail(tape, "tg_convolution_forward: the layer has no weight; tg_parameters_error tells why");
+    if (!tg_layer_has(tape, "tg_convolution_forward", layer ? layer->weight : NULL))
         return TG_NONE;
-    }
     tg_tensor weight = tg_parameter_tensor(tape, layer->weight);
     tg_tensor bias = layer->bias ? tg_parameter_tensor(tape, layer->bias) : TG_NONE;
     return layer->weight->shape.rank == 3 ? tg_conv1d(x, weight, bias, layer->window)
@@ -71,18 +69,13 @@ static const tg_convolution_config sample_config[] = {
      .window = {.stride = {2, 1}, .padding = {1, 1}, .dilation = {1, 2}, .groups = 2}},
     {.outputs = 3, .kernel = {3}, .window = {.padding = {1}}}};
 
-tg_layer tg_sequential_convolution(const tg_convolution *layer)
-{
-    return (tg_layer){.kind = &tg_convolution_kind, .layer = layer};
-}
-
 static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_shape *x, int sample)
 {
     tg_convolution *l = layer;
     tg_convolution_config config = sample_config[sample];
     config.inputs = x->dim[1];
     *l = tg_convolution_add(set, name, &config);
-    return tg_sequential_convolution(l);
+    return (tg_layer){.kind = &tg_convolution_kind, .layer = l};
 }
 
 static const tg_shape sequences[] = {{3, {2, 2, 7}}, {3, {1, 4, 5}}, {0}};

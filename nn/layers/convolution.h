@@ -42,8 +42,5 @@ tg_tensor tg_images(tg_tensor x, int64_t channels, int64_t height, int64_t width
 /* NULL, or what is wrong with these sizes of images for a model: for a configuration's check. */
 const char *tg_images_error(int64_t channels, int64_t height, int64_t width);
 
-/* As a layer of a sequence or of a model. */
-tg_layer tg_sequential_convolution(const tg_convolution *layer);
-
 TG_API_END
 #endif

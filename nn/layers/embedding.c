@@ -12,10 +12,8 @@ tg_embedding_layer tg_embedding_layer_add(tg_parameters *set, const char *name, 
 
 static tg_tensor table_of(const tg_embedding_layer *layer, tg_tape *tape)
 {
-    if (layer && layer->weight)
-        return tg_parameter_tensor(tape, layer->weight);
-    tg_tape_fail(tape, "tg_embedding_layer_forward: the layer has no weight; tg_parameters_error tells why");
-    return TG_NONE;
+    const bool has = tg_layer_has(tape, "tg_embedding_layer_forward", layer ? layer->weight : NULL);
+    return has ? tg_parameter_tensor(tape, layer->weight) : TG_NONE;
 }
 
 tg_tensor tg_embedding_layer_forward(const tg_embedding_layer *layer, tg_tensor index)
@@ -41,11 +39,6 @@ static tg_tensor forward_sample(const tg_layer *self, tg_tensor index, tg_layer_
 {
     return tg_mul(forward(self, index, pass),
                   tg_embedding_layer_first(self->layer, tg_tape_of(index), tg_dim(index, -1)));
-}
-
-tg_layer tg_sequential_embedding(const tg_embedding_layer *layer)
-{
-    return (tg_layer){.kind = &tg_embedding_kind, .layer = layer};
 }
 
 static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_shape *x, int sample)

@@ -27,8 +27,5 @@ tg_tensor tg_embedding_layer_forward(const tg_embedding_layer *layer, tg_tensor 
 /* The first `count` rows, [count, size], on this tape: of positions 0 .. count-1. */
 tg_tensor tg_embedding_layer_first(const tg_embedding_layer *layer, tg_tape *tape, int64_t count);
 
-/* As a layer of a sequence or of a model. */
-tg_layer tg_sequential_embedding(const tg_embedding_layer *layer);
-
 TG_API_END
 #endif

@@ -36,17 +36,12 @@ static const tg_activation sample_activation[] = {TG_GELU_EXACT, TG_RELU,
 #include "nn/activations.def"
                                                   TG_GELU_TANH};
 
-tg_layer tg_sequential_feed_forward(const tg_feed_forward *block)
-{
-    return (tg_layer){.kind = &tg_feed_forward_kind, .layer = block};
-}
-
 static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_shape *x, int sample)
 {
     tg_feed_forward *l = layer;
     *l = tg_feed_forward_add(set, name, tg_last(x), 5, sample_activation[sample], true);
     l->dropout = 0.3;
-    return tg_sequential_feed_forward(l);
+    return (tg_layer){.kind = &tg_feed_forward_kind, .layer = l};
 }
 
 static const tg_layer_sample samples[] = {

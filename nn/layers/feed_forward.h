@@ -35,8 +35,5 @@ tg_feed_forward tg_feed_forward_add(tg_parameters *set, const char *name, int64_
 /* [..., width] -> [..., width]. `training` is the generator of a training pass, NULL means evaluation. */
 tg_tensor tg_feed_forward_forward(const tg_feed_forward *block, tg_tensor x, tg_rng *training);
 
-/* As a layer of a sequence or of a model. */
-tg_layer tg_sequential_feed_forward(const tg_feed_forward *block);
-
 TG_API_END
 #endif

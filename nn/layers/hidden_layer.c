@@ -37,16 +37,11 @@ static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
     return y;
 }
 
-tg_layer tg_sequential_hidden(const tg_hidden_layer *layer)
-{
-    return (tg_layer){.kind = &tg_hidden_kind, .layer = layer};
-}
-
 static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_shape *x, int sample)
 {
     tg_hidden_layer *l = layer;
     *l = tg_hidden_layer_add(set, name, tg_last(x), tg_last(x) + 1, (tg_activation)sample, true);
-    return tg_sequential_hidden(l);
+    return (tg_layer){.kind = &tg_hidden_kind, .layer = l};
 }
 
 /* One for each activation, in their order. */

@@ -30,8 +30,5 @@ tg_hidden_layer tg_hidden_layer_add(tg_parameters *set, const char *name, int64_
 tg_tensor tg_hidden_layer_forward(const tg_hidden_layer *layer, tg_tensor x, tg_rng *training,
                                   tg_tensor *preactivation);
 
-/* As a layer of a sequence or of a model. */
-tg_layer tg_sequential_hidden(const tg_hidden_layer *layer);
-
 TG_API_END
 #endif

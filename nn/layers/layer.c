@@ -12,6 +12,13 @@ tg_name tg_name_in(const char *name, const char *part)
     return full;
 }
 
+bool tg_layer_has(tg_tape *tape, const char *function, const tg_parameter *weight)
+{
+    if (!weight)
+        tg_tape_fail(tape, "%s: the layer has no weight; tg_parameters_error says why", function);
+    return weight;
+}
+
 typedef struct call {
     tg_layer_function forward;
     const void *layer;

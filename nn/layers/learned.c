@@ -48,10 +48,8 @@ tg_learned tg_learned_add(tg_parameters *set, const char *name, tg_learned_funct
 tg_tensor tg_learned_forward(const tg_learned *layer, tg_tensor x)
 {
     tg_tape *tape = tg_tape_of(x);
-    if (!layer || !layer->weight) {
-        tg_tape_fail(tape, "tg_learned_forward: the layer has no weight; tg_parameters_error tells why");
+    if (!tg_layer_has(tape, "tg_learned_forward", layer ? layer->weight : NULL))
         return TG_NONE;
-    }
     tg_tensor w = tg_parameter_tensor(tape, layer->weight);
     if (tg_rank(x) == 4 && tg_size(w) > 1)
         w = tg_reshape(w, TG_SHAPE(tg_size(w), 1, 1));
@@ -69,11 +67,6 @@ static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
     return tg_learned_forward(self->layer, x);
 }
 
-tg_layer tg_sequential_learned(const tg_learned *layer)
-{
-    return (tg_layer){.kind = &tg_learned_kind, .layer = layer};
-}
-
 /* ---- samples ---- */
 
 static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_shape *x, int sample)
@@ -81,7 +74,7 @@ static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_
     tg_learned *l = layer;
     const int64_t channels = x->rank == 4 ? x->dim[1] : tg_last(x);
     *l = tg_learned_add(set, name, (tg_learned_function)(sample % FUNCTIONS), sample == 4 ? 1 : channels);
-    return tg_sequential_learned(l);
+    return (tg_layer){.kind = &tg_learned_kind, .layer = l};
 }
 
 static const tg_layer_sample samples[] = {{"prelu", "PReLU, a slope for each unit", tg_sample_rows},

@@ -35,8 +35,5 @@ tg_learned tg_learned_add(tg_parameters *set, const char *name, tg_learned_funct
  * else. */
 tg_tensor tg_learned_forward(const tg_learned *layer, tg_tensor x);
 
-/* As a layer of a sequence or of a model. */
-tg_layer tg_sequential_learned(const tg_learned *layer);
-
 TG_API_END
 #endif

@@ -16,10 +16,8 @@ tg_linear_layer tg_linear_layer_add(tg_parameters *set, const char *name, int64_
 tg_tensor tg_linear_layer_forward(const tg_linear_layer *layer, tg_tensor x)
 {
     tg_tape *tape = tg_tape_of(x);
-    if (!layer || !layer->weight) {
-        tg_tape_fail(tape, "tg_linear_layer_forward: the layer has no weight; tg_parameters_error tells why");
+    if (!tg_layer_has(tape, "tg_linear_layer_forward", layer ? layer->weight : NULL))
         return TG_NONE;
-    }
     tg_tensor weight = tg_parameter_tensor(tape, layer->weight);
     return tg_linear(x, weight, layer->bias ? tg_parameter_tensor(tape, layer->bias) : TG_NONE);
 }
@@ -30,16 +28,11 @@ static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
     return tg_linear_layer_forward(self->layer, x);
 }
 
-tg_layer tg_sequential_linear(const tg_linear_layer *layer)
-{
-    return (tg_layer){.kind = &tg_linear_kind, .layer = layer};
-}
-
 static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_shape *x, int sample)
 {
     tg_linear_layer *l = layer;
     *l = tg_linear_layer_add(set, name, tg_last(x), tg_last(x) + 1, sample == 0);
-    return tg_sequential_linear(l);
+    return (tg_layer){.kind = &tg_linear_kind, .layer = l};
 }
 
 static const tg_layer_sample samples[] = {{"", "x W^T + b", tg_sample_rows}, {"no_bias", "x W^T", tg_sample_rows}, {0}};

@@ -28,8 +28,5 @@ tg_linear_layer tg_linear_layer_add(tg_parameters *set, const char *name, int64_
 /* x W^T + b for x [..., in]. */
 tg_tensor tg_linear_layer_forward(const tg_linear_layer *layer, tg_tensor x);
 
-/* As a layer of a sequence or of a model. */
-tg_layer tg_sequential_linear(const tg_linear_layer *layer);
-
 TG_API_END
 #endif

@@ -28,16 +28,11 @@ static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
     return tg_maxout_forward(self->layer, x);
 }
 
-tg_layer tg_sequential_maxout(const tg_maxout *layer)
-{
-    return (tg_layer){.kind = &tg_maxout_kind, .layer = layer};
-}
-
 static tg_layer add(void *layer, tg_parameters *set, const char *name, const tg_shape *x, int sample)
 {
     tg_maxout *l = layer;
     *l = tg_maxout_add(set, name, tg_last(x), 3, 2 + sample);
-    return tg_sequential_maxout(l);
+    return (tg_layer){.kind = &tg_maxout_kind, .layer = l};
 }
 
 static const tg_layer_sample samples[] = {

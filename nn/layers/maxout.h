@@ -25,8 +25,5 @@ tg_maxout tg_maxout_add(tg_parameters *set, const char *name, int64_t inputs, in
 /* [..., inputs] -> [..., outputs]. The derivative goes to the first of equal pieces. */
 tg_tensor tg_maxout_forward(const tg_maxout *layer, tg_tensor x);
 
-/* As a layer of a sequence or of a model. */
-tg_layer tg_sequential_maxout(const tg_maxout *layer);
-
 TG_API_END
 #endif

@@ -1,10 +1,10 @@
 #include "nn/layers/norm.h"
 
 #include "autograd/grad.h"
+#include "autograd/names.h"
 #include "nn/layers/layer_internal.h"
 
 #include <math.h>
-#include <string.h>
 
 static tg_tensor tensor_of(tg_tensor x, tg_parameter *parameter)
 {
@@ -102,20 +102,7 @@ static const struct {
 };
 enum { NORMS = sizeof table / sizeof table[0] };
 
-const char *tg_norm_name(tg_norm norm)
-{
-    return (unsigned)norm < NORMS ? table[norm].name : NULL;
-}
-
-bool tg_norm_from_name(const char *name, tg_norm *norm)
-{
-    for (int i = 0; name && norm && i < NORMS; i++)
-        if (strcmp(table[i].name, name) == 0) {
-            *norm = (tg_norm)i;
-            return true;
-        }
-    return false;
-}
+TG_NAMES(norm, tg_norm, NORMS, table[i].name)
 
 int64_t tg_norm_parameters(tg_norm norm, int64_t size)
 {
@@ -155,7 +142,7 @@ tg_tensor tg_norm_layer_forward(const tg_norm_layer *layer, tg_tensor x, tg_rng 
 {
     if (layer && layer->kind != TG_NORM_NONE &&
         (!layer->weight || (table[layer->kind].has_statistics && !layer->variance))) {
-        tg_tape_fail(tg_tape_of(x), "tg_norm_layer_forward: the layer has no weight; tg_parameters_error tells why");
+        tg_tape_fail(tg_tape_of(x), "tg_norm_layer_forward: the layer has no weight; tg_parameters_error says why");
         return TG_NONE;
     }
     return layer && tg_ok(x) ? table[layer->kind].forward(layer, x, training) : x;
@@ -168,11 +155,6 @@ static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
 
 static const tg_norm sample_norm[] = {TG_NORM_LAYER, TG_NORM_RMS, TG_NORM_BATCH, TG_NORM_BATCH, TG_NORM_GROUP};
 
-tg_layer tg_sequential_norm(const tg_norm_layer *layer)
-{
-    return (tg_layer){.kind = &tg_norm_kind, .layer = layer};
-}
-
 static tg_layer add_sample(void *memory, tg_parameters *set, const char *name, const tg_shape *x, int sample)
 {
     tg_norm_layer *l = memory;
@@ -180,7 +162,7 @@ static tg_layer add_sample(void *memory, tg_parameters *set, const char *name, c
     const bool of_channels = kind == TG_NORM_BATCH || kind == TG_NORM_GROUP;
     *l = tg_norm_layer_add(set, name, kind, of_channels ? x->dim[1] : tg_last(x), 0);
     l->groups = 2;
-    return tg_sequential_norm(l);
+    return (tg_layer){.kind = &tg_norm_kind, .layer = l};
 }
 
 static const tg_shape shapes[] = {{2, {3, 4}}, {3, {2, 4, 3}}, {4, {2, 2, 3, 2}}, {0}};

@@ -53,8 +53,5 @@ tg_norm_layer tg_norm_layer_add(tg_parameters *set, const char *name, tg_norm ki
  * leaves out such gradients. A pass in evaluation is differentiated with the statistics that it was computed with. */
 tg_tensor tg_norm_layer_forward(const tg_norm_layer *layer, tg_tensor x, tg_rng *training);
 
-/* As a layer of a sequence or of a model. */
-tg_layer tg_sequential_norm(const tg_norm_layer *layer);
-
 TG_API_END
 #endif

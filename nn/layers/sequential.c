@@ -4,6 +4,14 @@
 
 #include <string.h>
 
+#define TG_LAYER(name)
+#define TG_LAYER_OF(name, type)                                       \
+    tg_layer tg_sequential_##name(const type *layer)                  \
+    {                                                                 \
+        return (tg_layer){.kind = &tg_##name##_kind, .layer = layer}; \
+    }
+#include "nn/layers/layers.def"
+
 tg_layer tg_sequential_activation(tg_activation activation)
 {
     return (tg_layer){.kind = &tg_activation_kind, .activation = activation};

@@ -1,9 +1,10 @@
 /* Layers one after the other, as in PyTorch's nn.Sequential.
  *
- *     tg_linear_layer first = tg_linear_layer_add(set, "0", 784, 128, true), last = tg_linear_layer_add(set, "3", 128,
- * 10, true); const tg_layer net[] = { tg_sequential_linear(&first), tg_sequential_activation(TG_GELU_EXACT),
- * tg_sequential_dropout(0.1), tg_sequential_linear(&last)}; tg_tensor logits = tg_sequential_forward(net, 4, x,
- * &training);      // [batch, 784] -> [batch, 10]
+ *     tg_linear_layer first = tg_linear_layer_add(set, "0", 784, 128, true);
+ *     tg_linear_layer last = tg_linear_layer_add(set, "3", 128, 10, true);
+ *     const tg_layer net[] = {tg_sequential_linear(&first), tg_sequential_activation(TG_GELU_EXACT),
+ *                             tg_sequential_dropout(0.1), tg_sequential_linear(&last)};
+ *     tg_tensor logits = tg_sequential_forward(net, 4, x, &training);               // [batch, 784] -> [batch, 10]
  *
  * A tg_layer (nn/layers/layer.h, which shows how to write one) points to a layer, which must outlive it; nothing is
  * owned.
@@ -20,13 +21,19 @@
 #include "nn/layers/conv_block.h"
 #include "nn/layers/dropout.h"
 #include "nn/layers/embedding.h"
-#include "nn/layers/layer.h"
+#include "nn/layers/learned.h"
+#include "nn/layers/maxout.h"
 
 TG_API_BEGIN
 
-/* Layers without parameters; those with some are made by the functions tg_sequential_NAME of their headers. An
- * activation that is gated takes halves of the last axis, value and gate, as PyTorch's nn.GLU; pools slide windows over
- * images; flatten makes [batch, ...] a matrix [batch, all the rest]. */
+/* A layer with parameters: tg_sequential_linear(&linear), tg_sequential_norm(&norm), ..., one for each TG_LAYER_OF of
+ * layers.def. */
+#define TG_LAYER(name)
+#define TG_LAYER_OF(name, type) tg_layer tg_sequential_##name(const type *layer);
+#include "nn/layers/layers.def"
+
+/* Layers without parameters. An activation that is gated takes halves of the last axis, value and gate, as PyTorch's
+ * nn.GLU; pools slide windows over images; flatten makes [batch, ...] a matrix [batch, all the rest]. */
 tg_layer tg_sequential_activation(tg_activation activation);
 tg_layer tg_sequential_max_pool2d(int kernel_height, int kernel_width, tg_window window);
 tg_layer tg_sequential_average_pool2d(int kernel_height, int kernel_width, tg_window window);

@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double REACTS = 1e-3;
+static const double LEAST_DERIVATIVE = 1e-3;
 
 struct tg_dead_units {
     tg_activation activation;
     int layers;
     int64_t widths[TG_MLP_HIDDEN];
-    int64_t alive_in[TG_MLP_HIDDEN]; /* how many of a layer's units have been seen to react */
+    int64_t alive_in[TG_MLP_HIDDEN]; /* how many units of a layer have responded so far */
     int64_t count;
     bool seen;
     bool alive[]; /* unit by unit, layer after layer */
@@ -48,13 +48,13 @@ void tg_dead_units_clear(tg_dead_units *units)
     memset(units->alive, 0, (size_t)units->count);
 }
 
-/* Marks the units that react in some row of slope [rows, width]. How many of them are alive now. */
-static int64_t mark(bool *alive, int64_t width, tg_tensor slope)
+/* Marks the units that respond in some row of derivatives [rows, width]. How many of them are alive now. */
+static int64_t mark(bool *alive, int64_t width, tg_tensor derivative)
 {
-    const float *single = tg_f32(slope);
-    const double *twice = tg_f64(slope);
-    for (int64_t i = 0, unit = 0; i < tg_size(slope); i++) {
-        alive[unit] |= fabs(single ? (double)single[i] : twice[i]) >= REACTS;
+    const float *single = tg_f32(derivative);
+    const double *twice = tg_f64(derivative);
+    for (int64_t i = 0, unit = 0; i < tg_size(derivative); i++) {
+        alive[unit] |= fabs(single ? (double)single[i] : twice[i]) >= LEAST_DERIVATIVE;
         unit = unit + 1 < width ? unit + 1 : 0;
     }
     int64_t count = 0;
@@ -73,10 +73,10 @@ bool tg_dead_units_see(tg_dead_units *units, const tg_mlp_trace *trace)
         if (!tg_ok(x) || tg_dim(x, -1) != units->widths[i])
             return false;
         if (units->alive_in[i] < units->widths[i]) {
-            tg_tensor slope = tg_activation_derivative(units->activation, x);
-            if (!tg_ok(slope))
+            tg_tensor derivative = tg_activation_derivative(units->activation, x);
+            if (!tg_ok(derivative))
                 return false;
-            units->alive_in[i] = mark(alive, units->widths[i], slope);
+            units->alive_in[i] = mark(alive, units->widths[i], derivative);
         }
         alive += units->widths[i];
     }

@@ -1,4 +1,4 @@
-/* Dead units: hidden units whose activation has stopped to react.
+/* Dead units: hidden units whose activation has stopped responding.
  *
  *     tg_dead_units *dead = tg_dead_units_new(net);
  *     for each batch of the validation set:
@@ -20,13 +20,12 @@ TG_API_BEGIN
 
 typedef struct tg_dead_units tg_dead_units;
 
-/* A count for this net, with nothing seen. NULL if out of memory or without a net. The net may go before it.
- * */
+/* A count for this net, with nothing seen. NULL if out of memory or without a net. The net may be freed first. */
 tg_dead_units *tg_dead_units_new(const tg_mlp *net);
 void tg_dead_units_free(tg_dead_units *units);
 
-/* Looks at one batch. The derivatives are put on the trace's tape. False if the trace is inert or not of such
- * a net. */
+/* Adds one batch. The derivatives are recorded on the trace's tape. False if the trace is inert or not of such a net.
+ */
 bool tg_dead_units_see(tg_dead_units *units, const tg_mlp_trace *trace);
 
 /* The dead part of all hidden units, 0 .. 1; 0 if nothing was seen or there are none. */

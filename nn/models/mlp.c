@@ -42,7 +42,7 @@ static void scale_widths(const tg_mlp_config *config, int count, double factor, 
         widths[i] = (int64_t)fmax(1, factor * (double)config->hidden[i]);
 }
 
-/* Whether a sum goes around this hidden layer, by the widths as given: so in plain and gated nets alike. */
+/* Whether this hidden layer has a residual connection, by the widths as given: in plain and gated nets alike. */
 static bool is_residual(const tg_mlp_config *config, int i)
 {
     return config->residual && i > 0 && config->hidden[i] == config->hidden[i - 1];

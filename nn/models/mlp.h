@@ -47,7 +47,7 @@ typedef struct tg_mlp_config {
     bool no_bias;
     bool equal_width; /* gated: the widths as given, instead of the narrower ones of tg_mlp_size */
     tg_norm norm;     /* behind every hidden layer's activation; 0: none */
-    bool residual;    /* a sum around every hidden layer behind another one of the same width */
+    bool residual;    /* a residual connection around every hidden layer after one of the same width */
 } tg_mlp_config;
 
 /* NULL, or what is wrong with the configuration. */

@@ -97,7 +97,7 @@ tg_tensor tg_model_run(const tg_model_kind *kind, const tg_model *model, tg_tens
 {
     const char *name = kind ? kind->name : "model";
     if (!model)
-        tg_tape_fail(tg_tape_of(x), "tg_%s_forward: no model: tg_%s_new gave NULL; tg_%s_config_error may tell why",
+        tg_tape_fail(tg_tape_of(x), "tg_%s_forward: no model: tg_%s_new gave NULL; tg_%s_config_error may say why",
                      name, name, name);
     else if (kind && model->kind != kind)
         tg_tape_fail(tg_tape_of(x), "tg_%s_forward: the model is a %s", name, model->kind->name);

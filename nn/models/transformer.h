@@ -48,7 +48,7 @@ tg_parameters *tg_transformer_parameters(const tg_transformer *model);
  * the generator of a training pass, NULL means evaluation. */
 tg_tensor tg_transformer_forward(const tg_transformer *model, tg_tensor ids, tg_rng *training);
 
-/* The same with padding [batch, positions]: 0 for positions that nobody may see, 1 for the others. */
+/* The same with padding [batch, positions]: 0 = masked, 1 for the others. */
 tg_tensor tg_transformer_forward_padded(const tg_transformer *model, tg_tensor ids, tg_tensor padding,
                                         tg_rng *training);
 

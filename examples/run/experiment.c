@@ -1,5 +1,6 @@
 #include "examples/run/experiment.h"
 
+#include "examples/data/words.h"
 #include "examples/run/run.h"
 
 #include <math.h>
@@ -129,14 +130,10 @@ static bool given(const char *option)
 static int read_words(const char *list, const char *words[], int most)
 {
     int count = 0;
-    for (const char *part = list; part;) {
-        const size_t length = strcspn(part, ",");
-        char word[64];
-        if (count == most || length >= sizeof word)
+    for (char word[64]; next_word(&list, word, sizeof word);) {
+        if (count == most)
             return -1;
-        snprintf(word, sizeof word, "%.*s", (int)length, part);
         words[count++] = net_keep_text(word);
-        part = part[length] ? part + length + 1 : NULL;
     }
     return count;
 }

@@ -1,4 +1,5 @@
 #include "examples/run/start.h"
+#include "examples/data/words.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,18 +15,15 @@ bool start_read_rules(const char *text, start_rules *out, char message[NET_MESSA
 {
     char rule[300];
     *out = (start_rules){.count = 0};
-    for (const char *at = text; at && *at; at += *at == ',') {
-        const size_t length = strcspn(at, ",");
-        snprintf(rule, sizeof rule, "%.*s", (int)length, at);
+    while (next_word(&text, rule, sizeof rule)) {
         char *equals = strchr(rule, '=');
-        if (!equals || equals == rule || !equals[1] || length >= sizeof rule || out->count == START_RULES)
+        if (!equals || equals == rule || !equals[1] || out->count == START_RULES)
             return snprintf(message, NET_MESSAGE,
                             "--rename: '%.80s': expected FROM=TO, at most %d of them, with commas between", rule,
                             START_RULES),
                    false;
         *equals = '\0';
         out->rule[out->count++] = (tg_rename){net_keep_text(rule), net_keep_text(equals + 1)};
-        at += length;
     }
     return true;
 }

@@ -13,7 +13,7 @@ START_TEST(wrong_options_are_told_in_a_line)
     static const char *const mistakes[][2] = {
         {"--resume --out nowhere", "there is no nowhere/last.safetensors"},
         {"--data csv:nowhere.csv", "nowhere.csv"},
-        {"--data csv:train.csv --model gpt", "reads letters"},
+        {"--data csv:train.csv --model gpt", "reads characters"},
         {"--data csv:train.csv --model convnet", "wants images"},
         {"--data csv:train.csv --hidden 0x3", "--hidden"},
         {"--data csv:train.csv --activation gelu", "there is no plain gelu"},
@@ -27,7 +27,7 @@ START_TEST(wrong_options_are_told_in_a_line)
         {"--data csv:train.csv --momentum 0.9", "--momentum is for"},
         {"--data csv:price.csv --label-smoothing 0.1", "--label-smoothing is for"},
         {"--data csv:price.csv --best accuracy", "--best accuracy"},
-        {"--data text:text --model mlp", "does not read letters"},
+        {"--data text:text --model mlp", "does not read characters"},
         {"--data lines:text --model gpt", "reads text:FILE"},
         {"--data text:text --test 0.1", "validation part only"},
         {"--data moons --validation none", "no rows to choose the best epoch by"},

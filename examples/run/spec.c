@@ -203,7 +203,7 @@ void run_spec_name(const run_spec *s, const run_spec *defaults, char name[RUN_NA
     json_t *ours = run_spec_json(s), *usual = run_spec_json(defaults);
     const char *option;
     json_t *value;
-    slash = slash && slash[1] ? slash + 1 : file;
+    slash = strcmp(file, "-") == 0 ? "stdin" : slash && slash[1] ? slash + 1 : file;
     size_t used = (size_t)snprintf(name, RUN_NAME, "results/%.*s-%s", (int)strcspn(slash, "./"), slash,
                                    s->net.model ? s->net.model : "auto");
     json_object_foreach(ours, option, value)

@@ -64,7 +64,7 @@ static const char *difference(const card *a, const card *b)
     bool same =
         a->vocabulary == b->vocabulary && a->lines == b->lines && memcmp(a->letter, b->letter, sizeof a->letter) == 0;
     if (!same)
-        return "letters";
+        return "characters";
     same = a->inputs == b->inputs;
     for (size_t i = 0; same && i < a->inputs; i++)
         same = same_text(a->input[i].column, b->input[i].column) &&

@@ -78,7 +78,7 @@ bool sample_write(const tg_model *model, const card *c, const sample_options *op
     for (const char *byte = prompt; fine && *byte; byte++) {
         const int number = number_of(c, (unsigned char)*byte);
         if (number < 0)
-            fine = (snprintf(message, NET_MESSAGE, "the model does not know the letter '%c' (byte %d) of the prompt",
+            fine = (snprintf(message, NET_MESSAGE, "the model does not know the character '%c' (byte %d) of the prompt",
                              *byte, (unsigned char)*byte),
                     false);
         else

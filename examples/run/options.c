@@ -322,6 +322,8 @@ static void describe(const program_option *o, const void *settings, char *text, 
         describe_choices(o, choices, sizeof choices);
         used += (size_t)snprintf(text + used, size - used, ": %s", choices);
     }
+    if (o->users && used < size)
+        used += (size_t)snprintf(text + used, size - used, "; of %s", o->users(o->name));
     if (used >= size || o->type == OPTION_FLAG)
         return;
     const char *word = is_text(o) ? *(const char *const *)(const void *)at : NULL;

@@ -48,6 +48,7 @@ typedef struct program_option {
     size_t offset;    /* of the member in the settings */
     double low, high; /* of a number, both included */
     const char *const *choices;
+    const char *(*users)(const char *name); /* of what it is an option, for --help: "sgd and rmsprop"; NULL: of all */
 } program_option;
 
 typedef struct options_program {

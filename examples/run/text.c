@@ -140,7 +140,7 @@ bool text_split(text_source *t, double validation, uint64_t seed, char message[N
 
 /* ---- batches ---- */
 
-/* Windows of letters, and the same one further. In training they begin anywhere. */
+/* Windows of characters, and the same one further. In training they begin anywhere. */
 static bool fill_windows(void *context, const int32_t *rows, int64_t count, tg_rng *rng, void *const *columns)
 {
     const text_part *part = context;
@@ -155,7 +155,7 @@ static bool fill_windows(void *context, const int32_t *rows, int64_t count, tg_r
     return true;
 }
 
-/* A letter, and those before it: as far as its line goes where there are lines, and newlines before that. */
+/* A character, and those before it: as far as its line goes where there are lines, and newlines before that. */
 static bool fill_letters(void *context, const int32_t *rows, int64_t count, tg_rng *rng, void *const *columns)
 {
     const text_part *part = context;

@@ -141,7 +141,7 @@ bool runlog_is_search(const runlog *log);
 /* The runs at one point for each activation, as a log of its own: at each activation's best point, or with `common` at
  * the one that is best for all. Best is the lowest mean validation loss at the best epoch (for all: of its logarithm);
  * a point where a run did not finish only where there is no other. Its note says which. NULL when memory runs out. To
- * be freed. */
+ * be freed before `log`, whose runs it shows. */
 runlog *runlog_at_best(const runlog *log, bool common);
 
 /* Prints the comparison of the activations as "table", with as many columns as fit into a terminal, all of them

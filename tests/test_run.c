@@ -181,6 +181,11 @@ START_TEST(the_default_folder_says_what_the_run_is)
     expect_fine(train_run("train", SMALL "--lr 0.01"));
     ck_assert(temporary_exists("results/train-mlp-hidden4-epochs2/best.safetensors"));
     ck_assert(temporary_exists("results/train-mlp-hidden4-epochs2-lr0.01/best.safetensors"));
+    /* and nothing that follows from the data, such as the size of a batch */
+    expect_fine(train_run("compare", "--data csv:train.csv --epochs 2 --seeds 1 --activations relu --no-plots"));
+    ck_assert(temporary_exists("results/train-mlp-epochs2/curves.csv"));
+    expect_fine(train_run("train", "--data csv:- --epochs 1 --no-plots < %s", temporary_path("train.csv")));
+    ck_assert(temporary_exists("results/stdin-mlp-epochs1/best.safetensors"));
 }
 END_TEST
 

@@ -290,13 +290,10 @@ static sheet *report(const claims *all, const study_outcome *outcome)
     return s;
 }
 
-static int run(const study_context *c, const study_sources *from, study_work *work)
+static int run(const study_context *c, study_sources *from, study_work *work)
 {
-    bool fine = true;
-    for (int i = 0; i < CLAIM_GRIDS; i++)
-        fine = fine && study_grid_add(work, c, &claim_grids[i], from);
     const claims all = {c, work, tg_tape_new()};
-    if (!fine || !all.tape)
+    if (!all.tape || !study_grids_add(work, c, claim_grids, CLAIM_GRIDS, from))
         return study_refuse("out of memory", 1);
     const study_outcome outcome = study_work_do(work, stderr);
     const int status = outcome.broken ? study_refuse(outcome.message, outcome.broken)
@@ -307,12 +304,5 @@ static int run(const study_context *c, const study_sources *from, study_work *wo
 
 int study_claims(const study_context *c)
 {
-    study_sources from;
-    study_work work = study_work_of(c);
-    if (!study_sources_load(c, &from))
-        return 2;
-    const int status = run(c, &from, &work);
-    study_work_free(&work);
-    study_sources_free(&from);
-    return status;
+    return study_on(c, study_work_of(c), STUDY_DIGITS, STUDY_PLAYS, run);
 }

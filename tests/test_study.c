@@ -65,6 +65,7 @@ static const struct {
     {"gelu-mnist --data /no/such/folder", "/no/such/folder"},
     {"cost --epochs 3", "study: --epochs: cost trains nothing"},
     {"cost --only '*'", "study: --only: cost trains nothing"},
+    {"siren --data .", "study: --data: siren reads none"},
     {"migration --quick --only '*seed1'", "study: --only: runs of migration build on each other"},
     {"gelu-mnist --quick --only '*seed1' --report-only", "study: --only: with --report-only nothing is trained"},
     {"gelu-mnist --quick --report-only --jobs 7", "study: --jobs: with --report-only nothing is trained"},
@@ -139,6 +140,10 @@ START_TEST(the_other_studies_end_with_a_verdict_and_a_report)
         {"gelu-autoencoder", "gelu-autoencoder-quick", "of the code"},
         {"gelu-noise", "gelu-noise-quick", "Accuracy averaged over noise of 0.25 to 3, gelu_tanh less relu"},
         {"shakespeare", "shakespeare-quick", "Is SwiGLU better than GELU (both published runs: yes)? No difference is"},
+        {"siren", "siren-quick", "Do sines fit the Laplacian better (the paper: yes)? "},
+        {"siren", "siren-quick", "data:image/svg+xml;base64,"},
+        {"pinn", "pinn-quick", "Is silu better than tanh, the paper's? Not shown: "},
+        {"pinn", "pinn-quick", "Of 1 published errors over layers and units 0 are met within a factor of 2"},
         {"glu-tabular", "glu-tabular-quick", "farther apart than the critical difference of 5.25 (Nemenyi, 5 %)"},
         {"migration", "migration-quick", "Replacing ReLU by GELU, both at their own rates changes the test loss by"}};
     char arguments[200], file[200];

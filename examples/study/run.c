@@ -79,7 +79,7 @@ static unsigned long file_checksum(const char *path)
 static const char *const not_compared[] = {"epochs", NULL};
 
 /* The options, and the checksums of rows and weights that the numbers follow from. */
-static json_t *config_of(const study_run *run)
+static json_t *config_of_rows(const study_run *run)
 {
     static const void *known; /* of several hundred runs on one set of 200 MB */
     static unsigned long sum;
@@ -95,6 +95,14 @@ static json_t *config_of(const study_run *run)
     json_object_set_new(config, "checksum", json_integer((json_int_t)sum));
     if (spec.start)
         json_object_set_new(config, "start", json_integer((json_int_t)file_checksum(spec.start)));
+    return config;
+}
+
+static json_t *config_of(const study_run *run)
+{
+    json_t *config = run->trainer ? run_spec_json(&run->spec) : config_of_rows(run);
+    if (run->trainer)
+        run->trainer->describe(run, config);
     return config;
 }
 
@@ -136,6 +144,12 @@ static bool train(const study_run *run, const char *path, jobs_link *link, char 
     run_setup setup = {
         .from = &from, .folder = path, .numbers_only = !run->keeps_model, .link = link, .started = &of_no_model};
     tg_set_threads(1); /* runs share the processors among themselves */
+    if (run->trainer) {
+        json_t *results = run->trainer->train(run, path, link, message);
+        const bool concluded = results && record_conclude(path, results, message);
+        json_decref(results);
+        return concluded;
+    }
     bool fine = open_source(run, &setup.spec, &from, message) && run_open(&r, &setup, message);
     if (fine) {
         fine = (run_train(&r, message) || tg_fit_diverged(r.fit)) && run_conclude(&r, results_of(run, &r), message);
@@ -176,6 +190,8 @@ double study_run_seconds(const study_run *run, char message[STUDY_MESSAGE])
     shorter.spec.start = NULL;
     shorter.spec.epochs = 2;
     tg_set_threads(1);
+    if (run->trainer)
+        return run->trainer->seconds(run);
     if (open_source(&shorter, &setup.spec, &from, message) && run_open(&r, &setup, message)) {
         const bool fine = run_train(&r, message) || tg_fit_diverged(r.fit);
         const run_spec *s = &run->spec;
@@ -200,10 +216,13 @@ tg_model *study_run_net(const study_run *run, const char *folder, char message[S
     tg_model *made = source_complete(&spec, &from, message)
                          ? (run_spec_complete(&spec, 1), net_new(&spec.net, &rng, message))
                          : NULL;
+    tg_error error = {""};
     if (made && folder_of(run, folder, path, message) && strlen(path) + 20 < sizeof path &&
         tg_parameters_load(tg_model_parameters(made), strcat(path, "/last.safetensors"),
-                           &(tg_load_options){.allow_unknown = true}, message))
+                           &(tg_load_options){.allow_unknown = true}, &error))
         return made;
+    if (error.text[0])
+        snprintf(message, STUDY_MESSAGE, "%.*s", STUDY_MESSAGE - 1, error.text);
     tg_model_free(made);
     return NULL;
 }
@@ -219,6 +238,7 @@ void study_record_read(study_record *record, const study_run *run, const char *f
     record->results = record_results(path);
     record->epoch = record_epochs(path, &record->epochs);
     record->diverged = (int)json_integer_value(json_object_get(record->results, "diverged"));
+    record->ended = json_is_true(json_object_get(record->results, "ended"));
 }
 
 void study_record_free(study_record *record)
@@ -260,5 +280,5 @@ double study_record_result(const study_record *record, const char *name, size_t 
 
 bool study_record_complete(const study_record *record, int epochs)
 {
-    return record->results && (record->diverged || record->epochs >= epochs);
+    return record->results && (record->diverged || record->ended || record->epochs >= epochs);
 }

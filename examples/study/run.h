@@ -21,16 +21,34 @@
 
 enum { STUDY_MESSAGE = 640, STUDY_NAME = 120 };
 
-typedef struct study_run {
+typedef struct study_run study_run;
+
+/* How runs are trained that have no rows. */
+typedef struct study_trainer {
+    /* Adds to its options what the numbers follow from besides. */
+    void (*describe)(const study_run *run, json_t *config);
+
+    /* Trains to spec.epochs, or until nothing is left to do, and writes an entry of curves.csv for each epoch
+     * (record.h) into the folder, which is claimed. The results, of which "ended" says that nothing was left; NULL and
+     * one line on a failure. */
+    json_t *(*train)(const study_run *run, const char *folder, jobs_link *link, char message[STUDY_MESSAGE]);
+
+    /* Seconds that an epoch takes. */
+    double (*seconds)(const study_run *run);
+} study_trainer;
+
+struct study_run {
     char name[STUDY_NAME]; /* of its folder: letters, digits, and - . _ */
     const char *group;     /* runs of a group take about the same time an epoch */
     const dataset *data;
     const text_source *text; /* in place of rows: data is not read then */
     run_spec spec;
     bool keeps_model; /* in last.safetensors: a longer run can go on, and its network can be read from there */
+    const study_trainer *trainer; /* in place of data and text; NULL: tg_fit trains on these */
+    const void *problem;          /* for it */
     /* Adds to the results what the finished run's network is measured by besides; NULL: nothing. */
     void (*more)(trainer *finished, json_t *results);
-} study_run;
+};
 
 /* What runs of studies have in common: Adam at a constant rate, without decay and clipping; parts, net, rate, batch,
  * epochs and seed are still to be chosen. */
@@ -71,6 +89,7 @@ typedef struct study_record {
     int epochs;
     runlog_epoch *epoch; /* [epochs], the first at 0 */
     int diverged;        /* the epoch in which the loss was no number any more, which ends a run; 0: none */
+    bool ended;          /* before its epochs: there was nothing left to do */
     json_t *results;     /* of a concluded run, else NULL */
 } study_record;
 

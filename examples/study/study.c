@@ -1,6 +1,6 @@
 #include "examples/report/terminal.h"
 #include "examples/study/study.h"
-#include "examples/lab/signals.h"
+#include "examples/run/signals.h"
 #include "plots/plots.h"
 #include "examples/data/words.h"
 

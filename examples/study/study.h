@@ -41,6 +41,7 @@ typedef struct study {
     const char *name, *about;
     int (*run)(const study_context *c);
     bool no_runs; /* trains nothing, and has no use for the options that say how */
+    bool no_data; /* reads none */
     bool staged;  /* its runs build on each other, so that none can be chosen */
 } study;
 
@@ -51,6 +52,8 @@ int study_gelu_noise(const study_context *c);
 int study_glu_tabular(const study_context *c);
 int study_migration(const study_context *c);
 int study_shakespeare(const study_context *c);
+int study_siren(const study_context *c);
+int study_pinn(const study_context *c);
 int study_cost(const study_context *c);
 int study_claims(const study_context *c);
 

@@ -1,4 +1,4 @@
-#include "examples/lab/signals.h"
+#include "examples/run/signals.h"
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* The child's side of jobs.h. */
-#include "examples/lab/jobs.h"
-#include "examples/lab/jobs_internal.h"
+#include "examples/run/jobs.h"
+#include "examples/run/jobs_internal.h"
 
 #include <errno.h>
 #include <poll.h>

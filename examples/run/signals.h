@@ -11,8 +11,8 @@
  * Those that are ignored, by nohup or a shell's background job, stay ignored. A second one has its effect from before
  * at once, but for SIGHUP, of which a closed terminal may send several.
  */
-#ifndef LAB_SIGNALS_H
-#define LAB_SIGNALS_H
+#ifndef RUN_SIGNALS_H
+#define RUN_SIGNALS_H
 
 #include <signal.h>
 

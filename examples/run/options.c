@@ -1,4 +1,6 @@
-#include "examples/lab/options.h"
+#include "examples/run/options.h"
+
+#include "examples/report/files.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -194,6 +196,12 @@ static const program_option *find(const options_program *program, const char *na
     return NULL;
 }
 
+/* Whether the settings have a text, which may be NULL. */
+static bool is_text(const program_option *o)
+{
+    return o->type != OPTION_GROUP && o->type != OPTION_FLAG && o->type != OPTION_INT && o->type != OPTION_REAL;
+}
+
 static bool is_list(const program_option *o)
 {
     return o->type == OPTION_REALS || o->type == OPTION_INTS;
@@ -210,8 +218,7 @@ static bool set_value(const program_option *o, char *at, json_t *file, json_t *v
         if (json_object_set_new(file, o->name, value) != 0)
             return false;
     }
-    if (json_is_null(value) &&
-        (o->type == OPTION_TEXT || o->type == OPTION_CHOICE || o->type == OPTION_CHOICES || is_list(o)))
+    if (json_is_null(value) && is_text(o))
         return !*(const char **)(void *)at;
     if (o->type == OPTION_FLAG)
         return json_is_boolean(value) && (*(bool *)at = json_is_true(value), true);
@@ -333,7 +340,7 @@ static void describe(const program_option *o, const void *settings, char *text, 
     }
     if (used >= size || o->type == OPTION_FLAG)
         return;
-    const char *word = o->type == OPTION_INT || o->type == OPTION_REAL ? NULL : *(const char *const *)(const void *)at;
+    const char *word = is_text(o) ? *(const char *const *)(const void *)at : NULL;
     if (o->type == OPTION_INT)
         snprintf(text + used, size - used, " [%d]", *(const int *)(const void *)at);
     else if (o->type == OPTION_REAL)
@@ -421,20 +428,27 @@ void options_print_command(char *const *argv, FILE *to)
     }
 }
 
-void options_record(const program_option *table, const void *settings,
-                    void (*keep)(void *context, const char *name, json_t *value), void *context)
+static void print_command(const void *argv, FILE *to)
+{
+    options_print_command(argv, to);
+}
+
+char *options_command(char *const *argv)
+{
+    return files_text(print_command, argv);
+}
+
+void options_record(const program_option *table, const void *settings, json_t *object)
 {
     for (const program_option *o = table; o->name || o->help; o++) {
         const void *at = (const char *)settings + o->offset;
-        if (o->type == OPTION_FLAG)
-            keep(context, o->name, json_boolean(*(const bool *)at));
-        else if (o->type == OPTION_INT)
-            keep(context, o->name, json_integer(*(const int *)at));
-        else if (o->type == OPTION_REAL)
-            keep(context, o->name, json_real(*(const double *)at));
-        else if (o->type != OPTION_GROUP) {
-            const char *text = *(const char *const *)at;
-            keep(context, o->name, text ? json_string(text) : json_null());
-        }
+        const char *text = is_text(o) ? *(const char *const *)at : NULL;
+        if (o->type != OPTION_GROUP)
+            json_object_set_new(object, o->name,
+                                o->type == OPTION_FLAG   ? json_boolean(*(const bool *)at)
+                                : o->type == OPTION_INT  ? json_integer(*(const int *)at)
+                                : o->type == OPTION_REAL ? json_real(*(const double *)at)
+                                : text                   ? json_string(text)
+                                                         : json_null());
     }
 }

@@ -26,10 +26,10 @@
  * Nothing has to be undone however the program ends: the cursor is hidden only inside the single write of a repaint.
  * NO_COLOR and TERM=dumb are respected, characters are ASCII unless the locale is UTF-8, lines fit the window.
  */
-#ifndef LAB_PROGRESS_H
-#define LAB_PROGRESS_H
+#ifndef RUN_PROGRESS_H
+#define RUN_PROGRESS_H
 
-#include "examples/lab/jobs.h"
+#include "examples/run/jobs.h"
 
 #include <stdio.h>
 

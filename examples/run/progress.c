@@ -1,7 +1,7 @@
-#include "examples/lab/progress.h"
-#include "examples/lab/files.h"
-#include "examples/lab/jobs_internal.h"
-#include "examples/lab/progress_internal.h"
+#include "examples/run/progress.h"
+#include "examples/report/files.h"
+#include "examples/run/jobs_internal.h"
+#include "examples/run/progress_internal.h"
 #include "examples/report/terminal.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "examples/lab/progress_internal.h"
+#include "examples/run/progress_internal.h"
 
 #include <math.h>
 

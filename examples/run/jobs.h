@@ -34,8 +34,8 @@
  *
  * The child is a copy made by fork, which wants a program without threads.
  */
-#ifndef LAB_JOBS_H
-#define LAB_JOBS_H
+#ifndef RUN_JOBS_H
+#define RUN_JOBS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "examples/lab/files.h"
+#include "examples/report/files.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -203,6 +203,18 @@ bool files_write(const char *folder, const char *name, bool (*write)(const void 
     reason = well ? errno : reason ? reason : EIO;
     unlink(temporary);
     return complain(message, "write the file", path, strerror(reason));
+}
+
+char *files_text(void (*write)(const void *context, FILE *to), const void *context)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *to = open_memstream(&text, &size);
+    if (!to)
+        return NULL;
+    write(context, to);
+    files_close_memory(to, &text);
+    return text;
 }
 
 bool files_close_memory(FILE *to, char **text)

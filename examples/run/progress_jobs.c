@@ -1,4 +1,4 @@
-#include "examples/lab/progress.h"
+#include "examples/run/progress.h"
 
 typedef struct shown_jobs {
     progress *view;

@@ -15,8 +15,8 @@
  * the last seconds may be empty. What a killed program left of a file goes when the next one writes it.
  * Messages are one line with the path and the reason.
  */
-#ifndef LAB_FILES_H
-#define LAB_FILES_H
+#ifndef REPORT_FILES_H
+#define REPORT_FILES_H
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -50,6 +50,9 @@ const char *files_machine(void);
 /* Removes what a process that is no more has left of a file when it was killed, as files_write does of its own:
  * FOLDER/BEGIN, its number, END. "best.safetensors." and ".tmp" are those of the library. */
 void files_remove_left(const char *folder, const char *begin, const char *end);
+
+/* What `write` writes, as a text to be freed; NULL if there was no memory for all of it. */
+char *files_text(void (*write)(const void *context, FILE *to), const void *context);
 
 /* Closes a stream of open_memstream. False, and *text is NULL, if there was no memory for all that was written. */
 bool files_close_memory(FILE *to, char **text);

@@ -1,8 +1,8 @@
 /* How one line of the progress view is written; no state, no terminal. */
-#ifndef LAB_PROGRESS_INTERNAL_H
-#define LAB_PROGRESS_INTERNAL_H
+#ifndef RUN_PROGRESS_INTERNAL_H
+#define RUN_PROGRESS_INTERNAL_H
 
-#include "examples/lab/jobs.h"
+#include "examples/run/jobs.h"
 
 #include <stdbool.h>
 #include <stdio.h>

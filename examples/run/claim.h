@@ -18,10 +18,10 @@
  * kernel released its lock), or when its time of change has been the same for `patience` seconds of the looking
  * process's own clock: clocks of two machines are never compared.
  */
-#ifndef LAB_CLAIM_H
-#define LAB_CLAIM_H
+#ifndef RUN_CLAIM_H
+#define RUN_CLAIM_H
 
-#include "examples/lab/files.h"
+#include "examples/report/files.h"
 
 #include <time.h>
 

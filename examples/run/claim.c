@@ -1,6 +1,6 @@
-#include "examples/lab/claim.h"
+#include "examples/run/claim.h"
 
-#include "examples/lab/jobs.h"
+#include "examples/run/jobs.h"
 
 #include <dirent.h>
 #include <errno.h>

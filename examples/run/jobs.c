@@ -1,7 +1,7 @@
 /* The parent's side of jobs.h. */
-#include "examples/lab/jobs.h"
-#include "examples/lab/jobs_internal.h"
-#include "examples/lab/signals.h"
+#include "examples/run/jobs.h"
+#include "examples/run/jobs_internal.h"
+#include "examples/run/signals.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -17,8 +17,8 @@
  * A wrong option ends the program with status 2 and one line that names the option, what it was given and what was
  * expected. Texts point into argv.
  */
-#ifndef LAB_OPTIONS_H
-#define LAB_OPTIONS_H
+#ifndef RUN_OPTIONS_H
+#define RUN_OPTIONS_H
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -94,13 +94,13 @@ bool options_set(const program_option *option, void *settings, const char *word)
  * program that was parsed must still be there. */
 bool options_given(const options_program *program, const char *name);
 
-/* "name", value for every option, by `keep`; for a record of what was run. */
-void options_record(const program_option *table, const void *settings,
-                    void (*keep)(void *context, const char *name, json_t *value), void *context);
+/* Adds every option under its name to a JSON object; for a record of what was run. */
+void options_record(const program_option *table, const void *settings, json_t *object);
 
-/* A word as a shell takes it, in quotes where there is anything but plain letters in it; and a command of such words.
- */
+/* A word as a shell takes it, in quotes where there is anything but plain letters in it; a command of such words; and
+ * that as a text, to be freed, NULL when memory runs out. */
 void options_print_word(const char *word, FILE *to);
 void options_print_command(char *const *argv, FILE *to);
+char *options_command(char *const *argv);
 
 #endif

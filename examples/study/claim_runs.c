@@ -1,6 +1,6 @@
 /* Statements about training: the grids of runs that settle them, and what is measured of a run. */
+#include "examples/data/half.h"
 #include "examples/study/claims.h"
-#include "examples/study/half.h"
 #include "examples/run/run.h"
 
 #include <math.h>
@@ -32,12 +32,12 @@ static void put_swapped(json_t *results, const char *name, trainer *r, const cha
 }
 
 /* The test loss with weights that were stored in a shorter format; they stay so. */
-static void put_half(json_t *results, const char *name, trainer *r, half_format format, const float *weights)
+static void put_half(json_t *results, const char *name, trainer *r, float (*nearest)(float), const float *weights)
 {
     const tg_parameters *set = tg_model_parameters(r->model);
     float *to = tg_parameters_values(set);
     for (int64_t i = 0; i < tg_parameters_size(set); i++)
-        to[i] = half_nearest(weights[i], format);
+        to[i] = nearest(weights[i]);
     put(results, name, r);
 }
 
@@ -54,8 +54,8 @@ static void measure_net(trainer *r, json_t *results)
     put(results, "own", r);
     put_swapped(results, "gelu_tanh", r, "gelu_tanh");
     put_swapped(results, "gelu_quick", r, "gelu_quick");
-    put_half(results, "fp16", r, HALF_FP16, weights);
-    put_half(results, "bf16", r, HALF_BF16, weights);
+    put_half(results, "fp16", r, half_f16_round, weights);
+    put_half(results, "bf16", r, half_bf16_round, weights);
     memcpy(tg_parameters_values(set), weights, size);
     free(weights);
 }

@@ -260,6 +260,24 @@ static void put_part(const claims *all, sheet *s, claim_part part)
     }
 }
 
+/* The grids that settle the statements about training, from what they are. */
+static void put_grids(sheet *s)
+{
+    sheet_heading(s, "Runs of this study");
+    sheet_text(s, "Options are those of compare; Adam at a constant rate, where they say nothing else.");
+    sheet_table(s, 1, "grid|data|options|compared|rates|seeds");
+    for (const study_grid *grid = claim_grids; grid < claim_grids + CLAIM_GRIDS; grid++) {
+        char factors[200] = "", rates[100] = "";
+        for (int f = 0; f < GRID_FACTORS && grid->factors[f]; f++)
+            snprintf(factors + strlen(factors), sizeof factors - strlen(factors), "%s%s", f ? "; " : "",
+                     grid->factors[f]);
+        for (int rate = 0; rate < GRID_RATES && grid->rates[rate] > 0; rate++)
+            snprintf(rates + strlen(rates), sizeof rates - strlen(rates), "%s%g", rate ? ", " : "", grid->rates[rate]);
+        sheet_row(s, "%s|%s|%s|%s|%s|%d", grid->name, study_source_name(grid->data), grid->fixed, factors, rates,
+                  grid->seeds);
+    }
+}
+
 static sheet *report(const claims *all, const study_outcome *outcome)
 {
     sheet *s = sheet_new("What is said of GELU");
@@ -285,6 +303,7 @@ static sheet *report(const claims *all, const study_outcome *outcome)
         sheet_text(s, "%s", texts[part]);
         put_part(all, s, (claim_part)part);
     }
+    put_grids(s);
     if (tg_tape_error(all->tape))
         sheet_text(s, "Rows are wrong: %s", tg_tape_error(all->tape));
     return s;

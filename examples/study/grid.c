@@ -23,6 +23,11 @@ static const struct {
     [STUDY_MNIST] = {"mnist", "idx", "mnist", "glyphs", {0}},
 };
 
+const char *study_source_name(study_source which)
+{
+    return which == STUDY_PLAYS ? "tinyshakespeare" : sources[which].name;
+}
+
 static bool load(const study_context *c, study_source i, study_sources *from)
 {
     if (i == STUDY_PLAYS)

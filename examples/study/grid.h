@@ -45,6 +45,8 @@ typedef enum study_source {
     STUDY_SOURCES
 } study_source;
 
+const char *study_source_name(study_source which);
+
 typedef struct study_sources {
     const char *name[STUDY_SOURCES];
     dataset rows[STUDY_PLAYS];

@@ -135,11 +135,11 @@ START_TEST(a_record_of_another_run_is_refused_by_study)
 {
     expect_fine(train_run("study", "gelu-mnist --quick --no-plots --out o"));
     expect_fine(train_run("sed", "-i 's/\"seed\": 1/\"seed\": 7/' "
-                                 "o/gelu-mnist-quick/runs/relu-keep1-lr0.001-seed1/config.json"));
-    char *record = strdup(temporary_text("o/gelu-mnist-quick/runs/relu-keep1-lr0.001-seed1/curves.csv"));
+                                 "o/gelu-mnist-quick/runs/relu-dropout0-lr0.001-seed1/config.json"));
+    char *record = strdup(temporary_text("o/gelu-mnist-quick/runs/relu-dropout0-lr0.001-seed1/curves.csv"));
     expect_refused(train_run("study", "gelu-mnist --quick --no-plots --out o"),
                    "holds the results of another --seed: 7, not 1; --out names another");
-    ck_assert_str_eq(temporary_text("o/gelu-mnist-quick/runs/relu-keep1-lr0.001-seed1/curves.csv"), record);
+    ck_assert_str_eq(temporary_text("o/gelu-mnist-quick/runs/relu-dropout0-lr0.001-seed1/curves.csv"), record);
     expect_fine(train_run("study", "gelu-mnist --quick --no-plots --overwrite --out o"));
     free(record);
 }

@@ -108,13 +108,13 @@ START_TEST(runs_can_be_chosen_by_their_names)
     ck_assert_msg(run_in_folder("gelu-mnist --quick --jobs 2 --no-plots --only 'relu*seed1'") == 0, "%s", output);
     ASSERT_SAYS(output, "0 of 28 runs done; 4 of the rest take about");
     ASSERT_SAYS(output, "4 of 28 runs complete");
-    ck_assert_int_eq(access(temporary_path("gelu-mnist-quick/runs/elu-keep1-lr0.001-seed1/result.json"), R_OK), -1);
-    ck_assert_msg(run_in_folder("gelu-mnist --quick --jobs 2 --no-plots --only 'relu-keep1-*'") == 0, "%s", output);
+    ck_assert_int_eq(access(temporary_path("gelu-mnist-quick/runs/elu-dropout0-lr0.001-seed1/result.json"), R_OK), -1);
+    ck_assert_msg(run_in_folder("gelu-mnist --quick --jobs 2 --no-plots --only 'relu-dropout0-*'") == 0, "%s", output);
     ASSERT_SAYS(output, "4 of 28 runs done; 2 of the rest take about");
     ck_assert_int_eq(run_in_folder("gelu-mnist --quick --only 'tanh*'"), 2);
     ASSERT_SAYS(
         output,
-        "study: --only: none of the 28 runs is called like 'tanh*'; the first is gelu_tanh-keep1-lr0.001-seed1\n");
+        "study: --only: none of the 28 runs is called like 'tanh*'; the first is gelu_tanh-dropout0-lr0.001-seed1\n");
 }
 END_TEST
 
@@ -369,7 +369,7 @@ START_TEST(a_run_that_cannot_be_kept_has_failed)
     ck_assert_int_eq(run_in_folder("gelu-autoencoder --quick --epochs 1"), 1);
     ASSERT_SAYS(output, "elu-lr0.001-seed1: failed: ");
     ASSERT_SAYS(output, ".safetensors: File too large");
-    ASSERT_SAYS(output, "0 of 6 runs complete");
+    ASSERT_SAYS(output, "0 of 12 runs complete");
 }
 END_TEST
 

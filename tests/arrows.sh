@@ -49,7 +49,7 @@ order='
     examples/run/signals
     plots/
     examples/run/
-    examples/gradcheck/ examples/study/ examples/train/
+    examples/gradcheck/ examples/identify/ examples/study/ examples/train/
     examples/
 '
 

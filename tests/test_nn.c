@@ -390,7 +390,7 @@ START_TEST(a_name_that_is_too_long_is_refused_by_the_set)
     name[sizeof name - 1] = '\0';
     tg_parameters *set = tg_parameters_new(TG_F32);
     tg_feed_forward_add(set, name, 2, 3, TG_GLU, true);
-    ck_assert_ptr_nonnull(strstr(tg_parameters_error(set), "fewer than 200 letters"));
+    ck_assert_ptr_nonnull(strstr(tg_parameters_error(set), "fewer than 200 characters"));
     ck_assert_int_eq(tg_parameters_count(set), 0);
     tg_parameters_free(set);
 }

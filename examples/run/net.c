@@ -158,6 +158,7 @@ static tg_model *make_vit(const net_spec *s, const tg_rng *rng, char *message)
                        .block = tg_block_vit(s->width, s->heads),
                        .dropout = s->dropout};
     c.block.dropout = s->dropout;
+    c.block.post_norm = s->post_norm;
     return read_names(s, &c.block.activation, &c.block.norm, NULL, message) ? finish(&tg_vit_kind, &c, rng, message)
                                                                             : NULL;
 }
@@ -206,6 +207,7 @@ static tg_model *make_gpt(const net_spec *s, const tg_rng *rng, char *message)
                                .dropout = s->dropout,
                                .rotary_base = s->rotary ? 10000 : 0};
     c.block.dropout = s->dropout;
+    c.block.post_norm = s->post_norm;
     c.block.attention.key_value_heads = s->kv_heads;
     return read_names(s, &c.block.activation, &c.block.norm, NULL, message)
                ? finish(&tg_transformer_kind, &c, rng, message)
@@ -243,7 +245,7 @@ static const net_kind convnet_kind = {
     {.filters = "16,32", .norm = "batch", .activation = "gelu_exact"}};
 static const net_kind vit_kind = {
     KIND(vit),
-    {.options = "layers heads width patch", .images = true, .batch = 128, .lr = 1e-3},
+    {.options = "layers heads width patch post-norm", .images = true, .batch = 128, .lr = 1e-3},
     {.layers = 4, .heads = 4, .width = 64, .patch = 7, .norm = "layer", .activation = "gelu_exact"}};
 static const net_kind autoencoder_kind = {
     KIND(autoencoder),
@@ -266,7 +268,7 @@ static const net_kind charmlp_kind = {
     {.hidden = "256", .context = 8, .embedding = 24, .norm = "none", .activation = "gelu_exact"}};
 static const net_kind gpt_kind = {
     KIND(gpt),
-    {.options = "layers heads kv-heads width context rotary epoch-windows",
+    {.options = "layers heads kv-heads width context rotary post-norm epoch-windows",
      .text = true,
      .every_position = true,
      .batch = 32,

@@ -23,7 +23,7 @@ typedef struct net_spec {
     const char *activation, *norm, *init;
     int code, patch, layers, heads, kv_heads, width, context, embedding;
     double dropout;
-    bool residual, rotary;
+    bool residual, rotary, post_norm;
     bool equal_width; /* gated: the widths as given, not those of as many parameters as a plain one */
 
     int inputs, outputs;           /* of rows: features or pixels, and classes or targets */

@@ -126,11 +126,14 @@ static bool claim(const study_run *run, const char *path, record_claims claims, 
 /* ---- training ---- */
 
 /* A diverged run is concluded with its last epoch. */
-static json_t *results_of(const trainer *r)
+static json_t *results_of(const study_run *run, trainer *r)
 {
     const json_int_t diverged = tg_fit_diverged(r->fit) ? (json_int_t)tg_fit_epoch_count(r->fit) + 1 : 0;
-    return json_pack("{s:I,s:I}", "parameters", (json_int_t)tg_parameters_size(tg_model_parameters(r->model)),
-                     "diverged", diverged);
+    json_t *results = json_pack("{s:I,s:I}", "parameters",
+                                (json_int_t)tg_parameters_size(tg_model_parameters(r->model)), "diverged", diverged);
+    if (results && run->more && !diverged)
+        run->more(r, results);
+    return results;
 }
 
 static bool train(const study_run *run, const char *path, jobs_link *link, char message[STUDY_MESSAGE])
@@ -149,7 +152,7 @@ static bool train(const study_run *run, const char *path, jobs_link *link, char 
     }
     bool fine = open_source(run, &setup.spec, &from, message) && run_open(&r, &setup, message);
     if (fine) {
-        fine = (run_train(&r, message) || tg_fit_diverged(r.fit)) && run_conclude(&r, results_of(&r), message);
+        fine = (run_train(&r, message) || tg_fit_diverged(r.fit)) && run_conclude(&r, results_of(run, &r), message);
         run_close(&r);
     }
     free(from.data.order);
@@ -232,17 +235,16 @@ void study_record_read(study_record *record, const study_run *run, const char *f
     *record = (study_record){0};
     if (!folder_of(run, folder, path, message) || study_record_is_foreign(run, folder, message))
         return;
-    json_t *results = record_results(path);
+    record->results = record_results(path);
     record->epoch = record_epochs(path, &record->epochs);
-    record->diverged = (int)json_integer_value(json_object_get(results, "diverged"));
-    record->ended = json_is_true(json_object_get(results, "ended"));
-    record->concluded = results;
-    json_decref(results);
+    record->diverged = (int)json_integer_value(json_object_get(record->results, "diverged"));
+    record->ended = json_is_true(json_object_get(record->results, "ended"));
 }
 
 void study_record_free(study_record *record)
 {
     free(record->epoch);
+    json_decref(record->results);
     *record = (study_record){0};
 }
 
@@ -254,7 +256,7 @@ double study_record_at(const study_record *record, int epoch, study_column colum
     const double of[STUDY_COLUMNS] = {[STUDY_STEP_LOSS] = e->train_loss, [STUDY_TRAIN_LOSS] = e->whole_train_loss,
                                       [STUDY_VAL_LOSS] = e->val_loss,    [STUDY_VAL_ACCURACY] = e->val_accuracy,
                                       [STUDY_TEST_LOSS] = e->test.loss,  [STUDY_TEST_ACCURACY] = e->test.accuracy,
-                                      [STUDY_DEAD] = e->dead_fraction};
+                                      [STUDY_DEAD] = e->dead_fraction,   [STUDY_GRADIENT] = e->grad_norm};
     return of[column];
 }
 
@@ -269,7 +271,14 @@ int study_record_lowest(const study_record *record, int epochs, study_column col
     return lowest;
 }
 
+double study_record_result(const study_record *record, const char *name, size_t index)
+{
+    const json_t *found = json_object_get(record->results, name);
+    const json_t *number = json_is_array(found) ? json_array_get(found, index) : found;
+    return json_is_number(number) ? json_number_value(number) : NAN;
+}
+
 bool study_record_complete(const study_record *record, int epochs)
 {
-    return record->concluded && (record->diverged || record->ended || record->epochs >= epochs);
+    return record->results && (record->diverged || record->ended || record->epochs >= epochs);
 }

@@ -312,7 +312,8 @@ static void put_activations(const results *r, sheet *s)
                       exp(ratio[a].mean), exp(ratio[a].mean - ratio[a].margin), exp(ratio[a].mean + ratio[a].margin), n,
                       p[a]);
     }
-    sheet_picture(s, "curves.svg", "relative error over the steps: medians of the seeds, least to greatest");
+    sheet_picture(s, "curves.svg",
+                  "relative error over the steps, medians of the seeds and least to greatest; dashed, the loss");
     sheet_heading(s, "Activations");
     sheet_table(s, 1, "activation|seeds|relative error|95 % interval|times tanh's|loss");
     logarithms(r, STUDY_STEP_LOSS, log_loss);
@@ -405,19 +406,23 @@ static bool write_curves(const void *context, FILE *to)
     fputs("panel,curve,measure,rate,epoch,median,low,high,train\n", to);
     for (int a = 0; a < ACTIVATIONS; a++)
         for (int e = 1; e <= r->epochs; e++) {
-            double values[SEEDS];
+            double errors[SEEDS], losses[SEEDS];
             int n = 0;
             for (int seed = 1; seed <= r->seeds; seed++) {
                 char name[STUDY_NAME];
                 name_of(name, activations[a], r->width, r->depth, 100, r->inner, seed);
                 const study_record *record = &r->work->record[study_work_number(r->work, name)];
-                if (study_record_complete(record, r->epochs))
-                    values[n++] = study_record_at(record, e < record->epochs ? e : record->epochs, STUDY_TEST_LOSS);
+                const int at = e < record->epochs ? e : record->epochs;
+                if (!study_record_complete(record, r->epochs))
+                    continue;
+                errors[n] = study_record_at(record, at, STUDY_TEST_LOSS);
+                losses[n++] = study_record_at(record, at, STUDY_STEP_LOSS);
             }
-            const study_spread error = study_spread_of(values, n);
+            const study_spread error = study_spread_of(errors, n);
             if (n)
-                fprintf(to, "an epoch is %d steps,%s,relative error,1,%d,%.6g,%.6g,%.6g,\n", EPOCH,
-                        tg_activation_name(activations[a]), e, error.median, error.low, error.high);
+                fprintf(to, "an epoch is %d steps,%s,relative error,1,%d,%.6g,%.6g,%.6g,%.6g\n", EPOCH,
+                        tg_activation_name(activations[a]), e, error.median, error.low, error.high,
+                        study_spread_of(losses, n).median);
         }
     return true;
 }

@@ -157,6 +157,31 @@ START_TEST(the_other_studies_end_with_a_verdict_and_a_report)
 }
 END_TEST
 
+/* Of the second line of a run's curves.csv: the loss and the error, without the seconds. */
+static void first_epoch(char text[200])
+{
+    const char *line = strchr(temporary_text("pinn-quick/runs/silu-10x2-given100-inner50-seed2/curves.csv"), '\n');
+    ck_assert_ptr_nonnull(line);
+    snprintf(text, 200, "%.*s", (int)strcspn(line + 1, "\n"), line + 1);
+    *strrchr(text, ',') = '\0';
+}
+
+START_TEST(a_run_with_a_trainer_of_its_own_is_trained_once_and_longer_ones_begin_alike)
+{
+    char before[200], after[200];
+    ck_assert_msg(run_in_folder("pinn --quick --jobs 2 --no-plots") == 0, "%s", output);
+    first_epoch(before);
+    ck_assert_msg(run_in_folder("pinn --quick --no-plots") == 0, "%s", output);
+    ck_assert_ptr_null(strstr(output, "take"));
+    ck_assert_msg(run_in_folder("pinn --quick --jobs 2 --no-plots --epochs 2") == 0, "%s", output);
+    ASSERT_SAYS(output, "0 of 8 runs done; the rest takes about");
+    first_epoch(after);
+    ck_assert_str_eq(before, after);
+    ck_assert_msg(run_in_folder("pinn --quick --no-plots") == 0, "%s", output);
+    ck_assert_ptr_null(strstr(output, "take"));
+}
+END_TEST
+
 START_TEST(a_report_alone_trains_nothing)
 {
     ck_assert_msg(run_in_folder("glu-tabular --quick --report-only --no-plots") == 0, "%s", output);
@@ -434,6 +459,7 @@ Suite *study_suite(void)
     tcase_add_test(tests, two_studies_do_not_work_in_one_folder);
     tcase_add_test(tests, gelu_mnist_reports_what_was_published_beside_its_own_numbers_and_trains_nothing_twice);
     tcase_add_test(tests, the_other_studies_end_with_a_verdict_and_a_report);
+    tcase_add_test(tests, a_run_with_a_trainer_of_its_own_is_trained_once_and_longer_ones_begin_alike);
     tcase_add_test(tests, a_report_alone_trains_nothing);
     tcase_add_test(tests, ranks_are_those_of_demsars_example);
     tcase_add_test(tests, a_set_with_a_missing_loss_is_left_out_of_the_ranks);

@@ -2,11 +2,11 @@
  * another program computes. */
 #include "examples/identify/command.h"
 #include "examples/report/terminal.h"
-#include "examples/lab/options.h"
-#include "examples/lab/signals.h"
+#include "examples/run/options.h"
+#include "examples/run/signals.h"
 #include "examples/report/table.h"
 #include "plots/plots.h"
-#include "examples/lab/files.h"
+#include "examples/report/files.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,6 +4,7 @@
 #include "autograd/gradcheck/driver.h"
 #include "autograd/gradcheck/explain.h"
 #include "autograd/gradcheck/forms.h"
+#include "autograd/gradcheck/taped.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -135,6 +136,7 @@ static tg_check check_of(trial *t)
 {
     t->call = (tg_check_call){t->op, t->sample->attributes, t->report.count, t->which, t->room};
     return (tg_check){.report = {t->op->name, t->inputs, t->report.count, .result = tg_check_no_result(t->number)},
+                      .kind = &tg_check_of_tensors,
                       .function = tg_check_apply,
                       .user = &t->call,
                       .elementwise = t->op->flags & TG_ELEMENTWISE,
@@ -366,7 +368,7 @@ tg_gradcheck_result tg_gradcheck_op(const tg_op *op, const tg_gradcheck_options 
         return refuse(op, "it has no sample with inputs that can be differentiated");
     tg_check_end_parts(&t.report);
     if (total->passed)
-        tg_check_explain_success(op->name, total);
+        tg_check_explain_success(op->name, tg_check_numbers_of[TG_GRADCHECK_F64].sharp, total);
     return *total;
 }
 

@@ -2,12 +2,6 @@
 
 #include <math.h>
 
-/* Derivatives that differ by less than this part of the largest are the same: one-sided differences know no better. */
-#define SAME_TO 1e-6
-
-/* An error that is a smaller part of the derivative than this is not looked for element by element. */
-#define SEEN 1e-5
-
 /* The columns of one input, in the matrix found or in the one expected; or what these are compared with, read another
  * way. */
 typedef struct block {
@@ -110,7 +104,7 @@ static bool guess_cotangent(const suspicion *s)
         return false;
     const tg_gradcheck_result *v = &s->c->report.result;
     const double part = v->error / fabs(v->numeric);
-    if (part < SEEN)
+    if (part < 10 * s->c->report.like)
         tg_text_add(s->text, "off by %.2g of what is expected, too little to be seen here", part);
     else
         tg_text_add(s->text,
@@ -138,7 +132,7 @@ static bool guess_factor(const suspicion *s)
             }
     if (!isfinite(factor) || !is_like(&s->found, NULL, factor, &s->expected, s->tolerance * fmax(1, fabs(factor))))
         return false;
-    const char *simple = tg_check_factor(factor, words, sizeof words);
+    const char *simple = tg_check_factor(factor, s->c->report.like, words, sizeof words);
     tg_text_add(s->text, "all derivatives by this input are ");
     if (simple)
         tg_text_add(s->text, "%s", simple);
@@ -218,7 +212,7 @@ void tg_check_suspect(tg_text *text, const tg_check *c, const tg_check_jacobian 
     suspicion s = {.text = text, .c = c, .j = j, .part = part};
     s.found = block_of(c, j, j->found, part);
     s.expected = block_of(c, j, j->expected, part);
-    s.tolerance = SAME_TO * fmax(largest_of(&s.expected), fmin(largest_of(&s.found), 1e-6));
+    s.tolerance = c->report.like * fmax(largest_of(&s.expected), fmin(largest_of(&s.found), c->report.like));
     for (size_t i = 0; i < sizeof guesses / sizeof guesses[0]; i++)
         if (guesses[i](&s))
             return;

@@ -1,16 +1,14 @@
 #include "examples/gradcheck/check_report.h"
 
 #include "examples/gradcheck/check_charts.h"
-#include "examples/lab/files.h"
+#include "examples/gradcheck/check_file.h"
+#include "examples/report/files.h"
 #include "examples/report/html.h"
-#include "examples/lab/options.h"
+#include "examples/run/options.h"
 #include "examples/data/words.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <tapegrad.h>
 
@@ -64,15 +62,15 @@ static void put_conditions(const check_report *r, FILE *to)
     fputs(" on ", to);
     html_text(to, machine.machine);
     fputs(". To repeat it:</p>\n<pre>", to);
-    char *command = NULL;
+    char *words = NULL;
     size_t size = 0;
-    FILE *line = open_memstream(&command, &size);
+    FILE *line = open_memstream(&words, &size);
     if (line) {
         options_print_command(r->argv, line);
-        if (files_close_memory(line, &command))
-            html_text(to, command);
+        if (files_close_memory(line, &words))
+            html_text(to, words);
     }
-    free(command);
+    free(words);
     fputs("</pre>\n", to);
 }
 
@@ -244,53 +242,7 @@ static bool write_html(const void *context, FILE *to)
     return curves != NULL;
 }
 
-/* ---- the file ---- */
-
-/* The path cut into folder and name; false, and one line, if it cannot be a file's. */
-static bool cut(const char *path, char folder[PATH_MAX], const char **name, char message[FILES_MESSAGE])
-{
-    const char *slash = strrchr(path, '/');
-    *name = slash ? slash + 1 : path;
-    const int length = slash == path ? 1 : slash ? (int)(slash - path) : 1;
-    if (**name && snprintf(folder, PATH_MAX, "%.*s", length, slash ? path : ".") < PATH_MAX)
-        return true;
-    snprintf(message, FILES_MESSAGE, "'%.300s' is not the name of a file", path);
-    return false;
-}
-
-/* A terminal, a pipe or a device, which is written to as it stands. */
-static bool is_device(const char *path)
-{
-    struct stat status;
-    return stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
-}
-
-bool check_report_possible(const char *path, char message[FILES_MESSAGE])
-{
-    char folder[PATH_MAX];
-    const char *name;
-    return is_device(path) || (cut(path, folder, &name, message) && files_check_folder(folder, message) &&
-                               files_check_name(folder, name, message));
-}
-
-static bool write_device(const char *path, const check_report *report, char message[FILES_MESSAGE])
-{
-    FILE *to = fopen(path, "we");
-    const bool opened = to && write_html(report, to);
-    const bool written = opened && fflush(to) == 0 && !ferror(to);
-    if (!written)
-        snprintf(message, FILES_MESSAGE, "cannot write '%.300s': %s", path, strerror(errno));
-    if (to)
-        fclose(to);
-    return written;
-}
-
 bool check_report_write(const char *path, const check_report *report, char message[FILES_MESSAGE])
 {
-    char folder[PATH_MAX];
-    const char *name;
-    if (is_device(path))
-        return write_device(path, report, message);
-    return cut(path, folder, &name, message) && files_make_folder(folder, message) &&
-           files_write(folder, name, write_html, report, message);
+    return check_file_write(path, write_html, report, message);
 }

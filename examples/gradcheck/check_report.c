@@ -62,15 +62,15 @@ static void put_conditions(const check_report *r, FILE *to)
     fputs(" on ", to);
     html_text(to, machine.machine);
     fputs(". To repeat it:</p>\n<pre>", to);
-    char *words = NULL;
+    char *command = NULL;
     size_t size = 0;
-    FILE *line = open_memstream(&words, &size);
+    FILE *line = open_memstream(&command, &size);
     if (line) {
         options_print_command(r->argv, line);
-        if (files_close_memory(line, &words))
-            html_text(to, words);
+        if (files_close_memory(line, &command))
+            html_text(to, command);
     }
-    free(words);
+    free(command);
     fputs("</pre>\n", to);
 }
 

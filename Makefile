@@ -105,9 +105,9 @@ OPTIMISE := $(if $(filter 1,$(DEBUG)),-O1 -g -DTG_DEBUG,-O2 -g)
 WARN     := -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings -Wvla \
             -Wno-missing-field-initializers -Wno-format-zero-length
 ALL_CFLAGS = -std=c11 $(OPTIMISE) $(WARN) $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all) \
-             -fPIC -fvisibility=hidden -I. -I$(OUT)/include $(CFLAGS)
+             -ffp-contract=off -fPIC -fvisibility=hidden -I. -I$(OUT)/include $(CFLAGS)
 if_known = $(shell $(CC) -Werror $(1) -x c -c /dev/null -o /dev/null 2>/dev/null && echo $(1))
-KERNEL_CFLAGS := -O3 -ffp-contract=off $(call if_known,-fno-tree-pre) $(call if_known,-fschedule-insns -fsched-pressure) \
+KERNEL_CFLAGS := -O3 $(call if_known,-fno-tree-pre) $(call if_known,-fschedule-insns -fsched-pressure) \
                  $(call if_known,-Wno-pass-failed) $(call if_known,-Wno-psabi) -fno-math-errno -fno-trapping-math -Wno-unused-function \
                  -Wno-unknown-pragmas -fopenmp-simd
 ALL_LDFLAGS = -pthread $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(LDFLAGS)
@@ -197,7 +197,7 @@ $(OUT)/obj/autograd/kernels/kernels.o: ALL_CFLAGS += $(foreach isa,$(ISAS),-DTG_
 # GCC would read two pointers that have just been written one by one, arguments of a call, as one vector, and wait for both to arrive in
 # the cache: a tenth of a small operation's time.
 $(call objects,$(wildcard autograd/*.c autograd/ops/*.c)): ALL_CFLAGS += $(call if_known,-fno-tree-slp-vectorize)
-$(OUT)/obj/optim/optimizers.o: ALL_CFLAGS += -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math
+$(OUT)/obj/optim/optimizers.o: ALL_CFLAGS += -O3 -fno-math-errno -fno-trapping-math
 $(OUT)/obj/examples/run/team.o: ALL_CFLAGS += $(MPI_CFLAGS)
 $(OUT)/obj/examples/% $(OUT)/obj/plots/% $(OUT)/obj/tests/%: ALL_CFLAGS += -D_GNU_SOURCE
 $(OUT)/obj/tests/bench/%: ALL_CFLAGS += $(BLAS_CFLAGS)

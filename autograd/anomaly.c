@@ -43,21 +43,31 @@ static void add_range(tg_text *text, const tg_value *value)
         tg_text_add(text, " and %s", r.nan ? "NaN" : "infinities");
 }
 
-bool tg_anomaly_check(const tg_value *value)
+tg_anomalies tg_anomalies_of_inputs(const tg_value *value)
+{
+    tg_anomalies found = {0};
+    for (int i = 0; i < value->input_count; i++) {
+        const range in = range_of(value->inputs[i]);
+        found.nan |= in.nan;
+        found.infinite |= in.infinite;
+    }
+    return found;
+}
+
+static bool is_overwritten(const tg_value *input, const tg_value *by)
+{
+    return input->slot.data == by->slot.data && !(by->op->flags & TG_VIEW);
+}
+
+bool tg_anomaly_check(const tg_value *value, tg_anomalies of_inputs)
 {
     if (!value->op || !value->slot.data)
         return true;
     range out = range_of(value);
     if (!out.nan && !out.infinite)
         return true;
-    bool had_nan = false, had_infinite = false;
-    for (int i = 0; i < value->input_count; i++) {
-        range in = range_of(value->inputs[i]);
-        had_nan |= in.nan;
-        had_infinite |= in.infinite;
-    }
     /* A NaN explains anything; an infinity that was there before explains infinities. */
-    if (had_nan || (!out.nan && had_infinite) || value->input_count == 0)
+    if (of_inputs.nan || (!out.nan && of_inputs.infinite) || value->input_count == 0)
         return true;
 
     char message[480];
@@ -74,7 +84,10 @@ bool tg_anomaly_check(const tg_value *value)
         tg_text_place(&t, value);
     for (int i = 0; i < value->input_count; i++) {
         tg_text_add(&t, "; input %d: ", i);
-        add_range(&t, value->inputs[i]);
+        if (is_overwritten(value->inputs[i], value))
+            tg_text_add(&t, "overwritten by the result");
+        else
+            add_range(&t, value->inputs[i]);
     }
     tg_program_fail(value->program, "%s", message);
     return false;

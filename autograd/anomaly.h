@@ -4,7 +4,14 @@
 
 #include "autograd/program.h"
 
-/* False, with the error recorded, if the value holds a NaN or an infinity that its inputs do not explain. */
-bool tg_anomaly_check(const tg_value *value);
+typedef struct tg_anomalies {
+    bool nan, infinite;
+} tg_anomalies;
+
+/* What the inputs hold before the value is computed, which may overwrite one of them. */
+tg_anomalies tg_anomalies_of_inputs(const tg_value *value);
+
+/* False, with the error recorded, if the value holds a NaN or an infinity that these do not explain. */
+bool tg_anomaly_check(const tg_value *value, tg_anomalies of_inputs);
 
 #endif

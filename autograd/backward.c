@@ -247,6 +247,33 @@ static bool append_derivative(pass *p, tg_value *value, tg_tensor cotangent)
     return fine;
 }
 
+/* The last operation of a derivative that reads the cotangent, before it is computed; NULL if a view might read it. */
+static tg_value *last_reader(const tg_program *program, int64_t start, const tg_value *cotangent)
+{
+    tg_value *last = NULL;
+    for (int64_t i = start; i < program->count; i++) {
+        tg_value *value = tg_program_at(program, i);
+        for (int k = 0; k < value->input_count; k++)
+            if (value->inputs[k] == cotangent) {
+                if (value->op->flags & TG_VIEW)
+                    return NULL;
+                last = value;
+            }
+    }
+    return last;
+}
+
+/* The result of a derivative takes the place of its cotangent, where that is read for the last time. */
+static void replace_cotangent(const pass *p, int64_t start, tg_value *cotangent)
+{
+    if (!cotangent->slot.owned || !cotangent->derived_from || cotangent->index < p->recorded || is_used(p, cotangent))
+        return;
+    tg_value *last = last_reader(&p->tape->program, start, cotangent);
+    if (last && last->op->flags & TG_IN_PLACE && !last->sink && last->dtype == cotangent->dtype &&
+        tg_shape_equal(&last->shape, &cotangent->shape))
+        tg_run_in_place(last, cotangent);
+}
+
 static bool derive(pass *p, tg_value *value, tg_value *cotangent)
 {
     tg_tape *tape = p->tape;
@@ -280,6 +307,8 @@ static bool derive(pass *p, tg_value *value, tg_value *cotangent)
     tape->defers = true;
     const bool recorded = append_derivative(p, value, tg_tensor_of(cotangent));
     tape->defers = false;
+    if (recorded && !p->request->create_graph)
+        replace_cotangent(p, start, cotangent);
     const bool computed = recorded && tg_tape_compute(tape);
     tape->program.scope = scope;
     tape->program.derived_from = NULL;

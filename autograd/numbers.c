@@ -41,15 +41,6 @@ int tg_print(char *text, size_t size, const char *format, ...)
     return length;
 }
 
-void tg_print_plainly(char *message)
-{
-    for (unsigned char *at = (unsigned char *)message; *at; at++)
-        if (*at < 0x20 || *at == 0x7f)
-            *at = '?';
-        else if (at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0) /* in UTF-8 */
-            at[0] = at[1] = '?';
-}
-
 int tg_scan(const char *text, const char *format, ...)
 {
     va_list arguments;

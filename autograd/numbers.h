@@ -19,9 +19,6 @@ int tg_print(char *text, size_t size, const char *format, ...);
 __attribute__((format(printf, 3, 0)))
 #endif
 int tg_print_arguments(char *text, size_t size, const char *format, va_list arguments);
-/* A message in its place: what came out of a file and a terminal would obey, U+0001 to U+001F and U+007F to U+009F, is
- * '?' in it. */
-void tg_print_plainly(char *message);
 
 #if defined __GNUC__
 __attribute__((format(scanf, 2, 3)))

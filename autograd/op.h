@@ -139,6 +139,8 @@ typedef enum tg_op_flags {
     TG_RANDOM = 8,   /* the value depends on a stream of random numbers; of a source: its attributes begin with a tg_rng
                         pointer, from which it draws */
     TG_SOURCE = 16,  /* no inputs: made by tg_apply_on */
+    TG_IN_PLACE = 32, /* `loop` reads an element of each input before it writes that of the result, and never again, so
+                         the result may lie in an input's memory */
 } tg_op_flags;
 
 enum { TG_VARIADIC = -1 };

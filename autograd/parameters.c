@@ -1,13 +1,12 @@
 #include "autograd/parameters.h"
 
-#include "autograd/numbers.h"
+#include "autograd/error.h"
 #include "autograd/shape_internal.h"
 #include "autograd/kernels/kernels.h"
 #include "autograd/kernels/parallel.h"
 
 #include <math.h>
 #include <search.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,30 +26,16 @@ struct tg_parameters {
     int count, member_capacity;
     void *names; /* the members by name, a tree of <search.h> */
     char *values, *gradients;
-    void *retired[128]; /* the blocks that became too small: each time twice as large as the last */
-    int retired_count;
+    void *memory[128]; /* as calloc gave it: for the two blocks at last, before them for those that became too small,
+                          each time twice as large */
+    int memory_count;
     int64_t size, capacity; /* in elements */
-    char error[512];
+    tg_error error;         /* the first; "" while there is none */
 };
 
 enum { ALIGNMENT = 64, FIRST_MEMBERS = 16, FIRST_ELEMENTS = 256 };
 
 /* ---- life ---- */
-
-#if defined __GNUC__
-__attribute__((format(printf, 2, 3)))
-#endif
-static void *
-fail(tg_parameters *set, const char *format, ...)
-{
-    if (!set->error[0]) {
-        va_list arguments;
-        va_start(arguments, format);
-        tg_print_arguments(set->error, sizeof set->error, format, arguments);
-        va_end(arguments);
-    }
-    return NULL;
-}
 
 static int by_name(const void *a, const void *b)
 {
@@ -64,7 +49,7 @@ tg_parameters *tg_parameters_new(tg_dtype dtype)
         return NULL;
     set->dtype = dtype;
     if (!tg_dtype_is_floating(dtype))
-        fail(set, "parameters are f32 or f64, not %s", tg_dtype_name(dtype));
+        tg_fail(&set->error, "parameters are f32 or f64, not %s", tg_dtype_name(dtype));
     return set;
 }
 
@@ -77,10 +62,8 @@ void tg_parameters_free(tg_parameters *set)
         free(set->members[i]);
     }
     free(set->members);
-    free(set->values);
-    free(set->gradients);
-    for (int i = 0; i < set->retired_count; i++)
-        free(set->retired[i]);
+    for (int i = 0; i < set->memory_count; i++)
+        free(set->memory[i]);
     free(set);
 }
 
@@ -88,7 +71,7 @@ const char *tg_parameters_error(const tg_parameters *set)
 {
     if (!set)
         return "no parameters: the set is NULL, perhaps because of too little memory";
-    return set->error[0] ? set->error : NULL;
+    return set->error.text[0] ? set->error.text : NULL;
 }
 
 /* ---- growing ---- */
@@ -98,17 +81,10 @@ static size_t bytes_of(const tg_parameters *set, int64_t elements)
     return (size_t)elements * tg_dtype_size(set->dtype);
 }
 
-/* A block like the old one with room for more, and zeros behind what is copied; NULL if out of memory. */
-static char *larger_block(const tg_parameters *set, const char *old, int64_t capacity)
+/* Where a block begins in its memory: with a line of the cache. */
+static char *block_in(void *memory)
 {
-    size_t used = bytes_of(set, set->size), size = bytes_of(set, capacity);
-    char *block = aligned_alloc(ALIGNMENT, (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
-    if (!block)
-        return NULL;
-    if (used)
-        memcpy(block, old, used);
-    memset(block + used, 0, size - used);
-    return block;
+    return (char *)(((uintptr_t)memory + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
 }
 
 static bool reserve_elements(tg_parameters *set, int64_t more)
@@ -121,23 +97,28 @@ static bool reserve_elements(tg_parameters *set, int64_t more)
             return false;
         capacity *= 2;
     }
-    char *values = larger_block(set, set->values, capacity);
-    char *gradients = larger_block(set, set->gradients, capacity);
-    if (!values || !gradients) {
-        free(values);
-        free(gradients);
+    /* Pages of zeros take no memory until they are written: room for later, and gradients before the first pass. */
+    void **memory = &set->memory[set->memory_count];
+    for (int i = 0; i < 2; i++)
+        memory[i] = calloc(1, bytes_of(set, capacity) + ALIGNMENT);
+    if (!memory[0] || !memory[1]) {
+        free(memory[0]);
+        free(memory[1]);
         return false;
     }
+    char *values = block_in(memory[0]), *gradients = block_in(memory[1]);
+    const size_t used = bytes_of(set, set->size);
+    if (used > 0)
+        memcpy(values, set->values, used);
+    if (tg_parameters_have_gradient(set))
+        memcpy(gradients, set->gradients, used);
     for (int i = 0; i < set->count; i++) {
         member *m = set->members[i];
         m->parameter.data = values + bytes_of(set, m->offset);
         if (m->parameter.gradient)
             m->parameter.gradient = gradients + bytes_of(set, m->offset);
     }
-    if (set->values) { /* tensors of a step that goes on may still look there */
-        set->retired[set->retired_count++] = set->values;
-        set->retired[set->retired_count++] = set->gradients;
-    }
+    set->memory_count += 2; /* tensors of the present step may still read the blocks of before */
     set->values = values;
     set->gradients = gradients;
     set->capacity = capacity;
@@ -157,22 +138,27 @@ static bool reserve_member(tg_parameters *set)
     return true;
 }
 
+static bool is_new_parameter(tg_parameters *set, const char *name, const tg_shape *shape)
+{
+    char text[128];
+    if (!name || !*name)
+        return tg_fail(&set->error, "a parameter needs a name");
+    if (strlen(name) >= TG_NAME_SIZE)
+        return tg_fail(&set->error, "parameter %.40s...: a name has fewer than %d characters", name, TG_NAME_SIZE);
+    if (tg_parameters_find(set, name))
+        return tg_fail(&set->error, "there is a parameter named %s already", name);
+    if (shape->rank < 0 || shape->rank > TG_MAX_RANK)
+        return tg_fail(&set->error, "parameter %s: a shape has 0 to %d axes, not %d", name, TG_MAX_RANK, shape->rank);
+    return tg_shape_size(shape) >= 0 ||
+           tg_fail(&set->error, "parameter %s: %s is no shape", name, tg_shape_text(shape, text, sizeof text));
+}
+
 tg_parameter *tg_parameters_add(tg_parameters *set, const char *name, tg_shape shape, bool decay)
 {
-    if (!set || set->error[0])
+    if (!set || set->error.text[0] || !is_new_parameter(set, name, &shape))
         return NULL;
-    if (!name || !*name)
-        return fail(set, "a parameter needs a name");
-    if (strlen(name) >= TG_NAME_SIZE)
-        return fail(set, "parameter %.40s...: a name has fewer than %d letters", name, TG_NAME_SIZE);
-    if (tg_parameters_find(set, name))
-        return fail(set, "there is a parameter named %s already", name);
-    if (shape.rank < 0 || shape.rank > TG_MAX_RANK)
-        return fail(set, "parameter %s: a shape has 0 to %d axes, not %d", name, TG_MAX_RANK, shape.rank);
     char text[128];
-    int64_t size = tg_shape_size(&shape);
-    if (size < 0)
-        return fail(set, "parameter %s: %s is no shape", name, tg_shape_text(&shape, text, sizeof text));
+    const int64_t size = tg_shape_size(&shape);
     member *m = reserve_member(set) && reserve_elements(set, size) ? calloc(1, sizeof *m + strlen(name) + 1) : NULL;
     if (m) {
         strcpy(m->name, name);
@@ -188,7 +174,8 @@ tg_parameter *tg_parameters_add(tg_parameters *set, const char *name, tg_shape s
     }
     if (!m || !tsearch(m, &set->names, by_name)) {
         free(m);
-        return fail(set, "out of memory for parameter %s %s", name, tg_shape_text(&shape, text, sizeof text));
+        tg_fail(&set->error, "out of memory for parameter %s %s", name, tg_shape_text(&shape, text, sizeof text));
+        return NULL;
     }
     set->members[set->count++] = m;
     set->size += size;
@@ -228,6 +215,16 @@ tg_dtype tg_parameters_dtype(const tg_parameters *set)
 int64_t tg_parameters_size(const tg_parameters *set)
 {
     return set ? set->size : 0;
+}
+
+size_t tg_parameters_bytes(const tg_parameters *set)
+{
+    return set ? bytes_of(set, set->size) : 0;
+}
+
+size_t tg_parameter_offset(const tg_parameters *set, const tg_parameter *parameter)
+{
+    return set && parameter ? (size_t)((const char *)parameter->data - set->values) : 0;
 }
 
 void *tg_parameters_values(const tg_parameters *set)

@@ -59,13 +59,17 @@ void tg_parameter_put(tg_parameter *parameter, int64_t index, double value);
 void tg_parameter_fill(tg_parameter *parameter, double value);
 void tg_parameter_fill_normal(tg_parameter *parameter, double deviation, tg_rng *rng);
 
-/* The two blocks: `size` numbers of `dtype` each. A parameter that the backward passes since the last step
- * did not reach (has_gradient false) has the gradient zero: tg_parameters_gradients writes these zeros before
- * it gives the block, and has_gradient becomes true. */
+/* The two blocks: `size` numbers of `dtype`, `bytes` in all, each. A parameter that the backward passes since the last
+ * step did not reach (has_gradient false) has the gradient zero: tg_parameters_gradients writes these zeros before it
+ * gives the block, and has_gradient becomes true. */
 tg_dtype tg_parameters_dtype(const tg_parameters *set);
 int64_t tg_parameters_size(const tg_parameters *set);
+size_t tg_parameters_bytes(const tg_parameters *set);
 void *tg_parameters_values(const tg_parameters *set);
 void *tg_parameters_gradients(tg_parameters *set);
+
+/* Where the numbers of a parameter of the set begin in the blocks, in bytes. */
+size_t tg_parameter_offset(const tg_parameters *set, const tg_parameter *parameter);
 
 /* Whether some parameter has a gradient: whether tg_backward was called since the last step. */
 bool tg_parameters_have_gradient(const tg_parameters *set);

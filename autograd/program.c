@@ -15,7 +15,7 @@ void tg_program_fail(tg_program *program, const char *format, ...)
         return;
     va_list arguments;
     va_start(arguments, format);
-    tg_print_arguments(program->error, sizeof program->error, format, arguments);
+    tg_fail_arguments(&program->error, format, arguments);
     va_end(arguments);
     program->failed = true;
 }

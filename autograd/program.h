@@ -20,6 +20,7 @@
 #ifndef TG_PROGRAM_H
 #define TG_PROGRAM_H
 
+#include "autograd/error.h"
 #include "autograd/value.h"
 
 /* A checkpoint: values from start to before `end`, of which only the result outlives it. */
@@ -67,7 +68,7 @@ struct tg_program {
     const tg_op *rule; /* whose shape rule or derivative is running: no numbers are to be had */
 
     bool failed;
-    char error[512];
+    tg_error error;
 };
 
 static inline tg_value *tg_program_at(const tg_program *program, int64_t index)

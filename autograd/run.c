@@ -181,13 +181,13 @@ void tg_run_free_buffer(tg_run *run, tg_value *value)
         join(before);
 }
 
-void tg_run_in_place(tg_value *sum, tg_value *addend)
+void tg_run_in_place(tg_value *result, tg_value *input)
 {
-    if (sum->slot.data || !addend->slot.owned)
+    if (result->slot.data || !input->slot.owned)
         return;
-    sum->slot.data = addend->slot.data;
-    sum->slot.owned = true;
-    addend->slot.owned = false;
+    result->slot.data = input->slot.data;
+    result->slot.owned = true;
+    input->slot.owned = false;
 }
 
 bool tg_run_readable(const tg_value *value)
@@ -320,7 +320,8 @@ bool tg_run_to(tg_run *run, tg_program *program, int64_t end)
         tg_value *value = tg_program_at(program, run->computed);
         if (!value->op && value->parameter) /* whose set may have grown since a step that is replayed */
             value->slot.data = value->parameter->data;
-        if (value->op && (!compute_timed(run, value) || (run->watches && !tg_anomaly_check(value))))
+        const tg_anomalies given = run->watches ? tg_anomalies_of_inputs(value) : (tg_anomalies){0};
+        if (value->op && (!compute_timed(run, value) || (run->watches && !tg_anomaly_check(value, given))))
             return false;
         if (run->magnitudes && value->op)
             add_magnitudes(&run->magnitudes[value->derived_from != NULL], value);

@@ -56,8 +56,8 @@ bool tg_run_reserve(tg_run *run, tg_program *program, int inputs);
 void tg_run_release(tg_run *run, tg_value *value);
 void tg_run_free_buffer(tg_run *run, tg_value *value);
 
-/* The sum, which is not computed yet, takes over the buffer of an addend that nobody reads but it. */
-void tg_run_in_place(tg_value *sum, tg_value *addend);
+/* The result, which is not computed yet, takes over the buffer of an input that nothing else reads afterwards. */
+void tg_run_in_place(tg_value *result, tg_value *input);
 
 /* Whether the elements of a value can be read: it has been computed, and is not an intermediate result of a checkpoint
  * that is over. */

@@ -123,19 +123,19 @@ void tg_tape_fail(tg_tape *tape, const char *format, ...)
 {
     if (!tape || tape->program.failed)
         return;
-    char message[sizeof tape->program.error];
+    tg_error error;
     va_list arguments;
     va_start(arguments, format);
-    tg_print_arguments(message, sizeof message, format, arguments);
+    tg_fail_arguments(&error, format, arguments);
     va_end(arguments);
-    tg_program_fail(&tape->program, "%s", message);
+    tg_program_fail(&tape->program, "%s", error.text);
 }
 
 const char *tg_tape_error(const tg_tape *tape)
 {
     if (!tape)
         return "no tape: it is NULL, perhaps because tg_tape_new was out of memory";
-    return tape->program.failed ? tape->program.error : NULL;
+    return tape->program.failed ? tape->program.error.text : NULL;
 }
 
 void tg_tape_clear_error(tg_tape *tape)
@@ -143,7 +143,7 @@ void tg_tape_clear_error(tg_tape *tape)
     if (!tape)
         return;
     tape->program.failed = false;
-    tape->program.error[0] = '\0';
+    tape->program.error.text[0] = '\0';
     tg_program_cut(&tape->program, tape->program.count); /* what was known behind the failure may be half done */
 }
 

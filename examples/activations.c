@@ -1,10 +1,12 @@
-/* Values and first derivatives of the activations: as a table, as numbers to plot, and as pictures. */
+/* Values and first derivatives of the activations: as a table, as numbers to plot, and as pictures. And which of them
+ * another program computes. */
+#include "examples/identify/command.h"
 #include "examples/report/terminal.h"
-#include "examples/lab/options.h"
-#include "examples/lab/signals.h"
+#include "examples/run/options.h"
+#include "examples/run/signals.h"
 #include "examples/report/table.h"
 #include "plots/plots.h"
-#include "examples/lab/files.h"
+#include "examples/report/files.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,10 +14,10 @@
 #include <tapegrad.h>
 
 typedef struct settings {
-    const char *out;
+    const char *out, *identify;
     double from, to;
     int points;
-    bool no_plots;
+    bool no_plots, identify_points;
 } settings;
 
 #define AT(member) offsetof(settings, member)
@@ -26,6 +28,13 @@ static const program_option options[] = {
     {"to", "X", "right end", OPTION_REAL, AT(to), -1e6, 1e6},
     {"points", "N", "points between the ends, both included", OPTION_INT, AT(points), 2, 10e6},
     {"no-plots", NULL, "draw nothing", OPTION_FLAG, AT(no_plots)},
+    {.help = "Which function does another program compute?", .type = OPTION_GROUP},
+    {"identify", "FILE",
+     "name the function, and its arithmetic, that made the pairs x,y in a CSV file ('-': standard input), and draw "
+     "nothing; status 1 where it cannot tell",
+     OPTION_TEXT, AT(identify)},
+    {"identify-points", NULL, "print the x, one a line, at which the functions differ most", OPTION_FLAG,
+     AT(identify_points)},
     {0}};
 
 static const options_program program = {.name = "activations",
@@ -192,6 +201,14 @@ int main(int argc, char **argv)
     settings s = {.out = "results", .from = -4, .to = 4, .points = 801};
     char message[FILES_MESSAGE];
     options_parse(&program, argc, argv, &s);
+    if (s.identify && s.identify_points) {
+        fputs("activations: --identify and --identify-points are one or the other\n", stderr);
+        return 2;
+    }
+    if (s.identify_points)
+        return identify_points_command();
+    if (s.identify)
+        return identify_command(s.identify);
     if (s.from >= s.to) {
         fprintf(stderr, "activations: --from %g is not left of --to %g\n", s.from, s.to);
         return 2;

@@ -1,9 +1,9 @@
 /* Compares activations: trains every activation with every seed, in parallel, each in a folder of its own, and writes
  * curves, a table and pictures from what the folders have. */
-#include "examples/lab/files.h"
+#include "examples/report/files.h"
 #include "plots/plots.h"
 #include "examples/report/report.h"
-#include "examples/lab/signals.h"
+#include "examples/run/signals.h"
 #include "examples/report/columns.h"
 #include "examples/report/terminal.h"
 #include "examples/run/elsewhere.h"
@@ -56,17 +56,12 @@ static int train(int job, jobs_link *link, void *context)
 
 /* ---- the whole ---- */
 
-static void keep_option(void *object, const char *name, json_t *value)
-{
-    json_object_set_new(object, name, value);
-}
-
 /* The options, the version, and what was read. */
 static json_t *config_of(const comparison *c)
 {
     json_t *config = json_object();
     json_object_set_new(config, "version", json_string(tg_version()));
-    options_record(experiment_program()->table, &c->e.settings, keep_option, config);
+    options_record(experiment_program()->table, &c->e.settings, config);
     json_object_set_new(config, "overwrite", json_false());
     json_object_set_new(config, "checksum", json_integer((json_int_t)source_checksum(&c->e.from)));
     return config;
@@ -102,11 +97,8 @@ static runlog *read_all(const comparison *c)
     static const char *const nats = "Losses are in nats a character; 1 nat is 1.4427 bits.";
     const experiment *e = &c->e;
     runlog *log = runlog_new(e->settings.run.out);
-    json_t *config = config_of(c), *value;
-    const char *option;
     char folder[PATH_MAX], point[EXPERIMENT_POINT];
-    json_object_foreach(config, option, value) runlog_option(log, option, json_incref(value));
-    json_decref(config);
+    runlog_options(log, config_of(c));
     runlog_note(log, e->from.is_text ? nats : experiment_split(e), experiment_overlap(e), experiment_has_same_folds(e));
     if (!e->from.is_text && source_classifies(&e->settings.run, &e->from))
         runlog_class_names(log, e->from.data.class_names, e->from.data.classes);
@@ -177,36 +169,24 @@ static plots_outcome draw(const comparison *c)
     return outcome;
 }
 
-/* What was read and what follows from it, as a text to be freed; NULL when memory runs out. */
-static char *describe_experiment(const comparison *c)
+static void describe_experiment(const void *e, FILE *to)
 {
-    char *about = NULL;
-    size_t size = 0;
-    FILE *words = open_memstream(&about, &size);
-    if (words) {
-        experiment_describe(&c->e, words);
-        files_close_memory(words, &about);
-    }
-    return about;
+    experiment_describe(e, to);
 }
 
-static void describe_to(const comparison *c, FILE *out)
+/* Prints a text in lines of the terminal's width. */
+static void print_wrapped(FILE *out, void (*write)(const void *context, FILE *to), const void *context)
 {
-    char *about = describe_experiment(c);
-    if (about)
-        terminal_wrap(out, about, NULL);
-    free(about);
+    char *text = files_text(write, context);
+    if (text)
+        terminal_wrap(out, text, NULL);
+    free(text);
 }
 
 static bool write_report(const comparison *c, const runlog *log, bool drawn, bool running)
 {
-    char message[FILES_MESSAGE] = "out of memory", title[400], *about = describe_experiment(c), *command = NULL;
-    size_t command_size = 0;
-    FILE *line = open_memstream(&command, &command_size);
-    if (line) {
-        options_print_command(c->argv, line);
-        files_close_memory(line, &command);
-    }
+    char message[FILES_MESSAGE] = "out of memory", title[400], *about = files_text(describe_experiment, &c->e),
+         *command = options_command(c->argv);
     describe(c, title, sizeof title);
     const bool written =
         about && command &&
@@ -293,27 +273,24 @@ static void put_tables(FILE *to, const char *folder, const char *const names[])
     }
 }
 
+typedef struct written {
+    const char *folder;
+    bool drawn, reported;
+} written;
+
 /* What was written where. */
-static void print_files(const comparison *c, bool drawn, bool reported)
+static void list_files(const void *context, FILE *to)
 {
     static const char *const tables[] = {"curves", "summary", "steps", "confusion", "noise", "search", NULL};
-    const char *folder = c->e.settings.run.out;
-    char *text = NULL;
-    size_t size = 0;
-    FILE *words = open_memstream(&text, &size);
-    if (!words)
-        return;
-    fprintf(words, "\nin %s/:", folder);
-    put_tables(words, folder, tables);
-    fputs(", config.json", words);
-    if (drawn) {
-        fputs("; ", words);
-        plots_list(folder, words);
+    const written *w = context;
+    fprintf(to, "\nin %s/:", w->folder);
+    put_tables(to, w->folder, tables);
+    fputs(", config.json", to);
+    if (w->drawn) {
+        fputs("; ", to);
+        plots_list(w->folder, to);
     }
-    fputs(c->e.settings.run.report && reported ? "; report.html" : "", words);
-    if (files_close_memory(words, &text))
-        terminal_wrap(stdout, text, NULL);
-    free(text);
+    fputs(w->reported ? "; report.html" : "", to);
 }
 
 /* Files, pictures, and the table on the terminal, which is there even if nothing else can be had; the exit status. */
@@ -321,17 +298,17 @@ static int show_results(comparison *c)
 {
     char message[RUNLOG_MESSAGE];
     runlog *log = read_all(c);
-    const bool written = runlog_write(log, message);
-    if (!written)
+    const run_spec *s = &c->e.settings.run;
+    const bool fine = runlog_write(log, message);
+    if (!fine)
         terminal_say("compare", NULL, message);
-    const bool draws = written && !c->e.settings.run.no_plots;
-    const plots_outcome drawn = draws ? draw(c) : PLOTS_NOTHING;
+    const plots_outcome drawn = fine && !s->no_plots ? draw(c) : PLOTS_NOTHING;
     runlog_print_table_as(log, c->e.settings.format, stdout);
-    const bool reported = !written || !c->e.settings.run.report || write_report(c, log, drawn == PLOTS_DRAWN, false);
-    if (written && is_for_reading(c))
-        print_files(c, drawn == PLOTS_DRAWN, reported);
+    const bool reported = !fine || !s->report || write_report(c, log, drawn == PLOTS_DRAWN, false);
+    if (fine && is_for_reading(c))
+        print_wrapped(stdout, list_files, &(written){s->out, drawn == PLOTS_DRAWN, s->report && reported});
     runlog_free(log);
-    return drawn == PLOTS_INTERRUPTED ? signals_status() : !written || !reported || drawn == PLOTS_FAILED;
+    return drawn == PLOTS_INTERRUPTED ? signals_status() : !fine || !reported || drawn == PLOTS_FAILED;
 }
 
 /* False, said, if the options make no sense. */
@@ -402,7 +379,7 @@ int main(int argc, char **argv)
     }
     const bool shows = sweep_shows(&c.e.settings.sweep);
     if (shows) {
-        describe_to(&c, stderr);
+        print_wrapped(stderr, describe_experiment, &c.e);
         if (!c.e.from.is_text)
             columns_print(&c.e.from.data, stderr);
     }

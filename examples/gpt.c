@@ -145,9 +145,9 @@ int main(int argc, char **argv)
         fflush(stdout);
     }
     write_sample(gpt, tape, &rng);
-    char message[TG_FILE_MESSAGE];
-    if (argc > 3 && !tg_parameters_save(weights, argv[3], NULL, 0, message))
-        return fprintf(stderr, "%s\n", message), 1;
+    tg_error error;
+    if (argc > 3 && !tg_parameters_save(weights, argv[3], NULL, 0, &error))
+        return fprintf(stderr, "%s\n", error.text), 1;
     tg_tape_free(tape), tg_optimizer_free(adamw), tg_transformer_free(gpt), free(text);
     return fflush(stdout) != 0 || ferror(stdout);
 }

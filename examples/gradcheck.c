@@ -5,9 +5,9 @@
 #include "examples/gradcheck/check_table.h"
 #include "examples/gradcheck/steps.h"
 #include "examples/gradcheck/user_ops.h"
-#include "examples/lab/files.h"
-#include "examples/lab/options.h"
-#include "examples/lab/signals.h"
+#include "examples/report/files.h"
+#include "examples/run/options.h"
+#include "examples/run/signals.h"
 #include "examples/report/terminal.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* Uses a model that `train` has kept: classes and probabilities, or targets in their own unit, for rows of a table or
  * images; or texts. */
+#include "examples/report/table.h"
 #include "examples/report/terminal.h"
 #include "examples/run/start.h"
 #include "examples/run/tally.h"
@@ -29,7 +30,7 @@ static const char *const unknowns[] = {"error", "ignore", NULL};
 
 #define AT(member) offsetof(predict_settings, member)
 
-static const program_option table[] = {
+static const program_option options[] = {
     {"model", "FILE", "what train has kept, or compare with --keep-models: the run's folder, or its best.safetensors",
      OPTION_TEXT, AT(model)},
     {"weights", "FILE", "other weights for that model: a safetensors file that PyTorch has written, say", OPTION_TEXT,
@@ -63,7 +64,7 @@ static const options_program program = {
     .name = "predict",
     .about = "Uses a model that train has kept. Rows go to standard output as CSV, a line for each; where the data has "
              "the class or target, a score goes to standard error.",
-    .table = table,
+    .table = options,
     .after = "Columns, their standardisation and the names of classes are in the model file. A file "
              "without a header has the columns where the training file had them.\n\n"
              "Examples:\npredict --model housing/best.safetensors --data csv:new.csv\n"
@@ -75,12 +76,7 @@ static const options_program program = {
 static void put_word(const char *word)
 {
     char *plain = isatty(STDOUT_FILENO) ? strdup(word) : NULL; /* a terminal may obey control characters */
-    const char *at = plain ? plain_text(plain) : word;
-    const char *quote = strpbrk(word, ",\"\n\r") ? "\"" : "";
-    fputs(quote, stdout);
-    for (; *at; at++)
-        fputs(*at == '"' ? "\"\"" : (char[]){*at, '\0'}, stdout);
-    fputs(quote, stdout);
+    table_csv_text(stdout, plain ? plain_text(plain) : word);
     free(plain);
 }
 
@@ -271,7 +267,7 @@ static const char *conflict(const card *c, const predict_settings *s)
 
 static bool work(const predict_settings *s, const card *c, const tg_model *model, char message[NET_MESSAGE])
 {
-    char problem[TG_FILE_MESSAGE];
+    tg_error error;
     inputs rows = {0};
     const inputs_options how = {.header = s->header, .ignore_unknown = strcmp(s->unknown, "ignore") == 0};
     start_rules rules;
@@ -281,8 +277,8 @@ static bool work(const predict_settings *s, const card *c, const tg_model *model
     const tg_model_load_options load = {
         .load = {.allow_unknown = true, .renames = rules.rule, .rename_count = rules.count}};
     tg_activation_from_name(c->spec.activation, &activation);
-    if (!tg_model_load(tg_model_parameters(model), s->weights ? s->weights : s->model, activation, &load, problem))
-        return snprintf(message, NET_MESSAGE, "%.*s", NET_MESSAGE - 1, problem), false;
+    if (!tg_model_load(tg_model_parameters(model), s->weights ? s->weights : s->model, activation, &load, &error))
+        return snprintf(message, NET_MESSAGE, "%.*s", NET_MESSAGE - 1, error.text), false;
     if (c->task == CARD_LETTERS)
         return write_texts(model, c, s, message);
     const bool fine =

@@ -1,8 +1,8 @@
 /* The published experiments done again, and questions settled by measurement: each study is a command that runs
  * unattended, goes on where it was interrupted, and writes a report. */
 #include "examples/report/terminal.h"
-#include "examples/lab/files.h"
-#include "examples/lab/options.h"
+#include "examples/report/files.h"
+#include "examples/run/options.h"
 #include "examples/study/study.h"
 
 #include <stdio.h>
@@ -17,6 +17,8 @@ static const study studies[] = {
     {"glu-tabular", "plain and gated forms on nine tables, equal parameters", study_glu_tabular},
     {"migration", "what a ReLU network gains by GELU and by SwiGLU", study_migration, .staged = true},
     {"shakespeare", "activations, and more, in a small GPT on Shakespeare's plays", study_shakespeare},
+    {"siren", "an image and its derivatives by networks of sines", study_siren, .no_data = true},
+    {"pinn", "Burgers' equation by networks that know it", study_pinn, .no_data = true},
     {"cost", "what activations cost, for an element and for a step", study_cost, .no_runs = true},
     {"claims", "what is said of GELU: verdict, number and command", study_claims},
 };
@@ -109,6 +111,8 @@ static bool read_options(int argc, char **argv, const study *chosen, study_setti
     idle = s->report_only ? first_given(&program, of_training) : NULL;
     if (idle)
         return fprintf(stderr, "study: --%s: with --report-only nothing is trained\n", idle), false;
+    if (chosen && chosen->no_data && options_given(&program, "data"))
+        return fprintf(stderr, "study: --data: %s reads none\n", chosen->name), false;
     if (s->quick && options_given(&program, "data"))
         return fprintf(stderr, "study: --data: a quick study makes its data up\n"), false;
     return true;

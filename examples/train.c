@@ -1,9 +1,9 @@
 /* Trains one model on one data set and shows the run in detail: files that predict uses and from which the same command
  * goes on, curves while they grow, and pictures like those of compare. */
 #include "examples/report/terminal.h"
-#include "examples/lab/progress.h"
+#include "examples/run/progress.h"
 #include "examples/report/report.h"
-#include "examples/lab/signals.h"
+#include "examples/run/signals.h"
 #include "examples/run/record.h"
 #include "examples/run/run.h"
 #include "examples/run/start.h"
@@ -83,27 +83,17 @@ static settings defaults(void)
 
 /* ---- the record ---- */
 
-static void keep_option(void *object, const char *name, json_t *value)
-{
-    json_object_set_new(object, name, value);
-}
-
-static void log_option(void *log, const char *name, json_t *value)
-{
-    runlog_option(log, name, value);
-}
-
 /* The version, the options, from which --resume goes on, and what was read. */
-static void record_settings(const training *t, void (*keep)(void *context, const char *name, json_t *value),
-                            void *context)
+static json_t *config_of(const training *t)
 {
+    json_t *config = json_pack("{s:s}", "version", tg_version());
     settings kept = t->s;
     kept.resume = kept.run.overwrite = false;
     if (t->run.spec)
         kept.run = *t->run.spec;
-    keep(context, "version", json_string(tg_version()));
-    options_record(table, &kept, keep, context);
-    keep(context, "checksum", json_integer((json_int_t)source_checksum(&t->from)));
+    options_record(table, &kept, config);
+    json_object_set_new(config, "checksum", json_integer((json_int_t)source_checksum(&t->from)));
+    return config;
 }
 
 /* What the folder has, as a run that is finished. */
@@ -111,7 +101,7 @@ static runlog *read_log(const training *t)
 {
     const run_spec *s = t->run.spec;
     runlog *log = runlog_new(s->out);
-    record_settings(t, log_option, log);
+    runlog_options(log, config_of(t));
     const int number = runlog_add_run(log, s->net.activation, (uint64_t)s->seed, 0,
                                       (long)tg_parameters_size(tg_model_parameters(t->run.model)));
     record_read(s->out, log, number);
@@ -129,8 +119,9 @@ static bool write_log(const training *t, char message[NET_MESSAGE])
 }
 
 /* What was read and what is trained. */
-static void describe_run(const training *t, FILE *out)
+static void describe_run(const void *context, FILE *out)
 {
+    const training *t = context;
     const run_spec *s = t->run.spec;
     char model[300];
     net_describe(&s->net, model, sizeof model);
@@ -152,22 +143,12 @@ static void title_of(const training *t, char title[TITLE])
 
 static bool write_report(const training *t, bool drawn, bool running)
 {
-    char message[FILES_MESSAGE] = "out of memory", title[TITLE], *about = NULL, *command = NULL;
-    size_t size = 0;
-    FILE *words = open_memstream(&about, &size), *line = open_memstream(&command, &size);
-    bool fine = words && line;
-    if (words) {
-        describe_run(t, words);
-        fine = files_close_memory(words, &about) && fine;
-    }
-    if (line) {
-        options_print_command(t->argv, line);
-        fine = files_close_memory(line, &command) && fine;
-    }
-    title_of(t, title);
+    char message[FILES_MESSAGE] = "out of memory", title[TITLE], *about = files_text(describe_run, t),
+         *command = options_command(t->argv);
     runlog *log = read_log(t);
-    fine =
-        fine && log && report_write(t->run.spec->out, &(report){title, about, command, log, drawn, running}, message);
+    title_of(t, title);
+    const bool fine = about && command && log &&
+                      report_write(t->run.spec->out, &(report){title, about, command, log, drawn, running}, message);
     if (!fine)
         fail(message);
     runlog_free(log);
@@ -371,8 +352,7 @@ static bool take_folder(const training *t, char message[NET_MESSAGE])
     static const char *const ignored[] = {"version",  "out",    "overwrite",   "resume",     "threads", "profile",
                                           "no-plots", "report", "tensorboard", "file-limit", NULL};
     const run_spec *s = &t->s.run;
-    json_t *config = json_object();
-    record_settings(t, keep_option, config);
+    json_t *config = config_of(t);
     const bool there = files_make_folder(s->out, message),
                ours = there && files_take_folder(s->out, false, message) != FILES_TAKEN &&
                       record_claim(s->out, config,

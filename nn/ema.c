@@ -1,5 +1,7 @@
 #include "nn/ema.h"
 
+#include "autograd/error.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +11,7 @@ struct tg_ema {
     tg_ema_config config;
     int64_t updates;
     bool swapped;
-    const char *error;
+    tg_error error; /* of the last update or exchange; "" if it worked */
 };
 
 /* The same names and shapes, without gradients. */
@@ -69,12 +71,6 @@ static void average_f64(double *average, const double *weight, int64_t n, double
         average[i] += rate * (weight[i] - average[i]);
 }
 
-static bool refuse(tg_ema *ema, const char *error)
-{
-    ema->error = error;
-    return false;
-}
-
 static bool has_grown(const tg_ema *ema)
 {
     return tg_parameters_count(ema->model) != tg_parameters_count(ema->average);
@@ -85,10 +81,10 @@ bool tg_ema_update(tg_ema *ema)
     if (!ema)
         return false;
     if (has_grown(ema))
-        return refuse(ema, "tg_ema_update: the parameter set has grown since the average was made");
+        return tg_fail(&ema->error, "tg_ema_update: the parameter set has grown since the average was made");
     if (ema->swapped)
-        return refuse(ema, "tg_ema_update: the averages stand in the place of the weights");
-    ema->error = NULL;
+        return tg_fail(&ema->error, "tg_ema_update: the averages stand in the place of the weights");
+    ema->error.text[0] = '\0';
     const double t = (double)ema->updates, early = (1 + t) / (10 + t);
     const double decay = ema->config.warmup ? fmin(ema->config.decay, early) : ema->config.decay;
     for (int i = 0; i < tg_parameters_count(ema->model); i++) {
@@ -110,10 +106,10 @@ bool tg_ema_swap(tg_ema *ema)
     if (!ema)
         return false;
     if (has_grown(ema) && !ema->swapped)
-        return refuse(ema, "tg_ema_swap: the parameter set has grown since the average was made");
+        return tg_fail(&ema->error, "tg_ema_swap: the parameter set has grown since the average was made");
     tg_parameters_swap(ema->average, tg_parameters_values(ema->model)); /* what was added lies behind and stays */
     ema->swapped = !ema->swapped;
-    ema->error = NULL;
+    ema->error.text[0] = '\0';
     return true;
 }
 
@@ -124,7 +120,9 @@ bool tg_ema_is_swapped(const tg_ema *ema)
 
 const char *tg_ema_error(const tg_ema *ema)
 {
-    return ema ? ema->error : "no average: it is NULL, for want of memory or for an error in its set or decay";
+    if (!ema)
+        return "no average: it is NULL, for want of memory or for an error in its set or decay";
+    return ema->error.text[0] ? ema->error.text : NULL;
 }
 
 tg_parameters *tg_ema_parameters(const tg_ema *ema)

@@ -8,6 +8,7 @@
 typedef struct matrix {
     tg_parameter *parameter;
     int64_t rows, columns;
+    bool first; /* of its set: it sees the model's input */
 } matrix;
 
 static double fan_in(const matrix *m)
@@ -53,6 +54,13 @@ static bool fan_average_normal(const matrix *m, double gain, tg_rng *rng)
 static bool fan_average_uniform(const matrix *m, double gain, tg_rng *rng)
 {
     return fill_uniform(m, gain / sqrt(fan_average(m)), rng);
+}
+
+/* With the gain sqrt(2) that is U(-30 / fan_in, 30 / fan_in) in the first layer, so that sin(W x) spans several periods
+ * over [-1, 1], and U(-sqrt(6 / fan_in), sqrt(6 / fan_in)) behind it, which keeps the variance near 1. */
+static bool siren(const matrix *m, double gain, tg_rng *rng)
+{
+    return fill_uniform(m, m->first ? gain * 30 / (sqrt(6) * fan_in(m)) : gain / sqrt(fan_in(m)), rng);
 }
 
 /* Draws every row twice: once for its length, once to write it. */
@@ -161,7 +169,7 @@ double tg_init_gain(tg_init init, tg_activation activation)
     return table[init].gain != 0 ? table[init].gain : tg_activation_gain(activation);
 }
 
-bool tg_initialize(tg_parameter *parameter, tg_init init, double gain, const tg_rng *rng)
+static bool fill(tg_parameter *parameter, bool first, tg_init init, double gain, const tg_rng *rng)
 {
     const int64_t size = parameter ? tg_shape_size(&parameter->shape) : 0;
     if (!parameter || parameter->shape.rank < 2 || (size > 0 && !parameter->data))
@@ -170,9 +178,14 @@ bool tg_initialize(tg_parameter *parameter, tg_init init, double gain, const tg_
         return false;
     if (size == 0)
         return true;
-    const matrix m = {parameter, parameter->shape.dim[0], size / parameter->shape.dim[0]};
+    const matrix m = {parameter, parameter->shape.dim[0], size / parameter->shape.dim[0], first};
     tg_rng own = tg_rng_stream(rng, parameter->name);
     return table[init].fill(&m, gain, &own);
+}
+
+bool tg_initialize(tg_parameter *parameter, tg_init init, double gain, const tg_rng *rng)
+{
+    return fill(parameter, false, init, gain, rng);
 }
 
 /* ---- of a set ---- */
@@ -183,7 +196,8 @@ void tg_parameter_initial(tg_parameter *parameter, tg_initial initial)
         parameter->initial = initial;
 }
 
-static bool begin(tg_parameter *p, tg_init init, double gain, const tg_rng *rng)
+/* `first`: no parameter before this one begins by the rule; it is updated. */
+static bool begin(tg_parameter *p, bool *first, tg_init init, double gain, const tg_rng *rng)
 {
     const double divisor = p->initial.sums ? sqrt(p->initial.sums) : 1;
     if (p->initial.deviation != 0) {
@@ -195,13 +209,15 @@ static bool begin(tg_parameter *p, tg_init init, double gain, const tg_rng *rng)
         return true;
     if (gain == 0)
         gain = table[init].gain != 0 ? table[init].gain : p->initial.gain;
-    return tg_initialize(p, init, gain / divisor, rng);
+    const bool is_first = *first;
+    *first = false;
+    return fill(p, is_first, init, gain / divisor, rng);
 }
 
 bool tg_parameters_initialize(tg_parameters *set, tg_init init, double gain, const tg_rng *rng)
 {
-    bool fine = !tg_parameters_error(set) && (unsigned)init < KINDS;
+    bool first = true, fine = !tg_parameters_error(set) && (unsigned)init < KINDS;
     for (int i = 0; fine && i < tg_parameters_count(set); i++)
-        fine = begin(tg_parameters_at(set, i), init, gain, rng);
+        fine = begin(tg_parameters_at(set, i), &first, init, gain, rng);
     return fine;
 }

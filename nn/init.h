@@ -8,6 +8,12 @@
  * shape get the same ones, up to the gain, whatever else the model has and whether it is float or double. A
  * weight is a matrix [out, in], or [out, in, ...] for convolutions, where fan_in = in ... and fan_out = out
  * ... count the numbers that one output sees and that one input reaches.
+ *
+ * A network of sines, SIREN (Sitzmann et al., arXiv 2006.09661), is the activation `sine` with the initialiser `siren`:
+ * layers sin(W x + b), with the paper's omega_0 = 30 multiplied into the first weight. The paper's code has sin(30 (W x
+ * + b)) in every layer and weights that are 30 times smaller. These are the same functions of the input at first, the
+ * last layer's scale aside, and Adam changes them as much where its rate here is 30 times the rate there. Biases begin
+ * at zero here, and uniformly within 1 / sqrt(fan_in) there.
  */
 #ifndef TG_INIT_H
 #define TG_INIT_H
@@ -32,7 +38,8 @@ bool tg_init_from_name(const char *name, tg_init *init);
  */
 double tg_init_gain(tg_init init, tg_activation activation);
 
-/* Fills the parameter. `rng` is read and not moved; NULL means that of seed 0. False, and nothing written,
+/* Fills the parameter, for TG_INIT_SIREN as one that is not the first of a model. `rng` is read and not moved; NULL
+ * means that of seed 0. False, and nothing written,
  * for a parameter with fewer than two axes, an unknown initialiser, a gain that is not a positive number, or if out of
  * memory (only TG_INIT_ORTHOGONAL needs some). */
 bool tg_initialize(tg_parameter *parameter, tg_init init, double gain, const tg_rng *rng);

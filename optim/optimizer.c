@@ -1,11 +1,9 @@
 #include "optim/optimizer.h"
 
-#include "autograd/numbers.h"
+#include "autograd/error.h"
 
 #include <float.h>
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +19,7 @@ struct tg_optimizer {
     int64_t steps;
     double product[2]; /* see tg_optimizer_rule */
     double gradient_norm;
-    char error[256];
+    tg_error error; /* of the last step; "" if it worked */
 };
 
 /* ---- configuration ---- */
@@ -194,7 +192,7 @@ const char *tg_optimizer_error(const tg_optimizer *optimizer)
 {
     if (!optimizer)
         return "no optimiser: it is NULL, for want of memory or for an error in its configuration";
-    return optimizer->error[0] ? optimizer->error : NULL;
+    return optimizer->error.text[0] ? optimizer->error.text : NULL;
 }
 
 tg_parameters *tg_optimizer_parameters(const tg_optimizer *optimizer)
@@ -221,21 +219,6 @@ double tg_optimizer_gradient_norm(const tg_optimizer *optimizer)
 
 /* ---- the step ---- */
 
-#if defined __GNUC__
-__attribute__((format(printf, 2, 3)))
-#endif
-static bool
-refuse(tg_optimizer *optimizer, const char *format, ...)
-{
-    int used =
-        snprintf(optimizer->error, sizeof optimizer->error, "optimiser step %lld: ", (long long)optimizer->steps + 1);
-    va_list arguments;
-    va_start(arguments, format);
-    tg_print_arguments(optimizer->error + used, sizeof optimizer->error - (size_t)used, format, arguments);
-    va_end(arguments);
-    return false;
-}
-
 /* The first parameter with an infinity or NaN in its gradient; NULL if it is only their sum that is too
  * large. */
 static const tg_parameter *not_finite(const tg_parameters *set)
@@ -260,13 +243,18 @@ static double scale_of(const tg_optimizer *optimizer)
     return limit > 0 && norm > limit ? limit / norm : 1;
 }
 
-static bool is_possible(tg_optimizer *optimizer, double norm)
+static bool is_possible(tg_optimizer *optimizer, double norm, int first, int count)
 {
     tg_parameters *set = optimizer->parameters;
+    if (first < 0 || count < 0 || first + count > TG_PARTS)
+        return tg_fail(&optimizer->error, "parts %d to %d are not among 0 to %d", first, first + count - 1,
+                       TG_PARTS - 1);
+    if (count < TG_PARTS && !tg_optimizer_has_parts(optimizer))
+        return tg_fail(&optimizer->error, "%s sees whole matrices, so its step has no parts", optimizer->rule->name);
     if (tg_parameters_count(set) != optimizer->count)
-        return refuse(optimizer, "the parameter set has grown since the optimiser was made");
+        return tg_fail(&optimizer->error, "the parameter set has grown since the optimiser was made");
     if (!tg_parameters_have_gradient(set))
-        return refuse(optimizer, "no parameter has a gradient; tg_backward comes first");
+        return tg_fail(&optimizer->error, "no parameter has a gradient; tg_backward comes first");
     optimizer->gradient_norm = norm;
     const double largest = !optimizer->rule->squares ? DBL_MAX : tg_parameters_dtype(set) == TG_F32 ? 1e19 : 1e154;
     if (isfinite(norm) && norm * scale_of(optimizer) <= largest)
@@ -274,9 +262,9 @@ static bool is_possible(tg_optimizer *optimizer, double norm)
     const tg_parameter *culprit = not_finite(set);
     tg_parameters_clear_gradients(set);
     if (isfinite(norm))
-        return refuse(optimizer, "the gradient, of norm %.3g, is so large that its square overflows", norm);
-    return culprit ? refuse(optimizer, "the gradient of %s is not finite", culprit->name)
-                   : refuse(optimizer, "the gradient is so large that its norm overflows");
+        return tg_fail(&optimizer->error, "the gradient, of norm %.3g, is so large that its square overflows", norm);
+    return culprit ? tg_fail(&optimizer->error, "the gradient of %s is not finite", culprit->name)
+                   : tg_fail(&optimizer->error, "the gradient is so large that its norm overflows");
 }
 
 bool tg_optimizer_has_parts(const tg_optimizer *optimizer)
@@ -288,13 +276,10 @@ bool tg_optimizer_step_parts(tg_optimizer *optimizer, double norm, int first, in
 {
     if (!optimizer)
         return false;
-    optimizer->error[0] = '\0';
-    if (first < 0 || count < 0 || first + count > TG_PARTS)
-        return refuse(optimizer, "parts %d to %d are not among 0 to %d", first, first + count - 1, TG_PARTS - 1);
-    if (count < TG_PARTS && !tg_optimizer_has_parts(optimizer))
-        return refuse(optimizer, "%s sees whole matrices, so its step has no parts", optimizer->rule->name);
-    if (!is_possible(optimizer, norm))
-        return false;
+    tg_error *error = &optimizer->error;
+    if (!is_possible(optimizer, norm, first, count))
+        return tg_fail(error, "optimiser step %lld: %s", (long long)optimizer->steps + 1, error->text);
+    error->text[0] = '\0';
     const tg_optimizer_config *config = &optimizer->config;
     const double rate = tg_optimizer_rate(optimizer);
     optimizer->steps++;

@@ -1,7 +1,7 @@
 #include "plots/plots.h"
 #include "examples/data/words.h"
-#include "examples/lab/files.h"
-#include "examples/lab/signals.h"
+#include "examples/report/files.h"
+#include "examples/run/signals.h"
 #include "examples/report/terminal.h"
 
 #include <dirent.h>

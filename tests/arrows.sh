@@ -9,7 +9,7 @@
 order='
     autograd/api
     autograd/rng autograd/shape.h autograd/threads.h autograd/products.h autograd/numbers
-    autograd/tensor.h autograd/arena autograd/shape_internal
+    autograd/tensor.h autograd/arena autograd/shape_internal autograd/error
     autograd/tape.h autograd/elementwise.def autograd/gated.def
     autograd/kernels/
     autograd/shape.c autograd/threads.c autograd/products.c
@@ -38,18 +38,18 @@ order='
     nn/fit/
     examples/data/dataset.h
     examples/data/
-    examples/report/html examples/report/statistics examples/report/terminal
+    examples/report/files examples/report/html examples/report/statistics examples/report/terminal
     examples/report/chart
     examples/report/ranks examples/report/table.h examples/report/verdict
     examples/report/table_internal.h
     examples/report/table.c examples/report/table_terminal.c
     examples/report/comparison.h
     examples/report/comparison.c examples/report/comparison_table.c
-    examples/lab/
     examples/report/
+    examples/run/signals
     plots/
     examples/run/
-    examples/gradcheck/ examples/study/ examples/train/
+    examples/gradcheck/ examples/identify/ examples/study/ examples/train/
     examples/
 '
 

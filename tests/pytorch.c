@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char message[TG_FILE_MESSAGE];
+static tg_error error;
 
 pytorch pytorch_open(const char *name, tg_dtype dtype)
 {
     pytorch p = {.dtype = dtype};
     snprintf(p.path, sizeof p.path, "tests/golden/layers/%s.safetensors", name);
-    p.file = tg_safetensors_open(p.path, message);
-    ck_assert_msg(p.file != NULL, "%s", message);
+    p.file = tg_safetensors_open(p.path, &error);
+    ck_assert_msg(p.file != NULL, "%s", error.text);
     return p;
 }
 
@@ -39,7 +39,7 @@ static void *numbers_of(const pytorch *p, const char *name, tg_dtype dtype)
     const tg_file_tensor *tensor = tg_safetensors_find(p->file, name);
     ck_assert_msg(tensor != NULL, "%s", name);
     void *numbers = malloc((size_t)tensor->size * sizeof(double) + 1);
-    ck_assert_msg(tg_safetensors_read(p->file, tensor, dtype, numbers, message), "%s", message);
+    ck_assert_msg(tg_safetensors_read(p->file, tensor, dtype, numbers, &error), "%s", error.text);
     return numbers;
 }
 

@@ -324,17 +324,18 @@ static double evaluate(run *r)
 
 static void save_and_load(run *r)
 {
-    char message[TG_FILE_MESSAGE];
+    tg_error error;
     model *to = model_new(r->model->plan), *from = r->model;
     tg_update_state kept = tg_optimizer_state(from->adamw);
     tg_training_state state = {
         .parameters = from->set, .update = &kept, .ema = from->ema, .rng = {&from->training}, .position = 2};
-    ck_assert_msg(tg_training_state_save(&state, temporary_path("state.safetensors"), NULL, 0, message), "%s", message);
+    ck_assert_msg(tg_training_state_save(&state, temporary_path("state.safetensors"), NULL, 0, &error), "%s",
+                  error.text);
     for (int i = 0; i < tg_parameters_count(to->set); i++)
         tg_parameter_fill(tg_parameters_at(to->set, i), 0.5);
     kept = tg_optimizer_state(to->adamw);
     state = (tg_training_state){.parameters = to->set, .update = &kept, .ema = to->ema, .rng = {&to->training}};
-    ck_assert_msg(tg_training_state_load(&state, temporary_path("state.safetensors"), message), "%s", message);
+    ck_assert_msg(tg_training_state_load(&state, temporary_path("state.safetensors"), &error), "%s", error.text);
     ck_assert(tg_optimizer_restore(to->adamw, state.update));
     ck_assert_int_eq(state.position, 2);
     tg_tape_free(r->tape); /* its tensors point into the old model */
@@ -345,7 +346,7 @@ static void save_and_load(run *r)
 
 static unsigned char *copy_of(tg_parameters *set, size_t *bytes)
 {
-    *bytes = (size_t)tg_parameters_size(set) * tg_dtype_size(tg_parameters_dtype(set));
+    *bytes = tg_parameters_bytes(set);
     unsigned char *copy = malloc(*bytes);
     memcpy(copy, tg_parameters_values(set), *bytes);
     return copy;

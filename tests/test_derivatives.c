@@ -114,6 +114,27 @@ START_TEST(anomaly_mode_names_the_first_operation_that_made_an_infinity)
 }
 END_TEST
 
+/* From the third cotangent on, a sum overwrites the one before; a derivative may overwrite the cotangent. */
+START_TEST(anomaly_mode_sees_what_overwrites_its_input)
+{
+    tg_tape_watch(tape, true);
+    tg_tensor x = tg_variable(tape, TG_F64, (double[]){1e-100}, TG_SCALAR);
+    tg_tensor three = tg_mul_scalar(x, 8e307); /* two of them are finite, and the sum of three is not */
+    for (int i = 0; i < 2; i++)
+        three = tg_add(three, tg_mul_scalar(x, 8e307));
+    ck_assert(!tg_backward(three));
+    ck_assert_msg(strstr(tg_tape_error(tape), "infinity at element 0 of add(") != NULL, "%s", tg_tape_error(tape));
+    tg_tape_clear_error(tape);
+
+    x = tg_variable(tape, TG_F64, (double[]){1e-200}, TG_SCALAR);
+    ck_assert(!tg_backward(tg_mul_scalar(tg_sqrt(x), 1e250))); /* 1e250 / 1e-100 */
+    const char *error = tg_tape_error(tape);
+    ck_assert_msg(strstr(error, "infinity at element 0 of div(") && strstr(error, "backward pass of sqrt(") &&
+                      strstr(error, "input 0: overwritten by the result; input 1: from 1e-100"),
+                  "%s", error);
+}
+END_TEST
+
 START_TEST(anomaly_mode_looks_at_the_backward_pass_and_lets_given_infinities_pass)
 {
     tg_tape_watch(tape, true);
@@ -178,6 +199,7 @@ Suite *derivatives_suite(void)
     tcase_add_test(tests, the_hessian_and_its_products_are_those_on_paper);
     tcase_add_test(tests, a_stopped_gradient_is_a_constant_to_every_derivative);
     tcase_add_test(tests, anomaly_mode_names_the_first_operation_that_made_an_infinity);
+    tcase_add_test(tests, anomaly_mode_sees_what_overwrites_its_input);
     tcase_add_test(tests, anomaly_mode_looks_at_the_backward_pass_and_lets_given_infinities_pass);
     tcase_add_test(tests, the_tape_lists_itself_and_says_how_long_the_list_is);
     suite_add_tcase(suite, tests);

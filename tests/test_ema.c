@@ -86,7 +86,7 @@ END_TEST
 /* Of what was added there is no average. Weights that wait come back all the same. */
 START_TEST(a_set_that_has_grown_is_refused_and_gets_its_weights_back)
 {
-    char message[TG_FILE_MESSAGE];
+    tg_error error;
     tg_parameter *weight, *running;
     tg_parameters *set = set_of(TG_F32, &weight, &running);
     tg_ema *ema = tg_ema_new(set, NULL);
@@ -103,8 +103,8 @@ START_TEST(a_set_that_has_grown_is_refused_and_gets_its_weights_back)
     ck_assert(!tg_ema_update(ema));
     ck_assert_str_eq(tg_ema_error(ema), "tg_ema_update: the parameter set has grown since the average was made");
     ck_assert_float_eq((float)tg_parameter_get(weight, 3), (float)sin(10));
-    ck_assert(!tg_training_state_save(&(tg_training_state){.parameters = set, .ema = ema}, "unused", NULL, 0, message));
-    ck_assert_ptr_nonnull(strstr(message, "the parameter set has grown since the average was made"));
+    ck_assert(!tg_training_state_save(&(tg_training_state){.parameters = set, .ema = ema}, "unused", NULL, 0, &error));
+    ck_assert_ptr_nonnull(strstr(error.text, "the parameter set has grown since the average was made"));
     tg_ema_free(ema);
     tg_parameters_free(set);
 }
@@ -112,7 +112,7 @@ END_TEST
 
 START_TEST(averages_travel_in_a_training_state)
 {
-    char message[TG_FILE_MESSAGE];
+    tg_error error;
     tg_parameter *weight, *running;
     tg_parameters *set = set_of(TG_F32, &weight, &running);
     tg_ema *ema = tg_ema_new(set, NULL), *other = tg_ema_new(set, NULL);
@@ -122,19 +122,19 @@ START_TEST(averages_travel_in_a_training_state)
         set_weights(weight, step);
         tg_ema_update(ema);
     }
-    ck_assert_msg(tg_training_state_save(&state, temporary_path("run"), NULL, 0, message), "%s", message);
+    ck_assert_msg(tg_training_state_save(&state, temporary_path("run"), NULL, 0, &error), "%s", error.text);
     state.ema = other;
-    ck_assert_msg(tg_training_state_load(&state, temporary_path("run"), message), "%s", message);
+    ck_assert_msg(tg_training_state_load(&state, temporary_path("run"), &error), "%s", error.text);
     ck_assert_int_eq(tg_ema_updates(other), 4);
     ck_assert_mem_eq(tg_parameters_values(tg_ema_parameters(ema)), tg_parameters_values(tg_ema_parameters(other)),
                      8 * sizeof(float));
     tg_ema_swap(other);
-    ck_assert(!tg_training_state_save(&state, temporary_path("run"), NULL, 0, message));
-    ck_assert_ptr_nonnull(strstr(message, "tg_ema_swap"));
+    ck_assert(!tg_training_state_save(&state, temporary_path("run"), NULL, 0, &error));
+    ck_assert_ptr_nonnull(strstr(error.text, "tg_ema_swap"));
     tg_ema_swap(other);
     state.ema = NULL;
-    ck_assert(!tg_training_state_load(&state, temporary_path("run"), message));
-    ck_assert_ptr_nonnull(strstr(message, "'training.ema'"));
+    ck_assert(!tg_training_state_load(&state, temporary_path("run"), &error));
+    ck_assert_ptr_nonnull(strstr(error.text, "'training.ema'"));
     temporary_folder_remove();
     tg_ema_free(ema);
     tg_ema_free(other);

@@ -1,5 +1,5 @@
 /* Files of results: whole or not there, and never written through a link. */
-#include "examples/lab/files.h"
+#include "examples/report/files.h"
 #include "tests/temporary_files.h"
 
 #include <check.h>

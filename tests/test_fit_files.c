@@ -110,9 +110,9 @@ START_TEST(the_best_file_has_the_weights_of_its_epoch)
     two.config.valid.count = 0;
     two.config.epochs = 2;
     fit_train(&two);
-    char message[TG_FILE_MESSAGE];
-    ck_assert_msg(tg_parameters_load(tg_mlp_parameters(r.net), temporary_path("run/best.safetensors"), NULL, message),
-                  "%s", message);
+    tg_error error;
+    ck_assert_msg(tg_parameters_load(tg_mlp_parameters(r.net), temporary_path("run/best.safetensors"), NULL, &error),
+                  "%s", error.text);
     fit_assert_same_weights(&r, &two);
     fit_end(&r);
     fit_end(&two);

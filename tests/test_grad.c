@@ -228,6 +228,28 @@ START_TEST(buffers_of_cotangents_are_used_again)
 }
 END_TEST
 
+/* Each gradient of a chain of relus overwrites the cotangent that it comes from, so all need one buffer. */
+START_TEST(a_gradient_takes_the_place_of_its_cotangent)
+{
+    enum { N = 1 << 14, BYTES = 8 * N };
+    static double data[N];
+    for (int i = 0; i < N; i++)
+        data[i] = i % 3 - 1;
+    const tg_tensor x = tg_variable(tape, TG_F64, data, TG_SHAPE(N));
+    tg_tensor y = x;
+    for (int i = 0; i < 5; i++)
+        y = tg_relu(y);
+    const tg_tensor ones = tg_full(tape, TG_F64, TG_SHAPE(N), 1);
+    y = tg_sum(tg_mul(y, ones));
+    const int64_t forward = tg_tape_count(tape).bytes_used;
+    ck_assert(tg_backward(y));
+    const int64_t backward = tg_tape_count(tape).bytes_used - forward;
+    ck_assert_msg(backward < 3 * BYTES / 2, "%lld bytes, a buffer has %d", (long long)backward, BYTES);
+    for (int i = 0; i < N; i += 101)
+        ck_assert_double_eq(tg_at(tg_gradient(x), i), data[i] > 0);
+}
+END_TEST
+
 /* Memory that a backward pass takes through layers whose cotangents are views, are passed on, and are replaced by sums.
  */
 static int64_t bytes_of_a_pass(int layers)
@@ -423,6 +445,7 @@ Suite *grad_suite(void)
     tcase_add_test(tests, grad_takes_several_outputs_inputs_and_intermediates);
     tcase_add_test(tests, an_output_given_several_times_counts_as_often);
     tcase_add_test(tests, buffers_of_cotangents_are_used_again);
+    tcase_add_test(tests, a_gradient_takes_the_place_of_its_cotangent);
     tcase_add_test(tests, what_a_pass_takes_does_not_grow_with_depth);
     tcase_add_loop_test(tests, gradients_that_are_views_stay_what_they_are, 0, 4);
     tcase_add_test(tests, grad_does_not_touch_parameters);

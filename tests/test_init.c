@@ -34,6 +34,7 @@ START_TEST(variances_are_those_of_the_formulas)
         {TG_INIT_XAVIER_UNIFORM, 0.5, 0.5 / (IN + OUT), 1.8},
         {TG_INIT_UNIT_ROWS, 1, 1. / IN, 3},
         {TG_INIT_ORTHOGONAL, 1, 1. / OUT, 3}, /* columns are unit vectors of length 300 */
+        {TG_INIT_SIREN, 1, 1. / IN, 1.8},     /* one that is not a model's first */
     };
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
         tg_parameters *set = weight_set(TG_F64, TG_SHAPE(OUT, IN), kinds[k].init, kinds[k].gain);
@@ -58,6 +59,54 @@ START_TEST(uniform_weights_stay_within_their_bound)
     ck_assert_double_le(most, bound);
     ck_assert_double_ge(most, 0.99 * bound);
     tg_parameters_free(set);
+}
+END_TEST
+
+/* The largest weight of parameter number `index`, over the bound that it must come close to. */
+static double reach(const tg_parameters *set, int index, double bound)
+{
+    const tg_parameter *p = tg_parameters_at(set, index);
+    double most = 0;
+    for (int64_t i = 0; i < tg_shape_size(&p->shape); i++)
+        most = fmax(most, fabs(tg_parameter_get(p, i)));
+    return most / bound;
+}
+
+/* The paper's bounds; and what follows from them for points in [-1, 1]^2. Phases of the first layer spread over many
+ * periods: E sin^2 = (1 - (Si(30) / 30)^2) / 2. Sums of many sines are normal of some variance v, and E sin(z)^2 = (1 -
+ * e^(-2 v)) / 2 of such z is half the variance behind the next layer. */
+START_TEST(siren_begins_as_published)
+{
+    enum { ROWS = 500, WIDTH = 200, DEPTH = 6 };
+    static double x[ROWS][2];
+    tg_rng rng = tg_rng_seed(5);
+    tg_mlp *net = tg_mlp_new(&rng, &(tg_mlp_config){.inputs = 2,
+                                                    .hidden = {WIDTH, WIDTH, WIDTH, WIDTH, WIDTH, WIDTH},
+                                                    .outputs = 1,
+                                                    .activation = TG_SINE,
+                                                    .init = TG_INIT_SIREN,
+                                                    .dtype = TG_F64});
+    const tg_parameters *set = tg_mlp_parameters(net);
+    for (int layer = 0; layer <= DEPTH; layer++) {
+        const double share = reach(set, 2 * layer, layer == 0 ? 30. / 2 : sqrt(6. / WIDTH));
+        ck_assert_double_le(share, 1);
+        ck_assert_double_ge(share, 0.97);
+    }
+    tg_tape *tape = tg_tape_new();
+    for (int i = 0; i < 2 * ROWS; i++)
+        x[i / 2][i % 2] = 2 * tg_rng_uniform(&rng) - 1;
+    tg_mlp_trace trace;
+    tg_mlp_forward_with(net, tg_constant(tape, TG_F64, x, TG_SHAPE(ROWS, 2)), NULL, &trace);
+    double expected = 1 - pow(1.5667565 / 30, 2);
+    for (int layer = 1; layer < DEPTH; layer++) {
+        const double square = tg_item(tg_mean(tg_square(trace.preactivation[layer])));
+        const double fourth = tg_item(tg_mean(tg_power(trace.preactivation[layer], 4)));
+        ck_assert_double_eq_tol(square, expected, 0.05);
+        ck_assert_double_eq_tol(fourth / (square * square), 3, 0.3);
+        expected = 1 - exp(-2 * expected);
+    }
+    tg_mlp_free(net);
+    tg_tape_free(tape);
 }
 END_TEST
 
@@ -144,7 +193,7 @@ START_TEST(initialisers_have_names_and_gains)
         ck_assert(tg_init_from_name(tg_init_name((tg_init)count), &found));
         ck_assert_int_eq((int)found, count);
     }
-    ck_assert_int_eq(count, TG_INIT_ORTHOGONAL + 1);
+    ck_assert_int_eq(count, TG_INIT_SIREN + 1);
     tg_init kept = TG_INIT_UNIT_ROWS;
     ck_assert_ptr_null(tg_init_name((tg_init)-1));
     ck_assert(!tg_init_from_name("kaiming", &kept) && !tg_init_from_name(NULL, &kept) && kept == TG_INIT_UNIT_ROWS);
@@ -242,6 +291,7 @@ Suite *init_suite(void)
     TCase *tests = tcase_create("init");
     tcase_add_test(tests, variances_are_those_of_the_formulas);
     tcase_add_test(tests, uniform_weights_stay_within_their_bound);
+    tcase_add_test(tests, siren_begins_as_published);
     tcase_add_test(tests, unit_rows_have_unit_length);
     tcase_add_test(tests, orthogonal_matrices_are_orthogonal_to_rounding);
     tcase_add_test(tests, fans_of_a_convolution_count_its_window);

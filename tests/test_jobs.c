@@ -1,7 +1,7 @@
 /* Jobs in child processes, and how their progress is shown. */
-#include "examples/lab/jobs.h"
-#include "examples/lab/progress.h"
-#include "examples/lab/progress_internal.h"
+#include "examples/run/jobs.h"
+#include "examples/run/progress.h"
+#include "examples/run/progress_internal.h"
 #include "tests/pseudo_terminal.h"
 #include "examples/report/terminal.h"
 

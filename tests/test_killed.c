@@ -18,7 +18,7 @@ Suite *killed_suite(void);
 
 enum { SIZE = 200000 };
 
-static char message[TG_FILE_MESSAGE];
+static tg_error error;
 
 /* A set all of whose numbers tell which write it is of. */
 static tg_parameters *numbered(double number)
@@ -37,7 +37,7 @@ static void write_for_ever(const char *path, int told)
     for (int64_t number = 2;; number++) {
         tg_parameter_fill(tg_parameters_at(set, 0), (double)number);
         const tg_training_state state = {.parameters = set, .rng = {&rng}, .position = number};
-        if (!tg_training_state_save(&state, path, NULL, 0, message))
+        if (!tg_training_state_save(&state, path, NULL, 0, &error))
             _exit(1);
         if (number == 2 && write(told, "x", 1) != 1)
             _exit(2);
@@ -72,7 +72,7 @@ static int64_t kill_a_writer(const char *path, tg_rng *rng)
     tg_parameters *set = numbered(0);
     tg_rng read_back;
     tg_training_state state = {.parameters = set, .rng = {&read_back}};
-    ck_assert_msg(tg_training_state_load(&state, path, message), "%s", message);
+    ck_assert_msg(tg_training_state_load(&state, path, &error), "%s", error.text);
     for (int64_t i = 0; i < SIZE; i++)
         ck_assert_msg(tg_parameter_get(tg_parameters_at(set, 0), i) == (double)state.position,
                       "number %lld is of another write than %lld", (long long)i, (long long)state.position);
@@ -99,7 +99,7 @@ START_TEST(a_full_disk_is_an_error_and_keeps_the_old_file)
     tg_parameters *set = numbered(1);
     tg_training_state state = {.parameters = set, .rng = {&rng}, .position = 1};
     snprintf(path, sizeof path, "%s", temporary_path("run"));
-    ck_assert(tg_training_state_save(&state, path, NULL, 0, message));
+    ck_assert(tg_training_state_save(&state, path, NULL, 0, &error));
     struct stat whole;
     ck_assert_int_eq(stat(path, &whole), 0);
     tg_parameter_fill(tg_parameters_at(set, 0), 2);
@@ -111,11 +111,12 @@ START_TEST(a_full_disk_is_an_error_and_keeps_the_old_file)
         tiny = before;
         tiny.rlim_cur = room[i];
         setrlimit(RLIMIT_FSIZE, &tiny);
-        const bool saved = tg_training_state_save(&state, path, NULL, 0, message);
+        const bool saved = tg_training_state_save(&state, path, NULL, 0, &error);
         setrlimit(RLIMIT_FSIZE, &before);
-        ck_assert_msg(!saved && strstr(message, "/run: File too large") && !strchr(message, '\n'), "%s", message);
+        ck_assert_msg(!saved && strstr(error.text, "/run: File too large") && !strchr(error.text, '\n'), "%s",
+                      error.text);
         int64_t position = state.position;
-        ck_assert_msg(tg_training_state_load(&state, path, message) && state.position == position, "%s", message);
+        ck_assert_msg(tg_training_state_load(&state, path, &error) && state.position == position, "%s", error.text);
         ck_assert_double_eq(tg_parameter_get(tg_parameters_at(set, 0), SIZE - 1), 1);
         tg_parameter_fill(tg_parameters_at(set, 0), 2);
     }
@@ -123,7 +124,7 @@ START_TEST(a_full_disk_is_an_error_and_keeps_the_old_file)
     char beside[700];
     snprintf(beside, sizeof beside, "%s.%ld.tmp", path, (long)getpid());
     ck_assert_int_ne(access(beside, F_OK), 0);
-    ck_assert(tg_training_state_save(&state, path, NULL, 0, message));
+    ck_assert(tg_training_state_save(&state, path, NULL, 0, &error));
     tg_parameters_free(set);
 }
 END_TEST

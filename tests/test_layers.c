@@ -9,7 +9,7 @@
 
 Suite *layers_suite(void);
 
-static char message[TG_FILE_MESSAGE];
+static tg_error error;
 
 /* What a layer is tested with. It is built in `set`, which has the parameters of the file, and run on x. */
 typedef struct setting {
@@ -294,7 +294,7 @@ static setting build(const char *name, tg_dtype dtype, layer_function layer, boo
     ck_assert_msg(!tg_parameters_error(s.set), "%s", tg_parameters_error(s.set));
     const tg_load_options options = {
         .allow_unknown = true, .allow_missing = !evaluation, .renames = unnamed, .rename_count = 1};
-    ck_assert_msg(tg_parameters_load(s.set, s.file.path, &options, message), "%s", message);
+    ck_assert_msg(tg_parameters_load(s.set, s.file.path, &options, &error), "%s", error.text);
     return s;
 }
 

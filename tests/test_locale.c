@@ -58,6 +58,15 @@ static void begin(fit_run *r, const char *folder)
     r->config.ema = (tg_ema_config){.decay = 0.8, .warmup = true};
 }
 
+START_TEST(errors_are_written_with_points)
+{
+    tg_error error;
+    speak_german();
+    tg_fail(&error, "%.1f", 0.5);
+    ck_assert_str_eq(error.text, "0.5");
+}
+END_TEST
+
 START_TEST(curves_are_written_with_points)
 {
     fit_run r;
@@ -119,6 +128,7 @@ Suite *locale_suite(void)
     Suite *suite = suite_create("locale");
     TCase *tests = tcase_create("locale");
     tcase_add_checked_fixture(tests, make_german, fit_suite_finish);
+    tcase_add_test(tests, errors_are_written_with_points);
     tcase_add_test(tests, curves_are_written_with_points);
     tcase_add_loop_test(tests, a_state_goes_from_one_locale_to_another, 0, 2);
     tcase_add_test(tests, messages_have_points);

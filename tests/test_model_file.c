@@ -10,7 +10,7 @@
 
 Suite *model_file_suite(void);
 
-static char message[TG_FILE_MESSAGE];
+static tg_error error;
 
 static void start(void)
 {
@@ -60,22 +60,22 @@ START_TEST(another_activation_is_an_error_that_says_how_far_outputs_differ)
     const tg_activation other = _i == 0 ? TG_GELU_TANH : _i == 1 ? TG_GELU_QUICK : TG_RELU;
     int calls = 0;
     tg_mlp *net = net_with(TG_GELU_EXACT, 1), *model = net_with(other, 2), *twin = net_with(other, 2);
-    ck_assert_msg(tg_model_save(tg_mlp_parameters(net), temporary_path("net"), TG_GELU_EXACT, NULL, message), "%s",
-                  message);
+    ck_assert_msg(tg_model_save(tg_mlp_parameters(net), temporary_path("net"), TG_GELU_EXACT, NULL, &error), "%s",
+                  error.text);
     const tg_model_load_options options = {.outputs = outputs, .user = &calls};
-    ck_assert(!tg_model_load(tg_mlp_parameters(model), temporary_path("net"), other, &options, message));
+    ck_assert(!tg_model_load(tg_mlp_parameters(model), temporary_path("net"), other, &options, &error));
     ck_assert_int_eq(calls, 2);
     char expected[200];
     snprintf(expected, sizeof expected,
              "it was trained with gelu_exact, and the model has %s; on a sample outputs differ by up to %.2g "
              "(of up to ",
              tg_activation_name(other), difference(net, other));
-    ck_assert_msg(strstr(message, expected) != NULL, "%s\nnot\n%s", message, expected);
-    ck_assert_ptr_null(strchr(message, '\n'));
+    ck_assert_msg(strstr(error.text, expected) != NULL, "%s\nnot\n%s", error.text, expected);
+    ck_assert_ptr_null(strchr(error.text, '\n'));
     ck_assert_mem_eq(tg_parameters_values(tg_mlp_parameters(model)), tg_parameters_values(tg_mlp_parameters(twin)),
                      (size_t)tg_parameters_size(tg_mlp_parameters(model)) * sizeof(float));
-    ck_assert(!tg_model_load(tg_mlp_parameters(model), temporary_path("net"), other, NULL, message));
-    ck_assert_ptr_nonnull(strstr(message, "it was trained with gelu_exact, and the model has "));
+    ck_assert(!tg_model_load(tg_mlp_parameters(model), temporary_path("net"), other, NULL, &error));
+    ck_assert_ptr_nonnull(strstr(error.text, "it was trained with gelu_exact, and the model has "));
     tg_mlp_free(net);
     tg_mlp_free(model);
     tg_mlp_free(twin);
@@ -87,16 +87,16 @@ START_TEST(the_files_activation_or_the_models_may_be_taken)
     tg_activation activation = TG_GELU_TANH;
     tg_mlp *relu = net_with(TG_RELU, 1), *gelu = net_with(TG_GELU_EXACT, 2);
     tg_parameters *from = tg_mlp_parameters(relu), *to = tg_mlp_parameters(gelu);
-    ck_assert(tg_model_save(from, temporary_path("relu"), TG_RELU, "{\"hidden\": [8, 8]}", message));
-    ck_assert(tg_model_activation(temporary_path("relu"), &activation, message));
+    ck_assert(tg_model_save(from, temporary_path("relu"), TG_RELU, "{\"hidden\": [8, 8]}", &error));
+    ck_assert(tg_model_activation(temporary_path("relu"), &activation, &error));
     ck_assert_int_eq(activation, TG_RELU);
-    ck_assert(tg_model_load(from, temporary_path("relu"), activation, NULL, message));
-    ck_assert(!tg_model_load(to, temporary_path("relu"), TG_GELU_EXACT, NULL, message));
+    ck_assert(tg_model_load(from, temporary_path("relu"), activation, NULL, &error));
+    ck_assert(!tg_model_load(to, temporary_path("relu"), TG_GELU_EXACT, NULL, &error));
     ck_assert(
-        tg_model_load(to, temporary_path("relu"), TG_GELU_EXACT, &(tg_model_load_options){.migrate = true}, message));
+        tg_model_load(to, temporary_path("relu"), TG_GELU_EXACT, &(tg_model_load_options){.migrate = true}, &error));
     ck_assert_mem_eq(tg_parameters_values(to), tg_parameters_values(from),
                      (size_t)tg_parameters_size(to) * sizeof(float));
-    tg_safetensors *file = tg_safetensors_open(temporary_path("relu"), message);
+    tg_safetensors *file = tg_safetensors_open(temporary_path("relu"), &error);
     ck_assert_str_eq(tg_safetensors_metadata(file, "config"), "{\"hidden\": [8, 8]}");
     ck_assert_str_eq(tg_safetensors_metadata(file, "tapegrad"), TG_VERSION);
     tg_safetensors_close(file);
@@ -112,15 +112,15 @@ START_TEST(a_training_state_is_read_as_a_model_by_renames)
     tg_ema_update(state.ema);
     tg_metadata lines[TG_MODEL_METADATA];
     const int count = tg_model_metadata(lines, TG_SILU, NULL);
-    ck_assert(tg_training_state_save(&state, temporary_path("run"), lines, count, message));
+    ck_assert(tg_training_state_save(&state, temporary_path("run"), lines, count, &error));
     /* The averages take the place of the weights; the weights go where nobody wants them. */
     static const tg_rename averages[] = {{"ema.*", "*"}, {"*", "weights.*"}};
     const tg_model_load_options options = {.load = {.allow_unknown = true, .renames = averages, .rename_count = 2}};
-    ck_assert_msg(tg_model_load(tg_mlp_parameters(other), temporary_path("run"), TG_SILU, &options, message), "%s",
-                  message);
+    ck_assert_msg(tg_model_load(tg_mlp_parameters(other), temporary_path("run"), TG_SILU, &options, &error), "%s",
+                  error.text);
     ck_assert_mem_eq(tg_parameters_values(tg_mlp_parameters(net)), tg_parameters_values(tg_mlp_parameters(other)),
                      (size_t)tg_parameters_size(tg_mlp_parameters(net)) * sizeof(float));
-    ck_assert(!tg_model_load(tg_mlp_parameters(other), temporary_path("run"), TG_RELU, &options, message));
+    ck_assert(!tg_model_load(tg_mlp_parameters(other), temporary_path("run"), TG_RELU, &options, &error));
     tg_ema_free(state.ema);
     tg_mlp_free(net);
     tg_mlp_free(other);
@@ -132,21 +132,21 @@ START_TEST(what_cannot_be_read_is_said)
     tg_activation activation = TG_TANH;
     tg_mlp *net = net_with(TG_GELU_EXACT, 1);
     tg_parameters *set = tg_mlp_parameters(net);
-    ck_assert(tg_parameters_save(set, temporary_path("plain"), NULL, 0, message));
-    ck_assert(tg_model_load(set, temporary_path("plain"), TG_GELU_EXACT, NULL, message)); /* as PyTorch's */
-    ck_assert(!tg_model_activation(temporary_path("plain"), &activation, message));
-    ck_assert_ptr_nonnull(strstr(message, "it names no activation"));
-    ck_assert(tg_parameters_save(set, temporary_path("odd"), &(tg_metadata){"activation", "gelu"}, 1, message));
-    ck_assert(!tg_model_activation(temporary_path("odd"), &activation, message));
-    ck_assert_ptr_nonnull(strstr(message, "'gelu', which is unknown"));
-    ck_assert(!tg_model_load(set, temporary_path("odd"), TG_GELU_EXACT, NULL, message));
-    ck_assert(!tg_model_activation(temporary_path("nothing"), &activation, message));
+    ck_assert(tg_parameters_save(set, temporary_path("plain"), NULL, 0, &error));
+    ck_assert(tg_model_load(set, temporary_path("plain"), TG_GELU_EXACT, NULL, &error)); /* as PyTorch's */
+    ck_assert(!tg_model_activation(temporary_path("plain"), &activation, &error));
+    ck_assert_ptr_nonnull(strstr(error.text, "it names no activation"));
+    ck_assert(tg_parameters_save(set, temporary_path("odd"), &(tg_metadata){"activation", "gelu"}, 1, &error));
+    ck_assert(!tg_model_activation(temporary_path("odd"), &activation, &error));
+    ck_assert_ptr_nonnull(strstr(error.text, "'gelu', which is unknown"));
+    ck_assert(!tg_model_load(set, temporary_path("odd"), TG_GELU_EXACT, NULL, &error));
+    ck_assert(!tg_model_activation(temporary_path("nothing"), &activation, &error));
     ck_assert_int_eq(activation, TG_TANH);
-    ck_assert(!tg_model_load(set, temporary_path("nothing"), TG_TANH, NULL, message));
-    ck_assert(!tg_model_load(set, NULL, TG_TANH, NULL, message));
-    ck_assert(!tg_model_load(NULL, temporary_path("plain"), TG_TANH, NULL, message));
-    ck_assert(!tg_model_load(set, temporary_path("plain"), (tg_activation)99, NULL, message));
-    ck_assert(!tg_model_save(NULL, temporary_path("plain"), TG_TANH, NULL, message));
+    ck_assert(!tg_model_load(set, temporary_path("nothing"), TG_TANH, NULL, &error));
+    ck_assert(!tg_model_load(set, NULL, TG_TANH, NULL, &error));
+    ck_assert(!tg_model_load(NULL, temporary_path("plain"), TG_TANH, NULL, &error));
+    ck_assert(!tg_model_load(set, temporary_path("plain"), (tg_activation)99, NULL, &error));
+    ck_assert(!tg_model_save(NULL, temporary_path("plain"), TG_TANH, NULL, &error));
     tg_mlp_free(net);
 }
 END_TEST
@@ -158,15 +158,15 @@ START_TEST(too_little_memory_changes_nothing)
     tg_parameters *set = tg_mlp_parameters(net);
     const size_t bytes = (size_t)tg_parameters_size(set) * sizeof(float);
     void *before = malloc(bytes);
-    ck_assert(tg_model_save(set, temporary_path("net"), TG_RELU, NULL, message));
+    ck_assert(tg_model_save(set, temporary_path("net"), TG_RELU, NULL, &error));
     memcpy(before, tg_parameters_values(set), bytes);
     bool reached = true;
     for (int nth = 0; reached; nth++) {
         wrapped_memory_fail_after(nth);
         const bool loaded = tg_model_load(set, temporary_path("net"), TG_GELU_EXACT,
-                                          &(tg_model_load_options){.outputs = outputs, .user = &calls}, message);
+                                          &(tg_model_load_options){.outputs = outputs, .user = &calls}, &error);
         reached = wrapped_memory_stop();
-        ck_assert(!loaded && message[0]);
+        ck_assert(!loaded && error.text[0]);
         ck_assert_mem_eq(before, tg_parameters_values(set), bytes);
         ck_assert_int_lt(nth, 1000);
     }

@@ -140,11 +140,11 @@ enum { CASES = sizeof cases / sizeof cases[0] };
 /* Its model with the weights of the file. */
 static void *loaded(int i, const pytorch *p)
 {
-    char message[TG_FILE_MESSAGE];
+    tg_error error;
     void *model = cases[i].kind->make(NULL, cases[i].config, p->dtype);
     ck_assert_ptr_nonnull(model);
     const tg_load_options options = {.allow_unknown = true, .allow_missing = !cases[i].evaluation};
-    ck_assert_msg(tg_parameters_load(cases[i].kind->parameters(model), p->path, &options, message), "%s", message);
+    ck_assert_msg(tg_parameters_load(cases[i].kind->parameters(model), p->path, &options, &error), "%s", error.text);
     return model;
 }
 

@@ -234,6 +234,78 @@ START_TEST(maxout_is_the_largest_of_its_pieces)
 }
 END_TEST
 
+/* Each function by C's own arithmetic, with a weight of its own for each of three channels. */
+static double learned_by_hand(tg_learned_function function, double x, double w)
+{
+    return function == TG_LEARNED_PRELU   ? (x > 0 ? x : w * x)
+           : function == TG_LEARNED_SWISH ? x / (1 + exp(-w * x))
+                                          : x + pow(sin(exp(w) * x), 2) / exp(w);
+}
+
+START_TEST(learned_activations_are_their_formulas_along_the_channels)
+{
+    static const double initial[] = {0.25, 1, 0};
+    for (int f = 0; tg_learned_name((tg_learned_function)f); f++)
+        for (int dtype = 0; dtype < 2; dtype++) {
+            const tg_dtype type = dtype ? TG_F64 : TG_F32;
+            tg_parameters *set = tg_parameters_new(type);
+            const tg_learned each = tg_learned_add(set, "each", (tg_learned_function)f, 3),
+                             one = tg_learned_add(set, "one", (tg_learned_function)f, 1);
+            ck_assert(tg_parameters_initialize(set, TG_INIT_HE_NORMAL, 0, NULL));
+            ck_assert_double_eq(tg_parameter_get(each.weight, 2), initial[f]);
+            ck_assert_double_eq(tg_parameter_get(one.weight, 0), initial[f]);
+            ck_assert(!each.weight->decay);
+            for (int i = 0; i < 3; i++)
+                tg_parameter_put(each.weight, i, 0.5 * i - 0.25);
+            tg_tensor rows = drawn(type, TG_SHAPE(4, 5, 3)), images = drawn(type, TG_SHAPE(2, 3, 4, 5));
+            tg_tensor of_rows = tg_learned_forward(&each, rows), of_images = tg_learned_forward(&each, images),
+                      of_one = tg_learned_forward(&one, images);
+            assert_shape(of_rows, TG_SHAPE(4, 5, 3));
+            assert_shape(of_images, TG_SHAPE(2, 3, 4, 5));
+            for (int i = 0; i < 60; i++)
+                assert_close(tg_at(of_rows, i), learned_by_hand(each.function, tg_at(rows, i), 0.5 * (i % 3) - 0.25),
+                             type);
+            for (int i = 0; i < 120; i++) {
+                assert_close(tg_at(of_images, i),
+                             learned_by_hand(each.function, tg_at(images, i), 0.5 * (i / 20 % 3) - 0.25), type);
+                assert_close(tg_at(of_one, i), learned_by_hand(one.function, tg_at(images, i), initial[f]), type);
+            }
+            tg_parameters_free(set);
+        }
+}
+END_TEST
+
+/* PyTorch 2.15, float64, of the sum of outputs: PReLU at -2, -0, 0, 3 with slopes of 0.25 has the derivatives 0.25,
+ * 0.25, 0.25, 1 by x and -2, 0, 0, 0 by the slopes. */
+START_TEST(the_kink_of_prelu_is_that_of_pytorch)
+{
+    static const double by_x[] = {0.25, 0.25, 0.25, 1}, by_slope[] = {-2, 0, 0, 0};
+    tg_parameters *set = tg_parameters_new(TG_F64);
+    const tg_learned prelu = tg_learned_add(set, "prelu", TG_LEARNED_PRELU, 4);
+    tg_tensor x = tg_variable(tape, TG_F64, (const double[]){-2, -0., 0, 3}, TG_SHAPE(1, 4));
+    ck_assert(tg_backward(tg_sum(tg_learned_forward(&prelu, x))));
+    for (int i = 0; i < 4; i++) {
+        ck_assert_double_eq(tg_at(tg_gradient(x), i), by_x[i]);
+        ck_assert_double_eq(((const double *)prelu.weight->gradient)[i], by_slope[i]);
+    }
+    tg_parameters_free(set);
+}
+END_TEST
+
+START_TEST(learned_activations_refuse_what_they_cannot_do)
+{
+    tg_parameters *set = tg_parameters_new(TG_F64);
+    const tg_learned prelu = tg_learned_add(set, "prelu", TG_LEARNED_PRELU, 3);
+    ck_assert(!tg_ok(tg_learned_forward(NULL, drawn(TG_F64, TG_SHAPE(2, 3)))));
+    expect_error("the layer has no weight");
+    ck_assert(!tg_ok(tg_learned_forward(&prelu, drawn(TG_F64, TG_SHAPE(2, 1))))); /* which would expand to 3 */
+    expect_error("prelu has 3 channels, x has others");
+    ck_assert_ptr_null(tg_learned_name((tg_learned_function)3));
+    ck_assert(!tg_learned_add(set, "none", (tg_learned_function)3, 1).weight && tg_parameters_error(set));
+    tg_parameters_free(set);
+}
+END_TEST
+
 START_TEST(a_plain_block_is_two_layers)
 {
     tg_parameters *set = tg_parameters_new(TG_F64);
@@ -341,6 +413,9 @@ Suite *nn_suite(void)
     tcase_add_test(tests, a_parameter_shared_by_two_layers_gets_the_sum_of_both_gradients);
     tcase_add_test(tests, a_gated_block_is_its_formula_under_the_names_of_the_field);
     tcase_add_test(tests, maxout_is_the_largest_of_its_pieces);
+    tcase_add_test(tests, learned_activations_are_their_formulas_along_the_channels);
+    tcase_add_test(tests, the_kink_of_prelu_is_that_of_pytorch);
+    tcase_add_test(tests, learned_activations_refuse_what_they_cannot_do);
     tcase_add_test(tests, a_plain_block_is_two_layers);
     tcase_add_test(tests, a_gated_block_of_two_thirds_the_width_has_the_parameters_of_a_plain_one);
     tcase_add_test(tests, dropout_is_for_training_only);

@@ -9,7 +9,7 @@
 
 Suite *npy_suite(void);
 
-static char message[TG_FILE_MESSAGE];
+static tg_error error;
 
 START_TEST(what_is_written_is_read)
 {
@@ -21,9 +21,9 @@ START_TEST(what_is_written_is_read)
     for (int dtype = TG_F32; dtype <= TG_I32; dtype++)
         for (int i = 0; i < 5; i++) {
             tg_npy array;
-            ck_assert_msg(tg_npy_write(temporary_path("a"), (tg_dtype)dtype, shapes[i], data[dtype], message), "%s",
-                          message);
-            ck_assert_msg(tg_npy_read(temporary_path("a"), &array, message), "%s", message);
+            ck_assert_msg(tg_npy_write(temporary_path("a"), (tg_dtype)dtype, shapes[i], data[dtype], &error), "%s",
+                          error.text);
+            ck_assert_msg(tg_npy_read(temporary_path("a"), &array, &error), "%s", error.text);
             ck_assert_int_eq(array.dtype, dtype);
             ck_assert(tg_shape_equal(&array.shape, &shapes[i]));
             ck_assert_int_eq(
@@ -46,13 +46,13 @@ START_TEST(files_of_numpy_are_read)
 {
     tg_npy array;
     temporary_write("a", floats, sizeof floats - 1);
-    ck_assert_msg(tg_npy_read(temporary_path("a"), &array, message), "%s", message);
+    ck_assert_msg(tg_npy_read(temporary_path("a"), &array, &error), "%s", error.text);
     ck_assert(array.dtype == TG_F32 && array.shape.rank == 2 && array.shape.dim[1] == 2);
     ck_assert_float_eq(((float *)array.data)[0], 1.5F);
     ck_assert_float_eq(((float *)array.data)[3], 4);
     tg_npy_free(&array);
     temporary_write("a", longs, sizeof longs - 1);
-    ck_assert_msg(tg_npy_read(temporary_path("a"), &array, message), "%s", message);
+    ck_assert_msg(tg_npy_read(temporary_path("a"), &array, &error), "%s", error.text);
     ck_assert(array.dtype == TG_I32 && array.shape.rank == 1 && array.shape.dim[0] == 2);
     ck_assert_int_eq(((int32_t *)array.data)[0], 7);
     ck_assert_int_eq(((int32_t *)array.data)[1], -8);
@@ -88,8 +88,8 @@ START_TEST(a_malformed_file_is_refused_in_one_line)
     memcpy(bytes + 10, malformed[_i].header, size);
     temporary_write("bad", bytes, 10 + size + 4); /* and one number */
     tg_npy array;
-    ck_assert(!tg_npy_read(temporary_path("bad"), &array, message));
-    ck_assert_msg(strstr(message, malformed[_i].message) && !strchr(message, '\n'), "%s", message);
+    ck_assert(!tg_npy_read(temporary_path("bad"), &array, &error));
+    ck_assert_msg(strstr(error.text, malformed[_i].message) && !strchr(error.text, '\n'), "%s", error.text);
     ck_assert_ptr_null(array.data);
 }
 END_TEST
@@ -100,14 +100,14 @@ START_TEST(no_damage_to_a_file_does_damage_to_its_reader)
     tg_npy array;
     for (size_t cut = 0; cut < sizeof floats - 1; cut++) {
         temporary_write("cut", floats, cut);
-        ck_assert(!tg_npy_read(temporary_path("cut"), &array, message));
+        ck_assert(!tg_npy_read(temporary_path("cut"), &array, &error));
     }
     for (size_t at = 0; at < 128; at++)
         for (int bit = 0; bit < 8; bit++) {
             memcpy(bytes, floats, sizeof bytes);
             bytes[at] ^= (char)(1 << bit);
             temporary_write("changed", bytes, sizeof bytes - 1);
-            if (tg_npy_read(temporary_path("changed"), &array, message))
+            if (tg_npy_read(temporary_path("changed"), &array, &error))
                 ck_assert_int_le(tg_shape_size(&array.shape), 4);
             tg_npy_free(&array);
         }
@@ -115,8 +115,8 @@ START_TEST(no_damage_to_a_file_does_damage_to_its_reader)
     memcpy(bytes, longs, sizeof longs);
     memcpy(bytes + 128, &large, 8);
     temporary_write("large", bytes, sizeof longs - 1);
-    ck_assert(!tg_npy_read(temporary_path("large"), &array, message));
-    ck_assert_ptr_nonnull(strstr(message, "does not fit into 32 bits"));
+    ck_assert(!tg_npy_read(temporary_path("large"), &array, &error));
+    ck_assert_ptr_nonnull(strstr(error.text, "does not fit into 32 bits"));
 }
 END_TEST
 
@@ -129,18 +129,18 @@ START_TEST(too_little_memory_and_null_are_survived)
     bool reached = true;
     for (int nth = 0; reached; nth++) {
         wrapped_memory_fail_after(nth);
-        const bool fine = tg_npy_write(path, TG_F32, TG_SHAPE(1), &x, message) && tg_npy_read(path, &array, message);
+        const bool fine = tg_npy_write(path, TG_F32, TG_SHAPE(1), &x, &error) && tg_npy_read(path, &array, &error);
         reached = wrapped_memory_stop();
         ck_assert_int_eq(fine, !reached);
         ck_assert_int_lt(nth, 20);
     }
     tg_npy_free(&array);
     tg_npy_free(NULL);
-    ck_assert(!tg_npy_read(NULL, &array, message) && !tg_npy_read(path, NULL, message));
-    ck_assert(!tg_npy_read(temporary_path("not there"), &array, message));
-    ck_assert(!tg_npy_write(NULL, TG_F32, TG_SHAPE(1), &x, message));
-    ck_assert(!tg_npy_write(path, TG_F32, TG_SHAPE(1), NULL, message));
-    ck_assert(!tg_npy_write(path, (tg_dtype)9, TG_SHAPE(1), &x, message));
+    ck_assert(!tg_npy_read(NULL, &array, &error) && !tg_npy_read(path, NULL, &error));
+    ck_assert(!tg_npy_read(temporary_path("not there"), &array, &error));
+    ck_assert(!tg_npy_write(NULL, TG_F32, TG_SHAPE(1), &x, &error));
+    ck_assert(!tg_npy_write(path, TG_F32, TG_SHAPE(1), NULL, &error));
+    ck_assert(!tg_npy_write(path, (tg_dtype)9, TG_SHAPE(1), &x, &error));
 }
 END_TEST
 

@@ -387,7 +387,7 @@ START_TEST(any_number_of_threads_updates_alike)
             }
             ck_assert(tg_optimizer_step(optimizer));
         }
-        bytes = (size_t)tg_parameters_size(set) * tg_dtype_size(tg_parameters_dtype(set));
+        bytes = tg_parameters_bytes(set);
         if (k < 0)
             of_one = memcpy(malloc(bytes), tg_parameters_values(set), bytes);
         ck_assert_msg(memcmp(of_one, tg_parameters_values(set), bytes) == 0, "%s, %d threads",

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <tapegrad.h>
+#include <unistd.h>
 
 Suite *parameters_suite(void);
 
@@ -221,6 +222,34 @@ START_TEST(values_change_places_with_a_block)
 }
 END_TEST
 
+/* Resident memory of this process, in bytes; -1 where that cannot be read. */
+static long resident(void)
+{
+    long pages = -1;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file && fscanf(file, "%*d %ld", &pages) != 1)
+        pages = -1;
+    if (file)
+        fclose(file);
+    return pages < 0 ? -1 : pages * sysconf(_SC_PAGESIZE);
+}
+
+/* Blocks have room for more parameters; neither it nor gradients before the first pass are in memory. */
+START_TEST(what_nothing_has_written_takes_no_memory)
+{
+    enum { NUMBERS = 3 << 20, BYTES = 4 * NUMBERS };
+    const long before = resident();
+    tg_parameters *set = tg_parameters_new(TG_F32);
+    tg_parameter *first = tg_parameters_add(set, "first", TG_SHAPE(NUMBERS), true);
+    tg_parameter_fill(first, 1);
+    tg_parameters_add(set, "second", TG_SHAPE(NUMBERS), true);
+    ck_assert_ptr_null(tg_parameters_error(set));
+    const long added = resident() - before;
+    ck_assert_msg(before < 0 || added < 3L * BYTES, "%ld MB", added >> 20); /* first's values, in two blocks */
+    tg_parameters_free(set);
+}
+END_TEST
+
 START_TEST(no_allocation_that_fails_is_fatal)
 {
     bool reached = true;
@@ -273,6 +302,7 @@ Suite *parameters_suite(void)
     tcase_add_test(tests, gradients_add_up_until_cleared_and_count_as_zero_where_no_pass_came);
     tcase_add_test(tests, sets_are_copied_by_name_and_shape_across_types);
     tcase_add_test(tests, values_change_places_with_a_block);
+    tcase_add_test(tests, what_nothing_has_written_takes_no_memory);
     tcase_add_test(tests, no_allocation_that_fails_is_fatal);
     tcase_add_test(tests, null_is_survived);
     suite_add_tcase(suite, tests);

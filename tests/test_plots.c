@@ -1,6 +1,6 @@
 /* How a comparison is shown: the table on the terminal and the pictures. */
-#include "examples/lab/files.h"
-#include "examples/lab/signals.h"
+#include "examples/report/files.h"
+#include "examples/run/signals.h"
 #include "plots/plots.h"
 #include "examples/report/runlog.h"
 #include "tests/run_logs.h"

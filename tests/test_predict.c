@@ -88,6 +88,24 @@ START_TEST(images_with_labels_have_a_score)
 }
 END_TEST
 
+/* By a model of digits that were drawn, whose pixels are between 0 and 1 from the beginning. */
+START_TEST(images_of_a_file_and_of_its_folder_are_predicted_alike)
+{
+    enum { IMAGES = 5, SIDE = 28 };
+    unsigned char images[16 + IMAGES * SIDE * SIDE] = {[2] = 8, 3, [7] = IMAGES, [11] = SIDE, [15] = SIDE};
+    const unsigned char labels[8 + IMAGES] = {[2] = 8, 1, [7] = IMAGES};
+    for (size_t i = 16; i < sizeof images; i++)
+        images[i] = (unsigned char)(i * i % 256);
+    expect_fine(train_run("sh", "-c 'mkdir drawn'"));
+    temporary_write("drawn/train-images-idx3-ubyte", images, sizeof images);
+    temporary_write("drawn/train-labels-idx1-ubyte", labels, sizeof labels);
+    expect_fine(train_run("train", "--data glyphs --rows 300 --model mlp --hidden 16 --epochs 1 --no-plots --out m"));
+    expect_fine(train_run("predict", "--model m --data idx:drawn --probabilities > p"));
+    expect_fine(train_run("predict", "--model m --data idx:drawn/train-images-idx3-ubyte --probabilities > q"));
+    expect_fine(train_run("sh", "-c 'cmp p q'"));
+}
+END_TEST
+
 /* ---- unknown categories ---- */
 
 enum { ROWS = 40, HIDDEN = 4, FIRST = 5 };
@@ -96,12 +114,12 @@ static const char *const colours[] = {"blue", "green", "red"}; /* in ascending o
 /* The output of the net of m/ by hand for a colour; 3: none of them. */
 static double own_output(int colour)
 {
-    char message[TG_FILE_MESSAGE];
+    tg_error error;
     const tg_rng rng = tg_rng_seed(1);
     tg_mlp *net = tg_mlp_new(&rng, &(tg_mlp_config){.inputs = 3, .hidden = {HIDDEN}, .outputs = 1});
     tg_parameters *set = tg_mlp_parameters(net);
     ck_assert(tg_parameters_load(set, temporary_path("m/best.safetensors"), &(tg_load_options){.allow_unknown = true},
-                                 message));
+                                 &error));
     const float *w0 = tg_parameters_find(set, "layers.0.weight")->data,
                 *b0 = tg_parameters_find(set, "layers.0.bias")->data,
                 *w1 = tg_parameters_find(set, "layers.1.weight")->data,
@@ -166,6 +184,7 @@ Suite *predict_suite(void)
     tcase_add_test(tests, the_score_is_what_the_predictions_come_to);
     tcase_add_test(tests, answers_that_are_missing_or_unknown_are_left_out_of_the_score);
     tcase_add_test(tests, images_with_labels_have_a_score);
+    tcase_add_test(tests, images_of_a_file_and_of_its_folder_are_predicted_alike);
     tcase_add_test(tests, an_unknown_category_is_named_or_ignored);
     suite_add_tcase(suite, tests);
     return suite;

@@ -38,12 +38,12 @@ static void predicted(const char *options, double price[2])
 /* The weights of housing/ times a factor, under PyTorch's names. */
 static void write_sequential(const char *name, float factor)
 {
-    char message[TG_FILE_MESSAGE];
+    tg_error error;
     const tg_rng rng = tg_rng_seed(1);
     tg_mlp *net = tg_mlp_new(&rng, &(tg_mlp_config){.inputs = 2, .hidden = {16}, .outputs = 1});
     tg_parameters *ours = tg_mlp_parameters(net), *theirs = tg_parameters_new(TG_F32);
     ck_assert(tg_parameters_load(ours, temporary_path("housing/best.safetensors"),
-                                 &(tg_load_options){.allow_unknown = true}, message));
+                                 &(tg_load_options){.allow_unknown = true}, &error));
     static const char *const names[][2] = {{"layers.0.weight", "0.weight"},
                                            {"layers.0.bias", "0.bias"},
                                            {"layers.1.weight", "2.weight"},
@@ -57,7 +57,7 @@ static void write_sequential(const char *name, float factor)
         for (int64_t k = 0; k < tg_shape_size(&shapes[i]); k++)
             to[k] = factor * from[k];
     }
-    ck_assert(tg_parameters_save(theirs, temporary_path(name), NULL, 0, message));
+    ck_assert(tg_parameters_save(theirs, temporary_path(name), NULL, 0, &error));
     tg_parameters_free(theirs);
     tg_mlp_free(net);
 }

@@ -1,4 +1,5 @@
 /* Reductions over axes against plain loops, and what they promise of accuracy. */
+#include "autograd/ops/reduction.h"
 #include "tests/tensors.h"
 
 #include <math.h>
@@ -63,13 +64,16 @@ START_TEST(every_reduction_over_every_set_of_axes_agrees_with_a_plain_loop)
         tg_tensor sum = tg_sum_over(all, axes, false), mean = tg_mean_over(all, axes, true);
         tg_tensor variance = tg_var_over(all, axes, 0, false), norm = tg_norm_over(all, axes, true);
         tg_tensor most = tg_max_over(all, axes, false), least = tg_min_over(all, axes, true);
+        tg_tensor logarithm = tg_logsumexp_over(all, axes, bits & 1);
         ck_assert_int_eq(tg_rank(least), 4);
+        ck_assert_int_eq(tg_rank(logarithm) == 4, bits & 1);
         for (int64_t r = 0; r < tg_size(sum); r++) {
             int64_t n = group(all, bits, r, x);
-            double total = 0, squares = 0, high = x[0], low = x[0];
+            double total = 0, squares = 0, powers = 0, high = x[0], low = x[0];
             for (int64_t i = 0; i < n; i++) {
                 total += x[i];
                 squares += x[i] * x[i];
+                powers += exp(x[i]);
                 high = fmax(high, x[i]);
                 low = fmin(low, x[i]);
             }
@@ -77,6 +81,7 @@ START_TEST(every_reduction_over_every_set_of_axes_agrees_with_a_plain_loop)
             assert_close(tg_at(mean, r), total / (double)n, dtype);
             assert_close(tg_at(variance, r), variance_of(x, n, 0), dtype);
             assert_close(tg_at(norm, r), sqrt(squares), dtype);
+            assert_close(tg_at(logarithm, r), log(powers), dtype);
             ck_assert_double_eq(tg_at(most, r), high);
             ck_assert_double_eq(tg_at(least, r), low);
         }
@@ -240,6 +245,33 @@ START_TEST(reductions_of_nothing_and_of_scalars_are_defined)
 }
 END_TEST
 
+START_TEST(the_gradient_of_logsumexp_is_the_softmax_over_the_same_axes)
+{
+    for (int bits = 1; bits < 8; bits++) {
+        tg_tensor x = drawn(TG_F64, TG_SHAPE(2, 3, 4));
+        tg_tensor y = tg_logsumexp_over(x, axes_of(bits), bits & 1);
+        ck_assert(tg_backward(tg_sum(y)));
+        for (int64_t r = 0; r < tg_size(y); r++)
+            for (int64_t i = 0; i < tg_size(x); i++)
+                if (reduces_to(tg_shape_of(x), bits, i, r))
+                    assert_close(tg_at(tg_gradient(x), i), exp(tg_at(x, i) - tg_at(y, r)), TG_F64);
+        tg_tape_reset(tape);
+    }
+}
+END_TEST
+
+/* Shorthands permute; the operations themselves refuse. */
+START_TEST(axes_that_an_operation_cannot_reduce_are_refused)
+{
+    tg_tensor x = drawn(TG_F32, TG_SHAPE(2, 3, 4));
+    tg_apply(&tg_op_max_over, &(tg_reduce_attributes){.axes = 5}, 1, &x);
+    expect_error("max_over(f32[2, 3, 4]): expected axes side by side");
+    x = drawn(TG_F32, TG_SHAPE(2, 3, 4));
+    tg_apply(&tg_op_logsumexp_over, &(tg_reduce_attributes){.axes = 3}, 1, &x);
+    expect_error("logsumexp_over(f32[2, 3, 4]): expected the last axes");
+}
+END_TEST
+
 START_TEST(reductions_that_cannot_be_are_named)
 {
     tg_tensor x = drawn(TG_F32, TG_SHAPE(3, 0)), labels = counted(TG_I32, TG_SHAPE(3));
@@ -271,6 +303,8 @@ Suite *reduce_suite(void)
     tcase_add_test(tests, the_norm_neither_overflows_nor_divides_by_zero);
     tcase_add_test(tests, cumulative_sums_run_along_any_axis_both_ways);
     tcase_add_test(tests, reductions_of_nothing_and_of_scalars_are_defined);
+    tcase_add_test(tests, the_gradient_of_logsumexp_is_the_softmax_over_the_same_axes);
+    tcase_add_test(tests, axes_that_an_operation_cannot_reduce_are_refused);
     tcase_add_test(tests, reductions_that_cannot_be_are_named);
     suite_add_tcase(suite, tests);
     return suite;

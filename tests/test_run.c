@@ -83,6 +83,17 @@ START_TEST(heads_may_share_keys_and_values_and_an_epoch_have_any_number_of_windo
 }
 END_TEST
 
+/* A post-norm stack normalises behind the embeddings, a pre-norm one at its end; the file says which it is. */
+START_TEST(blocks_may_normalise_after_the_residual_sum)
+{
+    expect_fine(train_run("train", "--model gpt --data text:text --layers 1 --heads 2 --width 8 --context 8 "
+                                   "--post-norm --epoch-windows 24 --batch 4 --epochs 1 --no-plots --out post"));
+    const char *header = temporary_text("post/best.safetensors") + 8; /* behind its size */
+    ck_assert_ptr_nonnull(strstr(header, "embedding_norm.weight"));
+    expect_fine(train_run("predict", "--model post --length 5"));
+}
+END_TEST
+
 START_TEST(a_search_is_drawn_over_its_numbers_or_else_its_words)
 {
     static const char *const labels[] = {">none<", ">rms<"};
@@ -323,6 +334,7 @@ Suite *run_suite(void)
     tcase_add_loop_test(tests, every_model_is_compared_seed_by_seed, 0, sizeof models / sizeof *models);
     tcase_add_test(tests, lists_of_numbers_and_names_are_tried);
     tcase_add_test(tests, heads_may_share_keys_and_values_and_an_epoch_have_any_number_of_windows);
+    tcase_add_test(tests, blocks_may_normalise_after_the_residual_sum);
     tcase_add_test(tests, a_search_is_drawn_over_its_numbers_or_else_its_words);
     tcase_add_loop_test(tests, a_folder_of_another_run_is_refused, 0, 2);
     tcase_add_test(tests, a_record_of_another_run_is_refused_by_study);

@@ -1,5 +1,5 @@
 /* The files of numbers that a comparison writes. */
-#include "examples/lab/jobs.h"
+#include "examples/run/jobs.h"
 #include "examples/report/runlog_internal.h"
 #include "tests/run_logs.h"
 #include "tests/temporary_files.h"
@@ -357,8 +357,7 @@ END_TEST
 START_TEST(the_configuration_comes_back)
 {
     runlog *log = runlog_new(temporary_folder());
-    runlog_option(log, "lr", json_real(0.1));
-    runlog_option(log, "activations", json_pack("[ss]", "relu", "gelu_exact"));
+    runlog_options(log, json_pack("{s:f, s:[ss]}", "lr", 0.1, "activations", "relu", "gelu_exact"));
     run_log_write(log);
     ck_assert_ptr_nonnull(strstr(temporary_text("config.json"), "\"lr\": 0.1,\n"));
     json_t *read = json_loads(temporary_text("config.json"), 0, NULL);
@@ -444,7 +443,7 @@ START_TEST(a_log_of_nothing_is_survived)
     ck_assert_int_eq(runlog_add_run(NULL, "relu", 1, 0, 1), -1);
     runlog_add_epoch(NULL, 0, &(runlog_epoch){0});
     runlog_finish_run(NULL, 0);
-    runlog_option(NULL, "lr", json_real(1));
+    runlog_options(NULL, json_pack("{s:f}", "lr", 1.));
     runlog_print_table_as(NULL, "table", stdout);
     runlog_free(NULL);
     ck_assert(!runlog_write(NULL, message));

@@ -15,7 +15,7 @@
 
 Suite *safetensors_suite(void);
 
-static char message[TG_FILE_MESSAGE];
+static tg_error error;
 
 static tg_parameters *small_set(tg_dtype dtype, double first)
 {
@@ -45,10 +45,10 @@ START_TEST(what_is_saved_is_loaded_in_either_type)
     for (int from = TG_F32; from <= TG_F64; from++)
         for (int to = TG_F32; to <= TG_F64; to++) {
             tg_parameters *saved = small_set((tg_dtype)from, 1), *loaded = small_set((tg_dtype)to, -7);
-            ck_assert_msg(tg_parameters_save(saved, temporary_path("m"), lines, 2, message), "%s", message);
-            ck_assert_msg(tg_parameters_load(loaded, temporary_path("m"), NULL, message), "%s", message);
+            ck_assert_msg(tg_parameters_save(saved, temporary_path("m"), lines, 2, &error), "%s", error.text);
+            ck_assert_msg(tg_parameters_load(loaded, temporary_path("m"), NULL, &error), "%s", error.text);
             assert_same(saved, loaded, from == to ? 0 : 1e-5);
-            tg_safetensors *file = tg_safetensors_open(temporary_path("m"), message);
+            tg_safetensors *file = tg_safetensors_open(temporary_path("m"), &error);
             ck_assert_str_eq(tg_safetensors_metadata(file, "note"), lines[1].value);
             ck_assert_ptr_null(tg_safetensors_metadata(file, "nothing"));
             tg_safetensors_close(file);
@@ -63,14 +63,14 @@ static double read_at(tg_safetensors *file, const char *name, int index)
     double numbers[8];
     const tg_file_tensor *tensor = tg_safetensors_find(file, name);
     ck_assert_msg(tensor && tensor->size <= 8, "%s", name);
-    ck_assert_msg(tg_safetensors_read(file, tensor, TG_F64, numbers, message), "%s", message);
+    ck_assert_msg(tg_safetensors_read(file, tensor, TG_F64, numbers, &error), "%s", error.text);
     return numbers[index];
 }
 
 START_TEST(a_file_of_pythons_package_is_read)
 {
-    tg_safetensors *file = tg_safetensors_open("tests/golden/python.safetensors", message);
-    ck_assert_msg(file != NULL, "%s", message);
+    tg_safetensors *file = tg_safetensors_open("tests/golden/python.safetensors", &error);
+    ck_assert_msg(file != NULL, "%s", error.text);
     ck_assert_double_eq(read_at(file, "layers.0.weight", 5), 0.75);
     ck_assert_double_eq(read_at(file, "layers.0.bias", 0), 1e-300);
     ck_assert_double_eq(read_at(file, "half", 1), -0.25);
@@ -88,8 +88,8 @@ START_TEST(a_file_of_pythons_package_is_read)
     ck_assert_str_eq(tg_safetensors_metadata(file, "activation"), "gelu_exact");
     ck_assert_str_eq(tg_safetensors_metadata(file, "note"), "a \"quote\", a \\ and \xc3\xbc");
     double numbers[3];
-    ck_assert(!tg_safetensors_read(file, tg_safetensors_find(file, "labels"), TG_F64, numbers, message));
-    ck_assert_str_eq(message, "tests/golden/python.safetensors: tensor labels: I64 numbers cannot be read as f64");
+    ck_assert(!tg_safetensors_read(file, tg_safetensors_find(file, "labels"), TG_F64, numbers, &error));
+    ck_assert_str_eq(error.text, "tests/golden/python.safetensors: tensor labels: I64 numbers cannot be read as f64");
     ck_assert_ptr_null(tg_safetensors_at(file, 8));
     tg_safetensors_close(file);
 }
@@ -171,10 +171,10 @@ static const struct {
 START_TEST(a_malformed_file_is_refused_in_one_line)
 {
     const char *path = written(malformed[_i].header, malformed[_i].size, malformed[_i].data);
-    ck_assert_msg(!tg_safetensors_open(path, message), "%s", malformed[_i].header);
-    ck_assert_msg(strstr(message, malformed[_i].message), "%s, not: %s", message, malformed[_i].message);
-    ck_assert_ptr_null(strchr(message, '\n'));
-    ck_assert_int_eq(strncmp(message, path, strlen(path)), 0);
+    ck_assert_msg(!tg_safetensors_open(path, &error), "%s", malformed[_i].header);
+    ck_assert_msg(strstr(error.text, malformed[_i].message), "%s, not: %s", error.text, malformed[_i].message);
+    ck_assert_ptr_null(strchr(error.text, '\n'));
+    ck_assert_int_eq(strncmp(error.text, path, strlen(path)), 0);
 }
 END_TEST
 
@@ -182,7 +182,7 @@ END_TEST
 START_TEST(no_damage_to_a_file_does_damage_to_its_reader)
 {
     tg_parameters *saved = small_set(TG_F32, 1), *loaded = small_set(TG_F32, 2);
-    ck_assert(tg_parameters_save(saved, temporary_path("m"), NULL, 0, message));
+    ck_assert(tg_parameters_save(saved, temporary_path("m"), NULL, 0, &error));
     static char bytes[2000];
     FILE *file = fopen(temporary_path("m"), "rb");
     const size_t size = fread(bytes, 1, sizeof bytes, file);
@@ -190,14 +190,14 @@ START_TEST(no_damage_to_a_file_does_damage_to_its_reader)
     ck_assert_int_lt(size, sizeof bytes);
     for (size_t cut = 0; cut < size; cut++) {
         temporary_write("cut", bytes, cut);
-        ck_assert(!tg_parameters_load(loaded, temporary_path("cut"), NULL, message));
+        ck_assert(!tg_parameters_load(loaded, temporary_path("cut"), NULL, &error));
     }
     int accepted = 0;
     for (size_t at = 0; at < size - 36; at++) {
         const char kept = bytes[at];
         bytes[at] ^= (char)(1 << at % 7);
         temporary_write("changed", bytes, size);
-        accepted += tg_parameters_load(loaded, temporary_path("changed"), NULL, message);
+        accepted += tg_parameters_load(loaded, temporary_path("changed"), NULL, &error);
         bytes[at] = kept;
     }
     ck_assert_int_le(accepted, 8); /* a space that became another one */
@@ -218,24 +218,24 @@ START_TEST(names_and_shapes_must_agree_unless_told_otherwise)
 {
     tg_parameters *saved = small_set(TG_F32, 1), *other = small_set(TG_F64, 5), *untouched = small_set(TG_F64, 5);
     const char *path = temporary_path("m");
-    ck_assert(tg_parameters_save(saved, path, NULL, 0, message));
+    ck_assert(tg_parameters_save(saved, path, NULL, 0, &error));
     tg_parameters_add(other, "new", TG_SHAPE(2), true);
-    ck_assert(!tg_parameters_load(other, path, NULL, message));
-    ck_assert_ptr_nonnull(strstr(message, ": tensor new is missing"));
+    ck_assert(!tg_parameters_load(other, path, NULL, &error));
+    ck_assert_ptr_nonnull(strstr(error.text, ": tensor new is missing"));
     assert_same(untouched, other, 0);
-    ck_assert(tg_parameters_load(other, path, &(tg_load_options){.allow_missing = true}, message));
+    ck_assert(tg_parameters_load(other, path, &(tg_load_options){.allow_missing = true}, &error));
     assert_same(saved, other, 0);
 
     tg_parameters *few = one("scalar", TG_SCALAR);
-    ck_assert(!tg_parameters_load(few, path, NULL, message));
-    ck_assert_ptr_nonnull(strstr(message, "tensor empty: the model has no such parameter"));
-    ck_assert(tg_parameters_load(few, path, &(tg_load_options){.allow_unknown = true}, message));
+    ck_assert(!tg_parameters_load(few, path, NULL, &error));
+    ck_assert_ptr_nonnull(strstr(error.text, "tensor empty: the model has no such parameter"));
+    ck_assert(tg_parameters_load(few, path, &(tg_load_options){.allow_unknown = true}, &error));
     ck_assert_double_eq(tg_parameter_get(tg_parameters_at(few, 0), 0), 31);
 
     tg_parameters *wide = one("layers.0.weight", TG_SHAPE(3, 2));
-    ck_assert(!tg_parameters_load(wide, path, &(tg_load_options){.allow_unknown = true}, message));
-    ck_assert_ptr_nonnull(
-        strstr(message, "tensor layers.0.weight: its shape is [2, 3], and that of the model's layers.0.weight [3, 2]"));
+    ck_assert(!tg_parameters_load(wide, path, &(tg_load_options){.allow_unknown = true}, &error));
+    ck_assert_ptr_nonnull(strstr(
+        error.text, "tensor layers.0.weight: its shape is [2, 3], and that of the model's layers.0.weight [3, 2]"));
     tg_parameters_free(saved);
     tg_parameters_free(other);
     tg_parameters_free(untouched);
@@ -248,14 +248,14 @@ START_TEST(tensors_are_renamed_by_pattern)
 {
     tg_parameters *saved = small_set(TG_F32, 1), *model = one("blocks.0.w", TG_SHAPE(2, 3));
     const char *path = temporary_path("m");
-    ck_assert(tg_parameters_save(saved, path, NULL, 0, message));
+    ck_assert(tg_parameters_save(saved, path, NULL, 0, &error));
     static const tg_rename renames[] = {{"scalar", "blocks.0.bias"}, {"layers.*.weight", "blocks.*.w"}};
     const tg_load_options options = {.allow_unknown = true, .renames = renames, .rename_count = 2};
-    ck_assert_msg(tg_parameters_load(model, path, &options, message), "%s", message);
+    ck_assert_msg(tg_parameters_load(model, path, &options, &error), "%s", error.text);
     ck_assert_double_eq_tol(tg_parameter_get(tg_parameters_at(model, 0), 5), 1 + 5. / 3, 1e-6);
     static const tg_rename both[] = {{"layers*", "blocks.0.w"}};
-    ck_assert(!tg_parameters_load(model, path, &(tg_load_options){true, true, both, 1}, message));
-    ck_assert_ptr_nonnull(strstr(message, "its shape is [2]"));
+    ck_assert(!tg_parameters_load(model, path, &(tg_load_options){true, true, both, 1}, &error));
+    ck_assert_ptr_nonnull(strstr(error.text, "its shape is [2]"));
     tg_parameters_free(saved);
     tg_parameters_free(model);
 }
@@ -265,21 +265,21 @@ START_TEST(a_write_that_fails_keeps_the_old_file_and_leaves_nothing_else)
 {
     tg_parameters *old = small_set(TG_F32, 1), *new = one("large", TG_SHAPE(100000)), *loaded = small_set(TG_F32, 3);
     const char *path = temporary_path("m");
-    ck_assert(tg_parameters_save(old, path, NULL, 0, message));
+    ck_assert(tg_parameters_save(old, path, NULL, 0, &error));
     const struct rlimit small = {4096, RLIM_INFINITY}, none = {RLIM_INFINITY, RLIM_INFINITY};
     signal(SIGXFSZ, SIG_IGN);
     ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0); /* as a full disk does */
-    const bool fine = tg_parameters_save(new, path, NULL, 0, message);
+    const bool fine = tg_parameters_save(new, path, NULL, 0, &error);
     ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &none), 0);
     ck_assert(!fine);
-    ck_assert_ptr_nonnull(strstr(message, "File too large"));
-    ck_assert_msg(tg_parameters_load(loaded, path, NULL, message), "%s", message);
+    ck_assert_ptr_nonnull(strstr(error.text, "File too large"));
+    ck_assert_msg(tg_parameters_load(loaded, path, NULL, &error), "%s", error.text);
     assert_same(old, loaded, 0);
     char count[600];
     snprintf(count, sizeof count, "test $(ls '%s' | wc -l) -eq 1", temporary_folder());
     ck_assert_int_eq(system(count), 0);
-    ck_assert(!tg_parameters_save(old, temporary_path("no/such/folder"), NULL, 0, message));
-    ck_assert_ptr_nonnull(strstr(message, "No such file or directory"));
+    ck_assert(!tg_parameters_save(old, temporary_path("no/such/folder"), NULL, 0, &error));
+    ck_assert_ptr_nonnull(strstr(error.text, "No such file or directory"));
     tg_parameters_free(old);
     tg_parameters_free(new);
     tg_parameters_free(loaded);
@@ -290,14 +290,14 @@ START_TEST(metadata_may_have_any_character)
 {
     const tg_metadata lines[] = {{"note", "one\ntwo\t\x1b[31m \x7f \xc2\x9b \" \\ \x01"}};
     const char *path = temporary_path("m");
-    ck_assert_msg(tg_safetensors_write(path, NULL, 0, lines, 1, message), "%s", message);
-    tg_safetensors *file = tg_safetensors_open(path, message);
-    ck_assert_msg(file != NULL, "%s", message);
+    ck_assert_msg(tg_safetensors_write(path, NULL, 0, lines, 1, &error), "%s", error.text);
+    tg_safetensors *file = tg_safetensors_open(path, &error);
+    ck_assert_msg(file != NULL, "%s", error.text);
     ck_assert_str_eq(tg_safetensors_metadata(file, "note"), lines[0].value);
     tg_safetensors_close(file);
 
-    file = tg_safetensors_open(written("{\"__metadata__\":{\"a\":\"\\b\\f\\n\\r\\t\\u001b\"}}", -1, 0), message);
-    ck_assert_msg(file != NULL, "%s", message);
+    file = tg_safetensors_open(written("{\"__metadata__\":{\"a\":\"\\b\\f\\n\\r\\t\\u001b\"}}", -1, 0), &error);
+    ck_assert_msg(file != NULL, "%s", error.text);
     ck_assert_str_eq(tg_safetensors_metadata(file, "a"), "\b\f\n\r\t\x1b");
     tg_safetensors_close(file);
 }
@@ -307,8 +307,8 @@ START_TEST(messages_have_nothing_that_a_terminal_obeys)
 {
     ck_assert(!tg_safetensors_open(temporary_path("\x1b[31m\xc2\x9b"
                                                   "2J\n"),
-                                   message));
-    ck_assert_ptr_nonnull(strstr(message, "/?[31m??2J?: No such file"));
+                                   &error));
+    ck_assert_ptr_nonnull(strstr(error.text, "/?[31m??2J?: No such file"));
 }
 END_TEST
 
@@ -317,18 +317,18 @@ START_TEST(names_that_no_reader_takes_are_not_written)
     const float x = 1;
     const tg_file_item twice[] = {{"a", TG_F32, TG_SHAPE(1), &x}, {"a", TG_F32, TG_SHAPE(1), &x}};
     const char *path = temporary_path("m");
-    ck_assert(!tg_safetensors_write(path, twice, 2, NULL, 0, message));
-    ck_assert_ptr_nonnull(strstr(message, "there are two of this name"));
+    ck_assert(!tg_safetensors_write(path, twice, 2, NULL, 0, &error));
+    ck_assert_ptr_nonnull(strstr(error.text, "there are two of this name"));
     const tg_file_item control = {"a\nb", TG_F32, TG_SHAPE(1), &x};
-    ck_assert(!tg_safetensors_write(path, &control, 1, NULL, 0, message));
+    ck_assert(!tg_safetensors_write(path, &control, 1, NULL, 0, &error));
     const tg_file_item reserved = {"__metadata__", TG_F32, TG_SHAPE(1), &x};
-    ck_assert(!tg_safetensors_write(path, &reserved, 1, NULL, 0, message));
+    ck_assert(!tg_safetensors_write(path, &reserved, 1, NULL, 0, &error));
     const tg_file_item nothing = {NULL, TG_F32, TG_SHAPE(1), &x}, without_data = {"a", TG_F32, TG_SHAPE(1), NULL};
-    ck_assert(!tg_safetensors_write(path, &nothing, 1, NULL, 0, message));
-    ck_assert(!tg_safetensors_write(path, &without_data, 1, NULL, 0, message));
+    ck_assert(!tg_safetensors_write(path, &nothing, 1, NULL, 0, &error));
+    ck_assert(!tg_safetensors_write(path, &without_data, 1, NULL, 0, &error));
     ck_assert(!temporary_exists("m"));
-    ck_assert(tg_safetensors_write(path, NULL, 0, NULL, 0, message));
-    tg_safetensors *file = tg_safetensors_open(path, message);
+    ck_assert(tg_safetensors_write(path, NULL, 0, NULL, 0, &error));
+    tg_safetensors *file = tg_safetensors_open(path, &error);
     ck_assert_ptr_nonnull(file);
     ck_assert_ptr_null(tg_safetensors_at(file, 0));
     tg_safetensors_close(file);
@@ -345,11 +345,11 @@ START_TEST(too_little_memory_is_an_error_like_any_other)
     for (int nth = 0; reached; nth++) {
         wrapped_memory_fail_after(nth);
         const bool fine =
-            tg_parameters_save(saved, path, &line, 1, message) && tg_parameters_load(loaded, path, NULL, message);
+            tg_parameters_save(saved, path, &line, 1, &error) && tg_parameters_load(loaded, path, NULL, &error);
         reached = wrapped_memory_stop();
         ck_assert_int_eq(fine, !reached);
         if (reached) {
-            ck_assert_ptr_nonnull(strstr(message, "out of memory"));
+            ck_assert_ptr_nonnull(strstr(error.text, "out of memory"));
             assert_same(untouched, loaded, 0);
         }
         ck_assert_int_lt(nth, 60);
@@ -364,18 +364,18 @@ END_TEST
 START_TEST(null_is_survived)
 {
     tg_safetensors_close(NULL);
-    ck_assert_ptr_null(tg_safetensors_open(NULL, message));
+    ck_assert_ptr_null(tg_safetensors_open(NULL, &error));
     ck_assert_ptr_null(tg_safetensors_at(NULL, 0));
     ck_assert_ptr_null(tg_safetensors_find(NULL, "a"));
     ck_assert_ptr_null(tg_safetensors_metadata(NULL, "a"));
-    ck_assert(!tg_safetensors_read(NULL, NULL, TG_F32, NULL, message));
-    ck_assert(!tg_safetensors_write(NULL, NULL, 0, NULL, 0, message));
-    ck_assert(!tg_parameters_save(NULL, "x", NULL, 0, message));
-    ck_assert(!tg_parameters_load(NULL, NULL, NULL, message));
-    ck_assert_ptr_null(tg_safetensors_open(temporary_path("not there"), message));
-    ck_assert_ptr_nonnull(strstr(message, "No such file or directory"));
-    ck_assert_ptr_null(tg_safetensors_open(temporary_folder(), message));
-    ck_assert_ptr_nonnull(strstr(message, ": Is a directory"));
+    ck_assert(!tg_safetensors_read(NULL, NULL, TG_F32, NULL, &error));
+    ck_assert(!tg_safetensors_write(NULL, NULL, 0, NULL, 0, &error));
+    ck_assert(!tg_parameters_save(NULL, "x", NULL, 0, &error));
+    ck_assert(!tg_parameters_load(NULL, NULL, NULL, &error));
+    ck_assert_ptr_null(tg_safetensors_open(temporary_path("not there"), &error));
+    ck_assert_ptr_nonnull(strstr(error.text, "No such file or directory"));
+    ck_assert_ptr_null(tg_safetensors_open(temporary_folder(), &error));
+    ck_assert_ptr_nonnull(strstr(error.text, ": Is a directory"));
 }
 END_TEST
 

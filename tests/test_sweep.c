@@ -1,6 +1,6 @@
 /* Runs shared out among processes: each is done once, though some die. */
-#include "examples/lab/claim.h"
-#include "examples/lab/jobs.h"
+#include "examples/run/claim.h"
+#include "examples/run/jobs.h"
 #include "examples/run/sweep.h"
 #include "tests/run_train.h"
 #include "tests/temporary_files.h"

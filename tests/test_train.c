@@ -1,5 +1,5 @@
 /* The programs train and predict, run as a user runs them. */
-#include "examples/lab/files.h"
+#include "examples/report/files.h"
 #include "examples/data/dataset.h"
 #include "tests/run_train.h"
 #include "tests/temporary_files.h"
@@ -59,11 +59,11 @@ START_TEST(killed_at_any_moment_leaves_files_that_can_be_read)
                                      0.05 + 0.1 * tg_rng_uniform(&rng), go_on);
         ck_assert_msg(status == 137 || status == 124 || status == 130, "%d: %s", status, train_output);
         killed += status == 137;
-        char message[TG_FILE_MESSAGE];
+        tg_error error;
         static const char *const names[] = {"killed/last.safetensors", "killed/best.safetensors"};
         for (int f = 0; f < 2; f++) {
-            tg_safetensors *file = tg_safetensors_open(temporary_path(names[f]), message);
-            ck_assert_msg(file != NULL, "%s", message);
+            tg_safetensors *file = tg_safetensors_open(temporary_path(names[f]), &error);
+            ck_assert_msg(file != NULL, "%s", error.text);
             tg_safetensors_close(file);
         }
     }
@@ -269,11 +269,11 @@ START_TEST(with_ema_the_averages_are_kept_and_measured)
     expect_fine(train_run("train", "%s --out plain", same));
     expect_fine(train_run("train", "%s --ema 0.99 --out averaged", same));
     const double accuracy = number_behind("test: loss ");
-    char message[TG_FILE_MESSAGE];
-    tg_safetensors *last = tg_safetensors_open(temporary_path("averaged/last.safetensors"), message),
-                   *best = tg_safetensors_open(temporary_path("averaged/best.safetensors"), message),
-                   *plain = tg_safetensors_open(temporary_path("plain/last.safetensors"), message);
-    ck_assert_msg(last && best && plain, "%s", message);
+    tg_error error;
+    tg_safetensors *last = tg_safetensors_open(temporary_path("averaged/last.safetensors"), &error),
+                   *best = tg_safetensors_open(temporary_path("averaged/best.safetensors"), &error),
+                   *plain = tg_safetensors_open(temporary_path("plain/last.safetensors"), &error);
+    ck_assert_msg(last && best && plain, "%s", error.text);
     const char *epoch = tg_safetensors_metadata(best, "fit.epoch");
     static const char *const names[] = {"layers.0.weight", "ema.layers.0.weight"};
     float weights[4][32 * 8] = {0};
@@ -281,7 +281,7 @@ START_TEST(with_ema_the_averages_are_kept_and_measured)
     for (int i = 0; i < 4; i++) {
         const tg_file_tensor *tensor = tg_safetensors_find(files[i], names[i == 2]);
         ck_assert(tensor && tensor->size <= 32 * 8 &&
-                  tg_safetensors_read(files[i], tensor, TG_F32, weights[i], message));
+                  tg_safetensors_read(files[i], tensor, TG_F32, weights[i], &error));
     }
     ck_assert_mem_eq(weights[0], weights[1], sizeof weights[0]); /* the steps are the same */
     ck_assert_mem_ne(weights[1], weights[2], sizeof weights[0]);

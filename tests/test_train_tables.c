@@ -393,15 +393,15 @@ static double own_output(const tg_parameters *weights, const float *x, int input
 static void expect_predictions_of(const table *t)
 {
     float x[COLUMNS * WORDS];
-    char message[TG_FILE_MESSAGE];
+    tg_error error;
     double mean, deviation;
     const int inputs = own_features(t, 0, x);
     const tg_rng rng = tg_rng_seed(1);
     tg_mlp *net = tg_mlp_new(&rng, &(tg_mlp_config){.inputs = inputs, .hidden = {HIDDEN}, .outputs = 1});
     tg_parameters *weights = tg_mlp_parameters(net);
     ck_assert_msg(tg_parameters_load(weights, temporary_path("m/best.safetensors"),
-                                     &(tg_load_options){.allow_unknown = true}, message),
-                  "%s", message);
+                                     &(tg_load_options){.allow_unknown = true}, &error),
+                  "%s", error.text);
     statistics(t, number_at, t->columns, 0, &mean, &deviation);
     char *line = strchr(temporary_text("p"), '\n') + 1;
     for (int row = 0; row < ROWS; row++, line = strchr(line, '\n') + 1) {

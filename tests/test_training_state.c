@@ -10,7 +10,7 @@
 
 Suite *training_state_suite(void);
 
-static char message[TG_FILE_MESSAGE];
+static tg_error error;
 
 typedef struct run {
     tg_mlp *net;
@@ -61,12 +61,12 @@ static void train(run *r, int steps)
 static bool save(run *r, const char *path)
 {
     r->kept = tg_optimizer_state(r->optimizer);
-    return tg_training_state_save(&r->state, path, &(tg_metadata){"activation", "gelu_exact"}, 1, message);
+    return tg_training_state_save(&r->state, path, &(tg_metadata){"activation", "gelu_exact"}, 1, &error);
 }
 
 static bool load(run *r, const char *path)
 {
-    return tg_training_state_load(&r->state, path, message) && tg_optimizer_restore(r->optimizer, &r->kept);
+    return tg_training_state_load(&r->state, path, &error) && tg_optimizer_restore(r->optimizer, &r->kept);
 }
 
 static void assert_same(const run *a, const run *b)
@@ -87,10 +87,10 @@ START_TEST(stopped_and_resumed_is_never_stopped)
     train(&whole, 12);
     begin(&half, kind, norm);
     train(&half, 6);
-    ck_assert_msg(save(&half, temporary_path("run")), "%s", message);
+    ck_assert_msg(save(&half, temporary_path("run")), "%s", error.text);
     begin(&rest, kind, norm);
     train(&rest, 2); /* and forgotten */
-    ck_assert_msg(load(&rest, temporary_path("run")), "%s", message);
+    ck_assert_msg(load(&rest, temporary_path("run")), "%s", error.text);
     assert_same(&half, &rest);
     train(&rest, 6);
     assert_same(&whole, &rest);
@@ -113,25 +113,25 @@ START_TEST(the_file_of_another_run_is_refused_and_changes_nothing)
     train(&wider, 3);
     ck_assert(save(&sgd, temporary_path("sgd")) && save(&wider, temporary_path("wider")));
     ck_assert(!load(&adam, temporary_path("sgd")));
-    ck_assert_ptr_nonnull(strstr(message, "it keeps the state of sgd, and this run's optimiser is adamw"));
+    ck_assert_ptr_nonnull(strstr(error.text, "it keeps the state of sgd, and this run's optimiser is adamw"));
     ck_assert(!load(&wider, temporary_path("sgd")));
     run more = wider;
     more.state.rng[2] = &more.data;
-    ck_assert(!tg_training_state_load(&more.state, temporary_path("wider"), message));
-    ck_assert_ptr_nonnull(strstr(message, "'training.rng.2'"));
+    ck_assert(!tg_training_state_load(&more.state, temporary_path("wider"), &error));
+    ck_assert_ptr_nonnull(strstr(error.text, "'training.rng.2'"));
     more = adam;
     more.state.parameters = tg_mlp_parameters(wider.net);
     ck_assert(save(&adam, temporary_path("adam")));
-    ck_assert(!tg_training_state_load(&more.state, temporary_path("adam"), message));
-    ck_assert_ptr_nonnull(strstr(message, "or it is that of another set"));
+    ck_assert(!tg_training_state_load(&more.state, temporary_path("adam"), &error));
+    ck_assert_ptr_nonnull(strstr(error.text, "or it is that of another set"));
     more = wider;
-    ck_assert(!tg_training_state_load(&more.state, temporary_path("adam"), message));
-    ck_assert_ptr_nonnull(strstr(message, "tensor layers.0.norm.weight is missing"));
+    ck_assert(!tg_training_state_load(&more.state, temporary_path("adam"), &error));
+    ck_assert_ptr_nonnull(strstr(error.text, "tensor layers.0.norm.weight is missing"));
     ck_assert(!load(&adam, temporary_path("wider"))); /* which has all of the smaller model's */
-    ck_assert_ptr_nonnull(strstr(message, "it has 30 tensors, and this run has 18"));
+    ck_assert_ptr_nonnull(strstr(error.text, "it has 30 tensors, and this run has 18"));
     assert_same(&adam, &twin);
     const tg_load_options weights = {.allow_unknown = true};
-    ck_assert(tg_parameters_load(tg_mlp_parameters(adam.net), temporary_path("sgd"), &weights, message));
+    ck_assert(tg_parameters_load(tg_mlp_parameters(adam.net), temporary_path("sgd"), &weights, &error));
     end(&adam);
     end(&twin);
     end(&sgd);
@@ -149,13 +149,13 @@ START_TEST(the_state_of_another_optimiser_is_refused)
     train(&nadam, 3);
     ck_assert(save(&nadam, temporary_path("nadam")));
     ck_assert(!load(&adam, temporary_path("nadam")));
-    ck_assert_ptr_nonnull(strstr(message, "it keeps the state of nadam, and this run's optimiser is adamw"));
+    ck_assert_ptr_nonnull(strstr(error.text, "it keeps the state of nadam, and this run's optimiser is adamw"));
     assert_same(&adam, &twin);
     nadam.kept = tg_optimizer_state(nadam.optimizer);
     ck_assert(!tg_optimizer_restore(adam.optimizer, &nadam.kept));
     nadam.kept.name = NULL;
-    ck_assert(tg_training_state_save(&nadam.state, temporary_path("older"), NULL, 0, message));
-    ck_assert_msg(load(&adam, temporary_path("older")), "%s", message);
+    ck_assert(tg_training_state_save(&nadam.state, temporary_path("older"), NULL, 0, &error));
+    ck_assert_msg(load(&adam, temporary_path("older")), "%s", error.text);
     end(&nadam);
     end(&adam);
     end(&twin);
@@ -169,9 +169,9 @@ START_TEST(a_set_that_has_grown_since_the_optimiser_was_made_is_not_saved)
     ck_assert(save(&r, temporary_path("run")));
     ck_assert_ptr_nonnull(tg_parameters_add(r.state.parameters, "more", TG_SHAPE(1000), true));
     ck_assert(!save(&r, temporary_path("grown")));
-    ck_assert_ptr_nonnull(strstr(message, "the parameter set has grown since the optimiser was made"));
+    ck_assert_ptr_nonnull(strstr(error.text, "the parameter set has grown since the optimiser was made"));
     ck_assert(!load(&r, temporary_path("run")));
-    ck_assert_ptr_nonnull(strstr(message, "the parameter set has grown since the optimiser was made"));
+    ck_assert_ptr_nonnull(strstr(error.text, "the parameter set has grown since the optimiser was made"));
     end(&r);
 }
 END_TEST
@@ -237,9 +237,9 @@ END_TEST
 START_TEST(null_is_survived)
 {
     tg_training_state nothing = {0};
-    ck_assert(!tg_training_state_save(NULL, "x", NULL, 0, message));
-    ck_assert(!tg_training_state_save(&nothing, "x", NULL, 0, message));
-    ck_assert(!tg_training_state_load(NULL, NULL, message));
+    ck_assert(!tg_training_state_save(NULL, "x", NULL, 0, &error));
+    ck_assert(!tg_training_state_save(&nothing, "x", NULL, 0, &error));
+    ck_assert(!tg_training_state_load(NULL, NULL, &error));
     ck_assert(!tg_optimizer_restore(NULL, NULL) && !tg_optimizer_set_rate(NULL, 1));
     ck_assert_int_eq(tg_optimizer_group(NULL, "*", 1, 1), -1);
     ck_assert_int_eq(tg_optimizer_state(NULL).states, 0);

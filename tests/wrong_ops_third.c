@@ -151,8 +151,8 @@ static void column_beside_matrix(const tg_derive *d)
 
 static const double tied[] = {2, 2, -1, 2};
 static const tg_sample tied_samples[] = {
-    {.attributes = &(tg_reduce_attributes){0, 1, 0}, .input = {{.shape = {1, {4}}, .value_count = 4, .values = tied}}},
-    {.attributes = &(tg_reduce_attributes){1, 1, 0}, .input = {{.shape = {2, {3, 4}}}}}};
+    {.attributes = &(tg_reduce_attributes){.axes = 1}, .input = {{.shape = {1, {4}}, .value_count = 4, .values = tied}}},
+    {.attributes = &(tg_reduce_attributes){.axes = 2}, .input = {{.shape = {2, {3, 4}}}}}};
 
 /* 1 where an element is the largest of the last axis; and the cotangent beside it. */
 static void look_for_ties(const tg_derive *d, tg_tensor *is, tg_tensor *g)

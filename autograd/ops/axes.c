@@ -1,6 +1,6 @@
 #include "autograd/ops/axes.h"
 
-#include "autograd/numbers.h"
+#include "autograd/error.h"
 #include "autograd/ops/category.h"
 #include "autograd/program.h"
 #include "autograd/strided.h"
@@ -10,15 +10,16 @@
 
 tg_tensor tg_refuse(const char *operation, tg_tensor x, const char *format, ...)
 {
-    char message[256], shape[128];
+    char shape[128];
+    tg_error error;
     va_list arguments;
     va_start(arguments, format);
-    tg_print_arguments(message, sizeof message, format, arguments);
+    tg_fail_arguments(&error, format, arguments);
     va_end(arguments);
     tg_shape of = tg_shape_of(x);
     if (tg_ok(x))
         tg_tape_fail(tg_tape_of(x), "%s(%s%s): %s", operation, tg_dtype_name(tg_dtype_of(x)),
-                     tg_shape_text(&of, shape, sizeof shape), message);
+                     tg_shape_text(&of, shape, sizeof shape), error.text);
     else if (x.value)
         tg_program_fail(x.value->program, "%s: the input is a tensor of a step that ended with tg_tape_reset",
                         operation);
@@ -42,13 +43,6 @@ tg_blocks tg_blocks_of(const tg_shape *shape, int first, int count)
     return b;
 }
 
-tg_shape tg_kept_shape(tg_shape shape, int first, int count)
-{
-    for (int axis = first; axis < first + count; axis++)
-        shape.dim[axis] = 1;
-    return shape;
-}
-
 int tg_axis_bits(const char *operation, tg_tensor x, tg_axes axes)
 {
     if (axes.count == 0)
@@ -66,34 +60,6 @@ int tg_axis_bits(const char *operation, tg_tensor x, tg_axes axes)
             tg_refuse(operation, x, "axis %d is named twice", axes.axis[i]);
     }
     return fits ? bits : -1;
-}
-
-bool tg_plan_reduction(const char *operation, tg_tensor x, tg_axes axes, bool keep, tg_reduction *plan)
-{
-    const int bits = tg_axis_bits(operation, x, axes), rank = tg_rank(x);
-    if (bits < 0)
-        return false;
-    *plan = (tg_reduction){.x = x};
-    tg_axes order = {0}, reduced = {0};
-    for (int axis = 0; axis < rank; axis++) {
-        const bool goes = bits >> axis & 1;
-        if (goes && reduced.count++ == 0)
-            plan->first = axis;
-        if (goes)
-            reduced.axis[reduced.count - 1] = axis;
-        else
-            order.axis[order.count++] = axis;
-        if (!goes || keep)
-            plan->shape.dim[plan->shape.rank++] = goes ? 1 : tg_dim(x, axis);
-    }
-    plan->count = reduced.count;
-    if (bits >> plan->first == (1 << plan->count) - 1)
-        return true;
-    plan->first = order.count; /* they lie apart: behind the others */
-    for (int i = 0; i < reduced.count; i++)
-        order.axis[order.count++] = reduced.axis[i];
-    plan->x = tg_permute(x, order);
-    return true;
 }
 
 char *tg_position_text(const tg_shape *shape, int64_t element, char *text, size_t size)

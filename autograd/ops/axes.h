@@ -29,19 +29,6 @@ typedef struct tg_blocks {
 
 tg_blocks tg_blocks_of(const tg_shape *shape, int first, int count);
 
-/* A reduction over a set of axes, brought into the form that its operation knows: `count` axes side by side from
- * `first` on, which `x` has where they lay apart only after a permutation. The result has the shape `shape`. */
-typedef struct tg_reduction {
-    tg_tensor x;
-    int first, count;
-    tg_shape shape;
-} tg_reduction;
-
-bool tg_plan_reduction(const char *operation, tg_tensor x, tg_axes axes, bool keep, tg_reduction *plan);
-
-/* This shape with `count` axes from `first` on of size 1. */
-tg_shape tg_kept_shape(tg_shape shape, int first, int count);
-
 /* The multi-index of an element, as text: "[1, 0, 4]". */
 char *tg_position_text(const tg_shape *shape, int64_t element, char *text, size_t size);
 

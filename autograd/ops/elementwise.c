@@ -376,7 +376,7 @@ static tg_tensor xielu_third(tg_tensor x)
         if (d->wanted[1])                                                         \
             d->gradient[1] = gradient_of_b;                                       \
     }                                                                             \
-    OPERATION(name, 2, TG_ELEMENTWISE, table, .derivative = name##_derivative)
+    OPERATION(name, 2, TG_ELEMENTWISE | TG_IN_PLACE, table, .derivative = name##_derivative)
 #define TG_BINARY_CONSTANT(name, value, table)                     \
     LOOP(name, l->in[0], l->step[0], l->in[1], l->step[1], l->out) \
     OPERATION(name, 2, TG_ELEMENTWISE | TG_CONSTANT, table, .derivative = NULL)

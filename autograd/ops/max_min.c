@@ -8,9 +8,9 @@
 
 static bool max_min_shape(tg_value *out)
 {
-    if (!tg_reduce_shape(out))
+    if (!tg_reduce_block_shape(out))
         return false;
-    const int64_t n = tg_reduce_blocks(out).n;
+    const int64_t n = tg_reduce_blocks(&out->inputs[0]->shape, out->attributes).n;
     if (n == 0 && tg_shape_size(&out->shape) != 0)
         return tg_expected(out, "there is no largest or smallest of no elements");
     return n <= INT_MAX || tg_expected(out, "more than %d elements to choose from", INT_MAX);
@@ -27,7 +27,7 @@ static bool index_shape(tg_value *out)
 /* `sign` is 1 for the largest, -1 for the smallest. */
 static void find_value(const tg_call *call, double sign)
 {
-    const tg_blocks b = tg_reduce_blocks(call->value);
+    const tg_blocks b = tg_reduce_blocks(&call->value->inputs[0]->shape, call->value->attributes);
     if (call->value->size > 0)
         TG_KERNEL_CALL(call->value->dtype, max_or_min, (size_t)b.outer, (size_t)b.n, (size_t)b.inner, sign, call->in[0],
                        call->out);
@@ -35,7 +35,7 @@ static void find_value(const tg_call *call, double sign)
 
 static void find_index(const tg_call *call, double sign)
 {
-    const tg_blocks b = tg_reduce_blocks(call->value);
+    const tg_blocks b = tg_reduce_blocks(&call->value->inputs[0]->shape, call->value->attributes);
     if (call->value->size > 0)
         TG_KERNEL_CALL(call->value->inputs[0]->dtype, argmax_or_argmin, (size_t)b.outer, (size_t)b.n, (size_t)b.inner,
                        sign, call->in[0], call->out);
@@ -70,12 +70,12 @@ const tg_op tg_op_argmin = {.name = "argmin",
 
 tg_tensor tg_argmax(tg_tensor x, int axis, bool keep)
 {
-    return tg_reduce(&tg_op_argmax, x, (tg_axes){.count = 1, .axis = {axis}}, 0, keep);
+    return tg_reduce(&tg_op_argmax, TG_AXES_SIDE_BY_SIDE, x, TG_AXES(axis), keep, 0);
 }
 
 tg_tensor tg_argmin(tg_tensor x, int axis, bool keep)
 {
-    return tg_reduce(&tg_op_argmin, x, (tg_axes){.count = 1, .axis = {axis}}, 0, keep);
+    return tg_reduce(&tg_op_argmin, TG_AXES_SIDE_BY_SIDE, x, TG_AXES(axis), keep, 0);
 }
 
 /* ---- max_over and min_over: the cotangent goes to the first of equal ones ---- */
@@ -95,7 +95,7 @@ static void scatter_cotangent(const tg_derive *d, const tg_op *index)
 {
     const tg_reduce_attributes *a = d->attributes;
     const tg_shape in = tg_shape_of(d->in[0]);
-    const tg_blocks b = tg_blocks_of(&in, a->first, a->count);
+    const tg_blocks b = tg_reduce_blocks(&in, a);
     const tg_shape one = TG_SHAPE(b.outer, 1, b.inner);
     tg_tensor place = tg_reshape(TG_APPLY(index, a, d->in[0]), one);
     d->gradient[0] = tg_reshape(tg_scatter_add(tg_reshape(d->cotangent, one), 1, place, b.n), in);
@@ -128,10 +128,10 @@ const tg_op tg_op_min_over = {.name = "min_over",
 
 tg_tensor tg_max_over(tg_tensor x, tg_axes axes, bool keep)
 {
-    return tg_reduce(&tg_op_max_over, x, axes, 0, keep);
+    return tg_reduce(&tg_op_max_over, TG_AXES_SIDE_BY_SIDE, x, axes, keep, 0);
 }
 
 tg_tensor tg_min_over(tg_tensor x, tg_axes axes, bool keep)
 {
-    return tg_reduce(&tg_op_min_over, x, axes, 0, keep);
+    return tg_reduce(&tg_op_min_over, TG_AXES_SIDE_BY_SIDE, x, axes, keep, 0);
 }

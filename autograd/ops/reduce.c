@@ -1,36 +1,14 @@
-/* Sums, means, variances and the 2-norm over axes. */
+/* Sums and means over axes. */
 #include "autograd/kernels/parallel.h"
-#include "autograd/ops/axes.h"
 #include "autograd/ops/category.h"
+#include "autograd/ops/reduction.h"
 #include "autograd/strided.h"
 
 #include <string.h>
 
-typedef struct sum_attributes {
-    int axes; /* bit i: axis i is summed, if there is one */
-    int keep; /* 0 or 1 */
-} sum_attributes;
-
-static const tg_field sum_fields[] = {
-    TG_FIELD(sum_attributes, axes, TG_FIELD_INT), TG_FIELD(sum_attributes, keep, TG_FIELD_BOOL), {0}};
 #include "autograd/ops/samples/reduce.h"
 
 /* ---- sum_over: any set of axes ---- */
-
-static bool sum_over_shape(tg_value *out)
-{
-    const sum_attributes *a = out->attributes;
-    const tg_shape *in = &out->inputs[0]->shape;
-    if (!tg_is_floating(out))
-        return false;
-    out->shape.rank = 0;
-    for (int axis = 0; axis < in->rank; axis++) {
-        bool summed = a->axes >> axis & 1;
-        if (!summed || a->keep)
-            out->shape.dim[out->shape.rank++] = summed ? 1 : in->dim[axis];
-    }
-    return true;
-}
 
 /* What to sum, neighbouring axes of one kind merged:
  *
@@ -125,7 +103,7 @@ static void sum_over_forward(const tg_call *call)
         memset(call->out, 0, (size_t)out->size * (size_t)element);
         return;
     }
-    const int axes = ((const sum_attributes *)out->attributes)->axes;
+    const int axes = ((const tg_reduce_attributes *)out->attributes)->axes;
     if (in->shape.rank == 2 && axes == 1) { /* the gradient of a bias: not worth a plan */
         tg_parallel((size_t)out->size, WORTH_SHARING / (size_t)in->shape.dim[0] + TG_LINE / 2, TG_LINE,
                     sum_some_columns, (void *)call);
@@ -150,27 +128,20 @@ static void sum_over_forward(const tg_call *call)
 
 static void sum_over_derivative(const tg_derive *d)
 {
-    const sum_attributes *a = d->attributes;
-    tg_shape in = tg_shape_of(d->in[0]), kept = in;
-    for (int axis = 0; axis < in.rank; axis++)
-        if (a->axes >> axis & 1)
-            kept.dim[axis] = 1;
-    tg_tensor g = a->keep ? d->cotangent : tg_reshape(d->cotangent, kept);
-    d->gradient[0] = tg_expand(g, in);
+    d->gradient[0] = tg_expand(tg_as_kept(d->cotangent, d->in[0], d->attributes), tg_shape_of(d->in[0]));
 }
 
 const tg_op tg_op_sum_over = {.name = "sum_over",
                               .arity = 1,
-                              TG_ATTRIBUTES(sum_attributes, sum_fields),
-                              .shape = sum_over_shape,
+                              TG_REDUCE_ATTRIBUTES,
+                              .shape = tg_reduce_shape,
                               .forward = sum_over_forward,
                               .derivative = sum_over_derivative,
                               TG_SAMPLES(sum_over_samples)};
 
 tg_tensor tg_sum_over(tg_tensor x, tg_axes axes, bool keep)
 {
-    const int bits = tg_axis_bits("sum_over", x, axes);
-    return bits < 0 ? TG_NONE : TG_APPLY(&tg_op_sum_over, (&(sum_attributes){bits, keep}), x);
+    return tg_reduce(&tg_op_sum_over, TG_ANY_AXES, x, axes, keep, 0);
 }
 
 tg_tensor tg_sum(tg_tensor x)
@@ -190,7 +161,7 @@ tg_tensor tg_sum_to(tg_tensor x, tg_shape shape)
             axes |= 1 << axis;
     if (extra == 0 && axes == 0)
         return x;
-    tg_tensor sum = TG_APPLY(&tg_op_sum_over, (&(sum_attributes){axes, true}), x);
+    tg_tensor sum = TG_APPLY(&tg_op_sum_over, (&(tg_reduce_attributes){.axes = axes, .keep = true}), x);
     return extra == 0 ? sum : tg_reshape(sum, shape);
 }
 

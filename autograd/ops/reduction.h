@@ -1,31 +1,37 @@
-/* What the reductions over adjacent axes share: their attributes and shape rule, and how shorthands reach them.
- * Internal.
+/* What the reductions share: attributes, shape rules, and how shorthands reach them. Internal.
  *
- *     x [outer, n, inner] -> y [outer, inner]        n: `count` axes from `first` on
+ *     x [outer, n, inner] -> y [outer, inner]        n: the axes that go, where they are side by side
  */
 #ifndef TG_REDUCTION_H
 #define TG_REDUCTION_H
 
 #include "autograd/ops/axes.h"
 
+#include <stddef.h>
+
 typedef struct tg_reduce_attributes {
-    int first, count;
-    int correction; /* of the variance */
+    int axes;       /* bit i: over axis i, if there is one */
+    int keep;       /* 0 or 1: with size 1 */
+    int correction; /* of the variance; the other operations' attributes end before it */
 } tg_reduce_attributes;
 
-extern const tg_field tg_reduce_fields[4];
-#define TG_REDUCE_ATTRIBUTES TG_ATTRIBUTES(tg_reduce_attributes, tg_reduce_fields)
+extern const tg_field tg_reduce_fields[3];
+#define TG_REDUCE_ATTRIBUTES .attributes_size = offsetof(tg_reduce_attributes, correction), .fields = tg_reduce_fields
 
-/* The shape without the axes reduced. Refuses integers, and `count` axes that are not there. */
+/* The shape without the axes, or with them of size 1. Refuses integers, and where the axes are not what the operation
+ * needs: any, side by side, or the last ones. */
 bool tg_reduce_shape(tg_value *out);
+bool tg_reduce_block_shape(tg_value *out);
+bool tg_reduce_last_shape(tg_value *out);
 
-/* How the input lies before the operation. */
-tg_blocks tg_reduce_blocks(const tg_value *out);
+/* The input as the operation sees it, for axes side by side. */
+tg_blocks tg_reduce_blocks(const tg_shape *in, const tg_reduce_attributes *a);
 
 /* The tensor as it would be with the axes kept: what broadcasts against the input. */
 tg_tensor tg_as_kept(tg_tensor reduced, tg_tensor input, const tg_reduce_attributes *a);
 
-/* Applies the operation over a set of axes. */
-tg_tensor tg_reduce(const tg_op *op, tg_tensor x, tg_axes axes, int correction, bool keep);
+/* Applies the operation over a set of axes; where it needs others, they go behind the rest first. */
+typedef enum tg_reduce_needs { TG_ANY_AXES, TG_AXES_SIDE_BY_SIDE, TG_LAST_AXES } tg_reduce_needs;
+tg_tensor tg_reduce(const tg_op *op, tg_reduce_needs needs, tg_tensor x, tg_axes axes, bool keep, int correction);
 
 #endif

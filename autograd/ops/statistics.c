@@ -4,6 +4,11 @@
 
 #include <math.h>
 
+static const tg_field var_fields[] = {TG_FIELD(tg_reduce_attributes, axes, TG_FIELD_INT),
+                                      TG_FIELD(tg_reduce_attributes, keep, TG_FIELD_BOOL),
+                                      TG_FIELD(tg_reduce_attributes, correction, TG_FIELD_INT),
+                                      {0}};
+
 typedef struct cumsum_attributes {
     int axis;
     int reverse; /* 0 or 1: from each place on, instead of up to it */
@@ -24,7 +29,7 @@ static double divisor(int64_t n, int correction)
 static void var_over_forward(const tg_call *call)
 {
     const tg_value *out = call->value;
-    const tg_blocks b = tg_reduce_blocks(out);
+    const tg_blocks b = tg_reduce_blocks(&out->inputs[0]->shape, out->attributes);
     const double by = divisor(b.n, ((const tg_reduce_attributes *)out->attributes)->correction);
     TG_KERNEL_CALL(out->dtype, variance, (size_t)b.outer, (size_t)b.n, (size_t)b.inner, by, call->in[0], call->out);
 }
@@ -34,25 +39,26 @@ static void var_over_derivative(const tg_derive *d)
 {
     const tg_reduce_attributes *a = d->attributes;
     const tg_shape in = tg_shape_of(d->in[0]);
-    tg_axes axes = {.count = a->count};
-    for (int i = 0; i < a->count; i++)
-        axes.axis[i] = a->first + i;
+    tg_axes axes = {0};
+    for (int axis = 0; axis < in.rank; axis++)
+        if (a->axes >> axis & 1)
+            axes.axis[axes.count++] = axis;
     tg_tensor deviation = tg_sub(d->in[0], tg_mean_over(d->in[0], axes, true));
-    tg_tensor g = tg_mul_scalar(d->cotangent, 2 / divisor(tg_blocks_of(&in, a->first, a->count).n, a->correction));
+    tg_tensor g = tg_mul_scalar(d->cotangent, 2 / divisor(tg_reduce_blocks(&in, a).n, a->correction));
     d->gradient[0] = tg_mul(deviation, tg_as_kept(g, d->in[0], a));
 }
 
 const tg_op tg_op_var_over = {.name = "var_over",
                               .arity = 1,
-                              TG_REDUCE_ATTRIBUTES,
-                              .shape = tg_reduce_shape,
+                              TG_ATTRIBUTES(tg_reduce_attributes, var_fields),
+                              .shape = tg_reduce_block_shape,
                               .forward = var_over_forward,
                               .derivative = var_over_derivative,
                               TG_SAMPLES(var_over_samples)};
 
 tg_tensor tg_var_over(tg_tensor x, tg_axes axes, int correction, bool keep)
 {
-    return tg_reduce(&tg_op_var_over, x, axes, correction, keep);
+    return tg_reduce(&tg_op_var_over, TG_AXES_SIDE_BY_SIDE, x, axes, keep, correction);
 }
 
 /* ---- norm_over: the square root of the sum of squares; at 0, where it has no derivative, that is 0 ---- */
@@ -60,7 +66,7 @@ tg_tensor tg_var_over(tg_tensor x, tg_axes axes, int correction, bool keep)
 static void norm_over_forward(const tg_call *call)
 {
     const tg_value *out = call->value;
-    const tg_blocks b = tg_reduce_blocks(out);
+    const tg_blocks b = tg_reduce_blocks(&out->inputs[0]->shape, out->attributes);
     TG_KERNEL_CALL(out->dtype, norm, (size_t)b.outer, (size_t)b.n, (size_t)b.inner, call->in[0], call->out);
 }
 
@@ -75,59 +81,44 @@ static void norm_over_derivative(const tg_derive *d)
 const tg_op tg_op_norm_over = {.name = "norm_over",
                                .arity = 1,
                                TG_REDUCE_ATTRIBUTES,
-                               .shape = tg_reduce_shape,
+                               .shape = tg_reduce_block_shape,
                                .forward = norm_over_forward,
                                .derivative = norm_over_derivative,
                                TG_SAMPLES(norm_over_samples)};
 
 tg_tensor tg_norm_over(tg_tensor x, tg_axes axes, bool keep)
 {
-    return tg_reduce(&tg_op_norm_over, x, axes, 0, keep);
+    return tg_reduce(&tg_op_norm_over, TG_AXES_SIDE_BY_SIDE, x, axes, keep, 0);
 }
 
-/* ---- logsumexp_over: log sum e^x along the last axis; other axes are brought there ---- */
-
-static bool logsumexp_over_shape(tg_value *out)
-{
-    out->shape = out->inputs[0]->shape;
-    if (out->dtype == TG_I32 || out->shape.rank == 0)
-        return tg_expected(out, "expected f32 or f64 of rank 1 at least");
-    out->shape.rank--;
-    return true;
-}
+/* ---- logsumexp_over: log sum e^x over the last axes ---- */
 
 static void logsumexp_over_forward(const tg_call *call)
 {
     const tg_value *out = call->value;
-    const tg_shape *in = &out->inputs[0]->shape;
-    TG_KERNEL_CALL(out->dtype, logsumexp_rows, (size_t)out->size, (size_t)in->dim[in->rank - 1], call->in[0],
-                   call->out);
+    const tg_blocks b = tg_reduce_blocks(&out->inputs[0]->shape, out->attributes);
+    TG_KERNEL_CALL(out->dtype, logsumexp_rows, (size_t)out->size, (size_t)b.n, call->in[0], call->out);
 }
 
 static void logsumexp_over_derivative(const tg_derive *d)
 {
     const tg_shape in = tg_shape_of(d->in[0]);
-    tg_tensor g = tg_reshape(d->cotangent, tg_kept_shape(in, in.rank - 1, 1));
-    d->gradient[0] = tg_mul(g, tg_softmax(d->in[0], -1));
+    const tg_blocks b = tg_reduce_blocks(&in, d->attributes);
+    tg_tensor weights = tg_softmax(tg_reshape(d->in[0], TG_SHAPE(b.outer, b.n)), -1);
+    d->gradient[0] = tg_mul(tg_as_kept(d->cotangent, d->in[0], d->attributes), tg_reshape(weights, in));
 }
 
 const tg_op tg_op_logsumexp_over = {.name = "logsumexp_over",
                                     .arity = 1,
-                                    .shape = logsumexp_over_shape,
+                                    TG_REDUCE_ATTRIBUTES,
+                                    .shape = tg_reduce_last_shape,
                                     .forward = logsumexp_over_forward,
                                     .derivative = logsumexp_over_derivative,
                                     TG_SAMPLES(logsumexp_over_samples)};
 
 tg_tensor tg_logsumexp_over(tg_tensor x, tg_axes axes, bool keep)
 {
-    tg_reduction plan;
-    if (!tg_plan_reduction("logsumexp_over", x, axes, keep, &plan))
-        return TG_NONE;
-    const tg_shape shape = tg_shape_of(plan.x);
-    const tg_blocks b = tg_blocks_of(&shape, plan.first, plan.count);
-    tg_tensor blocks = tg_reshape(plan.x, TG_SHAPE(b.outer, b.n, b.inner));
-    tg_tensor rows = tg_reshape(tg_transpose(blocks, 1, 2), TG_SHAPE(b.outer * b.inner, b.n));
-    return tg_reshape(TG_APPLY(&tg_op_logsumexp_over, NULL, rows), plan.shape);
+    return tg_reduce(&tg_op_logsumexp_over, TG_LAST_AXES, x, axes, keep, 0);
 }
 
 /* ---- cumsum ---- */

@@ -43,7 +43,8 @@ int main(void)
 {
     static float images[BATCH * SIDE * SIDE];
     int32_t labels[BATCH];
-    char text[2000], message[TG_FILE_MESSAGE];
+    char text[2000];
+    tg_error error;
     tg_rng rng = tg_rng_seed(1), data = tg_rng_stream(&rng, "data"), training = tg_rng_stream(&rng, "training");
     if (!check(&rng))
         return 1;
@@ -68,8 +69,8 @@ int main(void)
     if (tg_tape_error(tape))
         return fprintf(stderr, "%s\n", tg_tape_error(tape)), 1;
     printf("right: %d of %d\n", right, 10 * BATCH);
-    if (!tg_model_save(net->parameters, "stripes.safetensors", TG_GELU_EXACT, NULL, message))
-        return fprintf(stderr, "%s\n", message), 1;
+    if (!tg_model_save(net->parameters, "stripes.safetensors", TG_GELU_EXACT, NULL, &error))
+        return fprintf(stderr, "%s\n", error.text), 1;
     tg_tape_free(tape);
     tg_optimizer_free(adamw);
     tg_model_free(net);

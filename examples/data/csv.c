@@ -15,7 +15,7 @@ enum { MOST_GUESSED_CLASSES = 20 };
 static bool are_whole(const csv_classes *classes)
 {
     for (size_t i = 0; i < classes->count; i++)
-        if (classes->numbers[i] != floor(classes->numbers[i]))
+        if (classes->class[i].number != floor(classes->class[i].number))
             return false;
     return true;
 }
@@ -35,7 +35,7 @@ static bool name_classes(dataset *set, const csv_classes *classes, const dataset
     set->class_names = dataset_array(set->classes, 1, sizeof *set->class_names);
     for (size_t i = 0; set->class_names && i < set->classes; i++) {
         char number[NUMBER_TEXT];
-        set->class_names[i] = strdup(classes->words ? classes->names[i] : number_text(classes->numbers[i], number));
+        set->class_names[i] = strdup(csv_classes_name(classes, i, number));
         if (!set->class_names[i])
             return dataset_fail(error, "%s: out of memory", set->name);
     }
@@ -232,12 +232,10 @@ static bool describe_feature(const csv_source *source, const feature *from, size
 {
     char number[NUMBER_TEXT];
     *to = (dataset_feature){.number = from->column, .missing = category == from->width};
-    const bool words = from->categories.words;
     if (source->first && !(to->column = strdup(csv_column_name(source, from->column))))
         return false;
     return !from->categorical || to->missing ||
-           (to->category = strdup(words ? from->categories.names[category]
-                                        : number_text(from->categories.numbers[category], number)));
+           (to->category = strdup(csv_classes_name(&from->categories, category, number)));
 }
 
 static bool describe_features(const csv_source *source, const features *all, dataset *set)

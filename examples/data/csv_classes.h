@@ -3,13 +3,16 @@
 #define DATA_CSV_CLASSES_H
 
 #include "examples/data/csv_columns.h"
+#include "examples/data/number.h"
 
 /* Words or numbers, as most cells are. */
 typedef struct csv_classes {
     bool words;
     size_t count;
-    const char **names; /* [count] if words; they belong to the table */
-    double *numbers;    /* [count] if not */
+    struct csv_class {
+        const char *word; /* NULL if they are numbers; belongs to the table */
+        double number;
+    } * class; /* [count] */
 } csv_classes;
 
 /* Fails at a cell of the other sort, and at a missing one unless `missing` lets it be in none of them. Free with
@@ -19,5 +22,8 @@ void csv_classes_free(csv_classes *classes);
 
 /* The number of the class in a row; -1 where that is missing. */
 int32_t csv_classes_find(const csv_source *source, size_t column, const csv_classes *classes, size_t row);
+
+/* The name of a class, of a number in `text`. */
+const char *csv_classes_name(const csv_classes *classes, size_t i, char text[NUMBER_TEXT]);
 
 #endif

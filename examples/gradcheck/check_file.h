@@ -6,7 +6,7 @@
 #ifndef GRADCHECK_CHECK_FILE_H
 #define GRADCHECK_CHECK_FILE_H
 
-#include "examples/lab/files.h"
+#include "examples/report/files.h"
 
 typedef bool check_file_writer(const void *context, FILE *to);
 

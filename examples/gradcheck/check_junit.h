@@ -4,7 +4,7 @@
 #define GRADCHECK_CHECK_JUNIT_H
 
 #include "examples/gradcheck/check_table.h"
-#include "examples/lab/files.h"
+#include "examples/report/files.h"
 
 /* Writes it: whole or, on failure, false and one line. */
 bool check_junit_write(const char *path, const check_table *table, char message[FILES_MESSAGE]);

@@ -2,9 +2,9 @@
 
 #include "examples/gradcheck/check_charts.h"
 #include "examples/gradcheck/check_file.h"
-#include "examples/lab/files.h"
+#include "examples/report/files.h"
 #include "examples/report/html.h"
-#include "examples/lab/options.h"
+#include "examples/run/options.h"
 #include "examples/data/words.h"
 
 #include <stdlib.h>

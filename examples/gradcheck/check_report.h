@@ -9,7 +9,7 @@
 #define GRADCHECK_CHECK_REPORT_H
 
 #include "examples/gradcheck/check_table.h"
-#include "examples/lab/files.h"
+#include "examples/report/files.h"
 
 typedef struct check_report {
     const check_table *table;

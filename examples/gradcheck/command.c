@@ -1,7 +1,7 @@
 #include "examples/gradcheck/command.h"
 
 #include "examples/data/words.h"
-#include "examples/lab/signals.h"
+#include "examples/run/signals.h"
 
 #include <errno.h>
 #include <fcntl.h>

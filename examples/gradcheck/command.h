@@ -7,7 +7,7 @@
  *     command_stop(c);
  *
  * It runs in a shell, in a process group of its own, which ends with command_stop or with this program, whatever it
- * does. Its standard error is ours. Ctrl-C ends waiting (lab/signals.h).
+ * does. Its standard error is ours. Ctrl-C ends waiting (run/signals.h).
  */
 #ifndef GRADCHECK_COMMAND_H
 #define GRADCHECK_COMMAND_H

@@ -144,22 +144,17 @@ void events_close(events *to)
 
 bool events_epoch(events *to, const runlog_epoch *e)
 {
+#define FIELD(name, member, tag) {tag, e->member},
     const struct {
         const char *tag;
         double value;
-    } all[] = {{"loss/validation", e->val_loss},
-               {"accuracy/validation", e->val_accuracy},
-               {"loss/test", e->test.loss},
-               {"accuracy/test", e->test.accuracy},
-               {"calibration/test", e->test.calibration},
-               {"rmse/test", e->test.rmse},
-               {"mae/test", e->test.mae},
-               {"r2/test", e->test.r2},
-               {"gradient_norm", e->grad_norm},
-               {"dead_units", e->dead_fraction}};
-    bool fine = events_scalar(to, "loss/train_epoch", e->step, e->train_loss);
+    } all[] = {
+#include "examples/report/epoch_fields.def"
+    };
+#undef FIELD
+    bool fine = true;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        fine = fine && (isnan(all[i].value) || events_scalar(to, all[i].tag, e->step, all[i].value));
+        fine = fine && (!all[i].tag || isnan(all[i].value) || events_scalar(to, all[i].tag, e->step, all[i].value));
     return fine;
 }
 

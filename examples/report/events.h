@@ -11,7 +11,7 @@
 #ifndef REPORT_EVENTS_H
 #define REPORT_EVENTS_H
 
-#include "examples/lab/files.h"
+#include "examples/report/files.h"
 #include "examples/report/runlog.h"
 
 typedef struct events events;

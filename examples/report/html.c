@@ -34,6 +34,13 @@ void html_text(FILE *to, const char *text)
     html_letters(to, text, strlen(text));
 }
 
+void html_element(FILE *to, const char *tag, const char *text)
+{
+    fprintf(to, "<%s>", tag);
+    html_text(to, text);
+    fprintf(to, "</%.*s>\n", (int)strcspn(tag, " "), tag);
+}
+
 /* From 320 pixels up, light and dark: pictures keep their white ground. */
 static const char usual[] =
     ":root{color-scheme:light dark;--ink:#222;--soft:#f4f4f4;--line:#ddd;--rule:#888;--mark:#0072b2}"
@@ -60,15 +67,14 @@ static const char usual[] =
 void html_begin(FILE *to, const char *title, const char *style, bool running)
 {
     fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-          "<meta name=\"viewport\" content=\"width=device-width\">\n<title>",
+          "<meta name=\"viewport\" content=\"width=device-width\">\n",
           to);
-    html_text(to, title);
-    fputs(running ? "</title>\n<meta http-equiv=\"refresh\" content=\"5\">\n" : "</title>\n", to);
-    fprintf(to, "<style>%s%s</style>\n</head><body>\n<h1>", usual, style ? style : "");
-    html_text(to, title);
-    fputs(running ? "</h1>\n<p class=\"note\">Still running: this page loads itself again every five seconds.</p>\n"
-                  : "</h1>\n",
-          to);
+    html_element(to, "title", title);
+    fputs(running ? "<meta http-equiv=\"refresh\" content=\"5\">\n" : "", to);
+    fprintf(to, "<style>%s%s</style>\n</head><body>\n", usual, style ? style : "");
+    html_element(to, "h1", title);
+    if (running)
+        html_element(to, "p class=\"note\"", "Still running: this page loads itself again every five seconds.");
 }
 
 void html_end(FILE *to)

@@ -21,6 +21,9 @@ void html_end(FILE *to);
 void html_letters(FILE *to, const char *text, size_t length);
 void html_text(FILE *to, const char *text);
 
+/* "<p class="note">text</p>" and the end of a line, of a `tag` like p class="note". */
+void html_element(FILE *to, const char *tag, const char *text);
+
 /* The SVG file FOLDER/FILE as an image inside; `says` is for those who do not see it. */
 void html_picture(FILE *to, const char *folder, const char *file, const char *says);
 

@@ -4,7 +4,6 @@
 #include "examples/report/table.h"
 #include "examples/report/runlog_internal.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +12,6 @@ typedef struct writing {
     const char *folder;
     const report *report;
 } writing;
-
-static FILE *open_file(const char *folder, const char *name)
-{
-    char path[PATH_MAX];
-    return snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path ? fopen(path, "re") : NULL;
-}
 
 static void put_pictures(const char *folder, FILE *to)
 {
@@ -131,37 +124,25 @@ static bool put_confusions(const runlog *log, FILE *to)
 
 /* ---- the whole ---- */
 
-/* What a stream holds, as text of a <pre>. */
-static void put_stream(FILE *from, FILE *to)
-{
-    char buffer[4096];
-    fputs("<pre>", to);
-    for (size_t got; from && (got = fread(buffer, 1, sizeof buffer, from)) > 0;)
-        html_letters(to, buffer, got);
-    fputs("</pre>\n", to);
-}
-
 static bool write_html(const void *context, FILE *to)
 {
     const writing *w = context;
-    FILE *config = open_file(w->folder, "config.json");
+    char *options = files_text(runlog_print_options, w->report->log);
     html_begin(to, w->report->title, NULL, w->report->running);
-    fputs("<pre class=\"words\">", to);
-    html_text(to, w->report->about);
-    fputs("</pre>\n<h2>Results</h2>\n", to);
+    html_element(to, "pre class=\"words\"", w->report->about);
+    html_element(to, "h2", "Results");
     runlog_print_table_as(w->report->log, "html", to);
     if (w->report->drawn)
         put_pictures(w->folder, to);
     else
         put_charts(w->report->log, to);
-    const bool complete = put_confusions(w->report->log, to);
-    fputs("<h2>To repeat it</h2>\n<pre class=\"words\">", to);
-    html_text(to, w->report->command);
-    fputs("</pre>\n<h2>All options</h2>\n", to);
-    put_stream(config, to);
+    const bool complete = put_confusions(w->report->log, to) && options;
+    html_element(to, "h2", "To repeat it");
+    html_element(to, "pre class=\"words\"", w->report->command);
+    html_element(to, "h2", "All options");
+    html_element(to, "pre", options ? options : "");
     html_end(to);
-    if (config)
-        fclose(config);
+    free(options);
     return complete;
 }
 

@@ -5,12 +5,12 @@
  * command, .drawn = true}, message);
  *
  * The pictures are the .svg files of the folder, as far as they are there, so it comes after plots_draw, which says
- * whether they are `drawn`: those of an earlier comparison stay out. config.json is taken from there, too.
+ * whether they are `drawn`: those of an earlier comparison stay out.
  */
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
 
-#include "examples/lab/files.h"
+#include "examples/report/files.h"
 #include "examples/report/runlog.h"
 
 typedef struct report {

@@ -44,12 +44,11 @@ void runlog_free(runlog *log)
     free(log);
 }
 
-void runlog_option(runlog *log, const char *name, json_t *value)
+void runlog_options(runlog *log, json_t *options)
 {
-    if (!log)
-        json_decref(value);
-    else if (json_object_set_new(log->options, name, value) != 0)
-        log->lost = true;
+    if (log)
+        log->lost |= json_object_update(log->options, options) != 0;
+    json_decref(options);
 }
 
 void runlog_note(runlog *log, const char *note, double overlap, bool same_folds)

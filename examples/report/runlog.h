@@ -4,7 +4,7 @@
  *     if (!runlog_check_directory("results", message))               // before anything is trained
  *         return fprintf(stderr, "compare: --out: %s\n", message), 2;
  *     runlog *log = runlog_new("results");
- *     runlog_option(log, "lr", json_real(1e-3));                      // for config.json
+ *     runlog_options(log, json_pack("{s:f}", "lr", 1e-3));            // for config.json
  *     int run = runlog_add_run(log, "gelu_exact", 1, 0, 118282);      // activation, seed, fold, parameters: 0, 1, 2,
  * ... runlog_add_epoch(log, run, &(runlog_epoch){.epoch = 1, .step = 469, .train_loss = 0.31, ...});
  *     runlog_finish_run(log, run);
@@ -103,8 +103,8 @@ bool runlog_check_directory(const char *directory, char message[RUNLOG_MESSAGE])
 runlog *runlog_new(const char *directory);
 void runlog_free(runlog *log);
 
-/* Adds a name and value to config.json; takes over the caller's reference to the value. */
-void runlog_option(runlog *log, const char *name, json_t *value);
+/* What goes into config.json; takes over the caller's reference to the object. */
+void runlog_options(runlog *log, json_t *options);
 
 /* Adds a run, before or while others report, and returns its number, counted from 0; -1 when memory runs out. */
 int runlog_add_run(runlog *log, const char *activation, uint64_t seed, int fold, long parameters);

@@ -1,5 +1,5 @@
 /* The files of a run log. */
-#include "examples/lab/files.h"
+#include "examples/report/files.h"
 #include "examples/report/runlog_internal.h"
 
 static bool write_config(const runlog *log, FILE *to)
@@ -7,6 +7,11 @@ static bool write_config(const runlog *log, FILE *to)
     int failed = json_dumpf(log->options, to, JSON_INDENT(2) | JSON_REAL_PRECISION(15)); /* 0.1 stays 0.1 */
     fputc('\n', to);
     return !failed || ferror(to); /* the caller looks at the stream */
+}
+
+void runlog_print_options(const void *log, FILE *to)
+{
+    write_config(log, to);
 }
 
 enum { A_SEARCH = -1 };

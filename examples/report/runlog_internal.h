@@ -75,6 +75,9 @@ bool runlog_write_surface(const runlog *log, FILE *to);
 bool runlog_write_points(const runlog *log, FILE *to);
 bool runlog_write_search(const runlog *log, FILE *to);
 
+/* config.json of a runlog. */
+void runlog_print_options(const void *log, FILE *to);
+
 /* A field of a CSV file: ",0.0123" with nine significant digits, enough to give back every float. */
 void runlog_number_field(FILE *to, double number);
 

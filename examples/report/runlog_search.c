@@ -1,6 +1,6 @@
 /* A search: which point of the grid is best, and what each comes to. */
 #include "examples/report/runlog_internal.h"
-#include "examples/lab/files.h"
+#include "examples/report/files.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -148,8 +148,8 @@ runlog *runlog_at_best(const runlog *log, bool common)
     complete = words && files_close_memory(words, &note) && complete;
     if (complete)
         runlog_note(best, note, log->overlap, log->same_folds);
-    if (complete && json_object_update(best->options, log->options) != 0)
-        best->lost = true;
+    if (complete)
+        runlog_options(best, json_incref(log->options));
     if (complete && log->class_names)
         runlog_class_names(best, log->class_names, log->classes);
     free(note);

@@ -1,4 +1,4 @@
-/* steps.csv, confusion.csv, noise.csv, surface.csv and points.csv. */
+/* bands.csv, steps.csv, noise.csv, confusion.csv, surface.csv and points.csv. */
 #include "examples/report/runlog_internal.h"
 
 #include <math.h>
@@ -10,34 +10,88 @@ static bool is_of(const runlog *log, int run, const char *activation)
     return strcmp(log->runs[run].activation, activation) == 0;
 }
 
-/* Row number `row` of a run's series of `width` numbers a row; NULL where there are not so many. */
-static const double *row_of(const runlog_run *run, runlog_series kind, size_t row, size_t width)
+bool runlog_band_counts(const runlog *log, const runlog_run *run)
 {
-    return (row + 1) * width <= run->series[kind].count ? run->series[kind].numbers + row * width : NULL;
+    for (int i = 0; i < log->count && !run->finished; i++)
+        if (log->runs[i].finished && strcmp(log->runs[i].activation, run->activation) == 0)
+            return false;
+    return true;
 }
 
-/* Column `column` of the rows of an activation's runs whose first number is `key`, looked for at place `row`; returns
- * how many. */
-static int gather(const runlog *log, const char *activation, runlog_series kind, size_t row, size_t width,
-                  size_t column, double key, double values[])
+/* ---- rows of numbers that runs have at the same places: epochs, steps, sizes of noise ---- */
+
+enum { EPOCH, STEP, TRAIN_LOSS, VAL_LOSS, VAL_ACCURACY }; /* the columns of an epoch */
+enum { NONE = -1, BANDS = 3 };
+
+/* What a file shows of them. */
+typedef struct curve {
+    runlog_series kind; /* RUNLOG_SERIES: the epochs */
+    size_t width;       /* numbers of a row; of the epochs 0 */
+    int key;            /* the column that says where */
+    int bands;          /* columns of the file, each a mean and a band around it, */
+    int column[BANDS];  /* of these; NONE: left empty */
+    int share;          /* the column that is between 0 and 1 */
+} curve;
+
+static size_t rows_of(const runlog_run *run, const curve *c)
+{
+    return c->width ? run->series[c->kind].count / c->width : (size_t)run->count;
+}
+
+static double number_at(const runlog_run *run, const curve *c, size_t row, int column)
+{
+    if (c->width)
+        return run->series[c->kind].numbers[row * c->width + (size_t)column];
+    const runlog_epoch *e = &run->epochs[row];
+    const double numbers[] = {e->epoch, (double)e->step, e->train_loss, e->val_loss, e->val_accuracy};
+    return numbers[column];
+}
+
+/* The numbers of a column in the rows of an activation's runs at this place, if they have this key; returns how many.
+ */
+static int gather(const runlog *log, const char *activation, const curve *c, size_t row, double key, int column,
+                  double values[])
 {
     int count = 0;
     for (int i = 0; i < log->count; i++) {
         const runlog_run *run = &log->runs[i];
-        const double *numbers = row_of(run, kind, row, width);
-        if (numbers && numbers[0] == key && is_of(log, i, activation) && runlog_band_counts(log, run))
-            values[count++] = numbers[column];
+        if (is_of(log, i, activation) && runlog_band_counts(log, run) && row < rows_of(run, c) &&
+            number_at(run, c, row, c->key) == key)
+            values[count++] = number_at(run, c, row, column);
     }
     return count;
 }
 
-/* The first run of an activation that its bands count and that has a series; NULL where there is none. */
-static const runlog_run *first_with(const runlog *log, const char *activation, runlog_series kind)
+/* The first of the longest runs of an activation that its bands count; NULL where none has a row. */
+static const runlog_run *longest_with(const runlog *log, const char *activation, const curve *c)
 {
+    const runlog_run *longest = NULL;
     for (int i = 0; i < log->count; i++)
-        if (log->runs[i].series[kind].count > 0 && is_of(log, i, activation) && runlog_band_counts(log, &log->runs[i]))
-            return &log->runs[i];
-    return NULL;
+        if (is_of(log, i, activation) && runlog_band_counts(log, &log->runs[i]) &&
+            rows_of(&log->runs[i], c) > (longest ? rows_of(longest, c) : 0))
+            longest = &log->runs[i];
+    return longest;
+}
+
+/* A line for each row of the longest run: the key, how many runs have it, and the bands. */
+static void write_curve(const runlog *log, const char *activation, const curve *c, double values[], FILE *to)
+{
+    const runlog_run *longest = longest_with(log, activation, c);
+    for (size_t row = 0; longest && row < rows_of(longest, c); row++) {
+        const double key = number_at(longest, c, row, c->key);
+        const int count = gather(log, activation, c, row, key, c->key, values);
+        table_csv_text(to, activation);
+        fprintf(to, ",%.9g,%d", key, count);
+        for (int i = 0; i < c->bands; i++) {
+            if (c->column[i] == NONE) {
+                fputs(",,,", to);
+                continue;
+            }
+            gather(log, activation, c, row, key, c->column[i], values);
+            runlog_write_band(to, values, count, c->column[i] == c->share);
+        }
+        fputc('\n', to);
+    }
 }
 
 /* Calls `write` for each activation, with room for as many values as there are runs. */
@@ -53,37 +107,50 @@ static bool each_activation(const runlog *log, FILE *to,
     return complete;
 }
 
-/* ---- steps ---- */
+/* ---- bands.csv, steps.csv, noise.csv ---- */
+
+static bool write_bands_of(const runlog *log, const char *activation, double values[], FILE *to)
+{
+    static const curve epochs = {RUNLOG_SERIES,        0, EPOCH, 3, {TRAIN_LOSS, VAL_LOSS, VAL_ACCURACY},
+                                 .share = VAL_ACCURACY};
+    write_curve(log, activation, &epochs, values, to);
+    return true;
+}
 
 static bool write_steps_of(const runlog *log, const char *activation, double values[], FILE *to)
 {
-    const runlog_run *first = first_with(log, activation, RUNLOG_STEPS);
-    const double *row;
-    for (size_t i = 0; first && (row = row_of(first, RUNLOG_STEPS, i, 2)); i++) {
-        const int count = gather(log, activation, RUNLOG_STEPS, i, 2, 1, row[0], values);
-        table_csv_text(to, activation);
-        fprintf(to, ",%.0f,%d", row[0], count);
-        runlog_write_band(to, values, count, false);
-        fputs(",,,\n", to);
-    }
-    for (int epoch = 0; first && epoch < first->count; epoch++) {
-        int count = 0;
-        for (int i = 0; i < log->count; i++)
-            if (is_of(log, i, activation) && runlog_band_counts(log, &log->runs[i]) && epoch < log->runs[i].count &&
-                log->runs[i].epochs[epoch].step == first->epochs[epoch].step)
-                values[count++] = log->runs[i].epochs[epoch].val_loss;
-        table_csv_text(to, activation);
-        fprintf(to, ",%ld,%d,,,", first->epochs[epoch].step, count);
-        runlog_write_band(to, values, count, false);
-        fputc('\n', to);
-    }
+    static const curve steps = {RUNLOG_STEPS, 2, 0, 2, {1, NONE}, .share = NONE},
+                       epochs = {RUNLOG_SERIES, 0, STEP, 2, {NONE, VAL_LOSS}, .share = NONE};
+    write_curve(log, activation, &steps, values, to);
+    write_curve(log, activation, &epochs, values, to);
     return true;
+}
+
+static bool write_noise_of(const runlog *log, const char *activation, double values[], FILE *to)
+{
+    static const curve noise = {RUNLOG_NOISE, 3, 0, 2, {1, 2}, .share = 2};
+    write_curve(log, activation, &noise, values, to);
+    return true;
+}
+
+bool runlog_write_bands(const runlog *log, FILE *to)
+{
+    fputs("activation,epoch,runs,train_loss,train_loss_low,train_loss_high,val_loss,val_loss_low,val_loss_high,"
+          "val_accuracy,val_accuracy_low,val_accuracy_high\n",
+          to);
+    return each_activation(log, to, write_bands_of);
 }
 
 bool runlog_write_steps(const runlog *log, FILE *to)
 {
     fputs("activation,step,runs,train_loss,train_loss_low,train_loss_high,val_loss,val_loss_low,val_loss_high\n", to);
     return each_activation(log, to, write_steps_of);
+}
+
+bool runlog_write_noise(const runlog *log, FILE *to)
+{
+    fputs("activation,noise,runs,loss,loss_low,loss_high,accuracy,accuracy_low,accuracy_high\n", to);
+    return each_activation(log, to, write_noise_of);
 }
 
 /* ---- confusion ---- */
@@ -135,43 +202,17 @@ bool runlog_write_confusion(const runlog *log, FILE *to)
     return each_activation(log, to, write_confusion_of);
 }
 
-/* ---- noise ---- */
-
-static bool write_noise_of(const runlog *log, const char *activation, double values[], FILE *to)
-{
-    const runlog_run *first = first_with(log, activation, RUNLOG_NOISE);
-    const double *row;
-    for (size_t i = 0; first && (row = row_of(first, RUNLOG_NOISE, i, 3)); i++) {
-        table_csv_text(to, activation);
-        fprintf(to, ",%.9g", row[0]);
-        for (size_t column = 1; column < 3; column++) {
-            const int count = gather(log, activation, RUNLOG_NOISE, i, 3, column, row[0], values);
-            if (column == 1)
-                fprintf(to, ",%d", count);
-            runlog_write_band(to, values, count, column == 2);
-        }
-        fputc('\n', to);
-    }
-    return true;
-}
-
-bool runlog_write_noise(const runlog *log, FILE *to)
-{
-    fputs("activation,noise,runs,loss,loss_low,loss_high,accuracy,accuracy_low,accuracy_high\n", to);
-    return each_activation(log, to, write_noise_of);
-}
-
 /* ---- surfaces ---- */
 
 /* The first run's rows of a series: numbers of places, and a class in the third. */
 static bool write_places(const runlog *log, const char *activation, runlog_series kind, size_t width, FILE *to)
 {
-    const runlog_run *first = first_with(log, activation, kind);
-    const double *row;
-    for (size_t i = 0; first && (row = row_of(first, kind, i, width)); i++) {
+    const curve places = {kind, width};
+    const runlog_run *first = longest_with(log, activation, &places);
+    for (size_t row = 0; first && row < rows_of(first, &places); row++) {
         table_csv_text(to, activation);
         for (size_t column = 0; column < width; column++)
-            fprintf(to, ",%.6g", row[column]);
+            fprintf(to, ",%.6g", number_at(first, &places, row, (int)column));
         fputc('\n', to);
     }
     return true;

@@ -182,13 +182,6 @@ typedef struct writing {
     bool drawn; /* whether the folder's pictures are of these numbers */
 } writing;
 
-static void put_element(const char *tag, const char *of_class, const char *text, FILE *to)
-{
-    fprintf(to, "<%s%s>", tag, of_class);
-    html_text(to, text);
-    fprintf(to, "</%s>\n", tag);
-}
-
 static bool write_html(const void *context, FILE *to)
 {
     const writing *w = context;
@@ -199,13 +192,13 @@ static bool write_html(const void *context, FILE *to)
         const item *it = &s->items[i];
         switch (it->kind) {
         case HEADING:
-            put_element("h2", "", it->text, to);
+            html_element(to, "h2", it->text);
             break;
         case TEXT:
-            put_element("p", "", it->text, to);
+            html_element(to, "p", it->text);
             break;
         case VERDICT:
-            put_element("p", " class=\"verdict\"", it->text, to);
+            html_element(to, "p class=\"verdict\"", it->text);
             break;
         case PICTURE:
             if (w->drawn)
@@ -213,14 +206,14 @@ static bool write_html(const void *context, FILE *to)
             break;
         case TABLE:
             if (table_rows(it->table) == 0)
-                put_element("p", "", nothing, to);
+                html_element(to, "p", nothing);
             else
                 complete &= table_print(it->table, "html", to);
             break;
         }
     }
-    put_element("h2", "", "To repeat it", to);
-    put_element("pre", "", w->command, to);
+    html_element(to, "h2", "To repeat it");
+    html_element(to, "pre", w->command);
     html_end(to);
     return complete;
 }

@@ -14,7 +14,7 @@
 #ifndef REPORT_SHEET_H
 #define REPORT_SHEET_H
 
-#include "examples/lab/files.h"
+#include "examples/report/files.h"
 
 typedef struct sheet sheet;
 

@@ -331,11 +331,8 @@ static bool print_html(const table *t, FILE *out)
 {
     static const char *const classes[] = {"", " good", " bad", "", ""};
     fputs("<div class=\"wide\"><table>\n", out);
-    if (t->caption) {
-        fputs("<caption>", out);
-        html_text(out, t->caption);
-        fputs("</caption>\n", out);
-    }
+    if (t->caption)
+        html_element(out, "caption", t->caption);
     for (int row = -1; row < t->rows; row++) {
         fputs("<tr>", out);
         for (int c = 0; c < t->count; c++) {

@@ -18,35 +18,21 @@ static bool refuse(char *message, const char *what)
 /* ---- writing ---- */
 
 /* jansson refuses NULL, what an allocation that failed has given: a card with a gap would misread its columns. */
-static void put(json_t *object, const char *name, json_t *value, bool *fine)
-{
-    *fine &= json_object_set_new(object, name, value) == 0;
-}
-
 static void append(json_t *array, json_t *value, bool *fine)
 {
     *fine &= json_array_append_new(array, value) == 0;
-}
-
-static json_t *scale_json(double mean, double scale)
-{
-    return json_pack("{s:f, s:f}", "mean", mean, "scale", scale);
 }
 
 static json_t *inputs_json(const dataset *data, bool *fine)
 {
     json_t *inputs = json_array();
     for (size_t i = 0; i < data->features && !data->width; i++) {
-        const dataset_feature *f = data->feature ? &data->feature[i] : NULL;
-        json_t *input = scale_json(data->feature_mean[i], data->feature_scale[i]);
-        put(input, "number", json_integer(f ? (json_int_t)f->number : (json_int_t)i), fine);
-        if (f && f->column)
-            put(input, "column", json_string(f->column), fine);
-        if (f && f->category)
-            put(input, "category", json_string(f->category), fine);
-        if (f && f->missing)
-            put(input, "missing", json_true(), fine);
-        append(inputs, input, fine);
+        const dataset_feature *f = data->feature ? &data->feature[i] : &(dataset_feature){.number = i};
+        append(inputs,
+               json_pack("{s:f, s:f, s:I, s:s*, s:s*, s:o*}", "mean", data->feature_mean[i], "scale",
+                         data->feature_scale[i], "number", (json_int_t)f->number, "column", f->column, "category",
+                         f->category, "missing", f->missing ? json_true() : NULL),
+               fine);
     }
     return inputs;
 }
@@ -54,11 +40,11 @@ static json_t *inputs_json(const dataset *data, bool *fine)
 static json_t *targets_json(const dataset *data, bool *fine)
 {
     json_t *targets = json_array();
-    for (size_t i = 0; i < data->targets; i++) {
-        json_t *target = scale_json(data->target_mean[i], data->target_scale[i]);
-        put(target, "name", json_string(data->target_names ? data->target_names[i] : ""), fine);
-        append(targets, target, fine);
-    }
+    for (size_t i = 0; i < data->targets; i++)
+        append(targets,
+               json_pack("{s:f, s:f, s:s}", "mean", data->target_mean[i], "scale", data->target_scale[i], "name",
+                         data->target_names ? data->target_names[i] : ""),
+               fine);
     return targets;
 }
 
@@ -69,11 +55,10 @@ static json_t *answers_json(const dataset *data, bool *fine)
     const size_t count = data->target_column ? data->targets ? data->targets : 1 : 0;
     for (size_t i = 0; i < count; i++) {
         const size_t number = data->target_column[i];
-        const char *name = number < data->columns ? data->column[number].name : NULL;
-        json_t *answer = json_pack("{s:I}", "number", (json_int_t)number);
-        if (name)
-            put(answer, "column", json_string(name), fine);
-        append(answers, answer, fine);
+        append(answers,
+               json_pack("{s:I, s:s*}", "number", (json_int_t)number, "column",
+                         number < data->columns ? data->column[number].name : NULL),
+               fine);
     }
     return answers;
 }
@@ -82,7 +67,7 @@ static json_t *answers_json(const dataset *data, bool *fine)
 static char *data_text(const run_spec *s, const run_source *from)
 {
     const dataset *data = &from->data;
-    json_t *object = json_object(), *classes = json_array(), *letters = json_array();
+    json_t *classes = json_array(), *letters = json_array();
     const card_task task = from->is_text                          ? CARD_LETTERS
                            : source_reconstructs(s)               ? CARD_IMAGES
                            : data->task == DATASET_CLASSIFICATION ? CARD_CLASSES
@@ -92,15 +77,13 @@ static char *data_text(const run_spec *s, const run_source *from)
         append(classes, json_string(data->class_names[i]), &fine);
     for (int i = 0; i < from->letters.vocabulary; i++)
         append(letters, json_integer(from->letters.letter[i]), &fine);
-    put(object, "task", json_string(tasks[task]), &fine);
-    put(object, "inputs", inputs_json(data, &fine), &fine);
-    put(object, "classes", classes, &fine);
-    put(object, "targets", targets_json(data, &fine), &fine);
-    put(object, "answers", answers_json(data, &fine), &fine);
-    put(object, "pixel_scale", json_real(data->width ? data->feature_scale[0] : 1), &fine);
-    put(object, "lines", json_boolean(from->letters.lines), &fine);
-    put(object, "letters", letters, &fine);
-    char *text = fine ? json_dumps(object, JSON_COMPACT) : NULL;
+    json_t *inputs = inputs_json(data, &fine), *targets = targets_json(data, &fine),
+           *answers = answers_json(data, &fine);
+    json_t *object =
+        json_pack("{s:s, s:o, s:o, s:o, s:o, s:f, s:b, s:o}", "task", tasks[task], "inputs", inputs, "classes", classes,
+                  "targets", targets, "answers", answers, "pixel_scale", data->width ? data->feature_scale[0] : 1.,
+                  "lines", from->letters.lines, "letters", letters);
+    char *text = fine && object ? json_dumps(object, JSON_COMPACT) : NULL;
     json_decref(object);
     return text;
 }
@@ -115,20 +98,15 @@ void card_metadata(const card *c, tg_metadata lines[CARD_LINES])
 
 /* ---- reading ---- */
 
-static bool read_scale(card_scale *to, const json_t *from)
+static bool is_scale(const card_scale *s)
 {
-    const json_t *mean = json_object_get(from, "mean"), *scale = json_object_get(from, "scale");
-    *to = (card_scale){json_number_value(mean), json_number_value(scale)};
-    return json_is_number(mean) && json_is_number(scale) && isfinite(to->mean) && isfinite(to->scale);
+    return isfinite(s->mean) && isfinite(s->scale);
 }
 
-/* The column of an input or answer. */
-static bool read_column(card_input *to, const json_t *from)
+static bool take_number(card_input *to, json_int_t number)
 {
-    const json_t *number = json_object_get(from, "number");
-    to->number = (int)json_integer_value(number);
-    to->column = json_string_value(json_object_get(from, "column"));
-    return json_is_integer(number) && json_integer_value(number) >= 0 && json_integer_value(number) < 1 << 30;
+    to->number = (int)number;
+    return number >= 0 && number < 1 << 30;
 }
 
 /* Older files do not name them. */
@@ -137,8 +115,12 @@ static bool read_answers(card *c, const json_t *answers)
     c->answers = json_array_size(answers);
     c->answer = calloc(c->answers + 1, sizeof *c->answer);
     bool fine = c->answer && (c->answers == 0 || c->answers == (c->targets ? c->targets : 1));
-    for (size_t i = 0; fine && i < c->answers; i++)
-        fine = read_column(&c->answer[i], json_array_get(answers, i));
+    for (size_t i = 0; fine && i < c->answers; i++) {
+        json_int_t number;
+        fine = json_unpack(json_array_get(answers, i), "{s:I, s?s}", "number", &number, "column",
+                           &c->answer[i].column) == 0 &&
+               take_number(&c->answer[i], number);
+    }
     return fine;
 }
 
@@ -148,10 +130,14 @@ static bool read_inputs(card *c, const json_t *inputs)
     c->input = calloc(c->inputs + 1, sizeof *c->input);
     bool fine = c->input && json_is_array(inputs);
     for (size_t i = 0; fine && i < c->inputs; i++) {
-        const json_t *input = json_array_get(inputs, i);
-        fine = read_scale(&c->input[i].scale, input) && read_column(&c->input[i], input);
-        c->input[i].category = json_string_value(json_object_get(input, "category"));
-        c->input[i].missing = json_is_true(json_object_get(input, "missing"));
+        card_input *to = &c->input[i];
+        json_int_t number;
+        int missing = 0;
+        fine = json_unpack(json_array_get(inputs, i), "{s:F, s:F, s:I, s?s, s?s, s?b}", "mean", &to->scale.mean,
+                           "scale", &to->scale.scale, "number", &number, "column", &to->column, "category",
+                           &to->category, "missing", &missing) == 0 &&
+               is_scale(&to->scale) && take_number(to, number);
+        to->missing = missing;
     }
     return fine;
 }
@@ -166,11 +152,10 @@ static bool read_names(card *c, const json_t *classes, const json_t *targets)
     bool fine = c->class_names && c->target_names && c->target;
     for (size_t i = 0; fine && i < c->classes; i++)
         fine = (c->class_names[i] = json_string_value(json_array_get(classes, i)));
-    for (size_t i = 0; fine && i < c->targets; i++) {
-        const json_t *target = json_array_get(targets, i);
-        fine = read_scale(&c->target[i], target) &&
-               (c->target_names[i] = json_string_value(json_object_get(target, "name")));
-    }
+    for (size_t i = 0; fine && i < c->targets; i++)
+        fine = json_unpack(json_array_get(targets, i), "{s:F, s:F, s:s}", "mean", &c->target[i].mean, "scale",
+                           &c->target[i].scale, "name", &c->target_names[i]) == 0 &&
+               is_scale(&c->target[i]);
     return fine;
 }
 
@@ -224,16 +209,11 @@ static bool parse(card *c, char message[NET_MESSAGE])
     if (!net_spec_read(&c->spec, model, message))
         return false;
     const char *task = json_string_value(json_object_get(data, "task"));
-    int number = 0;
-    while (task && tasks[number] && strcmp(tasks[number], task) != 0)
-        number++;
-    if (!task || !tasks[number])
+    c->task = (card_task)options_position(tasks, task ? task : "");
+    if (!tasks[c->task])
         return refuse(message, "the task is of no known kind");
-    c->task = (card_task)number;
-    const json_t *pixel_scale = json_object_get(data, "pixel_scale");
-    c->pixel_scale = json_number_value(pixel_scale);
     c->lines = json_is_true(json_object_get(data, "lines"));
-    if (!read_inputs(c, json_object_get(data, "inputs")) || !(c->pixel_scale > 0))
+    if (!read_inputs(c, json_object_get(data, "inputs")))
         return refuse(message, "what inputs are is missing or wrong");
     if (!read_names(c, json_object_get(data, "classes"), json_object_get(data, "targets")))
         return refuse(message, "the names of classes or targets are missing or wrong");
@@ -259,11 +239,12 @@ bool card_of_source(card *c, const run_spec *s, const run_source *from, char mes
 
 bool card_read(card *c, const char *path, char message[NET_MESSAGE])
 {
-    char problem[TG_FILE_MESSAGE], reason[NET_MESSAGE];
+    char reason[NET_MESSAGE];
+    tg_error error;
     *c = (card){0};
-    tg_safetensors *file = tg_safetensors_open(path, problem);
+    tg_safetensors *file = tg_safetensors_open(path, &error);
     if (!file)
-        return snprintf(message, NET_MESSAGE, "%.*s", NET_MESSAGE - 1, problem), false;
+        return snprintf(message, NET_MESSAGE, "%.*s", NET_MESSAGE - 1, error.text), false;
     const char *model = tg_safetensors_metadata(file, "tapegrad.model"),
                *data = tg_safetensors_metadata(file, "tapegrad.data");
     bool fine = model && data;

@@ -44,8 +44,7 @@ typedef struct card {
     const char **class_names;
     const char **target_names;
     card_scale *target;
-    double pixel_scale; /* of images: 255 */
-    bool lines;         /* of a text: it is words, one a line */
+    bool lines; /* of a text: it is words, one a line */
     int vocabulary;
     unsigned char letter[256];
     json_t *json; /* holds the texts */

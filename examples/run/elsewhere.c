@@ -1,6 +1,6 @@
 #include "examples/run/elsewhere.h"
 
-#include "examples/lab/files.h"
+#include "examples/report/files.h"
 #include "examples/report/html.h"
 #include "examples/report/runs_file.h"
 #include "examples/report/terminal.h"
@@ -18,13 +18,7 @@ static bool write_page(const void *context, FILE *to)
 {
     const page *p = context;
     const comparison *c = &p->from->c;
-    char *command = NULL;
-    size_t size = 0;
-    FILE *line = open_memstream(&command, &size);
-    if (line) {
-        options_print_command(p->argv, line);
-        files_close_memory(line, &command);
-    }
+    char *command = options_command(p->argv);
     html_begin(to, p->settings->runs, NULL, false);
     bool complete = command && comparison_print(c, "html", to);
     for (int m = 0; complete && p->from->steps && m < c->measure_count; m++) {
@@ -34,9 +28,8 @@ static bool write_page(const void *context, FILE *to)
             chart_write(to, c->measures[m].name, "step", lines, c->run_count);
         free(lines);
     }
-    fputs("<h2>To repeat it</h2>\n<pre class=\"words\">", to);
-    html_text(to, command ? command : "");
-    fputs("</pre>\n", to);
+    html_element(to, "h2", "To repeat it");
+    html_element(to, "pre class=\"words\"", command ? command : "");
     html_end(to);
     free(command);
     return complete;

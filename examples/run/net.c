@@ -16,7 +16,10 @@ typedef struct net_kind {
 
 /* ---- specification ---- */
 
-static const program_option spec_options[] = {NET_OPTIONS, {0}};
+#define NET_AT(member) offsetof(net_spec, member)
+const program_option net_options[] = {
+#include "examples/run/net_options.def"
+    {0}};
 
 #define SIZE(name)                                                                     \
     {                                                                                  \
@@ -25,18 +28,13 @@ static const program_option spec_options[] = {NET_OPTIONS, {0}};
 static const program_option spec_sizes[] = {SIZE(inputs),      SIZE(outputs),    SIZE(image_height),
                                             SIZE(image_width), SIZE(vocabulary), {0}};
 
-static void keep(void *object, const char *name, json_t *value)
-{
-    json_object_set_new(object, name, value);
-}
-
 json_t *net_spec_json(const net_spec *spec)
 {
     json_t *object = json_object();
-    options_record(spec_options, spec, keep, object);
-    options_record(spec_sizes, spec, keep, object);
+    options_record(net_options, spec, object);
+    options_record(spec_sizes, spec, object);
     if (spec->equal_width)
-        keep(object, "equal_width", json_true());
+        json_object_set_new(object, "equal_width", json_true());
     return object;
 }
 
@@ -44,7 +42,7 @@ const char *net_difference(const net_spec *a, const net_spec *b)
 {
     json_t *one = net_spec_json(a), *other = net_spec_json(b);
     const char *found = NULL;
-    for (const program_option *o = spec_options; o->name && !found; o++)
+    for (const program_option *o = net_options; o->name && !found; o++)
         if (strcmp(o->name, "dropout") != 0 &&
             !json_equal(json_object_get(one, o->name), json_object_get(other, o->name)))
             found = o->name;
@@ -57,7 +55,7 @@ static const net_kind *find_kind(const char *name);
 
 bool net_spec_read(net_spec *spec, json_t *object, char message[NET_MESSAGE])
 {
-    const program_option *tables[] = {spec_options, spec_sizes};
+    const program_option *tables[] = {net_options, spec_sizes};
     const char *name = json_string_value(json_object_get(object, "model"));
     if (!name || !find_kind(name))
         return snprintf(message, NET_MESSAGE, "the model is of no known kind"), false;
@@ -160,6 +158,7 @@ static tg_model *make_vit(const net_spec *s, const tg_rng *rng, char *message)
                        .block = tg_block_vit(s->width, s->heads),
                        .dropout = s->dropout};
     c.block.dropout = s->dropout;
+    c.block.post_norm = s->post_norm;
     return read_names(s, &c.block.activation, &c.block.norm, NULL, message) ? finish(&tg_vit_kind, &c, rng, message)
                                                                             : NULL;
 }
@@ -208,6 +207,7 @@ static tg_model *make_gpt(const net_spec *s, const tg_rng *rng, char *message)
                                .dropout = s->dropout,
                                .rotary_base = s->rotary ? 10000 : 0};
     c.block.dropout = s->dropout;
+    c.block.post_norm = s->post_norm;
     c.block.attention.key_value_heads = s->kv_heads;
     return read_names(s, &c.block.activation, &c.block.norm, NULL, message)
                ? finish(&tg_transformer_kind, &c, rng, message)
@@ -245,7 +245,7 @@ static const net_kind convnet_kind = {
     {.filters = "16,32", .norm = "batch", .activation = "gelu_exact"}};
 static const net_kind vit_kind = {
     KIND(vit),
-    {.options = "layers heads width patch", .images = true, .batch = 128, .lr = 1e-3},
+    {.options = "layers heads width patch post-norm", .images = true, .batch = 128, .lr = 1e-3},
     {.layers = 4, .heads = 4, .width = 64, .patch = 7, .norm = "layer", .activation = "gelu_exact"}};
 static const net_kind autoencoder_kind = {
     KIND(autoencoder),
@@ -268,7 +268,7 @@ static const net_kind charmlp_kind = {
     {.hidden = "256", .context = 8, .embedding = 24, .norm = "none", .activation = "gelu_exact"}};
 static const net_kind gpt_kind = {
     KIND(gpt),
-    {.options = "layers heads kv-heads width context rotary epoch-windows",
+    {.options = "layers heads kv-heads width context rotary post-norm epoch-windows",
      .text = true,
      .every_position = true,
      .batch = 32,

@@ -10,7 +10,7 @@
 #ifndef RUN_NET_H
 #define RUN_NET_H
 
-#include "examples/lab/options.h"
+#include "examples/run/options.h"
 
 #include <jansson.h>
 #include <tapegrad.h>
@@ -23,7 +23,7 @@ typedef struct net_spec {
     const char *activation, *norm, *init;
     int code, patch, layers, heads, kv_heads, width, context, embedding;
     double dropout;
-    bool residual, rotary;
+    bool residual, rotary, post_norm;
     bool equal_width; /* gated: the widths as given, not those of as many parameters as a plain one */
 
     int inputs, outputs;           /* of rows: features or pixels, and classes or targets */
@@ -33,67 +33,8 @@ typedef struct net_spec {
 
 extern const char *const net_models[], *const net_norms[], *const net_inits[]; /* ended by NULL */
 
-/* The options, for a table of a program whose settings begin with a net_spec. */
-#define NET_OPTIONS                                                                                                      \
-    {"model", "NAME", "model to train", OPTION_CHOICE, offsetof(net_spec, model), .choices = net_models},                \
-        {"hidden", "WIDTHS",                                                                                             \
-         "widths of the hidden layers, like 128x4 or 512,128, of mlp (128x2 by default), charmlp (256) and "             \
-         "autoencoder (256,128)",                                                                                        \
-         OPTION_TEXT, offsetof(net_spec, hidden)},                                                                       \
-        {"code",   "N",        "autoencoder: size of the code; 0: 30", OPTION_INT, offsetof(net_spec, code),             \
-         .low = 0, .high = 1e6},                                                                                         \
-        {"filters", "WIDTHS", "convnet: channels of its blocks; 16,32 by default", OPTION_TEXT,                          \
-         offsetof(net_spec, filters)},                                                                                   \
-        {"patch", "PIXELS", "vit: side of a patch; 0: 7", OPTION_INT, offsetof(net_spec, patch), .low = 0, .high = 1e4}, \
-        {"layers", "N", "gpt, vit: blocks; 0: 4", OPTION_INT, offsetof(net_spec, layers), .low = 0, .high = 256},        \
-        {"heads",  "N",        "gpt, vit: heads of attention; 0: 4", OPTION_INT, offsetof(net_spec, heads),              \
-         .low = 0, .high = 1e4},                                                                                         \
-        {"kv-heads",                                                                                                     \
-         "N",                                                                                                            \
-         "gpt: heads of keys and values, which query heads share; 0: as many as --heads",                                \
-         OPTION_INT,                                                                                                     \
-         offsetof(net_spec, kv_heads),                                                                                   \
-         .low = 0,                                                                                                       \
-         .high = 1e4},                                                                                                   \
-        {"width",                                                                                                        \
-         "N",                                                                                                            \
-         "gpt, vit: width of the model; 0: 64. mlp, charmlp: of all hidden layers, in place of --hidden's",              \
-         OPTION_INT,                                                                                                     \
-         offsetof(net_spec, width),                                                                                      \
-         .low = 0,                                                                                                       \
-         .high = 1e5},                                                                                                   \
-        {"context",                                                                                                      \
-         "N",                                                                                                            \
-         "gpt, charmlp: characters of context; 0: 64 and 8",                                                             \
-         OPTION_INT,                                                                                                     \
-         offsetof(net_spec, context),                                                                                    \
-         .low = 0,                                                                                                       \
-         .high = 1e5},                                                                                                   \
-        {"embedding", "N",        "charmlp: width of the embedding; 0: 24", OPTION_INT, offsetof(net_spec, embedding),   \
-         .low = 0,    .high = 1e5},                                                                                      \
-        {"rotary", NULL, "gpt: positions by rotation, in place of an embedding", OPTION_FLAG,                            \
-         offsetof(net_spec, rotary)},                                                                                    \
-        {"activation", "NAME",                                                                                           \
-         "activation of the hidden layers, plain or gated; gelu_exact by default, gelu_tanh of gpt", OPTION_TEXT,        \
-         offsetof(net_spec, activation)},                                                                                \
-        {"norm",                                                                                                         \
-         "NAME",                                                                                                         \
-         "normalisation of the hidden layers; the model's own by default",                                               \
-         OPTION_CHOICE,                                                                                                  \
-         offsetof(net_spec, norm),                                                                                       \
-         .choices = net_norms},                                                                                          \
-        {"init",                                                                                                         \
-         "NAME",                                                                                                         \
-         "initialiser of mlp, convnet, charmlp and autoencoder",                                                         \
-         OPTION_CHOICE,                                                                                                  \
-         offsetof(net_spec, init),                                                                                       \
-         .choices = net_inits},                                                                                          \
-        {"residual", NULL, "mlp: residual connection where input and output widths match", OPTION_FLAG,                  \
-         offsetof(net_spec, residual)},                                                                                  \
-    {                                                                                                                    \
-        "dropout", "RATE", "dropout rate in training", OPTION_REAL, offsetof(net_spec, dropout), .low = 0,               \
-                                                                                                 .high = 0.99            \
-    }
+/* The options, ended by a line of zeros; the settings of a program that takes them begin with a net_spec. */
+extern const program_option net_options[];
 
 /* A copy of a text that lives as long as the program; equal texts share one. NULL when memory runs out. */
 const char *net_keep_text(const char *text);
@@ -109,13 +50,13 @@ void net_spec_complete(net_spec *spec);
 json_t *net_spec_json(const net_spec *spec);
 bool net_spec_read(net_spec *spec, json_t *object, char message[NET_MESSAGE]);
 
-/* The first of NET_OPTIONS, dropout aside, in which two models differ; NULL: they are the same function of their
+/* The first of net_options, dropout aside, in which two models differ; NULL: they are the same function of their
  * weights. */
 const char *net_difference(const net_spec *a, const net_spec *b);
 
 /* What programs need to know of a model by its name. */
 typedef struct net_traits {
-    const char *options;            /* of NET_OPTIONS, those that not every model has */
+    const char *options;            /* of net_options, those that not every model has */
     bool text, images;              /* reads letters; wants images */
     bool reconstructs;              /* its outputs are its inputs */
     bool every_position;            /* predicts a letter at each position of a context, which may be shorter */
@@ -130,7 +71,7 @@ typedef struct net_traits {
 /* NULL where there is none of this name. */
 const net_traits *net_traits_of(const char *model);
 
-/* Whether one of NET_OPTIONS says something of this model. */
+/* Whether one of net_options says something of this model. */
 bool net_takes(const char *model, const char *option);
 
 /* The rows of a training pass, at least: 2 where batch norm has one number a row for each channel, else 1. */

@@ -139,32 +139,24 @@ static int split(char *line, char *field[FIELDS])
     return count;
 }
 
+#define FIELD(name, member, tag) #name,
 static const char *const columns[] = {
-    "epoch",         "step",      "train_loss",      "val_loss",
-    "val_accuracy",  "test_loss", "test_accuracy",   "test_calibration",
-    "test_rmse",     "test_mae",  "test_r2",         "grad_norm",
-    "dead_fraction", "seconds",   "whole_train_loss"}; /* the last where it is measured */
+    "epoch",
+    "step",
+#include "examples/report/epoch_fields.def"
+}; /* the last where it is measured */
+#undef FIELD
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
-/* The numbers of an epoch in the order of the columns. */
-static void members(runlog_epoch *e, double *member[COLUMNS])
+/* The number of an epoch in a column from the third on. */
+static double *member_of(runlog_epoch *e, int column)
 {
-    double *const own[COLUMNS] = {NULL,
-                                  NULL,
-                                  &e->train_loss,
-                                  &e->val_loss,
-                                  &e->val_accuracy,
-                                  &e->test.loss,
-                                  &e->test.accuracy,
-                                  &e->test.calibration,
-                                  &e->test.rmse,
-                                  &e->test.mae,
-                                  &e->test.r2,
-                                  &e->grad_norm,
-                                  &e->dead_fraction,
-                                  &e->seconds,
-                                  &e->whole_train_loss};
-    memcpy(member, own, sizeof own);
+#define FIELD(name, member, tag) &e->member,
+    double *const members[] = {
+#include "examples/report/epoch_fields.def"
+    };
+#undef FIELD
+    return members[column - 2];
 }
 
 /* Calls `take` for every whole line of a file with these columns, wherever they are in it; how many lines. */
@@ -223,12 +215,10 @@ static void take_epoch(void *context, char *const *values)
 {
     reading *r = context;
     runlog_epoch e = {.test = RUNLOG_NO_MEASURES};
-    double *member[COLUMNS];
-    members(&e, member);
     e.epoch = atoi(values[0]);
     e.step = atol(values[1]);
     for (int c = 2; c < COLUMNS; c++)
-        *member[c] = values[c] && *values[c] ? strtod(values[c], NULL) : NAN;
+        *member_of(&e, c) = values[c] && *values[c] ? strtod(values[c], NULL) : NAN;
     if (r->log)
         runlog_add_epoch(r->log, r->run, &e);
     else if (!r->to)
@@ -361,12 +351,10 @@ static void put_header(FILE *to, const char *const *names, int count)
 bool record_put_epoch(FILE *curves, const runlog_epoch *epoch, bool whole)
 {
     runlog_epoch e = *epoch;
-    double *member[COLUMNS];
-    members(&e, member);
     fprintf(curves, "%d,%ld", e.epoch, e.step);
     for (int c = 2; c < COLUMNS - !whole; c++) {
         fputc(',', curves);
-        put_number(curves, *member[c]);
+        put_number(curves, *member_of(&e, c));
     }
     fputc('\n', curves);
     return fflush(curves) == 0;

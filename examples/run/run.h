@@ -18,7 +18,7 @@
 #define RUN_RUN_H
 
 #include "examples/report/events.h"
-#include "examples/lab/jobs.h"
+#include "examples/run/jobs.h"
 #include "examples/report/runlog.h"
 #include "examples/run/tally.h"
 

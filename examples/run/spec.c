@@ -24,118 +24,10 @@ static const char *const splits[] = {"redrawn", "fixed", NULL};
 static const char *const gated_widths[] = {"parameters", "width", NULL};
 static const char *const deciders[] = {"file", "model", NULL};
 
-#define AT(member) offsetof(run_spec, member)
-
+#define AT(member)     offsetof(run_spec, member)
+#define NET_AT(member) AT(net.member)
 const program_option run_options[] = {
-    {.type = OPTION_GROUP, .help = "Data:"},
-    {"data", "SPEC",
-     "csv:FILE, idx:DIR (a folder with MNIST's four files), text:FILE, lines:FILE (words, one a line), or synthetic: "
-     "spirals, moons, "
-     "circles, sine, "
-     "glyphs",
-     OPTION_TEXT, AT(data)},
-    {"validation", "PART",
-     "rows that select the best epoch: a fraction, or first:N [0.2; glyphs 1/7, idx and texts 0.1]", OPTION_TEXT,
-     AT(validation)},
-    {"test", "PART",
-     "rows for the final measures: a fraction, first:N, or none [0.2; glyphs 1/7; of idx the t10k files; texts "
-     "none]",
-     OPTION_TEXT, AT(test)},
-    {"split", "HOW", "splits are redrawn for each seed, the same for all activations, or fixed once and for all",
-     OPTION_CHOICE, AT(split), .choices = splits},
-    {"folds", "K",
-     "K-fold cross-validation: each seed cuts the rows into K folds, and each fold is the test split once; 0: none",
-     OPTION_INT, AT(folds), 0, 1000},
-    {"target", "COLUMNS", "target of a CSV file, by name or number (0 first, -1 last); several for a regression",
-     OPTION_TEXT, AT(target)},
-    {"task", "KIND", "what the target of a CSV file is", OPTION_CHOICE, AT(task), .choices = spec_tasks},
-    {"header", "WHETHER", "whether a CSV file's first line names the columns", OPTION_CHOICE, AT(header),
-     .choices = spec_headers},
-    {"ignore", "COLUMNS", "columns of a CSV file that are not features", OPTION_TEXT, AT(ignore)},
-    {"categorical", "COLUMNS", "CSV columns whose numbers are categories", OPTION_TEXT, AT(categorical)},
-    {"missing", "HOW", "empty cells are an error, drop their row, or become the mean with a feature that marks them",
-     OPTION_CHOICE, AT(missing), .choices = spec_missings},
-    {"rows", "N", "samples of synthetic data; 0: a default for each", OPTION_INT, AT(rows), 0, 10e6},
-    {"noise", "SIZE", "noise of synthetic data; 0: a default for each; negative: none", OPTION_REAL, AT(noise), -1,
-     100},
-
-    {.type = OPTION_GROUP, .help = "Model:"},
-    NET_OPTIONS,
-    {"depth", "N", "mlp, charmlp: number of hidden layers, in place of --hidden's; 0: as in --hidden", OPTION_INT,
-     AT(depth), 0, 64},
-    {"gated", "EQUAL",
-     "gated nets (swiglu, ...) have about as many parameters as plain ones, or equal width; parameters in compare, of "
-     "mlp, gpt and vit everywhere, if not given",
-     OPTION_CHOICE, AT(gated), .choices = gated_widths},
-
-    {.type = OPTION_GROUP, .help = "Training:"},
-    {"seed", "N", "seed of weights, split, order and dropout", OPTION_INT, AT(seed), 0, 2e9},
-    {"epochs", "N", "passes over the training rows; 0: 20, of a text 10, of glyphs 4", OPTION_INT, AT(epochs), 0, 1e6},
-    {"epoch-windows", "N", "gpt: windows of the text that make an epoch; 0: as many as hold its letters once",
-     OPTION_INT, AT(epoch_windows), 0, 1e9},
-    {"batch", "N",
-     "rows of a pass; 0: 128, fewer for few rows, 32 for gpt; with batch norm, one row that would be left alone waits "
-     "for "
-     "another epoch",
-     OPTION_INT, AT(batch), 0, 1e6},
-    {"shards", "N",
-     "parts that each pass is cut into, whose gradients are added in a fixed tree; as many processes or fewer can "
-     "share "
-     "them out, with the same result; 0: one",
-     OPTION_INT, AT(shards), 0, 1024},
-    {"drop-last", NULL, "leave out the last batch of an epoch where rows do not fill it", OPTION_FLAG, AT(drop_last)},
-    {"accumulate", "N", "passes of a step, whose gradients add up", OPTION_INT, AT(accumulate), 1, 1e6},
-    {"patience", "N", "ends after so many epochs that were not the best; 0: never", OPTION_INT, AT(patience), 0, 1e6},
-    {"best", "BY", "validation measure that selects the best epoch", OPTION_CHOICE, AT(best), .choices = bests},
-    {"optimizer", "NAME", "optimiser", OPTION_CHOICE, AT(optimizer), .choices = optimizers},
-    {"lr", "RATE", "learning rate; 0: the model's default", OPTION_REAL, AT(lr), 0, 1e6},
-    {"schedule", "NAME", "learning rate schedule", OPTION_CHOICE, AT(schedule), .choices = schedules},
-    {"warmup", "SHARE", "fraction of all steps in which the rate rises linearly from zero", OPTION_REAL, AT(warmup), 0,
-     1},
-    {"end", "FACTOR", "last rate of the schedule, as a fraction of the full rate", OPTION_REAL, AT(end), 0, 1},
-    {"weight-decay", "X", "weight decay, of weights only: not of biases and norms", OPTION_REAL, AT(weight_decay), 0,
-     1e6},
-    {"momentum", "X", "momentum of sgd, with Nesterov's step, and of rmsprop", OPTION_REAL, AT(momentum), 0, 0.9999},
-    {"beta1", "X", "of adamw, adam, nadam and lion; 0: the optimiser's default", OPTION_REAL, AT(beta1), 0, 0.999999},
-    {"beta2", "X", "of adamw, adam, nadam, rmsprop and lion; 0: the optimiser's default", OPTION_REAL, AT(beta2), 0,
-     0.999999},
-    {"epsilon", "X", "of adamw, adam, nadam and rmsprop; 0: the optimiser's default", OPTION_REAL, AT(epsilon), 0, 1},
-    {"clip", "NORM", "clip the norm of the gradient to this; 0: no clipping", OPTION_REAL, AT(clip), 0, 1e30},
-    {"ema", "DECAY",
-     "validate, choose and keep an average of the weights, DECAY of which, 0.999 say, stays at each step; less at "
-     "first; 0: none",
-     OPTION_REAL, AT(ema), 0, 0.9999999},
-    {"label-smoothing", "X", "fraction of each label that is spread evenly over all classes", OPTION_REAL,
-     AT(label_smoothing), 0, 0.99},
-
-    {"train-loss-every", "N",
-     "epochs from one measurement of the loss on all training rows, without dropout, to the next; 0: none", OPTION_INT,
-     AT(train_loss_every), 0, 1e6},
-    {"test-noise", "SIZES",
-     "how the best epoch does where uniform noise between -SIZE and SIZE is added to the features of the test rows",
-     OPTION_REALS, AT(test_noise), 0, 1e6},
-
-    {.type = OPTION_GROUP, .help = "Running:"},
-    {"start", "FILE", "begin with the weights of this model file, and with its model where no option says otherwise",
-     OPTION_TEXT, AT(start)},
-    {"rename", "RULES",
-     "names of --start's file and what they are here: '0.*=layers.0.*,2.*=layers.1.*' for two layers of an "
-     "nn.Sequential; * is the same text in both",
-     OPTION_TEXT, AT(rename)},
-    {"activation-from", "WHICH",
-     "which activation to use where --start's file and the options differ; without it that is an error", OPTION_CHOICE,
-     AT(activation_from), .choices = deciders},
-    {"file-limit", "MB", "largest data file in megabytes, after unpacking", OPTION_INT, AT(file_limit), 1, 1e7},
-    {"out", "DIR", "folder of the results; results/ and a name made of data, model and options by default", OPTION_TEXT,
-     AT(out)},
-    {"overwrite", NULL, "begin anew in a folder that holds results", OPTION_FLAG, AT(overwrite)},
-    {"no-plots", NULL, "draw no pictures; existing ones stay, and a report has none", OPTION_FLAG, AT(no_plots)},
-    {"report", NULL,
-     "write report.html too: table, pictures, options and command in one file; while the program runs it grows, and "
-     "loads itself again",
-     OPTION_FLAG, AT(report)},
-    {"tensorboard", NULL, "write event files beside curves.csv, for tensorboard --logdir OUT", OPTION_FLAG,
-     AT(tensorboard)},
+#include "examples/run/run_options.def"
     {0}};
 
 run_spec run_spec_defaults(void)
@@ -290,23 +182,18 @@ bool run_spec_check(const run_spec *s, bool classifies, char message[NET_MESSAGE
 
 /* ---- as JSON, and as a name ---- */
 
-static void keep(void *object, const char *name, json_t *value)
-{
-    json_object_set_new(object, name, value);
-}
-
 json_t *run_spec_json(const run_spec *s)
 {
     json_t *object = json_object(), *all = json_object();
-    options_record(run_options, s, keep, all);
+    options_record(run_options, s, all);
     for (const program_option *o = run_options; o->type != OPTION_GROUP || strcmp(o->help, "Running:") != 0; o++)
         if (o->name)
             json_object_set(object, o->name, json_object_get(all, o->name));
     json_decref(all);
     if (s->folds)
-        keep(object, "fold", json_integer(s->fold));
+        json_object_set_new(object, "fold", json_integer(s->fold));
     if (s->reconstructs)
-        keep(object, "reconstructs", json_true());
+        json_object_set_new(object, "reconstructs", json_true());
     return object;
 }
 

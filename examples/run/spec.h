@@ -16,7 +16,7 @@
 #include "examples/run/net.h"
 
 typedef struct run_spec {
-    net_spec net; /* first: NET_OPTIONS */
+    net_spec net; /* first: net_options */
     int depth;    /* hidden layers, of net.width each; 0: as net.hidden says */
     const char *gated;
     const char *data, *validation, *test, *split, *target, *task, *header, *ignore, *categorical, *missing;

@@ -34,19 +34,18 @@ bool start_read_rules(const char *text, start_rules *out, char message[NET_MESSA
 
 bool start_adopt(run_spec *s, card *theirs, char message[NET_MESSAGE])
 {
-    static const program_option options[] = {NET_OPTIONS, {0}};
-    char problem[TG_FILE_MESSAGE];
+    tg_error error;
     tg_activation named;
     *theirs = (card){0};
-    tg_safetensors *file = tg_safetensors_open(s->start, problem);
+    tg_safetensors *file = tg_safetensors_open(s->start, &error);
     const bool opened = file, is_ours = opened && tg_safetensors_metadata(file, "tapegrad.model");
     tg_safetensors_close(file);
-    if (!opened || (decides(s, "file") && !tg_model_activation(s->start, &named, problem)))
-        return snprintf(message, NET_MESSAGE, "--start: %.*s", NET_MESSAGE - 20, problem), false;
+    if (!opened || (decides(s, "file") && !tg_model_activation(s->start, &named, &error)))
+        return snprintf(message, NET_MESSAGE, "--start: %.*s", NET_MESSAGE - 20, error.text), false;
     if (is_ours && !card_read(theirs, s->start, message))
         return false;
     json_t *model = is_ours ? json_object_get(theirs->json, "model") : NULL;
-    for (const program_option *o = options; is_ours && o->name; o++)
+    for (const program_option *o = net_options; is_ours && o->name; o++)
         if (!options_given(NULL, o->name))
             options_take(o, &s->net, model);
     if (decides(s, "file"))
@@ -139,7 +138,7 @@ static bool take_sample(sample *of, const tg_fit_rows *rows, const net_spec *spe
 bool start_load(const run_spec *s, tg_model *model, const run_source *from, const card *ours, const card *theirs,
                 char message[NET_MESSAGE])
 {
-    char problem[TG_FILE_MESSAGE];
+    tg_error error;
     tg_activation activation;
     sample of;
     start_rules rules;
@@ -157,10 +156,10 @@ bool start_load(const run_spec *s, tg_model *model, const run_source *from, cons
         .migrate = decides(s, "model"),
         .outputs = sampled ? outputs : NULL,
         .user = &of};
-    const bool fine = tg_model_load(tg_model_parameters(model), s->start, activation, &options, problem);
+    const bool fine = tg_model_load(tg_model_parameters(model), s->start, activation, &options, &error);
     free(of.batch);
     if (!fine)
-        snprintf(message, NET_MESSAGE, "--start: %.*s%s", NET_MESSAGE - 60, problem,
-                 strstr(problem, "it was trained with ") ? "; --activation-from file or model decides" : "");
+        snprintf(message, NET_MESSAGE, "--start: %.*s%s", NET_MESSAGE - 60, error.text,
+                 strstr(error.text, "it was trained with ") ? "; --activation-from file or model decides" : "");
     return fine;
 }

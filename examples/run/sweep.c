@@ -1,8 +1,8 @@
 #include "examples/run/sweep.h"
 
 #include "examples/data/words.h"
-#include "examples/lab/claim.h"
-#include "examples/lab/progress.h"
+#include "examples/run/claim.h"
+#include "examples/run/progress.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
  *     jobs_outcome outcome = sweep_run(&settings.sweep, &(sweep_work){.folder = "o/runs", .count = count, ...});
  *     if (sweep_shows(&settings.sweep)) ...                           // tables and pictures
  *
- * A run belongs to the process that has claimed its folder (examples/lab/claim.h). A process that finds no more to do
+ * A run belongs to the process that has claimed its folder (examples/run/claim.h). A process that finds no more to do
  * waits for those that others train, and trains them where the others stop, so that all is there when it ends. One
  * process of a launcher such as mpirun does that and shows the results; the others end when nothing is left to begin.
  * With --part a process trains its part only, and does not wait.
@@ -17,9 +17,9 @@
 #ifndef RUN_SWEEP_H
 #define RUN_SWEEP_H
 
-#include "examples/lab/files.h"
-#include "examples/lab/jobs.h"
-#include "examples/lab/options.h"
+#include "examples/report/files.h"
+#include "examples/run/jobs.h"
+#include "examples/run/options.h"
 
 enum { SWEEP_MESSAGE = 200 };
 
@@ -42,22 +42,15 @@ typedef struct sweep {
     }
 
 /* Options of a `sweep` that lies at this offset. */
-#define SWEEP_OPTIONS(at)                                                                                              \
-    {"jobs",                                                                                                           \
-     "N",                                                                                                              \
-     "runs at the same time; 0: as many as there are processors, under mpirun or srun one",                            \
-     OPTION_INT,                                                                                                       \
-     (at) + offsetof(sweep, jobs),                                                                                     \
-     0,                                                                                                                \
-     1024},                                                                                                            \
-        {"part", "I/N",                                                                                                \
-         "train every N-th run only, from the I-th on; a Slurm array says that by itself. Without it, processes that " \
-         "run the same command share the runs out",                                                                    \
-         OPTION_TEXT, (at) + offsetof(sweep, part)},                                                                   \
-    {                                                                                                                  \
-        "takeover", "SECONDS", "train a run that another machine began when it has shown no sign of life for so long", \
-            OPTION_REAL, (at) + offsetof(sweep, takeover), 1, 1e6                                                      \
-    }
+/* clang-format off */
+#define SWEEP_OPTIONS(at) \
+    {"jobs", "N", "runs at the same time; 0: as many as there are processors, under mpirun or srun one", \
+     OPTION_INT, (at) + offsetof(sweep, jobs), 0, 1024}, \
+    {"part", "I/N", "train every N-th run only, from the I-th on; a Slurm array says that by itself. Without it, " \
+     "processes that run the same command share the runs out", OPTION_TEXT, (at) + offsetof(sweep, part)}, \
+    {"takeover", "SECONDS", "train a run that another machine began when it has shown no sign of life for so long", \
+     OPTION_REAL, (at) + offsetof(sweep, takeover), 1, 1e6}
+/* clang-format on */
 
 /* Finds out which runs are this process's. False and one line if --part, or an environment like Slurm's, makes no
  * sense. */

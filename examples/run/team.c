@@ -2,11 +2,21 @@
 
 #include <stddef.h>
 
+static tg_communicator team; /* of size 0 where this process is alone */
+
+const tg_communicator *team_communicator(void)
+{
+    return team.size > 1 ? &team : NULL;
+}
+
+bool team_follows(void)
+{
+    return team.rank > 0;
+}
+
 #ifdef TG_MPI
 #include <mpi.h>
 #include <unistd.h>
-
-static tg_communicator team;
 
 /* MPI counts in int. */
 enum { MOST = 1 << 30 };
@@ -65,16 +75,6 @@ void team_begin(void)
     team.exchange = exchange;
 }
 
-const tg_communicator *team_communicator(void)
-{
-    return team.size > 1 ? &team : NULL;
-}
-
-bool team_follows(void)
-{
-    return team.rank > 0;
-}
-
 bool team_agree(bool what)
 {
     int answer = what;
@@ -105,16 +105,6 @@ int team_end(int status)
 #else
 void team_begin(void)
 {
-}
-
-const tg_communicator *team_communicator(void)
-{
-    return NULL;
-}
-
-bool team_follows(void)
-{
-    return false;
 }
 
 bool team_agree(bool what)

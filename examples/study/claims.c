@@ -1,328 +1,318 @@
-/* study claims: what texts say about GELU and its relatives, each with a verdict, the number, and the command that
- * shows it. */
-#include "examples/report/statistics.h"
-#include "examples/study/tabular.h"
-#include "examples/study/value_claims.h"
-#include "examples/data/words.h"
+/* study claims: what texts say of GELU and its relatives, each statement with a verdict, the number, and the command
+ * that shows it. */
+#include "examples/study/claims.h"
 
 #include <math.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* Networks of this study's own, on optdigits: depth, initial weights, dead units. */
-enum { DEPTHS = 4, RATES = 2, KINDS = 2, INITS = 2 };
-static const int depths[DEPTHS] = {2, 4, 8, 16};
-static const double rates[RATES] = {1e-3, 3e-3};
-static const tg_activation kinds[KINDS] = {TG_RELU, TG_GELU_EXACT};
-static const tg_init inits[INITS] = {TG_INIT_HE_NORMAL, TG_INIT_XAVIER_NORMAL};
+#define NEAR(number, off) (number) - (off), (number) + (off)
+#define BELOW(number)     -INFINITY, number
+#define ABOVE(number)     number, INFINITY
+#define RANGE(from, to)   from, to
 
-typedef struct results {
-    const study_context *c;
-    const study_work *work;
-    const tabular_sets *sets;
-    int set, seeds;
-    bool complete;
-} results;
+/* A number of another study's report; the exponential of one; a measure of cells of this study's grids; what is named
+ * in the library; what cannot be computed. */
+#define TIMES(key, range)            claim_study, range, {key, "time"}, .study = "cost"
+#define FROM(name, key, what, range) claim_study_ratio, range, {key, what}, .study = name
+#define CELLS(measure, range, ...)   claim_cells, range, {__VA_ARGS__}, &measure
+#define BLOCK(name, where)   \
+    claim_block, ABOVE(0.5), \
+    {                        \
+        name, where          \
+    }
+#define STATED(verdict, where) \
+    claim_stated, 0, 0,        \
+    {                          \
+        verdict, where         \
+    }
 
-static void name_of(char name[60], int kind, int init, int depth)
+static const claim table[] = {
+    {VALUES, "GELU(-1) = -0.1588", claim_at_minus_1, NEAR(-0.1588, 5e-5)},
+    {VALUES, "GELU(-0.2) = -0.0084", claim_at_minus_fifth, NEAR(-0.0084, 5e-5)},
+    {VALUES, "the tanh form is within 0.0002", claim_tanh_error, BELOW(2e-4)},
+    {VALUES, "the tanh form is within 0.001", claim_tanh_error, BELOW(1e-3)},
+    {VALUES, "the tanh form is about 99.99 % accurate", claim_tanh_relative_error, BELOW(1e-4)},
+    {VALUES, "GELU(-0.75) is about -0.17", claim_near_minimum, NEAR(-0.17, 5e-3)},
+    {VALUES, "the minimum is at -0.75", claim_minimum, NEAR(-0.75, 5e-3)},
+    {VALUES, "the minimum is at -0.76", claim_minimum, NEAR(-0.76, 5e-3)},
+    {VALUES, "there is a maximum on the negative side, about -0.17", claim_maximum, ABOVE(0)},
+    {VALUES, "the range is all numbers", claim_lowest, BELOW(-1e300)},
+    {VALUES, "the range is (-0.17, infinity)", claim_lowest, NEAR(-0.17, 5e-3)},
+    {VALUES, "GELU is bounded below by -0.17x", claim_line_below, ABOVE(0)},
+    {VALUES, "GELU is zero-centred", claim_mean, NEAR(0, 1e-3)},
+    {VALUES, "GELU is not zero-centred", claim_mean, ABOVE(1e-3)},
+    {VALUES, "GELU(x) = E[x 1{x <= X}]", claim_expectation_above, NEAR(0, 1e-9)},
+    {VALUES, "GELU(x) = E[x 1{X <= x}]", claim_expectation_below, NEAR(0, 1e-9)},
+    {VALUES, "the gradient's maximum is near x = 1.4", claim_steepest, NEAR(1.4, 0.05)},
+    {VALUES, "the gradient goes to 1 and to 0", claim_limits, BELOW(1e-6)},
+    {VALUES, "the gradient approaches 0 smoothly for x < -2", claim_left_end, BELOW(0)},
+    {VALUES, "the gradient is positive for x > -1", claim_slope_inside, ABOVE(0)},
+    {VALUES, "the gradient is never zero", claim_slope_at_zero, ABOVE(1e-9)},
+    {VALUES, "gradients can be small for large abs(x)", claim_small_slopes, BELOW(1e-3)},
+    {VALUES, "x is dropped at -1, 0, 1 with 0.84, 0.5, 0.16", claim_drops, BELOW(5e-3)},
+    {VALUES, "GELU is infinitely differentiable", claim_orders, BELOW(1e-10)},
+    {VALUES, "ELU saturates on the left, GELU does not", claim_saturation, ABOVE(1e-6)},
+    {VALUES, "ELU has a hard threshold at 0", claim_threshold, ABOVE(1e-3)},
+    {VALUES, "finite differences with h = 1e-5 show the derivative", claim_differences, BELOW(1e-9)},
+
+    {COSTS, "exact GELU costs 3.0 times ReLU, per element", TIMES("value_gelu_exact", NEAR(3, 0.5))},
+    {COSTS, "the tanh form 1.5 times, per element", TIMES("value_gelu_tanh", NEAR(1.5, 0.25))},
+    {COSTS, "QuickGELU 1.2 times, per element", TIMES("value_gelu_quick", NEAR(1.2, 0.2))},
+    {COSTS, "SwiGLU 2.0 times, per element", TIMES("value_swiglu", NEAR(2, 0.3))},
+    {COSTS, "exact GELU costs 3.0 times ReLU, in a training step", TIMES("step1_gelu_exact", NEAR(3, 0.5))},
+    {COSTS, "SwiGLU costs 2.0 times ReLU, in a training step at equal parameters", TIMES("step1_swiglu", NEAR(2, 0.3))},
+    {COSTS, "SwiGLU costs 2.0 times ReLU, in a training step at equal width",
+     TIMES("step1_swiglu of equal width", NEAR(2, 0.3))},
+    {COSTS, "exact GELU costs 2 times the tanh form, per element",
+     TIMES("value_gelu_exact_over_gelu_tanh", NEAR(2, 0.5))},
+    {COSTS, "SwiGLU needs 1.5 times the operations of GELU", claim_operations, NEAR(1.5, 0.01)},
+    {COSTS, "QuickGELU makes the forward pass of a net faster than exact GELU",
+     TIMES("forward1_gelu_quick_over_gelu_exact", BELOW(1))},
+    {COSTS, "GELU is no memory bottleneck: at most a tenth more than ReLU", claim_memory, BELOW(1.1)},
+    {COSTS, "recomputation in the backward pass saves memory", claim_recomputation, BELOW(0.95)},
+
+    {TRAINING, "GELU is 1 to 3 % better than ReLU on language (perplexity)",
+     FROM("shakespeare", "gelu_exact_less_relu", "perplexity of a small GPT", RANGE(0.97, 0.99))},
+    {TRAINING, "SwiGLU is 5 to 10 % better than GELU on language (perplexity)",
+     FROM("shakespeare", "swiglu_less_gelu_exact", "perplexity of a small GPT", RANGE(0.90, 0.95))},
+    {TRAINING, "SwiGLU is better than GELU on language",
+     FROM("shakespeare", "swiglu_less_gelu_exact", "perplexity of a small GPT", BELOW(1))},
+    {TRAINING, "in convolutional nets ReLU is better: GELU hurts",
+     CELLS(claim_test_loss, ABOVE(1), "convnet-gelu_exact", "convnet-relu")},
+    {TRAINING, "in vision ReLU and GELU are similar: within half a percent",
+     CELLS(claim_test_accuracy, NEAR(0, 0.5), "convnet-gelu_exact", "convnet-relu")},
+    {TRAINING, "GELU trains faster than ReLU", CELLS(claim_early_loss, BELOW(1), "mnist-gelu_exact", "mnist-relu")},
+    {TRAINING, "GELU's gradients are steadier than ReLU's",
+     CELLS(claim_gradients, BELOW(1), "mnist-gelu_exact", "mnist-relu")},
+    {TRAINING, "GELU trains more stably than ReLU", CELLS(claim_rise, BELOW(1), "mnist-gelu_exact", "mnist-relu")},
+    {TRAINING, "GELU has fewer dead units, 2 layers",
+     CELLS(claim_dead, BELOW(0), "depth-gelu_exact-he_normal-hidden64x2", "depth-relu-he_normal-hidden64x2")},
+    {TRAINING, "GELU has fewer dead units, 8 layers",
+     CELLS(claim_dead, BELOW(0), "depth-gelu_exact-he_normal-hidden64x8", "depth-relu-he_normal-hidden64x8")},
+    {TRAINING, "GELU has no dead units, 8 layers",
+     CELLS(claim_dead, NEAR(0, 0), "depth-gelu_exact-he_normal-hidden64x8")},
+    {TRAINING, "Xavier suits GELU better than He, 2 layers",
+     CELLS(claim_test_loss, BELOW(1), "depth-gelu_exact-xavier_normal-hidden64x2",
+           "depth-gelu_exact-he_normal-hidden64x2")},
+    {TRAINING, "Xavier suits GELU better than He, 8 layers",
+     CELLS(claim_test_loss, BELOW(1), "depth-gelu_exact-xavier_normal-hidden64x8",
+           "depth-gelu_exact-he_normal-hidden64x8")},
+    {TRAINING, "GELU's lead over ReLU grows with depth, from 2 to 16 layers",
+     CELLS(claim_test_loss, BELOW(1), "depth-gelu_exact-he_normal-hidden64x16", "depth-relu-he_normal-hidden64x16",
+           "depth-gelu_exact-he_normal-hidden64x2", "depth-relu-he_normal-hidden64x2")},
+    {TRAINING, "GELU's lead over ReLU grows with width, from 16 to 256",
+     CELLS(claim_test_loss, BELOW(1), "width-gelu_exact-hidden256x2", "width-relu-hidden256x2",
+           "width-gelu_exact-hidden16x2", "width-relu-hidden16x2")},
+    {TRAINING, "in nets of 50 layers GELU is better than ReLU (residual, LayerNorm)",
+     CELLS(claim_test_loss, BELOW(1), "deep-gelu_exact-hidden64x50", "deep-relu-hidden64x50")},
+    {TRAINING, "GELU works with post-norm as well as with pre-norm: within 2 %",
+     CELLS(claim_perplexity, NEAR(1, 0.02), "gpt-gelu_exact-post-norm1-warmup0.1",
+           "gpt-gelu_exact-post-norm0-warmup0.1")},
+    {TRAINING, "GELU's place beside ReLU is the same with both: within 2 %",
+     CELLS(claim_perplexity, NEAR(1, 0.02), "gpt-gelu_exact-post-norm1-warmup0.1", "gpt-relu-post-norm1-warmup0.1",
+           "gpt-gelu_exact-post-norm0-warmup0.1", "gpt-relu-post-norm0-warmup0.1")},
+    {TRAINING, "warm-up helps GELU, pre-norm",
+     CELLS(claim_perplexity, BELOW(1), "gpt-gelu_exact-post-norm0-warmup0.1", "gpt-gelu_exact-post-norm0-warmup0")},
+    {TRAINING, "warm-up helps GELU, post-norm",
+     CELLS(claim_perplexity, BELOW(1), "gpt-gelu_exact-post-norm1-warmup0.1", "gpt-gelu_exact-post-norm1-warmup0")},
+    {TRAINING, "GELU pairs well with AdamW: better than with SGD",
+     CELLS(claim_test_loss, BELOW(1), "rates-gelu_exact-adamw", "rates-gelu_exact-sgd")},
+    {TRAINING, "GELU is less sensitive to the learning rate than ReLU",
+     CELLS(claim_regret, BELOW(1), "rates-gelu_exact-adamw", "rates-relu-adamw")},
+    {TRAINING, "GELU is stable over rates: within 10 % from 0.0001 to 0.3",
+     CELLS(claim_regret, BELOW(1.1), "rates-gelu_exact-adamw")},
+    {TRAINING, "GELU needs a smaller learning rate than ReLU",
+     CELLS(claim_best_rate, BELOW(1), "rates-gelu_exact-adamw", "rates-relu-adamw")},
+    {TRAINING, "GELU regularises: its gap of validation and training loss is smaller",
+     CELLS(claim_gap, BELOW(0), "mnist-gelu_exact", "mnist-relu")},
+    {TRAINING, "migrating from ReLU to GELU is a gain, on tables",
+     FROM("migration", "relu_to_gelu", "test loss", BELOW(1))},
+    {TRAINING, "migrating from GELU to SwiGLU is a gain, on tables",
+     FROM("migration", "gelu_to_swiglu", "test loss", BELOW(1))},
+    {TRAINING, "putting GELU into a trained ReLU net and training on is a gain",
+     FROM("migration", "file_relu_to_gelu", "test loss", BELOW(1))},
+    {TRAINING, "a trained net works with the tanh form in place of the exact one: within 1 %",
+     CELLS(claim_swap_tanh, NEAR(1, 0.01), "mnist-gelu_exact")},
+    {TRAINING, "a trained net works with QuickGELU in place of the exact form: within 1 %",
+     CELLS(claim_swap_quick, NEAR(1, 0.01), "mnist-gelu_exact")},
+    {TRAINING, "GELU works with mixed precision: weights in half precision, within 1 %",
+     CELLS(claim_fp16, NEAR(1, 0.01), "mnist-gelu_exact")},
+    {TRAINING, "GELU works with mixed precision: weights in bfloat16, within 1 %",
+     CELLS(claim_bf16, NEAR(1, 0.01), "mnist-gelu_exact")},
+    {TRAINING, "the stochastic form matches in training: within 10 %",
+     CELLS(claim_test_loss, NEAR(1, 0.1), "mnist-stochastic_gelu", "mnist-gelu_exact")},
+    {TRAINING, "GELU is better than ReLU on MNIST (paper)",
+     CELLS(claim_test_loss, BELOW(1), "mnist-gelu_exact", "mnist-relu")},
+    {TRAINING, "GELU is better than ELU on MNIST (paper)",
+     CELLS(claim_test_loss, BELOW(1), "mnist-gelu_exact", "mnist-elu")},
+    {TRAINING, "GELU is better than ReLU in MNIST's autoencoder (paper)",
+     FROM("gelu-autoencoder", "gelu_over_relu", "test error", BELOW(1))},
+    {TRAINING, "GELU is better than ELU in MNIST's autoencoder (paper)",
+     FROM("gelu-autoencoder", "gelu_over_elu", "test error", BELOW(1))},
+    {TRAINING, "GELU is as robust to noise as ReLU, or more: within half a percent (paper)",
+     CELLS(claim_noise, ABOVE(-0.5), "mnist-gelu_exact", "mnist-relu")},
+    {TRAINING, "GELU is as robust to noise as ELU, or more: within half a percent (paper)",
+     CELLS(claim_noise, ABOVE(-0.5), "mnist-gelu_exact", "mnist-elu")},
+    {TRAINING, "Twitter part-of-speech error 12.57 %, ReLU 12.67, ELU 12.91 (paper)",
+     STATED("out of reach", "the data is under licence")},
+    {TRAINING, "TIMIT frame error 29.3 %, ReLU 29.5, ELU 29.6 (paper)",
+     STATED("out of reach", "the data is under licence")},
+    {TRAINING, "CIFAR-10 error 7.89 %, ReLU 8.16, ELU 8.41 (paper)",
+     STATED("out of reach", "200 epochs of its net are about 2e16 operations a run: more than a day of two cores")},
+    {TRAINING, "CIFAR-100 error 20.74 %, ReLU 21.77, ELU 22.98 (paper)",
+     STATED("out of reach", "a wide residual net, which takes longer still")},
+
+    {BLOCKS, "GELU, exact", BLOCK("gelu_exact", "tg_gelu_exact")},
+    {BLOCKS, "GELU, tanh form", BLOCK("gelu_tanh", "tg_gelu_tanh")},
+    {BLOCKS, "GELU, stochastic form", BLOCK("stochastic_gelu", "TG_STOCHASTIC_GELU")},
+    {BLOCKS, "QuickGELU", BLOCK("gelu_quick", "tg_gelu_quick")},
+    {BLOCKS, "feed-forward layer of BERT, ViT and CLIP", BLOCK("feed_forward", "tg_feed_forward_add")},
+    {BLOCKS, "convolution, normalisation, GELU", BLOCK("conv_block", "tg_conv_block_add")},
+    {BLOCKS, "GEGLU", BLOCK("geglu", "tg_geglu")},
+    {BLOCKS, "SwiGLU", BLOCK("swiglu", "tg_swiglu")},
+    {BLOCKS, "pre-norm block, GPT's block", BLOCK("block", "tg_block_gpt")},
+    {BLOCKS, "BERT's block (post-norm)", BLOCK("block", "tg_block_bert")},
+    {BLOCKS, "encoder of 12 layers", BLOCK("transformer", "tg_transformer_new, no_head")},
+    {BLOCKS, "warm-up with a cosine", BLOCK("cosine", "TG_WARMUP_COSINE")},
+    {BLOCKS, "schedules: constant, cosine, step", BLOCK("step", "TG_CONSTANT_RATE, TG_WARMUP_COSINE, TG_STEP_DECAY")},
+    {BLOCKS, "recomputation in the backward pass", STATED("yes", "tg_checkpoint; recompute of blocks")},
+    {BLOCKS, "gains of activations for initial weights", STATED("yes", "tg_activation_gain")},
+    {BLOCKS, "monitoring of gradient norms", STATED("yes", "gradient_norm of tg_fit_epoch")},
+    {BLOCKS, "benchmark of the variants", STATED("yes", "study cost")},
+    {BLOCKS, "warning where a file's variant is another",
+     STATED("yes", "an error, unless --activation-from says which")},
+    {BLOCKS, "gated layer with a normalisation inside",
+     STATED("in part", "behind the product, norm of tg_mlp_config; not inside")},
+    {BLOCKS, "cross-attention", BLOCK("cross_attention", "tg_attention takes one sequence")},
+    {BLOCKS, "encoder and decoder", BLOCK("encoder_decoder", "it would need cross-attention")},
+};
+
+/* ---- findings ---- */
+
+finding finding_number(double number, const char *format, ...)
 {
-    snprintf(name, 60, "%s-%s-depth%d", tg_activation_name(kinds[kind]), tg_init_name(inits[init]), depths[depth]);
-}
-
-static bool add_runs(study_work *work, const results *r)
-{
-    bool fine = true;
-    for (int seed = 1; seed <= r->seeds; seed++)
-        for (int depth = 0; depth < (r->c->settings->quick ? 1 : DEPTHS); depth++)
-            for (int kind = 0; kind < KINDS; kind++)
-                for (int init = 0; init < INITS; init++)
-                    for (int rate = 0; rate < RATES; rate++) {
-                        char name[60];
-                        char hidden[20];
-                        snprintf(hidden, sizeof hidden, "%dx%d", r->c->settings->quick ? 8 : 64, depths[depth]);
-                        const net_spec form = {.activation = tg_activation_name(kinds[kind]),
-                                               .init = tg_init_name(inits[init]),
-                                               .hidden = net_keep_text(hidden)};
-                        name_of(name, kind, init, depth);
-                        fine = fine && tabular_add(work, r->c, r->sets, r->set, name, &form, rates[rate], seed, NULL);
-                    }
-    return fine;
-}
-
-/* ---- rows ---- */
-
-static const char *verdict_of(int verdict)
-{
-    return verdict > 0 ? "yes" : verdict < 0 ? "no" : "not shown";
-}
-
-/* The verdict is 1 for yes, -1 for no, 0 where the numbers show neither. */
-static void say(sheet *s, const char *claim, int verdict, const char *command, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
-
-static void say(sheet *s, const char *claim, int verdict, const char *command, const char *format, ...)
-{
-    char found[300];
+    finding found = {number, number};
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(found, sizeof found, format, arguments);
+    vsnprintf(found.words, sizeof found.words, format, arguments);
     va_end(arguments);
-    sheet_row(s, "%s|%s|%s|%s", claim, verdict_of(verdict), found, command);
+    return found;
 }
 
-static void not_measured(sheet *s, const char *claim, const char *command)
+finding finding_interval(double low, double high, const char *format, ...)
 {
-    sheet_row(s, "%s|not measured|run the command first|%s", claim, command);
+    finding found = {low, high};
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(found.words, sizeof found.words, format, arguments);
+    va_end(arguments);
+    return found;
 }
 
-/* 1 where the interval of a difference lies below 0, -1 above, 0 around. */
-static int is_below(const statistics_estimate *difference)
+finding finding_none(void)
 {
-    return !(fabs(difference->mean) > difference->margin) ? 0 : difference->mean < 0 ? 1 : -1;
+    return finding_number(NAN, "run the command first");
 }
 
-/* ---- from this study's runs ---- */
-
-/* Of a network at its best rate by validation: by seed the logarithm of the test loss; and the largest share of dead
- * units after the last epoch at any rate. */
-static void losses_of(const results *r, int kind, int init, int depth, double test[STUDY_SEEDS])
+const char *claim_verdict(const claim *about, const finding *found)
 {
-    char name[60];
-    name_of(name, kind, init, depth);
-    const char *set = r->sets->name[r->set];
-    tabular_losses(r->work, set, name, tabular_best_rate(r->work, set, name, rates, RATES, r->seeds), r->seeds, test);
+    const double low = found->low, high = found->high;
+    const bool one_sided = isinf(about->from) || isinf(about->to); /* then the border is outside */
+    const bool inside = one_sided ? low > about->from && high < about->to : low >= about->from && high <= about->to;
+    const bool outside = one_sided ? low >= about->to || high <= about->from : low > about->to || high < about->from;
+    return found->verdict      ? found->verdict
+           : isnan(low + high) ? "not measured"
+           : inside            ? "yes"
+           : outside           ? "no"
+                               : "not shown";
 }
 
-static void dead_of(const results *r, int kind, int init, int depth, double dead[STUDY_SEEDS])
-{
-    for (int seed = 1; seed <= r->seeds; seed++) {
-        dead[seed - 1] = 0;
-        for (int rate = 0; rate < RATES; rate++) {
-            char name[60], run[STUDY_NAME];
-            name_of(name, kind, init, depth);
-            snprintf(run, sizeof run, "%s-%s-lr%g-seed%d", r->sets->name[r->set], name, rates[rate], seed);
-            const int number = study_work_number(r->work, run);
-            dead[seed - 1] = fmax(dead[seed - 1], study_record_at(&r->work->record[number],
-                                                                  r->work->run[number].spec.epochs, STUDY_DEAD));
-        }
-    }
-}
+/* ---- the report ---- */
 
-static int depth_count(const results *r)
+/* "below 1", "0.97 to 0.99" */
+static void say_range(char text[60], const claim *about)
 {
-    return r->c->settings->quick ? 1 : DEPTHS;
-}
-
-static void claim_init(const results *r, sheet *s, const char *command)
-{
-    char claim[100];
-    for (int depth = 0; depth < depth_count(r); depth += 2) {
-        double he[STUDY_SEEDS], xavier[STUDY_SEEDS];
-        losses_of(r, 1, 0, depth, he);
-        losses_of(r, 1, 1, depth, xavier);
-        const statistics_estimate less = statistics_paired(xavier, he, (size_t)r->seeds);
-        snprintf(claim, sizeof claim, "Xavier suits GELU better than He (%d layers)", depths[depth]);
-        say(s, claim, is_below(&less), command, "test loss %.4f, with He %.4f: %.2f times (%.2f to %.2f)",
-            exp(statistics_of(xavier, (size_t)r->seeds).mean), exp(statistics_of(he, (size_t)r->seeds).mean),
-            exp(less.mean), exp(less.mean - less.margin), exp(less.mean + less.margin));
-    }
-}
-
-static void claim_dead(const results *r, sheet *s, const char *command)
-{
-    char claim[100];
-    for (int depth = 0; depth < depth_count(r); depth += 2) {
-        double relu[STUDY_SEEDS], gelu[STUDY_SEEDS];
-        dead_of(r, 0, 0, depth, relu);
-        dead_of(r, 1, 0, depth, gelu);
-        const statistics_estimate less = statistics_paired(gelu, relu, (size_t)r->seeds),
-                                  g = statistics_of(gelu, (size_t)r->seeds);
-        snprintf(claim, sizeof claim, "GELU nets have fewer dead units (%d layers)", depths[depth]);
-        say(s, claim, is_below(&less), command, "%.2f %% against %.2f %% of ReLU's", 100 * g.mean,
-            100 * statistics_of(relu, (size_t)r->seeds).mean);
-        snprintf(claim, sizeof claim, "GELU nets have no dead units (%d layers)", depths[depth]);
-        say(s, claim, g.mean > 0 ? -1 : 1, command, "%.2f %%: derivative below 0.001 on all validation rows",
-            100 * g.mean);
-    }
-}
-
-static void claim_depth(const results *r, sheet *s, const char *command)
-{
-    double shallow[STUDY_SEEDS], gain[STUDY_SEEDS], relu[STUDY_SEEDS], gelu[STUDY_SEEDS];
-    const int deepest = depth_count(r) - 1;
-    for (int depth = 0; depth <= deepest; depth += deepest ? deepest : 1) {
-        losses_of(r, 0, 0, depth, relu);
-        losses_of(r, 1, 0, depth, gelu);
-        for (int i = 0; i < r->seeds; i++)
-            *(depth ? &gain[i] : &shallow[i]) = gelu[i] - relu[i];
-    }
-    if (!deepest)
-        return;
-    const statistics_estimate first = statistics_of(shallow, (size_t)r->seeds),
-                              last = statistics_of(gain, (size_t)r->seeds),
-                              more = statistics_paired(gain, shallow, (size_t)r->seeds);
-    say(s, "GELU's lead over ReLU grows with depth", is_below(&more), command,
-        "test loss %.2f times ReLU's with %d layers, %.2f times with %d: %.2f times as much (%.2f to %.2f)",
-        exp(first.mean), depths[0], exp(last.mean), depths[deepest], exp(more.mean), exp(more.mean - more.margin),
-        exp(more.mean + more.margin));
-}
-
-/* ---- from the other studies' numbers ---- */
-
-static void claim_cost(const results *r, sheet *s, const char *command)
-{
-    static const struct {
-        const char *claim, *number;
-        double said, within;
-    } said[] = {
-        {"exact GELU costs 3.0 times ReLU, per element", "value_gelu_exact", 3, .5},
-        {"the tanh form 1.5 times, per element", "value_gelu_tanh", 1.5, .25},
-        {"the quick form 1.2 times, per element", "value_gelu_quick", 1.2, .2},
-        {"exact GELU costs 3.0 times ReLU, per training step", "step1_gelu_exact", 3, .5},
-        {"SwiGLU costs 2.0 times ReLU, per training step", "step1_swiglu", 2, .3},
-        {"SwiGLU costs 2.0 times ReLU, per training step of equal width", "step1_swiglu of equal width", 2, .3}};
-    for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
-        const double found = study_number(r->c, "cost", said[i].number);
-        if (isnan(found))
-            not_measured(s, said[i].claim, command);
-        else
-            say(s, said[i].claim, fabs(found - said[i].said) <= said[i].within ? 1 : -1, command, "%.2f times the time",
-                found);
-    }
-    const double exact = study_number(r->c, "cost", "value_gelu_exact"),
-                 tanh_form = study_number(r->c, "cost", "value_gelu_tanh");
-    if (!isnan(exact / tanh_form))
-        say(s, "exact GELU is about 2 times slower than the approximations", fabs(exact / tanh_form - 2) < 0.5 ? 1 : -1,
-            command, "%.2f times the tanh form, per element", exact / tanh_form);
-}
-
-/* Operations of a feed-forward layer are its weights: each meets each row once. */
-static void claim_operations(sheet *s, const char *command)
-{
-    tg_mlp_config plain = {.inputs = 768,
-                           .hidden = {3072},
-                           .outputs = 768,
-                           .no_bias = true,
-                           .activation = TG_GELU_EXACT},
-                  gated = plain;
-    gated.activation = TG_SWIGLU;
-    const double fitted = (double)tg_mlp_size(&gated, NULL) / (double)tg_mlp_size(&plain, NULL);
-    gated.equal_width = true;
-    const double wide = (double)tg_mlp_size(&gated, NULL) / (double)tg_mlp_size(&plain, NULL);
-    say(s, "SwiGLU needs 1.5 times the operations of GELU", fabs(wide - 1.5) < 0.01 ? 1 : -1, command,
-        "768-3072-768: %.2f times at equal width, %.2f at two thirds of it", wide, fitted);
-}
-
-/* Which of two forms has the lower test loss, without and with a normalisation. */
-static void claim_pair(const results *r, sheet *s, const char *claim, const char *pair, const char *command)
-{
-    for (int norm = 0; norm < 2; norm++) {
-        char key[60], words[120];
-        const char *prefix = norm ? "rms_" : "";
-        snprintf(words, sizeof words, "%s (%s)", claim, norm ? "RMSNorm between layers" : "no normalisation");
-        snprintf(key, sizeof key, "%s%s_better", prefix, pair);
-        const double better = study_number(r->c, "glu-tabular", key);
-        snprintf(key, sizeof key, "%s%s_worse", prefix, pair);
-        const double worse = study_number(r->c, "glu-tabular", key), sets = study_number(r->c, "glu-tabular", "sets");
-        snprintf(key, sizeof key, "%s%s_ratio", prefix, pair);
-        if (isnan(better))
-            not_measured(s, words, command);
-        else
-            say(s, words,
-                better > sets / 2 && worse == 0 ? 1
-                : worse > better                ? -1
-                                                : 0,
-                command, "on %.0f of %.0f tables, worse on %.0f; test loss %.2f times in the geometric mean", better,
-                sets, worse, study_number(r->c, "glu-tabular", key));
-    }
-}
-
-static void claim_rate(const results *r, sheet *s, const char *command)
-{
-    const double ratio = study_number(r->c, "glu-tabular", "gelu_relu_rate"),
-                 smaller = study_number(r->c, "glu-tabular", "gelu_relu_rate_smaller"),
-                 larger = study_number(r->c, "glu-tabular", "gelu_relu_rate_larger");
-    if (isnan(ratio))
-        not_measured(s, "GELU needs a smaller learning rate than ReLU", command);
+    if (isinf(about->from))
+        snprintf(text, 60, "below %g", about->to);
+    else if (isinf(about->to))
+        snprintf(text, 60, "above %g", about->from);
     else
-        say(s, "GELU needs a smaller learning rate than ReLU",
-            larger > 0 || smaller == 0 ? (larger >= smaller ? -1 : 0)
-            : smaller > 4              ? 1
-                                       : 0,
-            command, "best rate smaller on %.0f tables, larger on %.0f; %.2f times ReLU's in the geometric mean",
-            smaller, larger, ratio);
+        snprintf(text, 60, about->from < about->to ? "%g to %g" : "%g", about->from, about->to);
 }
 
-static void claim_speed(const results *r, sheet *s, const char *command)
+static void put_part(const claims *all, sheet *s, claim_part part)
 {
-    const char *claim = "GELU trains faster than ReLU (MNIST, 8 layers, first 5 epochs)";
-    const double mean = study_number(r->c, "gelu-mnist", "early_gelu_less_relu"),
-                 margin = study_number(r->c, "gelu-mnist", "early_margin");
-    if (isnan(mean) || isnan(margin))
-        not_measured(s, claim, command);
-    else
-        say(s, claim, is_below(&(statistics_estimate){.mean = mean, .margin = margin}), command,
-            "training loss of epoch 5 less ReLU's: %+.4f (%+.4f to %+.4f)", mean, mean - margin, mean + margin);
+    sheet_table(s, 1, part == BLOCKS ? "block|there|as|command" : "statement|true|if the number is|found|command");
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        const claim *about = &table[i];
+        char range[60] = "";
+        if (about->part != part)
+            continue;
+        const finding found = about->find(all, about);
+        const char *verdict = claim_verdict(about, &found), *settles = about->study ? about->study : "claims";
+        if (!found.verdict)
+            say_range(range, about);
+        if (part == BLOCKS)
+            sheet_row(s, "%s|%s|%s|study %s", about->text, verdict, found.words, settles);
+        else
+            sheet_row(s, "%s|%s|%s|%s|study %s", about->text, verdict, range, found.words, settles);
+    }
 }
 
-/* ---- the study ---- */
-
-static sheet *report(const results *r, const study_outcome *outcome)
+static sheet *report(const claims *all, const study_outcome *outcome)
 {
     sheet *s = sheet_new("What is said of GELU");
-    const char *quick = r->c->settings->quick ? " --quick" : "";
-    char here[80], tables[80], mnist[80], cost[80];
-    snprintf(here, sizeof here, "study claims%s", quick);
-    snprintf(tables, sizeof tables, "study glu-tabular%s", quick);
-    snprintf(mnist, sizeof mnist, "study gelu-mnist%s", quick);
-    snprintf(cost, sizeof cost, "study cost%s", quick);
-    study_say_state(r->c, r->work, outcome, s);
-    sheet_heading(s, "Values");
-    sheet_table(s, 1, "claim|holds|found|command");
-    value_claims_put(s, here);
-    sheet_heading(s, "Cost");
-    sheet_table(s, 1, "claim|holds|found|command");
-    claim_operations(s, here);
-    claim_cost(r, s, cost);
-    sheet_heading(s, "Training");
+    static const char *const headings[CLAIM_PARTS] = {"Values", "Costs", "Training", "Blocks"};
+    static const char *const texts[CLAIM_PARTS] = {
+        "In double precision, by the operations of the tape; beside them Simpson's rule for the normal distribution "
+        "and "
+        "Hermite polynomials for higher derivatives.",
+        "Times are medians of processor time, of one thread, with their 95 % intervals. Operations and memory are "
+        "counted.",
+        "Differences between runs are paired by seed, with 95 % intervals of the mean by Student's t, and ratios are "
+        "of "
+        "geometric means. Where training and test rows of one table are redrawn for each seed, intervals are widened "
+        "for it (Nadeau and Bengio). Each net has the best of several rates by validation.",
+        "What the texts show as code, and where it is here."};
+    study_say_state(all->c, all->work, outcome, s);
     sheet_text(s,
-               "Differences are means over seeds, paired, with 95 %% intervals; a claim holds where the interval says "
-               "so, and is not shown where "
-               "it "
-               "has both signs. Depth, initial weights and dead units: networks %d wide on %s, He's initial weights "
-               "where not said, %d seed%s.",
-               r->c->settings->quick ? 8 : 64, r->sets->name[r->set], r->seeds, plural(r->seeds));
-    sheet_table(s, 1, "claim|holds|found|command");
-    if (r->complete) {
-        claim_init(r, s, here);
-        claim_dead(r, s, here);
-        claim_depth(r, s, here);
+               "Statements that texts on GELU, and the paper that they cite (arXiv 1606.08415), make. A statement is "
+               "true if the number, or its whole 95 %% interval, lies where the third column says; it is not true if "
+               "all of it lies elsewhere; otherwise it is not shown.");
+    for (int part = 0; part < CLAIM_PARTS; part++) {
+        sheet_heading(s, headings[part]);
+        sheet_text(s, "%s", texts[part]);
+        put_part(all, s, (claim_part)part);
     }
-    claim_speed(r, s, mnist);
-    claim_pair(r, s, "GELU beats ReLU on tables", "gelu_relu", tables);
-    claim_pair(r, s, "SwiGLU beats GELU on tables, at equal parameters", "swiglu_gelu", tables);
-    claim_pair(r, s, "GEGLU beats GELU on tables, at equal parameters", "geglu_gelu", tables);
-    claim_rate(r, s, tables);
+    if (tg_tape_error(all->tape))
+        sheet_text(s, "Rows are wrong: %s", tg_tape_error(all->tape));
     return s;
 }
 
-static int run(const study_context *c, const tabular_sets *sets, study_work *work)
+static int run(const study_context *c, const study_sources *from, study_work *work)
 {
-    results r = {.c = c, .work = work, .sets = sets, .seeds = c->settings->quick ? 2 : 5};
-    for (int set = 0; set < sets->count; set++)
-        if (strcmp(sets->name[set], c->settings->quick ? "moons" : "optdigits") == 0)
-            r.set = set;
-    if (!add_runs(work, &r))
+    bool fine = true;
+    for (int i = 0; i < CLAIM_GRIDS; i++)
+        fine = fine && study_grid_add(work, c, &claim_grids[i], from);
+    const claims all = {c, work, tg_tape_new()};
+    if (!fine || !all.tape)
         return study_refuse("out of memory", 1);
     const study_outcome outcome = study_work_do(work, stderr);
-    if (outcome.broken)
-        return study_refuse(outcome.message, outcome.broken);
-    r.complete = outcome.complete == work->count;
-    return study_end(c, work, &outcome, report(&r, &outcome), NULL);
+    const int status = outcome.broken ? study_refuse(outcome.message, outcome.broken)
+                                      : study_end(c, work, &outcome, report(&all, &outcome), NULL);
+    tg_tape_free(all.tape);
+    return status;
 }
 
 int study_claims(const study_context *c)
 {
-    return tabular_study(c, run);
+    study_sources from;
+    study_work work = study_work_of(c);
+    if (!study_sources_load(c, &from))
+        return 2;
+    const int status = run(c, &from, &work);
+    study_work_free(&work);
+    study_sources_free(&from);
+    return status;
 }

@@ -7,6 +7,7 @@
 #include <time.h>
 
 enum { ACTIVATIONS = 14, MOST_ROUNDS = 60, NETS = 3, QUICK_DIVISOR = 8 };
+enum { EXACT = 1, TANH_FORM, QUICK }; /* places in both lists below */
 static const tg_activation activations[ACTIVATIONS] = {TG_RELU,     TG_GELU_EXACT, TG_GELU_TANH, TG_GELU_QUICK, TG_SILU,
                                                        TG_MISH,     TG_ELU,        TG_TANH,      TG_SIGMOID,    TG_GLU,
                                                        TG_BILINEAR, TG_REGLU,      TG_GEGLU,     TG_SWIGLU};
@@ -67,6 +68,7 @@ typedef struct subject {
     const float *x, *y;
     int rows; /* elements, or the batch */
     bool derivative;
+    bool forward; /* of a net: without the backward pass and the optimiser's step */
     /* steps */
     tg_mlp *net;
     tg_optimizer *optimizer;
@@ -92,6 +94,12 @@ static void take_step(const subject *s)
 {
     tg_tape_reset(s->tape);
     tg_tensor x = tg_borrow(s->tape, TG_F32, s->x, TG_SHAPE(s->rows, s->inputs));
+    if (s->forward) {
+        tg_no_grad_begin(s->tape);
+        (void)tg_f32(tg_mlp_forward(s->net, x));
+        tg_no_grad_end(s->tape);
+        return;
+    }
     tg_tensor target = tg_borrow(s->tape, TG_F32, s->y, TG_SHAPE(s->rows, s->outputs));
     if (tg_backward(tg_mse(tg_mlp_forward(s->net, x), target)))
         tg_optimizer_step(s->optimizer);
@@ -170,7 +178,17 @@ static void put_row(sheet *s, const char *name, double said, const subject *subj
                             : 0,
               taken, text, ratio.median, ratio.low, ratio.high);
     snprintf(full, sizeof full, "%s_%s", key, name);
-    sheet_number(s, full, ratio.median);
+    study_put_interval(s, full, ratio.median, ratio.low, ratio.high);
+}
+
+/* The time of one over that of another. */
+static void put_ratio(sheet *s, const char *what, const subject *one, const subject *other, int rounds)
+{
+    const study_spread ratio = ratio_of(one, other, rounds);
+    char key[80];
+    snprintf(key, sizeof key, "%s_%s_over_%s", what, tg_activation_name(one->activation),
+             tg_activation_name(other->activation));
+    study_put_interval(s, key, ratio.median, ratio.low, ratio.high);
 }
 
 static void put_elements(sheet *s, const extent *e, tg_tape *tape, const float *x, const float *y)
@@ -192,6 +210,8 @@ static void put_elements(sheet *s, const extent *e, tg_tape *tape, const float *
         for (int i = 0; i < count; i++)
             put_row(s, tg_activation_name(subjects[i].activation), derivative ? 0 : said_of(subjects[i].activation),
                     &subjects[i], &subjects[0], e->rounds, 1e9 / e->elements, derivative ? "derivative" : "value");
+        if (!derivative)
+            put_ratio(s, "value", &subjects[EXACT], &subjects[TANH_FORM], e->rounds);
     }
 }
 
@@ -203,17 +223,20 @@ static const struct {
                {TG_GEGLU, false},      {TG_SWIGLU, false},     {TG_SWIGLU, true}};
 enum { STEPPED = sizeof stepped / sizeof stepped[0] };
 
-static bool put_steps(sheet *s, int which, const extent *e, tg_tape *tape, const float *x, const float *y)
+static bool put_steps(sheet *s, int which, bool forward, const extent *e, tg_tape *tape, const float *x, const float *y)
 {
     subject subjects[STEPPED];
     const tg_rng rng = tg_rng_seed(1);
     bool fine = true;
+    char key[16];
+    snprintf(key, sizeof key, "%s%d", forward ? "forward" : "step", which);
     for (int i = 0; i < STEPPED; i++) {
         tg_mlp_config config = net_of(e, which);
         config.activation = stepped[i].activation;
         config.equal_width = stepped[i].equal_width;
         subjects[i] = (subject){.activation = config.activation,
                                 .tape = tape,
+                                .forward = forward,
                                 .x = x,
                                 .y = y,
                                 .rows = nets[which].batch / e->divisor,
@@ -227,17 +250,18 @@ static bool put_steps(sheet *s, int which, const extent *e, tg_tape *tape, const
     if (fine) {
         char heading[80];
         time_all(subjects, STEPPED, e);
-        snprintf(heading, sizeof heading, "Training step of %s", nets[which].name);
+        snprintf(heading, sizeof heading, "%s of %s", forward ? "Forward pass" : "Training step", nets[which].name);
         sheet_heading(s, heading);
         sheet_table(s, 1, "activation|microseconds|said|times ReLU|95 %");
     }
     for (int i = 0; fine && i < STEPPED; i++) {
-        char name[60], key[16];
+        char name[60];
         snprintf(name, sizeof name, "%s%s", tg_activation_name(stepped[i].activation),
                  stepped[i].equal_width ? " of equal width" : "");
-        snprintf(key, sizeof key, "step%d", which);
-        put_row(s, name, said_of(stepped[i].activation), &subjects[i], &subjects[0], e->rounds, 1e6, key);
+        put_row(s, name, forward ? 0 : said_of(stepped[i].activation), &subjects[i], &subjects[0], e->rounds, 1e6, key);
     }
+    if (fine)
+        put_ratio(s, key, &subjects[QUICK], &subjects[EXACT], e->rounds);
     for (int i = 0; i < STEPPED; i++) {
         tg_optimizer_free(subjects[i].optimizer);
         tg_mlp_free(subjects[i].net);
@@ -283,7 +307,7 @@ int study_cost(const study_context *c)
     }
     tg_set_threads(1);
     fprintf(stderr, "this takes about %d seconds of processor time\n",
-            (int)ceil(e.rounds * e.at_least * 2 * (2 * ACTIVATIONS + NETS * STEPPED) + 1));
+            (int)ceil(e.rounds * e.at_least * 2 * (2 * ACTIVATIONS + 2 * NETS * STEPPED) + 1));
     study_say_state(c, &work, &outcome, s);
     sheet_text(s,
                "One thread, single precision, inputs of N(0,1). %d elements at a time; a step is record, backward and "
@@ -299,8 +323,8 @@ int study_cost(const study_context *c)
                e.elements, e.rounds);
     bool fine = true;
     put_elements(s, &e, tape, x, y);
-    for (int which = 0; which < NETS && fine; which++)
-        fine = put_steps(s, which, &e, tape, x, y);
+    for (int i = 0; i < 2 * NETS && fine; i++)
+        fine = put_steps(s, i % NETS, i >= NETS, &e, tape, x, y);
     if (!fine || tg_tape_error(tape))
         return study_refuse(tg_tape_error(tape) ? tg_tape_error(tape) : "out of memory", 1);
     judge(s);

@@ -176,6 +176,22 @@ static int last_moment(const results *r, double ours[ACTIVATIONS])
     return -1;
 }
 
+/* GELU's test error over another's at the first rate after an epoch: the logarithm, paired by seed. */
+static void put_ratio(const results *r, sheet *s, int other, int epoch)
+{
+    const study_record *records[2][STUDY_SEEDS];
+    const int n[2] = {records_of(r, 0, 0, records[0]), records_of(r, other, 0, records[1])};
+    double logs[2][STUDY_SEEDS];
+    char key[40];
+    const int pairs = n[0] < n[1] ? n[0] : n[1];
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; i < pairs; i++)
+            logs[k][i] = log(study_record_at(records[k][i], epoch, STUDY_TEST_LOSS));
+    const statistics_estimate ratio = statistics_paired(logs[0], logs[1], (size_t)pairs);
+    snprintf(key, sizeof key, "gelu_over_%s", tg_activation_name(published[other].activation));
+    study_put_estimate(s, key, &ratio);
+}
+
 static void judge(const results *r, sheet *s)
 {
     double ours[ACTIVATIONS], worst = 1;
@@ -187,6 +203,8 @@ static void judge(const results *r, sheet *s)
         return;
     }
     bool same_order = true;
+    put_ratio(r, s, 1, moments[m]);
+    put_ratio(r, s, 2, moments[m]);
     for (int a = 0; a < ACTIVATIONS; a++) {
         const double ratio = ours[a] / published[a].test[0][m];
         worst = fabs(log(ratio)) > fabs(log(worst)) ? ratio : worst;

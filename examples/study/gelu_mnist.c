@@ -209,24 +209,6 @@ static void judge_difference(const results *r, double keep, tg_activation other,
                           : "no difference that these seeds could show");
 }
 
-/* The training loss of the fifth epoch, GELU's less ReLU's, at the first rate without dropout: for what is said of its
- * speed. */
-static void put_numbers(const results *r, sheet *s)
-{
-    const study_record *gelu[STUDY_SEEDS], *relu[STUDY_SEEDS];
-    double a[STUDY_SEEDS], b[STUDY_SEEDS];
-    const int n = mnist_records(r->work, r->p, TG_GELU_TANH, 1, r->p->rate[0], gelu),
-              m = mnist_records(r->work, r->p, TG_RELU, 1, r->p->rate[0], relu);
-    const int pairs = n < m ? n : m, epoch = r->p->epochs < 5 ? r->p->epochs : 5;
-    for (int i = 0; i < pairs; i++) {
-        a[i] = study_record_at(gelu[i], epoch, STUDY_STEP_LOSS);
-        b[i] = study_record_at(relu[i], epoch, STUDY_STEP_LOSS);
-    }
-    const statistics_estimate less = statistics_paired(a, b, (size_t)pairs);
-    sheet_number(s, "early_gelu_less_relu", less.mean);
-    sheet_number(s, "early_margin", less.margin);
-}
-
 /* ---- the picture ---- */
 
 static bool write_curves(const void *context, FILE *to)
@@ -292,7 +274,6 @@ static sheet *report(const results *r, const study_outcome *outcome)
     if (r->p->epochs >= train_epochs[0])
         add_training(r, s);
     add_errors(r, s);
-    put_numbers(r, s);
     return s;
 }
 

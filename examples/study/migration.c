@@ -178,11 +178,12 @@ static void judge(const results *r, sheet *s)
 {
     static const struct {
         int to, from;
-        const char *what;
+        const char *key, *what;
     } questions[] = {
-        {GELU, RELU, "Replacing ReLU by GELU, both at their own rates"},
-        {SWIGLU, GELU, "Replacing GELU by SwiGLU at equal parameters, both at their own rates"},
-        {ON_GELU, ON_RELU, "Putting GELU into a trained ReLU network and training on, against training on as it is,"}};
+        {GELU, RELU, "relu_to_gelu", "Replacing ReLU by GELU, both at their own rates"},
+        {SWIGLU, GELU, "gelu_to_swiglu", "Replacing GELU by SwiGLU at equal parameters, both at their own rates"},
+        {ON_GELU, ON_RELU, "file_relu_to_gelu",
+         "Putting GELU into a trained ReLU network and training on, against training on as it is,"}};
     for (size_t q = 0; q < sizeof questions / sizeof questions[0]; q++) {
         double logs[TABULAR_SETS];
         for (int set = 0; set < r->sets->count; set++) {
@@ -192,6 +193,7 @@ static void judge(const results *r, sheet *s)
                 statistics_paired(lines[questions[q].to].loss, lines[questions[q].from].loss, (size_t)r->seeds).mean;
         }
         const statistics_estimate ratio = statistics_of(logs, (size_t)r->sets->count);
+        study_put_estimate(s, questions[q].key, &ratio); /* of logarithms */
         sheet_verdict(s, "%s changes the test loss by %+.1f %% (95 %% interval over %d table%s %+.1f to %+.1f %%): %s.",
                       questions[q].what, 100 * expm1(ratio.mean), r->sets->count, plural(r->sets->count),
                       100 * expm1(ratio.mean - ratio.margin), 100 * expm1(ratio.mean + ratio.margin),

@@ -79,7 +79,7 @@ static unsigned long file_checksum(const char *path)
 static const char *const not_compared[] = {"epochs", NULL};
 
 /* The options, and the checksums of rows and weights that the numbers follow from. */
-static json_t *config_of(const study_run *run)
+static json_t *config_of_rows(const study_run *run)
 {
     static const void *known; /* of several hundred runs on one set of 200 MB */
     static unsigned long sum;
@@ -95,6 +95,14 @@ static json_t *config_of(const study_run *run)
     json_object_set_new(config, "checksum", json_integer((json_int_t)sum));
     if (spec.start)
         json_object_set_new(config, "start", json_integer((json_int_t)file_checksum(spec.start)));
+    return config;
+}
+
+static json_t *config_of(const study_run *run)
+{
+    json_t *config = run->trainer ? run_spec_json(&run->spec) : config_of_rows(run);
+    if (run->trainer)
+        run->trainer->describe(run, config);
     return config;
 }
 
@@ -118,11 +126,14 @@ static bool claim(const study_run *run, const char *path, record_claims claims, 
 /* ---- training ---- */
 
 /* A diverged run is concluded with its last epoch. */
-static json_t *results_of(const trainer *r)
+static json_t *results_of(const study_run *run, trainer *r)
 {
     const json_int_t diverged = tg_fit_diverged(r->fit) ? (json_int_t)tg_fit_epoch_count(r->fit) + 1 : 0;
-    return json_pack("{s:I,s:I}", "parameters", (json_int_t)tg_parameters_size(tg_model_parameters(r->model)),
-                     "diverged", diverged);
+    json_t *results = json_pack("{s:I,s:I}", "parameters",
+                                (json_int_t)tg_parameters_size(tg_model_parameters(r->model)), "diverged", diverged);
+    if (results && run->more && !diverged)
+        run->more(r, results);
+    return results;
 }
 
 static bool train(const study_run *run, const char *path, jobs_link *link, char message[STUDY_MESSAGE])
@@ -133,9 +144,15 @@ static bool train(const study_run *run, const char *path, jobs_link *link, char 
     run_setup setup = {
         .from = &from, .folder = path, .numbers_only = !run->keeps_model, .link = link, .started = &of_no_model};
     tg_set_threads(1); /* runs share the processors among themselves */
+    if (run->trainer) {
+        json_t *results = run->trainer->train(run, path, link, message);
+        const bool concluded = results && record_conclude(path, results, message);
+        json_decref(results);
+        return concluded;
+    }
     bool fine = open_source(run, &setup.spec, &from, message) && run_open(&r, &setup, message);
     if (fine) {
-        fine = (run_train(&r, message) || tg_fit_diverged(r.fit)) && run_conclude(&r, results_of(&r), message);
+        fine = (run_train(&r, message) || tg_fit_diverged(r.fit)) && run_conclude(&r, results_of(run, &r), message);
         run_close(&r);
     }
     free(from.data.order);
@@ -173,6 +190,8 @@ double study_run_seconds(const study_run *run, char message[STUDY_MESSAGE])
     shorter.spec.start = NULL;
     shorter.spec.epochs = 2;
     tg_set_threads(1);
+    if (run->trainer)
+        return run->trainer->seconds(run);
     if (open_source(&shorter, &setup.spec, &from, message) && run_open(&r, &setup, message)) {
         const bool fine = run_train(&r, message) || tg_fit_diverged(r.fit);
         const run_spec *s = &run->spec;
@@ -197,10 +216,13 @@ tg_model *study_run_net(const study_run *run, const char *folder, char message[S
     tg_model *made = source_complete(&spec, &from, message)
                          ? (run_spec_complete(&spec, 1), net_new(&spec.net, &rng, message))
                          : NULL;
+    tg_error error = {""};
     if (made && folder_of(run, folder, path, message) && strlen(path) + 20 < sizeof path &&
         tg_parameters_load(tg_model_parameters(made), strcat(path, "/last.safetensors"),
-                           &(tg_load_options){.allow_unknown = true}, message))
+                           &(tg_load_options){.allow_unknown = true}, &error))
         return made;
+    if (error.text[0])
+        snprintf(message, STUDY_MESSAGE, "%.*s", STUDY_MESSAGE - 1, error.text);
     tg_model_free(made);
     return NULL;
 }
@@ -213,16 +235,16 @@ void study_record_read(study_record *record, const study_run *run, const char *f
     *record = (study_record){0};
     if (!folder_of(run, folder, path, message) || study_record_is_foreign(run, folder, message))
         return;
-    json_t *results = record_results(path);
+    record->results = record_results(path);
     record->epoch = record_epochs(path, &record->epochs);
-    record->diverged = (int)json_integer_value(json_object_get(results, "diverged"));
-    record->concluded = results;
-    json_decref(results);
+    record->diverged = (int)json_integer_value(json_object_get(record->results, "diverged"));
+    record->ended = json_is_true(json_object_get(record->results, "ended"));
 }
 
 void study_record_free(study_record *record)
 {
     free(record->epoch);
+    json_decref(record->results);
     *record = (study_record){0};
 }
 
@@ -234,7 +256,7 @@ double study_record_at(const study_record *record, int epoch, study_column colum
     const double of[STUDY_COLUMNS] = {[STUDY_STEP_LOSS] = e->train_loss, [STUDY_TRAIN_LOSS] = e->whole_train_loss,
                                       [STUDY_VAL_LOSS] = e->val_loss,    [STUDY_VAL_ACCURACY] = e->val_accuracy,
                                       [STUDY_TEST_LOSS] = e->test.loss,  [STUDY_TEST_ACCURACY] = e->test.accuracy,
-                                      [STUDY_DEAD] = e->dead_fraction};
+                                      [STUDY_DEAD] = e->dead_fraction,   [STUDY_GRADIENT] = e->grad_norm};
     return of[column];
 }
 
@@ -249,7 +271,14 @@ int study_record_lowest(const study_record *record, int epochs, study_column col
     return lowest;
 }
 
+double study_record_result(const study_record *record, const char *name, size_t index)
+{
+    const json_t *found = json_object_get(record->results, name);
+    const json_t *number = json_is_array(found) ? json_array_get(found, index) : found;
+    return json_is_number(number) ? json_number_value(number) : NAN;
+}
+
 bool study_record_complete(const study_record *record, int epochs)
 {
-    return record->concluded && (record->diverged || record->epochs >= epochs);
+    return record->results && (record->diverged || record->ended || record->epochs >= epochs);
 }

@@ -21,14 +21,34 @@
 
 enum { STUDY_MESSAGE = 640, STUDY_NAME = 120 };
 
-typedef struct study_run {
+typedef struct study_run study_run;
+
+/* How runs are trained that have no rows. */
+typedef struct study_trainer {
+    /* Adds to its options what the numbers follow from besides. */
+    void (*describe)(const study_run *run, json_t *config);
+
+    /* Trains to spec.epochs, or until nothing is left to do, and writes an entry of curves.csv for each epoch
+     * (record.h) into the folder, which is claimed. The results, of which "ended" says that nothing was left; NULL and
+     * one line on a failure. */
+    json_t *(*train)(const study_run *run, const char *folder, jobs_link *link, char message[STUDY_MESSAGE]);
+
+    /* Seconds that an epoch takes. */
+    double (*seconds)(const study_run *run);
+} study_trainer;
+
+struct study_run {
     char name[STUDY_NAME]; /* of its folder: letters, digits, and - . _ */
     const char *group;     /* runs of a group take about the same time an epoch */
     const dataset *data;
     const text_source *text; /* in place of rows: data is not read then */
     run_spec spec;
     bool keeps_model; /* in last.safetensors: a longer run can go on, and its network can be read from there */
-} study_run;
+    const study_trainer *trainer; /* in place of data and text; NULL: tg_fit trains on these */
+    const void *problem;          /* for it */
+    /* Adds to the results what the finished run's network is measured by besides; NULL: nothing. */
+    void (*more)(trainer *finished, json_t *results);
+};
 
 /* What runs of studies have in common: Adam at a constant rate, without decay and clipping; parts, net, rate, batch,
  * epochs and seed are still to be chosen. */
@@ -60,7 +80,8 @@ typedef enum study_column {
     STUDY_VAL_ACCURACY, /* 0 to 1; NaN but in a classification */
     STUDY_TEST_LOSS, /* of the test rows: where the validation loss is the lowest so far, or without validation rows */
     STUDY_TEST_ACCURACY,
-    STUDY_DEAD, /* share of the hidden units whose derivative is next to zero on all validation rows */
+    STUDY_DEAD,     /* share of the hidden units whose derivative is next to zero on all validation rows */
+    STUDY_GRADIENT, /* mean norm of the gradient over the epoch's steps */
     STUDY_COLUMNS
 } study_column;
 
@@ -68,7 +89,8 @@ typedef struct study_record {
     int epochs;
     runlog_epoch *epoch; /* [epochs], the first at 0 */
     int diverged;        /* the epoch in which the loss was no number any more, which ends a run; 0: none */
-    bool concluded;
+    bool ended;          /* before its epochs: there was nothing left to do */
+    json_t *results;     /* of a concluded run, else NULL */
 } study_record;
 
 /* Reads FOLDER/NAME; an empty record where there is none of this run. */
@@ -83,6 +105,9 @@ double study_record_at(const study_record *record, int epoch, study_column colum
 
 /* The epoch with the lowest number in a column, among the first `epochs`; 0 where there is none. */
 int study_record_lowest(const study_record *record, int epochs, study_column column);
+
+/* Number `index` of an array of the results, or the number itself; NaN where there is none. */
+double study_record_result(const study_record *record, const char *name, size_t index);
 
 /* Whether a run of so many epochs is over. */
 bool study_record_complete(const study_record *record, int epochs);

@@ -231,12 +231,15 @@ static void judge(const results *r, sheet *s, const char *question, const pair p
             continue;
         const double mean = turned ? -pairs[i].difference.mean : pairs[i].difference.mean;
         const bool shown = pairs[i].corrected < 0.05;
+        const double margin = pairs[i].difference.margin;
+        char key[80];
+        snprintf(key, sizeof key, "%s_less_%s", forms[form].name, forms[other].name);
+        study_put_interval(s, key, mean, mean - margin, mean + margin);
         sheet_verdict(s, "%s %s: %s less %s is %+.4f ± %.4f over %d seeds (p = %.2g, corrected).", question,
                       !shown     ? "No difference is shown"
                       : mean < 0 ? "Yes"
                                  : "No, it is worse",
-                      forms[form].name, forms[other].name, mean, pairs[i].difference.margin, r->seeds,
-                      pairs[i].corrected);
+                      forms[form].name, forms[other].name, mean, margin, r->seeds, pairs[i].corrected);
     }
 }
 
@@ -330,34 +333,6 @@ static bool write_forms(const void *context, FILE *to)
     return true;
 }
 
-/* ---- the text ---- */
-
-/* Sentences of a few words, for the quick version. */
-static bool write_sentences(const void *context, FILE *to)
-{
-    static const char *const words[] = {"the", "king", "of", "night", "will", "hear", "no", "more", "and", "speak"};
-    tg_rng rng = tg_rng_seed(1);
-    (void)context;
-    for (int i = 0; i < 800; i++)
-        fprintf(to, "%s%s", words[tg_rng_below(&rng, 10)], i % 8 == 7 ? ".\n" : " ");
-    return true;
-}
-
-static bool load(const study_context *c, text_source *text)
-{
-    char spec[2 * PATH_MAX], message[STUDY_MESSAGE];
-    const bool quick = c->settings->quick;
-    const bool made = !quick || (files_make_folder(c->folder, message) &&
-                                 files_write(c->folder, "sentences.txt", write_sentences, NULL, message));
-    snprintf(spec, sizeof spec, "text:%s/%s", quick ? c->folder : c->settings->data,
-             quick ? "sentences.txt" : "tinyshakespeare/input.txt");
-    if (made && text_load(spec, text, message) && text_split(text, 0.1, 1, message))
-        return true;
-    fprintf(stderr, "study: %s%s\n", message,
-            quick ? "" : "; --data names the folder that has it, --quick does without");
-    return false;
-}
-
 int study_shakespeare(const study_context *c)
 {
     static results r;
@@ -366,7 +341,7 @@ int study_shakespeare(const study_context *c)
     const int seeds = c->settings->quick ? 2 : SEEDS;
     study_work work = study_work_of(c);
     r = (results){.c = c, .work = &work, .rates = c->settings->quick ? 1 : RATES};
-    if (!load(c, &text))
+    if (!study_load_text(c, &text))
         return 2;
     const bool added = add_runs(&work, &r, &text, seeds);
     const study_outcome outcome = added ? study_work_do(&work, stderr) : (study_outcome){0};

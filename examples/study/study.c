@@ -1,6 +1,6 @@
 #include "examples/report/terminal.h"
 #include "examples/study/study.h"
-#include "examples/lab/signals.h"
+#include "examples/run/signals.h"
 #include "plots/plots.h"
 #include "examples/data/words.h"
 
@@ -31,6 +31,32 @@ bool study_load(const study_context *c, const char *kind, const char *path, cons
     const dataset_options making = {.rows = rows};
     snprintf(spec, sizeof spec, "%s:%s/%s", kind, c->settings->data, path);
     if (dataset_load(quick ? made : spec, quick ? &making : options, set, message, sizeof message))
+        return true;
+    fprintf(stderr, "study: %s%s\n", message,
+            quick ? "" : "; --data names the folder that has it, --quick does without");
+    return false;
+}
+
+/* Sentences of a few words, for the quick version. */
+static bool write_sentences(const void *context, FILE *to)
+{
+    static const char *const words[] = {"the", "king", "of", "night", "will", "hear", "no", "more", "and", "speak"};
+    tg_rng rng = tg_rng_seed(1);
+    (void)context;
+    for (int i = 0; i < 800; i++)
+        fprintf(to, "%s%s", words[tg_rng_below(&rng, 10)], i % 8 == 7 ? ".\n" : " ");
+    return true;
+}
+
+bool study_load_text(const study_context *c, text_source *text)
+{
+    char spec[2 * PATH_MAX], message[STUDY_MESSAGE];
+    const bool quick = c->settings->quick;
+    const bool made = !quick || (files_make_folder(c->folder, message) &&
+                                 files_write(c->folder, "sentences.txt", write_sentences, NULL, message));
+    snprintf(spec, sizeof spec, "text:%s/%s", quick ? c->folder : c->settings->data,
+             quick ? "sentences.txt" : "tinyshakespeare/input.txt");
+    if (made && text_load(spec, text, message) && text_split(text, 0.1, 1, message))
         return true;
     fprintf(stderr, "study: %s%s\n", message,
             quick ? "" : "; --data names the folder that has it, --quick does without");
@@ -105,6 +131,21 @@ double study_number(const study_context *c, const char *name, const char *key)
     const double value = json_is_number(number) ? json_number_value(number) : NAN;
     json_decref(file);
     return value;
+}
+
+void study_put_interval(sheet *s, const char *key, double number, double low, double high)
+{
+    char name[100];
+    sheet_number(s, key, number);
+    snprintf(name, sizeof name, "%s_low", key);
+    sheet_number(s, name, low);
+    snprintf(name, sizeof name, "%s_high", key);
+    sheet_number(s, name, high);
+}
+
+void study_put_estimate(sheet *s, const char *key, const statistics_estimate *e)
+{
+    study_put_interval(s, key, e->mean, e->mean - e->margin, e->mean + e->margin);
 }
 
 /* ---- numbers over seeds ---- */

@@ -16,6 +16,8 @@
 #define STUDY_STUDY_H
 
 #include "examples/report/sheet.h"
+#include "examples/report/statistics.h"
+#include "examples/run/text.h"
 #include "examples/study/work.h"
 
 #include <limits.h>
@@ -39,6 +41,7 @@ typedef struct study {
     const char *name, *about;
     int (*run)(const study_context *c);
     bool no_runs; /* trains nothing, and has no use for the options that say how */
+    bool no_data; /* reads none */
     bool staged;  /* its runs build on each other, so that none can be chosen */
 } study;
 
@@ -49,6 +52,8 @@ int study_gelu_noise(const study_context *c);
 int study_glu_tabular(const study_context *c);
 int study_migration(const study_context *c);
 int study_shakespeare(const study_context *c);
+int study_siren(const study_context *c);
+int study_pinn(const study_context *c);
 int study_cost(const study_context *c);
 int study_claims(const study_context *c);
 
@@ -63,6 +68,9 @@ int study_refuse(const char *message, int status);
 bool study_load(const study_context *c, const char *kind, const char *path, const char *made, size_t rows,
                 const dataset_options *options, dataset *set);
 
+/* Shakespeare's plays, DATA/tinyshakespeare/input.txt; sentences of a few words where the study is a quick one. */
+bool study_load_text(const study_context *c, text_source *text);
+
 /* An empty list of runs whose records lie in the study's folder. */
 study_work study_work_of(const study_context *c);
 
@@ -72,6 +80,10 @@ int study_end(const study_context *c, study_work *work, const study_outcome *out
 
 /* A first paragraph: that this is the quick version, and how many runs are complete. */
 void study_say_state(const study_context *c, const study_work *work, const study_outcome *outcome, sheet *s);
+
+/* Puts a number and its 95 % interval into those of the report: KEY, KEY_low and KEY_high. */
+void study_put_interval(sheet *s, const char *key, double number, double low, double high);
+void study_put_estimate(sheet *s, const char *key, const statistics_estimate *e);
 
 /* A number that the report of another study holds (sheet_number), of the same kind, quick or not; NaN where there is
  * none. */

@@ -234,35 +234,12 @@ static bool load_folder(const char *spec, const card *c, inputs *out, char messa
     return fine;
 }
 
-static size_t big_endian(const unsigned char *bytes)
-{
-    return (size_t)bytes[0] << 24 | (size_t)bytes[1] << 16 | (size_t)bytes[2] << 8 | bytes[3];
-}
-
 static bool load_images(const char *path, const card *c, inputs *out, const dataset_error *error)
 {
-    dataset_bytes file = {0};
-    if (!dataset_read_file(path, &file, error))
-        return false;
-    const size_t pixels = (size_t)c->spec.inputs;
-    bool fine = (file.size >= 16 && big_endian(file.bytes) == 0x803) ||
-                dataset_fail(error, "%s: not an IDX file of images (unsigned bytes, 3 dimensions)", path);
-    fine = fine && of_size(path, c, big_endian(file.bytes + 8), big_endian(file.bytes + 12), error);
-    if (fine) {
-        out->count = big_endian(file.bytes + 4);
-        fine = out->count <= file.size && file.size == 16 + out->count * pixels;
-        if (!fine)
-            dataset_fail(error, "%s: %zu bytes, expected %zu for %zu images", path, file.size, 16 + out->count * pixels,
-                         out->count);
-    }
-    if (fine) {
-        out->x = dataset_array(out->count, pixels, sizeof *out->x);
-        fine = out->x || dataset_fail(error, "%s: out of memory", path);
-    }
-    for (size_t i = 0; fine && i < out->count * pixels; i++)
-        out->x[i] = (float)(file.bytes[16 + i] / c->pixel_scale);
-    free(file.bytes);
-    return fine;
+    size_t sizes[3] = {0};
+    out->x = dataset_read_images(path, sizes, error->text, error->size);
+    out->count = sizes[0];
+    return out->x && of_size(path, c, sizes[1], sizes[2], error);
 }
 
 bool inputs_load(const char *spec, const inputs_options *options, const card *c, inputs *out, char message[NET_MESSAGE])

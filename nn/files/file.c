@@ -47,14 +47,14 @@ static int replace(const char *path, char *beside, const tg_file_piece *pieces, 
     return error;
 }
 
-bool tg_file_write(const char *path, const tg_file_piece *pieces, int count, char message[TG_FILE_MESSAGE])
+bool tg_file_write(const char *path, const tg_file_piece *pieces, int count, tg_error *error)
 {
     const size_t room = strlen(path) + 40;
     char *beside = malloc(room);
     if (!beside)
-        return tg_file_refuse(message, path, "out of memory");
+        return tg_file_refuse(error, path, "out of memory");
     snprintf(beside, room, "%s.%ld.tmp", path, (long)getpid());
-    const int error = replace(path, beside, pieces, count);
+    const int number = replace(path, beside, pieces, count);
     free(beside);
-    return error == 0 || tg_file_refuse(message, path, "%s", strerror(error));
+    return number == 0 || tg_file_refuse(error, path, "%s", strerror(number));
 }

@@ -22,37 +22,37 @@ int tg_model_metadata(tg_metadata lines[TG_MODEL_METADATA], tg_activation activa
 }
 
 bool tg_model_save(const tg_parameters *set, const char *path, tg_activation activation, const char *config,
-                   char message[TG_FILE_MESSAGE])
+                   tg_error *error)
 {
     tg_metadata lines[TG_MODEL_METADATA];
     const int count = tg_model_metadata(lines, activation, config);
-    return tg_parameters_save(set, path, lines, count, message);
+    return tg_parameters_save(set, path, lines, count, error);
 }
 
 typedef enum named { NAMED, NAMES_NONE, UNREADABLE } named;
 
-static named activation_of(const char *path, tg_activation *activation, char message[TG_FILE_MESSAGE])
+static named activation_of(const char *path, tg_activation *activation, tg_error *error)
 {
-    tg_safetensors *file = tg_safetensors_open(path, message);
+    tg_safetensors *file = tg_safetensors_open(path, error);
     if (!file)
         return UNREADABLE;
     const char *name = tg_safetensors_metadata(file, "activation");
     named result = name ? NAMED : NAMES_NONE;
     if (name && !tg_activation_from_name(name, activation)) {
-        tg_file_refuse(message, path, "it names the activation '%.60s', which is unknown", name);
+        tg_file_refuse(error, path, "it names the activation '%.60s', which is unknown", name);
         result = UNREADABLE;
     }
     tg_safetensors_close(file);
     return result;
 }
 
-bool tg_model_activation(const char *path, tg_activation *activation, char message[TG_FILE_MESSAGE])
+bool tg_model_activation(const char *path, tg_activation *activation, tg_error *error)
 {
     tg_activation found;
-    const named result = activation_of(path, &found, message);
+    const named result = activation_of(path, &found, error);
     if (result == NAMED && activation)
         *activation = found;
-    return result == NAMED || (result == NAMES_NONE && tg_file_refuse(message, path, "it names no activation"));
+    return result == NAMED || (result == NAMES_NONE && tg_file_refuse(error, path, "it names no activation"));
 }
 
 /* ---- loading ---- */
@@ -76,38 +76,38 @@ static void add_difference(char *text, size_t size, const tg_model_load_options 
 
 /* Refuses, and says how far apart the two would be: for that the weights are read, and the set gets its own back. */
 static bool disagree(tg_parameters *set, const char *path, tg_activation theirs, tg_activation ours,
-                     const tg_model_load_options *o, char message[TG_FILE_MESSAGE])
+                     const tg_model_load_options *o, tg_error *error)
 {
     char difference[120] = "";
-    const size_t bytes = (size_t)tg_parameters_size(set) * tg_dtype_size(tg_parameters_dtype(set));
+    const size_t bytes = tg_parameters_bytes(set);
     void *own = o->outputs ? malloc(bytes + 1) : NULL;
     if (own) {
         memcpy(own, tg_parameters_values(set), bytes);
-        if (tg_parameters_load(set, path, &o->load, message))
+        if (tg_parameters_load(set, path, &o->load, error))
             add_difference(difference, sizeof difference, o, theirs, ours, set);
         memcpy(tg_parameters_values(set), own, bytes);
         free(own);
     }
-    return tg_file_refuse(message, path, "it was trained with %s, and the model has %s%s", tg_activation_name(theirs),
+    return tg_file_refuse(error, path, "it was trained with %s, and the model has %s%s", tg_activation_name(theirs),
                           tg_activation_name(ours), difference);
 }
 
 bool tg_model_load(tg_parameters *set, const char *path, tg_activation activation, const tg_model_load_options *options,
-                   char message[TG_FILE_MESSAGE])
+                   tg_error *error)
 {
     static const tg_model_load_options exactly = {0};
     const tg_model_load_options *o = options ? options : &exactly;
     tg_activation theirs;
     if (tg_parameters_error(set))
-        return tg_file_refuse(message, path, "%s", tg_parameters_error(set));
+        return tg_file_refuse(error, path, "%s", tg_parameters_error(set));
     if (!tg_activation_name(activation))
-        return tg_file_refuse(message, path, "there is no such activation");
+        return tg_file_refuse(error, path, "there is no such activation");
     if (!o->migrate) {
-        const named result = activation_of(path, &theirs, message);
+        const named result = activation_of(path, &theirs, error);
         if (result == UNREADABLE)
             return false;
         if (result == NAMED && theirs != activation)
-            return disagree(set, path, theirs, activation, o, message);
+            return disagree(set, path, theirs, activation, o, error);
     }
-    return tg_parameters_load(set, path, &o->load, message);
+    return tg_parameters_load(set, path, &o->load, error);
 }

@@ -1,12 +1,12 @@
 /* Model files that say what they are: the activation by name, the configuration, the version, in the metadata of a
  * safetensors file.
  *
- *     if (!tg_model_save(set, "net.safetensors", TG_GELU_EXACT, "{\"hidden\": [128]}", message)) ...
+ *     if (!tg_model_save(set, "net.safetensors", TG_GELU_EXACT, "{\"hidden\": [128]}", &error)) ...
  *     ...
  *     tg_activation activation = TG_GELU_TANH;                                  // what the model was made with
  *     tg_model_load_options options = {.outputs = outputs_on_a_sample, .user = &sample};
- *     if (!tg_model_load(set, "net.safetensors", activation, &options, message))
- *         puts(message);
+ *     if (!tg_model_load(set, "net.safetensors", activation, &options, &error))
+ *         puts(error.text);
  *
  *     net.safetensors: it was trained with gelu_exact, and the model has gelu_tanh; on a sample outputs differ by up
  * to 2.1e-04 (of up to 3.4)
@@ -31,11 +31,11 @@ int tg_model_metadata(tg_metadata lines[TG_MODEL_METADATA], tg_activation activa
 
 /* tg_parameters_save with these lines. `config` is yours: what is needed to make the model again. */
 bool tg_model_save(const tg_parameters *set, const char *path, tg_activation activation, const char *config,
-                   char message[TG_FILE_MESSAGE]);
+                   tg_error *error);
 
-/* The activation that a file names. False, with the message, if it cannot be read, names none, or one that is unknown.
+/* The activation that a file names. False, with the error, if it cannot be read, names none, or one that is unknown.
  */
-bool tg_model_activation(const char *path, tg_activation *activation, char message[TG_FILE_MESSAGE]);
+bool tg_model_activation(const char *path, tg_activation *activation, tg_error *error);
 
 /* The outputs, of any shape, of the model with this activation and these weights on some sample of yours: usually of a
  * second model, made for the purpose, into which the weights are copied with tg_parameters_copy. */
@@ -45,15 +45,15 @@ typedef tg_tensor (*tg_model_outputs)(tg_tape *tape, tg_activation activation, c
 typedef struct tg_model_load_options {
     tg_load_options load;     /* names that are missing, unknown or others */
     bool migrate;             /* the weights are wanted, whatever activation they were trained with */
-    tg_model_outputs outputs; /* with which the message says how far apart the two are; NULL: it does not */
+    tg_model_outputs outputs; /* with which the error says how far apart the two are; NULL: it does not */
     void *user;
 } tg_model_load_options;
 
 /* tg_parameters_load into a model with this activation; an error if the file names another. A file that names none, as
- * those of PyTorch, is read as it is. `options` NULL: names must agree exactly. False, with the message, and no
+ * those of PyTorch, is read as it is. `options` NULL: names must agree exactly. False, with the error, and no
  * parameter changed, if anything is wrong. */
 bool tg_model_load(tg_parameters *set, const char *path, tg_activation activation, const tg_model_load_options *options,
-                   char message[TG_FILE_MESSAGE]);
+                   tg_error *error);
 
 TG_API_END
 #endif

@@ -135,16 +135,16 @@ static const char *read_numbers(FILE *file, number_type type, tg_npy *array)
     return type != LONG_WHOLE || narrowed(array->data, size) ? NULL : "a number does not fit into 32 bits";
 }
 
-bool tg_npy_read(const char *path, tg_npy *array, char message[TG_FILE_MESSAGE])
+bool tg_npy_read(const char *path, tg_npy *array, tg_error *error)
 {
     char header[HEADER_MOST + 1];
     number_type type = SINGLE;
     if (!path || !array)
-        return tg_file_refuse(message, path, "there is no name or no place");
+        return tg_file_refuse(error, path, "there is no name or no place");
     *array = (tg_npy){0};
     FILE *file = fopen(path, "rb");
     if (!file)
-        return tg_file_refuse(message, path, "%s", strerror(errno));
+        return tg_file_refuse(error, path, "%s", strerror(errno));
     const char *problem = read_start(file, header);
     if (!problem)
         problem = read_header(header, &type, &array->shape);
@@ -156,7 +156,7 @@ bool tg_npy_read(const char *path, tg_npy *array, char message[TG_FILE_MESSAGE])
     if (!problem)
         return true;
     tg_npy_free(array);
-    return tg_file_refuse(message, path, "%s", problem);
+    return tg_file_refuse(error, path, "%s", problem);
 }
 
 void tg_npy_free(tg_npy *array)
@@ -169,13 +169,13 @@ void tg_npy_free(tg_npy *array)
 
 /* ---- writing ---- */
 
-bool tg_npy_write(const char *path, tg_dtype dtype, tg_shape shape, const void *data, char message[TG_FILE_MESSAGE])
+bool tg_npy_write(const char *path, tg_dtype dtype, tg_shape shape, const void *data, tg_error *error)
 {
     static const number_type of[] = {[TG_F32] = SINGLE, [TG_F64] = TWICE, [TG_I32] = WHOLE};
     char header[512];
     const int64_t size = tg_shape_size(&shape);
     if (!path || (unsigned)dtype > TG_I32 || size < 0 || (size > 0 && !data))
-        return tg_file_refuse(message, path, "there is no name, type, shape or data");
+        return tg_file_refuse(error, path, "there is no name, type, shape or data");
     memcpy(header, magic, sizeof magic);
     header[6] = 1;
     header[7] = 0;
@@ -191,5 +191,5 @@ bool tg_npy_write(const char *path, tg_dtype dtype, tg_shape shape, const void *
     header[8] = (char)((used - 10) & 0xff);
     header[9] = (char)((used - 10) >> 8);
     const tg_file_piece pieces[] = {{header, (size_t)used}, {data, (size_t)size * tg_dtype_size(dtype)}};
-    return tg_file_write(path, pieces, 2, message);
+    return tg_file_write(path, pieces, 2, error);
 }

@@ -1,11 +1,11 @@
 /* Single arrays from and to NumPy: the .npy format, versions 1 to 3.
  *
  *     tg_npy array;
- *     if (!tg_npy_read("x.npy", &array, message)) ...                       // numpy.save("x.npy", x)
+ *     if (!tg_npy_read("x.npy", &array, &error)) ...                       // numpy.save("x.npy", x)
  *     tg_tensor x = tg_borrow(tape, array.dtype, array.data, array.shape);
  *     ...
  *     tg_npy_free(&array);
- *     tg_npy_write("y.npy", tg_dtype_of(y), tg_shape_of(y), tg_data(y), message);      // numpy.load("y.npy")
+ *     tg_npy_write("y.npy", tg_dtype_of(y), tg_shape_of(y), tg_data(y), &error);      // numpy.load("y.npy")
  *
  * Little-endian and row-major; float32, float64 and int32, and reading int64 as int32 where it fits. Several arrays in
  * one file: safetensors, which Python reads with safetensors.numpy; not .npz, a zip archive, for which the library
@@ -24,13 +24,13 @@ typedef struct tg_npy {
     void *data; /* tg_shape_size(&shape) elements */
 } tg_npy;
 
-/* Reads a file into new memory. False, with the message and an empty array, if it is not one, is of another type or
+/* Reads a file into new memory. False, with the error and an empty array, if it is not one, is of another type or
  * order, or has another size than its header says. */
-bool tg_npy_read(const char *path, tg_npy *array, char message[TG_FILE_MESSAGE]);
+bool tg_npy_read(const char *path, tg_npy *array, tg_error *error);
 void tg_npy_free(tg_npy *array);
 
 /* Writes version 1.0, in one piece or not at all, as tg_parameters_save does. */
-bool tg_npy_write(const char *path, tg_dtype dtype, tg_shape shape, const void *data, char message[TG_FILE_MESSAGE]);
+bool tg_npy_write(const char *path, tg_dtype dtype, tg_shape shape, const void *data, tg_error *error);
 
 TG_API_END
 #endif

@@ -2,8 +2,6 @@
 
 #include "nn/files/safetensors_internal.h"
 
-#include "autograd/numbers.h"
-
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -20,61 +18,58 @@ struct tg_safetensors {
 
 enum { HEADER_MOST = 100000000 }; /* bytes, as in the reference implementation */
 
-bool tg_file_refuse(char message[TG_FILE_MESSAGE], const char *path, const char *problem, ...)
+bool tg_file_refuse(tg_error *error, const char *path, const char *problem, ...)
 {
-    const int used = snprintf(message, TG_FILE_MESSAGE, "%.200s: ", path ? path : "model file");
+    tg_error made;
     va_list arguments;
     va_start(arguments, problem);
-    tg_print_arguments(message + used, (size_t)(TG_FILE_MESSAGE - used), problem, arguments);
+    tg_fail_arguments(&made, problem, arguments);
     va_end(arguments);
-    tg_print_plainly(message);
-    return false;
+    return tg_fail(error, "%.200s: %s", path ? path : "model file", made.text);
 }
 
 /* ---- opening ---- */
 
-static bool read_header(tg_safetensors *f, char message[TG_FILE_MESSAGE])
+static bool read_header(tg_safetensors *f, tg_error *error)
 {
     unsigned char length[8];
     uint64_t size = 0;
-    char problem[TG_FILE_MESSAGE];
     if (fseeko(f->file, 0, SEEK_END) != 0)
-        return tg_file_refuse(message, f->path, "%s", strerror(errno));
+        return tg_file_refuse(error, f->path, "%s", strerror(errno));
     const int64_t bytes = ftello(f->file);
     rewind(f->file);
     const size_t got = fread(length, 1, 8, f->file);
     if (ferror(f->file)) /* a folder, which can be opened all the same */
-        return tg_file_refuse(message, f->path, "%s", strerror(errno));
+        return tg_file_refuse(error, f->path, "%s", strerror(errno));
     if (bytes < 8 || got != 8)
-        return tg_file_refuse(message, f->path, "not a safetensors file: it is too short");
+        return tg_file_refuse(error, f->path, "not a safetensors file: it is too short");
     for (int i = 7; i >= 0; i--)
         size = size << 8 | length[i];
     if (size > HEADER_MOST || (int64_t)size > bytes - 8)
-        return tg_file_refuse(message, f->path, "not a safetensors file: a header of %llu bytes in a file of %lld",
+        return tg_file_refuse(error, f->path, "not a safetensors file: a header of %llu bytes in a file of %lld",
                               (unsigned long long)size, (long long)bytes);
     f->data_start = 8 + (int64_t)size;
     f->json = malloc((size_t)size + 1);
     if (!f->json)
-        return tg_file_refuse(message, f->path, "out of memory");
+        return tg_file_refuse(error, f->path, "out of memory");
     if (fread(f->json, 1, (size_t)size, f->file) != size)
-        return tg_file_refuse(message, f->path, "the header cannot be read");
-    return tg_file_header_read(&f->header, f->json, (size_t)size, bytes - f->data_start, problem) ||
-           tg_file_refuse(message, f->path, "%s", problem);
+        return tg_file_refuse(error, f->path, "the header cannot be read");
+    return tg_file_header_read(&f->header, f->json, (size_t)size, bytes - f->data_start, f->path, error);
 }
 
-tg_safetensors *tg_safetensors_open(const char *path, char message[TG_FILE_MESSAGE])
+tg_safetensors *tg_safetensors_open(const char *path, tg_error *error)
 {
     tg_safetensors *f = path ? calloc(1, sizeof *f) : NULL;
     if (!f || !(f->path = malloc(strlen(path) + 1))) {
-        tg_file_refuse(message, path, path ? "out of memory" : "there is no name");
+        tg_file_refuse(error, path, path ? "out of memory" : "there is no name");
         tg_safetensors_close(f);
         return NULL;
     }
     strcpy(f->path, path);
     f->file = fopen(path, "rb");
     if (!f->file)
-        tg_file_refuse(message, path, "%s", strerror(errno));
-    if (f->file && read_header(f, message))
+        tg_file_refuse(error, path, "%s", strerror(errno));
+    if (f->file && read_header(f, error))
         return f;
     tg_safetensors_close(f);
     return NULL;
@@ -163,24 +158,23 @@ static double value_of(number_type type, const char *bytes)
     return memcpy(&twice, bytes, sizeof twice), twice;
 }
 
-bool tg_safetensors_read(tg_safetensors *f, const tg_file_tensor *tensor, tg_dtype dtype, void *out,
-                         char message[TG_FILE_MESSAGE])
+bool tg_safetensors_read(tg_safetensors *f, const tg_file_tensor *tensor, tg_dtype dtype, void *out, tg_error *error)
 {
     enum { SOME = 4096 };
     char buffer[SOME * sizeof(double)];
     if (!f || !tensor || !out)
-        return tg_file_refuse(message, f ? f->path : NULL, "there is no such tensor");
+        return tg_file_refuse(error, f ? f->path : NULL, "there is no such tensor");
     const number_type type = type_of(tensor);
     const size_t element = (size_t)tg_file_dtype_size(tensor->dtype);
     if (type == OTHER || !tg_dtype_is_floating(dtype))
-        return tg_file_refuse(message, f->path, "tensor %.200s: %.40s numbers cannot be read as %s", tensor->name,
+        return tg_file_refuse(error, f->path, "tensor %.200s: %.40s numbers cannot be read as %s", tensor->name,
                               tensor->dtype, tg_dtype_name(dtype));
     if (fseeko(f->file, f->data_start + tensor->begin, SEEK_SET) != 0)
-        return tg_file_refuse(message, f->path, "tensor %.200s: %s", tensor->name, strerror(errno));
+        return tg_file_refuse(error, f->path, "tensor %.200s: %s", tensor->name, strerror(errno));
     for (int64_t i = 0; i < tensor->size; i += SOME) {
         const size_t n = tensor->size - i < SOME ? (size_t)(tensor->size - i) : SOME;
         if (fread(buffer, element, n, f->file) != n)
-            return tg_file_refuse(message, f->path, "tensor %.200s: its numbers cannot be read", tensor->name);
+            return tg_file_refuse(error, f->path, "tensor %.200s: its numbers cannot be read", tensor->name);
         for (size_t k = 0; k < n; k++)
             if (dtype == TG_F32)
                 ((float *)out)[(size_t)i + k] = (float)value_of(type, buffer + k * element);
@@ -217,14 +211,9 @@ static int target_of(const tg_parameters *set, const tg_file_tensor *tensor, con
     return tg_parameters_index(set, tensor->name);
 }
 
-size_t tg_parameter_offset(const tg_parameters *set, const tg_parameter *p)
-{
-    return (size_t)((char *)p->data - (char *)tg_parameters_values(set));
-}
-
 /* Which tensor of the file each parameter gets: `source` has one for each parameter, NULL at first. */
 static bool match(const tg_safetensors *f, tg_parameters *set, const tg_load_options *options,
-                  const tg_file_tensor **source, char message[TG_FILE_MESSAGE])
+                  const tg_file_tensor **source, tg_error *error)
 {
     char have[128], want[128];
     const tg_file_tensor *tensor;
@@ -233,75 +222,73 @@ static bool match(const tg_safetensors *f, tg_parameters *set, const tg_load_opt
         if (number < 0 && options->allow_unknown)
             continue;
         if (number < 0)
-            return tg_file_refuse(message, f->path, "tensor %.200s: the model has no such parameter", tensor->name);
+            return tg_file_refuse(error, f->path, "tensor %.200s: the model has no such parameter", tensor->name);
         const tg_parameter *p = tg_parameters_at(set, number);
         if (source[number])
-            return tg_file_refuse(message, f->path, "tensors %.150s and %.150s: both would be %.150s",
+            return tg_file_refuse(error, f->path, "tensors %.150s and %.150s: both would be %.150s",
                                   source[number]->name, tensor->name, p->name);
         if (!tg_shape_equal(&p->shape, &tensor->shape))
-            return tg_file_refuse(message, f->path, "tensor %.200s: its shape is %s, and that of the model's %.150s %s",
+            return tg_file_refuse(error, f->path, "tensor %.200s: its shape is %s, and that of the model's %.150s %s",
                                   tensor->name, tg_shape_text(&tensor->shape, have, sizeof have), p->name,
                                   tg_shape_text(&p->shape, want, sizeof want));
         source[number] = tensor;
     }
     for (int i = 0; i < tg_parameters_count(set); i++)
         if (!source[i] && !options->allow_missing)
-            return tg_file_refuse(message, f->path, "tensor %.200s is missing", tg_parameters_at(set, i)->name);
+            return tg_file_refuse(error, f->path, "tensor %.200s is missing", tg_parameters_at(set, i)->name);
     return true;
 }
 
 /* Into a copy of the values first, so that a file that cannot be read to its end changes nothing. */
-static bool read_values(tg_safetensors *f, tg_parameters *set, const tg_file_tensor **source,
-                        char message[TG_FILE_MESSAGE])
+static bool read_values(tg_safetensors *f, tg_parameters *set, const tg_file_tensor **source, tg_error *error)
 {
     const tg_dtype dtype = tg_parameters_dtype(set);
-    const size_t bytes = (size_t)tg_parameters_size(set) * tg_dtype_size(dtype);
+    const size_t bytes = tg_parameters_bytes(set);
     char *values = malloc(bytes + 1);
-    bool fine = values || tg_file_refuse(message, f->path, "out of memory");
+    bool fine = values || tg_file_refuse(error, f->path, "out of memory");
     if (fine && bytes)
         memcpy(values, tg_parameters_values(set), bytes);
     for (int i = 0; fine && i < tg_parameters_count(set); i++)
         if (source[i])
             fine = tg_safetensors_read(f, source[i], dtype, values + tg_parameter_offset(set, tg_parameters_at(set, i)),
-                                       message);
+                                       error);
     if (fine && bytes)
         memcpy(tg_parameters_values(set), values, bytes);
     free(values);
     return fine;
 }
 
-bool tg_parameters_load(tg_parameters *set, const char *path, const tg_load_options *options,
-                        char message[TG_FILE_MESSAGE])
+bool tg_parameters_load(tg_parameters *set, const char *path, const tg_load_options *options, tg_error *error)
 {
     static const tg_load_options exactly = {0};
     if (tg_parameters_error(set))
-        return tg_file_refuse(message, path, "%s", tg_parameters_error(set));
-    tg_safetensors *f = tg_safetensors_open(path, message);
+        return tg_file_refuse(error, path, "%s", tg_parameters_error(set));
+    tg_safetensors *f = tg_safetensors_open(path, error);
     if (!f)
         return false;
     const tg_file_tensor **source = calloc((size_t)tg_parameters_count(set) + 1, sizeof(tg_file_tensor *));
     const bool fine =
-        source ? match(f, set, options ? options : &exactly, source, message) && read_values(f, set, source, message)
-               : tg_file_refuse(message, path, "out of memory");
+        source ? match(f, set, options ? options : &exactly, source, error) && read_values(f, set, source, error)
+               : tg_file_refuse(error, path, "out of memory");
     free(source);
     tg_safetensors_close(f);
     return fine;
 }
 
 bool tg_parameters_save(const tg_parameters *set, const char *path, const tg_metadata *metadata, int metadata_count,
-                        char message[TG_FILE_MESSAGE])
+                        tg_error *error)
 {
     if (tg_parameters_error(set))
-        return tg_file_refuse(message, path, "%s", tg_parameters_error(set));
+        return tg_file_refuse(error, path, "%s", tg_parameters_error(set));
     const int count = tg_parameters_count(set);
     tg_file_item *items = calloc((size_t)count + 1, sizeof *items);
     if (!items)
-        return tg_file_refuse(message, path, "out of memory");
+        return tg_file_refuse(error, path, "out of memory");
     for (int i = 0; i < count; i++) {
         const tg_parameter *p = tg_parameters_at(set, i);
         items[i] = (tg_file_item){p->name, p->dtype, p->shape, p->data};
     }
-    const bool fine = tg_safetensors_write(path, items, count, metadata, metadata_count, message);
+    const bool fine = tg_safetensors_write(path, items, count, metadata, metadata_count, error);
     free(items);
     return fine;
 }

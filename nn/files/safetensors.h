@@ -1,9 +1,9 @@
 /* Model files: parameters to and from safetensors, the format of the ecosystem.
  *
- *     char message[TG_FILE_MESSAGE];
- *     if (!tg_parameters_save(set, "net.safetensors", NULL, 0, message))
- *         fprintf(stderr, "%s\n", message);
- *     if (!tg_parameters_load(set, "net.safetensors", NULL, message)) ...
+ *     tg_error error;
+ *     if (!tg_parameters_save(set, "net.safetensors", NULL, 0, &error))
+ *         fprintf(stderr, "%s\n", &error);
+ *     if (!tg_parameters_load(set, "net.safetensors", NULL, &error)) ...
  *
  *     8 bytes      header's size N, little-endian
  *     N bytes      {"__metadata__": {"key": "text"}, "layers.0.weight": {"dtype": "F32", "shape": [128, 784],
@@ -20,11 +20,10 @@
 #ifndef TG_SAFETENSORS_H
 #define TG_SAFETENSORS_H
 
+#include "autograd/error.h"
 #include "autograd/parameters.h"
 
 TG_API_BEGIN
-
-enum { TG_FILE_MESSAGE = 600 };
 
 /* ---- parameters ---- */
 
@@ -33,10 +32,10 @@ typedef struct tg_metadata {
     const char *key, *value;
 } tg_metadata;
 
-/* Writes all parameters, in their type and order. False, with the message, and what was there before left alone, if
+/* Writes all parameters, in their type and order. False, with the error, and what was there before left alone, if
  * that cannot be done. */
 bool tg_parameters_save(const tg_parameters *set, const char *path, const tg_metadata *metadata, int count,
-                        char message[TG_FILE_MESSAGE]);
+                        tg_error *error);
 
 /* A tensor of the file that matches `from` goes to the parameter `to`: each is a name, or has one `*`, which stands for
  * the same text in both. The first rule that matches counts. */
@@ -52,9 +51,8 @@ typedef struct tg_load_options {
 } tg_load_options;
 
 /* Reads values by name, from half, bfloat16, float or double, into the type of the set. `options` NULL: names must
- * agree exactly. Shapes must in any case. False, with the message, and no parameter changed, if anything is wrong. */
-bool tg_parameters_load(tg_parameters *set, const char *path, const tg_load_options *options,
-                        char message[TG_FILE_MESSAGE]);
+ * agree exactly. Shapes must in any case. False, with the error, and no parameter changed, if anything is wrong. */
+bool tg_parameters_load(tg_parameters *set, const char *path, const tg_load_options *options, tg_error *error);
 
 /* ---- files of any tensors ---- */
 
@@ -67,8 +65,8 @@ typedef struct tg_file_tensor {
     int64_t begin, end; /* bytes, behind the header */
 } tg_file_tensor;
 
-/* Opens a file and checks its header; NULL, with the message, if it is not one. */
-tg_safetensors *tg_safetensors_open(const char *path, char message[TG_FILE_MESSAGE]);
+/* Opens a file and checks its header; NULL, with the error, if it is not one. */
+tg_safetensors *tg_safetensors_open(const char *path, tg_error *error);
 void tg_safetensors_close(tg_safetensors *file);
 
 /* The tensors, by number (in the order of names; NULL past the end) and by name (NULL if there is none), and a line of
@@ -79,7 +77,7 @@ const char *tg_safetensors_metadata(const tg_safetensors *file, const char *key)
 
 /* Reads a tensor of floating type as TG_F32 or TG_F64 into `out`, which has room for its `size` elements. */
 bool tg_safetensors_read(tg_safetensors *file, const tg_file_tensor *tensor, tg_dtype dtype, void *out,
-                         char message[TG_FILE_MESSAGE]);
+                         tg_error *error);
 
 /* What goes into a file: names must be new, and not "__metadata__". */
 typedef struct tg_file_item {
@@ -90,10 +88,10 @@ typedef struct tg_file_item {
 } tg_file_item;
 
 /* Writes a whole file, as tg_parameters_save does: an earlier one of that name is replaced when the new one is
- * complete, or stays. False and one line in `message` if an item or a line of metadata is not valid, memory runs out,
+ * complete, or stays. False and the error if an item or a line of metadata is not valid, memory runs out,
  * or the file cannot be written. */
 bool tg_safetensors_write(const char *path, const tg_file_item *items, int count, const tg_metadata *metadata,
-                          int metadata_count, char message[TG_FILE_MESSAGE]);
+                          int metadata_count, tg_error *error);
 
 TG_API_END
 #endif

@@ -3,9 +3,6 @@
  * users than a library for all of JSON. */
 #include "nn/files/safetensors_internal.h"
 
-#include "autograd/numbers.h"
-
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,23 +11,8 @@ typedef struct reader {
     char *at, *end;
     tg_file_header *header;
     int capacity, metadata_capacity;
-    char *problem;
+    tg_error problem; /* the first */
 } reader;
-
-#if defined __GNUC__
-__attribute__((format(printf, 2, 3)))
-#endif
-static bool
-wrong(const reader *r, const char *format, ...)
-{
-    if (!r->problem[0]) {
-        va_list arguments;
-        va_start(arguments, format);
-        tg_print_arguments(r->problem, TG_FILE_MESSAGE, format, arguments);
-        va_end(arguments);
-    }
-    return false;
-}
 
 static const struct {
     const char *name;
@@ -66,7 +48,7 @@ static bool takes(reader *r, char c)
 
 static bool expect(reader *r, char c)
 {
-    return takes(r, c) || wrong(r, "the header is not valid: '%c' is missing", c);
+    return takes(r, c) || tg_fail_first(&r->problem, "the header is not valid: '%c' is missing", c);
 }
 
 static bool read_hex(reader *r, unsigned *code)
@@ -154,18 +136,19 @@ static bool read_text(reader *r, bool controls, const char **string)
         if (*r->at == '\\') {
             r->at++;
             if (!read_escape(r, controls, &to))
-                return wrong(r, "the header is not valid: a wrong escape in a string");
+                return tg_fail_first(&r->problem, "the header is not valid: a wrong escape in a string");
             continue;
         }
         const bool control = length == 1 ? is_control(*s) : length == 2 && *s == 0xc2 && is_control(s[1]);
         if (length == 0 || (control && !controls))
-            return wrong(r, "the header is not valid: a string that is not UTF-8, or has control characters");
+            return tg_fail_first(&r->problem,
+                                 "the header is not valid: a string that is not UTF-8, or has control characters");
         memmove(to, r->at, (size_t)length);
         to += length;
         r->at += length;
     }
     if (r->at == r->end)
-        return wrong(r, "the header is not valid: a string does not end");
+        return tg_fail_first(&r->problem, "the header is not valid: a string does not end");
     r->at++;
     *to = '\0';
     return true;
@@ -185,11 +168,11 @@ static bool read_number(reader *r, int64_t *number)
     for (; r->at < r->end && *r->at >= '0' && *r->at <= '9'; r->at++) {
         const int digit = *r->at - '0';
         if (*number > (INT64_MAX - digit) / 10)
-            return wrong(r, "the header is not valid: a number is too large");
+            return tg_fail_first(&r->problem, "the header is not valid: a number is too large");
         *number = *number * 10 + digit;
     }
     if (r->at == first || (*first == '0' && r->at > first + 1))
-        return wrong(r, "the header is not valid: a whole number is missing");
+        return tg_fail_first(&r->problem, "the header is not valid: a whole number is missing");
     return true;
 }
 
@@ -206,7 +189,7 @@ static bool read_list(reader *r, int64_t *numbers, int most, int *count)
         if (!read_number(r, &number))
             return false;
         if (*count == most)
-            return wrong(r, "a list has more than %d numbers", most);
+            return tg_fail_first(&r->problem, "a list has more than %d numbers", most);
         numbers[(*count)++] = number;
     } while (takes(r, ','));
     return expect(r, ']');
@@ -214,20 +197,21 @@ static bool read_list(reader *r, int64_t *numbers, int most, int *count)
 
 /* ---- tensors ---- */
 
-static bool check_tensor(const reader *r, tg_file_tensor *t, int64_t data_size)
+static bool check_tensor(reader *r, tg_file_tensor *t, int64_t data_size)
 {
     const int64_t element = tg_file_dtype_size(t->dtype);
     t->size = tg_shape_size(&t->shape);
     if (element == 0)
-        return wrong(r, "tensor %.200s: unknown type %.40s", t->name, t->dtype);
+        return tg_fail_first(&r->problem, "tensor %.200s: unknown type %.40s", t->name, t->dtype);
     if (t->size < 0 || t->size > INT64_MAX / element)
-        return wrong(r, "tensor %.200s: its shape is absurdly large", t->name);
+        return tg_fail_first(&r->problem, "tensor %.200s: its shape is absurdly large", t->name);
     if (t->begin > t->end || t->end > data_size)
-        return wrong(r, "tensor %.200s: it lies at %lld .. %lld, and the file has %lld bytes of numbers", t->name,
-                     (long long)t->begin, (long long)t->end, (long long)data_size);
+        return tg_fail_first(&r->problem,
+                             "tensor %.200s: it lies at %lld .. %lld, and the file has %lld bytes of numbers", t->name,
+                             (long long)t->begin, (long long)t->end, (long long)data_size);
     return t->end - t->begin == t->size * element ||
-           wrong(r, "tensor %.200s: its shape takes %lld bytes, its offsets have %lld", t->name,
-                 (long long)(t->size * element), (long long)(t->end - t->begin));
+           tg_fail_first(&r->problem, "tensor %.200s: its shape takes %lld bytes, its offsets have %lld", t->name,
+                         (long long)(t->size * element), (long long)(t->end - t->begin));
 }
 
 /* {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, in any order. */
@@ -248,20 +232,20 @@ static bool read_tensor(reader *r, tg_file_tensor *t)
         } else if (strcmp(key, "shape") == 0 && !has_shape) {
             has_shape = true;
             if (!read_list(r, t->shape.dim, TG_MAX_RANK, &t->shape.rank))
-                return wrong(r, "tensor %.200s: its shape cannot be read", t->name);
+                return tg_fail_first(&r->problem, "tensor %.200s: its shape cannot be read", t->name);
         } else if (strcmp(key, "data_offsets") == 0 && !has_offsets) {
             has_offsets = true;
             if (!read_list(r, offsets, 2, &count) || count != 2)
-                return wrong(r, "tensor %.200s: its offsets cannot be read", t->name);
+                return tg_fail_first(&r->problem, "tensor %.200s: its offsets cannot be read", t->name);
             t->begin = offsets[0];
             t->end = offsets[1];
         } else
-            return wrong(r, "tensor %.200s: '%.40s' is repeated or unknown", t->name, key);
+            return tg_fail_first(&r->problem, "tensor %.200s: '%.40s' is repeated or unknown", t->name, key);
     } while (takes(r, ','));
     if (!expect(r, '}'))
         return false;
     return (t->dtype && has_shape && has_offsets) ||
-           wrong(r, "tensor %.200s: type, shape or offsets are missing", t->name);
+           tg_fail_first(&r->problem, "tensor %.200s: type, shape or offsets are missing", t->name);
 }
 
 /* Room for one more in an array of such elements; NULL if out of memory. */
@@ -280,13 +264,13 @@ static bool read_metadata(reader *r)
 {
     tg_file_header *h = r->header;
     if (h->metadata)
-        return wrong(r, "the header has metadata twice");
+        return tg_fail_first(&r->problem, "the header has metadata twice");
     if (!expect(r, '{'))
         return false;
     do {
         tg_metadata *larger = room_for_one(h->metadata, h->metadata_count, &r->metadata_capacity, sizeof *larger);
         if (!larger)
-            return wrong(r, "out of memory");
+            return tg_fail_first(&r->problem, "out of memory");
         h->metadata = larger;
         if (h->metadata_count == 0 && takes(r, '}'))
             return true;
@@ -308,7 +292,7 @@ static bool read_entry(reader *r, int64_t data_size)
         return read_metadata(r);
     tg_file_tensor *larger = room_for_one(h->tensors, h->count, &r->capacity, sizeof *larger);
     if (!larger)
-        return wrong(r, "out of memory");
+        return tg_fail_first(&r->problem, "out of memory");
     h->tensors = larger;
     tg_file_tensor *t = &h->tensors[h->count++];
     *t = (tg_file_tensor){.name = name};
@@ -328,7 +312,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const tg_file_tensor *)a)->name, ((const tg_file_tensor *)b)->name);
 }
 
-static bool check_layout(const reader *r, int64_t data_size)
+static bool check_layout(reader *r, int64_t data_size)
 {
     tg_file_header *h = r->header;
     int64_t at = 0;
@@ -336,40 +320,45 @@ static bool check_layout(const reader *r, int64_t data_size)
         qsort(h->tensors, (size_t)h->count, sizeof *h->tensors, by_place);
     for (int i = 0; i < h->count; i++) {
         if (h->tensors[i].begin != at)
-            return wrong(r, "tensor %.200s: it %s", h->tensors[i].name,
-                         h->tensors[i].begin < at ? "overlaps another one" : "leaves a gap before it");
+            return tg_fail_first(&r->problem, "tensor %.200s: it %s", h->tensors[i].name,
+                                 h->tensors[i].begin < at ? "overlaps another one" : "leaves a gap before it");
         at = h->tensors[i].end;
     }
     if (at != data_size)
-        return wrong(r, "%lld bytes at the end of the file belong to no tensor", (long long)(data_size - at));
+        return tg_fail_first(&r->problem, "%lld bytes at the end of the file belong to no tensor",
+                             (long long)(data_size - at));
     if (h->count)
         qsort(h->tensors, (size_t)h->count, sizeof *h->tensors, by_name);
     for (int i = 1; i < h->count; i++)
         if (strcmp(h->tensors[i].name, h->tensors[i - 1].name) == 0)
-            return wrong(r, "tensor %.200s: there are two of this name", h->tensors[i].name);
+            return tg_fail_first(&r->problem, "tensor %.200s: there are two of this name", h->tensors[i].name);
     return true;
 }
 
-bool tg_file_header_read(tg_file_header *header, char *json, size_t size, int64_t data_size,
-                         char problem[TG_FILE_MESSAGE])
+static bool read_all(reader *r, int64_t data_size)
 {
-    *header = (tg_file_header){0};
-    problem[0] = '\0';
-    reader r = {.at = json, .end = json + size, .header = header, .problem = problem};
-    if (!expect(&r, '{'))
+    if (!expect(r, '{'))
         return false;
-    if (!takes(&r, '}')) {
+    if (!takes(r, '}')) {
         do
-            if (!read_entry(&r, data_size))
+            if (!read_entry(r, data_size))
                 return false;
-        while (takes(&r, ','));
-        if (!expect(&r, '}'))
+        while (takes(r, ','));
+        if (!expect(r, '}'))
             return false;
     }
-    skip_space(&r);
-    if (r.at != r.end)
-        return wrong(&r, "the header is not valid: something follows its end");
-    return check_layout(&r, data_size);
+    skip_space(r);
+    if (r->at != r->end)
+        return tg_fail_first(&r->problem, "the header is not valid: something follows its end");
+    return check_layout(r, data_size);
+}
+
+bool tg_file_header_read(tg_file_header *header, char *json, size_t size, int64_t data_size, const char *path,
+                         tg_error *error)
+{
+    *header = (tg_file_header){0};
+    reader r = {.at = json, .end = json + size, .header = header};
+    return read_all(&r, data_size) || tg_file_refuse(error, path, "%s", r.problem.text);
 }
 
 void tg_file_header_free(tg_file_header *header)

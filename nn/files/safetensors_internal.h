@@ -3,6 +3,7 @@
 #define TG_SAFETENSORS_INTERNAL_H
 
 #include "nn/files/safetensors.h"
+#include "nn/files/training_state.h"
 
 typedef struct tg_file_header {
     tg_file_tensor *tensors; /* in the order of names */
@@ -12,20 +13,20 @@ typedef struct tg_file_header {
 } tg_file_header;
 
 /* Reads the JSON of a header, which is changed: strings are unescaped where they stand, and the names point into it.
- * `data_size` is the number of bytes behind it. False, with what is wrong in `problem`; free the header in either case.
- */
-bool tg_file_header_read(tg_file_header *header, char *json, size_t size, int64_t data_size,
-                         char problem[TG_FILE_MESSAGE]);
+ * `data_size` is the number of bytes behind it. False, with the error, if it is not valid; free the header in either
+ * case. */
+bool tg_file_header_read(tg_file_header *header, char *json, size_t size, int64_t data_size, const char *path,
+                         tg_error *error);
 void tg_file_header_free(tg_file_header *header);
 
-/* Writes "PATH: PROBLEM" into the message, with "model file" for a missing path; false. */
+/* Sets "PATH: PROBLEM", with "model file" for a missing path; false. */
 #if defined __GNUC__
 __attribute__((format(printf, 3, 4)))
 #endif
-bool tg_file_refuse(char message[TG_FILE_MESSAGE], const char *path, const char *problem, ...);
+bool tg_file_refuse(tg_error *error, const char *path, const char *problem, ...);
 
-/* Where a parameter's numbers begin in a block laid out like the values of its set, in bytes. */
-size_t tg_parameter_offset(const tg_parameters *set, const tg_parameter *p);
+/* tg_training_state_load from a file that is open. */
+bool tg_training_state_read(tg_training_state *state, tg_safetensors *file, const char *path, tg_error *error);
 
 /* Bytes an element of a type of the format; 0 for an unknown one. */
 int64_t tg_file_dtype_size(const char *dtype);

@@ -78,9 +78,9 @@ static char *put_header(char *end, const tg_file_item *items, int count, const t
 }
 
 /* The header in memory, with spaces behind it so that the numbers begin at a multiple of 8 bytes, checked as a reader
- * will; NULL and the problem if it would refuse. */
+ * will; NULL, with the error, if it would refuse. */
 static char *header_of(const tg_file_item *items, int count, const tg_metadata *metadata, int lines, size_t *size,
-                       char problem[TG_FILE_MESSAGE])
+                       const char *path, tg_error *error)
 {
     size_t room = 32;
     int64_t data = 0;
@@ -93,13 +93,14 @@ static char *header_of(const tg_file_item *items, int count, const tg_metadata *
     char *text = malloc(room), *copy = malloc(room), *end = text;
     tg_file_header header = {0};
     bool fine = text && copy;
-    strcpy(problem, "out of memory");
-    if (fine) {
+    if (!fine)
+        tg_file_refuse(error, path, "out of memory");
+    else {
         end = put_header(text, items, count, metadata, lines);
         while ((end - text) % 8 != 0)
             *end++ = ' ';
         *size = (size_t)(end - text);
-        fine = tg_file_header_read(&header, memcpy(copy, text, *size), *size, data, problem);
+        fine = tg_file_header_read(&header, memcpy(copy, text, *size), *size, data, path, error);
         tg_file_header_free(&header);
     }
     free(copy);
@@ -126,27 +127,24 @@ static const char *wrong_items(const tg_file_item *items, int count, const tg_me
 }
 
 bool tg_safetensors_write(const char *path, const tg_file_item *items, int count, const tg_metadata *metadata,
-                          int metadata_count, char message[TG_FILE_MESSAGE])
+                          int metadata_count, tg_error *error)
 {
-    char problem[TG_FILE_MESSAGE];
     const char *wrong = path ? wrong_items(items, count, metadata, metadata_count) : "there is no name";
     if (wrong)
-        return tg_file_refuse(message, path, "%s", wrong);
+        return tg_file_refuse(error, path, "%s", wrong);
     size_t size;
     unsigned char length[8];
-    char *header = header_of(items, count, metadata, metadata_count, &size, problem);
+    char *header = header_of(items, count, metadata, metadata_count, &size, path, error);
     tg_file_piece *pieces = calloc((size_t)count + 2, sizeof *pieces);
-    bool fine = header && pieces;
-    if (!fine)
-        tg_file_refuse(message, path, "%s", header ? "out of memory" : problem);
-    else {
+    bool fine = header && (pieces || tg_file_refuse(error, path, "out of memory"));
+    if (fine) {
         for (int i = 0; i < 8; i++)
             length[i] = (unsigned char)((uint64_t)size >> (8 * i));
         pieces[0] = (tg_file_piece){length, 8};
         pieces[1] = (tg_file_piece){header, size};
         for (int i = 0; i < count; i++)
             pieces[i + 2] = (tg_file_piece){items[i].data, (size_t)bytes_of(&items[i])};
-        fine = tg_file_write(path, pieces, count + 2, message);
+        fine = tg_file_write(path, pieces, count + 2, error);
     }
     free(pieces);
     free(header);

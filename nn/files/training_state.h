@@ -3,9 +3,9 @@
  *
  *     tg_update_state kept = tg_optimizer_state(adamw);
  *     tg_training_state state = {.parameters = set, .update = &kept, .rng = {&dropout, &shuffle}, .position = step};
- *     tg_training_state_save(&state, "run.safetensors", NULL, 0, message);
+ *     tg_training_state_save(&state, "run.safetensors", NULL, 0, &error);
  *     ...
- *     if (tg_training_state_load(&state, "run.safetensors", message))        // into the same places
+ *     if (tg_training_state_load(&state, "run.safetensors", &error))        // into the same places
  *         tg_optimizer_restore(adamw, state.update), step = state.position;
  *
  * It is a safetensors file: parameters under their names, the optimiser's blocks as optimizer.0.NAME and
@@ -33,12 +33,12 @@ typedef struct tg_training_state {
 
 /* Writes the file as tg_parameters_save does, with your own metadata besides. */
 bool tg_training_state_save(const tg_training_state *state, const char *path, const tg_metadata *metadata, int count,
-                            char message[TG_FILE_MESSAGE]);
+                            tg_error *error);
 
 /* Reads it back: values, blocks, *update, averages, the generators and the position. The file must be of the same
  * parameters, in the same type, the same optimiser (by name and number of blocks) and the same generators. False, with
- * the message and nothing changed, if it is not, or cannot be read. */
-bool tg_training_state_load(tg_training_state *state, const char *path, char message[TG_FILE_MESSAGE]);
+ * the error and nothing changed, if it is not, or cannot be read. */
+bool tg_training_state_load(tg_training_state *state, const char *path, tg_error *error);
 
 TG_API_END
 #endif

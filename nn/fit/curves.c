@@ -79,24 +79,25 @@ static void write_script(const tg_fit *fit, const char *path, FILE *to)
 /* One of the two, by way of memory: the file is whole or not there. */
 static bool write_file(tg_fit *fit, const char *path, bool script)
 {
-    char *text = NULL, name[PATH], message[TG_FILE_MESSAGE];
+    char *text = NULL, name[PATH];
     size_t size = 0;
     if (snprintf(name, sizeof name, "%s%s", path, script ? ".gp" : ".csv") >= PATH)
-        return tg_fit_fail(fit, "%.300s: the name is too long", path);
+        return tg_fail_first(&fit->error, "%.300s: the name is too long", path);
     FILE *to = open_memstream(&text, &size);
     if (to && script)
         write_script(fit, path, to);
     else if (to)
         write_rows(fit, to);
     const bool whole = to && !ferror(to), made = to && fclose(to) == 0 && whole;
-    const bool written = made && tg_file_write(name, &(tg_file_piece){text, size}, 1, message);
+    const bool written =
+        made && tg_file_write(name, &(tg_file_piece){text, size}, 1, fit->error.text[0] ? NULL : &fit->error);
     free(text);
-    return written || tg_fit_fail(fit, "%s", made ? message : "out of memory for the curves");
+    return written || tg_fail_first(&fit->error, "out of memory for the curves");
 }
 
 bool tg_fit_write_curves(tg_fit *fit, const char *path)
 {
     if (!fit || !path)
-        return fit && tg_fit_fail(fit, "the curves have no name");
+        return fit && tg_fail_first(&fit->error, "the curves have no name");
     return write_file(fit, path, false) && write_file(fit, path, true);
 }

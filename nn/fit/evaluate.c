@@ -14,14 +14,14 @@ bool tg_fit_feed_evaluate(tg_fit *fit, tg_fit_feed *feed, double *loss, double *
         double of_batch = NAN;
         tg_tape_reset(fit->evaluation);
         if (!tg_fit_feed_take(feed, fit->evaluation, first, count, tg_fit_stream(fit, "evaluation", number), batch))
-            return tg_fit_fail(fit, "evaluation: batch %lld could not be made", (long long)number + 1);
+            return tg_fail_first(&fit->error, "evaluation: batch %lld could not be made", (long long)number + 1);
         tg_no_grad_begin(fit->evaluation);
         const tg_tensor mean = fit->config.loss(fit->config.model, batch, NULL, &of_batch);
         tg_no_grad_end(fit->evaluation);
         if (tg_tape_error(fit->evaluation))
-            return tg_fit_fail(fit, "evaluation: %s", tg_tape_error(fit->evaluation));
+            return tg_fail_first(&fit->error, "evaluation: %s", tg_tape_error(fit->evaluation));
         if (tg_size(mean) != 1)
-            return tg_fit_fail(fit, "evaluation: " TG_FIT_NO_SCALAR);
+            return tg_fail_first(&fit->error, "evaluation: " TG_FIT_NO_SCALAR);
         *loss += tg_item(mean) * (double)count;
         *score += of_batch * (double)count;
     }
@@ -33,15 +33,15 @@ bool tg_fit_feed_evaluate(tg_fit *fit, tg_fit_feed *feed, double *loss, double *
 bool tg_fit_evaluate(tg_fit *fit, const tg_fit_rows *rows, double *loss, double *score)
 {
     double none;
-    if (!fit || fit->error[0])
+    if (!fit || fit->error.text[0])
         return false;
     const char *wrong = rows ? tg_fit_rows_error(rows) : "there are no rows";
     if (wrong)
-        return tg_fit_fail(fit, "evaluation: %s", wrong);
+        return tg_fail_first(&fit->error, "evaluation: %s", wrong);
     tg_fit_feed feed;
     const bool fine = tg_fit_feed_init(&feed, rows, fit->config.evaluation_batch, true)
                           ? tg_fit_feed_evaluate(fit, &feed, loss ? loss : &none, score ? score : &none)
-                          : tg_fit_fail(fit, "evaluation: out of memory");
+                          : tg_fail_first(&fit->error, "evaluation: out of memory");
     tg_fit_feed_free(&feed);
     return fine;
 }

@@ -2,12 +2,10 @@
 
 #include "nn/fit/fit_internal.h"
 
-#include "autograd/numbers.h"
 #include "autograd/ops.h"
 #include "optim/optimizer.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,23 +13,11 @@
 
 static const double seconds_between_files = 2;
 
-bool tg_fit_fail(tg_fit *fit, const char *format, ...)
-{
-    if (fit->error[0])
-        return false;
-    va_list arguments;
-    va_start(arguments, format);
-    tg_print_arguments(fit->error, sizeof fit->error, format, arguments);
-    va_end(arguments);
-    tg_print_plainly(fit->error);
-    return false;
-}
-
 const char *tg_fit_error(const tg_fit *fit)
 {
     if (!fit)
         return "out of memory, or there is no configuration";
-    return fit->error[0] ? fit->error : NULL;
+    return fit->error.text[0] ? fit->error.text : NULL;
 }
 
 /* ---- configuration ---- */
@@ -118,11 +104,6 @@ int64_t tg_fit_steps(const tg_fit_config *config)
 
 /* ---- life ---- */
 
-size_t tg_fit_bytes(const tg_fit *fit)
-{
-    return (size_t)tg_parameters_size(fit->parameters) * tg_dtype_size(tg_parameters_dtype(fit->parameters));
-}
-
 static bool allocate(tg_fit *fit)
 {
     const tg_fit_config *config = &fit->config;
@@ -134,10 +115,10 @@ static bool allocate(tg_fit *fit)
         fine = tg_fit_feed_init(&fit->valid, &config->valid, config->evaluation_batch, true) && fine;
     if (averages)
         fine = (fit->ema = tg_ema_new(fit->parameters, &config->ema)) && fine;
-    fine = (fit->best_values = malloc(tg_fit_bytes(fit) + 1)) && fine;
+    fine = (fit->best_values = malloc(tg_parameters_bytes(fit->parameters) + 1)) && fine;
     if (config->shards > 1)
         fine = tg_fit_shards_init(fit) && fine;
-    return fine || tg_fit_fail(fit, "out of memory for the batches and the best weights");
+    return fine || tg_fail_first(&fit->error, "out of memory for the batches and the best weights");
 }
 
 /* Puts a run before its first step. */
@@ -146,7 +127,7 @@ static bool prepare(tg_fit *fit)
     const tg_fit_config *config = &fit->config;
     fit->parameters = tg_optimizer_parameters(config->optimizer);
     if (!fit->parameters)
-        return tg_fit_fail(fit, "training: %s", tg_optimizer_error(NULL));
+        return tg_fail_first(&fit->error, "training: %s", tg_optimizer_error(NULL));
     fit->steps_of_epoch = steps_of_epoch(config);
     fit->rows_of_epoch = rows_of_epoch(config);
     fit->step = config->epochs_before * fit->steps_of_epoch;
@@ -163,9 +144,9 @@ tg_fit *tg_fit_new(const tg_fit_config *config)
     fit->evaluation = tg_tape_new();
     const char *wrong = config_error(&fit->config);
     if (wrong)
-        tg_fit_fail(fit, "training: %s", wrong);
+        tg_fail_first(&fit->error, "training: %s", wrong);
     else if (!fit->evaluation)
-        tg_fit_fail(fit, "out of memory");
+        tg_fail_first(&fit->error, "out of memory");
     else if (trains(config) && prepare(fit) && config->folder && config->resume)
         tg_fit_restore(fit);
     return fit;
@@ -238,7 +219,7 @@ double tg_fit_pass(tg_fit *fit, int64_t number, int64_t shard, int64_t first, in
     tg_rng training = tg_fit_stream(fit, "training", of_run);
     tg_tape_reset(fit->training);
     if (!tg_fit_feed_take(&fit->train, fit->training, first, count, tg_fit_stream(fit, "batch", of_run), batch)) {
-        tg_fit_fail(fit, "training: the batch of step %lld could not be made", (long long)fit->step + 1);
+        tg_fail_first(&fit->error, "training: the batch of step %lld could not be made", (long long)fit->step + 1);
         return NAN;
     }
     tg_tensor loss = config->loss(config->model, batch, &training, NULL);
@@ -250,7 +231,8 @@ double tg_fit_pass(tg_fit *fit, int64_t number, int64_t shard, int64_t first, in
     if (!error)
         error =
             fit->diverged ? "the loss is infinite or not a number; a smaller learning rate may help" : TG_FIT_NO_SCALAR;
-    tg_fit_fail(fit, "epoch %lld, step %lld: %s", (long long)epochs_done(fit) + 1, (long long)fit->step + 1, error);
+    tg_fail_first(&fit->error, "epoch %lld, step %lld: %s", (long long)epochs_done(fit) + 1, (long long)fit->step + 1,
+                  error);
     return NAN;
 }
 
@@ -262,8 +244,8 @@ static bool begin_epoch(tg_fit *fit)
         return true;
     fit->ordered = epoch;
     return tg_fit_feed_begin(&fit->train, &fit->config, epoch + 1, tg_fit_stream(fit, "order", epoch)) ||
-           tg_fit_fail(fit, "epoch %lld: its order has a row that is none of the %lld", (long long)epoch + 1,
-                       (long long)fit->config.train.count);
+           tg_fail_first(&fit->error, "epoch %lld: its order has a row that is none of the %lld", (long long)epoch + 1,
+                         (long long)fit->config.train.count);
 }
 
 /* The gradients of a step's rows; their mean loss goes into `now`, the sum over them into `sum`. */
@@ -275,7 +257,7 @@ static bool add_passes(tg_fit *fit, int64_t first, tg_fit_step *now, double *sum
         const int64_t left = now->rows - done, count = left < fit->config.batch ? left : fit->config.batch;
         const double share = (double)count / (double)now->rows,
                      loss = tg_fit_pass(fit, number, 0, first + done, count, share);
-        if (fit->error[0]) {
+        if (fit->error.text[0]) {
             tg_parameters_clear_gradients(fit->parameters); /* of the passes before */
             return false;
         }
@@ -312,12 +294,13 @@ static bool take_step(tg_fit *fit, tg_fit_step *now, bool *stop)
                          .rate = tg_optimizer_rate(config->optimizer)};
     double sum;
     if (!(config->shards > 1 ? add_shards(fit, first, now, &sum, stop) : add_passes(fit, first, now, &sum)) || *stop)
-        return !fit->error[0];
+        return !fit->error.text[0];
     const bool reached = tg_parameters_have_gradient(fit->parameters), stepped = tg_fit_shards_update(fit);
     now->gradient_norm = tg_optimizer_gradient_norm(config->optimizer);
-    fit->diverged = reached && !stepped && !fit->error[0];
+    fit->diverged = reached && !stepped && !fit->error.text[0];
     if (!stepped)
-        return tg_fit_fail(fit, "epoch %lld: %s", (long long)now->epoch, tg_optimizer_error(config->optimizer));
+        return tg_fail_first(&fit->error, "epoch %lld: %s", (long long)now->epoch,
+                             tg_optimizer_error(config->optimizer));
     tg_ema_update(fit->ema);
     fit->step++;
     fit->loss_sum += sum;
@@ -355,7 +338,7 @@ static bool end_epoch(tg_fit *fit, double rate)
         !fit->config.valid.count || tg_fit_feed_evaluate(fit, &fit->valid, &now.valid_loss, &now.valid_score);
     now.best = fine && is_better(fit, &now);
     if (now.best)
-        memcpy(fit->best_values, tg_parameters_values(fit->parameters), tg_fit_bytes(fit));
+        memcpy(fit->best_values, tg_parameters_values(fit->parameters), tg_parameters_bytes(fit->parameters));
     tg_ema_swap(fit->ema);
     if (!fine)
         return false;
@@ -404,21 +387,22 @@ static bool advance(tg_fit *fit, bool *stop)
         return true;
     const bool ends = fit->step % fit->steps_of_epoch == 0;
     bool stops = config->on_step && !config->on_step(config->context, &now);
-    if (ends && !fit->error[0] && end_epoch(fit, now.rate))
+    if (ends && !fit->error.text[0] && end_epoch(fit, now.rate))
         stops |= config->on_epoch && !config->on_epoch(config->context, &fit->epochs[fit->epoch_count - 1]);
     fit->wants_stop |= stops;
     *stop = stops && !config->communicator; /* the others hear of it with the next step */
-    if (fit->error[0])                      /* of an evaluation that a callback asked for, too */
+    if (fit->error.text[0])                 /* of an evaluation that a callback asked for, too */
         return false;
     return !ends || save_when_due(fit);
 }
 
 bool tg_fit_run(tg_fit *fit)
 {
-    if (!fit || fit->error[0])
+    if (!fit || fit->error.text[0])
         return false;
     if (!trains(&fit->config))
-        return tg_fit_fail(fit, "training: there are neither rows nor an optimiser, so that it only evaluates");
+        return tg_fail_first(&fit->error,
+                             "training: there are neither rows nor an optimiser, so that it only evaluates");
     bool stop = false, fine = true;
     fit->wants_stop = false;
     const bool begun = !tg_fit_finished(fit);
@@ -428,6 +412,6 @@ bool tg_fit_run(tg_fit *fit)
     if (fine && begun)
         fine = tg_fit_gather_state(fit) && save(fit);
     if ((!fine || tg_fit_finished(fit)) && fit->best >= 0)
-        memcpy(tg_parameters_values(fit->parameters), fit->best_values, tg_fit_bytes(fit));
+        memcpy(tg_parameters_values(fit->parameters), fit->best_values, tg_parameters_bytes(fit->parameters));
     return fine;
 }

@@ -2,13 +2,14 @@
 #ifndef TG_FIT_INTERNAL_H
 #define TG_FIT_INTERNAL_H
 
+#include "autograd/error.h"
 #include "autograd/grad.h"
 #include "nn/fit/fit.h"
 
 /* What an error says of such a loss, in training and in evaluation. */
 #define TG_FIT_NO_SCALAR "the loss is no scalar of the batch's tape"
 
-enum { TG_FIT_MESSAGE = TG_FILE_MESSAGE + 100, TG_FIT_EPOCHS = 1000000 };
+enum { TG_FIT_EPOCHS = 1000000 };
 
 /* Rows on their way onto a tape. */
 typedef struct tg_fit_feed {
@@ -57,17 +58,8 @@ struct tg_fit {
     bool spreads, is_spread; /* whether steps are shared out among processes, spread.c; and whether this one is */
     bool state_is_spread;    /* each process has its parts of the optimiser's state up to date */
     char *packed;            /* what is sent and received in one piece: twice room for all */
-    char error[TG_FIT_MESSAGE];
+    tg_error error;          /* the first; "" while there is none */
 };
-
-/* Records an error unless there is one; false. */
-#if defined __GNUC__
-__attribute__((format(printf, 2, 3)))
-#endif
-bool tg_fit_fail(tg_fit *fit, const char *format, ...);
-
-/* Bytes of the parameters' values. */
-size_t tg_fit_bytes(const tg_fit *fit);
 
 /* One pass over rows of the epoch, whose gradients count `share`; the mean loss of these rows, NaN if there is an
  * error. What is random is a function of the step, the number of the pass in it, and the shard. */
@@ -80,9 +72,6 @@ bool tg_fit_shards_init(tg_fit *fit);
 
 /* Takes the step for which tg_fit_shards_step has added up the gradients. */
 bool tg_fit_shards_update(tg_fit *fit);
-
-/* Where a parameter lies in a block that is laid out as the set's values, in bytes. */
-size_t tg_fit_place_of(const tg_fit *fit, const tg_parameter *p);
 
 /* Adds numbers. */
 void tg_fit_add(tg_dtype dtype, size_t count, void *to, const void *more);

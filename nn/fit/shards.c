@@ -19,7 +19,7 @@
 /* A node: numbers about the step, and behind them as many as the set has, gradients or changes. */
 static size_t node_bytes(const tg_fit *fit)
 {
-    return (sizeof(tg_fit_sums) + tg_fit_bytes(fit) + 63) / 64 * 64;
+    return (sizeof(tg_fit_sums) + tg_parameters_bytes(fit->parameters) + 63) / 64 * 64;
 }
 
 static tg_fit_sums *sums_of(const tg_fit *fit, int level)
@@ -38,18 +38,13 @@ bool tg_fit_shards_init(tg_fit *fit)
     for (int64_t shards = fit->config.shards; shards > 1; shards = (shards + 1) / 2)
         levels++;
     fit->nodes = calloc((size_t)levels, node_bytes(fit));
-    fit->moved = malloc(tg_fit_bytes(fit) + 1);
+    fit->moved = malloc(tg_parameters_bytes(fit->parameters) + 1);
     fit->spreads = tg_fit_spreads(fit);
-    fit->packed = fit->spreads ? malloc(2 * tg_fit_bytes(fit)) : NULL;
+    fit->packed = fit->spreads ? malloc(2 * tg_parameters_bytes(fit->parameters)) : NULL;
     return fit->nodes && fit->moved && (fit->packed || !fit->spreads);
 }
 
 /* ---- what layers move ---- */
-
-size_t tg_fit_place_of(const tg_fit *fit, const tg_parameter *p)
-{
-    return (size_t)((const char *)p->data - (const char *)tg_parameters_values(fit->parameters));
-}
 
 static size_t bytes_of(const tg_parameter *p)
 {
@@ -61,7 +56,7 @@ static void copy_moved(tg_fit *fit, bool back)
 {
     for (int i = 0; i < tg_parameters_count(fit->parameters); i++) {
         const tg_parameter *p = tg_parameters_at(fit->parameters, i);
-        char *kept = fit->moved + tg_fit_place_of(fit, p);
+        char *kept = fit->moved + tg_parameter_offset(fit->parameters, p);
         if (!p->gradient)
             memcpy(back ? p->data : kept, back ? kept : p->data, bytes_of(p));
     }
@@ -104,10 +99,10 @@ static void take_leaf(tg_fit *fit, int level, double share)
 {
     char *numbers = numbers_of(fit, level);
     if (!has_one_shard(fit)) /* which stays where it is */
-        memcpy(numbers, tg_parameters_gradients(fit->parameters), tg_fit_bytes(fit));
+        memcpy(numbers, tg_parameters_gradients(fit->parameters), tg_parameters_bytes(fit->parameters));
     for (int i = 0; i < tg_parameters_count(fit->parameters); i++) {
         const tg_parameter *p = tg_parameters_at(fit->parameters, i);
-        const size_t at = tg_fit_place_of(fit, p), count = (size_t)tg_shape_size(&p->shape);
+        const size_t at = tg_parameter_offset(fit->parameters, p), count = (size_t)tg_shape_size(&p->shape);
         if (!p->gradient)
             FOR_BOTH_TYPES(p->dtype, change, count, p->data, fit->moved + at, share, numbers + at);
     }
@@ -120,11 +115,11 @@ static void make_leaf(tg_fit *fit, int64_t shard, int level)
     double share = 0;
     *sums = (tg_fit_sums){0};
     sums->stops = fit->wants_stop && shard == split->first;
-    if (fit->error[0])
+    if (fit->error.text[0])
         return;
     tg_parameters_clear_gradients(fit->parameters);
     copy_moved(fit, true);
-    for (int64_t number = 0, done = 0; done < split->rows && !fit->error[0]; number++) {
+    for (int64_t number = 0, done = 0; done < split->rows && !fit->error.text[0]; number++) {
         const int64_t all = split->rows - done < fit->config.batch ? split->rows - done : fit->config.batch,
                       first = all * shard / split->shards, count = all * (shard + 1) / split->shards - first;
         if (count > 0) {
@@ -136,7 +131,7 @@ static void make_leaf(tg_fit *fit, int64_t shard, int level)
         }
         done += all;
     }
-    sums->failed = fit->error[0] != 0;
+    sums->failed = fit->error.text[0] != 0;
     sums->diverged = fit->diverged;
     sums->reached = tg_parameters_have_gradient(fit->parameters);
     take_leaf(fit, level, share);
@@ -153,7 +148,7 @@ static int owner_of(const tg_fit *fit, int64_t shard)
 
 static bool lost(tg_fit *fit)
 {
-    return tg_fit_fail(fit, "training: another process cannot be reached");
+    return tg_fail_first(&fit->error, "training: another process cannot be reached");
 }
 
 static bool exchange(tg_fit *fit, bool sends, int with, int level)
@@ -245,22 +240,23 @@ bool tg_fit_shards_step(tg_fit *fit, int64_t first, int64_t rows, tg_fit_sums *s
     if (!fit->is_spread)
         tg_parameters_clear_gradients(fit->parameters);
     *sums = *sums_of(fit, 0);
-    if (sums->failed > 0 && !fit->error[0]) {
+    if (sums->failed > 0 && !fit->error.text[0]) {
         fit->diverged = sums->diverged > 0;
-        tg_fit_fail(fit, "epoch %lld: %s", (long long)(fit->step / fit->steps_of_epoch) + 1,
-                    fit->diverged ? "the loss is infinite or not a number; a smaller learning rate may help"
-                                  : "another process failed");
+        tg_fail_first(&fit->error, "epoch %lld: %s", (long long)(fit->step / fit->steps_of_epoch) + 1,
+                      fit->diverged ? "the loss is infinite or not a number; a smaller learning rate may help"
+                                    : "another process failed");
     }
-    if (fit->error[0] || sums->stops > 0 || !(sums->reached > 0)) {
+    if (fit->error.text[0] || sums->stops > 0 || !(sums->reached > 0)) {
         tg_parameters_clear_gradients(fit->parameters);
-        return !fit->error[0];
+        return !fit->error.text[0];
     }
     if (!has_one_shard(fit))
-        memcpy(tg_parameters_gradients(fit->parameters), numbers, tg_fit_bytes(fit));
+        memcpy(tg_parameters_gradients(fit->parameters), numbers, tg_parameters_bytes(fit->parameters));
     for (int i = 0; i < tg_parameters_count(fit->parameters); i++) {
         const tg_parameter *p = tg_parameters_at(fit->parameters, i);
         if (!p->gradient)
-            FOR_BOTH_TYPES(p->dtype, add, (size_t)tg_shape_size(&p->shape), p->data, numbers + tg_fit_place_of(fit, p));
+            FOR_BOTH_TYPES(p->dtype, add, (size_t)tg_shape_size(&p->shape), p->data,
+                           numbers + tg_parameter_offset(fit->parameters, p));
     }
     return true;
 }

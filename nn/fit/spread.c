@@ -49,7 +49,7 @@ static bool exchange(tg_fit *fit, int with, const void *sent, size_t sent_size, 
         fine = c->send(c->context, with, sent, sent_size) && c->receive(c->context, with, received, received_size);
     else
         fine = c->receive(c->context, with, received, received_size) && c->send(c->context, with, sent, sent_size);
-    return fine || tg_fit_fail(fit, "training: another process cannot be reached");
+    return fine || tg_fail_first(&fit->error, "training: another process cannot be reached");
 }
 
 /* The parts that a process still has after `round` rounds. */
@@ -77,7 +77,7 @@ static piece piece_of(const tg_fit *fit, const tg_parameter *p, parts which)
     int64_t begin, end;
     tg_parameter_part(p, which.first, which.count, &begin, &end);
     const size_t element = tg_dtype_size(p->dtype);
-    return (piece){tg_fit_place_of(fit, p) + (size_t)begin * element, (size_t)(end - begin) * element};
+    return (piece){tg_parameter_offset(fit->parameters, p) + (size_t)begin * element, (size_t)(end - begin) * element};
 }
 
 static bool is_small(const tg_parameter *p)
@@ -103,7 +103,7 @@ static size_t pack(const tg_fit *fit, parts which, char *block, char *packed, bo
 /* Sends some parts of one block and receives others into another one, or the same. */
 static bool swap_parts(tg_fit *fit, int with, parts sent, char *from, parts received, char *to)
 {
-    char *in = fit->packed + tg_fit_bytes(fit); /* room for all, twice */
+    char *in = fit->packed + tg_parameters_bytes(fit->parameters); /* room for all, twice */
     size_t size = 0;
     for (int i = 0; i < tg_parameters_count(fit->parameters); i++) {
         const tg_parameter *p = tg_parameters_at(fit->parameters, i);
@@ -181,7 +181,7 @@ static size_t pack_moved(const tg_fit *fit, char *block, char *packed, bool adds
     for (int i = 0; i < tg_parameters_count(fit->parameters); i++) {
         const tg_parameter *p = tg_parameters_at(fit->parameters, i);
         const size_t count = (size_t)tg_shape_size(&p->shape), bytes = count * tg_dtype_size(p->dtype);
-        char *moved = block + tg_fit_place_of(fit, p);
+        char *moved = block + tg_parameter_offset(fit->parameters, p);
         if (p->gradient)
             continue;
         if (adds)
@@ -195,7 +195,7 @@ static size_t pack_moved(const tg_fit *fit, char *block, char *packed, bool adds
 
 static bool add_up_moved(tg_fit *fit, char *block)
 {
-    char *in = fit->packed + tg_fit_bytes(fit);
+    char *in = fit->packed + tg_parameters_bytes(fit->parameters);
     for (int k = 0; k < rounds(fit); k++) {
         const size_t size = pack_moved(fit, block, fit->packed, false);
         if (size > 0 && !exchange(fit, fit->config.communicator->rank ^ 1 << k, fit->packed, size, in, size))

@@ -6,7 +6,7 @@
 #include "nn/fit/fit_internal.h"
 
 #include "autograd/numbers.h"
-#include "nn/files/training_state.h"
+#include "nn/files/safetensors_internal.h"
 #include "optim/optimizer.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ enum { PATH = 1000, RUN = 240, LINE = 240 };
 static bool path_of(tg_fit *fit, const char *name, char path[PATH])
 {
     return snprintf(path, PATH, "%s/%s", fit->config.folder, name) < PATH ||
-           tg_fit_fail(fit, "the folder's name is too long");
+           tg_fail_first(&fit->error, "the folder's name is too long");
 }
 
 static void describe(const tg_fit *fit, char run[RUN])
@@ -61,7 +61,7 @@ static char *epochs_text(const tg_fit *fit)
 /* The parameters have the values of the best epoch for as long as they are written. */
 static bool save_best(tg_fit *fit, tg_metadata *lines)
 {
-    char path[PATH], message[TG_FILE_MESSAGE], epoch[32];
+    char path[PATH], epoch[32];
     if (fit->best < 0 || fit->best_is_written)
         return true;
     if (!path_of(fit, "best.safetensors", path))
@@ -69,14 +69,15 @@ static bool save_best(tg_fit *fit, tg_metadata *lines)
     snprintf(epoch, sizeof epoch, "%" PRId64, fit->best + 1);
     lines[0] = (tg_metadata){"fit.epoch", epoch};
     tg_parameters_swap(fit->parameters, fit->best_values);
-    fit->best_is_written = tg_parameters_save(fit->parameters, path, lines, 1 + fit->config.metadata_count, message);
+    fit->best_is_written =
+        tg_parameters_save(fit->parameters, path, lines, 1 + fit->config.metadata_count, &fit->error);
     tg_parameters_swap(fit->parameters, fit->best_values);
-    return fit->best_is_written || tg_fit_fail(fit, "%s", message);
+    return fit->best_is_written;
 }
 
 static bool save_last(tg_fit *fit, tg_metadata *lines, const char *epochs)
 {
-    char path[PATH], message[TG_FILE_MESSAGE], run[RUN];
+    char path[PATH], run[RUN];
     tg_update_state update = tg_optimizer_state(fit->config.optimizer);
     const tg_training_state state = {
         .parameters = fit->parameters, .update = &update, .ema = fit->ema, .position = fit->step};
@@ -84,20 +85,19 @@ static bool save_last(tg_fit *fit, tg_metadata *lines, const char *epochs)
     lines[0] = (tg_metadata){"fit.run", run};
     lines[1] = (tg_metadata){"fit.epochs", epochs};
     return path_of(fit, "last.safetensors", path) &&
-           (tg_training_state_save(&state, path, lines, 2 + fit->config.metadata_count, message) ||
-            tg_fit_fail(fit, "%s", message));
+           tg_training_state_save(&state, path, lines, 2 + fit->config.metadata_count, &fit->error);
 }
 
 bool tg_fit_save(tg_fit *fit)
 {
     const size_t own = (size_t)fit->config.metadata_count;
     if (mkdir(fit->config.folder, 0777) != 0 && errno != EEXIST)
-        return tg_fit_fail(fit, "%.200s: %s", fit->config.folder, strerror(errno));
+        return tg_fail_first(&fit->error, "%.200s: %s", fit->config.folder, strerror(errno));
     tg_metadata *lines = calloc(own + 2, sizeof *lines);
     char *epochs = epochs_text(fit);
     bool fine = lines && epochs;
     if (!fine)
-        tg_fit_fail(fit, "%.200s: out of memory", fit->config.folder);
+        tg_fail_first(&fit->error, "%.200s: out of memory", fit->config.folder);
     for (int of_last = 0; fine && of_last <= 1; of_last++) {
         if (own)
             memcpy(lines + 1 + of_last, fit->config.metadata, own * sizeof *lines);
@@ -129,57 +129,57 @@ static bool read_epochs(tg_fit *fit, const char *text)
 }
 
 /* What the file says besides the state. */
-static bool read_lines(tg_fit *fit, const char *path)
+static bool read_lines(tg_fit *fit, const tg_safetensors *file, const char *path)
 {
-    char message[TG_FILE_MESSAGE], run[RUN];
-    tg_safetensors *file = tg_safetensors_open(path, message);
-    if (!file)
-        return tg_fit_fail(fit, "%s", message);
+    char run[RUN];
     const char *of = tg_safetensors_metadata(file, "fit.run"), *epochs = tg_safetensors_metadata(file, "fit.epochs");
     describe(fit, run);
-    bool fine = of && epochs;
-    if (!fine)
-        tg_fit_fail(fit, "%.200s: is of no such run: 'fit.run' and 'fit.epochs' are missing", path);
-    else if (strcmp(of, run) != 0)
-        fine = tg_fit_fail(fit, "%.200s: is of a run with %.150s, and this one has %.150s", path, of, run);
-    else if (!read_epochs(fit, epochs))
-        fine = tg_fit_fail(fit, "%.200s: has more epochs than this run, or 'fit.epochs' is damaged", path);
-    tg_safetensors_close(file);
-    return fine;
+    if (!of || !epochs)
+        return tg_fail_first(&fit->error, "%.200s: is of no such run: 'fit.run' and 'fit.epochs' are missing", path);
+    if (strcmp(of, run) != 0)
+        return tg_fail_first(&fit->error, "%.200s: is of a run with %.150s, and this one has %.150s", path, of, run);
+    return read_epochs(fit, epochs) ||
+           tg_fail_first(&fit->error, "%.200s: has more epochs than this run, or 'fit.epochs' is damaged", path);
 }
 
 /* Leaves the parameters as they are. */
 static bool read_best(tg_fit *fit)
 {
-    char path[PATH], message[TG_FILE_MESSAGE];
+    char path[PATH];
     if (fit->best < 0)
         return true;
     if (!path_of(fit, "best.safetensors", path))
         return false;
-    memcpy(fit->best_values, tg_parameters_values(fit->parameters), tg_fit_bytes(fit));
-    if (!tg_parameters_load(fit->parameters, path, NULL, message))
-        return tg_fit_fail(fit, "%s", message);
+    memcpy(fit->best_values, tg_parameters_values(fit->parameters), tg_parameters_bytes(fit->parameters));
+    if (!tg_parameters_load(fit->parameters, path, NULL, &fit->error))
+        return false;
     tg_parameters_swap(fit->parameters, fit->best_values);
     return true;
 }
 
+static bool read_last(tg_fit *fit, tg_safetensors *file, const char *path)
+{
+    tg_update_state update = tg_optimizer_state(fit->config.optimizer);
+    tg_training_state state = {.parameters = fit->parameters, .update = &update, .ema = fit->ema};
+    if (!read_lines(fit, file, path) || !read_best(fit) || !tg_training_state_read(&state, file, path, &fit->error))
+        return false;
+    if (state.position < 0 || state.position / fit->steps_of_epoch != fit->epoch_count)
+        return tg_fail_first(&fit->error, "%.200s: 'fit.epochs' does not fit to 'training.position'", path);
+    fit->step = state.position;
+    fit->best_is_written = true;
+    return tg_optimizer_restore(fit->config.optimizer, &update);
+}
+
 bool tg_fit_restore(tg_fit *fit)
 {
-    char path[PATH], message[TG_FILE_MESSAGE];
+    char path[PATH];
     struct stat found;
     if (!path_of(fit, "last.safetensors", path))
         return false;
     if (stat(path, &found) != 0 && errno == ENOENT)
         return true;
-    if (!read_lines(fit, path) || !read_best(fit))
-        return false;
-    tg_update_state update = tg_optimizer_state(fit->config.optimizer);
-    tg_training_state state = {.parameters = fit->parameters, .update = &update, .ema = fit->ema};
-    if (!tg_training_state_load(&state, path, message))
-        return tg_fit_fail(fit, "%s", message);
-    if (state.position < 0 || state.position / fit->steps_of_epoch != fit->epoch_count)
-        return tg_fit_fail(fit, "%.200s: 'fit.epochs' does not fit to 'training.position'", path);
-    fit->step = state.position;
-    fit->best_is_written = true;
-    return tg_optimizer_restore(fit->config.optimizer, &update);
+    tg_safetensors *file = tg_safetensors_open(path, &fit->error);
+    const bool fine = file && read_last(fit, file, path);
+    tg_safetensors_close(file);
+    return fine;
 }

@@ -9,7 +9,7 @@
 #ifndef ACCURACY_CURVES_H
 #define ACCURACY_CURVES_H
 
-#include "examples/lab/files.h"
+#include "examples/report/files.h"
 
 /* Writes exactness.csv into a folder that is there; false, and a message, if it cannot. `has_pytorch` says whether that
  * was there; may be NULL. */

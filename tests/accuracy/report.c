@@ -2,8 +2,8 @@
 
 #include "tests/accuracy/accuracy.h"
 #include "examples/data/words.h"
-#include "examples/lab/progress.h"
-#include "examples/lab/signals.h"
+#include "examples/run/progress.h"
+#include "examples/run/signals.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* bench: how fast, as ratios within one run. */
-#include "examples/lab/options.h"
+#include "examples/run/options.h"
 #include "tests/bench/blas.h"
 #include "tests/bench/gpt.h"
 #include "tests/bench/kernel_times.h"

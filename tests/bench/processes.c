@@ -1,6 +1,6 @@
 #include "tests/bench/processes.h"
 
-#include "examples/lab/jobs.h"
+#include "examples/run/jobs.h"
 #include "examples/run/team.h"
 #include "tests/bench/nets.h"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The fingerprints of compilers, optimisations, instruction sets, numbers of threads and, with Debian's cross compiler and qemu-user, of
-# aarch64, against docs/fingerprints.txt: a table with the number of trainings that differ. Fails if one does.
+# The fingerprints of compilers, optimisations, instruction sets, numbers of threads, the C libraries of later Debian releases and, with
+# Debian's cross compiler and qemu-user, of aarch64, against docs/fingerprints.txt: a table with the number of trainings that differ. Fails if one does.
 #   tests/fingerprint/everywhere.sh [FOLDER]     what is built goes into FOLDER; from the top of the tree
 set -u
 folder=${1:-build/fingerprints}
@@ -56,5 +56,28 @@ if command -v aarch64-linux-gnu-gcc > /dev/null && command -v qemu-aarch64 > /de
         qemu-aarch64 -L /usr/aarch64-linux-gnu "$folder/aarch64/bin/fingerprint"
 else
     echo "aarch64: gcc-aarch64-linux-gnu, libc6-dev-arm64-cross or qemu-user is not there, skipped"
+fi
+
+# with_glibc SUITE: by the C library and the dynamic linker of another release of Debian, whose package is unpacked beside the build.
+with_glibc() {
+    where=$(mkdir -p "$folder/glibc-$1" && cd "$folder/glibc-$1" && pwd)
+    if [ ! -e "$where/root" ]; then
+        mkdir -p "$where/lists/partial" "$where/archives/partial"
+        : > "$where/status"
+        echo "deb http://deb.debian.org/debian $1 main" > "$where/sources"
+        (cd "$where" && for order in update 'download libc6'; do
+            apt-get -qq -o APT::Sandbox::User= -o Dir::Etc::sourcelist="$where/sources" -o Dir::Etc::sourceparts=- -o Dir::State="$where" \
+                -o Dir::State::status="$where/status" -o Dir::Cache="$where" $order || exit
+        done && dpkg -x libc6_*.deb root) > "$where/log" 2>&1 || { echo "glibc of $1: not available, skipped"; rm -rf "$where/root"; return; }
+    fi
+    library=$(dirname "$(find "$where/root" -name libm.so.6)")
+    version=$("$library/ld-linux-x86-64.so.2" --library-path "$library" "$library/libc.so.6" | sed -n '1s/.*version \([0-9.]*[0-9]\).*/\1/p')
+    row "gcc, glibc $version of $1" docs/fingerprints.txt \
+        "$library/ld-linux-x86-64.so.2" --library-path "$library" "$folder/gcc/bin/fingerprint"
+}
+if command -v apt-get > /dev/null && [ "$(uname -m)" = x86_64 ]; then
+    for suite in trixie sid; do with_glibc $suite; done
+else
+    echo "other glibc: needs apt-get on x86-64, skipped"
 fi
 exit $status

@@ -12,7 +12,7 @@
 /* Every tensor can be read and, written again, gives the same tensors. */
 static void check_tensors(tg_safetensors *file)
 {
-    char message[TG_FILE_MESSAGE];
+    tg_error error = {0};
     const tg_file_tensor *tensor;
     for (int i = 0; (tensor = tg_safetensors_at(file, i)); i++) {
         fuzz_require(tg_safetensors_find(file, tensor->name) == tensor && tensor->size >= 0, "a name is not found");
@@ -21,11 +21,11 @@ static void check_tensors(tg_safetensors *file)
         double *numbers = malloc((size_t)tensor->size * sizeof *numbers + 1);
         fuzz_require(numbers != NULL, "out of memory");
         const bool floating = strstr(" F16 BF16 F32 F64 ", tensor->dtype) != NULL;
-        fuzz_require(tg_safetensors_read(file, tensor, TG_F64, numbers, message) == floating, "a tensor is not read");
+        fuzz_require(tg_safetensors_read(file, tensor, TG_F64, numbers, &error) == floating, "a tensor is not read");
         const tg_file_item item = {tensor->name, TG_F64, tensor->shape, numbers};
         const char *path = fuzz_file("again", "", 0);
-        fuzz_require(!floating || tg_safetensors_write(path, &item, 1, NULL, 0, message), "a tensor is not written");
-        tg_safetensors *again = floating ? tg_safetensors_open(path, message) : NULL;
+        fuzz_require(!floating || tg_safetensors_write(path, &item, 1, NULL, 0, &error), "a tensor is not written");
+        tg_safetensors *again = floating ? tg_safetensors_open(path, &error) : NULL;
         const tg_file_tensor *same = again ? tg_safetensors_find(again, tensor->name) : NULL;
         fuzz_require(!floating || (same && tg_shape_equal(&same->shape, &tensor->shape)), "it comes back otherwise");
         tg_safetensors_close(again);
@@ -56,11 +56,11 @@ static void check_result(const tg_parameters *set, const double before[8], bool 
 
 void fuzz_safetensors(const uint8_t *bytes, size_t size)
 {
-    char message[TG_FILE_MESSAGE] = "";
+    tg_error error = {0};
     double before[8];
     const char *path = fuzz_model_file(bytes, size);
-    tg_safetensors *file = tg_safetensors_open(path, message);
-    fuzz_require(file || fuzz_is_one_line(message), "no message of one line");
+    tg_safetensors *file = tg_safetensors_open(path, &error);
+    fuzz_require(file || fuzz_is_one_line(error.text), "no message of one line");
     if (file)
         check_tensors(file);
     tg_safetensors_close(file);
@@ -69,15 +69,15 @@ void fuzz_safetensors(const uint8_t *bytes, size_t size)
     const tg_model_load_options options = {
         .load = {.allow_missing = true, .allow_unknown = true, .renames = renames, .rename_count = 2}};
     path = fuzz_model_file(bytes, size); /* paths last for two calls */
-    const bool read = tg_model_load(set, path, TG_RELU, &options, message);
-    check_result(set, before, read, message);
+    const bool read = tg_model_load(set, path, TG_RELU, &options, &error);
+    check_result(set, before, read, error.text);
     tg_parameters_free(set);
     fuzz_remove("model");
 }
 
 void fuzz_state(const uint8_t *bytes, size_t size)
 {
-    char message[TG_FILE_MESSAGE] = "";
+    tg_error error = {0};
     double before[8], kept[2][8] = {{1, 2}, {3}}, blocks[2][8];
     tg_parameters *set = two_parameters(before);
     memcpy(blocks, kept, sizeof blocks);
@@ -87,8 +87,8 @@ void fuzz_state(const uint8_t *bytes, size_t size)
     tg_update_state update = fresh;
     tg_rng rng = generator;
     tg_training_state state = {.parameters = set, .update = &update, .rng = {&rng}, .position = 7};
-    const bool read = tg_training_state_load(&state, fuzz_model_file(bytes, size), message);
-    check_result(set, before, read, message);
+    const bool read = tg_training_state_load(&state, fuzz_model_file(bytes, size), &error);
+    check_result(set, before, read, error.text);
     fuzz_require(read || (memcmp(kept, blocks, sizeof kept) == 0 && update.steps == 5 && update.product[1] == 0.25 &&
                           rng.position == generator.position && state.position == 7),
                  "a state that is refused has changed something");
@@ -100,15 +100,15 @@ void fuzz_state(const uint8_t *bytes, size_t size)
 
 void fuzz_npy(const uint8_t *bytes, size_t size)
 {
-    char message[TG_FILE_MESSAGE] = "";
+    tg_error error = {0};
     tg_npy array, again;
-    if (!tg_npy_read(fuzz_file("array.npy", bytes, size), &array, message))
-        fuzz_require(fuzz_is_one_line(message) && !array.data, "no message of one line");
+    if (!tg_npy_read(fuzz_file("array.npy", bytes, size), &array, &error))
+        fuzz_require(fuzz_is_one_line(error.text) && !array.data, "no message of one line");
     else {
         const size_t length = (size_t)tg_shape_size(&array.shape) * tg_dtype_size(array.dtype);
         const char *path = fuzz_file("array.npy", "", 0);
-        fuzz_require(tg_npy_write(path, array.dtype, array.shape, array.data, message), "it is not written");
-        fuzz_require(tg_npy_read(path, &again, message) && again.dtype == array.dtype &&
+        fuzz_require(tg_npy_write(path, array.dtype, array.shape, array.data, &error), "it is not written");
+        fuzz_require(tg_npy_read(path, &again, &error) && again.dtype == array.dtype &&
                          tg_shape_equal(&again.shape, &array.shape) &&
                          (length == 0 || memcmp(again.data, array.data, length) == 0),
                      "it comes back otherwise");
@@ -157,14 +157,15 @@ void fuzz_config(const uint8_t *bytes, size_t size)
 
 void fuzz_card(const uint8_t *bytes, size_t size)
 {
-    char message[TG_FILE_MESSAGE] = "";
+    tg_error error = {0};
+    char message[NET_MESSAGE] = "";
     card c;
     char *text = calloc(size + 2, 1);
     fuzz_require(text != NULL, "out of memory");
     memcpy(text, bytes, size);
     const tg_metadata lines[] = {{"tapegrad.model", text}, {"tapegrad.data", text + strlen(text) + 1}};
     const char *path = fuzz_file("card", "", 0);
-    if (tg_safetensors_write(path, NULL, 0, lines, 2, message)) {
+    if (tg_safetensors_write(path, NULL, 0, lines, 2, &error)) {
         if (card_read(&c, path, message))
             card_free(&c);
         else

@@ -24,7 +24,8 @@ def causal_softmax(x):
     return torch.where(seen & ~dead, torch.softmax(torch.where(dead, 0.0, scores), dim=-1), 0.0)
 
 
-def logsumexp(x):
+def logsumexp(x, axes, keep):
+    """The samples are of the last axis, which they do not keep."""
     dead = torch.isneginf(x).all(dim=-1)
     return torch.where(dead, -torch.inf, torch.logsumexp(torch.where(dead.unsqueeze(-1), 0.0, x), dim=-1))
 

@@ -5,19 +5,22 @@ import torch
 from .common import EVERYTHING, GRADIENTS, by_torch
 
 
-def merged(x, first, count):
-    """The axes to be reduced as one, number `first`."""
+def merged(x, axes):
+    """The axes to be reduced, a set of bits, as one; and its number."""
+    chosen = [axis for axis in range(x.dim()) if axes >> axis & 1]
+    first, count = (chosen or [0])[0], len(chosen)
     n = x.shape[first : first + count].numel()
-    return x.reshape([*x.shape[:first], n, *x.shape[first + count :]])
+    return x.reshape([*x.shape[:first], n, *x.shape[first + count :]]), first
 
 
 def over_axes(reduce):
-    """A reduction of the axes `first` .. `first + count - 1`; only the variance needs the correction."""
-    return lambda x, first, count, correction: reduce(merged(x, first, count), first)
+    """A reduction of axes side by side, none of which the samples keep; the variance has a correction besides."""
+    return lambda x, axes, keep: reduce(*merged(x, axes))
 
 
-def variance(x, first, count, correction):
-    return merged(x, first, count).var(dim=first, correction=correction)
+def variance(x, axes, keep, correction):
+    together, axis = merged(x, axes)
+    return together.var(dim=axis, correction=correction)
 
 
 def cumsum(x, axis, reverse):

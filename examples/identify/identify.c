@@ -1,0 +1,253 @@
+#include "examples/identify/identify.h"
+
+#include "examples/identify/interval.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Below this, what is left of the probability is neglected. */
+static const double sure = 1e-6;
+
+/* ---- the points ---- */
+
+typedef struct points {
+    size_t count;
+    identify_pair *pairs;                              /* [count] */
+    double *quantum;                                   /* [count]: the unit of the last digit y was printed with */
+    double *x[IDENTIFY_FORMATS], *y[IDENTIFY_FORMATS]; /* [count]: as numbers of the format; NaN where y is none */
+    double *memory;                                    /* [6 * count] */
+    double *probability;                               /* [count]: of each point, of the candidate in question */
+    identify_interval *allowed;                        /* [count] */
+} points;
+
+static int by_x_and_y(const void *one, const void *other)
+{
+    const identify_pair *a = one, *b = other;
+    const int by_x = (a->x > b->x) - (a->x < b->x);
+    return by_x ? by_x : (a->y > b->y) - (a->y < b->y);
+}
+
+/* Sorts, and drops what is there already or too many. */
+static void keep_different(points *p)
+{
+    size_t different = 0;
+    qsort(p->pairs, p->count, sizeof *p->pairs, by_x_and_y);
+    for (size_t i = 0; i < p->count; i++)
+        if (different == 0 || by_x_and_y(&p->pairs[i], &p->pairs[different - 1]) != 0)
+            p->pairs[different++] = p->pairs[i];
+    p->count = different < IDENTIFY_MOST ? different : IDENTIFY_MOST;
+    for (size_t i = 0; i < p->count && different > IDENTIFY_MOST; i++)
+        p->pairs[i] = p->pairs[i * (different - 1) / (IDENTIFY_MOST - 1)];
+}
+
+/* With "%.6g" a number's own digits say how exact it is, with "%.6f" its decimals: the most of each that there are, and
+ * the coarser of the two. */
+static void find_quanta(points *p)
+{
+    int most_significant = 1, most_behind = 0;
+    for (size_t i = 0; i < p->count; i++) {
+        int significant, behind;
+        identify_decimals(p->pairs[i].y, &significant, &behind);
+        most_significant = significant > most_significant ? significant : most_significant;
+        most_behind = behind > most_behind ? behind : most_behind;
+        p->quantum[i] = significant - 1 - behind; /* for now, the exponent of y */
+    }
+    for (size_t i = 0; i < p->count; i++)
+        p->quantum[i] = pow(10, fmax(-most_behind, p->quantum[i] + 1 - most_significant));
+}
+
+static void find_formats(points *p)
+{
+    for (int f = 0; f < IDENTIFY_FORMATS; f++)
+        for (size_t i = 0; i < p->count; i++) {
+            p->x[f][i] = identify_formats[f].round(p->pairs[i].x);
+            if (!identify_printed(&identify_formats[f], p->pairs[i].y, p->quantum[i], &p->y[f][i]))
+                p->y[f][i] = NAN;
+        }
+}
+
+static void points_free(points *p)
+{
+    free(p->pairs);
+    free(p->quantum);
+    free(p->memory);
+    free(p->allowed);
+}
+
+static bool points_make(points *p, const identify_pair pairs[], size_t count)
+{
+    *p = (points){.count = count, .pairs = calloc(count + 1, sizeof *pairs)};
+    if (!p->pairs)
+        return false;
+    if (count)
+        memcpy(p->pairs, pairs, count * sizeof *pairs);
+    keep_different(p);
+    p->quantum = calloc(p->count + 1, sizeof *p->quantum);
+    p->memory = calloc((7 + 2 * IDENTIFY_FORMATS) * p->count + 1, sizeof *p->memory);
+    p->allowed = calloc(p->count + 1, sizeof *p->allowed);
+    if (!p->quantum || !p->memory || !p->allowed) {
+        points_free(p);
+        return false;
+    }
+    for (int f = 0; f < IDENTIFY_FORMATS; f++) {
+        p->x[f] = p->memory + (7 + 2 * f) * p->count;
+        p->y[f] = p->x[f] + p->count;
+    }
+    p->probability = p->memory + 6 * p->count;
+    find_quanta(p);
+    find_formats(p);
+    return true;
+}
+
+/* ---- candidates ---- */
+
+/* What the points say about one form in one format. */
+typedef struct judgement {
+    size_t fits;
+    double worst, worst_x;
+    double log_likelihood; /* -infinity where a point does not fit */
+    bool rounded;          /* as if computed exactly, and then rounded to the format */
+} judgement;
+
+/* The number of values in an interval. */
+static double values_in(const identify_interval *a, double y, double quantum, int format)
+{
+    const double ulp = identify_ulp(&identify_formats[format], fmax(fabs(y), fabs(a->value)));
+    return 1 + (a->high - a->low + quantum) / fmax(ulp, fmax(quantum, a->step));
+}
+
+/* Adds to the probability of each point what an interval contributes. A 0 may be what is left of a difference, or a
+ * number too small for the processor: a form that allows it is not the less probable for it. True if all points are in
+ * it. */
+static bool weigh_interval(points *p, int format)
+{
+    bool all = true;
+    for (size_t i = 0; i < p->count; i++) {
+        const identify_interval *a = &p->allowed[i];
+        const double y = p->y[format][i], slack = 0.5 * p->quantum[i];
+        const bool inside = y >= a->low - slack && y <= a->high + slack;
+        if (inside && y == 0)
+            p->probability[i] = 1;
+        else if (inside)
+            p->probability[i] += 1 / values_in(a, y, p->quantum[i], format) / IDENTIFY_ARITHMETICS;
+        all &= inside;
+    }
+    return all;
+}
+
+static bool judge(points *p, const identify_form *form, int format, tg_tape *tape, judgement *j)
+{
+    *j = (judgement){.worst_x = NAN};
+    memset(p->probability, 0, p->count * sizeof *p->probability);
+    for (int a = 0; a < IDENTIFY_ARITHMETICS; a++) {
+        if (!identify_intervals(form, &identify_formats[format], a, tape, p->count, p->x[format], p->memory,
+                                p->allowed))
+            return false;
+        const bool inside = weigh_interval(p, format);
+        if (a == IDENTIFY_ROUNDED)
+            j->rounded = inside;
+    }
+    for (size_t i = 0; i < p->count; i++) {
+        const double y = p->pairs[i].y, value = p->allowed[i].value;
+        const double ulp = identify_ulp(&identify_formats[format], fmax(fabs(y), fabs(value)));
+        const double error = isnan(value) ? INFINITY : fabs(y - value) / ulp;
+        j->fits += p->probability[i] > 0;
+        j->log_likelihood += log(p->probability[i]);
+        if (error >= j->worst) {
+            j->worst = error;
+            j->worst_x = p->pairs[i].x;
+        }
+    }
+    return true;
+}
+
+/* The best of a form: first where it is most probable, then where it misses the fewest points, by the least. */
+static bool find_candidate(points *p, const identify_form *form, tg_tape *tape, identify_candidate *best,
+                           double log_likelihoods[IDENTIFY_FORMATS])
+{
+    *best = (identify_candidate){.form = form};
+    judgement b = {0}, j;
+    for (int f = 0; f < IDENTIFY_FORMATS; f++) {
+        if (!judge(p, form, f, tape, &j))
+            return false;
+        log_likelihoods[f] = j.log_likelihood;
+        best->formats |= j.rounded ? 1u << f : 0;
+        if (!best->format || j.log_likelihood > b.log_likelihood ||
+            (j.log_likelihood == b.log_likelihood && (j.fits > b.fits || (j.fits == b.fits && j.worst < b.worst)))) {
+            best->format = &identify_formats[f];
+            b = j;
+        }
+    }
+    best->fits = b.fits;
+    best->worst = b.worst;
+    best->worst_x = b.worst_x;
+    return true;
+}
+
+static int most_probable_first(const void *one, const void *other)
+{
+    const identify_candidate *a = one, *b = other;
+    if (a->share != b->share)
+        return a->share < b->share ? 1 : -1;
+    if (a->fits != b->fits)
+        return a->fits < b->fits ? 1 : -1;
+    return (a->worst > b->worst) - (a->worst < b->worst);
+}
+
+/* Turns likelihoods into probabilities. */
+static void weigh(identify_result *r, double log_likelihoods[][IDENTIFY_FORMATS])
+{
+    double greatest = -INFINITY, sum = 0;
+    for (int i = 0; i < r->count; i++)
+        for (int f = 0; f < IDENTIFY_FORMATS; f++)
+            greatest = fmax(greatest, log_likelihoods[i][f]);
+    if (greatest == -INFINITY)
+        return;
+    for (int i = 0; i < r->count; i++)
+        for (int f = 0; f < IDENTIFY_FORMATS; f++)
+            sum += exp(log_likelihoods[i][f] - greatest);
+    for (int i = 0; i < r->count; i++)
+        for (int f = 0; f < IDENTIFY_FORMATS; f++) {
+            const double share = exp(log_likelihoods[i][f] - greatest) / sum;
+            r->candidates[i].share += share;
+            r->candidates[i].formats |= share > sure ? 1u << f : 0;
+        }
+    for (int i = 0; i < r->count; i++)
+        if (r->candidates[i].share <= sure)
+            r->candidates[i].formats = 0;
+}
+
+bool identify(const identify_pair pairs[], size_t count, identify_result *result)
+{
+    const int forms = identify_form_count();
+    double(*log_likelihoods)[IDENTIFY_FORMATS] = calloc((size_t)forms, sizeof *log_likelihoods);
+    points p = {0};
+    tg_tape *tape = tg_tape_new();
+    *result = (identify_result){.count = forms, .candidates = calloc((size_t)forms, sizeof *result->candidates)};
+    bool fine = tape && log_likelihoods && result->candidates && points_make(&p, pairs, count);
+    for (int i = 0; i < forms && fine; i++)
+        fine = find_candidate(&p, identify_form_at(i), tape, &result->candidates[i], log_likelihoods[i]);
+    if (fine) {
+        result->points = p.count;
+        weigh(result, log_likelihoods);
+        qsort(result->candidates, (size_t)forms, sizeof *result->candidates, most_probable_first);
+        double others = 0;
+        for (int i = 1; i < forms; i++)
+            others += result->candidates[i].share;
+        if (result->candidates[0].share > 0 && others < sure && p.count >= IDENTIFY_LEAST)
+            result->form = result->candidates[0].form;
+    } else {
+        identify_free(result);
+    }
+    points_free(&p);
+    free(log_likelihoods);
+    tg_tape_free(tape);
+    return fine;
+}
+
+void identify_free(identify_result *result)
+{
+    free(result->candidates);
+    *result = (identify_result){0};
+}

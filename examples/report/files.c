@@ -1,0 +1,235 @@
+#include "examples/report/files.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static bool complain(char message[FILES_MESSAGE], const char *what, const char *path, const char *why)
+{
+    snprintf(message, FILES_MESSAGE, "cannot %s '%.300s': %s", what, path, why);
+    return false;
+}
+
+static bool is_directory(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/* Makes the folder and those it lies in. `kept` gets a length of the path that ends before the first folder made is
+ * named in full: what is longer is new. */
+static bool make_directories(const char *directory, size_t *kept, char message[FILES_MESSAGE])
+{
+    char path[PATH_MAX];
+    size_t length = strlen(directory);
+    *kept = length;
+    if (length == 0 || length >= sizeof path)
+        return complain(message, "create the folder", directory, length ? "the name is too long" : "the name is empty");
+    for (size_t end = 1; end <= length; end++) {
+        if (end < length && directory[end] != '/')
+            continue;
+        memcpy(path, directory, end);
+        path[end] = '\0';
+        int reason = mkdir(path, 0777) == 0 ? 0 : errno;
+        if (!reason)
+            *kept = *kept < end ? *kept : end - 1;
+        else if (!is_directory(path))
+            return complain(message, "create the folder", path,
+                            reason == EEXIST ? "a file of this name is in the way" : strerror(reason));
+    }
+    return true;
+}
+
+/* Removes again the folders that make_directories made. */
+static void remove_directories(const char *directory, size_t kept)
+{
+    char path[PATH_MAX];
+    if (strlen(directory) >= sizeof path)
+        return;
+    strcpy(path, directory);
+    for (size_t length = strlen(path); length > kept; path[length] = '\0') {
+        rmdir(path); /* fails where a folder could not be made, and where another program has put something in */
+        while (length > kept && path[length - 1] != '/')
+            length--;
+        while (length > kept && path[length - 1] == '/')
+            length--;
+    }
+}
+
+const char *files_machine(void)
+{
+    static char text[66];
+    if (!text[0]) {
+        text[0] = '@';
+        if (gethostname(text + 1, sizeof text - 2) != 0)
+            text[1] = '\0';
+    }
+    return text;
+}
+
+static bool join(char path[PATH_MAX], const char *folder, const char *before, const char *name,
+                 char message[FILES_MESSAGE])
+{
+    const int length =
+        before ? snprintf(path, PATH_MAX, "%s/.%s.%s.%ld%s", folder, name, before, (long)getpid(), files_machine())
+               : snprintf(path, PATH_MAX, "%s/%s", folder, name);
+    return length < PATH_MAX || complain(message, "write into the folder", folder, "the name is too long");
+}
+
+/* Makes a file that was not there. One of this name can only be of a killed process that had our number, or a link that
+ * somebody put in the way; it goes, and what a link points to stays as it is. */
+static int create(const char *path)
+{
+    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, descriptor = open(path, flags, 0666);
+    return descriptor < 0 && errno == EEXIST && unlink(path) == 0 ? open(path, flags, 0666) : descriptor;
+}
+
+static bool check_writable(const char *folder, char message[FILES_MESSAGE])
+{
+    char path[PATH_MAX];
+    if (!join(path, folder, "try", "file", message))
+        return false;
+    files_remove_left(folder, ".file.try.", files_machine());
+    int probe = create(path);
+    if (probe < 0)
+        return complain(message, "write into the folder", folder, strerror(errno));
+    close(probe);
+    unlink(path);
+    return true;
+}
+
+bool files_check_folder(const char *folder, char message[FILES_MESSAGE])
+{
+    size_t kept;
+    bool possible = make_directories(folder, &kept, message) && check_writable(folder, message);
+    remove_directories(folder, kept);
+    return possible;
+}
+
+bool files_make_folder(const char *folder, char message[FILES_MESSAGE])
+{
+    size_t kept;
+    return make_directories(folder, &kept, message);
+}
+
+int files_take_folder(const char *folder, bool shared, char message[FILES_MESSAGE])
+{
+    enum { TRIES = 20 }; /* in a second: the children of a process that was killed may need a moment to end */
+    const int taken = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    for (int i = 0; i < TRIES; i++) {
+        if (taken < 0 || flock(taken, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+            return taken;
+        nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    }
+    close(taken);
+    snprintf(message, FILES_MESSAGE, "another process is at work in the folder '%.300s'", folder);
+    return FILES_TAKEN;
+}
+
+void files_share_folder(int taken)
+{
+    if (taken >= 0)
+        flock(taken, LOCK_SH | LOCK_NB);
+}
+
+void files_release_folder(int taken)
+{
+    if (taken >= 0)
+        close(taken);
+}
+
+bool files_check_name(const char *folder, const char *name, char message[FILES_MESSAGE])
+{
+    char path[PATH_MAX];
+    return join(path, folder, NULL, name, message) &&
+           (!is_directory(path) || complain(message, "write the file", path, "a folder of this name is in the way"));
+}
+
+/* Whether a name is BEGIN, the number of a process that is no more, and END. */
+static bool is_left(const char *name, const char *begin, const char *end)
+{
+    char *rest;
+    if (strncmp(name, begin, strlen(begin)) != 0 || !isdigit((unsigned char)name[strlen(begin)]))
+        return false;
+    const long owner = strtol(name + strlen(begin), &rest, 10);
+    return strcmp(rest, end) == 0 && owner > 0 && owner <= INT_MAX && kill((pid_t)owner, 0) != 0 && errno == ESRCH;
+}
+
+void files_remove_left(const char *folder, const char *begin, const char *end)
+{
+    DIR *opened = opendir(folder);
+    for (const struct dirent *entry; opened && (entry = readdir(opened));)
+        if (is_left(entry->d_name, begin, end))
+            unlinkat(dirfd(opened), entry->d_name, 0);
+    if (opened)
+        closedir(opened);
+}
+
+bool files_write(const char *folder, const char *name, bool (*write)(const void *context, FILE *to),
+                 const void *context, char message[FILES_MESSAGE])
+{
+    char path[PATH_MAX], temporary[PATH_MAX], left[NAME_MAX + 8];
+    if (!join(path, folder, NULL, name, message) || !join(temporary, folder, "new", name, message))
+        return false;
+    snprintf(left, sizeof left, ".%.*s.new.", NAME_MAX, name);
+    files_remove_left(folder, left, files_machine());
+    const int descriptor = create(temporary);
+    FILE *to = descriptor < 0 ? NULL : fdopen(descriptor, "w");
+    if (!to) {
+        complain(message, "write the file", temporary, strerror(errno));
+        if (descriptor >= 0) {
+            close(descriptor);
+            unlink(temporary);
+        }
+        return false;
+    }
+    bool made = write(context, to);
+    errno = made ? 0 : ENOMEM;
+    bool well = made && fflush(to) == 0 && !ferror(to);
+    int reason = errno;
+    if (fclose(to) != 0 && well)
+        well = false, reason = errno;
+    if (well && rename(temporary, path) == 0)
+        return true;
+    reason = well ? errno : reason ? reason : EIO;
+    unlink(temporary);
+    return complain(message, "write the file", path, strerror(reason));
+}
+
+char *files_text(void (*write)(const void *context, FILE *to), const void *context)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *to = open_memstream(&text, &size);
+    if (!to)
+        return NULL;
+    write(context, to);
+    files_close_memory(to, &text);
+    return text;
+}
+
+bool files_close_memory(FILE *to, char **text)
+{
+    const bool wrong = ferror(to);
+    if (fclose(to) == 0 && !wrong && *text)
+        return true;
+    free(*text);
+    *text = NULL;
+    return false;
+}
+
+void files_remove(const char *folder, const char *name)
+{
+    char path[PATH_MAX], message[FILES_MESSAGE];
+    if (join(path, folder, NULL, name, message) && !is_directory(path))
+        unlink(path);
+}

@@ -1,0 +1,49 @@
+/* Which process does a piece of work, where processes on any number of machines share its folder (NFS, say).
+ *
+ *     claim c = {0};                                      // of this folder, as long as the program looks at it
+ *     switch (claim_take(&c, folder, 120, message)) {     // now and then, until it is ours
+ *     case CLAIM_OURS: ...                                // do it; meanwhile, every second or so:
+ *         if (!claim_keep(&c, folder, 120)) ...           //     another process took over: stop, write nothing more
+ *         claim_release(&c, folder, true);                // true: it is done
+ *     case CLAIM_THEIRS: ...                              // c.holder says whose it is
+ *     case CLAIM_FAILED: ...                              // message says why
+ *     }
+ *
+ * A claim is a file FOLDER/claim.K, K = 1, 2, 3, ..., made with O_EXCL: one process alone can make it. The highest
+ * number counts. It says host and process, and its time of change is the sign of life. Who takes over makes the next
+ * number; so two that want to take over cannot both succeed, and the process before finds that it has lost. The files
+ * go when the work is done.
+ *
+ * A claim is free for others when it says so (its process gave up), when its process on this machine has ended (the
+ * kernel released its lock), or when its time of change has been the same for `patience` seconds of the looking
+ * process's own clock: clocks of two machines are never compared.
+ */
+#ifndef RUN_CLAIM_H
+#define RUN_CLAIM_H
+
+#include "examples/report/files.h"
+
+#include <time.h>
+
+typedef struct claim {
+    int number;              /* of the newest claim seen */
+    struct timespec changed; /* its time of change, */
+    double since;            /* which is the same since then */
+    bool held;               /* it is ours */
+    int descriptor;          /* of ours */
+    double kept;             /* its last sign of life */
+    char holder[120];        /* "host node7, process 1234"; empty: not known */
+} claim;
+
+typedef enum claim_outcome { CLAIM_OURS, CLAIM_THEIRS, CLAIM_FAILED } claim_outcome;
+
+/* Takes the work of a folder that is there, for this process and those that it forks. */
+claim_outcome claim_take(claim *c, const char *folder, double patience, char message[FILES_MESSAGE]);
+
+/* Gives a sign of life, no more often than is useful; false if another process has taken over. */
+bool claim_keep(claim *c, const char *folder, double patience);
+
+/* Gives a claim of ours back; nothing where it is not ours. */
+void claim_release(claim *c, const char *folder, bool done);
+
+#endif

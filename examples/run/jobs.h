@@ -1,0 +1,114 @@
+/* Runs numbered jobs, a few at once, each in a child process of its own.
+ *
+ *     static int train(int job, jobs_link *link, void *context)        // runs in the child
+ *     {
+ *         for (int epoch = 1; epoch <= 20; epoch++) {
+ *             struct row row = train_one_epoch(job, epoch);
+ *             if (isnan(row.loss))
+ *                 return jobs_fail(link, "the loss is not a number after epoch %d", epoch);
+ *             jobs_progress now = {.fraction = epoch / 20., .epoch = epoch, .epochs = 20, .loss = row.loss,
+ *                                  .accuracy = NAN};
+ *             jobs_report(link, &now);                                 // may be called every step
+ *             jobs_record(link, &row, sizeof row);
+ *         }
+ *         return 0;
+ *     }
+ *     static void keep(int job, const void *bytes, size_t size, void *context)   // runs in the parent
+ *     {
+ *         memcpy(&((struct table *)context)->rows[job][...], bytes, size);
+ *     }
+ *     ...
+ *     jobs_outcome outcome = jobs_run(&(jobs_config){
+ *         .count = 40, .at_once = 2, .run = train, .on_record = keep, .context = &table});
+ *     write_files(&table);
+ *     if (outcome.interrupted)
+ *         return signals_status();
+ *
+ * A job has its own process so that a crash, a leak or a BLAS with global state stays its own. Jobs are told apart only
+ * by their number, start in order and share nothing, so results do not depend on `at_once`. Records of one job arrive
+ * in the order they were sent; those of different jobs mix.
+ *
+ * SIGINT, SIGTERM and SIGHUP (a closed terminal) end the pool early: the children are stopped, what they had sent is
+ * delivered, and jobs_run returns `interrupted` with the signals handled as before the call, so that a second Ctrl-C
+ * ends the program at once. Children die with the parent, however it dies.
+ *
+ * The child is a copy made by fork, which wants a program without threads.
+ */
+#ifndef RUN_JOBS_H
+#define RUN_JOBS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct jobs_link jobs_link; /* a child's line to the parent */
+
+/* Where a job stands. Zero means unknown, except in loss and accuracy, where NaN does. */
+typedef struct {
+    double fraction; /* of the whole job, 0 to 1 */
+    long step, steps;
+    int epoch, epochs;
+    double loss;
+    double accuracy; /* 0 to 1 */
+    double rate;     /* steps or samples a second */
+} jobs_progress;
+
+/* ---- in the child ------------------------------------------------------------------------------------------- */
+
+/* Tells the parent where the job stands. Cheap enough for every step: sends at most 20 times a second, unless the
+ * epoch has changed, and drops the message rather than wait for the parent. A fraction of 1 always arrives. */
+void jobs_report(jobs_link *link, const jobs_progress *progress);
+
+/* Hands `size` bytes (at most 64 MiB) to the parent's on_record; they are copied before this returns. */
+void jobs_record(jobs_link *link, const void *bytes, size_t size);
+
+/* Says why the job fails, in one line; use as `return jobs_fail(link, ...)`. Always 1. */
+int jobs_fail(jobs_link *link, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- in the parent ------------------------------------------------------------------------------------------ */
+
+typedef enum {
+    JOBS_DONE,
+    JOBS_FAILED,
+    JOBS_STOPPED,
+    JOBS_ELSEWHERE /* never started here: `turn` said so */
+} jobs_state;
+
+typedef enum { JOBS_NOW, JOBS_LATER, JOBS_NEVER } jobs_turn;
+
+typedef struct {
+    int count;      /* how many jobs; they are numbered from 0 */
+    int at_once;    /* how many may run at the same time; 0 means 1 */
+    double silence; /* seconds without a message after which a job is ended as failed; 0: it may be silent for ever */
+    void *context;  /* handed to every function below */
+
+    /* The job itself, in the child. Returns 0 for success; the child then exits without running atexit handlers. */
+    int (*run)(int job, jobs_link *link, void *context);
+
+    /* For jobs that are shared with other programs; both in the parent, and NULL where they are not. Whether a job may
+     * start: JOBS_LATER is asked again, JOBS_NEVER ends the job as done elsewhere. And, about ten times a second,
+     * whether a running job still belongs to this program: if not, it is killed, and its turn is asked again. */
+    jobs_turn (*turn)(int job, void *context);
+    bool (*is_ours)(int job, void *context);
+
+    /* In the parent, while jobs run; each may be NULL. What the bytes point to lives until the callback returns and
+     * is aligned for any type. A message is one line: what jobs_fail said, or how the child ended. */
+    void (*on_start)(int job, void *context);
+    void (*on_progress)(int job, const jobs_progress *progress, void *context);
+    void (*on_record)(int job, const void *bytes, size_t size, void *context);
+    void (*on_end)(int job, jobs_state state, const char *message, void *context);
+    void (*on_tick)(void *context); /* about ten times a second */
+} jobs_config;
+
+typedef struct {
+    int done, failed;
+    int stopped;      /* by an interruption, or never started because of it */
+    bool interrupted; /* by SIGINT, SIGTERM or SIGHUP */
+} jobs_outcome;
+
+/* Runs all jobs and returns when the last child has ended. */
+jobs_outcome jobs_run(const jobs_config *config);
+
+/* Seconds of a clock that only goes forward. */
+double jobs_clock(void);
+
+#endif

@@ -1,0 +1,454 @@
+#include "examples/run/options.h"
+
+#include "examples/report/files.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tapegrad.h>
+#include <unistd.h>
+
+enum { FIRST_KEY = 1000, HELP_SIZE = 400 };
+
+typedef struct reading {
+    const options_program *program;
+    char *settings;
+} reading;
+
+/* ---- what an option takes ---- */
+
+static void describe_choices(const program_option *o, char *text, size_t size)
+{
+    size_t used = 0;
+    for (int i = 0; o->choices[i] && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", o->choices[i]);
+}
+
+static void refuse(struct argp_state *state, const program_option *o, const char *argument)
+{
+    char expected[HELP_SIZE] = "";
+    if (o->type == OPTION_CHOICE || o->type == OPTION_CHOICES) {
+        describe_choices(o, expected, sizeof expected);
+        argp_failure(state, 2, 0, "--%s: '%s' is not one of %s", o->name, argument, expected);
+    }
+    argp_failure(state, 2, 0, "--%s: '%s' is not a %s from %.15g to %.15g", o->name, argument,
+                 o->type == OPTION_INT     ? "whole number"
+                 : o->type == OPTION_REALS ? "list of different numbers, with commas between,"
+                 : o->type == OPTION_INTS  ? "list of different whole numbers, with commas between,"
+                                           : "number",
+                 o->low, o->high);
+}
+
+static bool read_number(const program_option *o, const char *argument, double *number)
+{
+    char *end;
+    errno = 0;
+    *number = strtod(argument, &end);
+    bool whole = (o->type != OPTION_INT && o->type != OPTION_INTS) || *number == floor(*number);
+    return end != argument && *end == '\0' && errno == 0 && whole && *number >= o->low && *number <= o->high;
+}
+
+int options_numbers(const program_option *option, const char *text, double values[], int most)
+{
+    int count = 0;
+    for (const char *part = text; part;) {
+        const size_t length = strcspn(part, ",");
+        char number[64];
+        if (count == most || length >= sizeof number)
+            return -1;
+        snprintf(number, sizeof number, "%.*s", (int)length, part);
+        if (!read_number(option, number, &values[count]))
+            return -1;
+        for (int i = 0; i < count; i++)
+            if (values[i] == values[count])
+                return -1;
+        count++;
+        part = part[length] ? part + length + 1 : NULL;
+    }
+    return count;
+}
+
+/* One part of a list of widths, up to `end`: "128" or "128x8". */
+static bool read_width(const char *part, const char *end, int64_t widths[], int most, int *count)
+{
+    char *after;
+    const long width = strtol(part, &after, 10);
+    long times = 1;
+    if (after == part || width < 1 || width > 1000000)
+        return false;
+    if (after < end && *after == 'x') {
+        part = after + 1;
+        times = strtol(part, &after, 10);
+        if (after == part || times < 1)
+            return false;
+    }
+    if (after != end || times > most - *count)
+        return false;
+    while (times-- > 0)
+        widths[(*count)++] = width;
+    return true;
+}
+
+bool options_widths(const char *option, const char *text, int64_t widths[], int most, char *message, size_t size)
+{
+    int count = 0;
+    for (const char *part = text; part;) {
+        const char *end = part + strcspn(part, ",");
+        if (!read_width(part, end, widths, most, &count))
+            return snprintf(message, size, "--%s: '%.100s' is not a list of at most %d widths such as 128x8 or 512,128",
+                            option, text, most),
+                   false;
+        part = *end ? end + 1 : NULL;
+    }
+    widths[count] = 0;
+    return true;
+}
+
+int options_position(const char *const *choices, const char *word)
+{
+    int i = 0;
+    while (choices[i] && strcmp(choices[i], word) != 0)
+        i++;
+    return i;
+}
+
+/* Whether a list has choices only, and none twice. */
+static bool are_choices(const program_option *o, const char *list)
+{
+    bool met[64] = {false};
+    for (const char *part = list; part;) {
+        const size_t length = strcspn(part, ",");
+        int i = 0;
+        while (o->choices[i] && (strncmp(o->choices[i], part, length) != 0 || o->choices[i][length]))
+            i++;
+        if (!o->choices[i] || i >= 64 || met[i])
+            return false;
+        met[i] = true;
+        part = part[length] ? part + length + 1 : NULL;
+    }
+    return true;
+}
+
+/* False if the argument is none for this option; `at` is as before then. */
+static bool set_option(const program_option *o, char *at, const char *argument)
+{
+    double number;
+    switch (o->type) {
+    case OPTION_FLAG:
+        return *(bool *)at = true;
+    case OPTION_TEXT:
+        *(const char **)(void *)at = argument;
+        return true;
+    case OPTION_REALS:
+    case OPTION_INTS:
+        if (options_numbers(o, argument, (double[OPTIONS_NUMBERS]){0}, OPTIONS_NUMBERS) < 1)
+            return false;
+        *(const char **)(void *)at = argument;
+        return true;
+    case OPTION_CHOICES:
+        if (!are_choices(o, argument))
+            return false;
+        *(const char **)(void *)at = argument;
+        return true;
+    case OPTION_CHOICE:
+        for (int i = 0; o->choices[i]; i++)
+            if (strcmp(argument, o->choices[i]) == 0)
+                return *(const char **)(void *)at = o->choices[i], true;
+        return false;
+    case OPTION_INT:
+    case OPTION_REAL:
+        if (!read_number(o, argument, &number))
+            return false;
+        if (o->type == OPTION_INT)
+            *(int *)(void *)at = (int)number;
+        else
+            *(double *)(void *)at = number;
+        return true;
+    case OPTION_GROUP:
+        break;
+    }
+    return true;
+}
+
+bool options_set(const program_option *option, void *settings, const char *word)
+{
+    return set_option(option, (char *)settings + option->offset, word);
+}
+
+static void read_option(struct argp_state *state, const program_option *o, char *at, const char *argument)
+{
+    if (!set_option(o, at, argument))
+        refuse(state, o, argument);
+}
+
+static const options_program *parsed; /* last */
+
+/* ---- a file ---- */
+
+static const program_option *find(const options_program *program, const char *name)
+{
+    for (const program_option *o = program->table; o->name || o->help; o++)
+        if (o->name && strcmp(o->name, name) == 0)
+            return o;
+    return NULL;
+}
+
+/* Whether the settings have a text, which may be NULL. */
+static bool is_text(const program_option *o)
+{
+    return o->type != OPTION_GROUP && o->type != OPTION_FLAG && o->type != OPTION_INT && o->type != OPTION_REAL;
+}
+
+static bool is_list(const program_option *o)
+{
+    return o->type == OPTION_REALS || o->type == OPTION_INTS;
+}
+
+/* Sets an option from a JSON value; false if that is none for it: null is one only where the option is NULL before. A
+ * number for a list becomes a text in the file. */
+static bool set_value(const program_option *o, char *at, json_t *file, json_t *value)
+{
+    char number[40];
+    if (json_is_number(value) && is_list(o)) {
+        snprintf(number, sizeof number, "%.15g", json_number_value(value));
+        value = json_string(number);
+        if (json_object_set_new(file, o->name, value) != 0)
+            return false;
+    }
+    if (json_is_null(value) && is_text(o))
+        return !*(const char **)(void *)at;
+    if (o->type == OPTION_FLAG)
+        return json_is_boolean(value) && (*(bool *)at = json_is_true(value), true);
+    if (json_is_string(value))
+        return o->type != OPTION_INT && o->type != OPTION_REAL && set_option(o, at, json_string_value(value));
+    if (!json_is_number(value) || (o->type != OPTION_INT && o->type != OPTION_REAL))
+        return false;
+    snprintf(number, sizeof number, "%.17g", json_number_value(value));
+    return set_option(o, at, number);
+}
+
+bool options_take(const program_option *option, void *settings, json_t *object)
+{
+    json_t *value = json_object_get(object, option->name);
+    return value && set_value(option, (char *)settings + option->offset, object, value);
+}
+
+/* False and one line where nothing can be read: no such file, or a folder, which can be opened all the same. */
+static bool open_for_reading(const char *path, FILE **file, char *message, size_t size)
+{
+    *file = fopen(path, "re");
+    const int first = *file ? fgetc(*file) : EOF;
+    if (*file && !ferror(*file)) {
+        ungetc(first, *file);
+        return true;
+    }
+    snprintf(message, size, "%s: %s", path, strerror(errno));
+    if (*file)
+        fclose(*file);
+    return false;
+}
+
+bool options_load(const options_program *program, const char *path, void *settings, char *message, size_t size)
+{
+    static json_t *file; /* its texts are in the settings */
+    json_error_t error;
+    const char *name;
+    json_t *value;
+    json_decref(file);
+    file = NULL;
+    FILE *text;
+    if (!open_for_reading(path, &text, message, size))
+        return false;
+    file = json_loadf(text, 0, &error);
+    fclose(text);
+    if (!file || !json_is_object(file)) {
+        snprintf(message, size, "%s:%d: %s", path, file ? 1 : error.line, file ? "expected an object" : error.text);
+        return false;
+    }
+    json_object_foreach(file, name, value)
+    {
+        const program_option *o = find(program, name);
+        if (strcmp(name, "version") == 0 || strcmp(name, "checksum") == 0)
+            continue;
+        if (!o || !set_value(o, (char *)settings + o->offset, file, value)) {
+            snprintf(message, size, "%s: \"%.60s\" %s", path, name,
+                     o ? "has a value that the option does not take" : "is not an option");
+            return false;
+        }
+    }
+    return true;
+}
+
+void options_join(program_option *table, const program_option *more, const char *const *without)
+{
+    while (table->name || table->help)
+        table++;
+    for (; more->name || more->help; more++) {
+        const char *const *left_out = without;
+        while (left_out && *left_out && (!more->name || strcmp(*left_out, more->name) != 0))
+            left_out++;
+        if (!left_out || !*left_out)
+            *table++ = *more;
+    }
+}
+
+/* ---- argp ---- */
+
+static bool given[OPTIONS_MOST];
+
+bool options_given(const options_program *program, const char *name)
+{
+    program = program ? program : parsed;
+    if (!program)
+        return false;
+    for (int i = 0; i < OPTIONS_MOST && (program->table[i].name || program->table[i].help); i++)
+        if (program->table[i].name && strcmp(program->table[i].name, name) == 0)
+            return given[i];
+    return false;
+}
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+    const reading *r = state->input;
+    if (key >= FIRST_KEY && key < FIRST_KEY + OPTIONS_MOST) {
+        const program_option *o = &r->program->table[key - FIRST_KEY];
+        read_option(state, o, r->settings + o->offset, argument);
+        given[key - FIRST_KEY] = true;
+        return 0;
+    }
+    if (r->program->words && key == ARGP_KEY_ARGS) {
+        *(char ***)(void *)(r->settings + r->program->words_offset) = &state->argv[state->next];
+        return 0;
+    }
+    if (key == ARGP_KEY_ARG && !r->program->words)
+        argp_failure(state, 2, 0, "'%s' is not an option; options begin with two dashes (see --help)", argument);
+    return ARGP_ERR_UNKNOWN;
+}
+
+/* The help text with the choices and the default behind it. */
+static void describe(const program_option *o, const void *settings, char *text, size_t size)
+{
+    const char *at = (const char *)settings + o->offset;
+    size_t used = (size_t)snprintf(text, size, "%s", o->help);
+    if ((o->type == OPTION_CHOICE || o->type == OPTION_CHOICES) && used < size) {
+        char choices[HELP_SIZE];
+        describe_choices(o, choices, sizeof choices);
+        used += (size_t)snprintf(text + used, size - used, ": %s", choices);
+    }
+    if (used >= size || o->type == OPTION_FLAG)
+        return;
+    const char *word = is_text(o) ? *(const char *const *)(const void *)at : NULL;
+    if (o->type == OPTION_INT)
+        snprintf(text + used, size - used, " [%d]", *(const int *)(const void *)at);
+    else if (o->type == OPTION_REAL)
+        snprintf(text + used, size - used, " [%g]", *(const double *)(const void *)at);
+    else if (word && *word)
+        snprintf(text + used, size - used, " [%s]", word);
+}
+
+/* The last thing a program does: what it printed has arrived, or it says so and has failed. */
+static const char *printing;
+
+static void close_output(void)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return;
+    fprintf(stderr, "%s: cannot write to standard output%s%s\n", printing, errno ? ": " : "",
+            errno ? strerror(errno) : "");
+    _exit(2);
+}
+
+static void print_version(FILE *out, struct argp_state *state)
+{
+    fprintf(out, "%s (tapegrad) %s\n", state->name, tg_version());
+}
+
+void options_parse(const options_program *program, int argc, char **argv, void *settings)
+{
+    static struct argp_option options[OPTIONS_MOST + 1];
+    static char help[OPTIONS_MOST][HELP_SIZE];
+    int group = 0;
+    memset(given, 0, sizeof given);
+    parsed = program;
+    if (!printing)
+        atexit(close_output);
+    printing = program->name;
+    for (int i = 0; i < OPTIONS_MOST && (program->table[i].name || program->table[i].help); i++) {
+        const program_option *o = &program->table[i];
+        if (o->type == OPTION_GROUP)
+            options[i] = (struct argp_option){.doc = o->help, .group = ++group};
+        else {
+            describe(o, settings, help[i], sizeof help[i]);
+            options[i] = (struct argp_option){
+                .name = o->name, .key = FIRST_KEY + i, .arg = o->argument, .doc = help[i], .group = group};
+        }
+    }
+    char *about;
+    if (asprintf(&about, "%s%s%s", program->about, program->after ? "\v" : "", program->after ? program->after : "") <
+        0) {
+        fprintf(stderr, "%s: out of memory\n", program->name);
+        exit(1);
+    }
+    argp_err_exit_status = 2;
+    argp_program_version_hook = print_version;
+    const struct argp argp = {.options = options, .parser = parse, .args_doc = program->words, .doc = about};
+    char *program_name = argv[0];
+    argv[0] = (char *)(size_t)program->name; /* messages begin with the plain name */
+    const int failure = argp_parse(&argp, argc, argv, 0, NULL, &(reading){program, settings});
+    if (failure) {
+        fprintf(stderr, "%s: the options cannot be read: %s\n", program->name, strerror(failure));
+        exit(1);
+    }
+    argv[0] = program_name;
+    free(about);
+    char note[TG_PRODUCTS_NOTE];
+    if (tg_products_note(note, sizeof note))
+        fprintf(stderr, "%s: %s\n", program->name, note);
+}
+
+void options_print_word(const char *word, FILE *to)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.,:/+=@%";
+    const bool quoted = word[strspn(word, plain)] || !word[0];
+    fputs(quoted ? "'" : "", to);
+    for (const char *letter = word; *letter; letter++)
+        fputs(*letter == '\'' ? "'\\''" : (char[]){*letter, '\0'}, to);
+    fputs(quoted ? "'" : "", to);
+}
+
+void options_print_command(char *const *argv, FILE *to)
+{
+    for (int i = 0; argv[i]; i++) {
+        fputs(i ? " " : "", to);
+        options_print_word(argv[i], to);
+    }
+}
+
+static void print_command(const void *argv, FILE *to)
+{
+    options_print_command(argv, to);
+}
+
+char *options_command(char *const *argv)
+{
+    return files_text(print_command, argv);
+}
+
+void options_record(const program_option *table, const void *settings, json_t *object)
+{
+    for (const program_option *o = table; o->name || o->help; o++) {
+        const void *at = (const char *)settings + o->offset;
+        const char *text = is_text(o) ? *(const char *const *)at : NULL;
+        if (o->type != OPTION_GROUP)
+            json_object_set_new(object, o->name,
+                                o->type == OPTION_FLAG   ? json_boolean(*(const bool *)at)
+                                : o->type == OPTION_INT  ? json_integer(*(const int *)at)
+                                : o->type == OPTION_REAL ? json_real(*(const double *)at)
+                                : text                   ? json_string(text)
+                                                         : json_null());
+    }
+}

@@ -1,0 +1,106 @@
+/* Command-line options as a table: from one line each come the reader, its error messages, --help and the JSON record.
+ *
+ *     typedef struct settings { int epochs; double lr; const char *optimizer; bool quiet; } settings;
+ *     static const char *const optimizers[] = {"adamw", "sgd", NULL};
+ *     static const program_option table[] = {
+ *         {"epochs", "N", "passes over the training data", OPTION_INT, offsetof(settings, epochs), .low = 1, .high =
+ * 1e6},
+ *         {"lr", "RATE", "learning rate", OPTION_REAL, offsetof(settings, lr), .low = 0, .high = 1e3},
+ *         {"optimizer", "NAME", "what takes the steps", OPTION_CHOICE, offsetof(settings, optimizer), .choices =
+ * optimizers},
+ *         {"quiet", NULL, "print less", OPTION_FLAG, offsetof(settings, quiet)},
+ *         {0}};
+ *     settings s = {.epochs = 20, .lr = 1e-3, .optimizer = "adamw"};      // the defaults, which --help shows
+ *     options_parse(&(options_program){"compare", "Trains ...", table}, argc, argv, &s);
+ *
+ * A note on matrix products (autograd/products.h), if there is one, goes to standard error.
+ * A wrong option ends the program with status 2 and one line that names the option, what it was given and what was
+ * expected. Texts point into argv.
+ */
+#ifndef RUN_OPTIONS_H
+#define RUN_OPTIONS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum { OPTIONS_NUMBERS = 32, OPTIONS_MOST = 112 }; /* in a list, and in a table, at most */
+
+typedef enum option_type {
+    OPTION_FLAG,    /* bool: present or not */
+    OPTION_INT,     /* int */
+    OPTION_REAL,    /* double */
+    OPTION_REALS,   /* const char *: one number, or several with commas between, for options_numbers */
+    OPTION_INTS,    /* the same of whole numbers */
+    OPTION_TEXT,    /* const char * */
+    OPTION_CHOICE,  /* const char *: one of `choices` */
+    OPTION_CHOICES, /* the same: one, or several different ones with commas between */
+    OPTION_GROUP,   /* no option: `help` heads the ones that follow */
+} option_type;
+
+typedef struct program_option {
+    const char *name;     /* without the dashes; NULL in a group's line */
+    const char *argument; /* what --help calls its argument; NULL for a flag */
+    const char *help;
+    option_type type;
+    size_t offset;    /* of the member in the settings */
+    double low, high; /* of a number, both included */
+    const char *const *choices;
+} program_option;
+
+typedef struct options_program {
+    const char *name;
+    const char *about;           /* what it does: a line or two above the options */
+    const program_option *table; /* ends with a line of zeros */
+    const char *after;           /* below the options; may be NULL */
+    const char *words;           /* what --help calls words that are no options; NULL: there are none */
+    size_t words_offset;         /* of a const char *const *, which gets them; a NULL ends them */
+} options_program;
+
+/* Appends options to a table of OPTIONS_MOST lines, but for those in `without` (NULL: none). */
+void options_join(program_option *table, const program_option *more, const char *const *without);
+
+/* Reads argv into the settings, which hold the defaults. Ends the program for --help and --version (status 0) and for
+ * errors (2). From then on it also ends with a line and status 2 if standard output could not be written. */
+void options_parse(const options_program *program, int argc, char **argv, void *settings);
+
+/* Reads the numbers of an OPTION_REALS or OPTION_INTS into values[most]; how many there are, -1 if one is wrong or they
+ * are too many. */
+int options_numbers(const program_option *option, const char *text, double values[], int most);
+
+/* Reads widths of layers, "128x8" or "512,256x2", into widths[most + 1], ended by 0. False and one line that names the
+ * option if the text is none of that, or there are more than `most`. */
+bool options_widths(const char *option, const char *text, int64_t widths[], int most, char *message, size_t size);
+
+/* Where a word is among an option's choices. */
+int options_position(const char *const *choices, const char *word);
+
+/* Takes settings from a JSON file as options_record writes them; what it does not name stays as it is in `settings`,
+ * the defaults. Names that are no options are refused, but for "version"; so are values of another kind, and null where
+ * the default is a text. On failure false and one line that names the file and the option. Texts live as long as the
+ * program. */
+bool options_load(const options_program *program, const char *path, void *settings, char *message, size_t size);
+
+/* Sets one option from the value of its name in a JSON object, whose texts must outlive the settings. False if there is
+ * none, or none for it, as null is where the settings have a text. */
+bool options_take(const program_option *option, void *settings, json_t *object);
+
+/* Sets an option from a word of the command line; false if it is none for it. */
+bool options_set(const program_option *option, void *settings, const char *word);
+
+/* Whether the last call of options_parse met this option on the command line; `program` NULL: of whichever program. The
+ * program that was parsed must still be there. */
+bool options_given(const options_program *program, const char *name);
+
+/* Adds every option under its name to a JSON object; for a record of what was run. */
+void options_record(const program_option *table, const void *settings, json_t *object);
+
+/* A word as a shell takes it, in quotes where there is anything but plain letters in it; a command of such words; and
+ * that as a text, to be freed, NULL when memory runs out. */
+void options_print_word(const char *word, FILE *to);
+void options_print_command(char *const *argv, FILE *to);
+char *options_command(char *const *argv);
+
+#endif

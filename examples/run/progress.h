@@ -1,0 +1,61 @@
+/* Shows how running jobs stand: a live line each on a terminal, plain lines in a file or pipe.
+ *
+ *     const char *names[] = {"relu seed 1", "relu seed 2", "gelu_exact seed 1"};
+ *     progress_run(&(progress_config){.out = stderr, .count = 3, .names = names, .unit = "samples"},
+ *                  &(jobs_config){.count = 3, .at_once = 2, .run = train, .on_record = keep, .context = &table});
+ *
+ * or, where something else is to be shown than jobs_run,
+ *
+ *     progress *view = progress_new(&config);
+ *     progress_start(view, job);
+ *     progress_update(view, job, &now);
+ *     progress_tick(view);                               // repaints; about ten times a second
+ *     progress_end(view, job, JOBS_DONE, NULL);          // its line scrolls up for good
+ *     progress_free(view);                               // takes the live lines away
+ *
+ * On a terminal:
+ *
+ *     ✓ relu seed 1         20 epochs  loss 0.0712  accuracy 97.94 %  in 1:12
+ *     relu seed 2        ━━━━━━━━━━━━━━━━━━━╸          64 %  13/20  loss 0.0802  97.61 %  61.2k/s  0:26
+ *     gelu_exact seed 1  ━━━━                          14 %   3/20  loss 0.1410  95.80 %  58.9k/s  1:01
+ *     all                ━━━━━━━━━━━━━━━━━╸            59 %  1/3 done                              1:01
+ *
+ * Elsewhere, without control codes, a line when a job ends and about one for each tenth of it, unless that
+ * would be more than one in two seconds.
+ *
+ * Nothing has to be undone however the program ends: the cursor is hidden only inside the single write of a repaint.
+ * NO_COLOR and TERM=dumb are respected, characters are ASCII unless the locale is UTF-8, lines fit the window.
+ */
+#ifndef RUN_PROGRESS_H
+#define RUN_PROGRESS_H
+
+#include "examples/run/jobs.h"
+
+#include <stdio.h>
+
+typedef struct progress progress;
+
+typedef struct {
+    FILE *out; /* NULL shows nothing */
+    int count;
+    const char *const *names; /* [count]; must outlive the view */
+    const char *unit;         /* what jobs_progress.rate counts in a second: "steps", "samples" */
+    const char *measured;     /* what a job's last loss and accuracy are of: "validation"; NULL: nothing says so */
+} progress_config;
+
+/* jobs_run, shown meanwhile. The functions of `jobs` are called as ever; all of them may be NULL but `run`. */
+jobs_outcome progress_run(const progress_config *config, const jobs_config *jobs);
+
+/* NULL when memory runs out; every function below then does nothing, so a run need not care. */
+progress *progress_new(const progress_config *config);
+void progress_free(progress *view);
+
+void progress_start(progress *view, int job);
+void progress_update(progress *view, int job, const jobs_progress *now);
+void progress_end(progress *view, int job, jobs_state state, const char *message);
+void progress_tick(progress *view);
+
+/* Appends a loss to a curve, which is shown below the live line where a terminal has room. */
+void progress_point(progress *view, double loss);
+
+#endif

@@ -1,0 +1,70 @@
+#include "examples/run/progress_internal.h"
+
+#include <math.h>
+
+/* Two columns become one, so that half of them are free. */
+static void halve(progress_curve *curve)
+{
+    curve->columns /= 2;
+    curve->width *= 2;
+    for (int i = 0; i < curve->columns; i++) {
+        curve->sum[i] = curve->sum[2 * i] + curve->sum[2 * i + 1];
+        curve->count[i] = curve->count[2 * i] + curve->count[2 * i + 1];
+    }
+}
+
+void progress_curve_add(progress_curve *curve, double loss)
+{
+    if (!isfinite(loss))
+        return;
+    curve->width = curve->width ? curve->width : 1;
+    if (curve->columns == PROGRESS_CURVE_COLUMNS && curve->count[curve->columns - 1] == curve->width)
+        halve(curve);
+    if (curve->columns == 0 || curve->count[curve->columns - 1] == curve->width) {
+        curve->sum[curve->columns] = 0;
+        curve->count[curve->columns++] = 0;
+    }
+    curve->sum[curve->columns - 1] += loss;
+    curve->count[curve->columns - 1]++;
+}
+
+static double mean_of(const progress_curve *curve, int column)
+{
+    return curve->sum[column] / (double)curve->count[column];
+}
+
+bool progress_curve_is_there(const progress_curve *curve)
+{
+    return curve->columns > 1;
+}
+
+static double distance(double high, double value)
+{
+    return high - value;
+}
+
+/* On a logarithmic axis. */
+static double ratio(double high, double value)
+{
+    return log(high / value);
+}
+
+void progress_curve_write(const progress_curve *curve, int line, bool utf8, FILE *to)
+{
+    double low = INFINITY, high = -INFINITY;
+    char label[32] = "";
+    double (*height_below)(double, double);
+    for (int i = 0; i < curve->columns; i++) {
+        low = fmin(low, mean_of(curve, i));
+        high = fmax(high, mean_of(curve, i));
+    }
+    height_below = low > 0 && high > 10 * low ? ratio : distance;
+    if (line == 0 || line == PROGRESS_CURVE_LINES - 1)
+        progress_loss(line == 0 ? high : low, label);
+    fprintf(to, "%6s %s", label, utf8 ? "│" : "|");
+    for (int i = 0; i < curve->columns; i++) {
+        const double down = high > low ? height_below(high, mean_of(curve, i)) / height_below(high, low) : 0;
+        const bool is_here = lround(down * (PROGRESS_CURVE_LINES - 1)) == line;
+        fputs(!is_here ? " " : utf8 ? "•" : "*", to);
+    }
+}

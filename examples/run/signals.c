@@ -1,0 +1,47 @@
+#include "examples/run/signals.h"
+
+#include <stddef.h>
+
+static const int asking[SIGNALS] = {SIGINT, SIGTERM, SIGHUP};
+static volatile sig_atomic_t caught, last;
+static void (*also)(int signal);
+
+static void note(int signal)
+{
+    caught = last = signal;
+    if (also)
+        also(signal);
+}
+
+void signals_catch(signals_before *before, void (*handler)(int signal))
+{
+    caught = 0;
+    also = handler;
+    for (int i = 0; i < SIGNALS; i++) {
+        const int once = handler || asking[i] == SIGHUP ? 0 : (int)SA_RESETHAND;
+        const struct sigaction action = {.sa_handler = note, .sa_flags = SA_RESTART | once};
+        sigaction(asking[i], NULL, &before->of[i]);
+        if (before->of[i].sa_handler != SIG_IGN)
+            sigaction(asking[i], &action, NULL);
+    }
+}
+
+void signals_release(const signals_before *before)
+{
+    for (int i = 0; i < SIGNALS; i++)
+        if (asking[i] != SIGHUP || caught != SIGHUP)
+            sigaction(asking[i], &before->of[i], NULL);
+    if (caught == SIGHUP)
+        signal(SIGHUP, SIG_IGN);
+    also = NULL;
+}
+
+int signals_caught(void)
+{
+    return caught;
+}
+
+int signals_status(void)
+{
+    return 128 + (last ? last : SIGINT);
+}

@@ -1,0 +1,94 @@
+/* What texts say of GELU and its relatives, each statement one entry of a table (claims.c): what is measured, and where
+ * the number must lie for the statement to be true.
+ *
+ *     {VALUES, "the minimum is at -0.75", claim_minimum, NEAR(-0.75, 5e-3)},
+ *     {TRAINING, "GELU has fewer dead units than ReLU, 8 layers", claim_cells, BELOW(0),
+ *      {"depth-gelu_exact-he_normal-hidden64x8", "depth-relu-he_normal-hidden64x8"}, &claim_dead},
+ *
+ * There is one rule: yes, where the number, or its whole 95 % interval, lies there; no, where all of it lies elsewhere;
+ * else not shown.
+ */
+#ifndef STUDY_CLAIMS_H
+#define STUDY_CLAIMS_H
+
+#include "examples/study/grid.h"
+
+typedef struct finding {
+    double low, high;    /* a 95 % interval, or a number twice; NaN: it could not be measured */
+    const char *verdict; /* in place of that of the rule; NULL: the rule's */
+    char words[240];
+} finding;
+
+finding finding_number(double number, const char *format, ...) __attribute__((format(printf, 2, 3)));
+finding finding_interval(double low, double high, const char *format, ...) __attribute__((format(printf, 3, 4)));
+finding finding_none(void); /* of what was not run */
+
+typedef struct claims {
+    const study_context *c;
+    const study_work *work;
+    tg_tape *tape; /* for values; reset as anyone likes */
+} claims;
+
+/* What is compared between cells, by seed. */
+typedef struct claim_measure {
+    const char *name;
+    double (*of)(const study_cell *cell, int seed);
+    const char *format; /* of one number */
+    bool logarithm;     /* `of` gives it; what is shown is its exponential, and differences are ratios */
+} claim_measure;
+
+typedef enum claim_part { VALUES, COSTS, TRAINING, BLOCKS, CLAIM_PARTS } claim_part;
+
+enum { CLAIM_CELLS = 4 };
+
+typedef struct claim {
+    claim_part part;
+    const char *text;
+    finding (*find)(const claims *all, const struct claim *about);
+    double from, to;             /* where the number is, if the statement is true */
+    const char *of[CLAIM_CELLS]; /* what it is about, as `find` says */
+    const claim_measure *measure;
+    const char *study; /* whose runs settle it; NULL: claims */
+} claim;
+
+/* "yes", "no", "not shown" by the rule above; "not measured", or the finding's own. */
+const char *claim_verdict(const claim *about, const finding *found);
+
+typedef finding claim_find(const claims *all, const claim *about);
+
+/* ---- values (claim_values.c), which need nothing but the tape ---- */
+
+claim_find claim_at_minus_1, claim_at_minus_fifth, claim_tanh_error, claim_tanh_relative_error, claim_near_minimum,
+    claim_minimum, claim_maximum, claim_lowest, claim_line_below, claim_mean, claim_expectation_above,
+    claim_expectation_below, claim_steepest, claim_limits, claim_left_end, claim_slope_inside, claim_slope_at_zero,
+    claim_small_slopes, claim_drops, claim_orders, claim_saturation, claim_threshold, claim_differences;
+
+/* ---- costs and blocks (claim_costs.c) ---- */
+
+/* The operations of SwiGLU's feed-forward layer over those of GELU's. The memory of a training step of a transformer:
+ * with GELU over with ReLU; with its blocks recomputed in the backward pass over without. */
+claim_find claim_operations, claim_memory, claim_recomputation;
+
+/* A layer, activation, model or schedule of the name of[0], 1 or 0; of[1] says where. */
+claim_find claim_block;
+
+/* What cannot be computed: of[0] is the verdict, of[1] what is there. */
+claim_find claim_stated;
+
+/* ---- from runs (claim_runs.c) ---- */
+
+/* The number of[0] of another study's report, with its interval; of[1] says of what. The second: of a logarithm. */
+claim_find claim_study, claim_study_ratio;
+
+/* A measure of the cell of[0]; its difference to that of of[1], paired by seed; and that less the difference of of[2]
+ * and of[3]. */
+claim_find claim_cells;
+
+extern const claim_measure claim_test_loss, claim_test_accuracy, claim_perplexity, claim_early_loss, claim_dead,
+    claim_best_rate, claim_regret, claim_gap, claim_rise, claim_gradients, claim_noise, claim_swap_tanh,
+    claim_swap_quick, claim_fp16, claim_bf16;
+
+enum { CLAIM_GRIDS = 7 };
+extern const study_grid claim_grids[CLAIM_GRIDS];
+
+#endif

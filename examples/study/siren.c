@@ -1,0 +1,412 @@
+/* study siren: an image as a network of its coordinates, with sines against other activations, and its derivatives
+ * (Sitzmann, Martel, Bergman, Lindell and Wetzstein, "Implicit neural representations with periodic activation
+ * functions", arXiv 2006.09661). */
+#include "examples/data/internal.h"
+#include "examples/data/words.h"
+#include "examples/report/statistics.h"
+#include "examples/study/study.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SIDE = 64, PIXELS = SIDE * SIDE, ACTIVATIONS = 4, RATES = 4, SEEDS = 5 };
+enum { IMAGE, GRADIENT, LAPLACIAN, MEASURES };
+enum { PARTS = 4 * PIXELS }; /* f, f_x, f_y and f_xx + f_yy, one behind the other */
+
+static const tg_activation activations[ACTIVATIONS] = {TG_SINE, TG_RELU, TG_TANH, TG_GELU_EXACT};
+static const double rates[RATES] = {1e-3, 3e-3, 1e-2, 3e-2};
+static const char *const measures[MEASURES] = {"image", "gradient", "Laplacian"};
+
+typedef struct results {
+    const study_context *c;
+    study_work *work;
+    int steps, seeds, rates;
+    double psnr[ACTIVATIONS][RATES][MEASURES][SEEDS];   /* after the last step; NaN where not all seeds are complete */
+    int best[ACTIVATIONS][MEASURES];                    /* the rate with the highest mean; -1: none is complete */
+    double pictures[1 + ACTIVATIONS][MEASURES][PIXELS]; /* of the image, and of the nets of seed 1 that are best at the
+                                                           gradient */
+    double truth[PARTS];
+} results;
+
+/* ---- the image ---- */
+
+/* Brightness where x and y are between -1 and 1: rings that become finer outwards, a disc with soft edges, a patch of
+ * stripes, and a slope. */
+static tg_tensor image(tg_tensor x, tg_tensor y)
+{
+    const tg_tensor rings = tg_add(tg_square(x), tg_square(y));
+    const tg_tensor disc = tg_add(tg_square(tg_add_scalar(x, -0.4)), tg_square(tg_add_scalar(y, 0.4)));
+    const tg_tensor patch = tg_add(tg_square(tg_add_scalar(x, 0.5)), tg_square(tg_add_scalar(y, -0.5)));
+    const tg_tensor wave = tg_add(tg_mul_scalar(x, 25), tg_mul_scalar(y, 12));
+    tg_tensor sum = tg_mul_scalar(tg_mul(tg_sin(tg_mul_scalar(rings, 30)), tg_exp(tg_mul_scalar(rings, -2))), 0.5);
+    sum = tg_add(sum, tg_mul_scalar(tg_tanh(tg_add_scalar(tg_mul_scalar(disc, -50), 4)), 0.3));
+    sum = tg_add(sum, tg_mul_scalar(tg_mul(tg_sin(wave), tg_exp(tg_mul_scalar(patch, -4))), 0.2));
+    return tg_add(sum, tg_mul_scalar(x, 0.1));
+}
+
+/* The middle of pixel i, from -1 to 1. */
+static double middle(int i)
+{
+    return (2. * i + 1) / SIDE - 1;
+}
+
+/* All parts of a net or, without one, of the image. False if memory runs out. */
+static bool differentiate(const tg_model *net, double out[PARTS])
+{
+    static double exactly[2][PIXELS];
+    static float roughly[2][PIXELS]; /* as nets have it */
+    for (int i = 0; i < PIXELS; i++) {
+        roughly[0][i] = (float)(exactly[0][i] = middle(i % SIDE));
+        roughly[1][i] = (float)(exactly[1][i] = middle(i / SIDE));
+    }
+    tg_tape *tape = tg_tape_new();
+    tg_tensor place[2];
+    for (int i = 0; i < 2; i++)
+        place[i] = net ? tg_borrow(tape, TG_F32, roughly[i], TG_SHAPE(PIXELS, 1))
+                       : tg_borrow(tape, TG_F64, exactly[i], TG_SHAPE(PIXELS, 1));
+    const tg_tensor f = net ? tg_model_forward(net, tg_concat(place, 2, 1), NULL) : image(place[0], place[1]);
+    tg_tensor first[2] = {TG_NONE, TG_NONE}, second[2] = {TG_NONE, TG_NONE};
+    tg_grad(&f, 1, place, 2, NULL, true, first);
+    for (int i = 0; i < 2; i++)
+        tg_grad(&first[i], 1, &place[i], 1, NULL, false, &second[i]);
+    const tg_tensor parts[] = {f, first[0], first[1], tg_add(second[0], second[1])};
+    for (int i = 0; i < PARTS; i++)
+        out[i] = tg_ok(parts[i / PIXELS]) ? tg_at(parts[i / PIXELS], i % PIXELS) : NAN;
+    const bool fine = !tg_tape_error(tape);
+    tg_tape_free(tape);
+    return fine;
+}
+
+static double range_of(const double values[], int count)
+{
+    double low = INFINITY, high = -INFINITY;
+    for (int i = 0; i < count; i++) {
+        low = fmin(low, values[i]);
+        high = fmax(high, values[i]);
+    }
+    return high - low;
+}
+
+static double decibels(double range, double mean_squared_error)
+{
+    return 10 * log10(range * range / mean_squared_error);
+}
+
+static double psnr(const double truth[], const double ours[], int count)
+{
+    double squares = 0;
+    for (int i = 0; i < count; i++)
+        squares += (truth[i] - ours[i]) * (truth[i] - ours[i]);
+    return decibels(range_of(truth, count), squares / count);
+}
+
+static void measure_all(const results *r, const double ours[PARTS], double out[MEASURES])
+{
+    out[IMAGE] = psnr(r->truth, ours, PIXELS);
+    out[GRADIENT] = psnr(r->truth + PIXELS, ours + PIXELS, 2 * PIXELS);
+    out[LAPLACIAN] = psnr(r->truth + 3 * PIXELS, ours + 3 * PIXELS, PIXELS);
+}
+
+/* For the picture: the image, the length of its gradient, its Laplacian. */
+static void keep_pictures(const double of[PARTS], double to[MEASURES][PIXELS])
+{
+    for (int i = 0; i < PIXELS; i++) {
+        to[IMAGE][i] = of[i];
+        to[GRADIENT][i] = hypot(of[PIXELS + i], of[2 * PIXELS + i]);
+        to[LAPLACIAN][i] = of[3 * PIXELS + i];
+    }
+}
+
+/* ---- the runs ---- */
+
+static bool make_data(const results *r, dataset *data)
+{
+    *data = (dataset){.name = strdup("rings"), .task = DATASET_REGRESSION, .rows = PIXELS, .features = 2, .targets = 1};
+    const bool made = data->name && dataset_allocate(data, false, NULL);
+    for (int i = 0; made && i < PIXELS; i++) {
+        data->x[2 * i] = (float)middle(i % SIDE);
+        data->x[2 * i + 1] = (float)middle(i / SIDE);
+        data->y[i] = (float)r->truth[i];
+    }
+    return made;
+}
+
+static void name_of(char name[STUDY_NAME], int activation, int rate, int seed)
+{
+    snprintf(name, STUDY_NAME, "%s-lr%g-seed%d", tg_activation_name(activations[activation]), rates[rate], seed);
+}
+
+static bool add_run(results *r, const dataset *data, int activation, int rate, int seed)
+{
+    study_run *run = study_work_add(r->work);
+    if (!run)
+        return false;
+    *run = (study_run){
+        .group = tg_activation_name(activations[activation]), .data = data, .spec = study_spec(), .keeps_model = true};
+    run_spec *s = &run->spec;
+    s->validation = s->test = "none";
+    s->net.hidden = r->c->settings->quick ? "16x2" : "64x4";
+    s->net.activation = tg_activation_name(activations[activation]);
+    s->net.init = tg_init_name(activations[activation] == TG_SINE ? TG_INIT_SIREN : TG_INIT_VARIANCE_PRESERVING);
+    s->lr = rates[rate];
+    s->batch = PIXELS;
+    s->epochs = r->steps; /* of one step each */
+    s->seed = seed;
+    name_of(run->name, activation, rate, seed);
+    return true;
+}
+
+static const study_record *record_of(const results *r, int activation, int rate, int seed)
+{
+    char name[STUDY_NAME];
+    name_of(name, activation, rate, seed);
+    return &r->work->record[study_work_number(r->work, name)];
+}
+
+/* The PSNR of the image just before a step, the first of which is number 1. */
+static double psnr_at(const results *r, int activation, int rate, int seed, int step)
+{
+    return decibels(range_of(r->truth, PIXELS),
+                    study_record_at(record_of(r, activation, rate, seed), step, STUDY_STEP_LOSS));
+}
+
+/* Over the seeds. */
+static statistics_estimate estimate_at(const results *r, int activation, int rate, int step)
+{
+    double values[SEEDS];
+    for (int seed = 1; seed <= r->seeds; seed++)
+        values[seed - 1] = psnr_at(r, activation, rate, seed, step);
+    return statistics_of(values, (size_t)r->seeds);
+}
+
+static double mean_of(const results *r, int activation, int rate, int measure)
+{
+    return statistics_of(r->psnr[activation][rate][measure], (size_t)r->seeds).mean;
+}
+
+static bool read_parts(const results *r, int activation, int rate, int seed, double parts[PARTS],
+                       char message[STUDY_MESSAGE])
+{
+    char name[STUDY_NAME];
+    name_of(name, activation, rate, seed);
+    tg_model *net = study_run_net(&r->work->run[study_work_number(r->work, name)], r->work->folder, message);
+    const bool fine = net && differentiate(net, parts);
+    tg_model_free(net);
+    return fine;
+}
+
+/* What the nets of one rate come to, where all of its seeds are complete and none diverged. False and one line if a net
+ * cannot be read. */
+static bool measure_rate(results *r, int activation, int rate, char message[STUDY_MESSAGE])
+{
+    static double ours[PARTS];
+    const bool there = !isnan(estimate_at(r, activation, rate, r->steps).mean);
+    for (int seed = 1; seed <= r->seeds; seed++) {
+        double out[MEASURES] = {NAN, NAN, NAN};
+        if (there && !read_parts(r, activation, rate, seed, ours, message))
+            return false;
+        if (there)
+            measure_all(r, ours, out);
+        for (int m = 0; m < MEASURES; m++)
+            r->psnr[activation][rate][m][seed - 1] = out[m];
+    }
+    return true;
+}
+
+static bool gather(results *r, char message[STUDY_MESSAGE])
+{
+    static double ours[PARTS];
+    bool fine = true;
+    keep_pictures(r->truth, r->pictures[0]);
+    for (int a = 0; a < ACTIVATIONS; a++) {
+        for (int rate = 0; rate < r->rates; rate++)
+            fine = fine && measure_rate(r, a, rate, message);
+        for (int m = 0; m < MEASURES; m++) {
+            r->best[a][m] = -1;
+            for (int rate = 0; rate < r->rates; rate++)
+                if (r->best[a][m] < 0 ? !isnan(mean_of(r, a, rate, m))
+                                      : mean_of(r, a, rate, m) > mean_of(r, a, r->best[a][m], m))
+                    r->best[a][m] = rate;
+        }
+        if (fine && r->best[a][GRADIENT] >= 0) {
+            fine = read_parts(r, a, r->best[a][GRADIENT], 1, ours, message);
+            keep_pictures(ours, r->pictures[1 + a]);
+        }
+    }
+    return fine;
+}
+
+/* ---- the report ---- */
+
+static bool is_complete(const results *r)
+{
+    for (int a = 0; a < ACTIVATIONS; a++)
+        if (r->best[a][IMAGE] < 0)
+            return false;
+    return true;
+}
+
+static const double *best_of(const results *r, int activation, int measure)
+{
+    return r->psnr[activation][r->best[activation][measure]][measure];
+}
+
+static void put_psnr(const results *r, sheet *s)
+{
+    sheet_heading(s, "PSNR in dB, each activation at the rate that is best for each column");
+    sheet_table(s, 1, "activation|image|95 % interval|gradient|95 % interval|Laplacian|95 % interval");
+    for (int a = 0; a < ACTIVATIONS; a++) {
+        statistics_estimate e[MEASURES];
+        for (int m = 0; m < MEASURES; m++)
+            e[m] = statistics_of(best_of(r, a, m), (size_t)r->seeds);
+#define INTERVAL(m) e[m].mean, e[m].mean - e[m].margin, e[m].mean + e[m].margin
+        sheet_row(s, "%s|%.2f|%.2f to %.2f|%.2f|%.2f to %.2f|%.2f|%.2f to %.2f", tg_activation_name(activations[a]),
+                  INTERVAL(IMAGE), INTERVAL(GRADIENT), INTERVAL(LAPLACIAN));
+    }
+}
+
+static void put_rates(const results *r, sheet *s)
+{
+    sheet_heading(s, "At each rate, means of the seeds: the image over the steps, and all three at the end");
+    sheet_table(s, 2, "activation|rate|image, step 10|a tenth of all|half of all|all|gradient|Laplacian");
+    for (int a = 0; a < ACTIVATIONS; a++)
+        for (int rate = 0; rate < r->rates; rate++)
+            sheet_row(s, "%s|%g|%.2f|%.2f|%.2f|%.2f|%.2f|%.2f", tg_activation_name(activations[a]), rates[rate],
+                      estimate_at(r, a, rate, 10).mean, estimate_at(r, a, rate, r->steps / 10).mean,
+                      estimate_at(r, a, rate, r->steps / 2).mean, mean_of(r, a, rate, IMAGE),
+                      mean_of(r, a, rate, GRADIENT), mean_of(r, a, rate, LAPLACIAN));
+}
+
+/* Sine less the best of the others. */
+static void judge_measure(const results *r, sheet *s, int measure)
+{
+    char key[64];
+    int other = 1;
+    for (int a = 2; a < ACTIVATIONS; a++)
+        if (statistics_of(best_of(r, a, measure), (size_t)r->seeds).mean >
+            statistics_of(best_of(r, other, measure), (size_t)r->seeds).mean)
+            other = a;
+    const statistics_estimate gain =
+        statistics_paired(best_of(r, 0, measure), best_of(r, other, measure), (size_t)r->seeds);
+    sheet_verdict(
+        s, "Do sines fit the %s better (the paper: yes)? %s: %+.2f ± %.2f dB against %s, the best of the others.",
+        measures[measure],
+        gain.mean - gain.margin > 0   ? "Yes"
+        : gain.mean + gain.margin < 0 ? "No, worse"
+                                      : "Not shown",
+        gain.mean, gain.margin, tg_activation_name(activations[other]));
+    snprintf(key, sizeof key, "gain_%s", measures[measure]);
+    sheet_number(s, key, gain.mean);
+}
+
+static void judge(const results *r, sheet *s)
+{
+    const int fine = r->best[0][IMAGE], smooth = r->best[0][GRADIENT];
+    const statistics_estimate relu = statistics_paired(best_of(r, 0, IMAGE), best_of(r, 1, IMAGE), (size_t)r->seeds);
+    for (int m = 0; m < MEASURES; m++)
+        judge_measure(r, s, m);
+    if (fine != smooth)
+        sheet_verdict(s,
+                      "For sines the rate that is best for the image, %g, is not the best for its gradient, %g: there "
+                      "the image has %.2f dB and its gradient %.2f, here %.2f and %.2f.",
+                      rates[fine], rates[smooth], mean_of(r, 0, fine, IMAGE), mean_of(r, 0, fine, GRADIENT),
+                      mean_of(r, 0, smooth, IMAGE), mean_of(r, 0, smooth, GRADIENT));
+    sheet_verdict(s,
+                  "Sine less ReLU on the image: %+.2f ± %.2f dB. The paper shows images as curves only; as numbers it "
+                  "gives 29.90 and 25.12 dB, a difference of 4.78 dB, for a video and a larger net.",
+                  relu.mean, relu.margin);
+}
+
+static sheet *report(const results *r, const study_outcome *outcome)
+{
+    sheet *s = sheet_new("SIREN: an image and its derivatives by networks of sines");
+    study_say_state(r->c, r->work, outcome, s);
+    sheet_text(s,
+               "A net learns the grey value at a pixel's coordinates, which are between -1 and 1: an image of %d x %d "
+               "pixels by a formula, whose derivatives are known. %s units in a hidden layer; mean squared error over "
+               "all pixels; Adam, %d steps; %d seed%s. Sine begins with the paper's weights (omega_0 = 30), the others "
+               "with those that preserve the variance; biases begin at zero. The paper's nets have five layers of 256. "
+               "The PSNR is 10 log10(range^2 / mean squared error), with the range of the true image, of the parts of "
+               "its gradient, or of its Laplacian; nets see neither gradient nor Laplacian in training.",
+               SIDE, SIDE, r->work->run[0].spec.net.hidden, r->steps, r->seeds, plural(r->seeds));
+    if (!is_complete(r)) {
+        sheet_text(s, "Each activation needs a rate with all of its seeds before there is anything to compare.");
+        return s;
+    }
+    judge(r, s);
+    sheet_picture(
+        s, "siren.svg",
+        "PSNR of the image over the steps; the image, the length of its gradient and its Laplacian, true and by each "
+        "net, at the rate that is best for the gradient");
+    put_psnr(r, s);
+    put_rates(r, s);
+    return s;
+}
+
+/* ---- the picture ---- */
+
+static bool write_curves(const void *context, FILE *to)
+{
+    const results *r = context;
+    fputs("curve,step,mean,low,high\n", to);
+    for (int a = 0; a < ACTIVATIONS; a++)
+        for (int step = 1; step <= r->steps; step = step < 20 ? step + 1 : step + step / 20) {
+            const statistics_estimate e = estimate_at(r, a, r->best[a][GRADIENT], step);
+            fprintf(to, "%s,%d,%.6g,%.6g,%.6g\n", tg_activation_name(activations[a]), step, e.mean, e.mean - e.margin,
+                    e.mean + e.margin);
+        }
+    return true;
+}
+
+static bool write_images(const void *context, FILE *to)
+{
+    const results *r = context;
+    fputs("net,x,y,image,gradient,laplacian\n", to);
+    for (int n = 0; n <= ACTIVATIONS; n++)
+        for (int i = 0; i < PIXELS; i++)
+            fprintf(to, "%s,%d,%d,%.4g,%.4g,%.4g\n", n ? tg_activation_name(activations[n - 1]) : "true", i % SIDE,
+                    i / SIDE, r->pictures[n][IMAGE][i], r->pictures[n][GRADIENT][i], r->pictures[n][LAPLACIAN][i]);
+    return true;
+}
+
+/* ---- the study ---- */
+
+static int run(results *r, const dataset *data)
+{
+    char message[STUDY_MESSAGE];
+    bool fine = true;
+    for (int seed = 1; seed <= r->seeds; seed++)
+        for (int rate = 0; rate < r->rates; rate++)
+            for (int a = 0; a < ACTIVATIONS; a++)
+                fine = fine && add_run(r, data, a, rate, seed);
+    if (!fine)
+        return study_refuse("out of memory", 1);
+    const study_outcome outcome = study_work_do(r->work, stderr);
+    if (outcome.broken)
+        return study_refuse(outcome.message, outcome.broken);
+    if (!gather(r, message) || (is_complete(r) && (!files_write(r->c->folder, "curves.csv", write_curves, r, message) ||
+                                                   !files_write(r->c->folder, "images.csv", write_images, r, message))))
+        return study_refuse(message, 1);
+    return study_end(r->c, r->work, &outcome, report(r, &outcome), is_complete(r) ? "study_siren.gp" : NULL);
+}
+
+int study_siren(const study_context *c)
+{
+    static results r;
+    study_work work = study_work_of(c);
+    dataset data;
+    const bool quick = c->settings->quick;
+    r = (results){.c = c,
+                  .work = &work,
+                  .steps = c->settings->epochs ? c->settings->epochs
+                           : quick             ? 20
+                                               : 500,
+                  .seeds = quick ? 2 : SEEDS,
+                  .rates = quick ? 1 : RATES};
+    const bool made = differentiate(NULL, r.truth) && make_data(&r, &data);
+    const int status = made ? run(&r, &data) : study_refuse("out of memory", 1);
+    study_work_free(&work);
+    dataset_free(&data);
+    return status;
+}

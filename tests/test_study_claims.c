@@ -1,0 +1,317 @@
+/* Statements about GELU: the rule, grids of runs as text, what is compared between them, and shorter formats. */
+#include "examples/study/claims.h"
+#include "examples/study/half.h"
+#include "tests/temporary_files.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+Suite *study_claims_suite(void);
+
+/* ---- shorter formats ---- */
+
+/* The number that some bits are: sign, exponent, fraction. */
+static double of_bits(unsigned bits, int exponent_bits, int fraction_bits)
+{
+    const int bias = (1 << (exponent_bits - 1)) - 1;
+    const int exponent = (int)(bits >> fraction_bits) & ((1 << exponent_bits) - 1);
+    const double fraction = ldexp(bits & ((1u << fraction_bits) - 1), -fraction_bits);
+    const double size = exponent == (1 << exponent_bits) - 1 ? INFINITY
+                        : exponent                           ? ldexp(1 + fraction, exponent - bias)
+                                                             : ldexp(fraction, 1 - bias);
+    return bits >> (exponent_bits + fraction_bits) ? -size : size;
+}
+
+static const struct {
+    float x;
+    unsigned fp16, bf16; /* as NumPy's float16 and PyTorch's bfloat16 have them */
+} stored[] = {
+    {1, 0x3c00, 0x3f80},
+    {-2, 0xc000, 0xc000},
+    {1.f / 3, 0x3555, 0x3eab},
+    {3.14159265f, 0x4248, 0x4049},
+    {0x1.002p0f, 0x3c00, 0x3f80}, /* halfway between two of fp16: to even */
+    {0x1.006p0f, 0x3c02, 0x3f80}, /* halfway, to the other one */
+    {0x1.01p0f, 0x3c04, 0x3f80},  /* halfway between two of bf16 */
+    {0x1.03p0f, 0x3c0c, 0x3f82},
+    {65504, 0x7bff, 0x4780},
+    {65519, 0x7bff, 0x4780},
+    {65520, 0x7c00, 0x4780},      /* too large for fp16 */
+    {0x1p-14f, 0x0400, 0x3880},   /* its least normal number */
+    {0x1.8p-24f, 0x0002, 0x33c0}, /* between two subnormal ones */
+    {0x1p-25f, 0, 0x3300},
+    {0x1.8p-25f, 0x0001, 0x3340},
+    {0x1p-133f, 0, 0x0001}, /* the least of bf16 */
+    {0x1.fffffep127f, 0x7c00, 0x7f80},
+};
+
+START_TEST(a_number_is_stored_as_its_bits_say)
+{
+    const float x = stored[_i].x;
+    ck_assert_double_eq(half_nearest(x, HALF_FP16), of_bits(stored[_i].fp16, 5, 10));
+    ck_assert_double_eq(half_nearest(x, HALF_BF16), of_bits(stored[_i].bf16, 8, 7));
+    ck_assert_double_eq(half_nearest(-x, HALF_FP16), -of_bits(stored[_i].fp16, 5, 10));
+}
+END_TEST
+
+START_TEST(every_half_stays_as_it_is)
+{
+    for (unsigned bits = 0; bits < 0x7c00; bits++)
+        ck_assert_double_eq(half_nearest((float)of_bits(bits, 5, 10), HALF_FP16), of_bits(bits, 5, 10));
+    for (unsigned bits = 0; bits < 0x7f80; bits++)
+        ck_assert_double_eq(half_nearest((float)of_bits(bits, 8, 7), HALF_BF16), of_bits(bits, 8, 7));
+}
+END_TEST
+
+/* ---- the rule ---- */
+
+static const struct {
+    double from, to, low, high;
+    const char *verdict;
+} verdicts[] = {
+    {-INFINITY, 1, 0.8, 0.9, "yes"},
+    {-INFINITY, 1, 0.8, 1.1, "not shown"},
+    {-INFINITY, 1, 1.1, 1.2, "no"},
+    {-INFINITY, 1, 0.8, 1, "not shown"},
+    {-INFINITY, 1, 1, 1, "no"},
+    {0, INFINITY, 0.1, 0.2, "yes"},
+    {0, INFINITY, -0.1, 0.2, "not shown"},
+    {0, INFINITY, -0.2, -0.1, "no"},
+    {0.97, 0.99, 0.975, 0.98, "yes"},
+    {0.97, 0.99, 0.96, 0.98, "not shown"},
+    {0.97, 0.99, 0.9, 0.96, "no"},
+    {0.97, 0.99, 0.9, 1.1, "not shown"},
+    {0, 0, 0, 0, "yes"},
+    {0, 0, 0, 0.1, "not shown"},
+    {0, 1, NAN, NAN, "not measured"},
+    {0, 1, 0.5, NAN, "not measured"},
+};
+
+START_TEST(a_verdict_says_where_the_interval_lies)
+{
+    const claim about = {.from = verdicts[_i].from, .to = verdicts[_i].to};
+    const finding found = {verdicts[_i].low, verdicts[_i].high};
+    ck_assert_str_eq(claim_verdict(&about, &found), verdicts[_i].verdict);
+}
+END_TEST
+
+/* ---- grids ---- */
+
+static dataset moons;
+
+static study_context context_of(study_settings *settings)
+{
+    study_context c;
+    ck_assert(study_context_of(&c, settings, "claims", ""));
+    return c;
+}
+
+static const study_grid small = {.name = "small",
+                                 .fixed = "epochs=3 batch=16 residual=1",
+                                 .quick = "batch=8",
+                                 .factors = {"activation=relu,gelu_exact", "hidden=4x2,8", "residual=0,1"},
+                                 .rates = {1e-3, 3e-3, 1e-2},
+                                 .seeds = 2};
+
+START_TEST(a_grid_has_every_combination_with_the_options_that_it_names)
+{
+    study_settings settings = {.out = temporary_folder()};
+    const study_context c = context_of(&settings);
+    study_work work = study_work_of(&c);
+    ck_assert(study_grid_add(&work, &c, &small, &(study_sources){.rows = {moons}}));
+    ck_assert_int_eq(work.count, 2 * 2 * 2 * 3 * 2);
+    const int run = study_work_number(&work, "small-gelu_exact-hidden4x2-residual0-lr0.003-seed2");
+    ck_assert_int_ge(run, 0);
+    const run_spec *s = &work.run[run].spec;
+    ck_assert_str_eq(s->net.activation, "gelu_exact");
+    ck_assert_str_eq(s->net.hidden, "4x2");
+    ck_assert_int_eq(s->epochs, 3);
+    ck_assert_int_eq(s->batch, 16);
+    ck_assert_int_eq(s->seed, 2);
+    ck_assert_double_eq(s->lr, 3e-3);
+    ck_assert_int_ge(study_work_number(&work, "small-relu-hidden8-residual1-lr0.01-seed1"), 0);
+    study_work_free(&work);
+    settings.quick = true; /* two rates, and its own options */
+    work = study_work_of(&c);
+    ck_assert(study_grid_add(&work, &c, &small, &(study_sources){.rows = {moons}}));
+    ck_assert_int_eq(work.count, 2 * 2 * 2 * 2 * 2);
+    ck_assert_int_eq(work.run[0].spec.batch, 8);
+    study_work_free(&work);
+}
+END_TEST
+
+START_TEST(a_grid_with_an_option_that_is_none_is_refused)
+{
+    study_settings settings = {.out = temporary_folder()};
+    const study_context c = context_of(&settings);
+    const char *const wrong[] = {"epochs=x", "epoch=3", "norm=lair"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        study_grid grid = small;
+        study_work work = study_work_of(&c);
+        grid.fixed = wrong[i];
+        ck_assert(!study_grid_add(&work, &c, &grid, &(study_sources){.rows = {moons}}));
+        grid = small;
+        grid.factors[3] = "norm=none,lair";
+        ck_assert(!study_grid_add(&work, &c, &grid, &(study_sources){.rows = {moons}}));
+        study_work_free(&work);
+    }
+}
+END_TEST
+
+/* ---- comparisons ---- */
+
+/* The work of this study's grid `gpt` with invented records: the loss of a run is `loss` of its cell, rate and seed. */
+static void invent(study_work *work, double (*loss)(const study_run *run))
+{
+    work->record = calloc((size_t)work->count, sizeof *work->record);
+    for (int i = 0; i < work->count; i++) {
+        study_record *r = &work->record[i];
+        r->epochs = work->run[i].spec.epochs;
+        r->epoch = calloc((size_t)r->epochs, sizeof *r->epoch);
+        r->results = json_object();
+        for (int e = 0; e < r->epochs; e++)
+            r->epoch[e] = (runlog_epoch){.epoch = e + 1, .val_loss = loss(&work->run[i]) + (e != 1)};
+    }
+}
+
+/* GELU is better than ReLU by 0.1, 0.2, 0.3, 0.4, 0.5; the rate of 0.003 is the best. */
+static double loss_of(const study_run *run)
+{
+    const bool gelu = strcmp(run->spec.net.activation, "gelu_exact") == 0;
+    return 2 + 0.01 * run->spec.seed * run->spec.seed - (gelu ? 0.1 * run->spec.seed : 0) +
+           (run->spec.lr == 3e-3 ? 0 : 0.05);
+}
+
+static const study_grid *grid_called(const char *name)
+{
+    for (int i = 0; i < CLAIM_GRIDS; i++)
+        if (strcmp(claim_grids[i].name, name) == 0)
+            return &claim_grids[i];
+    return NULL;
+}
+
+START_TEST(cells_are_compared_by_seed_at_their_best_rates)
+{
+    study_settings settings = {.out = temporary_folder()};
+    const study_context c = context_of(&settings);
+    study_work work = study_work_of(&c);
+    static study_sources none;
+    const claims all = {&c, &work, NULL};
+    const claim better = {.of = {"gpt-gelu_exact-post-norm0-warmup0", "gpt-relu-post-norm0-warmup0"},
+                          .measure = &claim_perplexity,
+                          .to = 1,
+                          .from = -INFINITY},
+                alike = {.of = {"gpt-gelu_exact-post-norm0-warmup0", "gpt-relu-post-norm0-warmup0",
+                                "gpt-gelu_exact-post-norm1-warmup0.1", "gpt-relu-post-norm1-warmup0.1"},
+                         .measure = &claim_perplexity};
+    ck_assert(study_grid_add(&work, &c, grid_called("gpt"), &none));
+    invent(&work, loss_of);
+    /* mean -0.3, deviation sqrt(0.025), five seeds: 2.776445 is Student's 97.5 % point with four degrees of freedom */
+    const double margin = 2.776445105 * sqrt(0.025 / 5);
+    finding found = claim_cells(&all, &better);
+    ck_assert_double_eq_tol(found.low, exp(-0.3 - margin), 1e-6);
+    ck_assert_double_eq_tol(found.high, exp(-0.3 + margin), 1e-6);
+    ck_assert_str_eq(claim_verdict(&better, &found), "yes");
+    ck_assert_ptr_nonnull(strstr(found.words, "0.741 times (0.609 to 0.90"));
+    found = claim_cells(&all, &alike);
+    ck_assert_double_eq_tol(found.low, 1, 1e-9);
+    ck_assert_double_eq_tol(found.high, 1, 1e-9);
+    work.record[0].epochs = 1; /* one is not complete */
+    found = claim_cells(&all, &better);
+    ck_assert_str_eq(claim_verdict(&better, &found), "not measured");
+    study_work_free(&work);
+}
+END_TEST
+
+/* ---- the command, and the page in docs ---- */
+
+static char output[1 << 16];
+
+static int run(const char *arguments)
+{
+    const char *build = getenv("TG_BUILD");
+    char command[PATH_MAX + 200];
+    snprintf(command, sizeof command, "%s/bin/study %s --quick --no-plots --out '%s' 2>&1 </dev/null",
+             build ? build : "build", arguments, temporary_folder());
+    FILE *pipe = popen(command, "r");
+    ck_assert_ptr_nonnull(pipe);
+    output[fread(output, 1, sizeof output - 1, pipe)] = '\0';
+    return pclose(pipe);
+}
+
+/* What mathematics says, beside what the texts do. */
+START_TEST(values_are_those_of_mathematics)
+{
+    static const char *const rows[] = {
+        "| GELU(-1) = -0.1588 | no | -0.15885 to -0.15875 | -0.158655; the tanh form has -0.158808 | study claims |",
+        "| the tanh form is within 0.0002 | no | below 0.0002 | 4.73e-04",
+        "| the tanh form is within 0.001 | yes |",
+        "| the gradient is never zero | no | above 1e-09 | it is at x = -0.7517915 |",
+        "mean 0.2820948",
+        "| GELU(x) = E[x 1{X <= x}] | yes |",
+        "| the tanh form is about 99.99 % accurate | no | below 0.0001 | relative error up to 2.0e-04 for x > 0; 45 % "
+        "at",
+        "| the minimum is at -0.75 | yes | -0.755 to -0.745 | at -0.751792",
+        "| there is a maximum on the negative side, about -0.17 | no |",
+        "| GELU is bounded below by -0.17x | no |",
+        "| the gradient's maximum is near x = 1.4 | yes | 1.35 to 1.45 | 1.128904 at x = 1.414",
+        "| gradients can be small for large abs(x) | no | below 0.001 | on the left only",
+        "| GELU is infinitely differentiable | yes |",
+        "0.8413, 0.5000, 0.1587",
+        "| ELU saturates on the left, GELU does not | no |",
+        "| ELU has a hard threshold at 0 | no |",
+        "768-3072-768: 1.50 times at equal width, 1.00",
+        "| exact GELU costs 3.0 times ReLU, per element | not measured | 2.5 to 3.5 | run the command first | study "
+        "cost"};
+    ck_assert_msg(run("claims") == 0, "%s", output);
+    const char *report = temporary_text("claims-quick/report.md");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        ck_assert_msg(strstr(report, rows[i]), "no '%s' in\n%s", rows[i], report);
+}
+END_TEST
+
+START_TEST(numbers_of_other_studies_are_taken_from_their_reports)
+{
+    ck_assert_msg(run("cost") == 0, "%s", output);
+    ck_assert_msg(run("claims") == 0, "%s", output);
+    const char *report = temporary_text("claims-quick/report.md");
+    ck_assert_ptr_null(strstr(report, "per element | not measured |"));
+    ck_assert_ptr_nonnull(strstr(report, "on language (perplexity) | not measured |"));
+}
+END_TEST
+
+/* ---- */
+
+static void make(void)
+{
+    char message[200];
+    temporary_folder_make();
+    ck_assert_msg(dataset_load("moons", &(dataset_options){.rows = 60}, &moons, message, sizeof message), "%s",
+                  message);
+}
+
+static void drop(void)
+{
+    dataset_free(&moons);
+    temporary_folder_remove();
+}
+
+Suite *study_claims_suite(void)
+{
+    Suite *suite = suite_create("study_claims");
+    TCase *tests = tcase_create("study_claims");
+    tcase_set_timeout(tests, 120);
+    tcase_add_checked_fixture(tests, make, drop);
+    tcase_add_loop_test(tests, a_number_is_stored_as_its_bits_say, 0, sizeof stored / sizeof *stored);
+    tcase_add_test(tests, every_half_stays_as_it_is);
+    tcase_add_loop_test(tests, a_verdict_says_where_the_interval_lies, 0, sizeof verdicts / sizeof *verdicts);
+    tcase_add_test(tests, a_grid_has_every_combination_with_the_options_that_it_names);
+    tcase_add_test(tests, a_grid_with_an_option_that_is_none_is_refused);
+    tcase_add_test(tests, cells_are_compared_by_seed_at_their_best_rates);
+    tcase_add_test(tests, values_are_those_of_mathematics);
+    tcase_add_test(tests, numbers_of_other_studies_are_taken_from_their_reports);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -207,6 +207,55 @@ START_TEST(interrupted_it_ends_the_program_too)
 }
 END_TEST
 
+/* ---- Python ---- */
+
+/* Runs gradcheck on a Python program; -1 if there is no Python with this module. */
+static int run_python(const char *needs, const char *arguments, const char *options, char *text, size_t size)
+{
+    char command[2 * PATH_MAX];
+    const char *build = getenv("TG_BUILD") ? getenv("TG_BUILD") : "build",
+               *python = getenv("TG_TORCH_PYTHON") ? getenv("TG_TORCH_PYTHON") : "python3";
+    snprintf(command, sizeof command, "%s -c 'import %s' 2>/dev/null", python, needs);
+    if (system(command) != 0)
+        return printf("skipped: %s has no %s (TG_TORCH_PYTHON)\n", python, needs), -1;
+    snprintf(command, sizeof command,
+             "PYTHONPATH=examples/gradcheck %s/bin/gradcheck --command '%s %s' %s 2>&1 </dev/null", build, python,
+             arguments, options);
+    FILE *pipe = popen(command, "r");
+    ck_assert_ptr_nonnull(pipe);
+    text[fread(text, 1, size - 1, pipe)] = '\0';
+    const int status = pclose(pipe);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -2;
+}
+
+START_TEST(the_python_example_of_the_guide_runs_as_printed)
+{
+    static char text[1 << 17];
+    char path[PATH_MAX];
+    FILE *file = fopen("docs/gradcheck.md", "r");
+    ck_assert_ptr_nonnull(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    const char *begin = strstr(text, "```python\n# mine.py\n"), *end = begin ? strstr(begin, "\n```\n") : NULL;
+    ck_assert(begin && end);
+    begin += strlen("```python\n");
+    temporary_write("mine.py", begin, (size_t)(end + 1 - begin));
+    snprintf(path, sizeof path, "%s", temporary_path("mine.py"));
+    const int status = run_python("numpy", path, "", text, sizeof text);
+    ck_assert_msg(status == -1 || (status == 0 && strstr(text, "\n2 passed, 0 failed\n")), "%d: %s", status, text);
+}
+END_TEST
+
+/* As many as inside, and nothing right is called wrong: the program fails, and so --command does, if that is not so. */
+START_TEST(the_known_faults_are_caught_over_the_pipe)
+{
+    static char text[1 << 18];
+    const int status = run_python("torch", "tests/gradcheck_faults.py torch", "", text, sizeof text);
+    ck_assert_msg(status == -1 || (status == 1 && strstr(text, "called 0 of 15 right ones wrong")), "%d: %s", status,
+                  text);
+}
+END_TEST
+
 /* ---- JUnit XML ---- */
 
 START_TEST(junit_has_each_result_and_no_character_that_xml_does_not_have)
@@ -250,6 +299,12 @@ Suite *gradcheck_command_suite(void)
     tcase_add_test(all, a_command_that_is_not_there_is_refused);
     tcase_add_test(all, interrupted_it_ends_the_program_too);
     tcase_add_test(all, junit_has_each_result_and_no_character_that_xml_does_not_have);
+    TCase *python = tcase_create("python");
+    tcase_set_timeout(python, 900);
+    tcase_add_checked_fixture(python, temporary_folder_make, temporary_folder_remove);
+    tcase_add_test(python, the_python_example_of_the_guide_runs_as_printed);
+    tcase_add_test(python, the_known_faults_are_caught_over_the_pipe);
+    suite_add_tcase(suite, python);
     suite_add_tcase(suite, all);
     return suite;
 }

@@ -299,8 +299,11 @@ static int run_command(const settings *s, char *const *argv)
     subject *list = calloc(MOST_FUNCTIONS, sizeof *list);
     check_row *rows = calloc(MOST_FUNCTIONS, sizeof *rows);
     signals_before before;
-    if (!list || !rows)
+    if (!list || !rows) {
+        free(list);
+        free(rows);
         return refuse("", "out of memory");
+    }
     signals_catch(&before, NULL);
     command_pipe *of = command_start(s->command, s->limit, message);
     const check_table table = {rows, of ? check_functions(s, of, list, rows) : 0};

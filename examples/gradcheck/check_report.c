@@ -104,7 +104,8 @@ static void put_problems(const check_report *r, FILE *to)
 static void put_basis(const check_row *row, FILE *to)
 {
     const tg_gradcheck_result *v = &row->result;
-    const bool single = row->what->op || row->what->function, whole = single || strcmp(row->what->category, "layer") == 0;
+    const bool single = row->what->op || row->what->function,
+               whole = single || strcmp(row->what->category, "layer") == 0;
     fprintf(to, "%lld difference%s%s on %d %s%s", (long long)v->comparisons, plural(v->comparisons),
             whole ? "" : " along random directions", v->samples, single ? "sample" : "shape", plural(v->samples));
     if (v->kinks)

@@ -180,8 +180,8 @@ typedef enum tg_gradcheck_type {
  *         y[0] = (x[0] * x[0] + x[1] * x[1]) / 2;
  *         return true;
  *     }
- *     static bool half_square_vjp(const void *const *in, const void *const *cotangents, void *const *gradients, void
- * *user)
+ *     static bool half_square_vjp(const void *const *in, const void *const *cotangents, void *const *gradients,
+ *                                 void *user)
  *     {
  *         const double *x = in[0], *v = cotangents[0];
  *         double *gradient = gradients[0];
@@ -218,7 +218,8 @@ typedef struct tg_black_box {
  *     - no call changes its inputs, and the gradient does not depend on what the function was last evaluated on.
  *
  * Inputs are rounded to the type; parameters are not for black boxes. A second derivative is the first one of the vjp,
- * which is a function too, of x and v: give it as the value of another black box, and so on up. */
+ * which is a function too, of x and v: give it as the value of another black box, and so on up. In the result, `sharp`
+ * counts comparisons where an error of 1e-12 (double), 1e-4 (float) or 0.09 (bfloat16) would have been seen. */
 tg_gradcheck_result tg_gradcheck_function(const tg_black_box *function, const tg_gradcheck_input *inputs, int count,
                                           const tg_gradcheck_options *options);
 

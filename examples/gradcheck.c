@@ -275,7 +275,7 @@ static int run(const settings *s, subjects *all, char *const *argv)
 enum { MOST_FUNCTIONS = 10000 };
 
 /* Checks what it has, until it ends or fails; as many rows as could be had. */
-static int check_functions(const settings *s, command *of, subject list[], check_row rows[])
+static int check_functions(const settings *s, command_pipe *of, subject list[], check_row rows[])
 {
     static remote_function function;
     int count = 0;
@@ -299,10 +299,13 @@ static int run_command(const settings *s, char *const *argv)
     subject *list = calloc(MOST_FUNCTIONS, sizeof *list);
     check_row *rows = calloc(MOST_FUNCTIONS, sizeof *rows);
     signals_before before;
-    if (!list || !rows)
+    if (!list || !rows) {
+        free(list);
+        free(rows);
         return refuse("", "out of memory");
+    }
     signals_catch(&before, NULL);
-    command *of = command_start(s->command, s->limit, message);
+    command_pipe *of = command_start(s->command, s->limit, message);
     const check_table table = {rows, of ? check_functions(s, of, list, rows) : 0};
     show_progress(table.count, table.count, NULL);
     if (of)

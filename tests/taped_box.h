@@ -27,7 +27,4 @@ typedef struct taped_box {
 bool taped_box_open(taped_box *of, const tg_gradcheck_input *inputs, int count);
 void taped_box_close(taped_box *of);
 
-/* x rounded to bfloat16, to nearest. */
-float to_bfloat16(float x);
-
 #endif

@@ -1,4 +1,5 @@
 /* Derivatives of black boxes: the checker of functions of tensors, on functions in C in three types. */
+#include "examples/data/half.h"
 #include "tests/right_functions.h"
 #include "tests/seeds.h"
 #include "tests/taped_box.h"
@@ -52,7 +53,7 @@ static void put(const product *p, void *to, int i, double x)
     if (p->type == TG_GRADCHECK_F64)
         ((double *)to)[i] = x;
     else
-        ((float *)to)[i] = p->type == TG_GRADCHECK_F32 ? (float)x : to_bfloat16((float)x);
+        ((float *)to)[i] = p->type == TG_GRADCHECK_F32 ? (float)x : half_bf16_round((float)x);
 }
 
 /* The derivatives as a matrix: [P, m] by [A, B], so that each product with a vector is a plain loop over it. */

@@ -115,9 +115,9 @@ static bool is_adjoint(tg_check *c, int which, double *u)
 
 static bool box_holds(tg_check *c)
 {
-    double *u = tg_check_take(c, c->variables), *w = tg_check_take(c, c->variables),
-           *of_u = tg_check_take(c, c->level[0].length), *of_w = tg_check_take(c, c->level[0].length);
-    if (!u || !w || !of_u || !of_w || !stays_undisturbed(c))
+    double *u, *w, *of_u, *of_w;
+    if (!TG_CHECK_TAKE(c, &c->arena, c->variables, &u, &w) ||
+        !TG_CHECK_TAKE(c, &c->arena, c->level[0].length, &of_u, &of_w) || !stays_undisturbed(c))
         return false;
     if (c->box->jvp && (!jvp_is_linear(c, u, w, of_u, of_w) || !is_adjoint(c, TG_CHECK_JVP, u)))
         return false;

@@ -33,18 +33,29 @@ double *tg_check_take(tg_check *c, int64_t count)
     return tg_check_take_from(c, &c->arena, count, sizeof(double));
 }
 
+bool tg_check_take_each(tg_check *c, tg_arena *arena, int64_t count, double **const arrays[])
+{
+    while (*arrays && (**arrays = tg_check_take_from(c, arena, count, sizeof ***arrays)))
+        arrays++;
+    return !*arrays;
+}
+
+bool tg_check_take_values(tg_check *c, double *values[TG_GRADCHECK_MAX_ORDER + 1])
+{
+    for (int k = 0; k <= c->options.order; k++)
+        if (!(values[k] = tg_check_take(c, c->level[k].length)))
+            return false;
+    return true;
+}
+
 static bool make_room(tg_check *c)
 {
     tg_tensor **tensors[] = {&c->tensors, &c->varied, &c->results, &c->gradients, &c->cotangents};
-    double **numbers[] = {&c->scale, &c->own_scale, &c->moved,
-                          &c->point}; /* the point last: tg_check_close takes it as filled */
     for (size_t i = 0; i < sizeof tensors / sizeof tensors[0]; i++)
         if (!(*tensors[i] = tg_check_take_from(c, &c->arena, c->report.count, sizeof(tg_tensor))))
             return false;
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        if (!(*numbers[i] = tg_check_take(c, c->variables)))
-            return false;
-    return true;
+    return TG_CHECK_TAKE(c, &c->arena, c->variables, &c->scale, &c->own_scale, &c->moved,
+                         &c->point); /* the point last: tg_check_close takes it as filled */
 }
 
 /* ---- variables ---- */
@@ -208,12 +219,11 @@ static bool measure_rounding(tg_check *c)
            weights[TG_CHECK_WINDOWS][4];
     for (int w = 0; w < TG_CHECK_WINDOWS; w++)
         window_weights(w, weights[w]);
-    for (int k = 0; step && k <= c->options.order; k++)
-        if (!(values[k] = tg_check_take(c, c->level[k].length)))
-            return false;
-    for (int64_t i = 0; step && i < c->variables; i++)
+    if (!step || !tg_check_take_values(c, values))
+        return false;
+    for (int64_t i = 0; i < c->variables; i++)
         step[i] = c->numbers->noise_step * c->own_scale[i] * tg_check_weight(c);
-    for (int point = 0; step && point < TG_CHECK_WINDOWS + 3; point++) {
+    for (int point = 0; point < TG_CHECK_WINDOWS + 3; point++) {
         for (int64_t i = 0; i < c->variables; i++)
             c->moved[i] = c->point[i] + distance[point] * step[i];
         if (!tg_check_evaluate_all(c, c->moved, values))
@@ -221,7 +231,7 @@ static bool measure_rounding(tg_check *c)
         for (int k = 0; k <= c->options.order; k++)
             add_point(&c->level[k], values[k], point, weights);
     }
-    return step;
+    return true;
 }
 
 double tg_check_noise(const tg_check *c, int level, const double *weights, int64_t from, int64_t to)
@@ -246,16 +256,14 @@ static bool make_level(tg_check *c, tg_check_level *level, int64_t length)
 {
     level->length = length;
     level->epsilon = c->numbers->epsilon;
-    level->cotangent = tg_check_take(c, length);
-    level->value = tg_check_take(c, length);
-    level->value_rounding = tg_check_take(c, length);
-    level->relative_rounding = tg_check_take(c, length);
-    for (int w = 0; w < TG_CHECK_WINDOWS; w++)
-        if (!(level->noise[w] = tg_check_take(c, length)))
-            return false;
-    for (int64_t i = 0; level->cotangent && i < length; i++)
+    _Static_assert(TG_CHECK_WINDOWS == 5, "one array for each");
+    if (!TG_CHECK_TAKE(c, &c->arena, length, &level->cotangent, &level->value, &level->value_rounding,
+                       &level->relative_rounding, &level->noise[0], &level->noise[1], &level->noise[2],
+                       &level->noise[3], &level->noise[4]))
+        return false;
+    for (int64_t i = 0; i < length; i++)
         level->cotangent[i] = tg_check_weight(c);
-    return level->cotangent && level->value && level->value_rounding && level->relative_rounding;
+    return true;
 }
 
 static bool is_finite(tg_check *c, int k)
@@ -286,8 +294,7 @@ static bool evaluate_levels(tg_check *c)
     if (!c->kind->measure(c))
         return false;
     const int64_t outputs = c->level[0].length, longest = outputs > c->variables ? outputs : c->variables;
-    if (!(c->ahead = tg_check_take(c, longest)) || !(c->behind = tg_check_take(c, longest)) ||
-        !(c->moves = tg_check_take(c, longest)))
+    if (!TG_CHECK_TAKE(c, &c->arena, longest, &c->ahead, &c->behind, &c->moves))
         return false;
     double *values[TG_GRADCHECK_MAX_ORDER + 1];
     for (int k = 0; k <= c->options.order; k++) {

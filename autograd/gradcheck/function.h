@@ -119,6 +119,12 @@ void *tg_check_take_from(tg_check *c, tg_arena *arena, int64_t count, size_t siz
 /* The same for numbers that are kept until the check is closed. */
 double *tg_check_take(tg_check *c, int64_t count);
 
+/* Several arrays of numbers: if (!TG_CHECK_TAKE(c, &c->arena, length, &ahead, &behind)) return false; and one of each
+ * level's length. */
+#define TG_CHECK_TAKE(c, arena, count, ...) tg_check_take_each(c, arena, count, (double **const[]){__VA_ARGS__, NULL})
+bool tg_check_take_each(tg_check *c, tg_arena *arena, int64_t count, double **const arrays[] /* ended by NULL */);
+bool tg_check_take_values(tg_check *c, double *values[TG_GRADCHECK_MAX_ORDER + 1]);
+
 /* Sums of squares are in long double: in double the square of 1e-226 is 0, and that of 1e300 infinite. */
 static inline void tg_check_add_square(long double *sum, double x)
 {

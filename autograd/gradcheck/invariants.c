@@ -35,19 +35,10 @@ bool tg_check_same(tg_check *c, int order, const double *found, tg_gradcheck_sta
                          found[i], (long long)i, order > 0 ? "all variables" : "the result");
 }
 
-/* Memory for what all levels give. */
-static bool make_values(tg_check *c, double *values[TG_GRADCHECK_MAX_ORDER + 1])
-{
-    for (int k = 0; k <= c->options.order; k++)
-        if (!(values[k] = tg_check_take(c, c->level[k].length)))
-            return false;
-    return true;
-}
-
 static bool repeats(tg_check *c)
 {
     double *values[TG_GRADCHECK_MAX_ORDER + 1];
-    if (!make_values(c, values) || !tg_check_evaluate_all(c, c->point, values))
+    if (!tg_check_take_values(c, values) || !tg_check_evaluate_all(c, c->point, values))
         return false;
     for (int order = 0; order <= c->options.order; order++)
         if (!tg_check_same(c, order, values[order], TG_GRADCHECK_NOT_REPEATABLE,
@@ -164,7 +155,7 @@ static bool scales(tg_check *c)
                                   {{1, 1}, {-40, -10}}, {{1, 1}, {-10, 100}}, {{1, 1}, {10, -100}},
                                   {{1, 1}, {40, 40}},   {{1, 1}, {100, -40}}};
     double *cotangents[TG_GRADCHECK_MAX_ORDER + 1], *values[TG_GRADCHECK_MAX_ORDER + 1];
-    if (!make_values(c, cotangents) || !make_values(c, values))
+    if (!tg_check_take_values(c, cotangents) || !tg_check_take_values(c, values))
         return false;
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         if (!scales_with(c, &all[i], cotangents, values))

@@ -20,13 +20,10 @@ typedef struct side {
 
 static bool make_side(tg_check *c, tg_arena *arena, int64_t outputs, side *s)
 {
-    double **arrays[] = {&s->last, &s->rows, &s->value, &s->error, &s->rounding};
-    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
-        if (!(*arrays[i] = tg_check_take_from(c, arena, outputs, sizeof(double))))
-            return false;
-    for (int j = 0; j < SIDE_COLUMNS; j++)
-        if (!(s->tableau[j] = tg_check_take_from(c, arena, outputs, sizeof(double))))
-            return false;
+    _Static_assert(SIDE_COLUMNS == 5, "one array for each");
+    if (!TG_CHECK_TAKE(c, arena, outputs, &s->last, &s->rows, &s->value, &s->error, &s->rounding, &s->tableau[0],
+                       &s->tableau[1], &s->tableau[2], &s->tableau[3], &s->tableau[4]))
+        return false;
     for (int64_t i = 0; i < outputs; i++)
         s->error[i] = INFINITY;
     return true;

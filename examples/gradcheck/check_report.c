@@ -62,15 +62,15 @@ static void put_conditions(const check_report *r, FILE *to)
     fputs(" on ", to);
     html_text(to, machine.machine);
     fputs(". To repeat it:</p>\n<pre>", to);
-    char *words = NULL;
+    char *command = NULL;
     size_t size = 0;
-    FILE *line = open_memstream(&words, &size);
+    FILE *line = open_memstream(&command, &size);
     if (line) {
         options_print_command(r->argv, line);
-        if (files_close_memory(line, &words))
-            html_text(to, words);
+        if (files_close_memory(line, &command))
+            html_text(to, command);
     }
-    free(words);
+    free(command);
     fputs("</pre>\n", to);
 }
 
@@ -104,7 +104,8 @@ static void put_problems(const check_report *r, FILE *to)
 static void put_basis(const check_row *row, FILE *to)
 {
     const tg_gradcheck_result *v = &row->result;
-    const bool single = row->what->op != NULL, whole = single || strcmp(row->what->category, "layer") == 0;
+    const bool single = row->what->op || row->what->function,
+               whole = single || strcmp(row->what->category, "layer") == 0;
     fprintf(to, "%lld difference%s%s on %d %s%s", (long long)v->comparisons, plural(v->comparisons),
             whole ? "" : " along random directions", v->samples, single ? "sample" : "shape", plural(v->samples));
     if (v->kinks)

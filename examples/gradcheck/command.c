@@ -17,7 +17,7 @@
 #include <sys/prctl.h>
 #endif
 
-struct command {
+struct command_pipe {
     pid_t pid; /* and the number of its group */
     bool ended;
     int to, from;
@@ -37,12 +37,12 @@ static double now(void)
 
 /* ---- messages ---- */
 
-const char *command_message(const command *c)
+const char *command_message(const command_pipe *c)
 {
     return c->message;
 }
 
-bool command_fail(command *c, const char *format, ...)
+bool command_fail(command_pipe *c, const char *format, ...)
 {
     va_list arguments;
     if (c->message[0])
@@ -54,7 +54,7 @@ bool command_fail(command *c, const char *format, ...)
     return false;
 }
 
-bool command_has_ended(command *c, bool early)
+bool command_has_ended(command_pipe *c, bool early)
 {
     int status = 0;
     const char *when = early ? " in the middle of a check" : "";
@@ -93,10 +93,10 @@ static void be_child(const char *line, const int in[2], const int out[2], pid_t 
     _exit(127);
 }
 
-command *command_start(const char *line, double limit, char message[COMMAND_MESSAGE])
+command_pipe *command_start(const char *line, double limit, char message[COMMAND_MESSAGE])
 {
     int in[2] = {-1, -1}, out[2] = {-1, -1};
-    command *c = calloc(1, sizeof *c);
+    command_pipe *c = calloc(1, sizeof *c);
     const pid_t parent = getpid();
     fflush(NULL);
     if (!c || pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0 || (c->pid = fork()) < 0) {
@@ -122,7 +122,7 @@ command *command_start(const char *line, double limit, char message[COMMAND_MESS
     return c;
 }
 
-void command_stop(command *c)
+void command_stop(command_pipe *c)
 {
     if (!c)
         return;
@@ -145,7 +145,7 @@ void command_stop(command *c)
 /* ---- lines ---- */
 
 /* Waits until it can be written or read. */
-static bool is_ready(command *c, struct pollfd wanted, double until, const char *what)
+static bool is_ready(command_pipe *c, struct pollfd wanted, double until, const char *what)
 {
     const double left = until - now();
     if (signals_caught())
@@ -156,7 +156,7 @@ static bool is_ready(command *c, struct pollfd wanted, double until, const char 
     return true;
 }
 
-bool command_write(command *c, const char *text, size_t length)
+bool command_write(command_pipe *c, const char *text, size_t length)
 {
     const double until = now() + c->limit;
     while (length > 0 && !c->message[0]) {
@@ -175,7 +175,7 @@ bool command_write(command *c, const char *text, size_t length)
 }
 
 /* Room for more; what has been a line is given up. */
-static bool make_room(command *c)
+static bool make_room(command_pipe *c)
 {
     enum { LEAST = 1 << 16 };
     memmove(c->text, c->text + c->next, c->used - c->next);
@@ -191,7 +191,7 @@ static bool make_room(command *c)
     return true;
 }
 
-char *command_read(command *c, size_t most, size_t *length)
+char *command_read(command_pipe *c, size_t most, size_t *length)
 {
     const double until = now() + c->limit;
     size_t seen = c->next;

@@ -186,7 +186,7 @@ static int64_t numbers_of(const remote_function *r)
 }
 
 /* A line as JSON, or NULL: then nothing more can be had from the program. */
-static json_t *read_json(command *of, size_t most, bool early)
+static json_t *read_json(command_pipe *of, size_t most, bool early)
 {
     size_t length;
     json_error_t error;
@@ -398,7 +398,7 @@ static void release(remote_function *r)
     json_decref(r->description);
 }
 
-bool remote_next(command *of, remote_function *r)
+bool remote_next(command_pipe *of, remote_function *r)
 {
     enum { LONGEST = 1 << 30 };
     *r = (remote_function){.of = of};

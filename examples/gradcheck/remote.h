@@ -19,7 +19,7 @@
 enum { REMOTE_MOST = 64 /* inputs, and outputs */ };
 
 typedef struct remote_function {
-    command *of;
+    command_pipe *of;
     json_t *description; /* owns the names */
     char name[128];
     tg_black_box box;
@@ -34,7 +34,7 @@ typedef struct remote_function {
 } remote_function;
 
 /* Reads what the next function is. False if there is none, or the program fails. */
-bool remote_next(command *of, remote_function *r);
+bool remote_next(command_pipe *of, remote_function *r);
 
 /* Tells the program how the check ended, and frees what it had. A result that rests on a wrong answer says so. */
 void remote_end(remote_function *r, tg_gradcheck_result *result);

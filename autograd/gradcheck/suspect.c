@@ -3,7 +3,7 @@
 #include <math.h>
 
 /* Derivatives that differ by less than this part of the largest are the same: one-sided differences know no better. */
-#define SAME_TO 1e-6
+#define EQUAL_TO 1e-6
 
 /* An error that is a smaller part of the derivative than this is not looked for element by element. */
 #define SEEN 1e-5
@@ -218,7 +218,7 @@ void tg_check_suspect(tg_text *text, const tg_check *c, const tg_check_jacobian 
     suspicion s = {.text = text, .c = c, .j = j, .part = part};
     s.found = block_of(c, j, j->found, part);
     s.expected = block_of(c, j, j->expected, part);
-    s.tolerance = SAME_TO * fmax(largest_of(&s.expected), fmin(largest_of(&s.found), 1e-6));
+    s.tolerance = EQUAL_TO * fmax(largest_of(&s.expected), fmin(largest_of(&s.found), 1e-6));
     for (size_t i = 0; i < sizeof guesses / sizeof guesses[0]; i++)
         if (guesses[i](&s))
             return;

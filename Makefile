@@ -95,6 +95,10 @@ TEST_SOURCES    := $(filter-out $(if $(filter none,$(BLAS)),tests/test_bench%.c)
 # A header is public if it marks what it exports (autograd/api.h).
 PUBLIC_HEADERS  := $(shell grep -l '^TG_API_BEGIN' autograd/*.h nn/*.h nn/*/*.h optim/*.h) autograd/ops.def $(wildcard nn/*.def nn/*/*.def optim/*.def)
 
+ifeq ($(shell echo __SIZEOF_POINTER__ | $(CC) $(CFLAGS) -E -P - 2>/dev/null),4)
+$(error tapegrad needs pointers of 64 bits, and $(CC) $(CFLAGS) compiles for 32)
+endif
+
 # Kernels are compiled once for each instruction set and floating type, and chosen when the program starts.
 REALS := f32 f64
 MACHINE := $(shell $(CC) -dumpmachine 2>/dev/null)

@@ -12,7 +12,7 @@
 
 /* The default range reaches so far to both sides; and so many times as wide every second element is drawn a second
  * time, so that tails are seen. */
-enum { RANGE = 3, STRETCH = 4 };
+enum { RANGE = 3, WIDER = 4 };
 
 /* ---- drawing ---- */
 
@@ -313,8 +313,8 @@ static void run_variants(trial *t)
         return;
     }
     total->samples++;
-    snprintf(note, sizeof note, " (every second element drawn from %d to %d)", -STRETCH * RANGE, STRETCH * RANGE);
-    if (can_stretch(t) && draw_inputs(t, STRETCH))
+    snprintf(note, sizeof note, " (every second element drawn from %d to %d)", -WIDER * RANGE, WIDER * RANGE);
+    if (can_stretch(t) && draw_inputs(t, WIDER))
         run_variant(t, true, false, note);
     for (unsigned group = 3; group < 1u << t->report.count && total->passed; group++) {
         bool pair = __builtin_popcount(group) == 2, all = group == (1u << t->report.count) - 1;

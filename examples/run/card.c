@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const char *const tasks[] = {"classes", "targets", "images", "letters", NULL};
 
@@ -255,6 +256,15 @@ bool card_of_source(card *c, const run_spec *s, const run_source *from, char mes
     if (!fine)
         card_free(c);
     return fine;
+}
+
+const char *card_path(const char *path, char file[CARD_PATH])
+{
+    struct stat status;
+    if (!path || stat(path, &status) != 0 || !S_ISDIR(status.st_mode))
+        return path;
+    snprintf(file, CARD_PATH, "%s/best.safetensors", path);
+    return file;
 }
 
 bool card_read(card *c, const char *path, char message[NET_MESSAGE])

@@ -76,7 +76,7 @@ $(NEEDS): .ci/dependencies
 	@mkdir -p $(@D) && touch $@
 
 # ---- what is there ---------------------------------------------------------
-LIBRARY_SOURCES := $(wildcard autograd/*.c autograd/ops/*.c autograd/gradcheck/*.c nn/*.c nn/*/*.c optim/*.c) \
+LIBRARY_SOURCES := $(wildcard autograd/*.c autograd/ops/*.c autograd/gradcheck/*.c autograd/export/*.c nn/*.c nn/*/*.c optim/*.c) \
                    $(filter-out autograd/kernels/isa.c autograd/kernels/product_kernel.c,$(wildcard autograd/kernels/*.c))
 PROGRAM_SOURCES := $(wildcard examples/*.c)
 COMMON_SOURCES  := $(wildcard examples/*/*.c plots/*.c)
@@ -202,6 +202,16 @@ $(OUT)/obj/examples/run/team.o: ALL_CFLAGS += $(MPI_CFLAGS)
 $(OUT)/obj/examples/% $(OUT)/obj/plots/% $(OUT)/obj/tests/%: ALL_CFLAGS += -D_GNU_SOURCE
 $(OUT)/obj/tests/bench/%: ALL_CFLAGS += $(BLAS_CFLAGS)
 $(OUT)/obj/autograd/kernels/blas.o $(OUT)/obj/tests/main.o $(OUT)/obj/tests/test_programs.o: ALL_CFLAGS += $(if $(filter none,$(BLAS)),-DTG_NO_BLAS)
+
+# The kernels' sources as text, for exported C.
+PIECES := $(OUT)/include/autograd/export/pieces.inc
+PIECES_OF := autograd/export/plain.inc autograd/kernels/real.h \
+             $(addprefix autograd/kernels/,$(addsuffix .inc,coefficients math functions gelu activation elementwise reduce index rows \
+               cross_entropy random optimizer)) autograd/export/operations.inc
+$(PIECES): autograd/export/pieces.awk $(PIECES_OF) $(OUT)/flags
+	@mkdir -p $(@D)
+	$(call quietly,AWK)awk -f autograd/export/pieces.awk $(PIECES_OF) > $@
+$(OUT)/obj/autograd/export/pieces.o: $(PIECES)
 
 # The header users include: every public header, in the order of the rooms.
 $(UMBRELLA): $(OUT)/flags

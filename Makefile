@@ -81,7 +81,7 @@ $(NEEDS): .ci/dependencies
 	@mkdir -p $(@D) && touch $@
 
 # ---- what is there ---------------------------------------------------------
-LIBRARY_SOURCES := $(wildcard autograd/*.c autograd/ops/*.c autograd/gradcheck/*.c nn/*.c nn/*/*.c optim/*.c) \
+LIBRARY_SOURCES := $(wildcard autograd/*.c autograd/ops/*.c autograd/gradcheck/*.c autograd/export/*.c nn/*.c nn/*/*.c optim/*.c) \
                    $(filter-out autograd/kernels/isa.c autograd/kernels/product_kernel.c,$(wildcard autograd/kernels/*.c))
 PROGRAM_SOURCES := $(wildcard examples/*.c)
 COMMON_SOURCES  := $(wildcard examples/*/*.c plots/*.c)
@@ -212,6 +212,16 @@ $(OUT)/obj/examples/% $(OUT)/obj/plots/% $(OUT)/obj/tests/%: ALL_CFLAGS += -D_GN
 $(OUT)/obj/tests/bench/%: ALL_CFLAGS += $(BLAS_CFLAGS)
 $(OUT)/obj/autograd/kernels/blas.o $(OUT)/obj/tests/main.o $(OUT)/obj/tests/test_programs.o: ALL_CFLAGS += $(if $(filter none,$(BLAS)),-DTG_NO_BLAS)
 
+# The kernels' sources as text, for exported C.
+PIECES := $(OUT)/include/autograd/export/pieces.inc
+PIECES_OF := autograd/export/plain.inc autograd/kernels/real.h \
+             $(addprefix autograd/kernels/,$(addsuffix .inc,coefficients math functions gelu activation elementwise reduce index rows \
+               cross_entropy random optimizer)) autograd/export/operations.inc
+$(PIECES): autograd/export/pieces.awk $(PIECES_OF) $(OUT)/flags
+	@mkdir -p $(@D)
+	$(call quietly,AWK)awk -f autograd/export/pieces.awk $(PIECES_OF) > $@
+$(OUT)/obj/autograd/export/pieces.o: $(PIECES)
+
 # The header users include: every public header, in the order of the rooms.
 $(UMBRELLA): $(OUT)/flags
 	@mkdir -p $(@D)
@@ -223,8 +233,8 @@ $(UMBRELLA): $(OUT)/flags
 # The library as one file, and what a program that is compiled with it gives the compiler (docs/install.md).
 AMALGAMATION_CFLAGS := -O3 -fopenmp-simd -fno-math-errno -fno-trapping-math
 amalgamation: $(OUT)/amalgamation/tapegrad.c
-$(OUT)/amalgamation/tapegrad.c: .ci/amalgamation LICENSE $(shell find autograd nn optim -name '*.[chd]*' -o -name '*.inc') $(OUT)/flags
-	$(call quietly,GEN)PUBLIC_HEADERS='$(PUBLIC_HEADERS)' VERSION='$(VERSION)' .ci/amalgamation $(@D) $(LIBRARY_SOURCES)
+$(OUT)/amalgamation/tapegrad.c: .ci/amalgamation LICENSE $(shell find autograd nn optim -name '*.[chd]*' -o -name '*.inc') $(PIECES) $(OUT)/flags
+	$(call quietly,GEN)PUBLIC_HEADERS='$(PUBLIC_HEADERS)' GENERATED='$(OUT)/include' VERSION='$(VERSION)' .ci/amalgamation $(@D) $(LIBRARY_SOURCES)
 $(OUT)/amalgamation/tapegrad.o: $(OUT)/amalgamation/tapegrad.c
 	$(call quietly,CC)$(CC) $(AMALGAMATION_CFLAGS) -g -fPIC $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(if $(filter none,$(BLAS)),-DTG_NO_BLAS) \
 	    $(CFLAGS) -c -o $@ $<

@@ -32,29 +32,6 @@ static void add_inputs(tg_text *text, const tg_value *value)
         tg_text_add(text, "%s%lld", i ? " " : "", (long long)value->inputs[i]->index);
 }
 
-static void add_attributes(tg_text *text, const tg_value *value)
-{
-    const tg_field *field = value->op && value->attributes ? value->op->fields : NULL;
-    for (const char *between = ""; field && field->name; field++, between = ", ") {
-        char shape[128];
-        if (field->type == TG_FIELD_POINTER)
-            continue;
-        tg_text_add(text, "%s%s=", between, field->name);
-        switch (field->type) {
-        case TG_FIELD_BOOL:
-            tg_text_add(text, "%s", tg_field_number(field, value->attributes) != 0 ? "yes" : "no");
-            break;
-        case TG_FIELD_SHAPE:
-            tg_text_add(text, "%s",
-                        tg_shape_text((const tg_shape *)((const char *)value->attributes + field->offset), shape,
-                                      sizeof shape));
-            break;
-        default:
-            tg_text_add(text, "%.*g", field->type == TG_FIELD_INT ? 19 : 6, tg_field_number(field, value->attributes));
-        }
-    }
-}
-
 size_t tg_tape_table(const tg_tape *tape, char *bytes, size_t size)
 {
     tg_text text = {bytes, size, 0};
@@ -71,7 +48,7 @@ size_t tg_tape_table(const tg_tape *tape, char *bytes, size_t size)
         add_column(&text, 20, value, tg_text_scope);
         const char *name = tg_name_of(value);
         tg_text_add(&text, "%s%s", name ? name : "", name && value->attributes ? " " : "");
-        add_attributes(&text, value);
+        tg_text_attributes(&text, value);
         tg_text_add(&text, "\n");
     }
     return text.used;
@@ -107,7 +84,7 @@ static void add_node(tg_text *text, const tg_value *value)
     tg_text_add(text, name ? " " : "");
     add_escaped(text, name ? name : "");
     tg_text_add(text, "\\n");
-    add_attributes(text, value);
+    tg_text_attributes(text, value);
     tg_text_add(text, value->op && value->attributes ? "\\n" : "");
     tg_text_type(text, value);
     tg_text_add(text, "\"%s];\n",

@@ -31,6 +31,29 @@ void tg_text_type(tg_text *text, const tg_value *value)
     tg_text_add(text, "%s%s", tg_dtype_name(value->dtype), tg_shape_text(&value->shape, shape, sizeof shape));
 }
 
+void tg_text_attributes(tg_text *text, const tg_value *value)
+{
+    const tg_field *field = value->op && value->attributes ? value->op->fields : NULL;
+    for (const char *between = ""; field && field->name; field++, between = ", ") {
+        char shape[128];
+        if (field->type == TG_FIELD_POINTER)
+            continue;
+        tg_text_add(text, "%s%s=", between, field->name);
+        switch (field->type) {
+        case TG_FIELD_BOOL:
+            tg_text_add(text, "%s", tg_field_number(field, value->attributes) != 0 ? "yes" : "no");
+            break;
+        case TG_FIELD_SHAPE:
+            tg_text_add(text, "%s",
+                        tg_shape_text((const tg_shape *)((const char *)value->attributes + field->offset), shape,
+                                      sizeof shape));
+            break;
+        default:
+            tg_text_add(text, "%.*g", field->type == TG_FIELD_INT ? 19 : 6, tg_field_number(field, value->attributes));
+        }
+    }
+}
+
 void tg_text_call(tg_text *text, const tg_value *value)
 {
     enum { SHOWN = 4 };

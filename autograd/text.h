@@ -27,6 +27,9 @@ const char *tg_name_of(const tg_value *value);
 /* "f32[3, 4]" */
 void tg_text_type(tg_text *text, const tg_value *value);
 
+/* "axis=1, keep=no"; nothing for an operation without attributes */
+void tg_text_attributes(tg_text *text, const tg_value *value);
+
 /* "matmul(f32[3, 4], layers.0.weight f32[5, 6])" */
 void tg_text_call(tg_text *text, const tg_value *value);
 

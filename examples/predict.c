@@ -11,10 +11,8 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <limits.h>
 #include <string.h>
 #include <unistd.h>
-#include <sys/stat.h>
 
 enum { BATCH = 256 };
 
@@ -303,12 +301,8 @@ int main(int argc, char **argv)
     options_parse(&program, argc, argv, &s);
     dataset_limit_files(s.file_limit);
     bool fine = s.model || (snprintf(message, sizeof message, "--model FILE is missing; see --help"), false);
-    char file[PATH_MAX];
-    struct stat status;
-    if (fine && stat(s.model, &status) == 0 && S_ISDIR(status.st_mode)) { /* the folder of a run */
-        snprintf(file, sizeof file, "%s/best.safetensors", s.model);
-        s.model = file;
-    }
+    char file[CARD_PATH];
+    s.model = card_path(s.model, file);
     fine = fine && card_read(&c, s.model, message);
     if (fine && conflict(&c, &s))
         fine = (snprintf(message, sizeof message, "%s", conflict(&c, &s)), false);

@@ -15,7 +15,7 @@ order='
     autograd/shape.c autograd/threads.c autograd/products.c
     autograd/leaf.h autograd/listing.h autograd/checkpoint.h autograd/op.h autograd/strided
     autograd/grad.h autograd/parameters.h autograd/apply.h autograd/registry.h
-    autograd/ops autograd/gradcheck.h
+    autograd/ops autograd/gradcheck.h autograd/export.h
     autograd/parameters.c autograd/value
     autograd/op.c
     autograd/update autograd/program
@@ -32,6 +32,7 @@ order='
     autograd/backward.c
     autograd/grad.c
     autograd/ops/ autograd/gradcheck/
+    autograd/export/
     nn/ optim/
     nn/layers/ nn/files/
     nn/models/

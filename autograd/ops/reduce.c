@@ -2,7 +2,6 @@
 #include "autograd/kernels/parallel.h"
 #include "autograd/ops/category.h"
 #include "autograd/ops/reduction.h"
-#include "autograd/strided.h"
 
 #include <string.h>
 
@@ -10,21 +9,9 @@
 
 /* ---- sum_over: any set of axes ---- */
 
-/* What to sum, neighbouring axes of one kind merged:
- *
- *     kept      summed        the innermost axis is
- *     [4]   x   [2]  [5]      run_summed:   sums of runs;           here [2, 4, 5] over axes 0 and 2
- *     [4]   x   [2]  block    otherwise:    sums of whole blocks,   here [4, 2, 3] over axis 1
- */
-typedef struct plan {
-    tg_strided kept, summed;
-    bool run_summed;
-    int64_t run; /* size of the innermost axis, which is in neither */
-} plan;
-
-static plan plan_of(const tg_shape *in, int axes)
+tg_sum_plan tg_plan_sum(const tg_shape *in, int axes)
 {
-    plan p;
+    tg_sum_plan p;
     p.kept.arrays = p.summed.arrays = 1;
     p.kept.rank = p.summed.rank = 0;
     p.run = 1;
@@ -43,7 +30,7 @@ static plan plan_of(const tg_shape *in, int axes)
 }
 
 /* One output: the sum of all runs of the summed axes. */
-static void sum_runs(tg_dtype dtype, const plan *p, const char *from, void *to)
+static void sum_runs(tg_dtype dtype, const tg_sum_plan *p, const char *from, void *to)
 {
     double total = 0;
     tg_strided_place place = {0};
@@ -54,7 +41,7 @@ static void sum_runs(tg_dtype dtype, const plan *p, const char *from, void *to)
 }
 
 /* A block of outputs: the sums of columns that lie side by side. */
-static void sum_blocks(tg_dtype dtype, const plan *p, const char *from, char *to)
+static void sum_blocks(tg_dtype dtype, const tg_sum_plan *p, const char *from, char *to)
 {
     enum { WIDTH = 1024 };
     const int64_t element = (int64_t)tg_dtype_size(dtype);
@@ -109,7 +96,7 @@ static void sum_over_forward(const tg_call *call)
                     sum_some_columns, (void *)call);
         return;
     }
-    const plan p = plan_of(&in->shape, axes);
+    const tg_sum_plan p = tg_plan_sum(&in->shape, axes);
     if (p.run_summed && p.summed.rank == 0 && p.kept.rank <= 1) {
         tg_parallel((size_t)out->size, WORTH_SHARING / (size_t)p.run + 1, 1, sum_some_rows, (void *)call);
         return;

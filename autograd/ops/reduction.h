@@ -6,6 +6,7 @@
 #define TG_REDUCTION_H
 
 #include "autograd/ops/axes.h"
+#include "autograd/strided.h"
 
 #include <stddef.h>
 
@@ -33,5 +34,22 @@ tg_tensor tg_as_kept(tg_tensor reduced, tg_tensor input, const tg_reduce_attribu
 /* Applies the operation over a set of axes; where it needs others, they go behind the rest first. */
 typedef enum tg_reduce_needs { TG_ANY_AXES, TG_AXES_SIDE_BY_SIDE, TG_LAST_AXES } tg_reduce_needs;
 tg_tensor tg_reduce(const tg_op *op, tg_reduce_needs needs, tg_tensor x, tg_axes axes, bool keep, int correction);
+
+/* ---- sums, of any set of axes ---- */
+
+/* What to sum, neighbouring axes of one kind merged:
+ *
+ *     kept      summed        the innermost axis is
+ *     [4]   x   [2]  [5]      run_summed:   sums of runs;           here [2, 4, 5] over axes 0 and 2
+ *     [4]   x   [2]  block    otherwise:    sums of whole blocks,   here [4, 2, 3] over axis 1
+ */
+typedef struct tg_sum_plan {
+    tg_strided kept, summed;
+    bool run_summed;
+    int64_t run; /* size of the innermost axis, which is in neither */
+} tg_sum_plan;
+
+/* `axes`: bit i for axis i. */
+tg_sum_plan tg_plan_sum(const tg_shape *in, int axes);
 
 #endif

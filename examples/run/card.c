@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const char *const tasks[] = {"classes", "targets", "images", "letters", NULL};
 
@@ -213,6 +214,8 @@ static bool parse(card *c, char message[NET_MESSAGE])
     if (!tasks[c->task])
         return refuse(message, "the task is of no known kind");
     c->lines = json_is_true(json_object_get(data, "lines"));
+    const double pixel_scale = json_number_value(json_object_get(data, "pixel_scale"));
+    c->pixel_scale = pixel_scale > 0 ? pixel_scale : 1;
     if (!read_inputs(c, json_object_get(data, "inputs")))
         return refuse(message, "what inputs are is missing or wrong");
     if (!read_names(c, json_object_get(data, "classes"), json_object_get(data, "targets")))
@@ -235,6 +238,15 @@ bool card_of_source(card *c, const run_spec *s, const run_source *from, char mes
     if (!fine)
         card_free(c);
     return fine;
+}
+
+const char *card_path(const char *path, char file[CARD_PATH])
+{
+    struct stat status;
+    if (!path || stat(path, &status) != 0 || !S_ISDIR(status.st_mode))
+        return path;
+    snprintf(file, CARD_PATH, "%s/best.safetensors", path);
+    return file;
 }
 
 bool card_read(card *c, const char *path, char message[NET_MESSAGE])

@@ -44,7 +44,8 @@ typedef struct card {
     const char **class_names;
     const char **target_names;
     card_scale *target;
-    bool lines; /* of a text: it is words, one a line */
+    double pixel_scale; /* of images: 255; 1 where the card has none */
+    bool lines;         /* of a text: it is words, one a line */
     int vocabulary;
     unsigned char letter[256];
     json_t *json; /* holds the texts */
@@ -53,6 +54,12 @@ typedef struct card {
 
 bool card_of_source(card *c, const run_spec *s, const run_source *from, char message[NET_MESSAGE]);
 void card_metadata(const card *c, tg_metadata lines[CARD_LINES]);
+
+/* The model file that a user means by a path: the one in a run's folder, which is written to `file`, or the path
+ * itself.
+ */
+enum { CARD_PATH = 4096 };
+const char *card_path(const char *path, char file[CARD_PATH]);
 
 /* From a model file. False and one line if it is none, or if its metadata is wrong. */
 bool card_read(card *c, const char *path, char message[NET_MESSAGE]);

@@ -1,0 +1,71 @@
+/* A recorded program as one file of C99 that needs the C library's math.h and nothing of this one: for a device,
+ * another program, another language.
+ *
+ *     tg_tensor x = tg_borrow(tape, TG_F32, zeros, TG_SHAPE(1, 784));
+ *     tg_tensor y = tg_mlp_forward(net, x);
+ *     const tg_export_config config = {.input = {.tensor = x}, .output = {.tensor = y}};
+ *     size_t length = tg_export(tape, &config, NULL, 0);           // 0: tg_tape_error(tape) says why
+ *     char *text = malloc(length + 1);
+ *     tg_export(tape, &config, text, length + 1);                  // int net_predict(const float x[784], float y[10]);
+ *
+ * The file has a loop nest for each value of the tape that the output depends on, in the tape's order, with a comment
+ * that says what it is. Formulas and loops are the kernels' own, taken from the library's sources, so results are equal
+ * to the bit to those of the library on a processor with fused multiply-adds, with any compiler that does what C99 says
+ * of float and fmaf(): docs/export.md. The file allocates nothing; its static memory stands at its top. Its names are
+ * static but for those that begin with the configured name.
+ */
+#ifndef TG_EXPORT_H
+#define TG_EXPORT_H
+
+#include "autograd/tape.h"
+
+TG_API_BEGIN
+
+/* What goes into the function or comes out of it. */
+typedef struct tg_export_tensor {
+    tg_tensor tensor; /* on the tape; an input is a constant, of f32, f64 or i32 */
+
+    /* Its columns, which are the last axis: what the caller has is scale times what the net has, plus mean. An input
+     * that is NaN, or whose scale is 0, is 0 for the net. One number for each column; NULL: no difference. */
+    const double *mean, *scale;
+
+    /* What the columns are called: written as the array NAME_inputs or NAME_outputs. NULL: not. */
+    const char *const *names;
+} tg_export_tensor;
+
+/* How the step changes the parameters: the kernels of optim/optimizers.c, without a schedule and without clipping. */
+typedef enum tg_export_rule { TG_EXPORT_SGD, TG_EXPORT_ADAM, TG_EXPORT_ADAMW } tg_export_rule;
+
+typedef struct tg_export_step {
+    tg_export_tensor input, target; /* a batch: [rows, ...] */
+    tg_tensor loss;                 /* a scalar, of which tg_backward has been called on this tape */
+    tg_export_rule rule;
+    double rate, weight_decay, beta1, beta2, epsilon, momentum;
+    bool nesterov;
+} tg_export_step;
+
+typedef struct tg_export_config {
+    const char *name;  /* what the names of the file begin with, a C identifier; NULL: "net" */
+    const char *title; /* for the comment at its top; NULL: none */
+    tg_export_tensor input, output;
+
+    /* Weights are no arrays of the file: NAME_weights(bytes) is told where they lie, as tg_export_weights gives them.
+     */
+    bool weights_apart;
+
+    /* The training step as well, NAME_train(x, y, n): forward, backward and optimiser for n rows, a batch at a time.
+     * NULL: not. Its input and output are of another batch than those above as a rule, on the same tape. */
+    const tg_export_step *step;
+} tg_export_config;
+
+/* Writes the file like snprintf: returns the length of the whole text and writes as much of it as fits. 0, with the
+ * error on the tape, if an operation cannot be written as C (the error names it), if input or output are not on the
+ * tape, or out of memory. */
+size_t tg_export(tg_tape *tape, const tg_export_config *config, char *text, size_t size);
+
+/* The weights that such a file reads, in the byte order of this machine, in the same manner: returns how many bytes
+ * they are. */
+size_t tg_export_weights(tg_tape *tape, const tg_export_config *config, void *bytes, size_t size);
+
+TG_API_END
+#endif

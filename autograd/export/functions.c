@@ -1,0 +1,236 @@
+/* The functions of the file: a value after the other, in the order of the tape. */
+#include "autograd/export/writer.h"
+#include "autograd/registry.h"
+
+/* ---- values ---- */
+
+/* "v5 [1, 128] = gelu_exact(v4): x Phi(x), ..." */
+static void put_comment(tg_writer *w, const tg_value *value)
+{
+    char shape[128];
+    const char *name = tg_name_of(value), *formula = value->op ? tg_op_formula(value->op) : NULL;
+    tg_text_add(&w->text, "\n    /* v%lld %s", (long long)value->index,
+                tg_shape_text(&value->shape, shape, sizeof shape));
+    if (name)
+        tg_text_add(&w->text, " ");
+    tg_writer_quote(w, name ? name : "");
+    if (value->op) {
+        tg_text_add(&w->text, " = %s(", value->op->name);
+        for (int k = 0; k < value->input_count; k++)
+            tg_text_add(&w->text, "%sv%lld", k ? ", " : "", (long long)value->inputs[k]->index);
+        if (value->attributes && value->op->fields) {
+            tg_text_add(&w->text, value->input_count ? ", " : "");
+            tg_text_attributes(&w->text, value);
+        }
+        tg_text_add(&w->text, ")%s", formula ? ": " : "");
+        tg_writer_quote(w, formula ? formula : "");
+    }
+    tg_text_add(&w->text, " */\n");
+}
+
+static void put_declaration(tg_writer *w, const tg_value *value)
+{
+    const tg_place_of *p = &w->places[value->index];
+    const bool integer = value->dtype == TG_I32, computed = p->kind == TG_PLACE_MEMORY || p->kind == TG_PLACE_GRADIENTS;
+    const char *array = p->kind == TG_PLACE_GRADIENTS ? "state.gradients"
+                        : p->kind == TG_PLACE_MEMORY  ? integer ? "integers" : "memory"
+                        : integer                     ? "constants"
+                                                      : "weights";
+    const char *type = integer ? "int32_t" : "tg_real", *constant = computed ? "" : "const ";
+    const long long v = (long long)value->index;
+    if (value->size == 0)
+        tg_writer_say(w, 1, "%s%s *const v%lld = NULL; /* empty */\n    (void)v%lld;", constant, type, v, v);
+    else if (p->kind == TG_PLACE_VIEW)
+        tg_writer_say(w, 1, "const %s *const v%lld = v%lld + %lld;", type, v, (long long)value->inputs[0]->index,
+                      value->op->view_offset ? (long long)value->op->view_offset(value) : 0LL);
+    else if (p->kind == TG_PLACE_ARGUMENT)
+        tg_writer_say(w, 1, "const %s *const v%lld = %s;", type, v, p->argument);
+    else
+        tg_writer_say(w, 1, "%s%s *const v%lld = %s + %lld;", constant, type, v, array, (long long)p->offset);
+}
+
+static void put_argument(tg_writer *w, const tg_function *f, int argument)
+{
+    const tg_value *value = f->argument[argument];
+    const char *name = tg_writer_scale_name(w, f, argument);
+    const long long columns = (long long)tg_writer_columns(value);
+    if (name)
+        tg_writer_say(w, 1, "standardise(%lld, %lld, %s_mean, %s_scale, %s, v%lld);", (long long)value->size / columns,
+                      columns, name, name, argument == 0 ? "x" : "y", (long long)value->index);
+}
+
+/* More of a gradient that another value has begun. */
+static void put_sum(tg_writer *w, const tg_value *value)
+{
+    if (w->places[value->index].adds)
+        tg_writer_say(w, 1, "accumulate(%lld, v%lld, state.gradients + %lld);", (long long)value->size,
+                      (long long)value->index, (long long)w->places[tg_places_leaf(w, value->sink)->index].offset);
+}
+
+static bool put_values(tg_writer *w, const tg_function *f)
+{
+    w->places = f->places;
+    for (int64_t i = 0; i < w->program->count; i++) {
+        const tg_value *value = tg_program_at(w->program, i);
+        const tg_place_kind kind = w->places[i].kind;
+        if (kind == TG_PLACE_NONE)
+            continue;
+        put_comment(w, value);
+        put_declaration(w, value);
+        if (value == f->argument[0] || value == f->argument[1])
+            put_argument(w, f, value == f->argument[1]);
+        else if ((kind == TG_PLACE_MEMORY || kind == TG_PLACE_GRADIENTS) && !tg_writer_loops(w, value))
+            return false;
+        put_sum(w, value);
+    }
+    tg_text_add(&w->text, "\n");
+    return true;
+}
+
+/* ---- a prediction ---- */
+
+static void put_predict_head(tg_writer *w)
+{
+    const tg_value *x = w->function[TG_PREDICT].argument[0], *y = w->function[TG_PREDICT].result;
+    tg_text_add(&w->text, "int %s_predict(const %s x[%lld], %s y[%lld])", w->name, tg_writer_type(x->dtype),
+                (long long)x->size, tg_writer_type(y->dtype), (long long)y->size);
+}
+
+static bool put_predict(tg_writer *w)
+{
+    const tg_function *f = &w->function[TG_PREDICT];
+    const long long columns = (long long)tg_writer_columns(f->result), index = (long long)f->result->index;
+    put_predict_head(w);
+    tg_text_add(&w->text, ";\n");
+    put_predict_head(w);
+    tg_text_add(&w->text, "\n{");
+    if (!put_values(w, f))
+        return false;
+    if (w->config->output.scale)
+        tg_writer_say(w, 1, "restore(%lld, %lld, output_mean, output_scale, v%lld, y);",
+                      (long long)f->result->size / columns, columns, index);
+    else
+        tg_writer_say(w, 1, "memcpy(y, v%lld, %lld * sizeof *y);", index, (long long)f->result->size);
+    tg_writer_say(w, 1, "return 0;");
+    tg_text_add(&w->text, "}\n");
+    return true;
+}
+
+/* ---- a training step ---- */
+
+static void put_train_head(tg_writer *w)
+{
+    const tg_function *f = &w->function[TG_STEP];
+    tg_text_add(&w->text, "double %s_train(const %s *x, const %s *y, size_t n)", w->name,
+                tg_writer_type(f->argument[0]->dtype), tg_writer_type(f->argument[1]->dtype));
+}
+
+/* The optimiser's call for a parameter that is trained. */
+static void put_update(tg_writer *w, const tg_value *leaf)
+{
+    const tg_export_step *s = w->config->step;
+    const long long n = (long long)leaf->size, at = (long long)w->function[TG_STEP].places[leaf->index].offset;
+    const char *name = tg_name_of(leaf), *decay = leaf->parameter && leaf->parameter->decay ? "decay" : "0";
+    if (!leaf->parameter || !leaf->parameter->gradient)
+        return;
+    tg_text_add(&w->text, "\n    /* ");
+    tg_writer_quote(w, name ? name : "");
+    tg_text_add(&w->text, " */\n");
+    if (s->rule == TG_EXPORT_ADAM && leaf->parameter->decay && s->weight_decay != 0) {
+        tg_writer_say(w, 1, "for (size_t i = 0; i < %lld; i++)", n);
+        tg_writer_say(w, 2, "state.gradients[%lld + i] += (tg_real)decay * weights[%lld + i];", at, at);
+    }
+    if (s->rule == TG_EXPORT_SGD)
+        tg_writer_say(w, 1,
+                      "sgd_momentum(%lld, weights + %lld, state.gradients + %lld, state.moment1 + %lld, 1, rate,\n"
+                      "                 momentum, %d, %s);",
+                      n, at, at, at, s->nesterov, decay);
+    else
+        tg_writer_say(
+            w, 1,
+            "adamw(%lld, weights + %lld, state.gradients + %lld, state.moment1 + %lld, state.moment2 + %lld, 1,\n"
+            "          rate, beta1, beta2, epsilon, %s, 1 - state.power1, 1 - state.power2);",
+            n, at, at, at, at, s->rule == TG_EXPORT_ADAM ? "0" : decay);
+}
+
+static void put_constants(tg_writer *w)
+{
+    const tg_export_step *s = w->config->step;
+    const struct {
+        const char *name;
+        double value;
+    } sgd[] = {{"rate", s->rate}, {"decay", s->weight_decay}, {"momentum", s->momentum}, {NULL, 0}},
+      adam[] = {{"rate", s->rate},   {"decay", s->weight_decay}, {"beta1", s->beta1},
+                {"beta2", s->beta2}, {"epsilon", s->epsilon},    {NULL, 0}};
+    char number[40];
+    for (int i = 0; (s->rule == TG_EXPORT_SGD ? sgd : adam)[i].name; i++)
+        tg_writer_say(w, 1, "const double %s = %s;", (s->rule == TG_EXPORT_SGD ? sgd : adam)[i].name,
+                      tg_writer_number((s->rule == TG_EXPORT_SGD ? sgd : adam)[i].value, number));
+    tg_writer_say(w, 1, "(void)decay;");
+    if (s->rule == TG_EXPORT_SGD)
+        return;
+    tg_writer_say(w, 1, "state.power1 = state.begun ? state.power1 * beta1 : beta1;");
+    tg_writer_say(w, 1, "state.power2 = state.begun ? state.power2 * beta2 : beta2;");
+    tg_writer_say(w, 1, "state.begun = 1;");
+}
+
+static bool put_step(tg_writer *w)
+{
+    const tg_function *f = &w->function[TG_STEP];
+    const tg_export_step *s = w->config->step;
+    const bool adam = s->rule != TG_EXPORT_SGD;
+    const long long size = (long long)w->sizes.parameters, rows = (long long)f->argument[0]->shape.dim[0];
+    tg_text_add(&w->text, "\n/* What training keeps from step to step: all of it is 0 at first. */\nstatic struct {\n");
+    tg_text_add(&w->text,
+                adam ? "    tg_real gradients[%lld], moment1[%lld], moment2[%lld];\n"
+                     : "    tg_real gradients[%lld], moment1[%lld];\n",
+                size, size, size);
+    tg_text_add(&w->text, adam ? "    double power1, power2; /* beta1 and beta2 to the power of the steps so far */\n"
+                                 "    int begun;\n} state;\n\n"
+                               : "} state;\n\n");
+    tg_text_add(
+        &w->text,
+        "/* The loss of %lld rows, and the gradients. */\nstatic int step(const %s *x, const %s *y, double *loss)\n{",
+        rows, tg_writer_type(f->argument[0]->dtype), tg_writer_type(f->argument[1]->dtype));
+    if (!put_values(w, f))
+        return false;
+    tg_writer_say(w, 1, "*loss = (double)v%lld[0];", (long long)f->result->index);
+    tg_writer_say(w, 1, "return 0;");
+    tg_text_add(&w->text, "}\n\n/* The optimiser's step. */\nstatic void update(void)\n{\n");
+    put_constants(w);
+    tg_writer_weights(w, false, put_update);
+    tg_text_add(&w->text, "}\n\n");
+    put_train_head(w);
+    tg_text_add(&w->text, ";\n");
+    put_train_head(w);
+    tg_text_add(&w->text, "\n{\n");
+    tg_writer_say(w, 1, "double loss = 0;");
+    tg_writer_say(w, 1, "for (size_t row = 0; row + %lld <= n; row += %lld) {", rows, rows);
+    tg_writer_say(w, 2, "if (step(x + row * %lld, y + row * %lld, &loss) != 0)", (long long)f->argument[0]->size / rows,
+                  (long long)(f->argument[1]->size / f->argument[1]->shape.dim[0]));
+    tg_writer_say(w, 3, "return NAN;");
+    tg_writer_say(w, 2, "update();");
+    tg_writer_say(w, 1, "}");
+    tg_writer_say(w, 1, "return loss;");
+    tg_text_add(&w->text, "}\n");
+    return true;
+}
+
+/* ---- both ---- */
+
+void tg_writer_heads(tg_writer *w, const char *before, const char *after)
+{
+    tg_text_add(&w->text, "%s", before);
+    put_predict_head(w);
+    tg_text_add(&w->text, "%s", after);
+    if (w->functions > TG_STEP) {
+        tg_text_add(&w->text, "%s", before);
+        put_train_head(w);
+        tg_text_add(&w->text, "%s", after);
+    }
+}
+
+bool tg_writer_functions(tg_writer *w)
+{
+    return put_predict(w) && (w->functions <= TG_STEP || put_step(w));
+}

@@ -1,0 +1,568 @@
+/* The loops of each operation: a formula of elementwise.def inside of loops, a call of calls.def, or what is written
+ * here: products and copies. */
+#include "autograd/export/writer.h"
+
+#include "autograd/kernels/kernels.h"
+#include "autograd/kernels/scratch.h"
+#include "autograd/numbers.h"
+#include "autograd/ops.h"
+#include "autograd/ops/reduction.h"
+#include "autograd/registry.h"
+#include "autograd/strided.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- text ---- */
+
+void tg_writer_say(tg_writer *w, int indent, const char *format, ...)
+{
+    char line[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    tg_print_arguments(line, sizeof line, format, arguments);
+    va_end(arguments);
+    tg_pieces_need(&w->needed, line);
+    tg_text_add(&w->text, "%*s%s\n", 4 * indent, "", line);
+}
+
+void tg_writer_quote(tg_writer *w, const char *text)
+{
+    for (const char *at = text; *at; at++) {
+        const bool ends_comment = at > text && ((at[-1] == '*' && *at == '/') || (at[-1] == '/' && *at == '*'));
+        if (*at < ' ' || *at > '~')
+            tg_text_add(&w->text, "\\%03o", (unsigned)(unsigned char)*at);
+        else
+            tg_text_add(&w->text, strchr("\"\\?", *at) ? "\\%c" : ends_comment ? "\\%03o" : "%c", *at);
+    }
+}
+
+/* ---- attributes, by their names ---- */
+
+static const tg_field *field_of(const tg_value *value, const char *name)
+{
+    const tg_field *field = value->op->fields;
+    while (field && field->name && strcmp(field->name, name) != 0)
+        field++;
+    return field && field->name ? field : NULL;
+}
+
+static double attribute(const tg_value *value, const char *name)
+{
+    const tg_field *field = field_of(value, name);
+    return field ? tg_field_number(field, value->attributes) : 0;
+}
+
+static const tg_shape *shape_attribute(const tg_value *value, const char *name)
+{
+    return (const tg_shape *)((const char *)value->attributes + field_of(value, name)->offset);
+}
+
+const char *tg_writer_number(double number, char text[40])
+{
+    if (isnan(number) || isinf(number))
+        return isnan(number) ? "NAN" : number > 0 ? "INFINITY" : "-INFINITY";
+    const bool whole = fabs(number) < 1e15 && number == floor(number);
+    tg_print(text, 40, whole ? "%.0f" : "%.17g", number);
+    for (int digits = 1; digits < 17 && !whole; digits++) {
+        char shorter[40];
+        tg_print(shorter, sizeof shorter, "%.*g", digits, number);
+        double back = 0;
+        if (tg_scan(shorter, "%lf", &back) == 1 && back == number)
+            return strcpy(text, shorter);
+    }
+    return text;
+}
+
+/* ---- loops over several arrays ---- */
+
+static const char counters[] = "ijklmpquefghnosw";
+
+/* Opens a loop for each axis from number `first` on, the outermost first; what is inside is indented by the result. */
+static int open_loops(tg_writer *w, const tg_strided *s, int first, int indent)
+{
+    for (int axis = s->rank - 1; axis >= first; axis--)
+        tg_writer_say(w, indent++, "for (size_t %c = 0; %c < %lld; %c++)%s", counters[s->rank - 1 - axis],
+                      counters[s->rank - 1 - axis], (long long)s->dim[axis], counters[s->rank - 1 - axis],
+                      axis == first ? " {" : "");
+    return indent;
+}
+
+static void close_loops(tg_writer *w, const tg_strided *s, int first, int indent)
+{
+    if (s->rank > first)
+        tg_writer_say(w, indent + s->rank - first - 1, "}");
+}
+
+/* Where array k is in these loops: "i * 64 + j", or "0". */
+static const char *index_text(const tg_strided *s, int k, int first, int64_t offset, char *text)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (int axis = s->rank - 1; axis >= first; axis--)
+        if (s->stride[k][axis] != 0)
+            used += (size_t)snprintf(text + used, 200 - used, s->stride[k][axis] == 1 ? "%s%c" : "%s%c * %lld",
+                                     used ? " + " : "", counters[s->rank - 1 - axis], (long long)s->stride[k][axis]);
+    if (offset != 0 || used == 0)
+        snprintf(text + used, 200 - used, "%s%lld", used ? " + " : "", (long long)offset);
+    return text;
+}
+
+/* to[...] = from[...] over all indices of a shape. A stride may be negative: then an offset is larger, and the sum of
+ * unsigned numbers comes out right. */
+static void copy(tg_writer *w, const tg_shape *shape, int64_t stride[2][TG_MAX_RANK], const tg_value *from,
+                 int64_t from_offset, const tg_value *to, int64_t to_offset)
+{
+    char a[200], b[200];
+    if (tg_shape_size(shape) == 0)
+        return;
+    const tg_strided s = tg_strided_over(shape, 2, stride);
+    const int indent = open_loops(w, &s, 0, 1);
+    tg_writer_say(w, indent, "v%lld[%s] = v%lld[%s];", (long long)to->index, index_text(&s, 1, 0, to_offset, b),
+                  (long long)from->index, index_text(&s, 0, 0, from_offset, a));
+    close_loops(w, &s, 0, 1);
+}
+
+/* ---- elementwise ---- */
+
+/* The loops of an elementwise value, its inputs' strides and then its own. */
+static tg_strided loops_of(const tg_value *value)
+{
+    int64_t stride[TG_STRIDED_ARRAYS][TG_MAX_RANK];
+    for (int k = 0; k < value->input_count; k++)
+        tg_broadcast_strides(&value->inputs[k]->shape, value->shape.rank, stride[k]);
+    tg_strides(&value->shape, stride[value->input_count]);
+    return tg_strided_over(&value->shape, value->input_count + 1, stride);
+}
+
+static void formula_loop(tg_writer *w, const tg_value *value, const tg_formula *f)
+{
+    char at[200], number[40];
+    const tg_strided s = loops_of(value);
+    if (s.rank == 0)
+        tg_writer_say(w, 1, "{"); /* for its own a and b */
+    const int indent = open_loops(w, &s, 0, 1 + (s.rank == 0));
+    for (int k = 0; k < value->input_count; k++)
+        tg_writer_say(w, indent, "const tg_real %s = v%lld[%s];",
+                      value->input_count == 1 ? "x"
+                      : k == 0                ? "a"
+                                              : "b",
+                      (long long)value->inputs[k]->index, index_text(&s, k, 0, 0, at));
+    if (f->kind == TG_FORMULA_NUMBER)
+        tg_writer_say(w, indent, "const tg_real %s = (tg_real)%s;", f->number,
+                      tg_writer_number(tg_field_number(value->op->fields, value->attributes), number));
+    tg_writer_say(w, indent, "v%lld[%s] = %s;", (long long)value->index, index_text(&s, value->input_count, 0, 0, at),
+                  f->value);
+    if (s.rank == 0)
+        tg_writer_say(w, 1, "}");
+    close_loops(w, &s, 0, 1);
+}
+
+/* A kernel that is written out takes runs: n, its inputs, with steps if they are several, its numbers, the result. */
+static void kernel_loop(tg_writer *w, const tg_value *value, const char *kernel)
+{
+    char at[200], number[40], line[800];
+    size_t used;
+    const tg_strided s = loops_of(value);
+    const bool runs = s.rank > 0;
+    const int indent = open_loops(w, &s, runs, 1);
+    used = (size_t)snprintf(line, sizeof line, "%s(%lld", kernel, runs ? (long long)s.dim[0] : 1LL);
+    for (int k = 0; k < value->input_count; k++) {
+        used += (size_t)snprintf(line + used, sizeof line - used, ", v%lld + %s", (long long)value->inputs[k]->index,
+                                 index_text(&s, k, runs, 0, at));
+        if (value->input_count > 1)
+            used += (size_t)snprintf(line + used, sizeof line - used, ", %d", runs && s.stride[k][0] != 0);
+    }
+    for (const tg_field *field = value->op->fields; field && field->name; field++)
+        used += (size_t)snprintf(line + used, sizeof line - used, ", %s",
+                                 tg_writer_number(tg_field_number(field, value->attributes), number));
+    snprintf(line + used, sizeof line - used, ", v%lld + %s);", (long long)value->index,
+             index_text(&s, value->input_count, runs, 0, at));
+    tg_writer_say(w, indent, "%s", line);
+    close_loops(w, &s, runs, 1);
+}
+
+/* Both gradients of a gated product in one pass, packed. */
+static void gated_gradients(tg_writer *w, const tg_value *value)
+{
+    long long v[3];
+    for (int k = 0; k < 3; k++)
+        v[k] = (long long)value->inputs[k]->index;
+    const long long n = (long long)value->inputs[0]->size, y = (long long)value->index;
+    tg_writer_say(w, 1, "vector_%s(%lld, v%lld, v%lld, v%lld, v%lld, v%lld + %lld);", value->op->name, n, v[1], v[2],
+                  v[0], y, y, n);
+}
+
+static bool elementwise(tg_writer *w, const tg_value *value)
+{
+    static const tg_formula copies = {"copy", TG_FORMULA_UNARY, NULL, "x", NULL};
+    char vector[80];
+    const tg_formula *f = value->op == &tg_op_copy ? &copies : tg_formula_find(value->op->name);
+    snprintf(vector, sizeof vector, "vector_%s", value->op->name);
+    if (f && f->kind == TG_FORMULA_GATED_GRAD)
+        gated_gradients(w, value);
+    else if (f && value->op->flags & TG_ELEMENTWISE)
+        formula_loop(w, value, f);
+    else if (value->op->flags & TG_ELEMENTWISE && (tg_pieces_have(vector) || tg_pieces_have(value->op->name)))
+        kernel_loop(w, value, tg_pieces_have(vector) ? vector : value->op->name);
+    else
+        return false;
+    return true;
+}
+
+/* ---- products: one chain of fused multiply-adds along k for each element ---- */
+
+enum { INDEX = 300 };
+
+/* An operand: its elements v[index + r row + t step + c column]. */
+typedef struct operand {
+    const tg_value *value;
+    char index[INDEX]; /* of its first element: "i * 64", or nothing */
+    int64_t row, step, column;
+} operand;
+
+typedef struct product {
+    int64_t m, n, k;
+    operand a, b, out;
+    const tg_value *bias;
+} product;
+
+/* "v7[i * 64 + r * 8 + c]"; an axis of one element is left out. */
+static const char *element(const product *p, const operand *o, char text[INDEX + 100])
+{
+    const struct {
+        char counter;
+        int64_t count, stride;
+    } axis[] = {{'r', p->m, o->row}, {'t', p->k, o->step}, {'c', p->n, o->column}};
+    size_t used = (size_t)snprintf(text, INDEX + 100, "v%lld[%s", (long long)o->value->index, o->index);
+    bool empty = !*o->index;
+    for (int i = 0; i < 3; i++)
+        if (axis[i].count > 1 && axis[i].stride != 0) {
+            used += (size_t)snprintf(text + used, INDEX + 100 - used, axis[i].stride == 1 ? "%s%c" : "%s%c * %lld",
+                                     empty ? "" : " + ", axis[i].counter, (long long)axis[i].stride);
+            empty = false;
+        }
+    snprintf(text + used, INDEX + 100 - used, empty ? "0]" : "]");
+    return text;
+}
+
+static void multiply(tg_writer *w, int indent, const product *p)
+{
+    char out[INDEX + 100], a[INDEX + 100], b[INDEX + 100], begin[60] = "0";
+    element(p, &p->out, out);
+    if (p->m > 1)
+        tg_writer_say(w, indent++, "for (size_t r = 0; r < %lld; r++) {", (long long)p->m);
+    if (p->bias)
+        snprintf(begin, sizeof begin, "v%lld[%c]", (long long)p->bias->index, p->n > 1 ? 'c' : '0');
+    tg_writer_say(w, indent, "for (size_t c = 0; c < %lld; c++)", (long long)p->n);
+    tg_writer_say(w, indent + 1, "%s = %s;", out, begin);
+    if (p->k > 0) {
+        tg_writer_say(w, indent, "for (size_t t = 0; t < %lld; t++) {", (long long)p->k);
+        tg_writer_say(w, indent + 1, "const tg_real a = %s;", element(p, &p->a, a));
+        tg_writer_say(w, indent + 1, "for (size_t c = 0; c < %lld; c++)", (long long)p->n);
+        tg_writer_say(w, indent + 2, "%s = fma_of(a, %s, %s);", out, element(p, &p->b, b), out);
+        tg_writer_say(w, indent, "}");
+    }
+    if (p->m > 1)
+        tg_writer_say(w, indent - 1, "}");
+}
+
+static void linear(tg_writer *w, const tg_value *value)
+{
+    const tg_value *x = value->inputs[0], *weight = value->inputs[1];
+    const int64_t in = weight->shape.dim[1], out = weight->shape.dim[0];
+    const bool transposed = w->places[weight->index].transposed;
+    multiply(w, 1,
+             &(product){.m = out ? value->size / out : 0,
+                        .n = out,
+                        .k = in,
+                        .a = {x, "", in, 1, 0},
+                        .b = {weight, "", 0, transposed ? out : 1, transposed ? 1 : in},
+                        .out = {value, "", out, 0, 1},
+                        .bias = value->input_count > 2 ? value->inputs[2] : NULL});
+}
+
+/* The matrices of the last two axes, in loops over the others. */
+static void matmul(tg_writer *w, const tg_value *value)
+{
+    const bool ta = attribute(value, "transpose_a") != 0, tb = attribute(value, "transpose_b") != 0;
+    int64_t stride[3][TG_MAX_RANK];
+    tg_shape batch = value->shape;
+    batch.rank -= 2;
+    for (int k = 0; k < 3; k++) {
+        tg_shape matrices = k < 2 ? value->inputs[k]->shape : value->shape;
+        const int64_t size = matrices.dim[matrices.rank - 1] * matrices.dim[matrices.rank - 2];
+        matrices.rank -= 2;
+        tg_broadcast_strides(&matrices, batch.rank, stride[k]);
+        for (int axis = 0; axis < batch.rank; axis++)
+            stride[k][axis] *= size;
+    }
+    const tg_strided s = tg_strided_over(&batch, 3, stride);
+    const tg_shape *a = &value->inputs[0]->shape;
+    const int64_t m = batch.dim[batch.rank], n = batch.dim[batch.rank + 1], k = a->dim[a->rank - (ta ? 2 : 1)];
+    product p = {.m = m,
+                 .n = n,
+                 .k = k,
+                 .a = {value->inputs[0], "", ta ? 1 : k, ta ? m : 1, 0},
+                 .b = {value->inputs[1], "", 0, tb ? 1 : n, tb ? k : 1},
+                 .out = {value, "", n, 0, 1}};
+    operand *const operands[3] = {&p.a, &p.b, &p.out};
+    for (int i = 0; i < 3 && s.rank > 0; i++)
+        index_text(&s, i, 0, 0, operands[i]->index);
+    multiply(w, open_loops(w, &s, 0, 1), &p);
+    close_loops(w, &s, 0, 1);
+}
+
+/* ---- sums over axes, in the order of ops/reduce.c ---- */
+
+/* One sum at a time: of runs, or of a column whose neighbours are sums of their own. */
+static void general_sum(tg_writer *w, const tg_value *value, const tg_sum_plan *p)
+{
+    const long long x = (long long)value->inputs[0]->index, run = (long long)p->run;
+    const bool several = !p->run_summed && p->summed.rank > 0;
+    char kept[200], summed[200];
+    tg_writer_say(w, 1, "{");
+    tg_writer_say(w, 2, "tg_real *to = v%lld;", (long long)value->index);
+    int indent = open_loops(w, &p->kept, 0, 2);
+    index_text(&p->kept, 0, 0, 0, kept);
+    if (!p->run_summed)
+        tg_writer_say(w, indent++, "for (size_t c = 0; c < %lld; c++) {", run);
+    tg_writer_say(w, indent, "double total = 0;");
+    for (int axis = p->summed.rank - 1; axis >= several; axis--)
+        tg_writer_say(w, indent, "for (size_t %c_ = 0; %c_ < %lld; %c_++)", counters[p->summed.rank - 1 - axis],
+                      counters[p->summed.rank - 1 - axis], (long long)p->summed.dim[axis],
+                      counters[p->summed.rank - 1 - axis]);
+    size_t used = 0;
+    summed[0] = '\0';
+    for (int axis = p->summed.rank - 1; axis >= several; axis--)
+        used += (size_t)snprintf(summed + used, sizeof summed - used, " + %c_ * %lld",
+                                 counters[p->summed.rank - 1 - axis], (long long)p->summed.stride[0][axis]);
+    if (p->run_summed)
+        tg_writer_say(w, indent + 1, "sum_run(%lld, v%lld + %s%s, &total);", run, x, kept, summed);
+    else
+        tg_writer_say(w, indent + 1, "sum_columns(%lld, 1, %lld, v%lld + %s%s + c, &total);",
+                      several ? (long long)p->summed.dim[0] : 1LL, several ? (long long)p->summed.stride[0][0] : run, x,
+                      kept, summed);
+    tg_writer_say(w, indent, "*to++ = (tg_real)total;");
+    if (!p->run_summed)
+        tg_writer_say(w, --indent, "}");
+    close_loops(w, &p->kept, 0, 2);
+    tg_writer_say(w, 1, "}");
+}
+
+static void sum_over(tg_writer *w, const tg_value *value)
+{
+    const tg_value *in = value->inputs[0];
+    const int axes = (int)attribute(value, "axes");
+    const long long x = (long long)in->index, y = (long long)value->index;
+    const tg_sum_plan p = tg_plan_sum(&in->shape, axes);
+    if (in->size == 0)
+        tg_writer_say(w, 1, "memset(v%lld, 0, %lld * sizeof *v%lld);", y, (long long)value->size, y);
+    else if (in->shape.rank == 2 && axes == 1)
+        tg_writer_say(w, 1, "sum_matrix(%lld, %lld, 0, %lld, v%lld, v%lld);", (long long)in->shape.dim[0],
+                      (long long)in->shape.dim[1], (long long)in->shape.dim[1], x, y);
+    else if (p.run_summed && p.summed.rank == 0 && p.kept.rank <= 1)
+        tg_writer_say(w, 1, "sum_rows(%lld, %lld, v%lld, v%lld);", (long long)value->size,
+                      (long long)(in->size / value->size), x, y);
+    else
+        general_sum(w, value, &p);
+}
+
+/* ---- copies ---- */
+
+static void permute(tg_writer *w, const tg_value *value)
+{
+    const tg_shape *order = shape_attribute(value, "order");
+    int64_t in[TG_MAX_RANK], stride[2][TG_MAX_RANK];
+    tg_strides(&value->inputs[0]->shape, in);
+    tg_strides(&value->shape, stride[1]);
+    for (int axis = 0; axis < value->shape.rank; axis++)
+        stride[0][axis] = in[order->dim[axis]];
+    copy(w, &value->shape, stride, value->inputs[0], 0, value, 0);
+}
+
+static void expand(tg_writer *w, const tg_value *value)
+{
+    int64_t stride[2][TG_MAX_RANK];
+    tg_broadcast_strides(&value->inputs[0]->shape, value->shape.rank, stride[0]);
+    tg_strides(&value->shape, stride[1]);
+    copy(w, &value->shape, stride, value->inputs[0], 0, value, 0);
+}
+
+/* Between a whole tensor and the slice of it that the attributes name. */
+static void slice(tg_writer *w, const tg_value *value)
+{
+    const bool scatters = value->op == &tg_op_scatter_slice;
+    const tg_value *in = value->inputs[0];
+    const tg_shape *whole = scatters ? &value->shape : &in->shape, *part = scatters ? &in->shape : &value->shape;
+    const tg_shape *start = shape_attribute(value, "start"), *step = shape_attribute(value, "step");
+    int64_t stride[2][TG_MAX_RANK], offset = 0;
+    char number[40];
+    int64_t *const of_whole = stride[scatters];
+    tg_strides(whole, of_whole);
+    tg_strides(part, stride[!scatters]);
+    for (int axis = 0; axis < whole->rank; axis++) {
+        offset += of_whole[axis] * start->dim[axis];
+        of_whole[axis] *= part->dim[axis] > 1 ? step->dim[axis] : 1;
+    }
+    if (scatters)
+        tg_writer_say(w, 1, "fill(%lld, %s, v%lld);", (long long)value->size,
+                      tg_writer_number(attribute(value, "fill"), number), (long long)value->index);
+    copy(w, part, stride, in, scatters ? 0 : offset, value, scatters ? offset : 0);
+}
+
+static void concat(tg_writer *w, const tg_value *value)
+{
+    int64_t outer = 1, begin = 0;
+    for (int axis = 0; axis < (int)attribute(value, "axis"); axis++)
+        outer *= value->shape.dim[axis];
+    for (int i = 0; i < value->input_count; i++) {
+        const int64_t row = value->inputs[i]->size / outer;
+        const tg_shape rows = TG_SHAPE(outer, row);
+        int64_t stride[2][TG_MAX_RANK] = {{row, 1}, {value->size / outer, 1}};
+        copy(w, &rows, stride, value->inputs[i], 0, value, begin);
+        begin += row;
+    }
+}
+
+/* ---- calls ---- */
+
+typedef struct call {
+    const tg_op *op;
+    const char *condition, *text;
+} call;
+
+static const call calls[] = {
+#define TG_EXPORT_CALL(name, condition, text) {&tg_op_##name, condition, text},
+#include "autograd/export/calls.def"
+};
+
+static const call *call_of(const tg_value *value)
+{
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
+        if (calls[i].op == value->op && (!calls[i].condition || attribute(value, calls[i].condition) != 0))
+            return &calls[i];
+    return NULL;
+}
+
+/* As ops/self_attention.c has it. */
+static int64_t queries_together(const tg_value *x)
+{
+    const int64_t positions = x->shape.dim[x->shape.rank - 2];
+    const int64_t fit = positions ? TG_SCRATCH / (2 * (int64_t)tg_dtype_size(x->dtype) * positions) : 1,
+                  most = positions < TG_QUERIES ? positions : TG_QUERIES;
+    return fit < most ? fit : most;
+}
+
+/* The tensor before, along and behind the axes that the operation works along. */
+static tg_blocks blocks_of(const tg_value *value, const tg_shape *shape)
+{
+    if (field_of(value, "axes"))
+        return tg_reduce_blocks(shape, value->attributes);
+    const bool along_one = field_of(value, "axis");
+    return tg_blocks_of(shape, along_one ? (int)attribute(value, "axis") : 0, along_one);
+}
+
+/* What a word of calls.def stands for, if that is a number; NaN if it is none. */
+static double number_of(const tg_value *value, const char *word)
+{
+    const bool of_result = strlen(word) > 2 && strcmp(word + strlen(word) - 2, "_y") == 0;
+    const tg_shape *shape = of_result || value->input_count == 0 ? &value->shape : &value->inputs[0]->shape;
+    const tg_blocks blocks = blocks_of(value, shape);
+    const int64_t columns = value->shape.rank ? value->shape.dim[value->shape.rank - 1] : 1;
+    if (strcmp(word, "count") == 0)
+        return (double)value->size;
+    if (strncmp(word, "count", 5) == 0 && isdigit((unsigned char)word[5]))
+        return (double)value->inputs[word[5] - '0']->size;
+    if (strcmp(word, "queries") == 0)
+        return (double)queries_together(value->inputs[1]);
+    if (strcmp(word, "rows") == 0)
+        return columns ? (double)(value->size / columns) : 0;
+    if (strcmp(word, "columns") == 0)
+        return (double)columns;
+    if (strncmp(word, "outer", 5) == 0)
+        return (double)blocks.outer;
+    if (strcmp(word, "n") == 0 || strcmp(word, "n_y") == 0)
+        return (double)blocks.n;
+    if (strncmp(word, "inner", 5) == 0)
+        return (double)blocks.inner;
+    return field_of(value, word) ? attribute(value, word) : NAN;
+}
+
+/* Writes what the word behind a $ stands for; returns the end of it. */
+static const char *put_word(tg_writer *w, const tg_value *value, const char *at, char *line, size_t size)
+{
+    char word[40], text[40];
+    size_t length = strspn(at, "abcdefghijklmnopqrstuvwxyz_0123456789");
+    snprintf(word, sizeof word, "%.*s", (int)length, at);
+    const bool is_input = isdigit((unsigned char)word[0]), is_result = strcmp(word, "y") == 0;
+    const tg_value *of = is_input ? value->inputs[word[0] - '0'] : value;
+    const bool indexed = at[length] == '.' && (isdigit((unsigned char)at[length + 1]) || at[length + 1] == '-');
+    if (indexed) {
+        const tg_shape *shape = is_input || is_result ? &of->shape : shape_attribute(value, word);
+        char *end;
+        long axis = strtol(at + length + 1, &end, 10);
+        axis += axis < 0 ? shape->rank : 0;
+        snprintf(line, size, "%lld", axis >= 0 && axis < shape->rank ? (long long)shape->dim[axis] : 1LL);
+        return end;
+    }
+    if (is_input || is_result)
+        snprintf(line, size, "v%lld", (long long)of->index);
+    else if (strcmp(word, "scratch") == 0)
+        snprintf(line, size, "memory + %lld", (long long)w->places[value->index].scratch_offset);
+    else
+        snprintf(line, size, "%s", tg_writer_number(number_of(value, word), text));
+    return at + length;
+}
+
+static void write_call(tg_writer *w, const tg_value *value, const char *text)
+{
+    char line[800];
+    size_t used = 0;
+    for (const char *at = text;; at++) {
+        if (*at == '\n' || !*at) {
+            line[used] = '\0';
+            tg_writer_say(w, 1, "%s", line);
+            used = 0;
+            if (!*at)
+                return;
+        } else if (*at == '$') {
+            at = put_word(w, value, at + 1, line + used, sizeof line - used) - 1;
+            used += strlen(line + used);
+        } else
+            line[used++] = *at;
+    }
+}
+
+int64_t tg_writer_scratch(const tg_value *value)
+{
+    const tg_value *x = value->input_count ? value->inputs[value->input_count - 1] : NULL;
+    if (value->op == &tg_op_self_attention)
+        return x->shape.dim[x->shape.rank - 2];
+    return value->op == &tg_op_self_attention_grad ? 2 * queries_together(x) * x->shape.dim[x->shape.rank - 2] : 0;
+}
+
+bool tg_writer_loops(tg_writer *w, const tg_value *value)
+{
+    static const struct {
+        const tg_op *op;
+        void (*write)(tg_writer *w, const tg_value *value);
+    } own[] = {{&tg_op_linear, linear},       {&tg_op_matmul, matmul},    {&tg_op_permute, permute},
+               {&tg_op_expand, expand},       {&tg_op_slice, slice},      {&tg_op_concat, concat},
+               {&tg_op_scatter_slice, slice}, {&tg_op_sum_over, sum_over}};
+    if (value->size == 0)
+        return true;
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+        if (own[i].op == value->op)
+            return own[i].write(w, value), true;
+    const call *c = call_of(value);
+    if (c)
+        write_call(w, value, c->text);
+    if (c || elementwise(w, value))
+        return true;
+    tg_program_fail(w->program, "export: the operation %s cannot be written as C", value->op->name);
+    return false;
+}

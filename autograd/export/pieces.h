@@ -1,0 +1,48 @@
+/* The kernels' own sources as text, of which exported C takes what it needs: one formula serves the library and the
+ * files that it writes. Internal.
+ *
+ *     tg_pieces needed = {.dtype = TG_F32};
+ *     tg_pieces_need(&needed, "y[i] = gelu_exact_of(x);");     // gelu_exact_of, and what that calls, and so on
+ *     tg_pieces_put(&text, &needed);
+ */
+#ifndef TG_PIECES_H
+#define TG_PIECES_H
+
+#include "autograd/text.h"
+
+/* What a line of kernels.def computes. Formulas are C expressions of x, of x and a number, or of a and b. */
+typedef enum tg_formula_kind {
+    TG_FORMULA_UNARY,
+    TG_FORMULA_NUMBER, /* of x and a number */
+    TG_FORMULA_BINARY,
+    TG_FORMULA_GATED,
+    TG_FORMULA_GATED_GRAD, /* of a, b and g: two */
+    TG_FORMULA_SUM,        /* the sum over a and b, in double */
+} tg_formula_kind;
+
+typedef struct tg_formula {
+    const char *name;
+    tg_formula_kind kind;
+    const char *number; /* the name of the number in the formula */
+    const char *value, *second;
+} tg_formula;
+
+/* NULL if there is no formula of that name: its loop is written out, or it is not elementwise. */
+const tg_formula *tg_formula_find(const char *name);
+
+/* Whether the kernels define this name. */
+bool tg_pieces_have(const char *name);
+
+enum { TG_MOST_PIECES = 512, TG_MOST_FORMULAS = 256 };
+
+typedef struct tg_pieces {
+    tg_dtype dtype; /* TG_F32 or TG_F64 */
+    bool piece[TG_MOST_PIECES], formula[TG_MOST_FORMULAS];
+} tg_pieces;
+
+/* Adds what a text of C refers to. */
+void tg_pieces_need(tg_pieces *needed, const char *text);
+
+void tg_pieces_put(tg_text *text, const tg_pieces *needed);
+
+#endif

@@ -1,0 +1,172 @@
+/* Which values a function needs, and where they lie. */
+#include "autograd/export/writer.h"
+
+#include <string.h>
+
+static tg_place_of *place_of(const tg_writer *w, const tg_value *value)
+{
+    return &w->places[value->index];
+}
+
+static bool is_view(const tg_value *value)
+{
+    return value->op && value->op->flags & TG_VIEW;
+}
+
+static bool is_needed(const tg_writer *w, int64_t index)
+{
+    return w->places[index].kind != TG_PLACE_NONE;
+}
+
+/* Which argument of the function a value is; -1: none. */
+static int argument_of(const tg_function *f, const tg_value *value)
+{
+    return value == f->argument[0] ? 0 : value == f->argument[1] ? 1 : -1;
+}
+
+/* ---- needed ---- */
+
+/* Gradients of parameters are results too: the first one of a parameter lies in its place, others are added to it. */
+static void mark_gradients(tg_writer *w)
+{
+    for (int64_t i = 0; i < w->program->count; i++) {
+        const tg_value *value = tg_program_at(w->program, i);
+        w->places[i].kind = value->sink ? TG_PLACE_GRADIENTS : TG_PLACE_NONE;
+        for (int64_t k = 0; k < i && value->sink && !w->places[i].adds; k++)
+            w->places[i].adds = tg_program_at(w->program, k)->sink == value->sink;
+        if (w->places[i].adds)
+            w->places[i].kind = TG_PLACE_MEMORY;
+    }
+}
+
+void tg_places_mark(tg_writer *w, const tg_function *f)
+{
+    static const char *const names[] = {"x", "y"};
+    w->places = f->places;
+    if (f->trains)
+        mark_gradients(w);
+    place_of(w, f->result)->kind = TG_PLACE_MEMORY;
+    for (int64_t i = w->program->count - 1; i >= 0; i--) {
+        const tg_value *value = tg_program_at(w->program, i);
+        const int argument = argument_of(f, value);
+        if (!is_needed(w, i))
+            continue;
+        if (argument >= 0) {
+            w->places[i].kind = f->port[argument]->scale ? TG_PLACE_MEMORY : TG_PLACE_ARGUMENT;
+            w->places[i].argument = names[argument];
+        } else if (w->places[i].kind != TG_PLACE_GRADIENTS)
+            w->places[i].kind = is_view(value) ? TG_PLACE_VIEW : value->op ? TG_PLACE_MEMORY : TG_PLACE_WEIGHTS;
+        for (int k = 0; k < value->input_count && value->size > 0 && argument < 0; k++)
+            if (!is_needed(w, value->inputs[k]->index))
+                place_of(w, value->inputs[k])->kind = TG_PLACE_MEMORY;
+    }
+}
+
+void tg_places_transpose(tg_writer *w, const tg_function *f)
+{
+    w->places = f->places;
+    for (int64_t i = 0; i < w->program->count; i++)
+        w->places[i].transposed =
+            w->places[i].kind == TG_PLACE_WEIGHTS && tg_program_at(w->program, i)->shape.rank == 2;
+    for (int64_t i = 0; i < w->program->count; i++) {
+        const tg_value *value = tg_program_at(w->program, i);
+        for (int k = 0; k < value->input_count && is_needed(w, i); k++)
+            if (k != 1 || strcmp(value->op->name, "linear") != 0)
+                place_of(w, value->inputs[k])->transposed = false;
+    }
+    place_of(w, f->result)->transposed = false;
+}
+
+/* ---- weights, and the gradients of those that are parameters ---- */
+
+static bool is_weight(const tg_writer *w, int64_t index)
+{
+    for (int k = 0; k < w->functions; k++)
+        if (w->function[k].places[index].kind == TG_PLACE_WEIGHTS)
+            return true;
+    return false;
+}
+
+void tg_writer_weights(tg_writer *w, bool integers, void (*put)(tg_writer *w, const tg_value *leaf))
+{
+    for (int of_parameters = 1; of_parameters >= 0; of_parameters--)
+        for (int64_t i = 0; i < w->program->count; i++) {
+            const tg_value *value = tg_program_at(w->program, i);
+            if (is_weight(w, i) && (value->dtype == TG_I32) == integers && (value->parameter != NULL) == of_parameters)
+                put(w, value);
+        }
+}
+
+static void place_weight(tg_writer *w, const tg_value *leaf)
+{
+    int64_t *used = leaf->dtype == TG_I32 ? &w->sizes.constants : &w->sizes.weights;
+    for (int k = 0; k < w->functions; k++)
+        w->function[k].places[leaf->index].offset = *used;
+    *used += leaf->size;
+    w->sizes.parameters += leaf->parameter ? leaf->size : 0;
+}
+
+void tg_places_weights(tg_writer *w)
+{
+    tg_writer_weights(w, true, place_weight);
+    tg_writer_weights(w, false, place_weight);
+}
+
+const tg_value *tg_places_leaf(const tg_writer *w, const tg_parameter *parameter)
+{
+    for (int64_t i = 0; i < w->program->count; i++)
+        if (tg_program_at(w->program, i)->parameter == parameter)
+            return tg_program_at(w->program, i);
+    return NULL;
+}
+
+/* ---- values ---- */
+
+static const tg_value *root_of(const tg_value *value)
+{
+    while (is_view(value))
+        value = value->inputs[0];
+    return value;
+}
+
+/* The first place for `size` elements where nothing lies that is still read when value number `now` is computed. */
+static int64_t free_place(const tg_writer *w, int64_t now, int64_t size)
+{
+    const bool integer = tg_program_at(w->program, now)->dtype == TG_I32;
+    int64_t at = 0;
+    for (int64_t i = 0; i < now; i++) {
+        const tg_place_of *p = &w->places[i];
+        const int64_t taken = p->kind == TG_PLACE_MEMORY ? tg_program_at(w->program, i)->size : 0;
+        if (taken > 0 && p->last >= now && (tg_program_at(w->program, i)->dtype == TG_I32) == integer &&
+            p->offset < at + size && at < p->offset + taken) {
+            at = (p->offset + taken + 3) / 4 * 4;
+            i = -1; /* it may lie on an earlier one now */
+        }
+    }
+    return at;
+}
+
+void tg_places_values(tg_writer *w, const tg_function *f)
+{
+    w->places = f->places;
+    for (int64_t i = 0; i < w->program->count; i++) {
+        const tg_value *value = tg_program_at(w->program, i);
+        for (int k = 0; k < value->input_count && is_needed(w, i) && argument_of(f, value) < 0; k++)
+            place_of(w, root_of(value->inputs[k]))->last = i;
+    }
+    place_of(w, root_of(f->result))->last = w->program->count;
+    for (int64_t i = 0; i < w->program->count; i++) {
+        const tg_value *value = tg_program_at(w->program, i);
+        tg_place_of *p = &w->places[i];
+        int64_t *used = value->dtype == TG_I32 ? &w->sizes.integers : &w->sizes.memory;
+        if (p->kind == TG_PLACE_GRADIENTS)
+            p->offset = place_of(w, tg_places_leaf(w, value->sink))->offset;
+        p->scratch = value->op ? tg_writer_scratch(value) : 0;
+        if (p->kind != TG_PLACE_MEMORY)
+            continue;
+        p->offset = free_place(w, i, value->size + p->scratch);
+        p->scratch_offset = p->offset + value->size;
+        if (p->offset + value->size + p->scratch > *used)
+            *used = p->offset + value->size + p->scratch;
+    }
+}

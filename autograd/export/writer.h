@@ -1,0 +1,102 @@
+/* Writing a program as C: where each value lies, and its loops. Internal.
+ *
+ *     tg_writer_say(w, 1, "softmax_rows(%d, %d, v3, v4);", 8, 10);       // a line of code, indented once
+ *
+ * Code is written twice: at first into nothing, only to find which of the kernels' functions it calls.
+ */
+#ifndef TG_WRITER_H
+#define TG_WRITER_H
+
+#include "autograd/export.h"
+#include "autograd/export/pieces.h"
+
+/* Where a value lies in the exported file. */
+typedef enum tg_place_kind {
+    TG_PLACE_NONE,      /* not needed */
+    TG_PLACE_MEMORY,    /* the static array `memory`, or `integers` of an i32 */
+    TG_PLACE_WEIGHTS,   /* the static array `weights`, or `constants` of an i32 */
+    TG_PLACE_GRADIENTS, /* the static array `gradients` */
+    TG_PLACE_ARGUMENT,  /* what the function was given */
+    TG_PLACE_VIEW,      /* in the memory of its input */
+} tg_place_kind;
+
+typedef struct tg_place_of {
+    tg_place_kind kind;
+    int64_t offset;                  /* in elements of the array; of a view, from its input */
+    int64_t scratch, scratch_offset; /* elements of `memory` that its loops need, and where */
+    int64_t last;                    /* the last value that reads it */
+    bool transposed;                 /* a matrix that the file has the other way round */
+    bool adds;                       /* to a gradient that is there already */
+    const char *argument;
+} tg_place_of;
+
+/* A function of the file: PREDICT, or a training step, STEP. */
+enum { TG_PREDICT, TG_STEP };
+typedef struct tg_function {
+    const tg_value *argument[2]; /* x and y; the second may be NULL */
+    const tg_export_tensor *port[2];
+    const tg_value *result;
+    bool trains; /* the gradients of parameters are results too */
+    tg_place_of *places;
+} tg_function;
+
+/* Sizes of the file's arrays, in elements. The weights begin with the parameters. */
+typedef struct tg_sizes {
+    int64_t memory, integers, weights, parameters, constants;
+} tg_sizes;
+
+typedef struct tg_writer {
+    tg_text text;
+    tg_pieces needed;
+    tg_program *program;
+    const tg_export_config *config;
+    const char *name;
+    tg_function function[2];
+    int functions;
+    tg_sizes sizes;
+    tg_place_of *places; /* [program->count]: of the function that is being written */
+} tg_writer;
+
+/* places.c: which values a function needs; which of its weights the file has the other way round, matrices that nothing
+ * but tg_linear reads, so that the innermost loop of the product goes along memory; and where weights and values lie.
+ */
+void tg_places_mark(tg_writer *w, const tg_function *f);
+void tg_places_transpose(tg_writer *w, const tg_function *f);
+void tg_places_weights(tg_writer *w);
+void tg_places_values(tg_writer *w, const tg_function *f);
+
+/* The leaf that is this parameter; NULL if the program has none. */
+const tg_value *tg_places_leaf(const tg_writer *w, const tg_parameter *parameter);
+
+/* Adds text; code, `indent` times four blanks in, of which it notes what it calls; and what a user has named, so that
+ * neither a comment nor a string ends with it. */
+#if defined __GNUC__
+__attribute__((format(printf, 3, 4)))
+#endif
+void tg_writer_say(tg_writer *w, int indent, const char *format, ...);
+void tg_writer_quote(tg_writer *w, const char *text);
+
+/* A number as C has it, exactly, in `text` or a constant. */
+const char *tg_writer_number(double number, char text[40]);
+
+/* Calls `put` for each weight of the file in its order, those of i32 or the others: parameters come first. */
+void tg_writer_weights(tg_writer *w, bool integers, void (*put)(tg_writer *w, const tg_value *leaf));
+
+/* "float", "double" or "int32_t"; and how many columns, the last axis, a value has. */
+const char *tg_writer_type(tg_dtype dtype);
+int64_t tg_writer_columns(const tg_value *value);
+
+/* The arrays `NAME_mean` and `NAME_scale` of an argument's columns; NULL: it has none. */
+const char *tg_writer_scale_name(const tg_writer *w, const tg_function *f, int argument);
+
+/* functions.c: the functions' heads, and the functions. False, with the error on the tape, if one cannot be written. */
+void tg_writer_heads(tg_writer *w, const char *before, const char *after);
+bool tg_writer_functions(tg_writer *w);
+
+/* Elements of scratch memory that the loops of a value need. */
+int64_t tg_writer_scratch(const tg_value *value);
+
+/* Writes the loops that compute a value. False, with the error on the tape, if this cannot be written. */
+bool tg_writer_loops(tg_writer *w, const tg_value *value);
+
+#endif

@@ -1,0 +1,306 @@
+/* Writes a model that `train` has kept as one file of C99, or its tape as a table or a graph. */
+#include "examples/report/files.h"
+#include "examples/report/terminal.h"
+#include "examples/run/card.h"
+#include "examples/run/tally.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct export_settings {
+    const char *model, *out, *name, *weights;
+    bool table, dot, train;
+    const char *optimizer;
+    int batch;
+    double lr, decay, momentum;
+} export_settings;
+
+/* In the order of tg_export_rule. */
+static const char *const optimizers[] = {"sgd", "adam", "adamw", NULL};
+static const char *const of_training[] = {"batch", "optimizer", "lr", "weight-decay", "momentum", NULL};
+
+#define AT(member) offsetof(export_settings, member)
+
+static const program_option table[] = {
+    {"model", "FILE", "what train has kept, or compare with --keep-models: the run's folder, or its best.safetensors",
+     OPTION_TEXT, AT(model)},
+    {"out", "FILE", "where to write; -: to standard output", OPTION_TEXT, AT(out)},
+    {"name", "NAME", "what the functions of the file begin with: NAME_predict", OPTION_TEXT, AT(name)},
+    {"weights", "FILE", "write the weights to a file of their own, which the C code is given the contents of",
+     OPTION_TEXT, AT(weights)},
+    {"table", NULL, "write the tape of a prediction as a table, in place of C", OPTION_FLAG, AT(table)},
+    {"dot", NULL, "write it as a Graphviz graph", OPTION_FLAG, AT(dot)},
+    {.type = OPTION_GROUP, .help = "Training:"},
+    {"train", NULL, "write the training step too: double NAME_train(x, y, n) for n rows", OPTION_FLAG, AT(train)},
+    {"batch", "N", "rows of a step; 0: the model's default", OPTION_INT, AT(batch), 0, 1e6},
+    {"optimizer", "NAME", "the optimiser", OPTION_CHOICE, AT(optimizer), .choices = optimizers},
+    {"lr", "RATE", "learning rate, the same in all steps; 0: the model's default", OPTION_REAL, AT(lr), 0, 1e3},
+    {"weight-decay", "DECAY", "weight decay", OPTION_REAL, AT(decay), 0, 10},
+    {"momentum", "M", "momentum of sgd, with Nesterov's step", OPTION_REAL, AT(momentum), 0, 0.9999},
+    {0}};
+
+static const options_program program = {
+    .name = "export",
+    .about = "Writes a model that train has kept as one file of C99, which needs the C library and nothing else: "
+             "int net_predict(const float *x, float *y) for one row, image or text.",
+    .table = table,
+    .after = "Inputs and outputs are in the units of the data; the standardisation, and the names of columns, classes "
+             "and letters, are in the file.\n\n"
+             "Examples:\nexport --model housing/best.safetensors --out housing.c --name housing\n"
+             "export --model housing --dot | dot -Tsvg > housing.svg"};
+
+/* ---- what the model takes and gives, as the card has it ---- */
+
+typedef struct ports {
+    tg_export_config config;
+    tg_export_step step;
+    double *number;             /* means and scales of inputs, then of outputs */
+    const char **name;          /* of inputs, then of outputs */
+    char (*letters)[8], *texts; /* the names that are made here */
+} ports;
+
+static void take_scale(double *mean, double *scale, size_t i, card_scale of)
+{
+    mean[i] = of.mean;
+    scale[i] = of.scale;
+}
+
+static bool changes_nothing(const double *mean, const double *scale, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (mean[i] != 0 || scale[i] != 1)
+            return false;
+    return true;
+}
+
+/* "colour = red", "age", "age is missing" */
+static const char *input_name(const card_input *input, char *text, size_t size)
+{
+    char number[32];
+    snprintf(number, sizeof number, "column %d", input->number);
+    snprintf(text, size, "%s%s%s", input->column ? input->column : number,
+             input->missing    ? " is missing"
+             : input->category ? " = "
+                               : "",
+             input->category ? input->category : "");
+    return text;
+}
+
+static bool describe_rows(ports *p, const card *c)
+{
+    enum { NAME = 400 };
+    const size_t in = (size_t)c->spec.inputs, out = c->task == CARD_IMAGES ? in : (size_t)c->spec.outputs;
+    double *const mean = p->number = calloc(2 * (in + out) + 1, sizeof *p->number), *const scale = mean + in;
+    p->name = calloc(in + out + 1, sizeof *p->name);
+    p->texts = calloc(c->inputs + 1, NAME);
+    if (!p->number || !p->name || !p->texts)
+        return false;
+    for (size_t i = 0; i < in; i++)
+        take_scale(mean, scale, i, c->inputs ? c->input[i].scale : (card_scale){0, c->pixel_scale});
+    p->config.input.mean = mean;
+    p->config.input.scale = changes_nothing(mean, scale, in) ? NULL : scale;
+    for (size_t i = 0; i < c->inputs; i++)
+        p->name[i] = input_name(&c->input[i], p->texts + i * NAME, NAME);
+    p->config.input.names = c->inputs ? p->name : NULL;
+    for (size_t i = 0; i < out && c->task != CARD_CLASSES; i++)
+        take_scale(scale + in, scale + in + out, i,
+                   c->task == CARD_TARGETS ? c->target[i] : (card_scale){0, c->pixel_scale});
+    p->config.output.mean = c->task == CARD_CLASSES ? NULL : scale + in;
+    p->config.output.scale = c->task == CARD_CLASSES ? NULL : scale + in + out;
+    p->config.output.names = c->task == CARD_CLASSES   ? c->class_names
+                             : c->task == CARD_TARGETS ? c->target_names
+                                                       : NULL;
+    return true;
+}
+
+static bool describe_letters(ports *p, const card *c)
+{
+    p->letters = calloc((size_t)c->vocabulary + 1, sizeof *p->letters);
+    p->name = calloc((size_t)c->vocabulary + 1, sizeof *p->name);
+    if (!p->letters || !p->name)
+        return false;
+    for (int i = 0; i < c->vocabulary; i++) {
+        p->letters[i][0] = (char)c->letter[i];
+        p->name[i] = p->letters[i];
+    }
+    p->config.output.names = p->name;
+    return true;
+}
+
+static void free_ports(ports *p)
+{
+    free(p->number);
+    free(p->name);
+    free(p->letters);
+    free(p->texts);
+}
+
+/* ---- the program of a prediction ---- */
+
+/* One row of zeros through the model: the shapes are what counts. */
+static bool record(ports *p, tg_tape *tape, const card *c, const tg_model *model)
+{
+    const bool text = c->task == CARD_LETTERS;
+    const int64_t columns = text ? c->spec.context : c->spec.inputs;
+    void *zeros = calloc((size_t)columns + 1, sizeof(double));
+    tg_no_grad_begin(tape);
+    p->config.input.tensor = tg_named(tg_constant(tape, text ? TG_I32 : TG_F32, zeros, TG_SHAPE(1, columns)), "x");
+    p->config.output.tensor = tg_model_forward(model, p->config.input.tensor, NULL);
+    tg_no_grad_end(tape);
+    free(zeros);
+    return zeros && tg_ok(p->config.output.tensor);
+}
+
+/* The same for a batch, forward and backward: zeros again, as rows, labels, targets or letters. */
+static bool record_step(ports *p, tg_tape *tape, const card *c, const tg_model *model, const export_settings *s)
+{
+    const net_traits *traits = net_traits_of(c->spec.model);
+    const bool text = c->task == CARD_LETTERS, classes = text || c->task == CARD_CLASSES;
+    const int64_t rows = s->batch ? s->batch : traits->batch, columns = text ? c->spec.context : c->spec.inputs;
+    tg_rng rng = tg_rng_seed(1);
+    void *zeros = calloc((size_t)(rows * columns) + 1, sizeof(double));
+    const tg_tensor x = tg_named(tg_constant(tape, text ? TG_I32 : TG_F32, zeros, TG_SHAPE(rows, columns)), "x");
+    const tg_tensor output = tg_model_forward(model, x, &rng);
+    tg_shape shape = tg_shape_of(output);
+    shape.rank -= classes;
+    void *answers = calloc((size_t)(tg_size(output)) + 1, sizeof(double));
+    const tg_tensor y = tg_named(tg_constant(tape, classes ? TG_I32 : TG_F32, answers, shape), "y");
+    p->step = (tg_export_step){.input = {x, p->config.input.mean, p->config.input.scale, NULL},
+                               .target = {y, p->config.output.mean, p->config.output.scale, NULL},
+                               .loss = tally_loss(c, output, y, 0),
+                               .rule = (tg_export_rule)options_position(optimizers, s->optimizer),
+                               .rate = s->lr > 0 ? s->lr : traits->lr,
+                               .weight_decay = s->decay,
+                               .beta1 = 0.9,
+                               .beta2 = 0.999,
+                               .epsilon = 1e-8,
+                               .momentum = s->momentum,
+                               .nesterov = s->momentum > 0};
+    p->config.step = &p->step;
+    free(zeros);
+    free(answers);
+    return zeros && answers && tg_backward(p->step.loss);
+}
+
+/* ---- writing ---- */
+
+typedef struct bytes {
+    char *at;
+    size_t count;
+} bytes;
+
+static bool put_bytes(const void *context, FILE *to)
+{
+    const bytes *b = context;
+    fwrite(b->at, 1, b->count, to);
+    return true;
+}
+
+static bool write_file(const char *path, const bytes *b, char message[NET_MESSAGE])
+{
+    const char *slash = strrchr(path, '/');
+    char folder[CARD_PATH];
+    if (strcmp(path, "-") == 0)
+        return put_bytes(b, stdout);
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
+    return files_write(*folder ? folder : "/", slash ? slash + 1 : path, put_bytes, b, message);
+}
+
+/* Text or weights of the tape. */
+typedef size_t (*writer)(tg_tape *tape, const tg_export_config *config, void *to, size_t size);
+
+static size_t as_c(tg_tape *tape, const tg_export_config *config, void *to, size_t size)
+{
+    return tg_export(tape, config, to, size);
+}
+
+static size_t as_table(tg_tape *tape, const tg_export_config *config, void *to, size_t size)
+{
+    (void)config;
+    return tg_tape_table(tape, to, size);
+}
+
+static size_t as_dot(tg_tape *tape, const tg_export_config *config, void *to, size_t size)
+{
+    (void)config;
+    return tg_tape_dot(tape, to, size);
+}
+
+static bool write_as(writer write, const ports *p, tg_tape *tape, const char *path, char message[NET_MESSAGE])
+{
+    bytes b = {.count = write(tape, &p->config, NULL, 0)};
+    b.at = malloc(b.count + 1);
+    const bool fine =
+        b.at && !tg_tape_error(tape) && (write(tape, &p->config, b.at, b.count + 1), !tg_tape_error(tape));
+    if (!fine)
+        snprintf(message, NET_MESSAGE, "%.*s", NET_MESSAGE - 1,
+                 tg_tape_error(tape) ? tg_tape_error(tape) : "out of memory");
+    const bool written = fine && write_file(path, &b, message);
+    free(b.at);
+    return written;
+}
+
+static bool export_model(const export_settings *s, const card *c, const tg_model *model, char message[NET_MESSAGE])
+{
+    char title[CARD_PATH];
+    ports p = {.config = {.name = s->name, .title = title, .weights_apart = s->weights}};
+    net_describe(&c->spec, title, sizeof title);
+    tg_tape *tape = tg_tape_new();
+    bool fine = tape && (c->task == CARD_LETTERS ? describe_letters(&p, c) : describe_rows(&p, c)) &&
+                record(&p, tape, c, model) && (!s->train || record_step(&p, tape, c, model, s));
+    if (!fine)
+        snprintf(message, NET_MESSAGE, "%.*s", NET_MESSAGE - 1,
+                 tape && tg_tape_error(tape) ? tg_tape_error(tape) : "out of memory");
+    fine = fine && write_as(s->table ? as_table : s->dot ? as_dot : as_c, &p, tape, s->out, message);
+    fine = fine && (!s->weights || write_as(tg_export_weights, &p, tape, s->weights, message));
+    tg_tape_free(tape);
+    free_ports(&p);
+    return fine;
+}
+
+/* Options that have no use together. */
+static const char *conflict(const export_settings *s)
+{
+    if (!s->model)
+        return "--model FILE is missing; see --help";
+    if (s->table && s->dot)
+        return "--table and --dot are two pictures; one at a time";
+    if ((s->table || s->dot) && (s->weights || options_given(&program, "name")))
+        return "--name and --weights are for C, not for --table and --dot";
+    for (int i = 0; of_training[i] && !s->train; i++)
+        if (options_given(&program, of_training[i]))
+            return "--batch, --optimizer, --lr, --weight-decay and --momentum are for --train";
+    if (s->momentum > 0 && strcmp(s->optimizer, "sgd") != 0)
+        return "--momentum is for --optimizer sgd";
+    return s->weights && strcmp(s->weights, "-") == 0 ? "--weights: a file, not standard output" : NULL;
+}
+
+int main(int argc, char **argv)
+{
+    export_settings s = {.out = "-", .name = "net", .optimizer = "adamw", .decay = 0.01};
+    char message[NET_MESSAGE], file[CARD_PATH];
+    tg_error error;
+    const tg_rng rng = tg_rng_seed(1);
+    card c = {0};
+    tg_model *model = NULL;
+    tg_activation activation;
+    options_parse(&program, argc, argv, &s);
+    bool fine = !conflict(&s);
+    if (!fine)
+        snprintf(message, sizeof message, "%s", conflict(&s));
+    s.model = card_path(s.model, file);
+    fine = fine && card_read(&c, s.model, message) && (model = net_new(&c.spec, &rng, message));
+    if (fine) {
+        tg_activation_from_name(c.spec.activation, &activation);
+        const tg_model_load_options load = {.load = {.allow_unknown = true}};
+        fine = tg_model_load(tg_model_parameters(model), s.model, activation, &load, &error);
+        if (!fine)
+            snprintf(message, sizeof message, "%.*s", NET_MESSAGE - 1, error.text);
+    }
+    fine = fine && export_model(&s, &c, model, message);
+    if (!fine)
+        terminal_say("export", NULL, message);
+    tg_model_free(model);
+    card_free(&c);
+    return fine ? 0 : 2;
+}

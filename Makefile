@@ -10,8 +10,11 @@
 #   make check-faults  each allocation, file call, fork and thread of the programs made to fail once
 #   make check-matrix  the tests under other compilers, options and processors, as a table: ROWS="O0 clang valgrind"
 #   make coverage      how many lines of each file the tests run (gcov)
+#   make amalgamation  the library as tapegrad.c and tapegrad.h, to be compiled with a program
+#   make reference     every function of the library on one page, build/reference.html
 #   make install       libraries, headers, programs, manual pages, and what pkg-config, CMake and bash look for
 #                      (PREFIX, LIBDIR, INCLUDEDIR, BINDIR, MANDIR, DATADIR, DESTDIR; STRIP=, DEBUGFILES=1)
+#   make deb           Debian packages: libtapegrad0, libtapegrad-dev, tapegrad
 #   make install-library, make uninstall, make clean, make help
 #
 # Options: SANITIZE=address,undefined   CC=clang   DEBUG=1   BUILD=some/other/folder
@@ -20,6 +23,7 @@
 #          DEPENDENCIES=check (look for packages, never install) or skip   V=1 (show the commands)
 #          ARCH=aarch64 (by the cross compiler; tests under qemu-user)   SUITES="tape grad" (of the tests; all if not given)
 #          BLAS=none (never OpenBLAS: every product is the library's own; no bench)
+#          AMALGAMATION=1 (programs and tests take the library from tapegrad.c, as make amalgamation writes it)
 
 # Another processor: Debian's cross compiler, its packages unpacked beside the build, qemu-user for what is run.
 ifdef ARCH
@@ -51,22 +55,23 @@ BUILD   ?= build
 BLAS    ?= openblas
 MPI     ?= 0
 MPICC   ?= mpicc
+AMALGAMATION ?= 0
 DEPENDENCIES ?= install
 # An option that is none of its words would be taken for the default.
 one_of = $(if $(filter $(2),$($(1))),,$(error $(1) is '$($(1))', and can be one of: $(2)))
-$(call one_of,DEPENDENCIES,install check skip)$(call one_of,BLAS,openblas none)$(call one_of,MPI,0 1)
-export BUILD BLAS MPI MPICC CC CFLAGS LDFLAGS DEBUG SANITIZE
+$(call one_of,DEPENDENCIES,install check skip)$(call one_of,BLAS,openblas none)$(call one_of,MPI,0 1)$(call one_of,AMALGAMATION,0 1)
+export BUILD BLAS AMALGAMATION MPI MPICC CC CFLAGS LDFLAGS DEBUG SANITIZE
 export TG_BUILD = $(OUT)
 export TG_CC = $(CC)
 
 comma := ,
-OUT := $(BUILD)$(if $(SANITIZE),/sanitize-$(subst $(comma),-,$(SANITIZE)))$(if $(filter 1,$(DEBUG)),/debug)$(if $(filter 1,$(MPI)),/mpi)
+OUT := $(BUILD)$(if $(SANITIZE),/sanitize-$(subst $(comma),-,$(SANITIZE)))$(if $(filter 1,$(DEBUG)),/debug)$(if $(filter 1,$(MPI)),/mpi)$(if $(filter 1,$(AMALGAMATION)),/one-file)
 
 # ---- what it needs ---------------------------------------------------------
 # Packages are looked for once: a compiler for the library, more for programs and tests, MPFR for the long check. Where some had to be
 # installed, make reads itself again. `make install` installs the library, never a package.
 GOALS := $(or $(MAKECMDGOALS),all)
-NEEDS := $(OUT)/needs-$(if $(filter-out lib install-library,$(GOALS)),$(if $(filter check-long,$(GOALS)),long,all),lib)
+NEEDS := $(OUT)/needs-$(if $(filter-out lib amalgamation reference install-library,$(GOALS)),$(if $(filter check-long,$(GOALS)),long,all),lib)
 dry_run := $(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS))))
 ifeq ($(dry_run)$(filter skip,$(DEPENDENCIES))$(filter clean help uninstall,$(GOALS)),)
 include $(NEEDS)
@@ -89,6 +94,10 @@ TEST_SOURCES    := $(filter-out $(if $(filter none,$(BLAS)),tests/test_bench%.c)
                    $(filter-out %/libfuzzer.c,$(wildcard tests/fuzz/*.c))
 # A header is public if it marks what it exports (autograd/api.h).
 PUBLIC_HEADERS  := $(shell grep -l '^TG_API_BEGIN' autograd/*.h nn/*.h nn/*/*.h optim/*.h) autograd/ops.def $(wildcard nn/*.def nn/*/*.def optim/*.def)
+
+ifeq ($(shell echo __SIZEOF_POINTER__ | $(CC) $(CFLAGS) -E -P - 2>/dev/null),4)
+$(error tapegrad needs pointers of 64 bits, and $(CC) $(CFLAGS) compiles for 32)
+endif
 
 # Kernels are compiled once for each instruction set and floating type, and chosen when the program starts.
 REALS := f32 f64
@@ -129,7 +138,7 @@ CHECK_LIBS   = $(call PKG,--libs,check)
 
 objects = $(patsubst %.c,$(OUT)/obj/%.o,$(1))
 KERNEL_OBJECTS  := $(foreach file,isa product_kernel,$(foreach isa,$(ISAS),$(REALS:%=$(OUT)/obj/autograd/kernels/$(file)-$(isa)-%.o)))
-LIBRARY_OBJECTS := $(call objects,$(LIBRARY_SOURCES)) $(KERNEL_OBJECTS)
+LIBRARY_OBJECTS := $(if $(filter 1,$(AMALGAMATION)),$(OUT)/amalgamation/tapegrad.o,$(call objects,$(LIBRARY_SOURCES)) $(KERNEL_OBJECTS))
 COMMON_OBJECTS  := $(call objects,$(COMMON_SOURCES))
 ACCURACY_OBJECTS := $(call objects,$(filter-out %/main.c,$(ACCURACY_SOURCES)))
 FINGERPRINT_OBJECTS := $(call objects,$(filter-out %/main.c,$(FINGERPRINT_SOURCES)))
@@ -139,7 +148,7 @@ STATIC := $(OUT)/libtapegrad.a
 SHARED := $(OUT)/libtapegrad.so
 UMBRELLA := $(OUT)/include/tapegrad.h
 
-.PHONY: all lib check check-long check-faults check-matrix coverage coverage-here demo bench golden fingerprints fuzz fuzz-here install install-library uninstall clean help
+.PHONY: all lib amalgamation reference check check-long check-faults check-matrix coverage coverage-here demo bench golden fingerprints fuzz fuzz-here deb tools install install-library uninstall clean help
 .DEFAULT_GOAL := all
 MAKEFLAGS += --no-builtin-rules
 ifeq ($(filter -j%,$(MAKEFLAGS)),)
@@ -211,6 +220,19 @@ $(UMBRELLA): $(OUT)/flags
 	   for header in $(filter %.h,$(PUBLIC_HEADERS)); do echo "#include \"$$header\""; done; \
 	   echo '#endif'; } > $@
 
+# The library as one file, and what a program that is compiled with it gives the compiler (docs/install.md).
+AMALGAMATION_CFLAGS := -O3 -fopenmp-simd -fno-math-errno -fno-trapping-math
+amalgamation: $(OUT)/amalgamation/tapegrad.c
+$(OUT)/amalgamation/tapegrad.c: .ci/amalgamation LICENSE $(shell find autograd nn optim -name '*.[chd]*' -o -name '*.inc') $(OUT)/flags
+	$(call quietly,GEN)PUBLIC_HEADERS='$(PUBLIC_HEADERS)' VERSION='$(VERSION)' .ci/amalgamation $(@D) $(LIBRARY_SOURCES)
+$(OUT)/amalgamation/tapegrad.o: $(OUT)/amalgamation/tapegrad.c
+	$(call quietly,CC)$(CC) $(AMALGAMATION_CFLAGS) -g -fPIC $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(if $(filter none,$(BLAS)),-DTG_NO_BLAS) \
+	    $(CFLAGS) -c -o $@ $<
+
+reference: $(OUT)/reference.html
+$(OUT)/reference.html: .ci/reference $(PUBLIC_HEADERS) $(OUT)/flags
+	$(call quietly,GEN).ci/reference $(VERSION) $(filter %.h,$(PUBLIC_HEADERS)) > $@
+
 # Of objects for link-time optimisation the one object is made of their code: names cannot be hidden before there is code.
 NO_LTO := $(shell $(CC) -flinker-output=nolto-rel -r -nostdlib -x c /dev/null -o /dev/null 2>/dev/null && echo -flinker-output=nolto-rel)
 # One object, in which what is hidden is local: an archive of many would show users what its members share.
@@ -262,7 +284,7 @@ FLOOR_OBJECTS := $(if $(filter openblas,$(BLAS)),$(call objects,$(addprefix test
 
 $(OUT)/bin/tests: LIBS = $(CHECK_LIBS) $(PROGRAM_LIBS) $(BLAS_LIBS)
 $(OUT)/bin/tests: $(call objects,$(TEST_SOURCES)) $(FLOOR_OBJECTS) $(ACCURACY_OBJECTS) $(FINGERPRINT_OBJECTS) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS) \
-                  $(OUT)/flags $(OUT)/environment
+                  $(OUT)/flags $(OUT)/environment | $(OUT)/amalgamation/tapegrad.c $(OUT)/reference.html
 	$(link)
 
 $(OUT)/bin/golden-samples: $(call objects,$(GOLDEN_SOURCES)) $(LIBRARY_OBJECTS) $(OUT)/flags
@@ -286,7 +308,7 @@ export TSAN_OPTIONS ?= allocator_may_return_null=1
 
 # For tests that are run by hand: they take from this file what is not set.
 $(OUT)/environment: $(OUT)/flags
-	@for name in BUILD BLAS MPI CC CFLAGS LDFLAGS DEBUG SANITIZE TG_BUILD TG_CC CK_DEFAULT_TIMEOUT ASAN_OPTIONS TSAN_OPTIONS; do \
+	@for name in BUILD BLAS AMALGAMATION MPI CC CFLAGS LDFLAGS DEBUG SANITIZE TG_BUILD TG_CC CK_DEFAULT_TIMEOUT ASAN_OPTIONS TSAN_OPTIONS; do \
 	    echo "$$name=$$(printenv $$name)"; done > $@
 
 check: all $(OUT)/bin/tests
@@ -375,12 +397,23 @@ TOOLS := activations compare gradcheck predict study train
 put = @OUT='$(OUT)' VERSION='$(VERSION)' PUBLIC_HEADERS='$(PUBLIC_HEADERS)' PRIVATE_LIBS='$(strip $(LOADS) -lm -pthread)' TOOLS='$(TOOLS)' \
     DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' LIBDIR='$(LIBDIR)' INCLUDEDIR='$(INCLUDEDIR)' BINDIR='$(BINDIR)' MANDIR='$(MANDIR)' \
     DATADIR='$(DATADIR)' STRIP='$(STRIP)' OBJCOPY='$(OBJCOPY)' DEBUGFILES='$(DEBUGFILES)' .ci/install $(1)
-install: lib $(TOOLS:%=$(OUT)/bin/%)
+tools: lib $(TOOLS:%=$(OUT)/bin/%)
+install: tools
 	$(call put,install all)
 install-library: lib
 	$(call put,install library)
 uninstall:
 	$(call put,uninstall all)
+
+# In a copy of the tree, without what make exports here. The tests are those of make check: DEB_BUILD_OPTIONS= runs them there too.
+DEB_BUILD_OPTIONS ?= nocheck
+deb:
+	rm -rf $(OUT)/deb && mkdir -p $(OUT)/deb/tapegrad-$(VERSION)
+	cp -r Makefile LICENSE README.md .ci autograd nn optim examples plots tests docs $(OUT)/deb/tapegrad-$(VERSION)
+	cp -r .ci/debian $(OUT)/deb/tapegrad-$(VERSION)
+	cd $(OUT)/deb/tapegrad-$(VERSION) && env -i PATH="$$PATH" HOME="$$HOME" \
+	    DEB_BUILD_OPTIONS='$(DEB_BUILD_OPTIONS)' DEB_BUILD_PROFILES='$(filter nocheck,$(DEB_BUILD_OPTIONS))' dpkg-buildpackage -us -uc -b
+	@ls $(OUT)/deb/*.deb
 
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile

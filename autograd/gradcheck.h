@@ -163,6 +163,66 @@ tg_gradcheck_result tg_gradcheck(tg_function function, void *user, const tg_grad
 tg_gradcheck_result tg_gradcheck_parameters(tg_function function, void *user, const tg_gradcheck_input *inputs,
                                             int count, tg_parameters *set, const tg_gradcheck_options *options);
 
+/* ---- a black box ---- */
+
+typedef enum tg_gradcheck_type {
+    TG_GRADCHECK_F64,
+    TG_GRADCHECK_F32,
+    TG_GRADCHECK_BF16, /* in arrays of float */
+} tg_gradcheck_type;
+
+/* A function in C, of any number of inputs and outputs, and what it has for a derivative:
+ *
+ *     static bool half_square(const void *const *in, void *const *out, void *user)          // y = |x|^2 / 2
+ *     {
+ *         const double *x = in[0];
+ *         double *y = out[0];
+ *         y[0] = (x[0] * x[0] + x[1] * x[1]) / 2;
+ *         return true;
+ *     }
+ *     static bool half_square_vjp(const void *const *in, const void *const *cotangents, void *const *gradients,
+ *                                 void *user)
+ *     {
+ *         const double *x = in[0], *v = cotangents[0];
+ *         double *gradient = gradients[0];
+ *         gradient[0] = v[0] * x[0], gradient[1] = v[0] * x[1];
+ *         return true;
+ *     }
+ *     const tg_black_box box = {.value = half_square, .vjp = half_square_vjp};
+ *     const tg_gradcheck_input x = {.name = "x", .shape = TG_SHAPE(2), .data = (const double[]){0.3, -2}};
+ *     tg_gradcheck_result result = tg_gradcheck_function(&box, &x, 1, NULL);
+ *
+ * One of vjp, jvp and jacobian is needed; all that are there are checked. Arrays are of double, or of float for the
+ * other types, and of int32_t for inputs of integers; one for each input and output, contiguous. What belongs to an
+ * input that is not differentiated is NULL. Functions write all of their results, keep their inputs as they are, and
+ * return true; where the function has no value, as a logarithm below 0, it is NaN. False ends the check, as refused. */
+typedef struct tg_black_box {
+    const char *name; /* in sentences; NULL: "the function" */
+    tg_gradcheck_type type;
+    const tg_shape *outputs;
+    int output_count; /* 0 means one scalar */
+    bool (*value)(const void *const *in, void *const *out, void *user);
+    bool (*vjp)(const void *const *in, const void *const *cotangents /* like the outputs */, void *const *gradients,
+                void *user); /* gradients: J^T v, like the inputs */
+    bool (*jvp)(const void *const *in, const void *const *tangents /* like the inputs */, void *const *products,
+                void *user); /* products: J u, like the outputs */
+    /* [elements of all outputs, elements of all inputs that are differentiated] */
+    bool (*jacobian)(const void *const *in, void *jacobian, void *user);
+    void *user;
+} tg_black_box;
+
+/* Checks a black box, to first order: as a function of tensors is, by differences, integrals and the invariants, so far
+ * as they apply, with bounds and steps for its type. Besides:
+ *
+ *     - J u is linear in u, the same each time, and <v, J u> = <J^T v, u>, if there is a jvp or a jacobian;
+ *     - no call changes its inputs, and the gradient does not depend on what the function was last evaluated on.
+ *
+ * Inputs are rounded to the type; parameters are not for black boxes. A second derivative is the first one of the vjp,
+ * which is a function too, of x and v: give it as the value of another black box, and so on up. In the result, `sharp`
+ * counts comparisons where an error of 1e-12 (double), 1e-4 (float) or 0.09 (bfloat16) would have been seen. */
+tg_gradcheck_result tg_gradcheck_function(const tg_black_box *function, const tg_gradcheck_input *inputs, int count,
+                                          const tg_gradcheck_options *options);
+
 /* The error of the difference itself against the step, for study: a V of truncation, falling, and rounding, rising. */
 typedef struct tg_gradcheck_step {
     double step;    /* relative to the size of the input */

@@ -25,8 +25,7 @@ typedef struct comparison {
     int *pending;                    /* the runs that are not finished and ours to begin, pending_count */
     int pending_count, missing;      /* missing: all that are not finished */
     char **argv;                     /* the command */
-    char out[RUN_NAME];
-    double next_report; /* when the report is written again while runs go on */
+    double next_report;              /* when the report is written again while runs go on */
 } comparison;
 
 static bool path_of_run(const comparison *c, int number, char path[PATH_MAX])
@@ -238,7 +237,7 @@ static jobs_outcome run_all(comparison *c)
         fprintf(stderr, "%s\n", shared->said);
     if (shows && c->missing < c->e.runs)
         fprintf(stderr, "%d of %d run%s there%s\n", c->e.runs - c->missing, c->e.runs, c->e.runs == 1 ? " is" : "s are",
-                count ? "; the rest goes on" : "");
+                count ? "; the rest follows" : "");
     snprintf(runs, sizeof runs, "%s/runs", c->e.settings.run.out);
     return sweep_run(shared, &(sweep_work){.folder = runs,
                                            .count = count,
@@ -352,13 +351,11 @@ static bool claim(comparison *c, char message[EXPERIMENT_MESSAGE])
 /* Everything before the first run. False and one line if nothing can be done. */
 static bool prepare(comparison *c, char message[EXPERIMENT_MESSAGE])
 {
-    const experiment usual = experiment_defaults();
     char reason[EXPERIMENT_MESSAGE];
     run_spec *s = &c->e.settings.run;
     if (!experiment_prepare(&c->e, message))
         return false;
-    run_spec_name(s, &usual.settings.run, c->out);
-    s->out = s->out ? s->out : c->out;
+    s->out = s->out ? s->out : c->e.name;
     if (!runlog_check_directory(s->out, reason))
         return snprintf(message, EXPERIMENT_MESSAGE, "--out: %.*s", EXPERIMENT_MESSAGE - 8, reason), false;
     return claim(c, message) && name_runs(c, message);
@@ -386,7 +383,7 @@ int main(int argc, char **argv)
     const jobs_outcome outcome = run_all(&c);
     const int finished = count_finished(&c);
     if (shows && outcome.interrupted)
-        fprintf(stderr, "interrupted: %d of %d run%s complete; the same command goes on\n", finished, c.e.runs,
+        fprintf(stderr, "interrupted: %d of %d run%s complete; the same command continues\n", finished, c.e.runs,
                 plural(c.e.runs));
     else if (shows && c.e.settings.sweep.count > 1 && finished < c.e.runs)
         fprintf(stderr, "%d of %d run%s complete, with all of this part that could be trained\n", finished, c.e.runs,

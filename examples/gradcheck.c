@@ -1,4 +1,6 @@
 /* Checks the derivatives of operations, layers and models against finite differences. */
+#include "examples/gradcheck/check_file.h"
+#include "examples/gradcheck/check_junit.h"
 #include "examples/gradcheck/check_report.h"
 #include "examples/gradcheck/check_table.h"
 #include "examples/gradcheck/steps.h"
@@ -10,6 +12,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* What the program ends with, unless it was interrupted. */
 enum { ALL_PASSED, SOMETHING_FAILED, TROUBLE, SOMETHING_UNDECIDED };
@@ -17,7 +20,8 @@ enum { ALL_PASSED, SOMETHING_FAILED, TROUBLE, SOMETHING_UNDECIDED };
 typedef struct settings {
     int order, seed, seeds;
     const char *const *names;
-    const char *load, *plot, *out, *html;
+    const char *load, *command, *plot, *out, *html, *junit;
+    double limit;
     bool csv, list;
 } settings;
 
@@ -28,6 +32,12 @@ static const program_option options[] = {
     {"load", "FILE",
      "a shared library with operations of your own; without names, these are checked (docs/gradcheck.md)", OPTION_TEXT,
      offsetof(settings, load)},
+    {"command", "COMMAND",
+     "check the functions of another program, which computes them when it is asked to over a pipe: 'python3 mine.py' "
+     "(docs/gradcheck.md)",
+     OPTION_TEXT, offsetof(settings, command)},
+    {"limit", "SECONDS", "how long that program may take for an answer", OPTION_REAL, offsetof(settings, limit),
+     .low = 0.001, .high = 1e6},
     {.help = "How:", .type = OPTION_GROUP},
     {"order", "N", "highest derivative to check; with 2, functions of one number are checked to the third", OPTION_INT,
      offsetof(settings, order), .low = 1, .high = TG_GRADCHECK_MAX_ORDER},
@@ -42,6 +52,7 @@ static const program_option options[] = {
      "write a report into one file that needs no other: results, what they rest on, errors, and the error over the "
      "step of each operation",
      OPTION_TEXT, offsetof(settings, html)},
+    {"junit", "FILE", "write the results as JUnit XML, for CI", OPTION_TEXT, offsetof(settings, junit)},
     {"plot", "NAME[:INPUT[:ELEMENT]]",
      "draw the error of a finite difference over its step for an element of an operation, by number; without, for the "
      "one with the largest "
@@ -65,14 +76,22 @@ static const options_program program = {
 
 /* ---- checking ---- */
 
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 static check_row check(const settings *s, const subject *what, int order)
 {
     static char report[1 << 14];
-    check_row row = {.what = what, .order = order};
+    const bool has_report = what->op || what->function;
+    check_row row = {.what = what, .order = order, .seconds = now()};
     for (int more = 0; more < s->seeds && !(more > 0 && signals_caught()); more++) {
         const tg_gradcheck_options how = {.order = order,
                                           .seed = (uint64_t)s->seed + (uint64_t)more,
-                                          .report = what->op ? report : NULL,
+                                          .report = has_report ? report : NULL,
                                           .report_size = sizeof report};
         const tg_gradcheck_result next = subject_check(what, &how);
         if (more == 0)
@@ -80,10 +99,11 @@ static check_row check(const settings *s, const subject *what, int order)
         else
             gradcheck_result_join(&row.result, &next);
         if (verdict_of(&row.result) == VERDICT_FAILED) {
-            row.report = what->op && report[0] ? strdup(report) : NULL;
+            row.report = has_report && report[0] ? strdup(report) : NULL;
             break;
         }
     }
+    row.seconds = now() - row.seconds;
     return row;
 }
 
@@ -149,10 +169,22 @@ static int refuse(const char *option, const char *message)
     return TROUBLE;
 }
 
+/* Whether the files that are asked for can be written, as far as can be said before. */
+static bool can_write(const settings *s)
+{
+    char message[FILES_MESSAGE];
+    if (s->html && !check_file_possible(s->html, message))
+        return refuse("--html", message), false;
+    if (s->junit && !check_file_possible(s->junit, message))
+        return refuse("--junit", message), false;
+    return true;
+}
+
 /* The first option that was given and says how to check or what to write; NULL: none. */
 static const char *of_checks(void)
 {
-    static const char *const names[] = {"--order", "--seed", "--seeds", "--csv", "--html", "--plot", "--out", NULL};
+    static const char *const names[] = {"--order", "--seed", "--seeds", "--csv", "--html",
+                                        "--junit", "--plot", "--out",   NULL};
     int i = 0;
     while (names[i] && !options_given(&program, names[i] + 2))
         i++;
@@ -193,6 +225,27 @@ static int draw(const settings *s, const steps_place *place)
     return ALL_PASSED;
 }
 
+/* Prints and writes what there is, also of a check that was interrupted. */
+static int print_and_write(const settings *s, const subjects *all, const check_table *table, char *const *argv)
+{
+    char message[FILES_MESSAGE];
+    const bool interrupted = signals_caught();
+    int status = print_results(s, all, table);
+    const check_report report = {table, all, s->seed, s->seeds, s->order, interrupted, argv};
+    if (s->html && !check_report_write(s->html, &report, message))
+        status = refuse("--html", message);
+    if (s->junit && !check_junit_write(s->junit, table, message))
+        status = refuse("--junit", message);
+    return interrupted ? signals_status() : status;
+}
+
+static void release_rows(check_row *rows, int count)
+{
+    for (int i = 0; i < count; i++)
+        free(rows[i].report);
+    free(rows);
+}
+
 static int run(const settings *s, subjects *all, char *const *argv)
 {
     char message[STEPS_MESSAGE];
@@ -201,8 +254,8 @@ static int run(const settings *s, subjects *all, char *const *argv)
         return refuse("--plot", message);
     if (s->plot && !files_check_folder(s->out, message))
         return refuse("--out", message);
-    if (s->html && !check_report_possible(s->html, message))
-        return refuse("--html", message);
+    if (!can_write(s))
+        return TROUBLE;
     if (!choose(s, all, &drawn))
         return TROUBLE;
     if (s->list)
@@ -211,21 +264,80 @@ static int run(const settings *s, subjects *all, char *const *argv)
     if (!rows)
         return refuse("", "out of memory");
     const check_table table = {rows, check_chosen(s, all, rows)};
-    const bool interrupted = signals_caught();
-    int status = print_results(s, all, &table);
-    const int drawing = s->plot && !interrupted ? draw(s, &drawn) : ALL_PASSED;
-    const check_report report = {&table, all, s->seed, s->seeds, s->order, interrupted, argv};
-    if (s->html && !check_report_write(s->html, &report, message))
-        status = refuse("--html", message);
+    const int status = print_and_write(s, all, &table, argv);
+    const int drawing = s->plot && !signals_caught() ? draw(s, &drawn) : ALL_PASSED;
+    release_rows(rows, table.count);
+    return drawing ? drawing : status;
+}
+
+/* ---- another program ---- */
+
+enum { MOST_FUNCTIONS = 10000 };
+
+/* Checks what it has, until it ends or fails; as many rows as could be had. */
+static int check_functions(const settings *s, command_pipe *of, subject list[], check_row rows[])
+{
+    static remote_function function;
+    int count = 0;
+    while (count < MOST_FUNCTIONS && remote_next(of, &function)) {
+        subject *what = &list[count];
+        *what = (subject){.name = strdup(function.name), .category = "yours", .about = "", .function = &function};
+        show_progress(count, count + 1, function.name);
+        if (what->name)
+            rows[count] = check(s, what, 1);
+        remote_end(&function, &rows[count].result);
+        if (signals_caught() || !what->name)
+            return free((char *)what->name), count;
+        count++;
+    }
+    return count;
+}
+
+static int run_command(const settings *s, char *const *argv)
+{
+    char message[COMMAND_MESSAGE] = "";
+    subject *list = calloc(MOST_FUNCTIONS, sizeof *list);
+    check_row *rows = calloc(MOST_FUNCTIONS, sizeof *rows);
+    signals_before before;
+    if (!list || !rows) {
+        free(list);
+        free(rows);
+        return refuse("", "out of memory");
+    }
+    signals_catch(&before, NULL);
+    command_pipe *of = command_start(s->command, s->limit, message);
+    const check_table table = {rows, of ? check_functions(s, of, list, rows) : 0};
+    show_progress(table.count, table.count, NULL);
+    if (of)
+        snprintf(message, sizeof message, "%s", command_message(of));
+    command_stop(of);
+    signals_release(&before);
+    int status = table.count > 0 ? print_and_write(s, &(subjects){list, table.count}, &table, argv) : TROUBLE;
+    if (signals_caught())
+        status = signals_status();
+    else if (message[0] || table.count == 0)
+        status = refuse("--command", message[0] ? message : "the program has no function to check");
     for (int i = 0; i < table.count; i++)
-        free(rows[i].report);
-    free(rows);
-    return interrupted ? signals_status() : drawing ? drawing : status;
+        free((char *)list[i].name);
+    release_rows(rows, table.count);
+    free(list);
+    return status;
+}
+
+/* Refuses what is not for functions of another program. */
+static int with_command(settings *s, char *const *argv)
+{
+    if (s->names || s->list || s->load || s->plot)
+        return refuse("--command", "checks all functions of that program: no names, --list, --load or --plot");
+    if (options_given(&program, "order"))
+        return refuse("--order", "a function of --command is checked to first order; its vjp is another function");
+    s->order = 1;
+    return can_write(s) ? run_command(s, argv) : TROUBLE;
 }
 
 int main(int argc, char **argv)
 {
-    settings s = {.order = 2, .seeds = 1, .out = "gradcheck"};
+    settings s = {.order = 2, .seeds = 1, .out = "gradcheck", .limit = 60};
     char message[USER_OPS_MESSAGE];
     const tg_op *const *own = NULL;
     subjects all;
@@ -235,6 +347,10 @@ int main(int argc, char **argv)
         return refuse(idle, "--list checks nothing");
     if (!s.plot && options_given(&program, "out"))
         return refuse("", "--out is for --plot only");
+    if (s.command)
+        return with_command(&s, argv);
+    if (options_given(&program, "limit"))
+        return refuse("", "--limit is for --command only");
     if (s.load && !(own = user_ops_load(s.load, message)))
         return refuse("--load", message);
     if (own)

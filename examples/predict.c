@@ -52,10 +52,10 @@ static const program_option options[] = {
     {"probabilities", NULL, "print the probability of every class", OPTION_FLAG, AT(probabilities)},
     {.type = OPTION_GROUP, .help = "Texts:"},
     {"prompt", "TEXT", "what the text begins with", OPTION_TEXT, AT(prompt)},
-    {"length", "N", "letters at most", OPTION_INT, AT(length), 1, 1e7},
-    {"temperature", "T", "below 1 more of what is likely; 0: the most likely letter each time", OPTION_REAL,
+    {"length", "N", "characters at most", OPTION_INT, AT(length), 1, 1e7},
+    {"temperature", "T", "below 1 more of what is likely; 0: the most likely character each time", OPTION_REAL,
      AT(temperature), 0, 100},
-    {"top-k", "K", "draw from the K most likely letters; 0: from all", OPTION_INT, AT(top), 0, 256},
+    {"top-k", "K", "draw from the K most likely characters; 0: from all", OPTION_INT, AT(top), 0, 256},
     {"samples", "N", "so many texts", OPTION_INT, AT(samples), 1, 1e6},
     {"seed", "N", "of what is drawn", OPTION_INT, AT(seed), 0, 2e9},
     {0}};

@@ -2,6 +2,7 @@
  * goes on, curves while they grow, and pictures like those of compare. */
 #include "examples/report/terminal.h"
 #include "examples/run/progress.h"
+#include "examples/report/columns.h"
 #include "examples/report/report.h"
 #include "examples/run/signals.h"
 #include "examples/run/record.h"
@@ -52,7 +53,7 @@ static int fail(const char *message)
 /* ---- options ---- */
 
 static const program_option own_options[] = {
-    {"resume", NULL, "go on with the run in the folder, with its options; those given here go before", OPTION_FLAG,
+    {"resume", NULL, "continue the run in the folder, with its options; those given here override them", OPTION_FLAG,
      offsetof(settings, resume)},
     {"threads", "N", "threads of long operations; 0: as many as there are processors", OPTION_INT,
      offsetof(settings, threads), 0, 1024},
@@ -66,12 +67,13 @@ static const options_program program = {
     .name = "train",
     .about = "Trains one model on one data set, keeps its best and its last state, and can resume.",
     .table = table,
-    .after = "The same command goes on where the run was stopped or killed, and ends with the same bytes as a run that "
-             "was never stopped. predict uses the folder.\n\n"
-             "Examples:\n"
-             "train --data csv:housing.csv --hidden 128x3 --out housing\n"
-             "train --data idx:mnist --model convnet --out digits\n"
-             "train --data text:input.txt --activation swiglu --out shakespeare"};
+    .after =
+        "The same command continues where the run was stopped or killed, and ends with the same bytes as a run that "
+        "was never stopped. predict uses the folder.\n\n"
+        "Examples:\n"
+        "train --data csv:housing.csv --hidden 128x3 --out housing\n"
+        "train --data idx:mnist --model convnet --out digits\n"
+        "train --data text:input.txt --activation swiglu --out shakespeare"};
 
 static settings defaults(void)
 {
@@ -125,8 +127,10 @@ static void describe_run(const void *context, FILE *out)
     const run_spec *s = t->run.spec;
     char model[300];
     net_describe(&s->net, model, sizeof model);
-    source_describe(&t->from, out);
-    fprintf(out, "%s: %lld parameters; %d epoch%s of %lld step%s, %s, rate %g\n", model,
+    source_describe(s, &t->from, NULL, out);
+    if (!t->from.is_text)
+        columns_print(&t->from.data, out);
+    fprintf(out, "%s: %lld parameters; %d epoch%s of %lld step%s, %s, learning rate %g\n", model,
             (long long)tg_parameters_size(tg_model_parameters(t->run.model)), s->epochs, plural(s->epochs),
             (long long)t->run.steps_of_epoch, plural(t->run.steps_of_epoch), s->optimizer, s->lr);
     if (s->start)
@@ -188,7 +192,7 @@ static void describe(const training *t)
               stderr);
     describe_run(t, stderr);
     if (done)
-        fprintf(stderr, "goes on after step %lld\n", (long long)done);
+        fprintf(stderr, "continues after step %lld\n", (long long)done);
 }
 
 /* ---- what came out ---- */
@@ -281,7 +285,7 @@ static int train(training *t)
         return fail(message);
     if (run_finished(&t->run))
         return show_results(t);
-    fprintf(stderr, "stopped after step %lld; the same command goes on, or `train --resume --out ",
+    fprintf(stderr, "stopped after step %lld; the same command continues, or `train --resume --out ",
             (long long)tg_optimizer_steps(t->run.optimizer));
     options_print_word(t->run.spec->out, stderr);
     fputs("`\n", stderr);
@@ -314,7 +318,7 @@ static bool resume(training *t, int argc, char **argv, char message[NET_MESSAGE]
         return snprintf(message, NET_MESSAGE, "--resume: --out says of which run"), false;
     snprintf(config, sizeof config, "%s/last.safetensors", t->s.run.out);
     if (access(config, R_OK) != 0)
-        return snprintf(message, NET_MESSAGE, "--resume: there is no %.400s to go on with", config), false;
+        return snprintf(message, NET_MESSAGE, "--resume: there is no %.400s to continue from", config), false;
     snprintf(config, sizeof config, "%s/config.json", t->s.run.out);
     t->s.run = run_spec_defaults();
     if (!options_load(&program, config, &t->s, message, NET_MESSAGE))
@@ -335,8 +339,8 @@ static bool resume(training *t, int argc, char **argv, char message[NET_MESSAGE]
 static bool check(const settings *s, char message[NET_MESSAGE])
 {
     const char *problem =
-        s->resume && options_given(&program, "start") ? "--start begins a run, and --resume goes on with one"
-        : s->resume && s->run.overwrite               ? "--overwrite begins a run, and --resume goes on with one"
+        s->resume && options_given(&program, "start")           ? "--start begins a run, and --resume continues one"
+        : s->resume && s->run.overwrite                         ? "--overwrite begins a run, and --resume continues one"
         : s->run.activation_from && !s->run.start && !s->resume ? "--activation-from is for --start only"
         : s->run.rename && !s->run.start && !s->resume          ? "--rename is for --start only"
         : s->run.start && options_given(&program, "init")       ? "--init: the weights are those of --start"

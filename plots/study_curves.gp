@@ -14,12 +14,13 @@ names = ""
 panel_count = 0
 measure = ""
 trained = 0 # whether anything published is of training
+marks = 0   # whether anything is published at all
 count = 0
 has(list, word_) = strstrt("|" . list . "|", "|" . word_ . "|") > 0
 register(panel, name) = (has(panels, panel) ? 0 : (panels = panels . (panel_count ? "|" : "") . panel, panel_count = panel_count + 1), \
                          has(names, name) ? 0 : (names = names . (count ? "|" : "") . name, count = count + 1), 1)
 stats curves using (measure = strcol("measure"), register(strcol("panel"), strcol("curve"))):(column("epoch")) name "EPOCH" nooutput
-stats published using (trained = trained || strcol("kind") eq "train", column("epoch")) nooutput
+stats published using (marks = 1, trained = trained || strcol("kind") eq "train", column("epoch")) nooutput
 array panel_name[panel_count]
 array curve_name[count]
 item(list, i) = i == 1 ? list[1:(strstrt(list . "|", "|") - 1)] : item(list[(strstrt(list, "|") + 1):*], i - 1)
@@ -37,7 +38,7 @@ set tics nomirror out textcolor rgb "#404040"
 set grid ytics linecolor rgb "#e0e0e0" linetype 1 linewidth 1
 set logscale y
 set autoscale yfix
-set ytics ("0.001" 0.001, "0.002" 0.002, "0.005" 0.005, "0.01" 0.01, "0.02" 0.02, "0.05" 0.05, "0.1" 0.1, "0.2" 0.2, "0.5" 0.5, "1" 1, "2" 2)
+set ytics ("0.00001" 0.00001, "0.0001" 0.0001, "0.001" 0.001, "0.002" 0.002, "0.005" 0.005, "0.01" 0.01, "0.02" 0.02, "0.05" 0.05, "0.1" 0.1, "0.2" 0.2, "0.5" 0.5, "1" 1, "2" 2)
 set xlabel "epoch" offset 0, 0.4
 set xrange [0 : EPOCH_max_y * 1.02]
 is(p, i) = strcol("panel") eq panel_name[p] && strcol("curve") eq curve_name[i]
@@ -62,7 +63,7 @@ do for [format in "png svg"] {
              for [i=1:count] curves using (at(p, i)):(column("median")) with lines linetype i title curve_name[i], \
              for [i=1:count] published using (column("epoch")):(of(p, i, "validation")) with points linetype i pointtype 7 notitle, \
              for [i=1:count] published using (column("epoch")):(of(p, i, "train")) with points linetype i pointtype 6 notitle, \
-             NaN with points pointtype 7 linecolor rgb "#606060" title (trained ? "published, validation" : "published"), \
+             NaN with points pointtype 7 linecolor rgb "#606060" title (trained ? "published, validation" : marks ? "published" : ""), \
              NaN with points pointtype 6 linecolor rgb "#606060" title (trained ? "published, training" : ""), \
              NaN with lines linecolor rgb "#606060" linewidth 1.3 dashtype (10, 6) title "training"
     }

@@ -4,6 +4,7 @@
 set -eu
 tree=$(pwd)
 folder=$2
+build=$(cd "${TG_BUILD:-build}" && pwd)
 cd "$folder"
 prefix=$(pwd)/prefix
 unset CPATH LIBRARY_PATH LD_LIBRARY_PATH PKG_CONFIG_PATH || true
@@ -56,6 +57,7 @@ headers) # both ways to name it, C and C++, and nothing else of ours where users
         echo "#include \"$header\"" | cc -std=c11 $strict -I "$prefix/include" -fsyntax-only -x c -
     done
     version=$(printf '#include <tapegrad.h>\nTG_VERSION\n' | cc -E -P $(flags --cflags) - | tail -1)
+    grep -q "^tapegrad ($(flags --modversion)) " "$tree/.ci/debian/changelog" || { echo "debian/changelog has another version" >&2; exit 1; }
     [ "$version" = "\"$(flags --modversion)\"" ] || { echo "tapegrad.pc has another version than $version" >&2; exit 1; }
     for inside in '*_internal*' 'kernels*' 'arena.h' 'text.h' 'run.h' '*.inc'; do
         [ -z "$(find "$prefix" -name "$inside")" ] || { echo "$inside is installed" >&2; exit 1; }
@@ -125,6 +127,21 @@ static)
     write_six '<tapegrad.h>' > six.c
     cc -std=c11 six.c -o six $(flags --cflags) "$prefix/lib/libtapegrad.a" $(flags --static --libs | sed 's/-ltapegrad//')
     ./six | grep -q six
+    ;;
+
+amalgamation) # by the command of docs/install.md, but quicker; the header by every standard; the same bytes as the library
+    cp "$build/amalgamation/tapegrad.c" "$build/amalgamation/tapegrad.h" .
+    sed -n 's/^cc -O3 \(.* -c tapegrad\.c\)$/${TG_CC:-cc} -O1 -Wall -Wextra -Werror \1/p' "$tree/docs/install.md" > command.sh
+    [ "$(wc -l < command.sh)" = 1 ] && sh -e command.sh
+    write_six '"tapegrad.h"' | tee six.c > six.cc
+    for standard in c99 c11 c17 c2x; do cc -std=$standard $strict -fsyntax-only six.c; done
+    for standard in c++11 c++14 c++17 c++20 c++2b; do c++ -std=$standard $strict -fsyntax-only six.cc; done
+    cc -I. "$tree/examples/xor.c" tapegrad.o -o xor -lm -pthread -ldl
+    ./xor > out
+    grep '^step ' "$tree/README.md" | diff - out
+    ${TG_CC:-cc} ${CFLAGS:-} ${LDFLAGS:-} "$build"/obj/tests/fingerprint/*.o tapegrad.o -o fingerprint -lm -pthread -ldl
+    ./fingerprint > out
+    "$build/bin/fingerprint" | diff - out
     ;;
 
 cplusplus) # sizes and axes of every integer type, as C takes them, and none that loses a fraction; the version

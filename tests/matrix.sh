@@ -106,11 +106,13 @@ row address "gcc, address and undefined" all made SANITIZE=address,undefined
 row thread "gcc, thread" "$parallel" made SANITIZE=thread
 row valgrind "valgrind, memory and leaks" "tape shape safetensors npy index fuzz" under_valgrind
 row noblas "BLAS=none" all made BLAS=none
+row amalgamation "the library as one file" all made AMALGAMATION=1
 row aarch64 "aarch64: cross compiler, qemu-user" "$quick" on_aarch64
 row noavx "no AVX: qemu-user, Nehalem" "$quick" without_avx
 row oddpaths "blanks, quotes and umlauts in TMPDIR and the tree" all in_odd_paths
 row german "LC_ALL=de_DE.UTF-8" all in_german
 row readonly "the tree read-only, no /dev/pts" all read_only
+row chroot "an empty Debian, by README and docs; .deb" all tests/install_chroot.sh "$work/debian"
 row unprivileged "as nobody" all unprivileged
 row oneprocessor "one processor" all tests taskset -c 0
 row eightthreads "eight threads, everything cut finely" all tests env TG_THREADS=8 TG_CUT_FINELY=1

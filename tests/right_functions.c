@@ -13,7 +13,7 @@
 
 static tg_tensor number(tg_tensor like, double value)
 {
-    return tg_full(tg_tape_of(like), TG_F64, TG_SCALAR, value);
+    return tg_full(tg_tape_of(like), tg_dtype_of(like), TG_SCALAR, value);
 }
 
 static tg_tensor one_minus(tg_tensor x)
@@ -385,10 +385,17 @@ const char *right_function_name(int index)
     return name;
 }
 
-tg_gradcheck_result right_function_check(int index, const tg_gradcheck_options *options)
+tg_function right_function_at(int index, tg_gradcheck_input *in)
 {
     const point *at;
     const named *function = find(index, &at);
-    const tg_gradcheck_input in = {.shape = TG_SHAPE(at->count), .data = at->x};
-    return tg_gradcheck(function->function, NULL, &in, 1, options);
+    *in = (tg_gradcheck_input){.shape = TG_SHAPE(at->count), .data = at->x};
+    return function->function;
+}
+
+tg_gradcheck_result right_function_check(int index, const tg_gradcheck_options *options)
+{
+    tg_gradcheck_input in;
+    const tg_function function = right_function_at(index, &in);
+    return tg_gradcheck(function, NULL, &in, 1, options);
 }

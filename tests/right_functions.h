@@ -18,6 +18,9 @@ const char *right_function_name(int index);
 
 /* Whether doubles may be too coarse at the point to tell what the derivative is. */
 bool right_function_is_noise(int index);
+/* The function, of a type of the user's, and its point. */
+tg_function right_function_at(int index, tg_gradcheck_input *in);
+
 tg_gradcheck_result right_function_check(int index, const tg_gradcheck_options *options);
 
 #endif

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The libraries export what the public headers declare, no more and no less.
-#   tests/symbols.sh FOLDER     with include/tapegrad.h, libtapegrad.so and libtapegrad.a as make leaves them there
+# The libraries export what the public headers declare, no more and no less, and the reference has all of it.
+#   tests/symbols.sh FOLDER     with include/tapegrad.h, libtapegrad.so, libtapegrad.a and reference.html as make leaves them there
 set -eu
 work=$(mktemp -d)
 trap 'rm -r "$work"' EXIT
@@ -32,3 +32,8 @@ exported "$1/libtapegrad.a" "" > "$work/static"
 for library in shared static; do
     diff "$work/declared" "$work/$library" || { echo "the $library library and the headers differ" >&2; exit 1; }
 done
+
+grep -o ' id="tg_[a-z0-9_]*"' "$1/reference.html" | cut -d '"' -f 2 | sort > "$work/explained"
+[ -z "$(uniq -d "$work/explained")" ] || { echo "twice in the reference: $(uniq -d "$work/explained")" >&2; exit 1; }
+missing=$(comm -23 "$work/declared" "$work/explained")
+[ -z "$missing" ] || { echo "not in the reference:" $missing >&2; exit 1; }

@@ -25,7 +25,7 @@ static void compare_with_floor(const char *name, int activation)
     const bench_net *net = net_with(name, &shape, activation);
     bench_batch *batch = bench_batch_new(&shape, 7);
     tape_step *tape = tape_step_new(net, shape.activation, RATE);
-    floor_net *by_hand = floor_new(&shape, RATE, tape_step_parameters(tape));
+    floor_net *by_hand = floor_new(&shape, RATE, tg_parameters_values(tape_step_parameters(tape)));
     double first = 0, last = 0;
     for (int step = 0; step < STEPS; step++) {
         last = tape_step_run(tape, batch->inputs, batch->labels);

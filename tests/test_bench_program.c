@@ -37,6 +37,26 @@ static int count_of(const char *words)
     return count;
 }
 
+/* ---- memory ---- */
+
+/* A perceptron 2-16-16-2 has 354 numbers, of which there are four: values, gradients and two moments. */
+START_TEST(memory_is_measured_for_each_net_and_activation)
+{
+    double trained[2], used[2], held[2], resident[2];
+    ck_assert_int_eq(run("", "bench --memory --nets toy,gpt --activations gelu_tanh --csv"), 0);
+    const char *gpt = strstr(output, "gpt,gelu_tanh,");
+    ck_assert_int_eq(
+        sscanf(output, "%*[^\n] toy,gelu_tanh,%lf,%lf,%lf,%lf", &trained[0], &used[0], &held[0], &resident[0]), 4);
+    ck_assert(gpt && sscanf(gpt, "gpt,gelu_tanh,%lf,%lf,%lf,%lf", &trained[1], &used[1], &held[1], &resident[1]) == 4);
+    ck_assert_double_eq(trained[0], 0.01); /* 5664 bytes */
+    for (int i = 0; i < 2; i++)
+        ck_assert(used[i] <= held[i] && trained[i] + used[i] <= resident[i]);
+    ck_assert_double_gt(resident[1], resident[0]);
+    ck_assert_int_eq(run("", "bench --memory --nets nothing"), 2);
+    ck_assert_int_eq(run("", "bench --memory --threads 2"), 2);
+}
+END_TEST
+
 /* ---- peers ---- */
 
 /* A Python whose steps take so many seconds. */
@@ -215,6 +235,7 @@ Suite *bench_program_suite(void)
     Suite *suite = suite_create("bench_program");
     TCase *tests = tcase_create("bench");
     tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
+    tcase_add_test(tests, memory_is_measured_for_each_net_and_activation);
     tcase_add_test(tests, peers_are_timed_beside_the_tape);
     tcase_add_test(tests, a_peer_that_is_named_and_does_not_start_ends_the_benchmark);
     tcase_add_test(tests, an_option_that_is_wrong_or_changes_nothing_is_refused);

@@ -257,7 +257,7 @@ START_TEST(what_was_read_is_told_before_training)
     snprintf(arguments, sizeof arguments, SMALL "--folds 3 --patience 1 --out '%s/told'", temporary_folder());
     ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
     static const char *const said[] = {"moons: 300 rows, 2 features; classification into 2 classes (0, 1)\n",
-                                       "140 rows to train, 60 to validate, 100 to test. Folds: redrawn per seed",
+                                       "140 training, 60 validation and 100 test samples. Folds: redrawn per seed",
                                        "2-8x2-2, 2 epochs of 5 steps, batch 32, adamw 0.001, cosine; 24 runs\n"};
     for (int i = 0; i < 3; i++)
         ck_assert_msg(strstr(errors, said[i]) != NULL, "%s is missing in %s", said[i], errors);
@@ -370,7 +370,7 @@ START_TEST(batch_norm_does_without_a_row_that_is_left_alone)
                               "--no-plots --overwrite --out '%s/o'";
     snprintf(arguments, sizeof arguments, run, temporary_path("table.csv"), "batch", 8, temporary_folder());
     ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
-    ck_assert_msg(strstr(errors, "57 rows to train") && strstr(errors, "2 epochs of 7 steps"), "%s", errors);
+    ck_assert_msg(strstr(errors, "57 training") && strstr(errors, "2 epochs of 7 steps"), "%s", errors);
     snprintf(arguments, sizeof arguments, run, temporary_path("table.csv"), "rms", 8, temporary_folder());
     ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
     ck_assert_msg(strstr(errors, "2 epochs of 8 steps"), "%s", errors);

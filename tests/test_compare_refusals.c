@@ -14,7 +14,7 @@ static const struct {
 } mistakes[] = {
     {"--activations relu,gelu", "say gelu_exact, gelu_tanh or gelu_quick"},
     {"--activations swish2", "'swish2': not an activation; there are gelu_exact"},
-    {"--activations relu,relu", "'relu' stands there twice"},
+    {"--activations relu,relu", "'relu' is listed twice"},
     {"--batch -1", "--batch: '-1' is not a list of different whole numbers"},
     {"--batch 12.5", "--batch: '12.5' is not a list of different whole numbers"},
     {"--lr fast", "--lr: 'fast' is not a list of different numbers, with commas between, from"},

@@ -16,10 +16,10 @@ Suite *gradcheck_html_suite(void);
 static int run(const char *arguments, char *text, size_t size)
 {
     const char *build = getenv("TG_BUILD");
-    char command[1000];
-    snprintf(command, sizeof command, "%s/bin/gradcheck --html %s 2>&1 >/dev/null </dev/null", build ? build : "build",
+    char line[1000];
+    snprintf(line, sizeof line, "%s/bin/gradcheck --html %s 2>&1 >/dev/null </dev/null", build ? build : "build",
              arguments);
-    FILE *pipe = popen(command, "r");
+    FILE *pipe = popen(line, "r");
     ck_assert_ptr_nonnull(pipe);
     text[fread(text, 1, size - 1, pipe)] = '\0';
     int status = pclose(pipe);

@@ -14,15 +14,19 @@ Suite *gradcheck_load_suite(void);
 /* The folder of the test gets what a user has: programs under build/, a compiler that finds the headers, a package. */
 static void settle(void)
 {
-    static const char package[] = "Name: tapegrad\nDescription: -\nVersion: 0\nCflags: -Itree -Ibuild/include\n";
-    char tree[PATH_MAX], out[2 * PATH_MAX];
+    char tree[PATH_MAX], out[2 * PATH_MAX], package[500];
+    const char *sanitize = getenv("SANITIZE") ? getenv("SANITIZE") : "";
+    const int length = snprintf(package, sizeof package,
+                                "Name: tapegrad\nDescription: -\nVersion: 0\nCflags: -Itree -Ibuild/include\n"
+                                "Libs: build/libtapegrad.a -ldl -pthread %s%s\n",
+                                *sanitize ? "-fsanitize=" : "", sanitize);
     const char *build = getenv("TG_BUILD") ? getenv("TG_BUILD") : "build";
     temporary_folder_make();
     ck_assert_ptr_nonnull(getcwd(tree, sizeof tree));
     snprintf(out, sizeof out, build[0] == '/' ? "%.0s%s" : "%s/%s", tree, build);
     ck_assert_int_eq(symlink(out, temporary_path("build")), 0);
     ck_assert_int_eq(symlink(tree, temporary_path("tree")), 0);
-    temporary_write("tapegrad.pc", package, sizeof package - 1);
+    temporary_write("tapegrad.pc", package, (size_t)length);
     setenv("PKG_CONFIG_PATH", temporary_folder(), 1);
 }
 
@@ -75,6 +79,19 @@ START_TEST(the_example_of_the_guide_runs_as_printed)
     ck_assert_ptr_nonnull(strstr(text, "\nmy_snake   passed "));
     ck_assert_ptr_nonnull(strstr(text, "\n1 passed, 0 failed\n"));
     ck_assert_ptr_nonnull(strstr(text, "\nmy_snake        1  yours"));
+}
+END_TEST
+
+START_TEST(the_black_box_of_the_guide_runs_as_printed)
+{
+    char text[8000];
+    const char *heading = "## Functions of your own, in C", *program = block_of(heading, "c");
+    temporary_write("my_function.c", program, strlen(program));
+    ck_assert_msg(run(block_of(heading, "sh"), text, sizeof text) == 0, "%s", text);
+    ck_assert_msg(strstr(text, "energy: 7 derivatives agree, the worst to ") == text, "%s", text);
+    ck_assert_msg(strstr(text, "\nenergy, x at [0], order 1, where it is 0: the derivative gives 0, ") != NULL, "%s",
+                  text);
+    ck_assert_msg(strstr(text, "\n  seems       wrong by 3 of the input's 4 elements\n") != NULL, "%s", text);
 }
 END_TEST
 
@@ -207,6 +224,7 @@ Suite *gradcheck_load_suite(void)
     tcase_set_timeout(tests, 120);
     tcase_add_checked_fixture(tests, settle, temporary_folder_remove);
     tcase_add_test(tests, the_example_of_the_guide_runs_as_printed);
+    tcase_add_test(tests, the_black_box_of_the_guide_runs_as_printed);
     tcase_add_loop_test(tests, a_library_is_checked_or_refused_with_the_reason, 0,
                         (int)(sizeof libraries / sizeof libraries[0]));
     tcase_add_test(tests, a_library_of_another_version_is_refused);

@@ -28,9 +28,9 @@ static const char *program(void)
 /* Runs a command of the shell in which %s is the program; what it prints, and its exit status. */
 static int run_shell(const char *format, char *text, size_t size)
 {
-    char command[1500];
-    snprintf(command, sizeof command, format, program());
-    FILE *pipe = popen(command, "r");
+    char line[1500];
+    snprintf(line, sizeof line, format, program());
+    FILE *pipe = popen(line, "r");
     ck_assert_ptr_nonnull(pipe);
     size_t length = fread(text, 1, size - 1, pipe);
     text[length] = '\0';

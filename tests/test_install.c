@@ -55,6 +55,12 @@ START_TEST(blanks_in_paths_and_moved_programs_do_no_harm)
 }
 END_TEST
 
+START_TEST(the_library_as_one_file_compiles_by_one_command_and_gives_the_same_bytes)
+{
+    run("amalgamation");
+}
+END_TEST
+
 START_TEST(the_static_library_serves_a_program)
 {
     run("static");
@@ -85,7 +91,7 @@ START_TEST(the_programs_of_the_guides_print_what_they_say)
 }
 END_TEST
 
-START_TEST(the_libraries_export_what_the_public_headers_declare_and_nothing_else)
+START_TEST(the_libraries_export_what_the_public_headers_declare_and_the_reference_has_all_of_it)
 {
     char command[5000];
     snprintf(command, sizeof command, "tests/symbols.sh \"%s\"", build());
@@ -97,17 +103,18 @@ Suite *install_suite(void)
 {
     Suite *suite = suite_create("install");
     TCase *symbols = tcase_create("symbols");
-    tcase_add_test(symbols, the_libraries_export_what_the_public_headers_declare_and_nothing_else);
+    tcase_add_test(symbols, the_libraries_export_what_the_public_headers_declare_and_the_reference_has_all_of_it);
     suite_add_tcase(suite, symbols);
 
     if (strstr(build(), "sanitize")) /* the sanitizers' libraries do not link into programs without them */
         return suite;
     TCase *programs = tcase_create("programs");
-    tcase_set_timeout(programs, 120);
+    tcase_set_timeout(programs, 1200);
     tcase_add_unchecked_fixture(programs, install_into_a_folder, remove_the_folder);
     tcase_add_test(programs, headers_are_found_by_both_names_and_nothing_else_of_ours_is_on_the_include_path);
     tcase_add_test(programs, an_install_for_a_package_does_not_know_its_staging_folder);
     tcase_add_test(programs, blanks_in_paths_and_moved_programs_do_no_harm);
+    tcase_add_test(programs, the_library_as_one_file_compiles_by_one_command_and_gives_the_same_bytes);
     tcase_add_test(programs, the_static_library_serves_a_program);
     tcase_add_test(programs, cplusplus_takes_sizes_and_axes_of_every_integer_type_without_a_warning);
     tcase_add_test(programs, a_program_may_close_the_shared_library_after_threads_have_worked);

@@ -135,11 +135,11 @@ START_TEST(a_record_of_another_run_is_refused_by_study)
 {
     expect_fine(train_run("study", "gelu-mnist --quick --no-plots --out o"));
     expect_fine(train_run("sed", "-i 's/\"seed\": 1/\"seed\": 7/' "
-                                 "o/gelu-mnist-quick/runs/relu-keep1-lr0.001-seed1/config.json"));
-    char *record = strdup(temporary_text("o/gelu-mnist-quick/runs/relu-keep1-lr0.001-seed1/curves.csv"));
+                                 "o/gelu-mnist-quick/runs/relu-dropout0-lr0.001-seed1/config.json"));
+    char *record = strdup(temporary_text("o/gelu-mnist-quick/runs/relu-dropout0-lr0.001-seed1/curves.csv"));
     expect_refused(train_run("study", "gelu-mnist --quick --no-plots --out o"),
                    "holds the results of another --seed: 7, not 1; --out names another");
-    ck_assert_str_eq(temporary_text("o/gelu-mnist-quick/runs/relu-keep1-lr0.001-seed1/curves.csv"), record);
+    ck_assert_str_eq(temporary_text("o/gelu-mnist-quick/runs/relu-dropout0-lr0.001-seed1/curves.csv"), record);
     expect_fine(train_run("study", "gelu-mnist --quick --no-plots --overwrite --out o"));
     free(record);
 }
@@ -181,6 +181,11 @@ START_TEST(the_default_folder_says_what_the_run_is)
     expect_fine(train_run("train", SMALL "--lr 0.01"));
     ck_assert(temporary_exists("results/train-mlp-hidden4-epochs2/best.safetensors"));
     ck_assert(temporary_exists("results/train-mlp-hidden4-epochs2-lr0.01/best.safetensors"));
+    /* and nothing that follows from the data, such as the size of a batch */
+    expect_fine(train_run("compare", "--data csv:train.csv --epochs 2 --seeds 1 --activations relu --no-plots"));
+    ck_assert(temporary_exists("results/train-mlp-epochs2/curves.csv"));
+    expect_fine(train_run("train", "--data csv:- --epochs 1 --no-plots < %s", temporary_path("train.csv")));
+    ck_assert(temporary_exists("results/stdin-mlp-epochs1/best.safetensors"));
 }
 END_TEST
 

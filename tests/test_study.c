@@ -108,13 +108,13 @@ START_TEST(runs_can_be_chosen_by_their_names)
     ck_assert_msg(run_in_folder("gelu-mnist --quick --jobs 2 --no-plots --only 'relu*seed1'") == 0, "%s", output);
     ASSERT_SAYS(output, "0 of 28 runs done; 4 of the rest take about");
     ASSERT_SAYS(output, "4 of 28 runs complete");
-    ck_assert_int_eq(access(temporary_path("gelu-mnist-quick/runs/elu-keep1-lr0.001-seed1/result.json"), R_OK), -1);
-    ck_assert_msg(run_in_folder("gelu-mnist --quick --jobs 2 --no-plots --only 'relu-keep1-*'") == 0, "%s", output);
+    ck_assert_int_eq(access(temporary_path("gelu-mnist-quick/runs/elu-dropout0-lr0.001-seed1/result.json"), R_OK), -1);
+    ck_assert_msg(run_in_folder("gelu-mnist --quick --jobs 2 --no-plots --only 'relu-dropout0-*'") == 0, "%s", output);
     ASSERT_SAYS(output, "4 of 28 runs done; 2 of the rest take about");
     ck_assert_int_eq(run_in_folder("gelu-mnist --quick --only 'tanh*'"), 2);
     ASSERT_SAYS(
         output,
-        "study: --only: none of the 28 runs is called like 'tanh*'; the first is gelu_tanh-keep1-lr0.001-seed1\n");
+        "study: --only: none of the 28 runs is called like 'tanh*'; the first is gelu_tanh-dropout0-lr0.001-seed1\n");
 }
 END_TEST
 
@@ -154,6 +154,31 @@ START_TEST(the_other_studies_end_with_a_verdict_and_a_report)
         ASSERT_SAYS(temporary_text(file), studies[i].says);
         ASSERT_SAYS(temporary_text(file), "This is the quick version");
     }
+}
+END_TEST
+
+/* Of the second line of a run's curves.csv: the loss and the error, without the seconds. */
+static void first_epoch(char text[200])
+{
+    const char *line = strchr(temporary_text("pinn-quick/runs/silu-10x2-given100-inner50-seed2/curves.csv"), '\n');
+    ck_assert_ptr_nonnull(line);
+    snprintf(text, 200, "%.*s", (int)strcspn(line + 1, "\n"), line + 1);
+    *strrchr(text, ',') = '\0';
+}
+
+START_TEST(a_run_with_a_trainer_of_its_own_is_trained_once_and_longer_ones_begin_alike)
+{
+    char before[200], after[200];
+    ck_assert_msg(run_in_folder("pinn --quick --jobs 2 --no-plots") == 0, "%s", output);
+    first_epoch(before);
+    ck_assert_msg(run_in_folder("pinn --quick --no-plots") == 0, "%s", output);
+    ck_assert_ptr_null(strstr(output, "take"));
+    ck_assert_msg(run_in_folder("pinn --quick --jobs 2 --no-plots --epochs 2") == 0, "%s", output);
+    ASSERT_SAYS(output, "0 of 8 runs done; the rest takes about");
+    first_epoch(after);
+    ck_assert_str_eq(before, after);
+    ck_assert_msg(run_in_folder("pinn --quick --no-plots") == 0, "%s", output);
+    ck_assert_ptr_null(strstr(output, "take"));
 }
 END_TEST
 
@@ -369,7 +394,7 @@ START_TEST(a_run_that_cannot_be_kept_has_failed)
     ck_assert_int_eq(run_in_folder("gelu-autoencoder --quick --epochs 1"), 1);
     ASSERT_SAYS(output, "elu-lr0.001-seed1: failed: ");
     ASSERT_SAYS(output, ".safetensors: File too large");
-    ASSERT_SAYS(output, "0 of 6 runs complete");
+    ASSERT_SAYS(output, "0 of 12 runs complete");
 }
 END_TEST
 
@@ -434,6 +459,7 @@ Suite *study_suite(void)
     tcase_add_test(tests, two_studies_do_not_work_in_one_folder);
     tcase_add_test(tests, gelu_mnist_reports_what_was_published_beside_its_own_numbers_and_trains_nothing_twice);
     tcase_add_test(tests, the_other_studies_end_with_a_verdict_and_a_report);
+    tcase_add_test(tests, a_run_with_a_trainer_of_its_own_is_trained_once_and_longer_ones_begin_alike);
     tcase_add_test(tests, a_report_alone_trains_nothing);
     tcase_add_test(tests, ranks_are_those_of_demsars_example);
     tcase_add_test(tests, a_set_with_a_missing_loss_is_left_out_of_the_ranks);

@@ -1,6 +1,5 @@
-/* Statements about GELU: the rule, grids of runs as text, what is compared between them, and shorter formats. */
+/* Statements about GELU: the rule, grids of runs as text, and what is compared between them. */
 #include "examples/study/claims.h"
-#include "examples/study/half.h"
 #include "tests/temporary_files.h"
 
 #include <check.h>
@@ -9,61 +8,6 @@
 #include <string.h>
 
 Suite *study_claims_suite(void);
-
-/* ---- shorter formats ---- */
-
-/* The number that some bits are: sign, exponent, fraction. */
-static double of_bits(unsigned bits, int exponent_bits, int fraction_bits)
-{
-    const int bias = (1 << (exponent_bits - 1)) - 1;
-    const int exponent = (int)(bits >> fraction_bits) & ((1 << exponent_bits) - 1);
-    const double fraction = ldexp(bits & ((1u << fraction_bits) - 1), -fraction_bits);
-    const double size = exponent == (1 << exponent_bits) - 1 ? INFINITY
-                        : exponent                           ? ldexp(1 + fraction, exponent - bias)
-                                                             : ldexp(fraction, 1 - bias);
-    return bits >> (exponent_bits + fraction_bits) ? -size : size;
-}
-
-static const struct {
-    float x;
-    unsigned fp16, bf16; /* as NumPy's float16 and PyTorch's bfloat16 have them */
-} stored[] = {
-    {1, 0x3c00, 0x3f80},
-    {-2, 0xc000, 0xc000},
-    {1.f / 3, 0x3555, 0x3eab},
-    {3.14159265f, 0x4248, 0x4049},
-    {0x1.002p0f, 0x3c00, 0x3f80}, /* halfway between two of fp16: to even */
-    {0x1.006p0f, 0x3c02, 0x3f80}, /* halfway, to the other one */
-    {0x1.01p0f, 0x3c04, 0x3f80},  /* halfway between two of bf16 */
-    {0x1.03p0f, 0x3c0c, 0x3f82},
-    {65504, 0x7bff, 0x4780},
-    {65519, 0x7bff, 0x4780},
-    {65520, 0x7c00, 0x4780},      /* too large for fp16 */
-    {0x1p-14f, 0x0400, 0x3880},   /* its least normal number */
-    {0x1.8p-24f, 0x0002, 0x33c0}, /* between two subnormal ones */
-    {0x1p-25f, 0, 0x3300},
-    {0x1.8p-25f, 0x0001, 0x3340},
-    {0x1p-133f, 0, 0x0001}, /* the least of bf16 */
-    {0x1.fffffep127f, 0x7c00, 0x7f80},
-};
-
-START_TEST(a_number_is_stored_as_its_bits_say)
-{
-    const float x = stored[_i].x;
-    ck_assert_double_eq(half_nearest(x, HALF_FP16), of_bits(stored[_i].fp16, 5, 10));
-    ck_assert_double_eq(half_nearest(x, HALF_BF16), of_bits(stored[_i].bf16, 8, 7));
-    ck_assert_double_eq(half_nearest(-x, HALF_FP16), -of_bits(stored[_i].fp16, 5, 10));
-}
-END_TEST
-
-START_TEST(every_half_stays_as_it_is)
-{
-    for (unsigned bits = 0; bits < 0x7c00; bits++)
-        ck_assert_double_eq(half_nearest((float)of_bits(bits, 5, 10), HALF_FP16), of_bits(bits, 5, 10));
-    for (unsigned bits = 0; bits < 0x7f80; bits++)
-        ck_assert_double_eq(half_nearest((float)of_bits(bits, 8, 7), HALF_BF16), of_bits(bits, 8, 7));
-}
-END_TEST
 
 /* ---- the rule ---- */
 
@@ -120,7 +64,7 @@ START_TEST(a_grid_has_every_combination_with_the_options_that_it_names)
     study_settings settings = {.out = temporary_folder()};
     const study_context c = context_of(&settings);
     study_work work = study_work_of(&c);
-    ck_assert(study_grid_add(&work, &c, &small, &(study_sources){.rows = {moons}}));
+    ck_assert(study_grids_add(&work, &c, &small, 1, &(study_sources){.rows = {moons}}));
     ck_assert_int_eq(work.count, 2 * 2 * 2 * 3 * 2);
     const int run = study_work_number(&work, "small-gelu_exact-hidden4x2-residual0-lr0.003-seed2");
     ck_assert_int_ge(run, 0);
@@ -135,7 +79,7 @@ START_TEST(a_grid_has_every_combination_with_the_options_that_it_names)
     study_work_free(&work);
     settings.quick = true; /* two rates, and its own options */
     work = study_work_of(&c);
-    ck_assert(study_grid_add(&work, &c, &small, &(study_sources){.rows = {moons}}));
+    ck_assert(study_grids_add(&work, &c, &small, 1, &(study_sources){.rows = {moons}}));
     ck_assert_int_eq(work.count, 2 * 2 * 2 * 2 * 2);
     ck_assert_int_eq(work.run[0].spec.batch, 8);
     study_work_free(&work);
@@ -151,10 +95,10 @@ START_TEST(a_grid_with_an_option_that_is_none_is_refused)
         study_grid grid = small;
         study_work work = study_work_of(&c);
         grid.fixed = wrong[i];
-        ck_assert(!study_grid_add(&work, &c, &grid, &(study_sources){.rows = {moons}}));
+        ck_assert(!study_grids_add(&work, &c, &grid, 1, &(study_sources){.rows = {moons}}));
         grid = small;
         grid.factors[3] = "norm=none,lair";
-        ck_assert(!study_grid_add(&work, &c, &grid, &(study_sources){.rows = {moons}}));
+        ck_assert(!study_grids_add(&work, &c, &grid, 1, &(study_sources){.rows = {moons}}));
         study_work_free(&work);
     }
 }
@@ -206,7 +150,7 @@ START_TEST(cells_are_compared_by_seed_at_their_best_rates)
                 alike = {.of = {"gpt-gelu_exact-post-norm0-warmup0", "gpt-relu-post-norm0-warmup0",
                                 "gpt-gelu_exact-post-norm1-warmup0.1", "gpt-relu-post-norm1-warmup0.1"},
                          .measure = &claim_perplexity};
-    ck_assert(study_grid_add(&work, &c, grid_called("gpt"), &none));
+    ck_assert(study_grids_add(&work, &c, grid_called("gpt"), 1, &none));
     invent(&work, loss_of);
     /* mean -0.3, deviation sqrt(0.025), five seeds: 2.776445 is Student's 97.5 % point with four degrees of freedom */
     const double margin = 2.776445105 * sqrt(0.025 / 5);
@@ -304,8 +248,6 @@ Suite *study_claims_suite(void)
     TCase *tests = tcase_create("study_claims");
     tcase_set_timeout(tests, 120);
     tcase_add_checked_fixture(tests, make, drop);
-    tcase_add_loop_test(tests, a_number_is_stored_as_its_bits_say, 0, sizeof stored / sizeof *stored);
-    tcase_add_test(tests, every_half_stays_as_it_is);
     tcase_add_loop_test(tests, a_verdict_says_where_the_interval_lies, 0, sizeof verdicts / sizeof *verdicts);
     tcase_add_test(tests, a_grid_has_every_combination_with_the_options_that_it_names);
     tcase_add_test(tests, a_grid_with_an_option_that_is_none_is_refused);

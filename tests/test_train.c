@@ -248,7 +248,7 @@ START_TEST(texts_are_written_with_temperature_and_top_k)
     for (const char *c = train_output; *c; c++)
         lines += *c == '\n';
     ck_assert_int_eq(lines, 3);
-    expect_refused(train_run("predict", "--model g/best.safetensors --prompt QUEEN"), "does not know the letter 'Q'");
+    expect_refused(train_run("predict", "--model g/best.safetensors --prompt QUEEN"), "does not know the character 'Q'");
     expect_refused(train_run("predict", "--model g/best.safetensors --data csv:train.csv"),
                    "--data is for rows and images");
 }
@@ -341,12 +341,12 @@ START_TEST(weights_of_other_data_are_refused_in_a_line)
         "t/best.safetensors > bad'");
     expect_refused(train_run("train", "--data csv:other.csv --start t/best.safetensors"), "is for other columns");
     expect_refused(train_run("train", "--data csv:classes.csv --start t/best.safetensors"), "is for other classes");
-    expect_refused(train_run("train", "--data text:other --start g/best.safetensors"), "is for other letters");
+    expect_refused(train_run("train", "--data text:other --start g/best.safetensors"), "is for other characters");
     expect_refused(train_run("train", "--data csv:train.csv --start t/best.safetensors --hidden 9"), "layers.0.");
     expect_refused(train_run("train", "--data csv:train.csv --start bad"), "layers.");
     expect_refused(train_run("train", "--data csv:train.csv --start nothing"), "--start: ");
     expect_refused(train_run("train", "--data csv:train.csv --activation-from file"), "is for --start only");
-    expect_refused(train_run("train", "--data text:text --start t/best.safetensors"), "does not read letters");
+    expect_refused(train_run("train", "--data text:text --start t/best.safetensors"), "does not read characters");
     expect_refused(train_run("train", "--resume --start t/best.safetensors --out t"), "--start begins a run");
     expect_refused(train_run("train", "--data csv:train.csv --start t/best.safetensors --init he_normal"),
                    "--init: the weights are those of --start");

@@ -5,6 +5,7 @@
 #include <check.h>
 #include <stdio.h>
 #include <string.h>
+#include <tapegrad.h>
 
 Suite *train_refusals_suite(void);
 
@@ -13,7 +14,7 @@ START_TEST(wrong_options_are_told_in_a_line)
     static const char *const mistakes[][2] = {
         {"--resume --out nowhere", "there is no nowhere/last.safetensors"},
         {"--data csv:nowhere.csv", "nowhere.csv"},
-        {"--data csv:train.csv --model gpt", "reads letters"},
+        {"--data csv:train.csv --model gpt", "reads characters"},
         {"--data csv:train.csv --model convnet", "wants images"},
         {"--data csv:train.csv --hidden 0x3", "--hidden"},
         {"--data csv:train.csv --activation gelu", "there is no plain gelu"},
@@ -27,7 +28,7 @@ START_TEST(wrong_options_are_told_in_a_line)
         {"--data csv:train.csv --momentum 0.9", "--momentum is for"},
         {"--data csv:price.csv --label-smoothing 0.1", "--label-smoothing is for"},
         {"--data csv:price.csv --best accuracy", "--best accuracy"},
-        {"--data text:text --model mlp", "does not read letters"},
+        {"--data text:text --model mlp", "does not read characters"},
         {"--data lines:text --model gpt", "reads text:FILE"},
         {"--data text:text --test 0.1", "validation part only"},
         {"--data moons --validation none", "no rows to choose the best epoch by"},
@@ -186,6 +187,35 @@ START_TEST(a_folder_in_use_is_refused)
 }
 END_TEST
 
+/* What --help says of a setting names the optimisers that use it, and no other. */
+START_TEST(help_names_the_optimisers_that_use_a_setting)
+{
+    static const char *const settings[] = {"momentum", "beta1", "beta2", "epsilon"};
+    static const char *const optimizers[] = {
+#define TG_OPTIMIZER(constant, name) #name,
+#include "optim/optimizers.def"
+    };
+    char option[20], text[400];
+    ck_assert_int_eq(train_run("train", "--help"), 0);
+    snprintf(option, sizeof option, "--%s=X", settings[_i]);
+    const char *at = strstr(train_output, option), *end = at ? strchr(at, '[') : NULL;
+    ck_assert_ptr_nonnull(end);
+    at = strstr(at, "; of ");
+    ck_assert(at && at < end);
+    int length = snprintf(text, sizeof text, ",%.*s", (int)(end - at - 4), at + 4);
+    for (int i = 0; i < length; i++)
+        text[i] = text[i] == '\n' || text[i] == ' ' ? ',' : text[i];
+    for (size_t i = 0; i < sizeof optimizers / sizeof *optimizers; i++) {
+        tg_optimizer_kind kind;
+        char name[40];
+        snprintf(name, sizeof name, ",%s,", optimizers[i]);
+        ck_assert(tg_optimizer_from_name(optimizers[i], &kind));
+        ck_assert_msg(!strstr(text, name) == !tg_optimizer_uses(kind, settings[_i]), "--%s and %s: %s", settings[_i],
+                      optimizers[i], text);
+    }
+}
+END_TEST
+
 Suite *train_refusals_suite(void)
 {
     Suite *suite = suite_create("train_refusals");
@@ -200,6 +230,7 @@ Suite *train_refusals_suite(void)
     tcase_add_test(tests, messages_bring_no_escape_sequences);
     tcase_add_test(tests, what_is_too_large_is_refused_before_memory_is_taken);
     tcase_add_loop_test(tests, a_folder_in_use_is_refused, 0, 2);
+    tcase_add_loop_test(tests, help_names_the_optimisers_that_use_a_setting, 0, 4);
     suite_add_tcase(suite, tests);
     return suite;
 }

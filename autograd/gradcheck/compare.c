@@ -95,8 +95,9 @@ static double explained_rounding(const tg_check *c, const comparison *p, int64_t
     const double of_function = d->expected_rounding +
                                fmin(c->level[p->order - 1].rounding, d->rounding_sum) / d->length_scale +
                                d->argument_rounding;
-    return ROUNDING_SAFETY * fmin(of->rounding, fmax(of_function, CANCELLATION_ROUNDING * usual)) +
-           4 * d->argument_rounding + unmeasured * usual;
+    return c->numbers->rounding_safety *
+               fmin(of->rounding, fmax(of_function, tg_check_to(c, CANCELLATION_ROUNDING) * usual)) +
+           4 * d->argument_rounding + tg_check_to(c, unmeasured) * usual;
 }
 
 /* Of terms that cancel, as where a norm takes out what a bias adds, differences see nothing and the derivative has
@@ -104,8 +105,8 @@ static double explained_rounding(const tg_check *c, const comparison *p, int64_t
 static double cancellation_rounding(const tg_check *c, const comparison *p, int64_t g)
 {
     const tg_check_difference *d = &p->difference[g];
-    const bool cancel = c->places == 0 && fabs(d->value) <= SAFETY * (d->error + d->rounding);
-    return cancel ? UNMEASURED_ROUNDING * c->level[p->order].size : 0;
+    const bool cancel = c->places == 0 && fabs(d->value) <= c->numbers->safety * (d->error + d->rounding);
+    return cancel ? tg_check_to(c, UNMEASURED_ROUNDING) * c->level[p->order].size : 0;
 }
 
 /* Of the derivative, found and expected. */
@@ -116,24 +117,26 @@ static double size_of(const comparison *p, int64_t g)
     return fmax(fmax(fabs(of->analytic), of->size), fmax(fabs(d->value), d->size));
 }
 
-static void set_result(tg_gradcheck_result *v, double numeric, double bound, double size, double rounding)
+static void set_result(const tg_check *c, tg_gradcheck_result *v, double numeric, double bound, double size,
+                       double rounding)
 {
     v->numeric = numeric;
     v->error = fabs(v->analytic - numeric);
     v->bound = bound;
-    v->relative = v->error > 0 ? v->error / fmax(size, 1e7 * rounding) : 0;
+    v->relative = v->error > 0 ? v->error / fmax(size, rounding / tg_check_to(c, 1e-7)) : 0;
     v->passed = v->error <= bound;
-    v->sharp = bound <= SHARP * size;
+    v->sharp = bound <= c->numbers->sharp * size;
     v->status = v->passed ? TG_GRADCHECK_PASSED : TG_GRADCHECK_WRONG;
 }
 
 /* All differences of sin(1e10 x) are noise. This is noise that is no rounding, that is as large as all that the
  * function changes by, and beyond which the difference sees nothing; and by the derivative the function goes through
  * all of it in steps too small for doubles. */
-static bool is_noise(const group *of, const tg_check_difference *d, double largest_change)
+static bool is_noise(const tg_check *c, const group *of, const tg_check_difference *d, double largest_change)
 {
-    return d->rounding_sum > 0x1p20 * TG_CHECK_ROUNDING * d->norm && d->rounding_sum > 0x1p-10 * largest_change &&
-           !(fabs(d->value) > SAFETY * (d->error + d->rounding)) && 0x1p-36 * fabs(of->analytic) >= d->rounding_sum;
+    return d->rounding_sum > tg_check_to(c, NOISE) * d->norm && d->rounding_sum > 0x1p-10 * largest_change &&
+           !(fabs(d->value) > c->numbers->safety * (d->error + d->rounding)) &&
+           tg_check_to(c, BELOW_NOISE) * fabs(of->analytic) >= d->rounding_sum;
 }
 
 /* Judges a group by its central difference. */
@@ -143,14 +146,16 @@ static void judge(const tg_check *c, comparison *p, int64_t g)
     const tg_check_difference *d = &p->difference[g];
     tg_gradcheck_result *v = &p->v[g];
     const double size = size_of(p, g);
-    double rounding = SAFETY * d->rounding + explained_rounding(c, p, g, UNMEASURED_ROUNDING) +
-                      cancellation_rounding(c, p, g) + 64 * TG_CHECK_ROUNDING * size;
-    set_result(v, d->value, SAFETY * d->error + rounding, size, rounding);
-    v->sharp |= size == 0 && v->bound <= SHARP * of->below[p->order - 1] / d->length_scale;
+    double rounding = c->numbers->safety * d->rounding + explained_rounding(c, p, g, UNMEASURED_ROUNDING) +
+                      cancellation_rounding(c, p, g) + tg_check_to(c, MEASURED_ROUNDING) * size;
+    set_result(c, v, d->value, c->numbers->safety * d->error + rounding, size, rounding);
+    v->sharp |= size == 0 && v->bound <= c->numbers->sharp * of->below[p->order - 1] / d->length_scale;
     of->allowed = rounding;
-    of->noise |= is_noise(of, d, p->way.steps[g].largest_change);
-    of->converged = d->error <= NOT_CONVERGED * fmax(fabs(d->value), d->size) || d->error <= 1000 * d->rounding;
-    if (v->error < DBL_TRUE_MIN * p->way.steps[g].largest) { /* no double is small enough for this derivative */
+    of->noise |= is_noise(c, of, d, p->way.steps[g].largest_change);
+    of->converged = d->error <= tg_check_to(c, NOT_CONVERGED) * fmax(fabs(d->value), d->size) ||
+                    tg_check_to(c, COARSE) * d->error <= d->rounding;
+    if (v->error < 2 * c->numbers->epsilon * c->numbers->least *
+                       p->way.steps[g].largest) { /* no double is small enough for this derivative */
         v->passed = true;
         v->status = TG_GRADCHECK_PASSED;
     }
@@ -166,8 +171,8 @@ static double off_by(const tg_check_integral *in)
 
 static double rounding_of(const tg_check *c, const comparison *p, int64_t g, const tg_check_integral *in)
 {
-    return SAFETY * in->rounding + explained_rounding(c, p, g, UNMEASURED_IN_INTEGRAL) +
-           64 * TG_CHECK_ROUNDING * size_of(p, g);
+    return c->numbers->safety * in->rounding + explained_rounding(c, p, g, UNMEASURED_IN_INTEGRAL) +
+           tg_check_to(c, MEASURED_ROUNDING) * size_of(p, g);
 }
 
 /* A stretch for each group that agrees with a difference too coarse to be sharp, where the integral could be; whether
@@ -176,10 +181,11 @@ static bool choose_stretches(const tg_check *c, comparison *p)
 {
     bool any = false;
     for (int64_t g = 0; g < p->way.groups; g++) {
-        const double half = STRETCH * tg_check_first_step(p->way.steps[g].largest), size = size_of(p, g);
-        const tg_check_integral hoped = {.rounding = TG_CHECK_ROUNDING * p->difference[g].norm / half};
-        const bool coarse = p->way.steps[g].wanted && p->v[g].passed && !p->v[g].sharp && size > LEAST_FULL_PRECISION &&
-                            rounding_of(c, p, g, &hoped) <= SHARP * size;
+        const double half = c->numbers->stretch * tg_check_first_step(p->way.steps[g].largest), size = size_of(p, g);
+        const tg_check_integral hoped = {.rounding = c->numbers->epsilon * p->difference[g].norm / half};
+        const bool coarse = p->way.steps[g].wanted && p->v[g].passed && !p->v[g].sharp &&
+                            size > c->numbers->least / c->numbers->epsilon &&
+                            rounding_of(c, p, g, &hoped) <= c->numbers->sharp * size;
         p->half[g] = coarse ? half : 0;
         any |= coarse;
     }
@@ -194,9 +200,9 @@ static bool judge_integral(const tg_check *c, comparison *p, int64_t g)
     tg_gradcheck_result *v = &p->v[g];
     const double size = size_of(p, g), rounding = rounding_of(c, p, g, in), bound = in->error + rounding,
                  off = off_by(in);
-    const bool is_sharp = bound <= SHARP * size, is_off = is_sharp && fabs(off) > bound;
+    const bool is_sharp = bound <= c->numbers->sharp * size, is_off = is_sharp && fabs(off) > bound;
     if (is_sharp && !is_off) {
-        set_result(v, v->analytic - off, bound, size, rounding);
+        set_result(c, v, v->analytic - off, bound, size, rounding);
         v->integrals = 1;
     }
     if (!is_off)
@@ -244,7 +250,7 @@ static bool judge_again(tg_check *c, comparison *p)
     for (int64_t g = 0; g < p->way.groups; g++)
         if (p->half[g] > 0) {
             const double rounding = rounding_of(c, p, g, &p->integral[g]);
-            set_result(&p->v[g], p->v[g].analytic - off_by(&p->integral[g]), p->integral[g].error + rounding,
+            set_result(c, &p->v[g], p->v[g].analytic - off_by(&p->integral[g]), p->integral[g].error + rounding,
                        size_of(p, g), rounding);
             p->v[g].integrals = 1;
         }
@@ -271,34 +277,38 @@ static void judge_small_steps(const tg_check *c, comparison *p, int64_t g)
     tg_gradcheck_result *v = &p->v[g], usual = *v;
     double allowed = of->allowed;
     judge(c, p, g);
-    if (v->passed && v->bound <= COARSE * fmax(fabs(of->analytic), of->size) && !(v->bound > usual.error))
+    if (v->passed && v->bound <= tg_check_to(c, COARSE) * fmax(fabs(of->analytic), of->size) &&
+        !(v->bound > usual.error))
         return;
     *v = usual;
     of->allowed = allowed;
 }
 
 /* Judges by one-sided differences what the central one does not confirm. */
-static void judge_one_sided(comparison *p, int64_t g)
+static void judge_one_sided(const tg_check *c, comparison *p, int64_t g)
 {
     const group *of = &p->group[g];
     const tg_check_one_sided *d = &p->one_sided[g];
     tg_gradcheck_result *v = &p->v[g];
     const bool converged = of->converged && !p->difference[g].contradicts;
     double size = fmax(fabs(v->analytic), d->size);
-    bool kink = d->high - d->low > fmax(v->bound, SAFETY * d->error);
-    if (!(d->error <= NOT_CONVERGED * size || d->error <= v->bound) || (converged && !kink)) {
+    const bool kink = d->high - d->low > fmax(v->bound, c->numbers->safety * d->error);
+    const bool usable = d->error <= tg_check_to(c, NOT_CONVERGED) * size || d->error <= v->bound ||
+                        (kink && c->numbers->digits < FLT_MANT_DIG); /* bfloat16 has none that are better */
+    if (!usable || (converged && !kink)) {
         v->passed = false;
         v->status = converged ? TG_GRADCHECK_WRONG : TG_GRADCHECK_CANNOT_TELL;
     } else {
-        set_result(v, fmin(fmax(v->analytic, d->low), d->high), SAFETY * d->error + of->allowed, size, of->allowed);
+        set_result(c, v, fmin(fmax(v->analytic, d->low), d->high), c->numbers->safety * d->error + of->allowed, size,
+                   of->allowed);
         v->kinks = 1;
-        if (!v->passed && !converged && d->jumps && d->error <= NOT_CONVERGED * size) {
+        if (!v->passed && !converged && d->jumps && d->error <= tg_check_to(c, NOT_CONVERGED) * size) {
             v->passed = true; /* the derivative below jumps here, as that of |x|: whatever is given for the next one,
                                  there is none */
             v->status = TG_GRADCHECK_PASSED;
             v->relative = 0;
         }
-        if (!v->passed && d->error > NOT_CONVERGED * size)
+        if (!v->passed && d->error > tg_check_to(c, NOT_CONVERGED) * size)
             v->status = TG_GRADCHECK_CANNOT_TELL;
     }
     if (!v->passed && (p->difference[g].contradicts || of->noise))
@@ -315,16 +325,23 @@ static bool is_below_rounding(const tg_check *c, const comparison *p, int64_t g)
     for (int64_t i = 0; i < c->level[p->order - 1].length; i++)
         weight = fmax(weight, fabs(c->level[p->order - 1].cotangent[i]));
     return (fabs(p->v[g].analytic) + fabs(p->difference[g].value)) * tg_check_first_step(p->way.steps[g].largest) <=
-           4 * TG_CHECK_ROUNDING * largest * weight;
+           4 * c->numbers->epsilon * largest * weight;
 }
 
 /* Where terms of the derivative cancel, as in a normalisation of nearly equal numbers, its own rounding may be larger
  * than anything that the difference sees. */
-static bool is_own_rounding(const comparison *p, int64_t g)
+static bool is_own_rounding(const tg_check *c, const comparison *p, int64_t g)
 {
     const tg_check_difference *d = &p->difference[g];
-    return fabs(d->value) <= SAFETY * (d->error + d->rounding) &&
-           p->v[g].error <= ROUNDING_SAFETY * p->group[g].rounding;
+    return fabs(d->value) <= c->numbers->safety * (d->error + d->rounding) &&
+           p->v[g].error <= c->numbers->rounding_safety * p->group[g].rounding;
+}
+
+/* In steps of the usual size the function changes by what the derivative says, in far smaller ones not at all, as
+ * (x + 1e16) - 1e16. */
+static bool is_staircase(const tg_check *c, const comparison *p, int64_t g)
+{
+    return fabs(p->way.steps[g].in_larger_steps - p->v[g].analytic) <= tg_check_to(c, COARSE) * fabs(p->v[g].analytic);
 }
 
 /* ---- comparing ---- */
@@ -339,13 +356,13 @@ static bool keep_failing(comparison *p)
 }
 
 /* Judges by both sides those groups that are left; what they do not confirm stays as it was. */
-static void look_for_kinks(comparison *p)
+static void look_for_kinks(const tg_check *c, comparison *p)
 {
     for (int64_t g = 0; g < p->way.groups; g++) {
         const tg_gradcheck_result before = p->v[g];
         if (!p->way.steps[g].wanted)
             continue;
-        judge_one_sided(p, g);
+        judge_one_sided(c, p, g);
         if (!p->v[g].passed)
             p->v[g] = before;
     }
@@ -372,7 +389,7 @@ static bool compare_once(tg_check *c, comparison *p)
         return true;
     if (!tg_check_both_sides(c, below, &p->way, p->one_sided))
         return false;
-    look_for_kinks(p);
+    look_for_kinks(c, p);
     if (!keep_failing(p))
         return true;
     if (!tg_check_small_steps(c, below, &p->way, p->difference))
@@ -385,8 +402,8 @@ static bool compare_once(tg_check *c, comparison *p)
     for (int64_t g = 0; g < p->way.groups; g++) {
         if (!p->way.steps[g].wanted)
             continue;
-        judge_one_sided(p, g);
-        if (!p->v[g].passed && (is_below_rounding(c, p, g) || is_own_rounding(p, g)))
+        judge_one_sided(c, p, g);
+        if (!p->v[g].passed && (is_below_rounding(c, p, g) || is_own_rounding(c, p, g) || is_staircase(c, p, g)))
             p->v[g].status = TG_GRADCHECK_CANNOT_TELL;
     }
     return true;
@@ -402,7 +419,7 @@ static bool compare_again(tg_check *c, comparison *p)
         return false;
     memcpy(second, first, (size_t)p->way.groups * sizeof *second);
     for (int k = 0; k < p->order - 1; k++)
-        level->assumed_rounding += 4 * TG_CHECK_ROUNDING * c->level[k].size;
+        level->assumed_rounding += 4 * c->numbers->epsilon * c->level[k].size;
     p->v = second;
     bool done = compare_once(c, p);
     level->assumed_rounding = 0;

@@ -11,7 +11,6 @@
 #include "autograd/gradcheck/differences.h"
 #include "autograd/gradcheck/tolerances.h"
 
-#include <float.h>
 #include <math.h>
 
 enum { CENTRAL_ROWS = 30, CENTRAL_COLUMNS = 7, CONFIRMATIONS = 2, CONFIRMATION_ROWS = 6 };
@@ -61,7 +60,7 @@ typedef struct sums {
 static void add_value(const tg_check_level *l, int64_t i, double ahead, double behind, sums *s)
 {
     double weight = fabs(l->cotangent[i]), change = l->cotangent[i] * (ahead - behind);
-    double up = fabs(ahead), down = fabs(behind), least = TG_CHECK_ROUNDING * (up > down ? up : down);
+    double up = fabs(ahead), down = fabs(behind), least = l->epsilon * (up > down ? up : down);
     double rounding = weight * (l->value_rounding[i] > least ? l->value_rounding[i] : least),
            expected_rounding = change * l->relative_rounding[i];
     double second = weight * (ahead - l->value[i] + (behind - l->value[i])), value = weight * l->value[i];
@@ -81,18 +80,19 @@ double tg_check_unmoved(const tg_check_level *l, int64_t i)
 }
 
 /* `argument` is the size of the element that moves, as a part of the direction: what it is rounded by in proportion. */
-static tg_check_difference finish(const tg_check_level *l, double step, double argument, const sums *s)
+static tg_check_difference finish(const tg_check *c, const tg_check_level *l, double step, double argument,
+                                  const sums *s)
 {
     double rounding = fmax(tg_check_root(s->rounding), l->assumed_rounding);
-    if (rounding < DBL_MIN / TG_CHECK_ROUNDING) /* not always: a processor takes long over a product as small as that */
-        rounding += s->weights * DBL_TRUE_MIN;
+    const double least = c->numbers->least, epsilon = c->numbers->epsilon;
+    if (rounding < least / epsilon) /* not always: a processor takes long over a product as small as that */
+        rounding += s->weights * (2 * epsilon * least);
     return (tg_check_difference){.value = s->value / (2 * step),
                                  .error = INFINITY,
                                  .rounding = rounding / step,
                                  .size = s->size / (2 * step),
                                  .expected_rounding = tg_check_root(s->expected_rounding) / (2 * step),
-                                 .argument_rounding =
-                                     TG_CHECK_ROUNDING * argument * (tg_check_root(s->second) / step) / step,
+                                 .argument_rounding = epsilon * argument * (tg_check_root(s->second) / step) / step,
                                  .norm = tg_check_root(s->norm),
                                  .rounding_sum = s->rounding_sum};
 }
@@ -111,7 +111,7 @@ static tg_check_difference plain_difference(const tg_check *c, int level, const 
         else
             tg_check_add_square(&s.norm, tg_check_unmoved(l, i));
     }
-    return finish(l, step, way->steps ? fmin(1, way->steps[group].smallest + step) : 1, &s);
+    return finish(c, l, step, way->steps ? fmin(1, way->steps[group].smallest + step) : 1, &s);
 }
 
 bool tg_check_plain(tg_check *c, int level, const double *direction, double step, tg_check_difference *d)
@@ -166,11 +166,11 @@ static bool improve(tg_check_difference *best, const row *r, const row *below)
 }
 
 /* Enough: more rows would bring more rounding than they take away error. */
-static bool has_converged(const tg_check_difference *best, const row *last, int rows_since_best)
+static bool has_converged(const tg_check *c, const tg_check_difference *best, const row *last, int rows_since_best)
 {
     if (best->error <= best->rounding || last->plain.rounding > best->error + best->rounding)
         return true;
-    return rows_since_best > 3 && best->error <= 1e-6 * fmax(fabs(best->value), best->size);
+    return rows_since_best > 3 && best->error <= tg_check_to(c, 1e-6) * fmax(fabs(best->value), best->size);
 }
 
 /* ---- one descent ---- */
@@ -234,8 +234,11 @@ static bool is_confirmed(tg_check *c, descent *s, int number, int64_t group, boo
         tg_check_difference plain;
         if (!difference_in_row(c, s, number + finer * CONFIRMATION_ROWS, group, &plain))
             return false;
-        *confirmed = fabs(plain.value - best->value) <=
-                     SAFETY * (best->error + best->rounding + plain.rounding) + 1e-3 * fmax(best->size, plain.size);
+        if (plain.size == 0 && best->size > 0)
+            s->way->steps[group].in_larger_steps = best->value;
+        *confirmed =
+            fabs(plain.value - best->value) <= c->numbers->safety * (best->error + best->rounding + plain.rounding) +
+                                                   tg_check_to(c, COARSE) * fmax(best->size, plain.size);
     }
     return true;
 }
@@ -254,7 +257,7 @@ static bool descend_group(tg_check *c, descent *s, int number, int64_t group, bo
     row now = extrapolate(&plain, &t->above);
     t->since_best = improve(&t->best, &t->above, &now) ? 0 : t->since_best + 1;
     t->above = now;
-    if (now.count < 3 || !has_converged(&t->best, &now, t->since_best))
+    if (now.count < 3 || !has_converged(c, &t->best, &now, t->since_best))
         return true;
     t->done = true;
     if (confirm && !is_confirmed(c, s, number, group, &t->done))
@@ -284,9 +287,9 @@ static bool descend(tg_check *c, descent *s, bool confirm)
 
 /* ---- the best of several ---- */
 
-static bool is_exact_to(double relative, const tg_check_difference *d)
+static bool is_exact_to(const tg_check *c, double relative, const tg_check_difference *d)
 {
-    return d->error + d->rounding <= relative * fmax(d->size, fabs(d->value));
+    return d->error + d->rounding <= tg_check_to(c, relative) * fmax(d->size, fabs(d->value));
 }
 
 /* Steps of at most 1 fit most functions, whatever their inputs' size, but not the logarithm at 1e-12 beside 0.5, nor
@@ -294,22 +297,23 @@ static bool is_exact_to(double relative, const tg_check_difference *d)
  * and in proportion to the input. The first step of one of them; 0 if it is not needed. */
 enum { SMALLEST, AT_MOST_ONE, IN_PROPORTION, DESCENTS };
 
-static double first_step_of(int which, const tg_check_way *way, int64_t group, const tg_check_difference *best)
+static double first_step_of(const tg_check *c, int which, const tg_check_way *way, int64_t group,
+                            const tg_check_difference *best)
 {
     const double at_most_one = tg_check_first_step(way->steps[group].largest), smallest = way->steps[group].smallest;
     if (which == AT_MOST_ONE)
         return at_most_one;
     if (which == SMALLEST)
         return smallest < 1 && FIRST_STEP * smallest < at_most_one ? FIRST_STEP * smallest : 0;
-    return at_most_one == FIRST_STEP || is_exact_to(1e-11, best) ? 0 : FIRST_STEP;
+    return at_most_one == FIRST_STEP || is_exact_to(c, 1e-11, best) ? 0 : FIRST_STEP;
 }
 
 /* Larger steps have to convince: they may miss what happens between them. */
-static void choose(int which, double first, const tg_check_difference *d, tg_check_difference *best)
+static void choose(const tg_check *c, int which, double first, const tg_check_difference *d, tg_check_difference *best)
 {
     double error = best->error + best->rounding; /* infinite if nothing converged */
-    bool convinces = which == AT_MOST_ONE || is_exact_to(1e-9, d);
-    bool agrees = !(fabs(d->value - best->value) > SAFETY * error) || !is_exact_to(CONVINCING, best);
+    bool convinces = which == AT_MOST_ONE || is_exact_to(c, 1e-9, d);
+    bool agrees = !(fabs(d->value - best->value) > c->numbers->safety * error) || !is_exact_to(c, CONVINCING, best);
     if ((isinf(error) && which != IN_PROPORTION) || (convinces && d->error + d->rounding < error && agrees)) {
         *best = *d;
         best->length_scale = which == SMALLEST ? 1 : first / FIRST_STEP;
@@ -338,6 +342,7 @@ bool tg_check_central(tg_check *c, int level, const tg_check_way *way, tg_check_
     for (int64_t g = 0; g < way->groups; g++) {
         best[g] = (tg_check_difference){
             .value = NAN, .error = INFINITY, .length_scale = tg_check_first_step(way->steps[g].largest) / FIRST_STEP};
+        way->steps[g].in_larger_steps = NAN;
         way->steps[g].largest_change = largest_change_of(c, level, way, g, ahead);
         is_first_row &= !way->steps[g].wanted || tg_check_first_step(way->steps[g].largest) == FIRST_STEP;
     }
@@ -348,23 +353,23 @@ bool tg_check_central(tg_check *c, int level, const tg_check_way *way, tg_check_
         if (which == AT_MOST_ONE && is_first_row)
             s.ahead[0] = ahead;
         for (int64_t g = 0; g < way->groups; g++)
-            s.first[g] = way->steps[g].wanted ? first_step_of(which, way, g, &best[g]) : 0;
+            s.first[g] = way->steps[g].wanted ? first_step_of(c, which, way, g, &best[g]) : 0;
         if (!descend(c, &s, true))
             return false;
         for (int64_t g = 0; g < way->groups; g++)
             if (s.first[g] > 0)
-                choose(which, s.first[g], &s.tableau[g].best, &best[g]);
+                choose(c, which, s.first[g], &s.tableau[g].best, &best[g]);
     }
     return true;
 }
 
 /* Whether a difference in far smaller steps is good enough to overrule the usual one, and does. */
-static bool does_contradict(const tg_check_difference *closer, const tg_check_difference *usual)
+static bool does_contradict(const tg_check *c, const tg_check_difference *closer, const tg_check_difference *usual)
 {
     double differs = fabs(closer->value - usual->value);
     double errors = CONTRADICTS * (closer->error + closer->rounding + usual->error + usual->rounding);
-    double least = fmax(errors, LEAST_CONTRADICTION * fmax(usual->size, closer->size));
-    return is_exact_to(1e-2, closer) && !(differs <= least && isfinite(usual->error));
+    double least = fmax(errors, tg_check_to(c, LEAST_CONTRADICTION) * fmax(usual->size, closer->size));
+    return is_exact_to(c, 1e-2, closer) && !(differs <= least && isfinite(usual->error));
 }
 
 /* A pole or a feature that is much closer than the steps shows only in far smaller ones. These count where they
@@ -374,7 +379,7 @@ bool tg_check_small_steps(tg_check *c, int level, const tg_check_way *way, tg_ch
     tg_check_level *l = &c->level[level];
     double *each = l->value_rounding, *none = tg_check_take(c, l->length);
     bool fine = none;
-    for (int k = 8; fine && k <= 44; k += 6) {
+    for (int k = 8; fine && k <= c->numbers->digits - 9; k += 6) {
         descent s;
         if (!make_descent(c, level, way, &s))
             return false;
@@ -384,7 +389,7 @@ bool tg_check_small_steps(tg_check *c, int level, const tg_check_way *way, tg_ch
         fine = descend(c, &s, false);
         l->value_rounding = each;
         for (int64_t g = 0; fine && g < way->groups; g++)
-            if (way->steps[g].wanted && does_contradict(&s.tableau[g].best, &best[g])) {
+            if (way->steps[g].wanted && does_contradict(c, &s.tableau[g].best, &best[g])) {
                 best[g] = s.tableau[g].best;
                 best[g].length_scale = ldexp(1, -k);
                 best[g].contradicts = true;

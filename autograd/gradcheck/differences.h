@@ -12,7 +12,8 @@ typedef struct tg_check_difference {
     double expected_rounding; /* rounding that a derivative may have, going by how much of it the function has */
     double argument_rounding; /* what rounding its arguments does to it: its second derivative, times that */
     double length_scale;      /* how much of the direction the function needs to change by its own size, roughly */
-    bool contradicts;         /* taken in far smaller steps, as it contradicts the one in the usual steps */
+    double in_larger_steps; /* what it is in these, where the function does not change at all in smaller ones; or NaN */
+    bool contradicts;       /* taken in far smaller steps, as it contradicts the one in the usual steps */
 
     /* Of the values that move, times their cotangents: their root sum of squares, and the sum of their rounding. */
     double norm, rounding_sum;
@@ -20,11 +21,13 @@ typedef struct tg_check_difference {
 
 /* The steps that a group takes. */
 typedef struct tg_check_steps {
-    double largest;        /* element of the direction */
-    double smallest;       /* below this times the direction, steps need not begin */
-    double largest_change; /* by how much its values, times their cotangents, change over the largest step: set by
-                     tg_check_central */
-    bool wanted;           /* whether its difference is */
+    double largest;         /* element of the direction */
+    double smallest;        /* below this times the direction, steps need not begin */
+    double largest_change;  /* by how much its values, times their cotangents, change over the largest step: set by
+                      tg_check_central */
+    double in_larger_steps; /* what its difference is there, if in smaller ones no value changes at all; or NaN: set by
+                               tg_check_central */
+    bool wanted;            /* whether its difference is */
 } tg_check_steps;
 
 /* Where to: a direction, as a step for each variable. The variables make one group; or, where each value depends on one

@@ -99,7 +99,7 @@ static bool compare_direction(tg_check *c, int order, const tg_check_part *part,
     int64_t from = part->offset, to = from + part->size;
     bool same = memcmp(c->scale + from, c->own_scale + from, (size_t)part->size * sizeof(double)) == 0;
     for (int64_t i = from; i < to; i++)
-        direction[i] = c->scale[i] * tg_check_weight(&c->rng);
+        direction[i] = c->scale[i] * tg_check_weight(c);
     if (!tg_check_compare(c, order, direction, from, to, v))
         return false;
     for (int64_t i = from; !v->passed && !same && i < to; i++)

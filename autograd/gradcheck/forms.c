@@ -97,7 +97,7 @@ static bool is_close_in_single(const tg_check_level *level, int64_t i, double fo
     double typical = level->size / sqrt((double)level->length) + usual;
     if (!(fabs(expected) < 0.01 * FLT_MAX) || (expected != 0 && fabs(expected) < 100 * FLT_MIN))
         return true;
-    double rounding = 0x1p29 * fmax(level->value_rounding[i], TG_CHECK_ROUNDING * fabs(expected));
+    double rounding = 0x1p29 * fmax(level->value_rounding[i], 0x1p-53 * fabs(expected));
     return fabs(found - expected) <= SINGLE_SAFETY * rounding + 0x1p-20 * typical + 100 * FLT_MIN;
 }
 

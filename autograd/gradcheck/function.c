@@ -1,12 +1,18 @@
 #include "autograd/gradcheck/function.h"
-#include "autograd/gradcheck/tolerances.h"
 
+#include "autograd/gradcheck/tolerances.h"
 #include "autograd/tape_internal.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+const tg_check_numbers tg_check_numbers_of[] = {
+    [TG_GRADCHECK_F64] = {53, 0x1p-53, DBL_MIN, DBL_MAX, 0x1p-900, 0x1p-800, 8, 32, 0x1p-26, 0.5, 1e-12, 1},
+    [TG_GRADCHECK_F32] = {24, 0x1p-24, FLT_MIN, FLT_MAX, 0x1p-110, 0x1p-100, 8, 32, 0x1p-12, 0.5, 1e-4, 5},
+    [TG_GRADCHECK_BF16] = {8, 0x1p-8, FLT_MIN, FLT_MAX, 0x1p-110, 0x1p-100, 1.5, 3, 0x1p-6, 2, 0.09, 5},
+};
 
 /* ---- memory ---- */
 
@@ -27,18 +33,29 @@ double *tg_check_take(tg_check *c, int64_t count)
     return tg_check_take_from(c, &c->arena, count, sizeof(double));
 }
 
+bool tg_check_take_each(tg_check *c, tg_arena *arena, int64_t count, double **const arrays[])
+{
+    while (*arrays && (**arrays = tg_check_take_from(c, arena, count, sizeof ***arrays)))
+        arrays++;
+    return !*arrays;
+}
+
+bool tg_check_take_values(tg_check *c, double *values[TG_GRADCHECK_MAX_ORDER + 1])
+{
+    for (int k = 0; k <= c->options.order; k++)
+        if (!(values[k] = tg_check_take(c, c->level[k].length)))
+            return false;
+    return true;
+}
+
 static bool make_room(tg_check *c)
 {
     tg_tensor **tensors[] = {&c->tensors, &c->varied, &c->results, &c->gradients, &c->cotangents};
-    double **numbers[] = {&c->scale, &c->own_scale, &c->moved,
-                          &c->point}; /* the point last: tg_check_close takes it as filled */
     for (size_t i = 0; i < sizeof tensors / sizeof tensors[0]; i++)
         if (!(*tensors[i] = tg_check_take_from(c, &c->arena, c->report.count, sizeof(tg_tensor))))
             return false;
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        if (!(*numbers[i] = tg_check_take(c, c->variables)))
-            return false;
-    return true;
+    return TG_CHECK_TAKE(c, &c->arena, c->variables, &c->scale, &c->own_scale, &c->moved,
+                         &c->point); /* the point last: tg_check_close takes it as filled */
 }
 
 /* ---- variables ---- */
@@ -87,6 +104,21 @@ const tg_check_part *tg_check_part_at(const tg_check *c, int64_t variable)
     return part;
 }
 
+double tg_check_round(const tg_check *c, double x)
+{
+    if (c->numbers->digits >= 53 || !isfinite(x))
+        return x;
+    const float single = fabs(x) > FLT_MAX ? (float)copysign(INFINITY, x) : (float)x;
+    if (c->numbers->digits == FLT_MANT_DIG)
+        return single;
+    uint32_t bits; /* bfloat16 is the upper half; to nearest, ties to even */
+    memcpy(&bits, &single, sizeof bits);
+    bits = (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000;
+    float rounded;
+    memcpy(&rounded, &bits, sizeof rounded);
+    return rounded;
+}
+
 /* The power of two at or below. */
 static double power_of_two(double x)
 {
@@ -121,7 +153,7 @@ static void set_point(tg_check *c, const tg_check_part *part)
     const double *data = tg_check_data_of(&c->report.inputs[part->input]);
     double *point = c->point + part->offset;
     for (int64_t i = 0; i < part->size; i++)
-        point[i] = data[i];
+        point[i] = c->box ? tg_check_round(c, data[i]) : data[i];
     const double typical = typical_size(point, c->moved + part->offset, part->size);
     for (int64_t i = 0; i < part->size; i++) {
         double x = fabs(point[i]), scale = power_of_two(fmax(x, typical));
@@ -130,120 +162,26 @@ static void set_point(tg_check *c, const tg_check_part *part)
     }
 }
 
-double tg_check_weight(tg_rng *rng)
+double tg_check_weight(tg_check *c)
 {
-    const uint64_t bits = tg_rng_bits(rng);
-    const double size = 0.5 + 0x1p-53 * (double)(bits >> 11);
-    return bits & 1 ? size : -size;
+    const int digits = c->numbers->digits;
+    const uint64_t bits = tg_rng_bits(&c->rng);
+    const double size = 0.5 + ldexp((double)(bits >> (64 - digits)), -digits);
+    return tg_check_round(c, bits & 1 ? size : -size);
 }
 
 /* ---- evaluation ---- */
 
-static tg_tensor put_input(tg_check *c, const tg_gradcheck_input *input, const tg_check_part *part, const double *x)
-{
-    if (input->integers)
-        return tg_constant(c->tape, TG_I32, input->integers, input->shape);
-    if (input->parameter) {
-        if (part && part->size > 0)
-            memcpy(input->parameter->data, x + part->offset, (size_t)part->size * sizeof *x);
-        return tg_parameter_tensor(c->tape, input->parameter);
-    }
-    const double *data = part ? x + part->offset : input->data;
-    return part && !c->as_constants ? tg_variable(c->tape, TG_F64, data, input->shape)
-                                    : tg_constant(c->tape, TG_F64, data, input->shape);
-}
-
-static bool tape_fine(tg_check *c, tg_gradcheck_status otherwise)
-{
-    const char *error = tg_tape_error(c->tape);
-    return !error || tg_check_fail(&c->report, otherwise, "the tape says: %s", error);
-}
-
-bool tg_check_record(tg_check *c, const double *x, tg_tensor *result)
-{
-    tg_tape_reset(c->tape);
-    for (int i = 0, p = 0; i < c->report.count; i++) {
-        bool varies = p < c->part_count && c->parts[p].input == i;
-        c->tensors[i] = put_input(c, &c->report.inputs[i], varies ? &c->parts[p] : NULL, x);
-        if (varies)
-            c->varied[p++] = c->tensors[i];
-    }
-    *result = c->function(c->tape, c->tensors, c->report.count, c->user);
-    if (!tape_fine(c, TG_GRADCHECK_REFUSED))
-        return false;
-    if (tg_ok(*result) && tg_dtype_of(*result) == TG_F64)
-        return true;
-    return tg_check_fail(&c->report, TG_GRADCHECK_REFUSED, "expected the function to return an f64 tensor, not %s",
-                         tg_ok(*result) ? tg_dtype_name(tg_dtype_of(*result)) : "an inert one");
-}
-
-/* The cotangents of derivative number `level`: one tensor for the function, one for each part of a gradient. */
-static void put_cotangents(tg_check *c, int level)
-{
-    const double *cotangent = c->level[level].cotangent;
-    if (level == 0)
-        c->cotangents[0] = tg_constant(c->tape, TG_F64, cotangent, c->output_shape);
-    for (int p = 0; level > 0 && p < c->part_count; p++)
-        c->cotangents[p] = tg_constant(c->tape, TG_F64, cotangent + c->parts[p].offset, c->parts[p].shape);
-}
-
-/* Copies what tensors hold, one after the other. */
-static void read_all(const tg_tensor *tensors, int count, double *out)
-{
-    for (int i = 0; i < count; i++) {
-        tg_read(tensors[i], TG_F64, out, tg_size(tensors[i]));
-        out += tg_size(tensors[i]);
-    }
-}
-
-/* All derivatives up to number `level`; those for which there is room are read. */
-static bool derive_all(tg_check *c, int level, tg_tensor result, double *const *out)
-{
-    int results = 1;
-    c->results[0] = result;
-    for (int k = 0;; k++) {
-        if (out[k])
-            read_all(c->results, results, out[k]);
-        if (k == level)
-            return true;
-        put_cotangents(c, k);
-        if (!tg_grad(c->results, results, c->varied, c->part_count, c->cotangents, k + 1 < level, c->gradients)) {
-            c->report.result.order = k + 1;
-            c->report.result.input = c->report.result.index = -1;
-            return tape_fine(c, TG_GRADCHECK_BROKEN) &&
-                   tg_check_fail(&c->report, TG_GRADCHECK_BROKEN, "tg_grad fails without saying why");
-        }
-        results = c->part_count;
-        memcpy(c->results, c->gradients, (size_t)results * sizeof *c->results);
-    }
-}
-
-bool tg_check_derive(tg_check *c, int level, tg_tensor result, double *out)
-{
-    double *only[TG_GRADCHECK_MAX_ORDER + 1] = {NULL};
-    only[level] = out;
-    return derive_all(c, level, result, only);
-}
-
-static bool has_the_size_it_had(tg_check *c, tg_tensor result)
-{
-    if (tg_size(result) == c->level[0].length)
-        return true;
-    return tg_check_fail(&c->report, TG_GRADCHECK_NOT_REPEATABLE, "the result has %lld elements now and %lld before",
-                         (long long)tg_size(result), (long long)c->level[0].length);
-}
-
 bool tg_check_evaluate_all(tg_check *c, const double *x, double *const *out)
 {
-    tg_tensor result;
-    return tg_check_record(c, x, &result) && has_the_size_it_had(c, result) &&
-           derive_all(c, c->options.order, result, out);
+    return c->kind->evaluate(c, c->options.order, x, out);
 }
 
 bool tg_check_evaluate(tg_check *c, int level, const double *x, double *out)
 {
-    tg_tensor result;
-    return tg_check_record(c, x, &result) && has_the_size_it_had(c, result) && tg_check_derive(c, level, result, out);
+    double *only[TG_GRADCHECK_MAX_ORDER + 1] = {NULL};
+    only[level] = out;
+    return c->kind->evaluate(c, level, x, only);
 }
 
 /* ---- rounding ---- */
@@ -281,12 +219,11 @@ static bool measure_rounding(tg_check *c)
            weights[TG_CHECK_WINDOWS][4];
     for (int w = 0; w < TG_CHECK_WINDOWS; w++)
         window_weights(w, weights[w]);
-    for (int k = 0; step && k <= c->options.order; k++)
-        if (!(values[k] = tg_check_take(c, c->level[k].length)))
-            return false;
-    for (int64_t i = 0; step && i < c->variables; i++)
-        step[i] = 0x1p-26 * c->own_scale[i] * tg_check_weight(&c->rng);
-    for (int point = 0; step && point < TG_CHECK_WINDOWS + 3; point++) {
+    if (!step || !tg_check_take_values(c, values))
+        return false;
+    for (int64_t i = 0; i < c->variables; i++)
+        step[i] = c->numbers->noise_step * c->own_scale[i] * tg_check_weight(c);
+    for (int point = 0; point < TG_CHECK_WINDOWS + 3; point++) {
         for (int64_t i = 0; i < c->variables; i++)
             c->moved[i] = c->point[i] + distance[point] * step[i];
         if (!tg_check_evaluate_all(c, c->moved, values))
@@ -294,7 +231,7 @@ static bool measure_rounding(tg_check *c)
         for (int k = 0; k <= c->options.order; k++)
             add_point(&c->level[k], values[k], point, weights);
     }
-    return step;
+    return true;
 }
 
 double tg_check_noise(const tg_check *c, int level, const double *weights, int64_t from, int64_t to)
@@ -309,7 +246,7 @@ double tg_check_noise(const tg_check *c, int level, const double *weights, int64
     }
     for (int64_t i = from; i < to; i++)
         tg_check_add_square(&square, weights[i] * l->value[i]);
-    double measured = tg_check_root(sum / TG_CHECK_WINDOWS), least = TG_CHECK_ROUNDING * tg_check_root(square);
+    double measured = tg_check_root(sum / TG_CHECK_WINDOWS), least = l->epsilon * tg_check_root(square);
     return isfinite(measured) && measured > least ? measured : least;
 }
 
@@ -318,16 +255,15 @@ double tg_check_noise(const tg_check *c, int level, const double *weights, int64
 static bool make_level(tg_check *c, tg_check_level *level, int64_t length)
 {
     level->length = length;
-    level->cotangent = tg_check_take(c, length);
-    level->value = tg_check_take(c, length);
-    level->value_rounding = tg_check_take(c, length);
-    level->relative_rounding = tg_check_take(c, length);
-    for (int w = 0; w < TG_CHECK_WINDOWS; w++)
-        if (!(level->noise[w] = tg_check_take(c, length)))
-            return false;
-    for (int64_t i = 0; level->cotangent && i < length; i++)
-        level->cotangent[i] = tg_check_weight(&c->rng);
-    return level->cotangent && level->value && level->value_rounding && level->relative_rounding;
+    level->epsilon = c->numbers->epsilon;
+    _Static_assert(TG_CHECK_WINDOWS == 5, "one array for each");
+    if (!TG_CHECK_TAKE(c, &c->arena, length, &level->cotangent, &level->value, &level->value_rounding,
+                       &level->relative_rounding, &level->noise[0], &level->noise[1], &level->noise[2],
+                       &level->noise[3], &level->noise[4]))
+        return false;
+    for (int64_t i = 0; i < length; i++)
+        level->cotangent[i] = tg_check_weight(c);
+    return true;
 }
 
 static bool is_finite(tg_check *c, int k)
@@ -355,13 +291,10 @@ static bool is_finite(tg_check *c, int k)
 
 static bool evaluate_levels(tg_check *c)
 {
-    tg_tensor result;
-    if (!tg_check_record(c, c->point, &result))
+    if (!c->kind->measure(c))
         return false;
-    c->output_shape = tg_shape_of(result);
-    int64_t outputs = tg_size(result), longest = outputs > c->variables ? outputs : c->variables;
-    if (!(c->ahead = tg_check_take(c, longest)) || !(c->behind = tg_check_take(c, longest)) ||
-        !(c->moves = tg_check_take(c, longest)))
+    const int64_t outputs = c->level[0].length, longest = outputs > c->variables ? outputs : c->variables;
+    if (!TG_CHECK_TAKE(c, &c->arena, longest, &c->ahead, &c->behind, &c->moves))
         return false;
     double *values[TG_GRADCHECK_MAX_ORDER + 1];
     for (int k = 0; k <= c->options.order; k++) {
@@ -369,8 +302,8 @@ static bool evaluate_levels(tg_check *c)
             return false;
         values[k] = c->level[k].value;
     }
-    read_all(&result, 1, values[0]);
-    if (!is_finite(c, 0) || !derive_all(c, c->options.order, result, values))
+    if (!tg_check_evaluate(c, 0, c->point, values[0]) || !is_finite(c, 0) ||
+        !tg_check_evaluate_all(c, c->point, values))
         return false;
     for (int k = 1; k <= c->options.order; k++)
         if (!is_finite(c, k))
@@ -385,31 +318,37 @@ static void measure_level(const tg_check *c, tg_check_level *level, int k)
         long double sum = 0;
         for (int w = 0; w < TG_CHECK_WINDOWS; w++)
             tg_check_add_square(&sum, level->noise[w][i]);
-        double measured = tg_check_root(sum / TG_CHECK_WINDOWS), least = TG_CHECK_ROUNDING * fabs(level->value[i]);
+        double measured = tg_check_root(sum / TG_CHECK_WINDOWS), least = level->epsilon * fabs(level->value[i]);
         level->value_rounding[i] = isfinite(measured) && measured > least ? measured : least;
         tg_check_add_square(&square, level->cotangent[i] * level->value[i]);
     }
     level->size = tg_check_root(square);
     double typical = TYPICAL_PART * level->size / sqrt((double)(level->length > 0 ? level->length : 1));
     for (int64_t i = 0; i < level->length; i++)
-        level->relative_rounding[i] = level->value_rounding[i] / fmax(fmax(fabs(level->value[i]), typical), DBL_MIN);
+        level->relative_rounding[i] =
+            level->value_rounding[i] / fmax(fmax(fabs(level->value[i]), typical), c->numbers->least);
     level->rounding = tg_check_noise(c, k, level->cotangent, 0, level->length);
 }
 
 bool tg_check_open(tg_check *c)
 {
     c->outputs_finite = true;
-    c->tape = tg_tape_new();
-    if (!c->tape)
+    c->numbers = &tg_check_numbers_of[c->box ? c->box->type : TG_GRADCHECK_F64];
+    c->report.like = tg_check_to(c, LIKE);
+    if (!c->box && !(c->tape = tg_tape_new()))
         return tg_check_out_of_memory(&c->report);
     if (!make_parts(c) || !make_room(c))
         return false;
     for (int p = 0; p < c->part_count; p++)
         set_point(c, &c->parts[p]);
     c->magnitudes[0] = c->magnitudes[1] = (tg_magnitudes){INFINITY, 0};
-    c->tape->run.magnitudes = c->magnitudes;
+    if (c->tape)
+        c->tape->run.magnitudes = c->magnitudes;
     const bool evaluated = evaluate_levels(c);
-    c->tape->run.magnitudes = NULL;
+    if (c->tape)
+        c->tape->run.magnitudes = NULL;
+    if (evaluated && c->kind->set_magnitudes)
+        c->kind->set_magnitudes(c);
     if (!evaluated || !measure_rounding(c))
         return false;
     for (int k = 0; k <= c->options.order; k++)

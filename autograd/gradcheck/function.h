@@ -9,8 +9,23 @@
 
 #include <math.h>
 
-/* 2^-53, the rounding of one operation in double. */
-#define TG_CHECK_ROUNDING 0x1p-53
+/* The numbers that a function computes in. */
+typedef struct tg_check_numbers {
+    int digits;             /* bits of the significand */
+    double epsilon;         /* rounding of one operation: 2^-digits */
+    double least, largest;  /* normal numbers */
+    double lost;            /* numbers below may have been made from ones so small that bits were lost */
+    double lost_in_scaling; /* the same where cotangents were divided by the largest power */
+    double safety;          /* by how much an error estimate may be too small */
+    double rounding_safety; /* the same for measured rounding of an analytic derivative, of which the measurement does
+                               not see what it has in common with its neighbours' */
+    double noise_step;      /* over steps of this size a function is as good as a parabola */
+    double stretch;         /* of an integral to each side, as a part of the first step */
+    double sharp;           /* largest bound of a sharp comparison, as a part of the derivative's size */
+    int power_divisor;      /* of the powers of two that cotangents are scaled by */
+} tg_check_numbers;
+
+extern const tg_check_numbers tg_check_numbers_of[]; /* by tg_gradcheck_type */
 
 enum { TG_CHECK_WINDOWS = 5 };
 
@@ -25,6 +40,7 @@ typedef struct tg_check_part {
  * <cotangent of k, derivative k> by all variables. */
 typedef struct tg_check_level {
     int64_t length;
+    double epsilon; /* of the function's numbers */
     double *cotangent;
     double *value;                   /* at the point */
     double *noise[TG_CHECK_WINDOWS]; /* scaled third differences at tiny steps, which are nothing but rounding */
@@ -35,10 +51,25 @@ typedef struct tg_check_level {
     double size;                     /* root of the sum of squares of cotangent_i value_i */
 } tg_check_level;
 
-typedef struct tg_check {
+typedef struct tg_check tg_check;
+
+/* How a function of its kind is evaluated, of tensors or a black box, and what else holds of it. Each is false, with
+ * the result written, if that fails. */
+typedef struct tg_check_kind {
+    bool (*measure)(tg_check *c); /* sets output_shape and the length of level 0 */
+    /* The derivatives up to number `level` at x for which there is room. */
+    bool (*evaluate)(tg_check *c, int level, const double *x, double *const *out /* [level + 1] */);
+    bool (*invariants)(tg_check *c);
+    void (*set_magnitudes)(tg_check *c); /* after the first evaluation; NULL: that has set them */
+} tg_check_kind;
+
+struct tg_check {
     tg_check_report report; /* its inputs are the function's */
-    tg_function function;
+    const tg_check_kind *kind;
+    tg_function function; /* of tensors */
     void *user;
+    const tg_black_box *box; /* or a black box; then `function` is NULL */
+    const tg_check_numbers *numbers;
     tg_gradcheck_options options; /* with the defaults filled in */
     tg_rng rng;
 
@@ -63,11 +94,12 @@ typedef struct tg_check {
     bool as_constants;     /* inputs are recorded as constants, by which it can be differentiated all the same */
 
     tg_tape *tape;
+    struct tg_check_room *room; /* of a black box: its arrays */
     tg_arena arena;
     tg_arena steps;                                       /* of the differences just being taken */
     tg_tensor *tensors;                                   /* [count of inputs] */
     tg_tensor *varied, *results, *gradients, *cotangents; /* [part_count] */
-} tg_check;
+};
 
 /* Sets up a check and evaluates every level at the point; false, with the result written, if that fails. Close it in
  * either case. */
@@ -87,6 +119,12 @@ void *tg_check_take_from(tg_check *c, tg_arena *arena, int64_t count, size_t siz
 /* The same for numbers that are kept until the check is closed. */
 double *tg_check_take(tg_check *c, int64_t count);
 
+/* Several arrays of numbers: if (!TG_CHECK_TAKE(c, &c->arena, length, &ahead, &behind)) return false; and one of each
+ * level's length. */
+#define TG_CHECK_TAKE(c, arena, count, ...) tg_check_take_each(c, arena, count, (double **const[]){__VA_ARGS__, NULL})
+bool tg_check_take_each(tg_check *c, tg_arena *arena, int64_t count, double **const arrays[] /* ended by NULL */);
+bool tg_check_take_values(tg_check *c, double *values[TG_GRADCHECK_MAX_ORDER + 1]);
+
 /* Sums of squares are in long double: in double the square of 1e-226 is 0, and that of 1e300 infinite. */
 static inline void tg_check_add_square(long double *sum, double x)
 {
@@ -98,23 +136,28 @@ static inline double tg_check_root(long double sum)
     return (double)sqrtl(sum);
 }
 
+/* A tolerance for double, in the function's numbers: what is a third of a double's digits is a third of theirs. */
+static inline double tg_check_to(const tg_check *c, double tolerance)
+{
+    return c->numbers->digits == 53 ? tolerance : pow(tolerance, c->numbers->digits / 53.);
+}
+
 /* The number of the group after this one, round and round: that of the next variable. */
 static inline int64_t tg_check_next(int64_t group, int64_t groups)
 {
     return group + 1 < groups ? group + 1 : 0;
 }
 
-/* A random number away from zero, of either sign. */
-double tg_check_weight(tg_rng *rng);
+/* A random number of the type away from zero, of either sign. */
+double tg_check_weight(tg_check *c);
 
-/* Records the function at x on the emptied tape. */
-bool tg_check_record(tg_check *c, const double *x, tg_tensor *result);
+/* x as a number of the function's. */
+double tg_check_round(const tg_check *c, double x);
 
-/* Derivative number `level` of the function at x, or as it is recorded. What is not finite is passed on as it is. */
+/* Derivative number `level` of the function at x, or all of them. What is not finite is passed on as it is. */
 bool tg_check_evaluate(tg_check *c, int level, const double *x, double *out);
 bool tg_check_evaluate_all(tg_check *c, const double *x,
                            double *const *out /* [order + 1], each of its level's length */);
-bool tg_check_derive(tg_check *c, int level, tg_tensor result, double *out);
 
 /* The measured rounding of <weights, derivative number `level`>; the weights are not 0 from `from` to `to` only. */
 double tg_check_noise(const tg_check *c, int level, const double *weights, int64_t from, int64_t to);

@@ -43,7 +43,7 @@ static void add_change(const tg_check *c, const tg_check_level *l, const tg_chec
     const int64_t end = tg_check_begin(way, g + 1, l->length);
     for (int64_t k = tg_check_begin(way, g, l->length); k < end; k++) {
         const int64_t i = tg_check_value(way, k);
-        const double least = TG_CHECK_ROUNDING * fmax(fabs(c->ahead[i]), fabs(c->behind[i]));
+        const double least = l->epsilon * fmax(fabs(c->ahead[i]), fabs(c->behind[i]));
         const double rounding = l->cotangent[i] * fmax(l->value_rounding[i], least) / half;
         if (c->moves[i] == 0 && c->ahead[i] == c->behind[i])
             continue;

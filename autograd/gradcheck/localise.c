@@ -2,6 +2,7 @@
  * it had. The only file of the checker that looks into the tape. */
 #include "autograd/gradcheck/driver.h"
 #include "autograd/gradcheck/explain.h"
+#include "autograd/gradcheck/taped.h"
 #include "autograd/tape_internal.h"
 #include "autograd/text.h"
 
@@ -46,6 +47,7 @@ static tg_gradcheck_result check_recorded(const tg_check *c, const recorded *r)
     tg_check_call call = {r->value->op, r->value->attributes, r->value->input_count, r->which, r->room};
     tg_check local = {
         .report = {r->value->op->name, r->inputs, r->count, .result = tg_check_no_result(-1)},
+        .kind = &tg_check_of_tensors,
         .function = tg_check_apply,
         .user = &call,
         .elementwise = r->value->op->flags & TG_ELEMENTWISE,
@@ -127,6 +129,7 @@ tg_gradcheck_result tg_gradcheck(tg_function function, void *user, const tg_grad
                                  const tg_gradcheck_options *options)
 {
     tg_check c = {.report = {"the function", inputs, count, .result = tg_check_no_result(-1)},
+                  .kind = &tg_check_of_tensors,
                   .function = function,
                   .user = user,
                   .options = tg_check_options(options)};
@@ -138,7 +141,7 @@ tg_gradcheck_result tg_gradcheck(tg_function function, void *user, const tg_grad
     }
     tg_check_run(&c);
     if (c.report.result.passed)
-        tg_check_explain_success(c.report.name, &c.report.result);
+        tg_check_explain_success(c.report.name, c.numbers->sharp, &c.report.result);
     else if (c.point && c.report.result.status != TG_GRADCHECK_REFUSED) {
         tg_check_explain(&c, "");
         localise(&c);

@@ -20,13 +20,10 @@ typedef struct side {
 
 static bool make_side(tg_check *c, tg_arena *arena, int64_t outputs, side *s)
 {
-    double **arrays[] = {&s->last, &s->rows, &s->value, &s->error, &s->rounding};
-    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
-        if (!(*arrays[i] = tg_check_take_from(c, arena, outputs, sizeof(double))))
-            return false;
-    for (int j = 0; j < SIDE_COLUMNS; j++)
-        if (!(s->tableau[j] = tg_check_take_from(c, arena, outputs, sizeof(double))))
-            return false;
+    _Static_assert(SIDE_COLUMNS == 5, "one array for each");
+    if (!TG_CHECK_TAKE(c, arena, outputs, &s->last, &s->rows, &s->value, &s->error, &s->rounding, &s->tableau[0],
+                       &s->tableau[1], &s->tableau[2], &s->tableau[3], &s->tableau[4]))
+        return false;
     for (int64_t i = 0; i < outputs; i++)
         s->error[i] = INFINITY;
     return true;
@@ -40,12 +37,13 @@ static void add_row(side *s, int64_t i, double plain, double rounding)
         s->rows[i] = 0;
         return;
     }
-    s->rounding[i] = rounding;
-    double above = s->tableau[0][i], entry = plain, best = NAN, least = INFINITY;
+    s->rounding[i] = SIDE_AMPLIFICATION * rounding;
+    double above = s->tableau[0][i], entry = plain, best = NAN, least = INFINITY, amplification = 1;
     s->tableau[0][i] = plain;
     for (int j = 1; j <= s->rows[i] && j < SIDE_COLUMNS; j++) {
         double better = entry + (entry - above) / (ldexp(1, j) - 1);
-        double error = fmax(fabs(better - entry), fabs(better - above)) + rounding;
+        amplification *= (ldexp(1, j) + 1) / (ldexp(1, j) - 1);
+        double error = fmax(fabs(better - entry), fabs(better - above)) + amplification * rounding;
         if (error < least) {
             best = better;
             least = error;
@@ -69,8 +67,8 @@ static void add_rows(const tg_check *c, int level, const tg_check_way *way, int6
     for (int64_t k = tg_check_begin(way, group, l->length); k < end; k++) {
         const int64_t i = tg_check_value(way, k);
         const double rounding =
-            fmax(fmax(l->value_rounding[i], l->assumed_rounding), TG_CHECK_ROUNDING * fabs(c->ahead[i])) / step;
-        add_row(s, i, sign * (s->last[i] - c->ahead[i]) / step, 2 * SIDE_AMPLIFICATION * rounding);
+            fmax(fmax(l->value_rounding[i], l->assumed_rounding), l->epsilon * fabs(c->ahead[i])) / step;
+        add_row(s, i, sign * (s->last[i] - c->ahead[i]) / step, 2 * rounding);
     }
 }
 
@@ -89,23 +87,26 @@ static bool descend_side(tg_check *c, int level, const tg_check_way *way, const 
 
 /* The error of a side. Where the function ends or has a pole closer than the closest steps, rows of large steps may
  * agree by chance, and the plain difference in the closest one is far from them. */
-static double error_of(const side *s, int64_t i)
+static double error_of(const tg_check *c, const side *s, int64_t i)
 {
     const double last = s->tableau[0][i], value = s->value[i], apart = fabs(last - value);
-    return apart > SAFETY * (s->error[i] + s->rounding[i]) + FAR * fmax(fabs(last), fabs(value)) ? INFINITY
-                                                                                                 : s->error[i];
+    return apart > c->numbers->safety * (s->error[i] + s->rounding[i]) +
+                       tg_check_to(c, FAR) * fmax(fabs(last), fabs(value))
+               ? INFINITY
+               : s->error[i];
 }
 
 /* Adds one output's. A side that does not converge, as where the function ends or jumps close by, counts only if
  * both are so. */
-static void add_output(double weight, const side *ahead, const side *behind, int64_t i, tg_check_one_sided *sum)
+static void add_output(const tg_check *c, double weight, const side *ahead, const side *behind, int64_t i,
+                       tg_check_one_sided *sum)
 {
-    const double error_ahead = error_of(ahead, i), error_behind = error_of(behind, i);
+    const double error_ahead = error_of(c, ahead, i), error_behind = error_of(c, behind, i);
     double right = ahead->value[i], left = behind->value[i], error = error_ahead + error_behind;
-    if (error_ahead > 1e4 * error_behind && error_ahead > 1e-6 * fabs(right)) {
+    if (error_ahead > 1e4 * error_behind && error_ahead > tg_check_to(c, 1e-6) * fabs(right)) {
         right = left;
         error = error_behind;
-    } else if (error_behind > 1e4 * error_ahead && error_behind > 1e-6 * fabs(left)) {
+    } else if (error_behind > 1e4 * error_ahead && error_behind > tg_check_to(c, 1e-6) * fabs(left)) {
         left = right;
         error = error_ahead;
     }
@@ -113,7 +114,8 @@ static void add_output(double weight, const side *ahead, const side *behind, int
     sum->high += fmax(weight * right, weight * left);
     sum->size += fabs(weight) * fmax(fabs(right), fabs(left));
     sum->error += fabs(weight) * error;
-    sum->jumps |= fabs(ahead->last[i] - behind->last[i]) > JUMP * fmax(fabs(ahead->last[i]), fabs(behind->last[i]));
+    sum->jumps |= fabs(ahead->last[i] - behind->last[i]) >
+                  tg_check_to(c, JUMP) * fmax(fabs(ahead->last[i]), fabs(behind->last[i]));
 }
 
 /* Both sides of every output along a way. */
@@ -137,7 +139,7 @@ bool tg_check_both_sides(tg_check *c, int level, const tg_check_way *way, tg_che
         const int64_t end = tg_check_begin(way, g + 1, l->length);
         d[g] = (tg_check_one_sided){0};
         for (int64_t k = tg_check_begin(way, g, l->length); k < end; k++)
-            add_output(l->cotangent[tg_check_value(way, k)], &ahead, &behind, tg_check_value(way, k), &d[g]);
+            add_output(c, l->cotangent[tg_check_value(way, k)], &ahead, &behind, tg_check_value(way, k), &d[g]);
     }
     tg_arena_free(&arena);
     return fine;
@@ -150,7 +152,7 @@ bool tg_check_each_side(tg_check *c, int level, const tg_check_way *way, double 
     bool fine = take_sides(c, level, way, &arena, &ahead, &behind);
     for (int64_t i = 0; fine && i < c->level[level].length; i++) {
         tg_check_one_sided d = {0};
-        add_output(1, &ahead, &behind, i, &d);
+        add_output(c, 1, &ahead, &behind, i, &d);
         values[i] = 0.5 * (d.low + d.high);
     }
     tg_arena_free(&arena);

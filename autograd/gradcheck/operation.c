@@ -4,6 +4,7 @@
 #include "autograd/gradcheck/driver.h"
 #include "autograd/gradcheck/explain.h"
 #include "autograd/gradcheck/forms.h"
+#include "autograd/gradcheck/taped.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +12,7 @@
 
 /* The default range reaches so far to both sides; and so many times as wide every second element is drawn a second
  * time, so that tails are seen. */
-enum { RANGE = 3, STRETCH = 4 };
+enum { RANGE = 3, WIDER = 4 };
 
 /* ---- drawing ---- */
 
@@ -135,6 +136,7 @@ static tg_check check_of(trial *t)
 {
     t->call = (tg_check_call){t->op, t->sample->attributes, t->report.count, t->which, t->room};
     return (tg_check){.report = {t->op->name, t->inputs, t->report.count, .result = tg_check_no_result(t->number)},
+                      .kind = &tg_check_of_tensors,
                       .function = tg_check_apply,
                       .user = &t->call,
                       .elementwise = t->op->flags & TG_ELEMENTWISE,
@@ -311,8 +313,8 @@ static void run_variants(trial *t)
         return;
     }
     total->samples++;
-    snprintf(note, sizeof note, " (every second element drawn from %d to %d)", -STRETCH * RANGE, STRETCH * RANGE);
-    if (can_stretch(t) && draw_inputs(t, STRETCH))
+    snprintf(note, sizeof note, " (every second element drawn from %d to %d)", -WIDER * RANGE, WIDER * RANGE);
+    if (can_stretch(t) && draw_inputs(t, WIDER))
         run_variant(t, true, false, note);
     for (unsigned group = 3; group < 1u << t->report.count && total->passed; group++) {
         bool pair = __builtin_popcount(group) == 2, all = group == (1u << t->report.count) - 1;
@@ -366,7 +368,7 @@ tg_gradcheck_result tg_gradcheck_op(const tg_op *op, const tg_gradcheck_options 
         return refuse(op, "it has no sample with inputs that can be differentiated");
     tg_check_end_parts(&t.report);
     if (total->passed)
-        tg_check_explain_success(op->name, total);
+        tg_check_explain_success(op->name, tg_check_numbers_of[TG_GRADCHECK_F64].sharp, total);
     return *total;
 }
 

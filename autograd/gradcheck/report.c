@@ -2,6 +2,7 @@
 
 #include "autograd/numbers.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -97,38 +98,36 @@ bool tg_check_out_of_memory(tg_check_report *r)
     return tg_check_fail(r, TG_GRADCHECK_REFUSED, "out of memory");
 }
 
-/* A factor that differs from a simple one by less than this part of it is that; the largest n of which n and 1/n are
- * called simple. */
-#define LIKE 1e-6
+/* The largest n of which n and 1/n are called simple. */
 enum { SIMPLE = 1000 };
 
-const char *tg_check_factor(double factor, char *text, size_t size)
+const char *tg_check_factor(double factor, double like, char *text, size_t size)
 {
     const double whole = round(fabs(factor)), part = round(1 / fabs(factor));
     const char *sign = factor < 0 ? ", and of the opposite sign" : "";
     text[0] = '\0';
-    if (fabs(factor + 1) < LIKE)
+    if (fabs(factor + 1) < like)
         snprintf(text, size, "of the opposite sign");
-    else if (whole > 1 && whole <= SIMPLE && fabs(fabs(factor) - whole) < LIKE * whole)
+    else if (whole > 1 && whole <= SIMPLE && fabs(fabs(factor) - whole) < like * whole)
         whole == 2 ? snprintf(text, size, "twice as large%s", sign)
                    : tg_print(text, size, "%g times as large%s", whole, sign);
-    else if (part > 1 && part <= SIMPLE && fabs(1 / fabs(factor) - part) < LIKE * part)
+    else if (part > 1 && part <= SIMPLE && fabs(1 / fabs(factor) - part) < like * part)
         part == 2 ? snprintf(text, size, "half as large%s", sign) : tg_print(text, size, "1/%g as large%s", part, sign);
     return text[0] ? text : NULL;
 }
 
 /* What the two numbers look like. */
-static void add_suspicion(tg_text *text, double analytic, double numeric)
+static void add_suspicion(tg_text *text, const tg_check_report *r, double analytic, double numeric)
 {
     char words[80];
-    const char *factor = tg_check_factor(analytic / numeric, words, sizeof words);
+    const char *factor = tg_check_factor(analytic / numeric, r->like, words, sizeof words);
     if (!isfinite(analytic))
         tg_text_add(text, "; it is not a number that can be used");
     else if (analytic == 0)
         tg_text_add(text, "; nothing arrives at this input");
-    else if (fabs(analytic / numeric + 1) < 1e-6)
+    else if (fabs(analytic / numeric + 1) < r->like)
         tg_text_add(text, "; its sign is the opposite");
-    else if (fabs(analytic / numeric - 1) < 1e-6)
+    else if (fabs(analytic / numeric - 1) < FLT_EPSILON * 8 && r->like < 1e-5)
         tg_text_add(text, "; it is as good as single precision would make it");
     else if (factor)
         tg_text_add(text, "; it is %s", factor);
@@ -163,19 +162,19 @@ void tg_check_explain_failure(const tg_check_report *r, tg_gradcheck_result *v, 
                     : v->integrals ? "its integral, which is the function's change, asks for"
                                    : "finite differences give",
                     v->numeric, v->error, v->bound);
-        add_suspicion(&text, v->analytic, v->numeric);
+        add_suspicion(&text, r, v->analytic, v->numeric);
     }
 }
 
-void tg_check_explain_success(const char *name, tg_gradcheck_result *v)
+void tg_check_explain_success(const char *name, double sharp, tg_gradcheck_result *v)
 {
     tg_text text = {v->why, sizeof v->why, 0};
     tg_text_add(&text, "%s: %lld derivatives agree", name, (long long)v->comparisons);
     if (v->samples > 1)
         tg_text_add(&text, " on %d samples", v->samples);
     if (v->comparisons > 0)
-        tg_text_add(&text, ", the worst to %.2g (%s); %.0f %% are known to 1e-12", v->relative, v->where,
-                    floor(100 * (double)v->sharp / (double)v->comparisons));
+        tg_text_add(&text, ", the worst to %.2g (%s); %.0f %% are known to %.0e", v->relative, v->where,
+                    floor(100 * (double)v->sharp / (double)v->comparisons), sharp);
     if (v->integrals > 0)
         tg_text_add(&text, " (%lld by the derivative's integral)", (long long)v->integrals);
     if (v->kinks > 0)

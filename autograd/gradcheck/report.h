@@ -9,6 +9,7 @@ typedef struct tg_check_report {
     const char *name; /* of the operation; "the function" */
     const tg_gradcheck_input *inputs;
     int count;
+    double like;                   /* derivatives that differ by less than this part are called the same in words */
     tg_gradcheck_result result;    /* of all parts so far: comparisons, or the variants of an operation's samples */
     tg_gradcheck_result undecided; /* the first part that was, if result.undecided > 0 */
 } tg_check_report;
@@ -47,7 +48,7 @@ void tg_check_add_element(tg_text *text, const tg_check_report *report, int inpu
 void tg_check_add_index(tg_text *text, const tg_shape *shape, int64_t index);
 
 /* "twice as large" and the like for a factor between what is found and expected; NULL if it is not simple. */
-const char *tg_check_factor(double factor, char *text, size_t size);
+const char *tg_check_factor(double factor, double like, char *text, size_t size);
 
 /* Adds a part to the result, which shows the first that fails or else the worst. One that cannot be decided waits until
  * all else has passed: then it is the result. */
@@ -58,8 +59,8 @@ void tg_check_end_parts(tg_check_report *report);
 void tg_check_where(const tg_check_report *report, tg_gradcheck_result *v);
 
 /* The sentences for a comparison that did not pass, with how elements were moved in it ("" for one alone), and for a
- * check that passed. */
+ * check that passed, of which `sharp` is the largest bound of what its result counts as such. */
 void tg_check_explain_failure(const tg_check_report *report, tg_gradcheck_result *v, const char *how);
-void tg_check_explain_success(const char *name, tg_gradcheck_result *result);
+void tg_check_explain_success(const char *name, double sharp, tg_gradcheck_result *result);
 
 #endif

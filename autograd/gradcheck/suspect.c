@@ -2,16 +2,10 @@
 
 #include <math.h>
 
-/* Derivatives that differ by less than this part of the largest are the same: one-sided differences know no better. */
-#define SAME_TO 1e-6
-
-/* An error that is a smaller part of the derivative than this is not looked for element by element. */
-#define SEEN 1e-5
-
 /* The columns of one input, in the matrix found or in the one expected; or what these are compared with, read another
  * way. */
 typedef struct block {
-    enum { AS_IT_IS, TRANSPOSED, TRANSPOSED_BACK, DIAGONAL } read; /* transposed: the last two indices of the input */
+    enum { AS_IT_IS, TRANSPOSED, TRANSPOSED_BACK } read; /* transposed: the last two indices of the input */
     const double *numbers;
     int64_t rows, stride, size;
     const tg_shape *shape;
@@ -21,13 +15,6 @@ static block block_of(const tg_check *c, const tg_check_jacobian *j, const doubl
 {
     return (block){
         AS_IT_IS, matrix + c->parts[part].offset, j->rows, j->columns, c->parts[part].size, &c->parts[part].shape};
-}
-
-/* The values of an input on the diagonal and 0 elsewhere, as the derivative by its factor in an elementwise product. */
-static block diagonal_of(const tg_check *c, int part)
-{
-    const int64_t size = c->parts[part].size;
-    return (block){DIAGONAL, c->point + c->parts[part].offset, size, 0, size, &c->parts[part].shape};
 }
 
 /* Where an element of [.., r, c] would be if its matrices were read as [c, r]; and back. */
@@ -40,8 +27,6 @@ static int64_t transposed(int64_t i, const tg_shape *shape, bool back)
 
 static double at(const block *b, int64_t row, int64_t i)
 {
-    if (b->read == DIAGONAL)
-        return row == i ? b->numbers[i] : 0;
     return b
         ->numbers[row * b->stride + (b->read == AS_IT_IS ? i : transposed(i, b->shape, b->read == TRANSPOSED_BACK))];
 }
@@ -55,14 +40,14 @@ static double largest_of(const block *b)
     return largest;
 }
 
-/* Whether found = base + factor * other at every place; no base is 0. */
-static bool is_like(const block *found, const block *base, double factor, const block *other, double tolerance)
+/* Whether found = factor * other at every place. */
+static bool is_like(const block *found, double factor, const block *other, double tolerance)
 {
     if (other->size != found->size || other->rows != found->rows)
         return false;
     for (int64_t row = 0; row < found->rows; row++)
         for (int64_t i = 0; i < found->size; i++)
-            if (!(fabs(at(found, row, i) - (base ? at(base, row, i) : 0) - factor * at(other, row, i)) <= tolerance))
+            if (!(fabs(at(found, row, i) - factor * at(other, row, i)) <= tolerance))
                 return false;
     return true;
 }
@@ -77,13 +62,13 @@ static void add_count(tg_text *text, const tg_check *c, const tg_check_jacobian 
     if (n < 3)
         return;
     if (n == c->parts[part].size)
-        tg_text_add(text, "; so many elements has the input");
+        tg_text_add(text, "; the input has that many elements");
     else if (n == j->rows)
-        tg_text_add(text, "; so many elements has the result");
+        tg_text_add(text, "; the result has that many elements");
     else
         for (int axis = 0; axis < shape->rank; axis++)
             if (shape->dim[axis] == n) {
-                tg_text_add(text, "; so long is axis %d of the input", axis);
+                tg_text_add(text, "; axis %d of the input is that long", axis);
                 return;
             }
 }
@@ -106,11 +91,11 @@ typedef struct suspicion {
 
 static bool guess_cotangent(const suspicion *s)
 {
-    if (!is_like(&s->found, NULL, 1, &s->expected, s->tolerance))
+    if (!is_like(&s->found, 1, &s->expected, s->tolerance))
         return false;
     const tg_gradcheck_result *v = &s->c->report.result;
     const double part = v->error / fabs(v->numeric);
-    if (part < SEEN)
+    if (part < 10 * s->c->report.like)
         tg_text_add(s->text, "off by %.2g of what is expected, too little to be seen here", part);
     else
         tg_text_add(s->text,
@@ -136,9 +121,9 @@ static bool guess_factor(const suspicion *s)
                 largest = fabs(at(&s->expected, row, i));
                 factor = at(&s->found, row, i) / at(&s->expected, row, i);
             }
-    if (!isfinite(factor) || !is_like(&s->found, NULL, factor, &s->expected, s->tolerance * fmax(1, fabs(factor))))
+    if (!isfinite(factor) || !is_like(&s->found, factor, &s->expected, s->tolerance * fmax(1, fabs(factor))))
         return false;
-    const char *simple = tg_check_factor(factor, words, sizeof words);
+    const char *simple = tg_check_factor(factor, s->c->report.like, words, sizeof words);
     tg_text_add(s->text, "all derivatives by this input are ");
     if (simple)
         tg_text_add(s->text, "%s", simple);
@@ -155,7 +140,7 @@ static bool guess_transposed(const suspicion *s)
     there.read = TRANSPOSED;
     back.read = TRANSPOSED_BACK;
     if (s->expected.shape->rank < 2 ||
-        (!is_like(&s->found, NULL, 1, &there, s->tolerance) && !is_like(&s->found, NULL, 1, &back, s->tolerance)))
+        (!is_like(&s->found, 1, &there, s->tolerance) && !is_like(&s->found, 1, &back, s->tolerance)))
         return false;
     tg_text_add(s->text, "the last two indices of this input's derivative are transposed");
     return true;
@@ -165,36 +150,12 @@ static bool guess_swapped(const suspicion *s)
 {
     for (int q = 0; q < s->c->part_count; q++) {
         const block other = block_of(s->c, s->j, s->j->expected, q);
-        if (q == s->part || !is_like(&s->found, NULL, 1, &other, s->tolerance))
+        if (q == s->part || !is_like(&s->found, 1, &other, s->tolerance))
             continue;
         tg_text_add(s->text, "it is the derivative by ");
         add_name(s->text, s->c, q);
         return true;
     }
-    return false;
-}
-
-static bool say_missing(const suspicion *s, double sign, const char *what, int part)
-{
-    tg_text_add(s->text, sign > 0 ? "what is missing is %s" : "what is too much is %s", what);
-    add_name(s->text, s->c, part);
-    return true;
-}
-
-static bool guess_missing(const suspicion *s)
-{
-    for (double sign = 1; sign >= -1; sign -= 2)
-        for (int q = 0; q < s->c->part_count; q++) {
-            const block derivative = block_of(s->c, s->j, s->j->expected, q);
-            if (q != s->part && is_like(&s->found, &s->expected, -sign, &derivative, s->tolerance))
-                return say_missing(s, sign, "the derivative by ", q);
-        }
-    for (double sign = 1; sign >= -1; sign -= 2)
-        for (int q = 0; q < s->c->part_count; q++) {
-            const block value = diagonal_of(s->c, q);
-            if (is_like(&s->found, &s->expected, -sign, &value, s->tolerance))
-                return say_missing(s, sign, "the value of ", q);
-        }
     return false;
 }
 
@@ -213,12 +174,12 @@ static bool count_wrong(const suspicion *s)
 
 void tg_check_suspect(tg_text *text, const tg_check *c, const tg_check_jacobian *j, int part)
 {
-    static bool (*const guesses[])(const suspicion *) = {guess_cotangent, guess_nothing, guess_factor, guess_transposed,
-                                                         guess_swapped,   guess_missing, count_wrong};
+    static bool (*const guesses[])(const suspicion *) = {guess_cotangent,  guess_nothing, guess_factor,
+                                                         guess_transposed, guess_swapped, count_wrong};
     suspicion s = {.text = text, .c = c, .j = j, .part = part};
     s.found = block_of(c, j, j->found, part);
     s.expected = block_of(c, j, j->expected, part);
-    s.tolerance = SAME_TO * fmax(largest_of(&s.expected), fmin(largest_of(&s.found), 1e-6));
+    s.tolerance = c->report.like * fmax(largest_of(&s.expected), fmin(largest_of(&s.found), c->report.like));
     for (size_t i = 0; i < sizeof guesses / sizeof guesses[0]; i++)
         if (guesses[i](&s))
             return;

@@ -1,32 +1,29 @@
 /* The tuned constants of the checker: how far differences, integrals and rounding are trusted. The right functions and
- * wrong operations of the tests are what they are tuned on. Included by the checker's .c files only. Internal. */
+ * wrong operations of the tests are what they are tuned on. Those that belong to a type are for double; tg_check_to
+ * makes of them those of float and bfloat16. Included by the checker's .c files only. Internal. */
 #ifndef TG_GRADCHECK_TOLERANCES_H
 #define TG_GRADCHECK_TOLERANCES_H
 
-#include <float.h>
-
 /* ---- the bound of a comparison (compare.c) ---- */
-
-/* By how much an error estimate may be too small; and the rounding of an analytic derivative, of which the measurement
- * does not see what it has in common with its neighbours'. */
-#define SAFETY          8
-#define ROUNDING_SAFETY 32
 
 /* Rounding that is the same at all neighbours, as where 1 - tanh(x)^2 leaves few digits, is not measured at all. This
  * part of the typical size of a derivative is allowed for it; less over the stretch of an integral, as little of it is
  * common to all derivatives there. */
-#define UNMEASURED_ROUNDING    (1024 * TG_CHECK_ROUNDING)
-#define UNMEASURED_IN_INTEGRAL (16 * TG_CHECK_ROUNDING)
+#define UNMEASURED_ROUNDING    0x1p-43
+#define UNMEASURED_IN_INTEGRAL 0x1p-49
+#define MEASURED_ROUNDING      0x1p-47 /* of the derivative itself, in either comparison */
 
 /* Noise of a derivative below this part of its typical size is rounding, whatever the function's own: where a norm
  * takes out what a bias adds, terms a thousand times as large as any result cancel. Noise of single precision is 2^16
  * times as large. */
-#define CANCELLATION_ROUNDING (8192 * TG_CHECK_ROUNDING)
+#define CANCELLATION_ROUNDING 0x1p-40
 
-#define NOT_CONVERGED        1e-5  /* an estimate whose error is a larger part of its value, or size, is not used */
-#define COARSE               1e-3  /* agreement within more than this part proves nothing */
-#define SHARP                1e-12 /* largest bound of a sharp comparison, as a part of the derivative's size */
-#define LEAST_FULL_PRECISION (DBL_MIN / TG_CHECK_ROUNDING) /* numbers below have fewer digits than others */
+/* A difference that is nothing but noise: of this part of the values at least, by a derivative so many times as large.
+ */
+#define NOISE         0x1p-33
+#define BELOW_NOISE   0x1p-36
+#define NOT_CONVERGED 1e-5 /* an estimate whose error is a larger part of its value, or size, is not used */
+#define COARSE        1e-3 /* agreement within more than this part proves nothing */
 
 /* ---- steps and the integral (function.c, differences.c, integral.c) ---- */
 
@@ -34,8 +31,7 @@
 #define FIRST_STEP         0.25   /* of the direction */
 #define LARGEST_FIRST_STEP 0.5    /* of a variable, but no less than so much of it, or it would hardly move: */
 #define LEAST_FIRST_STEP   0x1p-40
-#define STRETCH            0.5 /* of an integral to each side, as a part of the first step */
-#define GAUSS_TO_ERROR     10  /* a fault at x alone is 2 / (0.418 - 0.209) times the difference of both sums */
+#define GAUSS_TO_ERROR     10 /* a fault at x alone is 2 / (0.418 - 0.209) times the difference of both sums */
 
 /* The extrapolation adds up the rounding of several rows: at most prod (4^j + 1) / (4^j - 1) < 2 times for central
  * differences, and prod (2^j + 1) / (2^j - 1) < 8 times for one-sided ones. */
@@ -64,9 +60,8 @@
  * are allowed. */
 #define UNMOVED_PART 0x1p-7
 
-#define SAME_TO         1e-12    /* two ways to one number, exact but for rounding, differ by at most this part of it */
-#define LOST            0x1p-900 /* numbers below may have been made from ones so small that bits were lost */
-#define LOST_IN_SCALING 0x1p-800 /* the same where cotangents were divided by 2^100 */
+#define LIKE    1e-6  /* derivatives that differ by less than this part of them are called the same in words */
+#define SAME_TO 1e-12 /* two ways to one number, exact but for rounding, differ by at most this part of it */
 
 /* In float, rounding is 2^29 times what was measured in double; this many times more is allowed, as some kernels are a
  * few units off. */

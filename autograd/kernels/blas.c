@@ -28,7 +28,7 @@ const char *tg_blas_core(const tg_blas *blas)
 #include <pthread.h>
 
 /* As cblas.h declares them, with integers of 32 bits. */
-enum { ROW_MAJOR = 101, AS_IT_LIES = 111, TRANSPOSED = 112 };
+enum { ROW_MAJOR = 101, NO_TRANSPOSE = 111, TRANSPOSE = 112 };
 typedef void sgemm(int order, int of_a, int of_b, int m, int n, int k, float alpha, const void *a, int row_a,
                    const void *b, int row_b, float beta, void *out, int row_out);
 typedef void dgemm(int order, int of_a, int of_b, int m, int n, int k, double alpha, const void *a, int row_a,
@@ -114,7 +114,7 @@ __attribute__((constructor)) static void look_after_children(void)
 void tg_blas_multiply(const tg_blas *blas, tg_dtype dtype, const tg_blas_product *p)
 {
     const int row_a = p->transpose_a ? p->m : p->k, row_b = p->transpose_b ? p->k : p->n;
-    const int of_a = p->transpose_a ? TRANSPOSED : AS_IT_LIES, of_b = p->transpose_b ? TRANSPOSED : AS_IT_LIES;
+    const int of_a = p->transpose_a ? TRANSPOSE : NO_TRANSPOSE, of_b = p->transpose_b ? TRANSPOSE : NO_TRANSPOSE;
     limit_threads(blas);
     if (dtype == TG_F32)
         blas->single(ROW_MAJOR, of_a, of_b, p->m, p->n, p->k, 1, p->a, row_a, p->b, row_b, p->accumulate, p->out, p->n);

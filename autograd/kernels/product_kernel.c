@@ -43,9 +43,9 @@ enum {
     PAGE = 4096 / (int)sizeof(real),
     NARROW = COLUMNS * 3 / 4, /* room for the columns of a result that is computed on its side, */
     SIDE = 4 * COLUMNS,       /* and so many of its rows at a time */
-    FAR = 64 << 10,  /* bytes of B and the result from which on both are asked for ahead of time: other work has taken
-                        their lines */
-    LARGE = 2 << 20, /* and what a tile goes through as well */
+    PREFETCH_FROM = 64 << 10, /* bytes of B and the result from which on both are asked for ahead of time: other work
+                       has taken their lines */
+    LARGE = 2 << 20,          /* and what a tile goes through as well */
 };
 
 /* ---- tiles ---- */
@@ -334,7 +334,7 @@ static void multiply_blocks(const tg_product_part *p, void *scratch)
                .b_step = p->b_step,
                .b_column = p->b_column,
                .out_row = p->out_row,
-               .far = (p->m + p->k) * p->n * sizeof(real) > FAR,
+               .far = (p->m + p->k) * p->n * sizeof(real) > PREFETCH_FROM,
                .large = (p->m + p->k) * p->n * sizeof(real) > LARGE,
                .packed_a = scratch};
     for (size_t i = 0, row = 0; i < blocks.count; row += piece(blocks, i++)) {
@@ -398,7 +398,7 @@ static bool is_narrow(const tg_product_part *p)
            (p->n <= LANES / 2 || (p->a_row == 1 && 3 * p->n <= 2 * lanes));
 }
 
-static void multiply(const tg_product_part *p, void *scratch)
+static void multiply_part(const tg_product_part *p, void *scratch)
 {
     if (is_narrow(p))
         multiply_narrow(p);
@@ -408,7 +408,7 @@ static void multiply(const tg_product_part *p, void *scratch)
 
 /* It does where A is read for many columns and lies badly: its steps far apart, or its rows whole pages apart, for
  * these fall into the same few sets of the cache. Where its rows are some other distance apart, for very many. */
-static bool packs_a(const tg_product_part *p)
+static bool packs_part(const tg_product_part *p)
 {
     enum { FAR_AND_OFTEN = 8 << 20, /* bytes, times columns */ CONFLICT = 192, VERY_MANY = 768 };
     if (p->a_row == 1)
@@ -419,8 +419,8 @@ static bool packs_a(const tg_product_part *p)
 #define JOIN_(a, b, c, d) a##b##c##d
 #define JOIN(a, b, c, d)  JOIN_(a, b, c, d)
 const tg_product_kernels JOIN(tg_product_kernels_, TG_ISA, _, TG_TYPE) = {
-    .multiply = multiply,
-    .packs_a = packs_a,
+    .multiply = multiply_part,
+    .packs_a = packs_part,
     .rows = ROWS,
     .columns = COLUMNS,
 #if defined __FMA__ || defined __aarch64__

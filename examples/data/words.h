@@ -2,7 +2,9 @@
 #ifndef DATA_WORDS_H
 #define DATA_WORDS_H
 
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 /* printf("%d run%s\n", runs, plural(runs)): "1 run", "2 runs". */
 static inline const char *plural(long long count)
@@ -37,6 +39,18 @@ static inline const char *plain_name(const char *name, char text[PLAIN_NAME])
     while (end > 0 && ((unsigned char)name[end] & 0xc0) == 0x80)
         text[--end] = '\0';
     return plain_text(text);
+}
+
+/* The next word of a list with commas between, for `while (next_word(&list, word, sizeof word))`; empty where it is too
+ * long. False where no word is left: then `list` is NULL. */
+static inline bool next_word(const char **list, char word[], size_t size)
+{
+    if (!*list)
+        return false;
+    const size_t length = strcspn(*list, ",");
+    snprintf(word, size, "%.*s", length < size ? (int)length : 0, *list);
+    *list = (*list)[length] ? *list + length + 1 : NULL;
+    return true;
 }
 
 #endif

@@ -1,16 +1,14 @@
 #include "examples/gradcheck/check_report.h"
 
 #include "examples/gradcheck/check_charts.h"
+#include "examples/gradcheck/check_file.h"
 #include "examples/report/files.h"
 #include "examples/report/html.h"
 #include "examples/run/options.h"
 #include "examples/data/words.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <tapegrad.h>
 
@@ -106,7 +104,8 @@ static void put_problems(const check_report *r, FILE *to)
 static void put_basis(const check_row *row, FILE *to)
 {
     const tg_gradcheck_result *v = &row->result;
-    const bool single = row->what->op != NULL, whole = single || strcmp(row->what->category, "layer") == 0;
+    const bool single = row->what->op || row->what->function,
+               whole = single || strcmp(row->what->category, "layer") == 0;
     fprintf(to, "%lld difference%s%s on %d %s%s", (long long)v->comparisons, plural(v->comparisons),
             whole ? "" : " along random directions", v->samples, single ? "sample" : "shape", plural(v->samples));
     if (v->kinks)
@@ -244,53 +243,7 @@ static bool write_html(const void *context, FILE *to)
     return curves != NULL;
 }
 
-/* ---- the file ---- */
-
-/* The path cut into folder and name; false, and one line, if it cannot be a file's. */
-static bool cut(const char *path, char folder[PATH_MAX], const char **name, char message[FILES_MESSAGE])
-{
-    const char *slash = strrchr(path, '/');
-    *name = slash ? slash + 1 : path;
-    const int length = slash == path ? 1 : slash ? (int)(slash - path) : 1;
-    if (**name && snprintf(folder, PATH_MAX, "%.*s", length, slash ? path : ".") < PATH_MAX)
-        return true;
-    snprintf(message, FILES_MESSAGE, "'%.300s' is not the name of a file", path);
-    return false;
-}
-
-/* A terminal, a pipe or a device, which is written to as it stands. */
-static bool is_device(const char *path)
-{
-    struct stat status;
-    return stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
-}
-
-bool check_report_possible(const char *path, char message[FILES_MESSAGE])
-{
-    char folder[PATH_MAX];
-    const char *name;
-    return is_device(path) || (cut(path, folder, &name, message) && files_check_folder(folder, message) &&
-                               files_check_name(folder, name, message));
-}
-
-static bool write_device(const char *path, const check_report *report, char message[FILES_MESSAGE])
-{
-    FILE *to = fopen(path, "we");
-    const bool opened = to && write_html(report, to);
-    const bool written = opened && fflush(to) == 0 && !ferror(to);
-    if (!written)
-        snprintf(message, FILES_MESSAGE, "cannot write '%.300s': %s", path, strerror(errno));
-    if (to)
-        fclose(to);
-    return written;
-}
-
 bool check_report_write(const char *path, const check_report *report, char message[FILES_MESSAGE])
 {
-    char folder[PATH_MAX];
-    const char *name;
-    if (is_device(path))
-        return write_device(path, report, message);
-    return cut(path, folder, &name, message) && files_make_folder(folder, message) &&
-           files_write(folder, name, write_html, report, message);
+    return check_file_write(path, write_html, report, message);
 }

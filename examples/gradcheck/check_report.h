@@ -19,9 +19,7 @@ typedef struct check_report {
     char *const *argv; /* how it was called, ended by NULL */
 } check_report;
 
-/* Whether the file could be written, as far as can be said before. And writes it: whole or, on failure, false and one
- * line. */
-bool check_report_possible(const char *path, char message[FILES_MESSAGE]);
+/* Writes it: whole or, on failure, false and one line. */
 bool check_report_write(const char *path, const check_report *report, char message[FILES_MESSAGE]);
 
 #endif

@@ -21,6 +21,7 @@ typedef struct check_row {
     const subject *what;
     int order;
     tg_gradcheck_result result;
+    double seconds;
     char *report; /* of an operation that failed: the fault at length, with a program that shows it; to be freed. May be
                      NULL */
 } check_row;

@@ -1,5 +1,7 @@
 #include "examples/gradcheck/results.h"
 
+#include <jansson.h>
+
 verdict verdict_of(const tg_gradcheck_result *result)
 {
     if (result->passed)
@@ -25,4 +27,13 @@ void gradcheck_result_join(tg_gradcheck_result *total, const tg_gradcheck_result
     total->kinks = before.kinks + next->kinks;
     total->sharp = before.sharp + next->sharp;
     total->skipped = before.skipped;
+}
+
+void results_keep_utf8(char *text)
+{
+    json_t *valid = json_string(text);
+    for (char *at = text; !valid && *at; at++)
+        if ((unsigned char)*at > 0x7f)
+            *at = '?';
+    json_decref(valid);
 }

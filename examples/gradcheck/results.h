@@ -18,4 +18,8 @@ const char *verdict_name(verdict which);
  * first that cannot be decided, or else the worst. Samples stay those of the first. */
 void gradcheck_result_join(tg_gradcheck_result *total, const tg_gradcheck_result *next);
 
+/* Text that may be cut within a letter, or be in another encoding: if it is not UTF-8, '?' for all that is not ASCII.
+ */
+void results_keep_utf8(char *text);
+
 #endif

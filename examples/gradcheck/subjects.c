@@ -154,5 +154,7 @@ int subject_order(const subject *what, int order)
 
 tg_gradcheck_result subject_check(const subject *what, const tg_gradcheck_options *options)
 {
+    if (what->function)
+        return tg_gradcheck_function(&what->function->box, what->function->inputs, what->function->count, options);
     return what->op ? tg_gradcheck_op(what->op, options) : layer_check_run(what->layer, options);
 }

@@ -16,14 +16,16 @@
 
 #include "autograd/gradcheck.h"
 #include "examples/gradcheck/layer_checks.h"
+#include "examples/gradcheck/remote.h"
 
 typedef struct subject {
     const char *name;
-    const char *category; /* "arithmetic", ..., "yours" of a user's operation, "layer", "block", "model" */
+    const char *category; /* "arithmetic", ..., "yours" of a user's, "layer", "block", "model" */
     const char *about;    /* a line: the formula of an operation; "" of a user's */
     int inputs;           /* TG_VARIADIC: any number; of a layer, besides its parameters */
-    const tg_op *op;      /* NULL: a layer */
+    const tg_op *op;      /* what it is: one of these three */
     const layer_check *layer;
+    const remote_function *function;
     bool constant; /* has no derivative by nature: nothing to check */
     bool chosen;
 } subject;

@@ -75,6 +75,7 @@ static void points_free(points *p)
     free(p->allowed);
 }
 
+/* points_free in any case. */
 static bool points_make(points *p, const identify_pair pairs[], size_t count)
 {
     *p = (points){.count = count, .pairs = calloc(count + 1, sizeof *pairs)};
@@ -86,10 +87,8 @@ static bool points_make(points *p, const identify_pair pairs[], size_t count)
     p->quantum = calloc(p->count + 1, sizeof *p->quantum);
     p->memory = calloc((7 + 2 * IDENTIFY_FORMATS) * p->count + 1, sizeof *p->memory);
     p->allowed = calloc(p->count + 1, sizeof *p->allowed);
-    if (!p->quantum || !p->memory || !p->allowed) {
-        points_free(p);
+    if (!p->quantum || !p->memory || !p->allowed)
         return false;
-    }
     for (int f = 0; f < IDENTIFY_FORMATS; f++) {
         p->x[f] = p->memory + (7 + 2 * f) * p->count;
         p->y[f] = p->x[f] + p->count;

@@ -1,11 +1,11 @@
 /* Groups of runs compared with the first group, seed by seed: means, intervals, differences, and how they are shown.
  *
- *     comparison c = {.group = "activation", .measures = {{.name = "test_accuracy", .title = "test acc %",
- *                     .words = "test accuracy", .share = true, .more_is_better = true, .judged = true}}, .measure_count
- * = 1, .runs = runs, .run_count = 20};
+ *     comparison c = {.group = "activation", .measure_count = 1, .runs = runs, .run_count = 20,
+ *                     .measures = {{.name = "test_accuracy", .title = "test acc %", .words = "test accuracy",
+ *                                   .share = true, .more_is_better = true, .judged = true}}};
  *     // runs: {.group = "relu", .seed = 1, .finished = true, .values = {0.97}}, ...
- *     comparison_print(&c, "table", stdout);                    // the table, what it means, and a verdict for each
- * difference comparison_write_summary(&c, file);                       // everything, as CSV
+ *     comparison_print(&c, "table", stdout);      // the table, what it means, and a verdict for each difference
+ *     comparison_write_summary(&c, file);         // everything, as CSV
  *
  * What is averaged is one value for each seed or, with folds, for each run. Where results depend on each other, as they
  * come from splits of one file, `overlap` corrects the intervals and tests: statistics.h.

@@ -1,8 +1,8 @@
 /* One HTML file of a comparison, which needs no other file and no network: what was read, the table, the pictures, the
  * options.
  *
- *     report_write("results", &(report){.title = "iris: 4-32x2-3, adamw", .about = about, .log = log, .command =
- * command, .drawn = true}, message);
+ *     report_write("results", &(report){.title = "iris: 4-32x2-3, adamw", .about = about, .log = log,
+ *                                       .command = command, .drawn = true}, message);
  *
  * The pictures are the .svg files of the folder, as far as they are there, so it comes after plots_draw, which says
  * whether they are `drawn`: those of an earlier comparison stay out.

@@ -29,7 +29,7 @@ void runlog_free(runlog *log)
 {
     if (!log)
         return;
-    for (int i = 0; i < log->count; i++) {
+    for (int i = 0; i < log->count && !log->borrows; i++) {
         free(log->runs[i].activation);
         free(log->runs[i].point);
         free(log->runs[i].epochs);

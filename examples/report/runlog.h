@@ -5,8 +5,8 @@
  *         return fprintf(stderr, "compare: --out: %s\n", message), 2;
  *     runlog *log = runlog_new("results");
  *     runlog_options(log, json_pack("{s:f}", "lr", 1e-3));            // for config.json
- *     int run = runlog_add_run(log, "gelu_exact", 1, 0, 118282);      // activation, seed, fold, parameters: 0, 1, 2,
- * ... runlog_add_epoch(log, run, &(runlog_epoch){.epoch = 1, .step = 469, .train_loss = 0.31, ...});
+ *     int run = runlog_add_run(log, "gelu_exact", 1, 0, 118282);     // activation, seed, fold, parameters: 0, ...
+ *     runlog_add_epoch(log, run, &(runlog_epoch){.epoch = 1, .step = 469, .train_loss = 0.31, ...});
  *     runlog_finish_run(log, run);
  *     if (!runlog_write(log, message))
  *         return fprintf(stderr, "compare: %s\n", message), 1;
@@ -15,19 +15,21 @@
  *
  * Files in the folder, each written under a temporary name and renamed when complete:
  *
- *     curves.csv    a row for each run and epoch, in the order of the runs, whatever order they ended in
- *     bands.csv     a row for each activation and epoch: means over the seeds and a band around them; for plotting.
- *                   The band is the 95 % interval of the mean; the least and the greatest for two or three
- *                   seeds, where that interval is too wide to say anything; empty for one
- *     summary.csv   a row for each activation: count, mean, deviation and 95 % interval of each measure, at the last
- * epoch and at the best, which is that of the lowest validation loss, and the differences to the first activation,
- * paired by seed, with p-values: of the t test, the same corrected for the number of comparisons (Holm), and of the
- * sign test steps.csv     a row for each activation and step, or so many steps that they are 500: training loss, and
- * validation loss where an epoch ends, as in bands.csv confusion.csv a row for each activation and class: how many rows
- * of the class got which answer, over all seeds noise.csv     a row for each activation and size of noise: loss and
- * accuracy as in bands.csv surface.csv, points.csv    of two features: which class the first run of each activation
- * gives to a place, and its test rows search.csv    a row for each activation and point of a search: mean and 95 %
- * interval of the validation loss at the best epoch config.json   the options
+ *     curves.csv     a row for each run and epoch, in the order of the runs, whatever order they ended in
+ *     bands.csv      a row for each activation and epoch: means over the seeds and a band around them; for plotting.
+ *                    The band is the 95 % interval of the mean; the least and the greatest for two or three
+ *                    seeds, where that interval is too wide to say anything; empty for one
+ *     summary.csv    a row for each activation: comparison_write_summary
+ *     steps.csv      a row for each activation and step, or so many steps that they are 500: training loss, and
+ *                    validation loss where an epoch ends, as in bands.csv
+ *     confusion.csv  a row for each activation and class: how many samples of it got which answer, over all seeds
+ *     noise.csv      a row for each activation and size of noise: loss and accuracy as in bands.csv
+ *     surface.csv, points.csv
+ *                    of two features: which class the first run of each activation gives to a place, and its test
+ *                    samples
+ *     search.csv     a row for each activation and point of a search: mean and 95 % interval of the validation loss at
+ *                    the best epoch
+ *     config.json    the options
  *
  * A file of which there is nothing to tell is not there. In a search, all but curves.csv and search.csv are of each
  * activation's best point.
@@ -139,7 +141,7 @@ bool runlog_is_search(const runlog *log);
 /* The runs at one point for each activation, as a log of its own: at each activation's best point, or with `common` at
  * the one that is best for all. Best is the lowest mean validation loss at the best epoch (for all: of its logarithm);
  * a point where a run did not finish only where there is no other. Its note says which. NULL when memory runs out. To
- * be freed. */
+ * be freed before `log`, whose runs it shows. */
 runlog *runlog_at_best(const runlog *log, bool common);
 
 /* Prints the comparison of the activations as "table", with as many columns as fit into a terminal, all of them

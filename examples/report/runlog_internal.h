@@ -26,6 +26,7 @@ struct runlog {
     char *directory;
     runlog_run *runs; /* [count], room for [capacity] */
     int count, capacity;
+    bool borrows; /* what runs point to belongs to another log */
     json_t *options;
     char *note;
     double overlap; /* as a comparison has it */

@@ -103,18 +103,6 @@ static bool is_at_the_edge(const runlog *log, const char *point)
     return least < greatest && (number == least || number == greatest);
 }
 
-/* A run, epochs and all, into another log. */
-static void copy_run(runlog *to, const runlog_run *run)
-{
-    const int number = runlog_add_run(to, run->activation, run->seed, run->fold, run->parameters);
-    for (int i = 0; i < run->count; i++)
-        runlog_add_epoch(to, number, &run->epochs[i]);
-    for (int kind = 0; kind < RUNLOG_SERIES; kind++)
-        runlog_add_series(to, number, (runlog_series)kind, run->series[kind].numbers, run->series[kind].count);
-    if (run->finished)
-        runlog_finish_run(to, number);
-}
-
 runlog *runlog_at_best(const runlog *log, bool common)
 {
     runlog *best = runlog_new(log->directory);
@@ -122,7 +110,11 @@ runlog *runlog_at_best(const runlog *log, bool common)
     char *note = NULL;
     size_t size = 0;
     FILE *words = open_memstream(&note, &size);
-    bool complete = best && losses && words;
+    if (best) {
+        best->borrows = true;
+        best->runs = calloc((size_t)log->count + 1, sizeof *best->runs);
+    }
+    bool complete = best && best->runs && losses && words;
     const char *of_all = complete && common && log->count ? best_common_point(log, losses) : NULL;
     if (complete && log->note)
         fprintf(words, "%s ", log->note);
@@ -143,7 +135,7 @@ runlog *runlog_at_best(const runlog *log, bool common)
         first = false;
         for (int run = 0; run < log->count; run++)
             if (strcmp(log->runs[run].activation, activation) == 0 && strcmp(log->runs[run].point, point) == 0)
-                copy_run(best, &log->runs[run]);
+                best->runs[best->count++] = log->runs[run];
     }
     complete = words && files_close_memory(words, &note) && complete;
     if (complete)

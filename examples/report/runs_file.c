@@ -1,6 +1,7 @@
 #include "examples/report/runs_file.h"
 
 #include "examples/data/csv_columns.h"
+#include "examples/data/words.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -119,8 +120,8 @@ static int find_measure(runs_file *to, const char *wanted, const char *name, con
         if (strcmp(c->measures[m].name, name) == 0)
             return m;
     bool is_wanted = !wanted;
-    for (const char *at = wanted; at && *at; at += strcspn(at, ",") + (at[strcspn(at, ",")] == ','))
-        is_wanted |= strcspn(at, ",") == length && strncmp(at, name, length) == 0;
+    for (char word[300]; next_word(&wanted, word, sizeof word);)
+        is_wanted |= strcmp(word, name) == 0;
     if (!is_wanted)
         return -1;
     if (c->measure_count == COMPARISON_MEASURES)

@@ -8,11 +8,11 @@
  *
  * Three forms are told apart by their header:
  *
- *     group,seed,step,loss,accuracy       a row for each run, or for each step of a run, of which the last number
- * counts. The group is a column group, activation, model, method, config, name or run, or else the first column of
- * words; the seed a column seed, if there is one Step,relu-seed1 - loss,...          W&B's export of a chart: a column
- * for each run and measure Wall time,Step,Value                TensorBoard's export of a curve: the file is called
- * run-RUN-tag-MEASURE.csv
+ *     group,seed,step,loss,accuracy       a row for each run, or for each step of a run, the last number counts.
+ *                                         The group is a column group, activation, model, method, config, name or
+ *                                         run, or else the first column of words; the seed a column seed, if any
+ *     Step,relu-seed1 - loss,...          W&B's export of a chart: a column for each run and measure
+ *     Wall time,Step,Value                TensorBoard's export of a curve: the file is called run-RUN-tag-MEASURE.csv
  *
  * Where no column has it, the seed is the number at the end of a run's name (relu-seed1, relu_1). Without one, runs of
  * a group are numbered in their order. A cell that is empty says nothing; NaN and inf are a run that diverged.

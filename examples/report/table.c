@@ -3,6 +3,7 @@
 #include "examples/report/terminal.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -248,19 +249,28 @@ static size_t trimmed(const char *text)
     return length;
 }
 
+/* Without memory of its own: a word must not be missing where that runs out. */
 static void put_ascii(FILE *out, const char *text)
 {
-    char *plain = table_in_ascii(text);
-    fprintf(out, "%.*s", plain ? (int)trimmed(plain) : 0, plain ? plain : "");
-    free(plain);
+    for (const char *end = text + trimmed(text); text < end;) {
+        const struct sign *sign = sign_at(text);
+        fprintf(out, "%.*s", sign ? INT_MAX : 1, sign ? sign->ascii : text);
+        text += sign ? strlen(sign->utf8) : 1;
+    }
 }
 
 static void put_markdown(FILE *out, const char *text)
 {
-    char *plain = table_in_ascii(text);
-    for (size_t i = 0; plain && i < trimmed(plain); i++)
-        fprintf(out, plain[i] == '|' ? "\\|" : plain[i] == '\n' ? " " : "%c", plain[i]);
-    free(plain);
+    for (const char *end = text + trimmed(text); text < end;) {
+        const struct sign *sign = sign_at(text);
+        if (*text == '|')
+            fputs("\\|", out);
+        else if (*text == '\n')
+            fputc(' ', out);
+        else
+            fprintf(out, "%.*s", sign ? INT_MAX : 1, sign ? sign->ascii : text);
+        text += sign ? strlen(sign->utf8) : 1;
+    }
 }
 
 static void put_latex(FILE *out, const char *text)

@@ -90,7 +90,8 @@ static bool add_scols_column(struct libscols_table *to, const screen_table *s, i
     }
     if (added && s->screen.colour)
         scols_cell_set_color(scols_column_get_header(added), "\033[1m");
-    const bool fine = name && added;
+    const bool fine =
+        name && added && scols_cell_get_data(scols_column_get_header(added)); /* a copy, if there was memory */
     free(name);
     return fine;
 }
@@ -124,8 +125,7 @@ static bool print_block(const screen_table *s, int first, int end, FILE *out)
     scols_table_set_termwidth(to, width);
     scols_table_enable_colors(to, s->screen.colour);
     scols_table_enable_minout(to, 1);
-    scols_table_set_column_separator(to, "  ");
-    bool fine = true;
+    bool fine = scols_table_set_column_separator(to, "  ") == 0;
     for (int c = 0; c < end; c++)
         if (s->width[c] && (c < s->t->keys || c >= first))
             fine = fine && add_scols_column(to, s, c);

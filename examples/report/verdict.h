@@ -1,12 +1,11 @@
 /* Sentences that say what a comparison has shown, computed from its intervals, and hints where something else should be
  * done first.
  *
- *     verdict_write(&(verdict_facts){.name = "gelu_exact", .against = "relu", .measure = "test accuracy", .share =
- * true, .difference = statistics_paired(gelu, relu, 10), .p = 0.01, .comparisons = 3, .pairs = "seeds"}, sentence,
- * sizeof sentence);
+ *     verdict_write(&(verdict_facts){.name = "gelu_exact", .against = "relu", .measure = "test accuracy",
+ *                                    .share = true, .difference = statistics_paired(gelu, relu, 10), .p = 0.01,
+ *                                    .comparisons = 3, .pairs = "seeds"}, sentence);
  *     // gelu_exact against relu: test accuracy +1.2 points (0.3 to 2.1), significant at the 5 % level among 3
- * comparisons
- *     // (Holm); 10 seeds.
+ *     // comparisons (Holm); 10 seeds.
  */
 #ifndef REPORT_VERDICT_H
 #define REPORT_VERDICT_H

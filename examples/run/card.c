@@ -184,7 +184,7 @@ static const char *disagreement(const card *c)
     if (letters)
         return s->vocabulary == c->vocabulary && c->vocabulary > 0
                    ? NULL
-                   : "there are more letters, or fewer, than the model has";
+                   : "there are more characters, or fewer, than the model has";
     if (images && ((int64_t)s->image_width * s->image_height != s->inputs || s->inputs < 1))
         return "the images have another size than the model takes";
     if (!images && (size_t)s->inputs != c->inputs)
@@ -220,7 +220,7 @@ static bool parse(card *c, char message[NET_MESSAGE])
     if (!read_answers(c, json_object_get(data, "answers")))
         return refuse(message, "the columns of the class or the targets are wrong");
     if (!read_letters(c, json_object_get(data, "letters")))
-        return refuse(message, "the letters are missing or wrong");
+        return refuse(message, "the characters are missing or wrong");
     const char *problem = disagreement(c);
     return !problem || refuse(message, problem);
 }

@@ -1,5 +1,6 @@
 #include "examples/run/experiment.h"
 
+#include "examples/data/words.h"
 #include "examples/run/run.h"
 
 #include <math.h>
@@ -24,7 +25,7 @@ static const program_option own_options[] = {
      .choices = scales},
     {"seed-lines", NULL, "pictures show a line for each seed in place of a band", OPTION_FLAG, AT(seed_lines)},
     {"format", "KIND", "of the table that is printed", OPTION_CHOICE, AT(format), .choices = formats},
-    {"config", "FILE", "take the options from a config.json; those given here go before", OPTION_TEXT, AT(config)},
+    {"config", "FILE", "take the options from a config.json; those given here override them", OPTION_TEXT, AT(config)},
     {.type = OPTION_GROUP, .help = "In place of all that, with --format, --report and --out:"},
     {"runs", "PATH",
      "compare results of other programs: a CSV file with columns group, seed and measures, one exported by W&B or "
@@ -67,7 +68,7 @@ const options_program *experiment_program(void)
     static program_option table[OPTIONS_MOST];
     static const options_program program = {
         .name = "compare",
-        .about = "Trains the same model with several activations and several seeds, and tells which is better: by a "
+        .about = "Trains the same model with several activations and several seeds, and shows which is better: by a "
                  "table with intervals, and by curves.",
         .table = table,
         .after =
@@ -75,7 +76,7 @@ const options_program *experiment_program(void)
             "order and, where shapes agree, start from the same weights. What is chosen, as the best epoch, is chosen "
             "by validation rows; test rows choose nothing. The loss of a regression is the squared error of targets "
             "that are standardised by the training rows. The same command gives the same curves, whatever --jobs, and "
-            "goes on where it was stopped or killed.\n\n"
+            "continues where it was stopped or killed.\n\n"
             "Example: compare --data glyphs --activations relu,gelu_exact --seeds 5 --out results"};
     static const char *const not_ours[] = {"activation", "start", "rename", "activation-from", NULL};
     if (table[0].help)
@@ -129,14 +130,10 @@ static bool given(const char *option)
 static int read_words(const char *list, const char *words[], int most)
 {
     int count = 0;
-    for (const char *part = list; part;) {
-        const size_t length = strcspn(part, ",");
-        char word[64];
-        if (count == most || length >= sizeof word)
+    for (char word[64]; next_word(&list, word, sizeof word);) {
+        if (count == most)
             return -1;
-        snprintf(word, sizeof word, "%.*s", (int)length, part);
         words[count++] = net_keep_text(word);
-        part = part[length] ? part + length + 1 : NULL;
     }
     return count;
 }
@@ -155,7 +152,7 @@ static bool read_activations(experiment *e, char message[EXPERIMENT_MESSAGE])
                    false;
         for (int k = 0; k < i; k++)
             if (strcmp(e->activations[k], name) == 0)
-                return snprintf(message, EXPERIMENT_MESSAGE, "--activations: '%s' stands there twice", name), false;
+                return snprintf(message, EXPERIMENT_MESSAGE, "--activations: '%s' is listed twice", name), false;
     }
     return true;
 }
@@ -433,6 +430,8 @@ bool experiment_prepare(experiment *e, char message[EXPERIMENT_MESSAGE])
         return snprintf(message, EXPERIMENT_MESSAGE, "out of memory"), false;
     if (!source_open(s, &e->from, message))
         return false;
+    const experiment usual = experiment_defaults();
+    run_spec_name(s, &usual.settings.run, e->name);
     run_spec first = experiment_given(e, 0);
     if (!source_split(&first, &e->from, message) || !keep_choices(e, message) || !points_differ(e, message) ||
         !options_matter(e, message))

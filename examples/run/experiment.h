@@ -44,9 +44,10 @@ typedef struct experiment {
     int activation_count;
     experiment_axis axes[EXPERIMENT_AXES];
     int axis_count;
-    int points;       /* of the grid: the product of their counts */
-    int runs;         /* activations times points times seeds times folds */
-    long *parameters; /* [activation_count * points]: of the nets of the first runs */
+    char name[RUN_NAME]; /* of the folder where no option says it: data, model and the options as they were given */
+    int points;          /* of the grid: the product of their counts */
+    int runs;            /* activations times points times seeds times folds */
+    long *parameters;    /* [activation_count * points]: of the nets of the first runs */
 } experiment;
 
 const options_program *experiment_program(void);

@@ -1,11 +1,9 @@
-/* What was read and what follows from it, in words. */
+/* What follows from what was read, in words. */
 #include "examples/run/experiment.h"
 #include "examples/data/words.h"
 
 #include <stdio.h>
 #include <string.h>
-
-/* ---- words ---- */
 
 bool experiment_has_same_folds(const experiment *e)
 {
@@ -37,22 +35,6 @@ const char *experiment_split(const experiment *e)
                  "samples.";
 }
 
-static void describe_classes(const dataset *data, FILE *out)
-{
-    enum { MOST = 12 };
-    fprintf(out, "classification into %zu class%s", data->classes, data->classes == 1 ? "" : "es");
-    for (size_t i = 0; i < data->classes && data->classes <= MOST; i++)
-        fprintf(out, "%s%s%s", i ? ", " : " (", plain_name(data->class_names[i], (char[PLAIN_NAME]){0}),
-                i + 1 == data->classes ? ")" : "");
-}
-
-static void describe_targets(const dataset *data, FILE *out)
-{
-    fprintf(out, "regression of %zu target%s", data->targets, plural((long long)data->targets));
-    for (size_t i = 0; data->target_names && *data->target_names[0] && i < data->targets; i++)
-        fprintf(out, "%s%s", i ? ", " : ": ", plain_name(data->target_names[i], (char[PLAIN_NAME]){0}));
-}
-
 /* A list in parentheses where it has several numbers. */
 static const char *listed(const char *list, char text[EXPERIMENT_POINT])
 {
@@ -81,39 +63,6 @@ void experiment_net(const experiment *e, char text[EXPERIMENT_POINT])
         memmove(text, text + 4, strlen(text + 4) + 1);
 }
 
-static void describe_columns(const dataset *data, bool may_miss, FILE *out)
-{
-    if (data->categorical)
-        fprintf(out, ", %zu column%s of words one feature a word", data->categorical,
-                plural((long long)data->categorical));
-    if (data->marks)
-        fprintf(out, ", %zu of them for what is missing", data->marks);
-    if (data->dropped)
-        fprintf(out, ", %zu row%s with missing cells dropped", data->dropped, plural((long long)data->dropped));
-    if (may_miss && !data->marks && !data->dropped)
-        fputs(", no cell missing", out);
-    fputs("; ", out);
-}
-
-/* How many rows are read for what. */
-static void describe_source(const experiment *e, FILE *out)
-{
-    const run_spec *s = &e->settings.run;
-    const dataset *data = &e->from.data;
-    const bool guessed = strcmp(s->task, "auto") == 0 && strncmp(s->data, "csv:", 4) == 0;
-    if (e->from.is_text) {
-        source_describe(&e->from, out);
-        return;
-    }
-    fprintf(out, "%s: %zu row%s, %zu feature%s", data->name, data->rows, plural((long long)data->rows), data->features,
-            plural((long long)data->features));
-    describe_columns(data, strcmp(s->missing, "error") != 0, out);
-    data->task == DATASET_CLASSIFICATION ? describe_classes(data, out) : describe_targets(data, out);
-    fprintf(out, "%s\n", guessed ? "; inferred, override with --task" : "");
-    fprintf(out, "%zu row%s to train, %zu to validate, %zu to test. %s\n", data->train.rows,
-            plural((long long)data->train.rows), data->validation.rows, data->test.rows, experiment_split(e));
-}
-
 void experiment_describe(const experiment *e, FILE *out)
 {
     const run_spec first = experiment_spec(e, 0);
@@ -122,7 +71,7 @@ void experiment_describe(const experiment *e, FILE *out)
     const char *batches = experiment_list(e, "batch"), *epochs = experiment_list(e, "epochs");
     char shape[EXPERIMENT_POINT];
     experiment_net(e, shape);
-    describe_source(e, out);
+    source_describe(&e->settings.run, &e->from, experiment_split(e), out);
     if (strchr(batches, ',') || strchr(epochs, ','))
         fprintf(out, "%s, epochs %s, batch %s", shape, strcmp(epochs, "0") == 0 ? "for about 1,500 steps" : epochs,
                 batches);

@@ -82,8 +82,9 @@ static void end_job(jobs_pool *pool, int job, jobs_state state, const char *mess
     pool->outcome.stopped += state == JOBS_STOPPED;
     pool->state[job] = ENDED;
     pool->ended++;
-    if (pool->config->on_end)
-        pool->config->on_end(job, state, message, pool->config->context);
+    for (const jobs_config *c = pool->config; c; c = c->also)
+        if (c->on_end)
+            c->on_end(job, state, message, c->context);
 }
 
 static void start_job(jobs_pool *pool, child *place, int job)
@@ -91,8 +92,9 @@ static void start_job(jobs_pool *pool, child *place, int job)
     int ends[2];
     const jobs_config *config = pool->config;
     pool->state[job] = RUNNING;
-    if (config->on_start)
-        config->on_start(job, config->context);
+    for (const jobs_config *c = config; c; c = c->also)
+        if (c->on_start)
+            c->on_start(job, c->context);
     fflush(NULL); /* or the child would print the parent's unfinished lines again */
 
     sigset_t blocked, before;
@@ -128,16 +130,19 @@ static void start_job(jobs_pool *pool, child *place, int job)
 
 static void deliver(const jobs_config *config, child *from)
 {
-    size_t size = from->head.size;
-    if (from->head.kind == JOBS_MESSAGE_PROGRESS && size == sizeof(jobs_progress) && config->on_progress) {
-        jobs_progress progress;
+    const size_t size = from->head.size;
+    jobs_progress progress;
+    const bool reports = from->head.kind == JOBS_MESSAGE_PROGRESS && size == sizeof progress;
+    if (reports)
         memcpy(&progress, from->body, sizeof progress);
-        config->on_progress(from->job, &progress, config->context);
-    } else if (from->head.kind == JOBS_MESSAGE_RECORD && config->on_record) {
-        config->on_record(from->job, from->body, size, config->context);
-    } else if (from->head.kind == JOBS_MESSAGE_FAILURE) {
-        snprintf(from->failure, sizeof from->failure, "%.*s", (int)size, from->body);
+    for (const jobs_config *c = config; c; c = c->also) {
+        if (reports && c->on_progress)
+            c->on_progress(from->job, &progress, c->context);
+        if (from->head.kind == JOBS_MESSAGE_RECORD && c->on_record)
+            c->on_record(from->job, from->body, size, c->context);
     }
+    if (from->head.kind == JOBS_MESSAGE_FAILURE)
+        snprintf(from->failure, sizeof from->failure, "%.*s", (int)size, from->body);
     free(from->body);
     from->body = NULL;
     from->arrived = 0;
@@ -327,8 +332,9 @@ static void wait_for_news(jobs_pool *pool)
         end_silent_children(pool, pool->ticked_at > 0 && since > LONG_TICK * tick_interval ? since : 0);
         end_lost_children(pool);
         pool->ticked_at = jobs_clock();
-        if (pool->config->on_tick)
-            pool->config->on_tick(pool->config->context);
+        for (const jobs_config *c = pool->config; c; c = c->also)
+            if (c->on_tick)
+                c->on_tick(c->context);
     }
 }
 
@@ -349,8 +355,10 @@ jobs_outcome jobs_run(const jobs_config *config)
               &before_child); /* ignored, children would leave no status */
     const bool ready = pool.children && pool.polls && pool.state;
     if (!ready) {
-        for (int job = 0; config->on_end && job < config->count; job++)
-            config->on_end(job, JOBS_FAILED, "out of memory", config->context);
+        for (int job = 0; job < config->count; job++)
+            for (const jobs_config *c = config; c; c = c->also)
+                if (c->on_end)
+                    c->on_end(job, JOBS_FAILED, "out of memory", c->context);
         pool.outcome.failed = pool.ended = config->count;
     }
     while (pool.running > 0 || (!pool.stopping && pool.ended < config->count)) {

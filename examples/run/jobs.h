@@ -75,7 +75,7 @@ typedef enum {
 
 typedef enum { JOBS_NOW, JOBS_LATER, JOBS_NEVER } jobs_turn;
 
-typedef struct {
+typedef struct jobs_config {
     int count;      /* how many jobs; they are numbered from 0 */
     int at_once;    /* how many may run at the same time; 0 means 1 */
     double silence; /* seconds without a message after which a job is ended as failed; 0: it may be silent for ever */
@@ -97,6 +97,8 @@ typedef struct {
     void (*on_record)(int job, const void *bytes, size_t size, void *context);
     void (*on_end)(int job, jobs_state state, const char *message, void *context);
     void (*on_tick)(void *context); /* about ten times a second */
+
+    const struct jobs_config *also; /* whose functions of these five are called after the ones above, or NULL */
 } jobs_config;
 
 typedef struct {

@@ -57,9 +57,9 @@ const char *net_difference(const net_spec *a, const net_spec *b);
 /* What programs need to know of a model by its name. */
 typedef struct net_traits {
     const char *options;            /* of net_options, those that not every model has */
-    bool text, images;              /* reads letters; wants images */
+    bool text, images;              /* reads characters; wants images */
     bool reconstructs;              /* its outputs are its inputs */
-    bool every_position;            /* predicts a letter at each position of a context, which may be shorter */
+    bool every_position;            /* predicts a character at each position of a context, which may be shorter */
     bool rows_alone;                /* a channel has one number a row, and batch norm then needs two rows */
     int batch;                      /* rows of a pass, at most, where no option says so */
     double lr, compared_lr;         /* of AdamW, likewise; compared_lr in a comparison, 0: lr */
@@ -81,7 +81,7 @@ int net_least_rows(const net_spec *spec);
 bool net_residual_is_idle(const net_spec *spec);
 
 /* The model, freshly initialised, whose forward pass takes rows [batch, inputs] to [batch, outputs] (autoencoder:
- * [batch, inputs]), and letters i32 [batch, context] to [batch, context, vocabulary] (gpt) or [batch, vocabulary]
+ * [batch, inputs]), and characters i32 [batch, context] to [batch, context, vocabulary] (gpt) or [batch, vocabulary]
  * (charmlp). To be freed by tg_model_free. NULL and one line if the specification is wrong. `rng` is read and not
  * moved. */
 tg_model *net_new(const net_spec *spec, const tg_rng *rng, char message[NET_MESSAGE]);

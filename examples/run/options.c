@@ -1,5 +1,6 @@
 #include "examples/run/options.h"
 
+#include "examples/data/words.h"
 #include "examples/report/files.h"
 
 #include <argp.h>
@@ -53,39 +54,34 @@ static bool read_number(const program_option *o, const char *argument, double *n
 
 int options_numbers(const program_option *option, const char *text, double values[], int most)
 {
+    char number[64];
     int count = 0;
-    for (const char *part = text; part;) {
-        const size_t length = strcspn(part, ",");
-        char number[64];
-        if (count == most || length >= sizeof number)
-            return -1;
-        snprintf(number, sizeof number, "%.*s", (int)length, part);
-        if (!read_number(option, number, &values[count]))
+    while (next_word(&text, number, sizeof number)) {
+        if (count == most || !read_number(option, number, &values[count]))
             return -1;
         for (int i = 0; i < count; i++)
             if (values[i] == values[count])
                 return -1;
         count++;
-        part = part[length] ? part + length + 1 : NULL;
     }
     return count;
 }
 
-/* One part of a list of widths, up to `end`: "128" or "128x8". */
-static bool read_width(const char *part, const char *end, int64_t widths[], int most, int *count)
+/* One word of a list of widths: "128" or "128x8". */
+static bool read_width(const char *word, int64_t widths[], int most, int *count)
 {
     char *after;
-    const long width = strtol(part, &after, 10);
+    const long width = strtol(word, &after, 10);
     long times = 1;
-    if (after == part || width < 1 || width > 1000000)
+    if (after == word || width < 1 || width > 1000000)
         return false;
-    if (after < end && *after == 'x') {
-        part = after + 1;
-        times = strtol(part, &after, 10);
-        if (after == part || times < 1)
+    if (*after == 'x') {
+        word = after + 1;
+        times = strtol(word, &after, 10);
+        if (after == word || times < 1)
             return false;
     }
-    if (after != end || times > most - *count)
+    if (*after || times > most - *count)
         return false;
     while (times-- > 0)
         widths[(*count)++] = width;
@@ -94,15 +90,13 @@ static bool read_width(const char *part, const char *end, int64_t widths[], int 
 
 bool options_widths(const char *option, const char *text, int64_t widths[], int most, char *message, size_t size)
 {
+    char word[64];
     int count = 0;
-    for (const char *part = text; part;) {
-        const char *end = part + strcspn(part, ",");
-        if (!read_width(part, end, widths, most, &count))
+    for (const char *left = text; next_word(&left, word, sizeof word);)
+        if (!read_width(word, widths, most, &count))
             return snprintf(message, size, "--%s: '%.100s' is not a list of at most %d widths such as 128x8 or 512,128",
                             option, text, most),
                    false;
-        part = *end ? end + 1 : NULL;
-    }
     widths[count] = 0;
     return true;
 }
@@ -119,15 +113,12 @@ int options_position(const char *const *choices, const char *word)
 static bool are_choices(const program_option *o, const char *list)
 {
     bool met[64] = {false};
-    for (const char *part = list; part;) {
-        const size_t length = strcspn(part, ",");
-        int i = 0;
-        while (o->choices[i] && (strncmp(o->choices[i], part, length) != 0 || o->choices[i][length]))
-            i++;
+    char word[64];
+    while (next_word(&list, word, sizeof word)) {
+        const int i = options_position(o->choices, word);
         if (!o->choices[i] || i >= 64 || met[i])
             return false;
         met[i] = true;
-        part = part[length] ? part + length + 1 : NULL;
     }
     return true;
 }
@@ -144,20 +135,13 @@ static bool set_option(const program_option *o, char *at, const char *argument)
         return true;
     case OPTION_REALS:
     case OPTION_INTS:
-        if (options_numbers(o, argument, (double[OPTIONS_NUMBERS]){0}, OPTIONS_NUMBERS) < 1)
-            return false;
-        *(const char **)(void *)at = argument;
-        return true;
+        return options_numbers(o, argument, (double[OPTIONS_NUMBERS]){0}, OPTIONS_NUMBERS) >= 1 &&
+               (*(const char **)(void *)at = argument);
     case OPTION_CHOICES:
-        if (!are_choices(o, argument))
-            return false;
-        *(const char **)(void *)at = argument;
-        return true;
+        return are_choices(o, argument) && (*(const char **)(void *)at = argument);
     case OPTION_CHOICE:
-        for (int i = 0; o->choices[i]; i++)
-            if (strcmp(argument, o->choices[i]) == 0)
-                return *(const char **)(void *)at = o->choices[i], true;
-        return false;
+        argument = o->choices[options_position(o->choices, argument)];
+        return argument && (*(const char **)(void *)at = argument);
     case OPTION_INT:
     case OPTION_REAL:
         if (!read_number(o, argument, &number))
@@ -338,6 +322,8 @@ static void describe(const program_option *o, const void *settings, char *text, 
         describe_choices(o, choices, sizeof choices);
         used += (size_t)snprintf(text + used, size - used, ": %s", choices);
     }
+    if (o->users && used < size)
+        used += (size_t)snprintf(text + used, size - used, "; of %s", o->users(o->name));
     if (used >= size || o->type == OPTION_FLAG)
         return;
     const char *word = is_text(o) ? *(const char *const *)(const void *)at : NULL;

@@ -3,11 +3,9 @@
  *     typedef struct settings { int epochs; double lr; const char *optimizer; bool quiet; } settings;
  *     static const char *const optimizers[] = {"adamw", "sgd", NULL};
  *     static const program_option table[] = {
- *         {"epochs", "N", "passes over the training data", OPTION_INT, offsetof(settings, epochs), .low = 1, .high =
- * 1e6},
+ *         {"epochs", "N", "passes over the data", OPTION_INT, offsetof(settings, epochs), .low = 1, .high = 1e6},
  *         {"lr", "RATE", "learning rate", OPTION_REAL, offsetof(settings, lr), .low = 0, .high = 1e3},
- *         {"optimizer", "NAME", "what takes the steps", OPTION_CHOICE, offsetof(settings, optimizer), .choices =
- * optimizers},
+ *         {"optimizer", "NAME", "optimiser", OPTION_CHOICE, offsetof(settings, optimizer), .choices = optimizers},
  *         {"quiet", NULL, "print less", OPTION_FLAG, offsetof(settings, quiet)},
  *         {0}};
  *     settings s = {.epochs = 20, .lr = 1e-3, .optimizer = "adamw"};      // the defaults, which --help shows
@@ -48,6 +46,7 @@ typedef struct program_option {
     size_t offset;    /* of the member in the settings */
     double low, high; /* of a number, both included */
     const char *const *choices;
+    const char *(*users)(const char *name); /* of what it is an option, for --help: "sgd and rmsprop"; NULL: of all */
 } program_option;
 
 typedef struct options_program {

@@ -43,7 +43,7 @@ typedef struct {
     const char *measured;     /* what a job's last loss and accuracy are of: "validation"; NULL: nothing says so */
 } progress_config;
 
-/* jobs_run, shown meanwhile. The functions of `jobs` are called as ever; all of them may be NULL but `run`. */
+/* jobs_run, shown meanwhile; `jobs` has no `also`. */
 jobs_outcome progress_run(const progress_config *config, const jobs_config *jobs);
 
 /* NULL when memory runs out; every function below then does nothing, so a run need not care. */

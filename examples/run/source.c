@@ -1,6 +1,5 @@
 #include "examples/run/source.h"
 #include "examples/data/words.h"
-#include "examples/report/columns.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +27,7 @@ static bool complete_text(run_spec *s, const text_source *letters, char message[
     net_spec *spec = &s->net;
     spec->model = spec->model ? spec->model : letters->lines ? "charmlp" : "gpt";
     if (!net_traits_of(spec->model)->text)
-        return snprintf(message, NET_MESSAGE, "--model %s does not read letters; gpt and charmlp do", spec->model),
+        return snprintf(message, NET_MESSAGE, "--model %s does not read characters; gpt and charmlp do", spec->model),
                false;
     spec->vocabulary = letters->vocabulary;
     spec->inputs = spec->outputs = spec->image_height = spec->image_width = 0;
@@ -43,7 +42,7 @@ bool source_complete(run_spec *s, const run_source *from, char message[NET_MESSA
         return complete_text(s, &from->letters, message);
     spec->model = spec->model ? spec->model : data->width && !s->paired ? "convnet" : "mlp";
     if (net_traits_of(spec->model)->text)
-        return snprintf(message, NET_MESSAGE, "--model %s reads letters; the data is text:FILE or lines:FILE then",
+        return snprintf(message, NET_MESSAGE, "--model %s reads characters; the data is text:FILE or lines:FILE then",
                         spec->model),
                false;
     if (net_traits_of(spec->model)->images && !data->width)
@@ -152,21 +151,56 @@ void source_free(run_source *from)
     dataset_free(&from->data);
 }
 
-void source_describe(const run_source *from, FILE *out)
+/* ---- in words ---- */
+
+static void describe_classes(const dataset *data, FILE *out)
+{
+    enum { MOST = 12 };
+    fprintf(out, "classification into %zu class%s", data->classes, data->classes == 1 ? "" : "es");
+    for (size_t i = 0; i < data->classes && data->classes <= MOST; i++)
+        fprintf(out, "%s%s%s", i ? ", " : " (", plain_name(data->class_names[i], (char[PLAIN_NAME]){0}),
+                i + 1 == data->classes ? ")" : "");
+}
+
+static void describe_targets(const dataset *data, FILE *out)
+{
+    fprintf(out, "regression of %zu target%s", data->targets, plural((long long)data->targets));
+    for (size_t i = 0; data->target_names && *data->target_names[0] && i < data->targets; i++)
+        fprintf(out, "%s%s", i ? ", " : ": ", plain_name(data->target_names[i], (char[PLAIN_NAME]){0}));
+}
+
+static void describe_columns(const dataset *data, bool may_miss, FILE *out)
+{
+    if (data->categorical)
+        fprintf(out, ", %zu categorical column%s one-hot", data->categorical, plural((long long)data->categorical));
+    if (data->marks)
+        fprintf(out, ", %zu feature%s marking missing cells", data->marks, plural((long long)data->marks));
+    if (data->dropped)
+        fprintf(out, ", %zu row%s with missing cells dropped", data->dropped, plural((long long)data->dropped));
+    if (may_miss && !data->marks && !data->dropped)
+        fputs(", no cell missing", out);
+    fputs("; ", out);
+}
+
+static void describe_text(const text_source *t, FILE *out)
+{
+    fprintf(out, "%s: %lld characters, %d different; the last %lld are held out%s\n", t->name, (long long)t->size,
+            t->vocabulary, (long long)(t->size - t->held_out), t->lines ? ", of lines in random order" : "");
+}
+
+void source_describe(const run_spec *s, const run_source *from, const char *split, FILE *out)
 {
     const dataset *data = &from->data;
     if (from->is_text) {
-        const text_source *t = &from->letters;
-        fprintf(out, "%s: %lld letters, %d different; the last %lld are held out%s\n", t->name, (long long)t->size,
-                t->vocabulary, (long long)(t->size - t->held_out), t->lines ? ", of lines in random order" : "");
+        describe_text(&from->letters, out);
         return;
     }
-    fprintf(out, "%s: %zu row%s of %zu feature%s, ", data->name, data->rows, plural((long long)data->rows),
-            data->features, plural((long long)data->features));
-    if (data->task == DATASET_CLASSIFICATION)
-        fprintf(out, "%zu class%s", data->classes, data->classes == 1 ? "" : "es");
-    else
-        fprintf(out, "%zu target%s", data->targets, plural((long long)data->targets));
-    fprintf(out, "; %zu train, %zu validate, %zu test\n", data->train.rows, data->validation.rows, data->test.rows);
-    columns_print(data, out);
+    const bool guessed = strcmp(s->task, "auto") == 0 && strncmp(s->data, "csv:", 4) == 0;
+    fprintf(out, "%s: %zu row%s, %zu feature%s", data->name, data->rows, plural((long long)data->rows), data->features,
+            plural((long long)data->features));
+    describe_columns(data, strcmp(s->missing, "error") != 0, out);
+    data->task == DATASET_CLASSIFICATION ? describe_classes(data, out) : describe_targets(data, out);
+    fprintf(out, "%s\n", guessed ? "; inferred, override with --task" : "");
+    fprintf(out, "%zu training, %zu validation and %zu test samples.%s%s\n", data->train.rows, data->validation.rows,
+            data->test.rows, split ? " " : "", split ? split : "");
 }

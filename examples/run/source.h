@@ -37,7 +37,7 @@ bool source_classifies(const run_spec *s, const run_source *from);
 unsigned long source_checksum(const run_source *from);
 void source_free(run_source *from);
 
-/* What was read, in a line or two. */
-void source_describe(const run_source *from, FILE *out);
+/* What was read, in a line or two; `split` is a sentence on how rows are split, or NULL. */
+void source_describe(const run_spec *s, const run_source *from, const char *split, FILE *out);
 
 #endif

@@ -24,6 +24,25 @@ static const char *const splits[] = {"redrawn", "fixed", NULL};
 static const char *const gated_widths[] = {"parameters", "width", NULL};
 static const char *const deciders[] = {"file", "model", NULL};
 
+/* "adamw, adam and nadam": the optimisers that use a setting. */
+static const char *optimizers_using(const char *setting)
+{
+    static char text[200];
+    const char *last = NULL;
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = 0; optimizers[i]; i++) {
+        tg_optimizer_kind kind;
+        if (!tg_optimizer_from_name(optimizers[i], &kind) || !tg_optimizer_uses(kind, setting))
+            continue;
+        if (last)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used ? ", " : "", last);
+        last = optimizers[i];
+    }
+    snprintf(text + used, sizeof text - used, "%s%s", used ? " and " : "", last ? last : "none");
+    return text;
+}
+
 #define AT(member)     offsetof(run_spec, member)
 #define NET_AT(member) AT(net.member)
 const program_option run_options[] = {
@@ -118,41 +137,21 @@ static const char *first_given(const char *const *options)
     return *options;
 }
 
-/* Whether the optimiser has no use for a setting that was given; the line names those that have. */
-static bool is_unused(const char *optimizer, const char *setting, bool set, char message[NET_MESSAGE])
-{
-    char names[200] = "", last[20] = "";
-    bool used = false;
-    for (int i = 0; optimizers[i]; i++) {
-        tg_optimizer_kind kind;
-        if (!tg_optimizer_from_name(optimizers[i], &kind) || !tg_optimizer_uses(kind, setting))
-            continue;
-        used |= strcmp(optimizers[i], optimizer) == 0;
-        if (*last)
-            snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", *names ? ", " : "", last);
-        snprintf(last, sizeof last, "%s", optimizers[i]);
-    }
-    if (!set || used)
-        return false;
-    snprintf(message, NET_MESSAGE, "--%s is for %s and %s only", setting, names, last);
-    return true;
-}
-
 bool run_spec_check(const run_spec *s, bool classifies, char message[NET_MESSAGE])
 {
     static const char *const of_rows[] = {"target", "task",  "header", "ignore", "categorical", "missing",
                                           "rows",   "noise", "split",  "folds",  "test-noise",  NULL};
     const char *model = s->net.model, *of_rows_only = net_traits_of(model)->text ? first_given(of_rows) : NULL;
-    for (const program_option *o = run_options; o->name || o->help; o++)
+    tg_optimizer_kind optimizer = TG_ADAMW;
+    tg_optimizer_from_name(s->optimizer, &optimizer);
+    for (const program_option *o = run_options; o->name || o->help; o++) {
         if (o->name && given(o->name) && !net_takes(model, o->name))
             return snprintf(message, NET_MESSAGE, "--%s is not for --model %s", o->name, model), false;
+        if (o->users && *(const double *)((const char *)s + o->offset) > 0 && !tg_optimizer_uses(optimizer, o->name))
+            return snprintf(message, NET_MESSAGE, "--%s is for %s only", o->name, o->users(o->name)), false;
+    }
     if (of_rows_only)
         return snprintf(message, NET_MESSAGE, "--%s is for rows, and a text has none", of_rows_only), false;
-    if (is_unused(s->optimizer, "momentum", s->momentum > 0, message) ||
-        is_unused(s->optimizer, "beta1", given("beta1"), message) ||
-        is_unused(s->optimizer, "beta2", given("beta2"), message) ||
-        is_unused(s->optimizer, "epsilon", given("epsilon"), message))
-        return false;
     const bool is_table = strncmp(s->data, "csv:", 4) == 0;
     tg_schedule_kind schedule = TG_CONSTANT_RATE;
     tg_schedule_from_name(s->schedule, &schedule);
@@ -203,7 +202,7 @@ void run_spec_name(const run_spec *s, const run_spec *defaults, char name[RUN_NA
     json_t *ours = run_spec_json(s), *usual = run_spec_json(defaults);
     const char *option;
     json_t *value;
-    slash = slash && slash[1] ? slash + 1 : file;
+    slash = strcmp(file, "-") == 0 ? "stdin" : slash && slash[1] ? slash + 1 : file;
     size_t used = (size_t)snprintf(name, RUN_NAME, "results/%.*s-%s", (int)strcspn(slash, "./"), slash,
                                    s->net.model ? s->net.model : "auto");
     json_object_foreach(ours, option, value)

@@ -1,4 +1,5 @@
 #include "examples/run/start.h"
+#include "examples/data/words.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,18 +15,15 @@ bool start_read_rules(const char *text, start_rules *out, char message[NET_MESSA
 {
     char rule[300];
     *out = (start_rules){.count = 0};
-    for (const char *at = text; at && *at; at += *at == ',') {
-        const size_t length = strcspn(at, ",");
-        snprintf(rule, sizeof rule, "%.*s", (int)length, at);
+    while (next_word(&text, rule, sizeof rule)) {
         char *equals = strchr(rule, '=');
-        if (!equals || equals == rule || !equals[1] || length >= sizeof rule || out->count == START_RULES)
+        if (!equals || equals == rule || !equals[1] || out->count == START_RULES)
             return snprintf(message, NET_MESSAGE,
                             "--rename: '%.80s': expected FROM=TO, at most %d of them, with commas between", rule,
                             START_RULES),
                    false;
         *equals = '\0';
         out->rule[out->count++] = (tg_rename){net_keep_text(rule), net_keep_text(equals + 1)};
-        at += length;
     }
     return true;
 }
@@ -66,7 +64,7 @@ static const char *difference(const card *a, const card *b)
     bool same =
         a->vocabulary == b->vocabulary && a->lines == b->lines && memcmp(a->letter, b->letter, sizeof a->letter) == 0;
     if (!same)
-        return "letters";
+        return "characters";
     same = a->inputs == b->inputs;
     for (size_t i = 0; same && i < a->inputs; i++)
         same = same_text(a->input[i].column, b->input[i].column) &&

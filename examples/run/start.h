@@ -1,11 +1,10 @@
 /* Weights that another run has made: what `train --start FILE` begins with.
  *
  *     card theirs;
- *     if (!start_adopt(&settings, &theirs, message)) ...       // before source_load: the file's model where no option
- * says otherwise
+ *     if (!start_adopt(&settings, &theirs, message)) ...       // before source_open: the file's model, unless given
  *     ...
  *     if (!start_load(&settings, model, &from, &ours, &theirs, message)) ...
- *     card_free(&theirs);                                       // at the end: the settings' texts may be its own
+ *     card_free(&theirs);                                      // at the end: the settings' texts may be its own
  */
 #ifndef RUN_START_H
 #define RUN_START_H
@@ -28,9 +27,9 @@ bool start_read_rules(const char *text, start_rules *out, char message[NET_MESSA
 bool start_adopt(run_spec *settings, card *theirs, char message[NET_MESSAGE]);
 
 /* Reads the weights into the model. False and one line, and the model as it was, if the file is of other columns,
- * classes or letters, if a tensor is missing or of another shape under the names of --rename, or if it was trained with
- * another activation; the line then says how far outputs differ on rows of the source. --activation-from model takes it
- * as it is. Columns are standardised by the training rows of the source, not as they were for the file. */
+ * classes or characters, if a tensor is missing or of another shape under the names of --rename, or if it was trained
+ * with another activation; the line then says how far outputs differ on rows of the source. --activation-from model
+ * takes it as it is. Columns are standardised by the training rows of the source, not as they were for the file. */
 bool start_load(const run_spec *settings, tg_model *model, const run_source *from, const card *ours, const card *theirs,
                 char message[NET_MESSAGE]);
 

@@ -2,8 +2,7 @@
  * whichever program shows it.
  *
  *     tally sums = {0};
- *     tally_add(&sums, &card, output, wanted);                     // a batch of the net's output, and what it should
- * be
+ *     tally_add(&sums, &card, output, wanted);               // a batch of the net's output, and what it should be
  *     ...
  *     runlog_measures m = tally_measures(&sums, &card, mean_loss);
  *     tally_print(&card, "test", &m, stdout);                      // test: loss 0.1234, accuracy 97.50 %

@@ -67,7 +67,7 @@ bool text_load(const char *spec, text_source *t, char message[NET_MESSAGE])
     if (t->lines)
         t->size = trim_lines(bytes, t->size);
     const bool fine = t->size > INT32_MAX ? dataset_fail(&error, "%s: 2 GB or more", path)
-                      : t->size < 100     ? dataset_fail(&error, "%s: %lld letter%s, expected 100 at least", path,
+                      : t->size < 100     ? dataset_fail(&error, "%s: %lld character%s, expected 100 at least", path,
                                                          (long long)t->size, plural(t->size))
                                           : number_letters(t, bytes) || dataset_fail(&error, "%s: out of memory", path);
     free(bytes);
@@ -140,7 +140,7 @@ bool text_split(text_source *t, double validation, uint64_t seed, char message[N
 
 /* ---- batches ---- */
 
-/* Windows of letters, and the same one further. In training they begin anywhere. */
+/* Windows of characters, and the same one further. In training they begin anywhere. */
 static bool fill_windows(void *context, const int32_t *rows, int64_t count, tg_rng *rng, void *const *columns)
 {
     const text_part *part = context;
@@ -155,7 +155,7 @@ static bool fill_windows(void *context, const int32_t *rows, int64_t count, tg_r
     return true;
 }
 
-/* A letter, and those before it: as far as its line goes where there are lines, and newlines before that. */
+/* A character, and those before it: as far as its line goes where there are lines, and newlines before that. */
 static bool fill_letters(void *context, const int32_t *rows, int64_t count, tg_rng *rng, void *const *columns)
 {
     const text_part *part = context;
@@ -204,7 +204,7 @@ bool text_rows(text_source *t, const net_spec *spec, int64_t epoch_windows, tg_f
     t->valid =
         (text_part){.of = t, .first = t->held_out, .last = t->size, .context = spec->context, .windows = windows};
     if (windows && (t->held_out <= spec->context + 1 || t->size - t->held_out <= spec->context + 1))
-        return snprintf(message, NET_MESSAGE, "%s: %lld letter%s held out, expected more than the context of %d",
+        return snprintf(message, NET_MESSAGE, "%s: %lld character%s held out, expected more than the context of %d",
                         t->name, (long long)(t->size - t->held_out), plural(t->size - t->held_out), spec->context),
                false;
     describe_rows(&t->train, windows ? epoch_windows : 0, train);

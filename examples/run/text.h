@@ -1,11 +1,11 @@
-/* Texts to learn from: one running text (text:FILE) or a list of words, one a line (lines:FILE). Letters are bytes,
+/* Texts to learn from: one running text (text:FILE) or a list of words, one a line (lines:FILE). Characters are bytes,
  * numbered as they come in ascending order.
  *
  *     text_source source;
  *     if (!text_load("text:input.txt", &source, message)) ...
- *     if (!text_split(&source, 0.1, seed, message)) ...       // the last tenth of a text, any tenth of the lines
- *     text_rows(&source, &spec, 0, &train, &valid, message);             // windows, or single letters, as tg_fit takes
- * them text_free(&source);
+ *     if (!text_split(&source, 0.1, seed, message)) ...            // the last tenth of a text, any tenth of the lines
+ *     text_rows(&source, &spec, 0, &train, &valid, message);  // windows, or single characters, as tg_fit takes them
+ *     text_free(&source);
  */
 #ifndef RUN_TEXT_H
 #define RUN_TEXT_H
@@ -38,7 +38,7 @@ void text_free(text_source *source);
 bool text_split(text_source *source, double validation, uint64_t seed, char message[NET_MESSAGE]);
 
 /* What a model with this specification trains on and is validated with. An epoch of windows has so many of them, from
- * random places; 0: as many as hold the letters of the training part once. */
+ * random places; 0: as many as hold the characters of the training part once. */
 bool text_rows(text_source *source, const net_spec *spec, int64_t epoch_windows, tg_fit_rows *train, tg_fit_rows *valid,
                char message[NET_MESSAGE]);
 

@@ -1,6 +1,6 @@
 /* Statements about training: the grids of runs that settle them, and what is measured of a run. */
+#include "examples/data/half.h"
 #include "examples/study/claims.h"
-#include "examples/study/half.h"
 #include "examples/run/run.h"
 
 #include <math.h>
@@ -32,12 +32,12 @@ static void put_swapped(json_t *results, const char *name, trainer *r, const cha
 }
 
 /* The test loss with weights that were stored in a shorter format; they stay so. */
-static void put_half(json_t *results, const char *name, trainer *r, half_format format, const float *weights)
+static void put_half(json_t *results, const char *name, trainer *r, float (*nearest)(float), const float *weights)
 {
     const tg_parameters *set = tg_model_parameters(r->model);
     float *to = tg_parameters_values(set);
     for (int64_t i = 0; i < tg_parameters_size(set); i++)
-        to[i] = half_nearest(weights[i], format);
+        to[i] = nearest(weights[i]);
     put(results, name, r);
 }
 
@@ -54,8 +54,8 @@ static void measure_net(trainer *r, json_t *results)
     put(results, "own", r);
     put_swapped(results, "gelu_tanh", r, "gelu_tanh");
     put_swapped(results, "gelu_quick", r, "gelu_quick");
-    put_half(results, "fp16", r, HALF_FP16, weights);
-    put_half(results, "bf16", r, HALF_BF16, weights);
+    put_half(results, "fp16", r, half_f16_round, weights);
+    put_half(results, "bf16", r, half_bf16_round, weights);
     memcpy(tg_parameters_values(set), weights, size);
     free(weights);
 }
@@ -75,58 +75,58 @@ static void measure_all(trainer *r, json_t *results)
 #define QUICK  "batch=16 epochs=2"
 
 const study_grid claim_grids[CLAIM_GRIDS] = {
-    {"depth",
-     STUDY_DIGITS,
-     DIGITS,
-     QUICK,
-     {"activation=relu,gelu_exact", "init=he_normal,xavier_normal", "hidden=64x2,64x4,64x8,64x16"},
-     {1e-3, 3e-3},
-     5},
-    {"width",
-     STUDY_DIGITS,
-     DIGITS " init=he_normal",
-     QUICK,
-     {"activation=relu,gelu_exact", "hidden=16x2,64x2,256x2"},
-     {1e-3, 3e-3},
-     5},
-    {"deep",
-     STUDY_DIGITS,
-     DIGITS " epochs=30 residual=1 norm=layer",
-     QUICK,
-     {"activation=relu,gelu_exact", "hidden=64x2,64x50"},
-     {3e-4, 1e-3},
-     5},
-    {"rates",
-     STUDY_DIGITS,
-     DIGITS " hidden=64x4",
-     QUICK,
-     {"activation=relu,gelu_exact", "optimizer=adamw,sgd"},
-     {1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1},
-     5},
-    {"mnist",
-     STUDY_MNIST,
-     "hidden=128x8 init=unit_rows batch=128 epochs=6 drop-last=1 validation=first:5000 train-loss-every=6 "
-     "test-noise=0.5,1,1.5",
-     "hidden=16x2 batch=32 epochs=2 validation=first:60",
-     {"activation=relu,elu,gelu_exact,stochastic_gelu"},
-     {1e-3},
-     5,
-     measure_all},
-    {"convnet",
-     STUDY_MNIST,
-     "model=convnet filters=8,16 norm=batch batch=128 epochs=2 validation=first:5000",
-     "filters=2,2 batch=32 epochs=1 validation=first:60",
-     {"activation=relu,gelu_exact"},
-     {2e-3},
-     5},
-    {"gpt",
-     STUDY_PLAYS,
-     "model=gpt layers=2 heads=2 width=64 context=32 batch=12 epoch-windows=1500 epochs=4 schedule=cosine end=0.1 "
-     "weight-decay=0.1 beta2=0.99 clip=1",
-     "layers=1 heads=1 width=8 context=8 batch=4 epoch-windows=40 epochs=2",
-     {"activation=relu,gelu_exact", "post-norm=0,1", "warmup=0,0.1"},
-     {3e-3, 1e-2},
-     5},
+    {.name = "depth",
+     .data = STUDY_DIGITS,
+     .fixed = DIGITS,
+     .quick = QUICK,
+     .factors = {"activation=relu,gelu_exact", "init=he_normal,xavier_normal", "hidden=64x2,64x4,64x8,64x16"},
+     .rates = {1e-3, 3e-3},
+     .seeds = 5},
+    {.name = "width",
+     .data = STUDY_DIGITS,
+     .fixed = DIGITS " init=he_normal",
+     .quick = QUICK,
+     .factors = {"activation=relu,gelu_exact", "hidden=16x2,64x2,256x2"},
+     .rates = {1e-3, 3e-3},
+     .seeds = 5},
+    {.name = "deep",
+     .data = STUDY_DIGITS,
+     .fixed = DIGITS " epochs=30 residual=1 norm=layer",
+     .quick = QUICK,
+     .factors = {"activation=relu,gelu_exact", "hidden=64x2,64x50"},
+     .rates = {3e-4, 1e-3},
+     .seeds = 5},
+    {.name = "rates",
+     .data = STUDY_DIGITS,
+     .fixed = DIGITS " hidden=64x4",
+     .quick = QUICK,
+     .factors = {"activation=relu,gelu_exact", "optimizer=adamw,sgd"},
+     .rates = {1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1},
+     .seeds = 5},
+    {.name = "mnist",
+     .data = STUDY_MNIST,
+     .fixed = "hidden=128x8 init=unit_rows batch=128 epochs=6 drop-last=1 validation=first:5000 train-loss-every=6 "
+              "test-noise=0.5,1,1.5",
+     .quick = "hidden=16x2 batch=32 epochs=2 validation=first:60",
+     .factors = {"activation=relu,elu,gelu_exact,stochastic_gelu"},
+     .rates = {1e-3},
+     .seeds = 5,
+     .more = measure_all},
+    {.name = "convnet",
+     .data = STUDY_MNIST,
+     .fixed = "model=convnet filters=8,16 norm=batch batch=128 epochs=1 validation=first:5000",
+     .quick = "filters=2,2 batch=32 epochs=1 validation=first:60",
+     .factors = {"activation=relu,gelu_exact"},
+     .rates = {2e-3},
+     .seeds = 5},
+    {.name = "gpt",
+     .data = STUDY_PLAYS,
+     .fixed = "model=gpt layers=2 heads=2 width=64 context=32 batch=12 epoch-windows=3000 epochs=2 schedule=cosine "
+              "end=0.1 weight-decay=0.1 beta2=0.99 clip=1",
+     .quick = "layers=1 heads=1 width=8 context=8 batch=4 epoch-windows=40 epochs=2",
+     .factors = {"activation=relu,gelu_exact", "post-norm=0,1", "warmup=0,0.1"},
+     .rates = {3e-3, 1e-2},
+     .seeds = 5},
 };
 
 /* ---- measures of a run ---- */
@@ -332,7 +332,7 @@ finding claim_cells(const claims *c, const claim *about)
     statistics_estimate one[CLAIM_CELLS];
     int cells = 0, seeds = 0;
     for (; cells < CLAIM_CELLS && about->of[cells]; cells++) {
-        const study_cell cell = study_cell_of(c->work, c->c, grid_of(about->of[cells]), about->of[cells]);
+        const study_cell cell = study_cell_of(c->work, c->c, grid_of(about->of[cells]), about->of[cells], 0);
         if (cell.best == 0)
             return finding_none();
         seeds = cell.seeds;

@@ -260,6 +260,24 @@ static void put_part(const claims *all, sheet *s, claim_part part)
     }
 }
 
+/* The grids that settle the statements about training, from what they are. */
+static void put_grids(sheet *s)
+{
+    sheet_heading(s, "Runs of this study");
+    sheet_text(s, "Options are those of compare; Adam at a constant rate, where they say nothing else.");
+    sheet_table(s, 1, "grid|data|options|compared|rates|seeds");
+    for (const study_grid *grid = claim_grids; grid < claim_grids + CLAIM_GRIDS; grid++) {
+        char factors[200] = "", rates[100] = "";
+        for (int f = 0; f < GRID_FACTORS && grid->factors[f]; f++)
+            snprintf(factors + strlen(factors), sizeof factors - strlen(factors), "%s%s", f ? "; " : "",
+                     grid->factors[f]);
+        for (int rate = 0; rate < GRID_RATES && grid->rates[rate] > 0; rate++)
+            snprintf(rates + strlen(rates), sizeof rates - strlen(rates), "%s%g", rate ? ", " : "", grid->rates[rate]);
+        sheet_row(s, "%s|%s|%s|%s|%s|%d", grid->name, study_source_name(grid->data), grid->fixed, factors, rates,
+                  grid->seeds);
+    }
+}
+
 static sheet *report(const claims *all, const study_outcome *outcome)
 {
     sheet *s = sheet_new("What is said of GELU");
@@ -285,18 +303,16 @@ static sheet *report(const claims *all, const study_outcome *outcome)
         sheet_text(s, "%s", texts[part]);
         put_part(all, s, (claim_part)part);
     }
+    put_grids(s);
     if (tg_tape_error(all->tape))
         sheet_text(s, "Rows are wrong: %s", tg_tape_error(all->tape));
     return s;
 }
 
-static int run(const study_context *c, const study_sources *from, study_work *work)
+static int run(const study_context *c, study_sources *from, study_work *work)
 {
-    bool fine = true;
-    for (int i = 0; i < CLAIM_GRIDS; i++)
-        fine = fine && study_grid_add(work, c, &claim_grids[i], from);
     const claims all = {c, work, tg_tape_new()};
-    if (!fine || !all.tape)
+    if (!all.tape || !study_grids_add(work, c, claim_grids, CLAIM_GRIDS, from))
         return study_refuse("out of memory", 1);
     const study_outcome outcome = study_work_do(work, stderr);
     const int status = outcome.broken ? study_refuse(outcome.message, outcome.broken)
@@ -307,12 +323,5 @@ static int run(const study_context *c, const study_sources *from, study_work *wo
 
 int study_claims(const study_context *c)
 {
-    study_sources from;
-    study_work work = study_work_of(c);
-    if (!study_sources_load(c, &from))
-        return 2;
-    const int status = run(c, &from, &work);
-    study_work_free(&work);
-    study_sources_free(&from);
-    return status;
+    return study_on(c, study_work_of(c), STUDY_DIGITS, STUDY_PLAYS, run);
 }

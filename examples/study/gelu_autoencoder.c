@@ -1,15 +1,13 @@
 /* study gelu-autoencoder: the MNIST autoencoder of "Gaussian Error Linear Units" (Hendrycks and Gimpel, arXiv
  * 1606.08415). */
 #include "examples/data/feed.h"
-#include "examples/report/statistics.h"
-#include "examples/study/mnist.h"
+#include "examples/study/grid.h"
 #include "examples/data/words.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { RATES = 2, MOMENTS = 4, ACTIVATIONS = 3 };
-static const double rates[RATES] = {1e-3, 1e-4};
 static const int moments[MOMENTS] = {25, 50, 100, 250};
 
 /* Mean squared error over the pixels of the test images, medians of three runs, and of the training images after epoch
@@ -23,44 +21,36 @@ static const struct {
     {TG_RELU, {{.01008, .00964, .00951, .00962}, {NAN, NAN, NAN, .00670}}, {.0069, .00517}},
 };
 
+static const study_grid grid = {
+    .data = STUDY_MNIST,
+    .fixed = "hidden=1000,500,250,30,250,500,1000 init=unit_rows validation=none batch=64 epochs=50 drop-last=1 "
+             "train-loss-every=25",
+    .quick = "hidden=16,4,16 batch=16 epochs=2",
+    .factors = {"activation=gelu_tanh,elu,relu"},
+    .rates = {1e-3, 1e-4},
+    .seeds = 3,
+    .keeps_model = true,
+    .reconstructs = true,
+};
+static const double *const rates = grid.rates;
+
 typedef struct results {
     const study_context *c;
     const study_work *work;
     const dataset *data;
-    int seeds, epochs;
+    int epochs;
 } results;
 
-static bool add_run(study_work *work, const study_context *c, const dataset *data, tg_activation activation,
-                    double rate, int seed, int epochs)
+static study_cell cell_of(const results *r, int activation)
 {
-    const bool quick = c->settings->quick;
-    study_run *run = study_work_add(work);
-    if (!run)
-        return false;
-    *run = (study_run){.group = "autoencoder", .data = data, .spec = study_spec(), .keeps_model = true};
-    run_spec *s = &run->spec;
-    s->reconstructs = true;
-    s->validation = "none";
-    s->net.hidden = quick ? "16,4,16" : "1000,500,250,30,250,500,1000";
-    s->net.activation = tg_activation_name(activation);
-    s->net.init = tg_init_name(TG_INIT_UNIT_ROWS);
-    s->lr = rate;
-    s->batch = quick ? 16 : 64;
-    s->epochs = epochs;
-    s->seed = seed;
-    s->drop_last = true;
-    s->train_loss_every = 25;
-    snprintf(run->name, sizeof run->name, "%s-lr%g-seed%d", tg_activation_name(activation), rate, seed);
-    return true;
+    return study_cell_of(r->work, r->c, &grid, tg_activation_name(published[activation].activation), 0);
 }
 
 /* All runs that have begun: an unfinished one counts up to where it is. */
 static int records_of(const results *r, int activation, int rate, const study_record *records[STUDY_SEEDS])
 {
-    char format[STUDY_NAME];
-    snprintf(format, sizeof format, "%s-lr%g-seed%%d", tg_activation_name(published[activation].activation),
-             rates[rate]);
-    return study_seeds(r->work, format, r->seeds, true, records);
+    const study_cell cell = cell_of(r, activation);
+    return study_cell_records(&cell, rates[rate], true, records);
 }
 
 /* ---- the table ---- */
@@ -270,7 +260,7 @@ static sheet *report(const results *r, const study_outcome *outcome)
                "and goes on). GELU is the "
                "tanh "
                "form.",
-               r->seeds, plural(r->seeds), r->epochs);
+               cell_of(r, 0).seeds, plural(cell_of(r, 0).seeds), r->epochs);
     judge(r, s);
     sheet_picture(s, "curves.svg", "test error over epochs, ours as lines and the published numbers as marks");
     put_losses(r, s);
@@ -278,23 +268,17 @@ static sheet *report(const results *r, const study_outcome *outcome)
     return s;
 }
 
-static int run(const study_context *c, dataset *data, study_work *work)
+static int run(const study_context *c, study_sources *from, study_work *work)
 {
-    bool fine = true, begun = false;
-    const int seeds = c->settings->quick ? 1 : 3, epochs = c->settings->epochs  ? c->settings->epochs
-                                                           : c->settings->quick ? 2
-                                                                                : 50;
-    for (int seed = 1; seed <= seeds; seed++)
-        for (int rate = 0; rate < RATES; rate++)
-            for (int a = 0; a < ACTIVATIONS; a++)
-                fine = fine && add_run(work, c, data, published[a].activation, rates[rate], seed, epochs);
-    if (!fine)
+    dataset *data = &from->rows[STUDY_MNIST];
+    bool begun = false;
+    char message[STUDY_MESSAGE];
+    if (!study_grids_add(work, c, &grid, 1, from))
         return study_refuse("out of memory", 1);
     const study_outcome outcome = study_work_do(work, stderr);
     if (outcome.broken)
         return study_refuse(outcome.message, outcome.broken);
-    const results r = {c, work, data, seeds, epochs};
-    char message[STUDY_MESSAGE];
+    const results r = {c, work, data, work->run[0].spec.epochs};
     if (!study_run_split(&work->run[0], data, message) ||
         !files_write(c->folder, "curves.csv", write_curves, &r, message) ||
         !files_write(c->folder, "published.csv", write_published, &r, message))
@@ -306,5 +290,5 @@ static int run(const study_context *c, dataset *data, study_work *work)
 
 int study_gelu_autoencoder(const study_context *c)
 {
-    return mnist_study(c, 200, study_work_of(c), run);
+    return study_on(c, study_work_of(c), STUDY_MNIST, STUDY_MNIST, run);
 }

@@ -31,36 +31,16 @@ static double tolerance(double keep)
 typedef struct results {
     const study_context *c;
     const study_work *work;
-    const mnist_protocol *p;
+    int seeds, epochs;
 } results;
 
-/* ---- the runs, what matters most first ---- */
-
-/* All activations at one rate of the protocol, for some of the seeds. */
-static bool add_seeds(study_work *work, const mnist_protocol *p, const dataset *data, double keep, int rate, int first,
-                      int last)
+/* The records of a curve at its best rate by validation; how many. */
+static int records_at_best(const results *r, tg_activation activation, double keep, double *rate,
+                           const study_record *records[STUDY_SEEDS])
 {
-    bool fine = true;
-    for (int seed = first; seed <= last; seed++)
-        for (int a = 0; a < MNIST_ACTIVATIONS; a++)
-            fine = fine && mnist_add(work, p, data, mnist_activations[a], keep, p->rate[rate], seed, seed);
-    return fine;
-}
-
-static bool add_runs(study_work *work, const mnist_protocol *p, const dataset *data)
-{
-    const int some = p->seeds < 3 ? p->seeds : 3, all = p->seeds;
-    bool fine = add_seeds(work, p, data, 1, 0, 1, some) && add_seeds(work, p, data, 1, 1, 1, 1) &&
-                add_seeds(work, p, data, 0.5, 0, 1, 1) && add_seeds(work, p, data, 0.5, 1, 1, 1) &&
-                add_seeds(work, p, data, 0.5, 0, 2, some) && add_seeds(work, p, data, 0.5, 1, 2, some) &&
-                add_seeds(work, p, data, 1, 1, 2, some);
-    for (int rate = 0; rate < 2; rate++)
-        fine = fine && add_seeds(work, p, data, 1, rate, some + 1, all) &&
-               add_seeds(work, p, data, 0.5, rate, some + 1, all);
-    for (int rate = 0; rate < 2; rate++)
-        fine = fine && mnist_add(work, p, data, TG_STOCHASTIC_GELU, 1, p->rate[rate], 1, all);
-    return fine &&
-           (p->rates < 3 || (add_seeds(work, p, data, 1, 2, 1, all) && add_seeds(work, p, data, 0.5, 2, 1, all)));
+    const study_cell cell = mnist_cell(r->work, r->c, activation, keep);
+    *rate = mnist_best_rate(&cell);
+    return study_cell_records(&cell, *rate, false, records);
 }
 
 /* ---- the tables ---- */
@@ -81,17 +61,19 @@ static void add_losses(const results *r, sheet *s)
                 "published|ours|least to "
                 "greatest");
     for (int i = 0; i < CURVES; i++)
-        for (int rate = 0; rate < r->p->rates; rate++) {
+        for (int k = 0; k < mnist_cell(r->work, r->c, TG_RELU, 1).rates; k++) {
             const published *said = &curves[i];
             const study_record *records[STUDY_SEEDS];
-            const int n = mnist_records(r->work, r->p, said->activation, said->keep, r->p->rate[rate], records);
-            const int at = study_lowest_median(records, n, r->p->epochs, STUDY_VAL_LOSS);
+            const study_cell cell = mnist_cell(r->work, r->c, said->activation, said->keep);
+            const double rate = cell.grid->rates[k];
+            const int n = study_cell_records(&cell, rate, false, records);
+            const int at = study_lowest_median(records, n, r->epochs, STUDY_VAL_LOSS);
             const study_spread low = study_spread_at(records, n, at, STUDY_VAL_LOSS);
-            const study_spread end = study_spread_at(records, n, r->p->epochs, STUDY_VAL_LOSS);
+            const study_spread end = study_spread_at(records, n, r->epochs, STUDY_VAL_LOSS);
             if (n > 0)
                 sheet_row(s, "%g|%s|%g|%d|%.4f|%.4f|%.4f to %.4f|%.0f|%d|%.3f|%.4f|%.4f to %.4f", said->keep,
-                          tg_activation_name(said->activation), r->p->rate[rate], n, said->minimum, low.median, low.low,
-                          low.high, said->minimum_epoch, at, said->final, end.median, end.low, end.high);
+                          tg_activation_name(said->activation), rate, n, said->minimum, low.median, low.low, low.high,
+                          said->minimum_epoch, at, said->final, end.median, end.low, end.high);
         }
 }
 
@@ -102,8 +84,8 @@ static void add_training(const results *r, sheet *s)
     for (int i = 0; i < CURVES; i++) {
         const published *said = &curves[i];
         const study_record *records[STUDY_SEEDS];
-        const double rate = mnist_best_rate(r->work, r->p, said->activation, said->keep);
-        const int n = mnist_records(r->work, r->p, said->activation, said->keep, rate, records);
+        double rate;
+        const int n = records_at_best(r, said->activation, said->keep, &rate, records);
         for (int e = 0; e < 3 && n > 0; e++) {
             const study_spread ours = study_spread_at(records, n, train_epochs[e], STUDY_TRAIN_LOSS);
             char text[16] = "> .5";
@@ -117,15 +99,14 @@ static void add_training(const results *r, sheet *s)
 }
 
 /* The test error of each run where its validation loss was lowest, in percent. */
-static study_spread test_error(const results *r, tg_activation activation, double keep, double rate)
+static study_spread test_error(const results *r, tg_activation activation, double keep, double *rate)
 {
     const study_record *records[STUDY_SEEDS];
     double errors[STUDY_SEEDS];
-    const int n = mnist_records(r->work, r->p, activation, keep, rate, records);
+    const int n = records_at_best(r, activation, keep, rate, records);
     for (int i = 0; i < n; i++)
-        errors[i] =
-            100 - 100 * study_record_at(records[i], study_record_lowest(records[i], r->p->epochs, STUDY_VAL_LOSS),
-                                        STUDY_TEST_ACCURACY);
+        errors[i] = 100 - 100 * study_record_at(records[i], study_record_lowest(records[i], r->epochs, STUDY_VAL_LOSS),
+                                                STUDY_TEST_ACCURACY);
     return study_spread_of(errors, n);
 }
 
@@ -136,8 +117,9 @@ static void add_errors(const results *r, sheet *s)
     sheet_table(s, 3, "keep|activation|rate|published|ours|least to greatest");
     for (int k = 0; k < 2; k++)
         for (int a = 0; a < 4; a++) {
-            const double keep = k ? 0.5 : 1, rate = mnist_best_rate(r->work, r->p, order[a], keep);
-            const study_spread ours = test_error(r, order[a], keep, rate);
+            const double keep = k ? 0.5 : 1;
+            double rate;
+            const study_spread ours = test_error(r, order[a], keep, &rate);
             if (ours.count)
                 sheet_row(s, "%g|%s|%g|%s|%.2f %%|%.2f %% to %.2f %%", keep, tg_activation_name(order[a]), rate,
                           order[a] == TG_STOCHASTIC_GELU    ? "2.00 %"
@@ -151,17 +133,17 @@ static void add_errors(const results *r, sheet *s)
 
 static void judge_reproduction(const results *r, sheet *s)
 {
-    int within = 0, of = 0, fewest = r->p->seeds;
+    int within = 0, of = 0, fewest = r->seeds;
     double worst = 0;
     char where[80] = "";
     for (int i = 0; i < CURVES; i++) {
         const published *said = &curves[i];
         const study_record *records[STUDY_SEEDS];
-        const double rate = mnist_best_rate(r->work, r->p, said->activation, said->keep);
-        const int n = mnist_records(r->work, r->p, said->activation, said->keep, rate, records);
-        const int at = study_lowest_median(records, n, r->p->epochs, STUDY_VAL_LOSS);
+        double rate;
+        const int n = records_at_best(r, said->activation, said->keep, &rate, records);
+        const int at = study_lowest_median(records, n, r->epochs, STUDY_VAL_LOSS);
         const double off[2] = {study_spread_at(records, n, at, STUDY_VAL_LOSS).median - said->minimum,
-                               study_spread_at(records, n, r->p->epochs, STUDY_VAL_LOSS).median - said->final};
+                               study_spread_at(records, n, r->epochs, STUDY_VAL_LOSS).median - said->final};
         fewest = n > 0 && n < fewest ? n : fewest;
         for (int k = 0; k < 2 && n > 0; k++, of++) {
             within += fabs(off[k]) <= tolerance(said->keep);
@@ -178,7 +160,7 @@ static void judge_reproduction(const results *r, sheet *s)
                       "activation's best "
                       "rate by validation; "
                       "the farthest is %s, off by %+.4f. Medians are of %d seed%s at least, of %d.",
-                      within, of, where, worst, fewest, plural(fewest), r->p->seeds);
+                      within, of, where, worst, fewest, plural(fewest), r->seeds);
 }
 
 /* Lowest validation losses of two activations, each at its best rate, by seed. */
@@ -186,13 +168,13 @@ static void judge_difference(const results *r, double keep, tg_activation other,
 {
     const study_record *ours[STUDY_SEEDS], *theirs[STUDY_SEEDS];
     double a[STUDY_SEEDS], b[STUDY_SEEDS];
-    const int n =
-        mnist_records(r->work, r->p, TG_GELU_TANH, keep, mnist_best_rate(r->work, r->p, TG_GELU_TANH, keep), ours);
-    const int m = mnist_records(r->work, r->p, other, keep, mnist_best_rate(r->work, r->p, other, keep), theirs);
+    double rate;
+    const int n = records_at_best(r, TG_GELU_TANH, keep, &rate, ours);
+    const int m = records_at_best(r, other, keep, &rate, theirs);
     const int pairs = n < m ? n : m;
     for (int i = 0; i < pairs; i++) {
-        a[i] = study_record_at(ours[i], study_record_lowest(ours[i], r->p->epochs, STUDY_VAL_LOSS), STUDY_VAL_LOSS);
-        b[i] = study_record_at(theirs[i], study_record_lowest(theirs[i], r->p->epochs, STUDY_VAL_LOSS), STUDY_VAL_LOSS);
+        a[i] = study_record_at(ours[i], study_record_lowest(ours[i], r->epochs, STUDY_VAL_LOSS), STUDY_VAL_LOSS);
+        b[i] = study_record_at(theirs[i], study_record_lowest(theirs[i], r->epochs, STUDY_VAL_LOSS), STUDY_VAL_LOSS);
     }
     if (pairs < 2)
         return;
@@ -218,9 +200,9 @@ static bool write_curves(const void *context, FILE *to)
     for (int i = 0; i < CURVES; i++) {
         const published *said = &curves[i];
         const study_record *records[STUDY_SEEDS];
-        const double rate = mnist_best_rate(r->work, r->p, said->activation, said->keep);
-        const int n = mnist_records(r->work, r->p, said->activation, said->keep, rate, records);
-        for (int e = 1; n > 0 && e <= r->p->epochs; e++) {
+        double rate;
+        const int n = records_at_best(r, said->activation, said->keep, &rate, records);
+        for (int e = 1; n > 0 && e <= r->epochs; e++) {
             const study_spread loss = study_spread_at(records, n, e, STUDY_VAL_LOSS),
                                train = study_spread_at(records, n, e, STUDY_TRAIN_LOSS);
             fprintf(to, "keep %g,%s,log loss,%g,%d,%.6g,%.6g,%.6g,", said->keep, tg_activation_name(said->activation),
@@ -263,7 +245,7 @@ static sheet *report(const results *r, const study_outcome *outcome)
                "median with a "
                "probability of 94 %%. "
                "Published numbers are read off the curves.",
-               r->p->batch, r->p->epochs, plural(r->p->epochs), r->p->seeds, plural(r->p->seeds));
+               r->work->run[0].spec.batch, r->epochs, plural(r->epochs), r->seeds, plural(r->seeds));
     judge_reproduction(r, s);
     for (int k = 0; k < 2; k++) {
         judge_difference(r, k ? 0.5 : 1, TG_RELU, s);
@@ -271,22 +253,21 @@ static sheet *report(const results *r, const study_outcome *outcome)
     }
     sheet_picture(s, "curves.svg", "log loss over epochs, ours as lines and the published numbers as marks");
     add_losses(r, s);
-    if (r->p->epochs >= train_epochs[0])
+    if (r->epochs >= train_epochs[0])
         add_training(r, s);
     add_errors(r, s);
     return s;
 }
 
-static int run(const study_context *c, dataset *data, study_work *work)
+static int run(const study_context *c, study_sources *from, study_work *work)
 {
-    const mnist_protocol p = mnist_protocol_of(c);
-    if (!add_runs(work, &p, data))
+    char message[FILES_MESSAGE];
+    if (!study_grids_add(work, c, mnist_grids, MNIST_GRIDS, from))
         return study_refuse("out of memory", 1);
     const study_outcome outcome = study_work_do(work, stderr);
     if (outcome.broken)
         return study_refuse(outcome.message, outcome.broken);
-    const results r = {c, work, &p};
-    char message[FILES_MESSAGE];
+    const results r = {c, work, mnist_cell(work, c, TG_RELU, 1).seeds, work->run[0].spec.epochs};
     if (!files_write(c->folder, "curves.csv", write_curves, &r, message) ||
         !files_write(c->folder, "published.csv", write_published, &r, message))
         return study_refuse(message, 1);
@@ -295,5 +276,5 @@ static int run(const study_context *c, dataset *data, study_work *work)
 
 int study_gelu_mnist(const study_context *c)
 {
-    return mnist_study(c, 800, study_work_of(c), run);
+    return study_on(c, study_work_of(c), STUDY_MNIST, STUDY_MNIST, run);
 }

@@ -22,7 +22,6 @@ typedef struct score {
 typedef struct results {
     const study_context *c;
     const study_work *work;
-    const mnist_protocol *p;
     double rate[MNIST_ACTIVATIONS];
     int seeds[MNIST_ACTIVATIONS];
     score score[MNIST_ACTIVATIONS][STUDY_SEEDS][LEVELS];
@@ -59,11 +58,12 @@ static bool score_net(const dataset *data, tg_model *model, score by_level[LEVEL
 /* Scores every finished network of an activation at its best rate. */
 static bool score_all(results *r, const dataset *data, int a, char message[STUDY_MESSAGE])
 {
-    r->rate[a] = mnist_best_rate(r->work, r->p, mnist_activations[a], 1);
+    const study_cell cell = mnist_cell(r->work, r->c, mnist_activations[a], 1);
+    r->rate[a] = mnist_best_rate(&cell);
     for (int i = 0; i < r->work->count; i++) {
         const study_run *run = &r->work->run[i];
-        if (strcmp(run->spec.net.activation, tg_activation_name(mnist_activations[a])) != 0 ||
-            run->spec.lr != r->rate[a] || !study_record_complete(&r->work->record[i], run->spec.epochs))
+        if (strcmp(run->group, cell.name) != 0 || run->spec.lr != r->rate[a] ||
+            !study_record_complete(&r->work->record[i], run->spec.epochs))
             continue;
         tg_model *model = study_run_net(run, r->work->folder, message);
         const bool fine = model && score_net(data, model, r->score[a][r->seeds[a]++], message);
@@ -159,19 +159,19 @@ static sheet *report(const results *r, const study_outcome *outcome)
 
 /* ---- the study ---- */
 
-static int run(const study_context *c, dataset *data, study_work *work)
+/* The runs of gelu-mnist without dropout, at its first two rates. */
+static int run(const study_context *c, study_sources *from, study_work *work)
 {
     static results r;
     char message[STUDY_MESSAGE];
-    const mnist_protocol p = mnist_protocol_of(c);
-    bool fine = true;
-    for (int a = 0; a < MNIST_ACTIVATIONS; a++)
-        for (int rate = 0; rate < p.rates && rate < 2; rate++)
-            fine = fine && mnist_add(work, &p, data, mnist_activations[a], 1, p.rate[rate], 1, p.seeds);
-    if (!fine)
+    dataset *data = &from->rows[STUDY_MNIST];
+    study_grid grid = mnist_grids[0];
+    grid.factors[1] = "dropout=0";
+    grid.rates[2] = 0;
+    if (!study_grids_add(work, c, &grid, 1, from))
         return study_refuse("out of memory", 1);
     const study_outcome outcome = study_work_do(work, stderr);
-    r = (results){.c = c, .work = work, .p = &p};
+    r = (results){.c = c, .work = work};
     if (outcome.broken)
         return study_refuse(outcome.message, outcome.broken);
     if (!study_run_split(&work->run[0], data, message))
@@ -189,5 +189,5 @@ int study_gelu_noise(const study_context *c)
     study_context classifiers;
     if (!study_context_of(&classifiers, c->settings, "gelu-mnist", c->command))
         return study_refuse("--out: the name is too long", 2);
-    return mnist_study(c, 800, study_work_of(&classifiers), run);
+    return study_on(c, study_work_of(&classifiers), STUDY_MNIST, STUDY_MNIST, run);
 }

@@ -22,54 +22,27 @@ static const double published[FORMS] = {1.997, 1.983, 1.994, 1.982, 1.960, 1.953
 enum { SETTINGS = 2 };
 static const struct {
     tg_norm norm;
-    const char *suffix, *says;
-} settings[SETTINGS] = {{TG_NORM_NONE, "", "without normalisation"},
-                        {TG_NORM_RMS, "-rms", "with an RMSNorm behind every hidden layer"}};
+    const char *says;
+} settings[SETTINGS] = {{TG_NORM_NONE, "without normalisation"},
+                        {TG_NORM_RMS, "with an RMSNorm behind every hidden layer"}};
 
 typedef struct results {
     const study_context *c;
     const study_work *work;
-    const tabular_sets *sets;
-    int setting, seeds, rates;
+    const study_sources *from;
+    const tabular_grids *tables;
+    int setting, seeds;
     int count, form[FORMS];                        /* which forms are compared: those below, in this order */
-    double rate[TABULAR_SETS][FORMS];              /* the best */
-    double test[TABULAR_SETS][FORMS][STUDY_SEEDS]; /* logarithms of the test losses there */
-    double mean[TABULAR_SETS][FORMS];              /* geometric, of the test losses */
+    double rate[STUDY_TABLES][FORMS];              /* the best */
+    double test[STUDY_TABLES][FORMS][STUDY_SEEDS]; /* logarithms of the test losses there */
+    double mean[STUDY_TABLES][FORMS];              /* geometric, of the test losses */
     ranks ranks;
 } results;
 
-static void name_of(char name[40], int setting, int form)
-{
-    snprintf(name, 40, "%s%s", tg_activation_name(forms[form]), settings[setting].suffix);
-}
-
-static bool add_seeds(study_work *work, const study_context *c, const tabular_sets *sets, int setting, int first,
-                      int last, int rates)
-{
-    bool fine = true;
-    char name[40];
-    for (int seed = first; seed <= last; seed++)
-        for (int set = 0; set < sets->count; set++)
-            for (int f = 0; f < FORMS; f++)
-                for (int r = 0; r < rates; r++) {
-                    const net_spec form = {.activation = tg_activation_name(forms[f]),
-                                           .norm = tg_norm_name(settings[setting].norm)};
-                    name_of(name, setting, f);
-                    fine = fine &&
-                           tabular_add(work, c, sets, set, name, &form, tabular_rates[r + (rates == 1)], seed, NULL);
-                }
-    return fine;
-}
-
-/* Half of the seeds for both settings first; and first as gated forms are used, between normalisations. */
-static bool add_runs(study_work *work, const study_context *c, const tabular_sets *sets, int seeds, int rates)
-{
-    bool fine = true;
-    for (int half = 0; half < 2; half++)
-        for (int setting = SETTINGS - 1; setting >= 0; setting--)
-            fine = fine && add_seeds(work, c, sets, setting, half ? seeds / 2 + 1 : 1, half ? seeds : seeds / 2, rates);
-    return fine;
-}
+static const study_grid like = {
+    .factors = {"activation=relu,gelu_exact,silu,glu,bilinear,reglu,geglu,swiglu", "norm=rms,none"},
+    .rates = {TABULAR_RATE_LIST},
+    .seeds = 10};
 
 /* As many seeds of a form as are complete in a setting for all sets and rates. */
 static int complete_seeds(const study_work *work, int setting, int form, int seeds)
@@ -118,18 +91,18 @@ static int place_of(const results *r, tg_activation activation)
 
 static void gather(results *r)
 {
-    double table[TABULAR_SETS * FORMS];
-    const double *rates = tabular_rates + (r->rates == 1);
-    for (int set = 0; set < r->sets->count; set++)
+    double table[STUDY_TABLES * FORMS];
+    for (int set = 0; set < r->tables->count; set++)
         for (int i = 0; i < r->count; i++) {
             char name[40];
-            name_of(name, r->setting, r->form[i]);
-            r->rate[set][i] = tabular_best_rate(r->work, r->sets->name[set], name, rates, r->rates, r->seeds);
-            tabular_losses(r->work, r->sets->name[set], name, r->rate[set][i], r->seeds, r->test[set][i]);
-            r->mean[set][i] = r->rate[set][i] > 0 ? exp(statistics_of(r->test[set][i], (size_t)r->seeds).mean) : NAN;
+            snprintf(name, sizeof name, "%s-%s", form_name(r, i), tg_norm_name(settings[r->setting].norm));
+            const study_cell cell = tabular_cell(r->work, r->c, r->tables, set, name, r->seeds);
+            r->rate[set][i] = cell.best;
+            study_cell_losses(&cell, cell.best, r->test[set][i]);
+            r->mean[set][i] = cell.best > 0 ? exp(statistics_of(r->test[set][i], (size_t)r->seeds).mean) : NAN;
             table[set * r->count + i] = r->mean[set][i];
         }
-    r->ranks = ranks_of(table, r->sets->count, r->count);
+    r->ranks = ranks_of(table, r->tables->count, r->count);
 }
 
 /* ---- tables ---- */
@@ -143,10 +116,10 @@ static void put_table(const results *r, sheet *s, const char *what, bool rates)
     for (int f = 0; f < r->count; f++)
         used += snprintf(line + used, sizeof line - (size_t)used, "|%s", form_name(r, f));
     sheet_table(s, 1, line);
-    for (int set = 0; set < r->sets->count; set++) {
-        used = snprintf(line, sizeof line, "%s|%s", r->sets->name[set],
+    for (int set = 0; set < r->tables->count; set++) {
+        used = snprintf(line, sizeof line, "%s|%s", r->from->name[set],
                         rates                                               ? "rate"
-                        : r->sets->data[set].task == DATASET_CLASSIFICATION ? "log loss"
+                        : r->from->rows[set].task == DATASET_CLASSIFICATION ? "log loss"
                                                                             : "squared error");
         for (int f = 0; f < r->count; f++)
             used += snprintf(line + used, sizeof line - (size_t)used, rates ? "|%g" : "|%.4f",
@@ -165,12 +138,12 @@ static void put_table(const results *r, sheet *s, const char *what, bool rates)
  * number. */
 static void count_differences(const results *r, int form, int other, int *better, int *worse)
 {
-    double p[TABULAR_SETS];
+    double p[STUDY_TABLES];
     *better = *worse = 0;
-    for (int set = 0; set < r->sets->count; set++)
+    for (int set = 0; set < r->tables->count; set++)
         p[set] = statistics_compare(r->test[set][form], r->test[set][other], (size_t)r->seeds).p;
-    statistics_holm(p, (size_t)r->sets->count);
-    for (int set = 0; set < r->sets->count; set++)
+    statistics_holm(p, (size_t)r->tables->count);
+    for (int set = 0; set < r->tables->count; set++)
         if (p[set] < 0.05)
             *(r->mean[set][form] < r->mean[set][other] ? better : worse) += 1;
 }
@@ -183,10 +156,10 @@ static void put_pair(const results *r, sheet *s, tg_activation first, tg_activat
     if (form < 0 || other < 0)
         return;
     count_differences(r, form, other, &better, &worse);
-    for (int set = 0; set < r->sets->count; set++)
-        logs += log(r->mean[set][form] / r->mean[set][other]) / r->sets->count;
+    for (int set = 0; set < r->tables->count; set++)
+        logs += log(r->mean[set][form] / r->mean[set][other]) / r->tables->count;
     sheet_row(s, "%s less %s|%d|%d|%d|%.3f", tg_activation_name(first), tg_activation_name(second), better, worse,
-              r->sets->count - better - worse, exp(logs));
+              r->tables->count - better - worse, exp(logs));
 }
 
 static void put_pairs(const results *r, sheet *s)
@@ -307,7 +280,7 @@ static sheet *report(const results r[SETTINGS], const study_outcome *outcome)
                "of the epoch with the "
                "lowest "
                "validation loss: log loss of classes, squared error of standardised targets.",
-               r->rates);
+               r->c->settings->quick ? 2 : TABULAR_RATES);
     for (int setting = 0; setting < SETTINGS; setting++)
         if (r[setting].seeds > 1)
             judge(&r[setting], s);
@@ -317,19 +290,19 @@ static sheet *report(const results r[SETTINGS], const study_outcome *outcome)
     return s;
 }
 
-static int run(const study_context *c, const tabular_sets *sets, study_work *work)
+static int run(const study_context *c, study_sources *from, study_work *work)
 {
     static results r[SETTINGS];
     char message[FILES_MESSAGE];
-    const int seeds = c->settings->quick ? 4 : 10, rates = c->settings->quick ? 1 : TABULAR_RATES;
-    if (!add_runs(work, c, sets, seeds, rates))
+    const tabular_grids tables = tabular_grids_of(c, from, &like);
+    if (!study_grids_add(work, c, tables.grid, tables.count, from))
         return study_refuse("out of memory", 1);
     const study_outcome outcome = study_work_do(work, stderr);
     if (outcome.broken)
         return study_refuse(outcome.message, outcome.broken);
     for (int setting = 0; setting < SETTINGS; setting++) {
-        r[setting] = (results){.c = c, .work = work, .sets = sets, .setting = setting, .rates = rates};
-        choose_forms(&r[setting], seeds);
+        r[setting] = (results){.c = c, .work = work, .from = from, .tables = &tables, .setting = setting};
+        choose_forms(&r[setting], c->settings->quick ? 2 : like.seeds);
         if (r[setting].seeds > 1)
             gather(&r[setting]);
     }
@@ -341,5 +314,5 @@ static int run(const study_context *c, const tabular_sets *sets, study_work *wor
 
 int study_glu_tabular(const study_context *c)
 {
-    return tabular_study(c, run);
+    return tabular_study(c, study_work_of(c), run);
 }

@@ -5,22 +5,51 @@
 
 /* ---- data ---- */
 
-bool study_sources_load(const study_context *c, study_sources *from)
+enum { QUICK_ROWS = 150, QUICK_IMAGES = 800 };
+
+static const struct {
+    const char *name, *kind, *path, *made;
+    dataset_options options;
+} sources[STUDY_PLAYS] = {
+    [STUDY_CONCRETE] = {"concrete", "csv", "uci/concrete.csv", "sine", {0}},
+    [STUDY_ENERGY] = {"energy", "csv", "uci/energy_efficiency.csv", "moons", {.target = "-2,-1"}},
+    [STUDY_AIRFOIL] = {"airfoil", "csv", "uci/airfoil_self_noise.csv", "circles", {0}},
+    [STUDY_IRIS] = {"iris", "csv", "uci/iris.csv", "spirals", {0}},
+    [STUDY_WDBC] = {"wdbc", "csv", "uci/wdbc.csv", NULL, {0}},
+    [STUDY_WINE_RED] = {"wine-red", "csv", "uci/winequality_red.csv", NULL, {.task = DATASET_REGRESSION}},
+    [STUDY_WINE_WHITE] = {"wine-white", "csv", "uci/winequality_white.csv", NULL, {.task = DATASET_REGRESSION}},
+    [STUDY_CALIFORNIA] = {"california", "csv", "uci/california_housing.csv", NULL, {0}},
+    [STUDY_DIGITS] = {"optdigits", "csv", "optdigits/optdigits.tra", "moons", {0}},
+    [STUDY_MNIST] = {"mnist", "idx", "mnist", "glyphs", {0}},
+};
+
+const char *study_source_name(study_source which)
 {
-    *from = (study_sources){0};
-    if (study_load(c, "csv", "optdigits/optdigits.tra", "moons", 150, NULL, &from->rows[STUDY_DIGITS]) &&
-        study_load(c, "idx", "mnist", "glyphs", 300, NULL, &from->rows[STUDY_MNIST]) &&
-        study_load_text(c, &from->plays))
-        return true;
-    study_sources_free(from);
-    return false;
+    return which == STUDY_PLAYS ? "tinyshakespeare" : sources[which].name;
 }
 
-void study_sources_free(study_sources *from)
+static bool load(const study_context *c, study_source i, study_sources *from)
 {
+    if (i == STUDY_PLAYS)
+        return study_load_text(c, &from->plays);
+    from->name[i] = c->settings->quick ? sources[i].made : sources[i].name;
+    return study_load(c, sources[i].kind, sources[i].path, sources[i].made,
+                      i == STUDY_MNIST ? QUICK_IMAGES : QUICK_ROWS, &sources[i].options, &from->rows[i]);
+}
+
+int study_on(const study_context *c, study_work work, study_source first, study_source last,
+             int (*run)(const study_context *c, study_sources *from, study_work *work))
+{
+    study_sources from = {0};
+    bool fine = true;
+    for (int i = first; i <= (int)last; i++)
+        fine = fine && load(c, (study_source)i, &from);
+    const int status = fine ? run(c, &from, &work) : 2;
+    study_work_free(&work);
     for (int i = 0; i < STUDY_PLAYS; i++)
-        dataset_free(&from->rows[i]);
-    text_free(&from->plays);
+        dataset_free(&from.rows[i]);
+    text_free(&from.plays);
+    return status;
 }
 
 /* ---- runs ---- */
@@ -40,7 +69,7 @@ static bool set_options(run_spec *s, const char *text)
 {
     char option[40], value[80];
     int used = 0;
-    for (const char *at = text; sscanf(at, " %39[^=]=%79s%n", option, value, &used) == 2; at += used)
+    for (const char *at = text ? text : ""; sscanf(at, " %39[^=]=%79s%n", option, value, &used) == 2; at += used)
         if (!set_option(s, option, value))
             return false;
     return true;
@@ -65,7 +94,7 @@ static bool set_factor(run_spec *s, const char *factor, int which, char name[STU
     snprintf(value, sizeof value, "%.*s", (int)strcspn(at, ","), at);
     const bool is_word = *value > '9';
     const size_t used = strlen(name);
-    snprintf(name + used, STUDY_NAME - used, "-%s%s", is_word ? "" : option, value);
+    snprintf(name + used, STUDY_NAME - used, "%s%s%s", used ? "-" : "", is_word ? "" : option, value);
     return set_option(s, option, value);
 }
 
@@ -84,7 +113,7 @@ static int seeds_of(const study_context *c, const study_grid *grid)
 
 static void name_run(char name[STUDY_NAME], const char *cell, double rate, int seed)
 {
-    snprintf(name, STUDY_NAME, "%s-lr%g-seed%d", cell, rate, seed);
+    snprintf(name, STUDY_NAME, "%.80s-lr%g-seed%d", cell, rate, seed);
 }
 
 static bool add_run(study_work *work, const study_grid *grid, const study_sources *from, const run_spec *spec,
@@ -93,61 +122,82 @@ static bool add_run(study_work *work, const study_grid *grid, const study_source
     study_run *run = study_work_add(work);
     if (!run)
         return false;
-    *run = (study_run){.spec = *spec, .more = grid->more};
+    *run = (study_run){.spec = *spec, .group = cell, .keeps_model = grid->keeps_model, .more = grid->more};
     if (grid->data == STUDY_PLAYS)
         run->text = &from->plays;
     else
         run->data = &from->rows[grid->data];
     name_run(run->name, cell, rate, seed);
-    run->group = cell;
     run->spec.lr = rate;
     run->spec.seed = seed;
     return true;
 }
 
-/* All rates and seeds of one combination. */
+/* The runs of one seed of cell number `which`. */
 static bool add_cell(study_work *work, const study_context *c, const study_grid *grid, const study_sources *from,
-                     const run_spec *fixed, int which)
+                     int which, int seed)
 {
     char name[STUDY_NAME];
-    run_spec spec = *fixed;
-    snprintf(name, sizeof name, "%s", grid->name);
-    bool fine = true;
+    run_spec spec = study_spec();
+    bool fine = set_options(&spec, grid->fixed) && set_options(&spec, c->settings->quick ? grid->quick : "");
+    snprintf(name, sizeof name, "%s", grid->name ? grid->name : "");
     for (int f = 0; f < GRID_FACTORS && grid->factors[f]; f++) {
         const int values = values_of(grid->factors[f]);
         fine = fine && set_factor(&spec, grid->factors[f], which % values, name);
         which /= values;
     }
+    spec.reconstructs = grid->reconstructs;
+    spec.epochs = c->settings->epochs ? c->settings->epochs : spec.epochs;
     const char *kept = net_keep_text(name);
-    for (int seed = 1; seed <= seeds_of(c, grid); seed++)
-        for (int rate = 0; rate < rates_of(c, grid); rate++)
-            fine = fine && kept && add_run(work, grid, from, &spec, kept, grid->rates[rate], seed);
+    for (int rate = 0; rate < rates_of(c, grid); rate++)
+        fine = fine && kept && add_run(work, grid, from, &spec, kept, grid->rates[rate], seed);
     return fine;
 }
 
-bool study_grid_add(study_work *work, const study_context *c, const study_grid *grid, const study_sources *from)
+bool study_grids_add(study_work *work, const study_context *c, const study_grid grids[], int count,
+                     const study_sources *from)
 {
-    run_spec fixed = study_spec();
-    bool fine = set_options(&fixed, grid->fixed) && set_options(&fixed, c->settings->quick ? grid->quick : "");
-    int cells = 1;
-    for (int f = 0; f < GRID_FACTORS && grid->factors[f]; f++)
-        cells *= values_of(grid->factors[f]);
-    fixed.epochs = c->settings->epochs ? c->settings->epochs : fixed.epochs;
-    for (int cell = 0; cell < cells; cell++)
-        fine = fine && add_cell(work, c, grid, from, &fixed, cell);
+    bool fine = true;
+    for (int seed = 1; seed <= STUDY_SEEDS; seed++)
+        for (const study_grid *grid = grids; grid < grids + count; grid++) {
+            int cells = seed <= seeds_of(c, grid);
+            for (int f = 0; f < GRID_FACTORS && grid->factors[f]; f++)
+                cells *= values_of(grid->factors[f]);
+            for (int cell = 0; cell < cells; cell++)
+                fine = fine && add_cell(work, c, grid, from, cell, seed);
+        }
     return fine;
 }
 
 /* ---- what came out ---- */
 
-const study_record *study_cell_record(const study_cell *cell, double rate, int seed)
+static int number_of(const study_cell *cell, double rate, int seed)
 {
     char name[STUDY_NAME];
     name_run(name, cell->name, rate, seed);
-    const int run = study_work_number(cell->work, name);
-    return run >= 0 && study_record_complete(&cell->work->record[run], cell->work->run[run].spec.epochs)
-               ? &cell->work->record[run]
-               : NULL;
+    return study_work_number(cell->work, name);
+}
+
+static bool is_complete(const study_cell *cell, int run)
+{
+    return study_record_complete(&cell->work->record[run], cell->work->run[run].spec.epochs);
+}
+
+const study_record *study_cell_record(const study_cell *cell, double rate, int seed)
+{
+    const int run = number_of(cell, rate, seed);
+    return run >= 0 && is_complete(cell, run) ? &cell->work->record[run] : NULL;
+}
+
+int study_cell_records(const study_cell *cell, double rate, bool begun, const study_record *records[STUDY_SEEDS])
+{
+    int count = 0;
+    for (int seed = 1; seed <= cell->seeds; seed++) {
+        const int run = number_of(cell, rate, seed);
+        if (run >= 0 && (begun || is_complete(cell, run)))
+            records[count++] = &cell->work->record[run];
+    }
+    return count;
 }
 
 double study_cell_at_best(const study_cell *cell, double rate, int seed, study_column column)
@@ -169,10 +219,13 @@ static double loss_at(const study_cell *cell, double rate)
     return sum / cell->seeds;
 }
 
-study_cell study_cell_of(const study_work *work, const study_context *c, const study_grid *grid, const char *name)
+study_cell study_cell_of(const study_work *work, const study_context *c, const study_grid *grid, const char *name,
+                         int seeds)
 {
-    study_cell cell = {work, grid, name, seeds_of(c, grid), rates_of(c, grid), 0};
+    study_cell cell = {
+        .work = work, .grid = grid, .seeds = seeds ? seeds : seeds_of(c, grid), .rates = rates_of(c, grid)};
     double lowest = INFINITY;
+    snprintf(cell.name, sizeof cell.name, "%s", name);
     for (int rate = 0; rate < cell.rates; rate++) {
         const double loss = loss_at(&cell, grid->rates[rate]);
         if (isnan(loss))
@@ -183,4 +236,10 @@ study_cell study_cell_of(const study_work *work, const study_context *c, const s
         }
     }
     return cell;
+}
+
+void study_cell_losses(const study_cell *cell, double rate, double logarithms[STUDY_SEEDS])
+{
+    for (int seed = 1; seed <= cell->seeds; seed++)
+        logarithms[seed - 1] = log(study_cell_at_best(cell, rate, seed, STUDY_TEST_LOSS));
 }

@@ -4,12 +4,19 @@
  *                                      .fixed = "split=redrawn batch=64 epochs=84",
  *                                      .factors = {"activation=relu,gelu_exact", "hidden=64x2,64x4"},
  *                                      .rates = {1e-3, 3e-3}, .seeds = 5};
- *     study_sources from;
- *     study_sources_load(c, &from);
- *     study_grid_add(&work, c, &depth, &from);         // depth-relu-hidden64x2-lr0.001-seed1 and so on: 40 runs
- *     study_work_do(&work, stderr);
- *     study_cell gelu = study_cell_of(&work, c, &depth, "depth-gelu_exact-hidden64x4");
- *     double loss = study_cell_at_best(&gelu, gelu.best, 1, STUDY_TEST_LOSS);        // of seed 1
+ *
+ *     static int run(const study_context *c, study_sources *from, study_work *work)
+ *     {
+ *         study_grids_add(work, c, &depth, 1, from);   // depth-relu-hidden64x2-lr0.001-seed1 and so on: 40 runs
+ *         study_work_do(work, stderr);
+ *         study_cell gelu = study_cell_of(work, c, &depth, "depth-gelu_exact-hidden64x4", 0);
+ *         double loss = study_cell_at_best(&gelu, gelu.best, 1, STUDY_TEST_LOSS);        // of seed 1
+ *         ...
+ *     }
+ *     int study_depth(const study_context *c)
+ *     {
+ *         return study_on(c, study_work_of(c), STUDY_DIGITS, STUDY_DIGITS, run);
+ *     }
  *
  * The options are those of `compare`. A cell is named by its grid and the values of its factors: a word as it is, a
  * number behind the option's name.
@@ -17,53 +24,82 @@
 #ifndef STUDY_GRID_H
 #define STUDY_GRID_H
 
-#include "examples/run/text.h"
 #include "examples/study/study.h"
 
-/* What is trained on: handwritten digits of 8 x 8 pixels as a table, MNIST, Shakespeare's plays; moons, glyphs and
- * sentences of a few words in the quick version. */
-typedef enum study_source { STUDY_DIGITS, STUDY_MNIST, STUDY_PLAYS } study_source;
+/* What is trained on, in the folder of --data; in the quick version what is made up for it, of tables the first
+ * STUDY_QUICK_TABLES. */
+typedef enum study_source {
+    STUDY_CONCRETE,
+    STUDY_ENERGY,
+    STUDY_AIRFOIL,
+    STUDY_IRIS,
+    STUDY_QUICK_TABLES,
+    STUDY_WDBC = STUDY_QUICK_TABLES,
+    STUDY_WINE_RED,
+    STUDY_WINE_WHITE,
+    STUDY_CALIFORNIA,
+    STUDY_DIGITS, /* optdigits, a table of 8 x 8 pixels */
+    STUDY_TABLES,
+    STUDY_MNIST = STUDY_TABLES,
+    STUDY_PLAYS, /* Shakespeare's, the only text */
+    STUDY_SOURCES
+} study_source;
+
+const char *study_source_name(study_source which);
 
 typedef struct study_sources {
+    const char *name[STUDY_SOURCES];
     dataset rows[STUDY_PLAYS];
     text_source plays;
 } study_sources;
 
-/* False, said, if one of them is not there. */
-bool study_sources_load(const study_context *c, study_sources *from);
-void study_sources_free(study_sources *from);
+/* A study on the sources first .. last: loads them, runs it, and frees them and the work. The exit status. */
+int study_on(const study_context *c, study_work work, study_source first, study_source last,
+             int (*run)(const study_context *c, study_sources *from, study_work *work));
 
 enum { GRID_FACTORS = 4, GRID_RATES = 8 };
 
 typedef struct study_grid {
-    const char *name;
+    const char *name; /* begins the names of its cells; NULL: nothing does */
     study_source data;
     const char *fixed, *quick;         /* options of all runs; those that the quick version has besides, or instead */
     const char *factors[GRID_FACTORS]; /* "option=value,value"; a flag has the values 0 and 1 */
     double rates[GRID_RATES];          /* ended by 0; the quick version tries the first two */
     int seeds;                         /* the quick version has two */
-    void (*more)(trainer *finished, json_t *results); /* as in study_run */
+    bool keeps_model, reconstructs;    /* as in study_run and run_spec */
+    void (*more)(trainer *finished, json_t *results);
 } study_grid;
 
-/* Adds the runs of a grid. False where one of its options is none, or memory runs out. */
-bool study_grid_add(study_work *work, const study_context *c, const study_grid *grid, const study_sources *from);
+/* Adds the runs of some grids, all of the first seed first. False where an option is none, or memory runs out. */
+bool study_grids_add(study_work *work, const study_context *c, const study_grid grids[], int count,
+                     const study_sources *from);
 
 /* The runs of one combination. */
 typedef struct study_cell {
     const study_work *work;
     const study_grid *grid;
-    const char *name;
-    int seeds, rates;
+    char name[STUDY_NAME];
+    int seeds, rates; /* how many */
     double
         best; /* the rate with the lowest validation loss, a geometric mean over the seeds; 0: not all are complete */
 } study_cell;
-study_cell study_cell_of(const study_work *work, const study_context *c, const study_grid *grid, const char *name);
+
+/* Of the cell of this name the first so many seeds; 0: all. */
+study_cell study_cell_of(const study_work *work, const study_context *c, const study_grid *grid, const char *name,
+                         int seeds);
 
 /* The record of a run of the cell; NULL where it is not complete. */
 const study_record *study_cell_record(const study_cell *cell, double rate, int seed);
 
+/* The records that are complete, or `begun` at least; how many. */
+int study_cell_records(const study_cell *cell, double rate, bool begun, const study_record *records[STUDY_SEEDS]);
+
 /* A measure of a run, after the epoch with its lowest validation loss; NaN where the run diverged or is not complete.
  */
 double study_cell_at_best(const study_cell *cell, double rate, int seed, study_column column);
+
+/* Of all seeds the logarithm of the test loss there: a network without normalisation may meet a row that is far out and
+ * be off by a factor of a thousand on it. */
+void study_cell_losses(const study_cell *cell, double rate, double logarithms[STUDY_SEEDS]);
 
 #endif

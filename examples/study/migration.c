@@ -8,76 +8,49 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SCRATCH = 3, TUNE_RATES = 4, PATH = PATH_MAX + STUDY_NAME + 20 };
-static const tg_activation scratch[SCRATCH] = {TG_RELU, TG_GELU_EXACT, TG_SWIGLU};
-static const double tune_rates[TUNE_RATES] = {1e-4, 3e-4, 1e-3, 3e-3};
 static const double old_rate = 1e-3; /* what the network that is there was trained with */
+
+/* From initial weights, runs of glu-tabular, whose records they share; the networks that are there; what goes on from
+ * their files. */
+enum { FRESH, EXISTING, TUNED, STAGES };
+static const study_grid stages[STAGES] = {
+    {.factors = {"activation=relu,gelu_exact,swiglu", "norm=none"}, .rates = {TABULAR_RATE_LIST}, .seeds = 5},
+    {.name = "-existing", .factors = {"activation=relu"}, .rates = {1e-3}, .seeds = 5, .keeps_model = true},
+    {.name = "-from-relu-to", .factors = {"activation=relu,gelu_exact"}, .rates = {1e-3, 1e-4, 3e-4, 3e-3}, .seeds = 5},
+};
 
 typedef struct results {
     const study_context *c;
-    const study_work *fresh, *tuned; /* trained from initial weights; from the file of the ReLU network */
-    const tabular_sets *sets;
-    int seeds;
-    int rates, tunings; /* how many are tried */
+    const study_sources *from;
+    study_work work[STAGES]; /* each builds on the one before */
+    study_outcome outcome[STAGES];
+    tabular_grids grids[STAGES];
+    int sets, seeds;
 } results;
-
-static const double *fresh_rates(const results *r)
-{
-    return r->rates == 1 ? &old_rate : tabular_rates;
-}
-
-static const double *tuning_rates(const results *r)
-{
-    return r->tunings == 1 ? &old_rate : tune_rates;
-}
 
 /* ---- the runs ---- */
 
-/* From initial weights: the same runs as those of glu-tabular, whose records they share. */
-static bool add_fresh(study_work *work, const results *r)
+/* The file of the existing network of a table and seed. */
+static const char *file_of(const results *r, int set, int seed)
 {
-    bool fine = true;
-    for (int seed = 1; seed <= r->seeds; seed++)
-        for (int set = 0; set < r->sets->count; set++)
-            for (int a = 0; a < SCRATCH; a++)
-                for (int k = 0; k < r->rates; k++)
-                    fine = fine && tabular_add(work, r->c, r->sets, set, tg_activation_name(scratch[a]),
-                                               &(net_spec){.activation = tg_activation_name(scratch[a])},
-                                               fresh_rates(r)[k], seed, NULL);
-    return fine;
+    char path[PATH_MAX + STUDY_NAME];
+    snprintf(path, sizeof path, "%s/%s-relu-lr%g-seed%d/last.safetensors", r->c->records,
+             r->grids[EXISTING].grid[set].name, old_rate, seed);
+    return net_keep_text(path);
 }
 
-static bool add_existing(study_work *work, const results *r)
+static bool add_runs(results *r)
 {
     bool fine = true;
-    for (int seed = 1; seed <= r->seeds; seed++)
-        for (int set = 0; set < r->sets->count; set++) {
-            fine = fine && tabular_add(work, r->c, r->sets, set, "existing", &(net_spec){.activation = "relu"},
-                                       old_rate, seed, NULL);
-            if (fine)
-                work->run[work->count - 1].keeps_model = true;
-        }
-    return fine;
-}
-
-/* From the files of the existing networks, which `paths` names by seed and set. */
-static bool add_tuned(study_work *work, const results *r, char (*paths)[PATH])
-{
-    bool fine = true;
-    for (int seed = 1; seed <= r->seeds; seed++)
-        for (int set = 0; set < r->sets->count; set++) {
-            char *path = paths[(seed - 1) * r->sets->count + set];
-            snprintf(path, PATH, "%s/%s-existing-lr%g-seed%d/last.safetensors", r->c->records, r->sets->name[set],
-                     old_rate, seed);
-            for (int a = 0; a < 2; a++)
-                for (int k = 0; k < r->tunings; k++) {
-                    char name[40];
-                    snprintf(name, sizeof name, "from-relu-to-%s", tg_activation_name(scratch[a]));
-                    fine = fine && tabular_add(work, r->c, r->sets, set, name,
-                                               &(net_spec){.activation = tg_activation_name(scratch[a])},
-                                               tuning_rates(r)[k], seed, path);
-                }
-        }
+    for (int stage = 0; stage < STAGES; stage++) {
+        r->grids[stage] = tabular_grids_of(r->c, r->from, &stages[stage]);
+        fine = fine && study_grids_add(&r->work[stage], r->c, r->grids[stage].grid, r->grids[stage].count, r->from);
+    }
+    for (int i = 0; i < r->work[TUNED].count; i++) {
+        study_run *run = &r->work[TUNED].run[i];
+        run->spec.start = file_of(r, (int)(run->data - r->from->rows), run->spec.seed);
+        fine = fine && run->spec.start;
+    }
     return fine;
 }
 
@@ -88,13 +61,11 @@ typedef struct line {
 } line;
 
 /* The runs of a name at a rate, or, with rate 0, at the best by validation. */
-static line line_of(const study_work *work, const results *r, int set, const char *name, double rate,
-                    const double rates[], int count)
+static line line_of(const results *r, int stage, int set, const char *name, double rate)
 {
-    line l = {.rate = rate};
-    if (rate == 0)
-        l.rate = tabular_best_rate(work, r->sets->name[set], name, rates, count, r->seeds);
-    tabular_losses(work, r->sets->name[set], name, l.rate, r->seeds, l.loss);
+    const study_cell cell = tabular_cell(&r->work[stage], r->c, &r->grids[stage], set, name, 0);
+    line l = {.rate = rate > 0 ? rate : cell.best};
+    study_cell_losses(&cell, l.rate, l.loss);
     return l;
 }
 
@@ -106,14 +77,14 @@ static const char *const says[LINES] = {"ReLU, rate 0.001",   "ReLU, its rate", 
 
 static void lines_of(const results *r, int set, line lines[LINES])
 {
-    static const char *const names[SCRATCH] = {"relu", "gelu_exact", "swiglu"};
-    for (int a = 0; a < SCRATCH; a++) {
-        lines[OLD + 2 * a] = line_of(r->fresh, r, set, names[a], old_rate, NULL, 0);
-        lines[RELU + 2 * a] = line_of(r->fresh, r, set, names[a], 0, fresh_rates(r), r->rates);
+    static const char *const names[] = {"relu-none", "gelu_exact-none", "swiglu-none"};
+    for (int a = 0; a < 3; a++) {
+        lines[OLD + 2 * a] = line_of(r, FRESH, set, names[a], old_rate);
+        lines[RELU + 2 * a] = line_of(r, FRESH, set, names[a], 0);
     }
-    lines[ON_RELU] = line_of(r->tuned, r, set, "from-relu-to-relu", 0, tuning_rates(r), r->tunings);
-    lines[ON_GELU_OLD] = line_of(r->tuned, r, set, "from-relu-to-gelu_exact", old_rate, NULL, 0);
-    lines[ON_GELU] = line_of(r->tuned, r, set, "from-relu-to-gelu_exact", 0, tuning_rates(r), r->tunings);
+    lines[ON_RELU] = line_of(r, TUNED, set, "relu", 0);
+    lines[ON_GELU_OLD] = line_of(r, TUNED, set, "gelu_exact", old_rate);
+    lines[ON_GELU] = line_of(r, TUNED, set, "gelu_exact", 0);
 }
 
 static void put_losses(const results *r, sheet *s)
@@ -124,10 +95,10 @@ static void put_losses(const results *r, sheet *s)
     for (int i = 0; i < LINES; i++)
         used += snprintf(text + used, sizeof text - (size_t)used, "|%s", says[i]);
     sheet_table(s, 1, text);
-    for (int set = 0; set < r->sets->count; set++) {
+    for (int set = 0; set < r->sets; set++) {
         line lines[LINES];
         lines_of(r, set, lines);
-        used = snprintf(text, sizeof text, "%s", r->sets->name[set]);
+        used = snprintf(text, sizeof text, "%s", r->from->name[set]);
         for (int i = 0; i < LINES; i++)
             used += snprintf(text + used, sizeof text - (size_t)used, "|%.4f",
                              exp(statistics_of(lines[i].loss, (size_t)r->seeds).mean));
@@ -138,20 +109,20 @@ static void put_losses(const results *r, sheet *s)
 /* A step of the way: the loss of one line over that of another, over all sets. */
 static void put_step(const results *r, sheet *s, const char *what, int to, int from)
 {
-    double logs[TABULAR_SETS], p[TABULAR_SETS];
+    double logs[STUDY_TABLES], p[STUDY_TABLES];
     int lower = 0, higher = 0;
-    for (int set = 0; set < r->sets->count; set++) {
+    for (int set = 0; set < r->sets; set++) {
         line lines[LINES];
         lines_of(r, set, lines);
         logs[set] = statistics_paired(lines[to].loss, lines[from].loss, (size_t)r->seeds).mean;
         p[set] = statistics_compare(lines[to].loss, lines[from].loss, (size_t)r->seeds).p;
     }
-    statistics_holm(p, (size_t)r->sets->count);
-    for (int set = 0; set < r->sets->count; set++) {
+    statistics_holm(p, (size_t)r->sets);
+    for (int set = 0; set < r->sets; set++) {
         lower += p[set] < 0.05 && logs[set] < 0;
         higher += p[set] < 0.05 && logs[set] > 0;
     }
-    const statistics_estimate ratio = statistics_of(logs, (size_t)r->sets->count);
+    const statistics_estimate ratio = statistics_of(logs, (size_t)r->sets);
     sheet_row(s, "%s|%.3f|%.3f to %.3f|%d|%d", what, exp(ratio.mean), exp(ratio.mean - ratio.margin),
               exp(ratio.mean + ratio.margin), lower, higher);
 }
@@ -185,17 +156,17 @@ static void judge(const results *r, sheet *s)
         {ON_GELU, ON_RELU, "file_relu_to_gelu",
          "Putting GELU into a trained ReLU network and training on, against training on as it is,"}};
     for (size_t q = 0; q < sizeof questions / sizeof questions[0]; q++) {
-        double logs[TABULAR_SETS];
-        for (int set = 0; set < r->sets->count; set++) {
+        double logs[STUDY_TABLES];
+        for (int set = 0; set < r->sets; set++) {
             line lines[LINES];
             lines_of(r, set, lines);
             logs[set] =
                 statistics_paired(lines[questions[q].to].loss, lines[questions[q].from].loss, (size_t)r->seeds).mean;
         }
-        const statistics_estimate ratio = statistics_of(logs, (size_t)r->sets->count);
+        const statistics_estimate ratio = statistics_of(logs, (size_t)r->sets);
         study_put_estimate(s, questions[q].key, &ratio); /* of logarithms */
         sheet_verdict(s, "%s changes the test loss by %+.1f %% (95 %% interval over %d table%s %+.1f to %+.1f %%): %s.",
-                      questions[q].what, 100 * expm1(ratio.mean), r->sets->count, plural(r->sets->count),
+                      questions[q].what, 100 * expm1(ratio.mean), r->sets, plural(r->sets),
                       100 * expm1(ratio.mean - ratio.margin), 100 * expm1(ratio.mean + ratio.margin),
                       !(fabs(ratio.mean) > ratio.margin) ? "no gain is shown"
                       : ratio.mean < 0                   ? "a gain"
@@ -203,10 +174,16 @@ static void judge(const results *r, sheet *s)
     }
 }
 
+/* How many rates a stage tries. */
+static int line_rates(const results *r, int stage)
+{
+    return tabular_cell(&r->work[stage], r->c, &r->grids[stage], 0, "", 0).rates;
+}
+
 static sheet *report(const results *r, const study_outcome *outcome, bool complete)
 {
     sheet *s = sheet_new("Migration: ReLU, GELU, SwiGLU");
-    study_say_state(r->c, r->tuned, outcome, s);
+    study_say_state(r->c, &r->work[TUNED], outcome, s);
     if (!complete) {
         sheet_text(s, "What is compared is not complete yet.");
         return s;
@@ -220,7 +197,7 @@ static sheet *report(const results *r, const study_outcome *outcome, bool comple
                "then trained on, as ReLU itself is, at that rate and at the best of %d. SwiGLU has other matrices, as "
                "many parameters, and no use "
                "for the file. %d seed%s, each with parts of its own.",
-               old_rate, r->rates, r->tunings, r->seeds, plural(r->seeds));
+               old_rate, line_rates(r, FRESH), line_rates(r, TUNED), r->seeds, plural(r->seeds));
     judge(r, s);
     put_steps(r, s);
     put_losses(r, s);
@@ -229,52 +206,40 @@ static sheet *report(const results *r, const study_outcome *outcome, bool comple
 
 /* ---- the study ---- */
 
-static bool is_complete(const study_work *work, const study_outcome *outcome)
+static bool is_complete(const results *r, int stage)
 {
-    return outcome->complete == work->count;
+    return r->outcome[stage].complete == r->work[stage].count;
 }
 
-typedef struct stages {
-    study_work fresh, existing, tuned; /* each builds on the one before */
-    char (*paths)[PATH];
-} stages;
-
-static int run(const study_context *c, const tabular_sets *sets, stages *w)
+static int run(const study_context *c, study_sources *from, study_work *work)
 {
-    const bool quick = c->settings->quick;
-    const results r = {c, &w->fresh, &w->tuned, sets, quick ? 2 : 5, quick ? 1 : TABULAR_RATES, quick ? 1 : TUNE_RATES};
-    w->paths = calloc((size_t)(r.seeds * sets->count), sizeof *w->paths);
-    if (!w->paths || !add_fresh(&w->fresh, &r) || !add_existing(&w->existing, &r) ||
-        !add_tuned(&w->tuned, &r, w->paths))
+    static results r;
+    study_context tables;
+    if (!study_context_of(&tables, c->settings, "glu-tabular", c->command))
+        return study_refuse("--out: the name is too long", 2);
+    r = (results){c, from, {study_work_of(&tables), study_work_of(c), *work}};
+    if (!add_runs(&r))
         return study_refuse("out of memory", 1);
-    study_outcome first = study_work_do(&w->fresh, stderr), second = {0}, third = {0};
-    if (!first.broken && !first.interrupted)
-        second = study_work_do(&w->existing, stderr);
-    if (!first.interrupted && !second.interrupted && !first.broken && !second.broken)
-        third = study_work_do(&w->tuned, stderr);
-    const study_outcome *broken = first.broken ? &first : second.broken ? &second : third.broken ? &third : NULL;
-    if (broken)
-        return study_refuse(broken->message, broken->broken);
-    const bool complete = is_complete(&w->fresh, &first) && is_complete(&w->tuned, &third);
-    third.interrupted |= first.interrupted || second.interrupted;
-    third.failed += first.failed + second.failed;
-    return study_end(c, &w->tuned, &third, report(&r, &third, complete), NULL);
+    const tabular_grids *fresh = &r.grids[FRESH];
+    r.sets = fresh->count;
+    r.seeds = tabular_cell(&r.work[FRESH], c, fresh, 0, "", 0).seeds;
+    study_outcome all = {0};
+    int failed = 0;
+    for (int stage = 0; stage < STAGES && !all.interrupted && !all.broken; stage++) {
+        all = r.outcome[stage] = study_work_do(&r.work[stage], stderr);
+        failed += all.failed;
+    }
+    all.failed = failed;
+    *work = r.work[TUNED];
+    const int status =
+        all.broken ? study_refuse(all.message, all.broken)
+                   : study_end(c, work, &all, report(&r, &all, is_complete(&r, FRESH) && is_complete(&r, TUNED)), NULL);
+    study_work_free(&r.work[FRESH]);
+    study_work_free(&r.work[EXISTING]);
+    return status;
 }
 
 int study_migration(const study_context *c)
 {
-    tabular_sets sets;
-    study_context tables;
-    if (!study_context_of(&tables, c->settings, "glu-tabular", c->command))
-        return study_refuse("--out: the name is too long", 2);
-    if (!tabular_load(c, &sets))
-        return 2;
-    stages w = {study_work_of(&tables), study_work_of(c), study_work_of(c), NULL};
-    const int status = run(c, &sets, &w);
-    study_work_free(&w.fresh);
-    study_work_free(&w.existing);
-    study_work_free(&w.tuned);
-    free(w.paths);
-    tabular_free(&sets);
-    return status;
+    return tabular_study(c, study_work_of(c), run);
 }

@@ -181,8 +181,8 @@ typedef struct results {
     const study_context *c;
     study_work *work;
     int seeds, epochs, depths, widths, givens, inners;
-    int inner;        /* points in all but the last table */
-    int width, depth; /* of the nets whose activations are compared */
+    int width, depth, inner; /* of the nets whose activations are compared */
+    int most;                /* inner points of the other shapes */
 } results;
 
 static void name_of(char name[STUDY_NAME], tg_activation activation, int width, int depth, int given, int inner,
@@ -241,39 +241,45 @@ static bool add_activations(results *r, int first, int last)
 
 static bool add_runs(results *r)
 {
-    bool fine = add_activations(r, 1, 3);
+    bool fine = add_activations(r, 1, 2);
     for (int d = 0; d < r->depths; d++)
         for (int w = 0; w < r->widths; w++)
-            fine = fine && add_run(r, TG_TANH, widths[w], depths[d], 100, r->inner, 1);
-    fine = fine && add_activations(r, 4, SEEDS);
+            fine = fine && add_run(r, TG_TANH, widths[w], depths[d], 100, r->most, 1);
+    fine = fine && add_activations(r, 3, SEEDS);
     for (int n = r->inners - 1; n >= 0; n--)
         for (int g = r->givens - 1; g >= 0; g--)
             fine = fine && add_run(r, TG_TANH, 20, 8, givens[g], inners[n], 1);
     return fine;
 }
 
-/* The relative error at the end of a run; NaN where it is not complete. */
-static double error_of(const results *r, tg_activation activation, int width, int depth, int given, int inner, int seed)
+/* What a run ended with; NaN where it is not complete. */
+static double end_of(const results *r, study_column column, tg_activation activation, int width, int depth, int given,
+                     int inner, int seed)
 {
     char name[STUDY_NAME];
     name_of(name, activation, width, depth, given, inner, seed);
     const int run = study_work_number(r->work, name);
     const study_record *record = run < 0 ? NULL : &r->work->record[run];
-    return record && study_record_complete(record, r->epochs) ? study_record_at(record, record->epochs, STUDY_TEST_LOSS)
-                                                              : NAN;
+    return record && study_record_complete(record, r->epochs) ? study_record_at(record, record->epochs, column) : NAN;
+}
+
+/* The relative error of a tanh net of seed 1. */
+static double error_of(const results *r, int width, int depth, int given, int inner)
+{
+    return end_of(r, STUDY_TEST_LOSS, TG_TANH, width, depth, given, inner, 1);
 }
 
 /* ---- activations ---- */
 
-/* Logarithms of the errors of the seeds that all activations have; how many. */
-static int logarithms(const results *r, double log_error[ACTIVATIONS][SEEDS])
+/* Logarithms of what the seeds ended with that all activations have; how many. */
+static int logarithms(const results *r, study_column column, double values[ACTIVATIONS][SEEDS])
 {
     int count = 0;
     for (int seed = 1; seed <= r->seeds; seed++) {
         bool all = true;
         for (int a = 0; a < ACTIVATIONS; a++) {
-            log_error[a][count] = log(error_of(r, activations[a], r->width, r->depth, 100, r->inner, seed));
-            all = all && !isnan(log_error[a][count]);
+            values[a][count] = log(end_of(r, column, activations[a], r->width, r->depth, 100, r->inner, seed));
+            all = all && !isnan(values[a][count]);
         }
         count += all;
     }
@@ -282,9 +288,9 @@ static int logarithms(const results *r, double log_error[ACTIVATIONS][SEEDS])
 
 static void put_activations(const results *r, sheet *s)
 {
-    double log_error[ACTIVATIONS][SEEDS], p[ACTIVATIONS];
+    double log_error[ACTIVATIONS][SEEDS], log_loss[ACTIVATIONS][SEEDS], p[ACTIVATIONS];
     statistics_estimate of[ACTIVATIONS], ratio[ACTIVATIONS];
-    const int n = logarithms(r, log_error);
+    const int n = logarithms(r, STUDY_TEST_LOSS, log_error);
     if (n < 2) {
         sheet_text(s, "Two seeds of all activations must be complete before there is anything to compare.");
         return;
@@ -306,12 +312,15 @@ static void put_activations(const results *r, sheet *s)
                       exp(ratio[a].mean), exp(ratio[a].mean - ratio[a].margin), exp(ratio[a].mean + ratio[a].margin), n,
                       p[a]);
     }
-    sheet_picture(s, "curves.svg", "relative error over the steps: medians of the seeds, least to greatest");
+    sheet_picture(s, "curves.svg",
+                  "relative error over the steps, medians of the seeds and least to greatest; dashed, the loss");
     sheet_heading(s, "Activations");
-    sheet_table(s, 1, "activation|seeds|relative error|95 % interval|times tanh's");
+    sheet_table(s, 1, "activation|seeds|relative error|95 % interval|times tanh's|loss");
+    logarithms(r, STUDY_STEP_LOSS, log_loss);
     for (int a = 0; a < ACTIVATIONS; a++)
-        sheet_row(s, "%s|%d|%.2g|%.2g to %.2g|%.2f", tg_activation_name(activations[a]), n, exp(of[a].mean),
-                  exp(of[a].mean - of[a].margin), exp(of[a].mean + of[a].margin), exp(ratio[a].mean));
+        sheet_row(s, "%s|%d|%.2g|%.2g to %.2g|%.2f|%.1e", tg_activation_name(activations[a]), n, exp(of[a].mean),
+                  exp(of[a].mean - of[a].margin), exp(of[a].mean + of[a].margin), exp(ratio[a].mean),
+                  exp(statistics_of(log_loss[a], (size_t)n).mean));
 }
 
 /* ---- the paper's tables ---- */
@@ -345,12 +354,12 @@ static void put_shapes(const results *r, sheet *s)
 {
     agreement a = {0};
     char row[80];
-    sheet_heading(s, "Hidden layers and units, tanh");
+    sheet_heading(s, "Hidden layers and units, 100 given and 10,000 inner points, tanh");
     sheet_table(s, 2, "hidden layers|units|published|ours|ours / published");
     for (int d = 0; d < r->depths; d++)
         for (int w = 0; w < r->widths; w++) {
             snprintf(row, sizeof row, "%d|%d", depths[d], widths[w]);
-            put_pair(s, &a, row, by_shape[d][w], error_of(r, TG_TANH, widths[w], depths[d], 100, r->inner, 1));
+            put_pair(s, &a, row, by_shape[d][w], error_of(r, widths[w], depths[d], 100, r->most));
         }
     judge_agreement(s, "layers and units", &a);
 }
@@ -364,7 +373,7 @@ static void put_points(const results *r, sheet *s)
     for (int g = 0; g < r->givens; g++)
         for (int n = 0; n < r->inners; n++) {
             snprintf(row, sizeof row, "%d|%d", givens[g], inners[n]);
-            put_pair(s, &a, row, by_points[g][n], error_of(r, TG_TANH, 20, 8, givens[g], inners[n], 1));
+            put_pair(s, &a, row, by_points[g][n], error_of(r, 20, 8, givens[g], inners[n]));
         }
     judge_agreement(s, "points", &a);
 }
@@ -397,19 +406,23 @@ static bool write_curves(const void *context, FILE *to)
     fputs("panel,curve,measure,rate,epoch,median,low,high,train\n", to);
     for (int a = 0; a < ACTIVATIONS; a++)
         for (int e = 1; e <= r->epochs; e++) {
-            double values[SEEDS];
+            double errors[SEEDS], losses[SEEDS];
             int n = 0;
             for (int seed = 1; seed <= r->seeds; seed++) {
                 char name[STUDY_NAME];
                 name_of(name, activations[a], r->width, r->depth, 100, r->inner, seed);
                 const study_record *record = &r->work->record[study_work_number(r->work, name)];
-                if (study_record_complete(record, r->epochs))
-                    values[n++] = study_record_at(record, e < record->epochs ? e : record->epochs, STUDY_TEST_LOSS);
+                const int at = e < record->epochs ? e : record->epochs;
+                if (!study_record_complete(record, r->epochs))
+                    continue;
+                errors[n] = study_record_at(record, at, STUDY_TEST_LOSS);
+                losses[n++] = study_record_at(record, at, STUDY_STEP_LOSS);
             }
-            const study_spread error = study_spread_of(values, n);
+            const study_spread error = study_spread_of(errors, n);
             if (n)
-                fprintf(to, "an epoch is %d steps,%s,relative error,1,%d,%.6g,%.6g,%.6g,\n", EPOCH,
-                        tg_activation_name(activations[a]), e, error.median, error.low, error.high);
+                fprintf(to, "an epoch is %d steps,%s,relative error,1,%d,%.6g,%.6g,%.6g,%.6g\n", EPOCH,
+                        tg_activation_name(activations[a]), e, error.median, error.low, error.high,
+                        study_spread_of(losses, n).median);
         }
     return true;
 }
@@ -438,6 +451,7 @@ int study_pinn(const study_context *c)
                  .givens = quick ? 0 : GIVENS,
                  .inners = quick ? 0 : INNERS,
                  .inner = quick ? 50 : 2000,
+                 .most = quick ? 50 : 10000,
                  .width = quick ? 10 : 20,
                  .depth = quick ? 2 : 4};
     if (!add_runs(&r)) {
@@ -451,5 +465,6 @@ int study_pinn(const study_context *c)
         return outcome.broken ? study_refuse(outcome.message, outcome.broken) : study_refuse(message, 1);
     }
     double unused[ACTIVATIONS][SEEDS];
-    return study_end(c, &work, &outcome, report(&r, &outcome), logarithms(&r, unused) > 1 ? "study_curves.gp" : NULL);
+    return study_end(c, &work, &outcome, report(&r, &outcome),
+                     logarithms(&r, STUDY_TEST_LOSS, unused) > 1 ? "study_curves.gp" : NULL);
 }

@@ -1,6 +1,6 @@
 /* One training run of a study: a run (examples/run) with a name, on rows that were read once for all runs.
  *
- *     study_run run = {.name = "relu-keep1-lr0.001-seed1", .data = &mnist, .spec = study_spec()};
+ *     study_run run = {.name = "relu-dropout0-lr0.001-seed1", .data = &mnist, .spec = study_spec()};
  *     run.spec.net = (net_spec){.hidden = "128x8", .activation = "relu", .init = "unit_rows"};
  *     run.spec.lr = 1e-3, run.spec.batch = 128, run.spec.epochs = 50, run.spec.validation = "first:5000";
  *     double seconds = study_run_seconds(&run, message);            // for one epoch, from a timed sample

@@ -1,9 +1,7 @@
 /* study shakespeare: activations, and what else people change, in a small GPT on Shakespeare's plays: nanoGPT's
  * configuration for a CPU, with several seeds where others had one. */
 #include "examples/data/words.h"
-#include "examples/report/statistics.h"
-#include "examples/run/text.h"
-#include "examples/study/study.h"
+#include "examples/study/grid.h"
 
 #include <math.h>
 #include <string.h>
@@ -16,23 +14,40 @@ enum { TABLE, DISCUSSION, SOURCES };
 /* `published`: validation losses of single runs: of a course report, and of nanoGPT's discussion 675; 0: none. */
 static const struct form {
     const char *name;
-    net_spec net;
     double published[SOURCES];
 } forms[FORMS] = {
-    [RELU] = {"relu", {.activation = "relu"}, {0}},
-    [RELU_SQUARED] = {"relu_squared", {.activation = "relu_squared"}, {0}},
-    [GELU_TANH] = {"gelu_tanh", {.activation = "gelu_tanh"}, {0}},
-    [GELU_EXACT] = {"gelu_exact", {.activation = "gelu_exact"}, {1.7587, 1.9061}},
-    [SILU] = {"silu", {.activation = "silu"}, {0}},
-    [SWIGLU] = {"swiglu", {.activation = "swiglu"}, {1.7082, 1.8176}},
-    [GEGLU] = {"geglu", {.activation = "geglu"}, {0}},
-    [REGLU] = {"reglu", {.activation = "reglu"}, {0}},
-    [ROTARY] = {"rotary", {.activation = "gelu_exact", .rotary = true}, {1.7283}},
-    [RMSNORM] = {"rmsnorm", {.activation = "gelu_exact", .norm = "rms"}, {1.7676}},
-    [GROUPED] = {"grouped", {.activation = "gelu_exact", .kv_heads = 2}, {1.7726}},
+    [RELU] = {"relu", {0}},
+    [RELU_SQUARED] = {"relu_squared", {0}},
+    [GELU_TANH] = {"gelu_tanh", {0}},
+    [GELU_EXACT] = {"gelu_exact", {1.7587, 1.9061}},
+    [SILU] = {"silu", {0}},
+    [SWIGLU] = {"swiglu", {1.7082, 1.8176}},
+    [GEGLU] = {"geglu", {0}},
+    [REGLU] = {"reglu", {0}},
+    [ROTARY] = {"rotary", {1.7283}},
+    [RMSNORM] = {"rmsnorm", {1.7676}},
+    [GROUPED] = {"grouped", {1.7726}},
 };
 
-static const double rates[RATES] = {1e-3, 3e-3, 6e-3}; /* the first is nanoGPT's */
+/* The configuration that nanoGPT's README names for a CPU, whose 2,000 steps are validated on every 250. Of the rates
+ * the first is nanoGPT's. */
+#define PROTOCOL                                                                                                       \
+    "model=gpt layers=4 heads=4 width=128 context=64 schedule=cosine end=0.1 warmup=0.05 weight-decay=0.1 beta2=0.99 " \
+    "clip=1 batch=12 epoch-windows=3000 epochs=8"
+#define GRID(called, options, ...)                                                                    \
+    {                                                                                                 \
+        .name = called, .data = STUDY_PLAYS, .fixed = PROTOCOL options,                               \
+        .quick = "layers=1 width=16 context=16 epoch-windows=240 epochs=2", .factors = {__VA_ARGS__}, \
+        .rates = {1e-3, 3e-3, 6e-3}, .seeds = 5                                                       \
+    }
+static const study_grid grids[] = {
+    GRID(NULL, "", "activation=relu,relu_squared,gelu_tanh,gelu_exact,silu,swiglu,geglu,reglu"),
+    GRID("rotary", " activation=gelu_exact rotary=1", NULL),
+    GRID("rmsnorm", " activation=gelu_exact norm=rms", NULL),
+    GRID("grouped", " activation=gelu_exact kv-heads=2", NULL),
+};
+enum { GRIDS = sizeof grids / sizeof *grids };
+static const double *const rates = grids[0].rates;
 
 typedef struct results {
     const study_context *c;
@@ -42,80 +57,22 @@ typedef struct results {
     int best[FORMS]; /* the rate with the lowest mean */
 } results;
 
-/* ---- the runs ---- */
-
-static void name_of(char name[STUDY_NAME], int form, int rate, int seed)
-{
-    snprintf(name, STUDY_NAME, "%s-lr%g-seed%d", forms[form].name, rates[rate], seed);
-}
-
-/* The configuration that nanoGPT's README names for a CPU, whose 2,000 steps are validated on every 250. */
-static run_spec protocol(const study_context *c)
-{
-    const bool quick = c->settings->quick;
-    run_spec s = study_spec();
-    s.net = (net_spec){.model = "gpt", .layers = 4, .heads = 4, .width = 128, .context = 64};
-    s.schedule = "cosine";
-    s.end = 0.1;
-    s.warmup = 0.05;
-    s.weight_decay = 0.1;
-    s.beta2 = 0.99;
-    s.clip = 1;
-    s.batch = 12;
-    s.epoch_windows = 250 * s.batch;
-    s.epochs = 8;
-    if (quick) {
-        s.net.layers = 1, s.net.width = 16, s.net.context = 16;
-        s.epoch_windows = 20 * s.batch, s.epochs = 2;
-    }
-    if (c->settings->epochs)
-        s.epochs = c->settings->epochs;
-    return s;
-}
-
-static bool add_runs(study_work *work, const results *r, const text_source *text, int seeds)
-{
-    for (int seed = 1; seed <= seeds; seed++)
-        for (int rate = 0; rate < r->rates; rate++)
-            for (int f = 0; f < FORMS; f++) {
-                study_run *run = study_work_add(work);
-                if (!run)
-                    return false;
-                *run = (study_run){.group = forms[f].name, .text = text, .spec = protocol(r->c)};
-                run->spec.net.activation = forms[f].net.activation;
-                run->spec.net.norm = forms[f].net.norm;
-                run->spec.net.rotary = forms[f].net.rotary;
-                run->spec.net.kv_heads = forms[f].net.kv_heads;
-                run->spec.lr = rates[rate];
-                run->spec.seed = seed;
-                name_of(run->name, f, rate, seed);
-            }
-    return true;
-}
-
 /* ---- what came out ---- */
 
-static const study_record *record_of(const results *r, int form, int rate, int seed)
-{
-    char name[STUDY_NAME];
-    name_of(name, form, rate, seed);
-    const int run = study_work_number(r->work, name);
-    return study_record_complete(&r->work->record[run], r->work->run[run].spec.epochs) ? &r->work->record[run] : NULL;
-}
-
 /* The lowest validation loss of each run, as the others report it; and as many seeds as all forms and rates have. */
-static void gather(results *r, int seeds)
+static void gather(results *r)
 {
-    r->seeds = seeds;
+    study_cell cell[FORMS];
+    for (int f = 0; f < FORMS; f++)
+        cell[f] = study_cell_of(r->work, r->c, &grids[0], forms[f].name, 0);
+    r->rates = cell[0].rates;
+    r->seeds = cell[0].seeds;
     for (int f = 0; f < FORMS; f++)
         for (int rate = 0; rate < r->rates; rate++)
             for (int seed = 1; seed <= r->seeds; seed++) {
-                const study_record *record = record_of(r, f, rate, seed);
-                if (!record)
+                if (!study_cell_record(&cell[f], rates[rate], seed))
                     r->seeds = seed - 1;
-                else
-                    r->loss[f][rate][seed - 1] = study_record_at(
-                        record, study_record_lowest(record, record->epochs, STUDY_VAL_LOSS), STUDY_VAL_LOSS);
+                r->loss[f][rate][seed - 1] = study_cell_at_best(&cell[f], rates[rate], seed, STUDY_VAL_LOSS);
             }
     for (int f = 0; f < FORMS; f++)
         for (int rate = 1; rate < r->rates; rate++)
@@ -308,7 +265,7 @@ static sheet *report(const results *r, const study_outcome *outcome)
                "is the lowest of the %d validations, each on the whole last tenth of the text; nanoGPT validates on 20 "
                "random batches. Unlike nanoGPT, linear layers have biases. The base of rotary, rmsnorm and grouped is "
                "%s.",
-               protocol(r->c).epochs, forms[BASE].name);
+               r->work->run[0].spec.epochs, forms[BASE].name);
     if (r->seeds < 2)
         sheet_text(s, "Two seeds of all forms and rates must be complete before there is anything to compare.");
     else
@@ -333,29 +290,23 @@ static bool write_forms(const void *context, FILE *to)
     return true;
 }
 
-int study_shakespeare(const study_context *c)
+static int run(const study_context *c, study_sources *from, study_work *work)
 {
     static results r;
-    text_source text;
     char message[FILES_MESSAGE];
-    const int seeds = c->settings->quick ? 2 : SEEDS;
-    study_work work = study_work_of(c);
-    r = (results){.c = c, .work = &work, .rates = c->settings->quick ? 1 : RATES};
-    if (!study_load_text(c, &text))
-        return 2;
-    const bool added = add_runs(&work, &r, &text, seeds);
-    const study_outcome outcome = added ? study_work_do(&work, stderr) : (study_outcome){0};
-    if (!added || outcome.broken) {
-        text_free(&text);
-        study_work_free(&work);
-        return study_refuse(added ? outcome.message : "out of memory", added ? outcome.broken : 1);
-    }
-    gather(&r, seeds);
-    const bool written = r.seeds < 2 || files_write(c->folder, "forms.csv", write_forms, &r, message);
-    if (!written)
-        study_refuse(message, 1);
-    const int status =
-        study_end(c, &work, &outcome, report(&r, &outcome), written && r.seeds > 1 ? "study_forms.gp" : NULL);
-    text_free(&text);
-    return written ? status : 1;
+    r = (results){.c = c, .work = work};
+    if (!study_grids_add(work, c, grids, GRIDS, from))
+        return study_refuse("out of memory", 1);
+    const study_outcome outcome = study_work_do(work, stderr);
+    if (outcome.broken)
+        return study_refuse(outcome.message, outcome.broken);
+    gather(&r);
+    if (r.seeds > 1 && !files_write(c->folder, "forms.csv", write_forms, &r, message))
+        return study_refuse(message, 1);
+    return study_end(c, work, &outcome, report(&r, &outcome), r.seeds > 1 ? "study_forms.gp" : NULL);
+}
+
+int study_shakespeare(const study_context *c)
+{
+    return study_on(c, study_work_of(c), STUDY_PLAYS, STUDY_PLAYS, run);
 }

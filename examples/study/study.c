@@ -173,21 +173,6 @@ study_spread study_spread_of(const double values[], int count)
     return spread;
 }
 
-int study_seeds(const study_work *work, const char *format, int seeds, bool begun,
-                const study_record *records[STUDY_SEEDS])
-{
-    int count = 0;
-    const char *mark = strstr(format, "%d");
-    for (int seed = 1; mark && seed <= seeds && count < STUDY_SEEDS; seed++) {
-        char name[STUDY_NAME];
-        snprintf(name, sizeof name, "%.*s%d%s", (int)(mark - format), format, seed, mark + 2);
-        const int run = study_work_number(work, name);
-        if (run >= 0 && (begun || study_record_complete(&work->record[run], work->run[run].spec.epochs)))
-            records[count++] = &work->record[run];
-    }
-    return count;
-}
-
 study_spread study_spread_at(const study_record *const records[], int count, int epoch, study_column column)
 {
     double values[STUDY_SEEDS];

@@ -101,11 +101,6 @@ typedef struct study_spread {
 } study_spread;
 study_spread study_spread_of(const double values[], int count);
 
-/* The records that are finished, or `begun` at least, among runs whose names are `format` with the seeds 1, 2, ... in
- * place of its %d; how many. */
-int study_seeds(const study_work *work, const char *format, int seeds, bool begun,
-                const study_record *records[STUDY_SEEDS]);
-
 /* The spread of a column after an epoch; and the epoch with the lowest median, 0 where there is none. */
 study_spread study_spread_at(const study_record *const records[], int count, int epoch, study_column column);
 int study_lowest_median(const study_record *const records[], int count, int epochs, study_column column);

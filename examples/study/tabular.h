@@ -1,41 +1,29 @@
-/* The tables of uci/ and optdigits/, and how long a small network is trained on one: what several studies use. */
+/* Small networks on the tables of uci/ and optdigits/, which several studies train. */
 #ifndef STUDY_TABULAR_H
 #define STUDY_TABULAR_H
 
-#include "examples/study/study.h"
+#include "examples/study/grid.h"
 
-enum { TABULAR_SETS = 9, TABULAR_RATES = 5 };
-extern const double tabular_rates[TABULAR_RATES];
+enum { TABULAR_RATES = 5 };
 
-typedef struct tabular_sets {
-    int count;
-    const char *name[TABULAR_SETS];
-    dataset data[TABULAR_SETS];
-} tabular_sets;
+/* Of each table's grid: two hidden layers of 64, splits redrawn for each seed, 3,000 steps or so. */
+typedef struct tabular_grids {
+    int count; /* of tables: all, or the first in the quick version */
+    study_grid grid[STUDY_TABLES];
+} tabular_grids;
 
-/* Loads all of them, or made-up ones for a quick study. False, said, if one is not there. */
-bool tabular_load(const study_context *c, tabular_sets *sets);
-void tabular_free(tabular_sets *sets);
+/* The grid for each table; its name is that of the table, with the suffix of `like.name` if there is one. */
+tabular_grids tabular_grids_of(const study_context *c, const study_sources *from, const study_grid *like);
 
-/* A study on them: loads them, runs it on the records in the study's folder, and frees both sets and work. The exit
- * status. */
-int tabular_study(const study_context *c,
-                  int (*run)(const study_context *c, const tabular_sets *sets, study_work *work));
+/* A study on the tables: study_on, with as many as there are. */
+int tabular_study(const study_context *c, study_work work,
+                  int (*run)(const study_context *c, study_sources *from, study_work *work));
 
-/* A run with two hidden layers of 64: 3,000 steps or so, parts drawn anew for each seed. Its name is
- * SET-NAME-lrRATE-seedSEED. */
-bool tabular_add(study_work *work, const study_context *c, const tabular_sets *sets, int set, const char *name,
-                 const net_spec *form, double rate, int seed, const char *start);
+/* The cell of a table: TABLE-NAME. */
+study_cell tabular_cell(const study_work *work, const study_context *c, const tabular_grids *grids, int table,
+                        const char *name, int seeds);
 
-/* The logarithms of the test losses, by seed, of the runs of that name at a rate, each at the epoch with its lowest
- * validation loss; NaN for what diverged or is not complete. Logarithms, because a network without normalisation may
- * meet a row that is far out and be off by a factor of a thousand on it. The mean logarithm of their validation losses
- * there, which is infinite if one diverged and NaN if one is not complete. */
-double tabular_losses(const study_work *work, const char *set, const char *name, double rate, int seeds,
-                      double test[STUDY_SEEDS]);
-
-/* The rate with the lowest of these means, 0 if none is complete. */
-double tabular_best_rate(const study_work *work, const char *set, const char *name, const double rates[], int count,
-                         int seeds);
+/* TABULAR_RATES of them, for a grid's rates. */
+#define TABULAR_RATE_LIST 3e-4, 1e-3, 3e-3, 1e-2, 3e-2
 
 #endif

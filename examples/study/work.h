@@ -4,7 +4,7 @@
  *     study_run *run = study_work_add(&work);                      // NULL if memory runs out
  *     *run = (study_run){...};
  *     study_outcome outcome = study_work_do(&work, stderr);        // says beforehand how long it takes
- *     int number = study_work_number(&work, "relu-keep1-lr0.001-seed1");   // of work.run and work.record
+ *     int number = study_work_number(&work, "relu-dropout0-lr0.001-seed1");   // of work.run and work.record
  *     study_work_free(&work);
  *
  * Runs start in the order in which they were added, so what is wanted first is added first.

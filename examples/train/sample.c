@@ -12,7 +12,7 @@ static int number_of(const card *c, unsigned char byte)
     return -1;
 }
 
-/* The logit below which a letter is not among the `top` largest. */
+/* The logit below which a character is not among the `top` largest. */
 static double threshold(const float *logits, int count, int top)
 {
     double limit = INFINITY;
@@ -47,7 +47,7 @@ static int draw(const float *logits, int count, const sample_options *options, t
     return best;
 }
 
-/* The logits of the next letter behind ids[0 .. count - 1]; NULL if there is an error. */
+/* The logits of the next character after ids[0 .. count - 1]; NULL if there is an error. */
 static const float *logits_after(const tg_model *model, const card *c, tg_tape *tape, const int32_t *ids, int64_t count,
                                  int32_t *window)
 {
@@ -78,7 +78,7 @@ bool sample_write(const tg_model *model, const card *c, const sample_options *op
     for (const char *byte = prompt; fine && *byte; byte++) {
         const int number = number_of(c, (unsigned char)*byte);
         if (number < 0)
-            fine = (snprintf(message, NET_MESSAGE, "the model does not know the letter '%c' (byte %d) of the prompt",
+            fine = (snprintf(message, NET_MESSAGE, "the model does not know the character '%c' (byte %d) of the prompt",
                              *byte, (unsigned char)*byte),
                     false);
         else

@@ -1,9 +1,9 @@
-/* Texts that a model of letters writes.
+/* Texts that a model of characters writes.
  *
  *     sample_write(model, &card, &(sample_options){.length = 400, .temperature = 0.8, .top = 40}, &rng, stdout,
  * message);
  *
- * A letter is drawn with the probabilities softmax(logits / temperature), of the `top` most likely ones. A model of
+ * A character is drawn with the probabilities softmax(logits / temperature), of the `top` most likely ones. A model of
  * lines writes one line.
  */
 #ifndef TRAIN_SAMPLE_H
@@ -13,12 +13,12 @@
 
 typedef struct sample_options {
     const char *prompt; /* what stands before; NULL: an end of a line */
-    int length;         /* letters at most */
-    double temperature; /* 0: always the most likely letter */
+    int length;         /* characters at most */
+    double temperature; /* 0: always the most likely character */
     int top;            /* 0: all */
 } sample_options;
 
-/* Writes the prompt and what follows. False and one line if the prompt has a letter that the model does not know, or
+/* Writes the prompt and what follows. False and one line if the prompt has a character that the model does not know, or
  * out of memory. */
 bool sample_write(const tg_model *model, const card *c, const sample_options *options, tg_rng *rng, FILE *to,
                   char message[NET_MESSAGE]);

@@ -37,7 +37,7 @@ tg_tensor tg_layer_call(tg_layer_function forward, const void *layer, tg_tensor 
     return recompute ? tg_checkpoint(in_checkpoint, &x, 1, &(call){forward, layer, pass}) : forward(layer, x, pass);
 }
 
-static tg_tensor forward(const void *self, tg_tensor x, tg_layer_pass *pass)
+static tg_tensor forward_one(const void *self, tg_tensor x, tg_layer_pass *pass)
 {
     const tg_layer *layer = self;
     const tg_tensor y = layer->kind->forward(layer, x, pass);
@@ -59,7 +59,7 @@ tg_tensor tg_layers_forward(const tg_layer *layers, int count, tg_tensor x, tg_l
         const char *name = layer->name ? layer->name : number;
         if (*name)
             tg_scope_begin(tape, name);
-        x = tg_layer_call(forward, layer, x, pass, layer->recompute);
+        x = tg_layer_call(forward_one, layer, x, pass, layer->recompute);
         if (*name)
             tg_scope_end(tape);
     }

@@ -13,25 +13,25 @@ static tg_tensor tensor_of(tg_tensor x, tg_parameter *parameter)
 
 /* ---- the kinds ---- */
 
-static tg_tensor none(const tg_norm_layer *layer, tg_tensor x, tg_rng *training)
+static tg_tensor no_norm(const tg_norm_layer *layer, tg_tensor x, tg_rng *training)
 {
     (void)layer, (void)training;
     return x;
 }
 
-static tg_tensor layer(const tg_norm_layer *l, tg_tensor x, tg_rng *training)
+static tg_tensor layer_norm(const tg_norm_layer *l, tg_tensor x, tg_rng *training)
 {
     (void)training;
     return tg_layer_norm(x, tensor_of(x, l->weight), tensor_of(x, l->bias), l->epsilon);
 }
 
-static tg_tensor rms(const tg_norm_layer *l, tg_tensor x, tg_rng *training)
+static tg_tensor rms_norm(const tg_norm_layer *l, tg_tensor x, tg_rng *training)
 {
     (void)training;
     return tg_rms_norm(x, tensor_of(x, l->weight), l->epsilon);
 }
 
-static bool finite(tg_tensor x)
+static bool is_finite(tg_tensor x)
 {
     for (int64_t i = 0; i < tg_size(x); i++)
         if (!isfinite(tg_at(x, i)))
@@ -55,13 +55,13 @@ static void move_statistics(const tg_norm_layer *l, tg_tensor x)
     tg_tensor mean = tg_mean_over(x, others, false), variance = tg_var_over(x, others, 1, false);
     tg_no_grad_end(tape);
     tg_forbid_replay(tape, "the running statistics of a batch norm move in each step");
-    if (tg_ok(mean) && tg_ok(variance) && finite(mean) && finite(variance)) {
+    if (tg_ok(mean) && tg_ok(variance) && is_finite(mean) && is_finite(variance)) {
         move_towards(l->mean, mean, l->momentum);
         move_towards(l->variance, variance, l->momentum);
     }
 }
 
-static tg_tensor batch(const tg_norm_layer *l, tg_tensor x, tg_rng *training)
+static tg_tensor batch_norm(const tg_norm_layer *l, tg_tensor x, tg_rng *training)
 {
     tg_tensor weight = tensor_of(x, l->weight), bias = tensor_of(x, l->bias);
     const int64_t channels = tg_dim(x, 1);
@@ -83,7 +83,7 @@ static tg_tensor batch(const tg_norm_layer *l, tg_tensor x, tg_rng *training)
     return tg_batch_norm(x, weight, bias, l->epsilon);
 }
 
-static tg_tensor group(const tg_norm_layer *l, tg_tensor x, tg_rng *training)
+static tg_tensor group_norm(const tg_norm_layer *l, tg_tensor x, tg_rng *training)
 {
     (void)training;
     return tg_group_norm(x, l->groups, tensor_of(x, l->weight), tensor_of(x, l->bias), l->epsilon);
@@ -93,10 +93,10 @@ static const struct {
     const char *name;
     double epsilon;
     bool has_bias, has_statistics;
-    tg_tensor (*forward)(const tg_norm_layer *layer, tg_tensor x, tg_rng *training);
+    tg_tensor (*function)(const tg_norm_layer *layer, tg_tensor x, tg_rng *training);
 } table[] = {
-#define TG_NORM(constant, name, epsilon, has_bias, has_statistics, forward, formula) \
-    [constant] = {#name, epsilon, has_bias, has_statistics, forward},
+#define TG_NORM(constant, name, epsilon, has_bias, has_statistics, function, formula) \
+    [constant] = {#name, epsilon, has_bias, has_statistics, function},
 #include "nn/layers/norms.def"
 #undef TG_NORM
 };
@@ -145,7 +145,7 @@ tg_tensor tg_norm_layer_forward(const tg_norm_layer *layer, tg_tensor x, tg_rng 
         tg_tape_fail(tg_tape_of(x), "tg_norm_layer_forward: the layer has no weight; tg_parameters_error says why");
         return TG_NONE;
     }
-    return layer && tg_ok(x) ? table[layer->kind].forward(layer, x, training) : x;
+    return layer && tg_ok(x) ? table[layer->kind].function(layer, x, training) : x;
 }
 
 static tg_tensor forward(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)

@@ -22,7 +22,7 @@
 TG_API_BEGIN
 
 typedef enum tg_norm {
-#define TG_NORM(constant, name, epsilon, has_bias, has_statistics, forward, formula) constant,
+#define TG_NORM(constant, name, epsilon, has_bias, has_statistics, function, formula) constant,
 #include "nn/layers/norms.def"
 #undef TG_NORM
 } tg_norm;

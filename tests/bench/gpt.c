@@ -61,6 +61,17 @@ static bool open_contest(contest *c, tg_activation activation, int threads)
     return c->tape && c->gpt && c->adamw;
 }
 
+bool gpt_memory(tg_activation activation, int steps, bench_memory *took)
+{
+    static contest c;
+    bool fine = open_contest(&c, activation, 1);
+    for (int i = 0; fine && i < steps; i++)
+        fine = step(&c);
+    if (fine)
+        *took = (bench_memory){4 * tg_parameters_size(tg_transformer_parameters(c.gpt)), tg_tape_count(c.tape)};
+    return fine;
+}
+
 /* The rows of a block's first matrix of the feed-forward layer: of a gated one, how wide it was made. */
 static int64_t hidden_width(const contest *c)
 {

@@ -9,6 +9,8 @@
 
 #include "tests/bench/peer.h"
 
+#include <tapegrad.h>
+
 typedef struct gpt_settings {
     const char *activations; /* separated by commas */
     int threads;
@@ -20,5 +22,14 @@ typedef struct gpt_settings {
 /* Prints a line for each activation: microseconds of a step, tokens a second, allocations, and how many times as long
  * PyTorch takes. False, with a word on standard error, for a wrong list or if a step failed. */
 bool gpt_bench(const gpt_settings *settings);
+
+/* What a model and its step take, in bytes. */
+typedef struct bench_memory {
+    int64_t parameters;
+    tg_tape_counts tape;
+} bench_memory;
+
+/* Takes so many steps of the same GPT, and leaves everything in memory. */
+bool gpt_memory(tg_activation activation, int steps, bench_memory *took);
 
 #endif

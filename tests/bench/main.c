@@ -3,6 +3,7 @@
 #include "tests/bench/blas.h"
 #include "tests/bench/gpt.h"
 #include "tests/bench/kernel_times.h"
+#include "tests/bench/memory.h"
 #include "tests/bench/processes.h"
 #include "tests/bench/products.h"
 #include "tests/bench/steps.h"
@@ -13,7 +14,7 @@
 typedef struct settings {
     const char *nets, *activations, *threads, *python, *jax_python, *only, *isa, *dtype, *cores;
     double seconds;
-    bool csv, peers, compile, kernels, products, gpt, mpi;
+    bool csv, peers, compile, kernels, products, gpt, mpi, memory;
 } settings;
 
 static const char *const isas[] = {"best", "baseline", "v3", "v4", NULL};
@@ -56,6 +57,11 @@ static const program_option table[] = {
      "time the training step of paper, mid, ffn and gpt by all processes instead, beside one process; --peers: and "
      "PyTorch's DistributedDataParallel with gloo",
      OPTION_FLAG, .offset = offsetof(settings, mpi)},
+    {NULL, NULL, "Memory:", OPTION_GROUP},
+    {"memory", NULL,
+     "measure the memory of training steps instead, also of the net gpt: values, gradients and AdamW's moments "
+     "(trained), the tape, and the resident process",
+     OPTION_FLAG, .offset = offsetof(settings, memory)},
     {NULL, NULL, "All:", OPTION_GROUP},
     {"isa", "NAME", "the instruction set of kernels and products", OPTION_CHOICE, .offset = offsetof(settings, isa),
      .choices = isas},
@@ -78,7 +84,7 @@ static const options_program program = {
 
 /* ---- what is timed ---- */
 
-enum { STEPS = 1, GPT = 2, KERNELS = 4, PRODUCTS = 8, MPI = 16 };
+enum { STEPS = 1, GPT = 2, KERNELS = 4, PRODUCTS = 8, MPI = 16, MEMORY = 32 };
 
 /* Options that would change nothing are misunderstandings, and better told. */
 static const struct {
@@ -87,8 +93,8 @@ static const struct {
     bool of_peers;
     const char *modes_text;
 } limited[] = {
-    {"nets", STEPS | PRODUCTS | MPI, false, "training steps, --products and --mpi"},
-    {"activations", STEPS | GPT, false, "training steps and --gpt"},
+    {"nets", STEPS | PRODUCTS | MPI | MEMORY, false, "training steps, --products, --mpi and --memory"},
+    {"activations", STEPS | GPT | MEMORY, false, "training steps, --gpt and --memory"},
     {"threads", STEPS | GPT | PRODUCTS, false, "training steps, --gpt and --products"},
     {"peers", STEPS | GPT | KERNELS | MPI, false, "training steps, --gpt, --kernels and --mpi"},
     {"python", STEPS | GPT | KERNELS | MPI, true, "training steps, --gpt, --kernels and --mpi"},
@@ -109,7 +115,8 @@ static bool options_matter(const settings *s)
     } modes[] = {{s->gpt, "--gpt", GPT},
                  {s->kernels, "--kernels", KERNELS},
                  {s->products, "--products", PRODUCTS},
-                 {s->mpi, "--mpi", MPI}};
+                 {s->mpi, "--mpi", MPI},
+                 {s->memory, "--memory", MEMORY}};
     int mode = STEPS;
     const char *option = NULL;
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
@@ -194,6 +201,13 @@ int main(int argc, char **argv)
                                   .seconds = s.seconds,
                                   .csv = s.csv,
                                   .peer = peers[PEER_TORCH]});
+    if (s.memory)
+        return memory_bench(
+                   &(memory_settings){.nets = options_given(&program, "nets") ? s.nets : "toy,small,paper,mid,ffn,gpt",
+                                      .activations = s.activations,
+                                      .csv = s.csv})
+                   ? EXIT_SUCCESS
+                   : 2;
     const steps_settings steps = {.nets = s.nets,
                                   .activations = s.activations,
                                   .threads = s.threads,

@@ -79,9 +79,9 @@ const char *tape_step_error(const tape_step *step)
     return error ? error : tg_optimizer_error(step->adamw);
 }
 
-const float *tape_step_parameters(const tape_step *step)
+const tg_parameters *tape_step_parameters(const tape_step *step)
 {
-    return tg_parameters_values(tg_mlp_parameters(step->net));
+    return tg_mlp_parameters(step->net);
 }
 
 const tg_tape *tape_step_tape(const tape_step *step)

@@ -25,8 +25,8 @@ double tape_step_again(tape_step *step);
 /* The first error, or NULL. */
 const char *tape_step_error(const tape_step *step);
 
-/* The net's parameters in one block, and the tape. */
-const float *tape_step_parameters(const tape_step *step);
+/* The net's parameters, and the tape. */
+const tg_parameters *tape_step_parameters(const tape_step *step);
 const tg_tape *tape_step_tape(const tape_step *step);
 
 #endif

@@ -104,7 +104,7 @@ static bool open_contest(contest *c)
     c->batch = bench_batch_new(&c->shape, 1);
     c->recorded = tape_step_new(c->net, c->shape.activation, RATE);
     c->replayed = tape_step_new(c->net, c->shape.activation, RATE);
-    c->floor = c->recorded ? floor_new(&c->shape, RATE, tape_step_parameters(c->recorded)) : NULL;
+    c->floor = c->recorded ? floor_new(&c->shape, RATE, tg_parameters_values(tape_step_parameters(c->recorded))) : NULL;
     if (c->batch && c->replayed && c->floor) {
         tape_step_run(c->replayed, c->batch->inputs, c->batch->labels);
         return true;

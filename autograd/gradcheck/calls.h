@@ -1,0 +1,19 @@
+/* The user's functions of a black box, called. Internal. */
+#ifndef TG_GRADCHECK_CALLS_H
+#define TG_GRADCHECK_CALLS_H
+
+#include "autograd/gradcheck/function.h"
+
+enum { TG_CHECK_VALUE, TG_CHECK_VJP, TG_CHECK_JVP, TG_CHECK_JACOBIAN };
+
+/* Makes room for arrays; value and gradient at x, if there is room for them: the kind's. */
+bool tg_check_measure_box(tg_check *c);
+bool tg_check_call_box(tg_check *c, int level, const double *x, double *const *out /* [2] */);
+
+/* Which of the functions gradients are from. */
+int tg_check_source_of_gradients(const tg_check *c);
+
+/* J u at x, by the jvp or the Jacobian. */
+bool tg_check_product(tg_check *c, int which, const double *x, const double *u, double *out);
+
+#endif

@@ -1,0 +1,55 @@
+#include "examples/gradcheck/check_file.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* The path cut into folder and name; false, and one line, if it cannot be a file's. */
+static bool cut(const char *path, char folder[PATH_MAX], const char **name, char message[FILES_MESSAGE])
+{
+    const char *slash = strrchr(path, '/');
+    *name = slash ? slash + 1 : path;
+    const int length = slash == path ? 1 : slash ? (int)(slash - path) : 1;
+    if (**name && snprintf(folder, PATH_MAX, "%.*s", length, slash ? path : ".") < PATH_MAX)
+        return true;
+    snprintf(message, FILES_MESSAGE, "'%.300s' is not the name of a file", path);
+    return false;
+}
+
+/* A terminal, a pipe or a device, which is written to as it stands. */
+static bool is_device(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+}
+
+bool check_file_possible(const char *path, char message[FILES_MESSAGE])
+{
+    char folder[PATH_MAX];
+    const char *name;
+    return is_device(path) || (cut(path, folder, &name, message) && files_check_folder(folder, message) &&
+                               files_check_name(folder, name, message));
+}
+
+static bool write_device(const char *path, check_file_writer *write, const void *context, char message[FILES_MESSAGE])
+{
+    FILE *to = fopen(path, "we");
+    const bool opened = to && write(context, to);
+    const bool written = opened && fflush(to) == 0 && !ferror(to);
+    if (!written)
+        snprintf(message, FILES_MESSAGE, "cannot write '%.300s': %s", path, strerror(errno));
+    if (to)
+        fclose(to);
+    return written;
+}
+
+bool check_file_write(const char *path, check_file_writer *write, const void *context, char message[FILES_MESSAGE])
+{
+    char folder[PATH_MAX];
+    const char *name;
+    if (is_device(path))
+        return write_device(path, write, context, message);
+    return cut(path, folder, &name, message) && files_make_folder(folder, message) &&
+           files_write(folder, name, write, context, message);
+}

@@ -1,0 +1,42 @@
+/* A black box on the other side of a pipe: functions of another program, one after the other, each a line that
+ * describes it, and then a line for each evaluation. The protocol is in docs/gradcheck.md.
+ *
+ *     remote_function function;
+ *     while (remote_next(c, &function)) {
+ *         tg_gradcheck_result result = tg_gradcheck_function(&function.box, function.inputs, function.count, NULL);
+ *         remote_end(&function, &result);
+ *     }
+ *     if (command_message(c)[0]) ...                    // the program did not end well
+ */
+#ifndef GRADCHECK_REMOTE_H
+#define GRADCHECK_REMOTE_H
+
+#include "autograd/gradcheck.h"
+#include "examples/gradcheck/command.h"
+
+#include <jansson.h>
+
+enum { REMOTE_MOST = 64 /* inputs, and outputs */ };
+
+typedef struct remote_function {
+    command_pipe *of;
+    json_t *description; /* owns the names */
+    char name[128];
+    tg_black_box box;
+    tg_gradcheck_input inputs[REMOTE_MOST];
+    int count;
+    tg_shape outputs[REMOTE_MOST];
+    bool in_base64;
+    void *numbers[REMOTE_MOST]; /* of the inputs: double, or int32_t */
+    char *line;                 /* room for what is written */
+    size_t used, room;
+    char why[256]; /* what is wrong with an answer; "" if nothing is */
+} remote_function;
+
+/* Reads what the next function is. False if there is none, or the program fails. */
+bool remote_next(command_pipe *of, remote_function *r);
+
+/* Tells the program how the check ended, and frees what it had. A result that rests on a wrong answer says so. */
+void remote_end(remote_function *r, tg_gradcheck_result *result);
+
+#endif

@@ -1,7 +1,8 @@
 /* What an operation is: one const struct. The built-in ones and a user's own are the same.
  *
- *     #define CUBE(real) { const real *x = l->in[0]; real *y = l->out; for (size_t i = 0; i < l->n; i++) y[i] = x[i] *
- * x[i] * x[i]; } static void cube_loop(const tg_loop *l)                       // y = x^3 over a run of elements
+ *     #define CUBE(real) { const real *x = l->in[0]; real *y = l->out; \
+ *                          for (size_t i = 0; i < l->n; i++) y[i] = x[i] * x[i] * x[i]; }
+ *     static void cube_loop(const tg_loop *l)                       // y = x^3 over a run of elements
  *     {
  *         if (l->dtype == TG_F32) CUBE(float) else CUBE(double)
  *     }
@@ -29,7 +30,7 @@ TG_API_BEGIN
 typedef struct tg_op tg_op;
 typedef struct tg_value tg_value;
 
-/* A value: a tensor as the program holds it, with its operation, attributes, inputs, type and shape, and without
+/* A value: a tensor in the program, with its operation, attributes, inputs, type and shape, and without
  * numbers. What a shape rule and a forward function want to know of it: */
 const tg_op *tg_value_op(const tg_value *value); /* NULL: a constant, a variable or a parameter */
 const void *tg_value_attributes(const tg_value *value);

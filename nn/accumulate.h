@@ -4,8 +4,8 @@
  *     {
  *         const batch *b = user;
  *         tg_tensor x = tg_borrow(tape, TG_F32, b->x + number * 32 * 784, TG_SHAPE(32, 784));
- *         return tg_cross_entropy(tg_mlp_forward(b->net, x), tg_borrow(tape, TG_I32, b->labels + number * 32,
- * TG_SHAPE(32)));
+ *         tg_tensor labels = tg_borrow(tape, TG_I32, b->labels + number * 32, TG_SHAPE(32));
+ *         return tg_cross_entropy(tg_mlp_forward(b->net, x), labels);
  *     }
  *     ...
  *     double loss;

@@ -8,8 +8,9 @@
  *     evaluate(model);
  *     tg_ema_swap(ema);          // ... and its own weights again
  *
- *     average = decay average + (1 - decay) weight          after every step; the first update copies, as in PyTorch's
- * AveragedModel
+ *     average = decay average + (1 - decay) weight          after every step
+ *
+ * The first update copies, as in PyTorch's AveragedModel.
  *
  * What has no gradient, the running statistics of a batch norm, is copied. The averages are a set of their own with the
  * model's names, so that tg_parameters_save keeps them.

@@ -41,55 +41,6 @@ static void find_index(const tg_call *call, double sign)
                        sign, call->in[0], call->out);
 }
 
-/* ---- argmax and argmin: the first of equal ones; a NaN is larger, and smaller, than anything ---- */
-
-static void argmax_forward(const tg_call *call)
-{
-    find_index(call, 1);
-}
-
-static void argmin_forward(const tg_call *call)
-{
-    find_index(call, -1);
-}
-
-const tg_op tg_op_argmax = {.name = "argmax",
-                            .arity = 1,
-                            .flags = TG_CONSTANT,
-                            TG_REDUCE_ATTRIBUTES,
-                            .shape = index_shape,
-                            .forward = argmax_forward,
-                            TG_SAMPLES(max_min_samples)};
-const tg_op tg_op_argmin = {.name = "argmin",
-                            .arity = 1,
-                            .flags = TG_CONSTANT,
-                            TG_REDUCE_ATTRIBUTES,
-                            .shape = index_shape,
-                            .forward = argmin_forward,
-                            TG_SAMPLES(max_min_samples)};
-
-tg_tensor tg_argmax(tg_tensor x, int axis, bool keep)
-{
-    return tg_reduce(&tg_op_argmax, TG_AXES_SIDE_BY_SIDE, x, TG_AXES(axis), keep, 0);
-}
-
-tg_tensor tg_argmin(tg_tensor x, int axis, bool keep)
-{
-    return tg_reduce(&tg_op_argmin, TG_AXES_SIDE_BY_SIDE, x, TG_AXES(axis), keep, 0);
-}
-
-/* ---- max_over and min_over: the cotangent goes to the first of equal ones ---- */
-
-static void max_over_forward(const tg_call *call)
-{
-    find_value(call, 1);
-}
-
-static void min_over_forward(const tg_call *call)
-{
-    find_value(call, -1);
-}
-
 /* The cotangent to the element that `index`, argmax or argmin, finds. */
 static void scatter_cotangent(const tg_derive *d, const tg_op *index)
 {
@@ -101,37 +52,43 @@ static void scatter_cotangent(const tg_derive *d, const tg_op *index)
     d->gradient[0] = tg_reshape(tg_scatter_add(tg_reshape(d->cotangent, one), 1, place, b.n), in);
 }
 
-static void max_over_derivative(const tg_derive *d)
-{
-    scatter_cotangent(d, &tg_op_argmax);
-}
+/* max_over and argmax, min_over and argmin. The first of equal elements is found, and gets the cotangent; a NaN is
+ * larger, and smaller, than anything. */
+#define MAX_OR_MIN(over, index, sign)                                                      \
+    static void index##_forward(const tg_call *call)                                       \
+    {                                                                                      \
+        find_index(call, sign);                                                            \
+    }                                                                                      \
+    static void over##_forward(const tg_call *call)                                        \
+    {                                                                                      \
+        find_value(call, sign);                                                            \
+    }                                                                                      \
+    static void over##_derivative(const tg_derive *d)                                      \
+    {                                                                                      \
+        scatter_cotangent(d, &tg_op_##index);                                              \
+    }                                                                                      \
+    const tg_op tg_op_##index = {.name = #index,                                           \
+                                 .arity = 1,                                               \
+                                 .flags = TG_CONSTANT,                                     \
+                                 TG_REDUCE_ATTRIBUTES,                                     \
+                                 .shape = index_shape,                                     \
+                                 .forward = index##_forward,                               \
+                                 TG_SAMPLES(max_min_samples)};                             \
+    const tg_op tg_op_##over = {.name = #over,                                             \
+                                .arity = 1,                                                \
+                                TG_REDUCE_ATTRIBUTES,                                      \
+                                .shape = max_min_shape,                                    \
+                                .forward = over##_forward,                                 \
+                                .derivative = over##_derivative,                           \
+                                TG_SAMPLES(max_min_samples)};                              \
+    tg_tensor tg_##index(tg_tensor x, int axis, bool keep)                                 \
+    {                                                                                      \
+        return tg_reduce(&tg_op_##index, TG_AXES_SIDE_BY_SIDE, x, TG_AXES(axis), keep, 0); \
+    }                                                                                      \
+    tg_tensor tg_##over(tg_tensor x, tg_axes axes, bool keep)                              \
+    {                                                                                      \
+        return tg_reduce(&tg_op_##over, TG_AXES_SIDE_BY_SIDE, x, axes, keep, 0);           \
+    }
 
-static void min_over_derivative(const tg_derive *d)
-{
-    scatter_cotangent(d, &tg_op_argmin);
-}
-
-const tg_op tg_op_max_over = {.name = "max_over",
-                              .arity = 1,
-                              TG_REDUCE_ATTRIBUTES,
-                              .shape = max_min_shape,
-                              .forward = max_over_forward,
-                              .derivative = max_over_derivative,
-                              TG_SAMPLES(max_min_samples)};
-const tg_op tg_op_min_over = {.name = "min_over",
-                              .arity = 1,
-                              TG_REDUCE_ATTRIBUTES,
-                              .shape = max_min_shape,
-                              .forward = min_over_forward,
-                              .derivative = min_over_derivative,
-                              TG_SAMPLES(max_min_samples)};
-
-tg_tensor tg_max_over(tg_tensor x, tg_axes axes, bool keep)
-{
-    return tg_reduce(&tg_op_max_over, TG_AXES_SIDE_BY_SIDE, x, axes, keep, 0);
-}
-
-tg_tensor tg_min_over(tg_tensor x, tg_axes axes, bool keep)
-{
-    return tg_reduce(&tg_op_min_over, TG_AXES_SIDE_BY_SIDE, x, axes, keep, 0);
-}
+MAX_OR_MIN(max_over, argmax, 1)
+MAX_OR_MIN(min_over, argmin, -1)

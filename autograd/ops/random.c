@@ -80,44 +80,27 @@ static bool fill_shape(tg_value *out)
     return is_stream(out, out->inputs[0]);
 }
 
-static void random_uniform_forward(const tg_call *call)
-{
-    const fill_attributes *a = call->value->attributes;
-    TG_KERNEL_CALL(call->value->dtype, uniform_fill, (size_t)call->value->size, call->in[0], a->first, a->second,
-                   call->out);
-}
+#define RANDOM_FILL(distribution)                                                                                     \
+    static void random_##distribution##_forward(const tg_call *call)                                                  \
+    {                                                                                                                 \
+        const fill_attributes *a = call->value->attributes;                                                           \
+        TG_KERNEL_CALL(call->value->dtype, distribution##_fill, (size_t)call->value->size, call->in[0], a->first,     \
+                       a->second, call->out);                                                                         \
+    }                                                                                                                 \
+    const tg_op tg_op_random_##distribution = {.name = "random_" #distribution,                                       \
+                                               .arity = 1,                                                            \
+                                               .flags = TG_RANDOM | TG_CONSTANT,                                      \
+                                               TG_ATTRIBUTES(fill_attributes, distribution##_fields),                 \
+                                               .shape = fill_shape,                                                   \
+                                               .forward = random_##distribution##_forward,                            \
+                                               TG_SAMPLES(fill_samples)};                                             \
+    tg_tensor tg_random_##distribution(tg_tensor stream, tg_dtype dtype, tg_shape shape, double first, double second) \
+    {                                                                                                                 \
+        return TG_APPLY(&tg_op_random_##distribution, (&(fill_attributes){dtype, shape, first, second}), stream);     \
+    }
 
-static void random_normal_forward(const tg_call *call)
-{
-    const fill_attributes *a = call->value->attributes;
-    TG_KERNEL_CALL(call->value->dtype, normal_fill, (size_t)call->value->size, call->in[0], a->first, a->second,
-                   call->out);
-}
-
-const tg_op tg_op_random_uniform = {.name = "random_uniform",
-                                    .arity = 1,
-                                    .flags = TG_RANDOM | TG_CONSTANT,
-                                    TG_ATTRIBUTES(fill_attributes, uniform_fields),
-                                    .shape = fill_shape,
-                                    .forward = random_uniform_forward,
-                                    TG_SAMPLES(fill_samples)};
-const tg_op tg_op_random_normal = {.name = "random_normal",
-                                   .arity = 1,
-                                   .flags = TG_RANDOM | TG_CONSTANT,
-                                   TG_ATTRIBUTES(fill_attributes, normal_fields),
-                                   .shape = fill_shape,
-                                   .forward = random_normal_forward,
-                                   TG_SAMPLES(fill_samples)};
-
-tg_tensor tg_random_uniform(tg_tensor stream, tg_dtype dtype, tg_shape shape, double low, double high)
-{
-    return TG_APPLY(&tg_op_random_uniform, (&(fill_attributes){dtype, shape, low, high}), stream);
-}
-
-tg_tensor tg_random_normal(tg_tensor stream, tg_dtype dtype, tg_shape shape, double mean, double deviation)
-{
-    return TG_APPLY(&tg_op_random_normal, (&(fill_attributes){dtype, shape, mean, deviation}), stream);
-}
+RANDOM_FILL(uniform)
+RANDOM_FILL(normal)
 
 /* ---- dropout: linear in x, so the derivative is dropout of the cotangent on the same stream ---- */
 

@@ -303,37 +303,22 @@ static void triangle_forward(const tg_call *call)
     }
 }
 
-static void tril_derivative(const tg_derive *d)
-{
-    d->gradient[0] = tg_tril(d->cotangent, ((const triangle_attributes *)d->attributes)->diagonal);
-}
+#define TRIANGLE(part)                                                                                    \
+    static void part##_derivative(const tg_derive *d)                                                     \
+    {                                                                                                     \
+        d->gradient[0] = tg_##part(d->cotangent, ((const triangle_attributes *)d->attributes)->diagonal); \
+    }                                                                                                     \
+    const tg_op tg_op_##part = {.name = #part,                                                            \
+                                .arity = 1,                                                               \
+                                TG_ATTRIBUTES(triangle_attributes, triangle_fields),                      \
+                                .shape = triangle_shape,                                                  \
+                                .forward = triangle_forward,                                              \
+                                .derivative = part##_derivative,                                          \
+                                TG_SAMPLES(triangle_samples)};                                            \
+    tg_tensor tg_##part(tg_tensor x, int diagonal)                                                        \
+    {                                                                                                     \
+        return TG_APPLY(&tg_op_##part, &(triangle_attributes){diagonal}, x);                              \
+    }
 
-static void triu_derivative(const tg_derive *d)
-{
-    d->gradient[0] = tg_triu(d->cotangent, ((const triangle_attributes *)d->attributes)->diagonal);
-}
-
-const tg_op tg_op_tril = {.name = "tril",
-                          .arity = 1,
-                          TG_ATTRIBUTES(triangle_attributes, triangle_fields),
-                          .shape = triangle_shape,
-                          .forward = triangle_forward,
-                          .derivative = tril_derivative,
-                          TG_SAMPLES(triangle_samples)};
-const tg_op tg_op_triu = {.name = "triu",
-                          .arity = 1,
-                          TG_ATTRIBUTES(triangle_attributes, triangle_fields),
-                          .shape = triangle_shape,
-                          .forward = triangle_forward,
-                          .derivative = triu_derivative,
-                          TG_SAMPLES(triangle_samples)};
-
-tg_tensor tg_tril(tg_tensor x, int diagonal)
-{
-    return TG_APPLY(&tg_op_tril, &(triangle_attributes){diagonal}, x);
-}
-
-tg_tensor tg_triu(tg_tensor x, int diagonal)
-{
-    return TG_APPLY(&tg_op_triu, &(triangle_attributes){diagonal}, x);
-}
+TRIANGLE(tril)
+TRIANGLE(triu)

@@ -1,8 +1,8 @@
 /* Embeddings: the rows of a table by number, y = W[index]. Positions that are learned are one of these too.
  *
  *     tg_embedding_layer tokens = tg_embedding_layer_add(set, "wte", 256, 64);
- *     tg_tensor h = tg_embedding_layer_forward(&tokens, ids);          // i32 [batch, positions] -> [batch, positions,
- * 64] h = tg_add(h, tg_embedding_layer_first(&places, tape, positions));     // + [positions, 64]
+ *     tg_tensor h = tg_embedding_layer_forward(&tokens, ids);   // i32 [batch, positions] -> [batch, positions, 64]
+ *     h = tg_add(h, tg_embedding_layer_first(&places, tape, positions));                      // + [positions, 64]
  */
 #ifndef TG_EMBEDDING_H
 #define TG_EMBEDDING_H

@@ -3,8 +3,8 @@
  *
  *     tg_convnet *net = tg_convnet_new(&rng, &(tg_convnet_config){
  *         .channels = 1, .height = 28, .width = 28, .filters = {16, 32, 64}, .outputs = 10, .norm = TG_NORM_BATCH});
- *     tg_tensor logits = tg_convnet_forward(net, x, &training);       // [batch, 1, 28, 28] or [batch, 784] -> [batch,
- * 10] tg_tensor loss = tg_cross_entropy(logits, labels);
+ *     tg_tensor logits = tg_convnet_forward(net, x, &training);   // [batch, 1, 28, 28] or [batch, 784] -> [batch, 10]
+ *     tg_tensor loss = tg_cross_entropy(logits, labels);
  *
  *     x -> blocks.0 -> maximum of 2 x 2 -> blocks.1 -> ... -> mean over positions -> dropout -> head -> logits
  *

@@ -3,8 +3,8 @@
  *
  *     tg_transformer *gpt = tg_transformer_new(&rng, &(tg_transformer_config){
  *         .vocabulary = 256, .context = 64, .layers = 4, .block = tg_block_gpt(64, 4), .tied = true});
- *     tg_tensor logits = tg_transformer_forward(gpt, ids, NULL);           // i32 [batch, positions] -> [batch,
- * positions, 256] tg_tensor loss = tg_cross_entropy(logits, next);                     // i32 [batch, positions]
+ *     tg_tensor logits = tg_transformer_forward(gpt, ids, NULL);   // [batch, positions] -> [batch, positions, 256]
+ *     tg_tensor loss = tg_cross_entropy(logits, next);             // i32 [batch, positions]
  *
  *     ids -> token_embedding + position_embedding -> layers.0 -> layers.1 -> ... -> norm -> head -> logits
  *

@@ -1,12 +1,12 @@
 /* A small vision transformer (Dosovitskiy and others, arXiv 2010.11929): the image in patches, one token each.
  *
  *     tg_vit *vit = tg_vit_new(&rng, &(tg_vit_config){
- *         .channels = 1, .height = 28, .width = 28, .patch = 7, .layers = 4, .block = tg_block_vit(64, 4), .outputs =
- * 10}); tg_tensor logits = tg_vit_forward(vit, x, &training);       // [batch, 1, 28, 28] or [batch, 784] -> [batch,
- * 10]
+ *         .channels = 1, .height = 28, .width = 28, .patch = 7, .layers = 4, .block = tg_block_vit(64, 4),
+ *         .outputs = 10});
+ *     tg_tensor logits = tg_vit_forward(vit, x, &training);    // [batch, 1, 28, 28] or [batch, 784] -> [batch, 10]
  *
- *     x -> patch_embedding -> class token in front -> + position_embedding -> layers.0 -> ... -> norm -> class token ->
- * head -> logits
+ *     x -> patch_embedding -> class token in front -> + position_embedding -> layers.0 -> ... -> norm
+ *       -> class token -> head -> logits
  *
  * Parameters: patch_embedding.weight [width, channels, patch, patch] and .bias, as of a convolution; class_token [1, 1,
  * width]; position_embedding.weight [tokens, width]; layers.N.* as PyTorch's TransformerEncoderLayer; norm.*;

@@ -143,7 +143,7 @@ START_TEST(the_other_studies_end_with_a_verdict_and_a_report)
         {"siren", "siren-quick", "Do sines fit the Laplacian better (the paper: yes)? "},
         {"siren", "siren-quick", "data:image/svg+xml;base64,"},
         {"pinn", "pinn-quick", "Is silu better than tanh, the paper's? Not shown: "},
-        {"pinn", "pinn-quick", "Of 1 published errors over layers and units 0 are met within a factor of 2"},
+        {"pinn", "pinn-quick", "Of 1 published error over layers and units 0 are met within a factor of 2"},
         {"glu-tabular", "glu-tabular-quick", "farther apart than the critical difference of 5.25 (Nemenyi, 5 %)"},
         {"migration", "migration-quick", "Replacing ReLU by GELU, both at their own rates changes the test loss by"}};
     char arguments[200], file[200];

@@ -345,9 +345,10 @@ static void judge_agreement(sheet *s, const char *table, const agreement *a)
 {
     if (a->count)
         sheet_verdict(s,
-                      "Of %d published errors over %s %d %s met within a factor of 2; ours are %.2g times theirs in "
+                      "Of %d published error%s over %s %d %s met within a factor of 2; ours are %.2g times theirs in "
                       "the geometric mean.",
-                      a->count, table, a->near, a->near == 1 ? "is" : "are", exp(a->logarithms / a->count));
+                      a->count, plural(a->count), table, a->near, a->near == 1 ? "is" : "are",
+                      exp(a->logarithms / a->count));
 }
 
 static void put_shapes(const results *r, sheet *s)

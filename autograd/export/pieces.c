@@ -12,7 +12,7 @@ typedef struct piece {
 } piece;
 
 static const piece pieces[] = {
-#include "autograd/export/pieces.inc" /* made by the Makefile */
+#include <autograd/export/pieces.inc> /* made by the Makefile */
 };
 enum { PIECES = sizeof pieces / sizeof pieces[0] };
 _Static_assert((int)PIECES <= (int)TG_MOST_PIECES, "tg_pieces has too little room for them");

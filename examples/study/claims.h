@@ -88,7 +88,7 @@ extern const claim_measure claim_test_loss, claim_test_accuracy, claim_perplexit
     claim_best_rate, claim_regret, claim_gap, claim_rise, claim_gradients, claim_noise, claim_swap_tanh,
     claim_swap_quick, claim_fp16, claim_bf16;
 
-enum { CLAIM_GRIDS = 7 };
+enum { CLAIM_GRIDS = 8 };
 extern const study_grid claim_grids[CLAIM_GRIDS];
 
 #endif

@@ -282,9 +282,11 @@ static int check_functions(const settings *s, command_pipe *of, subject list[], 
     while (count < MOST_FUNCTIONS && remote_next(of, &function)) {
         subject *what = &list[count];
         *what = (subject){.name = strdup(function.name), .category = "yours", .about = "", .function = &function};
-        show_progress(count, count + 1, function.name);
+        if (terminal_of(stderr).live)
+            fprintf(stderr, "\r\033[Kchecking %s", function.name);
         if (what->name)
             rows[count] = check(s, what, 1);
+        show_progress(0, 0, NULL);
         remote_end(&function, &rows[count].result);
         if (signals_caught() || !what->name)
             return free((char *)what->name), count;
@@ -307,7 +309,6 @@ static int run_command(const settings *s, char *const *argv)
     signals_catch(&before, NULL);
     command_pipe *of = command_start(s->command, s->limit, message);
     const check_table table = {rows, of ? check_functions(s, of, list, rows) : 0};
-    show_progress(table.count, table.count, NULL);
     if (of)
         snprintf(message, sizeof message, "%s", command_message(of));
     command_stop(of);

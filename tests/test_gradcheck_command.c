@@ -196,8 +196,8 @@ START_TEST(interrupted_it_ends_the_program_too)
         execl(program, "gradcheck", "--command", command, (char *)NULL);
         _exit(99);
     }
-    for (int i = 0; i < 500 && !is_running(); i++)
-        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    for (int i = 0; i < 60 && !is_running(); i++)
+        nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
     nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
     kill(child, SIGINT);
     int status;

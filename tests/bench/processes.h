@@ -15,8 +15,9 @@ typedef struct processes_settings {
 } processes_settings;
 
 /* Prints a line for each net: the milliseconds of a step by one process, with one shard and with as many as there are
- * processes, and by all; how many times as fast that is, and the megabytes that process 0 sends in a step. The exit
- * status. */
+ * processes, and by all; how many times as fast that is, and the megabytes that process 0 sends in a step; and what a
+ * step takes of the processor by one process, and by process 0 of all without the exchanges, which other programs on
+ * the machine change little. The exit status. */
 int processes_bench(const processes_settings *settings);
 
 #endif

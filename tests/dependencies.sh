@@ -42,7 +42,13 @@ for goal in "lib DEPENDENCIES=check" install-library "lib install-library"; do
 done
 
 # A word that is none of an option's is refused.
-for option in DEPENDENCIES BLAS; do
+for option in DEPENDENCIES BLAS AMALGAMATION; do
     ! MAKEFLAGS='' make -n lib $option=nonsense BUILD="$work/build" > /dev/null 2> "$work/said" || fail "$option=nonsense is taken"
     grep -q "$option is 'nonsense', and can be one of: " "$work/said" || fail "$option=nonsense: $(cat "$work/said")"
 done
+
+# So are 32 bits, in one line.
+if cc -m32 -E -x c /dev/null > /dev/null 2>&1; then
+    ! MAKEFLAGS='' make -n lib CFLAGS=-m32 BUILD="$work/build" > /dev/null 2> "$work/said" || fail "-m32 is taken"
+    grep -q 'needs pointers of 64 bits' "$work/said" && [ "$(wc -l < "$work/said")" = 1 ] || fail "-m32: $(cat "$work/said")"
+fi

@@ -17,6 +17,7 @@ leave() {
     mounted=""
 }
 trap leave EXIT
+trap 'exit 1' HUP INT TERM # of which a shell would die without its mounts
 
 [ -e "$folder/base/complete" ] || {
     rm -rf "$folder/base"

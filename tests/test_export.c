@@ -335,6 +335,16 @@ START_TEST(activations_give_the_same_bits)
 }
 END_TEST
 
+START_TEST(without_fused_products_the_bits_are_those_of_the_baseline)
+{
+    const char *const best = tg_kernels.isa;
+    ck_assert(tg_kernels_use("baseline"));
+    expect_model((net_spec){.model = "mlp", .inputs = 20, .outputs = 3, .hidden = "12,12", .norm = "layer"});
+    expect_model((net_spec){.model = "gpt", .vocabulary = 9, .layers = 1, .width = 16, .context = 12});
+    ck_assert(tg_kernels_use(best));
+}
+END_TEST
+
 /* ---- the training step ---- */
 
 enum { ROWS = 4 };
@@ -621,6 +631,7 @@ START_TEST(the_program_writes_what_train_has_kept)
     expect_refused(train_run("env export", "--model m --lr 1"), "are for --train");
     expect_refused(train_run("env export", "--model m --name 1x"), "the name is not one of C");
     expect_refused(train_run("env export", "--model m --out missing/net.c"), "missing");
+    expect_refused(train_run("env export", "--model m --out m"), "m: there is something that is no file");
     expect_fine(train_run("train", "--data csv:train.csv --hidden 8 --epochs 1 --dropout 0.2 --out d"));
     expect_fine(train_run("env export", "--model d --out net.c"));
     expect_refused(train_run("env export", "--model d --out net.c --train"), "random_stream");
@@ -678,6 +689,7 @@ Suite *export_suite(void)
     tcase_add_loop_test(operations, losses_are_close, 0, 2);
     tcase_add_loop_test(models, models_give_the_same_bits, 0, 4);
     tcase_add_test(models, activations_give_the_same_bits);
+    tcase_add_test(models, without_fused_products_the_bits_are_those_of_the_baseline);
     TCase *rest = new_case(suite, "rest"), *programs = tcase_create("programs");
     tcase_add_test(rest, names_end_no_comment_and_no_string);
     tcase_add_test(rest, weights_may_lie_in_a_file_of_their_own);

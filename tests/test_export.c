@@ -563,6 +563,9 @@ START_TEST(what_cannot_be_exported_is_refused)
     expect_no_export(&(tg_export_config){.input = {i, scale, scale}, .output = {y}}, "a scale needs a mean");
     expect_no_export(&(tg_export_config){.input = {x}, .output = {tg_dropout(y, tg_random_stream(tape, &rng), 0.5)}},
                      "export: the operation random_stream cannot be written as C");
+    tg_op own = tg_op_square; /* a user's, of the same name */
+    expect_no_export(&(tg_export_config){.input = {x}, .output = {tg_apply(&own, NULL, 1, &x)}},
+                     "export: the operation square cannot be written as C");
     expect_no_export(&(tg_export_config){.input = {wide}, .output = {mixed}}, "values of f32 and of f64");
     const tg_export_step step = {.input = {b}, .target = {x}, .loss = tg_sum(y)};
     expect_no_export(&(tg_export_config){.input = {x}, .output = {y}, .step = &step},

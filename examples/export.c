@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 typedef struct export_settings {
     const char *model, *out, *name, *weights;
@@ -200,8 +201,11 @@ static bool write_file(const char *path, const bytes *b, char message[NET_MESSAG
 {
     const char *slash = strrchr(path, '/');
     char folder[CARD_PATH];
+    struct stat status;
     if (strcmp(path, "-") == 0)
         return put_bytes(b, stdout);
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) /* which a file would take the place of */
+        return snprintf(message, NET_MESSAGE, "%.400s: there is something that is no file", path), false;
     snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
     return files_write(*folder ? folder : "/", slash ? slash + 1 : path, put_bytes, b, message);
 }

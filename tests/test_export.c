@@ -335,6 +335,16 @@ START_TEST(activations_give_the_same_bits)
 }
 END_TEST
 
+START_TEST(without_fused_products_the_bits_are_those_of_the_baseline)
+{
+    const char *const best = tg_kernels.isa;
+    ck_assert(tg_kernels_use("baseline"));
+    expect_model((net_spec){.model = "mlp", .inputs = 20, .outputs = 3, .hidden = "12,12", .norm = "layer"});
+    expect_model((net_spec){.model = "gpt", .vocabulary = 9, .layers = 1, .width = 16, .context = 12});
+    ck_assert(tg_kernels_use(best));
+}
+END_TEST
+
 /* ---- the training step ---- */
 
 enum { ROWS = 4 };
@@ -553,6 +563,9 @@ START_TEST(what_cannot_be_exported_is_refused)
     expect_no_export(&(tg_export_config){.input = {i, scale, scale}, .output = {y}}, "a scale needs a mean");
     expect_no_export(&(tg_export_config){.input = {x}, .output = {tg_dropout(y, tg_random_stream(tape, &rng), 0.5)}},
                      "export: the operation random_stream cannot be written as C");
+    tg_op own = tg_op_square; /* a user's, of the same name */
+    expect_no_export(&(tg_export_config){.input = {x}, .output = {tg_apply(&own, NULL, 1, &x)}},
+                     "export: the operation square cannot be written as C");
     expect_no_export(&(tg_export_config){.input = {wide}, .output = {mixed}}, "values of f32 and of f64");
     const tg_export_step step = {.input = {b}, .target = {x}, .loss = tg_sum(y)};
     expect_no_export(&(tg_export_config){.input = {x}, .output = {y}, .step = &step},
@@ -621,6 +634,7 @@ START_TEST(the_program_writes_what_train_has_kept)
     expect_refused(train_run("env export", "--model m --lr 1"), "are for --train");
     expect_refused(train_run("env export", "--model m --name 1x"), "the name is not one of C");
     expect_refused(train_run("env export", "--model m --out missing/net.c"), "missing");
+    expect_refused(train_run("env export", "--model m --out m"), "m: there is something that is no file");
     expect_fine(train_run("train", "--data csv:train.csv --hidden 8 --epochs 1 --dropout 0.2 --out d"));
     expect_fine(train_run("env export", "--model d --out net.c"));
     expect_refused(train_run("env export", "--model d --out net.c --train"), "random_stream");
@@ -678,6 +692,7 @@ Suite *export_suite(void)
     tcase_add_loop_test(operations, losses_are_close, 0, 2);
     tcase_add_loop_test(models, models_give_the_same_bits, 0, 4);
     tcase_add_test(models, activations_give_the_same_bits);
+    tcase_add_test(models, without_fused_products_the_bits_are_those_of_the_baseline);
     TCase *rest = new_case(suite, "rest"), *programs = tcase_create("programs");
     tcase_add_test(rest, names_end_no_comment_and_no_string);
     tcase_add_test(rest, weights_may_lie_in_a_file_of_their_own);

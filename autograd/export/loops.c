@@ -1,19 +1,15 @@
 /* The loops of each operation: a formula of elementwise.def inside of loops, a call of calls.def, or what is written
- * here: products and copies. */
+ * here: products, sums over axes and copies. */
 #include "autograd/export/writer.h"
 
-#include "autograd/kernels/kernels.h"
-#include "autograd/kernels/scratch.h"
 #include "autograd/numbers.h"
 #include "autograd/ops.h"
 #include "autograd/ops/reduction.h"
 #include "autograd/registry.h"
 #include "autograd/strided.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- text ---- */
@@ -40,26 +36,7 @@ void tg_writer_quote(tg_writer *w, const char *text)
     }
 }
 
-/* ---- attributes, by their names ---- */
-
-static const tg_field *field_of(const tg_value *value, const char *name)
-{
-    const tg_field *field = value->op->fields;
-    while (field && field->name && strcmp(field->name, name) != 0)
-        field++;
-    return field && field->name ? field : NULL;
-}
-
-static double attribute(const tg_value *value, const char *name)
-{
-    const tg_field *field = field_of(value, name);
-    return field ? tg_field_number(field, value->attributes) : 0;
-}
-
-static const tg_shape *shape_attribute(const tg_value *value, const char *name)
-{
-    return (const tg_shape *)((const char *)value->attributes + field_of(value, name)->offset);
-}
+/* ---- numbers ---- */
 
 const char *tg_writer_number(double number, char text[40])
 {
@@ -200,6 +177,8 @@ static bool elementwise(tg_writer *w, const tg_value *value)
 {
     static const tg_formula copies = {"copy", TG_FORMULA_UNARY, NULL, "x", NULL};
     char vector[80];
+    if (tg_op_find(value->op->name) != value->op) /* a user's own, which may have a name of ours */
+        return false;
     const tg_formula *f = value->op == &tg_op_copy ? &copies : tg_formula_find(value->op->name);
     snprintf(vector, sizeof vector, "vector_%s", value->op->name);
     if (f && f->kind == TG_FORMULA_GATED_GRAD)
@@ -288,7 +267,7 @@ static void linear(tg_writer *w, const tg_value *value)
 /* The matrices of the last two axes, in loops over the others. */
 static void matmul(tg_writer *w, const tg_value *value)
 {
-    const bool ta = attribute(value, "transpose_a") != 0, tb = attribute(value, "transpose_b") != 0;
+    const bool ta = tg_writer_attribute(value, "transpose_a") != 0, tb = tg_writer_attribute(value, "transpose_b") != 0;
     int64_t stride[3][TG_MAX_RANK];
     tg_shape batch = value->shape;
     batch.rank -= 2;
@@ -356,7 +335,7 @@ static void general_sum(tg_writer *w, const tg_value *value, const tg_sum_plan *
 static void sum_over(tg_writer *w, const tg_value *value)
 {
     const tg_value *in = value->inputs[0];
-    const int axes = (int)attribute(value, "axes");
+    const int axes = (int)tg_writer_attribute(value, "axes");
     const long long x = (long long)in->index, y = (long long)value->index;
     const tg_sum_plan p = tg_plan_sum(&in->shape, axes);
     if (in->size == 0)
@@ -375,7 +354,7 @@ static void sum_over(tg_writer *w, const tg_value *value)
 
 static void permute(tg_writer *w, const tg_value *value)
 {
-    const tg_shape *order = shape_attribute(value, "order");
+    const tg_shape *order = tg_writer_shape(value, "order");
     int64_t in[TG_MAX_RANK], stride[2][TG_MAX_RANK];
     tg_strides(&value->inputs[0]->shape, in);
     tg_strides(&value->shape, stride[1]);
@@ -398,7 +377,7 @@ static void slice(tg_writer *w, const tg_value *value)
     const bool scatters = value->op == &tg_op_scatter_slice;
     const tg_value *in = value->inputs[0];
     const tg_shape *whole = scatters ? &value->shape : &in->shape, *part = scatters ? &in->shape : &value->shape;
-    const tg_shape *start = shape_attribute(value, "start"), *step = shape_attribute(value, "step");
+    const tg_shape *start = tg_writer_shape(value, "start"), *step = tg_writer_shape(value, "step");
     int64_t stride[2][TG_MAX_RANK], offset = 0;
     char number[40];
     int64_t *const of_whole = stride[scatters];
@@ -410,14 +389,14 @@ static void slice(tg_writer *w, const tg_value *value)
     }
     if (scatters)
         tg_writer_say(w, 1, "fill(%lld, %s, v%lld);", (long long)value->size,
-                      tg_writer_number(attribute(value, "fill"), number), (long long)value->index);
+                      tg_writer_number(tg_writer_attribute(value, "fill"), number), (long long)value->index);
     copy(w, part, stride, in, scatters ? 0 : offset, value, scatters ? offset : 0);
 }
 
 static void concat(tg_writer *w, const tg_value *value)
 {
     int64_t outer = 1, begin = 0;
-    for (int axis = 0; axis < (int)attribute(value, "axis"); axis++)
+    for (int axis = 0; axis < (int)tg_writer_attribute(value, "axis"); axis++)
         outer *= value->shape.dim[axis];
     for (int i = 0; i < value->input_count; i++) {
         const int64_t row = value->inputs[i]->size / outer;
@@ -428,122 +407,7 @@ static void concat(tg_writer *w, const tg_value *value)
     }
 }
 
-/* ---- calls ---- */
-
-typedef struct call {
-    const tg_op *op;
-    const char *condition, *text;
-} call;
-
-static const call calls[] = {
-#define TG_EXPORT_CALL(name, condition, text) {&tg_op_##name, condition, text},
-#include "autograd/export/calls.def"
-};
-
-static const call *call_of(const tg_value *value)
-{
-    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
-        if (calls[i].op == value->op && (!calls[i].condition || attribute(value, calls[i].condition) != 0))
-            return &calls[i];
-    return NULL;
-}
-
-/* As ops/self_attention.c has it. */
-static int64_t queries_together(const tg_value *x)
-{
-    const int64_t positions = x->shape.dim[x->shape.rank - 2];
-    const int64_t fit = positions ? TG_SCRATCH / (2 * (int64_t)tg_dtype_size(x->dtype) * positions) : 1,
-                  most = positions < TG_QUERIES ? positions : TG_QUERIES;
-    return fit < most ? fit : most;
-}
-
-/* The tensor before, along and behind the axes that the operation works along. */
-static tg_blocks blocks_of(const tg_value *value, const tg_shape *shape)
-{
-    if (field_of(value, "axes"))
-        return tg_reduce_blocks(shape, value->attributes);
-    const bool along_one = field_of(value, "axis");
-    return tg_blocks_of(shape, along_one ? (int)attribute(value, "axis") : 0, along_one);
-}
-
-/* What a word of calls.def stands for, if that is a number; NaN if it is none. */
-static double number_of(const tg_value *value, const char *word)
-{
-    const bool of_result = strlen(word) > 2 && strcmp(word + strlen(word) - 2, "_y") == 0;
-    const tg_shape *shape = of_result || value->input_count == 0 ? &value->shape : &value->inputs[0]->shape;
-    const tg_blocks blocks = blocks_of(value, shape);
-    const int64_t columns = value->shape.rank ? value->shape.dim[value->shape.rank - 1] : 1;
-    if (strcmp(word, "count") == 0)
-        return (double)value->size;
-    if (strncmp(word, "count", 5) == 0 && isdigit((unsigned char)word[5]))
-        return (double)value->inputs[word[5] - '0']->size;
-    if (strcmp(word, "queries") == 0)
-        return (double)queries_together(value->inputs[1]);
-    if (strcmp(word, "rows") == 0)
-        return columns ? (double)(value->size / columns) : 0;
-    if (strcmp(word, "columns") == 0)
-        return (double)columns;
-    if (strncmp(word, "outer", 5) == 0)
-        return (double)blocks.outer;
-    if (strcmp(word, "n") == 0 || strcmp(word, "n_y") == 0)
-        return (double)blocks.n;
-    if (strncmp(word, "inner", 5) == 0)
-        return (double)blocks.inner;
-    return field_of(value, word) ? attribute(value, word) : NAN;
-}
-
-/* Writes what the word behind a $ stands for; returns the end of it. */
-static const char *put_word(tg_writer *w, const tg_value *value, const char *at, char *line, size_t size)
-{
-    char word[40], text[40];
-    size_t length = strspn(at, "abcdefghijklmnopqrstuvwxyz_0123456789");
-    snprintf(word, sizeof word, "%.*s", (int)length, at);
-    const bool is_input = isdigit((unsigned char)word[0]), is_result = strcmp(word, "y") == 0;
-    const tg_value *of = is_input ? value->inputs[word[0] - '0'] : value;
-    const bool indexed = at[length] == '.' && (isdigit((unsigned char)at[length + 1]) || at[length + 1] == '-');
-    if (indexed) {
-        const tg_shape *shape = is_input || is_result ? &of->shape : shape_attribute(value, word);
-        char *end;
-        long axis = strtol(at + length + 1, &end, 10);
-        axis += axis < 0 ? shape->rank : 0;
-        snprintf(line, size, "%lld", axis >= 0 && axis < shape->rank ? (long long)shape->dim[axis] : 1LL);
-        return end;
-    }
-    if (is_input || is_result)
-        snprintf(line, size, "v%lld", (long long)of->index);
-    else if (strcmp(word, "scratch") == 0)
-        snprintf(line, size, "memory + %lld", (long long)w->places[value->index].scratch_offset);
-    else
-        snprintf(line, size, "%s", tg_writer_number(number_of(value, word), text));
-    return at + length;
-}
-
-static void write_call(tg_writer *w, const tg_value *value, const char *text)
-{
-    char line[800];
-    size_t used = 0;
-    for (const char *at = text;; at++) {
-        if (*at == '\n' || !*at) {
-            line[used] = '\0';
-            tg_writer_say(w, 1, "%s", line);
-            used = 0;
-            if (!*at)
-                return;
-        } else if (*at == '$') {
-            at = put_word(w, value, at + 1, line + used, sizeof line - used) - 1;
-            used += strlen(line + used);
-        } else
-            line[used++] = *at;
-    }
-}
-
-int64_t tg_writer_scratch(const tg_value *value)
-{
-    const tg_value *x = value->input_count ? value->inputs[value->input_count - 1] : NULL;
-    if (value->op == &tg_op_self_attention)
-        return x->shape.dim[x->shape.rank - 2];
-    return value->op == &tg_op_self_attention_grad ? 2 * queries_together(x) * x->shape.dim[x->shape.rank - 2] : 0;
-}
+/* ---- all ---- */
 
 bool tg_writer_loops(tg_writer *w, const tg_value *value)
 {
@@ -558,10 +422,7 @@ bool tg_writer_loops(tg_writer *w, const tg_value *value)
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
         if (own[i].op == value->op)
             return own[i].write(w, value), true;
-    const call *c = call_of(value);
-    if (c)
-        write_call(w, value, c->text);
-    if (c || elementwise(w, value))
+    if (tg_writer_call(w, value) || elementwise(w, value))
         return true;
     tg_program_fail(w->program, "export: the operation %s cannot be written as C", value->op->name);
     return false;

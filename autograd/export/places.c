@@ -1,7 +1,6 @@
 /* Which values a function needs, and where they lie. */
 #include "autograd/export/writer.h"
-
-#include <string.h>
+#include "autograd/ops.h"
 
 static tg_place_of *place_of(const tg_writer *w, const tg_value *value)
 {
@@ -71,7 +70,7 @@ void tg_places_transpose(tg_writer *w, const tg_function *f)
     for (int64_t i = 0; i < w->program->count; i++) {
         const tg_value *value = tg_program_at(w->program, i);
         for (int k = 0; k < value->input_count && is_needed(w, i); k++)
-            if (k != 1 || strcmp(value->op->name, "linear") != 0)
+            if (k != 1 || value->op != &tg_op_linear)
                 place_of(w, value->inputs[k])->transposed = false;
     }
     place_of(w, f->result)->transposed = false;

@@ -96,6 +96,13 @@ bool tg_writer_functions(tg_writer *w);
 /* Elements of scratch memory that the loops of a value need. */
 int64_t tg_writer_scratch(const tg_value *value);
 
+/* An attribute by its name: a number, 0 where there is none; and one that is a shape, which is there. */
+double tg_writer_attribute(const tg_value *value, const char *name);
+const tg_shape *tg_writer_shape(const tg_value *value, const char *name);
+
+/* calls.c: writes the call of an operation of calls.def; false if it is none. */
+bool tg_writer_call(tg_writer *w, const tg_value *value);
+
 /* Writes the loops that compute a value. False, with the error on the tape, if this cannot be written. */
 bool tg_writer_loops(tg_writer *w, const tg_value *value);
 

@@ -81,7 +81,7 @@ static void put_head(tg_writer *w)
     const tg_function *f = &w->function[TG_PREDICT];
     tg_text *text = &w->text;
     char shape[2][128];
-    tg_text_add(text, "/* Made by tapegrad %s; not to be edited.", tg_version());
+    tg_text_add(text, "/* clang-format off */\n/* Made by tapegrad %s; not to be edited.", tg_version());
     if (w->config->title) {
         tg_text_add(text, "\n * ");
         tg_writer_quote(w, w->config->title);

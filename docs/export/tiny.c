@@ -1,3 +1,4 @@
+/* clang-format off */
 /* Made by tapegrad 0.1.0; not to be edited.
  *
  *     int tiny_predict(const float x[2], float y[1]);
